@@ -18,6 +18,7 @@ PROSE    += internal/box internal/budget internal/classify internal/credential i
 PROSE    += internal/kube internal/model internal/nearest internal/phrase internal/report deploy
 PROSE    += internal/collectors/aws internal/collectors/proxmox
 PROSE    += internal/collectors/*.go internal/collectors/all internal/collectors/collectortest internal/collectors/kubernetes internal/collectors/table
+PROSE    += internal/collectors/netbox internal/collectors/openstack
 
 # Where e2e and bench find the real parts.
 TOOLS     = DRIFTD_TEST_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TEST_TERRAFORM_BIN=$$(sh tools/terraform.sh)

@@ -140,7 +140,7 @@ func TestWhoPastTheChangelog(t *testing.T) {
 		`changed netbox_virtual_machine.vm["app-02"]: vcpus 2.5 -> 3`,
 		`missing netbox_tag.web`)
 	for _, f := range report.Findings {
-		if f.Actor.Confidence == model.Unknown && !strings.Contains(f.Actor.Reason, "(object-changes) tells nothing of it") {
+		if f.Actor.Confidence == model.Unknown && !strings.Contains(f.Actor.Reason, "(object-changes) has no entry for this change") {
 			t.Errorf("%s: it does not say why nobody is known: %+v", f.Address, f.Actor)
 		}
 	}

@@ -19,111 +19,110 @@ import (
 )
 
 const (
-	// overlap is how far an entry may lag behind a newer one: one that is
-	// committed late has an earlier time and a lower id.
+	// overlap is how much earlier the time of an entry may be than that of an entry that was
+	// read before: a late commit has an earlier time and a lower id.
 	overlap = 10 * time.Minute
-	// rereadAfter is when the changelog is read in full again, for entries that
-	// lagged longer.
+	// rereadAfter is the interval between full reads of the changelog, for entries that are
+	// later than overlap.
 	rereadAfter = 24 * time.Hour
 )
 
-// A changelog keeps what was read of NetBox's, between looks. It is safe for
-// concurrent use.
+// A changelog keeps the entries that were read, between scans. It is safe for concurrent use.
 type changelog struct {
 	mu      sync.Mutex
 	entries map[int64]change
-	// newest is the time of the newest entry, readAt when all was last read.
+	// newest is the time of the newest entry, and readAt that of the last full read.
 	newest, readAt time.Time
-	// cut tells that there is more than max_changes.
+	// cut reports whether there are more than max_changes entries.
 	cut    bool
 	models normalize.Models
 }
 
-// A change is what one entry tells.
+// A change is one entry of the changelog, with the audit events that follow from it.
 type change struct {
 	id     int64
 	at     time.Time
-	traces []entry
+	events []entry
 }
 
-// An entry is a trace, with what the edit left in some of its fields.
+// An entry is an audit event with the values that the edit left in some of its fields.
 type entry struct {
 	model.AuditEvent
 	written []normalize.Written
 }
 
-// A telling is what the changelog says at one moment.
-type telling struct {
+// A logReading is the content of the changelog at one time.
+type logReading struct {
 	entries []entry
-	// silent says why it could not be read; "" when it could.
-	silent string
-	// reach is how far back it was read.
-	reach time.Duration
+	// failure is why it could not be read; "" if it was read.
+	failure string
+	// depth is how far back it was read.
+	depth time.Duration
 }
 
-// old tells whether all of it has to be read.
-func (c *changelog) old(now time.Time) bool {
+// needsFullRead reports whether all of it must be read.
+func (c *changelog) needsFullRead(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.isOld(now)
+	return c.needsFullReadLocked(now)
 }
 
-func (c *changelog) isOld(now time.Time) bool {
+func (c *changelog) needsFullReadLocked(now time.Time) bool {
 	return c.readAt.IsZero() || now.Sub(c.readAt) >= rereadAfter
 }
 
-// read brings the changelog up to date and returns what it says. One that just
-// failed to be read is not tried again.
-func (c *changelog) read(ctx context.Context, l *look, err error) telling {
+// read updates the changelog and returns its content. If err is not nil, the update failed a
+// moment ago and is not tried again.
+func (c *changelog) read(ctx context.Context, sc *scan, err error) logReading {
 	if err == nil {
-		err = c.update(ctx, l)
+		err = c.update(ctx, sc)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := telling{entries: c.told(), reach: c.reach(l)}
+	t := logReading{entries: c.auditEvents(), depth: c.depth(sc)}
 	if err != nil {
-		t.silent = l.silence(err)
+		t.failure = sc.unreadReason(err)
 	}
 	return t
 }
 
-// update reads what is new, or all of it where that is due. After an error what
-// was known before is still known, and what came before the error.
-func (c *changelog) update(ctx context.Context, l *look) error {
+// update reads the new entries, or all entries if a full read is due. After an error it keeps
+// the entries from before, and adds those that were read.
+func (c *changelog) update(ctx context.Context, sc *scan) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	since, all := l.taken.Add(-l.config.Changes), c.isOld(l.taken)
+	since, all := sc.taken.Add(-sc.config.Changes), c.needsFullReadLocked(sc.taken)
 	from := since
 	if !all && c.newest.Add(-overlap).After(since) {
 		from = c.newest.Add(-overlap)
 	}
 	if all {
-		c.readModels(ctx, l)
+		c.readModels(ctx, sc)
 	}
-	found, cut, err := c.fetch(ctx, l, from)
+	found, cut, err := c.fetch(ctx, sc, from)
 	if all && err == nil {
-		c.entries, c.readAt, c.cut = make(map[int64]change, len(found)), l.taken, cut
+		c.entries, c.readAt, c.cut = make(map[int64]change, len(found)), sc.taken, cut
 	}
-	c.note(found, err == nil)
-	c.prune(since, l.config.MaxChanges)
+	c.add(found, err == nil)
+	c.prune(since, sc.config.MaxChanges)
 	return err
 }
 
-// note takes up entries; what lies between them and those of before is known
-// only where all of them could be read.
-func (c *changelog) note(found []change, whole bool) {
+// add adds entries. newest moves only if complete is set: otherwise entries before it may be
+// missing.
+func (c *changelog) add(found []change, complete bool) {
 	if c.entries == nil {
 		c.entries = make(map[int64]change, len(found))
 	}
 	for _, e := range found {
 		c.entries[e.id] = e
-		if whole && e.at.After(c.newest) {
+		if complete && e.at.After(c.newest) {
 			c.newest = e.at
 		}
 	}
 }
 
-// prune drops what is too old, or too much.
+// prune removes entries before since, and the oldest ones above the limit.
 func (c *changelog) prune(since time.Time, limit int) {
 	maps.DeleteFunc(c.entries, func(_ int64, e change) bool { return e.at.Before(since) })
 	if len(c.entries) <= limit {
@@ -136,81 +135,81 @@ func (c *changelog) prune(since time.Time, limit int) {
 	}
 }
 
-// reach is how far back the entries go.
-func (c *changelog) reach(l *look) time.Duration {
+// depth returns how far back the entries go.
+func (c *changelog) depth(sc *scan) time.Duration {
 	if !c.cut {
-		return l.config.Changes
+		return sc.config.Changes
 	}
-	oldest := l.taken
+	oldest := sc.taken
 	for _, e := range c.entries {
 		if e.at.Before(oldest) {
 			oldest = e.at
 		}
 	}
-	return l.taken.Sub(oldest)
+	return sc.taken.Sub(oldest)
 }
 
-// told returns what the entries tell, sorted as a snapshot wants it.
-func (c *changelog) told() []entry {
+// auditEvents returns the audit events of the entries, in the order of model.Snapshot.
+func (c *changelog) auditEvents() []entry {
 	count := 0
 	for _, e := range c.entries {
-		count += len(e.traces)
+		count += len(e.events)
 	}
 	if count == 0 {
 		return nil
 	}
-	traces := make([]entry, 0, count)
+	events := make([]entry, 0, count)
 	for _, e := range c.entries {
-		traces = append(traces, e.traces...)
+		events = append(events, e.events...)
 	}
-	slices.SortFunc(traces, func(a, b entry) int { return compareTraces(a.AuditEvent, b.AuditEvent) })
-	return traces
+	slices.SortFunc(events, func(a, b entry) int { return compareEvents(a.AuditEvent, b.AuditEvent) })
+	return events
 }
 
-// fetch reads the entries since from, the newest first; cut tells that there are
-// more than are wanted. An entry that comes meanwhile moves the others on, so
-// that some are read twice and none is skipped.
-func (c *changelog) fetch(ctx context.Context, l *look, from time.Time) (found []change, cut bool, err error) {
-	q := url.Values{"limit": {strconv.Itoa(l.config.PageSize)}, "time_after": {from.UTC().Format(time.RFC3339)}}
-	if !l.version.Before(normalize.Version{Major: 4}) {
+// fetch reads the entries since from, the newest first; cut reports whether there are more than
+// max_changes. A new entry shifts the others to later pages, so some are read twice and none is
+// skipped.
+func (c *changelog) fetch(ctx context.Context, sc *scan, from time.Time) (found []change, cut bool, err error) {
+	q := url.Values{"limit": {strconv.Itoa(sc.config.PageSize)}, "time_after": {from.UTC().Format(time.RFC3339)}}
+	if !sc.version.Before(normalize.Version{Major: 4}) {
 		q.Set("fields", "id,time,user,user_name,request_id,action,changed_object_type,changed_object_id,message,prechange_data,postchange_data")
 	}
-	take := c.taker(l)
+	parse := c.parser(sc)
 	for offset, pages := int64(0), 0; pages < maxPages; pages++ {
-		p, err := c.page(ctx, l, q, take)
+		p, err := c.page(ctx, sc, q, parse)
 		if err != nil {
 			return found, false, err
 		}
 		found = append(found, p.rows...)
-		// A server that does not know the filter would go on to its beginning.
+		// A server that ignores the filter would return entries from the beginning.
 		if p.next == "" || len(p.rows) == 0 || p.rows[len(p.rows)-1].at.Before(from) {
 			return found, false, nil
 		}
-		if len(found) >= l.config.MaxChanges {
+		if len(found) >= sc.config.MaxChanges {
 			return found, true, nil
 		}
 		next, ok := parameter(p.next, "offset")
 		if !ok || next <= offset {
-			return found, false, &movedError{"its pages do not move on"}
+			return found, false, &inconsistentError{"its pages do not advance"}
 		}
 		offset, q = next, queryOf(p.next)
 	}
 	return found, true, nil
 }
 
-// page reads a page of the changelog, which moved with 4.1.
-func (*changelog) page(ctx context.Context, l *look, q url.Values, take func(model.Value) (change, error)) (page[change], error) {
+// page reads a page of the changelog, whose path changed in 4.1.
+func (*changelog) page(ctx context.Context, sc *scan, q url.Values, parse func(model.Value) (change, error)) (page[change], error) {
 	var p page[change]
 	var err error
-	for _, path := range changePaths(l.version) {
-		if p, err = readPage(ctx, l.session, path, q, take); httpclient.Code(err) != http.StatusNotFound {
+	for _, path := range changePaths(sc.version) {
+		if p, err = readPage(ctx, sc.session, path, q, parse); httpclient.Code(err) != http.StatusNotFound {
 			break
 		}
 	}
 	return p, err
 }
 
-// changePaths returns where the changelog may be, the likely place first.
+// changePaths returns the possible paths of the changelog, the likely one first.
 func changePaths(version normalize.Version) []string {
 	paths := []string{"core/object-changes/", "extras/object-changes/"}
 	if version.Before(normalize.Version{Major: 4, Minor: 1}) {
@@ -219,15 +218,15 @@ func changePaths(version normalize.Version) []string {
 	return paths
 }
 
-// readModels reads the numbers that entries have for models. Without them some
-// entries tell of one object less.
-func (c *changelog) readModels(ctx context.Context, l *look) {
+// readModels reads the content type ids of models, by which entries refer to them. Without them
+// some entries give one audit event less.
+func (c *changelog) readModels(ctx context.Context, sc *scan) {
 	type numberedModel struct {
 		change
 		name string
 	}
 	for _, path := range []string{"core/object-types/", "extras/object-types/"} {
-		rows, err := readList(ctx, l.session, list{path: path, size: l.config.PageSize, fields: "id,app_label,model", cursor: l.cursor},
+		rows, err := readList(ctx, sc.session, list{path: path, size: sc.config.PageSize, fields: "id,app_label,model", cursor: sc.cursor},
 			func(row model.Value) (numberedModel, error) {
 				id, err := number(row.At("id"))
 				return numberedModel{change{id: id}, row.At("app_label").Str() + "." + row.At("model").Str()}, err
@@ -245,80 +244,80 @@ func (c *changelog) readModels(ctx context.Context, l *look) {
 
 func (c change) number() int64 { return c.id }
 
-// taker returns what makes changes of rows.
-func (c *changelog) taker(l *look) func(model.Value) (change, error) {
-	kinds := make(map[string]*normalize.Kind, len(l.kinds))
-	for _, k := range l.kinds {
+// parser returns a function that parses rows of the changelog.
+func (c *changelog) parser(sc *scan) func(model.Value) (change, error) {
+	kinds := make(map[string]*normalize.Kind, len(sc.kinds))
+	for _, k := range sc.kinds {
 		kinds[k.Model] = k
 	}
-	return func(row model.Value) (change, error) { return takeChange(kinds, c.models, row) }
+	return func(row model.Value) (change, error) { return parseChange(kinds, c.models, row) }
 }
 
-// silence says why the changelog could not be read, and what to do.
-func (l *look) silence(err error) string {
+// unreadReason returns why the changelog could not be read, and the next step.
+func (sc *scan) unreadReason(err error) string {
 	switch code := httpclient.Code(err); {
-	case code == http.StatusForbidden && !refused(err):
-		return "the token may not read the changelog: " + grant(l.changes())
+	case code == http.StatusForbidden && !tokenRejected(err):
+		return "the token may not read the changelog: " + grant(sc.changelogModel())
 	case code == http.StatusNotFound:
-		return "NetBox " + l.release + " shows no changelog"
+		return "NetBox " + sc.release + " does not serve the changelog"
 	}
-	return "the changelog could not be read: " + l.config.because(err)
+	return "the changelog could not be read: " + sc.config.errorReason(err)
 }
 
-// changes is what NetBox calls the model of the changelog.
-func (l *look) changes() string {
-	if l.version.Before(normalize.Version{Major: 4, Minor: 1}) {
+// changelogModel returns NetBox's name of the model of the changelog.
+func (sc *scan) changelogModel() string {
+	if sc.version.Before(normalize.Version{Major: 4, Minor: 1}) {
 		return "extras.objectchange"
 	}
 	return "core.objectchange"
 }
 
-// unsigned returns why the changelog may lack who changed an object of a kind, or
-// deleted one, and what to do.
-func (l *look) unsigned(k *normalize.Kind) string {
-	return cmp.Or(l.unlogged(k), fmt.Sprintf("the changelog of the last %s (object-changes) tells nothing of it: it was before that (raise %s), or past the changelog, as scripts can",
-		span(l.told.reach), l.bound()))
+// writerUnknown returns why the changelog may not contain who changed or deleted an object of a
+// kind, and the next step.
+func (sc *scan) writerUnknown(k *normalize.Kind) string {
+	return cmp.Or(sc.noLogReason(k), fmt.Sprintf("the changelog of the last %s (object-changes) has no entry for this change: it is older (raise %s), or it was made without an entry, as scripts can",
+		span(sc.changes.depth), sc.limitSetting()))
 }
 
-// unsignedYounger is unsigned for an object that was created since the changelog was
-// read from: an older part of it cannot tell more.
-func (l *look) unsignedYounger(k *normalize.Kind) string {
-	return cmp.Or(l.unlogged(k), fmt.Sprintf("the changelog of the last %s (object-changes) tells nothing of it, and the object is younger: it was changed without an entry, as scripts and upgrades can",
-		span(l.told.reach)))
+// writerUnknownRecent is writerUnknown for an object that was created within the depth of the
+// changelog: older entries cannot concern it.
+func (sc *scan) writerUnknownRecent(k *normalize.Kind) string {
+	return cmp.Or(sc.noLogReason(k), fmt.Sprintf("the changelog of the last %s (object-changes) has no entry for this change, and the object is younger: it was changed without an entry, as scripts and upgrades can",
+		span(sc.changes.depth)))
 }
 
-// unlogged returns why the changelog has no entries of a kind, or not all of them, and
-// what to do; "" if it has.
-func (l *look) unlogged(k *normalize.Kind) string {
-	if k.Unlogged && l.config.logged() {
+// noLogReason returns why the changelog has no entries of a kind, or not all of them, and the
+// next step; "" if it has all.
+func (sc *scan) noLogReason(k *normalize.Kind) string {
+	if k.Unlogged && sc.config.logged() {
 		return "NetBox keeps no changelog of users, groups, permissions and tokens"
 	}
-	return l.logUnread()
+	return sc.logUnread()
 }
 
-// logUnread returns why the changelog was not read, or not in full, and what to do; ""
-// if it was.
-func (l *look) logUnread() string {
+// logUnread returns why the changelog was not read, or not in full, and the next step; "" if it
+// was.
+func (sc *scan) logUnread() string {
 	switch {
-	case !l.config.logged():
-		return "the changelog is not read: changes, or max_changes, is 0; set them to be told who changed things"
-	case l.told.silent != "":
-		return l.told.silent
-	case !l.sight.all && !l.sight.whole[l.changes()] && l.sight.part[l.changes()]:
-		return fmt.Sprintf("what the token may see of the changelog of the last %s (object-changes) tells nothing of it: %s", span(l.told.reach), grant(l.changes()))
+	case !sc.config.logged():
+		return "the changelog is not read because changes or max_changes is 0: set both to see who made changes"
+	case sc.changes.failure != "":
+		return sc.changes.failure
+	case !sc.visibility.all && !sc.visibility.full[sc.changelogModel()] && sc.visibility.partial[sc.changelogModel()]:
+		return fmt.Sprintf("the visible part of the changelog of the last %s (object-changes) has no entry for this change: %s", span(sc.changes.depth), grant(sc.changelogModel()))
 	}
 	return ""
 }
 
-// bound is the setting that ends the changelog.
-func (l *look) bound() string {
-	if l.told.reach < l.config.Changes {
+// limitSetting returns the name of the setting that limits the depth of the changelog.
+func (sc *scan) limitSetting() string {
+	if sc.changes.depth < sc.config.Changes {
 		return "max_changes"
 	}
 	return "changes"
 }
 
-// span writes a duration as people do.
+// span formats a duration in days, or in hours and minutes below 48 hours.
 func span(d time.Duration) string {
 	if d >= 48*time.Hour {
 		return fmt.Sprintf("%d days", (d+12*time.Hour)/(24*time.Hour))

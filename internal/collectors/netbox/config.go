@@ -17,46 +17,46 @@ type Config struct {
 	URL string `mapstructure:"url"`
 	// TokenFile holds the API token, of version 1 or 2. It must be given.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// CAFile holds the authorities to trust instead of the system's; without it, the
-	// system's count.
+	// CAFile holds the certificates of the authorities to trust, instead of those of the system.
+	// Without it, those of the system are trusted.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Concurrency is how many requests run at once.
 	Concurrency int `mapstructure:"concurrency"`
-	// Rate limits the requests per second; 0 does not.
+	// Rate limits the requests per second; 0 is no limit.
 	Rate float64 `mapstructure:"rate"`
 	// Timeout bounds each request with its answer.
 	Timeout time.Duration `mapstructure:"timeout"`
 	// MaxBody bounds each answer, in bytes.
 	MaxBody int64 `mapstructure:"max_body"`
-	// PageSize is how many objects are asked for at once. NetBox gives 1000 at
-	// most, unless its MAX_PAGE_SIZE says otherwise.
+	// PageSize is how many objects are requested at once. NetBox returns 1000 at most, unless
+	// its setting MAX_PAGE_SIZE differs.
 	PageSize int `mapstructure:"page_size"`
 	// ExcludeKinds are patterns of kinds that are not read ("users.*").
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
-	// Changes is how far back the changelog is read; 0 leaves it unread, and then
-	// nobody can be named.
+	// Changes is how far back the changelog is read. 0 does not read it: then findings do not
+	// name who made a change.
 	Changes time.Duration `mapstructure:"changes"`
-	// MaxChanges is how many entries of the changelog are read at most, the
-	// newest; 0 leaves it unread.
+	// MaxChanges is how many entries of the changelog are read at most, the newest ones. 0 does
+	// not read it.
 	MaxChanges int `mapstructure:"max_changes"`
-	// Unrestricted is the operator's promise that the token's permissions have no
-	// constraints, where the token may not read them.
+	// Unrestricted confirms that the token's permissions have no constraints, if the token may
+	// not read them.
 	Unrestricted bool `mapstructure:"unrestricted"`
 }
 
-// Defaults returns the settings that hold where the configuration is silent.
+// Defaults returns the settings that apply if the configuration does not set them.
 func Defaults() Config {
 	return Config{
 		Concurrency: 4,
 		Timeout:     time.Minute,
 		MaxBody:     64 << 20,
 		PageSize:    1000,
-		Changes:     90 * 24 * time.Hour, // what NetBox keeps, unless told otherwise
+		Changes:     90 * 24 * time.Hour, // the default of NetBox's CHANGELOG_RETENTION
 		MaxChanges:  20_000,
 	}
 }
 
-// complete checks the settings and brings the address into one form.
+// complete checks the settings and brings the URL into its canonical form.
 func (c Config) complete() (Config, error) {
 	c.URL = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(c.URL, "/"), apiPath), "/")
 	return c, errors.Join(c.checkURL(), c.checkToken(), c.checkLimits())
@@ -69,7 +69,7 @@ func (c Config) checkURL() error {
 	u, err := url.Parse(c.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("setting url is no address: want one such as https://netbox.example.org")
+		return errors.New("setting url is not an address: want one such as https://netbox.example.org")
 	case u.User != nil:
 		return errors.New("setting url must not hold credentials: use token_file")
 	case u.Scheme == "http" && !httpclient.Loopback(u.Hostname()):
@@ -80,7 +80,7 @@ func (c Config) checkURL() error {
 
 func (c Config) checkToken() error {
 	if c.TokenFile == "" {
-		return errors.New("setting token_file is missing: set the file that holds the API token; docs/netbox.md says how to make one")
+		return errors.New("setting token_file is missing: set the file that holds the API token; see docs/netbox.md")
 	}
 	return nil
 }
@@ -98,13 +98,13 @@ func (c Config) checkLimits() error {
 	return collectors.CheckPatterns(c.ExcludeKinds, "users.token or users.*")
 }
 
-// limits returns those of the requests; backoff is the pause before the second attempt.
+// limits returns the limits of the requests; backoff is the pause before the second attempt.
 func (c Config) limits(backoff time.Duration) httpclient.Limits {
 	return httpclient.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
 }
 
-// excludes tells whether a kind is left out.
+// excludes reports whether a kind is excluded.
 func (c Config) excludes(k *normalize.Kind) bool { return collectors.Excludes(c.ExcludeKinds, k.Name) }
 
-// logged tells whether the changelog is read.
+// logged reports whether the changelog is read.
 func (c Config) logged() bool { return c.Changes > 0 && c.MaxChanges > 0 }

@@ -18,14 +18,14 @@ func (e *localError) Error() string { return e.err.Error() }
 
 func (e *localError) Unwrap() error { return e.err }
 
-// A movedError is a list whose pages do not fit together.
-type movedError struct{ what string }
+// An inconsistentError is returned for a list whose pages do not fit together.
+type inconsistentError struct{ what string }
 
-func (e *movedError) Error() string { return e.what }
+func (e *inconsistentError) Error() string { return e.what }
 
-// refused reports whether NetBox rejects the token itself. It answers 403 for that and for a
-// missing permission; the message differs.
-func refused(err error) bool {
+// tokenRejected reports whether NetBox rejects the token itself. It answers 403 for that and
+// for a missing permission; the message differs.
+func tokenRejected(err error) bool {
 	status := httpclient.StatusOf(err)
 	if status == nil || status.Code == http.StatusUnauthorized {
 		return status != nil
@@ -34,40 +34,40 @@ func refused(err error) bool {
 	return status.Code == http.StatusForbidden && words != "" && !strings.Contains(words, "permission")
 }
 
-// explain adds the next step to an error that concerns the server as a whole.
+// explain adds the next step to an error that concerns the whole server.
 func (c Config) explain(err error) error {
 	hint := cmp.Or(c.statusHint(err), c.accessHint(err), "see the log of NetBox")
 	return &httpclient.Error{Server: c.URL, Err: err, Hint: hint}
 }
 
-const noAPI = "this is not NetBox's API: set url to the address of NetBox itself, and let driftd past any login page before it"
+const noAPI = "this is not NetBox's API: set url to the address of NetBox itself, and exempt driftd from any login page in front of it"
 
 func (c Config) statusHint(err error) string {
 	code := httpclient.Code(err)
 	switch {
-	case refused(err):
-		return "NetBox does not take the token in token_file: check that it is whole, enabled, not expired, and may be used from here (NetBox: Admin > API Tokens)"
+	case tokenRejected(err):
+		return "NetBox rejects the token in token_file: check that it is complete, enabled, not expired, and allowed from this address (NetBox: Admin > API Tokens)"
 	case code == http.StatusForbidden:
-		return "NetBox does not let the token in, or something before it does not let driftd through: check token_file, and what stands before NetBox"
+		return "NetBox, or a proxy in front of it, denies access: check token_file, and the proxy"
 	case code == http.StatusTooManyRequests:
-		return "the server asks to slow down: set rate, or concurrency lower"
+		return "the server limits the request rate: set rate, or lower concurrency"
 	case code == http.StatusBadRequest && strings.HasPrefix(c.URL, "http://"):
-		return "the port may be one for TLS: try https://"
+		return "the port may expect TLS: try https://"
 	case code == http.StatusProxyAuthRequired:
-		return "a proxy on the way asks for a password: see HTTP_PROXY, HTTPS_PROXY and NO_PROXY in driftd's environment"
+		return "a proxy requires a password: check HTTP_PROXY, HTTPS_PROXY and NO_PROXY in driftd's environment"
 	case code >= 300 && code < 400:
-		return "the address redirects, and a token goes to no other: set url to where NetBox itself answers, with https://, and let driftd past any login page"
+		return "the address redirects, and the token is sent to no other address: set url to the final https:// address of NetBox, and exempt driftd from any login page"
 	case code == http.StatusNotFound:
 		return noAPI
 	case code == http.StatusBadGateway, code == http.StatusGatewayTimeout, code == http.StatusServiceUnavailable:
-		return "the proxy before NetBox answers, and NetBox does not: see that it runs (systemctl status netbox)"
+		return "the proxy in front of NetBox gets no answer from it: check that NetBox runs (systemctl status netbox)"
 	case code >= 500:
-		return "NetBox is in trouble: see its log (journalctl -u netbox)"
+		return "NetBox has an internal error: see its log (journalctl -u netbox)"
 	}
 	return ""
 }
 
-// accessHint returns the next step after an error that is no answer of the API.
+// accessHint returns the next step after an error that is not an answer of the API.
 func (c Config) accessHint(err error) string {
 	var (
 		answer *httpclient.Unexpected
@@ -76,11 +76,11 @@ func (c Config) accessHint(err error) string {
 	)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return "correct the path, and let driftd read the file"
+		return "correct the path, or let driftd read the file"
 	case errors.As(err, &token):
-		return "write the token alone into it, on one line"
+		return "write only the token into the file, on one line"
 	case errors.As(err, new(*localError)):
-		return "docs/netbox.md says what belongs there"
+		return "see docs/netbox.md"
 	case errors.As(err, &answer):
 		return noAPI
 	case errors.As(err, &large):
@@ -94,46 +94,46 @@ func (c Config) accessHint(err error) string {
 	return words.Hint(err)
 }
 
-// reason returns why a list was not read, and what to do.
+// reason returns why a list was not read, and the next step.
 func (c Config) reason(k *normalize.Kind, err error) string {
-	if httpclient.Code(err) == http.StatusForbidden && !refused(err) {
+	if httpclient.Code(err) == http.StatusForbidden && !tokenRejected(err) {
 		return "the token may not read it: " + grant(k.Model)
 	}
-	return c.because(err)
+	return c.errorReason(err)
 }
 
-// because returns why something was not read, and what to do. The same cause has the same
-// text, so that reports can group them.
-func (c Config) because(err error) string {
+// errorReason returns why something was not read, and the next step. The same cause has the
+// same text, so that reports can group them.
+func (c Config) errorReason(err error) string {
 	var (
 		large  *httpclient.TooLarge
-		moved  *movedError
+		moved  *inconsistentError
 		answer *httpclient.Unexpected
 	)
 	text := httpclient.Printable(err.Error())
 	switch code := httpclient.Code(err); {
 	case httpclient.Ended(err) != "":
 		return httpclient.Ended(err)
-	case refused(err):
+	case tokenRejected(err):
 		return text + ": check the token in token_file"
 	case code == http.StatusTooManyRequests:
-		return text + ": set rate, or concurrency lower"
+		return text + ": set rate, or lower concurrency"
 	case code == http.StatusBadGateway, code == http.StatusServiceUnavailable, code == http.StatusGatewayTimeout:
-		return text + ": see the proxy before NetBox, or set page_size lower"
+		return text + ": check the proxy in front of NetBox, or lower page_size"
 	case code >= 300 && code < 400:
-		return text + ": let driftd past any login page before NetBox"
+		return text + ": exempt driftd from any login page in front of NetBox"
 	case code == http.StatusNotFound:
-		return text + ", and not from NetBox: see the proxy before it"
+		return text + ", and the answer is not from NetBox: check the proxy in front of it"
 	case code >= 500:
 		return text + ": see the log of NetBox (journalctl -u netbox)"
 	case errors.As(err, &large):
-		return text + ": raise max_body, or set page_size lower"
+		return text + ": raise max_body, or lower page_size"
 	case errors.As(err, &moved):
-		return text + ": the next scan may do better"
+		return text + ": the next scan reads the list again"
 	case errors.As(err, &answer) && answer.Page:
-		return text + ": let driftd past any login page before NetBox"
+		return text + ": exempt driftd from any login page in front of NetBox"
 	case errors.As(err, &answer):
-		return text + ": see what lies between driftd and NetBox"
+		return text + ": check the proxies between driftd and NetBox"
 	}
 	if hint := c.accessHint(err); hint != "" {
 		return text + ": " + hint
@@ -141,7 +141,7 @@ func (c Config) because(err error) string {
 	return text
 }
 
-// grant returns how to let the token read a model.
+// grant returns how to give the token the permission to view a model.
 func grant(models string) string {
 	return "grant view on " + models + " without constraints (NetBox: Admin > Permissions)"
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-func TestAnswersThatEndTheLook(t *testing.T) {
+func TestAnswersThatFailTheScan(t *testing.T) {
 	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("the token went to %s: %q", r.URL, r.Header.Get("Authorization"))
@@ -26,23 +26,23 @@ func TestAnswersThatEndTheLook(t *testing.T) {
 		fault  faults.Fault
 		want   []string
 	}{
-		{"a token that is wrong", faults.Status(403, `{"detail":"Invalid v1 token"}`), []string{"403 Forbidden: Invalid v1 token", "does not take the token"}},
-		{"a token that is wrong, before 4.5", faults.Status(403, `{"detail":"Invalid token"}`), []string{"does not take the token"}},
-		{"a token that is too old", faults.Status(403, `{"detail":"Token expired"}`), []string{"Token expired", "does not take the token"}},
-		{"no token arrived", faults.Status(403, `{"detail":"Authentication credentials were not provided."}`), []string{"does not take the token"}},
-		{"a proxy's own login", faults.Status(401, "<html>"), []string{"401 Unauthorized, with an HTML page", "does not take the token"}},
-		{"a firewall's page", faults.Status(403, "<html>blocked</html>"), []string{"403 Forbidden, with an HTML page", "what stands before NetBox"}},
-		{"a login page", faults.LoginPage(), []string{"an HTML page", "let driftd past any login page"}},
+		{"a token that is wrong", faults.Status(403, `{"detail":"Invalid v1 token"}`), []string{"403 Forbidden: Invalid v1 token", "rejects the token"}},
+		{"a token that is wrong, before 4.5", faults.Status(403, `{"detail":"Invalid token"}`), []string{"rejects the token"}},
+		{"a token that is too old", faults.Status(403, `{"detail":"Token expired"}`), []string{"Token expired", "rejects the token"}},
+		{"no token arrived", faults.Status(403, `{"detail":"Authentication credentials were not provided."}`), []string{"rejects the token"}},
+		{"a proxy's own login", faults.Status(401, "<html>"), []string{"401 Unauthorized, with an HTML page", "rejects the token"}},
+		{"a firewall's page", faults.Status(403, "<html>blocked</html>"), []string{"403 Forbidden, with an HTML page", "a proxy in front of it"}},
+		{"a login page", faults.LoginPage(), []string{"an HTML page", "exempt driftd from any login page"}},
 		{"a login page that calls itself JSON", faults.Status(200, " <!DOCTYPE html>"), []string{"an HTML page", "set url"}},
-		{"a redirect", faults.Redirect(elsewhere.URL + "/login?next=secret"), []string{"302 Found, to " + elsewhere.URL + "/login;", "a token goes to no other"}},
+		{"a redirect", faults.Redirect(elsewhere.URL + "/login?next=secret"), []string{"302 Found, to " + elsewhere.URL + "/login;", "the token is sent to no other address"}},
 		{"a proxy without NetBox", faults.BadGateway(), []string{"502 Bad Gateway, with an HTML page", "systemctl status netbox"}},
 		{"NetBox in trouble", faults.Status(500, "<html>"), []string{"500 Internal Server Error", "journalctl -u netbox"}},
 		{"another application", faults.Status(404, "<html>"), []string{"404 Not Found", "not NetBox's API"}},
-		{"another API", faults.Status(200, `{"version":"1.2"}`), []string{"tells no version", "not NetBox's API"}},
-		{"a list", faults.Status(200, `[]`), []string{"no object", "not NetBox's API"}},
+		{"another API", faults.Status(200, `{"version":"1.2"}`), []string{"has no version", "not NetBox's API"}},
+		{"a list", faults.Status(200, `[]`), []string{"not a JSON object", "not NetBox's API"}},
 		{"half an answer", faults.Status(200, `{"netbox-ver`), []string{"no JSON", "not NetBox's API"}},
 		{"too busy", faults.Status(429, ``), []string{"429", "set rate"}},
-		{"words with the token", faults.Status(500, `{"detail":"boom `+testToken+`"}`), []string{"boom …"}},
+		{"a message with the token", faults.Status(500, `{"detail":"boom `+testToken+`"}`), []string{"boom …"}},
 	} {
 		server := newServer(netboxtest.Small())
 		server.Break("", tc.fault)
@@ -58,7 +58,7 @@ func TestAnswersThatEndTheLook(t *testing.T) {
 	}
 }
 
-// fromNetBox is a fault of NetBox itself, which names its version all the same.
+// fromNetBox adds NetBox's version header to the answers of a fault.
 func fromNetBox(f faults.Fault) faults.Fault {
 	return func(server http.Handler, w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("API-Version", "4.6")
@@ -79,17 +79,17 @@ func TestHintsBeforeAnyAnswer(t *testing.T) {
 		err         error
 		want        string
 	}{
-		{"an empty token file", "https://nb", &localError{noToken}, "write the secret into it; docs/netbox.md"},
-		{"a ca_file of something else", "https://nb", &localError{noAuthority}, "copy that of the authority; docs/netbox.md"},
-		{"TLS is expected there", "http://127.0.0.1:8443", &httpclient.Status{Code: 400}, "400 Bad Request; the port may be one for TLS: try https://"},
-		{"a request that NetBox does not like", "https://nb", &httpclient.Status{Code: 400}, "400 Bad Request; see the log of NetBox"},
+		{"an empty token file", "https://nb", &localError{noToken}, "write the secret into it; see docs/netbox.md"},
+		{"a ca_file of something else", "https://nb", &localError{noAuthority}, "copy that of the authority; see docs/netbox.md"},
+		{"TLS is expected there", "http://127.0.0.1:8443", &httpclient.Status{Code: 400}, "400 Bad Request; the port may expect TLS: try https://"},
+		{"a bad request", "https://nb", &httpclient.Status{Code: 400}, "400 Bad Request; see the log of NetBox"},
 		{"a proxy on the way", "https://nb", &httpclient.Status{Code: 407}, "HTTPS_PROXY"},
 	} {
 		wantIn(t, Config{URL: tc.url}.explain(tc.err).Error(), tc.want)
 	}
 }
 
-func TestAnswersThatEndAList(t *testing.T) {
+func TestAnswersThatFailAList(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason  string
@@ -98,10 +98,10 @@ func TestAnswersThatEndAList(t *testing.T) {
 		skipped bool
 	}{
 		{"no permission", faults.Status(403, `{"detail":"You do not have permission to perform this action."}`), "grant view on dcim.site", false},
-		{"a version without it", fromNetBox(faults.Status(404, "<html>")), "NetBox 4.6.8 has none", true},
-		{"a proxy that lost NetBox for a moment", faults.Status(404, "<html>"), "404 Not Found, with an HTML page, and not from NetBox", false},
-		{"a login page", faults.LoginPage(), "HTML page: let driftd past", false},
-		{"a proxy that gave up", faults.BadGateway(), "502 Bad Gateway, with an HTML page: see the proxy", false},
+		{"a version without it", fromNetBox(faults.Status(404, "<html>")), "NetBox 4.6.8 does not have this list", true},
+		{"a proxy that lost NetBox for a moment", faults.Status(404, "<html>"), "404 Not Found, with an HTML page, and the answer is not from NetBox", false},
+		{"a login page", faults.LoginPage(), "HTML page: exempt driftd", false},
+		{"a proxy that gave up", faults.BadGateway(), "502 Bad Gateway, with an HTML page: check the proxy", false},
 		{"a redirect", faults.Redirect("/login/"), "302 Found", false},
 		{"an error", faults.Status(500, "{}"), "500 Internal Server Error: see the log", false},
 		{"a token that expired meanwhile", faults.Status(403, `{"detail":"Token expired"}`), "check the token", false},
@@ -120,7 +120,7 @@ func TestAnswersThatEndAList(t *testing.T) {
 	}
 }
 
-func TestBusyServersAreAskedAgain(t *testing.T) {
+func TestBusyServersAreRetried(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{429, 502, 503, 504} {
 		server := newServer(sites("4.6.8", 3))
@@ -138,7 +138,7 @@ func TestBusyServersAreAskedAgain(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	for _, tc := range []struct{ reason, content, header, public string }{
+	for _, tc := range []struct{ reason, content, header, label string }{
 		{"version 1", testToken + "\n", "Token " + testToken, "the token"},
 		{"version 2", "nbt_abc123.s3cr3ts3cr3t\n", "Bearer nbt_abc123.s3cr3ts3cr3t", "the token nbt_abc123"},
 		{"with its scheme", "Token " + testToken, "Token " + testToken, "the token"},
@@ -156,18 +156,18 @@ func TestTokens(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || got.header() != tc.header || got.public() != tc.public {
-			t.Errorf("%s: %q %q, error %v", tc.reason, got.header(), got.public(), err)
+		if err != nil || got.header() != tc.header || got.label() != tc.label {
+			t.Errorf("%s: %q %q, error %v", tc.reason, got.header(), got.label(), err)
 		}
 	}
 }
 
-func TestServersThatAreNotThere(t *testing.T) {
+func TestUnreachableServers(t *testing.T) {
 	t.Parallel()
 	config := testConfig(t, "http://127.0.0.1:1")
 	_, err := testInventory(t, config).Collect(t.Context())
 	if err == nil {
-		t.Fatal("Collect() of nobody gives a snapshot")
+		t.Fatal("Collect() of an unreachable server returns a snapshot")
 	}
 	wantIn(t, err.Error(), "nothing listens there")
 	config.TokenFile = filepath.Join(t.TempDir(), "absent")
@@ -187,7 +187,7 @@ func TestAnswersThatTakeTooLong(t *testing.T) {
 	t.Parallel()
 	server := newServer(sites("4.6.8", 3))
 	server.Break("dcim/sites", func(_ http.Handler, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	// Other answers have to come within the same time.
+	// Other answers must arrive within the same time.
 	s := collect(t, server, func(c *Config) { c.Timeout = 2 * time.Second; c.ExcludeKinds = []string{"[ce-z]*"} })
 	wantIn(t, covered(t, s, "dcim.site").Reason, "no full answer within 2s", "timeout")
 }
@@ -212,21 +212,21 @@ func TestConfigProblems(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		{"all is well", func(*Config) {}, ""},
+		{"no problem", func(*Config) {}, ""},
 		{"the address with the path that the API has", func(c *Config) { c.URL += "api/" }, ""},
 		{"a path of its own", func(c *Config) { c.URL += "netbox" }, ""},
 		{"no address", func(c *Config) { c.URL = "" }, "setting url is missing"},
-		{"an address without a scheme", func(c *Config) { c.URL = "netbox.example.org" }, "setting url is no address"},
-		{"an address with a query", func(c *Config) { c.URL += "?a=b" }, "setting url is no address"},
+		{"an address without a scheme", func(c *Config) { c.URL = "netbox.example.org" }, "setting url is not an address"},
+		{"an address with a query", func(c *Config) { c.URL += "?a=b" }, "setting url is not an address"},
 		{"a token in the clear", func(c *Config) { c.URL = "http://netbox.example.org" }, "https://"},
 		{"the machine itself", func(c *Config) { c.URL = "http://[::1]:8000" }, ""},
 		{"credentials in the address", func(c *Config) { c.URL = "https://root:secret@netbox.example.org" }, "must not hold credentials"},
 		{"no token", func(c *Config) { c.TokenFile = "" }, "setting token_file is missing"},
 		{"no request at all", func(c *Config) { c.Concurrency = 0 }, "setting concurrency"},
 		{"no time", func(c *Config) { c.Timeout = 0 }, "setting timeout"},
-		{"no room", func(c *Config) { c.MaxBody = 0 }, "setting max_body"},
+		{"no size", func(c *Config) { c.MaxBody = 0 }, "setting max_body"},
 		{"no page", func(c *Config) { c.PageSize = 1 }, "setting page_size"},
-		{"a rate below nothing", func(c *Config) { c.Rate = -1 }, "settings rate"},
+		{"a negative rate", func(c *Config) { c.Rate = -1 }, "settings rate"},
 		{"no changelog", func(c *Config) { c.Changes, c.MaxChanges = 0, 0 }, ""},
 		{"a pattern", func(c *Config) { c.ExcludeKinds = []string{"[x"} }, "exclude_kinds"},
 	} {

@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A place is a field of an object.
-type place struct {
+// A fieldRef identifies a field of an object.
+type fieldRef struct {
 	model.Ref
 	path string
 }
@@ -22,54 +22,53 @@ type evidence struct {
 	// resources are sorted by key.
 	resources []model.Resource
 	fields    []normalize.Copied
-	// object is the one whose entries are judged. decided reports, for each of its
-	// fields that an entry wrote, whether the last such entry left the live value, and
-	// unnamed whether a later entry may have changed any field.
+	// object is the object whose entries are being evaluated. decided reports, for each of its
+	// fields that an entry wrote, whether the last such entry left the live value. unnamed
+	// reports whether a later entry may have changed any field.
 	object  model.Ref
 	decided map[string]bool
 	unnamed bool
-	// held are the copied fields whose last entry left the live value, and last says of
-	// the fields whose last entry left another value that nobody is known to have
-	// changed them.
-	held map[place]bool
-	last map[place]model.Actor
+	// held are the copied fields whose last entry left the live value. last are the fields whose
+	// last entry left another value, with the unknown actor and the reason.
+	held map[fieldRef]bool
+	last map[fieldRef]model.Actor
 }
 
-// explain returns what entries say of the objects, sorted like them: by object and
-// time. An entry is evidence for a field only if it left the value that is live, and
-// no later entry left another one. A field that NetBox copied from a parent is
-// explained by the entry of the parent. Where the last entry left another value and
-// nothing explains the live one, the actor is unknown and the reason says so.
+// explain returns the audit events of the entries, sorted in the same order: by object and
+// time. An entry is evidence for a field only if it left the live value, and no later entry
+// left another one. A field that NetBox copied from a parent is explained by the entry of the
+// parent. If the last entry left another value and nothing explains the live one, the actor is
+// unknown, with a reason.
 func explain(entries []entry, resources []model.Resource) []model.AuditEvent {
-	x := evidence{resources: resources, fields: normalize.CopiedFields(), decided: map[string]bool{}, held: map[place]bool{}, last: map[place]model.Actor{}}
-	traces := make([]model.AuditEvent, 0, len(entries))
+	x := evidence{resources: resources, fields: normalize.CopiedFields(), decided: map[string]bool{}, held: map[fieldRef]bool{}, last: map[fieldRef]model.Actor{}}
+	events := make([]model.AuditEvent, 0, len(entries))
 	for i := range slices.Backward(entries) {
-		if t, says := x.judge(&entries[i]); says {
-			traces = append(traces, t)
+		if t, ok := x.evaluate(&entries[i]); ok {
+			events = append(events, t)
 		}
 	}
-	traces = append(traces, x.copied(traces)...)
-	for i := range traces {
-		for _, path := range traces[i].Fields {
-			delete(x.last, place{traces[i].Ref, path})
+	events = append(events, x.copied(events)...)
+	for i := range events {
+		for _, path := range events[i].Fields {
+			delete(x.last, fieldRef{events[i].Ref, path})
 		}
 	}
 	for p, actor := range x.last {
-		traces = append(traces, model.AuditEvent{Ref: p.Ref, Action: model.Edited, Fields: []string{p.path}, Actor: actor})
+		events = append(events, model.AuditEvent{Ref: p.Ref, Action: model.Edited, Fields: []string{p.path}, Actor: actor})
 	}
-	slices.SortStableFunc(traces, compareTraces)
-	return traces
+	slices.SortStableFunc(events, compareEvents)
+	return events
 }
 
-func compareTraces(a, b model.AuditEvent) int {
+func compareEvents(a, b model.AuditEvent) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), a.Actor.At.Compare(b.Actor.At),
 		cmp.Compare(len(a.Actor.Evidence), len(b.Actor.Evidence)), cmp.Compare(a.Actor.Evidence, b.Actor.Evidence),
 		slices.Compare(a.Fields, b.Fields))
 }
 
-// judge returns what an entry is evidence for; says is false if that is nothing. Later
-// entries of the object were judged before.
-func (x *evidence) judge(e *entry) (t model.AuditEvent, says bool) {
+// evaluate returns the audit event for which an entry is evidence; ok is false if there is
+// none. Later entries of the same object must be evaluated first.
+func (x *evidence) evaluate(e *entry) (t model.AuditEvent, ok bool) {
 	if e.Ref != x.object {
 		x.object, x.unnamed = e.Ref, false
 		clear(x.decided)
@@ -81,7 +80,7 @@ func (x *evidence) judge(e *entry) (t model.AuditEvent, says bool) {
 	t = e.AuditEvent
 	for i := range e.written {
 		w := &e.written[i]
-		left := w.Left(live.Value)
+		left := w.Matches(live.Value)
 		held, decided := x.decided[w.Path]
 		if !decided {
 			held = left
@@ -103,30 +102,30 @@ func (x *evidence) judge(e *entry) (t model.AuditEvent, says bool) {
 	return t, len(t.Fields) > 0
 }
 
-// decide notes whether the last entry that wrote a field left the live value.
+// decide records whether the last entry that wrote a field left the live value.
 func (x *evidence) decide(path string, left bool, who *model.Actor) {
 	x.decided[path] = left
-	switch p := (place{x.object, path}); {
+	switch p := (fieldRef{x.object, path}); {
 	case !left && !x.unnamed:
-		x.last[p] = model.UnknownActor(fmt.Sprintf("%s (object-changes) tells nothing of it: the last entry, %s by %s, left another value, so it was changed without an entry, as scripts and upgrades can",
+		x.last[p] = model.UnknownActor(fmt.Sprintf("%s (object-changes) has no entry for this change: the last entry, %s by %s, left another value. Scripts and upgrades can change values without an entry",
 			who.Via, who.Evidence, who.Name))
 	case left && slices.ContainsFunc(x.fields, func(c normalize.Copied) bool { return c.Kind == p.Kind && c.Field == path }):
 		x.held[p] = true
 	}
 }
 
-// copied returns a trace for every field that NetBox copied from a parent without an
-// entry. Its request is that of the parent's entry, so that the objects below one
-// parent have one cause.
-func (x *evidence) copied(traces []model.AuditEvent) []model.AuditEvent {
+// copied returns an audit event for every field that NetBox copied from a parent without an
+// entry. It has the request of the parent's entry, so that the objects below one parent have
+// one cause.
+func (x *evidence) copied(events []model.AuditEvent) []model.AuditEvent {
 	parents := map[model.Ref][]*model.AuditEvent{}
-	for i := range traces {
-		t := &traces[i]
+	for i := range events {
+		t := &events[i]
 		if t.Action == model.Edited && slices.ContainsFunc(x.fields, func(c normalize.Copied) bool { return c.Parent == t.Kind }) {
 			parents[t.Ref] = append(parents[t.Ref], t)
 		}
 	}
-	found := map[place]model.AuditEvent{}
+	found := map[fieldRef]model.AuditEvent{}
 	for i := range x.resources {
 		for k := range x.fields {
 			x.copy(&x.fields[k], &x.resources[i], parents, found)
@@ -135,13 +134,13 @@ func (x *evidence) copied(traces []model.AuditEvent) []model.AuditEvent {
 	return slices.Collect(maps.Values(found))
 }
 
-// maxParents bounds how far up the parents of an object are followed.
+// maxParents is how many levels of parents of an object are followed.
 const maxParents = 64
 
-// copy adds to found the newest entry of a parent of the child that explains the live
-// value of a copied field, unless an entry of the child does.
-func (x *evidence) copy(c *normalize.Copied, child *model.Resource, parents map[model.Ref][]*model.AuditEvent, found map[place]model.AuditEvent) {
-	p := place{model.Ref{Kind: child.Kind, ID: child.ID}, c.Field}
+// copy adds to found the newest entry of a parent of the child that explains the live value of
+// a copied field, unless an entry of the child itself does.
+func (x *evidence) copy(c *normalize.Copied, child *model.Resource, parents map[model.Ref][]*model.AuditEvent, found map[fieldRef]model.AuditEvent) {
+	p := fieldRef{model.Ref{Kind: child.Kind, ID: child.ID}, c.Field}
 	if child.Kind != c.Kind || len(parents) == 0 || x.held[p] {
 		return
 	}
@@ -156,7 +155,7 @@ func (x *evidence) copy(c *normalize.Copied, child *model.Resource, parents map[
 		if cause != nil && !value.IsNull() && value.Equal(child.Value.At(c.Field)) && !found[p].Actor.At.After(cause.Actor.At) {
 			t := model.AuditEvent{Ref: p.Ref, Action: model.Edited, Fields: []string{c.Field}, Actor: cause.Actor}
 			t.Actor.Confidence = confidence(cause.Actor, model.Likely)
-			t.Actor.Evidence += " of " + normalize.Noun(c.Parent) + " " + httpclient.Printable(parent.Name) + ", whose " + c.Field + " NetBox copies to what lies in it"
+			t.Actor.Evidence += " of " + normalize.Noun(c.Parent) + " " + httpclient.Printable(parent.Name) + ", whose " + c.Field + " NetBox copies to the objects below it"
 			found[p] = t
 		}
 		if c.Up == "" {
@@ -166,10 +165,10 @@ func (x *evidence) copy(c *normalize.Copied, child *model.Resource, parents map[
 	}
 }
 
-// causeOf returns the newest trace that names one of the fields, or nil.
-func causeOf(traces []*model.AuditEvent, fields []string) *model.AuditEvent {
+// causeOf returns the newest event that names one of the fields, or nil.
+func causeOf(events []*model.AuditEvent, fields []string) *model.AuditEvent {
 	var newest *model.AuditEvent
-	for _, t := range traces {
+	for _, t := range events {
 		names := slices.ContainsFunc(t.Fields, func(f string) bool { return slices.Contains(fields, f) })
 		if names && (newest == nil || t.Actor.At.After(newest.Actor.At)) {
 			newest = t
@@ -186,8 +185,7 @@ func (x *evidence) value(kind string, id model.Value) model.Value {
 	return model.Value{}
 }
 
-// find returns the resource among those that are sorted by key; nil where there
-// is none.
+// find returns the resource with the reference, or nil. The resources must be sorted by key.
 func find(resources []model.Resource, ref model.Ref) *model.Resource {
 	i, found := slices.BinarySearchFunc(resources, ref, func(r model.Resource, ref model.Ref) int {
 		return cmp.Or(cmp.Compare(r.Kind, ref.Kind), cmp.Compare(r.ID, ref.ID))

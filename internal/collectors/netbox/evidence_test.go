@@ -14,9 +14,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestChangesPastTheChangelog has somebody change what an entry left without
-// leaving one: whoever wrote the entry did not make what is there.
-func TestChangesPastTheChangelog(t *testing.T) {
+// TestChangesWithoutEntry tests values that were changed after the last entry without a
+// new entry: the author of the last entry did not write the live value.
+func TestChangesWithoutEntry(t *testing.T) {
 	t.Parallel()
 	type row = netboxtest.Row
 	const vm = "virtualization.virtualmachine"
@@ -36,30 +36,30 @@ func TestChangesPastTheChangelog(t *testing.T) {
 		changes []row
 		want    []string
 	}{
-		{"what it left is there", []row{edit(2, time.Hour, "mara", row{"memory": 1}, row{"memory": number})}, []string{exact + "memory by mara, exact"}},
+		{"the value of the entry is live", []row{edit(2, time.Hour, "mara", row{"memory": 1}, row{"memory": number})}, []string{exact + "memory by mara, exact"}},
 		{"in another notation", []row{edit(2, time.Hour, "mara", row{"memory": 1}, row{"memory": memory + ".00"})}, []string{exact + "memory by mara, exact"}},
-		{"something else is there", []row{edit(2, time.Hour, "terraform", row{"memory": 1}, row{"memory": number + 1})}, []string{nobody}},
-		{"of two fields one", []row{edit(2, time.Hour, "terraform", row{"memory": 1, "name": "x"}, row{"memory": number + 1, "name": name})},
+		{"another value is live", []row{edit(2, time.Hour, "terraform", row{"memory": 1}, row{"memory": number + 1})}, []string{nobody}},
+		{"one of two fields", []row{edit(2, time.Hour, "terraform", row{"memory": 1, "name": "x"}, row{"memory": number + 1, "name": name})},
 			[]string{nobody, exact + "name by terraform, exact"}},
-		{"nor is it the one before", []row{edit(3, time.Hour, "mara", row{"memory": number}, row{"memory": number + 1}),
+		{"not the value of the entry before either", []row{edit(3, time.Hour, "mara", row{"memory": number}, row{"memory": number + 1}),
 			edit(2, 2*time.Hour, "terraform", row{"memory": 1}, row{"memory": number})}, []string{nobody}},
 		{"the last one counts", []row{edit(3, time.Hour, "mara", row{"memory": number + 1}, row{"memory": number}),
 			edit(2, 2*time.Hour, "terraform", row{"memory": 1}, row{"memory": number + 1})},
 			[]string{exact + "memory by mara, exact"}},
-		{"an edit without sides may have been that", []row{edit(3, time.Hour, "mara", nil, row{}), edit(2, 2*time.Hour, "terraform", row{"memory": 1}, row{"memory": number + 1})},
+		{"an edit without sides may explain any value", []row{edit(3, time.Hour, "mara", nil, row{}), edit(2, 2*time.Hour, "terraform", row{"memory": 1}, row{"memory": number + 1})},
 			[]string{exact + " by mara, likely"}},
 		{"a size that was in GB then", []row{edit(2, time.Hour, "mara", row{"memory": 1}, row{"memory": float64(number) / 1000})}, []string{exact + "memory by mara, exact"}},
 	} {
 		e := netboxtest.Small()
 		e.Changes = tc.changes
-		if diff := cmp.Diff(tc.want, allTold(collect(t, newServer(e))), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(tc.want, allEvents(collect(t, newServer(e))), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 		}
 	}
 }
 
-// TestCreationIsEvidencePerField has somebody create an object whose fields hold other
-// values by now.
+// TestCreationIsEvidencePerField tests the creation of an object, some of whose fields
+// have other values in the scan.
 func TestCreationIsEvidencePerField(t *testing.T) {
 	t.Parallel()
 	type row = netboxtest.Row
@@ -96,9 +96,9 @@ func TestCreationIsEvidencePerField(t *testing.T) {
 		e := netboxtest.Small()
 		e.Changes = []row{netboxtest.Change(2, at(time.Hour), "mara", "create", vm, 6, nil, tc.after)}
 		var made model.AuditEvent
-		for _, trace := range collect(t, newServer(e)).AuditEvents {
-			if trace.Action == model.Created {
-				made = trace
+		for _, event := range collect(t, newServer(e)).AuditEvents {
+			if event.Action == model.Created {
+				made = event
 			}
 		}
 		if made.Actor.Name != "mara" || made.Actor.Confidence != model.Exact {
@@ -110,8 +110,8 @@ func TestCreationIsEvidencePerField(t *testing.T) {
 	}
 }
 
-// TestCopiedFields has people move a cluster, a location and a rack: what lies in them
-// moves along, without an entry.
+// TestCopiedFields moves a cluster, a location and a rack. NetBox moves the objects in
+// them without an entry.
 func TestCopiedFields(t *testing.T) {
 	t.Parallel()
 	type row = netboxtest.Row
@@ -147,7 +147,7 @@ func TestCopiedFields(t *testing.T) {
 		{"a cluster", vm, "6", "site", []row{scoped(9, time.Hour, 4, 5), created(4)}, "jonas likely object-change 9 of cluster prod"},
 		{"a cluster, and the machine has no entry", vm, "6", "site", []row{scoped(9, time.Hour, 4, 5)}, "jonas likely object-change 9 of cluster prod"},
 		{"the last of two", vm, "6", "site", []row{scoped(9, time.Hour, 4, 5), scoped(8, 2*time.Hour, 3, 4), created(3)}, "jonas likely object-change 9"},
-		{"a cluster that went on past the changelog", vm, "6", "site", []row{scoped(9, time.Hour, 5, 4), created(4)}, "unknown unknown "},
+		{"a cluster that moved again without an entry", vm, "6", "site", []row{scoped(9, time.Hour, 5, 4), created(4)}, "unknown unknown "},
 		{"the machine was created in it later", vm, "6", "site", []row{created(5), scoped(9, 6*time.Hour, 4, 5)}, ""},
 		{"a cluster that was renamed", vm, "6", "site", []row{change(9, time.Hour, "jonas", cluster, 2, row{"name": "old"}, row{"name": "prod"}), created(4)}, "unknown unknown "},
 		{"a machine in no cluster", vm, "7", "site", []row{scoped(9, time.Hour, 4, 5)}, ""},
@@ -156,7 +156,7 @@ func TestCopiedFields(t *testing.T) {
 		{"a location", rack, "3", "site", []row{change(9, time.Hour, "priya", location, 2, row{"site": 1}, row{"site": 5})}, "priya likely object-change 9 of location Row 2"},
 		{"the location above", rack, "3", "site", []row{change(9, time.Hour, "priya", location, 1, row{"site": 1}, row{"site": 5})}, "priya likely object-change 9 of location Hall A"},
 		{"a location in a location", location, "2", "site", []row{change(9, time.Hour, "priya", location, 1, row{"site": 1}, row{"site": 5})}, "priya likely object-change 9 of location Hall A"},
-		{"an entry that names nobody", rack, "3", "site", []row{change(9, time.Hour, "", location, 1, row{"site": 1}, row{"site": 5})}, "unknown unknown object-change 9 of location Hall A"},
+		{"an entry without a user", rack, "3", "site", []row{change(9, time.Hour, "", location, 1, row{"site": 1}, row{"site": 5})}, "unknown unknown object-change 9 of location Hall A"},
 	} {
 		e := estate()
 		e.Changes = tc.changes
@@ -166,11 +166,11 @@ func TestCopiedFields(t *testing.T) {
 			}
 		}
 		got := ""
-		for _, trace := range collect(t, newServer(e)).AuditEvents {
-			if trace.Kind == Type+"/"+tc.kind && trace.ID == tc.id && trace.Action == model.Edited && strings.Join(trace.Fields, "") == tc.field {
-				got += trace.Actor.Name + " " + string(trace.Actor.Confidence) + " " + trace.Actor.Evidence
-				if trace.Actor.Evidence != "" && trace.Actor.Request != tc.changes[0]["request_id"] {
-					t.Errorf("%s: its request is %s, want that of the parent's entry", tc.reason, trace.Actor.Request)
+		for _, event := range collect(t, newServer(e)).AuditEvents {
+			if event.Kind == Type+"/"+tc.kind && event.ID == tc.id && event.Action == model.Edited && strings.Join(event.Fields, "") == tc.field {
+				got += event.Actor.Name + " " + string(event.Actor.Confidence) + " " + event.Actor.Evidence
+				if event.Actor.Evidence != "" && event.Actor.Request != tc.changes[0]["request_id"] {
+					t.Errorf("%s: its request is %s, want that of the parent's entry", tc.reason, event.Actor.Request)
 				}
 			}
 		}
@@ -180,18 +180,18 @@ func TestCopiedFields(t *testing.T) {
 	}
 }
 
-// TestUnknownChangeSaysWhatHelps has nobody known for a change that an older part of
-// the changelog cannot explain.
-func TestUnknownChangeSaysWhatHelps(t *testing.T) {
+// TestUnknownChangeHasHint tests the reason for a change without an entry, if older entries
+// cannot explain it either.
+func TestUnknownChangeHasHint(t *testing.T) {
 	t.Parallel()
 	type row = netboxtest.Row
 	e := netboxtest.Small()
 	e.Changes = []row{netboxtest.Change(2, at(time.Hour), "mara", "create", "virtualization.virtualmachine", 6, nil, row{"memory": 1})}
 	s := collect(t, newServer(e))
 	reasons := []string{must(t, s, "virtualization.virtualmachine", "6").WriterUnknown}
-	for _, trace := range s.AuditEvents {
-		if trace.Actor.Confidence == model.Unknown {
-			reasons = append(reasons, trace.Actor.Reason)
+	for _, event := range s.AuditEvents {
+		if event.Actor.Confidence == model.Unknown {
+			reasons = append(reasons, event.Actor.Reason)
 		}
 	}
 	if len(reasons) != 2 {
@@ -206,9 +206,9 @@ func TestUnknownChangeSaysWhatHelps(t *testing.T) {
 	wantIn(t, must(t, s, "virtualization.virtualmachine", "7").WriterUnknown, "raise changes")
 }
 
-// TestDeletionsKeepWhatIdentifies keeps of a deleted virtual machine what another source
-// knows it by.
-func TestDeletionsKeepWhatIdentifies(t *testing.T) {
+// TestDeletionsKeepIdentity tests that the last value of a deleted virtual machine has the
+// fields that identify it in other sources.
+func TestDeletionsKeepIdentity(t *testing.T) {
 	t.Parallel()
 	type row = netboxtest.Row
 	deleted := func(id int, model string, object int, before row) row {
@@ -230,15 +230,15 @@ func TestDeletionsKeepWhatIdentifies(t *testing.T) {
 		"ipam.vlan/6":                     "null",
 	}
 	got := map[string]string{}
-	for _, trace := range collect(t, newServer(e)).AuditEvents {
-		got[strings.TrimPrefix(trace.Kind, Type+"/")+"/"+trace.ID] = shown(trace.LastValue)
+	for _, event := range collect(t, newServer(e)).AuditEvents {
+		got[strings.TrimPrefix(event.Kind, Type+"/")+"/"+event.ID] = shown(event.LastValue)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
 }
 
-func TestChangelogThatIsNotReadIsSaid(t *testing.T) {
+func TestUnreadChangelogIsReported(t *testing.T) {
 	t.Parallel()
 	server := newServer(netboxtest.Small())
 	if got := collect(t, server).LogUnread; got != "" {
@@ -246,5 +246,5 @@ func TestChangelogThatIsNotReadIsSaid(t *testing.T) {
 	}
 	server.Break("core/object-changes", faults.Status(403, `{"detail":"You do not have permission to perform this action."}`))
 	wantIn(t, collect(t, server).LogUnread, "grant view on core.objectchange")
-	wantIn(t, collect(t, server, func(c *Config) { c.Changes = 0 }).LogUnread, "changes, or max_changes, is 0")
+	wantIn(t, collect(t, server, func(c *Config) { c.Changes = 0 }).LogUnread, "changes or max_changes is 0")
 }

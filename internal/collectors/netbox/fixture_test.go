@@ -18,7 +18,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// testNow is the time of every test.
+// testNow returns the time of every scan.
 func testNow() time.Time { return time.Date(2026, 11, 20, 7, 0, 0, 0, time.UTC) }
 
 const testToken = "6c6c6c6c6c6c6c6c6c6c6c6c6c6c6c6c6c6c6c6c"
@@ -40,7 +40,7 @@ func testConfig(t testing.TB, url string) Config {
 	return config
 }
 
-// testInventory opens a collector that is quick to try again.
+// testInventory returns a collector with a short backoff.
 func testInventory(t *testing.T, config Config) *inventory {
 	t.Helper()
 	c, err := open(collectors.Env{Name: "netbox", Sealer: model.NewSealer([]byte("key of the tests"))}, config)
@@ -52,7 +52,7 @@ func testInventory(t *testing.T, config Config) *inventory {
 	return quick
 }
 
-// listen opens a collector of a server that ends with the test.
+// listen starts a server that is closed with the test, and returns a collector of it.
 func listen(t *testing.T, server http.Handler, change ...func(*Config)) *inventory {
 	t.Helper()
 	listening := httptest.NewServer(server)
@@ -74,7 +74,7 @@ func collect(t *testing.T, server http.Handler, change ...func(*Config)) model.S
 	return snapshot
 }
 
-// must returns a resource that has to be there.
+// must returns a resource. It fails the test if the snapshot lacks it.
 func must(t *testing.T, s model.Snapshot, kind, id string) model.Resource {
 	t.Helper()
 	i := slices.IndexFunc(s.Resources, func(r model.Resource) bool { return r.Kind == Type+"/"+kind && r.ID == id })
@@ -107,7 +107,7 @@ func shown(v model.Value) string { return string(v.AppendJSON(nil)) }
 
 func model46() normalize.Version { return normalize.Version{Major: 4, Minor: 6} }
 
-// withHeader answers without a version but that of the header.
+// withHeader answers without a version in the body, with the header API-Version.
 func withHeader(version string) faults.Fault {
 	return func(_ http.Handler, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("API-Version", version)

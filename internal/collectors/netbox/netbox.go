@@ -13,8 +13,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Type is the collector's type in the configuration, and the first part of
-// its kinds' names.
+// Type is the collector's type in the configuration, and the first part of the names of its
+// kinds.
 const Type = normalize.Type
 
 // Definition returns the collector of type "netbox".
@@ -38,51 +38,51 @@ type inventory struct {
 	now    func() time.Time
 	// backoff is the first pause before a request is tried again.
 	backoff time.Duration
-	// log is what was read of the changelog so far.
+	// log is the part of the changelog that was read so far.
 	log changelog
 }
 
-// Collect reads everything that the token may see, each object once.
+// Collect reads all lists that the token has permission to view, and the changelog.
 func (c *inventory) Collect(ctx context.Context) (model.Snapshot, error) {
-	l, err := c.look(ctx, false)
+	sc, err := c.scan(ctx, false)
 	if err != nil {
 		return model.Snapshot{}, err
 	}
-	return l.snapshot(), nil
+	return sc.snapshot(), nil
 }
 
-// Probe asks for the first objects of each list, and for no changelog.
+// Probe reads the first object of each list, and does not read the changelog.
 func (c *inventory) Probe(ctx context.Context) (collectors.Probe, error) {
-	l, err := c.look(ctx, true)
+	sc, err := c.scan(ctx, true)
 	if err != nil {
 		return collectors.Probe{}, err
 	}
 	return collectors.Probe{
-		Version:  l.release,
-		Identity: l.sight.identity,
+		Version:  sc.release,
+		Identity: sc.visibility.identity,
 		Endpoint: c.config.URL,
-		Coverage: l.snapshot().Coverage,
+		Coverage: sc.snapshot().Coverage,
 	}, nil
 }
 
-// look reads the NetBox; a brief look leaves out what lists hold.
-func (c *inventory) look(ctx context.Context, brief bool) (*look, error) {
+// scan reads the NetBox. If probeOnly is set, it reads no more than one object of each list.
+func (c *inventory) scan(ctx context.Context, probeOnly bool) (*scan, error) {
 	session, err := connect(c.config, c.config.limits(c.backoff))
 	if err != nil {
 		return nil, c.fail(ctx, err)
 	}
 	defer session.close()
-	l := &look{config: c.config, env: c.env, kinds: c.kinds, brief: brief, taken: c.now(), session: session, log: &c.log}
-	if err = l.readVersion(ctx); err == nil {
-		l.read(ctx)
+	sc := &scan{config: c.config, env: c.env, kinds: c.kinds, probeOnly: probeOnly, taken: c.now(), session: session, log: &c.log}
+	if err = sc.readVersion(ctx); err == nil {
+		sc.read(ctx)
 	}
-	if err != nil || httpclient.Void(ctx, len(l.lists) > 0) {
+	if err != nil || httpclient.Void(ctx, len(sc.lists) > 0) {
 		return nil, c.fail(ctx, err)
 	}
-	return l, nil
+	return sc, nil
 }
 
-// fail gives the error of a look that failed as a whole.
+// fail returns the error of a scan that failed as a whole.
 func (c *inventory) fail(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("read %s: %w", c.config.URL, ctx.Err())
@@ -90,21 +90,21 @@ func (c *inventory) fail(ctx context.Context, err error) error {
 	return c.config.explain(err)
 }
 
-// readVersion asks for the version, which decides what else is asked for. It is
-// also the first proof that the token is taken.
-func (l *look) readVersion(ctx context.Context) error {
-	status, header, err := l.session.object(ctx, "status/", url.Values{})
+// readVersion reads the version, which selects the further requests. It is the first request,
+// so it also checks that NetBox accepts the token.
+func (sc *scan) readVersion(ctx context.Context) error {
+	status, header, err := sc.session.object(ctx, "status/", url.Values{})
 	if err != nil {
 		return err
 	}
-	l.release = httpclient.Printable(status.At("netbox-version").Str())
-	version, ok := normalize.ParseVersion(l.release)
+	sc.release = httpclient.Printable(status.At("netbox-version").Str())
+	version, ok := normalize.ParseVersion(sc.release)
 	if !ok {
-		l.release = httpclient.Printable(header.Get("API-Version"))
-		if version, ok = normalize.ParseVersion(l.release); !ok {
-			return &httpclient.Unexpected{Reason: "the answer tells no version of NetBox"}
+		sc.release = httpclient.Printable(header.Get("API-Version"))
+		if version, ok = normalize.ParseVersion(sc.release); !ok {
+			return &httpclient.Unexpected{Reason: "the answer has no version of NetBox"}
 		}
 	}
-	l.version, l.cursor, l.marked = version, !version.Before(cursors()), marked(header)
+	sc.version, sc.cursor, sc.apiVersionHeader = version, !version.Before(cursors()), hasAPIVersion(header)
 	return nil
 }

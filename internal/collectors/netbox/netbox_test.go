@@ -51,7 +51,7 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// versions are the same estate as the versions wrote it.
+// versions returns edits of an estate into the form of each version.
 func versions() map[string]func(*netboxtest.Estate) {
 	vms, ifs, disks, clusters := "virtualization/virtual-machines", "virtualization/interfaces", "virtualization/virtual-disks", "virtualization/clusters"
 	edit := func(e *netboxtest.Estate, path string, do func(netboxtest.Row)) {
@@ -137,7 +137,7 @@ func TestVersionsGiveTheSameValues(t *testing.T) {
 			}
 		}
 		if len(s.AuditEvents) != len(newest.AuditEvents) {
-			t.Errorf("%s: the changelog tells %d things, want %d", version, len(s.AuditEvents), len(newest.AuditEvents))
+			t.Errorf("%s: %d audit events, want %d", version, len(s.AuditEvents), len(newest.AuditEvents))
 		}
 		if c := covered(t, s, "dcim.macaddress"); c.Skipped != strings.HasPrefix(version, "3.") && c.Skipped != strings.HasPrefix(version, "4.0") && c.Skipped != strings.HasPrefix(version, "4.1") {
 			t.Errorf("%s: MAC addresses: %+v", version, c)
@@ -184,7 +184,7 @@ func TestStrangeNames(t *testing.T) {
 func TestNullsEverywhere(t *testing.T) {
 	t.Parallel()
 	e := netboxtest.Small()
-	asked := collect(t, newServer(e)) // to learn which lists there are
+	asked := collect(t, newServer(e)) // for the names of all kinds
 	server := newServer(e)
 	server.Edit(func(e *netboxtest.Estate) {
 		for _, k := range testInventory(t, testConfig(t, "http://localhost")).kinds {
@@ -280,7 +280,7 @@ func TestMachineWithTwentyInterfaces(t *testing.T) {
 	}
 }
 
-func TestKindsLeftOut(t *testing.T) {
+func TestExcludedKinds(t *testing.T) {
 	t.Parallel()
 	server := newServer(netboxtest.Small())
 	s := collect(t, server, func(c *Config) { c.ExcludeKinds = []string{"virtualization.*", "netbox/extras.customfield"} })
@@ -299,7 +299,7 @@ func TestKindsLeftOut(t *testing.T) {
 	}
 }
 
-func TestRequestsStayWithinTheirBound(t *testing.T) {
+func TestConcurrencyLimit(t *testing.T) {
 	t.Parallel()
 	server := newServer(netboxtest.Small())
 	server.Delay = time.Millisecond

@@ -18,20 +18,20 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A page is a part of a list, with its rows in the form that the reader wants.
+// A page is a part of a list, with its parsed rows.
 type page[T any] struct {
 	rows []T
-	// count is how long the whole list is, -1 where NetBox does not count.
+	// count is the length of the whole list; -1 if NetBox does not return it.
 	count int
-	// next is the address of the next page, "" after the last.
+	// next is the URL of the next page; "" on the last page.
 	next string
-	// weight is about what the rows take of memory, in bytes.
+	// weight is the approximate memory of the decoded rows, in bytes.
 	weight int64
 }
 
-// readPage reads one page of a list, row by row: take makes of a row what is
-// kept of it.
-func readPage[T any](ctx context.Context, s *session, path string, query url.Values, take func(row model.Value) (T, error)) (page[T], error) {
+// readPage reads one page of a list. It decodes and parses row by row, so that only the parsed
+// rows are kept.
+func readPage[T any](ctx context.Context, s *session, path string, query url.Values, parse func(row model.Value) (T, error)) (page[T], error) {
 	ctx, settle := budget.Part(ctx)
 	var p page[T]
 	defer func() { settle(p.weight) }()
@@ -41,40 +41,40 @@ func readPage[T any](ctx context.Context, s *session, path string, query url.Val
 	}
 	err = s.http.Read(r, func(answer *http.Response) error {
 		p = page[T]{count: -1}
-		return p.read(answer.Body, take)
+		return p.read(answer.Body, parse)
 	})
 	return p, err
 }
 
-// read reads {"count": …, "next": …, "previous": …, "results": […]}. All of it
-// has to be there: an answer that was cut off, or of somebody else, is none.
-func (p *page[T]) read(body io.Reader, take func(model.Value) (T, error)) error {
+// read decodes {"count": …, "next": …, "previous": …, "results": […]}. It returns an error if
+// the answer is truncated, or one of count, next and results is missing.
+func (p *page[T]) read(body io.Reader, parse func(model.Value) (T, error)) error {
 	dec := jsontext.NewDecoder(body)
 	if err := expect(dec, '{'); err != nil {
 		return err
 	}
 	var seen parts
 	for dec.PeekKind() == '"' {
-		if err := p.readPart(dec, &seen, take); err != nil {
-			return malformed(err)
+		if err := p.readPart(dec, &seen, parse); err != nil {
+			return decodeError(err)
 		}
 	}
 	if err := expect(dec, '}'); err != nil {
 		return err
 	}
 	if !seen.count || !seen.next || !seen.results {
-		return &httpclient.Unexpected{Reason: "the answer is no list of NetBox"}
+		return &httpclient.Unexpected{Reason: "the answer is not a list of NetBox"}
 	}
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return &httpclient.Unexpected{Reason: "something follows the list"}
+		return &httpclient.Unexpected{Reason: "the answer continues after the list"}
 	}
 	return nil
 }
 
-// parts are those of a list that were there.
+// parts are the members of a list that were present.
 type parts struct{ count, next, results bool }
 
-func (p *page[T]) readPart(dec *jsontext.Decoder, seen *parts, take func(model.Value) (T, error)) error {
+func (p *page[T]) readPart(dec *jsontext.Decoder, seen *parts, parse func(model.Value) (T, error)) error {
 	name, err := dec.ReadToken()
 	if err != nil {
 		return err
@@ -88,25 +88,25 @@ func (p *page[T]) readPart(dec *jsontext.Decoder, seen *parts, take func(model.V
 		return p.readNext(dec)
 	case "results":
 		seen.results = true
-		return p.readRows(dec, take)
+		return p.readRows(dec, parse)
 	}
 	return dec.SkipValue()
 }
 
-// expect reads one bracket.
+// expect reads one token of the kind.
 func expect(dec *jsontext.Decoder, kind jsontext.Kind) error {
 	token, err := dec.ReadToken()
 	if err != nil {
-		return malformed(err)
+		return decodeError(err)
 	}
 	if token.Kind() != kind {
-		return &httpclient.Unexpected{Reason: "the answer is no list of NetBox"}
+		return &httpclient.Unexpected{Reason: "the answer is not a list of NetBox"}
 	}
 	return nil
 }
 
-// malformed says that an answer is not what was asked for, without quoting it.
-func malformed(err error) error {
+// decodeError returns the reason why an answer cannot be decoded, without quoting it.
+func decodeError(err error) error {
 	var (
 		syntax *jsontext.SyntacticError
 		known  *httpclient.Unexpected
@@ -115,9 +115,9 @@ func malformed(err error) error {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &httpclient.Unexpected{Reason: "the answer ends in the middle"}
+		return &httpclient.Unexpected{Reason: "the answer is truncated"}
 	case errors.As(err, &syntax):
-		return &httpclient.Unexpected{Reason: fmt.Sprintf("the answer is no JSON, at byte %d", syntax.ByteOffset)}
+		return &httpclient.Unexpected{Reason: fmt.Sprintf("the answer is not valid JSON at byte %d", syntax.ByteOffset)}
 	}
 	return err
 }
@@ -128,7 +128,7 @@ func (p *page[T]) readCount(dec *jsontext.Decoder) error {
 		return err
 	}
 	if p.count, err = strconv.Atoi(string(raw)); err != nil || p.count < 0 {
-		return &httpclient.Unexpected{Reason: "the answer's count is no number"}
+		return &httpclient.Unexpected{Reason: "the answer's count is not a number"}
 	}
 	return nil
 }
@@ -139,13 +139,13 @@ func (p *page[T]) readNext(dec *jsontext.Decoder) error {
 	case err != nil || token.Kind() == 'n':
 		return err
 	case token.Kind() != '"':
-		return &httpclient.Unexpected{Reason: "the answer's next page is no address"}
+		return &httpclient.Unexpected{Reason: "the answer's next page is not a string"}
 	}
 	p.next = token.String()
 	return nil
 }
 
-func (p *page[T]) readRows(dec *jsontext.Decoder, take func(model.Value) (T, error)) error {
+func (p *page[T]) readRows(dec *jsontext.Decoder, parse func(model.Value) (T, error)) error {
 	if err := expect(dec, '['); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (p *page[T]) readRows(dec *jsontext.Decoder, take func(model.Value) (T, err
 		if err != nil {
 			return err
 		}
-		row, err := p.readRow(raw, take)
+		row, err := p.readRow(raw, parse)
 		if err != nil {
 			return &httpclient.Unexpected{Reason: fmt.Sprintf("row %d of the answer cannot be read: %v", len(p.rows)+1, err)}
 		}
@@ -163,13 +163,13 @@ func (p *page[T]) readRows(dec *jsontext.Decoder, take func(model.Value) (T, err
 	return expect(dec, ']')
 }
 
-// readRow decodes a row, within bounds.
-func (p *page[T]) readRow(raw []byte, take func(model.Value) (T, error)) (T, error) {
+// readRow decodes and parses a row.
+func (p *page[T]) readRow(raw []byte, parse func(model.Value) (T, error)) (T, error) {
 	row, err := decode.JSON(bytes.TrimSpace(raw))
 	if err != nil {
 		var none T
 		return none, err
 	}
 	p.weight += row.Weight()
-	return take(row)
+	return parse(row)
 }

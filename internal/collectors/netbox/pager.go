@@ -14,65 +14,64 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// maxPages bounds the pages of one list, and maxRows its objects.
+// maxPages limits the pages of one list, and maxRows its objects.
 const (
 	maxPages = 20_000
 	maxRows  = 2_000_000
 )
 
-// readings is how often a list is read whose pages do not fit together.
-const readings = 3
+// maxListReads is how often a list is read if its pages are inconsistent.
+const maxListReads = 3
 
-// cursors is the first version whose lists can be read from an id on.
+// cursors returns the first version whose lists can be paged by id.
 func cursors() normalize.Version { return normalize.Version{Major: 4, Minor: 6} }
 
-// A list is what is asked for.
+// A list is a list to request.
 type list struct {
 	path   string
 	fields string
 	size   int
-	// cursor tells that the list may be read from an id on.
+	// cursor reports whether the list can be paged by id.
 	cursor bool
 }
 
-// A numbered row has an id, by which the pages of a list are put together.
+// A numbered row has an id, by which pages are merged.
 type numbered interface{ number() int64 }
 
-// readList reads a whole list. Since 4.6 a page begins at an id, so that nothing
-// is skipped when rows come and go meanwhile. Before, it begins at a position:
-// each page begins with the last row of the one before, which shows that no row
-// in front of it was taken away.
-func readList[T numbered](ctx context.Context, s *session, l list, take func(model.Value) (T, error)) ([]T, error) {
+// readList reads a whole list. Since 4.6 a page begins at an id, so no row is skipped if others
+// are added or removed meanwhile. Earlier versions page by offset: each page begins with the
+// last row of the page before, which proves that no row before it was removed.
+func readList[T numbered](ctx context.Context, s *session, l list, parse func(model.Value) (T, error)) ([]T, error) {
 	if l.cursor {
-		rows, err := readByCursor(ctx, s, l, take)
-		if !errors.Is(err, errNoCursor) && !isMoved(err) {
+		rows, err := readByCursor(ctx, s, l, parse)
+		if !errors.Is(err, errNoCursor) && !isInconsistent(err) {
 			return rows, err
 		}
 	}
 	for try := 1; ; try++ {
-		rows, err := readByOffset(ctx, s, l, overlapping, take)
+		rows, err := readByOffset(ctx, s, l, pageOverlap, parse)
 		if errors.Is(err, errNoOverlap) {
-			rows, err = readByOffset(ctx, s, l, 0, take)
+			rows, err = readByOffset(ctx, s, l, 0, parse)
 		}
-		if !isMoved(err) || try == readings {
+		if !isInconsistent(err) || try == maxListReads {
 			return rows, err
 		}
 	}
 }
 
-// overlapping is how many rows a page has in common with the one before.
-const overlapping = 1
+// pageOverlap is how many rows a page shares with the page before.
+const pageOverlap = 1
 
-// errNoOverlap tells a server that knows no other pages than those that it names
-// itself.
+// errNoOverlap is returned for a server that ignores the offset, such as a cache: it returns
+// only the pages that its own links name.
 var errNoOverlap = errors.New("no overlap")
 
-func isMoved(err error) bool {
-	var moved *movedError
+func isInconsistent(err error) bool {
+	var moved *inconsistentError
 	return errors.As(err, &moved)
 }
 
-// errNoCursor tells a server that knows no start: it ignores it, or refuses it.
+// errNoCursor is returned for a server that ignores or rejects the parameter start.
 var errNoCursor = errors.New("no cursor")
 
 func (l list) query() url.Values {
@@ -83,19 +82,19 @@ func (l list) query() url.Values {
 	return q
 }
 
-func readByCursor[T numbered](ctx context.Context, s *session, l list, take func(model.Value) (T, error)) ([]T, error) {
+func readByCursor[T numbered](ctx context.Context, s *session, l list, parse func(model.Value) (T, error)) ([]T, error) {
 	var all []T
 	q := l.query()
 	for start, pages := int64(0), 0; pages < maxPages; pages++ {
 		q.Set("start", strconv.FormatInt(start, 10))
-		p, err := readPage(ctx, s, l.path, q, take)
+		p, err := readPage(ctx, s, l.path, q, parse)
 		if httpclient.Code(err) == http.StatusBadRequest {
 			return nil, errNoCursor
 		}
 		if err != nil {
 			return nil, err
 		}
-		// A server that ignores the cursor counts, and does not move on.
+		// A server that ignores the cursor pages by offset, or returns the same page again.
 		next, moves := parameter(p.next, "start")
 		if slices.ContainsFunc(p.rows, func(row T) bool { return row.number() < start }) || p.next != "" && !moves {
 			return nil, errNoCursor
@@ -104,27 +103,27 @@ func readByCursor[T numbered](ctx context.Context, s *session, l list, take func
 			return nil, fmt.Errorf("read list: it holds more than %d objects; leave the kind out with exclude_kinds", maxRows)
 		}
 		if p.next == "" {
-			return distinct(all), p.whole(len(all))
+			return distinct(all), p.checkCount(len(all))
 		}
 		if next <= start {
-			return nil, &movedError{"its pages do not move on"}
+			return nil, &inconsistentError{"its pages do not advance"}
 		}
 		start = next
 	}
-	return nil, &movedError{fmt.Sprintf("it has more than %d pages", maxPages)}
+	return nil, &inconsistentError{fmt.Sprintf("it has more than %d pages", maxPages)}
 }
 
-func readByOffset[T numbered](ctx context.Context, s *session, l list, overlap int64, take func(model.Value) (T, error)) ([]T, error) {
+func readByOffset[T numbered](ctx context.Context, s *session, l list, overlap int64, parse func(model.Value) (T, error)) ([]T, error) {
 	var all []T
 	q := l.query()
 	q.Set("ordering", "id")
 	for offset, pages := int64(0), 0; pages < maxPages; pages++ {
-		p, err := readPage(ctx, s, l.path, q, take)
+		p, err := readPage(ctx, s, l.path, q, parse)
 		if err != nil {
 			return nil, err
 		}
 		if len(all) > 0 && overlap > 0 {
-			if err := follows(p.rows, all); err != nil {
+			if err := checkOverlap(p.rows, all); err != nil {
 				return nil, err
 			}
 			p.rows = p.rows[overlap:]
@@ -134,31 +133,31 @@ func readByOffset[T numbered](ctx context.Context, s *session, l list, overlap i
 		}
 		if p.next == "" {
 			all = distinct(all)
-			return all, p.whole(len(all))
+			return all, p.checkCount(len(all))
 		}
 		next, ok := parameter(p.next, "offset")
 		if !ok || next-overlap <= offset {
-			return nil, &movedError{"its pages do not move on"}
+			return nil, &inconsistentError{"its pages do not advance"}
 		}
 		offset, q = next-overlap, queryOf(p.next)
 		q.Set("offset", strconv.FormatInt(offset, 10))
 	}
-	return nil, &movedError{fmt.Sprintf("it has more than %d pages", maxPages)}
+	return nil, &inconsistentError{fmt.Sprintf("it has more than %d pages", maxPages)}
 }
 
-// follows checks that a page begins with the last row that was read.
-func follows[T numbered](rows, all []T) error {
+// checkOverlap returns an error unless the page begins with the last row that was read.
+func checkOverlap[T numbered](rows, all []T) error {
 	switch {
 	case len(rows) > 0 && rows[0].number() == all[len(all)-1].number():
 		return nil
 	case len(rows) > 0 && rows[0].number() == all[0].number():
 		return errNoOverlap
 	}
-	return &movedError{"its pages changed while they were read"}
+	return &inconsistentError{"its pages changed while they were read"}
 }
 
-// queryOf returns what the address of the next page asks for. Nothing else of it
-// counts: behind a proxy it may name any host.
+// queryOf returns the query of the URL of the next page. The rest of the URL is ignored: behind
+// a proxy it may name any host.
 func queryOf(address string) url.Values {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -167,23 +166,23 @@ func queryOf(address string) url.Values {
 	return u.Query()
 }
 
-// parameter reads a number out of the address of the next page.
+// parameter parses a number in the query of the URL of the next page.
 func parameter(address, name string) (int64, bool) {
 	n, err := strconv.ParseInt(queryOf(address).Get(name), 10, 64)
 	return n, err == nil && n >= 0
 }
 
-// whole is the error of a list that says of itself that it holds another number
-// of rows than were read.
-func (p *page[T]) whole(rows int) error {
+// checkCount returns an error if the count of the list is not the number of rows that were
+// read.
+func (p *page[T]) checkCount(rows int) error {
 	if p.count < 0 || p.count == rows {
 		return nil
 	}
-	return &movedError{fmt.Sprintf("it should hold %d objects, and %d were read", p.count, rows)}
+	return &inconsistentError{fmt.Sprintf("NetBox counts %d objects, and %d were read", p.count, rows)}
 }
 
-// distinct returns each row once, sorted by id. Of several the last counts: it
-// was read later.
+// distinct returns each row once, sorted by id. Of several rows with one id it keeps the last,
+// which was read later.
 func distinct[T numbered](rows []T) []T {
 	slices.SortStableFunc(rows, func(a, b T) int {
 		switch x, y := a.number(), b.number(); {

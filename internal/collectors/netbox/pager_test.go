@@ -16,7 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// sites is an estate of n sites with ids from 1 on.
+// sites returns an estate of n sites with ids from 1 on.
 func sites(version string, n int) netboxtest.Estate {
 	e := netboxtest.Small()
 	e.Version = version
@@ -32,7 +32,7 @@ func site(id int) netboxtest.Row {
 	return netboxtest.Row{"id": id, "name": fmt.Sprintf("site %d", id), "slug": fmt.Sprintf("site-%d", id)}
 }
 
-// drop takes a site away, add appends one.
+// drop removes a site, and add appends one.
 func drop(id int) func(*netboxtest.Estate) {
 	return func(e *netboxtest.Estate) {
 		list := e.Lists["dcim/sites"]
@@ -63,7 +63,7 @@ func TestPagesThatChangeWhileTheyAreRead(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason, version string
-		// edits come after so many pages of the first reading.
+		// edits run after this number of pages of the first read.
 		edits map[int][]func(*netboxtest.Estate)
 		want  string
 		read  int
@@ -71,12 +71,12 @@ func TestPagesThatChangeWhileTheyAreRead(t *testing.T) {
 		{"nothing changes", "4.5.9", nil, "1 2 3 4 5 6 7", 3},
 		{"a row before the next page goes: one after it would be skipped", "4.5.9",
 			map[int][]func(*netboxtest.Estate){1: {drop(1)}}, "2 3 4 5 6 7", 5},
-		{"a row goes and one comes: the count says nothing", "4.5.9",
+		{"a row goes and one comes: the count is equal", "4.5.9",
 			map[int][]func(*netboxtest.Estate){1: {drop(2), add(8)}}, "1 3 4 5 6 7 8", 5},
 		{"the last row of a page goes", "4.5.9", map[int][]func(*netboxtest.Estate){1: {drop(3)}}, "1 2 4 5 6 7", 5},
 		{"a row that is still to come goes", "4.5.9", map[int][]func(*netboxtest.Estate){1: {drop(7)}}, "1 2 3 4 5 6", 3},
 		{"a row comes", "4.5.9", map[int][]func(*netboxtest.Estate){1: {add(8)}}, "1 2 3 4 5 6 7 8", 4},
-		{"versions that know no fields", "3.7.8", map[int][]func(*netboxtest.Estate){1: {drop(1)}}, "2 3 4 5 6 7", 5},
+		{"versions without the parameter fields", "3.7.8", map[int][]func(*netboxtest.Estate){1: {drop(1)}}, "2 3 4 5 6 7", 5},
 		{"a cursor skips nothing", "4.6.8", map[int][]func(*netboxtest.Estate){1: {drop(1), add(8)}}, "1 2 3 4 5 6 7 8", 3},
 	} {
 		server := newServer(sites(tc.version, 7))
@@ -98,7 +98,7 @@ func TestPagesThatChangeWhileTheyAreRead(t *testing.T) {
 	}
 }
 
-func TestPagesThatNeverStandStill(t *testing.T) {
+func TestPagesThatAlwaysChange(t *testing.T) {
 	t.Parallel()
 	server := newServer(sites("4.5.9", 40))
 	for i := range 20 {
@@ -110,7 +110,7 @@ func TestPagesThatNeverStandStill(t *testing.T) {
 		t.Errorf("%d sites were read, complete %v", len(siteIDs(s)), c.Complete)
 	}
 	wantIn(t, c.Reason, "changed while they were read", "next scan")
-	if n := len(server.Requests("dcim/sites")); n > 2*readings {
+	if n := len(server.Requests("dcim/sites")); n > 2*maxListReads {
 		t.Errorf("%d requests: it does not give up", n)
 	}
 }
@@ -118,7 +118,7 @@ func TestPagesThatNeverStandStill(t *testing.T) {
 func TestServerThatIgnoresTheCursor(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{2, 7} {
-		// It calls itself 4.6 and pages like 4.5.
+		// The server has version 4.6 and pages like 4.5.
 		older := netboxtest.New(sites("4.5.9", n), rand.New(rand.NewPCG(1, 1)))
 		newer := newServer(sites("4.6.8", n))
 		newer.Break("dcim/sites", func(_ http.Handler, w http.ResponseWriter, r *http.Request) { older.ServeHTTP(w, r) })
@@ -127,7 +127,7 @@ func TestServerThatIgnoresTheCursor(t *testing.T) {
 			t.Errorf("%d sites were read, want %d: %+v", got, n, covered(t, s, "dcim.site"))
 		}
 	}
-	// It names the cursor in the next page and begins anew each time.
+	// The server has the cursor in next, and returns the first page each time.
 	stuck := newServer(sites("4.6.8", 7))
 	stuck.Break("dcim/sites", func(server http.Handler, w http.ResponseWriter, r *http.Request) {
 		if start := r.URL.Query().Get("start"); start != "" && start != "0" {
@@ -172,9 +172,9 @@ func TestOnlyTheQueryOfTheNextPageCounts(t *testing.T) {
 	defer foreign.Close()
 	server := newServer(sites("4.6.8", 7))
 	server.Break("dcim/sites", func(netbox http.Handler, w http.ResponseWriter, r *http.Request) {
-		whole := httptest.NewRecorder()
-		netbox.ServeHTTP(whole, r)
-		_, _ = w.Write([]byte(strings.ReplaceAll(whole.Body.String(), netboxtest.Host, foreign.URL)))
+		recorder := httptest.NewRecorder()
+		netbox.ServeHTTP(recorder, r)
+		_, _ = w.Write([]byte(strings.ReplaceAll(recorder.Body.String(), netboxtest.Host, foreign.URL)))
 	})
 	if s := collect(t, server, func(c *Config) { c.PageSize = 3 }); len(siteIDs(s)) != 7 {
 		t.Errorf("%d sites were read of 7", len(siteIDs(s)))
@@ -186,20 +186,20 @@ func TestOnlyTheQueryOfTheNextPageCounts(t *testing.T) {
 	}
 }
 
-func TestListsThatAreNone(t *testing.T) {
+func TestInvalidLists(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ reason, body, want string }{
-		{"a list that lacks rows", `{"count":3,"next":null,"previous":null,"results":[{"id":1,"name":"a"}]}`, "should hold 3 objects, and 1 were read"},
-		{"another API's list", `{"items":[]}`, "no list of NetBox"},
-		{"an object", `{"id":1}`, "no list of NetBox"},
-		{"a list without its rows", `{"count":0,"next":null}`, "no list of NetBox"},
-		{"rows that are none", `{"count":1,"next":null,"results":[7]}`, "row 1 of the answer cannot be read: a row has no id"},
-		{"rows that are no list", `{"count":1,"next":null,"results":{}}`, "no list of NetBox"},
-		{"a count that is none", `{"count":"many","next":null,"results":[]}`, "count is no number"},
-		{"an address that is none", `{"count":1,"next":7,"results":[]}`, "next page is no address"},
-		{"pages that lead back", `{"count":null,"next":"?start=0","results":[{"id":1}]}`, "do not move on"},
-		{"a break", `{"count":1,"next":null,"results":[{"id":`, "ends in the middle"},
-		{"more than a list", `{"count":0,"next":null,"results":[]} []`, "something follows"},
+		{"a list that lacks rows", `{"count":3,"next":null,"previous":null,"results":[{"id":1,"name":"a"}]}`, "counts 3 objects, and 1 were read"},
+		{"another API's list", `{"items":[]}`, "not a list of NetBox"},
+		{"an object", `{"id":1}`, "not a list of NetBox"},
+		{"a list without its rows", `{"count":0,"next":null}`, "not a list of NetBox"},
+		{"invalid rows", `{"count":1,"next":null,"results":[7]}`, "row 1 of the answer cannot be read: a row has no id"},
+		{"rows that are no list", `{"count":1,"next":null,"results":{}}`, "not a list of NetBox"},
+		{"an invalid count", `{"count":"many","next":null,"results":[]}`, "count is not a number"},
+		{"an invalid address", `{"count":1,"next":7,"results":[]}`, "next page is not a string"},
+		{"pages that lead back", `{"count":null,"next":"?start=0","results":[{"id":1}]}`, "do not advance"},
+		{"a break", `{"count":1,"next":null,"results":[{"id":`, "is truncated"},
+		{"more than a list", `{"count":0,"next":null,"results":[]} []`, "continues after the list"},
 		{"a page", `<html>`, "HTML page"},
 	} {
 		server := newServer(sites("4.6.8", 7))
@@ -210,13 +210,13 @@ func TestListsThatAreNone(t *testing.T) {
 			t.Errorf("%s: complete %v, skipped %v, %d sites", tc.reason, c.Complete, c.Skipped, len(siteIDs(s)))
 		}
 		wantIn(t, c.Reason, tc.want)
-		if n := len(server.Requests("dcim/sites")); n > 2*readings {
+		if n := len(server.Requests("dcim/sites")); n > 2*maxListReads {
 			t.Errorf("%s: %d requests: it does not give up", tc.reason, n)
 		}
 	}
 }
 
-func TestBoundOfAnAnswer(t *testing.T) {
+func TestMaxBody(t *testing.T) {
 	t.Parallel()
 	server := newServer(sites("4.6.8", 400))
 	s := collect(t, server, func(c *Config) { c.MaxBody = 4096 })
@@ -229,13 +229,13 @@ func TestBoundOfAnAnswer(t *testing.T) {
 
 func TestDistinctKeepsTheLast(t *testing.T) {
 	t.Parallel()
-	got := distinct([]change{{id: 3}, {id: 1}, {id: 2}, {id: 1, traces: []entry{{}}}})
-	if len(got) != 3 || got[0].id != 1 || len(got[0].traces) != 1 || got[2].id != 3 {
+	got := distinct([]change{{id: 3}, {id: 1}, {id: 2}, {id: 1, events: []entry{{}}}})
+	if len(got) != 3 || got[0].id != 1 || len(got[0].events) != 1 || got[2].id != 3 {
 		t.Errorf("distinct() = %v", got)
 	}
 }
 
-// FuzzPage reads hostile answers: they are lists in full, or errors.
+// FuzzPage reads arbitrary answers: each is a complete list or an error.
 func FuzzPage(f *testing.F) {
 	for _, seed := range []string{
 		`{"count":1,"next":null,"previous":null,"results":[{"id":1}]}`, `{"count":null,"next":"http://h/?start=4","results":[]}`, `{}`, `[]`, `null`, ``, `<html>`,
@@ -256,9 +256,9 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
-// A server may know no other pages than those that it names itself: one that
-// plays answers back, or a cache.
-func TestPagesAreThoseThatTheServerNames(t *testing.T) {
+// TestServerWithFixedPages reads a server that serves only the pages that its own links
+// name, such as a recording or a cache.
+func TestServerWithFixedPages(t *testing.T) {
 	t.Parallel()
 	e := sites("4.5.9", 10)
 	e.Changes = history(10)
@@ -277,6 +277,6 @@ func TestPagesAreThoseThatTheServerNames(t *testing.T) {
 		t.Errorf("read sites %v, want 10", ids)
 	}
 	if ok, reason := s.Covers(Type+"/dcim.site", ""); !ok || len(s.AuditEvents) != 10 {
-		t.Errorf("covered: %t (%s), with %d traces, want 10", ok, reason, len(s.AuditEvents))
+		t.Errorf("covered: %t (%s), with %d events, want 10", ok, reason, len(s.AuditEvents))
 	}
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// saved gives the virtual machines the times of their last changes.
-func saved(e *netboxtest.Estate, times ...string) {
+// setLastUpdated sets the times of the last changes of the virtual machines.
+func setLastUpdated(e *netboxtest.Estate, times ...string) {
 	for i, at := range times {
 		e.Lists["virtualization/virtual-machines"].Rows[i]["last_updated"] = at
 	}
 }
 
-// withMark answers with a header that a cache sets.
-func withMark(name, value string) faults.Fault {
+// withCacheHeader adds a header that caches set.
+func withCacheHeader(name, value string) faults.Fault {
 	return func(server http.Handler, w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Cache-Control") != "no-cache" {
 			panic("netbox: a request lets caches answer")
@@ -28,7 +28,7 @@ func withMark(name, value string) faults.Fault {
 	}
 }
 
-// TestPositions reads how far NetBox has come, and doubts what a cache answers.
+// TestPositions tests the positions of a scan, and stale answers of a cache.
 func TestPositions(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -46,23 +46,23 @@ func TestPositions(t *testing.T) {
 		"a changelog out of order": {reason: "an entry that is committed late has a later time and a lower id",
 			change: func(e *netboxtest.Estate) { e.Changes[0], e.Changes[1] = e.Changes[1], e.Changes[0] },
 			want:   "the greatest id of NetBox's changelog", value: 7003},
-		"the changelog is not told from": {reason: "the position does not need who did it", config: func(c *Config) { c.Changes = 0 },
+		"the changelog is switched off": {reason: "the position does not need the entries", config: func(c *Config) { c.Changes = 0 },
 			want: "the greatest id of NetBox's changelog", value: 7003},
 		"a changelog that is forbidden": {reason: "the newest change of each kind",
 			change: func(e *netboxtest.Estate) {
 				e.Denied = append(e.Denied, "core/object-changes")
-				saved(e, "2026-11-19T10:00:00.5Z", "2026-11-20T06:00:00Z")
+				setLastUpdated(e, "2026-11-19T10:00:00.5Z", "2026-11-20T06:00:00Z")
 			},
 			config: func(c *Config) { c.Unrestricted = true },
 			want:   "the newest last_updated of virtualization.virtualmachine", value: 1795154400, of: "7"},
-		"an empty changelog": {reason: "all of it was pruned, which is no step back",
+		"an empty changelog": {reason: "all entries were pruned, which is no step back",
 			change: func(e *netboxtest.Estate) { e.Changes = nil }},
-		"a cache": {reason: "an answer with an age is a copy", fault: func(s *netboxtest.Server) { s.Break("virtualization/", withMark("Age", "120")) },
+		"a cache": {reason: "an answer with an age is a copy", fault: func(s *netboxtest.Server) { s.Break("virtualization/", withCacheHeader("Age", "120")) },
 			want: "the greatest id of NetBox's changelog", value: 7003,
 			stale: "a cache before NetBox answered from its own copy (Age: 120): let driftd's requests pass it"},
-		"a cache that asks NetBox": {reason: "what it passes on is new", fault: func(s *netboxtest.Server) { s.Break("", withMark("Age", "0")) },
+		"a cache that asks NetBox": {reason: "a cache that revalidates is current", fault: func(s *netboxtest.Server) { s.Break("", withCacheHeader("Age", "0")) },
 			want: "the greatest id of NetBox's changelog", value: 7003},
-		"a replica among the databases": {reason: "the end of the look is older than its beginning",
+		"a replica among the databases": {reason: "the greatest id decreases during the scan",
 			fault: func(s *netboxtest.Server) {
 				s.EditAfter("core/object-changes", 1, func(e *netboxtest.Estate) { e.Changes = e.Changes[1:] })
 			},

@@ -14,15 +14,14 @@ import (
 
 const apiPath = "/api"
 
-// A session reads one NetBox with one token, for the length of one look. It sends GET
-// requests and nothing else.
+// A session sends the requests of one scan, with one token. It sends GET requests only.
 type session struct {
 	url   string
 	token token
 	http  *httpclient.Client
 }
 
-// connect opens a session without a request. The caller closes it.
+// connect returns a session. It sends no request. The caller must close it.
 func connect(config Config, limits httpclient.Limits) (*session, error) {
 	secret, err := readToken(config.TokenFile)
 	if err != nil {
@@ -35,18 +34,18 @@ func connect(config Config, limits httpclient.Limits) (*session, error) {
 	return &session{url: config.URL, token: secret, http: httpclient.New(httpclient.NewBase(trust, limits), limits, httpclient.API{Describe: describe})}, nil
 }
 
-// close closes the connections.
+// close closes the idle connections.
 func (s *session) close() { s.http.Close() }
 
-// describe takes the reason from the body of an unsuccessful answer. A proxy before NetBox
-// sends a page instead.
+// describe takes the reason from the body of an unsuccessful answer of NetBox. A proxy in front
+// of NetBox answers with an HTML page instead.
 func describe(status *httpclient.Status, header http.Header, body model.Value) {
-	status.Message, status.Own = httpclient.Printable(body.At("detail").Str()), marked(header)
+	status.Message, status.Own = httpclient.Printable(body.At("detail").Str()), hasAPIVersion(header)
 }
 
-// marked reports whether an answer is of NetBox itself: what stands before it does not give
-// the version of its API.
-func marked(header http.Header) bool { return header.Get("API-Version") != "" }
+// hasAPIVersion reports whether an answer is from NetBox itself: a proxy in front of it does
+// not set the header API-Version.
+func hasAPIVersion(header http.Header) bool { return header.Get("API-Version") != "" }
 
 // request returns a request for a path below /api/.
 func (s *session) request(ctx context.Context, path string, query url.Values) (*http.Request, error) {
@@ -63,7 +62,7 @@ func (s *session) request(ctx context.Context, path string, query url.Values) (*
 	return r, nil
 }
 
-// object reads the answer at a path, which is one object.
+// object returns the answer for a path, which must be a JSON object.
 func (s *session) object(ctx context.Context, path string, query url.Values) (model.Value, http.Header, error) {
 	r, err := s.request(ctx, path, query)
 	if err != nil {
@@ -71,16 +70,16 @@ func (s *session) object(ctx context.Context, path string, query url.Values) (mo
 	}
 	v, header, err := s.http.JSON(r)
 	if err == nil && v.Kind() != model.Map {
-		err = &httpclient.Unexpected{Reason: "the answer is no object"}
+		err = &httpclient.Unexpected{Reason: "the answer is not a JSON object"}
 	}
 	return v, header, err
 }
 
-// A token opens NetBox. Versions since 4.5 have a second form, nbt_KEY.TOKEN,
-// that goes under another scheme.
+// A token is an API token. Version 2 tokens (since 4.5) have the form nbt_KEY.TOKEN and are
+// sent with another authorization scheme.
 type token struct{ secret string }
 
-// readToken reads the token each time, so that a renewed one counts.
+// readToken reads the token from its file. Each scan calls it, so that a renewed token is used.
 func readToken(file string) (token, error) {
 	secret, err := credential.Read(file)
 	if err != nil {
@@ -96,29 +95,29 @@ func readToken(file string) (token, error) {
 	return token{secret}, nil
 }
 
-// header is what the token is sent as.
+// header returns the value of the Authorization header.
 func (t token) header() string {
-	if t.second() {
+	if t.isV2() {
 		return "Bearer " + t.secret
 	}
 	return "Token " + t.secret
 }
 
-// second reports whether the token is one of version 2.
-func (t token) second() bool { return strings.HasPrefix(t.secret, "nbt_") }
+// isV2 reports whether the token is of version 2.
+func (t token) isV2() bool { return strings.HasPrefix(t.secret, "nbt_") }
 
-// public is what may be shown of the token: the key of a second one, which
-// NetBox shows too.
-func (t token) public() string {
-	if key, _, ok := strings.Cut(t.secret, "."); ok && t.second() {
+// label returns a description of the token without its secret. It contains the key of a version
+// 2 token, which NetBox's pages contain, too.
+func (t token) label() string {
+	if key, _, ok := strings.Cut(t.secret, "."); ok && t.isV2() {
 		return "the token " + key
 	}
 	return "the token"
 }
 
-// A tokenError is a file that holds no token.
+// A tokenError is the error of a file that does not hold a token.
 type tokenError struct{ file string }
 
 func (e *tokenError) Error() string {
-	return fmt.Sprintf("read token_file: %s holds something else than a token", e.file)
+	return fmt.Sprintf("read token_file: %s does not hold a token", e.file)
 }

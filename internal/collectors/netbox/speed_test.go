@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-func TestRequestsAreNoMoreThanPages(t *testing.T) {
+func TestOneRequestPerPage(t *testing.T) {
 	t.Parallel()
 	const n = 2500
 	for version, want := range map[string]int{"3.7.8": 3, "4.5.9": 3, "4.6.8": 3} {

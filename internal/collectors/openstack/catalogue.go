@@ -17,16 +17,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A service is one that is read, and how the catalogue leads to it.
+// A service is an OpenStack service, with its form in the catalogue.
 type service struct {
-	// name is what this package calls it; types are what catalogues call it, the
-	// surest first.
+	// name is its name in this package, and types its types in catalogues, the most likely
+	// first.
 	name  string
 	types []string
-	// version is the part of its address that names the interface's version, where
-	// the catalogue names none: v2.1.
+	// version is the API version to append to an address of the catalogue without one: v2.1.
 	version string
-	// project tells that the project's id follows the version.
+	// project reports whether the project's id follows the version.
 	project bool
 }
 
@@ -39,21 +38,20 @@ func services() []service {
 	}
 }
 
-// identity is the service that was logged in at.
+// identity is the service that performed the login.
 const identity = "identity"
 
-// An endpoint is where a service answers.
+// An endpoint is the address of a service.
 type endpoint struct {
 	// url ends with "/".
 	url string
-	// newest is the newest version of the service's interface, where it counts
-	// them.
+	// newest is the newest microversion of the service, if it has microversions.
 	newest microversion
-	// err says why the service cannot be asked.
+	// err is why the service cannot be used.
 	err error
 }
 
-// header is what asks for a version of the interface, or the newest before it.
+// header returns the headers for a microversion, or for the newest one before it.
 func (e endpoint) header(wanted string) map[string]string {
 	want, ok := parseMicroversion(wanted)
 	if e.newest == (microversion{}) || !ok {
@@ -65,8 +63,8 @@ func (e endpoint) header(wanted string) map[string]string {
 	return map[string]string{"OpenStack-API-Version": "compute " + want.String(), "X-OpenStack-Nova-API-Version": want.String()}
 }
 
-// find looks the services up in the catalogue.
-func (s *session) find(l login) error {
+// findEndpoints finds the services in the catalogue.
+func (s *session) findEndpoints(l login) error {
 	regions := s.regions()
 	switch {
 	case l.region == "" && len(regions) > 1:
@@ -77,12 +75,12 @@ func (s *session) find(l login) error {
 	region := cmp.Or(l.region, strings.Join(regions, ""))
 	s.endpoints = map[string]endpoint{identity: {url: s.client.IdentityBase + "v3/"}}
 	for _, sv := range services() {
-		s.endpoints[sv.name] = sv.endpoint(s.grant, region, l.face)
+		s.endpoints[sv.name] = sv.endpoint(s.grant, region, l.iface)
 	}
 	return nil
 }
 
-// regions are those of the catalogue, sorted.
+// regions returns the regions in the catalogue, sorted.
 func (s *session) regions() []string {
 	var all []string
 	for _, entry := range s.grant.Catalog {
@@ -96,12 +94,12 @@ func (s *session) regions() []string {
 
 func regionOf(e tokens.Endpoint) string { return cmp.Or(e.RegionID, e.Region) }
 
-// endpoint returns where the service answers in a region, or why it does not.
-func (sv service) endpoint(g grant, region, face string) endpoint {
+// endpoint returns the endpoint of the service in a region, or one with an error.
+func (sv service) endpoint(g grant, region, iface string) endpoint {
 	for _, typ := range sv.types {
 		for _, entry := range g.Catalog {
 			for _, e := range entry.Endpoints {
-				if entry.Type != typ || e.Interface != face || regionOf(e) != region {
+				if entry.Type != typ || e.Interface != iface || regionOf(e) != region {
 					continue
 				}
 				if at, ok := sv.address(e.URL, g.Project.ID); ok {
@@ -114,22 +112,22 @@ func (sv service) endpoint(g grant, region, face string) endpoint {
 	if region != "" {
 		where += " of region " + region
 	}
-	if face != "public" {
-		where += ", interface " + face + ","
+	if iface != "public" {
+		where += ", interface " + iface + ","
 	}
 	return endpoint{err: &catalogueError{what: where + " has no " + sv.name + " service", hint: "its kinds are not read", absent: true}}
 }
 
-// address completes an address of the catalogue; ok tells whether it is one of
-// this service's version.
+// address completes an address of the catalogue; ok is false if it is that of another API
+// version.
 func (sv service) address(text, project string) (e endpoint, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		return endpoint{err: &catalogueError{what: "the endpoint of the " + sv.name + " service in the catalogue is no address", hint: "correct it in Keystone"}}, true
+		return endpoint{err: &catalogueError{what: "the endpoint of the " + sv.name + " service in the catalogue is not an address", hint: "correct it in Keystone"}}, true
 	}
-	if inTheClear(u) {
-		return endpoint{err: &catalogueError{what: fmt.Sprintf("the endpoint of the %s service in the catalogue is http://%s, and a token must not cross the network in the clear", sv.name, u.Host),
-			hint: "have the service offered with https://, or name another interface in clouds_file"}}, true
+	if isCleartext(u) {
+		return endpoint{err: &catalogueError{what: fmt.Sprintf("the endpoint of the %s service in the catalogue is http://%s, and a token must not cross the network without encryption", sv.name, u.Host),
+			hint: "offer the service with https://, or set another interface in clouds_file"}}, true
 	}
 	u.RawQuery, u.Fragment, u.Path = "", "", strings.TrimRight(u.Path, "/")
 	version, last := versionIn(u.Path)
@@ -146,8 +144,7 @@ func (sv service) address(text, project string) (e endpoint, ok bool) {
 	return endpoint{url: u.String()}, true
 }
 
-// versionIn returns the part of a path that names a version, and whether nothing
-// follows it.
+// versionIn returns the version in a path, and whether it is the last part.
 func versionIn(path string) (version string, last bool) {
 	parts := strings.Split(path, "/")
 	i := slices.IndexFunc(parts, regexp.MustCompile(`^v[0-9]+(\.[0-9]+)?$`).MatchString)
@@ -157,11 +154,11 @@ func versionIn(path string) (version string, last bool) {
 	return parts[i], i == len(parts)-1
 }
 
-// A microversion is a version of Nova's interface.
+// A microversion is a version of Nova's API.
 type microversion struct{ major, minor int }
 
-// usual is the newest microversion in which servers still name their flavor.
-const usual = "2.46"
+// defaultMicroversion is the newest microversion in which servers have the id of their flavor.
+const defaultMicroversion = "2.46"
 
 func parseMicroversion(text string) (microversion, bool) {
 	major, minor, ok := strings.Cut(text, ".")
@@ -177,8 +174,7 @@ func (m microversion) before(n microversion) bool {
 // String returns "2.46".
 func (m microversion) String() string { return fmt.Sprintf("%d.%d", m.major, m.minor) }
 
-// negotiate asks Nova which microversions it has. One that counts none is asked
-// for none.
+// negotiate reads Nova's newest microversion. It stays zero for a Nova without microversions.
 func (s *session) negotiate(ctx context.Context) {
 	at := s.endpoints[normalize.Compute]
 	if at.err != nil {
@@ -194,29 +190,29 @@ func (s *session) negotiate(ctx context.Context) {
 	case err != nil:
 		at.err = err
 	case v.At("version", "id").Str() == "":
-		at.err = &httpclient.Unexpected{Reason: "the answer tells no version of the compute service"}
+		at.err = &httpclient.Unexpected{Reason: "the answer has no version of the compute service"}
 	default:
 		at.newest, _ = parseMicroversion(text.Str())
 	}
 	s.endpoints[normalize.Compute] = at
 }
 
-// speaks tells whether a service has a microversion.
-func (s *session) speaks(service, version string) bool {
+// supports reports whether a service has a microversion.
+func (s *session) supports(service, version string) bool {
 	want, ok := parseMicroversion(version)
 	return ok && !s.endpoints[service].newest.before(want)
 }
 
-// A recent field is one that rows have since some microversion.
-type recent struct {
+// A versionedField is a field that rows have since a microversion.
+type versionedField struct {
 	kind, field string
 	since       microversion
 }
 
-// recents are the fields that an older Nova does not tell (its own
-// rest_api_version_history).
-func recents() []recent {
-	return []recent{
+// versionedFields returns the fields that an older Nova lacks, from Nova's
+// rest_api_version_history.
+func versionedFields() []versionedField {
+	return []versionedField{
 		{normalize.Server, "locked", microversion{2, 9}},
 		{normalize.Server, "description", microversion{2, 19}},
 		{normalize.Server, "tags", microversion{2, 26}},
@@ -226,19 +222,19 @@ func recents() []recent {
 	}
 }
 
-// untold are the recent fields that the Nova of this session does not tell.
-func (s *session) untold() []recent {
+// unsupportedFields returns the fields that the Nova of this session lacks.
+func (s *session) unsupportedFields() []versionedField {
 	newest := s.endpoints[normalize.Compute].newest
-	return slices.DeleteFunc(recents(), func(r recent) bool { return !newest.before(r.since) })
+	return slices.DeleteFunc(versionedFields(), func(r versionedField) bool { return !newest.before(r.since) })
 }
 
-// untoldFields are the recent fields that the Nova of this session does not tell, by
-// kind, each with the reason.
-func (s *session) untoldFields() map[string][]model.UnreadField {
+// unreadFields returns the fields that the Nova of this session lacks, by kind, with the
+// reason.
+func (s *session) unreadFields() map[string][]model.UnreadField {
 	fields := map[string][]model.UnreadField{}
-	for _, r := range s.untold() {
+	for _, r := range s.unsupportedFields() {
 		fields[r.kind] = append(fields[r.kind], model.UnreadField{Name: r.field,
-			Reason: fmt.Sprintf("its %s is not known: Nova tells it since version %s, and this one has %s", r.field, r.since, s.endpoints[normalize.Compute].newest)})
+			Reason: fmt.Sprintf("its %s is not known: Nova returns it since microversion %s, and this Nova has %s", r.field, r.since, s.endpoints[normalize.Compute].newest)})
 	}
 	return fields
 }

@@ -20,27 +20,26 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A login is what an entry of a clouds.yaml says of how to log in.
+// A login is the content of a clouds.yaml entry.
 type login struct {
 	auth   gophercloud.AuthOptions
 	region string
-	// face is the interface of the catalogue that is used: public, internal or
-	// admin.
-	face  string
+	// iface is the interface of the catalogue: public, internal or admin.
+	iface string
 	trust *tls.Config
-	// unverified tells that the servers' certificates are not checked.
+	// unverified reports whether the servers' certificates are not verified.
 	unverified bool
 }
 
-// An entryError is an entry of a clouds.yaml that does not say how to log in.
+// An entryError is the error of an invalid entry of a clouds.yaml.
 type entryError struct{ cloud, what string }
 
 func (e *entryError) Error() string {
 	return fmt.Sprintf("cloud %s of clouds_file %s", e.cloud, e.what)
 }
 
-// readLogin reads clouds_file, and secure.yaml beside it, each time, so that a
-// renewed password counts.
+// readLogin reads clouds_file and secure.yaml. Each scan calls it, so that a renewed password
+// is used.
 func (c Config) readLogin() (login, error) {
 	file, _ := credential.Find(c.CloudsFile)
 	entry, err := readEntry(c.CloudsFile, c.Cloud)
@@ -53,13 +52,13 @@ func (c Config) readLogin() (login, error) {
 	}
 	r := &entryReader{cloud: c.Cloud, dir: filepath.Dir(file), entry: overlay(entry, secure)}
 	if r.entry.IsNull() {
-		return login{}, &entryError{c.Cloud, "is not there: " + known(c.CloudsFile)}
+		return login{}, &entryError{c.Cloud, "does not exist: " + known(c.CloudsFile)}
 	}
 	l := r.login(c.Region)
 	return l, r.err
 }
 
-// readEntry returns an entry of a file; null where it has none.
+// readEntry returns an entry of a file; null if the file does not have it.
 func readEntry(file, cloud string) (model.Value, error) {
 	clouds, err := readClouds(file)
 	if err != nil {
@@ -83,7 +82,7 @@ func readClouds(file string) (model.Value, error) {
 	return docs[0].Value.At("clouds"), nil
 }
 
-// known names the entries of a file.
+// known returns a text with the names of the entries of a file.
 func known(file string) string {
 	clouds, err := readClouds(file)
 	var names []string
@@ -96,7 +95,7 @@ func known(file string) string {
 	return "the file has " + strings.Join(names, ", ")
 }
 
-// overlay returns a map with what another one says on top of it.
+// overlay returns the map under with the values of over, which take precedence.
 func overlay(under, over model.Value) model.Value {
 	if under.Kind() != model.Map || over.Kind() != model.Map {
 		if over.IsNull() {
@@ -123,7 +122,7 @@ func (r *entryReader) fail(format string, args ...any) {
 	}
 }
 
-// text returns the text of the first field that is there.
+// text returns the text of the first field that is set.
 func (r *entryReader) text(section string, names ...string) string {
 	from := r.entry
 	if section != "" {
@@ -133,8 +132,8 @@ func (r *entryReader) text(section string, names ...string) string {
 		switch v, ok := from.Get(name); {
 		case !ok || v.IsNull():
 		case v.Kind() != model.String:
-			// A number loses its zeros on the way.
-			r.fail("has no text for %s: put it in quotes", name)
+			// A number without quotes loses its leading zeros.
+			r.fail("has a %s that is not a text: put it in quotes", name)
 		case v.Str() != "":
 			return v.Str()
 		}
@@ -146,16 +145,16 @@ func (r *entryReader) auth(names ...string) string { return r.text("auth", names
 
 func (r *entryReader) login(region string) login {
 	l := login{auth: r.options(), region: cmp.Or(region, r.text("", "region_name"))}
-	l.face = strings.TrimSuffix(cmp.Or(r.text("", "endpoint_type", "interface"), "public"), "URL")
-	if !slices.Contains([]string{"public", "internal", "admin"}, l.face) {
-		r.fail("has an interface that is none: want public, internal or admin")
+	l.iface = strings.TrimSuffix(cmp.Or(r.text("", "endpoint_type", "interface"), "public"), "URL")
+	if !slices.Contains([]string{"public", "internal", "admin"}, l.iface) {
+		r.fail("has an invalid interface: want public, internal or admin")
 	}
 	l.unverified = r.entry.At("verify").Text() == "false"
 	l.trust = r.trust(l.unverified)
 	return l
 }
 
-// options returns what is sent to log in.
+// options returns the options of the login.
 func (r *entryReader) options() gophercloud.AuthOptions {
 	common, commonName := r.auth("domain_id", "default_domain"), r.auth("domain_name")
 	o := gophercloud.AuthOptions{
@@ -177,12 +176,12 @@ func (r *entryReader) options() gophercloud.AuthOptions {
 	if o.ApplicationCredentialSecret == "" {
 		o.Scope = r.scope(common, commonName)
 	}
-	// A token cannot be had again.
+	// A token cannot be renewed.
 	o.AllowReauth = o.TokenID == ""
 	return o
 }
 
-// domain returns the domain's own id or name, or those that stand for all.
+// domain returns the domain's own id or name, or the common ones.
 func domain(id, name, commonID, commonName string) (domainID, domainName string) {
 	if id != "" || name != "" {
 		if id != "" {
@@ -210,7 +209,7 @@ func (r *entryReader) scope(common, commonName string) *gophercloud.AuthScope {
 	s := &gophercloud.AuthScope{ProjectName: name}
 	s.DomainID, s.DomainName = domain(r.auth("project_domain_id"), r.auth("project_domain_name"), common, commonName)
 	if s.DomainID == "" && s.DomainName == "" {
-		r.fail("names a project and not its domain: write project_domain_name below auth")
+		r.fail("has a project without its domain: write project_domain_name below auth")
 	}
 	return s
 }
@@ -219,31 +218,31 @@ func (r *entryReader) checkAddress(address string) {
 	u, err := url.Parse(address)
 	switch {
 	case address == "" && r.text("", "profile", "cloud") != "":
-		r.fail("leans on a profile, which driftd does not know: write auth_url below auth")
+		r.fail("uses a profile, which is not supported: write auth_url below auth")
 	case address == "":
 		r.fail("has no auth_url: write that of the identity service below auth")
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil:
-		r.fail("has an auth_url that is no address: want one such as https://openstack.example.org:5000/v3")
-	case inTheClear(u):
-		r.fail("has an auth_url that does not begin with https://: a password must not cross the network in the clear")
+		r.fail("has an auth_url that is not an address: want one such as https://openstack.example.org:5000/v3")
+	case isCleartext(u):
+		r.fail("has an auth_url that does not begin with https://: a password must not cross the network without encryption")
 	}
 }
 
-// inTheClear tells an address at which others would hear what is sent.
-func inTheClear(u *url.URL) bool { return u.Scheme != "https" && !httpclient.Loopback(u.Hostname()) }
+// isCleartext reports whether the connection to an address is not encrypted.
+func isCleartext(u *url.URL) bool { return u.Scheme != "https" && !httpclient.Loopback(u.Hostname()) }
 
-// methods are the ways to log in that driftd knows.
+// methods returns the supported values of auth_type.
 func methods() []string {
 	return []string{"", "password", "v3password", "token", "v3token", "v3applicationcredential"}
 }
 
 func (r *entryReader) checkMethod() {
 	if method := r.text("", "auth_type"); !slices.Contains(methods(), method) {
-		r.fail("logs in by auth_type %s, which driftd does not know: use an application credential (v3applicationcredential)", httpclient.Printable(method))
+		r.fail("has auth_type %s, which is not supported: use an application credential (v3applicationcredential)", httpclient.Printable(method))
 	}
 }
 
-// checkSecret sees that there is something to log in with, and nothing beside it.
+// checkSecret checks that exactly one kind of credentials is set.
 func (r *entryReader) checkSecret(o *gophercloud.AuthOptions) {
 	ways := map[string]bool{
 		"application_credential_secret": o.ApplicationCredentialSecret != "",
@@ -255,23 +254,23 @@ func (r *entryReader) checkSecret(o *gophercloud.AuthOptions) {
 	case len(ways) == 0:
 		r.failWithoutSecret(o)
 	case len(ways) > 1:
-		r.fail("has several things to log in with (%s): leave one", strings.Join(slices.Sorted(maps.Keys(ways)), ", "))
+		r.fail("has several kinds of credentials (%s): keep one", strings.Join(slices.Sorted(maps.Keys(ways)), ", "))
 	case o.Password != "" && o.UserID == "" && (o.Username == "" || o.DomainID == "" && o.DomainName == ""):
-		r.fail("has a password and does not say whose: write username and user_domain_name, or user_id, below auth")
+		r.fail("has a password without its user: write username and user_domain_name, or user_id, below auth")
 	case o.ApplicationCredentialSecret != "" && o.ApplicationCredentialID == "" && (o.ApplicationCredentialName == "" || o.UserID == "" && o.Username == ""):
-		r.fail("has the secret of an application credential and does not say of which: write application_credential_id below auth")
+		r.fail("has the secret of an application credential without its id: write application_credential_id below auth")
 	}
 }
 
 func (r *entryReader) failWithoutSecret(o *gophercloud.AuthOptions) {
 	if o.ApplicationCredentialID != "" || o.ApplicationCredentialName != "" {
-		r.fail("names an application credential and not its secret: write application_credential_secret below auth, here or in secure.yaml")
+		r.fail("has an application credential without its secret: write application_credential_secret below auth, here or in secure.yaml")
 		return
 	}
-	r.fail("has nothing to log in with: write an application credential, a password or a token below auth")
+	r.fail("has no credentials: write an application credential, a password or a token below auth")
 }
 
-// trust returns by whose word certificates are believed, and the client's own.
+// trust returns the TLS configuration, with the client certificate if there is one.
 func (r *entryReader) trust(unverified bool) *tls.Config {
 	trust, err := httpclient.Trust(r.path("cacert"))
 	if err != nil {
@@ -291,7 +290,7 @@ func (r *entryReader) trust(unverified bool) *tls.Config {
 	return trust
 }
 
-// path returns a file that the entry names; a relative one lies beside
+// path returns the path of a file in the entry; relative paths are relative to the folder of
 // clouds_file.
 func (r *entryReader) path(name string) string {
 	file := r.text("", name)

@@ -12,7 +12,7 @@ import (
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	// Policies let who is weak see nothing, and call it a success.
+	// Policies may hide all objects from a weak role, with status 200.
 	weak := openstacktest.Small()
 	weak.Accounts[0].Roles = []string{"billing"}
 	weak.Hides = func(string, openstacktest.Account) bool { return true }

@@ -12,22 +12,22 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A sight is what the token lets see. Services answer a list with what they let
-// its roles see and call it a success: an empty list proves nothing by itself.
-type sight struct {
+// visibility is the set of objects that the token may read. Services answer a list with the
+// visible objects only, with status 200: an empty list by itself does not prove absence.
+type visibility struct {
 	config        Config
 	project, user string
 	name, roles   string
 	admin, known  bool
-	// all tells that every project is read.
+	// all reports whether every project is read.
 	all bool
 }
 
-// readers are the roles that see all of a project by the services' own policies.
+// readers returns the roles that may read all of a project by the services' default policies.
 func readers() []string { return []string{"admin", "manager", "member", "_member_", "reader"} }
 
-func newSight(config Config, g grant) sight {
-	s := sight{config: config, project: g.Project.ID, user: g.User.ID, name: httpclient.Printable(g.Project.Name)}
+func newVisibility(config Config, g grant) visibility {
+	s := visibility{config: config, project: g.Project.ID, user: g.User.ID, name: httpclient.Printable(g.Project.Name)}
 	var names []string
 	for _, role := range g.Roles {
 		name := strings.ToLower(role.Name)
@@ -41,8 +41,8 @@ func newSight(config Config, g grant) sight {
 	return s
 }
 
-// query asks a list for the objects of the project, or of all.
-func (s sight) query(k *normalize.Kind) url.Values {
+// query returns the parameters for the objects of the project, or of all projects.
+func (s visibility) query(k *normalize.Kind) url.Values {
 	switch {
 	case k.Belongs != normalize.ToProject:
 		return nil
@@ -55,63 +55,63 @@ func (s sight) query(k *normalize.Kind) url.Values {
 	case s.all && (k.Service == normalize.Compute || k.Service == normalize.BlockStorage):
 		return url.Values{"all_tenants": {"True"}}
 	}
-	// Nova and Cinder give a project's own, Neutron and Glance an administrator
-	// everything.
+	// By default Nova and Cinder return the project's objects, and Neutron and Glance return all
+	// objects to an administrator.
 	return nil
 }
 
-// A part is a place and why it was not fully seen; "" when it was.
-type part struct {
+// A placeCoverage is a place, with the reason why it was not fully read; "" if it was.
+type placeCoverage struct {
 	place, reason string
 	skipped       bool
 }
 
-// parts says which places of a kind's list were seen.
-func (s sight) parts(k *normalize.Kind) []part {
+// places returns which places of a kind's list were read.
+func (s visibility) places(k *normalize.Kind) []placeCoverage {
 	unknown := ""
 	if !s.known {
-		unknown = fmt.Sprintf("the token has the roles %s, which may be shown less than there is: give the user the role reader in project %s", s.roles, s.name)
+		unknown = fmt.Sprintf("the token has the roles %s, which may not see every object: give the user the role reader in project %s", s.roles, s.name)
 	}
 	switch k.Belongs {
 	case normalize.ToUser:
 		return s.keypairs(unknown)
-	case normalize.ToNobody:
+	case normalize.ToNone:
 		if s.admin {
-			return []part{{}}
+			return []placeCoverage{{}}
 		}
-		return []part{{"", "a token without the role admin sees what is public, and no more", true}}
+		return []placeCoverage{{"", "a token without the role admin sees public objects only", true}}
 	case normalize.ToProject:
 	}
-	own := part{s.project, unknown, false}
+	own := placeCoverage{s.project, unknown, false}
 	switch {
 	case s.all:
-		return []part{{}}
+		return []placeCoverage{{}}
 	case s.config.AllProjects:
-		return []part{own, {"", fmt.Sprintf("the token sees project %s alone: all_projects needs the role admin", s.name), false}}
+		return []placeCoverage{own, {"", fmt.Sprintf("the token sees only project %s: all_projects requires the role admin", s.name), false}}
 	}
-	return []part{own, {"", fmt.Sprintf("only project %s is read: set all_projects", s.name), true}}
+	return []placeCoverage{own, {"", fmt.Sprintf("only project %s is read: set all_projects", s.name), true}}
 }
 
-// keypairs are the token's user's own. Claims name no user; whether they mean
-// this one, the operator knows.
-func (s sight) keypairs(unknown string) []part {
-	own := []part{{s.user, unknown, false}}
+// keypairs returns the coverage of keypairs: those of the token's user. Claims name no user, so
+// the setting same_user decides whether they mean this one.
+func (s visibility) keypairs(unknown string) []placeCoverage {
+	own := []placeCoverage{{s.user, unknown, false}}
 	if s.config.SameUser {
-		own = append(own, part{s.project, unknown, false})
+		own = append(own, placeCoverage{s.project, unknown, false})
 	}
-	return append(own, part{"", "only the keypairs of the user who reads are seen: set same_user where declarations are applied as this user", true})
+	return append(own, placeCoverage{"", "only the keypairs of the token's user are visible: set same_user if declarations are applied as this user", true})
 }
 
-// coverage says of each kind what was fully read.
-func (l *look) coverage() []model.Coverage {
+// coverage returns for each kind and place whether it was fully read.
+func (sc *scan) coverage() []model.Coverage {
 	var all []model.Coverage
-	for _, k := range l.kinds {
-		parts := l.sight.parts(k)
-		if g, ok := l.gaps[k.Name]; ok {
-			parts = []part{{"", g.reason, g.skipped}}
+	for _, k := range sc.kinds {
+		places := sc.visibility.places(k)
+		if g, ok := sc.gaps[k.Name]; ok {
+			places = []placeCoverage{{"", g.reason, g.skipped}}
 		}
-		for _, p := range parts {
-			all = append(all, model.Coverage{Source: l.env.Name, Kind: k.Name, Place: p.place, Complete: p.reason == "", Skipped: p.skipped, Reason: p.reason})
+		for _, p := range places {
+			all = append(all, model.Coverage{Source: sc.env.Name, Kind: k.Name, Place: p.place, Complete: p.reason == "", Skipped: p.skipped, Reason: p.reason})
 		}
 	}
 	slices.SortFunc(all, func(a, b model.Coverage) int {

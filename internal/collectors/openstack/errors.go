@@ -12,24 +12,24 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// A renewError is a token that ended and could not be had anew.
+// A renewError is returned if the token expired and could not be renewed.
 type renewError struct{ err error }
 
 func (e *renewError) Error() string {
-	return fmt.Sprintf("the token ended, and there is no new one: %v", e.err)
+	return fmt.Sprintf("the token expired and could not be renewed: %v", e.err)
 }
 
 func (e *renewError) Unwrap() error { return e.err }
 
-// A movedError is a list whose pages do not fit together.
-type movedError struct{ what string }
+// An inconsistentError is returned for a list whose pages do not fit together.
+type inconsistentError struct{ what string }
 
-func (e *movedError) Error() string { return e.what }
+func (e *inconsistentError) Error() string { return e.what }
 
-// A catalogueError is a catalogue that does not lead to what was asked for.
+// A catalogueError is returned if the catalogue does not have a usable endpoint.
 type catalogueError struct {
 	what, hint string
-	// absent tells a service that the region does not have.
+	// absent reports whether the region does not have the service.
 	absent bool
 }
 
@@ -42,7 +42,7 @@ func (e *localError) Error() string { return e.err.Error() }
 
 func (e *localError) Unwrap() error { return e.err }
 
-// explain adds the next step to an error that concerns the cloud as a whole.
+// explain adds the next step to an error that concerns the whole cloud.
 func (c Config) explain(server string, err error) error {
 	var at *catalogueError
 	hint := ""
@@ -59,35 +59,35 @@ func (c Config) statusHint(err error) string {
 	code := httpclient.Code(err)
 	switch {
 	case code == http.StatusUnauthorized, code == http.StatusNotFound && strings.Contains(err.Error(), "Application Credential"):
-		// Keystone answers 404 where an application credential is no more.
-		return fmt.Sprintf("Keystone does not take what cloud %s of clouds_file logs in with: check the password or the application credential, that it has not expired, and the names of the user, the project and their domains", c.Cloud)
+		// Keystone answers 404 for an application credential that was deleted.
+		return fmt.Sprintf("Keystone rejects the credentials of cloud %s of clouds_file: check the password or the application credential, its expiry, and the names of the user, the project and their domains", c.Cloud)
 	case code == http.StatusForbidden:
-		return fmt.Sprintf("Keystone does not let the user into the project: give it a role there, such as reader, or correct cloud %s of clouds_file", c.Cloud)
+		return fmt.Sprintf("Keystone denies the user access to the project: give it a role there, such as reader, or correct cloud %s of clouds_file", c.Cloud)
 	case code == http.StatusTooManyRequests, code == http.StatusRequestEntityTooLarge:
-		return "the server asks to slow down: set rate, or concurrency lower"
+		return "the server limits the request rate: set rate, or lower concurrency"
 	case code == http.StatusProxyAuthRequired:
-		return "a proxy on the way asks for a password: see HTTP_PROXY, HTTPS_PROXY and NO_PROXY in driftd's environment"
+		return "a proxy requires a password: check HTTP_PROXY, HTTPS_PROXY and NO_PROXY in driftd's environment"
 	case code >= 300 && code < 400:
-		return "the address redirects, and a password goes to no other: set auth_url to where Keystone itself answers, with https://"
+		return "the address redirects, and the password is sent to no other address: set auth_url to the final https:// address of Keystone"
 	case code == http.StatusNotFound, code == http.StatusMethodNotAllowed:
 		return noAPI
 	case code == http.StatusBadRequest && strings.Contains(err.Error(), "HTTPS"):
-		return "the port is one for TLS: set auth_url to an address with https://"
+		return "the port requires TLS: set auth_url to an address with https://"
 	case code == http.StatusBadGateway, code == http.StatusGatewayTimeout, code == http.StatusServiceUnavailable:
-		return "the proxy before Keystone answers, and Keystone does not: see that it runs"
+		return "the proxy in front of Keystone gets no answer from it: check that Keystone runs"
 	case code >= 500:
-		return "Keystone is in trouble: see its log"
+		return "Keystone has an internal error: see its log"
 	}
 	return ""
 }
 
-// accessHint returns the next step after an error that is no answer of the API.
+// accessHint returns the next step after an error that is not an answer of the API.
 func (c Config) accessHint(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return "correct the path, and let driftd read the file"
+		return "correct the path, or let driftd read the file"
 	case errors.As(err, new(*entryError)), errors.As(err, new(*localError)):
-		return "docs/openstack.md says what belongs there"
+		return "see docs/openstack.md"
 	case errors.As(err, new(*httpclient.Unexpected)):
 		return noAPI
 	case errors.As(err, new(*httpclient.TooLarge)):
@@ -101,9 +101,9 @@ func (c Config) accessHint(err error) string {
 	return words.Hint(err)
 }
 
-// because returns why something was not read, and what to do. The same cause has the same
-// text, so that reports can group them.
-func (c Config) because(service string, err error) string {
+// errorReason returns why something was not read, and the next step. The same cause has the
+// same text, so that reports can group them.
+func (c Config) errorReason(service string, err error) string {
 	var (
 		at     *catalogueError
 		answer *httpclient.Unexpected
@@ -115,15 +115,15 @@ func (c Config) because(service string, err error) string {
 	case errors.As(err, &at):
 		return text + ": " + at.hint
 	case errors.As(err, new(*renewError)):
-		return text + ": " + fmt.Sprintf("see that what cloud %s of clouds_file logs in with has not expired", c.Cloud)
+		return text + ": " + fmt.Sprintf("check that the credentials of cloud %s of clouds_file have not expired", c.Cloud)
 	case errors.As(err, new(*httpclient.TooLarge)):
-		return text + ": set page_size lower, or raise max_body"
-	case errors.As(err, new(*movedError)):
-		return text + ": the next scan may do better"
+		return text + ": lower page_size, or raise max_body"
+	case errors.As(err, new(*inconsistentError)):
+		return text + ": the next scan reads the list again"
 	case errors.As(err, &answer) && answer.Page:
-		return text + ": let driftd past any login page before the " + service + " service"
+		return text + ": exempt driftd from any login page in front of the " + service + " service"
 	case errors.As(err, &answer), errors.Is(err, io.ErrUnexpectedEOF):
-		return text + ": see what lies between driftd and the " + service + " service"
+		return text + ": check the proxies between driftd and the " + service + " service"
 	}
 	return text + c.statusReason(service, httpclient.Code(err), err)
 }
@@ -131,24 +131,24 @@ func (c Config) because(service string, err error) string {
 func (c Config) statusReason(service string, code int, err error) string {
 	switch {
 	case code == http.StatusUnauthorized:
-		return ", with a new token too: the " + service + " service does not take it, or the access rules of the application credential leave it out"
+		return ", with a new token too: the " + service + " service rejects it, or the access rules of the application credential exclude the service"
 	case code == http.StatusForbidden:
-		return ": give the user the role reader in the project, or one that the policy of the " + service + " service lets read"
+		return ": give the user the role reader in the project, or another role that the policy of the " + service + " service allows to read"
 	case code == http.StatusTooManyRequests, code == http.StatusRequestEntityTooLarge:
-		return ": set rate, or concurrency lower"
+		return ": set rate, or lower concurrency"
 	case code == http.StatusBadGateway, code == http.StatusServiceUnavailable, code == http.StatusGatewayTimeout:
-		return ": see the proxy before the " + service + " service, or set page_size lower"
+		return ": check the proxy in front of the " + service + " service, or lower page_size"
 	case code >= 300 && code < 400:
-		return ": see the endpoint of the " + service + " service in the catalogue"
+		return ": check the endpoint of the " + service + " service in the catalogue"
 	case code == http.StatusNotFound:
-		return ": see that the endpoint of the " + service + " service in the catalogue is right, and that it has this list"
+		return ": check that the endpoint of the " + service + " service in the catalogue is right, and that the service has this list"
 	case code != 0:
 		return ": see the log of the " + service + " service"
 	}
 	words := httpclient.Words{Server: "the " + service + " service", Address: "its endpoint in the catalogue",
 		Authority: "set cacert in clouds_file to the authority of every service",
 		Expired:   "renew the certificate, or set this machine's clock",
-		Host:      "see that the endpoint in the catalogue is one that the certificate names",
+		Host:      "use an endpoint in the catalogue that the certificate names",
 	}
 	if hint := words.Hint(err); hint != "" {
 		return ": " + hint

@@ -14,7 +14,7 @@ import (
 
 const login401 = `{"error":{"code":401,"message":"The request you have made requires authentication.","title":"Unauthorized"}}`
 
-func TestAnswersThatEndTheLook(t *testing.T) {
+func TestAnswersThatFailTheScan(t *testing.T) {
 	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("the password went to %s", r.URL)
@@ -24,23 +24,23 @@ func TestAnswersThatEndTheLook(t *testing.T) {
 		fault faults.Fault
 		want  []string
 	}{
-		"refused":       {faults.Status(401, login401), []string{"401 Unauthorized: The request", "check the password or the application credential"}},
-		"no role":       {faults.Status(403, `{"error":{"message":"no"}}`), []string{"403 Forbidden: no", "give it a role there"}},
-		"another API":   {faults.Status(404, "<html>"), []string{"404 Not Found, with an HTML page", "set auth_url"}},
-		"login page":    {faults.Status(201, "<html>"), []string{"no JSON of Keystone", "set auth_url"}},
-		"nothing":       {faults.Status(201, ""), []string{"no JSON of Keystone"}},
-		"no token":      {faults.Status(201, `{"token":{}}`), []string{"holds no token"}},
-		"redirect":      {faults.Redirect(elsewhere.URL + "/v3?next=secret"), []string{"302 Found, to " + elsewhere.URL + "/v3;", "a password goes to no other"}},
-		"in trouble":    {faults.Status(500, ""), []string{"500", "see its log"}},
-		"no Keystone":   {faults.Status(502, "<html>"), []string{"502", "see that it runs"}},
-		"busy":          {faults.Busy(429, "3600"), []string{"429", "set rate"}},
-		"password said": {faults.Status(500, `{"error":{"message":"boom `+openstacktest.Password+`"}}`), []string{"boom …"}},
+		"refused":                     {faults.Status(401, login401), []string{"401 Unauthorized: The request", "check the password or the application credential"}},
+		"no role":                     {faults.Status(403, `{"error":{"message":"no"}}`), []string{"403 Forbidden: no", "give it a role there"}},
+		"another API":                 {faults.Status(404, "<html>"), []string{"404 Not Found, with an HTML page", "set auth_url"}},
+		"login page":                  {faults.Status(201, "<html>"), []string{"not valid JSON of Keystone", "set auth_url"}},
+		"nothing":                     {faults.Status(201, ""), []string{"not valid JSON of Keystone"}},
+		"no token":                    {faults.Status(201, `{"token":{}}`), []string{"holds no token"}},
+		"redirect":                    {faults.Redirect(elsewhere.URL + "/v3?next=secret"), []string{"302 Found, to " + elsewhere.URL + "/v3;", "the password is sent to no other address"}},
+		"in trouble":                  {faults.Status(500, ""), []string{"500", "see its log"}},
+		"no Keystone":                 {faults.Status(502, "<html>"), []string{"502", "check that Keystone runs"}},
+		"busy":                        {faults.Busy(429, "3600"), []string{"429", "set rate"}},
+		"a message with the password": {faults.Status(500, `{"error":{"message":"boom `+openstacktest.Password+`"}}`), []string{"boom …"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := newServer(t, openstacktest.Small())
 			server.Break("/v3/auth/tokens", tc.fault)
-			_, err := listen(t, server, "member").Collect(t.Context())
+			_, err := drainBus(t, server, "member").Collect(t.Context())
 			if err == nil {
 				t.Fatal("Collect() gives a snapshot")
 			}
@@ -52,7 +52,7 @@ func TestAnswersThatEndTheLook(t *testing.T) {
 	}
 }
 
-func TestCataloguesThatLeadNowhere(t *testing.T) {
+func TestInvalidCatalogues(t *testing.T) {
 	t.Parallel()
 	twoRegions := openstacktest.Small()
 	twoRegions.Regions = []string{"north", "south"}
@@ -63,7 +63,7 @@ func TestCataloguesThatLeadNowhere(t *testing.T) {
 		"wrong region": {"west", []string{"no region west; it has north, south", "set region"}},
 		"no region":    {"", []string{"several regions: north, south", "set region"}},
 	} {
-		_, err := listen(t, newServer(t, twoRegions), "member", func(c *Config) { c.Region = tc.region }).Collect(t.Context())
+		_, err := drainBus(t, newServer(t, twoRegions), "member", func(c *Config) { c.Region = tc.region }).Collect(t.Context())
 		if err == nil {
 			t.Fatalf("%s: Collect() gives a snapshot", name)
 		}
@@ -74,7 +74,7 @@ func TestCataloguesThatLeadNowhere(t *testing.T) {
 	}
 }
 
-func TestServiceThatIsNotThere(t *testing.T) {
+func TestMissingService(t *testing.T) {
 	t.Parallel()
 	estate := openstacktest.Small()
 	estate.Without, estate.Clear = []string{"volumev3"}, "image"
@@ -86,28 +86,28 @@ func TestServiceThatIsNotThere(t *testing.T) {
 	if c.Complete || c.Skipped {
 		t.Errorf("%+v", c)
 	}
-	wantIn(t, c.Reason, "http://openstack.internal:8774", "in the clear")
+	wantIn(t, c.Reason, "http://openstack.internal:8774", "without encryption")
 }
 
-func TestAnswersThatEndAList(t *testing.T) {
+func TestAnswersThatFailAList(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		fault faults.Fault
 		want  string
 	}{
-		"forbidden":     {faults.Status(403, `{"forbidden":{"code":403,"message":"Policy doesn't allow it."}}`), "403 Forbidden: Policy doesn't allow it.: give the user the role reader"},
-		"login page":    {faults.Status(200, "<html>"), "HTML page: let driftd past"},
-		"not there":     {faults.Status(404, "{}"), "404 Not Found: see that the endpoint"},
-		"in trouble":    {faults.Status(500, `{"computeFault":{"message":"oh"}}`), "500 Internal Server Error: oh: see the log of the network service"},
-		"gave up":       {faults.Status(502, "<html>"), "502 Bad Gateway, with an HTML page: see the proxy"},
-		"redirect":      {faults.Redirect("/elsewhere"), "302 Found"},
-		"too busy":      {faults.Busy(413, "3600"), "413 Request Entity Too Large: set rate"},
-		"no list":       {faults.Status(200, `{"networks":null}`), "has no list networks"},
-		"another list":  {faults.Status(200, `{"nets":[]}`), "has no list networks"},
-		"no object":     {faults.Status(200, `[]`), "no object"},
-		"row without":   {faults.Status(200, `{"networks":[{"name":"x"}]}`), "row 1 of the answer cannot be read"},
-		"lost next":     {faults.Status(200, `{"networks":[],"networks_links":[{"rel":"next","href":"x"}]}`), "does not say where the next page begins"},
-		"token refused": {faults.Status(401, login401), "with a new token too"},
+		"forbidden":         {faults.Status(403, `{"forbidden":{"code":403,"message":"Policy doesn't allow it."}}`), "403 Forbidden: Policy doesn't allow it.: give the user the role reader"},
+		"login page":        {faults.Status(200, "<html>"), "HTML page: exempt driftd"},
+		"not there":         {faults.Status(404, "{}"), "404 Not Found: check that the endpoint"},
+		"in trouble":        {faults.Status(500, `{"computeFault":{"message":"oh"}}`), "500 Internal Server Error: oh: see the log of the network service"},
+		"gave up":           {faults.Status(502, "<html>"), "502 Bad Gateway, with an HTML page: check the proxy"},
+		"redirect":          {faults.Redirect("/elsewhere"), "302 Found"},
+		"too busy":          {faults.Busy(413, "3600"), "413 Request Entity Too Large: set rate"},
+		"no list":           {faults.Status(200, `{"networks":null}`), "has no list networks"},
+		"another list":      {faults.Status(200, `{"nets":[]}`), "has no list networks"},
+		"no object":         {faults.Status(200, `[]`), "not a JSON object"},
+		"row without an id": {faults.Status(200, `{"networks":[{"name":"x"}]}`), "row 1 of the answer cannot be read"},
+		"lost next":         {faults.Status(200, `{"networks":[],"networks_links":[{"rel":"next","href":"x"}]}`), "has no marker of the next page"},
+		"token refused":     {faults.Status(401, login401), "with a new token too"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -137,7 +137,7 @@ func TestPauseIsKept(t *testing.T) {
 	}
 }
 
-func TestTokenThatEndsMeanwhile(t *testing.T) {
+func TestTokenThatExpiresDuringScan(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, openstacktest.Small())
 	server.Break(openstacktest.Networks, faults.Once(faults.Before(server.EndTokens)))
@@ -152,7 +152,7 @@ func TestTokenThatEndsMeanwhile(t *testing.T) {
 	}
 }
 
-func TestCredentialThatEndsMeanwhile(t *testing.T) {
+func TestCredentialThatExpiresDuringScan(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, openstacktest.Small())
 	server.Break(openstacktest.Networks, faults.Once(faults.Before(func() {
@@ -164,7 +164,7 @@ func TestCredentialThatEndsMeanwhile(t *testing.T) {
 	if c.Complete || c.Skipped {
 		t.Errorf("%+v", c)
 	}
-	wantIn(t, c.Reason, "the token ended, and there is no new one: 401", "cloud credential of clouds_file", "has not expired")
+	wantIn(t, c.Reason, "the token expired and could not be renewed: 401", "cloud credential of clouds_file", "have not expired")
 	if strings.Contains(c.Reason, openstacktest.Secret) {
 		t.Errorf("%q", c.Reason)
 	}
@@ -176,31 +176,31 @@ func TestLogins(t *testing.T) {
 	for name, tc := range map[string]struct {
 		entry, secure, want string
 	}{
-		"another entry":     {`x: {}`, "", "cloud web of clouds_file is not there: the file has x"},
-		"no auth":           {`web: {}`, "", "has no auth_url"},
-		"profile":           {`web: {profile: vexxhost}`, "", "leans on a profile"},
-		"in the clear":      {`web: {auth: {auth_url: "http://k:5000"}}`, "", "in the clear"},
-		"no address":        {`web: {auth: {auth_url: "k:5000"}}`, "", "is no address"},
-		"a number":          {`web: {auth: {` + auth + `username: u, user_domain_name: d, project_id: p, password: 0123}}`, "", "no text for password: put it in quotes"},
-		"no secret":         {`web: {auth: {` + auth + `project_id: p}}`, "", "has nothing to log in with"},
-		"two secrets":       {`web: {auth: {` + auth + `project_id: p, password: a, token: b}}`, "", "several things to log in with (password, token)"},
-		"no user":           {`web: {auth: {` + auth + `project_id: p, password: a}}`, "", "does not say whose"},
-		"half a credential": {`web: {auth: {` + auth + `application_credential_id: c}}`, "", "not its secret: write application_credential_secret"},
-		"no project":        {`web: {auth: {` + auth + `username: u, user_domain_name: d, password: a}}`, "", "names no project"},
-		"no domain":         {`web: {auth: {` + auth + `user_id: u, project_name: p, password: a}}`, "", "names a project and not its domain"},
-		"no credential":     {`web: {auth: {` + auth + `application_credential_secret: a}}`, "", "does not say of which"},
-		"method":            {`web: {auth_type: v3oidcpassword, auth: {` + auth + `password: a}}`, "", "auth_type v3oidcpassword"},
-		"interface":         {`web: {interface: secret, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", "want public, internal or admin"},
-		"authority":         {`web: {cacert: none.pem, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", "none.pem"},
-		"certificate":       {`web: {cert: none.pem, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", "cert and a key that cannot be used"},
-		"broken":            {`web: {`, "", "read clouds.yaml"},
-		"secure":            {`web: {auth: {` + auth + `user_id: u, project_id: p}}`, `web: {auth: {password: a}}`, ""},
-		"broken secure":     {`web: {auth: {` + auth + `user_id: u, project_id: p}}`, `web: [`, "read secure.yaml"},
-		"user":              {`web: {auth: {` + auth + `username: u, default_domain: default, project_name: p, password: a}}`, "", ""},
-		"credential":        {`web: {auth: {` + auth + `application_credential_name: a, username: u, user_domain_id: d, application_credential_secret: s}}`, "", ""},
-		"token":             {`web: {auth: {` + auth + `token: t, project_id: p}}`, "", ""},
-		"internal":          {`web: {interface: internalURL, verify: false, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", ""},
-		"named by domain":   {`web: {auth: {` + auth + `username: u, domain_name: d, project_name: p, password: a}}`, "", ""},
+		"another entry":      {`x: {}`, "", "cloud web of clouds_file does not exist: the file has x"},
+		"no auth":            {`web: {}`, "", "has no auth_url"},
+		"profile":            {`web: {profile: vexxhost}`, "", "uses a profile"},
+		"without encryption": {`web: {auth: {auth_url: "http://k:5000"}}`, "", "without encryption"},
+		"no address":         {`web: {auth: {auth_url: "k:5000"}}`, "", "is not an address"},
+		"a number":           {`web: {auth: {` + auth + `username: u, user_domain_name: d, project_id: p, password: 0123}}`, "", "password that is not a text: put it in quotes"},
+		"no secret":          {`web: {auth: {` + auth + `project_id: p}}`, "", "has no credentials"},
+		"two secrets":        {`web: {auth: {` + auth + `project_id: p, password: a, token: b}}`, "", "several kinds of credentials (password, token)"},
+		"no user":            {`web: {auth: {` + auth + `project_id: p, password: a}}`, "", "a password without its user"},
+		"half a credential":  {`web: {auth: {` + auth + `application_credential_id: c}}`, "", "without its secret: write application_credential_secret"},
+		"no project":         {`web: {auth: {` + auth + `username: u, user_domain_name: d, password: a}}`, "", "names no project"},
+		"no domain":          {`web: {auth: {` + auth + `user_id: u, project_name: p, password: a}}`, "", "a project without its domain"},
+		"no credential":      {`web: {auth: {` + auth + `application_credential_secret: a}}`, "", "without its id"},
+		"method":             {`web: {auth_type: v3oidcpassword, auth: {` + auth + `password: a}}`, "", "auth_type v3oidcpassword"},
+		"interface":          {`web: {interface: secret, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", "want public, internal or admin"},
+		"authority":          {`web: {cacert: none.pem, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", "none.pem"},
+		"certificate":        {`web: {cert: none.pem, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", "cert and a key that cannot be used"},
+		"broken":             {`web: {`, "", "read clouds.yaml"},
+		"secure":             {`web: {auth: {` + auth + `user_id: u, project_id: p}}`, `web: {auth: {password: a}}`, ""},
+		"broken secure":      {`web: {auth: {` + auth + `user_id: u, project_id: p}}`, `web: [`, "read secure.yaml"},
+		"user":               {`web: {auth: {` + auth + `username: u, default_domain: default, project_name: p, password: a}}`, "", ""},
+		"credential":         {`web: {auth: {` + auth + `application_credential_name: a, username: u, user_domain_id: d, application_credential_secret: s}}`, "", ""},
+		"token":              {`web: {auth: {` + auth + `token: t, project_id: p}}`, "", ""},
+		"internal":           {`web: {interface: internalURL, verify: false, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", ""},
+		"named by domain":    {`web: {auth: {` + auth + `username: u, domain_name: d, project_name: p, password: a}}`, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -229,7 +229,7 @@ func TestLogins(t *testing.T) {
 }
 
 //nolint:paralleltest // It changes the environment.
-func TestEnvironmentDoesNotCount(t *testing.T) {
+func TestEnvironmentIsIgnored(t *testing.T) {
 	for name, value := range map[string]string{"OS_REGION_NAME": "nowhere", "OS_CACERT": "/none", "OS_CERT": "/none", "OS_KEY": "/none", "OS_INTERFACE": "admin", "OS_PASSWORD": "x", "OS_CLOUD": "x"} {
 		t.Setenv(name, value)
 	}
@@ -244,16 +244,16 @@ func TestSettings(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"no file":       {func(c *Config) { c.CloudsFile = "" }, "clouds_file is missing"},
-		"no cloud":      {func(c *Config) { c.Cloud = "" }, "cloud is missing"},
-		"concurrency":   {func(c *Config) { c.Concurrency = 0 }, "concurrency must be more than 0"},
-		"page":          {func(c *Config) { c.PageSize = 1 }, "page_size"},
-		"rate":          {func(c *Config) { c.Rate = -1 }, "rate"},
-		"pattern":       {func(c *Config) { c.ExcludeKinds = []string{"["} }, "exclude_kinds"},
-		"notifications": {func(c *Config) { c.Notifications.URLFile, c.Notifications.Topic = "x", "" }, "notifications.topic"},
-		"others' queue": {func(c *Config) { c.Notifications.URLFile, c.Notifications.Queue = "x", "notifications.info" }, "notifications.queue must not be notifications.info"},
-		"keep":          {func(c *Config) { c.Notifications.URLFile, c.Notifications.Keep = "x", 0 }, "notifications.keep"},
-		"good":          {func(*Config) {}, ""},
+		"no file":           {func(c *Config) { c.CloudsFile = "" }, "clouds_file is missing"},
+		"no cloud":          {func(c *Config) { c.Cloud = "" }, "cloud is missing"},
+		"concurrency":       {func(c *Config) { c.Concurrency = 0 }, "concurrency must be more than 0"},
+		"page":              {func(c *Config) { c.PageSize = 1 }, "page_size"},
+		"rate":              {func(c *Config) { c.Rate = -1 }, "rate"},
+		"pattern":           {func(c *Config) { c.ExcludeKinds = []string{"["} }, "exclude_kinds"},
+		"notifications":     {func(c *Config) { c.Notifications.URLFile, c.Notifications.Topic = "x", "" }, "notifications.topic"},
+		"a service's queue": {func(c *Config) { c.Notifications.URLFile, c.Notifications.Queue = "x", "notifications.info" }, "notifications.queue must not be notifications.info"},
+		"keep":              {func(c *Config) { c.Notifications.URLFile, c.Notifications.Keep = "x", 0 }, "notifications.keep"},
+		"good":              {func(*Config) {}, ""},
 	} {
 		config := Defaults()
 		config.CloudsFile, config.Cloud = "clouds.yaml", "web"

@@ -18,10 +18,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// testNow is the time of every test.
+// testNow returns the time of every scan.
 func testNow() time.Time { return time.Date(2026, 11, 20, 7, 0, 0, 0, time.UTC) }
 
-// cloudsFile is a clouds.yaml with an entry for each account of the stand-in.
+// cloudsFile is a clouds.yaml with an entry for each account of the fake cloud.
 func cloudsFile(url string) string {
 	return fmt.Sprintf(`clouds:
   admin: {auth: {auth_url: %[1]q, username: admin, password: %[2]q, project_name: web, user_domain_name: Default, project_domain_name: Default}}
@@ -32,11 +32,11 @@ func cloudsFile(url string) string {
 `, url, openstacktest.Password, openstacktest.Credential, openstacktest.Secret)
 }
 
-// newServer is a stand-in that fails the test on what it does not know.
+// newServer returns a server that fails the test on unknown requests.
 func newServer(t *testing.T, estate openstacktest.Estate) *openstacktest.Server {
 	t.Helper()
 	s := openstacktest.New(estate, rand.New(rand.NewPCG(5, 5)))
-	s.Strange = func(request string) { t.Errorf("asked for what the cloud does not know: %s", request) }
+	s.Strange = func(request string) { t.Errorf("unknown request: %s", request) }
 	return s
 }
 
@@ -51,7 +51,7 @@ func testConfig(t testing.TB, url, cloud string) Config {
 	return config
 }
 
-// testCloud opens a collector that is quick to try again.
+// testCloud returns a collector with a short backoff.
 func testCloud(t testing.TB, config Config) *cloud {
 	t.Helper()
 	c, err := open(collectors.Env{Name: "stack", Sealer: model.NewSealer([]byte("key of the tests")), Log: slog.New(slog.DiscardHandler)}, config)
@@ -63,8 +63,8 @@ func testCloud(t testing.TB, config Config) *cloud {
 	return quick
 }
 
-// listen opens a collector of a server that ends with the test.
-func listen(t *testing.T, server http.Handler, cloud string, change ...func(*Config)) *cloud {
+// listen starts a server that is closed with the test, and returns a collector of it.
+func drainBus(t *testing.T, server http.Handler, cloud string, change ...func(*Config)) *cloud {
 	t.Helper()
 	listening := httptest.NewServer(server)
 	t.Cleanup(listening.Close)
@@ -78,7 +78,7 @@ func listen(t *testing.T, server http.Handler, cloud string, change ...func(*Con
 // collect reads the server once.
 func collect(t *testing.T, server http.Handler, cloud string, change ...func(*Config)) model.Snapshot {
 	t.Helper()
-	snapshot, err := listen(t, server, cloud, change...).Collect(t.Context())
+	snapshot, err := drainBus(t, server, cloud, change...).Collect(t.Context())
 	if err != nil {
 		t.Fatalf("Collect(): %v", err)
 	}
@@ -95,7 +95,7 @@ func covered(t *testing.T, s model.Snapshot, kind, place string) model.Coverage 
 	return s.Coverage[i]
 }
 
-// ids are those of the resources of a kind.
+// ids returns the ids of the resources of a kind.
 func ids(s model.Snapshot, kind string) []string {
 	var all []string
 	for _, r := range s.Resources {

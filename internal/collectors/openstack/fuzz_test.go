@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// FuzzPage holds that a page is taken up whole or is an error, and that what
-// follows it is a marker.
+// FuzzPage tests that a page is read completely or is an error, and that the next page is given
+// by a marker.
 func FuzzPage(f *testing.F) {
 	for _, seed := range []string{
 		`{"networks":[{"id":"a"},{"id":"b"}],"networks_links":[{"rel":"next","href":"http://h/v2.0/networks?marker=b"}]}`,
@@ -27,8 +27,8 @@ func FuzzPage(f *testing.F) {
 		}
 		normalizer := normalize.New()
 		kind := &normalize.Kind{Name: normalize.Network, Rows: "networks"}
-		p := &pager{kind: kind, seen: map[string]bool{}, take: func(row model.Value) (normalize.Object, error) { return normalizer.Object(kind, row) }}
-		at, err := p.following(answer)
+		p := &pager{kind: kind, seen: map[string]bool{}, parse: func(row model.Value) (normalize.Object, error) { return normalizer.Object(kind, row) }}
+		at, err := p.nextByMarker(answer)
 		if err == nil && len(p.objects) != len(answer.At("networks").Items()) {
 			t.Errorf("%d objects of %s", len(p.objects), text)
 		}
@@ -38,7 +38,7 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
-// FuzzClouds holds that no error of a clouds.yaml shows a password.
+// FuzzClouds tests that no error of a clouds.yaml contains a password.
 func FuzzClouds(f *testing.F) {
 	const secret = "hunter2-hunter2"
 	f.Add("clouds:\n  web: {auth: {auth_url: 'https://k', user_id: u, project_id: p, password: " + secret + "}}\n")

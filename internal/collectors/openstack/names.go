@@ -7,25 +7,24 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// maxNames bounds the users whose names are asked for in one look, and maxKnown
-// those that are remembered.
+// maxNames limits the user names that one scan requests, and maxKnown those that are kept.
 const (
 	maxNames = 20
 	maxKnown = 5000
 )
 
-// A directory knows the names of users. It is for one goroutine.
-type directory struct {
-	// Names are those that are known, by id; "" where there is no such user any
-	// more.
+// userNames keeps the names of users. It is not safe for concurrent use.
+type userNames struct {
+	// Names are the names by id; "" for users that no longer exist.
 	Names map[string]string
-	// left is how many may yet be asked for, refused tells that driftd may not.
+	// left is how many names may still be requested. refused reports whether Keystone denied
+	// one.
 	left    int
 	refused bool
 }
 
-// know notes a name.
-func (d *directory) know(id, name string) {
+// remember stores a name.
+func (d *userNames) remember(id, name string) {
 	if id == "" || name == "" {
 		return
 	}
@@ -35,12 +34,11 @@ func (d *directory) know(id, name string) {
 	d.Names[id] = name
 }
 
-// begin lets names be asked for again.
-func (d *directory) begin() { d.left, d.refused = maxNames, false }
+// begin resets the limit of requests, for a new scan.
+func (d *userNames) begin() { d.left, d.refused = maxNames, false }
 
-// name returns what a user is called, and what is to be said of a name that is
-// not known: then it is the id.
-func (d *directory) name(ctx context.Context, api asker, id string) (name, remark string) {
+// name returns the name of a user, or its id with a remark if the name is not known.
+func (d *userNames) name(ctx context.Context, api requester, id string) (name, remark string) {
 	if _, known := d.Names[id]; !known && d.left > 0 && !d.refused {
 		d.left--
 		d.ask(ctx, api, id)
@@ -50,14 +48,14 @@ func (d *directory) name(ctx context.Context, api asker, id string) (name, remar
 	case name != "":
 		return name, ""
 	case known:
-		return id, "Keystone knows no such user any more"
+		return id, "the user no longer exists in Keystone"
 	case d.refused:
-		return id, "Keystone does not tell driftd the user's name: give its user the role reader on the domain, or on the system"
+		return id, "driftd may not read the user's name in Keystone: give its user the role reader on the domain, or on the system"
 	}
 	return id, ""
 }
 
-func (d *directory) ask(ctx context.Context, api asker, id string) {
+func (d *userNames) ask(ctx context.Context, api requester, id string) {
 	answer, err := api.Object(ctx, identity, pathTo("users", id), nil)
 	switch code := httpclient.Code(err); {
 	case code == http.StatusNotFound:
@@ -65,6 +63,6 @@ func (d *directory) ask(ctx context.Context, api asker, id string) {
 	case code == http.StatusForbidden, code == http.StatusUnauthorized:
 		d.refused = true
 	case err == nil:
-		d.know(id, httpclient.Printable(answer.At("user", "name").Str()))
+		d.remember(id, httpclient.Printable(answer.At("user", "name").Str()))
 	}
 }

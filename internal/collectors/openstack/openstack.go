@@ -1,5 +1,5 @@
-// Package openstack reads an OpenStack cloud: what Nova, Neutron, Glance and
-// Cinder have in one project, or in all of them.
+// Package openstack reads an OpenStack cloud: the objects of Nova, Neutron, Glance and Cinder
+// in one project, or in all of them.
 package openstack
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Type is the collector's type in the configuration, and the first part of its
-// kinds' names.
+// Type is the collector's type in the configuration, and the first part of the names of its
+// kinds.
 const Type = normalize.Type
 
 // Definition returns the collector of type "openstack".
@@ -36,52 +36,51 @@ type cloud struct {
 	now    func() time.Time
 	// backoff is the first pause before a request is tried again.
 	backoff time.Duration
-	// history is what is known so far of who did what.
+	// history is the log of changes, kept between scans.
 	history *history
 }
 
-// Collect reads every list, with as many requests as they have pages, and one for
-// each server of Config.Actions.
+// Collect reads every list, with one request per page, and the actions of as many servers as
+// Config.Actions.
 func (c *cloud) Collect(ctx context.Context) (model.Snapshot, error) {
-	l, err := c.look(ctx, (*look).read)
+	sc, err := c.scan(ctx, (*scan).read)
 	if err != nil {
 		return model.Snapshot{}, err
 	}
-	defer l.session.close()
-	c.history.know(l.session.grant.User.ID, l.session.grant.User.Name)
-	l.told = c.history.read(ctx, l.session, &l.estate, l.taken)
+	defer sc.session.close()
+	c.history.remember(sc.session.grant.User.ID, sc.session.grant.User.Name)
+	sc.auditLog = c.history.read(ctx, sc.session, &sc.estate, sc.taken)
 	if httpclient.Void(ctx, true) {
-		return model.Snapshot{}, fmt.Errorf("read %s: %w", l.server(), ctx.Err())
+		return model.Snapshot{}, fmt.Errorf("read %s: %w", sc.server(), ctx.Err())
 	}
-	return l.snapshot(), nil
+	return sc.snapshot(), nil
 }
 
-// Probe asks for the beginning of each list, and for nothing else.
+// Probe reads the first object of each list.
 func (c *cloud) Probe(ctx context.Context) (collectors.Probe, error) {
-	l, err := c.look(ctx, (*look).peek)
+	sc, err := c.scan(ctx, (*scan).probeKind)
 	if err != nil {
 		return collectors.Probe{}, err
 	}
-	defer l.session.close()
-	return collectors.Probe{Version: l.version(), Identity: l.identity(), Endpoint: l.server(), Coverage: l.coverage()}, nil
+	defer sc.session.close()
+	return collectors.Probe{Version: sc.version(), Identity: sc.identity(), Endpoint: sc.server(), Coverage: sc.coverage()}, nil
 }
 
-// look logs in and lets each kind that is not left out be read. The caller closes
-// its session.
-func (c *cloud) look(ctx context.Context, read reading) (*look, error) {
-	l := &look{config: c.config, env: c.env, taken: c.now(), kinds: normalize.Kinds(), gaps: map[string]gap{}}
-	err := l.connect(ctx, c.config.limits(c.backoff))
+// scan logs in and reads each kind that is not excluded. The caller must close its session.
+func (c *cloud) scan(ctx context.Context, read listReader) (*scan, error) {
+	sc := &scan{config: c.config, env: c.env, taken: c.now(), kinds: normalize.Kinds(), gaps: map[string]gap{}}
+	err := sc.connect(ctx, c.config.limits(c.backoff))
 	if err == nil {
-		l.readAll(ctx, read)
+		sc.readAll(ctx, read)
 	}
-	if err == nil && !httpclient.Void(ctx, len(l.estate.Objects) > 0) {
-		return l, nil
+	if err == nil && !httpclient.Void(ctx, len(sc.estate.Objects) > 0) {
+		return sc, nil
 	}
-	if l.session != nil {
-		l.session.close()
+	if sc.session != nil {
+		sc.session.close()
 	}
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("read %s: %w", l.server(), ctx.Err())
+		return nil, fmt.Errorf("read %s: %w", sc.server(), ctx.Err())
 	}
-	return nil, c.config.explain(l.server(), err)
+	return nil, c.config.explain(sc.server(), err)
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// seen is what coverage says of a kind in a place.
+// seen is the expected coverage of a kind in a place.
 type seen struct {
 	kind, place, reason string
 	skipped             bool
 }
 
-func TestWhatATokenSees(t *testing.T) {
+func TestCoverageByToken(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason, cloud string
@@ -29,11 +29,11 @@ func TestWhatATokenSees(t *testing.T) {
 		"member": {reason: "one project, and no other", cloud: "member", want: []seen{
 			{kind: "server", place: project},
 			{kind: "server", reason: "only project web is read: set all_projects", skipped: true},
-			{kind: "flavor", reason: "a token without the role admin sees what is public", skipped: true},
+			{kind: "flavor", reason: "a token without the role admin sees public objects only", skipped: true},
 			{kind: "keypair", place: "a0000000000000000000000000000002"},
 			{kind: "keypair", reason: "set same_user", skipped: true},
 		}},
-		"admin": {reason: "an administrator too reads one project unless told otherwise", cloud: "admin", want: []seen{
+		"admin": {reason: "an administrator reads one project by default, too", cloud: "admin", want: []seen{
 			{kind: "port", place: project},
 			{kind: "port", reason: "set all_projects", skipped: true},
 			{kind: "flavor"},
@@ -41,11 +41,11 @@ func TestWhatATokenSees(t *testing.T) {
 		"all": {reason: "every project", cloud: "admin", change: func(c *Config) { c.AllProjects, c.SameUser = true, true }, want: []seen{
 			{kind: "server"}, {kind: "image"}, {kind: "security_group_rule"}, {kind: "keypair", place: project},
 		}},
-		"all for a member": {reason: "what cannot be seen has failed", cloud: "member", change: func(c *Config) { c.AllProjects = true }, want: []seen{
+		"all for a member": {reason: "objects that are not visible count as unread", cloud: "member", change: func(c *Config) { c.AllProjects = true }, want: []seen{
 			{kind: "server", place: project},
-			{kind: "server", reason: "the token sees project web alone: all_projects needs the role admin"},
+			{kind: "server", reason: "the token sees only project web: all_projects requires the role admin"},
 		}},
-		"odd": {reason: "an empty list proves nothing to a role that no policy knows", cloud: "odd", want: []seen{
+		"odd": {reason: "an empty list proves nothing with an unknown role", cloud: "odd", want: []seen{
 			{kind: "server", place: project, reason: "the token has the roles billing"},
 		}},
 		"excluded": {reason: "left out on purpose", cloud: "member", change: func(c *Config) { c.ExcludeKinds = []string{"openstack/security_*", "image"} }, want: []seen{
@@ -105,14 +105,14 @@ func TestEverythingIsRead(t *testing.T) {
 	}
 }
 
-func TestRequestsGrowWithPagesAlone(t *testing.T) {
+func TestOneRequestPerPage(t *testing.T) {
 	t.Parallel()
-	asked := func(estate openstacktest.Estate) int {
+	requests := func(estate openstacktest.Estate) int {
 		server := newServer(t, estate)
 		collect(t, server, "admin")
 		return len(server.Requests("/"))
 	}
-	small, town, city := asked(openstacktest.Small()), asked(openstacktest.Town()), asked(openstacktest.City())
+	small, town, city := requests(openstacktest.Small()), requests(openstacktest.Town()), requests(openstacktest.City())
 	// Of 1,000 rules the first page is full, and 10,000 are nine pages more.
 	if small > 20 || town > small+1 || city > small+12 {
 		t.Errorf("%d requests for a small cloud, %d for 1,000 rules, %d for 10,000", small, town, city)
@@ -131,11 +131,11 @@ func TestOldNova(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]struct {
 		says string
-		// untold are the fields of servers by whether this Nova tells nothing of them.
-		untold map[string]bool
+		// unsupportedFields are fields of servers, and whether this Nova lacks them.
+		unsupportedFields map[string]bool
 	}{
 		"2.93": {"Nova 2.93", map[string]bool{"tags": false, "description": false, "locked": false}},
-		"2.60": {"too old to tell: flavor extra_specs", map[string]bool{"tags": false, "description": false}},
+		"2.60": {"too old for: flavor extra_specs", map[string]bool{"tags": false, "description": false}},
 		"2.25": {"server tags", map[string]bool{"tags": true, "description": false}},
 		"2.1":  {"server description, server locked, server tags", map[string]bool{"tags": true, "description": true, "locked": true}},
 		"":     {"Keystone v3", map[string]bool{"tags": true}},
@@ -150,8 +150,8 @@ func TestOldNova(t *testing.T) {
 				continue
 			}
 			r.Value = r.Value.Without("tags").Without("description").Without("locked")
-			for field, untold := range want.untold {
-				if got := r.UnreadField(field); strings.Contains(got, "Nova tells it since version") != untold {
+			for field, unsupported := range want.unsupportedFields {
+				if got := r.UnreadField(field); strings.Contains(got, "Nova returns it since microversion") != unsupported {
 					t.Errorf("Nova %s: %s of %s is unread: %q", version, field, r.ID, got)
 				}
 			}
@@ -165,18 +165,18 @@ func TestOldNova(t *testing.T) {
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, openstacktest.Town())
-	c := listen(t, server, "credential")
+	c := drainBus(t, server, "credential")
 	p, err := c.Probe(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantIn(t, p.Identity, "user driftd", "project web", "roles reader", "application credential driftd-reads")
 	wantIn(t, p.Version, "Nova 2.93")
-	asked := server.Requests(openstacktest.Rules)
-	if len(asked) != 1 {
-		t.Errorf("rules were asked for %d times", len(asked))
+	requests := server.Requests(openstacktest.Rules)
+	if len(requests) != 1 {
+		t.Errorf("rules were asked for %d times", len(requests))
 	}
-	for _, u := range asked {
+	for _, u := range requests {
 		if u.Query().Get("limit") != "1" {
 			t.Errorf("asked for %s", u)
 		}
@@ -186,7 +186,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-func TestGroupThatGoesMeanwhile(t *testing.T) {
+func TestGroupDeletedDuringScan(t *testing.T) {
 	t.Parallel()
 	estate := openstacktest.Small()
 	group := estate.Lists[openstacktest.Rules][0]["security_group_id"]
@@ -201,7 +201,7 @@ func TestGroupThatGoesMeanwhile(t *testing.T) {
 	}
 }
 
-func TestServersOfACellThatIsDown(t *testing.T) {
+func TestServersOfUnreachableCell(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]bool{"2.93": true, "2.69": true, "2.68": false} {
 		t.Run(version, func(t *testing.T) {
@@ -213,17 +213,17 @@ func TestServersOfACellThatIsDown(t *testing.T) {
 			server := newServer(t, estate)
 			s := collect(t, server, "member")
 			if slices.Contains(ids(s, "server"), down) {
-				t.Fatal("a server was read that nobody tells of")
+				t.Fatal("a server of an unreachable cell was read")
 			}
-			told := slices.ContainsFunc(s.Unread, func(u model.Unread) bool {
+			found := slices.ContainsFunc(s.Unread, func(u model.Unread) bool {
 				return u.Kind == Type+"/server" && u.ID == down && strings.Contains(u.Reason, "cell")
 			})
-			if told != want || len(s.Unread) > 1 {
+			if found != want || len(s.Unread) > 1 {
 				t.Errorf("not read: %v", s.Unread)
 			}
 			isRoll := func(u *url.URL) bool { return u.Path == openstacktest.Roll }
-			if asked := slices.ContainsFunc(server.Requests(openstacktest.Roll), isRoll); asked != want {
-				t.Errorf("the roll was asked for: %t", asked)
+			if requests := slices.ContainsFunc(server.Requests(openstacktest.Roll), isRoll); requests != want {
+				t.Errorf("the roll was asked for: %t", requests)
 			}
 		})
 	}
@@ -237,11 +237,11 @@ func TestPagesThatMove(t *testing.T) {
 		rules  int
 		want   string
 	}{
-		"marker gone once": {reason: "the list is read anew", rules: 7, fault: func(*openstacktest.Server) faults.Fault {
+		"marker gone once": {reason: "the list is read again", rules: 7, fault: func(*openstacktest.Server) faults.Fault {
 			gone := faults.Once(faults.Status(404, `{"NeutronError":{"message":"Security group rule could not be found."}}`))
 			return onMarker(gone)
 		}},
-		"marker gone for good": {reason: "three times and no more", want: "the object that a page begins after is gone: the next scan may do better", fault: func(*openstacktest.Server) faults.Fault {
+		"marker gone for good": {reason: "three times and no more", want: "the marker of a page was deleted: the next scan reads the list again", fault: func(*openstacktest.Server) faults.Fault {
 			return onMarker(faults.Status(400, `{"badRequest":{"message":"marker not found"}}`))
 		}},
 		"pages that repeat": {reason: "a list without an end is none", want: "its pages repeat", fault: func(*openstacktest.Server) faults.Fault {
@@ -271,7 +271,7 @@ func TestPagesThatMove(t *testing.T) {
 	}
 }
 
-// onMarker lets a fault meet the pages after the first.
+// onMarker applies a fault to the pages after the first.
 func onMarker(f faults.Fault) faults.Fault {
 	return func(server http.Handler, w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("marker") {
@@ -282,7 +282,7 @@ func onMarker(f faults.Fault) faults.Fault {
 	}
 }
 
-func TestNextPageIsAskedOfOurOwnAddress(t *testing.T) {
+func TestNextPageStaysOnConfiguredHost(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, openstacktest.Small())
 	server.Break(openstacktest.Networks, faults.Once(faults.Status(200,
@@ -326,13 +326,13 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func TestProjectsAreAskedFor(t *testing.T) {
+func TestProjectQueries(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, openstacktest.Small())
 	collect(t, server, "admin", func(c *Config) { c.AllProjects = true })
 	for path, want := range map[string]string{openstacktest.Servers: "all_tenants", openstacktest.ServerGroups: "all_projects"} {
-		if asked := server.Requests(path); len(asked) == 0 || !has(asked[0], want) {
-			t.Errorf("%s was asked for %v, want %s", path, asked, want)
+		if requests := server.Requests(path); len(requests) == 0 || !has(requests[0], want) {
+			t.Errorf("%s was asked for %v, want %s", path, requests, want)
 		}
 	}
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// maxPages bounds the pages of one list, and maxRows its objects.
+// maxPages limits the pages of one list, and maxRows its objects.
 const (
 	maxPages = 20_000
 	maxRows  = 2_000_000
 )
 
-// readings is how often a list is read whose pages do not fit together.
-const readings = 3
+// maxListReads is how often a list is read if its pages are inconsistent.
+const maxListReads = 3
 
 // A pager reads the list of one kind.
 type pager struct {
@@ -30,21 +30,21 @@ type pager struct {
 	kind    *normalize.Kind
 	query   url.Values
 	size    int
-	take    func(row model.Value) (normalize.Object, error)
+	parse   func(row model.Value) (normalize.Object, error)
 
-	// objects are those that were read so far, seen their ids.
+	// objects are the objects that were read, and seen their ids.
 	objects []normalize.Object
 	seen    map[string]bool
 }
 
-// read returns the whole list. Services give a page after the object that a marker
-// names, so that nothing is skipped when others come and go; where that object is
-// gone, or pages repeat, the list is read anew.
+// read returns the whole list. A page begins after the object that a marker names, so no object
+// is skipped if others are added or removed meanwhile. If that object was removed, or pages
+// repeat, it reads the list again.
 func (p *pager) read(ctx context.Context) ([]normalize.Object, error) {
-	for reading := 1; ; reading++ {
+	for listReader := 1; ; listReader++ {
 		p.objects, p.seen = nil, map[string]bool{}
 		err := p.readOnce(ctx)
-		if !errors.As(err, new(*movedError)) || reading == readings {
+		if !errors.As(err, new(*inconsistentError)) || listReader == maxListReads {
 			return p.objects, err
 		}
 	}
@@ -60,20 +60,20 @@ func (p *pager) readOnce(ctx context.Context) error {
 }
 
 func (p *pager) readList(ctx context.Context, query url.Values) error {
-	turn := p.following
-	if p.kind.Counted {
-		turn = p.overlapping
+	next := p.nextByMarker
+	if p.kind.OffsetPaged {
+		next = p.nextByOffset
 	}
 	at := url.Values{}
 	for pages := range maxPages {
 		answer, err := p.page(ctx, query, at)
 		if code := httpclient.Code(err); pages > 0 && (code == http.StatusBadRequest || code == http.StatusNotFound) {
-			return &movedError{"the object that a page begins after is gone"}
+			return &inconsistentError{"the marker of a page was deleted"}
 		}
 		if err != nil {
 			return err
 		}
-		if at, err = turn(answer); err != nil || at == nil {
+		if at, err = next(answer); err != nil || at == nil {
 			return err
 		}
 		if len(p.objects) > maxRows {
@@ -83,7 +83,7 @@ func (p *pager) readList(ctx context.Context, query url.Values) error {
 	return &httpclient.Unexpected{Reason: fmt.Sprintf("it has more than %d pages", maxPages)}
 }
 
-// page asks for the page of a list that begins at a place.
+// page requests one page of a list.
 func (p *pager) page(ctx context.Context, list, at url.Values) (model.Value, error) {
 	query := url.Values{}
 	for _, more := range []url.Values{list, p.query, {"limit": {strconv.Itoa(p.size)}}, at} {
@@ -99,10 +99,10 @@ func (p *pager) page(ctx context.Context, list, at url.Values) (model.Value, err
 	return answer, nil
 }
 
-// following takes a page whose service says where the next one begins; nil after
-// the last. Of that address the marker alone counts: behind a proxy the rest may
+// nextByMarker adds a page whose answer links to the next one, and returns the parameters of
+// that; nil after the last. Only the marker of the link is used: behind a proxy the link may
 // name any host.
-func (p *pager) following(answer model.Value) (url.Values, error) {
+func (p *pager) nextByMarker(answer model.Value) (url.Values, error) {
 	if err := p.add(answer.At(p.kind.Rows).Items()); err != nil {
 		return nil, err
 	}
@@ -117,22 +117,22 @@ func (p *pager) following(answer model.Value) (url.Values, error) {
 	}
 	address, err := url.Parse(next.Str())
 	if err != nil || address.Query().Get("marker") == "" {
-		return nil, &httpclient.Unexpected{Reason: "the answer does not say where the next page begins"}
+		return nil, &httpclient.Unexpected{Reason: "the answer has no marker of the next page"}
 	}
 	if rows := answer.At(p.kind.Rows).Items(); len(rows) == 0 {
-		return nil, &movedError{"its pages do not move on"}
+		return nil, &inconsistentError{"its pages do not advance"}
 	}
 	return url.Values{"marker": {address.Query().Get("marker")}}, nil
 }
 
-// overlapping takes a page of a list that counts positions and does not say
-// whether another one follows: each begins with the last object of the one
-// before, and the last one holds nothing else.
-func (p *pager) overlapping(answer model.Value) (url.Values, error) {
+// nextByOffset adds a page of a list that is paged by offset, without a link to the next page.
+// Each page begins with the last object of the page before, and the last page contains no
+// other.
+func (p *pager) nextByOffset(answer model.Value) (url.Values, error) {
 	rows := answer.At(p.kind.Rows).Items()
 	if last := len(p.objects) - 1; last >= 0 {
 		if len(rows) == 0 || rows[0].At("id").Str() != p.objects[last].ID {
-			return nil, &movedError{"its pages changed while they were read"}
+			return nil, &inconsistentError{"its pages changed while they were read"}
 		}
 		rows = rows[1:]
 	}
@@ -142,16 +142,16 @@ func (p *pager) overlapping(answer model.Value) (url.Values, error) {
 	return url.Values{"offset": {strconv.Itoa(len(p.objects) - 1)}}, nil
 }
 
-// add takes the rows of a page up.
+// add adds the rows of a page.
 func (p *pager) add(rows []model.Value) error {
 	p.objects = slices.Grow(p.objects, len(rows))
 	for i, row := range rows {
-		o, err := p.take(row)
+		o, err := p.parse(row)
 		if err != nil {
 			return &httpclient.Unexpected{Reason: fmt.Sprintf("row %d of the answer cannot be read: %v", i+1, err)}
 		}
 		if p.seen[o.ID] {
-			return &movedError{"its pages repeat"}
+			return &inconsistentError{"its pages repeat"}
 		}
 		p.seen[o.ID] = true
 		p.objects = append(p.objects, o)

@@ -19,24 +19,24 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An asker asks one service for one answer, a JSON object, within bounds.
-type asker interface {
+// A requester requests a JSON object from a service.
+type requester interface {
 	Object(ctx context.Context, service, path string, query url.Values) (model.Value, error)
 }
 
-// A session is one login to one cloud, for the length of one look. Besides logging
-// in it sends GET requests and nothing else. It is safe for concurrent use.
+// A session is a login to a cloud, for one scan. Apart from the login it sends GET requests
+// only. It is safe for concurrent use.
 type session struct {
 	client *gophercloud.ProviderClient
 	grant  grant
-	// endpoints are where the services answer, by what they are called.
+	// endpoints are the endpoints of the services, by name.
 	endpoints map[string]endpoint
 	http      *httpclient.Client
-	// auth is what it logged in with, which must not come out of foreign words.
+	// auth are the credentials, which errors must not contain.
 	auth gophercloud.AuthOptions
 }
 
-// A grant is what Keystone says of a token.
+// A grant is the token data of Keystone.
 type grant struct {
 	User                  tokens.User           `json:"user"`
 	Project               *tokens.Project       `json:"project"`
@@ -47,7 +47,7 @@ type grant struct {
 	} `json:"application_credential"`
 }
 
-// connect logs in. The caller closes the session.
+// connect logs in. The caller must close the session.
 func connect(ctx context.Context, l login, limits httpclient.Limits) (*session, error) {
 	client, err := openstack.NewClient(l.auth.IdentityEndpoint)
 	if err != nil {
@@ -67,39 +67,39 @@ func connect(ctx context.Context, l login, limits httpclient.Limits) (*session, 
 	return s, nil
 }
 
-// readGrant reads what Keystone answered to the login.
+// readGrant reads Keystone's answer to the login.
 func (s *session) readGrant() error {
 	result, ok := s.client.GetAuthResult().(interface{ ExtractInto(v any) error })
 	if !ok || s.client.Token() == "" {
 		return &httpclient.Unexpected{Reason: "the answer holds no token"}
 	}
 	if err := result.ExtractInto(&s.grant); err != nil {
-		return &httpclient.Unexpected{Reason: "the answer is no token of Keystone"}
+		return &httpclient.Unexpected{Reason: "the answer is not a token of Keystone"}
 	}
 	switch {
 	case s.grant.User.ID == "" || len(s.grant.Catalog) == 0:
-		return &httpclient.Unexpected{Reason: "the answer does not say whose token it is, or has no catalogue of services"}
+		return &httpclient.Unexpected{Reason: "the answer has no user, or no catalogue of services"}
 	case s.grant.Project == nil || s.grant.Project.ID == "":
 		return &catalogueError{what: "the token belongs to no project", hint: "write project_id or project_name below auth of the cloud in clouds_file"}
 	}
 	return nil
 }
 
-// close gives the connections back.
+// close closes the idle connections.
 func (s *session) close() { s.http.Close() }
 
-// Object asks a service for one object. Services are called as the catalogue
-// calls them; path is what follows the service's address.
+// Object requests an object from a service. service is its name in the catalogue; path is
+// relative to the service's endpoint.
 func (s *session) Object(ctx context.Context, service, path string, query url.Values) (model.Value, error) {
-	return s.ask(ctx, service, usual, path, query)
+	return s.ask(ctx, service, defaultMicroversion, path, query)
 }
 
-// ask asks for an object in a version of the service's interface, or the newest
-// before it that the service has.
+// ask requests an object in a microversion of the service, or in the newest one before it that
+// the service has.
 func (s *session) ask(ctx context.Context, service, microversion, path string, query url.Values) (model.Value, error) {
 	at, ok := s.endpoints[service]
 	if !ok {
-		return model.Value{}, &catalogueError{what: "nobody looked for a service " + service, hint: "see the catalogue"}
+		return model.Value{}, &catalogueError{what: "unknown service " + service, hint: "see the catalogue"}
 	}
 	if at.err != nil {
 		return model.Value{}, at.err
@@ -108,8 +108,8 @@ func (s *session) ask(ctx context.Context, service, microversion, path string, q
 }
 
 func (s *session) read(ctx context.Context, address string, header map[string]string, query url.Values) (v model.Value, err error) {
-	ctx, settle := budget.Part(ctx)
-	defer func() { settle(v.Weight()) }()
+	ctx, release := budget.Part(ctx)
+	defer func() { release(v.Weight()) }()
 	if len(query) > 0 {
 		address += "?" + query.Encode()
 	}
@@ -118,16 +118,16 @@ func (s *session) read(ctx context.Context, address string, header map[string]st
 	if err != nil {
 		return model.Value{}, httpclient.Because(ctx, s.fault(err))
 	}
-	// The transport read the body already: neither can go wrong.
+	// The transport has read the whole body: neither fails.
 	defer func() { _ = resp.Body.Close() }()
 	if v, err = httpclient.Decode(resp); err == nil && v.Kind() != model.Map {
-		return model.Value{}, &httpclient.Unexpected{Reason: "the answer is no object"}
+		return model.Value{}, &httpclient.Unexpected{Reason: "the answer is not a JSON object"}
 	}
 	return v, err
 }
 
-// fault puts an error of the SDK into this package's words, which show no secret
-// and no address with its query.
+// fault converts an error of the SDK into one without secrets, and without the query of an
+// address.
 func (s *session) fault(err error) error {
 	var (
 		renew   *gophercloud.ErrUnableToReauthenticate
@@ -147,26 +147,26 @@ func (s *session) fault(err error) error {
 	case errors.As(err, &request):
 		return httpclient.WithoutURL(err)
 	case errors.As(err, &typ), errors.As(err, &syntax), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &httpclient.Unexpected{Reason: "the answer is no JSON of Keystone"}
+		return &httpclient.Unexpected{Reason: "the answer is not valid JSON of Keystone"}
 	}
 	return err
 }
 
-// statusError returns the error of an unsuccessful answer. Each service has another name
-// for the object that contains the reason.
+// statusError returns the error of an unsuccessful answer. The name of the object with the
+// message differs between services.
 func (s *session) statusError(answer gophercloud.ErrUnexpectedResponseCode) error {
 	return httpclient.NewStatus(&http.Response{StatusCode: answer.Actual, Header: answer.ResponseHeader, Body: io.NopCloser(bytes.NewReader(answer.Body))},
 		httpclient.API{Describe: func(status *httpclient.Status, _ http.Header, body model.Value) {
 			for _, f := range body.Fields() {
 				if message := f.Value.At("message").Str(); message != "" {
-					status.Message = httpclient.Printable(s.hide(message))
+					status.Message = httpclient.Printable(s.redact(message))
 				}
 			}
 		}})
 }
 
-// hide takes secrets out of foreign words.
-func (s *session) hide(text string) string {
+// redact removes secrets from a text of a server.
+func (s *session) redact(text string) string {
 	for _, secret := range [...]string{s.auth.Password, s.auth.TokenID, s.auth.ApplicationCredentialSecret, s.client.Token()} {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "…")

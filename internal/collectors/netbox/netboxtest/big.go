@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Big is an estate of n virtual machines, each with an interface, an address,
-// and, from 4.2 on, a MAC address. It is made up while it is served.
+// Big returns an estate of n virtual machines, each with an interface, an address, and, since
+// 4.2, a MAC address. The rows are generated while they are served.
 func Big(version string, n int) Estate {
 	lists := map[string]List{
 		"virtualization/virtual-machines": {Len: n, Append: appendMachine},
@@ -22,7 +22,7 @@ func Big(version string, n int) Estate {
 	return e
 }
 
-// ref appends an object inside another one.
+// ref appends a nested object.
 func ref(b []byte, field, path string, id int, name string) []byte {
 	return fmt.Appendf(b, `,%q:{"id":%d,"url":"%s/api/%s/%d/","display":%q,"name":%q,"description":""}`, field, id, Host, path, id, name, name)
 }

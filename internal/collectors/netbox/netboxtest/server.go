@@ -16,33 +16,32 @@ import (
 	"github.com/driftd/driftd/internal/faults"
 )
 
-// Host is what the server calls itself in the addresses of its answers: nobody
-// who asks it has to know that name.
+// Host is the address of the server in its own answers. Clients cannot connect to it.
 const Host = "http://netbox.internal:8001"
 
-// maxPage is the most rows that a page holds.
+// maxPage is the maximum number of rows of a page.
 const maxPage = 1000
 
-// A Server answers for one Estate. It is safe for concurrent use.
+// A Server serves one Estate. It is safe for concurrent use.
 type Server struct {
 	// Set holds faults by paths below /api/.
 	faults.Set
 
-	// Token is the Authorization that it takes; "" takes any.
+	// Token is the required Authorization header; "" accepts any.
 	Token string
-	// MaxPage is the most rows that a page holds, in the place of 1000.
+	// MaxPage is the maximum number of rows of a page, instead of 1000.
 	MaxPage int
-	// Forgets tells that what was asked is not kept, and Requests knows nothing:
-	// for a server that answers for days.
+	// Forgets discards the requests, so that Requests returns none: for a server that runs for
+	// days.
 	Forgets bool
 
 	mu     sync.Mutex
 	random *rand.Rand
 	estate Estate
-	// edits run once each, after so many answers of a path.
+	// edits run once each, after a number of answers of a path.
 	edits []edit
 	seen  []*http.Request
-	// running are the requests under way, peak the most that ever were.
+	// running is the number of requests in progress, and peak its maximum.
 	running, peak int
 }
 
@@ -52,27 +51,26 @@ type edit struct {
 	do    func(*Estate)
 }
 
-// New returns a server for a copy of the estate. The order of what has none is
-// drawn from random.
+// New returns a server for a copy of the estate. random draws the order of unordered lists.
 func New(estate Estate, random *rand.Rand) *Server {
 	return &Server{random: random, estate: estate.clone()}
 }
 
-// Edit changes the estate at once.
+// Edit changes the estate.
 func (s *Server) Edit(do func(*Estate)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	do(&s.estate)
 }
 
-// EditAfter changes the estate after the path was answered n times.
+// EditAfter changes the estate after n answers of the path.
 func (s *Server) EditAfter(path string, n int, do func(*Estate)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.edits = append(s.edits, edit{path, n, do})
 }
 
-// Requests returns what was asked of a path, in order; of "" everything.
+// Requests returns the requests for a path, in order; for "" all requests.
 func (s *Server) Requests(path string) []*url.URL {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +87,7 @@ func pathOf(r *http.Request) string {
 	return strings.Trim(strings.TrimPrefix(r.URL.Path, "/api/"), "/")
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := pathOf(r)
 	s.mu.Lock()
@@ -109,7 +107,7 @@ func (s *Server) done() {
 	s.running--
 }
 
-// Peak returns how many requests ran at once at most.
+// Peak returns the maximum number of requests that ran at once.
 func (s *Server) Peak() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,11 +131,11 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, at string) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	// A client that is gone takes no answer.
+	// An error means that the client closed the connection.
 	_, _ = w.Write(body)
 }
 
-// edited runs the edits that wait for an answer of a path.
+// edited runs the edits that are due after an answer of a path.
 func (s *Server) edited(at string) {
 	for i := range s.edits {
 		if e := &s.edits[i]; e.path == at && e.do != nil {
@@ -149,7 +147,7 @@ func (s *Server) edited(at string) {
 	}
 }
 
-// body returns an answer, or nil for a path that is not there.
+// body returns an answer; nil for a path that does not exist.
 func (s *Server) body(at string, r *http.Request) ([]byte, int) {
 	e := &s.estate
 	switch {
@@ -178,8 +176,8 @@ func (s *Server) body(at string, r *http.Request) ([]byte, int) {
 
 func detail(text string) []byte { return fmt.Appendf(nil, `{"detail":%q}`, text) }
 
-// list returns a list of the estate; one that the version does not have is
-// none.
+// list returns a list of the estate. It returns false for a list that the version does not
+// have.
 func (e *Estate) list(at string) (List, bool) {
 	changes := "core/object-changes"
 	if e.older(4, 1) {
@@ -200,7 +198,7 @@ func (e *Estate) list(at string) (List, bool) {
 	return list, true
 }
 
-// older tells whether the estate's version is before another.
+// older reports whether the estate's version is before another.
 func (e *Estate) older(major, minor int) bool {
 	parts := strings.SplitN(e.Version, ".", 3)
 	if len(parts) < 2 {
@@ -211,7 +209,7 @@ func (e *Estate) older(major, minor int) bool {
 	return a < major || a == major && b < minor
 }
 
-// page returns the part of a list that is asked for.
+// page returns the requested part of a list.
 func (s *Server) page(at string, list List, asked *url.URL) []byte {
 	e, q := &s.estate, asked.Query()
 	limit := cmp.Or(s.MaxPage, maxPage)
@@ -257,7 +255,7 @@ func (e *Estate) visible(at string, list List) []Row {
 	return slices.DeleteFunc(rows, func(r Row) bool { return e.Hidden != nil && e.Hidden(at, r) })
 }
 
-// from returns where the rows from an id on begin.
+// from returns the index of the first row with an id of at least start.
 func (l List) from(rows []Row, start int) int {
 	if l.Append != nil {
 		return min(max(start-1, 0), l.Len)
@@ -289,8 +287,7 @@ func (s *Server) next(asked *url.URL, list List, rows []Row, by string, limit, e
 	return strconv.Quote(Host + asked.Path + "?" + q.Encode())
 }
 
-// fields cuts a row down to those that are asked for, which versions before 4.0
-// do not do.
+// fields returns the row with the requested fields only; versions before 4.0 return all.
 func (e *Estate) fields(row Row, asked string) Row {
 	if asked == "" || e.older(4, 0) {
 		return row
@@ -304,7 +301,7 @@ func (e *Estate) fields(row Row, asked string) Row {
 	return cut
 }
 
-// encode writes a row; the order of its tags and references is drawn anew.
+// encode returns the JSON of a row, with its tags and references in random order.
 func (s *Server) encode(row Row) []byte {
 	shuffled := Row{}
 	for name, v := range row {

@@ -64,7 +64,7 @@ func TestPagesByVersion(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThere(t *testing.T) {
+func TestMissingLists(t *testing.T) {
 	t.Parallel()
 	older := netboxtest.Weak()
 	older.Version = "4.0.9"

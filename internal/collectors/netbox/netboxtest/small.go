@@ -2,8 +2,8 @@ package netboxtest
 
 import "slices"
 
-// Small is a small estate of version 4.6, as a token sees it that may see all:
-// two virtual machines with what belongs to them, and custom fields.
+// Small returns a small estate of version 4.6, with a token that may read all of it: two
+// virtual machines with related objects, and custom fields.
 func Small() Estate {
 	vm := func(id int, name string) Row { return Ref("virtualization/virtual-machines", id, name) }
 	return Estate{
@@ -50,14 +50,14 @@ func Small() Estate {
 	}
 }
 
-// models are those that the permission of the small estate lets a token see.
+// models returns the models of the permission of the small estate.
 func models() []string {
 	return []string{"users.objectpermission", "core.objectchange", "extras.objectchange", "extras.customfield", "extras.tag", "virtualization.cluster", "virtualization.virtualmachine",
 		"virtualization.vminterface", "virtualization.virtualdisk", "ipam.ipaddress", "wireless.wirelesslan", "dcim.site", "dcim.device", "dcim.interface"}
 }
 
-// Weak is the small estate as a token sees it whose permissions have
-// constraints, and that may read no tags.
+// Weak returns the small estate with a token whose permission has constraints, and that may not
+// read tags.
 func Weak() Estate {
 	e := Small()
 	e.Lists["users/permissions"] = List{Rows: []Row{

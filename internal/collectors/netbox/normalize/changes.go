@@ -10,10 +10,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Changed returns the paths in the kind's values that differ between the two
-// sides of a row of the changelog, sorted. Rows hold a choice as its value, a
-// reference as an id, and counters and fields that driftd does not read, which
-// it leaves out.
+// Changed returns the paths in the kind's values that differ between the two sides of a row of
+// the changelog, sorted. In such rows a choice is its value and a reference an id. Counters and
+// fields that driftd does not read are left out.
 func Changed(k *Kind, before, after model.Value) []string {
 	var paths []string
 	for _, name := range differing(before, after) {
@@ -23,26 +22,26 @@ func Changed(k *Kind, before, after model.Value) []string {
 			}
 			continue
 		}
-		paths = append(paths, k.newer(name)...)
+		paths = append(paths, k.fieldsOf(name)...)
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths)
 }
 
-// newer returns the fields of the kind that a row's field stands for.
-func (k *Kind) newer(name string) []string {
+// fieldsOf returns the fields of the kind that correspond to a field of a row.
+func (k *Kind) fieldsOf(name string) []string {
 	if k.Has(name) {
 		if name == "primary_mac_address" {
 			return []string{"mac_address", name}
 		}
-		// An id of another model is that of another object, if it is the same number.
+		// The same id of another model is another object.
 		if of, typed := strings.CutSuffix(name, "_type"); typed && k.Has(of+"_id") {
 			return []string{of + "_id", name}
 		}
 		return []string{name}
 	}
-	for _, o := range k.older {
-		if names, ok := o.told[name]; ok {
+	for _, o := range k.legacy {
+		if names, ok := o.changelogNames[name]; ok {
 			return names
 		}
 	}
@@ -52,8 +51,8 @@ func (k *Kind) newer(name string) []string {
 	return nil
 }
 
-// differing returns the names of the fields that two maps do not have in common,
-// sorted. What says nothing is as good as absent.
+// differing returns the names of the fields that differ between two maps, sorted. Blank values
+// equal absent ones.
 func differing(a, b model.Value) []string {
 	names := map[string]bool{}
 	for _, f := range slices.Concat(a.Fields(), b.Fields()) {
@@ -65,7 +64,7 @@ func differing(a, b model.Value) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// CustomFieldPath is where a custom field's value stands.
+// CustomFieldPath returns the path of a custom field's value.
 func CustomFieldPath(name string) string {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
 		return "custom_fields." + name

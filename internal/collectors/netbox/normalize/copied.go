@@ -6,8 +6,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Copied is a field that NetBox copies from a parent to every object below it
-// whenever the parent is saved. It writes an entry for the parent only.
+// A Copied is a field that NetBox copies from a parent to every object below it when the parent
+// is saved. NetBox writes a changelog entry for the parent only.
 type Copied struct {
 	// Kind and Field are the field that is overwritten, Via the field that holds the
 	// ID of the parent.

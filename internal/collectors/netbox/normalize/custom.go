@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// customFields reads the custom fields that are set, in the form that their
-// definitions name. NetBox lists every field of the model, unset ones as null.
+// customFields reads the custom fields that are set, in the form of their types. NetBox returns
+// every field of the model, unset ones as null.
 func (s *Normalizer) customFields(v model.Value) model.Value {
 	fields := make([]model.Field, 0, len(v.Fields()))
 	for _, f := range v.Fields() {
@@ -22,8 +22,8 @@ func (s *Normalizer) customFields(v model.Value) model.Value {
 	return model.MapOf(slices.Clip(fields)...)
 }
 
-// customField reads one custom field. A JSON field is free; without its
-// definition, what looks like a choice or an object is taken for one.
+// customField reads one custom field. A JSON field is kept as it is. If the type is not known,
+// the value's structure decides whether it is a choice or an object.
 func (s *Normalizer) customField(typ string, v model.Value) model.Value {
 	switch typ {
 	case "json":
@@ -48,7 +48,7 @@ func isNoChoice(v model.Value) bool {
 	return !ok
 }
 
-// isObject tells a nested object from a free tree that has an id.
+// isObject reports whether a map is a nested object: it has an id and a URL.
 func isObject(v model.Value) bool {
 	_, ok := idOf(v)
 	url, linked := v.Get("url")

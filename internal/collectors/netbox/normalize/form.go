@@ -36,7 +36,7 @@ func choiceOf(v model.Value) (model.Value, bool) {
 	return value, value.Kind() < model.List
 }
 
-// idOf returns the id of the object that a nested one stands for.
+// idOf returns the id of a nested object.
 func idOf(v model.Value) (model.Value, bool) {
 	id, ok := v.Get("id")
 	return id, ok && id.Kind() == model.Number
@@ -54,7 +54,7 @@ func bag() table.Form {
 	return f
 }
 
-// verbatim is the form of trees that people write.
+// verbatim is the form of trees that users write, such as config contexts.
 func verbatim() table.Form {
 	return table.Form{Read: func(_ *table.Context, v model.Value) model.Value { return v }}
 }
@@ -66,8 +66,8 @@ func custom() table.Form {
 	return f
 }
 
-// tags are read as their names: lists hold objects, rows of the changelog names,
-// and config contexts slugs.
+// tags returns the form of tags, which are read as their names: lists hold objects, rows of the
+// changelog names, and config contexts slugs.
 func tags() table.Form {
 	return table.Set(table.Form{Read: func(c *table.Context, tag model.Value) model.Value {
 		if tag.Kind() == model.Map {
@@ -80,8 +80,8 @@ func tags() table.Form {
 	}})
 }
 
-// ends are the terminations of a cable, without how what they are plugged into looks.
-func ends() table.Form {
+// terminations returns the form of the ends of a cable: their types and ids.
+func terminations() table.Form {
 	f := table.Bag(table.Form{Read: func(c *table.Context, end model.Value) model.Value {
 		if _, ok := end.Get("object_id"); !ok {
 			return asSent(c, end)
@@ -94,8 +94,8 @@ func ends() table.Form {
 	return f
 }
 
-// link is a URL; one with a password in it is sealed.
-func link() table.Form {
+// urlForm is the form of a URL. A URL with a password is sealed.
+func urlForm() table.Form {
 	return table.Form{Secret: true, Read: func(c *table.Context, v model.Value) model.Value {
 		if table.HasPassword(v.Str()) {
 			return c.Sealer.SealTree(v)

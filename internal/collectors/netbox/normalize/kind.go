@@ -8,56 +8,55 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Type is the first part of the kinds' names.
+// Type is the first part of the names of the kinds.
 const Type = "netbox"
 
-// A Kind is a model of NetBox, and how its objects are read.
+// A Kind is a model of NetBox, with the way to read its objects.
 type Kind struct {
-	// Model is what NetBox calls it ("ipam.prefix"), Name the same with the type
-	// before it.
+	// Model is the name of the model ("ipam.prefix"), and Name the same with the type before it.
 	Model, Name string
-	// Path is its list below /api/ ("ipam/prefixes").
+	// Path is the path of its list below /api/ ("ipam/prefixes").
 	Path string
-	// Since is the first version that has it.
+	// Since is the first version with the model.
 	Since Version
-	// Unlogged tells that NetBox writes no changelog of it.
+	// Unlogged reports whether NetBox writes no changelog of it.
 	Unlogged bool
 
 	fields table.Fields
-	// called are the patterns of its name: the first that says something counts.
-	called []string
-	keys   []key
-	older  []older
-	rules  []model.SeverityRule
+	// namePatterns are the patterns of an object's name: the first that gives a text applies.
+	namePatterns []string
+	keys         []key
+	legacy       []legacy
+	rules        []model.SeverityRule
 }
 
-// A key is a pattern of what is unique in NetBox.
+// A key is a pattern of a unique key of NetBox.
 type key struct{ by, pattern string }
 
 // An entry is a line of the table of kinds.
 type entry struct {
 	model, path string
-	// since is the first version that has it, where driftd reads older ones.
+	// since is the first version with the model, if it is newer than 3.7.
 	since Version
-	// fields are the fields besides those that most kinds have, by their newest names.
+	// fields are the fields in addition to the common ones, by their newest names.
 	fields table.Fields
-	// called is what people call an object: patterns, split by ";"; without it
-	// its name. {a|b} is the first of two fields that says something.
-	called string
-	// keys are what is unique in NetBox, as by=pattern; without it the slug or
-	// the name, "-" for nothing.
+	// namePatterns are the patterns of an object's name, separated by ";"; by default the field
+	// name. {a|b} is the first of two fields with a value.
+	namePatterns string
+	// keys are the unique keys of NetBox, as by=pattern; by default the slug or the name. "-"
+	// means none.
 	keys     string
-	older    []older
+	legacy   []legacy
 	unlogged bool
-	// why says what all its fields decide, when drift of them is severe.
-	why string
+	// highReason rates edits and missing objects of the kind high, and unmanaged ones medium.
+	highReason string
 }
 
-// Kinds returns every kind, those with the most objects first, so that their
-// lists are begun first.
+// Kinds returns every kind. Those with the most objects come first, so that their lists are
+// started first.
 func Kinds() []*Kind {
 	var kinds []*Kind
-	for _, table := range [][]entry{crowds(), virtualization(), dcim(), components(), templates(), ipam(), tenancy(), extras(), circuits(), vpn(), users()} {
+	for _, table := range [][]entry{largest(), virtualization(), dcim(), components(), templates(), ipam(), tenancy(), extras(), circuits(), vpn(), users()} {
 		for i := range table {
 			kinds = append(kinds, table[i].kind())
 		}
@@ -66,19 +65,19 @@ func Kinds() []*Kind {
 }
 
 func (e *entry) kind() *Kind {
-	k := &Kind{Model: e.model, Name: Type + "/" + e.model, Path: e.path, Since: e.since, Unlogged: e.unlogged, older: e.older}
+	k := &Kind{Model: e.model, Name: Type + "/" + e.model, Path: e.path, Since: e.since, Unlogged: e.unlogged, legacy: e.legacy}
 	k.fields = table.Join(e.fields, common())
 	switch {
-	case e.called != "":
-		k.called = strings.Split(e.called, ";")
+	case e.namePatterns != "":
+		k.namePatterns = strings.Split(e.namePatterns, ";")
 	case k.Has("name"):
-		k.called = []string{"{name}"}
+		k.namePatterns = []string{"{name}"}
 	}
 	k.keys = e.unique(k)
 	k.rules = k.fields.Rules(table.Edited())
-	if e.why != "" {
-		k.rules = slices.Concat(k.rules, table.Rate(model.High, e.why, "", append(table.Edited(), model.Missing)),
-			table.Rate(model.Medium, e.why, "", table.Unmanaged()))
+	if e.highReason != "" {
+		k.rules = slices.Concat(k.rules, table.Rate(model.High, e.highReason, "", append(table.Edited(), model.Missing)),
+			table.Rate(model.Medium, e.highReason, "", table.Unmanaged()))
 	}
 	return k
 }
@@ -102,20 +101,20 @@ func (e *entry) unique(k *Kind) []key {
 	return keys
 }
 
-// Noun returns what people call an object of the kind of that name ("rack").
+// Noun returns the noun for an object of a kind ("rack").
 func Noun(kind string) string { return kind[strings.LastIndexByte(kind, '.')+1:] }
 
-// Has tells whether the kind has a field of this name.
+// Has reports whether the kind has a field of this name.
 func (k *Kind) Has(name string) bool { return k.fields.Has(name) }
 
-// Query returns the fields to ask a version for, as the parameter "fields".
-// Those that it does not have it leaves out.
+// Query returns the parameter "fields" for a version. NetBox ignores names that it does not
+// have.
 func (k *Kind) Query(v Version) string {
 	names := []string{"id"}
 	for i := range k.fields {
 		names = append(names, k.fields[i].Name)
 	}
-	for _, o := range k.older {
+	for _, o := range k.legacy {
 		if v.Before(o.until) {
 			names = append(names, strings.Fields(o.fields)...)
 		}
@@ -129,9 +128,9 @@ func (k *Kind) Query(v Version) string {
 	return strings.Join(slices.Compact(names), ",")
 }
 
-// call returns what people call an object, or "".
-func (k *Kind) call(value model.Value) string {
-	for _, pattern := range k.called {
+// displayName returns the name of an object, or "".
+func (k *Kind) displayName(value model.Value) string {
+	for _, pattern := range k.namePatterns {
 		if name, ok := fill(pattern, value); ok {
 			return name
 		}
@@ -152,8 +151,8 @@ func (k *Kind) identities(value model.Value) []model.Identity {
 	return ids
 }
 
-// fill puts an object's fields into a pattern. Without the first of them it says
-// nothing; any other may be empty.
+// fill replaces the fields in a pattern by an object's values. It returns false if the first
+// one is blank; others may be blank.
 func fill(pattern string, value model.Value) (string, bool) {
 	if name, plain := strings.CutPrefix(pattern, "{"); plain && strings.HasSuffix(name, "}") && !strings.ContainsAny(name[:len(name)-1], "{|") {
 		text := value.At(name[:len(name)-1]).Text()

@@ -10,18 +10,18 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Normalizer makes the rows of one NetBox canonical. It is for one goroutine: it
-// keeps texts that repeat from row to row once.
+// A Normalizer converts the rows of one NetBox into their canonical form. It keeps repeated
+// texts once, and is not safe for concurrent use.
 type Normalizer struct {
 	context table.Context
 	version Version
 	types   map[string]string
-	// fields collects what an object has, for one object at a time.
+	// fields collects the fields of one object at a time.
 	fields []model.Field
 }
 
-// New returns a Normalizer that seals secrets with sealer. Types are the types of
-// custom fields by name; without them they are told by their looks.
+// New returns a Normalizer that seals secrets with sealer. types are the types of custom fields
+// by name; without them the values' structure decides.
 func New(sealer model.Sealer, version Version, types map[string]string) *Normalizer {
 	return &Normalizer{context: table.Context{Sealer: sealer, Plain: asSent, Texts: table.Texts{}}, version: version, types: types}
 }
@@ -30,12 +30,12 @@ func New(sealer model.Sealer, version Version, types map[string]string) *Normali
 type Object struct {
 	// ID is the decimal id.
 	ID string
-	// Name is what people call it, never empty.
+	// Name is the display name; it is never empty.
 	Name       string
 	Value      model.Value
 	Identities []model.Identity
-	// Created is when it came to be, Updated when it was last saved; zero where
-	// NetBox does not say.
+	// Created is when the object was created, and Updated when it was last saved; zero if NetBox
+	// does not return it.
 	Created, Updated time.Time
 }
 
@@ -45,10 +45,10 @@ func (s *Normalizer) Object(k *Kind, row model.Value) (Object, error) {
 	if !ok {
 		return Object{}, errors.New("a row has no id")
 	}
-	row = k.modern(s.version, row)
+	row = k.upgrade(s.version, row)
 	o := Object{ID: id.Text(), Value: s.value(k, row), Created: createdAt(row),
 		Updated: decode.Time(row.At(lastUpdated).Str(), time.RFC3339)}
-	o.Name = k.call(o.Value)
+	o.Name = k.displayName(o.Value)
 	if o.Name == "" {
 		o.Name = "#" + o.ID
 	}
@@ -56,7 +56,7 @@ func (s *Normalizer) Object(k *Kind, row model.Value) (Object, error) {
 	return o, nil
 }
 
-// value reads the fields that the kind has and that are not blank.
+// value reads the fields of the kind that are not blank.
 func (s *Normalizer) value(k *Kind, row model.Value) model.Value {
 	s.fields = k.fields.Read(&s.context, row, s.fields[:0])
 	for i := range s.fields {
@@ -67,10 +67,10 @@ func (s *Normalizer) value(k *Kind, row model.Value) model.Value {
 	return model.MapOf(slices.DeleteFunc(slices.Clone(s.fields), func(f model.Field) bool { return f.Value.IsNull() })...)
 }
 
-// lastUpdated is the field that says when an object was last saved.
+// lastUpdated is the field with the time of the last save.
 const lastUpdated = "last_updated"
 
-// createdAt reads when an object came to be; users name it otherwise.
+// createdAt returns when an object was created. Users have another field for it.
 func createdAt(row model.Value) time.Time {
 	for _, name := range []string{"created", "date_joined"} {
 		if at := decode.Time(row.At(name).Str(), time.RFC3339, time.DateOnly); !at.IsZero() {
@@ -80,8 +80,7 @@ func createdAt(row model.Value) time.Time {
 	return time.Time{}
 }
 
-// Types returns the types of custom fields by name, of their canonical
-// definitions.
+// Types returns the types of custom fields by name, from their canonical definitions.
 func Types(definitions []model.Value) map[string]string {
 	types := map[string]string{}
 	for _, d := range definitions {

@@ -7,13 +7,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Schemas returns how every kind is compared, by name. No schema is closed: a
-// declaration of some fields leaves the others be.
+// Schemas returns how every kind is compared, by name. No schema is closed: fields that a
+// declaration does not set are not compared.
 func Schemas() map[string]*model.Kind {
 	all := map[string]*model.Kind{}
 	for _, k := range Kinds() {
 		all[k.Name] = &model.Kind{Name: k.Name, Schema: k.fields.Schema(), Labels: "tags", Severities: k.rules}
-		if strings.HasPrefix(k.Model, "users.") { // NetBox itself decides only who may do what in NetBox.
+		if strings.HasPrefix(k.Model, "users.") { // Only NetBox itself checks these permissions.
 			all[k.Name].Exposed = table.Exposed(model.ExposesAccess, "")
 		}
 	}

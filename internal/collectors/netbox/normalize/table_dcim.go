@@ -13,26 +13,26 @@ func dcim() []entry {
 		{model: "dcim.location", path: "dcim/locations", fields: plain().Of("name slug site parent status tenant facility")},
 		{model: "dcim.rack", path: "dcim/racks",
 			fields: plain().Of(frame + "name facility_id site location group tenant status role serial asset_tag rack_type airflow"),
-			keys:   "name={name}@{site}", older: []older{renamed(Version{4, 1}, "type", "form_factor")}},
+			keys:   "name={name}@{site}", legacy: []legacy{renamed(Version{4, 1}, "type", "form_factor")}},
 		{model: "dcim.rackgroup", path: "dcim/rack-groups", since: Version{4, 6}, fields: plain().Of("name slug")},
 		{model: "dcim.rackrole", path: "dcim/rack-roles", fields: table.Join(plain().Of("name slug"), plain().Low().Of("color"))},
-		{model: "dcim.racktype", path: "dcim/rack-types", since: Version{4, 1}, fields: plain().Of(frame + "manufacturer model slug"), called: "{model}"},
+		{model: "dcim.racktype", path: "dcim/rack-types", since: Version{4, 1}, fields: plain().Of(frame + "manufacturer model slug"), namePatterns: "{model}"},
 		{model: "dcim.rackreservation", path: "dcim/rack-reservations", fields: table.Join(plain().Of("rack status user tenant"),
-			set().Of("units")), called: "{description}", keys: "-"},
+			set().Of("units")), namePatterns: "{description}", keys: "-"},
 		{model: "dcim.manufacturer", path: "dcim/manufacturers", fields: plain().Of("name slug")},
 		{model: "dcim.devicerole", path: "dcim/device-roles", fields: table.Join(plain().Of("name slug vm_role config_template parent"),
 			plain().Low().Of("color"))},
 		{model: "dcim.platform", path: "dcim/platforms", fields: plain().Of("name slug parent manufacturer config_template")},
 		{model: "dcim.devicetype", path: "dcim/device-types",
-			fields: plain().Of("manufacturer default_platform model slug part_number u_height exclude_from_utilization is_full_depth subdevice_role airflow weight weight_unit"),
-			called: "{model}"},
+			fields:       plain().Of("manufacturer default_platform model slug part_number u_height exclude_from_utilization is_full_depth subdevice_role airflow weight weight_unit"),
+			namePatterns: "{model}"},
 		{model: "dcim.moduletype", path: "dcim/module-types", fields: table.Join(
 			plain().Of("profile manufacturer model part_number airflow weight weight_unit"), verbatim().Of("attributes")),
-			called: "{model}", keys: "name={model}@{manufacturer}"},
+			namePatterns: "{model}", keys: "name={model}@{manufacturer}"},
 		{model: "dcim.moduletypeprofile", path: "dcim/module-type-profiles", since: Version{4, 3}, fields: table.Join(plain().Of("name"),
 			verbatim().Of("schema"))},
 		{model: "dcim.module", path: "dcim/modules", fields: plain().Of("device module_bay module_type status serial asset_tag"),
-			called: "{serial};{asset_tag}", keys: "name={module_bay}@{device}"},
+			namePatterns: "{serial};{asset_tag}", keys: "name={module_bay}@{device}"},
 		{model: "dcim.virtualchassis", path: "dcim/virtual-chassis", fields: plain().Of("name domain master")},
 		{model: "dcim.virtualdevicecontext", path: "dcim/virtual-device-contexts",
 			fields: plain().Of("name device identifier tenant primary_ip4 primary_ip6 status"), keys: "name={name}@{device}"},
@@ -45,7 +45,7 @@ func dcim() []entry {
 	}
 }
 
-// components are what devices have. What is unique is the name in the device.
+// components returns the components of devices. The name is unique in the device.
 func components() []entry {
 	const part, unique = "device name label ", "name={name}@{device}"
 	return []entry{
@@ -59,7 +59,7 @@ func components() []entry {
 			plain().Of(part+"module type status power_port feed_leg mark_connected cable"), plain().Low().Of("color")), keys: unique},
 		{model: "dcim.frontport", path: "dcim/front-ports", fields: table.Join(plain().Of(part+"module type mark_connected cable"),
 			plain().Low().Of("color"), bag().Of("rear_ports")),
-			keys: unique, older: []older{fronted()}},
+			keys: unique, legacy: []legacy{rearPorts()}},
 		{model: "dcim.rearport", path: "dcim/rear-ports", fields: table.Join(plain().Of(part+"module type positions mark_connected cable"),
 			plain().Low().Of("color")), keys: unique},
 		{model: "dcim.modulebay", path: "dcim/module-bays", fields: plain().Of(part + "module position installed_module enabled"), keys: "name={name}@{device}/{module}"},
@@ -67,7 +67,7 @@ func components() []entry {
 	}
 }
 
-// templates are what the devices and modules of a type are made with.
+// templates returns the component templates of device types and module types.
 func templates() []entry {
 	const part, unique = "device_type module_type name label ", "name={name}@{device_type}/{module_type}"
 	return []entry{
@@ -79,7 +79,7 @@ func templates() []entry {
 		{model: "dcim.interfacetemplate", path: "dcim/interface-templates",
 			fields: plain().Of(part + "type enabled mgmt_only bridge poe_mode poe_type rf_role"), keys: unique},
 		{model: "dcim.frontporttemplate", path: "dcim/front-port-templates", fields: table.Join(plain().Of(part+"type"), plain().Low().Of("color"),
-			bag().Of("rear_ports")), keys: unique, older: []older{fronted()}},
+			bag().Of("rear_ports")), keys: unique, legacy: []legacy{rearPorts()}},
 		{model: "dcim.rearporttemplate", path: "dcim/rear-port-templates", fields: table.Join(plain().Of(part+"type positions"),
 			plain().Low().Of("color")), keys: unique},
 		{model: "dcim.modulebaytemplate", path: "dcim/module-bay-templates", fields: plain().Of(part + "position enabled"), keys: unique},
@@ -92,21 +92,21 @@ func templates() []entry {
 func circuits() []entry {
 	return []entry{
 		{model: "circuits.circuit", path: "circuits/circuits",
-			fields: plain().Of("cid provider provider_account type status tenant install_date termination_date commit_rate distance distance_unit"),
-			called: "{cid}", keys: "name={cid}@{provider}"},
+			fields:       plain().Of("cid provider provider_account type status tenant install_date termination_date commit_rate distance distance_unit"),
+			namePatterns: "{cid}", keys: "name={cid}@{provider}"},
 		{model: "circuits.circuittermination", path: "circuits/circuit-terminations",
-			fields: plain().Of("circuit term_side termination_type termination_id port_speed upstream_speed xconnect_id pp_info mark_connected cable"),
-			called: "{circuit} {term_side}", keys: "name={circuit}@{term_side}", older: []older{terminated()}},
+			fields:       plain().Of("circuit term_side termination_type termination_id port_speed upstream_speed xconnect_id pp_info mark_connected cable"),
+			namePatterns: "{circuit} {term_side}", keys: "name={circuit}@{term_side}", legacy: []legacy{termination()}},
 		{model: "circuits.circuittype", path: "circuits/circuit-types", fields: table.Join(plain().Of("name slug"), plain().Low().Of("color"))},
 		{model: "circuits.provider", path: "circuits/providers", fields: table.Join(plain().Of("name slug"), set().Of("asns"))},
 		{model: "circuits.provideraccount", path: "circuits/provider-accounts", fields: plain().Of("provider name account"),
-			called: "{name};{account}", keys: "name={account}@{provider}"},
+			namePatterns: "{name};{account}", keys: "name={account}@{provider}"},
 		{model: "circuits.providernetwork", path: "circuits/provider-networks", fields: plain().Of("provider name service_id"), keys: "name={name}@{provider}"},
 		{model: "circuits.circuitgroup", path: "circuits/circuit-groups", since: Version{4, 1}, fields: plain().Of("name slug tenant")},
 		{model: "circuits.circuitgroupassignment", path: "circuits/circuit-group-assignments", since: Version{4, 1},
-			fields: plain().Of("group member_type member_id priority"), keys: "name={group}@{member_type}/{member_id}", older: []older{member()}},
+			fields: plain().Of("group member_type member_id priority"), keys: "name={group}@{member_type}/{member_id}", legacy: []legacy{groupMember()}},
 		{model: "circuits.virtualcircuit", path: "circuits/virtual-circuits", since: Version{4, 2},
-			fields: plain().Of("cid provider_network provider_account type status tenant"), called: "{cid}", keys: "name={cid}@{provider_network}"},
+			fields: plain().Of("cid provider_network provider_account type status tenant"), namePatterns: "{cid}", keys: "name={cid}@{provider_network}"},
 		{model: "circuits.virtualcircuittermination", path: "circuits/virtual-circuit-terminations", since: Version{4, 2},
 			fields: plain().Of("virtual_circuit role interface"), keys: "name={interface}@{virtual_circuit}"},
 		{model: "circuits.virtualcircuittype", path: "circuits/virtual-circuit-types", since: Version{4, 2}, fields: table.Join(plain().Of("name slug"),
@@ -114,7 +114,7 @@ func circuits() []entry {
 	}
 }
 
-// wifi returns the fields that networks and links have in common.
+// wifi returns the fields that wireless LANs and wireless links share.
 func wifi() table.Fields {
 	return table.Join(plain().Of("status tenant"), plain().High("decides who may join").Of("auth_type auth_cipher"), table.Secret().Of("auth_psk"))
 }
@@ -138,10 +138,10 @@ func vpn() []entry {
 		{model: "vpn.l2vpntermination", path: "vpn/l2vpn-terminations", fields: plain().Of("l2vpn assigned_object_type assigned_object_id"),
 			keys: "name={l2vpn}@{assigned_object_type}/{assigned_object_id}"},
 		{model: "wireless.wirelesslan", path: "wireless/wireless-lans", fields: table.Join(plain().Of("ssid group vlan scope_type scope_id"), wifi()),
-			called: "{ssid}", keys: "name={ssid}@{group}"},
+			namePatterns: "{ssid}", keys: "name={ssid}@{group}"},
 		{model: "wireless.wirelesslangroup", path: "wireless/wireless-lan-groups", fields: plain().Of("name slug parent")},
 		{model: "wireless.wirelesslink", path: "wireless/wireless-links", fields: table.Join(
 			plain().Of("interface_a interface_b ssid distance distance_unit"), wifi()),
-			called: "{ssid}", keys: "name={interface_a}@{interface_b}"},
+			namePatterns: "{ssid}", keys: "name={interface_a}@{interface_b}"},
 	}
 }

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// A Version is a release of NetBox, as far as it decides what the API looks
-// like.
+// A Version is a release of NetBox, reduced to the parts that select the form of the API.
 type Version struct{ Major, Minor int }
 
-// ParseVersion reads what NetBox says of itself: "4.6.8", "v4.6.0-Docker-3.2",
-// or "4.6" of the API-Version header.
+// ParseVersion parses a version in a form of NetBox: "4.6.8", "v4.6.0-Docker-3.2", or "4.6" in
+// the header API-Version.
 func ParseVersion(text string) (Version, bool) {
 	major, rest, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(text), "v"), ".")
 	end := 0
@@ -23,7 +22,7 @@ func ParseVersion(text string) (Version, bool) {
 	return Version{a, b}, ok && errA == nil && errB == nil && a >= 0
 }
 
-// Before tells whether v is older than w.
+// Before reports whether v is older than w.
 func (v Version) Before(w Version) bool {
 	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
 }

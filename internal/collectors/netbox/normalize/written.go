@@ -75,14 +75,14 @@ func (k *Kind) literal(name string) bool {
 	return !typed || !k.Has(of+"_id")
 }
 
-// Left reports whether an object may hold the value that the entry left. It returns
-// true if the forms of the two values cannot be compared.
-func (w *Written) Left(object model.Value) bool {
+// Matches reports whether an object may hold the value that the entry left. It returns true if
+// the forms of the two values cannot be compared.
+func (w *Written) Matches(object model.Value) bool {
 	live := object.At(w.Path)
 	if name, custom := customField(w.Path); custom {
 		live = object.At("custom_fields", name)
 	}
-	return w.left.may(live)
+	return w.left.matches(live)
 }
 
 // customField returns the name of the custom field at a path.
@@ -98,7 +98,7 @@ func customField(path string) (name string, custom bool) {
 	return name, err == nil
 }
 
-// A digest stands for a value, whatever its notation.
+// A digest identifies a value independently of its notation.
 type digest struct {
 	kind digestKind
 	sum  uint64
@@ -119,8 +119,8 @@ const (
 	treeForm
 )
 
-// digestOf returns the digest of a value. Numbers in texts count as numbers, texts as
-// words in any case, lists as sets.
+// digestOf returns the digest of a value. It compares numeric texts as numbers, texts without
+// regard to case and blanks, and lists as sets.
 func digestOf(v model.Value) digest {
 	switch v.Kind() {
 	case model.Secret:
@@ -180,8 +180,8 @@ func sum(words ...string) uint64 {
 	return h.Sum64()
 }
 
-// may reports whether a live value may be the one that the digest stands for.
-func (d digest) may(live model.Value) bool {
+// matches reports whether a live value may be the value of the digest.
+func (d digest) matches(live model.Value) bool {
 	l := digestOf(live)
 	switch {
 	case d.kind == otherForm, l.kind == otherForm, d == l:

@@ -8,9 +8,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestWhatAnEntryLeft compares what entries left with objects, in the forms in which
-// the changelog and the API write them.
-func TestWhatAnEntryLeft(t *testing.T) {
+// TestWrittenByMatches compares the values that entries left with objects, in the forms of the
+// changelog and of the API.
+func TestWrittenByMatches(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason, kind  string
@@ -44,7 +44,7 @@ func TestWhatAnEntryLeft(t *testing.T) {
 			if i > 0 {
 				got += "; "
 			}
-			got += fmt.Sprint(w.Path, " ", w.Left(parse(t, tc.live)))
+			got += fmt.Sprint(w.Path, " ", w.Matches(parse(t, tc.live)))
 		}
 		if got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
@@ -52,7 +52,7 @@ func TestWhatAnEntryLeft(t *testing.T) {
 	}
 }
 
-// TestCopiedValues returns what objects copy to those that lie in them.
+// TestCopiedValues tests the values that objects copy to the objects below them.
 func TestCopiedValues(t *testing.T) {
 	t.Parallel()
 	find := func(kind string, id model.Value) model.Value {

@@ -10,65 +10,63 @@ import (
 	"time"
 )
 
-// Options say where services publish their notifications.
+// Options are the settings of a Bus.
 type Options struct {
-	// URLFile holds the address with user and password, CAFile the authority that
-	// signed the broker's certificate, where the system does not know it.
+	// URLFile holds the address with user and password. CAFile holds the certificate of the
+	// authority that signed the broker's; "" if the system trusts it.
 	URLFile, CAFile string
-	// Cleartext lets the password leave this machine without TLS.
+	// Cleartext allows sending the password over the network without TLS.
 	Cleartext bool
-	// Queue is the queue of driftd's own.
+	// Queue is the name of driftd's own queue.
 	Queue string
-	// Exchanges are those that services publish to, Topic is what routing keys
-	// begin with.
+	// Exchanges are the exchanges that services publish to, and Topic the prefix of the routing
+	// keys.
 	Exchanges []string
 	Topic     string
-	// Keep is how long a notice is remembered.
+	// Keep is how long an event is kept.
 	Keep time.Duration
-	// CacheDir is where notices are kept; "" when only in memory.
+	// CacheDir is where events are stored; "" for only in memory.
 	CacheDir string
 	Log      *slog.Logger
 }
 
-// A Bus is what a cloud's services told over their message bus, as far as it is
-// remembered. It is safe for concurrent use.
+// A Bus keeps the events of a cloud's notifications. It is safe for concurrent use.
 type Bus struct {
 	options Options
 	decoder *Decoder
 
-	mu   sync.Mutex
-	book *book
+	mu  sync.Mutex
+	log *eventLog
 }
 
-// State says how well the bus could be heard at one look.
+// State is the result of one read of the bus.
 type State struct {
-	// Fault says why it could not be, and what to do; "" when it could.
+	// Fault is why the bus could not be read, and the next step; "" if it was read.
 	Fault string
-	// Absent are the exchanges that are not there, sorted: no service publishes
-	// to them.
+	// Absent are the configured exchanges that do not exist, sorted: no service publishes to
+	// them.
 	Absent []string
-	// Since is when driftd's queue was made; nothing is known of what was before.
+	// Since is when driftd's queue was created; earlier notifications are not known.
 	Since time.Time
 }
 
-// New returns a bus of which nothing is known but what was kept. It opens no
-// connection.
+// New returns a bus with the events in its cache. It opens no connection.
 func New(o Options) *Bus {
 	file := ""
 	if o.CacheDir != "" {
 		file = filepath.Join(o.CacheDir, "notifications.json")
 	}
-	return &Bus{options: o, decoder: NewDecoder(), book: newBook(o.Keep, file)}
+	return &Bus{options: o, decoder: NewDecoder(), log: newEventLog(o.Keep, file)}
 }
 
-// Drain takes what waits in the queue, within the context and within bounds; what
-// is left comes the next time. It makes the queue where there is none. What
-// cannot be done costs names and no more, and State says why.
+// Drain reads the messages in the queue, within the context and within limits; the others
+// remain in the queue. It creates the queue if it does not exist. An error is logged and
+// returned in State.Fault.
 func (b *Bus) Drain(ctx context.Context, now time.Time) State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	absent, err := b.drain(ctx, now)
-	state := State{Absent: absent, Since: b.book.Since}
+	state := State{Absent: absent, Since: b.log.Since}
 	if err != nil {
 		state.Fault = b.explain(ctx, err)
 		b.options.Log.LogAttrs(ctx, slog.LevelWarn, "notification bus not read", slog.String("reason", state.Fault))
@@ -76,12 +74,12 @@ func (b *Bus) Drain(ctx context.Context, now time.Time) State {
 	return state
 }
 
-// Acts returns what is remembered, in no order. The caller may keep it.
-func (b *Bus) Acts(now time.Time) []Act {
+// Events returns the events, in no order. The caller may modify the slice.
+func (b *Bus) Events(now time.Time) []Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.book.prune(now)
-	return slices.Clone(b.book.Acts)
+	b.log.prune(now)
+	return slices.Clone(b.log.Events)
 }
 
 func (b *Bus) drain(ctx context.Context, now time.Time) (absent []string, err error) {
@@ -90,40 +88,40 @@ func (b *Bus) drain(ctx context.Context, now time.Time) (absent []string, err er
 		return nil, err
 	}
 	defer c.close()
-	waiting, made, err := c.queue()
+	waiting, created, err := c.declareQueue()
 	if err != nil {
 		return nil, err
 	}
-	if made || b.book.Since.IsZero() {
-		// A book that was lost lost what it knew of the time before.
-		b.book.Since = now
-		if err := b.book.save(); err != nil {
+	if created || b.log.Since.IsZero() {
+		// If the cache was lost, so were the events of the time before.
+		b.log.Since = now
+		if err := b.log.save(); err != nil {
 			return nil, err
 		}
 	}
-	absent, bound := c.bind()
-	err = c.take(ctx, waiting, func(messages [][]byte) error { return b.note(ctx, messages, now) })
-	// What came through another exchange counts all the same.
-	return absent, cmp.Or(err, bound)
+	absent, bindErr := c.bind()
+	err = c.consume(ctx, waiting, func(messages [][]byte) error { return b.record(ctx, messages, now) })
+	// Messages of the other exchanges count in any case.
+	return absent, cmp.Or(err, bindErr)
 }
 
-// note keeps what messages tell. Nothing of them is kept that is no act.
-func (b *Bus) note(ctx context.Context, messages [][]byte, now time.Time) error {
+// record adds the events of messages.
+func (b *Bus) record(ctx context.Context, messages [][]byte, now time.Time) error {
 	broken := 0
 	for _, m := range messages {
-		acts, begun, err := b.decoder.Decode(m)
+		events, pending, err := b.decoder.Decode(m)
 		switch {
 		case err != nil:
 			broken++
-		case begun:
-			b.book.begin(acts)
+		case pending:
+			b.log.addPending(events)
 		default:
-			b.book.add(acts, now)
+			b.log.add(events, now)
 		}
 	}
 	if broken > 0 {
-		b.options.Log.LogAttrs(ctx, slog.LevelWarn, "messages that are no notifications left out", slog.Int("count", broken))
+		b.options.Log.LogAttrs(ctx, slog.LevelWarn, "malformed notifications ignored", slog.Int("count", broken))
 	}
-	b.book.prune(now)
-	return b.book.save()
+	b.log.prune(now)
+	return b.log.save()
 }

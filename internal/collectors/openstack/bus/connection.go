@@ -18,45 +18,44 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// What driftd's queue holds at most, and how long it is there when nobody takes
-// from it: a driftd that is gone must not fill the broker, nor one that comes back
-// its memory with the messages of one batch, large as they may be.
+// Limits of driftd's queue, and the time after which the broker deletes it if it is not used.
+// They protect the broker from a driftd that is gone, and driftd's memory when it comes back.
 const (
 	maxQueued     = 200_000
 	maxQueuedSize = 128 << 20
-	expires       = 14 * 24 * time.Hour
+	queueExpiry   = 14 * 24 * time.Hour
 )
 
-// Bounds of one look: how many messages it takes, how many it keeps at once, and
-// how long it waits for the next one.
+// Limits of one scan: the messages that it reads, those in one batch, and the wait for the next
+// one.
 const (
-	maxTaken = 200_000
-	batch    = 2000
-	patience = 2 * time.Second
+	maxMessages = 200_000
+	batchSize   = 2000
+	idleTimeout = 2 * time.Second
 )
 
-// maxDial bounds how long the broker may take to let driftd in.
+// maxDial is the timeout of the connection and the login.
 const maxDial = 10 * time.Second
 
-// A connection is one to the broker, for the length of one look.
+// A connection is a connection to the broker, for one scan.
 type connection struct {
 	options Options
 	conn    *amqp.Connection
 	release func() bool
 }
 
-// errAddress shows nothing of an address, which holds a password.
-var errAddress = errors.New("its content is no address of a message broker: want one such as amqps://user:password@rabbit.example.org/")
+// errAddress does not quote the address, which contains a password.
+var errAddress = errors.New("its content is not the address of a message broker: want one such as amqps://user:password@rabbit.example.org/")
 
-// errShared is a queue whose messages go to others too: each would miss what the
-// other took.
-var errShared = errors.New("something else takes from its queue")
+// errShared is returned if the queue has another consumer: each would miss the messages of the
+// other.
+var errShared = errors.New("its queue has another consumer")
 
-// errCleartext tells an address by which the password would be sent in the clear.
-var errCleartext = errors.New("its password would cross the network in the clear: use amqps://, or allow it with notifications.cleartext")
+// errCleartext is returned for an address without TLS.
+var errCleartext = errors.New("its password would cross the network without encryption: use amqps://, or allow it with notifications.cleartext")
 
-// address reads where the broker is. An address of oslo.messaging is taken as
-// well; of several hosts the first.
+// address reads the address of the broker. It accepts addresses of oslo.messaging, and uses the
+// first of several hosts.
 func (o Options) address() (amqp.URI, error) {
 	text, err := credential.Read(o.URLFile)
 	if err != nil {
@@ -66,7 +65,7 @@ func (o Options) address() (amqp.URI, error) {
 	if rest, ok := strings.CutPrefix(text, "rabbit://"); ok {
 		text = "amqp://" + rest
 	}
-	// A password may hold a comma as well.
+	// A password may contain a comma.
 	login, place, _ := strings.Cut(text, "@")
 	if first, others, several := strings.Cut(place, ","); several {
 		_, vhost, _ := strings.Cut(others, "/")
@@ -79,8 +78,7 @@ func (o Options) address() (amqp.URI, error) {
 	return uri, nil
 }
 
-// dial logs in. It ends when the context does, and so does everything that is
-// asked of the connection.
+// dial connects and logs in. If ctx ends, so do the connection and all its operations.
 func (o Options) dial(ctx context.Context) (*connection, error) {
 	uri, err := o.address()
 	if err != nil {
@@ -104,7 +102,7 @@ func (o Options) dial(ctx context.Context) (*connection, error) {
 				return nil, err
 			}
 			release = context.AfterFunc(ctx, func() { _ = socket.Close() })
-			// The deadline is lifted once the broker let driftd in.
+			// The library removes the deadline after the login.
 			return socket, socket.SetDeadline(time.Now().Add(maxDial))
 		},
 	})
@@ -115,46 +113,47 @@ func (o Options) dial(ctx context.Context) (*connection, error) {
 	return &connection{options: o, conn: conn, release: release}, nil
 }
 
-// close ends the connection. Nothing is lost where that fails: what was not
-// acknowledged comes again.
+// close closes the connection. Its error is ignored: messages that were not acknowledged are
+// delivered again.
 func (c *connection) close() {
 	c.release()
-	_ = c.conn.CloseDeadline(time.Now().Add(patience))
+	_ = c.conn.CloseDeadline(time.Now().Add(idleTimeout))
 }
 
-// queue sees that there is a queue, and tells how much waits in it. One that is
-// there is taken as it is: an operator may have made it with bounds of his own.
-func (c *connection) queue() (waiting int, made bool, err error) {
+// declareQueue returns the number of messages in the queue, and creates the queue if it does
+// not exist. It does not change an existing one, which an operator may have created with other
+// limits.
+func (c *connection) declareQueue() (waiting int, created bool, err error) {
 	name := c.options.Queue
 	var found amqp.Queue
-	err = c.do(func(ch *amqp.Channel) (err error) {
+	err = c.withChannel(func(ch *amqp.Channel) (err error) {
 		found, err = ch.QueueDeclarePassive(name, true, false, false, false, nil)
 		return err
 	})
 	switch {
 	case err == nil && found.Consumers > 0:
-		// Between looks driftd is none itself.
+		// driftd itself is no consumer between scans.
 		return 0, false, errShared
 	case codeOf(err) != amqp.NotFound:
 		return found.Messages, false, err
 	}
-	err = c.do(func(ch *amqp.Channel) error {
+	err = c.withChannel(func(ch *amqp.Channel) error {
 		_, err := ch.QueueDeclare(name, true, false, false, false, amqp.Table{
-			"x-max-length": int64(maxQueued), "x-max-length-bytes": int64(maxQueuedSize), "x-expires": expires.Milliseconds(),
+			"x-max-length": int64(maxQueued), "x-max-length-bytes": int64(maxQueuedSize), "x-expires": queueExpiry.Milliseconds(),
 		})
 		return err
 	})
 	return 0, true, err
 }
 
-// do asks something of the broker over a channel of its own: one that is refused
-// anything is closed by the broker.
-func (c *connection) do(ask func(*amqp.Channel) error) error {
+// withChannel calls a function with a channel of its own: the broker closes a channel after an
+// error.
+func (c *connection) withChannel(ask func(*amqp.Channel) error) error {
 	ch, err := c.conn.Channel()
 	if err != nil {
 		return err
 	}
-	// It is closed already where the answer was no.
+	// The broker has closed it already after an error.
 	defer func() { _ = ch.Close() }()
 	return ask(ch)
 }
@@ -163,11 +162,11 @@ func (c *connection) do(ask func(*amqp.Channel) error) error {
 // https://docs.openstack.org/nova/latest/configuration/config.html
 const versioned = "versioned_notifications"
 
-// bind lets notices into the queue: those of success, since what failed did
-// nothing. Absent are the exchanges that are not there.
+// bind binds the queue to the notifications of success: failed requests change nothing. absent
+// are the exchanges that do not exist.
 func (c *connection) bind() (absent []string, err error) {
 	for _, exchange := range c.options.Exchanges {
-		refused := c.do(func(ch *amqp.Channel) error {
+		refused := c.withChannel(func(ch *amqp.Channel) error {
 			for _, topic := range []string{c.options.Topic, versioned} {
 				if err := ch.QueueBind(c.options.Queue, topic+".info", exchange, false, nil); err != nil {
 					return err
@@ -186,22 +185,22 @@ func (c *connection) bind() (absent []string, err error) {
 	return absent, err
 }
 
-// take hands over messages, some at a time, until all are taken that wait, and
-// acknowledges those that were kept.
-func (c *connection) take(ctx context.Context, waiting int, keep func([][]byte) error) error {
+// consume passes the waiting messages to keep in batches, and acknowledges a batch if keep
+// returns no error.
+func (c *connection) consume(ctx context.Context, waiting int, keep func([][]byte) error) error {
 	if waiting == 0 {
 		return nil
 	}
-	return c.do(func(ch *amqp.Channel) error {
-		if err := ch.Qos(batch, 0, false); err != nil {
+	return c.withChannel(func(ch *amqp.Channel) error {
+		if err := ch.Qos(batchSize, 0, false); err != nil {
 			return err
 		}
 		deliveries, err := ch.Consume(c.options.Queue, "", false, false, false, false, nil)
 		if err != nil {
 			return err
 		}
-		for left := min(waiting, maxTaken); left > 0; {
-			messages, last := collect(ctx, deliveries, min(left, batch))
+		for left := min(waiting, maxMessages); left > 0; {
+			messages, last := collect(ctx, deliveries, min(left, batchSize))
 			if len(messages) == 0 {
 				return nil
 			}
@@ -217,7 +216,7 @@ func (c *connection) take(ctx context.Context, waiting int, keep func([][]byte) 
 	})
 }
 
-// collect waits for messages, and gives up when none comes any more.
+// collect receives messages until none arrives for idleTimeout.
 func collect(ctx context.Context, deliveries <-chan amqp.Delivery, want int) (messages [][]byte, last uint64) {
 	for len(messages) < want {
 		select {
@@ -226,7 +225,7 @@ func collect(ctx context.Context, deliveries <-chan amqp.Delivery, want int) (me
 				return messages, last
 			}
 			messages, last = append(messages, d.Body), d.DeliveryTag
-		case <-time.After(patience):
+		case <-time.After(idleTimeout):
 			return messages, last
 		case <-ctx.Done():
 			return messages, last
@@ -235,7 +234,7 @@ func collect(ctx context.Context, deliveries <-chan amqp.Delivery, want int) (me
 	return messages, last
 }
 
-// codeOf returns what the broker says; 0 where it did not say anything.
+// codeOf returns the reply code of the broker; 0 if err is not a reply.
 func codeOf(err error) int {
 	var refused *amqp.Error
 	if errors.As(err, &refused) {
@@ -244,8 +243,8 @@ func codeOf(err error) int {
 	return 0
 }
 
-// explain says why the bus could not be heard, and what to do. It shows nothing
-// of the address but the host.
+// explain returns why the bus could not be read, and the next step. Of the address it contains
+// the host only.
 func (b *Bus) explain(ctx context.Context, err error) string {
 	o := b.options
 	uri, noAddress := o.address()
@@ -259,17 +258,17 @@ func (b *Bus) explain(ctx context.Context, err error) string {
 	words := httpclient.Words{
 		Server: "the message broker", Address: "the address in notifications.url_file",
 		Authority: "set notifications.ca_file to the authority that signed the broker's certificate",
-		Expired:   "renew the broker's certificate", Host: "use a name that the broker's certificate speaks of",
+		Expired:   "renew the broker's certificate", Host: "use a name that the broker's certificate contains",
 	}
 	var record tls.RecordHeaderError
-	hint := cmp.Or(words.Hint(err), "see that a broker for AMQP 0.9.1 answers there, and its log")
+	hint := cmp.Or(words.Hint(err), "check that a broker for AMQP 0.9.1 listens there, and see its log")
 	switch code := codeOf(err); {
 	case errors.As(err, &record):
-		hint = "the broker does not speak TLS there: use amqp:// or the right port"
+		hint = "the broker does not use TLS on this port: use amqp:// or the right port"
 	case errors.Is(err, errShared):
-		hint = "give each driftd, and each source, a queue of its own: notifications.queue, now " + o.Queue
+		hint = "give each driftd and each source its own queue with notifications.queue, now " + o.Queue
 	case errors.Is(err, amqp.ErrCredentials), errors.Is(err, amqp.ErrSASL):
-		hint = "the broker does not take user and password: check the address in notifications.url_file"
+		hint = "the broker rejects the user and password: check the address in notifications.url_file"
 	case errors.Is(err, amqp.ErrVhost), code == amqp.NotAllowed:
 		hint = "the account may not use this virtual host: check the end of the address in notifications.url_file, or rabbitmqctl set_permissions -p VHOST"
 	case code == amqp.AccessRefused:
@@ -279,7 +278,7 @@ func (b *Bus) explain(ctx context.Context, err error) string {
 	return fmt.Sprintf("%s could not be read: %s; %s", where, httpclient.Printable(reason(err)), hint)
 }
 
-// reason takes the broker's words, without the SDK's.
+// reason returns the text of the broker, without that of the library.
 func reason(err error) string {
 	var refused *amqp.Error
 	if errors.As(err, &refused) {

@@ -12,7 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// written returns a file that holds a text.
+// written returns the path of a file with the text.
 func written(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "bus-url")
@@ -25,15 +25,15 @@ func written(t *testing.T, text string) string {
 func TestAddress(t *testing.T) {
 	t.Parallel()
 	for reason, test := range map[string]struct{ text, want string }{
-		"with TLS":                  {"amqps://driftd:hunter2@rabbit.example.org/cloud\n", "amqps://driftd:hunter2@rabbit.example.org/cloud"},
-		"as oslo.messaging says it": {"rabbit://driftd:hunter2@rabbit.example.org:5672//", "amqp://driftd:hunter2@rabbit.example.org/%2F"},
-		"with several hosts":        {"rabbit://driftd:hunter2@one:5673,driftd:hunter2@two:5673/cloud", "amqp://driftd:hunter2@one:5673/cloud"},
-		"with a comma in it":        {"amqps://driftd:hunter,2@rabbit.example.org/cloud", "amqps://driftd:hunter,2@rabbit.example.org/cloud"},
-		"of another kind":           {"https://driftd:hunter2@rabbit.example.org", ""},
-		"that is none":              {"amqp://driftd:hunter2@rabbit:port/", ""},
-		"with a space":              {"amqp://driftd:hunter2@rabbit host/", ""},
-		"with a bad escape":         {"amqp://driftd:hunter2%zz@rabbit/", ""},
-		"without a host":            {"hunter2", ""},
+		"with TLS":                 {"amqps://driftd:hunter2@rabbit.example.org/cloud\n", "amqps://driftd:hunter2@rabbit.example.org/cloud"},
+		"in oslo.messaging's form": {"rabbit://driftd:hunter2@rabbit.example.org:5672//", "amqp://driftd:hunter2@rabbit.example.org/%2F"},
+		"with several hosts":       {"rabbit://driftd:hunter2@one:5673,driftd:hunter2@two:5673/cloud", "amqp://driftd:hunter2@one:5673/cloud"},
+		"with a comma in it":       {"amqps://driftd:hunter,2@rabbit.example.org/cloud", "amqps://driftd:hunter,2@rabbit.example.org/cloud"},
+		"of another kind":          {"https://driftd:hunter2@rabbit.example.org", ""},
+		"an invalid port":          {"amqp://driftd:hunter2@rabbit:port/", ""},
+		"with a space":             {"amqp://driftd:hunter2@rabbit host/", ""},
+		"with a bad escape":        {"amqp://driftd:hunter2%zz@rabbit/", ""},
+		"without a host":           {"hunter2", ""},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -57,13 +57,13 @@ func TestExplain(t *testing.T) {
 		err  error
 		want string
 	}{
-		"a wrong password":    {t.Context(), amqp.ErrCredentials, "does not take user and password"},
-		"a virtual host":      {t.Context(), amqp.ErrVhost, "may not use this virtual host"},
-		"no right":            {t.Context(), &amqp.Error{Code: amqp.AccessRefused, Reason: "access to queue refused"}, `rabbitmqctl set_permissions -p cloud driftd "^driftd$" "^driftd$" "^(driftd|neutron|nova)$"`},
-		"nothing listens":     {t.Context(), &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "nothing listens there"},
-		"a queue of others":   {t.Context(), errShared, "something else takes from its queue; give each driftd, and each source, a queue of its own"},
-		"it took too long":    {gone, amqp.ErrClosed, "did not answer in time"},
-		"whatever else it is": {t.Context(), &amqp.Error{Code: amqp.ResourceLocked, Reason: "cannot obtain exclusive access"}, "cannot obtain exclusive access"},
+		"a wrong password":  {t.Context(), amqp.ErrCredentials, "rejects the user and password"},
+		"a virtual host":    {t.Context(), amqp.ErrVhost, "may not use this virtual host"},
+		"no right":          {t.Context(), &amqp.Error{Code: amqp.AccessRefused, Reason: "access to queue refused"}, `rabbitmqctl set_permissions -p cloud driftd "^driftd$" "^driftd$" "^(driftd|neutron|nova)$"`},
+		"nothing listens":   {t.Context(), &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "nothing listens there"},
+		"a queue of others": {t.Context(), errShared, "its queue has another consumer; give each driftd and each source its own queue"},
+		"it took too long":  {gone, amqp.ErrClosed, "did not answer in time"},
+		"another error":     {t.Context(), &amqp.Error{Code: amqp.ResourceLocked, Reason: "cannot obtain exclusive access"}, "cannot obtain exclusive access"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -77,12 +77,12 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestDrainOfABusThatIsNotThere(t *testing.T) {
+func TestDrainOfUnreachableBus(t *testing.T) {
 	t.Parallel()
 	b := newBus("")
 	b.options.URLFile = written(t, "amqp://driftd:hunter2@127.0.0.1:1/")
 	if got := b.Drain(t.Context(), now()); !strings.Contains(got.Fault, "nothing listens there") || strings.Contains(got.Fault, "hunter2") {
-		t.Errorf("fault %q, want one that says what to do", got.Fault)
+		t.Errorf("fault %q, want one with the next step", got.Fault)
 	}
 	b.options.URLFile = written(t, "amqp://driftd:hunter2@rabbit.invalid/")
 	if got := b.Drain(t.Context(), now()); !strings.Contains(got.Fault, "notifications.cleartext") || strings.Contains(got.Fault, "hunter2") {

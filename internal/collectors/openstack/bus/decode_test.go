@@ -13,7 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// sent is a notification as services send them.
+// sent returns a notification as services send it.
 func sent(t testing.TB, event, payload string) []byte {
 	t.Helper()
 	inner := fmt.Sprintf(`{"message_id": "m-1", "publisher_id": "network.host", "event_type": %q, "priority": "INFO", "payload": %s,
@@ -31,7 +31,7 @@ func enveloped(t testing.TB, inner string) []byte {
 	return text
 }
 
-// audited is the payload of an audit event.
+// audited returns the payload of an audit event.
 func audited(path, action, outcome string) string {
 	return fmt.Sprintf(`{"typeURI": "http://schemas.dmtf.org/cloud/audit/1.0/event", "eventType": "activity", "id": "ev-1", "eventTime": "2026-11-22T02:40:00.1+0000",
 		"action": %q, "outcome": %q, "requestPath": %q, "reason": {"reasonType": "HTTP", "reasonCode": "200"},
@@ -43,15 +43,15 @@ const audit = "audit.http.response"
 
 type done struct {
 	Kind, ID string
-	Deed     model.Action
+	Action   model.Action
 	Fields   string
 	Broad    bool
 }
 
-func acted(acts []Act) []done {
+func acted(events []Event) []done {
 	var all []done
-	for _, a := range acts {
-		all = append(all, done{a.Kind, a.ID, a.Deed, strings.Join(a.Fields, " "), a.Broad})
+	for _, a := range events {
+		all = append(all, done{a.Kind, a.ID, a.Action, strings.Join(a.Fields, " "), a.Broad})
 	}
 	return all
 }
@@ -61,12 +61,12 @@ func TestDecode(t *testing.T) {
 	for reason, test := range decoded() {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			acts, begun, err := NewDecoder().Decode(sent(t, test.event, test.payload))
+			events, pending, err := NewDecoder().Decode(sent(t, test.event, test.payload))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, acted(acts)); diff != "" || begun != test.begun {
-				t.Errorf("begun %t, acts (-want +got):\n%s", begun, diff)
+			if diff := cmp.Diff(test.want, acted(events)); diff != "" || pending != test.pending {
+				t.Errorf("pending %t, events (-want +got):\n%s", pending, diff)
 			}
 		})
 	}
@@ -75,7 +75,7 @@ func TestDecode(t *testing.T) {
 type decoding struct {
 	event, payload string
 	want           []done
-	begun          bool
+	pending        bool
 }
 
 func decoded() map[string]decoding {
@@ -91,37 +91,37 @@ func decoded() map[string]decoding {
 func decodedOfNeutron() map[string]decoding {
 	return map[string]decoding{
 		"a rule was made by hand": {event: "security_group_rule.create.end", payload: `{"security_group_rule": {"id": "r-1", "direction": "ingress"}}`,
-			want: []done{{Kind: normalize.SecurityGroupRule, ID: "r-1", Deed: model.Created}}},
+			want: []done{{Kind: normalize.SecurityGroupRule, ID: "r-1", Action: model.Created}}},
 		"several networks at once": {event: "network.create.end", payload: `{"networks": [{"id": "n-1", "subnets": []}, {"id": "n-2"}]}`,
-			want: []done{{Kind: normalize.Network, ID: "n-1", Deed: model.Created}, {Kind: normalize.Network, ID: "n-2", Deed: model.Created}}},
+			want: []done{{Kind: normalize.Network, ID: "n-1", Action: model.Created}, {Kind: normalize.Network, ID: "n-2", Action: model.Created}}},
 		"a group goes with its rules": {event: "security_group.delete.end",
 			payload: `{"security_group_id": "g-1", "security_group": {"id": "g-1", "security_group_rules": [{"id": "r-1"}, {"id": "r-2"}]}}`,
-			want: []done{{Kind: normalize.SecurityGroup, ID: "g-1", Deed: model.Deleted}, {Kind: normalize.SecurityGroupRule, ID: "r-1", Deed: model.Deleted},
-				{Kind: normalize.SecurityGroupRule, ID: "r-2", Deed: model.Deleted}}},
+			want: []done{{Kind: normalize.SecurityGroup, ID: "g-1", Action: model.Deleted}, {Kind: normalize.SecurityGroupRule, ID: "r-1", Action: model.Deleted},
+				{Kind: normalize.SecurityGroupRule, ID: "r-2", Action: model.Deleted}}},
 		"a network goes with its subnets": {event: "network.delete.end", payload: `{"network_id": "n-1", "network": {"id": "n-1", "subnets": ["s-1"]}}`,
-			want: []done{{Kind: normalize.Network, ID: "n-1", Deed: model.Deleted}, {Kind: normalize.Subnet, ID: "s-1", Deed: model.Deleted}}},
-		"an older Neutron tells the id alone": {event: "router.delete.end", payload: `{"router_id": "ro-1"}`,
-			want: []done{{Kind: normalize.Router, ID: "ro-1", Deed: model.Deleted}}},
+			want: []done{{Kind: normalize.Network, ID: "n-1", Action: model.Deleted}, {Kind: normalize.Subnet, ID: "s-1", Action: model.Deleted}}},
+		"an older Neutron sends only the id": {event: "router.delete.end", payload: `{"router_id": "ro-1"}`,
+			want: []done{{Kind: normalize.Router, ID: "ro-1", Action: model.Deleted}}},
 		"an update begins": {event: "router.update.start", payload: `{"router": {"router:external": true, "description": "x", "Admin_State_Up": false}, "id": "ro-1"}`,
-			want: []done{{Kind: normalize.Router, ID: "ro-1", Fields: "admin_state_up description external"}}, begun: true},
+			want: []done{{Kind: normalize.Router, ID: "ro-1", Fields: "admin_state_up description external"}}, pending: true},
 		"a floating IP moves": {event: "floatingip.update.start", payload: `{"floatingip": {"port_id": "po-1", "fixed_ip_address": "10.0.0.5"}, "id": "f-1"}`,
-			want: []done{{Kind: normalize.FloatingIP, ID: "f-1", Fields: "device_id fixed_ip_address port_id"}}, begun: true},
+			want: []done{{Kind: normalize.FloatingIP, ID: "f-1", Fields: "device_id fixed_ip_address port_id"}}, pending: true},
 		"an update ends":                {event: "router.update.end", payload: `{"router": {"id": "ro-1", "name": "r"}}`, want: []done{{Kind: normalize.Router, ID: "ro-1"}}},
 		"a creation begins":             {event: "router.create.start", payload: `{"router": {"name": "r"}}`},
 		"tags of a group":               {event: "tag.update.end", payload: `{"parent_resource": "security_groups", "parent_resource_id": "g-1", "tags": ["a"]}`, want: []done{{Kind: normalize.SecurityGroup, ID: "g-1", Fields: "tags"}}},
 		"tags by the name in addresses": {event: "tag.delete_all.end", payload: `{"parent_resource": "security-groups", "parent_resource_id": "g-1"}`, want: []done{{Kind: normalize.SecurityGroup, ID: "g-1", Fields: "tags"}}},
 		"tags of a trunk":               {event: "tag.create.end", payload: `{"parent_resource": "trunks", "parent_resource_id": "t-1"}`},
-		"a router gets an interface":    {event: "router.interface.create", payload: `{"router_interface": {"id": "ro-1", "port_id": "po-1", "subnet_id": "s"}}`, want: []done{{Kind: normalize.Port, ID: "po-1", Deed: model.Created}}},
+		"a router gets an interface":    {event: "router.interface.create", payload: `{"router_interface": {"id": "ro-1", "port_id": "po-1", "subnet_id": "s"}}`, want: []done{{Kind: normalize.Port, ID: "po-1", Action: model.Created}}},
 		"a server's port is deleted": {event: "port.delete.end", payload: `{"port_id": "po-1", "port": {"id": "po-1", "device_owner": "compute:nova", "device_id": "srv-1"}}`,
-			want: []done{{Kind: normalize.Port, ID: "po-1", Deed: model.Deleted}, {Kind: normalize.Server, ID: "srv-1", Fields: "interfaces"}}},
+			want: []done{{Kind: normalize.Port, ID: "po-1", Action: model.Deleted}, {Kind: normalize.Server, ID: "srv-1", Fields: "interfaces"}}},
 		"what driftd does not read": {event: "qos_policy.create.end", payload: `{"policy": {"id": "q"}}`},
 		"a payload of another form": {event: "port.create.end", payload: `[1, 2]`},
 	}
 }
 
 func decodedOfNova() map[string]decoding {
-	server := func(deed model.Action, fields string) []done {
-		return []done{{Kind: normalize.Server, ID: "srv-1", Deed: deed, Fields: fields}}
+	server := func(action model.Action, fields string) []done {
+		return []done{{Kind: normalize.Server, ID: "srv-1", Action: action, Fields: fields}}
 	}
 	return map[string]decoding{
 		"a server was made":         {event: "compute.instance.create.end", payload: `{"instance_id": "srv-1", "tenant_id": "p"}`, want: server(model.Created, "")},
@@ -133,11 +133,11 @@ func decodedOfNova() map[string]decoding {
 		"a new name":                {event: "compute.instance.update", payload: `{"instance_id": "srv-1", "old_display_name": "web", "display_name": "www", "state": "active", "old_state": "active"}`, want: server(model.Edited, "name")},
 		"a versioned state":         {event: "instance.update", payload: `{"nova_object.data": {"uuid": "srv-1", "state_update": {"nova_object.data": {"old_state": "active", "state": "stopped"}}}}`, want: server(model.Edited, "vm_state")},
 		"a server that comes to be": {event: "compute.instance.update", payload: `{"instance_id": "srv-1", "state": "active", "old_state": "building"}`},
-		"an update that says nothing": {event: "compute.instance.update",
+		"an update without a change": {event: "compute.instance.update",
 			payload: `{"instance_id": "srv-1", "state": "active", "old_state": "active", "metadata": {"role": "db"}}`},
 		"a flavor":       {event: "flavor.update", payload: `{"nova_object.data": {"flavorid": "42"}}`, want: []done{{Kind: normalize.Flavor, ID: "42"}}},
-		"a keypair":      {event: "keypair.import.end", payload: `{"key_name": "k", "user_id": "u-mallory"}`, want: []done{{Kind: normalize.Keypair, ID: "k", Deed: model.Created}}},
-		"a server group": {event: "server_group.delete", payload: `{"nova_object.data": {"uuid": "sg-1"}}`, want: []done{{Kind: normalize.ServerGroup, ID: "sg-1", Deed: model.Deleted}}},
+		"a keypair":      {event: "keypair.import.end", payload: `{"key_name": "k", "user_id": "u-mallory"}`, want: []done{{Kind: normalize.Keypair, ID: "k", Action: model.Created}}},
+		"a server group": {event: "server_group.delete", payload: `{"nova_object.data": {"uuid": "sg-1"}}`, want: []done{{Kind: normalize.ServerGroup, ID: "sg-1", Action: model.Deleted}}},
 		"a volume":       {event: "volume.resize.end", payload: `{"volume_id": "v-1", "size": 2}`, want: []done{{Kind: normalize.Volume, ID: "v-1", Fields: "size"}}},
 	}
 }
@@ -155,53 +155,53 @@ func decodedOfAudit() map[string]decoding {
 		"a request under way":      {event: "audit.http.request", payload: audited("/v2.1/servers/srv-1/metadata", "create", "pending")},
 		"an action":                {event: audit, payload: audited("/v2.1/p/servers/srv-1/action", "update/os-stop", "success"), want: server("vm_state", false)},
 		"an action of no interest": {event: audit, payload: audited("/v2.1/servers/srv-1/action", "update/os-getConsoleOutput", "success")},
-		"a forced deletion":        {event: audit, payload: audited("/v2.1/servers/srv-1/action", "update/forceDelete", "success"), want: []done{{Kind: normalize.Server, ID: "srv-1", Deed: model.Deleted}}},
+		"a forced deletion":        {event: audit, payload: audited("/v2.1/servers/srv-1/action", "update/forceDelete", "success"), want: []done{{Kind: normalize.Server, ID: "srv-1", Action: model.Deleted}}},
 		"the server itself":        {event: audit, payload: audited("/v2.1/servers/srv-1", "update", "success"), want: server("access_ipv4 access_ipv6 description name", true)},
-		"a deleted server":         {event: audit, payload: audited("/v2.1/servers/srv-1", "delete", "success"), want: []done{{Kind: normalize.Server, ID: "srv-1", Deed: model.Deleted}}},
-		"a made image":             {event: audit, payload: audited("/v2/images", "create", "success"), want: []done{{Kind: normalize.Image, Deed: model.Created}}},
+		"a deleted server":         {event: audit, payload: audited("/v2.1/servers/srv-1", "delete", "success"), want: []done{{Kind: normalize.Server, ID: "srv-1", Action: model.Deleted}}},
+		"a made image":             {event: audit, payload: audited("/v2/images", "create", "success"), want: []done{{Kind: normalize.Image, Action: model.Created}}},
 		"a list":                   {event: audit, payload: audited("/v2.1/servers/detail", "read/list", "success")},
 		"an image":                 {event: audit, payload: audited("/v2/images/i-1", "update", "success"), want: []done{{Kind: normalize.Image, ID: "i-1", Broad: true}}},
 		"an image's members":       {event: audit, payload: audited("/v2/images/i-1/members", "create", "success"), want: []done{{Kind: normalize.Image, ID: "i-1", Fields: "members"}}},
 		"a volume's size":          {event: audit, payload: audited("/v3/p-1/volumes/v-1/action", "update/os-extend", "success"), want: []done{{Kind: normalize.Volume, ID: "v-1", Fields: "size"}}},
-		"somebody else's keypair":  {event: audit, payload: audited("/v2.1/os-keypairs/k?user_id=u-2", "delete", "success"), want: []done{{Kind: normalize.Keypair, ID: "k", Deed: model.Deleted}}},
+		"another user's keypair":   {event: audit, payload: audited("/v2.1/os-keypairs/k?user_id=u-2", "delete", "success"), want: []done{{Kind: normalize.Keypair, ID: "k", Action: model.Deleted}}},
 		"no path":                  {event: audit, payload: audited("%zz", "delete", "success")},
 	}
 }
 
-func TestDecodeNamesWhoAndWhen(t *testing.T) {
+func TestDecodeUserAndTime(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 22, 2, 40, 0, 123456000, time.UTC)
 	tests := map[string]struct {
 		message []byte
-		want    []Act
+		want    []Event
 	}{
-		"in its envelope": {sent(t, "router.delete.end", `{"router_id": "ro-1"}`), []Act{{Ref: model.Ref{Kind: normalize.Router, ID: "ro-1"}, Deed: model.Deleted, At: at,
+		"in its envelope": {sent(t, "router.delete.end", `{"router_id": "ro-1"}`), []Event{{Ref: model.Ref{Kind: normalize.Router, ID: "ro-1"}, Action: model.Deleted, At: at,
 			UserID: "u-mallory", User: "mallory", Request: "req-1", Via: Via, Evidence: "router.delete.end m-1"}}},
 		"without one, on behalf of another request, with a newer form of time": {
 			[]byte(`{"event_type": "router.delete.end", "payload": {"router_id": "ro-1"}, "timestamp": "2026-11-22T02:40:00.123456Z", "message_id": "m-2",
 				"_context_user": "u-1", "_context_request_id": "req-1", "_context_global_request_id": "req-0"}`),
-			[]Act{{Ref: model.Ref{Kind: normalize.Router, ID: "ro-1"}, Deed: model.Deleted, At: at, UserID: "u-1", Request: "req-1", Origin: "req-0", Via: Via, Evidence: "router.delete.end m-2"}}},
+			[]Event{{Ref: model.Ref{Kind: normalize.Router, ID: "ro-1"}, Action: model.Deleted, At: at, UserID: "u-1", Request: "req-1", Origin: "req-0", Via: Via, Evidence: "router.delete.end m-2"}}},
 		"versioned, with the user in its payload": {
 			[]byte(`{"event_type": "instance.delete.end", "timestamp": "2026-11-22 02:40:00.123456", "message_id": "m-3",
 				"payload": {"nova_object.data": {"uuid": "srv-1", "action_initiator_user": "u-1", "request_id": "req-3"}}}`),
-			[]Act{{Ref: model.Ref{Kind: normalize.Server, ID: "srv-1"}, Deed: model.Deleted, At: at, UserID: "u-1", Request: "req-3", Via: Via, Evidence: "instance.delete.end m-3"}}},
+			[]Event{{Ref: model.Ref{Kind: normalize.Server, ID: "srv-1"}, Action: model.Deleted, At: at, UserID: "u-1", Request: "req-3", Via: Via, Evidence: "instance.delete.end m-3"}}},
 		"the audit filter names another than its own context": {sent(t, audit, audited("/v2.1/servers/srv-1", "delete", "success")),
-			[]Act{{Ref: model.Ref{Kind: normalize.Server, ID: "srv-1"}, Deed: model.Deleted, At: at, UserID: "u-bob", User: "bob", Request: "req-7", Via: Via, Evidence: "audit.http.response ev-1"}}},
-		"nobody":  {[]byte(`{"event_type": "router.delete.end", "payload": {"router_id": "ro-1"}, "timestamp": "2026-11-22 02:40:00"}`), nil},
+			[]Event{{Ref: model.Ref{Kind: normalize.Server, ID: "srv-1"}, Action: model.Deleted, At: at, UserID: "u-bob", User: "bob", Request: "req-7", Via: Via, Evidence: "audit.http.response ev-1"}}},
+		"no user": {[]byte(`{"event_type": "router.delete.end", "payload": {"router_id": "ro-1"}, "timestamp": "2026-11-22 02:40:00"}`), nil},
 		"no time": {[]byte(`{"event_type": "router.delete.end", "payload": {"router_id": "ro-1"}, "_context_user": "u-1"}`), nil},
 	}
 	for reason, test := range tests {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			acts, _, err := NewDecoder().Decode(test.message)
+			events, _, err := NewDecoder().Decode(test.message)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range acts {
-				acts[i].Fields = nil
+			for i := range events {
+				events[i].Fields = nil
 			}
-			if diff := cmp.Diff(test.want, acts); len(acts)+len(test.want) > 0 && diff != "" {
-				t.Errorf("acts (-want +got):\n%s", diff)
+			if diff := cmp.Diff(test.want, events); len(events)+len(test.want) > 0 && diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -214,7 +214,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"no event":       `{"payload": {}}`,
 		"a broken inner": `{"oslo.message": "{secret"}`,
 		"a list":         `["secret"]`,
-		"too much":       `{"event_type": "x", "payload": "secret` + strings.Repeat("x", maxNotice) + `"}`,
+		"too much":       `{"event_type": "x", "payload": "secret` + strings.Repeat("x", maxNotification) + `"}`,
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -225,8 +225,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodeWithinBounds has notices that name more than there is, and times that
-// no file can hold.
+// TestDecodeWithinBounds decodes notifications with more fields than an object has, and with
+// times that JSON cannot represent.
 func TestDecodeWithinBounds(t *testing.T) {
 	t.Parallel()
 	many := ""
@@ -239,20 +239,20 @@ func TestDecodeWithinBounds(t *testing.T) {
 		"a long field": head + `"audit.http.response", "timestamp": "2026-11-22 02:00:00", "payload": {"outcome": "success", "action": "update/set", "initiator": {"id": "u"}, ` +
 			`"requestPath": "/v2.1/servers/s/metadata/` + strings.Repeat("k", maxID) + `"}}`,
 	} {
-		acts, _, err := NewDecoder().Decode([]byte(message))
-		if err != nil || len(acts) != 1 || acts[0].Fields != nil || !acts[0].Vague() {
-			t.Errorf("%s: %d acts, error %v; want one that may have touched anything", reason, len(acts), err)
+		events, _, err := NewDecoder().Decode([]byte(message))
+		if err != nil || len(events) != 1 || events[0].Fields != nil || !events[0].Uncertain() {
+			t.Errorf("%s: %d events, error %v; want one that may have changed any field", reason, len(events), err)
 		}
 	}
 	for _, at := range []string{"9999-12-31T23:59:59-23:00", "0000-01-01T00:00:00+23:00"} {
-		acts, _, err := NewDecoder().Decode([]byte(head + `"router.create.end", "timestamp": "` + at + `", "payload": {"router": {"id": "r"}}}`))
-		if err != nil || len(acts) != 0 {
-			t.Errorf("at %s: %+v, error %v; want nothing", at, acts, err)
+		events, _, err := NewDecoder().Decode([]byte(head + `"router.create.end", "timestamp": "` + at + `", "payload": {"router": {"id": "r"}}}`))
+		if err != nil || len(events) != 0 {
+			t.Errorf("at %s: %+v, error %v; want nothing", at, events, err)
 		}
-		acts, _, err = NewDecoder().Decode([]byte(head + `"audit.http.response", "timestamp": "2026-11-22 02:00:00", "payload": {"outcome": "success", "action": "create", ` +
+		events, _, err = NewDecoder().Decode([]byte(head + `"audit.http.response", "timestamp": "2026-11-22 02:00:00", "payload": {"outcome": "success", "action": "create", ` +
 			`"initiator": {"id": "u"}, "requestPath": "/v2.1/servers", "eventTime": "` + at + `"}}`))
-		if err != nil || len(acts) != 0 {
-			t.Errorf("begun at %s: %+v, error %v; want nothing", at, acts, err)
+		if err != nil || len(events) != 0 {
+			t.Errorf("begun at %s: %+v, error %v; want nothing", at, events, err)
 		}
 	}
 }
@@ -263,10 +263,10 @@ func FuzzDecode(f *testing.F) {
 	}
 	d := NewDecoder()
 	f.Fuzz(func(t *testing.T, message []byte) {
-		acts, _, err := d.Decode(message)
-		for _, a := range acts {
+		events, _, err := d.Decode(message)
+		for _, a := range events {
 			if err != nil || a.ID == "" && a.Began.IsZero() || len(a.ID) > maxID || a.Kind == "" || a.At.IsZero() || len(a.Fields) > maxFields || a.UserID == "" && a.User == "" {
-				t.Errorf("an act that names too little, or beside an error (%v): %+v", err, a)
+				t.Errorf("an incomplete event, or one with an error (%v): %+v", err, a)
 			}
 		}
 	})

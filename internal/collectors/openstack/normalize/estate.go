@@ -8,27 +8,26 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Estate is all that one look read of a cloud.
+// An Estate is the content of a cloud that one scan read.
 type Estate struct {
-	// Project is the id of the token's project, User that of its user, whose
-	// keypairs were read.
+	// Project is the id of the token's project, and User that of its user, whose keypairs were
+	// read.
 	Project, User string
-	// AllProjects tells that the objects of every project were asked for. Without
-	// it the project's own were, and what a service gives beside them is others'.
+	// AllProjects reports whether the objects of every project were requested. Otherwise those
+	// of the project were, and other objects in the lists belong to other projects.
 	AllProjects bool
-	// Admin tells that the token has the role admin.
+	// Admin reports whether the token has the role admin.
 	Admin bool
-	// Taken is when the look began.
+	// Taken is when the scan began.
 	Taken time.Time
-	// Objects are what the lists hold, by kind name. A kind that could not be read
-	// has no entry.
+	// Objects are the objects of the lists, by kind name. A kind that could not be read has no
+	// entry.
 	Objects map[string][]Object
 }
 
-// Resources returns the objects with what other lists tell of them, and those
-// that cannot be compared now; both are sorted, whatever order the objects are
-// in. Servers whose ports were not read cannot be compared: what they are
-// plugged into is not known.
+// Resources returns the objects joined with those of other lists, and the objects that cannot
+// be compared now. Both are sorted, independently of the order of the objects. Servers whose
+// ports were not read cannot be compared: their interfaces are not known.
 func (e *Estate) Resources(source string) ([]model.Resource, []model.Unread) {
 	j := newJoiner(e)
 	var resources []model.Resource
@@ -41,7 +40,7 @@ func (e *Estate) Resources(source string) ([]model.Resource, []model.Unread) {
 			reason := cmp.Or(o.Busy, j.join(&r, o))
 			if reason != "" {
 				unread = append(unread, model.Unread{Ref: model.Ref{Kind: kind, ID: o.ID}, Identities: r.Identities, Reason: reason,
-					Place: r.Place, Name: cmp.Or(r.Name, r.ID), Parent: r.Parent, SystemOwned: cmp.Or(r.SystemOwned, e.settling(o))})
+					Place: r.Place, Name: cmp.Or(r.Name, r.ID), Parent: r.Parent, SystemOwned: cmp.Or(r.SystemOwned, e.changingReason(o))})
 				continue
 			}
 			r.UnreadFields = append(r.UnreadFields, e.hidden(o)...)
@@ -56,13 +55,13 @@ func (e *Estate) Resources(source string) ([]model.Resource, []model.Unread) {
 	return resources, unread
 }
 
-// settleTime is how long an object may be built, attached or saved before it is one that
-// nobody finishes.
+// settleTime is how long an object may be in a transient state, such as building, before it
+// counts as stuck.
 const settleTime = time.Hour
 
-// settling says that a declaration of the object may yet come, since it changed just
-// now, or "".
-func (e *Estate) settling(o *Object) string {
+// changingReason returns why no declaration of the object is expected yet: it changed a moment
+// ago. It returns "" if it did not.
+func (e *Estate) changingReason(o *Object) string {
 	last := o.Updated
 	if last.Before(o.Created) {
 		last = o.Created
@@ -70,25 +69,25 @@ func (e *Estate) settling(o *Object) string {
 	if last.IsZero() || e.Taken.Sub(last) > settleTime {
 		return ""
 	}
-	return "it changes right now"
+	return "it is changing now"
 }
 
-// hidden are the fields of an object that an administrator may see, and the token does
-// not. What an administrator does not see either, the cloud does not have.
+// hidden returns the fields of an object that are visible to an administrator only. For an
+// administrator it returns none: a field that is missing then does not exist in the cloud.
 func (e *Estate) hidden(o *Object) []model.UnreadField {
 	if e.Admin {
 		return nil
 	}
 	fields := make([]model.UnreadField, len(o.Hidden))
 	for i, name := range o.Hidden {
-		fields[i] = model.UnreadField{Name: name, Reason: "its " + name + " is not shown to the token: the service's policy wants the role admin for it, " +
-			"or lets another role read it"}
+		fields[i] = model.UnreadField{Name: name, Reason: "the token may not read its " + name + ": the service's policy requires the role admin, " +
+			"unless it allows another role"}
 	}
 	return fields
 }
 
-// place is whose the object is. Neutron says that of every object, though some
-// are nobody's; other rows may not say it.
+// place returns the project or user that the object belongs to. Neutron returns a project for
+// every object, even for those that belong to none; other rows may not have one.
 func (e *Estate) place(kind string, o *Object) string {
 	switch {
 	case o.Place == "" && kind == Keypair:
@@ -99,23 +98,22 @@ func (e *Estate) place(kind string, o *Object) string {
 	return o.Place
 }
 
-// A joiner knows what the lists of an estate tell of each other's objects.
+// A joiner joins the objects of the lists of an estate.
 type joiner struct {
 	estate *Estate
-	// byID are the objects by their kinds and ids.
+	// byID are the objects by kind and id.
 	byID map[model.Ref]*Object
-	// plugged are the ports by the ids of the devices that they belong to, in the
-	// order in which they were made.
-	plugged map[string][]*Object
-	// grouped are the ids of the server groups by those of their members.
-	grouped map[string][]string
-	// opening are the rules that open a security group to anybody, by its id.
-	opening          map[string][]*Object
+	// portsByDevice are the ports by the ids of their devices, in the order of their creation.
+	portsByDevice map[string][]*Object
+	// groupsByServer are the ids of the server groups by the ids of their members.
+	groupsByServer map[string][]string
+	// openRules are the rules that open a security group to the world, by the group's id.
+	openRules        map[string][]*Object
 	routerInterfaces []string
 }
 
 func newJoiner(e *Estate) *joiner {
-	j := &joiner{estate: e, byID: map[model.Ref]*Object{}, plugged: map[string][]*Object{}, grouped: map[string][]string{}, opening: map[string][]*Object{},
+	j := &joiner{estate: e, byID: map[model.Ref]*Object{}, portsByDevice: map[string][]*Object{}, groupsByServer: map[string][]string{}, openRules: map[string][]*Object{},
 		routerInterfaces: routerInterfaces()}
 	for kind, objects := range e.Objects {
 		for i := range objects {
@@ -125,30 +123,30 @@ func newJoiner(e *Estate) *joiner {
 	for i := range e.Objects[Port] {
 		port := &e.Objects[Port][i]
 		if device := port.Value.At("device_id").Str(); device != "" {
-			j.plugged[device] = append(j.plugged[device], port)
+			j.portsByDevice[device] = append(j.portsByDevice[device], port)
 		}
 	}
-	for _, ports := range j.plugged {
+	for _, ports := range j.portsByDevice {
 		slices.SortFunc(ports, func(a, b *Object) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
 	}
 	for i := range e.Objects[ServerGroup] {
 		for _, server := range e.Objects[ServerGroup][i].members {
-			j.grouped[server] = append(j.grouped[server], e.Objects[ServerGroup][i].ID)
+			j.groupsByServer[server] = append(j.groupsByServer[server], e.Objects[ServerGroup][i].ID)
 		}
 	}
 	for i := range e.Objects[SecurityGroupRule] {
-		if rule := &e.Objects[SecurityGroupRule][i]; opensToAnybody(rule.Value) {
+		if rule := &e.Objects[SecurityGroupRule][i]; opensToWorld(rule.Value) {
 			group := rule.Value.At("security_group_id").Str()
-			j.opening[group] = append(j.opening[group], rule)
+			j.openRules[group] = append(j.openRules[group], rule)
 		}
 	}
 	return j
 }
 
-// join adds to a resource what other lists tell of it. It returns why the
-// resource cannot be compared now, or "".
+// join adds to a resource the values from other lists. It returns why the resource cannot be
+// compared now, or "".
 func (j *joiner) join(r *model.Resource, o *Object) string {
-	r.SystemOwned = j.foreign(r)
+	r.SystemOwned = j.foreignOwner(r)
 	switch r.Kind {
 	case Server:
 		return j.server(r)
@@ -164,8 +162,8 @@ func (j *joiner) join(r *model.Resource, o *Object) string {
 	return ""
 }
 
-// foreign says whose a resource is that is not the project's own, or "".
-func (j *joiner) foreign(r *model.Resource) string {
+// foreignOwner returns the owner of a resource that does not belong to the project, or "".
+func (j *joiner) foreignOwner(r *model.Resource) string {
 	switch e := j.estate; {
 	case e.AllProjects || r.Kind == Keypair:
 	case r.Kind == Flavor:
@@ -176,19 +174,18 @@ func (j *joiner) foreign(r *model.Resource) string {
 	return ""
 }
 
-// find returns the object of this kind and id, or nil.
+// find returns the object of the kind with the id, or nil.
 func (j *joiner) find(kind, id string) *Object { return j.byID[model.Ref{Kind: kind, ID: id}] }
 
-// named returns what an object is called; its id where it was not read or has
-// no name.
-func (j *joiner) named(kind, id string) string {
+// nameOf returns the name of an object; its id if it was not read or has no name.
+func (j *joiner) nameOf(kind, id string) string {
 	if o := j.find(kind, id); o != nil {
 		return cmp.Or(o.Name, id)
 	}
 	return id
 }
 
-// wasRead tells whether the list of a kind was read.
+// wasRead reports whether the list of a kind was read.
 func (j *joiner) wasRead(kind string) bool {
 	_, ok := j.estate.Objects[kind]
 	return ok

@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// rows are what the lists of a cloud hold, by kind.
+// rows are the rows of the lists of a cloud, by kind.
 type rows map[string][]string
 
 func (r rows) estate(t testing.TB) *normalize.Estate {
@@ -27,7 +27,7 @@ func (r rows) estate(t testing.TB) *normalize.Estate {
 	return e
 }
 
-// small is a cloud with one of each thing that belongs to another.
+// small returns a cloud with one object of each kind, related to each other.
 func small() rows {
 	return rows{
 		normalize.Server: {`{"id":"s1","name":"web","tenant_id":"p","flavor":{"id":"f"},"image":{"id":"i"},"created":"2026-01-02T03:00:00Z"}`, `{"id":"s2","name":"alone","tenant_id":"p","flavor":{"id":"gone"}}`},
@@ -92,7 +92,7 @@ func TestRelations(t *testing.T) {
 		"a volume that came with the server":        {normalize.Volume, "root", "root", "p", "made with server web"},
 		"an empty volume that came with the server": {normalize.Volume, "blank", "s1-blank-vol", "p", "made with server web"},
 		"a volume that was attached later":          {normalize.Volume, "later", "later", "p", ""},
-		"a volume that somebody gave a name":        {normalize.Volume, "named", "data", "p", ""},
+		"a volume with a name":                      {normalize.Volume, "named", "data", "p", ""},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -116,7 +116,7 @@ func TestAllProjects(t *testing.T) {
 	}
 }
 
-func TestPortsThatAreLessSecuredThanTheirNetwork(t *testing.T) {
+func TestPortsLessSecureThanTheirNetwork(t *testing.T) {
 	t.Parallel()
 	resources, _ := rows{
 		normalize.Network: {`{"id":"safe","tenant_id":"p","port_security_enabled":true}`, `{"id":"open","tenant_id":"p","port_security_enabled":false}`},
@@ -152,7 +152,7 @@ func TestUnread(t *testing.T) {
 	}{
 		"a server that is made":                {rows{normalize.Server: {`{"id":"s","status":"BUILD"}`}, normalize.Port: nil}, "it cannot be compared while its status is BUILD"},
 		"a server":                             {rows{normalize.Server: {`{"id":"s","status":"ACTIVE"}`}, normalize.Port: nil}, ""},
-		"a server whose ports were not read":   {rows{normalize.Server: {`{"id":"s","status":"ACTIVE"}`}}, "what it is plugged into is not known"},
+		"a server whose ports were not read":   {rows{normalize.Server: {`{"id":"s","status":"ACTIVE"}`}}, "its interfaces are not known"},
 		"a rule whose group went":              {rows{normalize.SecurityGroupRule: {rule}, normalize.SecurityGroup: nil}, "its group g is not in the list of groups"},
 		"a rule, while groups cannot be read":  {rows{normalize.SecurityGroupRule: {rule}}, ""},
 		"a rule whose group was read":          {rows{normalize.SecurityGroupRule: {rule}, normalize.SecurityGroup: {`{"id":"g"}`}}, ""},
@@ -259,12 +259,12 @@ func TestUnreadFields(t *testing.T) {
 		"a network's segments":                 {rows{normalize.Network: {`{"id":"n"}`}}, false, normalize.Network, "n", "segments", "role admin"},
 		"a network without one":                {rows{normalize.Network: {`{"id":"n","provider:segmentation_id":null}`}}, false, normalize.Network, "n", "segmentation_id", ""},
 		"a network, for an administrator":      {rows{normalize.Network: {`{"id":"n"}`}}, true, normalize.Network, "n", "segmentation_id", ""},
-		"a field that everybody is shown":      {rows{normalize.Network: {`{"id":"n"}`}}, false, normalize.Network, "n", "dns_domain", ""},
-		"whether a router is distributed":      {rows{normalize.Router: {`{"id":"r"}`}}, false, normalize.Router, "r", "distributed", "role admin"},
-		"a router of which it is shown":        {rows{normalize.Router: {`{"id":"r","distributed":false}`}}, false, normalize.Router, "r", "distributed", ""},
-		"what a port is bound with":            {rows{normalize.Port: {`{"id":"p"}`}}, false, normalize.Port, "p", "profile", "role admin"},
+		"a field that every user may read":     {rows{normalize.Network: {`{"id":"n"}`}}, false, normalize.Network, "n", "dns_domain", ""},
+		"a router's field distributed":         {rows{normalize.Router: {`{"id":"r"}`}}, false, normalize.Router, "r", "distributed", "role admin"},
+		"a router with that field":             {rows{normalize.Router: {`{"id":"r","distributed":false}`}}, false, normalize.Router, "r", "distributed", ""},
+		"a port's binding":                     {rows{normalize.Port: {`{"id":"p"}`}}, false, normalize.Port, "p", "profile", "role admin"},
 		"the segment of a subnet":              {rows{normalize.Subnet: {`{"id":"p"}`}}, false, normalize.Subnet, "p", "segment_id", "role admin"},
-		"what a flavor asks for":               {rows{normalize.Flavor: {`{"id":"f"}`}}, false, normalize.Flavor, "f", "extra_specs", "role admin"},
+		"a flavor's extra specs":               {rows{normalize.Flavor: {`{"id":"f"}`}}, false, normalize.Flavor, "f", "extra_specs", "role admin"},
 		"a server's flavor":                    {lists(func(rows) {}), false, normalize.Server, "s", "flavor_vcpus", ""},
 		"a server's groups that were not read": {lists(func(r rows) { delete(r, normalize.ServerGroup) }), false, normalize.Server, "s", "server_groups", "openstack/server_group was not read"},
 		"a server in no group":                 {lists(func(rows) {}), false, normalize.Server, "s", "server_groups", ""},
@@ -285,8 +285,8 @@ func TestUnreadFields(t *testing.T) {
 	}
 }
 
-// TestBrokenLists has lists that were not read, beside ones that were: what the services
-// make by themselves is no one's.
+// TestBrokenLists joins estates with and without some lists: objects that the services
+// create by themselves belong to no declaration.
 func TestBrokenLists(t *testing.T) {
 	t.Parallel()
 	const volume = `{"id":"v","name":"","created_at":"2026-01-02T03:00:20.000000","attachments":[{"server_id":"s"}]}`
@@ -316,8 +316,8 @@ func TestBrokenLists(t *testing.T) {
 	}
 }
 
-// TestUnreadThatSettles expects no declaration of what changes right now, and one of what
-// has been changing for a long time.
+// TestUnreadThatSettles expects no declaration of an object that changed a moment ago, and
+// one of an object that has been in a transient state for a long time.
 func TestUnreadThatSettles(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)

@@ -62,7 +62,7 @@ func orZero() table.Form {
 	return f
 }
 
-// member is a map of which one field is read, or the value of that field itself.
+// member is the form of a map of which one field is read, or of the value of that field itself.
 func member(name string) table.Form {
 	return table.Form{Read: func(c *table.Context, v model.Value) model.Value {
 		if value, ok := v.Get(name); ok {
@@ -102,7 +102,7 @@ func fixedIPs() table.Form {
 	return bag(address().Of("ip_address"), text().Of("subnet_id")).Derived()
 }
 
-func plugged() table.Form {
+func interfaceList() table.Form {
 	return table.Sequence(block(text().Of("port network"), mac().Of("mac"), fixedIPs().Of("fixed_ips")))
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// FuzzObject reads a hostile row as every kind, twice, and joins what it made of
-// it with itself.
+// FuzzObject normalizes an arbitrary row as every kind, twice, and joins the objects with
+// each other.
 func FuzzObject(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":"a","name":{"x":[1]},"security_groups":[{"name":"a"},"b",null,{}],"flavor":"1","image":[],"metadata":[1],"tags":{"a":1},"created":7}`,
@@ -35,7 +35,7 @@ func FuzzObject(f *testing.F) {
 			}
 			if err == nil {
 				e.Objects[k.Name] = []normalize.Object{o}
-				saysSomething(t, k.Name, o.Value)
+				hasNoBlank(t, k.Name, o.Value)
 			}
 		}
 		resources, unread := e.Resources("cloud")
@@ -45,12 +45,12 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// saysSomething tells whether no field of an object is blank.
-func saysSomething(t *testing.T, kind string, v model.Value) {
+// hasNoBlank reports whether no field of an object is blank.
+func hasNoBlank(t *testing.T, kind string, v model.Value) {
 	t.Helper()
 	for _, field := range v.Fields() {
 		if k := field.Value.Kind(); k != model.Bool && k != model.Number && field.Value.IsEmpty() {
-			t.Errorf("%s: %s says nothing", kind, field.Name)
+			t.Errorf("%s: %s is blank", kind, field.Name)
 		}
 	}
 }

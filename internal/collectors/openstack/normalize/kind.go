@@ -11,10 +11,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Type is the first part of the kinds' names.
+// Type is the first part of the names of the kinds.
 const Type = "openstack"
 
-// The kinds, by their names in findings.
+// The names of the kinds in findings.
 const (
 	Server            = "openstack/server"
 	Flavor            = "openstack/flavor"
@@ -39,69 +39,66 @@ const (
 	BlockStorage = "block-storage"
 )
 
-// Belongs says whose the objects of a kind are.
+// Belongs is the owner of the objects of a kind.
 type Belongs int
 
-// Whose objects are: nobody's, a project's, or a user's.
+// The owners of objects: none, a project, or a user.
 const (
-	ToNobody Belongs = iota
+	ToNone Belongs = iota
 	ToProject
 	ToUser
 )
 
-// A Kind is what one list of a service holds, and how its objects are read.
+// A Kind is the content of one list of a service, and how its objects are read.
 type Kind struct {
-	// Name is the kind as in model.Key.Kind, Service whose list it is.
+	// Name is the kind as in model.Key.Kind, and Service the service with the list.
 	Name, Service string
-	// Path is the list below the service's address ("servers/detail"), Rows the
-	// field of its answers that holds the rows ("servers").
+	// Path is the path of the list below the service's address ("servers/detail"), and Rows the
+	// field of its answers with the rows ("servers").
 	Path, Rows string
-	// Belongs says whose the objects are.
+	// Belongs is the owner of the objects.
 	Belongs Belongs
-	// Microversion is the newest version of the service's interface in which rows
-	// have this form; "" for a service that has none. An older one leaves fields
-	// out.
+	// Microversion is the newest version of the service's API in which rows have this form; ""
+	// for a service without microversions. An older one leaves fields out.
 	Microversion string
-	// Counted tells that pages begin at a position, and that none says whether
-	// another one follows.
-	Counted bool
-	// Roll is a list of all there are, also of those that the first one leaves out
-	// without a word; nil where it leaves none out.
-	Roll *Roll
+	// OffsetPaged reports whether the list is paged by offset, without a link to the next page.
+	OffsetPaged bool
+	// Index is a list of all objects, which includes those that the first list leaves out
+	// silently; nil if it leaves none out.
+	Index *Index
 
 	fields table.Fields
-	// prepare brings a row into the form that fields describe; nil for none.
+	// prepare converts a row into the form that fields describe; nil for none.
 	prepare func(row model.Value) model.Value
-	// admin are the names of the fields that the service shows to administrators alone,
-	// unless its policy says otherwise.
+	// admin are the names of the fields that the service returns to administrators only, by its
+	// default policy.
 	admin []string
-	// joined are the fields that Estate.Resources fills in.
-	joined  table.Fields
-	busy    []busy
-	query   url.Values
-	rest    url.Values
-	labels  string
-	exposed []model.ExposedField
-	// rules rate drift before the fields that are rated apart do, otherwise after them.
-	rules, otherwise []model.SeverityRule
+	// joined are the fields that Estate.Resources sets.
+	joined    table.Fields
+	busy      []busy
+	query     url.Values
+	restQuery url.Values
+	labels    string
+	exposed   []model.ExposedField
+	// rules rate drift before the rules of single fields, and fallbackRules after them.
+	rules, fallbackRules []model.SeverityRule
 }
 
-// A Roll tells which objects there are, and nothing else of them.
-type Roll struct {
-	// Path is where it is, in the same form as the first list.
+// An Index is a list with the ids and names of all objects.
+type Index struct {
+	// Path is its path; it has the same form as the first list.
 	Path string
-	// Since is the first microversion whose roll holds all of them.
+	// Since is the first microversion whose index holds all objects.
 	Since string
-	// Why says why an object is in the roll alone, and what to do.
+	// Why is why an object is in the index only, and the next step.
 	Why string
 }
 
-// busy are states in which an object cannot be compared, and the field of rows
-// that tells.
+// busy are the states of a row's field in which an object cannot be compared.
 type busy struct{ field, states string }
 
-// Kinds returns every kind, those with the most objects first, so that their
-// lists are begun first.
+// Kinds returns every kind. Those with the most objects come first, so that their lists are
+// started first.
 func Kinds() []*Kind {
 	kinds := slices.Concat(largest(), computing(), networking())
 	for _, k := range kinds {
@@ -110,9 +107,8 @@ func Kinds() []*Kind {
 	return kinds
 }
 
-// Queries returns what to ask the kind's list for besides paging and the project,
-// one after the other: each list holds what the others leave out. They are the
-// caller's own.
+// Queries returns the queries that together list the whole kind, without the parameters for
+// paging and the project. The caller may modify them.
 func (k *Kind) Queries() []url.Values {
 	query := url.Values{}
 	for name, values := range k.query {
@@ -126,8 +122,8 @@ func (k *Kind) Queries() []url.Values {
 			query.Add("fields", name)
 		}
 	}
-	if k.rest == nil {
+	if k.restQuery == nil {
 		return []url.Values{query}
 	}
-	return []url.Values{query, maps.Clone(k.rest)}
+	return []url.Values{query, maps.Clone(k.restQuery)}
 }

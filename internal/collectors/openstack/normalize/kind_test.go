@@ -22,7 +22,7 @@ func TestKinds(t *testing.T) {
 		if schema == nil {
 			t.Fatalf("%s has no schema", k.Name)
 		}
-		if schema.Name != k.Name || schema.Namespaced == (k.Belongs == normalize.ToNobody) {
+		if schema.Name != k.Name || schema.Namespaced == (k.Belongs == normalize.ToNone) {
 			t.Errorf("%s has schema %s, with places: %t", k.Name, schema.Name, schema.Namespaced)
 		}
 		if schema.Labels != "" && schema.Schema.Fields[schema.Labels] == nil {
@@ -30,7 +30,7 @@ func TestKinds(t *testing.T) {
 		}
 		for _, rule := range schema.Severities {
 			if rule.Reason == "" || rule.Severity == "" || len(rule.Verdicts) == 0 {
-				t.Errorf("%s has a rule that says too little: %+v", k.Name, rule)
+				t.Errorf("%s has an incomplete rule: %+v", k.Name, rule)
 			}
 			for _, path := range append(conditions(rule), rule.Path) {
 				if path != "" && schema.Schema.Fields[path] == nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Normalizer makes the rows of one cloud canonical. It is for one goroutine: it
-// keeps texts that repeat from row to row once.
+// A Normalizer converts the rows of one cloud into their canonical form. It keeps repeated
+// texts once, and is not safe for concurrent use.
 type Normalizer struct {
 	context table.Context
-	// fields collects what an object has, for one object at a time.
+	// fields collects the fields of one object at a time.
 	fields []model.Field
 }
 
@@ -28,28 +28,27 @@ func New() *Normalizer {
 
 // An Object is one row of a list in its canonical form.
 type Object struct {
-	// ID is OpenStack's; of a keypair its name.
+	// ID is the id of OpenStack, or the name of a keypair.
 	ID string
-	// Name is what people call it, or "".
+	// Name is the display name, or "".
 	Name string
-	// Place is the id of the project that it belongs to; "" where the row does not
-	// say, and of a keypair, whose rows never do.
+	// Place is the id of its project; "" if the row has none. Rows of keypairs never have one.
 	Place string
-	// User is the id of the user who made it; "" where the row does not say.
+	// User is the id of the user who created it; "" if the row has none.
 	User  string
 	Value model.Value
-	// Identities are what else it is known by, beside what Estate.Resources adds.
+	// Identities are its identities, without those that Estate.Resources adds.
 	Identities []model.Identity
-	// Created is when it came to be, Updated when it last changed, as the service
-	// counts; zero where the row does not say.
+	// Created is when it was created, and Updated when it last changed, by the service's clock;
+	// zero if the row does not have the time.
 	Created, Updated time.Time
-	// Busy says why it cannot be compared now; "" when it can.
+	// Busy is why it cannot be compared now; "" if it can.
 	Busy string
-	// Hidden are the names of the fields of which the row has no key, and that the
-	// service shows to administrators alone.
+	// Hidden are the names of the fields that the row lacks, and that the service returns to
+	// administrators only.
 	Hidden []string
 
-	// members are the servers of a server group.
+	// members are the ids of the servers of a server group.
 	members []string
 }
 
@@ -58,7 +57,7 @@ func (s *Normalizer) Object(k *Kind, row model.Value) (Object, error) {
 	if k.prepare != nil {
 		row = k.prepare(row)
 	}
-	o := Object{ID: row.At(k.key()).Str(), Busy: k.busyness(row)}
+	o := Object{ID: row.At(k.key()).Str(), Busy: k.busyReason(row)}
 	if o.ID == "" {
 		return Object{}, errors.New("a row has no " + k.key())
 	}
@@ -80,7 +79,7 @@ func (s *Normalizer) Object(k *Kind, row model.Value) (Object, error) {
 	return o, nil
 }
 
-// key is the field of a row that tells objects apart.
+// key returns the field of a row that identifies the object.
 func (k *Kind) key() string {
 	if k.Belongs == ToUser {
 		return "name"
@@ -88,17 +87,17 @@ func (k *Kind) key() string {
 	return "id"
 }
 
-// busyness says why an object cannot be compared now, or "".
-func (k *Kind) busyness(row model.Value) string {
+// busyReason returns why an object cannot be compared now, or "".
+func (k *Kind) busyReason(row model.Value) string {
 	for _, b := range k.busy {
 		if state := row.At(b.field).Str(); state != "" && slices.Contains(strings.Fields(b.states), state) {
-			return fmt.Sprintf("it cannot be compared while its %s is %s: the next look tries again", snake(b.field), state)
+			return fmt.Sprintf("it cannot be compared while its %s is %s: the next scan tries again", snake(b.field), state)
 		}
 	}
 	return ""
 }
 
-// hidden returns the names of the administrators' fields of which the row has no key.
+// hidden returns the names of the administrators' fields that the row lacks.
 func (k *Kind) hidden(row model.Value) []string {
 	var names []string
 	for i := range k.fields {
@@ -119,7 +118,7 @@ func firstText(row model.Value, names ...string) string {
 	return ""
 }
 
-// timeOf reads a time in UTC; Cinder leaves the zone out. What is none is zero.
+// timeOf parses a time in UTC; Cinder leaves out the zone. It returns zero for an invalid text.
 func timeOf(text string) time.Time {
 	return decode.Time(text, time.RFC3339, "2006-01-02T15:04:05")
 }

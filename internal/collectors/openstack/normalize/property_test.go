@@ -38,9 +38,9 @@ func read(t *rapid.T, kind *normalize.Kind, row string) normalize.Object {
 	return o
 }
 
-// TestOrderSaysNothing: whatever order the lists are in, and the lists in them,
-// the resources are the same.
-func TestOrderSaysNothing(t *testing.T) {
+// TestOrderHasNoEffect tests that the order of the rows, and of the lists in them, does not
+// change the resources.
+func TestOrderHasNoEffect(t *testing.T) {
 	t.Parallel()
 	cloud := small()
 	cloud[normalize.SecurityGroup] = []string{`{"id":"g","name":"web","tenant_id":"p"}`, `{"id":"h","name":"default","tenant_id":"p"}`}
@@ -61,8 +61,8 @@ func TestOrderSaysNothing(t *testing.T) {
 	})
 }
 
-// TestSpellings: a port and what is around it are the same value however they
-// are written.
+// TestSpellings tests that the notations of a port and of its related objects do not change
+// their values.
 func TestSpellings(t *testing.T) {
 	t.Parallel()
 	port, rule := kindOf(t, normalize.Port), kindOf(t, normalize.SecurityGroupRule)
@@ -93,7 +93,7 @@ func TestSpellings(t *testing.T) {
 	})
 }
 
-// TestSchemas: what is written in other ways, and by people, is the same.
+// TestSchemas tests that the notations of a value, and those that users write, are equal.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	schemas := normalize.Schemas()
@@ -109,7 +109,7 @@ func TestSchemas(t *testing.T) {
 		"servers of names in another order": {normalize.Subnet, `{"dns_nameservers":["9.9.9.9","1.1.1.1"]}`, `{"dns_nameservers":["1.1.1.1","9.9.9.9"]}`, false},
 		"a MAC address in capitals":         {normalize.Port, `{"mac_address":"FA:16:3E:00:00:01"}`, `{"mac_address":"fa:16:3e:00:00:01"}`, true},
 		"groups in another order":           {normalize.Port, `{"security_groups":["b","a"]}`, `{"security_groups":["a","b"]}`, true},
-		"a truth as text":                   {normalize.Server, `{"config_drive":"true"}`, `{"config_drive":true}`, true},
+		"a boolean as text":                 {normalize.Server, `{"config_drive":"true"}`, `{"config_drive":true}`, true},
 		"an interface in another network":   {normalize.Server, `{"interfaces":[{"network":"a"}]}`, `{"interfaces":[{"network":"b"}]}`, false},
 		"tags in another order":             {normalize.Image, `{"tags":["b","a"]}`, `{"tags":["a","b"]}`, true},
 		"an empty entry of metadata":        {normalize.Server, `{"metadata":{"a":""}}`, `{"metadata":{"b":""}}`, false},

@@ -8,34 +8,33 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// server adds the names of what a server was made from, and what it is plugged
-// into.
+// server adds the names of a server's flavor and image, its groups and its interfaces.
 func (j *joiner) server(r *model.Resource) string {
 	if !j.wasRead(Port) {
-		return "what it is plugged into is not known, since " + Port + " was not read"
+		return "its interfaces are not known, because " + Port + " was not read"
 	}
-	j.refer(r, "flavor", Flavor, "name", "vcpus", "ram", "disk")
-	j.refer(r, "image", Image, "name")
-	switch groups := j.grouped[r.ID]; {
+	j.addReferenced(r, "flavor", Flavor, "name", "vcpus", "ram", "disk")
+	j.addReferenced(r, "image", Image, "name")
+	switch groups := j.groupsByServer[r.ID]; {
 	case !j.wasRead(ServerGroup):
 		r.UnreadFields = append(r.UnreadFields, model.UnreadField{Name: "server_groups", Reason: "its server_groups is not known: " + ServerGroup + " was not read"})
 	case len(groups) > 0:
-		r.Value = r.Value.With("server_groups", textsOf(groups))
+		r.Value = r.Value.With("server_groups", sortedTexts(groups))
 	}
-	if ports := j.plugged[r.ID]; len(ports) > 0 {
+	if ports := j.portsByDevice[r.ID]; len(ports) > 0 {
 		r.Value = r.Value.With("interfaces", interfaces(ports))
 	}
 	return ""
 }
 
-// identities are what else an object is known by. Inventories know a server by
-// its id, its MAC addresses and its name, which another one may have.
+// identities returns the identities of an object. Inventories identify a server by its id, its
+// MAC addresses and its name, which is not unique.
 func (j *joiner) identities(kind string, o *Object) []model.Identity {
 	if kind != Server {
 		return o.Identities
 	}
 	known := []model.Identity{{By: "uuid", Value: o.ID}}
-	for _, port := range j.plugged[o.ID] {
+	for _, port := range j.portsByDevice[o.ID] {
 		if mac := port.Value.At("mac_address").Str(); mac != "" {
 			known = append(known, model.Identity{By: "mac", Value: strings.ToUpper(mac)})
 		}
@@ -46,9 +45,9 @@ func (j *joiner) identities(kind string, o *Object) []model.Identity {
 	return known
 }
 
-// refer adds fields of the object that a field of the resource refers to, where it is in
-// its list: one that was deleted is not, and the reference itself is compared.
-func (j *joiner) refer(r *model.Resource, field, kind string, names ...string) {
+// addReferenced adds fields of the object that a field of the resource refers to. If that
+// object was deleted, the resource keeps the reference only.
+func (j *joiner) addReferenced(r *model.Resource, field, kind string, names ...string) {
 	o := j.find(kind, r.Value.At(field).Str())
 	if o == nil {
 		return
@@ -60,7 +59,7 @@ func (j *joiner) refer(r *model.Resource, field, kind string, names ...string) {
 	}
 }
 
-// interfaces are what ports say of the server that they belong to.
+// interfaces returns the values of a server's ports as its interfaces.
 func interfaces(ports []*Object) model.Value {
 	items := make([]model.Value, len(ports))
 	for i, port := range ports {
@@ -75,8 +74,8 @@ func interfaces(ports []*Object) model.Value {
 	return model.ListOf(items...)
 }
 
-// textsOf returns a sorted list of texts, each of them once.
-func textsOf(texts []string) model.Value {
+// sortedTexts returns a sorted list of the texts without duplicates.
+func sortedTexts(texts []string) model.Value {
 	texts = slices.Clone(texts)
 	slices.Sort(texts)
 	texts = slices.Compact(texts)
@@ -87,11 +86,11 @@ func textsOf(texts []string) model.Value {
 	return model.ListOf(items...)
 }
 
-// bootTime is how long Nova may take to make the volumes of a new server.
+// bootTime is the maximum time in which Nova creates the volumes of a new server.
 const bootTime = time.Hour
 
-// volume tells the volumes that Nova makes with a server from those that
-// somebody attaches: it gives them no name, or one of its own making.
+// volume sets the owner of volumes that Nova creates with a server. It gives them no name, or a
+// generated one; a user's volume has another name.
 func (j *joiner) volume(r *model.Resource) {
 	for _, attachment := range r.Value.At("attachments").Items() {
 		id := attachment.At("server_id").Str()
@@ -104,7 +103,7 @@ func (j *joiner) volume(r *model.Resource) {
 			continue
 		}
 		if age := r.Created.Sub(server.Created); age >= 0 && age <= bootTime {
-			r.SystemOwned = "made with server " + j.named(Server, server.ID)
+			r.SystemOwned = "made with server " + j.nameOf(Server, server.ID)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// The tables hold the kinds that clouds have many objects of, then those of Nova
-// and Glance, and those of Neutron.
+// The tables hold the kinds with the most objects, then those of Nova and Glance, and those of
+// Neutron.
 
 const (
 	login        = "decides who can log in"
@@ -19,14 +19,14 @@ const (
 	everyProject = "every project can use it"
 )
 
-// largest returns the kinds that large clouds have most objects of.
+// largest returns the kinds with the most objects in large clouds.
 func largest() []*Kind {
 	return []*Kind{
 		servers(), ports(),
 		{Name: SecurityGroupRule, Service: Networking, Path: "security-group-rules", Rows: "security_group_rules", Belongs: ToProject,
 			fields: table.Join(text().Of("security_group_id direction ethertype remote_group_id remote_address_group_id"), text().Low().Of("description"),
 				protocol().Of("protocol"), number().Of("port_range_min port_range_max"), address().Of("remote_ip_prefix")),
-			joined: text().Volatile().Of("open_to"), exposed: table.Exposed(model.ExposesReach, ""), otherwise: groupRules()},
+			joined: text().Volatile().Of("open_to"), exposed: table.Exposed(model.ExposesReach, ""), fallbackRules: groupRules()},
 		{Name: Volume, Service: BlockStorage, Path: "volumes/detail", Rows: "volumes", Belongs: ToProject,
 			fields: table.Join(text().Low().Of("name description"), number().Of("size"), derivedText().Of("availability_zone"),
 				text().Of("volume_type snapshot_id source_volid consistencygroup_id"),
@@ -45,10 +45,10 @@ func servers() *Kind {
 			boolean().Of("config_drive locked"), address().Of("accessIPv4 accessIPv6"),
 			table.Set(member("name")).High(reach).Of("security_groups"), table.Set(member("id")).Of("os-extended-volumes:volumes_attached>volumes")),
 		joined: table.Join(derivedText().Of("flavor_name image_name"), derivedNumber().Of("flavor_vcpus flavor_ram flavor_disk"), set().Of("server_groups"),
-			plugged().Medium("decides which networks it is in").Of("interfaces")),
+			interfaceList().Medium("decides which networks it is in").Of("interfaces")),
 		busy: []busy{{"status", "BUILD REBUILD RESIZE REVERT_RESIZE MIGRATING UNKNOWN"}, {"OS-EXT-STS:task_state", "deleting soft-deleting restoring"}},
 		// Before 2.69 Nova leaves out the servers of a cell that is down.
-		Roll:   &Roll{Path: "servers", Since: "2.69", Why: "Nova's cell that holds it does not answer: see nova-manage cell_v2 list_cells"},
+		Index:  &Index{Path: "servers", Since: "2.69", Why: "Nova's cell that holds it does not answer: see nova-manage cell_v2 list_cells"},
 		labels: "metadata",
 		rules:  table.Rate(model.High, "the server is in error", "vm_state", table.Edited(), table.Is("vm_state", "error")),
 		exposed: slices.Concat(table.Exposed(model.ExposesCode, "image volumes"),
@@ -59,14 +59,14 @@ func servers() *Kind {
 func computing() []*Kind {
 	return []*Kind{
 		images(),
-		{Name: ServerGroup, Service: Compute, Path: "os-server-groups", Rows: "server_groups", Belongs: ToProject, Microversion: "2.46", Counted: true,
+		{Name: ServerGroup, Service: Compute, Path: "os-server-groups", Rows: "server_groups", Belongs: ToProject, Microversion: "2.46", OffsetPaged: true,
 			fields: text().Of("name policies")},
 		{Name: Keypair, Service: Compute, Path: "os-keypairs", Rows: "keypairs", Belongs: ToUser, Microversion: "2.46",
 			prepare: func(row model.Value) model.Value { return row.At("keypair") },
 			fields: table.Join(text().Of("name type"), table.Text(strings.TrimSpace).High(login).Of("public_key"),
 				derivedText().Of("fingerprint")),
-			exposed: table.Exposed(model.ExposesAccess, ""), otherwise: table.Rate(model.Medium, login, "", table.Unmanaged())},
-		{Name: Flavor, Service: Compute, Path: "flavors/detail", Rows: "flavors", Belongs: ToNobody, Microversion: "2.61",
+			exposed: table.Exposed(model.ExposesAccess, ""), fallbackRules: table.Rate(model.Medium, login, "", table.Unmanaged())},
+		{Name: Flavor, Service: Compute, Path: "flavors/detail", Rows: "flavors", Belongs: ToNone, Microversion: "2.61",
 			fields: table.Join(text().Of("name"), text().Low().Of("description"), orZero().Of("swap"), entries().Of("extra_specs"),
 				number().Of("ram disk vcpus OS-FLV-EXT-DATA:ephemeral rxtx_factor"), boolean().Of("os-flavor-access:is_public OS-FLV-DISABLED:disabled")),
 			admin: []string{"extra_specs"}, query: url.Values{"is_public": {"None"}},
@@ -83,7 +83,7 @@ func images() *Kind {
 			set().Low().Of("tags"), entries().Of("properties")),
 		busy: []busy{{"status", "queued saving uploading importing pending_delete deleted"}},
 		// Glance lists hidden images only if they are asked for.
-		rest: url.Values{"os_hidden": {"true"}}, labels: "tags",
+		restQuery: url.Values{"os_hidden": {"true"}}, labels: "tags",
 		rules: append(table.Rate(model.High, everyProject, "visibility", table.Edited(), public),
 			table.Rate(model.High, everyProject, "", table.Unmanaged(), public)...),
 		exposed: append(table.Exposed(model.ExposesCode, "checksum status"), table.Exposed(model.ExposesAccess, "visibility")...)}

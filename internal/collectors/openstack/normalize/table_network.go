@@ -37,8 +37,8 @@ func networking() []*Kind {
 	}
 }
 
-// The values of the field open_to: anybody if the world is let in, and pinging if only
-// its control messages are.
+// The values of the field open_to: anybody if the world is allowed in, and pinging if only its
+// ICMP messages are.
 const (
 	anybody = "anybody"
 	pinging = "anybody by icmp"
@@ -91,5 +91,5 @@ func floatingIPs() *Kind {
 		fields: table.Join(text().Of("floating_network_id dns_name dns_domain qos_policy_id"), text().Low().Of("description"), text().High(outside).Of("port_id"),
 			address().Of("floating_ip_address"), address().High(outside).Of("fixed_ip_address"), derivedText().Of("router_id"), portDevice().Of("port_details>device_id"),
 			forwardings().High(outside).Of("port_forwardings"), set().Low().Of("tags")),
-		labels: "tags", exposed: table.Exposed(model.ExposesReach, ""), otherwise: table.Rate(model.High, outside, "", table.Unmanaged())}
+		labels: "tags", exposed: table.Exposed(model.ExposesReach, ""), fallbackRules: table.Rate(model.High, outside, "", table.Unmanaged())}
 }

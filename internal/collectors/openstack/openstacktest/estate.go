@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// A Row is one object as its service writes it.
+// A Row is one object in the form of its service's API.
 type Row map[string]any
 
-// A Project is one that objects belong to.
+// A Project is a project of the cloud.
 type Project struct{ ID, Name string }
 
-// An Account is who may log in, and what for.
+// An Account is a user with its credentials, project and roles.
 type Account struct {
 	ID, Name, Password string
 	// Credential and Secret are an application credential's; "" for none.
@@ -24,24 +24,24 @@ type Account struct {
 
 func (a Account) admin() bool { return slices.Contains(a.Roles, "admin") }
 
-// An Estate is what a cloud holds.
+// An Estate is the content of a cloud.
 type Estate struct {
 	Accounts []Account
 	Regions  []string
-	// Without are the types of services that the catalogue lacks, Clear the one
-	// that it offers without TLS.
+	// Without are the types of services that the catalogue lacks, and Clear the type of the one
+	// without TLS.
 	Without []string
 	Clear   string
-	// Microversion is the newest that Nova has.
+	// Microversion is Nova's newest.
 	Microversion string
-	// Lists by their paths.
+	// Lists are the rows by the lists' paths.
 	Lists map[string][]Row
 	// Down are the ids of servers whose cell does not answer.
 	Down []string
-	// Actions are what was done to servers, by their ids.
+	// Actions are the rows of the action logs of servers, by their ids.
 	Actions map[string][]Row
-	// Denied are the lists that policies forbid, Hides tells those that they make
-	// look empty to an account.
+	// Denied are the lists that policies forbid. Hides reports whether a list is empty for an
+	// account.
 	Denied []string
 	Hides  func(path string, who Account) bool
 }
@@ -62,7 +62,7 @@ func encode(v any) []byte {
 	return body
 }
 
-// The two projects of every estate, and who may log in there.
+// The two projects of every estate.
 func web() Project   { return Project{"5c117f89000000000000000000000001", "web"} }
 func other() Project { return Project{"5c117f89000000000000000000000002", "other"} }
 
@@ -73,8 +73,8 @@ const (
 	Secret     = "s3cret-of-the-credential"
 )
 
-// accounts are an administrator, a member, one who reads by an application
-// credential, and one with a role that no policy knows.
+// accounts returns an administrator, a member, a user with an application credential, and one
+// with a role that no policy contains.
 func accounts() []Account {
 	return []Account{
 		{ID: "a0000000000000000000000000000001", Name: "admin", Password: Password, Project: web(), Roles: []string{"admin", "member", "reader"}},
@@ -84,32 +84,32 @@ func accounts() []Account {
 	}
 }
 
-// id returns an OpenStack id: kind tells the kinds apart.
+// id returns an OpenStack id; kind distinguishes the kinds.
 func id(kind, n int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", kind, n) }
 
 const when = "2026-11-20T05:29:18Z"
 
-// A Size is how much of what an estate holds.
+// A Size is the number of objects of an estate.
 type Size struct{ Servers, Ports, Groups, Rules, Networks, Volumes, Images int }
 
-// Small is an estate with a few objects of each kind, in two projects; names are
-// used twice.
+// Small returns an estate with a few objects of each kind, in two projects, with duplicate
+// names.
 func Small() Estate {
 	return Sized(Size{Servers: 3, Ports: 5, Groups: 3, Rules: 7, Networks: 2, Volumes: 2, Images: 2})
 }
 
-// Town is an estate as a team has one: 1,000 rules, 200 ports, 100 servers.
+// Town returns the estate of a team: 1,000 rules, 200 ports, 100 servers.
 func Town() Estate {
 	return Sized(Size{Servers: 100, Ports: 200, Groups: 50, Rules: 1000, Networks: 10, Volumes: 50, Images: 20})
 }
 
-// City is one with 10,000 rules.
+// City returns an estate with 10,000 rules.
 func City() Estate {
 	return Sized(Size{Servers: 500, Ports: 1000, Groups: 500, Rules: 10_000, Networks: 50, Volumes: 300, Images: 50})
 }
 
-// Sized is an estate of a size. All of it belongs to project web, but for the
-// last server, network, group and image, which are the other project's.
+// Sized returns an estate of a size. All objects belong to project web, except the last server,
+// network, group and image, which belong to the other project.
 func Sized(n Size) Estate {
 	e := Estate{Accounts: accounts(), Regions: []string{"RegionOne"}, Microversion: "2.93", Lists: map[string][]Row{}, Actions: map[string][]Row{}}
 	e.compute(n)
@@ -126,7 +126,7 @@ func Sized(n Size) Estate {
 
 func (e *Estate) add(path string, row Row) { e.Lists[path] = append(e.Lists[path], row) }
 
-// owner is whose the object i of n is.
+// owner returns the project of object i of n.
 func owner(i, n int) string {
 	if n > 1 && i == n-1 {
 		return other().ID

@@ -11,14 +11,13 @@ import (
 	"strings"
 )
 
-// Host is what the services call themselves in the addresses of their answers:
-// nobody who asks them has to know that name.
+// Host is the address of the services in their own answers. Clients cannot connect to it.
 const Host = "http://openstack.internal:8774"
 
-// maxPage is the most rows that a page holds.
+// maxPage is the maximum number of rows of a page.
 const maxPage = 1000
 
-// The lists, by their paths.
+// The paths of the lists.
 const (
 	Servers      = nova + "servers/detail"
 	Roll         = nova + "servers"
@@ -36,48 +35,47 @@ const (
 	Volumes      = cinder + "volumes/detail"
 )
 
-// A list is how a service answers one.
+// A list describes how a service answers a list.
 type list struct {
 	rows string
-	// owner is the field of rows that says whose they are.
+	// owner is the field of rows with the owner.
 	owner string
-	// all is the parameter with which an administrator asks for every project's;
-	// strict tells that nobody else may ask so.
+	// all is the parameter with which an administrator requests every project's objects; strict
+	// reports whether other users are denied it.
 	all    string
 	strict bool
-	// knows are the other parameters.
-	knows []string
+	// parameters are the other supported parameters.
+	parameters []string
 }
 
 func lists() map[string]list {
 	paging := []string{"limit", "marker"}
 	networking := []string{"limit", "marker", "fields", "project_id"}
 	return map[string]list{
-		Servers:      {rows: "servers", owner: "tenant_id", all: "all_tenants", strict: true, knows: paging},
-		Roll:         {rows: "servers", owner: "tenant_id", all: "all_tenants", strict: true, knows: paging},
-		Flavors:      {rows: "flavors", knows: append(paging, "is_public")},
-		Keypairs:     {rows: "keypairs", owner: "user_id", knows: paging},
-		ServerGroups: {rows: "server_groups", owner: "project_id", all: "all_projects", knows: []string{"limit", "offset"}},
-		Networks:     {rows: "networks", owner: "project_id", knows: networking},
-		Subnets:      {rows: "subnets", owner: "project_id", knows: networking},
-		Ports:        {rows: "ports", owner: "project_id", knows: networking},
-		Routers:      {rows: "routers", owner: "project_id", knows: networking},
-		FloatingIPs:  {rows: "floatingips", owner: "project_id", knows: networking},
-		Groups:       {rows: "security_groups", owner: "project_id", knows: networking},
-		Rules:        {rows: "security_group_rules", owner: "project_id", knows: networking},
-		Images:       {rows: "images", owner: "owner", knows: append(paging, "owner", "os_hidden")},
-		Volumes:      {rows: "volumes", owner: "os-vol-tenant-attr:tenant_id", all: "all_tenants", knows: paging},
+		Servers:      {rows: "servers", owner: "tenant_id", all: "all_tenants", strict: true, parameters: paging},
+		Roll:         {rows: "servers", owner: "tenant_id", all: "all_tenants", strict: true, parameters: paging},
+		Flavors:      {rows: "flavors", parameters: append(paging, "is_public")},
+		Keypairs:     {rows: "keypairs", owner: "user_id", parameters: paging},
+		ServerGroups: {rows: "server_groups", owner: "project_id", all: "all_projects", parameters: []string{"limit", "offset"}},
+		Networks:     {rows: "networks", owner: "project_id", parameters: networking},
+		Subnets:      {rows: "subnets", owner: "project_id", parameters: networking},
+		Ports:        {rows: "ports", owner: "project_id", parameters: networking},
+		Routers:      {rows: "routers", owner: "project_id", parameters: networking},
+		FloatingIPs:  {rows: "floatingips", owner: "project_id", parameters: networking},
+		Groups:       {rows: "security_groups", owner: "project_id", parameters: networking},
+		Rules:        {rows: "security_group_rules", owner: "project_id", parameters: networking},
+		Images:       {rows: "images", owner: "owner", parameters: append(paging, "owner", "os_hidden")},
+		Volumes:      {rows: "volumes", owner: "os-vol-tenant-attr:tenant_id", all: "all_tenants", parameters: paging},
 	}
 }
 
-// list answers for a page of a list. Answers are kept, for who asks again and
-// again.
+// list answers a page of a list. Answers are cached for repeated requests.
 func (s *Server) list(w http.ResponseWriter, r *http.Request, who Account) {
 	path := strings.Replace(r.URL.Path, cinder+who.Project.ID+"/", cinder, 1)
 	l, ok := lists()[path]
 	query := r.URL.Query()
 	for name := range query {
-		ok = ok && (name == l.all || slices.Contains(l.knows, name))
+		ok = ok && (name == l.all || slices.Contains(l.parameters, name))
 	}
 	version, served := s.estate.microversion(r)
 	switch {
@@ -104,7 +102,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, who Account) {
 	}
 }
 
-// page returns the rows that were asked for, and where the next ones are.
+// page returns the requested rows, and the link to the next ones.
 func (s *Server) page(path string, l list, query url.Values, who Account, version int) (int, any) {
 	rows := s.visible(path, l, query, who, version)
 	limit := s.limit(query)
@@ -134,7 +132,7 @@ func (s *Server) page(path string, l list, query url.Values, who Account, versio
 	return http.StatusOK, answer
 }
 
-// visible returns the rows that an account is shown in a version of the interface.
+// visible returns the rows that are visible to an account in a microversion.
 func (s *Server) visible(path string, l list, query url.Values, who Account, version int) []Row {
 	hides := s.estate.Hides != nil && s.estate.Hides(path, who)
 	from := path
@@ -155,7 +153,7 @@ func (s *Server) limit(query url.Values) int {
 	return most
 }
 
-// link adds where the next page begins, as each service writes that.
+// link adds the link to the next page, in the form of the service.
 func (answer Row) link(path string, l list, query url.Values, marker string) {
 	next := maps.Clone(query)
 	next.Set("marker", marker)
@@ -166,7 +164,7 @@ func (answer Row) link(path string, l list, query url.Values, marker string) {
 	answer[l.rows+"_links"] = []Row{{"rel": "next", "href": Host + path + "?" + next.Encode()}}
 }
 
-// shows tells whether a row is shown to an account that asks so.
+// shows reports whether a row is visible to an account with a query.
 func shows(path string, l list, row Row, query url.Values, who Account) bool {
 	owner := ownerOf(l, row)
 	own := who.admin() || owner == who.Project.ID
@@ -185,7 +183,7 @@ func shows(path string, l list, row Row, query url.Values, who Account) bool {
 
 func isHidden(image Row) bool { return image["os_hidden"] == true }
 
-// asked tells whether a filter, where there is one, lets a value through.
+// asked reports whether a value passes a filter, if there is one.
 func asked(query url.Values, filter, value string) bool {
 	return !query.Has(filter) || query.Get(filter) == value
 }
@@ -205,7 +203,7 @@ func idOf(row Row) string {
 	return fmt.Sprint(row["id"])
 }
 
-// project leaves out what was not asked for, and what the version does not have.
+// project removes the fields that were not requested, and those that the version does not have.
 func project(rows []Row, fields []string, path string, version int) []Row {
 	all := make([]Row, 0, len(rows))
 	for _, row := range rows {
@@ -221,14 +219,13 @@ func project(rows []Row, fields []string, path string, version int) []Row {
 	return all
 }
 
-// since is the microversion that has a field.
+// since returns the microversion that added a field.
 func since(path, field string) int {
 	return map[string]int{Servers + " locked": 9, Servers + " description": 19, Servers + " tags": 26,
 		Flavors + " description": 55, Flavors + " extra_specs": 61, ServerGroups + " project_id": 13}[path+" "+field]
 }
 
-// microversion returns the one that is asked for; served tells whether Nova has
-// it.
+// microversion returns the requested one; served reports whether Nova has it.
 func (e Estate) microversion(r *http.Request) (version int, served bool) {
 	asked := r.Header.Get("X-OpenStack-Nova-API-Version")
 	if asked == "" {

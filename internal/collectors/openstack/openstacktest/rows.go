@@ -2,7 +2,7 @@ package openstacktest
 
 import "fmt"
 
-// The kinds of ids.
+// The kinds in ids.
 const (
 	aServer = 0x5e + iota
 	aFlavor
@@ -72,7 +72,7 @@ func (e *Estate) network(n Size) {
 	}
 }
 
-// common adds what all of Neutron's objects have.
+// common adds the common fields of Neutron's objects.
 func common(row Row, project string) Row {
 	for name, v := range (Row{"tenant_id": project, "project_id": project, "description": "", "tags": []string{}, "revision_number": 1, "created_at": when, "updated_at": when}) {
 		row[name] = v
@@ -80,7 +80,7 @@ func common(row Row, project string) Row {
 	return row
 }
 
-// port is one of a server, while there are servers without one.
+// port returns a port of a server, as long as there are servers without one.
 func port(i int, n Size) Row {
 	device, role := "", ""
 	if i < n.Servers {

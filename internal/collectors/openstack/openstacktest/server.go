@@ -1,8 +1,7 @@
-// Package openstacktest is a stand-in for an OpenStack cloud, for tests and the
-// bench: it hands out tokens that end, and answers the lists of Nova, Neutron,
-// Glance and Cinder with their own paging, policies and versions. It serves
-// everything below one address, Keystone at /v3, and fails on what it does not
-// know.
+// Package openstacktest is a fake OpenStack cloud for tests and the benchmark. It issues tokens
+// that expire, and answers the lists of Nova, Neutron, Glance and Cinder with their own paging,
+// policies and versions. It serves all services at one address, with Keystone at /v3, and
+// rejects unknown requests.
 package openstacktest
 
 import (
@@ -18,29 +17,27 @@ import (
 	"github.com/driftd/driftd/internal/faults"
 )
 
-// A Server answers for one Estate. It is safe for concurrent use.
+// A Server serves one Estate. It is safe for concurrent use.
 type Server struct {
 	// Set holds faults by paths.
 	faults.Set
 
-	// MaxPage is the most rows that a page holds, in the place of 1000.
+	// MaxPage is the maximum number of rows of a page, instead of 1000.
 	MaxPage int
-	// Strange is told of each request that the server does not know; it answers
-	// them with 501.
+	// Strange is called with each unknown request, which is answered with 501.
 	Strange func(request string)
 
 	mu     sync.Mutex
 	estate Estate
-	// tokens are whose those are that are good.
+	// tokens are the accounts of the valid tokens.
 	tokens map[string]Account
 	issued int
 	seen   []*http.Request
-	// answers are those of lists since the estate last changed.
+	// answers are the cached answers since the last change of the estate.
 	answers map[string][]byte
 }
 
-// New returns a server for a copy of the estate. The order of what has none is
-// drawn from random.
+// New returns a server for a copy of the estate. random draws the order of unordered lists.
 func New(estate Estate, random *rand.Rand) *Server {
 	s := &Server{estate: estate.clone(), tokens: map[string]Account{}, answers: map[string][]byte{}}
 	for _, rows := range s.estate.Lists {
@@ -49,7 +46,7 @@ func New(estate Estate, random *rand.Rand) *Server {
 	return s
 }
 
-// Edit changes the estate at once.
+// Edit changes the estate.
 func (s *Server) Edit(do func(*Estate)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,14 +54,14 @@ func (s *Server) Edit(do func(*Estate)) {
 	clear(s.answers)
 }
 
-// EndTokens makes every token so far a bad one.
+// EndTokens invalidates all tokens.
 func (s *Server) EndTokens() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.tokens)
 }
 
-// Requests returns what was asked of paths that begin with prefix, in order.
+// Requests returns the requests for paths with the prefix, in order.
 func (s *Server) Requests(prefix string) []*url.URL {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +74,7 @@ func (s *Server) Requests(prefix string) []*url.URL {
 	return all
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.seen = append(s.seen, r)
@@ -85,7 +82,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Serve(s.answer, r.URL.Path, w, r)
 }
 
-// The services, by what their paths begin with.
+// The services, by the prefixes of their paths.
 const (
 	keystone = "/v3/"
 	nova     = "/compute/v2.1/"
@@ -129,7 +126,7 @@ func (s *Server) strange(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// fail is how services say that something is wrong.
+// fail returns the error body of a service.
 func fail(name string, code int, message string) Row {
 	return Row{name: Row{"code": code, "message": message}}
 }
@@ -144,11 +141,11 @@ func write(w http.ResponseWriter, code int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	// A client that is gone takes no answer.
+	// An error means that the client closed the connection.
 	_, _ = w.Write(body)
 }
 
-// A request is what is sent to log in.
+// A request is the body of a login.
 type request struct {
 	Auth struct {
 		Identity struct {
@@ -157,7 +154,7 @@ type request struct {
 				User struct{ ID, Name, Password string }
 			}
 			Token struct{ ID string }
-			// The name is Keystone's.
+			// The name is the one in Keystone's API.
 			Credential struct{ ID, Name, Secret string } `json:"application_credential"`
 		}
 		Scope struct {
@@ -183,7 +180,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	s.grant(w, r, s.estate.Accounts[i], token)
 }
 
-// opens tells whether what was sent is this account's.
+// opens reports whether the request has the credentials of the account.
 func (s *Server) opens(asked *request, a Account) bool {
 	id, scope := asked.Auth.Identity, asked.Auth.Scope.Project
 	scoped := a.Project.ID == scope.ID || a.Project.Name == scope.Name
@@ -199,8 +196,7 @@ func (s *Server) opens(asked *request, a Account) bool {
 	return false
 }
 
-// grant says what a token is good for. Keystone calls its services by the address
-// that they were asked at.
+// grant answers with the token data. The catalogue has the address of the request.
 func (s *Server) grant(w http.ResponseWriter, r *http.Request, a Account, token string) {
 	domain := Row{"id": "default", "name": "Default"}
 	var roles []Row
@@ -248,12 +244,12 @@ func (s *Server) catalogue(r *http.Request, a Account) []Row {
 	return all
 }
 
-// versions is what Nova says of its interface.
+// versions returns Nova's version document.
 func (e Estate) versions() Row {
 	return Row{"version": Row{"id": "v2.1", "status": "CURRENT", "version": e.Microversion, "min_version": "2.1"}}
 }
 
-// user tells an administrator, or the user himself, a user's name.
+// user returns a user's name to an administrator or to the user itself.
 func (s *Server) user(w http.ResponseWriter, r *http.Request, who Account) {
 	id := strings.TrimPrefix(r.URL.Path, keystone+"users/")
 	if !who.admin() && who.ID != id {
@@ -269,7 +265,7 @@ func (s *Server) user(w http.ResponseWriter, r *http.Request, who Account) {
 	write(w, http.StatusNotFound, fail("error", http.StatusNotFound, "Could not find user: "+id+"."))
 }
 
-// actions tells what was done to a server.
+// actions returns the action log of a server.
 func (s *Server) actions(w http.ResponseWriter, r *http.Request, who Account) {
 	id := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, nova+"servers/"), "/os-instance-actions")
 	for _, row := range s.estate.Lists[Servers] {

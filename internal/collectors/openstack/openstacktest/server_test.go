@@ -19,7 +19,7 @@ func TestServer(t *testing.T) {
 	}{
 		"list":              {"a page of a list", http.MethodGet, Servers + "?limit=2", true, http.StatusOK, false},
 		"no token":          {"nothing without a token", http.MethodGet, Servers, false, http.StatusUnauthorized, false},
-		"unknown":           {"what is not known is told", http.MethodGet, nova + "images", true, http.StatusNotImplemented, true},
+		"unknown":           {"unknown paths are reported", http.MethodGet, nova + "images", true, http.StatusNotImplemented, true},
 		"unknown parameter": {"a parameter too", http.MethodGet, Networks + "?colour=red", true, http.StatusNotImplemented, true},
 		"write":             {"nothing is written", http.MethodDelete, Servers, true, http.StatusNotImplemented, true},
 		"marker":            {"a marker has to be there", http.MethodGet, Ports + "?marker=x", true, http.StatusNotFound, false},

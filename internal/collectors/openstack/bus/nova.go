@@ -9,19 +9,19 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// computing reads Nova's notices, versioned and not, without the "compute." that
-// some of the latter begin with.
+// novaDecoders decodes Nova's notifications, versioned and unversioned, without the prefix
+// "compute." of some of the latter.
 // https://docs.openstack.org/nova/latest/reference/notifications.html
-func computing() map[string]reader {
-	readers := map[string]reader{"instance.update": renamed}
-	add := func(kind string, ids []string, deed model.Action, fields string, events ...string) {
+func novaDecoders() map[string]decodeFunc {
+	decoders := map[string]decodeFunc{"instance.update": serverUpdate}
+	add := func(kind string, ids []string, action model.Action, fields string, events ...string) {
 		for _, event := range events {
-			readers[event] = single(kind, ids, deed, fields)
+			decoders[event] = singleObject(kind, ids, action, fields)
 		}
 	}
-	instance := func(deed model.Action, fields, events string) {
+	instance := func(action model.Action, fields, events string) {
 		for event := range strings.FieldsSeq(events) {
-			add(normalize.Server, []string{"uuid", "instance_id"}, deed, fields, "instance."+event)
+			add(normalize.Server, []string{"uuid", "instance_id"}, action, fields, "instance."+event)
 		}
 	}
 	instance(model.Created, "", "create.end")
@@ -42,11 +42,11 @@ func computing() map[string]reader {
 	add(normalize.ServerGroup, []string{"uuid", "server_group_id"}, model.Deleted, "", "server_group.delete", "servergroup.delete")
 	add(normalize.Keypair, []string{"name", "key_name"}, model.Created, "", "keypair.create.end", "keypair.import.end")
 	add(normalize.Keypair, []string{"name", "key_name"}, model.Deleted, "", "keypair.delete.end")
-	return readers
+	return decoders
 }
 
-// ServerActions returns the fields of a server that actions touch, by the names
-// that Nova's log of them has.
+// ServerActions returns the fields of a server that actions change, by the names in Nova's
+// instance action log.
 // https://github.com/openstack/nova/blob/master/nova/compute/instance_actions.py
 func ServerActions() map[string]string {
 	const size = "flavor flavor_name vm_state"
@@ -60,30 +60,29 @@ func ServerActions() map[string]string {
 	return fields
 }
 
-// single returns what reads of one object that one thing was done to it. Its id
-// stands in the first of the given fields that there is.
-func single(kind string, ids []string, deed model.Action, fields string) reader {
-	return func(n *notice) []Act {
-		a := Act{Ref: model.Ref{Kind: kind}, Deed: deed, Fields: strings.Fields(fields)}
+// singleObject returns a decoder for the change of one object. Its id is the first of the
+// fields ids that is set.
+func singleObject(kind string, ids []string, action model.Action, fields string) decodeFunc {
+	return func(n *notification) []Event {
+		a := Event{Ref: model.Ref{Kind: kind}, Action: action, Fields: strings.Fields(fields)}
 		for _, name := range ids {
 			a.ID = cmp.Or(a.ID, n.payload.At(name).Str())
 		}
 		if kind == normalize.Keypair {
 			a.Owner = httpclient.Printable(n.payload.At("user_id").Str())
 		}
-		return []Act{a}
+		return []Event{a}
 	}
 }
 
-// renamed reads what an update says by itself: most of them tell that a server is
-// busy. That its metadata was changed looks like that, so that only the audit
-// middleware tells who did it.
-func renamed(n *notice) []Act {
+// serverUpdate decodes an instance update. Most of them only report a task state. A change of
+// metadata has the same form, so only the audit middleware names its author.
+func serverUpdate(n *notification) []Event {
 	states := n.payload
 	if data, ok := n.payload.At("state_update").Get("nova_object.data"); ok {
 		states = data
 	}
-	a := Act{Ref: model.Ref{Kind: normalize.Server, ID: cmp.Or(n.payload.At("uuid").Str(), n.payload.At("instance_id").Str())}}
+	a := Event{Ref: model.Ref{Kind: normalize.Server, ID: cmp.Or(n.payload.At("uuid").Str(), n.payload.At("instance_id").Str())}}
 	if n.payload.At("old_display_name").Str() != "" {
 		a.Fields = append(a.Fields, "name")
 	}
@@ -94,15 +93,16 @@ func renamed(n *notice) []Act {
 	if len(a.Fields) == 0 {
 		return nil
 	}
-	return []Act{a}
+	return []Event{a}
 }
 
-// storing reads Cinder's notices. Glance's name no user, and tell nothing.
-func storing() map[string]reader {
-	volume := func(deed model.Action, fields string) reader {
-		return single(normalize.Volume, []string{"volume_id"}, deed, fields)
+// cinderDecoders decodes Cinder's notifications. Glance's name no user, so they are not
+// decoded.
+func cinderDecoders() map[string]decodeFunc {
+	volume := func(action model.Action, fields string) decodeFunc {
+		return singleObject(normalize.Volume, []string{"volume_id"}, action, fields)
 	}
-	return map[string]reader{
+	return map[string]decodeFunc{
 		"volume.create.end": volume(model.Created, ""),
 		"volume.delete.end": volume(model.Deleted, ""),
 		"volume.update.end": volume(model.Edited, ""),

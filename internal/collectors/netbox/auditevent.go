@@ -13,44 +13,44 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// takeChange reads a row of the changelog: who did what, and which fields of
-// driftd's values that touches.
-func takeChange(kinds map[string]*normalize.Kind, models normalize.Models, row model.Value) (change, error) {
+// parseChange parses a row of the changelog into audit events, with the fields that changed in
+// the form of the resources' values.
+func parseChange(kinds map[string]*normalize.Kind, models normalize.Models, row model.Value) (change, error) {
 	id, err := number(row.At("id"))
 	if err != nil {
 		return change{}, err
 	}
 	at := decode.Time(row.At("time").Str(), time.RFC3339)
 	if at.IsZero() {
-		return change{}, fmt.Errorf("its time is none: %q", httpclient.Printable(row.At("time").Str()))
+		return change{}, fmt.Errorf("invalid time %q", httpclient.Printable(row.At("time").Str()))
 	}
 	c := change{id: id, at: at}
-	deed, known := deedOf(row)
+	action, known := actionOf(row)
 	if !known {
 		return c, nil
 	}
 	e := normalize.Entry{
-		Model: strings.ToLower(row.At("changed_object_type").Str()), ID: row.At("changed_object_id").Text(), Deed: deed,
+		Model: strings.ToLower(row.At("changed_object_type").Str()), ID: row.At("changed_object_id").Text(), Action: action,
 		Before: row.At("prechange_data"), After: row.At("postchange_data"),
 	}
 	who := actorOf(row, c)
 	if k := kinds[e.Model]; k != nil && e.ID != "" {
-		if t, told := trace(k, e, models, who); told {
-			c.traces = append(c.traces, t)
+		if t, ok := event(k, e, models, who); ok {
+			c.events = append(c.events, t)
 		}
 	}
-	for _, t := range normalize.Echoes(e, models) {
+	for _, t := range normalize.SideEffects(e, models) {
 		t.Actor = who
 		if t.ID != "" {
-			// The entry names another object than this one.
+			// The row names another object than this one.
 			t.Actor.Confidence = confidence(who, model.Likely)
 		}
-		c.traces = append(c.traces, entry{AuditEvent: t})
+		c.events = append(c.events, entry{AuditEvent: t})
 	}
 	return c, nil
 }
 
-func deedOf(row model.Value) (model.Action, bool) {
+func actionOf(row model.Value) (model.Action, bool) {
 	action := row.At("action")
 	if action.Kind() == model.Map {
 		action = action.At("value")
@@ -66,7 +66,7 @@ func deedOf(row model.Value) (model.Action, bool) {
 	return 0, false
 }
 
-// actorOf names who made an entry. What NetBox does by itself names nobody.
+// actorOf returns the actor of a row. Changes by NetBox itself have no user.
 func actorOf(row model.Value, c change) model.Actor {
 	a := model.Actor{
 		Name: httpclient.Printable(cmp.Or(row.At("user_name").Str(), row.At("user", "username").Str())), At: c.at, Via: "NetBox changelog",
@@ -79,7 +79,7 @@ func actorOf(row model.Value, c change) model.Actor {
 	return a
 }
 
-// confidence is that of an actor who is known, and none of another.
+// confidence returns known, or model.Unknown if the actor is unknown.
 func confidence(a model.Actor, known model.Confidence) model.Confidence {
 	if a.Confidence == model.Unknown {
 		return model.Unknown
@@ -87,16 +87,16 @@ func confidence(a model.Actor, known model.Confidence) model.Confidence {
 	return known
 }
 
-// trace returns what an entry says of its own object. An edit that changed no field
-// that driftd reads is left out; an edit without its sides may have changed any field.
-func trace(k *normalize.Kind, e normalize.Entry, models normalize.Models, who model.Actor) (entry, bool) {
-	t := entry{AuditEvent: model.AuditEvent{Ref: model.Ref{Kind: k.Name, ID: e.ID}, Action: e.Deed, Actor: who}}
-	if e.Deed == model.Deleted {
-		t.LastValue = normalize.Was(k, e, models)
+// event returns the audit event of an entry for its own object; ok is false for an edit that
+// changed no field that driftd reads. An edit without both sides may have changed any field.
+func event(k *normalize.Kind, e normalize.Entry, models normalize.Models, who model.Actor) (entry, bool) {
+	t := entry{AuditEvent: model.AuditEvent{Ref: model.Ref{Kind: k.Name, ID: e.ID}, Action: e.Action, Actor: who}}
+	if e.Action == model.Deleted {
+		t.LastValue = normalize.LastValue(k, e, models)
 		return t, true
 	}
 	t.written = normalize.WrittenBy(k, e)
-	if e.Deed == model.Created {
+	if e.Action == model.Created {
 		return t, true
 	}
 	if e.Before.IsEmpty() || e.After.IsEmpty() {

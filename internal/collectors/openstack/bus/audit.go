@@ -12,22 +12,21 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A collection is what the path of a request leads to, whose next part is the id
-// of an object.
+// A collection is the part of a request's path before the id of an object.
 type collection struct {
 	kind string
-	// itself are the fields that an update of the object itself may touch; "" any.
-	itself string
-	// doors are the parts of a path below an object, with the fields behind each.
-	// Those behind "action/NAME" are touched by the action of that name.
-	doors map[string]string
+	// updateFields are the fields that an update of the object may change; "" for any.
+	updateFields string
+	// subpaths are the parts of a path below an object, with the fields that requests there
+	// change. "action/NAME" is the action of that name.
+	subpaths map[string]string
 }
 
-// collections are those of all services, by the part of a path.
+// collections returns the collections of all services, by the part of a path.
 func collections() map[string]collection {
 	tags := map[string]string{"tags": "tags"}
 	return map[string]collection{
-		"servers":              {normalize.Server, "access_ipv4 access_ipv6 description name", serverDoors()},
+		"servers":              {normalize.Server, "access_ipv4 access_ipv6 description name", serverSubpaths()},
 		"flavors":              {normalize.Flavor, "description", map[string]string{"os-extra_specs": "extra_specs"}},
 		"os-keypairs":          {normalize.Keypair, "", nil},
 		"os-server-groups":     {normalize.ServerGroup, "", nil},
@@ -47,24 +46,24 @@ func collections() map[string]collection {
 	}
 }
 
-func serverDoors() map[string]string {
-	doors := map[string]string{
+func serverSubpaths() map[string]string {
+	subpaths := map[string]string{
 		"metadata": "metadata", "tags": "tags", "os-interface": "interfaces", "os-volume_attachments": "volumes",
 		"action/addSecurityGroup": "security_groups", "action/removeSecurityGroup": "security_groups",
 	}
 	// Requests have some of the names with a prefix.
 	for name, fields := range ServerActions() {
-		doors["action/"+name], doors["action/os-"+name] = fields, fields
+		subpaths["action/"+name], subpaths["action/os-"+name] = fields, fields
 	}
-	return doors
+	return subpaths
 }
 
-// auditing reads what keystonemiddleware's audit filter tells, in CADF, of the
-// requests to any service: who sent it, its path, and how it ended.
+// auditDecoders decodes the CADF events of keystonemiddleware's audit filter: the user, path
+// and outcome of the requests to any service.
 // https://docs.openstack.org/keystonemiddleware/latest/audit.html
-func auditing() map[string]reader {
+func auditDecoders() map[string]decodeFunc {
 	known := collections()
-	return map[string]reader{"audit.http.response": func(n *notice) []Act {
+	return map[string]decodeFunc{"audit.http.response": func(n *notification) []Event {
 		by := n.payload.At("initiator")
 		n.userID, n.user = httpclient.Printable(by.At("id").Str()), httpclient.Printable(by.At("name").Str())
 		n.request, n.origin = httpclient.Printable(by.At("request_id").Str()), httpclient.Printable(by.At("global_request_id").Str())
@@ -72,7 +71,7 @@ func auditing() map[string]reader {
 		if n.payload.At("outcome").Str() != "success" {
 			return nil
 		}
-		a, ok := requested(known, n.payload.At("requestPath").Str(), n.payload.At("action").Str())
+		a, ok := parseRequest(known, n.payload.At("requestPath").Str(), n.payload.At("action").Str())
 		if !ok {
 			return nil
 		}
@@ -82,56 +81,56 @@ func auditing() map[string]reader {
 		if a.ID == "" {
 			a.Began = timeOf(n.payload.At("eventTime").Str())
 		}
-		return []Act{a}
+		return []Event{a}
 	}}
 }
 
-// requested tells what a request that succeeded did to the object that its path
-// names. The path of one that made an object ends before its name.
-func requested(known map[string]collection, path, action string) (Act, bool) {
+// parseRequest returns the change of a successful request, from its path. The path of a request
+// that creates an object does not contain its id.
+func parseRequest(known map[string]collection, path, action string) (Event, bool) {
 	u, err := url.Parse(path)
 	if err != nil {
-		return Act{}, false
+		return Event{}, false
 	}
 	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
 	i := slices.IndexFunc(parts, func(part string) bool { return known[part].kind != "" })
 	if i < 0 {
-		return Act{}, false
+		return Event{}, false
 	}
 	c := known[parts[i]]
 	if i+1 == len(parts) {
-		return Act{Ref: model.Ref{Kind: c.kind}, Deed: model.Created}, action == "create"
+		return Event{Ref: model.Ref{Kind: c.kind}, Action: model.Created}, action == "create"
 	}
 	below := parts[i+2:]
-	a := Act{Ref: model.Ref{Kind: c.kind, ID: parts[i+1]}, Owner: httpclient.Printable(u.Query().Get("user_id"))}
+	a := Event{Ref: model.Ref{Kind: c.kind, ID: parts[i+1]}, Owner: httpclient.Printable(u.Query().Get("user_id"))}
 	verb, name, _ := strings.Cut(action, "/")
 	switch {
 	case verb == "read" || verb == "unknown":
-		return Act{}, false
+		return Event{}, false
 	case len(below) == 0 && verb == "delete":
-		a.Deed = model.Deleted
+		a.Action = model.Deleted
 		return a, true
 	case len(below) == 0:
-		a.Fields, a.Broad = strings.Fields(c.itself), true
+		a.Fields, a.Broad = strings.Fields(c.updateFields), true
 		return a, verb == "update"
 	}
-	door := below[0]
-	if door == "action" {
+	subpath := below[0]
+	if subpath == "action" {
 		if name == "forceDelete" || name == "os-force_delete" {
-			a.Deed = model.Deleted
+			a.Action = model.Deleted
 			return a, true
 		}
-		door += "/" + name
+		subpath += "/" + name
 	}
-	fields, ok := c.doors[door]
+	fields, ok := c.subpaths[subpath]
 	a.Fields = strings.Fields(fields)
-	if len(below) == 2 && (door == "metadata" || door == "os-extra_specs") {
+	if len(below) == 2 && (subpath == "metadata" || subpath == "os-extra_specs") {
 		a.Fields = []string{entryPath(fields, below[1])}
 	}
 	return a, ok
 }
 
-// entryPath is where an entry of a map stands.
+// entryPath returns the path of an entry of a map.
 func entryPath(field, name string) string {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
 		return field + "." + name

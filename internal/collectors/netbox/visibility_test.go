@@ -10,9 +10,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// may is a permission to view some models, of a user or a group.
-func may(user, group int64, bound bool, models ...string) permission {
-	p := permission{models: models, bound: bound}
+// may returns a permission to view models, of a user or a group.
+func may(user, group int64, constrained bool, models ...string) permission {
+	p := permission{models: models, constrained: constrained}
 	if user > 0 {
 		p.users = []int64{user}
 	}
@@ -22,67 +22,67 @@ func may(user, group int64, bound bool, models ...string) permission {
 	return p
 }
 
-func TestSight(t *testing.T) {
+func TestVisibility(t *testing.T) {
 	t.Parallel()
 	const perms, site, tag = normalize.Permission, "dcim.site", "extras.tag"
 	driftd := account{known: true, id: 8, groups: []int64{3}, permissions: []int64{1}}
 	for _, tc := range []struct {
-		reason string
-		who    account
-		given  []permission
-		// whole tells of sites and of tags whether all are seen.
+		reason      string
+		who         account
+		permissions []permission
+		// sites and tags report whether all of them are visible.
 		sites, tags bool
 	}{
 		{"all of both", driftd, []permission{may(8, 0, false, perms, site, tag)}, true, true},
 		{"a part of the tags", driftd, []permission{may(8, 0, false, perms, site), may(8, 0, true, tag)}, true, false},
-		{"what one permission binds another gives", driftd, []permission{may(8, 0, true, site, tag), may(8, 0, false, tag)}, false, true},
+		{"a permission without constraints lifts another's", driftd, []permission{may(8, 0, true, site, tag), may(8, 0, false, tag)}, false, true},
 		{"through a group", driftd, []permission{may(0, 3, false, site)}, true, false},
 		{"through another group", driftd, []permission{may(0, 4, false, site)}, false, false},
 		{"of another user", driftd, []permission{may(9, 0, false, site)}, false, false},
 		{"a superuser", account{known: true, id: 1}, []permission{may(8, 0, true, perms, site)}, true, true},
-		{"somebody with a permission that hides itself", account{known: true, id: 8, permissions: []int64{1}}, nil, false, false},
-		{"somebody whose group's permissions may hide themselves", account{known: true, id: 8, groups: []int64{3}}, nil, false, false},
-		{"nobody says who: the one who may read permissions", account{}, []permission{may(8, 0, false, perms, site), may(9, 0, true, tag)}, true, false},
-		{"nobody says who: both of two see it", account{}, []permission{may(8, 0, false, perms, site), may(0, 2, false, perms, site, tag)}, true, false},
-		{"nobody says who: one of two does not", account{}, []permission{may(8, 0, false, perms, site, tag), may(9, 0, false, perms), may(9, 0, true, site)}, false, false},
-		{"nobody says who, and permissions are bound", account{}, []permission{may(8, 0, true, perms), may(8, 0, false, site)}, true, false},
-		{"nobody says who, and nobody may: a superuser", account{}, []permission{may(8, 0, false, site)}, true, true},
-		{"nobody says who, twice the same", account{}, []permission{may(8, 0, false, perms, site), may(8, 0, false, perms, site)}, true, false},
+		{"a user with a permission that hides itself", account{known: true, id: 8, permissions: []int64{1}}, nil, false, false},
+		{"a user whose group's permissions may hide themselves", account{known: true, id: 8, groups: []int64{3}}, nil, false, false},
+		{"unknown user: the only one with the right to read permissions", account{}, []permission{may(8, 0, false, perms, site), may(9, 0, true, tag)}, true, false},
+		{"unknown user: visible to both candidates", account{}, []permission{may(8, 0, false, perms, site), may(0, 2, false, perms, site, tag)}, true, false},
+		{"unknown user: hidden from one candidate", account{}, []permission{may(8, 0, false, perms, site, tag), may(9, 0, false, perms), may(9, 0, true, site)}, false, false},
+		{"unknown user: permissions with constraints", account{}, []permission{may(8, 0, true, perms), may(8, 0, false, site)}, true, false},
+		{"unknown user: no grantee, so a superuser", account{}, []permission{may(8, 0, false, site)}, true, true},
+		{"unknown user: the same permission twice", account{}, []permission{may(8, 0, false, perms, site), may(8, 0, false, perms, site)}, true, false},
 	} {
-		for i := range tc.given {
-			tc.given[i].id = int64(i + 1)
+		for i := range tc.permissions {
+			tc.permissions[i].id = int64(i + 1)
 		}
-		s := sightOfUser(tc.who, tc.given)
+		s := visibilityOfUser(tc.who, tc.permissions)
 		if !tc.who.known {
-			s = sightOfAny(tc.given, people{read: true, users: 2, given: []int64{1}})
+			s = visibilityOfUnknownUser(tc.permissions, members{read: true, users: 2, permissions: []int64{1}})
 		}
-		if got := s.unseen(site) == ""; got != tc.sites {
+		if got := s.restriction(site) == ""; got != tc.sites {
 			t.Errorf("%s: sees all sites %v, want %v", tc.reason, got, tc.sites)
 		}
-		if got := s.unseen(tag) == ""; got != tc.tags {
+		if got := s.restriction(tag) == ""; got != tc.tags {
 			t.Errorf("%s: sees all tags %v, want %v", tc.reason, got, tc.tags)
 		}
 	}
 }
 
-func TestSightOfNobody(t *testing.T) {
+func TestVisibilityOfUnknownUser(t *testing.T) {
 	t.Parallel()
 	full, site := may(8, 0, false, normalize.Permission, "dcim.site"), may(9, 0, true, "dcim.site")
 	full.id, site.id = 1, 2
 	for _, tc := range []struct {
-		reason string
-		given  []permission
-		around people
-		want   bool
+		reason      string
+		permissions []permission
+		members     members
+		want        bool
 	}{
-		{"somebody may read permissions", []permission{full, site}, people{}, true},
-		{"and no other is named", []permission{full, site}, people{read: true, users: 3, given: []int64{2, 1}}, true},
-		{"somebody names one that is hidden: it may be the token's own", []permission{full}, people{read: true, users: 3, given: []int64{1, 2}}, false},
-		{"nobody may read permissions: a superuser", []permission{site}, people{read: true, users: 1, given: []int64{2}}, true},
-		{"no superuser sees no user", nil, people{read: true}, false},
-		{"no superuser is refused users", nil, people{users: 1}, false},
+		{"a user may read permissions", []permission{full, site}, members{}, true},
+		{"no other permission is named", []permission{full, site}, members{read: true, users: 3, permissions: []int64{2, 1}}, true},
+		{"a user names a hidden permission: it may be the token's own", []permission{full}, members{read: true, users: 3, permissions: []int64{1, 2}}, false},
+		{"no user may read permissions: a superuser", []permission{site}, members{read: true, users: 1, permissions: []int64{2}}, true},
+		{"not a superuser: it sees no user", nil, members{read: true}, false},
+		{"not a superuser: users are forbidden", nil, members{users: 1}, false},
 	} {
-		if got := sightOfAny(tc.given, tc.around).unseen("dcim.site"); (got == "") != tc.want {
+		if got := visibilityOfUnknownUser(tc.permissions, tc.members).restriction("dcim.site"); (got == "") != tc.want {
 			t.Errorf("%s: %q, want all to be seen: %v", tc.reason, got, tc.want)
 		}
 	}
@@ -98,16 +98,16 @@ func TestNothingIsForbiddenToASuperuser(t *testing.T) {
 	}
 	e.Denied = []string{"ipam/vrfs"}
 	if c := covered(t, collect(t, newServer(e)), "dcim.site"); c.Complete {
-		t.Error("somebody who is refused a list is taken for a superuser")
+		t.Error("a user who is denied a list counts as a superuser")
 	}
 }
 
-func TestPermissionsThatLetNobodyLook(t *testing.T) {
+func TestPermissionsWithoutView(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		reason, field string
-		value         any
-		looks, bound  bool
+		reason, field        string
+		value                any
+		canView, constrained bool
 	}{
 		{"as it is", "id", 1, true, false},
 		{"disabled", "enabled", false, false, false},
@@ -115,15 +115,15 @@ func TestPermissionsThatLetNobodyLook(t *testing.T) {
 		{"with constraints", "constraints", netboxtest.Row{"name": "a"}, true, true},
 		{"with no constraint at all", "constraints", netboxtest.Row{}, true, false},
 		{"with a list of constraints", "constraints", []netboxtest.Row{{"name": "a"}, {"name": "b"}}, true, true},
-		{"of which one asks for nothing", "constraints", []netboxtest.Row{{"name": "a"}, {}}, true, false},
-		{"with an empty list, which is not known to mean nothing", "constraints", []netboxtest.Row{}, true, true},
+		{"one of them is empty", "constraints", []netboxtest.Row{{"name": "a"}, {}}, true, false},
+		{"with an empty list, whose meaning is not documented", "constraints", []netboxtest.Row{}, true, true},
 	} {
 		e := netboxtest.Small()
 		row := e.Lists["users/permissions"].Rows[0]
 		row[tc.field] = tc.value
 		s := collect(t, newServer(e))
 		c := covered(t, s, "dcim.site")
-		if c.Complete != (tc.looks && !tc.bound) {
+		if c.Complete != (tc.canView && !tc.constrained) {
 			t.Errorf("%s: covered %v: %s", tc.reason, c.Complete, c.Reason)
 		}
 	}
@@ -143,21 +143,21 @@ func TestWeakTokens(t *testing.T) {
 	}
 	wantIn(t, covered(t, s, "virtualization.virtualmachine").Reason, "constraints", "grant view on virtualization.virtualmachine without constraints")
 	wantIn(t, covered(t, s, "extras.tag").Reason, "may not read it", "grant view on extras.tag")
-	wantIn(t, covered(t, s, "vpn.tunnel").Reason, "no permission says", "grant view on vpn.tunnel")
+	wantIn(t, covered(t, s, "vpn.tunnel").Reason, "no permission of the token covers all of it", "grant view on vpn.tunnel")
 }
 
-func TestTokensOfWhichNothingIsKnown(t *testing.T) {
+func TestTokensWithUnknownPermissions(t *testing.T) {
 	t.Parallel()
 	forbidden := faults.Status(403, `{"detail":"You do not have permission to perform this action."}`)
 	for _, tc := range []struct {
 		reason, path string
 		fault        faults.Fault
 	}{
-		{"permissions may not be read", "users/permissions", forbidden},
-		{"permissions are not there", "users/permissions", faults.Status(404, "<html>")},
-		{"permissions break", "users/permissions", faults.Status(500, "")},
-		{"who asks is not said", "authentication-check", faults.Status(500, "")},
-		{"who asks is nobody", "authentication-check", faults.Status(200, "{}")},
+		{"permissions are forbidden", "users/permissions", forbidden},
+		{"permissions are not found", "users/permissions", faults.Status(404, "<html>")},
+		{"permissions with an internal error", "users/permissions", faults.Status(500, "")},
+		{"the account with an internal error", "authentication-check", faults.Status(500, "")},
+		{"the account without a user", "authentication-check", faults.Status(200, "{}")},
 	} {
 		server := newServer(netboxtest.Small())
 		server.Break(tc.path, tc.fault)
@@ -166,7 +166,7 @@ func TestTokensOfWhichNothingIsKnown(t *testing.T) {
 		if c.Complete || c.Skipped || len(s.Resources) == 0 {
 			t.Errorf("%s: %+v", tc.reason, c)
 		}
-		wantIn(t, c.Reason, "what the token may see is not known", "grant view on users.objectpermission", "unrestricted: true")
+		wantIn(t, c.Reason, "the permissions of the token are not known", "grant view on users.objectpermission", "unrestricted: true")
 		s = collect(t, server, func(c *Config) { c.Unrestricted = true })
 		if !covered(t, s, "virtualization.virtualmachine").Complete {
 			t.Errorf("%s: the operator's word does not count", tc.reason)
@@ -203,8 +203,8 @@ func TestProbe(t *testing.T) {
 		t.Errorf("Probe() before 4.5 = %q, error %v", p.Identity, err)
 	}
 	older.Denied = []string{"users/permissions"}
-	if p, err = listen(t, newServer(older)).Probe(t.Context()); err != nil || p.Identity != "the owner of the token, whom this version does not name" {
-		t.Errorf("Probe() of nobody = %q, error %v", p.Identity, err)
+	if p, err = listen(t, newServer(older)).Probe(t.Context()); err != nil || p.Identity != "the owner of the token (this version does not return the name)" {
+		t.Errorf("Probe() of an unknown user = %q, error %v", p.Identity, err)
 	}
 	if _, err = listen(t, http.NotFoundHandler()).Probe(t.Context()); err == nil {
 		t.Error("Probe() of something else gives an answer")

@@ -7,12 +7,12 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// maxKept bounds the texts that are kept of deleted objects, in bytes.
+// maxKept limits the texts that are kept of deleted objects, in bytes.
 const maxKept = 256
 
-// Was returns the scalars that a deleted object had, as far as they are in the form of
-// the kind's values, for the kinds that identify a virtual machine; otherwise Null.
-func Was(k *Kind, e Entry, models Models) model.Value {
+// LastValue returns the scalars of a deleted object that have the form of the kind's values,
+// for the kinds that identify a virtual machine. For other kinds it returns Null.
+func LastValue(k *Kind, e Entry, models Models) model.Value {
 	if !slices.Contains([]string{"virtualization.virtualmachine", "virtualization.vminterface", "dcim.macaddress"}, k.Model) {
 		return model.Value{}
 	}

@@ -106,7 +106,7 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-func TestWhoseAndWhen(t *testing.T) {
+func TestOwnersAndTimes(t *testing.T) {
 	t.Parallel()
 	at := func(second int) time.Time { return time.Date(2026, 1, 2, 3, 4, second, 0, time.UTC) }
 	for reason, tc := range map[string]struct {
@@ -117,9 +117,9 @@ func TestWhoseAndWhen(t *testing.T) {
 		"Neutron":                         {normalize.Port, `{"id":"x","tenant_id":"p","project_id":"p","created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:06Z"}`, "p", "", at(5), at(6)},
 		"Glance":                          {normalize.Image, `{"id":"x","owner":"p","created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:06Z"}`, "p", "", at(5), at(6)},
 		"Cinder, whose times lack a zone": {normalize.Volume, `{"id":"x","os-vol-tenant-attr:tenant_id":"p","user_id":"u","created_at":"2026-01-02T03:04:05.000000","updated_at":"2026-01-02T03:04:06.000000"}`, "p", "u", at(5), at(6)},
-		"what is nobody's":                {normalize.Port, `{"id":"x","tenant_id":"","project_id":""}`, "", "", time.Time{}, time.Time{}},
+		"without a project":               {normalize.Port, `{"id":"x","tenant_id":"","project_id":""}`, "", "", time.Time{}, time.Time{}},
 		"a flavor has no project":         {normalize.Flavor, `{"id":"x","project_id":"p"}`, "", "", time.Time{}, time.Time{}},
-		"a time that is none":             {normalize.Image, `{"id":"x","owner":"p","created_at":"yesterday"}`, "p", "", time.Time{}, time.Time{}},
+		"an invalid time":                 {normalize.Image, `{"id":"x","owner":"p","created_at":"yesterday"}`, "p", "", time.Time{}, time.Time{}},
 		"a time that cannot be stored":    {normalize.Image, `{"id":"x","owner":"p","updated_at":"9999-12-31T23:59:59-23:00"}`, "p", "", time.Time{}, time.Time{}},
 	} {
 		t.Run(reason, func(t *testing.T) {
@@ -135,20 +135,20 @@ func TestWhoseAndWhen(t *testing.T) {
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct{ kind, row, want string }{
-		"a server":                         {normalize.Server, `{"status":"ACTIVE","OS-EXT-STS:task_state":null}`, ""},
-		"a server that is made":            {normalize.Server, `{"status":"BUILD","OS-EXT-STS:task_state":"spawning"}`, "status is BUILD"},
-		"a server that is resized":         {normalize.Server, `{"status":"RESIZE"}`, "status is RESIZE"},
-		"a server of a cell that is down":  {normalize.Server, `{"status":"UNKNOWN"}`, "status is UNKNOWN"},
-		"a resize that nobody confirmed":   {normalize.Server, `{"status":"VERIFY_RESIZE"}`, ""},
-		"a server that is deleted":         {normalize.Server, `{"status":"ACTIVE","OS-EXT-STS:task_state":"deleting"}`, "task_state is deleting"},
-		"a server of which an image is":    {normalize.Server, `{"status":"ACTIVE","OS-EXT-STS:task_state":"image_uploading"}`, ""},
-		"a server that failed":             {normalize.Server, `{"status":"ERROR"}`, ""},
-		"a volume":                         {normalize.Volume, `{"status":"in-use"}`, ""},
-		"a volume that is attached":        {normalize.Volume, `{"status":"attaching"}`, "status is attaching"},
-		"a volume that is backed up":       {normalize.Volume, `{"status":"backing-up"}`, ""},
-		"an image without content":         {normalize.Image, `{"status":"queued"}`, "status is queued"},
-		"an image that was taken away":     {normalize.Image, `{"status":"deactivated"}`, ""},
-		"a port, whose status says little": {normalize.Port, `{"status":"BUILD"}`, ""},
+		"a server":                        {normalize.Server, `{"status":"ACTIVE","OS-EXT-STS:task_state":null}`, ""},
+		"a server that is made":           {normalize.Server, `{"status":"BUILD","OS-EXT-STS:task_state":"spawning"}`, "status is BUILD"},
+		"a server that is resized":        {normalize.Server, `{"status":"RESIZE"}`, "status is RESIZE"},
+		"a server of a cell that is down": {normalize.Server, `{"status":"UNKNOWN"}`, "status is UNKNOWN"},
+		"an unconfirmed resize":           {normalize.Server, `{"status":"VERIFY_RESIZE"}`, ""},
+		"a server that is deleted":        {normalize.Server, `{"status":"ACTIVE","OS-EXT-STS:task_state":"deleting"}`, "task_state is deleting"},
+		"a server whose image is made":    {normalize.Server, `{"status":"ACTIVE","OS-EXT-STS:task_state":"image_uploading"}`, ""},
+		"a server that failed":            {normalize.Server, `{"status":"ERROR"}`, ""},
+		"a volume":                        {normalize.Volume, `{"status":"in-use"}`, ""},
+		"a volume that is attached":       {normalize.Volume, `{"status":"attaching"}`, "status is attaching"},
+		"a volume that is backed up":      {normalize.Volume, `{"status":"backing-up"}`, ""},
+		"an image without content":        {normalize.Image, `{"status":"queued"}`, "status is queued"},
+		"an image that was taken away":    {normalize.Image, `{"status":"deactivated"}`, ""},
+		"a port, whose status is ignored": {normalize.Port, `{"status":"BUILD"}`, ""},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()

@@ -20,58 +20,58 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// viaActions is what an Actor comes through whom Nova's log of a server names.
+// viaActions is model.Actor.Via of actors from Nova's instance action log.
 const viaActions = "os-instance-actions"
 
-// Bounds of what is remembered of servers: how many that are gone, for how long,
-// and the last actions of each.
+// Limits: the number of deleted servers, how long they are kept, and the last actions per
+// server.
 const (
 	maxGone     = 1000
 	goneKept    = 90 * 24 * time.Hour
 	maxOfServer = 32
 )
 
-// What list of deleted servers is asked for: goneFirst back at first, and later
-// what is new since the last one, goneOverlap before it for clocks that differ.
+// Time ranges of the list of deleted servers: goneFirst for the first one, and later since the
+// last one, with goneOverlap for clocks that differ.
 const (
 	goneFirst   = 30 * 24 * time.Hour
 	goneOverlap = 10 * time.Minute
 )
 
-// deletedStatus is the status of a server that was deleted.
+// deletedStatus is the status of a deleted server.
 const deletedStatus = "DELETED"
 
-// A serverLog is what Nova's logs of servers told, as far as it is remembered:
-// each look asks a few servers, those first that changed since they were asked.
+// A serverLog keeps the actions of servers from Nova's instance action log. Each scan reads
+// those of a few servers, and first those of servers that changed since the last read.
 type serverLog struct {
-	// Servers are those that were asked, by id.
-	Servers map[string]asked
-	// Gone are those that were deleted, by id, with the time of that.
+	// Servers are the servers whose actions were read, by id.
+	Servers map[string]serverRecord
+	// Gone are the times of deletion of deleted servers, by id.
 	Gone map[string]time.Time
-	// Listed is when those that are gone were last listed.
+	// Listed is when the deleted servers were last listed.
 	Listed time.Time
-	// fault says why a server could not be asked the last time; "" when all could.
+	// fault is why the actions of a server could not be read in the last scan; "" if all were.
 	fault string
 }
 
-// An asked is what one server told.
-type asked struct {
-	// Seen stands for what the server was like when it was asked.
-	Seen string
-	Acts []bus.Act
+// A serverRecord is the result of reading the actions of one server.
+type serverRecord struct {
+	// Seen is the fingerprint of the server at that time.
+	Seen   string
+	Events []bus.Event `json:"Acts"`
 }
 
-// A touch is what an action does to a server.
-type touch struct {
-	deed   model.Action
+// An effect is the change of a server by an action.
+type effect struct {
+	action model.Action
 	fields string
 }
 
-// touches are the actions of Nova's log that touch what driftd reads.
-func touches() map[string]touch {
-	all := map[string]touch{
-		"create":           {deed: model.Created},
-		"delete":           {deed: model.Deleted},
+// effects returns the actions that change values which driftd reads.
+func effects() map[string]effect {
+	all := map[string]effect{
+		"create":           {action: model.Created},
+		"delete":           {action: model.Deleted},
 		"attach_interface": {fields: "interfaces"},
 		"detach_interface": {fields: "interfaces"},
 		"attach_volume":    {fields: "volumes"},
@@ -79,22 +79,22 @@ func touches() map[string]touch {
 		"swap_volume":      {fields: "volumes"},
 	}
 	for name, fields := range bus.ServerActions() {
-		all[name] = touch{fields: fields}
+		all[name] = effect{fields: fields}
 	}
 	return all
 }
 
-// read asks servers for what was done to them.
-func (s *serverLog) read(ctx context.Context, api asker, config Config, e *normalize.Estate, taken time.Time) {
+// read reads the actions of servers.
+func (s *serverLog) read(ctx context.Context, api requester, config Config, e *normalize.Estate, taken time.Time) {
 	live, read := e.Objects[normalize.Server]
 	if !read || config.Actions == 0 {
 		return
 	}
 	s.fault = ""
-	s.listGone(ctx, api, config, e.AllProjects, taken)
-	seen := seenServers(live, e.Objects[normalize.Port])
-	gone := s.unasked()
-	// Those that are gone leave room for others.
+	s.listDeleted(ctx, api, config, e.AllProjects, taken)
+	seen := fingerprints(live, e.Objects[normalize.Port])
+	gone := s.unreadDeleted()
+	// Deleted servers take at most half of the requests.
 	wanted := gone[:min(len(gone), (config.Actions+1)/2)]
 	changed := s.changed(live, seen)
 	wanted = append(slices.Clip(wanted), changed[:min(len(changed), config.Actions-len(wanted))]...)
@@ -103,19 +103,19 @@ func (s *serverLog) read(ctx context.Context, api asker, config Config, e *norma
 		answers[i], errs[i] = api.Object(ctx, normalize.Compute, pathTo("servers", wanted[i], "os-instance-actions"), nil)
 	})
 	for i, id := range wanted {
-		// One that is gone meanwhile has nothing to tell.
+		// A server that was deleted meanwhile has no actions.
 		if errs[i] != nil && httpclient.Code(errs[i]) != http.StatusNotFound {
-			s.fault = config.because(normalize.Compute, errs[i])
+			s.fault = config.errorReason(normalize.Compute, errs[i])
 			continue
 		}
-		s.Servers[id] = asked{Seen: cmp.Or(seen[id], deletedStatus), Acts: actions(id, answers[i])}
+		s.Servers[id] = serverRecord{Seen: cmp.Or(seen[id], deletedStatus), Events: actions(id, answers[i])}
 	}
 	s.prune(seen, taken)
 }
 
-// seenServers returns what stands for each server as it is, by id: Nova does not
-// count every change of one.
-func seenServers(servers, ports []normalize.Object) map[string]string {
+// fingerprints returns a hash of each server's values, by id: the time of the last change does
+// not cover every change.
+func fingerprints(servers, ports []normalize.Object) map[string]string {
 	plugged := map[string][]string{}
 	for i := range ports {
 		device := ports[i].Value.At("device_id").Str()
@@ -134,8 +134,8 @@ func seenServers(servers, ports []normalize.Object) map[string]string {
 	return seen
 }
 
-// changed returns the servers that are another than when they were asked, and then
-// those that never were, the last changed of each first.
+// changed returns the servers that differ from their last read, and then those that were never
+// read, each with the last changed ones first.
 func (s *serverLog) changed(servers []normalize.Object, seen map[string]string) []string {
 	var wanted []*normalize.Object
 	for i := range servers {
@@ -159,9 +159,8 @@ func (s *serverLog) changed(servers []normalize.Object, seen map[string]string) 
 	return ids
 }
 
-// listGone asks which servers were deleted. Nova leaves them out of what a user
-// sees who may not know.
-func (s *serverLog) listGone(ctx context.Context, api asker, config Config, all bool, taken time.Time) {
+// listDeleted lists the deleted servers. Nova omits them for users without the permission.
+func (s *serverLog) listDeleted(ctx context.Context, api requester, config Config, all bool, taken time.Time) {
 	since := s.Listed.Add(-goneOverlap)
 	if s.Listed.IsZero() {
 		since = taken.Add(-goneFirst)
@@ -173,7 +172,7 @@ func (s *serverLog) listGone(ctx context.Context, api asker, config Config, all 
 	}
 	answer, err := api.Object(ctx, normalize.Compute, "servers/detail", query)
 	if err != nil {
-		s.fault = config.because(normalize.Compute, err)
+		s.fault = config.errorReason(normalize.Compute, err)
 		return
 	}
 	for _, row := range answer.At("servers").Items() {
@@ -185,8 +184,9 @@ func (s *serverLog) listGone(ctx context.Context, api asker, config Config, all 
 	s.Listed = taken
 }
 
-// unasked returns those that are gone and were not asked since, the last first.
-func (s *serverLog) unasked() []string {
+// unreadDeleted returns the deleted servers whose actions were not read since, the last one
+// first.
+func (s *serverLog) unreadDeleted() []string {
 	var ids []string
 	for id := range s.Gone {
 		if s.Servers[id].Seen != deletedStatus {
@@ -197,7 +197,7 @@ func (s *serverLog) unasked() []string {
 	return ids
 }
 
-// prune forgets servers that are neither there nor among those that went last.
+// prune removes servers that neither exist nor are among the last deleted ones.
 func (s *serverLog) prune(seen map[string]string, taken time.Time) {
 	byAge := slices.SortedFunc(maps.Keys(s.Gone), func(a, b string) int { return s.Gone[b].Compare(s.Gone[a]) })
 	for i, id := range byAge {
@@ -205,39 +205,39 @@ func (s *serverLog) prune(seen map[string]string, taken time.Time) {
 			delete(s.Gone, id)
 		}
 	}
-	maps.DeleteFunc(s.Servers, func(id string, _ asked) bool {
+	maps.DeleteFunc(s.Servers, func(id string, _ serverRecord) bool {
 		_, live := seen[id]
 		_, gone := s.Gone[id]
 		return !live && !gone
 	})
 }
 
-// actions reads what Nova tells of one server: the last action first.
-func actions(id string, answer model.Value) []bus.Act {
-	table := touches()
-	var acts []bus.Act
+// actions returns the events of one server, the last one first.
+func actions(id string, answer model.Value) []bus.Event {
+	table := effects()
+	var events []bus.Event
 	for _, row := range answer.At("instanceActions").Items() {
 		name := row.At("action").Str()
 		t, known := table[name]
 		at := decode.Time(strings.TrimSuffix(row.At("start_time").Str(), "Z"), "2006-01-02T15:04:05")
 		user := httpclient.Printable(row.At("user_id").Str())
-		// What nobody asked for Nova did by itself.
-		if !known || at.IsZero() || user == "" || t.deed == model.Edited && len(acts) >= maxOfServer || len(acts) >= 2*maxOfServer {
+		// Actions without a user are Nova's own.
+		if !known || at.IsZero() || user == "" || t.action == model.Edited && len(events) >= maxOfServer || len(events) >= 2*maxOfServer {
 			continue
 		}
-		acts = append(acts, bus.Act{
-			Ref: model.Ref{Kind: normalize.Server, ID: id}, Deed: t.deed, Fields: strings.Fields(t.fields), At: at, UserID: user,
+		events = append(events, bus.Event{
+			Ref: model.Ref{Kind: normalize.Server, ID: id}, Action: t.action, Fields: strings.Fields(t.fields), At: at, UserID: user,
 			Request: httpclient.Printable(row.At("request_id").Str()), Via: viaActions, Evidence: "action " + name, Doubtful: !row.At("message").IsNull(),
 		})
 	}
-	return acts
+	return events
 }
 
-// acts returns what is remembered of all servers.
-func (s *serverLog) acts() []bus.Act {
-	var all []bus.Act
+// events returns the events of all servers.
+func (s *serverLog) events() []bus.Event {
+	var all []bus.Event
 	for _, server := range s.Servers {
-		all = append(all, server.Acts...)
+		all = append(all, server.Events...)
 	}
 	return all
 }

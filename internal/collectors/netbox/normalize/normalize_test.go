@@ -41,7 +41,7 @@ func TestObjects(t *testing.T) {
 	for _, tc := range []struct{ reason, kind, row, want, name, known string }{
 		{"a choice that is a number", "dcim.rack", `{"id":1,"name":"A01","site":{"id":5,"url":"x"},"width":{"value":19,"label":"19 inches"},"u_height":42,"desc_units":false,"airflow":{"value":null,"label":null}}`,
 			`{"desc_units":false,"name":"A01","site":5,"u_height":42,"width":19}`, "A01", "name=A01@5"},
-		{"what says nothing", "dcim.site", `{"id":2,"name":"a","slug":"a","facility":"","asns":[],"custom_fields":{},"tags":[],"latitude":null,"tenant":null}`, `{"name":"a","slug":"a"}`, "a", "slug=a"},
+		{"blank values", "dcim.site", `{"id":2,"name":"a","slug":"a","facility":"","asns":[],"custom_fields":{},"tags":[],"latitude":null,"tenant":null}`, `{"name":"a","slug":"a"}`, "a", "slug=a"},
 		{"numbers in one form", "dcim.device", `{"id":3,"name":"hv","position":10.0,"vc_position":0,"latitude":50.110900}`, `{"latitude":50.1109,"name":"hv","position":10,"vc_position":0}`, "hv", "name=hv@"},
 		{"a device without a name", "dcim.device", `{"id":3,"name":null,"asset_tag":"A-1","site":{"id":5}}`, `{"asset_tag":"A-1","site":5}`, "A-1", ""},
 		{"a cable", "dcim.cable", `{"id":4,"type":"cat6","a_terminations":[{"object_type":"dcim.interface","object_id":9,"object":{"id":9}},{"object_type":"dcim.interface","object_id":4,"object":{"id":4}}]}`,
@@ -59,7 +59,7 @@ func TestObjects(t *testing.T) {
 			`{"extra_choices":[["silver","Silver"],["gold","Gold"]],"name":"tiers"}`, "tiers", "name=tiers"},
 		{"a URL without a secret", "extras.webhook", `{"id":13,"name":"h","payload_url":"https://x.org/?a=b","secret":""}`, `{"name":"h","payload_url":"https://x.org/?a=b"}`, "h", "name=h"},
 		{"an AS", "ipam.asn", `{"id":14,"asn":65010,"rir":{"id":1}}`, `{"asn":65010,"rir":1}`, "AS65010", "name=65010"},
-		{"a token, whose key nobody asked for", "users.token", `{"id":15,"key":"abcd","token":"abcd","description":"ci","user":{"id":3}}`, `{"description":"ci","user":3}`, "ci", ""},
+		{"a token, without its key", "users.token", `{"id":15,"key":"abcd","token":"abcd","description":"ci","user":{"id":3}}`, `{"description":"ci","user":3}`, "ci", ""},
 	} {
 		k := kindOf(t, tc.kind)
 		o, err := normalizer(newest()).Object(k, parse(t, tc.row))
@@ -131,7 +131,7 @@ func TestOlderVersions(t *testing.T) {
 	}
 }
 
-func TestQueriesAskForTheWordsOfTheVersion(t *testing.T) {
+func TestQueryFieldsByVersion(t *testing.T) {
 	t.Parallel()
 	k := kindOf(t, "ipam.prefix")
 	for version, asks := range map[normalize.Version]bool{{4, 1}: true, {4, 2}: false} {
@@ -221,8 +221,8 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestProviderAttributesAreRead holds the table against what the Terraform
-// provider e-breuninger/netbox has attributes for, by the API's names.
+// TestProviderAttributesAreRead compares the tables with the attributes of the Terraform
+// provider e-breuninger/netbox, by the API's names.
 func TestProviderAttributesAreRead(t *testing.T) {
 	t.Parallel()
 	for kind, fields := range map[string]string{
@@ -276,7 +276,7 @@ func TestProviderAttributesAreRead(t *testing.T) {
 	}
 }
 
-// FuzzObject reads hostile rows as every kind.
+// FuzzObject normalizes arbitrary rows as every kind.
 func FuzzObject(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":1,"name":{"value":[],"label":1},"tags":[{"id":1},3,null],"custom_fields":{"a":[{"id":1,"url":2}],"b":{"value":{},"label":1}}}`,
