@@ -57,11 +57,11 @@ func TestPullErrors(t *testing.T) {
 		change func(*terraform.Config)
 		want   string
 	}{
-		"empty output": {func(*terraform.Config) {}, "(workspace default): the state is empty"},
+		"empty output":                {func(*terraform.Config) {}, "(workspace default): the state is empty"},
 		"state location and root":     {func(c *terraform.Config) { c.State = []string{"x"} }, "state cannot be combined with dir or git"},
-		"workspace patterns":            {func(c *terraform.Config) { c.Backend.Workspaces = []string{"*"} }, "set workspace"},
-		"zero timeout":             {func(c *terraform.Config) { c.Run.Timeout = 0 }, "timeout 0s"},
-		"state larger than max_bytes":      {func(c *terraform.Config) { c.Run.Binary, c.Backend.MaxBytes = largeCLI(t), 10 }, "raise backend.max_bytes"},
+		"workspace patterns":          {func(c *terraform.Config) { c.Backend.Workspaces = []string{"*"} }, "set workspace"},
+		"zero timeout":                {func(c *terraform.Config) { c.Run.Timeout = 0 }, "timeout 0s"},
+		"state larger than max_bytes": {func(c *terraform.Config) { c.Run.Binary, c.Backend.MaxBytes = largeCLI(t), 10 }, "raise backend.max_bytes"},
 	} {
 		_, err := load(t, map[string]string{"pve": "proxmox"}, func(c *terraform.Config) {
 			c.Engine, c.Dir, c.Run.Binary = terraform.State, root, program

@@ -21,8 +21,7 @@ func tree(pairs ...string) fstest.MapFS {
 	return files
 }
 
-// shown writes a resource: its presence and value, then what is unknown and
-// secret.
+// shown formats a resource: its presence and value, then its unknown and secret paths.
 func shown(r literal.Resource) string {
 	var b strings.Builder
 	b.WriteString([]string{"absent", "present", "maybe"}[r.Presence])
@@ -198,24 +197,24 @@ func TestVariables(t *testing.T) {
 func TestModules(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ reason, address, want string }{
-		"Child":        {"the arguments of the call set variables", "module.net.lab.web", `present {"a":"given","b":"fallback","c":"x"}`},
-		"Repeated":     {"each of the call", `module.each["k.l"].lab.web`, `present {"a":"k.l","b":"fallback","c":"x"}`},
-		"NotRepeated":  {"an instance that the call does not have", `module.each["m"].lab.web`, `absent`},
-		"Deep":         {"a module of a module", "module.net.module.deep.lab.leaf", `present {"n":1}`},
-		"Remote":       {"a module that is fetched", "module.remote.lab.web", "maybe unknown:/"},
-		"Outside":      {"a module outside of the repository", "module.outside.lab.web", "maybe unknown:/"},
-		"NoSource":     {"a source that is not literal", "module.nosource.lab.web", "maybe unknown:/"},
-		"MaybeCall":    {"a call with an unknown count", "module.counted[0].lab.web", "maybe unknown:/"},
-		"NoCall":       {"no such call", "module.gone.lab.web", "absent"},
-		"NotInChild":   {"no such resource", "module.net.lab.other", "absent"},
-		"Broken":       {"a module that cannot be parsed", "module.broken.lab.web", "error: parse modules/broken/main.tf:1: Unclosed configuration block"},
-		"Missing":      {"a module whose folder does not exist", "module.missing.lab.web", "absent"},
-		"Override":     {"a module with override files", "module.override.lab.web", "maybe unknown:/"},
+		"Child":         {"the arguments of the call set variables", "module.net.lab.web", `present {"a":"given","b":"fallback","c":"x"}`},
+		"Repeated":      {"each of the call", `module.each["k.l"].lab.web`, `present {"a":"k.l","b":"fallback","c":"x"}`},
+		"NotRepeated":   {"an instance that the call does not have", `module.each["m"].lab.web`, `absent`},
+		"Deep":          {"a module of a module", "module.net.module.deep.lab.leaf", `present {"n":1}`},
+		"Remote":        {"a module that is fetched", "module.remote.lab.web", "maybe unknown:/"},
+		"Outside":       {"a module outside of the repository", "module.outside.lab.web", "maybe unknown:/"},
+		"NoSource":      {"a source that is not literal", "module.nosource.lab.web", "maybe unknown:/"},
+		"MaybeCall":     {"a call with an unknown count", "module.counted[0].lab.web", "maybe unknown:/"},
+		"NoCall":        {"no such call", "module.gone.lab.web", "absent"},
+		"NotInChild":    {"no such resource", "module.net.lab.other", "absent"},
+		"Broken":        {"a module that cannot be parsed", "module.broken.lab.web", "error: parse modules/broken/main.tf:1: Unclosed configuration block"},
+		"Missing":       {"a module whose folder does not exist", "module.missing.lab.web", "absent"},
+		"Override":      {"a module with override files", "module.override.lab.web", "maybe unknown:/"},
 		"BelowOverride": {"a module in one with override files", "module.override.module.x.lab.web", "maybe unknown:/"},
-		"Unknown":      {"an unknown argument", "module.unknown.lab.web", `present {"b":"fallback","c":"x"} unknown:/a`},
-		"Same":         {"a .tf and a .tofu file of the same name", "module.two.lab.web", "maybe unknown:/"},
-		"Syntaxes":     {"files of the same name in native and JSON syntax", "module.syntaxes.lab.web", `present {"a":1}`},
-		"Tofu":         {"a file that only OpenTofu reads", "module.tofu.lab.web", `present {"a":1}`},
+		"Unknown":       {"an unknown argument", "module.unknown.lab.web", `present {"b":"fallback","c":"x"} unknown:/a`},
+		"Same":          {"a .tf and a .tofu file of the same name", "module.two.lab.web", "maybe unknown:/"},
+		"Syntaxes":      {"files of the same name in native and JSON syntax", "module.syntaxes.lab.web", `present {"a":1}`},
+		"Tofu":          {"a file that only OpenTofu reads", "module.tofu.lab.web", `present {"a":1}`},
 	}
 	files := tree(
 		"infra/main.tf", `
