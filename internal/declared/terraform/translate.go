@@ -243,8 +243,8 @@ func (t *translator) scopes(named []string) []model.Scope {
 	return scopes
 }
 
-// fillingsOf returns the fillings of a claim: those of other instances, and those of its own
-// instance whose intermediate resource is claimed.
+// fillingsOf returns the fillings of a claim: those whose intermediate resource is claimed, and those
+// of other instances without an intermediate resource.
 func (t *translator) fillingsOf(c *model.Claim, claimed map[model.Key]bool) []mapping.Filling {
 	ids := []string{c.ID}
 	for _, known := range c.Identities {

@@ -176,8 +176,8 @@ func pauseFor(err error, pause time.Duration) (time.Duration, bool) {
 	return pause, httpclient.Broken(err)
 }
 
-// checkSecure returns an error unless secrets may be sent to an address: it must use TLS or be on this
-// machine.
+// checkSecure returns an error unless secrets may be sent to an address: it must use TLS or be on
+// this machine.
 func checkSecure(u *url.URL) error {
 	ip := net.ParseIP(u.Hostname())
 	if u.Scheme == "https" || u.Hostname() == "localhost" || ip.IsLoopback() {
