@@ -10,11 +10,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// touched tells which commits touched files last, by path from a root.
-type touched func(ctx context.Context, files []string) map[string]gitrepo.Touch
+// touchesFunc returns the last commit that changed each of the files. Paths are relative to the
+// root.
+type touchesFunc func(ctx context.Context, files []string) map[string]gitrepo.Touch
 
-// sign says of each claim who wrote last what the root says of the resource.
-func (p *plans) sign(ctx context.Context, claims []model.Claim, dir, within string, touches touched) {
+// addAuditEvents adds to each claim the last commit that changed the files which define its
+// resource.
+func (p *plans) addAuditEvents(ctx context.Context, claims []model.Claim, dir, within string, touches touchesFunc) {
 	if p.config.Lookback.Commits == 0 {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-func TestSign(t *testing.T) {
+func TestAddAuditEvents(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, content := range map[string]string{"a.tf": `resource "lab_server" "a" {}`, "b.tf": `resource "lab_server" "b" { memory = var.memory }`, "terraform.tfvars": "memory = 1\n"} {
@@ -34,7 +34,7 @@ func TestSign(t *testing.T) {
 	}
 	p := &plans{root: &root{loader: &loader{config: Defaults()}}}
 	claims := []model.Claim{{Address: "lab_server.a"}, {Address: "lab_server.b[0]"}, {Address: "lab_server.b[1]"}, {Address: "lab_server.gone"}}
-	p.sign(t.Context(), claims, dir, "", touches)
+	p.addAuditEvents(t.Context(), claims, dir, "", touches)
 	var got []string
 	for _, c := range claims {
 		for _, tr := range c.AuditEvents {
@@ -43,7 +43,7 @@ func TestSign(t *testing.T) {
 	}
 	const commit = "commit 0123456789ab infra/"
 	want := []string{"lab_server.a Alice " + commit + "Alice", "lab_server.b[0] Carol " + commit + "Carol",
-		"lab_server.b[1] Carol " + commit + "Carol"} // Nobody knows who removed the other.
+		"lab_server.b[1] Carol " + commit + "Carol"} // No file defines lab_server.gone.
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -51,7 +51,7 @@ func TestSign(t *testing.T) {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 	p.config.Commits, asked = 0, nil
-	if p.sign(t.Context(), claims[:1], dir, "", touches); asked != nil {
-		t.Error("it looked for somebody, and should look for nobody")
+	if p.addAuditEvents(t.Context(), claims[:1], dir, "", touches); asked != nil {
+		t.Error("files were looked up with commits: 0")
 	}
 }

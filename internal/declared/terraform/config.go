@@ -13,122 +13,121 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
 )
 
-// The engines: Plan runs Terraform or OpenTofu on a copy of the root, State
-// reads what they recorded.
+// The engines. Plan runs Terraform or OpenTofu on a copy of the root. State reads the states that
+// they wrote.
 const (
 	Plan  = "plan"
 	State = "state"
 )
 
-// Config is the settings of a Terraform declaration.
+// Config holds the settings of a Terraform declaration.
 type Config struct {
-	// Engine is what reads it: plan runs Terraform or OpenTofu on a copy of the
-	// root, state reads what they recorded: the locations in state, or what
-	// `state pull` prints for the root. Without it, state where states are named.
+	// Engine is plan or state. The plan engine runs Terraform or OpenTofu on a copy of the root.
+	// The state engine reads the states at the locations in state, or the output of `state pull` in
+	// the root. The default is state if state is set, otherwise plan.
 	Engine string `mapstructure:"engine"`
-	// Place is where the root lies, for a plan, or for a pull of its state.
+	// Place is the location of the root, for a plan or a pull of its state.
 	gitrepo.Place `mapstructure:",squash"`
 	// Lookback bounds how much of the history is read.
 	gitrepo.Lookback `mapstructure:",squash"`
-	// DeployWindow is how long after a commit the apply of the version before it is
-	// an ordinary deploy, and a new object may be absent.
+	// DeployWindow is the time after a commit in which live objects may still match the previous
+	// version, and in which new objects may be missing.
 	DeployWindow time.Duration `mapstructure:"deploy_window"`
-	// ApplyBeforeMerge accepts what was applied from a branch or pull request that is
-	// not merged: it is pending instead of bypassed.
+	// ApplyBeforeMerge reports changes that were applied from an unmerged branch or pull request as
+	// pending instead of bypassed.
 	ApplyBeforeMerge bool `mapstructure:"apply_before_merge"`
 
-	// State are the locations of states: files, patterns of files, URLs.
+	// State are the locations of states: paths, file patterns or URLs.
 	State []string `mapstructure:"state" path:"true" glob:"true"`
-	// Backend says how they are fetched.
+	// Backend configures how the states are fetched.
 	Backend backend.Settings `mapstructure:"backend"`
-	// PassphraseFiles open states that OpenTofu encrypted.
+	// PassphraseFiles are files with the passphrases of states that OpenTofu encrypted.
 	PassphraseFiles []string `mapstructure:"passphrase_files" path:"true"`
 
-	// Run says how a plan is made.
+	// Run configures plans and pulls.
 	Run Run `mapstructure:",squash"`
 
-	// Providers names the source that a provider, or one of its configurations
-	// ("proxmox.west"), manages; needed where several sources of one type are
-	// governed.
+	// Providers maps a provider, or one of its configurations such as "proxmox.west", to the source
+	// that it manages. It is required if several sources of one type are governed.
 	Providers map[string]string `mapstructure:"providers"`
-	// Mappings are folders of mapping tables beside the built-in ones.
+	// Mappings are folders of mapping tables, in addition to the built-in ones.
 	Mappings []string `mapstructure:"mappings" path:"true"`
-	// Unmanaged are the kinds of which everything live is expected to be
-	// declared; without it, those of which something is declared.
+	// Unmanaged are the kinds whose live resources must all be declared. The default is every kind
+	// that has a declared resource.
 	Unmanaged []string `mapstructure:"unmanaged"`
 }
 
 // Run configures plans and pulls of states.
 type Run struct {
-	// Binary is the program, by name or path; without it terragrunt, terraform or
-	// tofu, whichever fits the root and is found.
+	// Binary is the program, by name or path. The default is the first of terragrunt, terraform and
+	// tofu that fits the root and is installed.
 	Binary string `mapstructure:"binary"`
-	// Workspace is the workspace to plan in, or to read the state of; without it, the
-	// default one.
+	// Workspace is the workspace to plan in, or to read the state of. The default is "default".
 	Workspace string `mapstructure:"workspace"`
-	// VarFiles set variables; they lie inside the root, or are absolute.
+	// VarFiles are files that set variables. Their paths are inside the root, or absolute.
 	VarFiles []string `mapstructure:"var_files"`
-	// Vars set variables by name.
+	// Vars sets variables by name.
 	Vars map[string]string `mapstructure:"vars"`
-	// BackendConfig completes a partial backend block. Without it and its files:
-	// what init was told in the folder.
+	// BackendConfig completes a partial backend block. If backend_config and backend_config_files
+	// are empty, the settings of the last `init` in the folder are used.
 	BackendConfig map[string]string `mapstructure:"backend_config"`
-	// BackendConfigFiles do the same; they lie inside the root, or are absolute.
+	// BackendConfigFiles are files that complete a partial backend block. Their paths are inside
+	// the root, or absolute.
 	BackendConfigFiles []string `mapstructure:"backend_config_files"`
 	// Env sets variables of the program's environment.
 	Env map[string]string `mapstructure:"env"`
-	// EnvFiles are files of NAME=VALUE lines that set variables of the program's
-	// environment. They are read at each plan, and count before env and pass_env.
+	// EnvFiles are files of NAME=VALUE lines that set variables of the program's environment. They
+	// are read at each plan, and take precedence over env and pass_env.
 	EnvFiles []string `mapstructure:"env_files" path:"true"`
-	// PassEnv lets variables of driftd's own environment through, by name or
-	// pattern ("AWS_*"). Nothing else of it is seen.
+	// PassEnv are the variables of driftd's own environment that the program gets, by name or
+	// pattern ("AWS_*"). It gets no other variables.
 	PassEnv []string `mapstructure:"pass_env"`
-	// CLIConfigFile is the program's own configuration file; without it, that in
-	// its home, or an empty one.
-	CLIConfigFile string `mapstructure:"cli_config_file" path:"true"`
-	// Home is the program's home folder, for credential files; without it, an
+	// CLIConfigFile is the program's CLI configuration file. The default is the file in home, or an
 	// empty one.
+	CLIConfigFile string `mapstructure:"cli_config_file" path:"true"`
+	// Home is the program's home folder, for credential files. The default is an empty folder.
 	Home string `mapstructure:"home" path:"true"`
-	// Box keeps the program from all files but those of the root, the system and the
-	// settings, where the kernel has landlock.
+	// Box restricts the program to the files of the root, the system and the settings, if the
+	// kernel supports Landlock.
 	Box bool `mapstructure:"box"`
-	// ReadPaths are more files and folders that the program may read in the box.
+	// ReadPaths are additional files and folders that the program may read if box is set.
 	ReadPaths []string `mapstructure:"read_paths" path:"true"`
-	// MaxMemory bounds what the program and all that it starts hold together, in
-	// bytes; more ends the plan. 0 is no bound.
+	// MaxMemory bounds the memory of the program and all its child processes together, in bytes. A
+	// plan that exceeds it is stopped. 0 means no bound.
 	MaxMemory int64 `mapstructure:"max_plan_memory"`
-	// MemoryLimit is what the program and each provider try to stay within
-	// ("1GiB"); without it, that is left to them.
+	// MemoryLimit is the soft memory limit of the program and of each provider ("1GiB"). By
+	// default, they have none.
 	MemoryLimit string `mapstructure:"memory_limit"`
-	// Allow is what the plan may use, where many may push to the root.
+	// Allow restricts the providers and modules of the plan, for roots to which many people can
+	// push.
 	Allow Allow `mapstructure:"allow"`
-	// Refuse are blocks that the root must not have, by name of a danger
-	// ("external") or by pattern ("provider.aws.endpoints").
+	// Refuse are blocks that the root must not contain: names of dangers ("external"), or patterns
+	// ("provider.aws.endpoints").
 	Refuse []string `mapstructure:"refuse"`
-	// Parallelism is that of one plan; 0 is the program's default.
+	// Parallelism is the parallelism of one plan. 0 means the program's default.
 	Parallelism int `mapstructure:"parallelism"`
-	// Timeout bounds one plan, or one pull of a state, with all that it needs.
+	// Timeout bounds one plan or one pull of a state, including init.
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
-// Allow lists what a plan may use.
+// Allow lists the providers and modules that a plan may use.
 type Allow struct {
-	// Providers are the providers, by address or pattern ("hashicorp/*"); without
-	// it, all.
+	// Providers are the allowed providers, by address or pattern ("hashicorp/*"). The default is
+	// all.
 	Providers []string `mapstructure:"providers"`
-	// Modules are the sources of modules that are fetched, or patterns
-	// ("git::https://git.example.org/*"); without it, all. Modules in the
-	// repository are always allowed.
+	// Modules are the allowed sources of fetched modules, or patterns
+	// ("git::https://git.example.org/*"). The default is all. Modules in the repository are always
+	// allowed.
 	Modules []string `mapstructure:"modules"`
 }
 
-// Defaults returns the settings that hold where the configuration is silent.
+// Defaults returns the settings that apply if the configuration does not set them.
 func Defaults() Config {
 	return Config{Place: gitrepo.DefaultPlace(), Lookback: gitrepo.Lookback{Commits: gitrepo.DefaultLookback}, DeployWindow: time.Hour,
 		Backend: backend.Defaults(), Run: Run{Timeout: 10 * time.Minute, Box: true}}
 }
 
-// engine returns the engine that the settings mean.
+// engine returns the configured engine, or the default one.
 func (c Config) engine() string {
 	if c.Engine == "" && len(c.State) > 0 {
 		return State
@@ -142,23 +141,23 @@ func (c Config) engine() string {
 func (c Config) check(env declared.Env) error {
 	for configuration, source := range c.Providers {
 		if !slices.Contains(env.Governs, source) {
-			return fmt.Errorf("providers: %s: source %q is not governed: name it under governs", configuration, source)
+			return fmt.Errorf("providers: %s: source %q is not governed: add it to governs", configuration, source)
 		}
 	}
 	for _, kind := range c.Unmanaged {
 		if !slices.ContainsFunc(env.Governs, func(source string) bool { return strings.HasPrefix(kind, env.Types[source]+"/") }) {
-			return fmt.Errorf("unmanaged: %q is no kind of a governed source: want one like proxmox/qemu", kind)
+			return fmt.Errorf("unmanaged: %q is not a kind of a governed source: want a kind such as proxmox/qemu", kind)
 		}
 	}
 	switch {
 	case c.DeployWindow < 0:
 		return fmt.Errorf("deploy_window %s: want 0 or more", c.DeployWindow)
 	case c.ApplyBeforeMerge && c.Git == "":
-		return errors.New("apply_before_merge belongs to git, and none is set: only a repository has branches")
+		return errors.New("apply_before_merge requires git: a folder has no branches")
 	}
 	switch engine := c.engine(); {
 	case engine == Plan && len(c.State) > 0:
-		return errors.New("state belongs to engine: state, and engine is plan")
+		return errors.New("state is set, but engine is plan: remove state, or set engine: state")
 	case engine == Plan:
 		return c.checkRoot()
 	case engine == State:
@@ -167,7 +166,7 @@ func (c Config) check(env declared.Env) error {
 	return fmt.Errorf("engine %q: want plan or state", c.Engine)
 }
 
-// checkRoot checks the settings of what the CLI runs on.
+// checkRoot checks the settings that a root requires.
 func (c Config) checkRoot() error {
 	if c.Run.Timeout <= 0 {
 		return fmt.Errorf("timeout %s: want more than 0", c.Run.Timeout)
@@ -182,15 +181,15 @@ func (c Config) checkState(env declared.Env) error {
 	hasRoot := c.Dir+c.Git != ""
 	switch {
 	case len(c.State) == 0 && !hasRoot:
-		return errors.New("engine state reads records: name them, as in state: [./terraform.tfstate], or the root whose backend holds them, by dir or git")
+		return errors.New("engine state needs locations, such as state: [./terraform.tfstate], or dir or git of the root whose backend has the state")
 	case len(c.State) > 0 && hasRoot:
-		return errors.New("state and dir or git: name the states, or the root whose backend holds them")
+		return errors.New("state cannot be combined with dir or git: set the locations of the states, or the root whose backend has the state")
 	case len(env.Governs) == 0:
-		return errors.New("a state is compared with live sources: name them, as in governs: [pve]")
+		return errors.New("engine state needs the live sources to compare with: set governs, such as governs: [pve]")
 	case slices.ContainsFunc(c.State, func(s string) bool { return strings.TrimSpace(s) == "" }):
-		return errors.New("state: an empty location")
+		return errors.New("state: a location is empty")
 	case hasRoot && len(c.Backend.Workspaces) > 0:
-		return errors.New("backend.workspaces belongs to state; name one workspace of a root by workspace")
+		return errors.New("backend.workspaces cannot be combined with dir or git: set workspace")
 	case hasRoot:
 		return c.checkRoot()
 	}

@@ -13,26 +13,26 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A TypeCover says what mapping tables make of one resource type of a state.
+// A TypeCover describes how the mapping tables cover one resource type of a state.
 type TypeCover struct {
 	Provider  string `json:"provider"`
 	Type      string `json:"type"`
 	Instances int    `json:"instances"`
-	// Kind is the live kind, "" where no table speaks of the type or where it
-	// has no live side; NoLiveSide says why it has none.
+	// Kind is the live kind, or "" if no table maps the type or the type has no live side.
+	// NoLiveSide is the reason why it has none.
 	Kind       string `json:"kind"`
 	NoLiveSide string `json:"no_live_side,omitempty"`
-	// Unmapped are attributes that hold something and are not compared.
+	// Unmapped are attributes that have a value and are not compared.
 	Unmapped []string `json:"unmapped_attributes"`
-	// Problems are instances whose live resource cannot be told, by address.
+	// Problems are the instances whose live resource cannot be determined, by address.
 	Problems []model.Problem `json:"problems"`
 }
 
-// Mapped tells whether the instances are compared, or have nothing to compare.
+// Mapped reports whether the instances are compared or have no live side.
 func (c *TypeCover) Mapped() bool { return c.Kind != "" || c.NoLiveSide != "" }
 
-// Cover says what the mapping tables of the settings, beside the
-// built-in ones, make of its states, by provider and type.
+// Cover reports how the built-in mapping tables and those of the settings cover the states of the
+// settings, sorted by provider and type.
 func Cover(ctx context.Context, settings Config) ([]TypeCover, error) {
 	tables, err := mapping.Load(settings.Mappings...)
 	if err != nil {
@@ -65,7 +65,7 @@ func Cover(ctx context.Context, settings Config) ([]TypeCover, error) {
 	return c.sorted(), nil
 }
 
-// covering counts the instances of states.
+// covering collects the TypeCovers of states.
 type covering struct {
 	tables *mapping.Tables
 	sealer model.Sealer

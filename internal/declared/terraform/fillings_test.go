@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// afterOneApply holds a machine as the provider read it before it made the
-// address and the disk that changed it.
+// afterOneApply has a virtual machine as read before the same apply created its address and its
+// disk.
 const afterOneApply = `{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "outputs": {}, "resources": [
  {"mode": "managed", "type": "netbox_virtual_machine", "name": "app", "provider": "provider[\"registry.terraform.io/e-breuninger/netbox\"]",
   "instances": [{"schema_version": 0, "attributes": {"id": "6", "name": "app", "cluster_id": 2, "disk_size_mb": 0, "primary_ipv4": 0}}]},
@@ -23,7 +23,7 @@ const afterOneApply = `{"version": 4, "terraform_version": "1.11.4", "serial": 1
   "instances": [{"schema_version": 0, "attributes": {"id": "6", "virtual_machine_id": 6, "ip_address_id": 7, "ip_address_version": 4}}]}
 ]}`
 
-func TestStateKnowsWhatItsInstancesPutIntoEachOther(t *testing.T) {
+func TestStateFillings(t *testing.T) {
 	t.Parallel()
 	file := write(t, "terraform.tfstate", afterOneApply)
 	d, err := load(t, map[string]string{"netbox": "netbox"}, func(c *terraform.Config) { c.State = []string{file} })
@@ -34,8 +34,8 @@ func TestStateKnowsWhatItsInstancesPutIntoEachOther(t *testing.T) {
 		reason, live string
 		want         map[string][]string
 	}{
-		{"freshly applied", `{"name":"app","cluster":2,"disk":5000,"primary_ip4":7}`, map[string][]string{}},
-		{"a disk that nobody declares, and another address", `{"name":"app","cluster":2,"disk":6000,"primary_ip4":8}`,
+		{"no drift", `{"name":"app","cluster":2,"disk":5000,"primary_ip4":7}`, map[string][]string{}},
+		{"an undeclared disk, and another address", `{"name":"app","cluster":2,"disk":6000,"primary_ip4":8}`,
 			map[string][]string{"netbox_primary_ip.app": {"ip_address_id"}, "netbox_virtual_machine.app": {"disk_size_mb", "primary_ipv4"}}},
 	} {
 		var live model.Value
@@ -55,9 +55,9 @@ func TestStateKnowsWhatItsInstancesPutIntoEachOther(t *testing.T) {
 	}
 }
 
-// afterAnotherApply holds a server and a port as the provider read them before it
-// plugged them together, and before it gave the port another group, and an
-// address before it was attached by what knows the address alone.
+// afterAnotherApply has a server and a port as read before the same apply attached the port and
+// changed its security groups, and a floating IP as read before its association, which has only the
+// address.
 const afterAnotherApply = `{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "outputs": {}, "resources": [
  {"mode": "managed", "type": "openstack_compute_instance_v2", "name": "www", "provider": "provider[\"registry.terraform.io/terraform-provider-openstack/openstack\"]",
   "instances": [{"schema_version": 0, "attributes": {"id": "s1", "name": "www", "security_groups": ["web"],
@@ -78,7 +78,7 @@ const afterAnotherApply = `{"version": 4, "terraform_version": "1.11.4", "serial
   "instances": [{"schema_version": 0, "attributes": {"id": "192.0.2.7/s1/", "floating_ip": "192.0.2.7", "instance_id": "s1", "fixed_ip": ""}}]}
 ]}`
 
-func TestStateKnowsWhatItsInstancesPutIntoBlocks(t *testing.T) {
+func TestStateFillingsOfBlocks(t *testing.T) {
 	t.Parallel()
 	file := write(t, "terraform.tfstate", afterAnotherApply)
 	d, err := load(t, map[string]string{"cloud": "openstack"}, func(c *terraform.Config) { c.State = []string{file} })
@@ -90,14 +90,14 @@ func TestStateKnowsWhatItsInstancesPutIntoBlocks(t *testing.T) {
 		reason, kind, live string
 		want               map[string][]string
 	}{
-		{"freshly applied: the port's own instance knows its addresses and groups", "openstack/server",
+		{"no drift: the port's own instance has its addresses and groups", "openstack/server",
 			`{"name":"www","vm_state":"active","security_groups":["default","lab","web"],"interfaces":[` + own + `,{"port":"p3","network":"n3","mac":"cc"}]}`, map[string][]string{}},
-		{"an interface that nobody declares, and none where one is declared", "openstack/server",
+		{"an undeclared interface, and a declared one that is missing", "openstack/server",
 			`{"name":"www","vm_state":"active","security_groups":["web"],"interfaces":[` + own + `,{"port":"p9","network":"n3","mac":"dd"}]}`,
 			map[string][]string{"openstack_compute_instance_v2.www": {"network[2].mac"}, "openstack_compute_interface_attach_v2.more": {"port_id"}}},
-		{"freshly applied: the port is the new server's", "openstack/port",
+		{"no drift: the port belongs to the new server", "openstack/port",
 			`{"mac_address":"aa","network_id":"n1","device_id":"s1","security_groups":["g1","g2"],"fixed_ips":[{"ip_address":"10.0.0.2"},{"ip_address":"10.0.0.3"}]}`, map[string][]string{}},
-		{"another server's, with a group that nobody declares", "openstack/port",
+		{"the port of another server, with an undeclared group", "openstack/port",
 			`{"mac_address":"aa","network_id":"n1","device_id":"s9","security_groups":["g1","g2","g9"],"fixed_ips":[{"ip_address":"10.0.0.2"},{"ip_address":"10.0.0.3"}]}`,
 			map[string][]string{"openstack_networking_port_v2.www": {"device_id"}, "openstack_networking_port_secgroup_associate_v2.www": {"security_group_ids"}}},
 		{"a route of its own type", "openstack/router", `{"name":"edge","routes":[{"destination":"10.8.0.0/16","nexthop":"10.0.0.8"}]}`, map[string][]string{}},
@@ -121,7 +121,7 @@ func TestStateKnowsWhatItsInstancesPutIntoBlocks(t *testing.T) {
 	}
 }
 
-func TestWhatGoesWithATypeIsExpectedToBeDeclared(t *testing.T) {
+func TestScopesOfRelatedKinds(t *testing.T) {
 	t.Parallel()
 	const router = `{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "outputs": {}, "resources": [
  {"mode": "managed", "type": "openstack_networking_router_v2", "name": "edge", "provider": "provider[\"registry.terraform.io/terraform-providers/openstack\"]",

@@ -78,7 +78,7 @@ func (r *repository) commit(files ...string) string {
 	return r.git("rev-parse", "HEAD")
 }
 
-// planned reads a plan of one resource.
+// plannedChange returns the instances of a plan that changes one resource.
 func plannedChange(t *testing.T, address, actions string, before, after any, writes ...string) []plan.Instance {
 	t.Helper()
 	resource := address[strings.LastIndex(address, "lab_server."):]
@@ -114,7 +114,7 @@ func plannedChange(t *testing.T, address, actions string, before, after any, wri
 	return plan.Read(plan.Input{Plan: p, Schemas: schemas}, model.NewSealer([]byte("key"))).Instances
 }
 
-// open returns the loader of a repository, as if it had planned its head.
+// open returns a loader of the repository whose last plan had these instances.
 func (r *repository) open(instances []plan.Instance, change func(*Config)) *plans {
 	r.t.Helper()
 	config := Defaults()
@@ -128,12 +128,12 @@ func (r *repository) open(instances []plan.Instance, change func(*Config)) *plan
 		r.t.Fatal(err)
 	}
 	p.planned.keep(instances)
-	p.planned.of(r.git("rev-parse", "main"))
+	p.planned.setRevision(r.git("rev-parse", "main"))
 	return p
 }
 
-// past returns the past of the first instance, a line a version: its position
-// among the named commits, and its value.
+// past returns the past of the first instance, one line per version: the commit's position among
+// hashes, and the value.
 func (r *repository) past(instances []plan.Instance, change func(*Config), hashes ...string) []string {
 	r.t.Helper()
 	i := instances[0]
@@ -379,13 +379,13 @@ func TestHistory(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 			if strings.Contains(strings.Join(got, ""), "hunter22") {
-				t.Error("a secret is shown")
+				t.Error("a secret is in the output")
 			}
 		})
 	}
 }
 
-func TestHistoryOfNothing(t *testing.T) {
+func TestHistoryGaps(t *testing.T) {
 	t.Parallel()
 	ask := func(h declared.Historian, revision, address string) (string, []string) {
 		t.Helper()
@@ -409,7 +409,7 @@ func TestHistoryOfNothing(t *testing.T) {
 	if at, gaps := ask(p, "0123", "lab_server.web"); at != head || gaps != nil {
 		t.Errorf("another head: %s %q", at, gaps)
 	}
-	p.planned.of("0123")
+	p.planned.setRevision("0123")
 	if _, gaps := ask(p, head, "lab_server.web"); !slices.Equal(gaps, []string{"the commit was not planned"}) {
 		t.Errorf("a plan of another commit: %q", gaps)
 	}
@@ -422,7 +422,7 @@ func TestHistoryOfNothing(t *testing.T) {
 	}
 }
 
-func TestHistoryInTime(t *testing.T) {
+func TestHistoryDeadline(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
 	r.commit("infra/main.tf", server("name = \"web\"\nsize = 2"))
@@ -432,7 +432,7 @@ func TestHistoryInTime(t *testing.T) {
 	cancel()
 	c := &commits{ctx: ctx, plans: p}
 	if _, err := c.at(&gitrepo.LogCommit{}, "lab_server.web"); err == nil {
-		t.Error("it should stop when its time is over")
+		t.Error("History did not stop at its deadline")
 	}
 	if got, cancel := withinHalf(t.Context()); got == nil || cancel == nil {
 		t.Error("no context")
@@ -442,7 +442,7 @@ func TestHistoryInTime(t *testing.T) {
 	half, end := withinHalf(bounded)
 	defer end()
 	if at, _ := half.Deadline(); time.Until(at) > 31*time.Minute {
-		t.Errorf("it has until %s", at)
+		t.Errorf("deadline %s", at)
 	}
 }
 
@@ -470,11 +470,11 @@ func TestForeign(t *testing.T) {
 		"Pattern":      {"a pattern", Run{PassEnv: []string{"TF_VAR_s*"}}, true},
 		"OtherPattern": {"another pattern", Run{PassEnv: []string{"TF_VAR_x*"}}, false},
 		"Args":         {"arguments may set any", Run{PassEnv: []string{"TF_CLI_ARGS_plan"}}, true},
-		"AllArgs":      {"arguments of every command, too", Run{Env: map[string]string{"TF_CLI_ARGS": "-var x=y"}}, true},
+		"AllArgs":      {"arguments of every command may set any", Run{Env: map[string]string{"TF_CLI_ARGS": "-var x=y"}}, true},
 		"EnvFile":      {"a file of variables", Run{EnvFiles: []string{size}}, true},
 		"OtherFile":    {"another variable there", Run{EnvFiles: []string{name}}, false},
 		"NoFile":       {"a file that cannot be read may set any", Run{EnvFiles: []string{name, filepath.Join(dir, "gone")}}, true},
-		"ArgsPattern":  {"and a pattern of those", Run{PassEnv: []string{"TF_*"}}, true},
+		"ArgsPattern":  {"a pattern that includes arguments of plan", Run{PassEnv: []string{"TF_*"}}, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/driftd/driftd/internal/box"
 )
 
-// TestMain is also the guard of the CLI.
+// TestMain also runs the guard process of package box.
 func TestMain(m *testing.M) {
 	if status, guarded := box.Guard(); guarded {
 		os.Exit(status)

@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// vm plans an update of a guest, with what a provider of the old SDK has of it.
+// vm plans an update of a guest, with the schema that a provider of SDK v2 has for it.
 func vm(t *testing.T, before, after document) []plan.Instance {
 	t.Helper()
 	const provider, typ = "registry.opentofu.org/bpg/proxmox", "proxmox_virtual_environment_vm"
@@ -48,7 +48,7 @@ func vm(t *testing.T, before, after document) []plan.Instance {
 	return plan.Read(plan.Input{Plan: p, Schemas: schemas}, model.NewSealer([]byte("key"))).Instances
 }
 
-// TestMappedPast reads what was declared in the words of a mapping table.
+// TestMappedPast reads former declared values in the form of a mapping table.
 func TestMappedPast(t *testing.T) {
 	t.Parallel()
 	tables, err := mapping.Load()

@@ -15,11 +15,11 @@ type planned struct {
 	instances map[string]*plan.Instance
 }
 
-// keep replaces the stored instances. Their revision is unknown until of is called.
+// keep replaces the stored instances. The revision is unknown until setRevision is called.
 func (k *planned) keep(instances []plan.Instance) {
 	kept := map[string]*plan.Instance{}
 	for i := range instances {
-		if found := &instances[i]; found.Deposed == "" && waits(found) {
+		if found := &instances[i]; found.Deposed == "" && differs(found) {
 			// The live tree is not needed, and may be large.
 			kept[found.Address] = &plan.Instance{Address: found.Address, Type: found.Type, Provider: found.Provider,
 				Declared: found.Declared, Recorded: found.Recorded, Whole: found.Whole, Form: found.Form}
@@ -30,8 +30,8 @@ func (k *planned) keep(instances []plan.Instance) {
 	k.revision, k.instances = "", kept
 }
 
-// of sets the commit of the plan.
-func (k *planned) of(revision string) {
+// setRevision sets the commit of the plan.
+func (k *planned) setRevision(revision string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.revision = revision
@@ -45,8 +45,8 @@ func (k *planned) at(revision string) (instances map[string]*plan.Instance, ok b
 	return k.instances, revision != "" && k.revision == revision
 }
 
-// waits reports whether the declared and recorded values of an instance differ.
-func waits(i *plan.Instance) bool {
+// differs reports whether the declared and recorded values of an instance differ.
+func differs(i *plan.Instance) bool {
 	return !sameTree(i.Declared, i.Recorded) || !sameTree(i.Whole.Declared, i.Whole.Recorded)
 }
 

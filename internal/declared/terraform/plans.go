@@ -15,14 +15,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// plans is the plan engine: it lets Terraform or OpenTofu plan a copy of a
-// root.
+// plans is the plan engine. It runs a plan of Terraform or OpenTofu on a copy of a root.
 type plans struct {
 	*root
 
-	// workTree tells who wrote what lies in a folder.
+	// workTree returns the last commits of the files in a folder.
 	workTree *gitrepo.WorkTree
-	// planned is what the last Load left for History.
+	// planned stores the instances of the last Load, for History.
 	planned planned
 }
 
@@ -44,28 +43,28 @@ func (p *plans) Load(ctx context.Context) (model.Declaration, error) {
 	return d, err
 }
 
-// folder plans the root as it stands in its folder.
+// folder plans the root in its folder, without a repository.
 func (p *plans) folder(ctx context.Context) (model.Declaration, error) {
 	within := gitrepo.TopOf(p.config.Dir)
 	d, err := p.plan(ctx, p.options(p.config.Dir, within))
 	if err != nil {
 		return d, err
 	}
-	p.sign(ctx, d.Claims, p.config.Dir, within, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
+	p.addAuditEvents(ctx, d.Claims, p.config.Dir, within, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
 		return p.workTree.Touches(ctx, p.config.Dir, files)
 	})
 	return d, nil
 }
 
-// checkedOut plans the root as a commit has it.
+// checkedOut plans the root at a commit.
 func (p *plans) checkedOut(ctx context.Context, c gitrepo.Commit) (d model.Declaration, err error) {
 	err = p.checkOut(ctx, c, func(options plan.Options) error {
 		if d, err = p.plan(ctx, options); err != nil {
 			return err
 		}
 		d.Revision, d.Revised = c.Hash, c.When
-		p.planned.of(c.Hash)
-		p.sign(ctx, d.Claims, options.Dir, options.Within, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
+		p.planned.setRevision(c.Hash)
+		p.addAuditEvents(ctx, d.Claims, options.Dir, options.Within, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
 			return c.TouchesIn(ctx, p.config.Root(), files)
 		})
 		return nil
@@ -73,8 +72,8 @@ func (p *plans) checkedOut(ctx context.Context, c gitrepo.Commit) (d model.Decla
 	return d, err
 }
 
-// plan plans a root, and compares what no governed source has with what the
-// plan's own providers read.
+// plan plans a root and returns its declaration. Instances that no governed source has are compared
+// with the live values that the plan's own providers read.
 func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declaration, err error) {
 	ctx, settle := budget.Part(ctx)
 	defer func() { settle(d.Weight() + d.Live.Weight()) }()
@@ -102,7 +101,7 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declara
 	return d, nil
 }
 
-// notes returns the notes of a plan as those of its declaration.
+// notes converts the notes of a plan to notes of a declaration.
 func notes(found []policy.Note) []model.Note {
 	list := make([]model.Note, len(found))
 	for i, n := range found {
@@ -111,8 +110,8 @@ func notes(found []policy.Note) []model.Note {
 	return list
 }
 
-// instance claims one instance: on the live resource of a governed source,
-// where a table knows it, or else on what the plan's provider read.
+// instance adds the claim of one instance: on the live resource of a governed source if a mapping
+// table has its type, otherwise on the live value that the plan's provider read.
 func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 	provider := i.Provider[strings.LastIndexByte(i.Provider, '/')+1:]
 	o := object{id: i.Address, address: i.Address, typ: i.Type, name: i.Name, provider: i.Provider, configuration: configured(provider, i.Alias),
@@ -122,26 +121,26 @@ func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 		o.id += " (deposed " + i.Deposed + ")"
 	}
 	if i.Unchecked != "" {
-		// The plan knows no more than the record; a source may still be compared
-		// with that.
+		// The plan has no more than the recorded value; a governed source may still be compared
+		// with it.
 		o.declared, o.recordOnly, o.pending, o.replaced = nil, true, "", false
 	}
 	if i.Recorded != nil {
 		err := t.add(&o)
 		if err == nil {
-			if i.Unchecked != "" { // What is declared was not compared.
+			if i.Unchecked != "" { // The declared value was not compared.
 				t.claims = append(t.claims, own.add(&o, i))
 			}
 			return
 		}
-		t.suspect(&o, err)
+		t.addProblem(&o, err)
 	}
 	t.count(i.Unchecked == "")
 	t.claims = append(t.claims, own.add(&o, i))
 }
 
-// replaces reports whether an apply replaces an instance with a live side. It does so,
-// too, where the provider does not find what it created, and a governed source does.
+// replaces reports whether an apply replaces an instance that has a live side. This includes an
+// instance that the provider does not find but that a governed source may have.
 func (p *plans) replaces(i *plan.Instance) bool {
 	if typ, known := p.tables.Find(i.Provider, i.Type); known {
 		if _, without := typ.NoLiveSide(); without {
@@ -151,12 +150,12 @@ func (p *plans) replaces(i *plan.Instance) bool {
 	return i.Action == "replace" || i.Action == "create" && i.Recorded != nil
 }
 
-// unsigned is why the actor of a change is unknown that a plan's own providers
-// read.
-const unsigned = "Terraform's state does not record who applied, and a plan does not record who changed what: " +
+// unknownWriter explains why the actor of a change is unknown if only a plan's own provider read
+// the resource.
+const unknownWriter = "Terraform's state does not record who applied, and a plan does not record who changed what: " +
 	"see the log of the provider's system, or make that system a source of driftd"
 
-// own collects what a plan's providers read of the live side.
+// own builds the snapshot of the live values that a plan's own providers read.
 type own struct {
 	declaration string
 	snapshot    model.Snapshot
@@ -168,20 +167,20 @@ func newOwn(declaration, tool string) *own {
 		Coverage: []model.Coverage{{Source: source, Complete: true}}}}
 }
 
-// add adds the live side of an instance, and returns the claim on it.
+// add adds the live value of an instance to the snapshot, and returns the claim on it.
 func (w *own) add(o *object, i *plan.Instance) model.Claim {
 	kind, source := kindOf(i.Type), w.snapshot.Source
 	if w.snapshot.Kinds[kind] == nil {
-		w.snapshot.Kinds[kind] = &model.Kind{Name: kind, Schema: i.Schema, WriterUnknown: unsigned, Severities: severities(i.Type)}
+		w.snapshot.Kinds[kind] = &model.Kind{Name: kind, Schema: i.Schema, WriterUnknown: unknownWriter, Severities: severities(i.Type)}
 	}
 	name := cmp.Or(i.ID, i.Name)
 	switch {
 	case i.Live != nil:
 		w.snapshot.Resources = append(w.snapshot.Resources, model.Resource{Key: model.Key{Source: source, Kind: kind, ID: o.id},
-			Name: name, Value: *i.Live, WriterUnknown: unsigned})
+			Name: name, Value: *i.Live, WriterUnknown: unknownWriter})
 	case !i.LiveRead:
 		w.snapshot.Unread = append(w.snapshot.Unread, model.Unread{Ref: model.Ref{Kind: kind, ID: o.id},
-			Reason: cmp.Or(i.Unchecked, "the provider was not asked")})
+			Reason: cmp.Or(i.Unchecked, "the provider did not read it")})
 	}
 	c := model.Claim{Declaration: w.declaration, Source: source, Address: o.address, Kind: kind, ID: o.id, Name: name, Recorded: i.Recorded,
 		Complete: true, ClaimApply: model.ClaimApply{Pending: i.Pending, Replaces: o.replaces, Replaced: o.replaced}, Unchecked: i.Unchecked}
@@ -191,7 +190,7 @@ func (w *own) add(o *object, i *plan.Instance) model.Claim {
 	return c
 }
 
-// sorted returns the snapshot with its lists in order.
+// sorted returns the snapshot with its lists sorted.
 func (w *own) sorted() *model.Snapshot {
 	slices.SortFunc(w.snapshot.Resources, func(a, b model.Resource) int { return a.Compare(b.Key) })
 	slices.SortFunc(w.snapshot.Unread, func(a, b model.Unread) int {

@@ -13,7 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-func TestInstancesOfAPlan(t *testing.T) {
+func TestPlanInstances(t *testing.T) {
 	t.Parallel()
 	tables, err := mapping.Load()
 	if err != nil {
@@ -36,21 +36,21 @@ func TestInstancesOfAPlan(t *testing.T) {
 		unknown               bool
 	}{
 		{"a governed source has it", "pve", func(*plan.Instance) {}, "pve", "proxmox/pool", true, true, false, false, 0, false},
-		{"no source is governed: the provider's own reading counts", "", func(*plan.Instance) {},
+		{"no source is governed: the provider's own live value is compared", "", func(*plan.Instance) {},
 			"plan:root", "terraform/proxmox_virtual_environment_pool", true, true, false, false, 1, false},
 		{"the provider failed, the source did not: the record is compared", "pve", func(i *plan.Instance) { i.Unchecked, i.Declared, i.Live = "boom", nil, nil },
 			"pve", "proxmox/pool", true, false, true, false, 0, false},
 		{"the provider failed, and nothing else reads it", "", func(i *plan.Instance) { i.Unchecked, i.Declared, i.Live, i.LiveRead = "boom", nil, nil, false },
 			"plan:root", "terraform/proxmox_virtual_environment_pool", false, true, false, true, 0, false},
-		{"the provider failed, and nobody knows which live resource it is", "pve", func(i *plan.Instance) {
+		{"the provider failed, and the live resource is unknown", "pve", func(i *plan.Instance) {
 			nothing := model.MapOf()
 			i.Unchecked, i.Declared, i.Recorded, i.Live, i.LiveRead = "boom", nil, &nothing, nil, false
 		}, "plan:root", "terraform/proxmox_virtual_environment_pool", false, true, false, true, 0, true},
-		{"not made yet, so that nothing is known of it elsewhere", "pve", func(i *plan.Instance) { i.Recorded, i.Live, i.Pending = nil, nil, "to be made" },
+		{"not created yet, so that no live resource can be identified", "pve", func(i *plan.Instance) { i.Recorded, i.Live, i.Pending = nil, nil, "to be made" },
 			"plan:root", "terraform/proxmox_virtual_environment_pool", true, false, false, false, 0, false},
-		{"a deposed object is live there until it is destroyed", "pve", func(i *plan.Instance) { i.Deposed, i.Declared, i.Pending = "0a1b", nil, "left over" },
+		{"a deposed object is live until it is destroyed", "pve", func(i *plan.Instance) { i.Deposed, i.Declared, i.Pending = "0a1b", nil, "left over" },
 			"pve", "proxmox/pool", false, true, false, false, 0, false},
-		{"another configuration of the provider is another source's", "pve", func(i *plan.Instance) { i.Alias = "west" },
+		{"another configuration of the provider manages another source", "pve", func(i *plan.Instance) { i.Alias = "west" },
 			"west", "proxmox/pool", true, true, false, false, 0, false},
 	}
 	for _, test := range tests {
@@ -71,7 +71,7 @@ func TestInstancesOfAPlan(t *testing.T) {
 			}
 			c := translator.claims[0]
 			if last := translator.claims[len(translator.claims)-1]; (last.Unchecked != "") != (i.Unchecked != "") {
-				t.Errorf("that the plan failed is said by %+v", last)
+				t.Errorf("claim %+v does not match the plan's failure", last)
 			}
 			if c.Source != test.source || c.Kind != test.kind || c.Declaration != "root" {
 				t.Errorf("claimed %s in %s by %q", c.Kind, c.Source, c.Declaration)
@@ -86,26 +86,26 @@ func TestInstancesOfAPlan(t *testing.T) {
 	}
 }
 
-// TestWhoChangedWhatAPlanReads says of what went, too, why a plan names nobody.
-func TestWhoChangedWhatAPlanReads(t *testing.T) {
+// TestUnknownWriter checks existing and missing resources.
+func TestUnknownWriter(t *testing.T) {
 	t.Parallel()
 	w := newOwn("root", "tofu")
 	live := model.MapOf()
 	w.add(&object{id: "a.b"}, &plan.Instance{Type: "a", Live: &live})
 	w.add(&object{id: "c.d"}, &plan.Instance{Type: "c", LiveRead: true})
-	if got := w.snapshot.Resources[0].WriterUnknown; got != unsigned {
-		t.Errorf("of what is there it says %q", got)
+	if got := w.snapshot.Resources[0].WriterUnknown; got != unknownWriter {
+		t.Errorf("writer of a resource: %q", got)
 	}
 	for name, kind := range w.snapshot.Kinds {
-		if kind.WriterUnknown != unsigned {
-			t.Errorf("of a %s that is gone it says %q", name, kind.WriterUnknown)
+		if kind.WriterUnknown != unknownWriter {
+			t.Errorf("writer of a missing %s: %q", name, kind.WriterUnknown)
 		}
 	}
 }
 
-// TestReplacedByAPlan passes on what a plan replaces: not what only the state holds,
-// and, where the plan fails, what the table says.
-func TestReplacedByAPlan(t *testing.T) {
+// TestPlanReplaces checks that claims have the replacements of a plan, not those that only the
+// state has; after a failed plan, they have those of the mapping table.
+func TestPlanReplaces(t *testing.T) {
 	t.Parallel()
 	tables, err := mapping.Load()
 	if err != nil {
@@ -149,7 +149,7 @@ func TestReplacedByAPlan(t *testing.T) {
 	}
 }
 
-// TestAbsentFile holds that no plan is made of a commit that lacks a file of its root.
+// TestAbsentFile checks that a commit without a file of its root is not planned.
 func TestAbsentFile(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ reason, link, want string }{
@@ -167,7 +167,7 @@ func TestAbsentFile(t *testing.T) {
 		env := declared.Env{Name: "root", Sealer: model.NewSealer([]byte("key")), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir()}
 		loader, err := Definition().Open(env, func(into any) error {
 			c := into.(*Config)
-			// A program that makes no plan.
+			// The program fails if it runs.
 			c.Engine, c.Git, c.Path, c.Run.Binary = "plan", r.dir, "infra", "false"
 			return nil
 		})

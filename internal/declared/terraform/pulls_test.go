@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// rootWithCLI returns a root, and a program that prints a state for it.
+// rootWithCLI returns a root, and a CLI program that prints a state.
 func rootWithCLI(t *testing.T, state string) (root, program string) {
 	t.Helper()
 	root = filepath.Dir(write(t, "main.tf", "terraform {\n  backend \"http\" {\n    address = \"https://example.org\"\n  }\n}\n"))
@@ -23,9 +23,9 @@ func rootWithCLI(t *testing.T, state string) (root, program string) {
 	return root, program
 }
 
-// TestPulledStateIsClaimed holds that a state that the CLI prints is claimed like one that is
-// read from its location.
-func TestPulledStateIsClaimed(t *testing.T) {
+// TestPullClaims compares the claims of a pulled state with those of the same state
+// read from a file.
+func TestPullClaims(t *testing.T) {
 	t.Parallel()
 	types := map[string]string{"pve": "proxmox"}
 	file := write(t, "terraform.tfstate", aState)
@@ -50,18 +50,18 @@ func TestPulledStateIsClaimed(t *testing.T) {
 	}
 }
 
-func TestPullRefused(t *testing.T) {
+func TestPullErrors(t *testing.T) {
 	t.Parallel()
 	root, program := rootWithCLI(t, "")
 	for name, tc := range map[string]struct {
 		change func(*terraform.Config)
 		want   string
 	}{
-		"nothing was printed": {func(*terraform.Config) {}, "(workspace default): the state is empty"},
-		"a location, too":     {func(c *terraform.Config) { c.State = []string{"x"} }, "state and dir or git"},
-		"patterns":            {func(c *terraform.Config) { c.Backend.Workspaces = []string{"*"} }, "name one workspace of a root by workspace"},
-		"no time":             {func(c *terraform.Config) { c.Run.Timeout = 0 }, "timeout 0s"},
-		"a larger state":      {func(c *terraform.Config) { c.Run.Binary, c.Backend.MaxBytes = largeCLI(t), 10 }, "raise backend.max_bytes"},
+		"empty output":                {func(*terraform.Config) {}, "(workspace default): the state is empty"},
+		"state location and root":     {func(c *terraform.Config) { c.State = []string{"x"} }, "state cannot be combined with dir or git"},
+		"workspace patterns":          {func(c *terraform.Config) { c.Backend.Workspaces = []string{"*"} }, "set workspace"},
+		"zero timeout":                {func(c *terraform.Config) { c.Run.Timeout = 0 }, "timeout 0s"},
+		"state larger than max_bytes": {func(c *terraform.Config) { c.Run.Binary, c.Backend.MaxBytes = largeCLI(t), 10 }, "raise backend.max_bytes"},
 	} {
 		_, err := load(t, map[string]string{"pve": "proxmox"}, func(c *terraform.Config) {
 			c.Engine, c.Dir, c.Run.Binary = terraform.State, root, program

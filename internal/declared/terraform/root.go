@@ -8,13 +8,12 @@ import (
 	"strings"
 )
 
-// IsRoot tells whether a folder is a Terraform, OpenTofu or Terragrunt root:
-// whether one of its own files is configuration. A path that is no folder is
-// none.
+// IsRoot reports whether dir is a folder with configuration files of Terraform, OpenTofu or
+// Terragrunt. Files in its subfolders do not count.
 func IsRoot(dir string) (bool, error) {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
-		return false, nil //nolint:nilerr // Whoever reads it says that it does not exist.
+		return false, nil //nolint:nilerr // The caller reports a missing folder when it reads it.
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -23,7 +22,7 @@ func IsRoot(dir string) (bool, error) {
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return IsConfiguration(e.Name()) }), nil
 }
 
-// IsConfiguration tells whether a path is that of a file of such a root.
+// IsConfiguration reports whether a path has the name of a configuration file of a root.
 func IsConfiguration(path string) bool {
 	name := filepath.Base(path)
 	if name == "terragrunt.hcl" || name == "terragrunt.hcl.json" {
@@ -32,5 +31,5 @@ func IsConfiguration(path string) bool {
 	return slices.ContainsFunc([]string{".tf", ".tf.json", ".tofu", ".tofu.json"}, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }
 
-// IsState tells whether a path is a file that Terraform records in.
+// IsState reports whether a path has the extension of a state file.
 func IsState(path string) bool { return filepath.Ext(path) == ".tfstate" }

@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 )
 
-// A root is one that the CLI runs on, in a folder or in a repository.
+// A root runs the CLI on a root module in a folder or a repository.
 type root struct {
 	*loader
 
@@ -33,7 +33,8 @@ func newRoot(l *loader, limiter *plan.Limiter) (*root, error) {
 // maxCheckout bounds the files and folders of a commit that is checked out.
 const maxCheckout = 500_000
 
-// checkOut calls f with the options for the root as a commit has it.
+// checkOut checks out a commit into a temporary folder, and calls f with the options for the root
+// in it.
 func (r *root) checkOut(ctx context.Context, c gitrepo.Commit, f func(plan.Options) error) (err error) {
 	if err := os.MkdirAll(r.env.CacheDir, 0o700); err != nil {
 		return fmt.Errorf("make cache folder: %w", err)
@@ -52,7 +53,7 @@ func (r *root) checkOut(ctx context.Context, c gitrepo.Commit, f func(plan.Optio
 	return f(options)
 }
 
-// options returns those of the CLI for a root in dir.
+// options returns the CLI options for a root in dir.
 func (r *root) options(dir, within string) plan.Options {
 	run := r.config.Run
 	vars := make(map[string]any, len(run.Vars))

@@ -2,8 +2,8 @@ package terraform
 
 import "github.com/driftd/driftd/internal/model"
 
-// severities rates drift of a type that a plan's own provider reads: what opens a system
-// to the world, or grants all rights in it.
+// severities returns the severity rules for a type that a plan's own provider reads. They rate
+// resources that are open to the world, or that grant all rights, as critical.
 func severities(typ string) []model.SeverityRule {
 	var rules []model.SeverityRule
 	for _, e := range exposures(typ) {
@@ -25,7 +25,7 @@ func severities(typ string) []model.SeverityRule {
 	return rules
 }
 
-// The reasons.
+// The reasons of severity rules.
 const (
 	openWorld = "open to the world"
 	allRights = "grants all rights"

@@ -17,8 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// states is the state engine for locations: it reads what was recorded, without
-// running anything.
+// states is the state engine for locations. It reads states without running a program.
 type states struct {
 	*loader
 
@@ -37,8 +36,8 @@ func newStates(l *loader) (*states, error) {
 	return s, nil
 }
 
-// Load implements declared.Loader. A state that cannot be read is a problem;
-// it is an error when that is all of them.
+// Load implements declared.Loader. A state that cannot be read is a problem of the declaration. If
+// no state can be read, Load returns an error.
 func (s *states) Load(ctx context.Context) (model.Declaration, error) {
 	r, err := s.newReading()
 	if err != nil {
@@ -100,14 +99,14 @@ func (p *pulls) pull(ctx context.Context, options plan.Options) (model.Declarati
 	return r.declaration(ctx)
 }
 
-// A reading is what has been read of the states so far.
+// A reading collects the content of states.
 type reading struct {
 	*translator
 
 	options state.Options
-	// several tells that addresses alone do not tell instances apart.
+	// several is set if there is more than one state. An address alone is then ambiguous.
 	several bool
-	// unmanaged is the setting.
+	// unmanaged is Config.Unmanaged.
 	unmanaged []string
 	states    []model.StateRead
 	errs      []error
@@ -120,7 +119,7 @@ func (l *loader) newReading() (*reading, error) {
 	return &reading{options: options, translator: newTranslator(l.env, l.tables, l.config.Providers), unmanaged: l.config.Unmanaged}, err
 }
 
-// declaration returns what was read, or an error if that is no state.
+// declaration returns the declaration of all states, or an error if no state was read.
 func (r *reading) declaration(ctx context.Context) (model.Declaration, error) {
 	if ctx.Err() != nil {
 		return model.Declaration{}, context.Cause(ctx)
@@ -137,12 +136,12 @@ func (r *reading) fail(address string, err error) {
 	r.problems = append(r.problems, model.Problem{Address: address, Reason: err.Error()})
 }
 
-// instanceWeight is about what is kept of an instance beside its attributes, which the
-// claim holds as they are and in the form of the live kind, in bytes.
+// instanceWeight is the approximate memory of an instance in bytes, without its attributes. A claim
+// holds the attributes twice: as recorded, and in the form of the live kind.
 const instanceWeight = 2 << 10
 
-// read reads one state, whose content open passes to its argument. tool is the program that
-// printed it, or "". What a state that turns out to be broken said before does not count.
+// read reads one state. open passes the content of the state to its argument. tool is the program
+// that printed the state, or "". If the state is invalid, none of its instances are added.
 func (r *reading) read(ctx context.Context, address, tool string, open func(read func(io.Reader) error) error) error {
 	part := newTranslator(r.env, r.tables, r.providers)
 	ctx, settle := budget.Part(ctx)
@@ -165,7 +164,7 @@ func (r *reading) read(ctx context.Context, address, tool string, open func(read
 	return nil
 }
 
-// instance claims one instance of a state.
+// instance adds the claim of one instance of a state.
 func (r *reading) instance(t *translator, from string, i state.Instance) {
 	if i.Data {
 		return
@@ -176,7 +175,7 @@ func (r *reading) instance(t *translator, from string, i state.Instance) {
 		o.id = from + "#" + o.id
 	}
 	if i.Flat {
-		o.unchecked = "recorded by Terraform 0.11 and never since: refresh the state"
+		o.unchecked = "last recorded by Terraform 0.11: refresh the state"
 	}
 	if i.Deposed != "" {
 		o.id += " (deposed " + i.Deposed + ")"
@@ -189,12 +188,12 @@ func (r *reading) instance(t *translator, from string, i state.Instance) {
 	case errors.Is(err, errUnmapped):
 		t.addUnmapped(&o, err.Error())
 	case err != nil:
-		t.suspect(&o, err)
+		t.addProblem(&o, err)
 		t.addUnchecked(&o, err.Error())
 	}
 }
 
-// join adds what another translator made.
+// join adds the results of another translator.
 func (t *translator) join(part *translator) {
 	if len(t.claims) == 0 {
 		t.claims = part.claims
@@ -215,7 +214,7 @@ func (t *translator) join(part *translator) {
 	}
 }
 
-// passphrases reads each file's passphrase.
+// passphrases returns the passphrases in the files.
 func passphrases(files []string) ([]string, error) {
 	read := make([]string, 0, len(files))
 	for _, file := range files {

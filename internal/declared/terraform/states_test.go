@@ -15,8 +15,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// aState holds a guest, a pool that is not known which cluster has it, something
-// without a live side, and something that no table speaks of.
+// aState has a guest, a pool whose cluster is ambiguous, a resource without a live side, and a
+// resource whose type no mapping table has.
 const aState = `{"version": 4, "terraform_version": "1.11.4", "serial": 7, "lineage": "6d3a", "outputs": {}, "resources": [
  {"mode": "managed", "type": "proxmox_virtual_environment_vm", "name": "web", "provider": "provider[\"registry.terraform.io/bpg/proxmox\"]",
   "instances": [{"schema_version": 0, "attributes": {"id": "401", "vm_id": 401, "name": "web-1", "node_name": "alpha", "pool_id": "blue"}}]},
@@ -57,7 +57,7 @@ func load(t *testing.T, types map[string]string, change func(*terraform.Config))
 	return loader.Load(t.Context())
 }
 
-// claimed writes what is claimed as lines, to compare it at a glance.
+// claimed returns the claims as lines.
 func claimed(d model.Declaration) []string {
 	var lines []string
 	for _, c := range d.Claims {
@@ -71,7 +71,7 @@ func claimed(d model.Declaration) []string {
 	return lines
 }
 
-func TestStateIsClaimed(t *testing.T) {
+func TestStateClaims(t *testing.T) {
 	t.Parallel()
 	file := write(t, "terraform.tfstate", aState)
 	d, err := load(t, map[string]string{"pve": "proxmox"}, func(c *terraform.Config) { c.State = []string{file} })
@@ -79,8 +79,8 @@ func TestStateIsClaimed(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		`aws_sqs_queue.jobs["a"] = pve/terraform/aws_sqs_queue/aws_sqs_queue.jobs["a"] unchecked: no mapping table speaks of type aws_sqs_queue; docs/mapping.md says how to write one`,
-		`aws_sqs_queue.jobs["b"] = pve/terraform/aws_sqs_queue/aws_sqs_queue.jobs["b"] (deposed 0a1b2c3d) unchecked: no mapping table speaks of type aws_sqs_queue; docs/mapping.md says how to write one`,
+		`aws_sqs_queue.jobs["a"] = pve/terraform/aws_sqs_queue/aws_sqs_queue.jobs["a"] unchecked: no mapping table for type aws_sqs_queue: to write one, see docs/mapping.md`,
+		`aws_sqs_queue.jobs["b"] = pve/terraform/aws_sqs_queue/aws_sqs_queue.jobs["b"] (deposed 0a1b2c3d) unchecked: no mapping table for type aws_sqs_queue: to write one, see docs/mapping.md`,
 		`proxmox_virtual_environment_pool.blue = pve/proxmox/pool/blue`,
 		`proxmox_virtual_environment_vm.web = pve/proxmox/qemu/401`,
 	}
@@ -99,14 +99,14 @@ func TestStateIsClaimed(t *testing.T) {
 	}
 	vm := d.Claims[slices.IndexFunc(d.Claims, func(c model.Claim) bool { return c.ID == "401" })]
 	if diff := cmp.Diff([]model.Ref{{Kind: "proxmox/pool_member", ID: "blue/vm/401"}}, vm.Covers); diff != "" {
-		t.Errorf("a guest speaks for its place in the pool: %s", diff)
+		t.Errorf("covers of the guest: %s", diff)
 	}
 	if !vm.RecordOnly || !vm.Complete || vm.Lens == nil || vm.Place != "alpha" || vm.Name != "web-1" {
 		t.Errorf("claim %+v", vm)
 	}
 }
 
-func TestStateNeedsItsSource(t *testing.T) {
+func TestStateSource(t *testing.T) {
 	t.Parallel()
 	file := write(t, "terraform.tfstate", aState)
 	tests := []struct {
@@ -115,13 +115,13 @@ func TestStateNeedsItsSource(t *testing.T) {
 		providers map[string]string
 		want      string
 	}{
-		{"no source of the provider's type", map[string]string{"box": "netbox"}, nil,
-			`proxmox_virtual_environment_vm.web = box/terraform/proxmox_virtual_environment_vm/proxmox_virtual_environment_vm.web unchecked: no source of type proxmox is governed: add one, and name it under governs`},
-		{"two, and nobody says which", map[string]string{"east": "proxmox", "west": "proxmox"}, map[string]string{"proxmox.west": "west"},
-			`proxmox_virtual_environment_vm.web = east/terraform/proxmox_virtual_environment_vm/proxmox_virtual_environment_vm.web unchecked: several sources of type proxmox are governed (east, west): say under providers which of them proxmox is`},
-		{"an alias has a source of its own", map[string]string{"east": "proxmox", "west": "proxmox"}, map[string]string{"proxmox.west": "west"},
+		{"no governed source of the provider's type", map[string]string{"box": "netbox"}, nil,
+			`proxmox_virtual_environment_vm.web = box/terraform/proxmox_virtual_environment_vm/proxmox_virtual_environment_vm.web unchecked: no governed source has type proxmox: add a source of this type to governs`},
+		{"two sources, and no provider setting", map[string]string{"east": "proxmox", "west": "proxmox"}, map[string]string{"proxmox.west": "west"},
+			`proxmox_virtual_environment_vm.web = east/terraform/proxmox_virtual_environment_vm/proxmox_virtual_environment_vm.web unchecked: several sources of type proxmox are governed (east, west): set under providers which of them proxmox manages`},
+		{"a source set for an alias", map[string]string{"east": "proxmox", "west": "proxmox"}, map[string]string{"proxmox.west": "west"},
 			`proxmox_virtual_environment_pool.blue = west/proxmox/pool/blue`},
-		{"an alias falls back to its provider's", map[string]string{"east": "proxmox", "west": "proxmox"}, map[string]string{"proxmox": "east"},
+		{"a source set for the alias's provider", map[string]string{"east": "proxmox", "west": "proxmox"}, map[string]string{"proxmox": "east"},
 			`proxmox_virtual_environment_pool.blue = east/proxmox/pool/blue`},
 	}
 	for _, test := range tests {
@@ -138,7 +138,7 @@ func TestStateNeedsItsSource(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeComparedIsNotUnmanaged(t *testing.T) {
+func TestStateUnchecked(t *testing.T) {
 	t.Parallel()
 	state := func(instance string) string {
 		return write(t, "terraform.tfstate", `{"version": 4, "serial": 1, "lineage": "x", "resources": [
@@ -149,9 +149,9 @@ func TestWhatCannotBeComparedIsNotUnmanaged(t *testing.T) {
 		reason, instance, claimed string
 		problems                  int
 	}{
-		{"a deposed guest is there until it is destroyed", `{"deposed": "0a1b2c3d", "attributes": {"id": "401", "vm_id": 401}}`, "proxmox/qemu", 0},
-		{"so is one that Terraform 0.11 recorded", `{"attributes_flat": {"id": "401", "vm_id": "401"}}`, "proxmox/qemu", 0},
-		{"one without an id may be any", `{"attributes": {"name": "web"}}`, "terraform/proxmox_virtual_environment_vm", 1},
+		{"a deposed guest exists until it is destroyed", `{"deposed": "0a1b2c3d", "attributes": {"id": "401", "vm_id": 401}}`, "proxmox/qemu", 0},
+		{"a guest that Terraform 0.11 recorded exists", `{"attributes_flat": {"id": "401", "vm_id": "401"}}`, "proxmox/qemu", 0},
+		{"a guest without an ID may be any live guest", `{"attributes": {"name": "web"}}`, "terraform/proxmox_virtual_environment_vm", 1},
 	}
 	for _, test := range tests {
 		file := state(test.instance)
@@ -173,17 +173,17 @@ func TestSeveralStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(d.Problems) != 2 || d.Problems[0].Address != bad {
-		t.Errorf("a broken and a missing state are problems, got %v", d.Problems)
+		t.Errorf("problems %v, want one for the broken and one for the missing state", d.Problems)
 	}
 	if d.Tally.Resources != 5 {
-		t.Errorf("what a broken state says does not count, tally %+v", d.Tally)
+		t.Errorf("tally %+v, want none of the broken state's instances", d.Tally)
 	}
 	if _, err := load(t, map[string]string{"pve": "proxmox"}, func(c *terraform.Config) { c.State = []string{bad} }); err == nil {
-		t.Error("when no state can be read nothing is known")
+		t.Error("no error although no state can be read")
 	}
 }
 
-func TestSettingsThatDoNotGoTogether(t *testing.T) {
+func TestConfigErrors(t *testing.T) {
 	t.Parallel()
 	pve := map[string]string{"pve": "proxmox"}
 	tests := []struct {
@@ -194,12 +194,12 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 	}{
 		{"nothing to read", pve, func(*terraform.Config) {}, "neither dir nor git"},
 		{"an engine that does not exist", pve, func(c *terraform.Config) { c.Engine = "apply" }, `engine "apply": want plan or state`},
-		{"a plan reads no state", pve, func(c *terraform.Config) { c.Engine, c.Dir, c.State = "plan", "/x", []string{"a"} }, "state belongs to engine: state"},
-		{"the state engine reads no root", pve, func(c *terraform.Config) { c.Dir, c.State = "/x", []string{"a"} }, "state and dir or git"},
-		{"the state engine without a state", pve, func(c *terraform.Config) { c.Engine = "state" }, "name them, as in state:"},
-		{"a state without a live side", nil, func(c *terraform.Config) { c.State = []string{"a"} }, "as in governs: [pve]"},
-		{"a window in the future", pve, func(c *terraform.Config) { c.DeployWindow = -1 }, `deploy_window -1ns: want 0 or more`},
-		{"branches without a repository", pve, func(c *terraform.Config) { c.ApplyBeforeMerge = true }, `apply_before_merge belongs to git`},
+		{"state with engine plan", pve, func(c *terraform.Config) { c.Engine, c.Dir, c.State = "plan", "/x", []string{"a"} }, "state is set, but engine is plan"},
+		{"state and dir", pve, func(c *terraform.Config) { c.Dir, c.State = "/x", []string{"a"} }, "state cannot be combined with dir or git"},
+		{"engine state without locations or root", pve, func(c *terraform.Config) { c.Engine = "state" }, "engine state needs locations"},
+		{"engine state without governs", nil, func(c *terraform.Config) { c.State = []string{"a"} }, "such as governs: [pve]"},
+		{"a negative deploy window", pve, func(c *terraform.Config) { c.DeployWindow = -1 }, `deploy_window -1ns: want 0 or more`},
+		{"apply_before_merge without git", pve, func(c *terraform.Config) { c.ApplyBeforeMerge = true }, `apply_before_merge requires git`},
 		{"a provider of a source that is not governed", pve, func(c *terraform.Config) {
 			c.Dir, c.Providers = "/x", map[string]string{"proxmox": "west"}
 		}, `source "west" is not governed`},
@@ -253,6 +253,6 @@ func TestIsRoot(t *testing.T) {
 		}
 	}
 	if got, err := terraform.IsRoot(filepath.Join(t.TempDir(), "gone")); got || err != nil {
-		t.Errorf("IsRoot of nothing = %v, %v", got, err)
+		t.Errorf("IsRoot of a missing folder = %v, %v", got, err)
 	}
 }

@@ -1,6 +1,6 @@
-// Package terraform reads declarations that are Terraform or OpenTofu roots:
-// by a plan, which tells what is declared, recorded and live, or from the
-// states that they recorded.
+// Package terraform reads declarations that are Terraform or OpenTofu roots. The plan engine
+// determines declared, recorded and live values with a plan. The state engine reads recorded values
+// from states.
 package terraform
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/driftd/driftd/internal/mapping"
 )
 
-// Type is the type of these declarations.
+// Type is the type of Terraform declarations.
 const Type = "terraform"
 
-// Definition returns the loader type "terraform". Its loaders share the places
-// for plans and for pulls of states that run at once, and the built-in mapping tables.
+// Definition returns the loader type "terraform". All its loaders share the limits on concurrent
+// plans and pulls, and the built-in mapping tables.
 func Definition() declared.Definition {
 	s := shared{plans: plan.NewLimiter(0), pulls: plan.NewLimiter(0), builtIn: sync.OnceValues(func() (*mapping.Tables, error) { return mapping.Load() })}
 	d := declared.Define(Type, Defaults(), s.open)
@@ -23,7 +23,7 @@ func Definition() declared.Definition {
 	return d
 }
 
-// shared is what the loaders of one definition share.
+// shared is shared by the loaders of one definition.
 type shared struct {
 	plans, pulls *plan.Limiter
 
@@ -48,7 +48,7 @@ func (s shared) open(env declared.Env, config Config) (declared.Loader, error) {
 	return newPulls(l, s.pulls)
 }
 
-// tables returns the mapping tables.
+// tables returns the built-in mapping tables, with those of the settings if there are any.
 func (s shared) tables(config Config) (*mapping.Tables, error) {
 	if len(config.Mappings) == 0 {
 		return s.builtIn()
@@ -56,7 +56,7 @@ func (s shared) tables(config Config) (*mapping.Tables, error) {
 	return mapping.Load(config.Mappings...)
 }
 
-// loader is what both engines share.
+// loader holds the fields that both engines use.
 type loader struct {
 	env    declared.Env
 	config Config

@@ -12,24 +12,24 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An object is one instance of a managed resource, as either engine reads it.
+// An object is one instance of a managed resource, from either engine.
 type object struct {
-	// id is the address, after the record's where several are read.
+	// id is the address. If several states are read, the location of the state precedes it.
 	id, address string
 	typ, name   string
-	// provider is a source address, configuration what selects one of the
-	// provider's configurations: "proxmox" or "proxmox.west".
+	// provider is the source address of the provider. configuration selects one of its
+	// configurations: "proxmox" or "proxmox.west".
 	provider, configuration string
 	declared, recorded      *model.Value
-	// recordOnly tells that the declared side was not read.
+	// recordOnly is set if the declared value was not read.
 	recordOnly         bool
 	pending, unchecked string
-	// replaces and replaced are those of model.Claim, as a plan shows them.
+	// replaces and replaced are those of model.ClaimApply, from the plan.
 	replaces []model.Replacement
 	replaced bool
 }
 
-// configured names the configuration of a provider, as Config.Providers does.
+// configured returns the name of a provider configuration as in Config.Providers.
 func configured(provider, alias string) string {
 	if alias == "" {
 		return provider
@@ -37,8 +37,8 @@ func configured(provider, alias string) string {
 	return provider + "." + alias
 }
 
-// attributes are those that say which live resource the object is: as it was
-// applied, or else as it is declared.
+// attributes returns the attributes that identify the live resource: the recorded ones, otherwise
+// the declared ones.
 func (o *object) attributes() model.Value {
 	switch {
 	case o.recorded != nil:
@@ -49,22 +49,22 @@ func (o *object) attributes() model.Value {
 	return model.Value{}
 }
 
-// A translator makes claims of objects, and counts what becomes of them.
+// A translator converts objects to claims and counts the outcomes.
 type translator struct {
 	env    declared.Env
 	tables *mapping.Tables
-	// providers names the source of a provider's configuration.
+	// providers maps a provider configuration to its source.
 	providers map[string]string
 	claims    []model.Claim
 	tally     model.Tally
-	// fillings are what instances put into claims on other resources, by their ids
-	// or identities.
+	// fillings are values that instances add to claims on other resources, by the IDs or identities
+	// of those resources.
 	fillings map[model.Key][]filling
-	// also are kinds of which everything live is expected to be declared although
-	// nothing of them need be.
+	// also are additional kinds whose live resources must all be declared, even if none is
+	// declared.
 	also []string
-	// problems are objects of which nobody knows what in a governed source they
-	// are: nothing there can be called unmanaged.
+	// problems are objects that may be in a governed source and whose live resource cannot be
+	// determined. They prevent unmanaged findings.
 	problems []model.Problem
 }
 
@@ -73,7 +73,7 @@ func newTranslator(env declared.Env, tables *mapping.Tables, providers map[strin
 		fillings: map[model.Key][]filling{}}
 }
 
-// A filling is what the instance at an address puts into other claims.
+// A filling is a value that the instance at address by adds to other claims.
 type filling struct {
 	mapping.Filling
 
@@ -81,26 +81,24 @@ type filling struct {
 }
 
 var (
-	// errUnmapped says that no table speaks of a type, errNoLiveSide that
-	// nothing live stands for it, errNoSource that no governed source has such.
-	errUnmapped   = errors.New("no mapping table speaks of type")
+	// errUnmapped means that no mapping table has a type, errNoLiveSide that a type has no live
+	// counterpart, and errNoSource that no governed source has its kind.
+	errUnmapped   = errors.New("no mapping table for type")
 	errNoLiveSide = errors.New("no live side")
-	errNoSource   = errors.New("no source")
+	errNoSource   = errors.New("no governed source has type")
 )
 
-// nowhere tells, of an error of add, that no governed source can hold the
-// object.
-func nowhere(err error) bool {
+// hasNoSource reports whether an error of add means that no governed source can have the object.
+func hasNoSource(err error) bool {
 	return errors.Is(err, errUnmapped) || errors.Is(err, errNoLiveSide) || errors.Is(err, errNoSource)
 }
 
-// add makes a claim of an object on the live resource that it stands for. It
-// makes none, and says why, when no governed source has that; a plan may know
-// the live side all the same.
+// add adds the claim of an object on its live resource. It returns an error if no governed source
+// has that resource; the plan's own provider may still read it.
 func (t *translator) add(o *object) error {
 	typ, known := t.tables.Find(o.provider, o.typ)
 	if !known {
-		return fmt.Errorf("%w %s; docs/mapping.md says how to write one", errUnmapped, o.typ)
+		return fmt.Errorf("%w %s: to write one, see docs/mapping.md", errUnmapped, o.typ)
 	}
 	if reason, none := typ.NoLiveSide(); none {
 		return fmt.Errorf("%w: %s", errNoLiveSide, reason)
@@ -119,7 +117,7 @@ func (t *translator) add(o *object) error {
 	if err := t.addParts(o, typ, source); err != nil {
 		return err
 	}
-	if o.unchecked != "" { // What it says may be old.
+	if o.unchecked != "" { // The value may be outdated.
 		return nil
 	}
 	for _, f := range mapped.Fillings {
@@ -129,7 +127,8 @@ func (t *translator) add(o *object) error {
 	return nil
 }
 
-// addParts makes claims of what an object stands for beside its own type.
+// addParts adds the claims of an object on further live resources, in addition to that of its own
+// type.
 func (t *translator) addParts(o *object, typ *mapping.Type, source string) error {
 	for _, part := range t.tables.Parts(typ, o.attributes()) {
 		mapped, err := part.Claim(o.attributes(), t.env.Sealer)
@@ -142,7 +141,7 @@ func (t *translator) addParts(o *object, typ *mapping.Type, source string) error
 	return nil
 }
 
-// count counts an object that is compared, or else is unchecked.
+// count counts an object as compared or unchecked.
 func (t *translator) count(compared bool) {
 	t.tally.Resources++
 	if compared {
@@ -152,15 +151,15 @@ func (t *translator) count(compared bool) {
 	}
 }
 
-// suspect notes an object that add refused, where a governed source may hold
-// it nevertheless.
-func (t *translator) suspect(o *object, err error) {
-	if !nowhere(err) {
+// addProblem adds a problem for an object that add rejected, if a governed source may have the
+// object.
+func (t *translator) addProblem(o *object, err error) {
+	if !hasNoSource(err) {
 		t.problems = append(t.problems, model.Problem{Address: o.id, Reason: err.Error()})
 	}
 }
 
-// claim is the claim of an object on the live resource that it was mapped to.
+// claim returns the claim of an object on the live resource that it is mapped to.
 func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, source string) model.Claim {
 	c := model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: mapped.Kind, ID: mapped.ID,
 		Place: mapped.Place, Name: mapped.Name, Lens: mapped.Lens, Value: mapped.Value, Complete: true,
@@ -180,20 +179,21 @@ func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, 
 	return c
 }
 
-// addUnchecked claims, without a live side, what cannot be compared.
+// addUnchecked adds the claim of an object that cannot be compared.
 func (t *translator) addUnchecked(o *object, reason string) {
 	t.count(false)
-	t.claims = append(t.claims, t.alone(o, reason))
+	t.claims = append(t.claims, t.unlinked(o, reason))
 }
 
-// addUnmapped claims what no table speaks of.
+// addUnmapped adds the claim of an object whose type no mapping table has.
 func (t *translator) addUnmapped(o *object, reason string) {
 	t.tally.Resources++
 	t.tally.Unmapped[o.typ]++
-	t.claims = append(t.claims, t.alone(o, reason))
+	t.claims = append(t.claims, t.unlinked(o, reason))
 }
 
-func (t *translator) alone(o *object, reason string) model.Claim {
+// unlinked returns a claim that has no live resource.
+func (t *translator) unlinked(o *object, reason string) model.Claim {
 	source := declared.LiveSource(t.env.Name)
 	if len(t.env.Governs) > 0 {
 		source = t.env.Governs[0]
@@ -202,10 +202,10 @@ func (t *translator) alone(o *object, reason string) model.Claim {
 		Name: o.name, Unchecked: reason}
 }
 
-// kindOf is the kind of a resource that is known by its Terraform type alone.
+// kindOf returns the kind of a resource for which only the Terraform type is known.
 func kindOf(typ string) string { return "terraform/" + typ }
 
-// source returns the governed source that a kind lies in.
+// source returns the governed source that has a kind.
 func (t *translator) source(kind, configuration string) (string, error) {
 	typ, _, _ := strings.Cut(kind, "/")
 	provider, _, _ := strings.Cut(configuration, ".")
@@ -215,17 +215,16 @@ func (t *translator) source(kind, configuration string) (string, error) {
 	fits := slices.DeleteFunc(slices.Clone(t.env.Governs), func(s string) bool { return t.env.Types[s] != typ })
 	switch len(fits) {
 	case 0:
-		return "", fmt.Errorf("%w of type %s is governed: add one, and name it under governs", errNoSource, typ)
+		return "", fmt.Errorf("%w %s: add a source of this type to governs", errNoSource, typ)
 	case 1:
 		return fits[0], nil
 	}
-	return "", fmt.Errorf("several sources of type %s are governed (%s): say under providers which of them %s is",
+	return "", fmt.Errorf("several sources of type %s are governed (%s): set under providers which of them %s manages",
 		typ, strings.Join(fits, ", "), configuration)
 }
 
-// scopes are the kinds in which everything live is expected to be declared:
-// those that are named, or else those of which something is claimed, and those
-// that go with them.
+// scopes returns the kinds whose live resources must all be declared: the named ones, or by default
+// all kinds with a claim and the kinds that their tables add.
 func (t *translator) scopes(named []string) []model.Scope {
 	kinds := slices.Clone(t.also)
 	for i := range t.claims {
@@ -244,9 +243,9 @@ func (t *translator) scopes(named []string) []model.Scope {
 	return scopes
 }
 
-// put returns what is put into a claim: by other instances, and by its own where
-// the claim on another resource tells what.
-func (t *translator) put(c *model.Claim, claimed map[model.Key]bool) []mapping.Filling {
+// fillingsOf returns the fillings of a claim: those whose intermediate resource is claimed, and those
+// of other instances without an intermediate resource.
+func (t *translator) fillingsOf(c *model.Claim, claimed map[model.Key]bool) []mapping.Filling {
 	ids := []string{c.ID}
 	for _, known := range c.Identities {
 		ids = append(ids, known.Value)
@@ -263,19 +262,19 @@ func (t *translator) put(c *model.Claim, claimed map[model.Key]bool) []mapping.F
 	return put
 }
 
-// keyOf is the key of what a claim is about, under its ID or another one.
+// keyOf returns the key of a claim's resource with another ID.
 func keyOf(c *model.Claim, id string) model.Key {
 	return model.Key{Source: c.Source, Kind: c.Kind, ID: id}
 }
 
-// sorted returns the claims in their order, settled.
+// sorted settles the claims and returns them sorted.
 func (t *translator) sorted() []model.Claim {
 	claimed := make(map[model.Key]bool, len(t.claims))
 	for i := range t.claims {
 		claimed[keyOf(&t.claims[i], t.claims[i].ID)] = true
 	}
 	for i := range t.claims {
-		mapping.Settle(&t.claims[i], t.put(&t.claims[i], claimed))
+		mapping.Settle(&t.claims[i], t.fillingsOf(&t.claims[i], claimed))
 	}
 	slices.SortFunc(t.claims, func(a, b model.Claim) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Address, b.Address))

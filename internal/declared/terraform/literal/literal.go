@@ -17,7 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Options are how variables of the root module are set in addition to its own files.
+// Options determine how variables of the root module are set in addition to its own files.
 type Options struct {
 	// VarFiles are files of values inside the root, in the order in which
 	// Terraform is given them.
@@ -28,7 +28,7 @@ type Options struct {
 	Foreign func(variable string) bool
 }
 
-// A Presence says whether a configuration declares an instance.
+// A Presence is whether a configuration declares an instance.
 type Presence uint8
 
 // The presences. Maybe is an instance whose block exists, but whose count or
@@ -100,7 +100,7 @@ func (r *Root) Resource(address string) (Resource, error) {
 	return s.resource(block, a.key), nil
 }
 
-// elsewhere returns the resource of a module that cannot be entered.
+// elsewhere returns the resource to report if a module cannot be entered.
 func elsewhere(call Presence) Resource {
 	if call == Maybe {
 		return unknown()
@@ -108,7 +108,7 @@ func elsewhere(call Presence) Resource {
 	return Resource{}
 }
 
-// enter returns the scope of a module that is called in s.
+// enter returns the scope of a module that s calls.
 func (r *Root) enter(s *scope, call step) (*scope, Presence, error) {
 	if err := s.module.err; err != nil {
 		return nil, Absent, err
@@ -175,7 +175,7 @@ func parseAddress(text string) (address, error) {
 		a.calls, steps = append(a.calls, steps[1]), steps[2:]
 	}
 	if len(steps) != 2 {
-		return address{}, fmt.Errorf("address %q names no resource", text)
+		return address{}, fmt.Errorf("address %q has no resource", text)
 	}
 	a.resource, a.key = steps[0].name+"."+steps[1].name, steps[1].key
 	return a, nil

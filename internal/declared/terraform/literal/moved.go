@@ -65,7 +65,7 @@ func cutCall(address string) (call, rest string, found bool) {
 	if next >= len(traversal) {
 		return "", "", false
 	}
-	end := traversal[next].SourceRange().Start.Byte + 1 // Behind the dot.
+	end := traversal[next].SourceRange().Start.Byte + 1 // after the dot
 	return address[:end], address[end:], true
 }
 

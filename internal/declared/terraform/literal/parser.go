@@ -69,7 +69,7 @@ func (p *Parser) parse(t text) (*hcl.File, error) {
 	}
 	cost := syntax.Cost(t.name, t.content)
 	if p.cost+cost > maxParsed {
-		return nil, fmt.Errorf("parse %s: %w: the files of the commits that were read take more than %d MiB of memory", t.name, errTooMuch, maxParsed>>20)
+		return nil, fmt.Errorf("parse %s: %w: the parsed files of all commits take more than %d MiB", t.name, errTooMuch, maxParsed>>20)
 	}
 	p.cost += cost
 	file, err := parseText(t.name, t.content)
@@ -87,7 +87,7 @@ func parseText(name string, text []byte) (*hcl.File, error) {
 	if strings.HasSuffix(name, ".json") {
 		err = syntax.Templates(text, func(e hclsyntax.Expression) error {
 			if loops(e) {
-				return fmt.Errorf("parse %s: a for expression", name)
+				return fmt.Errorf("parse %s: for expressions are not supported", name)
 			}
 			return nil
 		})

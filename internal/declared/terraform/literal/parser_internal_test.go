@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
-// TestParserIsBounded parses files of many commits: what they take is kept until the end.
+// TestParserIsBounded parses files of many commits. The parser keeps all results.
 func TestParserIsBounded(t *testing.T) {
 	t.Parallel()
 	textOf := func(content string) text {
@@ -28,7 +28,7 @@ func TestParserIsBounded(t *testing.T) {
 		t.Errorf("a file beyond the bound: %v", err)
 	}
 	if file, err := p.parse(first); file == nil || err != nil {
-		t.Errorf("a file that is known: %v", err)
+		t.Errorf("a cached file: %v", err)
 	}
 }
 

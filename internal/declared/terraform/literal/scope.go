@@ -71,7 +71,7 @@ func inputsOf(child *module, caller *scope, arguments hcl.Attributes) map[string
 }
 
 // rootInputs evaluates the files that set variables of the root module, in the order
-// in which Terraform reads them. The last file that sets a variable determines it.
+// in which Terraform reads them. The value of the last file that sets a variable wins.
 func (r *Root) rootInputs(m *module) map[string]cty.Value {
 	inputs := map[string]cty.Value{}
 	for _, name := range r.valueFiles(m.dir) {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// awsSchemas are the parts of hashicorp/aws' schemas that the tests below need.
+// awsSchemas is an excerpt of the schemas of hashicorp/aws.
 const awsSchemas = `{"format_version":"1.0","provider_schemas":{"registry.terraform.io/hashicorp/aws":{"resource_schemas":{
 "aws_lambda_function":{"version":0,"block":{"attributes":{
  "id":{"type":"string","optional":true,"computed":true},
@@ -22,7 +22,7 @@ const awsSchemas = `{"format_version":"1.0","provider_schemas":{"registry.terraf
  "route":{"type":["set",["object",{"cidr_block":"string","ipv6_cidr_block":"string","destination_prefix_list_id":"string","gateway_id":"string","nat_gateway_id":"string"}]],"optional":true,"computed":true}}}}
 }}}}`
 
-// awsPlan reads a plan of one resource after a refresh that found another live side.
+// awsPlan reads a plan of one resource whose live value a refresh changed.
 func awsPlan(t *testing.T, typ string, before, live, after, expressions object, ignored ...string) []string {
 	t.Helper()
 	address := typ + ".web"
@@ -46,8 +46,8 @@ func awsPlan(t *testing.T, typ string, before, live, after, expressions object, 
 	return judged(Read(Input{Plan: p, Schemas: s, Ignored: ignores, Blocks: map[string]Blocks{address: {}}}, sealer()).Instances[0])
 }
 
-// TestLambdaCode finds code that was changed by hand: the provider does not refresh
-// source_code_hash, only code_sha256.
+// TestLambdaCode checks that code which was changed by hand is found: the provider refreshes only
+// code_sha256, and not source_code_hash.
 func TestLambdaCode(t *testing.T) {
 	t.Parallel()
 	function := func(hash, sha string) object {
@@ -74,9 +74,9 @@ func TestLambdaCode(t *testing.T) {
 			want: []string{"conflict source_code_hash: declared C=, recorded A=, live B="}},
 		"an older provider refreshes the hash itself": {before: function("A=", "A="), live: function("B=", "B="), after: function("A=", "B="), config: written,
 			want: []string{"changed source_code_hash: declared A=, recorded A=, live B="}},
-		"deployed by something else":             {before: function("A=", "A="), live: function("A=", "B="), after: function("A=", "B="), config: unwritten, want: []string{}},
-		"deployed by something else, as told":    {before: function("A=", "A="), live: function("A=", "B="), after: function("A=", "B="), config: written, ignored: []string{"source_code_hash"}, want: []string{}},
-		"the code is as it was, its date is not": {before: function("A=", "A="), live: rewritten, after: rewritten, config: written, want: []string{}},
+		"deployed by something else":                    {before: function("A=", "A="), live: function("A=", "B="), after: function("A=", "B="), config: unwritten, want: []string{}},
+		"deployed by another tool, with ignore_changes": {before: function("A=", "A="), live: function("A=", "B="), after: function("A=", "B="), config: written, ignored: []string{"source_code_hash"}, want: []string{}},
+		"the code is as it was, its date is not":        {before: function("A=", "A="), live: rewritten, after: rewritten, config: written, want: []string{}},
 	} {
 		if d := cmp.Diff(tt.want, awsPlan(t, "aws_lambda_function", tt.before, tt.live, tt.after, tt.config, tt.ignored...)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", reason, d)
@@ -84,7 +84,7 @@ func TestLambdaCode(t *testing.T) {
 	}
 }
 
-// TestRoutes takes routes for one that changed by their destination alone.
+// TestRoutes checks that routes are matched by their destination.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	route := func(to, gateway, nat string) object {

@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
 )
 
-// completeBackend gathers what completes the backend block, into a file: what
-// the configuration says, or else what init was told in the root itself.
+// completeBackend writes a file with the settings that complete the backend block: those of the
+// configuration, or else those of the last init in the root itself.
 func (w *work) completeBackend() error {
 	m := rootdir.Scan(w.root)
 	w.block, w.backend = m.BackendSets, map[string]any{}
@@ -28,11 +28,11 @@ func (w *work) completeBackend() error {
 	return w.writeJSON("backend.json", w.backend)
 }
 
-// maxKeptConfig bounds the files of .terraform that are read.
+// maxKeptConfig bounds the files of .terraform that are read, in bytes.
 const maxKeptConfig = 1 << 20
 
-// remembered returns what .terraform in the root keeps of its backend, beyond
-// what the block says.
+// remembered returns the backend settings of the last init in the root, from .terraform, without
+// those in the block.
 func (w *work) remembered(m rootdir.Module) map[string]any {
 	var kept struct {
 		Backend struct {
@@ -42,7 +42,7 @@ func (w *work) remembered(m rootdir.Module) map[string]any {
 	}
 	text, err := folder.ReadBounded(filepath.Join(w.Dir, ".terraform", "terraform.tfstate"), maxKeptConfig)
 	if err != nil || json.Unmarshal(text, &kept) != nil || kept.Backend.Type != m.Backend || kept.Backend.Config == nil {
-		// Nobody ran init there, or for another backend.
+		// There was no init, or one with another backend.
 		return map[string]any{}
 	}
 	maps.DeleteFunc(kept.Backend.Config, func(name string, value any) bool {
@@ -52,8 +52,8 @@ func (w *work) remembered(m rootdir.Module) map[string]any {
 	return kept.Backend.Config
 }
 
-// locate has a local backend read the states where they are: a relative path
-// begins at the root, not at its copy.
+// locate makes a path of a local backend absolute: a relative path is relative to the root, not to
+// its copy.
 func (w *work) locate(m rootdir.Module, name, otherwise string) {
 	path := otherwise
 	if text, set := m.BackendSets[name]; set {

@@ -20,10 +20,10 @@ func TestCompleteBackend(t *testing.T) {
 		want    map[string]any
 		reason  string
 	}{
-		"as init was told": {
+		"settings of the last init": {
 			files:  map[string]string{"main.tf": s3Backend, ".terraform/terraform.tfstate": kept},
 			want:   map[string]any{"bucket": "states", "secret_key": "hunter2"},
-			reason: "what the block itself says may be newer than the last init",
+			reason: "the block itself may be newer than the last init",
 		},
 		"init was for another backend": {
 			files: map[string]string{"main.tf": `terraform { 
@@ -31,7 +31,7 @@ func TestCompleteBackend(t *testing.T) {
 }`, ".terraform/terraform.tfstate": kept},
 			want: map[string]any{},
 		},
-		"as the configuration says": {
+		"settings of the configuration": {
 			files:   map[string]string{"main.tf": s3Backend, ".terraform/terraform.tfstate": kept},
 			options: Options{BackendConfig: map[string]string{"bucket": "others"}},
 			want:    map[string]any{"bucket": "others"},
@@ -73,8 +73,8 @@ const (
 	localBackend = "terraform {\n  backend \"local\" {}\n}\n"
 )
 
-// TestOwnStates leaves states beside a backend block where they are: init would
-// ask whether to migrate them.
+// TestOwnStates checks that states in a root with a backend block are not copied: init would ask
+// whether to migrate them.
 func TestOwnStates(t *testing.T) {
 	t.Parallel()
 	for backend, copied := range map[string]bool{s3Backend: false, localBackend: false, "": true} {
@@ -89,7 +89,7 @@ func TestOwnStates(t *testing.T) {
 	}
 }
 
-// TestConfigOfHome uses the CLI configuration of a home that is named.
+// TestConfigOfHome checks that the CLI configuration in Home is used.
 func TestConfigOfHome(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, map[string]string{"home/.terraformrc": "", "home/.tofurc": "", "plain/.terraformrc": ""})

@@ -27,11 +27,11 @@ func (o Options) binary() (path string, terragrunt bool, err error) {
 	}
 	switch {
 	case o.Binary != "":
-		return "", false, fmt.Errorf("find the CLI: %w; binary names it", err)
+		return "", false, fmt.Errorf("find the CLI: %w; set binary", err)
 	case terragrunt:
-		return "", false, errors.New("the root is one of Terragrunt, and terragrunt is not on PATH: install it, or name it as binary, or use engine: state")
+		return "", false, errors.New("the root is a Terragrunt root, and terragrunt is not on PATH: install it, set binary, or use engine: state")
 	}
-	return "", false, errors.New("neither terraform nor tofu is on PATH: install one, or name it as binary, or use engine: state")
+	return "", false, errors.New("neither terraform nor tofu is on PATH: install one, set binary, or use engine: state")
 }
 
 func isFile(path string) bool {

@@ -16,14 +16,14 @@ import (
 	"github.com/driftd/driftd/internal/box"
 )
 
-// launch returns how the CLI is started.
+// launch returns the settings for starting the CLI.
 func (r *runner) launch() box.Launch {
 	return box.Launch{Open: !r.Boxed, Read: append(slices.Clone(r.readable), r.plugins()), Write: []string{r.dir},
 		Memory: r.MaxMemory, MemorySetting: "max_plan_memory", Grace: r.grace()}
 }
 
-// readPaths returns what a boxed CLI may read beside its own folders and the system's: the
-// programs, and the files that the configuration of driftd names for it.
+// readPaths returns the paths that a boxed CLI may read in addition to its own folders and the
+// system's: programs, and the files that driftd's configuration sets for it.
 func (w *work) readPaths(cli string, environ []string) []string {
 	if !w.Boxed {
 		return nil
@@ -37,14 +37,14 @@ func (w *work) readPaths(cli string, environ []string) []string {
 	for name, value := range w.given(environ) {
 		_, set := w.Env[name]
 		_, filed := w.fromFiles[name]
-		// A pattern of pass_env passes variables that are not meant for the CLI.
+		// A variable that only a pattern of pass_env passes need not be meant for the CLI.
 		if set || filed || slices.Contains(w.PassEnv, name) {
 			named = append(named, filepath.SplitList(value)...)
 		}
 	}
 	paths = append(paths, slices.DeleteFunc(named, func(path string) bool { return !isFile(path) })...)
 	for _, name := range []string{"path", "workspace_dir"} {
-		// The root chooses it, unless the configuration of driftd does.
+		// The root sets this path, unless driftd's configuration does.
 		if path, ok := w.backend[name].(string); ok && (w.BackendConfig[name] != "" || w.Within == "" || within(resolved(path), resolved(w.Within))) {
 			paths = append(paths, path)
 		}
@@ -52,7 +52,7 @@ func (w *work) readPaths(cli string, environ []string) []string {
 	return slices.DeleteFunc(paths, func(path string) bool { return !filepath.IsAbs(path) })
 }
 
-// resolved returns where a path leads by links.
+// resolved returns a path with all links resolved.
 func resolved(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
@@ -60,15 +60,15 @@ func resolved(path string) string {
 	return path
 }
 
-// mirrorsOf returns a CLI's configuration file, the paths in it (mirrors of providers, and
-// builds of one's own), and where links in these lead.
+// mirrorsOf returns the path of a CLI configuration file, the paths in it (provider mirrors and
+// development builds), and the targets of the links in these.
 func mirrorsOf(file string) []string {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil // The CLI says so.
+		return nil // The CLI reports the error.
 	}
 	paths := []string{file}
-	// What cannot be parsed has tokens all the same, and the CLI says what is wrong.
+	// A file that cannot be parsed still has tokens. The CLI reports the error.
 	tokens, _ := hclsyntax.LexConfig(text, file, hcl.InitialPos)
 	for _, token := range tokens {
 		path := string(token.Bytes)
@@ -82,14 +82,14 @@ func mirrorsOf(file string) []string {
 	return paths
 }
 
-// maxMirror bounds the files and folders of a mirror in which links are looked for.
+// maxMirror bounds the files and folders of a mirror that are searched for links.
 const maxMirror = 100_000
 
-// linksIn returns where the links of a folder lead.
+// linksIn returns the targets of the links in a folder.
 func linksIn(dir string) []string {
 	var targets []string
 	left := maxMirror
-	// What cannot be read is not passed on.
+	// Entries that cannot be read are left out.
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if left--; err != nil || left < 0 {
 			return fs.SkipDir
@@ -102,8 +102,8 @@ func linksIn(dir string) []string {
 	return targets
 }
 
-// refusal returns what to do about an error that is about a file that the box does not let
-// the CLI read; "" for other errors. It begins with a semicolon.
+// refusal returns a hint for an error about a file that the box does not let the CLI read, or ""
+// for other errors. The hint begins with a semicolon.
 func (r *runner) refusal(text string) string {
 	if !r.Boxed {
 		return ""
@@ -111,7 +111,7 @@ func (r *runner) refusal(text string) string {
 	for _, path := range pathsIn().FindAllString(text, -1) {
 		path = resolved(strings.TrimRight(path, ".:,;"))
 		if path != "/" && exists(path) && !r.mayRead(path) {
-			return fmt.Sprintf("; the box does not let a plan use %s: name it, or a folder above it, under read_paths", path)
+			return fmt.Sprintf("; the box does not allow access to %s: add it, or a folder above it, to read_paths", path)
 		}
 	}
 	return ""
@@ -125,7 +125,7 @@ func (r *runner) mayRead(path string) bool {
 	return slices.ContainsFunc(allowed, func(dir string) bool { return within(path, resolved(dir)) })
 }
 
-// within reports whether a path lies in a folder, or is it.
+// within reports whether a path is dir or below it.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// boxed returns a stage whose CLI is a script of the shell, in the box. $1 is the command.
+// boxed returns a stage whose CLI is a shell script in the box. $1 is the command.
 func boxed(t *testing.T, script string, files map[string]string) *stage {
 	t.Helper()
 	s := newStage(t, files)
@@ -21,8 +21,8 @@ func boxed(t *testing.T, script string, files map[string]string) *stage {
 	return s
 }
 
-// says runs a plan that fails, and returns why.
-func (s *stage) says() string {
+// failure runs a plan that must fail, and returns its error.
+func (s *stage) failure() string {
 	s.t.Helper()
 	_, err := s.run()
 	if err == nil {
@@ -64,19 +64,19 @@ printf '\nError: %s\n' "$(cat out)" >&2; exit 1`, nil)
   filesystem_mirror { path = "`+filepath.Join(dir, "mirror")+`" } 
 }`)
 	want := "no secret reads ca.pem reads site.tfvars reads backend.hcl reads key.json reads token reads provider reads linked reads x reads in-home"
-	if got := s.says(); !strings.Contains(got, "plan: reads in-home: "+want) {
+	if got := s.failure(); !strings.Contains(got, "plan: reads in-home: "+want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	s = reading(t)
 	want = "no secret no ca.pem no site.tfvars no backend.hcl no key.json no token no provider no linked no x no in-home"
-	if got := s.says(); !strings.Contains(got, want) {
-		t.Errorf("nothing is named: got %q, want %q", got, want)
+	if got := s.failure(); !strings.Contains(got, want) {
+		t.Errorf("without read_paths: got %q, want %q", got, want)
 	}
 }
 
-// TestPoison has the plan of one root try to change what the plan of another one, and its
-// own next plan, runs and reads.
-func TestPoison(t *testing.T) {
+// TestPlansAreIsolated checks that a plan cannot change the files that the plan of another root, or
+// its own next plan, runs or reads.
+func TestPlansAreIsolated(t *testing.T) {
 	t.Parallel()
 	other := newStage(t, map[string]string{".terraform.lock.hcl": "locked"})
 	if _, err := other.run(); err != nil {
@@ -93,7 +93,7 @@ plan) for f in $TF_PLUGIN_CACHE_DIR/provider $(find `+other.options.CacheDir+` -
   done >out
   printf '\nError: done: %s\n' "$(cat out) $(cat $TF_PLUGIN_CACHE_DIR/provider)" >&2; exit 1 ;;
 esac`, map[string]string{".terraform.lock.hcl": "locked"})
-	if got := s.says(); got != "plan: done: good" {
+	if got := s.failure(); got != "plan: done: good" {
 		t.Errorf("got %q", got)
 	}
 	after := other.snapshot(other.options.CacheDir)
@@ -107,13 +107,13 @@ esac`, map[string]string{".terraform.lock.hcl": "locked"})
 	}
 }
 
-// TestBoxHint names the file that the box kept from a plan, and the setting.
+// TestBoxHint checks the hint for a file that the box does not allow.
 func TestBoxHint(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	ca := filepath.Join(dir, "ca.pem")
 	(&stage{t: t}).write(ca, "x")
-	hint := "; the box does not let a plan use " + ca + ": name it, or a folder above it, under read_paths"
+	hint := "; the box does not allow access to " + ca + ": add it, or a folder above it, to read_paths"
 	for name, tt := range map[string]struct {
 		reason string
 		set    func(*stage)
@@ -135,20 +135,20 @@ func TestBoxHint(t *testing.T) {
 			if tt.set != nil {
 				tt.set(s)
 			}
-			if got := s.says(); strings.HasSuffix(got, hint) != tt.hint {
+			if got := s.failure(); strings.HasSuffix(got, hint) != tt.hint {
 				t.Errorf("%s: got %q", tt.reason, got)
 			}
 		})
 	}
 }
 
-// TestGuardedTimeout ends a plan that hangs, with what it left in another session: it would
-// hold the pipe of its output open.
+// TestGuardedTimeout checks the end of a plan that hangs, with a child process in another session
+// that has its output pipe.
 func TestGuardedTimeout(t *testing.T) {
 	t.Parallel()
 	s := boxed(t, `[ $1 = plan ] || exit 0; setsid sh -c 'trap "" INT; sleep 1000' & trap '' INT; sleep 1000`, nil)
 	s.options.Timeout, s.options.Grace = 500*time.Millisecond, time.Millisecond
-	if got := s.says(); !strings.Contains(got, "not done after 500ms") {
+	if got := s.failure(); !strings.Contains(got, "timeout after 500ms") {
 		t.Errorf("got %q", got)
 	}
 	if left := s.left(); len(left) != 0 {
@@ -160,7 +160,7 @@ func TestGuardedMemory(t *testing.T) {
 	t.Parallel()
 	s := boxed(t, `[ $1 = plan ] || exit 0; x=$(head -c 60000000 /dev/zero | tr '\0' x); mkfifo f; read line <f`, nil)
 	s.options.MaxMemory = 50 << 20
-	if got := s.says(); !strings.Contains(got, "plan: the program and what it started needed more memory than max_plan_memory (50 MiB)") {
+	if got := s.failure(); !strings.Contains(got, "plan: the program and what it started needed more memory than max_plan_memory (50 MiB)") {
 		t.Errorf("got %q", got)
 	}
 }

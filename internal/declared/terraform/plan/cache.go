@@ -22,11 +22,11 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 )
 
-// builtin begins the addresses of the providers that the CLI holds itself.
+// builtin is the prefix of the addresses of providers that are part of the CLI.
 const builtin = "terraform.io/builtin/"
 
-// schemas returns the schemas of the types in a plan. They change only with
-// the CLI and the locked providers, and are asked for once for each.
+// schemas returns the schemas of the types in a plan. They are cached for each version of the CLI
+// and set of locked providers.
 func (r *runner) schemas(ctx context.Context, p *Plan) (*Schemas, error) {
 	name := r.schemaFile(p)
 	ctx, settle := budget.Part(ctx)
@@ -50,7 +50,7 @@ func (r *runner) schemas(ctx context.Context, p *Plan) (*Schemas, error) {
 	return s, keep(name, text)
 }
 
-// askSchemas asks the providers for their schemas, and returns those of resource types.
+// askSchemas reads the schemas from the providers. It returns those of resource types.
 func (r *runner) askSchemas(ctx context.Context) ([]byte, error) {
 	var all *tfjson.ProviderSchemas
 	count := func(p []byte) (int, error) { return len(p), budget.Take(ctx, perSchema*int64(len(p))) }
@@ -68,21 +68,21 @@ func (r *runner) askSchemas(ctx context.Context) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// maxSchemas bounds the JSON of all schemas of a root, in bytes: those of the large clouds
-// take about 15 MiB each.
+// maxSchemas bounds the JSON of all schemas of a root, in bytes. Each of the large clouds has about
+// 15 MiB.
 const maxSchemas = 256 << 20
 
-// perSchema is what reading the schemas takes at most for each byte of their JSON.
+// perSchema is the maximum memory for reading schemas, per byte of their JSON.
 const perSchema = 12
 
-// takeSchemas counts the memory for decoding schemas. Only the types in the plan are
-// decoded, the others are copied as text.
+// takeSchemas reserves the memory for decoding schemas. Only the types in the plan are decoded; the
+// others are copied as text.
 func takeSchemas(ctx context.Context, text []byte) error {
 	return budget.Take(ctx, 3*int64(len(text)))
 }
 
-// schemaFile returns where the schemas are kept; "" when nothing tells which
-// providers they are of.
+// schemaFile returns the path of the cached schemas, or "" if the versions of the providers are
+// unknown.
 func (r *runner) schemaFile(p *Plan) string {
 	if r.lock == nil && !onlyBuiltin(p) {
 		return ""
@@ -100,11 +100,10 @@ func onlyBuiltin(p *Plan) bool {
 	return true
 }
 
-// maxKept is how many files of schemas are kept, one for each set of locked
-// providers.
+// maxKept bounds the number of cached schema files, one for each set of locked providers.
 const maxKept = 32
 
-// prune removes the oldest files of a folder that is full.
+// prune removes the oldest files of a folder that has too many.
 func prune(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -126,7 +125,7 @@ func prune(dir string) error {
 	return nil
 }
 
-// keep writes a file of schemas.
+// keep writes a schema file.
 func keep(name string, text []byte) error {
 	if err := atomicfile.Write(name, text); err != nil {
 		return fmt.Errorf("keep schemas: %w", err)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestOldSchemasGo(t *testing.T) {
+func TestPruneSchemas(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for i := range maxKept + 3 {

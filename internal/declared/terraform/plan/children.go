@@ -8,10 +8,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// withoutChildren leaves out of an attribute or block of an instance what its children
-// hold: a difference there is theirs. What left the live side is no drift either, where
-// children declare such things: each child that is gone is missing itself, and others
-// were destroyed or changed by an apply. New elements without any value are none.
+// withoutChildren removes the elements of an attribute or block that child resources declare,
+// because the children report differences in them. Elements that are missing live are no drift
+// either if children declare such elements: a missing child is reported by itself, and others were
+// destroyed or changed by an apply. New elements without any value are removed, too.
 func (r *reader) withoutChildren(i *Instance, name string, shape *shape, n sides) sides {
 	parent := r.family().members[objectKey{i.Address, i.Deposed}]
 	if parent == nil || parent.live.IsNull() {
@@ -29,16 +29,16 @@ func (r *reader) withoutChildren(i *Instance, name string, shape *shape, n sides
 	return n
 }
 
-// A part is an attribute or block of an object that its children may declare.
+// A part is an attribute or block of an object whose elements child resources may declare.
 type part struct {
 	delegation
 	*family
 
 	parent *member
 	shape  *shape
-	// listed reports whether there is a delegation for the part.
+	// listed reports whether delegations has the part.
 	listed bool
-	// children are those of the parent that may speak of this part.
+	// children are the children of the parent that may declare elements of this part.
 	children []*member
 }
 
@@ -53,8 +53,8 @@ func (r *reader) partOf(parent *member, name string, shape *shape) *part {
 	return p
 }
 
-// twins returns the other attributes and blocks whose elements have the same fields, as
-// ingress and egress do.
+// twins returns the other attributes and blocks whose elements have the same fields, such as
+// ingress and egress.
 func (p *part) twins() []string {
 	var twins []string
 	for name, other := range p.parent.shape.fields {
@@ -65,8 +65,8 @@ func (p *part) twins() []string {
 	return twins
 }
 
-// isOf reports whether a member is of one of the twins of a part: its type, a text or
-// a boolean at its top has the twin's name.
+// isOf reports whether a member belongs to one of the twins of a part: its type, or a string or
+// boolean at its top level, contains the twin's name.
 func (m *member) isOf(twins []string, name string) bool {
 	if len(twins) == 0 {
 		return false
@@ -80,13 +80,13 @@ func (m *member) isOf(twins []string, name string) bool {
 	})
 }
 
-// isWhole reports whether a child shows the whole part.
+// isWhole reports whether a child has the whole part.
 func (p *part) isWhole() bool {
 	return slices.ContainsFunc(p.children, func(m *member) bool { return slices.Contains(p.by, m.typ) })
 }
 
-// holdsScalar reports whether a child has the text: the ID of another object, or a
-// document under the same name. Other texts repeat by chance.
+// holdsScalar reports whether a child has the string: the ID of another object, or a document under
+// the same name. Other strings may be equal by chance.
 func (p *part) holdsScalar(v model.Value) bool {
 	_, isDocument := mapping.Document(v.Str())
 	return v.Str() != "" && slices.ContainsFunc(p.children, func(m *member) bool {
@@ -97,7 +97,7 @@ func (p *part) holdsScalar(v model.Value) bool {
 	})
 }
 
-// list leaves elements out of the sides of a list.
+// list removes elements from the sides of a list.
 func (p *part) list(n sides) sides {
 	before, after := essences(n.r), essences(n.l)
 	held, left := p.listed, []model.Value(nil)
@@ -132,8 +132,8 @@ func (p *part) list(n sides) sides {
 	return n
 }
 
-// stays returns the recorded elements without those that vanished and that a child
-// declares or declared. One that became an element of left stays, for the comparison.
+// stays returns the recorded elements except missing ones that a child declares or declared. An
+// element that changed into one in left stays, for the comparison.
 func (p *part) stays(n sides, before, after, left []model.Value, held bool) []model.Value {
 	vanished := func(at int) bool { return !slices.ContainsFunc(after, before[at].Equal) }
 	items := n.r.Items()
@@ -150,7 +150,7 @@ func (p *part) stays(n sides, before, after, left []model.Value, held bool) []mo
 	return stays
 }
 
-// pairs reports whether two elements are one by what identifies them.
+// pairs reports whether two elements have equal identifying fields.
 func (p *part) pairs(a, b model.Value) bool {
 	if p.shape.each == nil || a.Kind() != model.Map {
 		return false

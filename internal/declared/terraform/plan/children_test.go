@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A fixture is the plan of a root that was applied once, in the form of terraform show
-// -json: a refresh found, on each parent, what its children declare.
+// A fixture is a plan after one apply, as from terraform show -json. A refresh has added to each
+// parent the elements that its children declare.
 type fixture struct {
 	t       *testing.T
 	plan    map[string]any
@@ -64,12 +64,12 @@ func (f *fixture) drop(address string, path ...string) {
 
 var prior = []string{"prior_state", "values", "root_module", "resources"}
 
-// live returns what is live of a resource.
+// live returns the live value of a resource.
 func (f *fixture) live(address string) map[string]any {
 	return f.find(address, "resource_changes")["change"].(map[string]any)["after"].(map[string]any)
 }
 
-// edit changes the live side of a resource by hand.
+// edit changes the live value of a resource.
 func (f *fixture) edit(address string, fields object) {
 	drift, live := f.find(address, "resource_drift"), f.live(address)
 	if drift == nil {
@@ -86,7 +86,7 @@ func (f *fixture) edit(address string, fields object) {
 	f.find(address, prior...)["values"] = live
 }
 
-// declare sets what the configuration declares, different from what is live.
+// declare changes the declared value of a resource.
 func (f *fixture) declare(address string, fields object) {
 	change := f.find(address, "resource_changes")["change"].(map[string]any)
 	after := f.copied(change["after"]).(map[string]any)
@@ -103,7 +103,7 @@ func (f *fixture) copied(v any) (out any) {
 	return out
 }
 
-// remove removes a resource by hand.
+// remove removes the live value of a resource.
 func (f *fixture) remove(address string) {
 	f.edit(address, nil)
 	change := f.find(address, "resource_drift")["change"].(map[string]any)
@@ -113,7 +113,7 @@ func (f *fixture) remove(address string) {
 	f.drop(address, prior...)
 }
 
-// destroy removes a resource by an apply of a configuration without it.
+// destroy removes a resource as an apply does.
 func (f *fixture) destroy(addresses ...string) {
 	for _, address := range addresses {
 		for _, path := range [][]string{{"resource_drift"}, {"resource_changes"}, prior, {"configuration", "root_module", "resources"}} {
@@ -122,7 +122,7 @@ func (f *fixture) destroy(addresses ...string) {
 	}
 }
 
-// apply changes the live side and the record of a resource.
+// apply changes the live and the recorded value of a resource.
 func (f *fixture) apply(address string, fields object) {
 	f.edit(address, fields)
 	f.drop(address, "resource_drift")
@@ -130,22 +130,22 @@ func (f *fixture) apply(address string, fields object) {
 	change["after"], change["before"] = f.find(address, prior...)["values"], f.find(address, prior...)["values"]
 }
 
-// refreshed records what is live, as an apply does.
+// refreshed records the live values, as an apply does.
 func (f *fixture) refreshed() { f.plan["resource_drift"] = []any{} }
 
-// rest returns the elements of a list of a resource but those that the condition holds for.
+// rest returns the elements of a list of a resource, except those for which without returns true.
 func (f *fixture) rest(address, name string, without func(map[string]any) bool) []any {
 	list := slices.Clone(f.live(address)[name].([]any))
 	return slices.DeleteFunc(list, func(item any) bool { return without(item.(map[string]any)) })
 }
 
-// more returns a list of a resource with another element.
+// more returns a list of a resource with an additional element.
 func (f *fixture) more(address, name string, item any) []any {
 	list, _ := f.live(address)[name].([]any)
 	return append(slices.Clone(list), item)
 }
 
-// findings are those of all instances.
+// findings returns the findings of all instances.
 func (f *fixture) findings() []string {
 	f.t.Helper()
 	p, err := Decode(strings.NewReader(encode(f.t, f.plan)))
@@ -170,8 +170,8 @@ func (f *fixture) findings() []string {
 	return lines
 }
 
-// TestFreshParents reads first plans after an apply: each parent shows what its children
-// declare, and nothing drifted.
+// TestFreshParents reads the first plan after an apply. Each parent has the elements that its
+// children declare, which is no drift.
 func TestFreshParents(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"aws", "azure", "google"} {
@@ -193,7 +193,7 @@ func sgRule(from, to int, cidrs ...any) object {
 		"prefix_list_ids": []any{}, "security_groups": []any{}, "self": false, "description": ""}
 }
 
-// shownRule is how a finding shows sgRule.
+// shownRule returns sgRule in the form of a finding.
 func shownRule(from, to, cidrs string) string {
 	return `{"cidr_blocks":[` + cidrs + `],"description":"","from_port":` + from + `,"ipv6_cidr_blocks":[],"prefix_list_ids":[],"protocol":"tcp","security_groups":[],"self":false,"to_port":` + to + `}`
 }
@@ -202,13 +202,13 @@ func shownRoute(to, gateway string) string {
 	return `{"cidr_block":"` + to + `","destination_prefix_list_id":"","gateway_id":"` + gateway + `","ipv6_cidr_block":"","nat_gateway_id":"","network_interface_id":"","transit_gateway_id":""}`
 }
 
-// TestEditedParents edits by hand what children declare, and what none does: the first is
-// reported on the child alone, the second on the parent.
+// TestEditedParents checks manual changes: those of declared elements are findings only of the
+// child, those of other elements only of the parent.
 func TestEditedParents(t *testing.T) {
 	t.Parallel()
 	const policy = `{"Statement":[{"Action":"*","Effect":"Allow","Resource":"*"}]}`
 	for reason, tt := range map[string]struct {
-		// recorded tells that the parents' copies are in the record already.
+		// recorded is set if the state already has the parents' copies.
 		recorded bool
 		edit     func(f *fixture)
 		want     []string

@@ -17,30 +17,31 @@ import (
 	"github.com/driftd/driftd/internal/box"
 )
 
-// A cli runs Terraform, OpenTofu or Terragrunt through terraform-exec. What
-// terraform-exec starts is driftd's own program as a guard (box.Launch): it runs
-// path, bounds its output, ends all that it started, and seals it.
+// A cli runs Terraform, OpenTofu or Terragrunt through terraform-exec. terraform-exec starts
+// driftd's own program as a guard (box.Launch). The guard runs path in a box, bounds its output,
+// and ends all its child processes.
 type cli struct {
 	tf   *tfexec.Terraform
 	path string
 	env  []string
-	// version is what it prints of its own.
+	// version is the version of the CLI.
 	version string
-	// launch is how it is run, without what differs from call to call.
+	// launch holds the launch settings that all calls share.
 	launch box.Launch
-	// stderr is what the last command printed there, which the guard bounds.
+	// stderr is the standard error output of the last command, which the guard bounds.
 	stderr bytes.Buffer
 }
 
-// lateGuard is how much longer than the CLI a guard may take to end: it kills what the
-// CLI left.
+// lateGuard is the additional time for the guard to end after the CLI: it kills the remaining child
+// processes.
 const lateGuard = 15 * time.Second
 
-// terragruntVersion answers the question for the version of Terragrunt, which
-// terraform-exec asks to know which flags there are.
+// terragruntVersion is the version of Terragrunt for terraform-exec, which asks for a version to
+// determine the supported flags.
 const terragruntVersion = "1.0.0"
 
-// newCLI returns the CLI at a path, to be run in dir. It asks for its version.
+// newCLI returns the CLI at a path, with dir as its working directory. It runs the CLI to get the
+// version.
 func newCLI(ctx context.Context, dir, path string, env []string, l box.Launch, terragrunt bool) (*cli, error) {
 	c := &cli{path: path, env: env, launch: l}
 	c.launch.Program = path
@@ -65,43 +66,44 @@ func newCLI(ctx context.Context, dir, path string, env []string, l box.Launch, t
 	_, exited := errors.AsType[*exitError](err)
 	_, unstarted := errors.AsType[*fs.PathError](err)
 	if err != nil && !exited && !unstarted && ctx.Err() == nil {
-		// The error of terraform-exec quotes what was printed, which may hold a secret.
-		return nil, fmt.Errorf("%s does not print its version as Terraform does; name terraform or tofu as binary", path)
+		// The error of terraform-exec quotes the output, which may contain a secret.
+		return nil, fmt.Errorf("%s does not print a version like Terraform; set binary to terraform or tofu", path)
 	}
 	return c, err
 }
 
-// maxVersion bounds what the CLI prints of its version, in bytes: it names all providers.
+// maxVersion bounds the output of the version command, in bytes. It lists all providers.
 const maxVersion = 1 << 20
 
-// A call is how one command is run.
+// A call holds the settings of one command.
 type call struct {
-	// write are folders that a boxed CLI may write to beside its own.
+	// write are additional folders that a boxed CLI may write to.
 	write []string
-	// args is a variable that adds arguments for which terraform-exec has no option, such
+	// args is an environment variable with arguments for which terraform-exec has no option, such
 	// as "TF_CLI_ARGS_init=-lock=false".
 	args string
-	// output bounds what the command prints, in bytes, and line each line of it; 0 for no
+	// output bounds the output of the command, and line each line of it, in bytes. 0 means no
 	// bound.
 	output int64
 	line   int
-	// stdout takes what the command prints; nil discards it. Its error ends the command.
+	// stdout receives the output of the command. nil discards it. An error of stdout ends the
+	// command.
 	stdout io.Writer
 }
 
-// An exitError reports that the CLI ended with a status other than 0.
+// An exitError reports that the CLI exited with a status other than 0.
 type exitError struct {
 	code int
-	// stderr is the beginning and the end of what it printed there.
+	// stderr is the beginning and the end of the standard error output.
 	stderr string
 }
 
-// Error returns the status; what was printed may hold secrets.
+// Error returns the status. It does not contain the output, which may have secrets.
 func (e *exitError) Error() string { return fmt.Sprintf("exit status %d", e.code) }
 
-// run runs f, which calls a method of terraform-exec, and returns when the CLI and all that
-// it started have ended. Its error is the cause of the context's end, an error of stdout, or
-// an *exitError. f gets call.stdout as it has to be passed to terraform-exec.
+// run calls f, which calls a method of terraform-exec, and returns when the CLI and all its child
+// processes have ended. The error is the cause of the context's end, an error of stdout, or an
+// *exitError. f gets call.stdout in the form in which terraform-exec needs it.
 func (c *cli) run(ctx context.Context, call call, f func(ctx context.Context, stdout io.Writer) error) error {
 	l := c.launch
 	l.Output, l.Line, l.Write = call.output, call.line, append(l.Write[:len(l.Write):len(l.Write)], call.write...)
@@ -143,9 +145,9 @@ func (c *cli) run(ctx context.Context, call call, f func(ctx context.Context, st
 	return err
 }
 
-// A sink is a writer for the output of a command. After an error or a panic of w it ends the
-// context and drops the rest. Otherwise terraform-exec would stop reading, which blocks the
-// command, and a panic in its goroutine would end driftd.
+// A sink is a writer for the output of a command. After an error or a panic of w, it ends the
+// context and drops the rest. An error would make terraform-exec stop reading, which blocks the
+// command; a panic in its goroutine would end driftd.
 type sink struct {
 	w        io.Writer
 	stop     context.CancelCauseFunc
@@ -153,7 +155,7 @@ type sink struct {
 	panicked panics.Catcher
 }
 
-// Write never fails.
+// Write never returns an error.
 func (s *sink) Write(p []byte) (int, error) {
 	if s.failed {
 		return len(p), nil
@@ -169,13 +171,13 @@ func (s *sink) Write(p []byte) (int, error) {
 
 var errPanicked = errors.New("driftd panicked")
 
-// A writerFunc is a writer.
+// A writerFunc is a function that implements io.Writer.
 type writerFunc func(p []byte) (int, error)
 
 // Write calls f.
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// lineWriter returns a writer that calls f with each line, without its end. terraform-exec
+// lineWriter returns a writer that calls f with each line, without the line break. terraform-exec
 // writes whole lines.
 func lineWriter(f func(line []byte)) io.Writer {
 	return writerFunc(func(p []byte) (int, error) {

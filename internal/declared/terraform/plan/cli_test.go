@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 )
 
-// TestSink holds that a writer that fails, or panics, ends the command and not driftd.
+// TestSink checks that a writer that returns an error or panics ends the command, and not driftd.
 func TestSink(t *testing.T) {
 	t.Parallel()
 	failed := errors.New("full")
@@ -45,7 +45,7 @@ func TestSink(t *testing.T) {
 	}
 }
 
-// TestOutputBound ends a plan that prints more than the memory of its reading allows.
+// TestOutputBound checks the error for a plan whose output exceeds the memory bound.
 func TestOutputBound(t *testing.T) {
 	t.Parallel()
 	s := boxed(t, `case $1 in
@@ -54,17 +54,17 @@ show) while :; do printf 'mooooooooooooooore'; done ;;
 esac`, nil)
 	ctx := budget.NewTotal(1<<30).Scope(t.Context(), 1<<20)
 	_, err := budget.Run(ctx, func(ctx context.Context) (Output, error) { return Run(ctx, s.options) })
-	if want := "show: the program prints more than 256 KiB; part the root, raise max_memory, or use engine: state"; err == nil || err.Error() != want {
+	if want := "show: the program prints more than 256 KiB; split the root, raise max_memory, or use engine: state"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }
 
-// TestOtherProgram names what to do about a binary that is no Terraform.
+// TestOtherProgram checks the error for a binary that is not Terraform.
 func TestOtherProgram(t *testing.T) {
 	t.Parallel()
 	s := boxed(t, "", nil)
 	s.write(s.options.Binary, "#!/bin/sh\necho the token is hunter22\n")
-	if got, want := s.says(), "version: "+s.options.Binary+" does not print its version as Terraform does; name terraform or tofu as binary"; got != want {
+	if got, want := s.failure(), "version: "+s.options.Binary+" does not print a version like Terraform; set binary to terraform or tofu"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

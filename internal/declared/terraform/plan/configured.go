@@ -8,13 +8,12 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 )
 
-// expressions are what the configuration writes for a resource: an
-// *tfjson.Expression for an attribute, a []map[string]*tfjson.Expression inside
-// one for blocks.
+// expressions are the arguments of a resource in the configuration: an *tfjson.Expression for an
+// attribute, a []map[string]*tfjson.Expression in an expression for nested blocks.
 type expressions map[string]*tfjson.Expression
 
-// configured indexes the resources of a configuration by their address without
-// instance keys; nil without a configuration.
+// configured returns the resources of a configuration by their address without instance keys; nil
+// without a configuration.
 func configured(c *tfjson.Config) map[string]*tfjson.ConfigResource {
 	if c == nil {
 		return nil
@@ -38,8 +37,8 @@ func indexModule(index map[string]*tfjson.ConfigResource, prefix string, m *tfjs
 	}
 }
 
-// withoutKeys returns the address of the resource, in the configuration, that
-// an instance belongs to: keys such as [0] and ["a\"]b"] are left out.
+// withoutKeys returns the configuration address of the resource of an instance. It removes keys
+// such as [0] and ["a\"]b"].
 func withoutKeys(address string) string {
 	var b strings.Builder
 	inKey, quoted := false, false
@@ -66,12 +65,12 @@ type writing struct {
 	expressions expressions
 	shape       *shape
 	blocks      Blocks
-	// known reports whether blocks are known.
+	// known is set if all its blocks are known.
 	known bool
 }
 
-// writes reports whether the configuration sets the attribute or block at path.
-// Where it may (a dynamic block, no configuration at hand), it does.
+// writes reports whether the configuration sets the attribute or block at path. It returns true if
+// that is unknown, as for a dynamic block or without a configuration.
 func (w writing) writes(path []string) bool {
 	if len(path) == 0 {
 		return true
@@ -89,8 +88,8 @@ func (w writing) writes(path []string) bool {
 	return w.expressions.write(path, w.shape, w.known)
 }
 
-// write is writes for the expressions of a resource or block; without known blocks,
-// one that has no expression may be there.
+// write is writes for the expressions of a resource or block. If the blocks are not known, a block
+// without an expression may exist.
 func (e expressions) write(path []string, s *shape, known bool) bool {
 	if len(path) == 0 {
 		return true
@@ -112,8 +111,8 @@ func (e expressions) write(path []string, s *shape, known bool) bool {
 	})
 }
 
-// holdsPath tells whether a constant says something at path; of what is no
-// constant, it does.
+// holdsPath reports whether a constant has a value at path. It returns true for anything except a
+// constant.
 func holdsPath(constant any, path []string) bool {
 	if len(path) == 0 {
 		return true
@@ -137,7 +136,7 @@ func attributePath(path []string) []string {
 	return path
 }
 
-// isPosition reports whether a step of a path is a position in a list.
+// isPosition reports whether a step of a path is a list position.
 func isPosition(step string) bool { return step != "" && strings.Trim(step, "0123456789") == "" }
 
 // inBlock returns the shape of one block of a nested block.

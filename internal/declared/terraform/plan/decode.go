@@ -11,18 +11,19 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Plan is what `show -json` prints of a plan file, with what package tfjson
-// does not know of. Numbers are json.Number.
+// A Plan is the output of `show -json` for a plan file, with fields that package tfjson does not
+// have. Numbers are json.Number.
 type Plan struct {
 	tfjson.Plan
-	// Errored tells that the plan is partial: something failed on the way.
+	// Errored is set for a partial plan, after an error.
 	Errored bool
 }
 
-// Decode reads what `show -json` printed. Planned values, which the changes
-// repeat, are left out.
+// Decode decodes the output of `show -json`. It leaves out planned_values, which repeats the
+// changes.
 func Decode(r io.Reader) (*Plan, error) {
-	// The fields are listed because tfjson.Plan reads itself, and whole.
+	// The fields are listed because tfjson.Plan has its own UnmarshalJSON, which would not leave
+	// out any.
 	var raw struct {
 		FormatVersion    string                           `json:"format_version"`
 		TerraformVersion string                           `json:"terraform_version"`
@@ -50,12 +51,12 @@ func Decode(r io.Reader) (*Plan, error) {
 		p.PriorState = &tfjson.State{Values: raw.PriorState.Values}
 	}
 	if err := p.Validate(); err != nil {
-		return nil, fmt.Errorf("decode plan: %w; another version of Terraform or driftd may help", err)
+		return nil, fmt.Errorf("decode plan: %w; try another version of Terraform or driftd", err)
 	}
 	return p, wellFormed(p)
 }
 
-// wellFormed refuses what no Terraform prints.
+// wellFormed returns an error for content that Terraform does not print.
 func wellFormed(p *Plan) error {
 	for _, list := range [][]*tfjson.ResourceChange{p.ResourceDrift, p.ResourceChanges} {
 		for _, c := range list {
@@ -67,12 +68,10 @@ func wellFormed(p *Plan) error {
 	return nil
 }
 
-// maxDepth is how deep a value may nest; the deepest provider schemas stay far
-// below.
+// maxDepth bounds the nesting of a value. Provider schemas nest far less deeply.
 const maxDepth = 200
 
-// valueOf turns what encoding/json made of a document into a tree. A field
-// that is null does not exist in it.
+// valueOf converts a value that encoding/json decoded. A field that is null is left out.
 func valueOf(v any) model.Value { return valueBelow(v, 0) }
 
 func valueBelow(v any, depth int) model.Value {

@@ -1,24 +1,24 @@
 package plan
 
-// A delegation is an attribute or block of a resource that shows what other resources
-// declare. A provider reads it from the live system, so the record of it is that of
-// some refresh before or after these resources were applied.
+// A delegation is an attribute or block of a resource whose content other resources declare. A
+// provider reads it from the live system, so its recorded value depends on whether the last refresh
+// was before or after those resources were applied.
 type delegation struct {
-	// typ and name are the resource type and its attribute or block.
+	// typ and name are the resource type, and its attribute or block.
 	typ, name string
-	// by are the types of those that each show all of it in another form; none where
-	// values tell what each of them declares.
+	// by are the resource types that each declare the whole content in another form. It is empty if
+	// the values determine the content that each resource declares.
 	by []string
-	// derived are the fields of an element that follow from others.
+	// derived are the fields of an element that are derived from others.
 	derived []string
-	// self is a field that stands for a reference to the resource itself.
+	// self is a field that refers to the resource itself.
 	self string
 }
 
-// delegations lists, by resource type, what other resources declare although the values
-// do not tell. Where values tell, no entry is needed while such a resource exists; with
-// one, what vanishes after the last of them was destroyed is no drift.
-// Sources: the pages of the types at https://registry.terraform.io/providers/hashicorp.
+// delegations returns, by resource type, the content that other resources declare although the
+// values do not show it. If the values show it, an entry is not needed while such a resource
+// exists. With an entry, content that disappears after the last such resource was destroyed is no
+// drift. Sources: the pages of the types at https://registry.terraform.io/providers/hashicorp.
 func delegations() []delegation {
 	return []delegation{
 		{typ: "aws_autoscaling_group", name: "load_balancers"},

@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// Bounds of the errors that are kept. 5,000 resources may fail for one reason, and a
-// provider decides how long its errors are.
+// The bounds of the stored errors. One cause may fail 5,000 resources, and providers determine the
+// length of their errors.
 const (
 	maxDiagnostics = 1000
-	// maxText bounds each text of one error, in bytes; maxTexts those of all.
+	// maxText bounds each text of one error, in bytes; maxTexts bounds all texts.
 	maxText  = 64 << 10
 	maxTexts = 16 << 20
 )
 
-// A stream reads what `plan -json` prints, a line at a time.
+// A stream parses the lines that `plan -json` prints.
 type stream struct {
-	// tool is the program, "Terraform" or "OpenTofu".
+	// tool is the name of the program: "Terraform" or "OpenTofu".
 	tool        string
 	diagnostics []Diagnostic
 	// bytes is the length of the texts in diagnostics.
 	bytes int
 }
 
-// line takes one line in. What is no JSON is not the CLI's.
+// line parses one line. Lines that are not JSON are not from the CLI and are skipped.
 func (s *stream) line(text []byte) {
 	if !bytes.Contains(text, []byte(`"diagnostic"`)) && !bytes.Contains(text, []byte(`"version"`)) {
 		return
@@ -54,7 +54,7 @@ func (s *stream) line(text []byte) {
 	}
 }
 
-// keep adds an error within the bounds. A text that exceeds them is left out.
+// keep adds an error within the bounds. It replaces a text that exceeds them.
 func (s *stream) keep(d Diagnostic) {
 	if len(s.diagnostics) >= maxDiagnostics {
 		return
@@ -72,14 +72,14 @@ func (s *stream) keep(d Diagnostic) {
 	s.diagnostics = append(s.diagnostics, d)
 }
 
-// leftOut returns what stands for a text that is not kept. Its beginning does not: it may
-// hold half of a secret, which is not found when secrets are hidden.
+// leftOut returns the replacement for a text that is not stored. It does not contain the beginning
+// of the text, which may have half of a secret that masking would not find.
 func leftOut(text string) string {
-	return fmt.Sprintf("(driftd left out a text of %d KiB)", (len(text)+1<<10-1)>>10)
+	return fmt.Sprintf("(driftd omitted a text of %d KiB)", (len(text)+1<<10-1)>>10)
 }
 
-// errorsOf returns the errors in what a CLI prints for people: paragraphs that
-// begin with "Error: ".
+// errorsOf returns the errors in the plain-text output of a CLI: paragraphs that begin with "Error:
+// ".
 func errorsOf(text string) []Diagnostic {
 	var found []Diagnostic
 	for _, part := range strings.Split("\n"+plainText(text), "\nError: ")[1:] {
@@ -89,7 +89,7 @@ func errorsOf(text string) []Diagnostic {
 	return found
 }
 
-// plainText drops the frame that some versions draw around messages.
+// plainText removes the frame that some versions draw around messages.
 func plainText(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -12,7 +12,7 @@ func TestDiagnosticsAreBounded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		reason string
 		each   Diagnostic
-		// of is the number of errors that are kept as they are.
+		// of is the number of errors that are stored unchanged.
 		of int
 	}{
 		"short":     {"ordinary errors are kept as they are", Diagnostic{"lab_server.a", "no", "it is gone"}, maxDiagnostics},
@@ -39,7 +39,7 @@ func TestDiagnosticsAreBounded(t *testing.T) {
 				size += len(d.Address) + len(d.Summary) + len(d.Detail)
 				if d == tt.each {
 					whole++
-				} else if !strings.Contains(d.Summary+d.Detail, "(driftd left out a text of ") && d.Address != "" {
+				} else if !strings.Contains(d.Summary+d.Detail, "(driftd omitted a text of ") && d.Address != "" {
 					t.Fatalf("%s: %d bytes of %q were cut without a note", tt.reason, len(d.Detail), d.Summary)
 				}
 			}

@@ -8,16 +8,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Disagrees returns the paths at which a is known and differs from the declared value
-// of the plan. Other inputs than literals determine these values, such as an
-// environment variable or a provider that rewrites them.
+// Disagrees returns the paths at which a is known and differs from the declared value of the plan.
+// Such values have other inputs than literals, such as an environment variable or a provider that
+// normalizes them.
 func (f *Form) Disagrees(a Arranged) [][]model.Step {
 	c := &comparing{unknown: a.Unknown}
 	c.node(f.schema, a.Value, valueAt(f.declared), nil)
 	return c.found
 }
 
-// A comparing finds the paths at which two trees differ.
+// A comparing collects the paths at which two trees differ.
 type comparing struct {
 	unknown, found [][]model.Step
 }

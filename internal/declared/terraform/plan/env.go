@@ -13,59 +13,59 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// reserved reports whether driftd sets a variable itself, or whether it would change what
-// the CLI does in a way that driftd does not see.
+// reserved reports whether a variable is set by driftd itself, or changes the CLI in a way that
+// driftd cannot detect.
 func reserved(name string) bool {
 	switch name {
 	case "TF_DATA_DIR", "TF_PLUGIN_CACHE_DIR", "TF_CLI_CONFIG_FILE", "TF_INPUT", "TF_IN_AUTOMATION", "TF_WORKSPACE",
 		"TF_CLI_ARGS", "TF_LOG", "TF_LOG_PATH", "CHECKPOINT_DISABLE", "TMPDIR",
-		// Providers that were started elsewhere: they are neither installed nor in the box, so
-		// allow.providers does not see them.
+		// Providers that run elsewhere are neither installed nor in the box, and allow.providers
+		// does not apply to them.
 		"TF_REATTACH_PROVIDERS",
-		// A cached provider would be taken without a look at the lock file.
+		// A cached provider would be used without a check of the lock file.
 		"TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE":
 		return true
 	}
 	return strings.HasPrefix(name, "TF_CLI_ARGS_") || strings.HasPrefix(name, "TF_LOG_")
 }
 
-// Check finds what is wrong with the options before anything runs.
+// Check returns an error for invalid options.
 func (o Options) Check() error {
 	for _, name := range slices.Sorted(maps.Keys(o.Env)) {
 		if reserved(name) {
 			return fmt.Errorf("env: %w", &reservedError{name})
 		}
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return fmt.Errorf("env: %q is no name of a variable", name)
+			return fmt.Errorf("env: %q is not a valid name of a variable", name)
 		}
 	}
-	// Patterns leave out reserved variables.
+	// Patterns do not pass reserved variables.
 	if i := slices.IndexFunc(o.PassEnv, reserved); i >= 0 {
 		return fmt.Errorf("pass_env: %w", &reservedError{o.PassEnv[i]})
 	}
 	return o.Policy.Check()
 }
 
-// A reservedError is a variable that env, env_files and pass_env must not name.
+// A reservedError is the error for a variable that env, env_files and pass_env must not contain.
 type reservedError struct{ name string }
 
 // Error implements error.
 func (e *reservedError) Error() string {
 	switch {
 	case e.name == "TF_REATTACH_PROVIDERS":
-		return e.name + " is not passed on: a plan must not use a provider that runs outside of it; remove the variable, and name a build " +
-			"of one's own under dev_overrides in cli_config_file"
+		return e.name + " is not allowed: a plan must not use a provider that runs outside of it; remove the variable, and set your own build " +
+			"under dev_overrides in cli_config_file"
 	case e.name == "TF_WORKSPACE":
-		return e.name + " is driftd's to set; remove it, and set workspace"
+		return e.name + " is reserved for driftd; remove it, and set workspace"
 	case e.name == "TF_CLI_CONFIG_FILE":
-		return e.name + " is driftd's to set; remove it, and set cli_config_file"
+		return e.name + " is reserved for driftd; remove it, and set cli_config_file"
 	case strings.HasPrefix(e.name, "TF_CLI_ARGS"):
-		return e.name + " is driftd's to set; remove it: settings like parallelism, vars and backend_config stand for arguments"
+		return e.name + " is reserved for driftd; remove it, and use settings such as parallelism, vars and backend_config instead of arguments"
 	}
-	return e.name + " is driftd's to set; remove it"
+	return e.name + " is reserved for driftd; remove it"
 }
 
-// ReadEnvFile returns the variables of one of Options.EnvFiles. An error shows no value.
+// ReadEnvFile returns the variables in a file of Options.EnvFiles. Its errors contain no values.
 func ReadEnvFile(file string) (map[string]string, error) {
 	env, err := credential.ReadEnv(file)
 	if err != nil {
@@ -79,8 +79,8 @@ func ReadEnvFile(file string) (map[string]string, error) {
 	return env, nil
 }
 
-// readEnvFiles reads EnvFiles. The work folder's owner calls it once for each plan, so
-// that a credential that was rotated counts from the next plan on.
+// readEnvFiles reads EnvFiles. It is called once per plan, so that the next plan uses rotated
+// credentials.
 func (w *work) readEnvFiles() error {
 	w.fromFiles = map[string]string{}
 	for _, file := range w.EnvFiles {
@@ -93,7 +93,7 @@ func (w *work) readEnvFiles() error {
 	return nil
 }
 
-// given returns the variables that the configuration names.
+// given returns the variables that the configuration sets or passes.
 func (w *work) given(environ []string) map[string]string {
 	given := map[string]string{}
 	for _, entry := range environ {
@@ -114,7 +114,7 @@ func matches(pattern, name string) bool {
 	return pattern == name
 }
 
-// environment returns all of the CLI's environment, sorted.
+// environment returns the whole environment of the CLI, sorted.
 func (w *work) environment(cli string, environ []string) []string {
 	env := map[string]string{"PATH": os.Getenv("PATH"), "LANG": "C.UTF-8", "NO_COLOR": "1", "HOME": w.home()}
 	if w.MemoryLimit != "" {
@@ -129,10 +129,9 @@ func (w *work) environment(cli string, environ []string) []string {
 		"TF_INPUT":            "0",
 		"TF_IN_AUTOMATION":    "1",
 		"CHECKPOINT_DISABLE":  "1",
-		// A remote backend keeps the state; the plan is made here, so that no
-		// run appears there.
+		// The remote backend would run the plan on its server; it is only used for the state.
 		"TF_FORCE_LOCAL_BACKEND": "1",
-		// Terragrunt: what the CLI prints comes out as it is.
+		// Terragrunt must not change the output of the CLI.
 		"TG_TF_FORWARD_STDOUT":         "true",
 		"TERRAGRUNT_FORWARD_TF_STDOUT": "true",
 		"TG_NON_INTERACTIVE":           "true",
@@ -150,11 +149,11 @@ func (w *work) environment(cli string, environ []string) []string {
 	return list
 }
 
-// minMaskedLine is the length from which one line of a secret is looked for in messages.
+// minMaskedLine is the minimum length of a line of a secret that is masked by itself in messages.
 const minMaskedLine = 8
 
-// secrets returns the values that the CLI was given and that may be secret.
-// Addresses and paths are left readable: most errors are about them.
+// secrets returns the values of the CLI's environment and settings that may be secret. Addresses
+// and paths are not masked, because most errors are about them.
 func (w *work) secrets(environ []string) []string {
 	var found []string
 	add := unlessPlace(func(value string) { found = append(found, value) })
@@ -163,7 +162,7 @@ func (w *work) secrets(environ []string) []string {
 			continue
 		}
 		found = append(found, value)
-		// A message may show one line of it.
+		// A message may contain a single line of the value.
 		for line := range strings.Lines(value) {
 			if line = strings.TrimSpace(line); len(line) >= minMaskedLine {
 				found = append(found, line)
@@ -181,7 +180,7 @@ func (w *work) secrets(environ []string) []string {
 	return append(found, w.backendSecrets()...)
 }
 
-// backendSecrets returns the texts of the backend block, and of the files that complete it, that
+// backendSecrets returns the strings in the backend block, and in the files that complete it, that
 // may be secret.
 func (w *work) backendSecrets() (found []string) {
 	written := []map[string]string{w.block}
@@ -198,12 +197,12 @@ func (w *work) backendSecrets() (found []string) {
 	return found
 }
 
-// isSecretSetting reports whether a setting of a backend may hold a secret.
+// isSecretSetting reports whether a backend setting may contain a secret.
 func isSecretSetting(name string) bool {
 	return name == "conn_str" || name == "address" || secret.Name(name)
 }
 
-// unlessPlace leaves out addresses and paths.
+// unlessPlace wraps found to skip addresses and paths.
 func unlessPlace(found func(string)) func(string) {
 	return func(value string) {
 		if !isPlace(value) {
@@ -212,14 +211,14 @@ func unlessPlace(found func(string)) func(string) {
 	}
 }
 
-// exists reports whether a path leads to something: a name like GCP_CREDENTIALS may stand
-// for a secret that begins with a slash, and for the file that holds it.
+// exists reports whether a path exists. A variable such as GCP_CREDENTIALS may have the path of a
+// secret file, or a secret that begins with a slash.
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// isPlace tells a path, and a URL without a user.
+// isPlace reports whether a value is a path, or a URL without a user.
 func isPlace(value string) bool {
 	_, rest, isURL := strings.Cut(value, "://")
 	return strings.HasPrefix(value, "/") || isURL && !strings.Contains(rest, "@")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// calledWith returns what the CLI's last call had in its environment.
+// calledWith returns a variable of the environment of the CLI's last call.
 func (s *stage) calledWith(name string) string {
 	lines := strings.Split(s.fake.text("env"), "\n")
 	slices.Reverse(lines)
@@ -42,7 +42,7 @@ func TestEnvFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := s.calledWith("LAB_TOKEN"); got != "rotated" {
-		t.Errorf("after a rotation it is %q", got)
+		t.Errorf("after a rotation: %q", got)
 	}
 }
 
@@ -50,8 +50,8 @@ func TestEnvFilesFail(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ reason, content, want string }{
 		"gone":     {"a file that does not exist", "", "no such file or directory"},
-		"reserved": {"a variable of driftd's own", "TF_DATA_DIR=hunter22", "TF_DATA_DIR is driftd's to set"},
-		"reattach": {"a provider that runs outside of the plan", "TF_REATTACH_PROVIDERS={}", "TF_REATTACH_PROVIDERS is not passed on: "},
+		"reserved": {"a variable of driftd's own", "TF_DATA_DIR=hunter22", "TF_DATA_DIR is reserved for driftd"},
+		"reattach": {"a provider that runs outside of the plan", "TF_REATTACH_PROVIDERS={}", "TF_REATTACH_PROVIDERS is not allowed: "},
 		"syntax":   {"no variable", "hunter22", "line 1 is not NAME=VALUE"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,14 +73,14 @@ func TestEnvFilesFail(t *testing.T) {
 	}
 }
 
-// TestReserved names variables that would take the CLI out of driftd's hands.
+// TestReserved checks the reserved variables.
 func TestReserved(t *testing.T) {
 	t.Parallel()
 	for name, next := range map[string]string{
-		"TF_REATTACH_PROVIDERS": "dev_overrides in cli_config_file",
+		"TF_REATTACH_PROVIDERS": "under dev_overrides",
 		"TF_CLI_CONFIG_FILE":    "set cli_config_file",
 		"TF_WORKSPACE":          "set workspace",
-		"TF_CLI_ARGS_plan":      "settings like parallelism",
+		"TF_CLI_ARGS_plan":      "settings such as parallelism",
 		"TF_LOG_SDK":            "remove it",
 		"TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE": "remove it",
 	} {
@@ -101,7 +101,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// TestReservedIsNotPassed has a pattern of pass_env leave out such variables.
+// TestReservedIsNotPassed checks that a pattern of pass_env does not pass reserved variables.
 func TestReservedIsNotPassed(t *testing.T) {
 	t.Parallel()
 	w := &work{Options: Options{PassEnv: []string{"TF_*"}}}

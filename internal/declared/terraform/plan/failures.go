@@ -10,11 +10,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// failures are the errors of a partial plan, in the order in which they were
-// reported, without the secrets that the plan knows.
+// failures are the errors of a partial plan in the order of their reports, without the plan's
+// secrets.
 type failures []Diagnostic
 
-// newFailures hides, in the diagnostics, what the plan marks as sensitive.
+// newFailures returns the diagnostics without the values that the plan marks as sensitive.
 func newFailures(in Input) failures {
 	if len(in.Diagnostics) == 0 {
 		return nil
@@ -27,10 +27,10 @@ func newFailures(in Input) failures {
 	return list
 }
 
-// summary tells of all of them in a line.
+// summary returns one line for all failures.
 func (f failures) summary() string {
 	if len(f) == 0 {
-		return "the plan is partial, and says no reason"
+		return "the plan is partial, without an error"
 	}
 	switch text := f[0].located(); len(f) {
 	case 1:
@@ -42,7 +42,7 @@ func (f failures) summary() string {
 	}
 }
 
-// located returns the text with the address before it.
+// located returns the text, prefixed with the address.
 func (d Diagnostic) located() string {
 	if d.Address == "" {
 		return d.Text()
@@ -50,8 +50,8 @@ func (d Diagnostic) located() string {
 	return d.Address + ": " + d.Text()
 }
 
-// of says why an object was not planned: its own error, one of what it depends
-// on, one of its provider, or the first that there is.
+// of returns the reason why an object was not planned: its own error, one of its dependencies, one
+// of its provider, or the first error of all.
 func (f failures) of(address, provider string, dependsOn []string) string {
 	own := func(d Diagnostic) bool { return d.Address == address || d.Address == withoutKeys(address) }
 	upstream := func(d Diagnostic) bool { return d.Address != "" && slices.Contains(dependsOn, withoutKeys(d.Address)) }
@@ -67,11 +67,10 @@ func (f failures) of(address, provider string, dependsOn []string) string {
 	if i := slices.IndexFunc(f, providers); i >= 0 {
 		return f[i].located()
 	}
-	return "not planned, because of an error elsewhere: " + f.summary()
+	return "not planned because of another error: " + f.summary()
 }
 
-// unplanned adds, of a partial plan, what is recorded or declared and has no
-// planned change.
+// unplanned adds the recorded or declared objects that a partial plan has no change for.
 func (r *reader) unplanned() {
 	for _, s := range r.Plan.recorded() {
 		key := objectKey{s.Address, s.DeposedKey}
@@ -88,12 +87,12 @@ func (r *reader) unplanned() {
 		i.Whole.Recorded = i.Recorded
 		r.add(i)
 	}
-	r.unmade()
+	r.addUncreated()
 }
 
-// unmade adds, of a partial plan, what the configuration declares once and no
-// plan or record knows.
-func (r *reader) unmade() {
+// addUncreated adds the objects without count or for_each that are in the configuration, but
+// neither in a partial plan nor in the state.
+func (r *reader) addUncreated() {
 	if !r.Plan.Errored || r.Plan.Config == nil {
 		return
 	}
@@ -114,8 +113,8 @@ func (r *reader) unmade() {
 	}
 }
 
-// repeated tells whether count or for_each decides how many instances there
-// are, of the resource or of a module around it.
+// repeated reports whether count or for_each determines the number of instances of a resource, or
+// of a module that contains it.
 func repeated(m *tfjson.ConfigModule, address string) bool {
 	for m != nil {
 		rest, inside := strings.CutPrefix(address, "module.")
@@ -134,7 +133,7 @@ func repeated(m *tfjson.ConfigModule, address string) bool {
 	})
 }
 
-// deferred adds a change that Terraform put off.
+// deferred adds a change that Terraform deferred.
 func (r *reader) deferred(d *tfjson.DeferredResourceChange) {
 	if d == nil || d.ResourceChange == nil || d.ResourceChange.Change == nil || d.ResourceChange.Mode == tfjson.DataResourceMode {
 		return
@@ -145,7 +144,7 @@ func (r *reader) deferred(d *tfjson.DeferredResourceChange) {
 	r.add(i)
 }
 
-// recorded returns the objects of the state, as it was refreshed.
+// recorded returns the objects in the refreshed state.
 func (p *Plan) recorded() []*tfjson.StateResource {
 	if p.PriorState == nil || p.PriorState.Values == nil {
 		return nil
@@ -174,8 +173,7 @@ func moduleOf(address string) string {
 	return module
 }
 
-// endOfStep returns where the step of an address ends that has its name at
-// from.
+// endOfStep returns the end of the address step whose name begins at from.
 func endOfStep(address string, from int) int {
 	quoted := false
 	for i := from; i < len(address); i++ {
@@ -191,8 +189,8 @@ func endOfStep(address string, from int) int {
 	return len(address)
 }
 
-// checks adds the check blocks. What a refresh-only plan says of them counts,
-// where there is one: a normal plan judges what would be after an apply.
+// checks adds the check blocks. If there is a refresh-only plan, its results are used: a normal
+// plan evaluates checks with the values after an apply.
 func (r *reader) checks() {
 	list := r.Plan.Checks
 	if r.RefreshOnly != nil {
@@ -213,7 +211,7 @@ func isFailedCheck(c tfjson.CheckResultStatic) bool {
 	return c.Address.Kind == tfjson.CheckKindCheckBlock && c.Status != tfjson.CheckStatusPass
 }
 
-// check makes an instance of a check block: it should pass.
+// check returns an instance for a check block. Its declared status is "pass".
 func (r *reader) check(c tfjson.CheckResultStatic, mask mask) Instance {
 	status := func(s tfjson.CheckStatus) *model.Value {
 		v := model.MapOf(model.Field{Name: "status", Value: model.StringOf(string(s))})
@@ -234,10 +232,10 @@ func (r *reader) check(c tfjson.CheckResultStatic, mask mask) Instance {
 		i.Live = &live
 	case c.Status == tfjson.CheckStatusError:
 		i.Live, i.LiveRead = nil, false
-		i.Unchecked = "the check itself failed: " + r.failures.of(i.Address, "", nil)
+		i.Unchecked = "the check failed to run: " + r.failures.of(i.Address, "", nil)
 	case c.Status == tfjson.CheckStatusUnknown:
 		i.Live, i.LiveRead = nil, false
-		i.Unchecked = "the check depends on what is known only after an apply, or on something that failed"
+		i.Unchecked = "the check depends on a value that is unknown until an apply, or on a failed object"
 	}
 	return i
 }

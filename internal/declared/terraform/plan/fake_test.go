@@ -16,8 +16,8 @@ import (
 	"github.com/driftd/driftd/internal/box"
 )
 
-// TestMain lets the test binary be the CLI, too: with FAKE_DIR set, a folder in
-// which a test says how it should behave, and reads what it was called with.
+// TestMain also runs the test binary as the fake CLI if FAKE_DIR is set. Tests configure the CLI,
+// and it records its calls, in that folder.
 func TestMain(m *testing.M) {
 	if status, guarded := box.Guard(); guarded {
 		os.Exit(status)
@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fake is a CLI that does as files say: "init.stderr" is printed by init and
-// makes it fail, "plan.stdout" and "plan.json" are what plan prints and plans.
+// fake is a CLI that files configure: init fails and prints the file "init.stderr"; plan prints
+// "plan.stdout", and "plan.json" is its plan.
 type fake struct{ dir string }
 
 func (f fake) run(args []string) int {
@@ -41,7 +41,7 @@ func (f fake) run(args []string) int {
 	f.note("env", strings.Join(os.Environ(), "\n"))
 	name := args[0]
 	if f.has(name + ".writes") {
-		// It spoils the folder that it runs in, and all that it can reach by ...
+		// A real CLI could write to the folder that it runs in, and to the folders above it.
 		_ = os.WriteFile("spoiled.tf", []byte("spoiled"), 0o600)
 		_ = os.WriteFile("../modules/spoiled.tf", []byte("spoiled"), 0o600)
 	}
@@ -88,7 +88,7 @@ func status(ok bool) int {
 	return 1
 }
 
-// plan writes the plan file, unless there is none to write.
+// plan writes the plan file, if there is a plan.
 func (f fake) plan(args []string) int {
 	planned := "plan.json"
 	if slices.Contains(args, "-refresh-only") {
@@ -104,7 +104,7 @@ func (f fake) plan(args []string) int {
 	return status(f.has(planned) && !f.has("plan.fails"))
 }
 
-// keep notes the configuration files of the folder that the CLI runs in.
+// keep records the configuration files in the working directory.
 func (f fake) keep() {
 	files, err := filepath.Glob("*.tf")
 	if err != nil {
@@ -119,7 +119,7 @@ func (f fake) keep() {
 	}
 }
 
-// hang starts a child that outlives everything, tells the test, and waits.
+// hang starts a child process that does not end, notifies the test, and waits.
 func (f fake) hang(name string) {
 	if f.has(name + ".ignores") {
 		signal.Ignore(os.Interrupt)
@@ -128,7 +128,7 @@ func (f fake) hang(name string) {
 	if err != nil {
 		os.Exit(3)
 	}
-	// The child holds the lock, and the pipes, as long as it lives.
+	// The child process has the lock and the pipes open until it ends.
 	child := exec.Command("sleep", "1000")
 	child.ExtraFiles = []*os.File{held}
 	child.Stdout, child.Stderr = os.Stdout, os.Stderr
@@ -164,7 +164,7 @@ func (f fake) note(name, line string) {
 	}
 }
 
-// A stage is a root, a fake CLI for it, and the options to plan it.
+// A stage is a root with a fake CLI and the options for a plan.
 type stage struct {
 	t       *testing.T
 	fake    fake
@@ -172,7 +172,7 @@ type stage struct {
 	options Options
 }
 
-// newStage returns a root whose plan is in sync.
+// newStage returns a root whose plan has no changes.
 func newStage(t *testing.T, files map[string]string) *stage {
 	t.Helper()
 	dir := t.TempDir()
@@ -199,10 +199,10 @@ func newStage(t *testing.T, files map[string]string) *stage {
 	return s
 }
 
-// set tells the fake CLI something.
+// set writes a configuration file of the fake CLI.
 func (s *stage) set(name, text string) { s.write(filepath.Join(s.fake.dir, name), text) }
 
-// lay writes a file, or makes a link of a text that begins with "-> ".
+// lay writes a file, or a link for a text that begins with "-> ".
 func (s *stage) lay(path, text string) {
 	s.t.Helper()
 	if target, isLink := strings.CutPrefix(text, "-> "); !isLink {
@@ -224,7 +224,7 @@ func (s *stage) write(path, text string) {
 
 func (s *stage) run() (Output, error) { return Run(s.t.Context(), s.options) }
 
-// calls returns what the CLI was called with, its private folder written as W.
+// calls returns the calls of the CLI, with W for its private folder.
 func (s *stage) calls() []string {
 	text := s.fake.text("calls")
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '=' || r == '\n' }) {
@@ -237,7 +237,7 @@ func (s *stage) calls() []string {
 	return strings.Split(strings.TrimSpace(text), "\n")
 }
 
-// snapshot returns every file below dir with its content.
+// snapshot returns all files below dir with their content.
 func (s *stage) snapshot(dir string) map[string]string {
 	s.t.Helper()
 	files := map[string]string{}
@@ -255,7 +255,7 @@ func (s *stage) snapshot(dir string) map[string]string {
 	return files
 }
 
-// left returns what is left in the cache of work folders.
+// left returns the remaining work folders.
 func (s *stage) left() []string {
 	s.t.Helper()
 	entries, err := os.ReadDir(filepath.Join(s.options.CacheDir, "work"))

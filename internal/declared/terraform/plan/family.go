@@ -9,38 +9,38 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A member is an object that the state records, with what a refresh found.
+// A member is a recorded object, with its live value from the refresh.
 type member struct {
-	// resource is the address in the configuration: without instance keys.
+	// resource is the address in the configuration, without instance keys.
 	resource, typ  string
 	shape          *shape
 	recorded, live model.Value
-	// dependsOn are the resources that it depends on, as the state and its expressions
-	// have them.
+	// dependsOn are the resources that the object depends on, from the state and from its
+	// expressions.
 	dependsOn []string
 }
 
-// A family is the recorded objects of a root and how they refer to each other. Children
-// of an object are the others that refer to it, such as the rules of a security group.
+// A family holds the recorded objects of a root and the references between them. The children of an
+// object are the objects that refer to it, such as the rules of a security group.
 type family struct {
 	members map[objectKey]*member
-	// mentions are the members by a text at their top and the attribute that has it.
+	// mentions are the members by a string at their top level, and by the attribute that has it.
 	mentions map[string]map[string][]*member
 	children map[*member][]*member
 }
 
-// family returns the family of the root; it is made once.
+// family returns the family of the root, and caches it.
 func (r *reader) family() *family {
-	if r.kin != nil {
-		return r.kin
+	if r.relatives != nil {
+		return r.relatives
 	}
-	r.kin = &family{members: map[objectKey]*member{}, mentions: map[string]map[string][]*member{}, children: map[*member][]*member{}}
-	imported := map[objectKey]bool{} // The state holds them only after an apply.
+	r.relatives = &family{members: map[objectKey]*member{}, mentions: map[string]map[string][]*member{}, children: map[*member][]*member{}}
+	imported := map[objectKey]bool{} // the state has them only after an apply
 	for _, list := range [][]*tfjson.ResourceChange{r.Plan.ResourceDrift, r.Plan.ResourceChanges} {
 		for _, c := range list {
 			imported[keyOf(c)] = imported[keyOf(c)] || c.Change.Importing != nil
 			if c.Mode != tfjson.DataResourceMode && c.Change.Before != nil && c.Change.Importing == nil {
-				live := c.Change.Before // A planned change starts with what is live.
+				live := c.Change.Before // the live value before a planned change
 				if c == r.drift[keyOf(c)] {
 					live = c.Change.After
 				}
@@ -52,33 +52,33 @@ func (r *reader) family() *family {
 		key := objectKey{s.Address, s.DeposedKey}
 		if s.Mode != tfjson.DataResourceMode && !imported[key] {
 			r.enter(key, s.ProviderName, s.Type, s.AttributeValues, s.AttributeValues)
-			r.kin.members[key].dependsOn = append(r.kin.members[key].dependsOn, s.DependsOn...)
+			r.relatives.members[key].dependsOn = append(r.relatives.members[key].dependsOn, s.DependsOn...)
 		}
 	}
-	return r.kin
+	return r.relatives
 }
 
-// enter adds an object to the family. The first entry for it counts.
+// enter adds an object to the family. Only its first entry is used.
 func (r *reader) enter(key objectKey, provider, typ string, recorded, live any) {
-	if r.kin.members[key] != nil {
+	if r.relatives.members[key] != nil {
 		return
 	}
 	m := &member{resource: withoutKeys(key.address), typ: typ, shape: r.Schemas.shape(provider, typ), recorded: valueOf(recorded), live: valueOf(live)}
 	if c := r.config[m.resource]; c != nil {
 		m.refersTo(strings.TrimSuffix(m.resource, c.Address), c.Expressions)
 	}
-	r.kin.members[key] = m
+	r.relatives.members[key] = m
 	for _, f := range m.recorded.Fields() {
 		for _, text := range topTexts(f.Value) {
-			if r.kin.mentions[text] == nil {
-				r.kin.mentions[text] = map[string][]*member{}
+			if r.relatives.mentions[text] == nil {
+				r.relatives.mentions[text] = map[string][]*member{}
 			}
-			r.kin.mentions[text][f.Name] = append(r.kin.mentions[text][f.Name], m)
+			r.relatives.mentions[text][f.Name] = append(r.relatives.mentions[text][f.Name], m)
 		}
 	}
 }
 
-// refersTo adds what expressions refer to, in the module with the prefix.
+// refersTo adds the references in expressions. module is the address prefix of their module.
 func (m *member) refersTo(module string, expressions map[string]*tfjson.Expression) {
 	for _, e := range expressions {
 		if e == nil || e.ExpressionData == nil {
@@ -93,7 +93,7 @@ func (m *member) refersTo(module string, expressions map[string]*tfjson.Expressi
 	}
 }
 
-// topTexts returns a text or number, or those in a list.
+// topTexts returns a string or number as text, or those in a list.
 func topTexts(v model.Value) []string {
 	switch v.Kind() {
 	case model.String, model.Number:
@@ -113,7 +113,7 @@ func topTexts(v model.Value) []string {
 	return nil
 }
 
-// of returns the members of other types that refer to one, each once.
+// of returns the members of other types that refer to parent, without duplicates.
 func (f *family) of(parent *member) []*member {
 	if children, known := f.children[parent]; known {
 		return children
@@ -126,7 +126,7 @@ func (f *family) of(parent *member) []*member {
 		strong := field.Name == "id" || field.Name == "arn"
 		for name, members := range f.mentions[field.Value.Str()] {
 			if name == "id" || name == field.Name && !strong {
-				continue // The same place or network, for example: no reference.
+				continue // both refer to the same place or network, for example
 			}
 			for _, m := range members {
 				if m.typ != parent.typ && m.refers(parent, strong) && !slices.Contains(children, m) {
@@ -139,9 +139,10 @@ func (f *family) of(parent *member) []*member {
 	return children
 }
 
-// refers reports whether a member that has a text of the parent refers to it. Names
-// repeat: if the text is not the parent's ID, the member has to depend on the parent. An
-// ID may be written out, but only if no other resource of the parent's type is meant.
+// refers reports whether a member that has a string of the parent refers to the parent. Names are
+// not unique: if the string is not the parent's ID, the member must depend on the parent. An ID may
+// be a literal in the configuration, but only if the member depends on no other resource of the
+// parent's type.
 func (m *member) refers(parent *member, byID bool) bool {
 	depends := func(resource string) bool {
 		return slices.ContainsFunc(m.dependsOn, func(d string) bool { return d == resource || strings.HasPrefix(d, resource+".") })
@@ -154,7 +155,7 @@ func (m *member) refers(parent *member, byID bool) bool {
 	})
 }
 
-// neighbours returns the members that refer to one and those that it refers to.
+// neighbours returns the members that refer to m and those that m refers to.
 func (f *family) neighbours(m *member) []*member {
 	list := slices.Clone(f.of(m))
 	for _, field := range m.recorded.Fields() {

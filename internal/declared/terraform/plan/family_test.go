@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFamily says which resource is the parent of aws_iam_role_policy with the inline
-// policy that a refresh found on each of two roles.
+// TestFamily checks which resources are parents of an aws_iam_role_policy. A refresh has found its
+// inline policy on two roles.
 func TestFamily(t *testing.T) {
 	t.Parallel()
 	type resource struct {
@@ -32,7 +32,7 @@ func TestFamily(t *testing.T) {
 	for reason, tt := range map[string]struct {
 		roles [2]resource
 		child resource
-		// silent are the roles that nothing is reported of.
+		// silent are the roles without findings.
 		silent []string
 	}{
 		"by its ID, as instances of one resource": {[2]resource{role(`aws_iam_role.a["x"]`, "one", "n"), role(`aws_iam_role.a["y"]`, "two", "m")},

@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Form converts the configuration of an instance at another commit to a tree that
-// is comparable with the trees of the instance. It is immutable.
+// A Form converts the configuration of an instance at another commit to a tree that is comparable
+// with the trees of the instance. It is immutable.
 type Form struct {
 	shape  *shape
 	marks  *marks
@@ -23,7 +23,7 @@ type Form struct {
 	writes func(path []string) bool
 }
 
-// An Arranged is what a configuration declares for an instance.
+// An Arranged is the declared value of an instance according to a configuration.
 type Arranged struct {
 	// Value has the form of Instance.Declared, without the unknown values.
 	Value model.Value
@@ -97,7 +97,7 @@ type arranging struct {
 	notes [][]model.Step
 }
 
-// key returns a path as a text.
+// key returns a path as a string, for maps.
 func key(path []string) string { return strings.Join(path, "\x00") }
 
 func pathsOf(paths [][]string) map[string]bool {
@@ -114,8 +114,7 @@ func (a *arranging) note(p place) model.Value {
 	return model.Value{}
 }
 
-// noteIfHeld records that the value at a place is unknown, if the instance has one
-// there.
+// noteIfHeld records that the value at a place is unknown, if the instance has a value there.
 func (a *arranging) noteIfHeld(p place) model.Value {
 	if !p.d.IsNull() || !p.r.IsNull() {
 		a.note(p)
@@ -171,8 +170,8 @@ func writtenPath(path []model.Step) []string {
 	return texts
 }
 
-// sealed returns the digests of a sensitive value. The value is unknown if a part of
-// it is unknown, or if it may be JSON, which has several notations.
+// sealed returns the digests of a sensitive value. The value is unknown if a part of it is unknown,
+// or if it may be JSON, which has several encodings.
 func (a *arranging) sealed(s *shape, v model.Value, p place) model.Value {
 	before := len(a.notes)
 	v = a.present(s, nil, v, p)
@@ -267,8 +266,8 @@ func (a *arranging) scalar(s *shape, v model.Value, p place) model.Value {
 	return a.note(p)
 }
 
-// respelled returns JSON in the notation of the record or of the planned
-// configuration, if one of them has the same content.
+// respelled returns JSON in the encoding of the recorded value or of the planned configuration, if
+// one of them has the same content.
 func respelled(v model.Value, p place) model.Value {
 	for _, other := range []model.Value{p.r, p.d} {
 		if meansSame(v, other) {
@@ -334,7 +333,7 @@ func (a *arranging) list(s *shape, m *marks, v model.Value, p place) model.Value
 	arranged := make([]model.Value, 0, len(items))
 	for i, item := range items {
 		below := p.item(i, listed)
-		if s.set { // Positions mean nothing.
+		if s.set { // sets have no positions
 			below.d, below.r = sampleOf(p.d), sampleOf(p.r)
 		}
 		item = a.node(s.each, m.ofItems(), item, below)
@@ -349,7 +348,7 @@ func (a *arranging) list(s *shape, m *marks, v model.Value, p place) model.Value
 	return model.ListOf(arranged...)
 }
 
-// sampleOf returns a map of every field that an element of a set holds.
+// sampleOf returns a map with all fields of the elements of a set.
 func sampleOf(set model.Value) model.Value {
 	var fields []model.Field
 	for _, item := range set.Items() {

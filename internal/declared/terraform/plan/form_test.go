@@ -27,7 +27,7 @@ func written(t *testing.T, body string) literal.Resource {
 	return r
 }
 
-// arrangedText writes an Arranged, with its paths sorted.
+// arrangedText formats an Arranged, with its paths sorted.
 func arrangedText(a Arranged) string {
 	text := a.Value.Public().String()
 	if unknown := pathTexts(a.Unknown); unknown != "" {
@@ -68,7 +68,7 @@ func TestArrange(t *testing.T) {
 		"Plain":       {"a literal; attributes that only the provider sets, or fills in, are not known", `name = "web"` + "\nsize = 3", `{"name":"web","size":3}` + silent},
 		"Conversions": {"values take the types of the attributes", `name = 5` + "\nsize = \"3\"\nenabled = \"true\"\nnotes = true", `{"enabled":true,"name":"5","notes":"true","size":3}` + silent},
 		"BadTypes":    {"a value of another type", "size = \"three\"\nenabled = 1\nname = [1]", `{} unknown:/enabled,/extra,/mode,/name,/size`},
-		"Computed":    {"nobody can declare what only the provider sets", `status = "down"`, `{}` + silent},
+		"Computed":    {"an attribute that only the provider sets is not declared", `status = "down"`, `{}` + silent},
 		"Lenient":     {"what the provider would fill in, and is written", `mode = "manual"` + "\nextra = []", `{"extra":[],"mode":"manual"}`},
 		"Null":        {"null is not written", `mode = null`, `{}` + silent},
 		"Unknown":     {"what is not literal", "size = other.r.x\nmode = \"m\"\nextra = [other.r.x]\nlabels = { a = other.r.x, b = 1 }", `{"extra":[null],"labels":{"b":"1"},"mode":"m"} unknown:/extra/0,/labels/a,/size`},
@@ -95,7 +95,7 @@ func TestArrange(t *testing.T) {
 		"SecretPart":  {"a sensitive attribute that is not literal", `password = "x${other.r.x}"`, `{} unknown:/extra,/mode,/password`},
 		"SecretJSON":  {"digests do not show two spellings to be one", `password = "{}"`, `{} unknown:/extra,/mode,/password`},
 		"Sensitive":   {"a sensitive variable where the instance shows its value", `notes = var.s` + "\nfree = { a = var.s, b = 1 }", `{"free":{"b":1}} unknown:/extra,/free/a,/mode,/notes`},
-		"Copies":      {"a secret that stands in another place, too", "password = \"hunter22\"\nnotes = \"hunter22\"\norder = [\"hunter22\", \"x\"]\nendpoint = \"hunter2\"", `{"endpoint":"hunter2","order":[null,"x"],"password":"(secret)"} unknown:/extra,/mode,/notes,/order/0`},
+		"Copies":      {"a secret that is also in another place", "password = \"hunter22\"\nnotes = \"hunter22\"\norder = [\"hunter22\", \"x\"]\nendpoint = \"hunter2\"", `{"endpoint":"hunter2","order":[null,"x"],"password":"(secret)"} unknown:/extra,/mode,/notes,/order/0`},
 		"NotWritten":  {"what is written now and was not written then, by a provider without hidden defaults", "", `{}` + silent},
 	}
 	for name, tc := range cases {
@@ -107,14 +107,14 @@ func TestArrange(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 			if strings.Contains(got, "hunter22") {
-				t.Error("a secret is shown")
+				t.Error("a secret is in the output")
 			}
 		})
 	}
 }
 
-// TestSilence proves what an attribute is that a commit does not write.
-func TestSilence(t *testing.T) {
+// TestUnwrittenAttributes checks the values of attributes that a commit does not write.
+func TestUnwrittenAttributes(t *testing.T) {
 	t.Parallel()
 	before := object{"id": "s-1", "name": "web", "size": 9, "notes": "recorded", "mode": "auto", "labels": object{"a": "b"}}
 	after := object{"id": "s-1", "name": "web", "size": 2, "notes": "default", "mode": "auto", "labels": object{"a": "b"}}
@@ -145,7 +145,7 @@ func TestSilence(t *testing.T) {
 	}
 	i, _ := planOf(t, before, after)
 	if got := arrangedText(i.Form.Arrange(literal.Resource{Presence: literal.Present, Unknown: [][]string{{}}})); got != `{} unknown:/` {
-		t.Errorf("of a resource of which nothing is known: %s", got)
+		t.Errorf("without a configuration: %s", got)
 	}
 }
 

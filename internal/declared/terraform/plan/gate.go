@@ -7,14 +7,15 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 )
 
-// checkBefore checks the copy before the CLI runs: init already fetches what the root names.
+// checkBefore checks the copy before the CLI runs, because init already fetches the providers and
+// modules of the root.
 func (w *work) checkBefore(terragrunt bool) error {
 	switch {
 	case !w.Policy.Enforced():
 		return nil
 	case terragrunt:
-		return &failure{"policy", "the root is one of Terragrunt, and allow or refuse is set: nothing tells beforehand what Terragrunt runs; " +
-			"plan the roots that it makes, or use engine: state"}
+		return &failure{"policy", "the root is a Terragrunt root, and allow or refuse is set: they cannot be checked before Terragrunt runs; " +
+			"plan the roots that it generates, or use engine: state"}
 	}
 	if err := w.Policy.Before(w.policed()); err != nil {
 		return &failure{"refused before init", err.Error()}
@@ -22,8 +23,8 @@ func (w *work) checkBefore(terragrunt bool) error {
 	return nil
 }
 
-// checkAfter checks what init fetched and installed, before a provider runs. It returns what
-// is dangerous in the root.
+// checkAfter checks everything that init fetched and installed, before the plan runs a provider. It
+// returns the dangerous parts of the root.
 func (w *work) checkAfter(terragrunt bool) ([]policy.Note, error) {
 	if terragrunt {
 		return nil, nil

@@ -11,14 +11,14 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 )
 
-// TestGate proves what runs of the CLI where a policy refuses a root.
-func TestGate(t *testing.T) {
+// TestPolicyStages checks which commands of the CLI run if a policy refuses a root.
+func TestPolicyStages(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		policy policy.Policy
 		files  map[string]string
-		// fetched is what init lays out below TF_DATA_DIR.
+		// fetched are the files that init creates below TF_DATA_DIR.
 		fetched map[string]string
 		want    string
 		calls   string
@@ -43,8 +43,8 @@ func TestGate(t *testing.T) {
 			map[string]string{"x.tftest.hcl": "run \"a\" {}", "tests/x.tofutest.json": "{}"}, nil, "", "version init plan show providers"},
 		"Pipe": {"a file that never ends in the place of the list of modules", policy.Policy{Refuse: []string{"http"}}, nil,
 			map[string]string{"modules/modules.json": "-> /dev/zero"}, "refused before plan: read list of modules: ", "version init"},
-		"Terragrunt": {"nothing tells what Terragrunt runs", policy.Policy{Refuse: []string{"external"}}, map[string]string{"terragrunt.hcl": "inputs = {}"}, nil,
-			"policy: the root is one of Terragrunt, and allow or refuse is set", ""},
+		"Terragrunt": {"a Terragrunt root", policy.Policy{Refuse: []string{"external"}}, map[string]string{"terragrunt.hcl": "inputs = {}"}, nil,
+			"policy: the root is a Terragrunt root, and allow or refuse is set", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestPolicySettings(t *testing.T) {
 	}
 }
 
-// TestNotes reports what is dangerous in a root that is planned.
+// TestNotes checks the dangerous parts of a planned root.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, map[string]string{"x.tf": "\n" + `data "external" "x" {}`})
@@ -108,8 +108,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestTooLarge has a file that the CLI reads and driftd does not: what it ignores would be
-// reported.
+// TestTooLarge checks the error for a file that the CLI reads and driftd cannot read: ignored
+// changes in it would be reported.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("b {}\n", 1<<18)
@@ -121,7 +121,7 @@ func TestTooLarge(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, map[string]string{tt.file: large})
 			s.set("init.lays/modules/modules.json", `{"Modules":[{"Key":"m","Dir":"m"}]}`)
-			if _, err := s.run(); err == nil || !strings.HasPrefix(err.Error(), tt.want) || !strings.HasSuffix(err.Error(), "part the file") {
+			if _, err := s.run(); err == nil || !strings.HasPrefix(err.Error(), tt.want) || !strings.HasSuffix(err.Error(), "split the file") {
 				t.Errorf("%s: got %v, want %s", tt.reason, err, tt.want)
 			}
 		})

@@ -8,15 +8,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A side returns what is recorded or live of a member.
+// A side returns the recorded or the live value of a member.
 type side func(*member) model.Value
 
 func recordedSide(m *member) model.Value { return m.recorded }
 func liveSide(m *member) model.Value     { return m.live }
 
-// unheld returns of an element what no child holds: null if they hold all of it.
-// Children that differ in one item of a list share an element, as the rules of a
-// security group for several networks do.
+// unheld returns the part of an element that no child holds, or null if the children hold all of
+// it. Children that differ in one item of a list share an element, such as the rules of a security
+// group for several networks.
 func (p *part) unheld(element model.Value, of side) model.Value {
 	if p.isHeldWhole(element, of) {
 		return model.Value{}
@@ -36,7 +36,7 @@ func (p *part) unheld(element model.Value, of side) model.Value {
 	return rest
 }
 
-// isHeldWhole reports whether a child has the text at its top, or the object in a list of
+// isHeldWhole reports whether a child has the string at its top level, or the object in a list with
 // the part's name.
 func (p *part) isHeldWhole(element model.Value, of side) bool {
 	return slices.ContainsFunc(p.children, func(m *member) bool {
@@ -47,14 +47,14 @@ func (p *part) isHeldWhole(element model.Value, of side) bool {
 	})
 }
 
-// An element is an object of a list that children may hold. Its items are those of its
-// lists of texts, and a reference to the parent itself. Each is held for itself; all
-// else has to be held with each of them.
+// An element is an object of a list that children may hold. Its items are the items of its lists of
+// strings, and a reference to the parent itself. Different children may hold different items, but
+// each of them must hold all the other fields.
 type element struct {
 	*part
 
 	value model.Value
-	// fields are those that a configuration can set, lists those of texts or numbers.
+	// fields are those that a configuration can set. lists are those of strings or numbers.
 	fields, lists []string
 }
 
@@ -83,9 +83,9 @@ func (e *element) hasItems() bool {
 	return e.value.At(e.self).Text() == "true" || slices.ContainsFunc(e.lists, func(name string) bool { return !e.value.At(name).IsEmpty() })
 }
 
-// isHeldBy reports whether a child has all of the element but its items: what both have
-// is equal, and what only the element has is under another name of the child, or in an
-// object next to it, such as the volume of an attachment.
+// isHeldBy reports whether a child has all of the element except its items. Values under common
+// names must be equal. A value that only the element has must be under another name of the child,
+// or in an object that is related to the child, such as the volume of an attachment.
 func (e *element) isHeldBy(m *member, of side) bool {
 	c, found := of(m), e.hasItems()
 	for _, name := range e.fields {
@@ -112,8 +112,8 @@ func (m *member) has(name string) bool {
 	return found || m.shape.field(name) != nil
 }
 
-// occurs reports whether a child has the value of a field, or an item, under a name
-// that no field of the element has. Booleans occur by chance.
+// occurs reports whether a child has the value of a field, or an item, under a name that is no
+// field of the element. Booleans may be equal by chance and do not count.
 func (e *element) occurs(c, v model.Value) bool {
 	return v.Kind() == model.String && v.Str() != "true" && slices.ContainsFunc(c.Fields(), func(f model.Field) bool {
 		_, shared := e.fieldsOf()[f.Name]
@@ -121,13 +121,14 @@ func (e *element) occurs(c, v model.Value) bool {
 	})
 }
 
-// isSameLink reports whether two texts are equal, or a URL and the path at its end.
+// isSameLink reports whether two strings are equal, or one is a URL that ends with the other one, a
+// path.
 func isSameLink(a, b string) bool {
 	return a == b || strings.HasPrefix(a, "https://") && strings.Count(b, "/") > 1 && strings.HasSuffix(a, "/"+b)
 }
 
-// isNear reports whether an object that a child refers to, or that refers to the child,
-// has the value.
+// isNear reports whether an object that the child refers to, or that refers to the child, has the
+// value.
 func (e *element) isNear(m *member, of side, name string, v model.Value) bool {
 	return slices.ContainsFunc(e.neighbours(m), func(n *member) bool {
 		if n == e.parent || n.has(name) {
@@ -172,8 +173,8 @@ func (e *element) mentionsTwice(c model.Value) bool {
 	return count > 1
 }
 
-// essence returns what a value means: without what is empty, numbers as texts, lists in
-// one order, documents in one notation.
+// essence returns a normalized value: without empty values, with numbers as strings, sorted lists,
+// and normalized JSON documents.
 func essence(v model.Value) model.Value {
 	switch v.Kind() {
 	case model.Map:
@@ -201,8 +202,8 @@ func essence(v model.Value) model.Value {
 	return model.StringOf(v.Text())
 }
 
-// essences returns the essence of each item of a list. That there is an item means
-// something, even if it has no value.
+// essences returns the essence of each item of a list. It keeps items without a value, because
+// their existence is significant.
 func essences(list model.Value) []model.Value {
 	items := make([]model.Value, len(list.Items()))
 	for i, item := range list.Items() {
@@ -213,8 +214,8 @@ func essences(list model.Value) []model.Value {
 	return items
 }
 
-// isBlank reports whether an object has attributes, and all of them are empty. An empty
-// block means something: it chooses one of several.
+// isBlank reports whether an object has attributes that are all empty. An object without attributes
+// is not blank: an empty block selects one of several.
 func isBlank(v model.Value) bool {
 	attributes := 0
 	for _, f := range v.Fields() {

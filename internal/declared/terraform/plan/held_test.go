@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEditedNetworks edits parents of Azure and Google by hand. The text of a finding is
-// cut at the live value.
+// TestEditedNetworks checks manual changes of parents in Azure and Google Cloud. Findings are
+// truncated at the live value.
 func TestEditedNetworks(t *testing.T) {
 	t.Parallel()
 	const vnet, nsg, cluster, vm = "azurerm_virtual_network.main", "azurerm_network_security_group.web", "google_container_cluster.main", "google_compute_instance.vm"
@@ -83,7 +83,7 @@ func TestEditedNetworks(t *testing.T) {
 	}
 }
 
-// TestBlank says which blocks mean nothing when a refresh finds them.
+// TestBlank checks which blocks are blank.
 func TestBlank(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{

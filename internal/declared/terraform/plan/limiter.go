@@ -5,14 +5,13 @@ import (
 	"runtime"
 )
 
-// A Limiter bounds how many plans run at once, over all roots of a process.
-// Each of them takes a core or two and some hundred megabytes.
+// A Limiter bounds the concurrent plans of a process, over all roots. Each plan uses one or two
+// cores and some hundred megabytes.
 type Limiter struct {
 	plans chan struct{}
 }
 
-// NewLimiter returns a Limiter of n plans, or for 0 of one plan a core and two
-// at most.
+// NewLimiter returns a Limiter of n plans. If n is 0, the limit is the number of cores, at most two.
 func NewLimiter(n int) *Limiter {
 	if n <= 0 {
 		n = min(2, runtime.NumCPU())
@@ -20,7 +19,7 @@ func NewLimiter(n int) *Limiter {
 	return &Limiter{plans: make(chan struct{}, n)}
 }
 
-// enter waits for a place; the caller calls leave when done.
+// enter waits for a place. The caller calls leave when done.
 func enter(ctx context.Context, places chan struct{}) (leave func(), err error) {
 	select {
 	case places <- struct{}{}:

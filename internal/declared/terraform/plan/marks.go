@@ -4,20 +4,20 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// minSecret is the length from which an unmarked text that equals a sensitive
-// one of the same instance is taken for a copy of it.
+// minSecret is the minimum length of an unmarked string that is treated as a copy of an equal
+// sensitive string of the instance.
 const minSecret = 4
 
-// marks are the sensitive places of one instance, over all its sides, so that
-// what is sealed on one side is sealed on every other. The elements of a list
-// share their marks: lists change their length, sets their order.
+// marks are the sensitive places of one instance. All its sides share them, so that a value is
+// sealed on every side. The elements of a list share their marks, because lists change their length
+// and sets their order.
 type marks struct {
 	self   bool
 	fields map[string]*marks
 	each   *marks
 }
 
-// add takes a tree of booleans in, as before_sensitive and after_sensitive are.
+// add adds a tree of booleans, such as before_sensitive and after_sensitive.
 func (m *marks) add(tree any) {
 	switch t := tree.(type) {
 	case bool:
@@ -33,7 +33,7 @@ func (m *marks) add(tree any) {
 	}
 }
 
-// addShape takes in what the provider's schema calls sensitive.
+// addShape adds the sensitive attributes of the provider's schema.
 func (m *marks) addShape(s *shape) {
 	if s == nil || !s.secretive {
 		return
@@ -66,8 +66,8 @@ func (m *marks) element() *marks {
 	return m.each
 }
 
-// below returns the marks of a field of a map; a map of free names has them for
-// all its values.
+// below returns the marks of a field of a map. If the map has arbitrary keys, its values share
+// their marks.
 func (m *marks) below(name string) *marks {
 	if m == nil {
 		return nil
@@ -78,7 +78,7 @@ func (m *marks) below(name string) *marks {
 	return m.each
 }
 
-// collect calls found with each text that stands at a marked place.
+// collect calls found with each string at a marked place.
 func (m *marks) collect(v model.Value, found func(string)) {
 	switch {
 	case m == nil:
@@ -106,8 +106,8 @@ func texts(v model.Value, found func(string)) {
 	}
 }
 
-// addCopies marks the places that hold a text of secrets without being marked:
-// terraform_data.output loses the mark of its input.
+// addCopies marks the unmarked places whose string is in secrets: terraform_data.output loses the
+// mark of its input.
 func (m *marks) addCopies(v model.Value, secrets map[string]bool) {
 	if len(secrets) == 0 || m.self {
 		return
@@ -133,7 +133,7 @@ func holds(v model.Value, secrets map[string]bool) bool {
 	return held
 }
 
-// seal returns the tree with a digest at each marked scalar.
+// seal returns the tree with a digest in place of each marked scalar.
 func (m *marks) seal(sealer model.Sealer, v model.Value) model.Value {
 	switch {
 	case m == nil:

@@ -12,25 +12,25 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// minMasked is the length from which a secret is looked for in messages:
-// shorter ones stand in too many words.
+// minMasked is the minimum length of secrets that are masked in messages. Shorter ones occur in too
+// many words.
 const minMasked = 5
 
-// maxMessage bounds what is kept of a message.
+// maxMessage bounds a stored message, in bytes.
 const maxMessage = 2000
 
-// A mask hides secrets in text that is shown: the ones that are known, and
-// what looks like one.
+// A mask hides secrets in messages: known secrets, and texts that look like secrets.
 type mask struct {
 	known *strings.Replacer
-	// assigned finds what is set to a secret name, named what only follows one,
-	// inURL the password of a URL's user.
+	// assigned matches values that are assigned to a secret name, named values that follow such a
+	// name, and inURL the password in a URL.
 	assigned, named, inURL *regexp.Regexp
 }
 
-// newMask hides secrets, and renames what comes in pairs.
+// newMask returns a mask that hides the secrets and replaces the first of each pair with the
+// second.
 func newMask(secrets []string, pairs ...string) mask {
-	// Longer ones first: a secret may hold another.
+	// A secret may contain a shorter one, so longer ones come first.
 	secrets = slices.Clone(secrets)
 	slices.SortFunc(secrets, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
 	for _, s := range slices.Compact(secrets) {
@@ -46,7 +46,7 @@ func newMask(secrets []string, pairs ...string) mask {
 	}
 }
 
-// hide returns the text without secrets, in bounded length.
+// hide returns the text without secrets, truncated to maxMessage.
 func (m mask) hide(text string) string {
 	text = m.known.Replace(text)
 	text = m.assigned.ReplaceAllString(text, "${1}"+model.SecretText)
@@ -61,7 +61,7 @@ func (m mask) hide(text string) string {
 // oneLine joins the lines of a message.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// sensitiveValues returns the marks of an object of the state.
+// sensitiveValues returns the sensitive marks of an object in the state.
 func sensitiveValues(s *tfjson.StateResource) any {
 	var marked any
 	if len(s.SensitiveValues) == 0 || json.Unmarshal(s.SensitiveValues, &marked) != nil {

@@ -6,11 +6,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A mirror is an attribute that a provider does not refresh, with the attribute that it
-// sets to the live value instead.
+// A mirror is an attribute that a provider does not refresh, and the attribute in which the
+// provider returns its live value instead.
 type mirror struct{ provider, typ, attribute, live string }
 
-// mirrors are such attributes, by the provider's address without the host.
+// mirrors returns all mirrors, with the provider's address without its host.
 func mirrors() []mirror {
 	return []mirror{
 		// https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/lambda_function
@@ -18,9 +18,10 @@ func mirrors() []mirror {
 	}
 }
 
-// mirrored returns the sides with live values that a refresh put into another attribute:
-// of attributes that the configuration writes and does not ignore, where the live value
-// changed since the record. It may have another notation than what is declared.
+// mirrored returns the sides with live values from the mirroring attributes. It replaces the live
+// value of an attribute if the configuration writes and does not ignore the attribute, and if the
+// mirroring value changed since it was recorded. The encoding of that value may differ from the
+// declared one.
 func (r *reader) mirrored(i *Instance, n sides) sides {
 	for _, m := range mirrors() {
 		before, live := n.r.At(m.live), n.l.At(m.live)

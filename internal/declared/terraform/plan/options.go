@@ -8,66 +8,60 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Options say how plans of one root are made, or its state is pulled.
+// Options configure the plans of one root, or the pull of its state.
 type Options struct {
-	// Dir is the root, absolute. It is only read.
+	// Dir is the absolute path of the root. It is only read.
 	Dir string
-	// Shown is what stands for Dir in messages; "" for Dir itself.
+	// Shown replaces Dir in messages. "" means Dir itself.
 	Shown string
-	// Within is the top of the git work tree that Dir lies in: modules are
-	// looked for up to there. "" for none.
+	// Within is the top of the Git work tree of Dir. Modules are only read from below it. "" means
+	// that there is none.
 	Within string
-	// Absent are files that are missing below Within, by their path from there, each
-	// with the reason. A plan that may read one of them fails.
+	// Absent are files that are missing below Within, by their path from there, with the reason. A
+	// plan that may read one of them fails.
 	Absent map[string]error
-	// Binary is the path or name of the CLI; "" stands for the first of
-	// terraform and tofu on PATH, or terragrunt where Dir is a root of its.
+	// Binary is the path or name of the CLI. "" means the first of terraform and tofu on PATH, or
+	// terragrunt if Dir is a Terragrunt root.
 	Binary string
-	// Workspace is selected; "" stands for the one that Dir has selected, or
-	// default.
+	// Workspace is the workspace to select. "" means the selected one of Dir, or "default".
 	Workspace string
-	// VarFiles are passed in order, then Vars, whose values may be of any type
-	// that JSON has.
+	// VarFiles are passed in order, followed by Vars, whose values may be of any JSON type.
 	VarFiles []string
 	Vars     map[string]any
-	// BackendConfig and BackendFiles complete a partial backend configuration;
-	// without them, what init was told in Dir does.
+	// BackendConfig and BackendFiles complete a partial backend configuration. Without them, the
+	// settings of the last init in Dir are used.
 	BackendConfig map[string]string
 	BackendFiles  []string
-	// EnvFiles set variables for the CLI and its providers (credential.ReadEnv). They
-	// are read at each run; a later one replaces what an earlier one sets, and all
-	// replace Env. Env is set for the CLI and its providers, too, and PassEnv names variables of
-	// driftd's own environment, or with a * at the end all that begin so, that
-	// are handed on. Nothing else is.
+	// EnvFiles set environment variables of the CLI and its providers (credential.ReadEnv). They
+	// are read at each run. Later files take precedence over earlier ones, and all of them over
+	// Env. Env sets further variables. PassEnv are the names of variables that are passed from
+	// driftd's own environment; a name that ends with * is a prefix. No other variables are passed.
 	EnvFiles []string
 	Env      map[string]string
 	PassEnv  []string
-	// CLIConfig is the CLI's configuration file; "" stands for that in Home, or
-	// an empty one.
+	// CLIConfig is the CLI configuration file. "" means the one in Home, or an empty one.
 	CLIConfig string
-	// Home is HOME of the CLI, for credential files; "" stands for an empty
-	// folder.
+	// Home is the home folder of the CLI, for credential files. "" means an empty folder.
 	Home string
-	// Parallelism is the CLI's own; 0 leaves its default.
+	// Parallelism is the -parallelism option of the CLI. 0 means its default.
 	Parallelism int
-	// Timeout bounds one reading: copy, init, plan and show; 0 stands for 15
-	// minutes. Grace is how long after it the CLI may take to stop by itself.
+	// Timeout bounds one run: copy, init, plan and show. 0 means 15 minutes. Grace is the
+	// additional time for the CLI to stop by itself.
 	Timeout, Grace time.Duration
-	// Boxed seals the CLI: it reads its own folder, the system's, and the files that
-	// these options name. ReadPaths are more files and folders that it may read.
+	// Boxed runs the CLI in a box. It can then read only its own folders, the system's, and the
+	// files in these options. ReadPaths are additional readable files and folders.
 	Boxed     bool
 	ReadPaths []string
-	// MaxMemory bounds what the CLI and all that it starts hold together, in bytes; 0
-	// for no bound.
+	// MaxMemory bounds the memory of the CLI and all its child processes together, in bytes. 0
+	// means no bound.
 	MaxMemory int64
-	// MemoryLimit is GOMEMLIMIT for the CLI and each provider ("1GiB"); ""
-	// leaves it to them.
+	// MemoryLimit is the GOMEMLIMIT of the CLI and of each provider ("1GiB"). "" means that it is
+	// not set.
 	MemoryLimit string
-	// Policy is what the root may do.
+	// Policy restricts the root.
 	Policy policy.Policy
-	// CacheDir is a folder of ours and of this root alone, for private copies,
-	// providers and their schemas. No other root's plan may write to it: it would
-	// choose what this one runs.
+	// CacheDir is a folder for the private copies, providers and schemas of this root only. The
+	// plan of another root must not write to it: it could replace the programs that this root runs.
 	CacheDir string
 	// Limiter is shared by all roots.
 	Limiter *Limiter

@@ -23,8 +23,8 @@ func priorState(resources ...any) object {
 	return object{"format_version": "1.0", "values": object{"root_module": object{"resources": resources}}}
 }
 
-// TestPartialPlan reads a plan on whose way something failed: what was planned
-// is compared, the rest is unchecked and says why.
+// TestPartialPlan reads a partial plan: planned objects are compared, all others are unchecked with
+// a reason.
 func TestPartialPlan(t *testing.T) {
 	t.Parallel()
 	plain := object{"id": "s", "name": "n"}
@@ -65,7 +65,7 @@ func TestPartialPlan(t *testing.T) {
 	for _, i := range r.Instances {
 		got[i.Address] = judged(i)
 	}
-	elsewhere := `unchecked: not planned, because of an error elsewhere: lab_server.bad["a.b"]: Read failed: login with (secret) was refused (and 2 more errors)`
+	elsewhere := `unchecked: not planned because of another error: lab_server.bad["a.b"]: Read failed: login with (secret) was refused (and 2 more errors)`
 	want := map[string][]string{
 		"lab_server.good":              {},
 		"lab_server.half":              {"changed size: declared 1, recorded 1, live 2"},
@@ -90,7 +90,7 @@ func TestPartialPlan(t *testing.T) {
 	}
 }
 
-// plainOf is all that an instance says, in plain text.
+// plainOf returns all fields of an instance as plain text.
 func plainOf(i Instance) string {
 	text := i.ID + i.Pending + i.Unchecked
 	for _, v := range []*model.Value{i.Declared, i.Recorded, i.Live} {
@@ -101,7 +101,7 @@ func plainOf(i Instance) string {
 	return text
 }
 
-func TestGoneAndDeclaredNoLonger(t *testing.T) {
+func TestGoneAndUndeclared(t *testing.T) {
 	t.Parallel()
 	p := decoded(t, object{"resource_drift": []any{change("lab_server.web", "delete", object{"id": "s-1"}, nil, nil)}})
 	r := Read(Input{Plan: p}, sealer())
@@ -124,9 +124,8 @@ func TestDeferred(t *testing.T) {
 	}
 }
 
-// TestNotOfTheRoot leaves out what is no resource of the root: data sources
-// that are read later, and outputs.
-func TestNotOfTheRoot(t *testing.T) {
+// TestOtherObjects checks that data sources that are read later, and outputs, are left out.
+func TestOtherObjects(t *testing.T) {
 	t.Parallel()
 	p := decoded(t, object{
 		"resource_changes": []any{change("data.lab_lookup.a", "read", nil, object{}, object{"mode": "data"})},
@@ -162,8 +161,8 @@ func TestChecks(t *testing.T) {
 		"fails for what is live only": {normal: checkOf("pass"), refreshed: checkOf("fail", "password is hunter22"),
 			want: []string{`changed problems: declared -, recorded -, live ["password is (secret)"]`, "changed status: declared pass, recorded pass, live fail"}},
 		"cannot be judged": {normal: checkOf("unknown"),
-			want: []string{"unchecked: the check depends on what is known only after an apply, or on something that failed"}},
-		"is broken": {normal: checkOf("error"), want: []string{"unchecked: the check itself failed: Invalid index"}},
+			want: []string{"unchecked: the check depends on a value that is unknown until an apply, or on a failed object"}},
+		"is broken": {normal: checkOf("error"), want: []string{"unchecked: the check failed to run: Invalid index"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +214,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestDecodeRefuses(t *testing.T) {
+func TestDecodeErrors(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"no JSON":             "Error: no plan",
@@ -233,8 +232,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// TestSetsOfSecrets seals every element where one is sensitive: elements of a
-// set have no place of their own.
+// TestSetsOfSecrets checks that all elements of a set are sealed if one is sensitive, because
+// elements have no positions.
 func TestSetsOfSecrets(t *testing.T) {
 	t.Parallel()
 	rules := func(keys ...string) object {
@@ -284,8 +283,8 @@ func FuzzSchemas(f *testing.F) {
 	})
 }
 
-// TestConfiguredSecrets hides what only variables and provider configurations
-// hold, which no resource marks.
+// TestConfiguredSecrets checks that secrets in variables and provider configurations are hidden
+// although no resource marks them.
 func TestConfiguredSecrets(t *testing.T) {
 	t.Parallel()
 	p := decoded(t, object{
@@ -306,8 +305,8 @@ func TestConfiguredSecrets(t *testing.T) {
 	}
 }
 
-// TestTold calls a partial plan complete when its instances say all that failed.
-func TestTold(t *testing.T) {
+// TestIsExplained checks when a partial plan is complete.
+func TestIsExplained(t *testing.T) {
 	t.Parallel()
 	bad := Diagnostic{Address: "lab_server.bad", Summary: "Read failed"}
 	many := object{"address": "lab_server.many", "mode": "managed", "type": "lab_server", "name": "many", "count_expression": constant(0)}
@@ -316,10 +315,10 @@ func TestTold(t *testing.T) {
 		declared []any
 		want     bool
 	}{
-		"an instance":               {failed: []Diagnostic{bad}, want: true},
-		"a data source, too":        {failed: []Diagnostic{bad, {Address: "data.lab_lookup.a"}}},
-		"nobody says what":          {},
-		"instances nobody knows of": {failed: []Diagnostic{bad}, declared: []any{many}},
+		"an instance":                 {failed: []Diagnostic{bad}, want: true},
+		"a data source, too":          {failed: []Diagnostic{bad, {Address: "data.lab_lookup.a"}}},
+		"no errors":                   {},
+		"instances of unknown number": {failed: []Diagnostic{bad}, declared: []any{many}},
 	} {
 		p := decoded(t, object{"errored": true, "prior_state": priorState(stateResource("lab_server.bad", object{"id": "b"}, nil)),
 			"configuration": object{"root_module": object{"resources": c.declared}}})

@@ -18,30 +18,30 @@ import (
 type Pulled struct {
 	Text      string
 	Workspace string
-	// Tool is the program that printed it: "terraform 1.11.4". Another version may print
-	// the same state otherwise.
+	// Tool is the program that printed the state: "terraform 1.11.4". The output of other versions
+	// may differ.
 	Tool string
 }
 
-// Pull reads the state of a root, as `state pull` prints it. Only the backend, or the cloud
-// block, is configured: of a private copy, Pull removes all that has nothing to do with it
-// (rootdir.Reduce), and no provider or module is installed. For the rest it is as Run.
-// Nothing is locked, and nothing is written where a state exists.
+// Pull reads the state of a root with `state pull`. It configures only the backend or cloud block:
+// it removes all other configuration from its private copy (rootdir.Reduce), and installs no
+// provider or module. Otherwise it works like Run. It takes no lock, and does not change an
+// existing state.
 func Pull(ctx context.Context, o Options) (Pulled, error) {
 	cli, terragrunt, err := o.find()
 	switch {
 	case err != nil:
 		return Pulled{}, err
 	case terragrunt:
-		return Pulled{}, errors.New("the root is one of Terragrunt, which makes its backend block: name the state under state, or use engine: plan")
+		return Pulled{}, errors.New("the root is a Terragrunt root, and Terragrunt generates its backend block: set state to the location of the state, or use engine: plan")
 	}
-	tooLate := fmt.Errorf("not done after %s: raise timeout, or see whether the backend answers", o.timeout())
+	tooLate := fmt.Errorf("timeout after %s: raise timeout, or check that the backend responds", o.timeout())
 	return inWork(ctx, o, tooLate, func(ctx context.Context, w *work) (Pulled, error) { return w.pull(ctx, cli) })
 }
 
 // pull reads the state of one root in its work folder.
 func (w *work) pull(ctx context.Context, path string) (p Pulled, err error) {
-	if err := w.lay(ctx, false); err != nil {
+	if err := w.prepare(ctx, false); err != nil {
 		return p, err
 	}
 	if err := rootdir.Reduce(w.root); err != nil {
@@ -62,12 +62,12 @@ func (w *work) pull(ctx context.Context, path string) (p Pulled, err error) {
 	return p, err
 }
 
-// openBackend initializes the backend alone. init also installs the providers that the state
-// names. It finds none in an empty folder, and fails after it recorded the backend, which is
-// all that a state is read with: what else is wrong, the next command reports.
+// openBackend initializes only the backend. init would also install the providers in the state. It
+// looks for them in an empty folder, and fails after it recorded the backend, which is sufficient
+// to read the state. The next command reports all other errors.
 func (r *runner) openBackend(ctx context.Context) error {
 	if rootdir.Scan(r.root).Backend == "" {
-		return nil // The copy holds the state.
+		return nil // the copy contains the state
 	}
 	none := filepath.Join(r.dir, "none")
 	if err := os.Mkdir(none, 0o700); err != nil {
@@ -86,11 +86,10 @@ func (r *runner) openBackend(ctx context.Context) error {
 	return nil
 }
 
-// statePull is the stage in which the CLI prints the state.
+// statePull is the stage of the state pull command.
 const statePull = "state pull"
 
-// printState returns the state. Its text counts in the memory budget, with what terraform-exec
-// takes to read it.
+// printState returns the state. It reserves memory for the text and its copies in terraform-exec.
 func (r *runner) printState(ctx context.Context) (text string, err error) {
 	part, settle := budget.Part(ctx)
 	counted := writerFunc(func(p []byte) (int, error) { return len(p), budget.Take(part, perLine*int64(len(p))) })

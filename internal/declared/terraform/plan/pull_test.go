@@ -16,10 +16,10 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 )
 
-// pulled is what the CLI of these tests prints as the state.
+// pulled is the state that the fake CLI prints.
 const pulled = `{"version":4,"serial":3,"lineage":"abc","resources":[]}`
 
-// newPullStage returns a root with a backend, and with much that no pull needs.
+// newPullStage returns a root with a backend, and with configuration that a pull does not need.
 func newPullStage(t *testing.T, files map[string]string) *stage {
 	t.Helper()
 	s := newStage(t, map[string]string{".terraform.lock.hcl": "locked", "main.tf": `terraform {
@@ -62,10 +62,10 @@ func TestPull(t *testing.T) {
 		t.Errorf("calls (-want +got):\n%s", d)
 	}
 	if !strings.Contains(s.fake.text("env"), "\nTF_CLI_ARGS_state_pull=-no-color\n") {
-		t.Error("state pull is not told to leave out colours")
+		t.Error("state pull without -no-color")
 	}
 	if d := cmp.Diff("main.tf\nterraform {\nbackend \"pg\" {\n    conn_str = \"postgres://u:hunter22@h/db\"\n  }\n}\n", s.fake.text("configuration")); d != "" {
-		t.Errorf("what the CLI saw (-want +got):\n%s", d)
+		t.Errorf("files of the CLI (-want +got):\n%s", d)
 	}
 	if d := cmp.Diff(before, s.snapshot(filepath.Dir(s.root))); d != "" {
 		t.Errorf("the user's folder changed (-before +after):\n%s", d)
@@ -75,8 +75,8 @@ func TestPull(t *testing.T) {
 	}
 }
 
-// TestPullWithoutProviders holds that an init that failed after it recorded the backend is
-// enough: it found no providers.
+// TestPullWithoutProviders checks that an init that found no providers is sufficient if it recorded
+// the backend.
 func TestPullWithoutProviders(t *testing.T) {
 	t.Parallel()
 	s := newPullStage(t, nil)
@@ -87,8 +87,8 @@ func TestPullWithoutProviders(t *testing.T) {
 	}
 }
 
-// TestPullWithoutBackend holds that a root without a backend block is not initialized, and that
-// the copy holds its state.
+// TestPullWithoutBackend checks that a root without a backend block is not initialized, and that
+// the copy has its state.
 func TestPullWithoutBackend(t *testing.T) {
 	t.Parallel()
 	s := newPullStage(t, map[string]string{"main.tf": `resource "lab_server" "web" {}`, "terraform.tfstate": pulled})
@@ -100,7 +100,7 @@ func TestPullWithoutBackend(t *testing.T) {
 	}
 }
 
-// TestPullConsul holds that Consul's backend does not lock.
+// TestPullConsul checks that the consul backend does not lock.
 func TestPullConsul(t *testing.T) {
 	t.Parallel()
 	s := newPullStage(t, map[string]string{"main.tf": "terraform {\n  backend \"consul\" {}\n}\n"})
@@ -109,7 +109,7 @@ func TestPullConsul(t *testing.T) {
 	}
 }
 
-func TestPullFails(t *testing.T) {
+func TestPullErrors(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		files  map[string]string
@@ -134,13 +134,13 @@ func TestPullFails(t *testing.T) {
 			want:   `select workspace gone: exit status 1: Workspace "gone" doesn't exist.`},
 		"the backend does not answer": {
 			set:  map[string]string{"state.stderr": "Failed to refresh state: GET http://u:hunter22@h giving up\n"},
-			want: "state pull: exit status 1: Failed to refresh state: GET http://u:(secret)@h giving up; the backend does not answer as it should: look at"},
+			want: "state pull: exit status 1: Failed to refresh state: GET http://u:(secret)@h giving up; the backend failed: check"},
 		"no configuration": {
 			files: map[string]string{"main.tf": "resource {"},
 			want:  "read configuration: parse main.tf:1"},
 		"a reserved variable": {
 			change: func(o *Options) { o.Env["TF_REATTACH_PROVIDERS"] = "{}" },
-			want:   "env: TF_REATTACH_PROVIDERS is not passed on"},
+			want:   "env: TF_REATTACH_PROVIDERS is not allowed"},
 		"a refused backend": {
 			change: func(o *Options) { o.Policy = policy.Policy{Refuse: []string{"backend.pg"}} },
 			want:   "refused before init"},
@@ -165,7 +165,7 @@ func TestPullFails(t *testing.T) {
 	}
 }
 
-// TestPullPolicy holds that only what a pull runs is checked.
+// TestPullPolicy checks that the policy applies only to the parts that a pull uses.
 func TestPullPolicy(t *testing.T) {
 	t.Parallel()
 	s := newPullStage(t, nil)
@@ -175,7 +175,7 @@ func TestPullPolicy(t *testing.T) {
 	}
 }
 
-// TestPullTerragrunt refuses a root whose backend block only Terragrunt makes.
+// TestPullTerragrunt checks the error for a root whose backend block Terragrunt generates.
 func TestPullTerragrunt(t *testing.T) {
 	t.Parallel()
 	s := newPullStage(t, nil)
@@ -184,13 +184,13 @@ func TestPullTerragrunt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.options.Binary = program
-	if _, err := s.pull(); err == nil || !strings.Contains(err.Error(), "name the state under state") || s.fake.has("calls") {
+	if _, err := s.pull(); err == nil || !strings.Contains(err.Error(), "set state to the location of the state") || s.fake.has("calls") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestPullBound ends a CLI that prints more than the memory of the reading allows, and counts
-// what it printed.
+// TestPullBound checks that a state larger than the memory bound is an error, and that its size is
+// counted.
 func TestPullBound(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int]string{300 << 10: "state pull: the program prints more than 256 KiB; raise max_memory", 200 << 10: ""} {
@@ -200,7 +200,7 @@ func TestPullBound(t *testing.T) {
 		_, err := budget.Run(ctx, func(ctx context.Context) (Pulled, error) {
 			p, err := Pull(ctx, s.options)
 			if err == nil && budget.Take(ctx, 1<<20-int64(size)+1) == nil {
-				t.Error("the text of the state does not count")
+				t.Error("the state is not counted")
 				return p, nil
 			}
 			return p, err
@@ -211,7 +211,7 @@ func TestPullBound(t *testing.T) {
 	}
 }
 
-// TestPullEnds ends a CLI that hangs.
+// TestPullEnds checks the end of a CLI that hangs.
 func TestPullEnds(t *testing.T) {
 	t.Parallel()
 	s := newPullStage(t, nil)
@@ -254,13 +254,13 @@ func TestPullTimeout(t *testing.T) {
 	s.set("init.hangs", "")
 	s.options.Timeout = 500 * time.Millisecond
 	_, err := s.pull()
-	if err == nil || !strings.Contains(err.Error(), "not done after 500ms: raise timeout, or see whether the backend answers") {
+	if err == nil || !strings.Contains(err.Error(), "timeout after 500ms: raise timeout, or check that the backend responds") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestUnreadableWorkspace tests that a selected workspace that cannot be read is an error, and
-// not the default one.
+// TestUnreadableWorkspace checks that an unreadable selected workspace is an error and not the
+// default workspace.
 func TestUnreadableWorkspace(t *testing.T) {
 	t.Parallel()
 	s := newPullStage(t, nil)

@@ -11,39 +11,37 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Input is what a plan is read with.
+// Input is the input of Read.
 type Input struct {
 	// Plan is the normal plan.
 	Plan *Plan
-	// RefreshOnly is a plan that judges check blocks by what is live; nil when
-	// Plan does.
+	// RefreshOnly is a plan that evaluates check blocks with live values. It is nil if Plan does.
 	RefreshOnly *Plan
-	// Schemas are the schemas of the providers in use; nil when not known. Then
-	// lists are compared in order, and what the configuration does not write is
-	// taken for the provider's.
+	// Schemas are the schemas of the used providers, or nil if they are unknown. Without them,
+	// lists are compared in order, and attributes that the configuration does not write are
+	// attributed to the provider.
 	Schemas *Schemas
-	// Ignored tells what ignore_changes lists, by the address of the resource
-	// in the configuration.
+	// Ignored are the ignore_changes, by the address of the resource in the configuration.
 	Ignored map[string]Ignored
-	// Blocks are the blocks of each resource in the configuration, by its address
-	// there. A resource that is not among them may have any block.
+	// Blocks are the blocks of each resource, by its address in the configuration. A resource
+	// without an entry may have any block.
 	Blocks map[string]Blocks
-	// Diagnostics are the errors that were reported while planning.
+	// Diagnostics are the errors that the plan reported.
 	Diagnostics []Diagnostic
 }
 
-// Ignored is what the lifecycle of a resource leaves to whoever sets it.
+// Ignored holds the attributes that the lifecycle of a resource excludes from the plan.
 type Ignored struct {
-	// All stands for every attribute.
+	// All is set if all attributes are ignored.
 	All bool
-	// Paths are attributes: "tags", or "disk", "0", "size".
+	// Paths are the paths of attributes: "tags", or "disk", "0", "size".
 	Paths [][]string
 }
 
-// Blocks are what a plan's own configuration leaves out of a resource's blocks.
+// Blocks are facts about a resource's blocks that the configuration in a plan does not have.
 type Blocks struct {
-	// Names are the blocks at the top: an attribute that is written as blocks has no
-	// expression.
+	// Names are the blocks at the top level. An attribute in block syntax has no expression in the
+	// plan.
 	Names []string
 	// Dynamic are the paths of the dynamic blocks, without positions.
 	Dynamic [][]string
@@ -55,8 +53,8 @@ func (i Ignored) covers(path []string) bool {
 	})
 }
 
-// Read turns a plan into instances. It is pure: one input gives one result,
-// sorted, in which no sensitive value stands in plain text.
+// Read converts a plan to instances. It is pure and deterministic. The result is sorted, and its
+// sensitive values are digests.
 func Read(in Input, sealer model.Sealer) Result {
 	r := newReader(in, sealer)
 	for _, c := range in.Plan.ResourceChanges {
@@ -75,13 +73,12 @@ func Read(in Input, sealer model.Sealer) Result {
 	})
 	res := Result{Version: in.Plan.TerraformVersion, Complete: !in.Plan.Errored, Instances: r.instances}
 	if in.Plan.Errored {
-		res.Complete, res.Reason = r.told(), r.failures.summary()
+		res.Complete, res.Reason = r.isExplained(), r.failures.summary()
 	}
 	return res
 }
 
-// objectKey names an object: an instance has one current, and may have deposed
-// ones.
+// An objectKey identifies an object. An instance has one current object and may have deposed ones.
 type objectKey struct{ address, deposed string }
 
 func keyOf(c *tfjson.ResourceChange) objectKey { return objectKey{c.Address, c.DeposedKey} }
@@ -94,9 +91,9 @@ type reader struct {
 	failures  failures
 	seen      map[objectKey]bool
 	instances []Instance
-	// kin is made by family.
-	kin *family
-	// unlisted tells that there may be instances that no plan or record knows.
+	// relatives caches the result of family.
+	relatives *family
+	// unlisted is set if there may be instances that neither the plan nor the state has.
 	unlisted bool
 }
 
@@ -112,9 +109,9 @@ func newReader(in Input, sealer model.Sealer) *reader {
 	return r
 }
 
-// told tells whether the instances of a partial plan say all that failed: each
-// error is one of theirs, and none is missing.
-func (r *reader) told() bool {
+// isExplained reports whether the instances of a partial plan explain all its errors: each error
+// belongs to an unchecked instance, and no instance is missing.
+func (r *reader) isExplained() bool {
 	unchecked := map[string]bool{}
 	for i := range r.instances {
 		if r.instances[i].Unchecked != "" {
@@ -131,8 +128,9 @@ func (r *reader) add(i Instance) {
 	r.instances = append(r.instances, i)
 }
 
-// alias returns which of its provider's configurations a resource uses. A key is
-// "proxmox.west", after the module's address where it is a module's own.
+// alias returns the provider configuration that a resource uses. A key of the plan's provider
+// configurations is "proxmox.west", with the module's address before it for a configuration in a
+// module.
 func (r *reader) alias(address string) string {
 	c := r.config[withoutKeys(address)]
 	if c == nil {
@@ -149,7 +147,7 @@ func (r *reader) describe(c *tfjson.ResourceChange) Instance {
 		Provider: c.ProviderName, LiveRead: true, Schema: r.Schemas.schema(c.ProviderName, c.Type)}
 }
 
-// instance reads a planned change.
+// instance adds the instance of a planned change.
 func (r *reader) instance(c *tfjson.ResourceChange) Instance {
 	i := r.describe(c)
 	i.Action, i.Pending, i.Previous = action(c), pending(c), c.PreviousAddress
@@ -160,7 +158,7 @@ func (r *reader) instance(c *tfjson.ResourceChange) Instance {
 	case drift != nil:
 		n.r, n.l = valueOf(drift.Change.Before), valueOf(drift.Change.After)
 		if n.l.IsNull() && !n.d.IsNull() {
-			// That it is gone says more than that it was also moved.
+			// The removal is more important than the move.
 			i.Pending = ""
 		}
 	case i.Action == "create":
@@ -173,9 +171,9 @@ func (r *reader) instance(c *tfjson.ResourceChange) Instance {
 	return i
 }
 
-// vanished reads what drifted and was not planned: objects that are gone and
-// declared no longer, and in a partial plan those whose own plan failed, of
-// which only what is declared is not known.
+// vanished adds the drifted objects that were not planned: objects that are gone and no longer
+// declared, and in a partial plan objects whose own plan failed. The declared value of the latter
+// is unknown.
 func (r *reader) vanished() {
 	for _, c := range r.Plan.ResourceDrift {
 		if r.seen[keyOf(c)] || c.Mode == tfjson.DataResourceMode {
@@ -191,7 +189,7 @@ func (r *reader) vanished() {
 	}
 }
 
-// fill settles the sides, and puts them into the instance, sealed.
+// fill normalizes the sides, seals them, and stores them in the instance.
 func (r *reader) fill(i *Instance, n sides, unknown any, m *marks) {
 	i.ID, n = m.shownID(n), r.mirrored(i, n)
 	whole := r.settling(i)
@@ -204,7 +202,7 @@ func (r *reader) fill(i *Instance, n sides, unknown any, m *marks) {
 		declared: i.Declared, recorded: i.Recorded, writes: r.settling(i).writes}
 }
 
-// side returns a tree as instances hold it: sealed, nil for none.
+// side returns a sealed tree for an instance; nil for null.
 func (m *marks) side(sealer model.Sealer, v model.Value) *model.Value {
 	if v.IsNull() {
 		return nil
@@ -213,9 +211,8 @@ func (m *marks) side(sealer model.Sealer, v model.Value) *model.Value {
 	return &v
 }
 
-// settle makes the sides comparable. Where a provider plans an update for
-// nothing but attributes that it sets itself, those are the only sign of what
-// differs, and count.
+// settle makes the sides comparable. If a provider plans an update only for attributes that it sets
+// itself, these attributes are compared, because they are the only difference.
 func (r *reader) settle(i *Instance, n sides, unknown any) sides {
 	shape, s := r.Schemas.shape(i.Provider, i.Type), r.settling(i)
 	settled := s.node(shape, n, unknown)
@@ -230,7 +227,7 @@ func (r *reader) settle(i *Instance, n sides, unknown any) sides {
 	return all
 }
 
-// settling says what the configuration of an instance writes and ignores.
+// settling returns the configuration-dependent settings for an instance.
 func (r *reader) settling(i *Instance) *settling {
 	resource := withoutKeys(i.Address)
 	s := &settling{ignores: r.Ignored[resource].covers, writes: func([]string) bool { return true }}
@@ -242,13 +239,13 @@ func (r *reader) settling(i *Instance) *settling {
 	return s
 }
 
-// same tells whether nothing is left to report.
+// same reports whether the sides have no differences.
 func (n sides) same(schema *model.Schema) bool {
 	return diff.Equal(schema, n.d, n.l) && diff.Equal(schema, n.r, n.l)
 }
 
-// marksOf gathers the sensitive places of an instance from its changes, its
-// schema, and where copies of what stands there are.
+// marksOf returns the sensitive places of an instance: those in its changes and its schema, and
+// copies of their values.
 func (r *reader) marksOf(i Instance, n sides, changes ...*tfjson.ResourceChange) *marks {
 	m := &marks{}
 	m.addShape(r.Schemas.shape(i.Provider, i.Type))
@@ -264,7 +261,7 @@ func (r *reader) marksOf(i Instance, n sides, changes ...*tfjson.ResourceChange)
 	return m
 }
 
-// shownID returns the attribute id where it is a text that may be shown.
+// shownID returns the attribute id if it is a string that is not sensitive.
 func (m *marks) shownID(n sides) string {
 	below := m.below("id")
 	id := ""
@@ -275,7 +272,7 @@ func (m *marks) shownID(n sides) string {
 	return id
 }
 
-// action says in one word what an apply would do.
+// action returns the action of an apply as one word.
 func action(c *tfjson.ResourceChange) string {
 	switch a := c.Change.Actions; {
 	case a.Replace():
@@ -288,7 +285,7 @@ func action(c *tfjson.ResourceChange) string {
 	return "no-op"
 }
 
-// pending says why the instance as a whole waits for an apply.
+// pending returns the reason why the whole instance waits for an apply, or "".
 func pending(c *tfjson.ResourceChange) string {
 	switch {
 	case c.DeposedKey != "":
@@ -315,7 +312,7 @@ func pendingAction(c *tfjson.ResourceChange) string {
 	return ""
 }
 
-// reason says why something is to be destroyed, in words.
+// reason returns the reason for the deletion of an object, as text.
 func reason(c *tfjson.ResourceChange) string {
 	text := strings.TrimPrefix(string(c.ActionReason), "delete_because_")
 	return cmp.Or(strings.ReplaceAll(text, "_", " "), "no resource config")

@@ -29,7 +29,7 @@ func encode(t testing.TB, v any) string {
 	return string(text)
 }
 
-// change is one entry of resource_changes or resource_drift.
+// change returns an entry of resource_changes or resource_drift.
 func change(address, actions string, before, after any, more object) object {
 	inner := object{"actions": strings.Fields(actions), "before": before, "after": after, "after_unknown": object{},
 		"before_sensitive": object{}, "after_sensitive": object{}}
@@ -46,7 +46,7 @@ func change(address, actions string, before, after any, more object) object {
 	return outer
 }
 
-// config is the configuration of lab_server.web, by attribute.
+// config returns the configuration of lab_server.web, by attribute.
 func config(expressions object) object {
 	return object{"root_module": object{"resources": []any{object{"address": "lab_server.web", "mode": "managed",
 		"type": "lab_server", "name": "web", "expressions": expressions, "schema_version": 0}}}}
@@ -54,7 +54,7 @@ func config(expressions object) object {
 
 func constant(v any) object { return object{"constant_value": v} }
 
-// decoded returns a plan with what plans always have.
+// decoded returns a plan with the fields that every plan has.
 func decoded(t testing.TB, fields object) *Plan {
 	t.Helper()
 	all := object{"format_version": "1.2", "terraform_version": "1.11.4"}
@@ -81,7 +81,7 @@ func schemas(t testing.TB, p *Plan) *Schemas {
 	return s
 }
 
-// judged is what package diff makes of an instance, a line a change.
+// judged returns the outcomes of package diff for an instance, one line per change.
 func judged(i Instance) []string {
 	lines := []string{}
 	if i.Pending != "" {
@@ -118,7 +118,7 @@ func shown(v *model.Value) string {
 	return v.Public().String()
 }
 
-// TestVerdicts reads one resource in every state, and asks package diff.
+// TestVerdicts compares one resource in every state with package diff.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	with := func(fields ...any) object {
@@ -241,7 +241,7 @@ func TestVerdicts(t *testing.T) {
 				with("labels", object{}, "tags", []any{}, "enabled", false, "notes", ""), nil),
 			want: []string{},
 		},
-		"false is not null where the provider says so": {
+		"false is not null for the provider": {
 			drift:  change(web, "update", with(), with("enabled", false), nil),
 			change: change(web, "update", with("enabled", false), with(), nil),
 			want:   []string{"changed enabled: declared -, recorded -, live false"},
@@ -377,8 +377,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestWhole keeps what only the provider sets beside the trees that are compared
-// with the provider's own reading: a table may need it to tell elements apart.
+// TestWhole checks that Whole has the attributes that only the provider sets, and that the compared
+// trees do not. A mapping table may need them to identify elements.
 func TestWhole(t *testing.T) {
 	t.Parallel()
 	with := func(size int, path string) object {

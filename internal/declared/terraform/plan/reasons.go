@@ -7,53 +7,53 @@ import (
 	"syscall"
 )
 
-// A hint is what to do about an error that a CLI reports.
+// A hint is the next step for an error of the CLI.
 type hint struct {
-	// marks are texts of which one is in the error.
+	// marks are texts; the error has one of them.
 	marks []string
 	next  string
 }
 
-// hints go from the particular to the general.
+// hints returns all hints, the more specific ones first.
 func hints(stage string) []hint {
-	tooLarge := "part the root, raise max_memory, or use engine: state"
+	tooLarge := "split the root, raise max_memory, or use engine: state"
 	if stage == statePull {
-		tooLarge = "raise max_memory, or part the root"
+		tooLarge = "raise max_memory, or split the root"
 	}
 	return []hint{
-		{[]string{"no space left on device"}, "make room where state_dir lies"},
+		{[]string{"no space left on device"}, "free space in state_dir"},
 		{[]string{"the program prints more than"}, tooLarge},
-		{[]string{"driftd: start "}, "make the program executable, or name another binary"},
+		{[]string{"driftd: start "}, "make the program executable, or set binary to another one"},
 		{[]string{"Inconsistent dependency lock file", "dependency lock file", "Provider dependency changes detected",
 			"does not match any of the checksums", "incorrect package checksum"},
-			"run init in the root and commit .terraform.lock.hcl; it must hold this platform, too (providers lock -platform=linux_amd64)"},
+			"run init in the root and commit .terraform.lock.hcl; it must include this platform (providers lock -platform=linux_amd64)"},
 		{[]string{"Failed to query available provider packages", "Failed to resolve provider packages", "Failed to install provider", "Could not retrieve the list of available versions"},
-			"the provider cannot be had: look at network, proxy variables (pass_env) and cli_config_file, which may name a mirror"},
+			"the provider cannot be fetched: check the network, proxy variables (pass_env) and the mirrors in cli_config_file"},
 		{[]string{"Failed to download module", "Could not download module", "Unreadable module", "Module not found",
 			"Failed to query module", "Unresolvable module", "Error accessing remote module registry"},
-			"the source of a module is gone, or credentials for it are missing: see home and pass_env"},
+			"the source of a module does not exist, or its credentials are missing: check home and pass_env"},
 		{[]string{"No value for required variable", "Value for undeclared variable"}, "set vars or var_files"},
 		{[]string{"Backend initialization required", "Missing required argument", "Invalid backend configuration", `backend "`},
-			"complete the backend by backend_config"},
-		{[]string{"encrypted and can not be read"}, "name the key: TF_ENCRYPTION under env or pass_env, or an encryption block"},
+			"complete the backend with backend_config"},
+		{[]string{"encrypted and can not be read"}, "set the key: TF_ENCRYPTION in env or pass_env, or an encryption block"},
 		{[]string{"Unsupported state file format", "does not support state version"},
-			"the state is broken, or another version of the CLI wrote it: name a binary that fits"},
+			"the state is invalid, or another version of the CLI wrote it: set binary to that version"},
 		{[]string{"backend", "Failed to get existing workspaces", "Error loading state", "Failed to load state", "Error refreshing state", "Failed to refresh state", "error loading the remote state"},
-			"the backend does not answer as it should: look at its address, credentials (pass_env, env) and network"},
-		{[]string{"Workspace \"", "workspace "}, "name a workspace that exists"},
+			"the backend failed: check its address, credentials (pass_env, env) and network"},
+		{[]string{"Workspace \"", "workspace "}, "set workspace to one that exists"},
 	}
 }
 
-// A failure says why no plan of a root could be made.
+// A failure is the reason why a root cannot be planned.
 type failure struct {
 	stage  string
 	reason string
 }
 
-// Error returns the reason in a line, with what to do next.
+// Error returns the stage and the reason in one line, with the next step.
 func (f *failure) Error() string { return f.stage + ": " + f.reason }
 
-// explain makes one reason of what a stage reported, without secrets.
+// explain returns the error for the diagnostics of a stage, without secrets.
 func (r *runner) explain(stage string, err error, reported []Diagnostic) error {
 	exit, exited := errors.AsType[*exitError](err)
 	if !exited {
@@ -72,7 +72,7 @@ func (r *runner) explain(stage string, err error, reported []Diagnostic) error {
 		return &failure{stage, text + r.mask.hide(refusal)}
 	}
 	if misfit := strings.Contains(whole, "Core version") || strings.Contains(whole, "not compatible with OpenTofu"); misfit && len(r.required) > 0 {
-		return &failure{stage, fmt.Sprintf("the root requires version %s, and this is %s: name a binary that fits",
+		return &failure{stage, fmt.Sprintf("the root requires version %s, and this is %s: set binary to a matching version",
 			strings.Join(r.required, ", "), ownVersion(whole))}
 	}
 	for _, h := range hints(stage) {
@@ -85,7 +85,7 @@ func (r *runner) explain(stage string, err error, reported []Diagnostic) error {
 	return &failure{stage, text}
 }
 
-// withoutPreface drops the error that says only that others follow.
+// withoutPreface removes a first error that only announces the others.
 func withoutPreface(reported []Diagnostic) []Diagnostic {
 	if len(reported) > 1 && strings.Contains(reported[0].Summary, "encountered problems during initiali") {
 		return reported[1:]
@@ -93,7 +93,7 @@ func withoutPreface(reported []Diagnostic) []Diagnostic {
 	return reported
 }
 
-// ownVersion finds the version of the CLI in its complaint about another one.
+// ownVersion returns the version of the CLI from its error about another required version.
 func ownVersion(complaint string) string {
 	fields := strings.Fields(complaint)
 	for i, word := range fields[1:] {
@@ -105,10 +105,10 @@ func ownVersion(complaint string) string {
 	return "another"
 }
 
-// explainRun tells of a CLI that could not be run, or not to its end.
+// explainRun returns an error if the CLI could not be started or was stopped.
 func (w *work) explainRun(stage string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
-		return &failure{stage, "no space left on device; make room where state_dir lies"}
+		return &failure{stage, "no space left on device; free space in state_dir"}
 	}
 	return fmt.Errorf("%s: %w", stage, err)
 }

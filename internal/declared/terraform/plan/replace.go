@@ -7,7 +7,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// replacePaths reads replace_paths of a plan: [["disk", 0, "size"]] is "disk.size".
+// replacePaths converts the replace_paths of a plan: [["disk", 0, "size"]] is "disk.size".
 func replacePaths(raw []any) []model.Replacement {
 	var replaces []model.Replacement
 	for _, steps := range raw {

@@ -8,8 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestReplacedInstances reads from a plan what an apply replaces, and for which
-// attributes.
+// TestReplacedInstances checks the replacements of a plan, and their attributes.
 func TestReplacedInstances(t *testing.T) {
 	t.Parallel()
 	with := func(name string) object { return object{"id": "s-1", "name": name} }

@@ -5,8 +5,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// respell gives texts that encode the same JSON object or array one spelling, in lists
-// of any order, too: that of live, or else of the record.
+// respell makes strings equal that encode the same JSON object or array. Lists in the JSON may
+// differ in order. It uses the encoding of the live value, otherwise that of the recorded value.
 func (s *settling) respell(n sides) sides {
 	spellings := spellings{}
 	n.l = spellings.of(n.l)
@@ -18,10 +18,10 @@ func (s *settling) respell(n sides) sides {
 	return n
 }
 
-// spellings are the first texts with a meaning, by the meaning's own spelling.
+// spellings map the normalized form of a JSON value to its first encoding.
 type spellings map[string]string
 
-// of returns a tree in which each text is the first one that means the same.
+// of returns a tree in which each string is replaced with the first encoding of the same value.
 func (s spellings) of(v model.Value) model.Value {
 	switch v.Kind() {
 	case model.String:
@@ -50,7 +50,7 @@ func (s spellings) of(v model.Value) model.Value {
 	return v
 }
 
-// meansSame reports whether two texts that differ encode one object or array.
+// meansSame reports whether two different strings encode the same object or array.
 func meansSame(a, b model.Value) bool {
 	if a.Equal(b) {
 		return false

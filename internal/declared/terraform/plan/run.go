@@ -22,40 +22,39 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
 )
 
-// maxOutput bounds the JSON of a plan: about twenty thousand resources.
+// maxOutput bounds the JSON of a plan, in bytes. It is enough for about twenty thousand resources.
 const maxOutput = 1 << 30
 
-// maxLine bounds one line of what `plan -json` prints.
+// maxLine bounds one line of the output of `plan -json`, in bytes.
 const maxLine = 4 << 20
 
-// perLine is what a line takes that terraform-exec reads, for each of its bytes, before
-// driftd gets and counts it: JSON is one line.
+// perLine is the memory that terraform-exec uses per byte of a line before driftd can count it.
+// JSON is one line.
 const perLine = 4
 
-// An Output is what a run gives.
+// An Output is the result of Run.
 type Output struct {
 	Result
-	// Tool is the program that planned: "Terraform 1.11.4".
+	// Tool is the program that made the plan: "Terraform 1.11.4".
 	Tool string
-	// Notes are the dangerous parts of the root, by place.
+	// Notes are the dangerous parts of the root, sorted by place.
 	Notes []policy.Note
 }
 
-// Run makes a plan of a root and reads it. It waits for a place at the limiter,
-// works on a private copy, and leaves nothing behind: no process, no file
-// outside CacheDir, no lock. An error says why the root could not be planned at
-// all, and what to do; it holds no secret. What could not be planned in part is
+// Run makes and reads a plan of a root. It waits for the limiter, works on a private copy, and
+// leaves no process, no lock, and no file outside of CacheDir. If the root cannot be planned at
+// all, the error has the reason and the next step, and no secrets. The errors of a partial plan are
 // in the Result.
 func Run(ctx context.Context, o Options) (Output, error) {
 	cli, terragrunt, err := o.find()
 	if err != nil {
 		return Output{}, err
 	}
-	tooLate := fmt.Errorf("not done after %s: raise timeout, or part the root", o.timeout())
+	tooLate := fmt.Errorf("timeout after %s: raise timeout, or split the root", o.timeout())
 	return inWork(ctx, o, tooLate, func(ctx context.Context, w *work) (Output, error) { return w.run(ctx, cli, terragrunt) })
 }
 
-// find returns what binary returns, if the options are valid.
+// find checks the options and returns the results of binary.
 func (o Options) find() (path string, terragrunt bool, err error) {
 	if err := o.Check(); err != nil {
 		return "", false, err
@@ -63,8 +62,8 @@ func (o Options) find() (path string, terragrunt bool, err error) {
 	return o.binary()
 }
 
-// inWork calls f with a work folder, which it removes, when the limiter has a place. The
-// context of f ends with tooLate.
+// inWork waits for the limiter and calls f with a work folder, which it removes afterwards. tooLate
+// is the cause of the context's end at the timeout.
 func inWork[T any](ctx context.Context, o Options, tooLate error, f func(context.Context, *work) (T, error)) (out T, err error) {
 	leave, err := enter(ctx, o.Limiter.plans)
 	if err != nil {
@@ -84,9 +83,9 @@ func inWork[T any](ctx context.Context, o Options, tooLate error, f func(context
 	return out, err
 }
 
-// run does one root in its work folder.
+// run plans one root in its work folder.
 func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, error) {
-	if err := w.lay(ctx, terragrunt); err != nil {
+	if err := w.prepare(ctx, terragrunt); err != nil {
 		return Output{}, err
 	}
 	r, err := w.start(ctx, path, terragrunt)
@@ -122,8 +121,8 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 	return Output{Result: res, Tool: strings.TrimSpace(stream.tool + " " + res.Version), Notes: notes}, nil
 }
 
-// lay makes the private copy, and what completes its backend block.
-func (w *work) lay(ctx context.Context, terragrunt bool) error {
+// prepare makes the private copy and the file that completes its backend block.
+func (w *work) prepare(ctx context.Context, terragrunt bool) error {
 	if err := w.readEnvFiles(); err != nil {
 		return err
 	}
@@ -133,7 +132,7 @@ func (w *work) lay(ctx context.Context, terragrunt bool) error {
 	return w.completeBackend()
 }
 
-// start checks the copy, and starts the CLI to ask for its version.
+// start checks the copy, and runs the CLI to get its version.
 func (w *work) start(ctx context.Context, path string, terragrunt bool) (*runner, error) {
 	if err := w.checkBefore(terragrunt); err != nil {
 		return nil, err
@@ -147,8 +146,8 @@ func (w *work) start(ctx context.Context, path string, terragrunt bool) (*runner
 	return r, nil
 }
 
-// places returns where private folders lie and what stands for them in
-// messages: their names are random, and mean nothing to anybody.
+// places returns pairs of private folders and their replacements in messages, because their names
+// are random.
 func (w *work) places() []string {
 	shown := cmp.Or(w.Shown, w.Dir)
 	return []string{w.root, shown, w.Dir, shown, w.dir, "…", w.tmp, "…"}
@@ -159,19 +158,19 @@ type runner struct {
 	*work
 	cli  *cli
 	mask mask
-	// readable is what the CLI may read outside of its folders when it is boxed.
+	// readable are the paths outside of its own folders that a boxed CLI may read.
 	readable []string
-	// lock is the content of the lock file; nil where there is none.
+	// lock is the content of the lock file, or nil if there is none.
 	lock []byte
 }
 
-// note keeps what is needed of the root's files, before a program of the root
-// runs that could change them or put pipes in their place.
+// note reads the required parts of the root's files, before programs of the root run that could
+// change the files or replace them with pipes.
 func (r *runner) note(in *Input) (err error) {
 	if err := r.configuration(in); err != nil {
 		return &failure{"read configuration", err.Error()}
 	}
-	// A program that init ran may have put a pipe or an endless file there, too.
+	// A program that init ran may have replaced it with a pipe or an endless file.
 	r.lock, err = folder.ReadBounded(filepath.Join(r.root, lockFileName), maxLockFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read lock file: %w", err)
@@ -179,22 +178,22 @@ func (r *runner) note(in *Input) (err error) {
 	return nil
 }
 
-// initialize gets providers and modules and opens the backend. The CLIs do not
-// guard their plugin cache: another process of driftd may plan the same root.
+// initialize installs providers and modules and initializes the backend. It takes a lock, because
+// the CLIs do not protect their plugin cache, and another driftd process may plan the same root.
 func (r *runner) initialize(ctx context.Context) error {
 	gate, err := waitForLock(ctx, r.plugins()+".lock")
 	if err != nil {
-		return fmt.Errorf("init: wait for another: %w", err)
+		return fmt.Errorf("init: wait for another init: %w", err)
 	}
 	defer release(gate)
 	args := "TF_CLI_ARGS_init=-lock=false"
 	if isFile(filepath.Join(r.root, lockFileName)) {
 		args += " -lockfile=readonly"
 	} else {
-		// The lock file that init writes is the copy's and nobody's.
+		// init may write the lock file of the copy, which is then discarded.
 		r.cli.env = append(r.cli.env, "TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE=1")
 	}
-	// Only init may write to the plugin cache: it runs no provider.
+	// Only init may write to the plugin cache, because it runs no provider.
 	err = r.cli.run(ctx, call{args: args, write: []string{r.plugins()}}, func(ctx context.Context, _ io.Writer) error {
 		return r.cli.tf.Init(ctx, r.backendConfig()...)
 	})
@@ -207,7 +206,7 @@ func (r *runner) initialize(ctx context.Context) error {
 // lockFileName is the dependency lock file of a root.
 const lockFileName = ".terraform.lock.hcl"
 
-// maxLockFile bounds the lock file. One with a hundred providers has about 100 KiB.
+// maxLockFile bounds the lock file, in bytes. A hundred providers take about 100 KiB.
 const maxLockFile = 8 << 20
 
 func (r *runner) backendConfig() []tfexec.InitOption {
@@ -220,18 +219,18 @@ func (r *runner) backendConfig() []tfexec.InitOption {
 	}
 	switch rootdir.Scan(r.root).Backend {
 	case "pg":
-		// It would make its schema and table where they are missing.
+		// The backend would create a missing schema and table.
 		configs = append(configs, tfexec.BackendConfig("skip_schema_creation=true"), tfexec.BackendConfig("skip_table_creation=true"),
 			tfexec.BackendConfig("skip_index_creation=true"))
 	case "consul":
-		// It would lock a workspace other than the default one whenever it opens its state.
+		// The backend would lock a workspace other than the default one whenever it opens the
+		// state.
 		configs = append(configs, tfexec.BackendConfig("lock=false"))
 	}
 	return configs
 }
 
-// inCopy returns where a file that the options name lies: a relative one in
-// the copy.
+// inCopy returns the path of a file in the options. A relative path is in the copy.
 func (w *work) inCopy(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -239,14 +238,14 @@ func (w *work) inCopy(path string) string {
 	return filepath.Join(w.root, path)
 }
 
-// maxWorkspace bounds the file that names the selected workspace.
+// maxWorkspace bounds the file with the name of the selected workspace, in bytes.
 const maxWorkspace = 1 << 10
 
-// defaultWorkspace is the workspace of a root in which none was selected.
+// defaultWorkspace is the workspace of a root without a selected one.
 const defaultWorkspace = "default"
 
-// workspace returns the workspace that is named, or that Dir has selected. A selection that
-// cannot be read is an error: the default workspace has another state.
+// workspace returns the workspace of the options, or the selected one of Dir. A selection that
+// cannot be read is an error, because the default workspace has another state.
 func (w *work) workspace() (string, error) {
 	if w.Workspace != "" {
 		return w.Workspace, nil
@@ -261,8 +260,8 @@ func (w *work) workspace() (string, error) {
 	return cmp.Or(strings.TrimSpace(string(selected)), defaultWorkspace), nil
 }
 
-// selectWorkspace selects the workspace, and returns its name. It is an error if there is
-// none with that name: a plan would create it.
+// selectWorkspace selects the workspace and returns its name. It returns an error if the workspace
+// does not exist, because a plan would create it.
 func (r *runner) selectWorkspace(ctx context.Context) (name string, err error) {
 	name, err = r.workspace()
 	if err != nil || name == defaultWorkspace {
@@ -275,8 +274,8 @@ func (r *runner) selectWorkspace(ctx context.Context) (name string, err error) {
 	return name, nil
 }
 
-// plan makes a plan and shows it. A partial plan is no error: its diagnostics
-// say what failed.
+// plan makes a plan and reads it. A partial plan is not an error; its errors are in the
+// diagnostics.
 func (r *runner) plan(ctx context.Context, name string, more ...tfexec.PlanOption) (*Plan, *stream, error) {
 	file := filepath.Join(r.dir, name+".tfplan")
 	s := &stream{}
@@ -307,8 +306,8 @@ func (r *runner) planOptions() []tfexec.PlanOption {
 	return options
 }
 
-// show reads a plan file. tfexec.ShowPlanFile is not used: it reads numbers in the state as
-// float64, and does not tell whether the plan is partial.
+// show reads a plan file. It does not use tfexec.ShowPlanFile, which decodes numbers in the state
+// as float64 and does not return whether the plan is partial.
 func (r *runner) show(ctx context.Context, file string) (*Plan, error) {
 	var text string
 	c := call{args: "TF_CLI_ARGS_show=-json", output: budget.Limit(ctx, maxOutput*perLine) / perLine, stdout: budget.Writer(ctx, io.Discard)}
@@ -326,8 +325,8 @@ func (r *runner) show(ctx context.Context, file string) (*Plan, error) {
 	return plan, nil
 }
 
-// judgeChecks makes a refresh-only plan where a normal one does not tell what
-// check blocks say of what is live: when it would change something.
+// judgeChecks makes a refresh-only plan if the normal plan would change something, because its
+// check results are then not those of the live values.
 func (r *runner) judgeChecks(ctx context.Context, p *Plan) (*Plan, error) {
 	if p.Errored || !p.hasChecks() || !p.changesAnything() {
 		return nil, nil
@@ -363,9 +362,9 @@ func (r *runner) hidden(list []Diagnostic) []Diagnostic {
 	return hidden
 }
 
-// configuration adds what a plan leaves out of the configuration, from all modules as
-// init has laid them out. Without a file that the CLI reads, what is ignored would be
-// reported.
+// configuration adds the parts of the configuration that a plan leaves out, from all installed
+// modules. If a file that the CLI reads cannot be read, it returns an error, because ignored
+// changes would be reported.
 func (r *runner) configuration(in *Input) error {
 	in.Ignored, in.Blocks = map[string]Ignored{}, map[string]Blocks{}
 	modules := r.modules()
@@ -384,11 +383,11 @@ func (r *runner) configuration(in *Input) error {
 	return nil
 }
 
-// modules returns the folder of each module, by the prefix of the addresses in
-// it.
+// modules returns the folder of each module, by the prefix of the addresses in it.
 func (r *runner) modules() map[string]string {
 	modules := map[string]string{"": r.root}
-	// init has written the list: only the work folder's own disk can fail it.
+	// init has just written the list, so only an error of the work folder's disk can make it
+	// unreadable.
 	list, _ := rootdir.Modules(filepath.Join(r.data, "modules", "modules.json"))
 	for _, m := range list {
 		prefix := "module." + strings.ReplaceAll(m.Key, ".", ".module.") + "."

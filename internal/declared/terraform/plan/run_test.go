@@ -48,7 +48,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if calls := s.calls(); len(calls) != 2*len(want)-1 {
-		t.Errorf("schemas are asked for again: %v", calls)
+		t.Errorf("schemas are read again: %v", calls)
 	}
 }
 
@@ -111,8 +111,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestShortTmp gives the CLI a TMPDIR in which sockets can be made, however long
-// the path of state_dir is, and takes it away again.
+// TestShortTmp checks that TMPDIR is short enough for sockets with a long path of state_dir, and
+// that its link is removed.
 func TestShortTmp(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil)
@@ -141,8 +141,7 @@ func TestReservedEnvironment(t *testing.T) {
 	}
 }
 
-// TestInterrupted cancels a plan that hangs, and finds nothing of it left: the
-// child that the CLI started holds a lock as long as it lives.
+// TestInterrupted cancels a plan that hangs. Its child process, which has a lock open, must end.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, ignores := range []bool{false, true} {
@@ -185,8 +184,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestCacheDir keeps providers and schemas in the root's own folder, and gives up
-// in time when another process initializes.
+// TestCacheDir checks that providers and schemas are cached in the root's own folder, and that a
+// wait for another process that initializes ends at the timeout.
 func TestCacheDir(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, map[string]string{".terraform.lock.hcl": "locked"})
@@ -194,7 +193,7 @@ func TestCacheDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(s.fake.text("env"), "TF_PLUGIN_CACHE_DIR="+filepath.Join(s.options.CacheDir, "plugins")+"\n") {
-		t.Errorf("the plugin cache lies elsewhere: %s", s.fake.text("env"))
+		t.Errorf("the plugin cache is in another folder: %s", s.fake.text("env"))
 	}
 	if kept, err := os.ReadDir(filepath.Join(s.options.CacheDir, "schemas")); err != nil || len(kept) != 1 {
 		t.Errorf("schemas: got %v, %v", kept, err)
@@ -205,7 +204,7 @@ func TestCacheDir(t *testing.T) {
 	}
 	defer release(held)
 	s.options.Timeout = 200 * time.Millisecond
-	if _, err := s.run(); err == nil || !strings.Contains(err.Error(), "not done after 200ms") {
+	if _, err := s.run(); err == nil || !strings.Contains(err.Error(), "timeout after 200ms") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -216,14 +215,14 @@ func TestTimeout(t *testing.T) {
 	s.set("plan.hangs", "")
 	s.options.Timeout = 300 * time.Millisecond
 	_, err := s.run()
-	if err == nil || !strings.Contains(err.Error(), "not done after 300ms: raise timeout") {
+	if err == nil || !strings.Contains(err.Error(), "timeout after 300ms: raise timeout") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestLeftByKilled begins after a driftd that was killed: its folder goes, and
-// what it left running.
-func TestLeftByKilled(t *testing.T) {
+// TestSweep checks that the work folder and the child processes of a killed driftd are
+// removed.
+func TestSweep(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil)
 	old := filepath.Join(s.options.CacheDir, "work", "old")
@@ -245,7 +244,7 @@ func TestLeftByKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := orphan.Wait(); err == nil {
-		t.Error("the orphan ended well")
+		t.Error("the orphan was not killed")
 	}
 	if d := cmp.Diff([]string{"busy", "busy.lock"}, s.left()); d != "" {
 		t.Errorf("left (-want +got):\n%s", d)
@@ -267,19 +266,19 @@ func TestFailures(t *testing.T) {
 			files: map[string]string{"main.tf": "terraform {\n  required_version = \">= 99\"\n}"},
 			set: map[string]string{"init.stderr": "Error: Terraform encountered problems during initialisation\n\n\n" +
 				"Error: Unsupported Terraform Core version\n\n  on main.tf line 2\n\nThis configuration does not support Terraform version 1.11.4. To\nproceed\n"},
-			want: []string{"init: the root requires version >= 99, and this is 1.11.4: name a binary that fits"},
+			want: []string{"init: the root requires version >= 99, and this is 1.11.4: set binary to a matching version"},
 		},
 		"framed errors": {
 			set:  map[string]string{"init.stderr": "╷\n│ Error: Failed to download module\n│ \n│   on main.tf\n│ Could not\n╵\n"},
-			want: []string{"init: Failed to download module: on main.tf Could not; ", "source of a module is gone"},
+			want: []string{"init: Failed to download module: on main.tf Could not; ", "source of a module does not exist"},
 		},
 		"no network": {
 			set:  map[string]string{"init.stderr": "Error: Failed to query available provider packages\n\nno route to host\n"},
-			want: []string{"no route to host; the provider cannot be had"},
+			want: []string{"no route to host; the provider cannot be fetched"},
 		},
 		"backend down": {
 			set:  map[string]string{"init.stderr": "Error: Error refreshing state: connection refused\n"},
-			want: []string{"connection refused; the backend does not answer"},
+			want: []string{"connection refused; the backend failed"},
 		},
 		"lock file": {
 			set:  map[string]string{"init.stderr": "Error: Provider dependency changes detected\n"},
@@ -287,7 +286,7 @@ func TestFailures(t *testing.T) {
 		},
 		"disk full": {
 			set:  map[string]string{"init.stderr": "Error: Failed to install provider\n\nwrite x: no space left on device\n"},
-			want: []string{"make room where state_dir lies"},
+			want: []string{"free space in state_dir"},
 		},
 		"secrets in an error": {
 			set: map[string]string{"init.stderr": "Error: backend says hunter22 and postgres://u:pw9@h/db\n\nAuthorization: Bearer abc.def\n" +
@@ -303,7 +302,7 @@ func TestFailures(t *testing.T) {
 				diagnostic("And", "another")},
 			want: []string{"plan: No value for required variable: size (and 1 more error); set vars or var_files"},
 		},
-		"a plan that nobody can read": {
+		"a plan that cannot be decoded": {
 			set:  map[string]string{"plan.json": `{"format_version":"9.0"}`},
 			want: []string{"show: decode plan: ", "another version"},
 		},
@@ -346,7 +345,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestPartialRun gets a plan file from a CLI that failed.
+// TestPartialRun reads a plan file from a CLI that failed.
 func TestPartialRun(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil)
@@ -366,9 +365,9 @@ func TestPartialRun(t *testing.T) {
 	}
 }
 
-// TestChecksJudgeWhatIsLive makes a second plan where check blocks could pass
-// only because an apply would mend what is live.
-func TestChecksJudgeWhatIsLive(t *testing.T) {
+// TestChecksUseLiveValues checks that a second plan is made if check blocks might pass only after
+// an apply.
+func TestChecksUseLiveValues(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil)
 	plan := object{"format_version": "1.2", "terraform_version": "1.11.4", "checks": checkOf("pass"),
@@ -395,7 +394,7 @@ func TestBinary(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s.options.Binary = "terraform-1.99"
-	if _, err := s.run(); err == nil || !strings.Contains(err.Error(), "binary names it") {
+	if _, err := s.run(); err == nil || !strings.Contains(err.Error(), "set binary") {
 		t.Errorf("got %v", err)
 	}
 	s.options.Binary = ""
@@ -415,13 +414,13 @@ func TestBinary(t *testing.T) {
 	}
 }
 
-func TestNoRoot(t *testing.T) {
+func TestEmptyRoot(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil)
 	if err := os.Rename(filepath.Join(s.root, "main.tf"), filepath.Join(s.root, "main.txt")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.run(); err == nil || !strings.Contains(err.Error(), "holds no configuration (*.tf)") {
+	if _, err := s.run(); err == nil || !strings.Contains(err.Error(), "has no configuration (*.tf)") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -444,7 +443,7 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// TestIgnoredInModules follows the list of modules that init keeps.
+// TestIgnoredInModules checks ignore_changes in installed modules.
 func TestIgnoredInModules(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -474,6 +473,6 @@ func TestIgnoredInModules(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
 	if _, known := in.Blocks["module.net.module.sub.lab_server.web"]; !known {
-		t.Errorf("blocks of modules are not known: %v", in.Blocks)
+		t.Errorf("blocks of modules: %v", in.Blocks)
 	}
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Schemas are what the providers in use say of their resource types. A nil
-// Schemas knows none.
+// Schemas are the schemas of the used resource types. A nil Schemas has no types.
 type Schemas struct {
 	types map[typeKey]*typeSchema
 }
@@ -23,8 +22,8 @@ type typeSchema struct {
 	schema *model.Schema
 }
 
-// DecodeSchemas reads what `providers schema -json` prints, and of it the types
-// that a plan speaks of. Schemas of other types cost nothing but the reading.
+// DecodeSchemas decodes the output of `providers schema -json`. It decodes only the types in the
+// plan; the others are skipped at little cost.
 func DecodeSchemas(r io.Reader, p *Plan) (*Schemas, error) {
 	var raw struct {
 		Schemas map[string]struct {
@@ -50,7 +49,7 @@ func DecodeSchemas(r io.Reader, p *Plan) (*Schemas, error) {
 	return schemas, nil
 }
 
-// types returns the resource types that a plan speaks of.
+// types returns the resource types in a plan.
 func (p *Plan) types() map[typeKey]bool {
 	types := map[typeKey]bool{}
 	for _, list := range [][]*tfjson.ResourceChange{p.ResourceDrift, p.ResourceChanges} {
@@ -79,7 +78,7 @@ func (s *Schemas) shape(provider, name string) *shape {
 	return nil
 }
 
-// schema returns how instances of a type are compared.
+// schema returns the schema for comparing instances of a type.
 func (s *Schemas) schema(provider, name string) *model.Schema {
 	if t := s.find(provider, name); t != nil {
 		return t.schema

@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// secrets returns the texts that a plan marks as sensitive, and those that its
-// variables and provider configurations hold under a name that sounds secret.
+// secrets returns the strings that a plan marks as sensitive, and those in its variables and
+// provider configurations that have the name of a secret.
 func (p *Plan) secrets() []string {
 	var found []string
 	add := func(text string) { found = append(found, text) }
@@ -34,7 +34,7 @@ func (p *Plan) secrets() []string {
 	return found
 }
 
-// variableSecrets finds the secrets among the root's variables.
+// variableSecrets finds the secrets in the root's variables.
 func (p *Plan) variableSecrets(found func(string)) {
 	if p.Config.RootModule == nil {
 		return
@@ -50,7 +50,7 @@ func (p *Plan) variableSecrets(found func(string)) {
 	}
 }
 
-// providerSecrets finds those that providers are configured with.
+// providerSecrets finds the secrets in provider configurations.
 func (p *Plan) providerSecrets(found func(string)) {
 	for _, provider := range p.Config.ProviderConfigs {
 		if provider == nil {

@@ -7,34 +7,31 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// sides are what is declared, recorded and live of one node. Null stands for
-// absent.
+// sides are the declared, recorded and live values of one node. Null means absent.
 type sides struct{ d, r, l model.Value }
 
-// A settling makes the three trees of one instance comparable: a difference
-// that is left in them is one that somebody made.
+// A settling normalizes the three trees of one instance, so that the remaining differences are real
+// changes.
 type settling struct {
-	// writes tells whether the configuration sets the attribute at path.
+	// writes reports whether the configuration sets the attribute at path.
 	writes func(path []string) bool
-	// ignores tells whether ignore_changes leaves it to whoever sets it.
+	// ignores reports whether ignore_changes includes the attribute at path.
 	ignores func(path []string) bool
-	// without returns what a refresh found at the top of the resource, in something
-	// that the configuration does not write, less what other resources declare.
+	// without removes elements that other resources declare. It is called for nodes at the top
+	// level of the resource that the configuration does not write and a refresh changed.
 	without func(name string, shape *shape, n sides) sides
-	// computed keeps attributes that only the provider sets.
+	// computed is set to keep attributes that only the provider sets.
 	computed bool
-	// waiting is set when a value that the configuration writes will be known
-	// only after something else was applied.
+	// waiting is set if a value in the configuration is unknown until another resource is applied.
 	waiting bool
-	// respelled is set when what is declared and what is live are two spellings
-	// of one value.
+	// respelled is set if declared and live are two encodings of one value.
 	respelled bool
 	// unwritten is set below a block that the configuration does not write.
 	unwritten bool
 	path      []string
 }
 
-// node settles one node; unknown is its part of after_unknown.
+// node normalizes one node. unknown is its part of after_unknown.
 func (s *settling) node(shape *shape, n sides, unknown any) sides {
 	if s.foundByRefresh(shape, n, unknown) {
 		n = s.without(s.path[0], shape, n)
@@ -56,14 +53,13 @@ func (s *settling) node(shape *shape, n sides, unknown any) sides {
 	return s.leaf(shape, n)
 }
 
-// foundByRefresh reports whether a node is at the top of a resource, and only a refresh
-// found something else there: the configuration does not write it, and no apply would
-// change it.
+// foundByRefresh reports whether a node at the top level of a resource was only changed by a
+// refresh: the configuration does not write it, and no apply would change it.
 func (s *settling) foundByRefresh(shape *shape, n sides, unknown any) bool {
 	return len(s.path) == 1 && shape.kept() && !s.writes(s.path) && !n.r.Equal(n.l) && (unknown == true || n.d.Equal(n.l))
 }
 
-// each calls f with every side that is there.
+// each calls f with every side that is present.
 func (n sides) each(f func(model.Value)) {
 	for _, v := range []model.Value{n.d, n.r, n.l} {
 		if !v.IsNull() {
@@ -72,7 +68,7 @@ func (n sides) each(f func(model.Value)) {
 	}
 }
 
-// areMaps tells whether all sides that are there are maps.
+// areMaps reports whether all present sides are maps.
 func (n sides) areMaps() bool {
 	maps, others := 0, 0
 	n.each(func(v model.Value) {
@@ -85,8 +81,8 @@ func (n sides) areMaps() bool {
 	return maps > 0 && others == 0
 }
 
-// areAligned tells whether all sides that are there are lists of one length. A
-// list that appeared or vanished outside is compared as a whole.
+// areAligned reports whether all present sides are lists of one length. A list that is missing on
+// one side is compared as a whole.
 func (n sides) areAligned() bool {
 	length, aligned := -1, n.r.IsNull() == n.l.IsNull()
 	n.each(func(v model.Value) {
@@ -96,7 +92,7 @@ func (n sides) areAligned() bool {
 	return aligned && length > 0
 }
 
-// hasUnknown tells whether anything in a part of after_unknown is unknown.
+// hasUnknown reports whether a part of after_unknown contains an unknown value.
 func hasUnknown(unknown any) bool {
 	switch t := unknown.(type) {
 	case bool:
@@ -113,8 +109,8 @@ func hasUnknown(unknown any) bool {
 	return false
 }
 
-// unknown takes what is recorded for what is declared: a value that is known
-// only after an apply is no reason to call the record old.
+// unknown uses the recorded value as the declared one. A value that is unknown until an apply does
+// not mean that the record is outdated.
 func (s *settling) unknown(n sides) sides {
 	s.waiting = s.waiting || s.writes(s.path)
 	if n.d = n.r; n.d.IsNull() {
@@ -123,7 +119,7 @@ func (s *settling) unknown(n sides) sides {
 	return n
 }
 
-// below settles a child.
+// below normalizes a child.
 func (s *settling) below(step string, shape *shape, n sides, unknown any) sides {
 	s.path = append(s.path, step)
 	n = s.node(shape, n, unknown)
@@ -163,8 +159,7 @@ func appendField(fields []model.Field, name string, v model.Value) []model.Field
 	return append(fields, model.Field{Name: name, Value: v})
 }
 
-// mapLike returns a map of the fields, or null where there was no map and still
-// is nothing to say.
+// mapLike returns a map of the fields, or null if was is not a map and there are no fields.
 func mapLike(was model.Value, fields []model.Field) model.Value {
 	if was.IsNull() && len(fields) == 0 {
 		return was
@@ -193,7 +188,7 @@ func itemAt(v model.Value, i int) model.Value {
 	return model.Value{}
 }
 
-// listLike returns a list of the items where there was one.
+// listLike returns a list of the items if was is a list.
 func listLike(was model.Value, items []model.Value) model.Value {
 	if was.IsNull() {
 		return was
@@ -201,12 +196,11 @@ func listLike(was model.Value, items []model.Value) model.Value {
 	return model.ListOf(items...)
 }
 
-// leaf settles a value that is compared as one. Where declared and live agree
-// and the record differs, a refresh found another value and no apply would
-// change it: either the configuration was written to fit, or it does not write the
-// value. A provider may keep what a block holds that the configuration does not write,
-// as it may keep attributes that are optional and computed; schemas do not say that of
-// blocks.
+// leaf normalizes a value that is compared as a whole. If declared and live are equal and recorded
+// differs, a refresh found another value that no apply would change. Either the configuration was
+// changed to match, or it does not write the value. A provider may keep the content of a block that
+// the configuration does not write, like optional and computed attributes; schemas do not have this
+// information for blocks.
 func (s *settling) leaf(shape *shape, n sides) sides {
 	n = s.withoutComputed(shape, n)
 	n = s.respell(n)
@@ -222,8 +216,8 @@ func (s *settling) leaf(shape *shape, n sides) sides {
 	return n
 }
 
-// withoutComputed drops what only the provider sets from lists whose elements
-// are not settled one by one.
+// withoutComputed removes the attributes that only the provider sets from lists whose elements are
+// not normalized one by one.
 func (s *settling) withoutComputed(shape *shape, n sides) sides {
 	if s.computed || shape == nil || shape.each == nil {
 		return n

@@ -9,31 +9,30 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A shape is what a provider's schema says of an attribute or block. A nil
-// shape knows nothing: values are compared as they stand.
+// A shape is the schema of an attribute or block from its provider. With a nil shape, values are
+// compared unchanged.
 type shape struct {
-	// computed tells that no configuration can set the attribute.
+	// computed is set if no configuration can set the attribute.
 	computed bool
-	// lenient tells that the provider fills in what the configuration leaves
-	// out.
+	// lenient is set if the provider may fill in the attribute when the configuration omits it.
 	lenient bool
-	// writeOnly reports whether the value is never recorded.
+	// writeOnly is set if the value is never recorded.
 	writeOnly bool
-	// text reports whether a scalar is a text, boolean whether it is true or false.
+	// text is set for a string, boolean for a boolean.
 	text, boolean bool
-	// block tells a nested block, which a dynamic one may write.
+	// block is set for a nested block, which a dynamic block may generate.
 	block bool
-	// scalar tells a text, number or boolean, exact one of the latter two.
+	// scalar is set for a string, number or boolean, exact for a number or boolean.
 	scalar, exact bool
-	// set tells that the order of elements does not count.
+	// set is set if the order of elements is not significant.
 	set bool
-	// sensitive tells that the provider hides the value; secretive that it, or
-	// something below it, is.
+	// sensitive is set if the provider marks the value, secretive if it marks the value or a part
+	// of it.
 	sensitive, secretive bool
 	fields               map[string]*shape
-	// each is the shape of the elements of a list or set, or of a map's values.
+	// each is the shape of the elements of a list or set, or of the values of a map.
 	each *shape
-	// free tells a map whose names are free.
+	// free is set for a map with arbitrary keys.
 	free bool
 }
 
@@ -57,13 +56,13 @@ func (s *shape) element() *shape {
 	return s.each
 }
 
-// kept reports whether a provider may keep what the configuration does not write: of
-// blocks, schemas do not tell.
+// kept reports whether a provider may keep a value that the configuration does not write. Schemas
+// do not have this information for blocks.
 func (s *shape) kept() bool { return s != nil && !s.computed && (s.block || s.lenient) }
 
 func (s *shape) unordered() bool { return s != nil && s.set }
 
-// shapeOf reads the schema of a resource type.
+// shapeOf converts the schema of a resource type.
 func shapeOf(block *tfjson.SchemaBlock) *shape {
 	s := &shape{fields: map[string]*shape{}}
 	if block == nil {
@@ -105,8 +104,8 @@ func shapeOfAttribute(a *tfjson.SchemaAttribute) *shape {
 	return s
 }
 
-// relax makes the shape and all below lenient: who fills in an attribute fills
-// in all of it.
+// relax makes the shape and all shapes below it lenient: a provider that fills in an attribute
+// fills in all of it.
 func (s *shape) relax() {
 	s.lenient = true
 	for _, below := range s.fields {
@@ -117,7 +116,7 @@ func (s *shape) relax() {
 	}
 }
 
-// nest wraps the shape of one object in that of its container.
+// nest returns the shape of a container of objects.
 func nest(object *shape, mode tfjson.SchemaNestingMode) *shape {
 	switch mode {
 	case tfjson.SchemaNestingModeList, tfjson.SchemaNestingModeSet, tfjson.SchemaNestingModeMap:
@@ -146,9 +145,8 @@ func shapeOfType(t cty.Type) *shape {
 	return &shape{}
 }
 
-// schema says how package diff compares what has the shape. Outside lists, a
-// number or boolean that is null says something else than zero; that an empty
-// text or list is as good as none is every provider's habit.
+// schema returns the schema for comparing values of the shape. Outside of lists, a null number or
+// boolean differs from zero. All providers treat an empty string or list like null.
 func (s *shape) schema() *model.Schema { return s.schemaAt(true) }
 
 func (s *shape) schemaAt(strict bool) *model.Schema {
@@ -169,8 +167,8 @@ func (s *shape) schemaAt(strict bool) *model.Schema {
 	return schema
 }
 
-// identity returns the fields that identify an element of a list: the first kind of
-// them that it has. Provider schemas do not have them.
+// identity returns the fields that identify an element of a list: the first group of fields that it
+// has. Provider schemas do not have this information.
 func (s *shape) identity() []string {
 	for _, names := range [][]string{
 		{"rule_no", "rule_number", "sid"},
@@ -192,9 +190,8 @@ func (s *shape) listType() model.ListType {
 	return model.Ordered
 }
 
-// anySchema compares a value of which nothing is known as it stands. It has to
-// be something, because a nil schema forgives lists whose elements hold more
-// than is declared.
+// anySchema returns the schema for values of unknown structure, which are compared unchanged. A nil
+// schema would ignore additional fields in the elements of lists.
 func anySchema() *model.Schema {
 	s := &model.Schema{}
 	s.Each = s

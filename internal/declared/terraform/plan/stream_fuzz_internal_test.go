@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzStream reads what a plan prints, which its providers have a say in: errors are kept
-// in a bounded number, and nothing but the version line says which tool it is.
+// FuzzStream parses the output of a plan, parts of which are from its providers. The number of
+// errors must be bounded, and only the version line may set the tool.
 func FuzzStream(f *testing.F) {
 	for _, seed := range []string{
 		`{"@level":"info","@message":"Terraform 1.9.8","@module":"terraform.ui","terraform":"1.9.8","type":"version","ui":"1.2"}` + "\n" +
@@ -30,7 +30,7 @@ func FuzzStream(f *testing.F) {
 			t.Errorf("kept %d errors", len(s.diagnostics))
 		}
 		if s.tool != "" && (s.tool != "Terraform" && s.tool != "OpenTofu" || !bytes.Contains(text, []byte(`"version"`))) {
-			t.Errorf("the tool is %q", s.tool)
+			t.Errorf("tool %q", s.tool)
 		}
 		found := errorsOf(string(text))
 		if len(found) > strings.Count(string(text), "Error: ") {

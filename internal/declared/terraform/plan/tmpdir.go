@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 )
 
-// maxTmp bounds the path of a TMPDIR: providers put sockets into a folder of
-// their own in it, and the path of a socket has 104 bytes at most.
+// maxTmp bounds the path of TMPDIR, in bytes. Providers create sockets in a subfolder of it, and
+// the path of a socket has at most 104 bytes.
 const maxTmp = 64
 
-// shortenTmp has a link in the system's folder stand for one whose path is too
-// long for sockets. What is written still lies in the work folder.
+// shortenTmp creates a link in the system's temporary folder if the path of TMPDIR is too long for
+// sockets. The files are still in the work folder.
 func (w *work) shortenTmp() error {
 	if len(w.tmp) <= maxTmp {
 		return nil
@@ -24,10 +24,10 @@ func (w *work) shortenTmp() error {
 	return nil
 }
 
-// tmpLink names the link of a work folder, whose own name is random.
+// tmpLink returns the path of the link for a work folder, whose name is random.
 func tmpLink(dir string) string { return filepath.Join(os.TempDir(), "driftd-"+filepath.Base(dir)) }
 
-// removeTmpLink removes the link of a work folder, where there is one.
+// removeTmpLink removes the link of a work folder, if any.
 func removeTmpLink(dir string) error {
 	if target, err := os.Readlink(tmpLink(dir)); err != nil || target != filepath.Join(dir, "tmp") {
 		return nil //nolint:nilerr // What is not ours stays.

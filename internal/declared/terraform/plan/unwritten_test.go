@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// readOne reads a plan of lab_server.web after a refresh that found other values.
+// readOne reads a plan of lab_server.web after a refresh that changed its values.
 func readOne(t *testing.T, address string, before, after object, configuration object, blocks map[string]Blocks) []string {
 	t.Helper()
 	p := decoded(t, object{"configuration": configuration,
@@ -15,8 +15,8 @@ func readOne(t *testing.T, address string, before, after object, configuration o
 	return judged(Read(Input{Plan: p, Schemas: schemas(t, p), Blocks: blocks}, sealer()).Instances[0])
 }
 
-// TestUnwrittenBlocks reads blocks that a refresh found changed and that no apply would
-// change back: the configuration was adapted only where it writes them.
+// TestUnwrittenBlocks reads blocks that a refresh changed and that no apply would change back: only
+// written blocks can mean that the configuration was changed to match.
 func TestUnwrittenBlocks(t *testing.T) {
 	t.Parallel()
 	const web = "lab_server.web"
@@ -81,7 +81,8 @@ func TestUnwrittenBlocks(t *testing.T) {
 	}
 }
 
-// TestDocuments compares JSON texts by content and policies as IAM does, at any depth.
+// TestDocuments checks that JSON strings are compared by content at any depth, and policies like in
+// IAM.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	const (

@@ -16,14 +16,14 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
 )
 
-// Bounds of the copy of a root.
+// The bounds of the copy of a root.
 const (
 	maxFiles = 100_000
 	maxBytes = 2 << 30
 )
 
-// A work is a private folder in which one plan is made. Its lock tells the
-// others, and the next start, whether it is still in use.
+// A work is a private folder for one plan. Other processes, and the next start, use its lock to
+// determine whether it is still in use.
 type work struct {
 	Options
 	dir string
@@ -32,15 +32,16 @@ type work struct {
 	data, tmp string
 	// fromFiles are the variables of EnvFiles.
 	fromFiles map[string]string
-	// required are the root's version constraints on the CLI.
+	// required are the root's version constraints for the CLI.
 	required []string
-	// block are the constant texts of the backend block. backend completes it. kept is what of it .terraform in the root keeps.
+	// block holds the constant strings in the backend block. backend completes it. kept holds its
+	// settings from .terraform in the root.
 	block         map[string]string
 	backend, kept map[string]any
 	lock          *os.File
 }
 
-// begin makes a work folder, and removes what killed processes left.
+// begin makes a work folder, and removes those of killed processes.
 func begin(o Options) (*work, error) {
 	all := filepath.Join(o.CacheDir, "work")
 	if err := os.MkdirAll(all, 0o700); err != nil {
@@ -63,14 +64,14 @@ func begin(o Options) (*work, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	w := &work{Options: o, dir: dir, data: filepath.Join(dir, "data"), tmp: filepath.Join(dir, "tmp"), lock: lock}
-	if err := w.furnish(); err != nil {
+	if err := w.createFolders(); err != nil {
 		return nil, errors.Join(err, w.end())
 	}
 	return w, nil
 }
 
-// furnish makes the folders and files that the CLI is pointed to.
-func (w *work) furnish() error {
+// createFolders creates the folders and files in the settings of the CLI.
+func (w *work) createFolders() error {
 	for _, dir := range []string{w.data, w.tmp, w.plugins(), filepath.Join(w.dir, "home")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("make work folder: %w", err)
@@ -82,7 +83,7 @@ func (w *work) furnish() error {
 	if err := os.WriteFile(filepath.Join(w.dir, "cli.tfrc"), nil, 0o600); err != nil {
 		return fmt.Errorf("make work folder: %w", err)
 	}
-	// Values go by file: arguments are for everybody on the machine to read.
+	// Values are passed in a file, because every user of the machine can read arguments.
 	return w.writeJSON("driftd.tfvars.json", w.Vars)
 }
 
@@ -115,8 +116,7 @@ func (w *work) home() string {
 	return filepath.Join(w.dir, "home")
 }
 
-// cliConfig returns the CLI's configuration file: the one that is named, or
-// that of the home that is named, or an empty one.
+// cliConfig returns the CLI configuration file: that of the options, that in Home, or an empty one.
 func (w *work) cliConfig(cli string) string {
 	if w.CLIConfig != "" {
 		return w.CLIConfig
@@ -133,7 +133,7 @@ func (w *work) cliConfig(cli string) string {
 	return filepath.Join(w.dir, "cli.tfrc")
 }
 
-// copied is the folder of the private copy, in the work folder.
+// copied is the folder of the private copy in the work folder.
 const copied = "copy"
 
 // copyRoot makes the private copy.
@@ -152,12 +152,12 @@ func (w *work) copyRoot(ctx context.Context, whole bool) error {
 	slices.Sort(w.required)
 	w.required = slices.Compact(w.required)
 	if !whole && !rootdir.IsRoot(root) {
-		return fmt.Errorf("%s holds no configuration (*.tf)", cmp.Or(w.Shown, w.Dir))
+		return fmt.Errorf("%s has no configuration (*.tf)", cmp.Or(w.Shown, w.Dir))
 	}
 	return nil
 }
 
-// lockFile opens a file and takes a lock on it, which ends with the process.
+// lockFile opens and locks a file. The lock ends with the process.
 func lockFile(path string, how int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -169,10 +169,10 @@ func lockFile(path string, how int) (*os.File, error) {
 	return f, nil
 }
 
-// lockPoll is how often a lock is tried that another process holds.
+// lockPoll is the interval of attempts to take a lock that another process has.
 const lockPoll = 100 * time.Millisecond
 
-// waitForLock takes a lock that another process may hold for minutes.
+// waitForLock takes a lock that another process may have for minutes.
 func waitForLock(ctx context.Context, path string) (*os.File, error) {
 	for {
 		f, err := lockFile(path, syscall.LOCK_EX|syscall.LOCK_NB)
@@ -187,11 +187,10 @@ func waitForLock(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// release gives a lock back. Closing cannot fail in a way that keeps it.
+// release releases a lock. An error of Close does not keep it locked.
 func release(lock *os.File) { _ = lock.Close() }
 
-// sweep removes the folders of processes that are gone, and ends what they left
-// running.
+// sweep removes the folders of ended processes, and ends their remaining child processes.
 func sweep(all string) error {
 	locks, err := filepath.Glob(filepath.Join(all, "*.lock"))
 	if err != nil {
@@ -214,8 +213,8 @@ func sweep(all string) error {
 	return nil
 }
 
-// killUsers ends the processes that were started with a data folder that is
-// nobody's any more. Its name is random: nothing else holds it.
+// killUsers ends the processes whose data folder no longer has an owner. The folder's name is
+// random, so no other process has it in its environment.
 func killUsers(data string) {
 	entries, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
@@ -228,7 +227,7 @@ func killUsers(data string) {
 		}
 		var pid int
 		if _, err := fmt.Sscanf(path, "/proc/%d/environ", &pid); err == nil && pid != os.Getpid() {
-			// It may have ended by itself meanwhile.
+			// The process may have ended in the meantime.
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}

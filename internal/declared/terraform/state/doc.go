@@ -1,4 +1,3 @@
-// Package state reads Terraform and OpenTofu states, format 4, encrypted ones
-// too, one instance after the other. It reads nothing but the bytes that it is
-// given; package backend knows where states lie.
+// Package state reads Terraform and OpenTofu states of format 4, encrypted ones included, one
+// instance at a time. It only parses; package backend fetches states.
 package state

@@ -9,28 +9,28 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// format is the version of the state format that is read.
+// format is the supported version of the state format.
 const format = 4
 
-// A document is a state while it is read.
+// A document is a state that is being read.
 type document struct {
 	*decoder
 	ctx     context.Context //nolint:containedctx // it lives as long as the call of Read
 	options Options
 	each    func(Instance) error
-	// seen holds every instance that was handed out.
+	// seen holds the keys of all instances so far.
 	seen map[string]bool
-	// stopped is why the reading was given up by somebody else.
+	// stopped is the error of the caller or the context that ended the reading.
 	stopped error
 
 	state   State
 	version int64
 	sealed  envelope
-	// kind is what a document without a version seems to be.
+	// kind describes the kind of a document that is not a state.
 	kind string
 }
 
-// read reads the whole document.
+// read reads the document.
 func (d *document) read() error {
 	err := d.record(map[string]func() error{
 		"version":            set(&d.version, d.whole),
@@ -42,7 +42,7 @@ func (d *document) read() error {
 		"encrypted_data":     set(&d.sealed.data, d.base64),
 		"encryption_version": set(&d.sealed.version, d.string),
 		"format_version":     d.hint("the output of `terraform show -json`; use `terraform state pull`"),
-		"backend":            d.hint("a .terraform/terraform.tfstate, which only tells where the state lies; name that place"),
+		"backend":            d.hint("a .terraform/terraform.tfstate, which only has the backend settings; set the location of the state itself"),
 	})
 	if err == nil {
 		err = d.end()
@@ -50,7 +50,7 @@ func (d *document) read() error {
 	return err
 }
 
-// end reads to the end of the stream, where nothing may follow.
+// end returns an error if the stream continues after the document.
 func (d *document) end() error {
 	switch _, err := d.ReadToken(); {
 	case errors.Is(err, io.EOF):
@@ -58,7 +58,7 @@ func (d *document) end() error {
 	case err != nil:
 		return err
 	}
-	return errors.New("something follows the state")
+	return errors.New("the file continues after the state")
 }
 
 func (d *document) hint(kind string) func() error {
@@ -68,7 +68,7 @@ func (d *document) hint(kind string) func() error {
 	}
 }
 
-// resources reads the instances, unless they are known to be of another format.
+// resources reads the instances. It skips them if the version is already known to be unsupported.
 func (d *document) resources() error {
 	if d.version != 0 && d.version != format {
 		return d.SkipValue()
@@ -76,30 +76,30 @@ func (d *document) resources() error {
 	return d.array(d.resource)
 }
 
-// supported returns the state if it has the format that is read.
+// supported returns the state, or an error if its format is not supported.
 func (d *document) supported() (*State, error) {
 	switch {
 	case d.version == format:
 		return &d.state, nil
 	case d.kind != "":
-		return nil, fmt.Errorf("this is no state but %s", d.kind)
+		return nil, fmt.Errorf("the file is not a state but %s", d.kind)
 	case d.version == 0:
-		return nil, errors.New("this is no Terraform state: it has no version")
+		return nil, errors.New("the file is not a Terraform state: it has no version")
 	case d.version < format:
-		return nil, fmt.Errorf("the state has format %d, of Terraform 0.11 or older; run `terraform apply` with a newer one, which writes format %d",
+		return nil, fmt.Errorf("the state has format %d, of Terraform 0.11 or older; run `terraform apply` with a newer version, which writes format %d",
 			d.version, format)
 	}
-	return nil, fmt.Errorf("the state has format %d, written by version %s, and this driftd reads format %d; update driftd, or use engine: plan",
+	return nil, fmt.Errorf("the state has format %d, written by version %s, and this version of driftd reads format %d; update driftd, or use engine: plan",
 		d.version, d.state.TerraformVersion, format)
 }
 
-// stop keeps err apart from what is wrong with the document.
+// stop records err as an error that is not about the document.
 func (d *document) stop(err error) error {
 	d.stopped = err
 	return err
 }
 
-// locate says where in the document err happened.
+// locate adds the position in the document to err.
 func (d *document) locate(err error) error {
 	offset, at := d.InputOffset(), d.StackPointer()
 	var syntax *jsontext.SyntacticError
@@ -107,7 +107,7 @@ func (d *document) locate(err error) error {
 		offset, at, err = syntax.ByteOffset, syntax.JSONPointer, syntax.Err
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("the state ends too early")
+		err = errors.New("the state is truncated")
 	}
 	if at == "" {
 		return fmt.Errorf("at byte %d: %w", offset, err)

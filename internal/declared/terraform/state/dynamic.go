@@ -6,9 +6,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// dynamic returns the value of a dynamic attribute, which Terraform writes as
-// {"value": …, "type": …} in this order. An attribute of a schema's own that
-// has fields of these names has them in the order of names, as all others.
+// dynamic returns the value of a dynamic attribute. Terraform encodes one as {"value": …, "type":
+// …}, in this order. An object with attributes of these names has them in alphabetical order, like
+// all objects.
 func dynamic(fields []model.Field) (model.Value, bool) {
 	if len(fields) != 2 || fields[0].Name != "value" || fields[1].Name != "type" {
 		return model.Value{}, false
@@ -16,8 +16,8 @@ func dynamic(fields []model.Field) (model.Value, bool) {
 	return fields[0].Value, conforms(fields[0].Value, fields[1].Value)
 }
 
-// conforms tells whether v is of a type in cty's JSON notation: "string",
-// ["list", T], ["object", {"a": T}], ["tuple", [T, …]].
+// conforms reports whether v has a type in cty's JSON notation: "string", ["list", T], ["object",
+// {"a": T}], ["tuple", [T, …]].
 func conforms(v, typ model.Value) bool {
 	if typ.Kind() == model.String {
 		return conformsScalar(v, typ.Str())

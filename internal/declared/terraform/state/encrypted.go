@@ -16,29 +16,29 @@ import (
 	"strings"
 )
 
-// An envelope is what OpenTofu writes where a state is encrypted.
+// An envelope is the encrypted state that OpenTofu writes.
 type envelope struct {
 	version string
-	// meta is what each key provider noted, by its address.
+	// meta is the metadata of each key provider, by its address.
 	meta map[string][]byte
 	data []byte
 }
 
 func (e *envelope) present() bool { return e.version != "" || e.data != nil }
 
-// open returns the state that the envelope holds.
+// open returns the decrypted state.
 func (e *envelope) open(passphrases []string) ([]byte, error) {
 	if e.version != "v0" {
-		return nil, fmt.Errorf("the state is encrypted in version %q, and this driftd knows v0; update driftd, or use engine: plan", e.version)
+		return nil, fmt.Errorf("the state is encrypted in version %q, and this version of driftd reads v0; update driftd, or use engine: plan", e.version)
 	}
 	derivations, others := e.derivations()
 	switch {
 	case len(derivations) > maxDerivations:
 		return nil, fmt.Errorf("the encrypted state names %d key providers, more than %d", len(derivations), maxDerivations)
 	case len(derivations) == 0:
-		return nil, fmt.Errorf("the state is encrypted by %s, and driftd opens what pbkdf2 encrypted; use engine: plan", strings.Join(others, ", "))
+		return nil, fmt.Errorf("the state is encrypted by %s, and driftd can only decrypt with pbkdf2; use engine: plan", strings.Join(others, ", "))
 	case len(passphrases) == 0:
-		return nil, errors.New("the state is encrypted; name the file that holds its passphrase in passphrase_files")
+		return nil, errors.New("the state is encrypted; add the file of its passphrase to passphrase_files")
 	}
 	for _, passphrase := range passphrases {
 		for _, d := range derivations {
@@ -48,11 +48,11 @@ func (e *envelope) open(passphrases []string) ([]byte, error) {
 			}
 		}
 	}
-	return nil, errors.New("no passphrase opens the encrypted state; check it, and that its method is aes_gcm without aad")
+	return nil, errors.New("no passphrase decrypts the state; check passphrase_files, and that the method is aes_gcm without aad")
 }
 
-// derivations are the ways to a key that the metadata tells, and the key
-// providers that are none.
+// derivations returns the metadata of the pbkdf2 key providers, and the names of all other key
+// providers.
 func (e *envelope) derivations() (found []derivation, others []string) {
 	for _, name := range slices.Sorted(maps.Keys(e.meta)) {
 		d, err := readDerivation(e.meta[name])
@@ -63,14 +63,14 @@ func (e *envelope) derivations() (found []derivation, others []string) {
 		others = append(others, strings.TrimPrefix(name, "key_provider."))
 	}
 	if len(e.meta) == 0 {
-		others = []string{"a key provider that it does not name"}
+		others = []string{"an unnamed key provider"}
 	}
 	return found, others
 }
 
-var errWrongKey = errors.New("the key does not open it")
+var errWrongKey = errors.New("the key does not decrypt the state")
 
-// A derivation is the metadata of key provider pbkdf2.
+// A derivation is the metadata of a pbkdf2 key provider.
 type derivation struct {
 	salt       []byte
 	iterations int64
@@ -90,8 +90,8 @@ func readDerivation(meta []byte) (derivation, error) {
 	return p, err
 }
 
-// maxIterations and maxDerivations bound the work that a hostile state can ask
-// for. OpenTofu's default is 600,000 iterations.
+// maxIterations and maxDerivations bound the work that a hostile state can cause. OpenTofu's
+// default is 600,000 iterations.
 const (
 	maxIterations  = 5_000_000
 	maxDerivations = 8
@@ -122,14 +122,14 @@ func (d derivation) open(passphrase string, data []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// base64 reads bytes in base64.
+// base64 reads a base64 string and returns its bytes.
 func (d *decoder) base64() ([]byte, error) {
 	text, err := d.ReadValue()
 	if err != nil {
 		return nil, err
 	}
 	if text.Kind() != '"' {
-		return nil, fmt.Errorf("%s stands where a string belongs", describe(text.Kind()))
+		return nil, fmt.Errorf("got %s, want a string", describe(text.Kind()))
 	}
 	content := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
 	n, err := base64.StdEncoding.Decode(content, text[1:len(text)-1])
@@ -139,7 +139,7 @@ func (d *decoder) base64() ([]byte, error) {
 	return content[:n], nil
 }
 
-// texts64 reads an object of bytes in base64.
+// texts64 reads an object of base64 strings.
 func (d *decoder) texts64() (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	if err := d.open('{', "an object"); err != nil {

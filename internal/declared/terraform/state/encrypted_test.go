@@ -20,8 +20,8 @@ import (
 
 const passphrase = "correct horse battery"
 
-// TestReadGenuine reads a state that OpenTofu 1.12.6 encrypted.
-func TestReadGenuine(t *testing.T) {
+// TestReadOpenTofu reads a state that OpenTofu 1.12.6 encrypted.
+func TestReadOpenTofu(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("testdata/encrypted.tfstate")
 	if err != nil {
@@ -42,7 +42,7 @@ func TestReadGenuine(t *testing.T) {
 	}
 }
 
-// An encryption makes encrypted states as OpenTofu does, with fewer iterations.
+// An encryption encrypts states like OpenTofu, with fewer iterations.
 type encryption struct {
 	version  string
 	provider string
@@ -93,11 +93,11 @@ func TestReadEncrypted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
-		t.Errorf("the state is the one that was encrypted, its hash too (-want +got):\n%s", diff)
+		t.Errorf("decrypted state and its hash (-want +got):\n%s", diff)
 	}
 }
 
-func TestReadEncryptedRefuses(t *testing.T) {
+func TestReadEncryptedErrors(t *testing.T) {
 	t.Parallel()
 	change := func(to func(*encryption)) encryption {
 		e := newEncryption()
@@ -112,22 +112,22 @@ func TestReadEncryptedRefuses(t *testing.T) {
 		encryption  encryption
 		plain       string
 		passphrases []string
-		says        string
+		want        string
 	}{
-		"NoKey":    {"no passphrase is given", newEncryption(), document(""), nil, "name the file that holds its passphrase"},
-		"WrongKey": {"another passphrase", newEncryption(), document(""), []string{"a wrong passphrase", "another"}, "no passphrase opens the encrypted state"},
+		"NoKey":    {"no passphrase is given", newEncryption(), document(""), nil, "add the file of its passphrase"},
+		"WrongKey": {"another passphrase", newEncryption(), document(""), []string{"a wrong passphrase", "another"}, "no passphrase decrypts the state"},
 		"AWS": {"a key provider that needs the cloud", change(func(e *encryption) {
 			e.provider, e.meta = "key_provider.aws_kms.main", map[string]any{"ciphertext_blob": "AAAA"}
-		}), document(""), []string{passphrase}, "encrypted by aws_kms.main, and driftd opens what pbkdf2 encrypted; use engine: plan"},
-		"Null":       {"a key provider that notes nothing", change(func(e *encryption) { e.provider, e.meta = "key_provider.static.main", nil }), document(""), []string{passphrase}, "encrypted by static.main"},
-		"Future":     {"another version", change(func(e *encryption) { e.version = "v1" }), document(""), []string{passphrase}, `encrypted in version "v1", and this driftd knows v0`},
+		}), document(""), []string{passphrase}, "encrypted by aws_kms.main, and driftd can only decrypt with pbkdf2; use engine: plan"},
+		"Null":       {"a key provider without metadata", change(func(e *encryption) { e.provider, e.meta = "key_provider.static.main", nil }), document(""), []string{passphrase}, "encrypted by static.main"},
+		"Future":     {"another version", change(func(e *encryption) { e.version = "v1" }), document(""), []string{passphrase}, `encrypted in version "v1", and this version of driftd reads v0`},
 		"Endless":    {"iterations that take a day", meta("iterations", 1_000_000_000), document(""), []string{passphrase}, "out of range"},
 		"None":       {"no iterations", meta("iterations", 0), document(""), []string{passphrase}, "out of range"},
-		"LongKey":    {"a key that is no AES key", meta("key_length", 4096), document(""), []string{passphrase}, "out of range"},
-		"ShortKey":   {"a key that is no AES key", meta("key_length", 5), document(""), []string{passphrase}, "use the key of the encrypted state"},
+		"LongKey":    {"an invalid length of an AES key", meta("key_length", 4096), document(""), []string{passphrase}, "out of range"},
+		"ShortKey":   {"an invalid length of an AES key", meta("key_length", 5), document(""), []string{passphrase}, "use the key of the encrypted state"},
 		"Hash":       {"an unknown hash", meta("hash_function", "md5"), document(""), []string{passphrase}, "out of range"},
-		"Serial":     {"a serial that somebody edited", change(func(e *encryption) { e.serial = 8 }), document(""), []string{passphrase}, "somebody edited the file"},
-		"BrokenText": {"broken content", newEncryption(), document("")[:50], []string{passphrase}, "the state ends too early"},
+		"Serial":     {"an edited serial", change(func(e *encryption) { e.serial = 8 }), document(""), []string{passphrase}, "the file was edited"},
+		"BrokenText": {"broken content", newEncryption(), document("")[:50], []string{passphrase}, "the state is truncated"},
 		"OldContent": {"content of another format", newEncryption(), `{"version":3}`, []string{passphrase}, "the state has format 3"},
 		"Twice":      {"an encrypted state in an encrypted one", newEncryption(), newEncryption().of(t, document("")), []string{passphrase}, "it has no version"},
 	}
@@ -137,8 +137,8 @@ func TestReadEncryptedRefuses(t *testing.T) {
 			o := options()
 			o.Passphrases = tc.passphrases
 			_, _, err := read(tc.encryption.of(t, tc.plain), o)
-			if err == nil || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
 			}
 			if err != nil && (strings.Contains(err.Error(), passphrase) || strings.Contains(err.Error(), "a wrong")) {
 				t.Errorf("the error shows a passphrase: %v", err)
@@ -151,14 +151,14 @@ func TestReadEncryptedDamaged(t *testing.T) {
 	t.Parallel()
 	o := options()
 	o.Passphrases = []string{passphrase}
-	cases := map[string]struct{ text, says string }{
-		"Changed":   {strings.Replace(newEncryption().of(t, document("")), `"encrypted_data":"`, `"encrypted_data":"AAAA`, 1), "no passphrase opens"},
-		"Short":     {`{"meta":{"a":"eyJzYWx0IjoiQUFBQSIsIml0ZXJhdGlvbnMiOjEsImhhc2hfZnVuY3Rpb24iOiJzaGEyNTYiLCJrZXlfbGVuZ3RoIjozMn0="},"encrypted_data":"AAAA","encryption_version":"v0"}`, "no passphrase opens"},
+	cases := map[string]struct{ text, want string }{
+		"Changed":   {strings.Replace(newEncryption().of(t, document("")), `"encrypted_data":"`, `"encrypted_data":"AAAA`, 1), "no passphrase decrypts"},
+		"Short":     {`{"meta":{"a":"eyJzYWx0IjoiQUFBQSIsIml0ZXJhdGlvbnMiOjEsImhhc2hfZnVuY3Rpb24iOiJzaGEyNTYiLCJrZXlfbGVuZ3RoIjozMn0="},"encrypted_data":"AAAA","encryption_version":"v0"}`, "no passphrase decrypts"},
 		"NoBase64":  {`{"encrypted_data":"?","encryption_version":"v0"}`, "/encrypted_data: not base64"},
-		"NoText":    {`{"encrypted_data":7}`, "a number stands where a string belongs"},
-		"NoMeta":    {`{"encrypted_data":"AAAA","encryption_version":"v0"}`, "a key provider that it does not name"},
-		"MetaList":  {`{"meta":[],"encrypted_data":"AAAA"}`, "an array stands where an object belongs"},
-		"MetaText":  {`{"meta":{"a":7}}`, "a number stands where a string belongs"},
+		"NoText":    {`{"encrypted_data":7}`, "got a number, want a string"},
+		"NoMeta":    {`{"encrypted_data":"AAAA","encryption_version":"v0"}`, "an unnamed key provider"},
+		"MetaList":  {`{"meta":[],"encrypted_data":"AAAA"}`, "got an array, want an object"},
+		"MetaText":  {`{"meta":{"a":7}}`, "got a number, want a string"},
 		"Providers": {`{"meta":{` + strings.TrimSuffix(strings.Repeat(`"key_provider.pbkdf2.%d":"eyJzYWx0IjoiQUFBQSIsIml0ZXJhdGlvbnMiOjF9",`, 9), ",") + `},"encrypted_data":"AAAA","encryption_version":"v0"}`, "9 key providers, more than 8"},
 	}
 	for name, tc := range cases {
@@ -168,17 +168,17 @@ func TestReadEncryptedDamaged(t *testing.T) {
 			for i := range strings.Count(text, "%d") {
 				text = strings.Replace(text, "%d", fmt.Sprint(i), 1)
 			}
-			if _, _, err := read(text, o); err == nil || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("got %v, want %q", err, tc.says)
+			if _, _, err := read(text, o); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
 			}
 		})
 	}
 }
 
-// slow tells metadata that may ask for many iterations, which is legal.
+// slow matches metadata with many iterations, which are valid but slow.
 var slow = regexp.MustCompile(`[0-9]{5}|[0-9][eE]`)
 
-// FuzzReadEncrypted mutates what stands within the envelope.
+// FuzzReadEncrypted mutates the content of the envelope.
 func FuzzReadEncrypted(f *testing.F) {
 	f.Add(`{"salt":"AAAA","iterations":10,"hash_function":"sha256","key_length":32}`, []byte("some bytes"), document(""))
 	f.Add(`{"salt":"AAAA","iterations":12345678,"hash_function":"sha512","key_length":16}`, []byte{}, one(`{}`))

@@ -10,15 +10,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// unknownMark stands in flat attributes for a value that was not known yet.
+// unknownMark is the flat attribute value that Terraform wrote for a value that is not yet known.
 const unknownMark = "74D93920-ED26-11E3-AC10-0800200C9A66"
 
-// unflatten makes a tree of attributes that Terraform 0.11 wrote: "disk.#" is
-// the length of a list, "disk.0.size" a field of its first element, "tags.%"
-// the size of a map. Every count is read before what it counts.
+// unflatten converts the attributes that Terraform 0.11 wrote to a tree: "disk.#" is the length of
+// a list, "disk.0.size" a field of its first element, "tags.%" the size of a map. Each count
+// precedes its elements.
 func unflatten(flat model.Value) (model.Value, error) {
 	if flat.Kind() != model.Map {
-		return model.Value{}, errors.New("attributes_flat is no object")
+		return model.Value{}, errors.New("attributes_flat is not an object")
 	}
 	root := &branch{}
 	for _, counts := range []bool{true, false} {
@@ -26,9 +26,9 @@ func unflatten(flat model.Value) (model.Value, error) {
 			v := f.Value
 			switch {
 			case v.Kind() != model.String:
-				return model.Value{}, errors.New("attributes_flat holds something other than strings")
+				return model.Value{}, errors.New("attributes_flat has a value that is not a string")
 			case strings.Count(f.Name, ".") > maxDepth:
-				return model.Value{}, errors.New("attributes_flat holds a name of too many parts")
+				return model.Value{}, errors.New("attributes_flat has a name with too many parts")
 			case v.Str() == unknownMark:
 				v = model.Value{}
 			}
@@ -40,13 +40,13 @@ func unflatten(flat model.Value) (model.Value, error) {
 	return root.tree(), nil
 }
 
-// isCount tells a name that says what the branch is from one that it holds.
+// isCount reports whether a name is a count, which sets the kind of its branch.
 func isCount(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	return last == "#" || last == "%"
 }
 
-// A branch is a map, or the list that a "#" among its names tells of.
+// A branch is a map, or a list if it has the name "#".
 type branch struct {
 	names    []string
 	children map[string]*branch
@@ -55,7 +55,7 @@ type branch struct {
 	free     bool
 }
 
-// put adds what lies at path. Below a map with free names a name may have dots.
+// put adds the value at a path. The names in a map of arbitrary keys may contain dots.
 func (b *branch) put(path string, v model.Value) {
 	name, rest, deep := strings.Cut(path, ".")
 	switch {
@@ -108,7 +108,7 @@ func (b *branch) node() model.Value {
 	return b.tree()
 }
 
-// compareIndices orders by number: an index, or the hash of a set's element.
+// compareIndices compares two numbers: indexes, or hashes of set elements.
 func compareIndices(a, b string) int {
 	m, _ := strconv.ParseUint(a, 10, 64)
 	n, _ := strconv.ParseUint(b, 10, 64)

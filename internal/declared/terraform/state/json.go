@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// maxDepth is how deep lists and maps of attributes may nest.
+	// maxDepth bounds the nesting of lists and maps.
 	maxDepth = 200
-	// maxDigits bounds a number's notation. Terraform computes with 512 bits.
+	// maxDigits bounds the length of a number. Terraform computes with 512 bits.
 	maxDigits = 1000
 )
 
-// A decoder reads a stream of JSON. Short texts, which repeat from instance to
-// instance, are kept once. fields and items are stacks on which the maps and
-// lists that are being read collect their content.
+// A decoder reads a stream of JSON. It interns short strings, because they repeat in many
+// instances. fields and items are stacks: they hold the content of the maps and lists that are
+// being read.
 type decoder struct {
 	*jsontext.Decoder
 	seed   maphash.Seed
@@ -36,8 +36,8 @@ func newDecoder(r io.Reader) *decoder {
 	return &decoder{Decoder: jsontext.NewDecoder(r), seed: maphash.MakeSeed(), texts: make([]string, keptTexts)}
 }
 
-// record reads an object and calls, for each of the named fields that it has
-// and that is not null, the field's function. It skips everything else.
+// record reads an object. It calls the function of each named field that is present and not null,
+// and skips all other fields.
 func (d *decoder) record(fields map[string]func() error) error {
 	if err := d.open('{', "an object"); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (d *decoder) record(fields map[string]func() error) error {
 	return err
 }
 
-// array reads an array and calls element for each of its elements.
+// array reads an array and calls element for each element.
 func (d *decoder) array(element func() error) error {
 	if err := d.open('[', "an array"); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (d *decoder) array(element func() error) error {
 func (d *decoder) open(kind jsontext.Kind, want string) error {
 	token, err := d.ReadToken()
 	if err == nil && token.Kind() != kind {
-		return fmt.Errorf("%s stands where %s belongs", describe(token.Kind()), want)
+		return fmt.Errorf("got %s, want %s", describe(token.Kind()), want)
 	}
 	return err
 }
@@ -97,7 +97,7 @@ func describe(kind jsontext.Kind) string {
 	return "a boolean"
 }
 
-// value reads any value.
+// value reads a value of any type.
 func (d *decoder) value() (model.Value, error) { return d.valueBelow(0) }
 
 func (d *decoder) valueBelow(depth int) (model.Value, error) {
@@ -172,7 +172,7 @@ func (d *decoder) number() (model.Value, error) {
 		return model.Value{}, err
 	}
 	if raw.Kind() != '0' {
-		return model.Value{}, fmt.Errorf("%s stands where a number belongs", describe(raw.Kind()))
+		return model.Value{}, fmt.Errorf("got %s, want a number", describe(raw.Kind()))
 	}
 	if len(raw) <= maxDigits {
 		if n, ok := model.NumberOf(d.keep(raw)); ok {
@@ -182,7 +182,7 @@ func (d *decoder) number() (model.Value, error) {
 	return model.Value{}, errors.New("a number is out of range")
 }
 
-// whole reads a whole number.
+// whole reads an integer.
 func (d *decoder) whole() (int64, error) {
 	n, err := d.number()
 	if err != nil {
@@ -190,19 +190,19 @@ func (d *decoder) whole() (int64, error) {
 	}
 	whole, err := strconv.ParseInt(n.Text(), 10, 64)
 	if err != nil || whole < 0 {
-		return 0, errors.New("want a whole number, not below 0")
+		return 0, errors.New("want a whole number of 0 or more")
 	}
 	return whole, nil
 }
 
-// string reads a string or an object's name.
+// string reads a string or the name of a field.
 func (d *decoder) string() (string, error) {
 	raw, err := d.ReadValue()
 	if err != nil {
 		return "", err
 	}
 	if raw.Kind() != '"' {
-		return "", fmt.Errorf("%s stands where a string belongs", describe(raw.Kind()))
+		return "", fmt.Errorf("got %s, want a string", describe(raw.Kind()))
 	}
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return d.keep(raw[1 : len(raw)-1]), nil
@@ -211,14 +211,13 @@ func (d *decoder) string() (string, error) {
 	return string(plain), err
 }
 
-// Texts longer than keptLength seldom repeat.
+// The bounds of interned strings. Longer strings rarely repeat.
 const (
 	keptLength = 64
 	keptTexts  = 4096
 )
 
-// keep returns text as a string, where it can the one that it returned for the
-// same text before.
+// keep returns text as a string, and the same string for equal short texts if possible.
 func (d *decoder) keep(text []byte) string {
 	if len(text) > keptLength {
 		return string(text)
@@ -230,7 +229,7 @@ func (d *decoder) keep(text []byte) string {
 	return *slot
 }
 
-// set returns a function that reads into to.
+// set returns a function that stores the result of read in to.
 func set[T any](to *T, read func() (T, error)) func() error {
 	return func() (err error) {
 		*to, err = read()

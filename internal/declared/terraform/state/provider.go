@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A Provider is a provider configuration. The default hosts of Terraform and
-// OpenTofu count as one.
+// A Provider is a provider configuration. The default registries of Terraform and OpenTofu are
+// equal.
 type Provider struct {
-	// Host is the registry's, "" for either tool's default one.
+	// Host is the host of the registry, or "" for the default registry of either program.
 	Host string
-	// Namespace is "" where a state of Terraform 0.12 does not say it.
+	// Namespace is "" if a state of Terraform 0.12 does not contain it.
 	Namespace string
 	Type      string
 	// Alias is "" for the default configuration.
@@ -24,12 +24,12 @@ func (p Provider) String() string {
 	return strings.Join(parts, "/")
 }
 
-// parseProvider reads the address of a provider configuration:
+// parseProvider parses the address of a provider configuration:
 //
 //	module.a.provider["registry.opentofu.org/bpg/proxmox"].alias["key"]
 //	module.a.provider.proxmox.alias
 //
-// The second is Terraform 0.12's; the key is OpenTofu's.
+// The second form is that of Terraform 0.12. Only OpenTofu writes a key.
 func parseProvider(address string) (Provider, error) {
 	rest, ok := strings.CutPrefix(withoutModules(address), "provider")
 	if !ok {
@@ -49,7 +49,7 @@ func parseProvider(address string) (Provider, error) {
 	return p, err
 }
 
-// withoutModules drops the "module.a.module.b." that stands before a provider.
+// withoutModules removes the prefix "module.a.module.b." of a provider address.
 func withoutModules(address string) string {
 	for {
 		below, ok := strings.CutPrefix(address, "module.")

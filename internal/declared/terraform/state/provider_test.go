@@ -40,7 +40,7 @@ func TestParseProvider(t *testing.T) {
 	}
 }
 
-func TestParseProviderRefuses(t *testing.T) {
+func TestParseProviderErrors(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "aws", "provider", "provider.", `provider["`, `provider["a"`, `provider["a/b/c/d"]`, `provider["a//b"]`, "module.a"} {
 		if got, err := parseProvider(address); err == nil {

@@ -7,15 +7,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A resource is what its instances share. Instances that stand before it is
-// known wait in pending.
+// A resource holds the values that all its instances share. Instances that precede these values in
+// the document wait in pending.
 type resource struct {
 	module, mode, typ, name, provider string
 	pending                           []object
 	begun                             bool
 }
 
-// An object is an instance as it stands in the state.
+// An object is an instance before the values of its resource are added.
 type object struct {
 	Instance
 	status   string
@@ -37,23 +37,23 @@ func (d *document) resource() error {
 	})
 	for _, o := range r.pending {
 		if err == nil {
-			err = d.hand(&r, o)
+			err = d.emit(&r, o)
 		}
 	}
 	return err
 }
 
-// module reads the module, which Terraform writes before the instances.
+// module reads the module. Terraform writes it before the instances.
 func (d *document) module(r *resource) (err error) {
 	if r.begun {
-		return errors.New("module follows instances; let Terraform write the state anew")
+		return errors.New("the module follows the instances; write the state again, such as with `terraform apply -refresh-only`")
 	}
 	r.module, err = d.string()
 	return err
 }
 
-// instances hands each instance on as it is read, unless the fields of the
-// resource are sorted by name or its instances have providers of their own.
+// instances emits each instance as soon as it is read. It first reads all of them if the fields of
+// the resource are sorted by name, or if instances have their own providers.
 func (d *document) instances(r *resource) error {
 	r.begun = r.mode != "" && r.typ != "" && r.name != "" && r.provider != ""
 	return d.array(func() error {
@@ -65,12 +65,11 @@ func (d *document) instances(r *resource) error {
 			r.pending = append(r.pending, o)
 			return nil
 		}
-		return d.hand(r, o)
+		return d.emit(r, o)
 	})
 }
 
-// object reads an instance. What a provider keeps to itself ("private") is
-// never read.
+// object reads an instance. It skips the private data of the provider ("private").
 func (d *document) object() (object, error) {
 	var o object
 	err := d.record(map[string]func() error{
@@ -96,13 +95,13 @@ func (d *document) object() (object, error) {
 	case model.Map:
 		o.Attributes = o.marks.seal(d.options.Sealer, o.Attributes)
 	default:
-		return o, errors.New("the attributes of an instance are no object")
+		return o, errors.New("the attributes of an instance are not an object")
 	}
 	return o, nil
 }
 
-// hand hands an instance to whoever reads the state.
-func (d *document) hand(r *resource, o object) error {
+// emit passes an instance to the caller of Read.
+func (d *document) emit(r *resource, o object) error {
 	if err := d.ctx.Err(); err != nil {
 		return d.stop(err)
 	}
@@ -112,13 +111,13 @@ func (d *document) hand(r *resource, o object) error {
 	}
 	id := i.Address + "\x00" + i.Deposed
 	if d.seen[id] {
-		return fmt.Errorf("%s is recorded twice", i.Address)
+		return fmt.Errorf("%s is in the state twice", i.Address)
 	}
 	d.seen[id] = true
 	return d.stop(d.each(i))
 }
 
-// instance completes o by what its resource says.
+// instance adds the values of the resource to o.
 func (r *resource) instance(o object) (Instance, error) {
 	i := o.Instance
 	i.Module, i.Type, i.Name = r.module, r.typ, r.name

@@ -7,14 +7,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// marks say what of a value is sensitive: all of it, or what lies below some
-// of its keys: strings for a map, numbers for a list. Nil marks nothing.
+// marks are the sensitive parts of a value: all of it, or parts below some of its keys. A key is a
+// string for a map and a number for a list. Nil marks nothing.
 type marks struct {
 	all   bool
 	below map[model.Value]*marks
 }
 
-// marks reads the paths of the values that the state marks.
+// marks reads the sensitive paths of an instance.
 func (d *decoder) marks() (*marks, error) {
 	m := new(marks)
 	err := d.array(func() error {
@@ -30,8 +30,8 @@ func (d *decoder) marks() (*marks, error) {
 	return m, err
 }
 
-// step returns the marks below a key. What only a set has, elements that are
-// their own keys, cannot be told apart: all of the set is marked.
+// step returns the marks below a key. An element of a set is its own key and cannot be identified,
+// so the whole set is marked.
 func (m *marks) step(key model.Value) *marks {
 	if kind := key.Kind(); kind != model.String && kind != model.Number {
 		m.all = true
@@ -60,7 +60,7 @@ func (d *decoder) step() (model.Value, error) {
 	case kind == "get_attr" && key.Kind() == model.String:
 		return key, nil
 	case kind == "index":
-		// The key's type stands beside it.
+		// The key is an object with the value and its type.
 		if typed, ok := key.Get("value"); ok {
 			key = typed
 		}
@@ -69,8 +69,8 @@ func (d *decoder) step() (model.Value, error) {
 	return key, errors.New("a sensitive path wants steps of type get_attr, with a name, or index")
 }
 
-// seal returns v with what is marked sealed. Marks that do not fit v, such as
-// a name where a list stands, are not understood: all of v is sealed.
+// seal returns v with its marked parts sealed. If the marks do not match v, such as a field name
+// for a list, all of v is sealed.
 func (m *marks) seal(s model.Sealer, v model.Value) model.Value {
 	switch {
 	case m == nil || !m.all && len(m.below) == 0:

@@ -10,13 +10,13 @@ import (
 	"io"
 )
 
-// A source hands on what a reader gives, up to a bound, and hashes it.
+// A source is a bounded reader that hashes the bytes which it returns.
 type source struct {
 	r    io.Reader
 	max  int64
 	size int64
 	hash hash.Hash
-	// err is why the reader failed, other than by ending.
+	// err is the error of the reader, except io.EOF.
 	err error
 }
 
@@ -24,7 +24,7 @@ func newSource(r io.Reader, limit int64) *source {
 	return &source{r: r, max: cmp.Or(limit, DefaultMaxBytes), hash: sha256.New()}
 }
 
-// Read fails once there is more than the bound.
+// Read returns an error if the reader has more bytes than the bound.
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.size += int64(n)

@@ -10,65 +10,64 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// DefaultMaxBytes bounds a state where Options does not, in bytes.
+// DefaultMaxBytes is the default of Options.MaxBytes.
 const DefaultMaxBytes = 1 << 30
 
-// Options say how a state is read.
+// Options are the options of Read.
 type Options struct {
-	// Sealer digests what the state marks as sensitive.
+	// Sealer seals the values that the state marks as sensitive.
 	Sealer model.Sealer
-	// Passphrases open a state that OpenTofu encrypted with key provider pbkdf2
-	// and method aes_gcm. Each is tried, in order.
+	// Passphrases decrypt a state that OpenTofu encrypted with key provider pbkdf2 and method
+	// aes_gcm. They are tried in order.
 	Passphrases []string
-	// MaxBytes bounds the state; 0 means DefaultMaxBytes.
+	// MaxBytes bounds the state, in bytes. 0 means DefaultMaxBytes.
 	MaxBytes int64
 }
 
-// A State is what a state says of itself as a whole.
+// A State holds the metadata of a state.
 type State struct {
-	// TerraformVersion is the version of the tool that wrote it last.
+	// TerraformVersion is the version of the program that last wrote the state.
 	TerraformVersion string
 	Lineage          string
 	Serial           int64
-	// Hash is the SHA-256 of the content, in hex; of the content that was
-	// encrypted, where it was, so that a new key changes nothing.
+	// Hash is the SHA-256 of the content, in hex. For an encrypted state, it is that of the
+	// decrypted content, so that a new key does not change it.
 	Hash string
 }
 
-// Record returns what a run record keeps of the reading.
+// Record returns the metadata of the state for a run record.
 func (s *State) Record(address string) model.StateRead {
 	return model.StateRead{Address: address, Lineage: s.Lineage, Serial: s.Serial, Hash: s.Hash}
 }
 
-// An Instance is one object that the state records.
+// An Instance is one object in the state.
 type Instance struct {
-	// Address is as Terraform prints it: module.m["a"].disk.data[0]. A deposed
-	// object has the address of the one that replaced it.
+	// Address is the address as Terraform prints it: module.m["a"].disk.data[0]. A deposed object
+	// has the address of its replacement.
 	Address string
 	// Module is the part of the address before the resource, or "".
 	Module string
-	// Data tells a data source from a managed resource.
+	// Data is set for a data source.
 	Data bool
 	Type string
 	Name string
 	// Key is the part of the address after the name: "", "[0]" or ["a"].
 	Key      string
 	Provider Provider
-	// Deposed is the key of an object that waits to be destroyed, or "".
+	// Deposed is the key of an object that is to be destroyed, or "".
 	Deposed string
-	// Attributes is a map. What is marked as sensitive is sealed, dynamic
-	// values stand without their types.
+	// Attributes is a map. Sensitive values are sealed. Dynamic values are stored without their
+	// types.
 	Attributes model.Value
-	// Flat tells that Attributes were written by Terraform 0.11 and have not
-	// been refreshed since: every scalar is a string.
+	// Flat is set if Attributes were written by Terraform 0.11 and not refreshed since. All scalars
+	// are then strings.
 	Flat bool
 }
 
-// Read reads a state and hands its instances to each, in the state's order.
-// It holds one of them at a time, so that memory hardly grows with the state;
-// only an encrypted one is held as a whole. When Read returns an error, what
-// it handed out does not count. An error of each ends the reading and is
-// returned as it stands. No error shows a value of the state.
+// Read reads a state and calls each for every instance, in the order of the state. It holds one
+// instance at a time, so that the memory barely grows with the state; only an encrypted state is
+// held as a whole. If Read returns an error, the instances so far must be discarded. An error of
+// each ends the reading and is returned unchanged. No error contains a value of the state.
 func Read(ctx context.Context, r io.Reader, o Options, each func(Instance) error) (*State, error) {
 	outer, err := read(ctx, r, o, each)
 	switch {
@@ -86,7 +85,7 @@ func Read(ctx context.Context, r io.Reader, o Options, each func(Instance) error
 	case err != nil:
 		return nil, err
 	case s.Serial != outer.state.Serial || s.Lineage != outer.state.Lineage:
-		return nil, errors.New("the serial or lineage beside the encrypted state is not its own: somebody edited the file")
+		return nil, errors.New("the serial or lineage of the encrypted state differs from the decrypted one: the file was edited")
 	}
 	return s, nil
 }
@@ -99,7 +98,7 @@ func readDecrypted(ctx context.Context, plain []byte, o Options, each func(Insta
 	return d.supported()
 }
 
-// read reads one document to its end.
+// read reads one document.
 func read(ctx context.Context, r io.Reader, o Options, each func(Instance) error) (*document, error) {
 	source := newSource(budget.Reader(ctx, r), o.MaxBytes)
 	d := &document{decoder: newDecoder(source), ctx: ctx, options: o, each: each, seen: map[string]bool{}}
@@ -111,7 +110,7 @@ func read(ctx context.Context, r io.Reader, o Options, each func(Instance) error
 	case source.err != nil:
 		return nil, source.err
 	case err != nil && source.size == 0:
-		return nil, errors.New("the state is empty: nothing was applied yet, or it was cut off")
+		return nil, errors.New("the state is empty: nothing was applied yet, or the file is truncated")
 	case err != nil:
 		return nil, d.locate(err)
 	}

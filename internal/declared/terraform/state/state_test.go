@@ -22,7 +22,7 @@ func options() state.Options {
 	return state.Options{Sealer: model.NewSealer([]byte("a key of the tests"))}
 }
 
-// read returns a line for each instance.
+// read returns the state, and one line per instance.
 func read(document string, o state.Options) (*state.State, []string, error) {
 	lines := []string{}
 	s, err := state.Read(context.Background(), strings.NewReader(document), o, func(i state.Instance) error {
@@ -45,13 +45,13 @@ func show(i state.Instance) string {
 	return line
 }
 
-// document returns a state of these resources.
+// document returns a state with these resources.
 func document(resources string) string {
 	return `{"version":4,"terraform_version":"1.9.8","serial":7,"lineage":"l-1","outputs":{"a":{"value":"x","type":"string"}},"resources":[` +
 		resources + `],"check_results":null}` + "\n"
 }
 
-// one returns a state of one instance.
+// one returns a state with one instance.
 func one(instance string) string {
 	return document(`{"mode":"managed","type":"lab_server","name":"web","provider":"provider[\"registry.terraform.io/driftd/lab\"]","instances":[` + instance + `]}`)
 }
@@ -69,14 +69,14 @@ func TestRead(t *testing.T) {
 		"Count":  {"count", one(`{"index_key":0,"attributes":{}},{"index_key":1,"attributes":{}}`), []string{`lab_server.web[0] (driftd/lab): {}`, `lab_server.web[1] (driftd/lab): {}`}},
 		"Each":   {"for_each, with what HCL escapes", one(`{"index_key":"k[2]\"q","attributes":{}},{"index_key":"${a} %{b} $ 100%","attributes":{}},{"index_key":"\n\t\\\u0001\u200b\ud83d\ude00é","attributes":{}},{"index_key":"","attributes":{}}`), []string{`lab_server.web["k[2]\"q"] (driftd/lab): {}`, `lab_server.web["$${a} %%{b} $ 100%"] (driftd/lab): {}`, `lab_server.web["\n\t\\\u0001\u200b😀é"] (driftd/lab): {}`, `lab_server.web[""] (driftd/lab): {}`}},
 		"Beyond": {"a character beyond the basic plane that is not printed", one(`{"index_key":"\udb40\udc01","attributes":{}}`), []string{`lab_server.web["\U000e0001"] (driftd/lab): {}`}},
-		"Module": {"modules are written as they are printed", document(`{"module":"module.m[\"k[2]\\\"q\"].module.n[0]","mode":"managed","type":"lab_server","name":"web",` + lab + `,"instances":[{"attributes":{}}]}`), []string{`module.m["k[2]\"q"].module.n[0].lab_server.web (driftd/lab): {}`}},
+		"Module": {"module addresses", document(`{"module":"module.m[\"k[2]\\\"q\"].module.n[0]","mode":"managed","type":"lab_server","name":"web",` + lab + `,"instances":[{"attributes":{}}]}`), []string{`module.m["k[2]\"q"].module.n[0].lab_server.web (driftd/lab): {}`}},
 		"Data":   {"data sources", document(`{"module":"module.m","mode":"data","type":"lab_lookup","name":"a",` + lab + `,"instances":[{"attributes":{}}]}`), []string{`module.m.data.lab_lookup.a (driftd/lab): {} data`}},
-		"Marks":  {"a tainted object, and a deposed one beside its replacement", one(`{"status":"tainted","attributes":{}},{"deposed":"0a1b2c3d","attributes":{"id":"old"}}`), []string{`lab_server.web (driftd/lab): {}`, `lab_server.web (driftd/lab): {"id":"old"} deposed 0a1b2c3d`}},
+		"Marks":  {"a tainted object, and a deposed one with its replacement", one(`{"status":"tainted","attributes":{}},{"deposed":"0a1b2c3d","attributes":{"id":"old"}}`), []string{`lab_server.web (driftd/lab): {}`, `lab_server.web (driftd/lab): {"id":"old"} deposed 0a1b2c3d`}},
 		"Own":    {"OpenTofu's providers with for_each belong to instances", document(`{"mode":"managed","type":"lab_server","name":"web","instances":[{"index_key":"a","provider":"provider[\"registry.opentofu.org/driftd/lab\"].by[\"a\"]","attributes":{}}]}`), []string{`lab_server.web["a"] (driftd/lab): {}`}},
-		"Sorted": {"a state whose fields somebody sorted", `{"lineage":"l","resources":[{"instances":[{"attributes":{"a":1}}],"mode":"managed","module":"module.m","name":"web",` + lab + `,"type":"lab_server"}],"serial":1,"terraform_version":"1.0.0","version":4}`, []string{`module.m.lab_server.web (driftd/lab): {"a":1}`}},
-		"Absent": {"no attributes are none", one(`{"schema_version":0}`), []string{`lab_server.web (driftd/lab): {}`}},
-		"Nulls":  {"null is as good as absent", one(`{"index_key":null,"status":null,"attributes":{},"sensitive_attributes":null,"dependencies":null}`), []string{`lab_server.web (driftd/lab): {}`}},
-		"Future": {"what is not known is skipped", one(`{"attributes":{},"identity":{"a":[1]},"identity_schema_version":1,"skip_destroy":true,"x":{"y":[{}]}}`), []string{`lab_server.web (driftd/lab): {}`}},
+		"Sorted": {"a state with sorted fields", `{"lineage":"l","resources":[{"instances":[{"attributes":{"a":1}}],"mode":"managed","module":"module.m","name":"web",` + lab + `,"type":"lab_server"}],"serial":1,"terraform_version":"1.0.0","version":4}`, []string{`module.m.lab_server.web (driftd/lab): {"a":1}`}},
+		"Absent": {"an instance without attributes", one(`{"schema_version":0}`), []string{`lab_server.web (driftd/lab): {}`}},
+		"Nulls":  {"null fields are ignored", one(`{"index_key":null,"status":null,"attributes":{},"sensitive_attributes":null,"dependencies":null}`), []string{`lab_server.web (driftd/lab): {}`}},
+		"Future": {"unknown fields are skipped", one(`{"attributes":{},"identity":{"a":[1]},"identity_schema_version":1,"skip_destroy":true,"x":{"y":[{}]}}`), []string{`lab_server.web (driftd/lab): {}`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -134,32 +134,32 @@ func TestReadInstance(t *testing.T) {
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestReadErrors(t *testing.T) {
 	t.Parallel()
 	const lab = `"provider":"provider[\"registry.terraform.io/driftd/lab\"]"`
 	deep := strings.Repeat(`{"a":[`, 101)
 	cases := map[string]struct {
 		reason   string
 		document string
-		says     string
+		want     string
 	}{
 		"Nothing":    {"an empty file", "", "the state is empty"},
-		"Space":      {"a file of blanks", " \n", "at byte 0: the state ends too early"},
+		"Space":      {"a file of blanks", " \n", "at byte 0: the state is truncated"},
 		"NoJSON":     {"something else", "PK\x03\x04", "at byte 0: invalid character 'P'"},
-		"Truncated":  {"a state that was cut off", one(`{"attributes":{}}`)[:200], "the state ends too early"},
-		"CutInText":  {"a state that was cut off in a text", `{"version":4,"lineage":"abc`, "at byte 27, /lineage: the state ends too early"},
-		"Rest":       {"two states in one file", document("") + document(""), "something follows the state"},
-		"Array":      {"no object", `[]`, "an array stands where an object belongs"},
-		"Version3":   {"Terraform 0.11", `{"version":3,"serial":1,"modules":[{"resources":{}}]}`, "the state has format 3, of Terraform 0.11 or older; run `terraform apply` with a newer one"},
-		"Backend":    {"the file that names the backend", `{"version":3,"serial":1,"backend":{"type":"s3","config":{}},"modules":[]}`, "which only tells where the state lies; name that place"},
-		"Version5":   {"the future", `{"version":5,"terraform_version":"3.0.1","resources":{"a":1},"check_results":7}`, "the state has format 5, written by version 3.0.1, and this driftd reads format 4; update driftd"},
+		"Truncated":  {"a truncated state", one(`{"attributes":{}}`)[:200], "the state is truncated"},
+		"CutInText":  {"a state that is truncated in a string", `{"version":4,"lineage":"abc`, "at byte 27, /lineage: the state is truncated"},
+		"Rest":       {"two states in one file", document("") + document(""), "the file continues after the state"},
+		"Array":      {"no object", `[]`, "got an array, want an object"},
+		"Version3":   {"Terraform 0.11", `{"version":3,"serial":1,"modules":[{"resources":{}}]}`, "the state has format 3, of Terraform 0.11 or older; run `terraform apply` with a newer version"},
+		"Backend":    {"the file with the backend settings", `{"version":3,"serial":1,"backend":{"type":"s3","config":{}},"modules":[]}`, "which only has the backend settings; set the location of the state itself"},
+		"Version5":   {"a newer format", `{"version":5,"terraform_version":"3.0.1","resources":{"a":1},"check_results":7}`, "the state has format 5, written by version 3.0.1, and this version of driftd reads format 4; update driftd"},
 		"NoVersion":  {"some other JSON", `{"serial":1}`, "it has no version"},
-		"Show":       {"what show prints", `{"format_version":"1.0","values":{}}`, "use `terraform state pull`"},
-		"TextAsInt":  {"a wrong type", `{"version":"4"}`, "at byte 14, /version: a string stands where a number belongs"},
+		"Show":       {"the output of terraform show", `{"format_version":"1.0","values":{}}`, "use `terraform state pull`"},
+		"TextAsInt":  {"a wrong type", `{"version":"4"}`, "at byte 14, /version: got a string, want a number"},
 		"HalfSerial": {"a wrong type", `{"version":4,"serial":1.5}`, "/serial: want a whole number"},
 		"BigSerial":  {"a number out of range", `{"version":4,"serial":99999999999999999999}`, "/serial: want a whole number"},
-		"BelowZero":  {"a number out of range", `{"version":4,"serial":-1}`, "/serial: want a whole number, not below 0"},
-		"Resources":  {"a wrong type", `{"version":4,"resources":{}}`, "/resources: an object stands where an array belongs"},
+		"BelowZero":  {"a number out of range", `{"version":4,"serial":-1}`, "/serial: want a whole number of 0 or more"},
+		"Resources":  {"a wrong type", `{"version":4,"resources":{}}`, "/resources: got an object, want an array"},
 		"Mode":       {"an unknown mode", document(`{"mode":"odd","type":"a","name":"b",` + lab + `,"instances":[{}]}`), `a resource's mode is "odd"`},
 		"NoName":     {"a resource without a name", document(`{"mode":"managed","type":"a",` + lab + `,"instances":[{}]}`), "a resource has no type or no name"},
 		"NoProvider": {"a resource without a provider", document(`{"mode":"managed","type":"a","name":"b","instances":[{}]}`), "read the provider of a.b: not the address of a provider"},
@@ -167,34 +167,34 @@ func TestReadRefuses(t *testing.T) {
 		"Status":     {"an unknown status", one(`{"status":"odd"}`), `an instance's status is "odd"`},
 		"Key":        {"a key of another type", one(`{"index_key":true}`), "read index_key: want a whole number or a string"},
 		"HalfKey":    {"half an index", one(`{"index_key":0.5}`), "read index_key: want a whole number or a string"},
-		"Twice":      {"one instance twice", one(`{},{}`), "lab_server.web is recorded twice"},
+		"Twice":      {"one instance twice", one(`{},{}`), "lab_server.web is in the state twice"},
 		"TwiceName":  {"one name twice", one(`{"attributes":{"a":1,"a":2}}`), "duplicate object member name"},
-		"Attributes": {"attributes that are no object", one(`{"attributes":[]}`), "the attributes of an instance are no object"},
-		"Flat":       {"flat attributes that are no strings", one(`{"attributes_flat":{"a":1}}`), "something other than strings"},
-		"FlatList":   {"flat attributes that are a list", one(`{"attributes_flat":["a"]}`), "attributes_flat is no object"},
-		"Deep":       {"attributes beyond all depth", one(`{"attributes":` + deep), "more than 200 levels deep"},
-		"DeepSkip":   {"depth where nothing is read", `{"version":4,"outputs":` + strings.Repeat("[", 100_000), "exceeded max depth"},
-		"DeepFlat":   {"a flat name of countless parts", one(`{"attributes_flat":{"` + strings.Repeat("a.", 1000) + `b":"1"}}`), "too many parts"},
-		"Exponent":   {"a number beyond reason", one(`{"attributes":{"a":1e999999999}}`), "a number is out of range"},
-		"Digits":     {"a number of countless digits", one(`{"attributes":{"a":0.` + strings.Repeat("1", 5000) + `}}`), "a number is out of range"},
-		"UTF8":       {"bytes that are no text", one("{\"attributes\":{\"a\":\"\xff\"}}"), "invalid UTF-8"},
+		"Attributes": {"attributes that are not an object", one(`{"attributes":[]}`), "the attributes of an instance are not an object"},
+		"Flat":       {"flat attributes that are not strings", one(`{"attributes_flat":{"a":1}}`), "a value that is not a string"},
+		"FlatList":   {"flat attributes that are a list", one(`{"attributes_flat":["a"]}`), "attributes_flat is not an object"},
+		"Deep":       {"attributes nested too deeply", one(`{"attributes":` + deep), "more than 200 levels deep"},
+		"DeepSkip":   {"a skipped field nested too deeply", `{"version":4,"outputs":` + strings.Repeat("[", 100_000), "exceeded max depth"},
+		"DeepFlat":   {"a flat name with too many parts", one(`{"attributes_flat":{"` + strings.Repeat("a.", 1000) + `b":"1"}}`), "too many parts"},
+		"Exponent":   {"a number with a huge exponent", one(`{"attributes":{"a":1e999999999}}`), "a number is out of range"},
+		"Digits":     {"a number with too many digits", one(`{"attributes":{"a":0.` + strings.Repeat("1", 5000) + `}}`), "a number is out of range"},
+		"UTF8":       {"invalid UTF-8", one("{\"attributes\":{\"a\":\"\xff\"}}"), "invalid UTF-8"},
 		"Paths":      {"a sensitive path of unknown steps", one(`{"attributes":{},"sensitive_attributes":[[{"type":"odd","value":"a"}]]}`), "a sensitive path wants steps"},
-		"PathName":   {"a name that is none", one(`{"attributes":{},"sensitive_attributes":[[{"type":"get_attr","value":3}]]}`), "a sensitive path wants steps"},
-		"PathsFlat":  {"sensitive paths that are no lists", one(`{"attributes":{},"sensitive_attributes":["a"]}`), "a string stands where an array belongs"},
-		"LateModule": {"a module that comes too late", document(`{"mode":"managed","type":"a","name":"b",` + lab + `,"instances":[{}],"module":"module.m"}`), "module follows instances"},
+		"PathName":   {"an attribute name that is not a string", one(`{"attributes":{},"sensitive_attributes":[[{"type":"get_attr","value":3}]]}`), "a sensitive path wants steps"},
+		"PathsFlat":  {"sensitive paths that are not lists", one(`{"attributes":{},"sensitive_attributes":["a"]}`), "got a string, want an array"},
+		"LateModule": {"a module after the instances", document(`{"mode":"managed","type":"a","name":"b",` + lab + `,"instances":[{}],"module":"module.m"}`), "the module follows the instances"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _, err := read(tc.document, options())
-			if err == nil || s != nil || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if err == nil || s != nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
 			}
 		})
 	}
 }
 
-func TestReadErrorsKeepSecrets(t *testing.T) {
+func TestReadErrorsHideSecrets(t *testing.T) {
 	t.Parallel()
 	for _, attributes := range []string{
 		`{"password":"hunter2`, `{"password":hunter2}`, `{"password":"hunter2" "x"}`, `{"password":"hunter2\q"}`,
@@ -263,7 +263,7 @@ func TestReadStops(t *testing.T) {
 	})
 }
 
-// endless is a state of n instances that nobody holds in memory.
+// endless generates a state of n instances without storing it.
 type endless struct {
 	n, next int
 	rest    bytes.Buffer
@@ -293,8 +293,8 @@ func (e *endless) instance() string {
 		e.next, e.next, e.next, e.next, strings.Repeat("text ", 40), e.next, strings.Repeat("cHJpdmF0", 40))
 }
 
-// TestReadMemory reads 20 MB and holds the memory that is in use meanwhile, and
-// all that was allocated, against the size.
+// TestReadMemory reads a state of 20 MB, and bounds the memory in use during the
+// reading and all allocations by its size.
 //
 //nolint:paralleltest // it measures the whole process's memory
 func TestReadMemory(t *testing.T) {

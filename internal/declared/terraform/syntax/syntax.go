@@ -1,7 +1,7 @@
-// Package syntax parses files of Terraform, OpenTofu and Terragrunt. Who pushes to a
-// repository writes these files: the parser and the evaluator of HCL recurse for each
-// bracket and operator, and Go cannot recover from a stack overflow, so a file that is
-// nested too deeply is an error.
+// Package syntax parses files of Terraform, OpenTofu and Terragrunt. Anyone who can push to a
+// repository can change these files. The parser and the evaluator of HCL recurse for each bracket
+// and operator, and Go cannot recover from a stack overflow. A file that is nested too deeply is
+// therefore an error.
 package syntax
 
 import (
@@ -35,15 +35,15 @@ var (
 	errSize  = errors.New("too large")
 )
 
-// IsBound reports whether an error is about a text that may be right, and that is not
-// parsed: it is nested too deeply, or would take too much memory.
+// IsBound reports whether an error is about a text that may be valid but was not parsed because it
+// is nested too deeply or would take too much memory.
 func IsBound(err error) bool { return errors.Is(err, errDepth) || errors.Is(err, errSize) }
 
-// Cost returns how many bytes the result of parsing a text takes at most, about. The name
-// decides as for Parse.
+// Cost returns the approximate maximum of the memory that the result of parsing a text takes, in
+// bytes. The name selects the syntax as for Parse.
 func Cost(name string, text []byte) int { return 2*len(text) + costOfToken*tokens(name, text) }
 
-// costOfToken is measured.
+// costOfToken was measured.
 const costOfToken = 420
 
 // tokens returns how many tokens a text has at most, without parsing it.
@@ -82,7 +82,7 @@ func tokensJSON(text []byte) int {
 // error names the file and the line, and holds no value of the file.
 func Parse(name string, text []byte) (*hcl.File, error) {
 	if n := tokens(name, text); n > maxTokens {
-		return nil, fmt.Errorf("parse %s: %w: about %d names, values and signs, and the most is %d", name, errSize, n, maxTokens)
+		return nil, fmt.Errorf("parse %s: %w: about %d tokens, more than the maximum of %d", name, errSize, n, maxTokens)
 	}
 	if strings.HasSuffix(name, ".json") {
 		if err := Templates(text, nil); err != nil {
@@ -126,7 +126,7 @@ func ParseTemplate(text string) (hclsyntax.Expression, error) {
 	return e, located("template", diags)
 }
 
-// IsTemplate reports whether a string in JSON syntax is more than a literal.
+// IsTemplate reports whether a string in JSON syntax is a template with expressions.
 func IsTemplate(text string) bool {
 	return strings.Contains(text, "${") || strings.Contains(text, "%{")
 }
@@ -137,12 +137,12 @@ func IsTemplate(text string) bool {
 func Templates(text []byte, visit func(hclsyntax.Expression) error) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
-	// HCL reads both of two values of one name: a tree in which the last one counts would
-	// lack the first.
+	// HCL reads both values of a repeated name. Unmarshaling into a tree would keep only the last
+	// one.
 	for depth := 0; ; {
 		token, err := dec.Token()
 		if err != nil {
-			// Its position is in the error of the HCL parser; here no value may be shown.
+			// The error of the HCL parser has the position. This error must not show a value.
 			return errors.New("not JSON")
 		}
 		switch t := token.(type) {
@@ -178,7 +178,7 @@ func template(text string, visit func(hclsyntax.Expression) error) error {
 	if errors.Is(err, errDepth) || errors.Is(err, errSize) {
 		return err
 	}
-	if err == nil && visit != nil { // Not every string is one: the CLI decides.
+	if err == nil && visit != nil { // Other strings need not be valid templates: the CLI decides.
 		return visit(e)
 	}
 	return nil

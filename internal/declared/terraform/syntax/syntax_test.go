@@ -17,17 +17,17 @@ func TestParse(t *testing.T) {
 		"Broken":        {"an error has its line and no value", "main.tf", "\nlocals { secret = \"x }", "parse main.tf:2: "},
 		"BrokenJSON":    {"no JSON", "main.tf.json", "{", "parse main.tf.json: not JSON"},
 		"Deep":          {"brackets that would overflow the stack", "main.tf", "a = " + strings.Repeat("[", 1<<18), "parse main.tf: nested too deeply"},
-		"DeepJSON":      {"the same in JSON", "main.tf.json", strings.Repeat("[", 200) + strings.Repeat("]", 200), "parse main.tf.json: nested too deeply"},
+		"DeepJSON":      {"brackets in JSON that would overflow the stack", "main.tf.json", strings.Repeat("[", 200) + strings.Repeat("]", 200), "parse main.tf.json: nested too deeply"},
 		"DeepTemplate":  {"a template in JSON", "main.tf.json", `{"a": "${` + strings.Repeat("(", 200) + `"}`, "parse main.tf.json: nested too deeply"},
 		"DeepKey":       {"a template in a key", "main.tf.json", `{"${` + strings.Repeat("(", 200) + `": 1}`, "parse main.tf.json: nested too deeply"},
-		"DeepTwice":     {"a template in one of two values of a name, which HCL reads both", "main.tf.json", `{"module": {"a": {"source": "${` + strings.Repeat("(", 200) + `"}}, "module": {}}`, "parse main.tf.json: nested too deeply"},
-		"HugeTwice":     {"a number in one of two values of a name", "main.tf.json", `{"a": 1e999999999, "a": 1}`, "parse main.tf.json: a number is too large"},
+		"DeepTwice":     {"a template in the first of two values of a repeated name", "main.tf.json", `{"module": {"a": {"source": "${` + strings.Repeat("(", 200) + `"}}, "module": {}}`, "parse main.tf.json: nested too deeply"},
+		"HugeTwice":     {"a number in the first of two values of a repeated name", "main.tf.json", `{"a": 1e999999999, "a": 1}`, "parse main.tf.json: a number is too large"},
 		"Huge":          {"a number of many digits", "main.tf.json", `{"a": 1e999999999}`, "parse main.tf.json: a number is too large"},
 		"Large":         {"a file of 8 MiB that takes gigabytes to parse", "main.tf", strings.Repeat("b{}\n", 2<<20), "parse main.tf: too large"},
-		"LargeJSON":     {"the same in JSON", "main.tf.json", `{"a":[` + strings.Repeat("{},", 2<<20) + "{}]}", "parse main.tf.json: too large"},
+		"LargeJSON":     {"a JSON file that takes gigabytes to parse", "main.tf.json", `{"a":[` + strings.Repeat("{},", 2<<20) + "{}]}", "parse main.tf.json: too large"},
 		"LargeTemplate": {"a template in JSON", "main.tf.json", `{"a":"` + strings.Repeat("${b}", 1<<18) + `"}`, "parse main.tf.json: too large"},
 		"LongText":      {"a long text is one token of JSON", "main.tf.json", `{"a":"` + strings.Repeat(`\"{},`, 1<<20) + `"}`, ""},
-		"NoTemplate":    {"a string that is no template is the CLI's to judge", "main.tf.json", `{"a": "${"}`, ""},
+		"NoTemplate":    {"a string that is not a valid template is left to the CLI", "main.tf.json", `{"a": "${"}`, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

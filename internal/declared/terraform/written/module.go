@@ -16,15 +16,14 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
-// maxFile bounds the files that are read; Terraform's own are far smaller.
+// maxFile bounds a file, in bytes. Real configuration files are far smaller.
 const maxFile = 8 << 20
 
-// A module is what the files of one folder say. What cannot be parsed is left
-// out.
+// A module holds the parsed files of one folder. Files that cannot be parsed are left out.
 type module struct {
 	// dir is the path from the root.
 	dir string
-	// resources are by type and name, the others by name.
+	// resources are by type and name, the other maps by name.
 	resources map[string]part
 	calls     map[string]call
 	variables map[string]part
@@ -33,16 +32,16 @@ type module struct {
 	values map[string][]string
 }
 
-// A part is something that stands in a file and uses variables and locals.
+// A part is a block or local in a file, with the variables and locals that it uses.
 type part struct {
 	file string
 	uses []use
 }
 
-// A use is "var" or "local", and a name.
+// A use is a reference: of is "var" or "local".
 type use struct{ of, name string }
 
-// A call is of the module at source.
+// A call is a call of the module at source.
 type call struct {
 	part
 
@@ -56,7 +55,8 @@ func newModule(dir string) *module {
 	}
 }
 
-// follow notes the files of a part, and of all that it uses.
+// follow adds the files of a part, and of all variables and locals that it uses, directly or
+// indirectly.
 func (m *module) follow(p part, found map[string]bool) {
 	seen := map[use]bool{}
 	due := []part{p}
@@ -73,7 +73,7 @@ func (m *module) follow(p part, found map[string]bool) {
 	}
 }
 
-// used returns the parts that say what a variable or local is.
+// used returns the parts that define or set a variable or local.
 func (m *module) used(u use) []part {
 	if u.of == "local" {
 		if p, known := m.locals[u.name]; known {
@@ -146,7 +146,7 @@ func (m *module) read(file string, body hcl.Body) {
 	}
 }
 
-// source returns the source of a module's call, "" where that is no plain text.
+// source returns the source of a module call, or "" if it is not a literal string.
 func source(body hcl.Body) string {
 	content, _, _ := body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "source"}}})
 	if a := content.Attributes["source"]; a != nil {
@@ -157,7 +157,7 @@ func source(body hcl.Body) string {
 	return ""
 }
 
-// uses returns what a block uses, however deep.
+// uses returns the references in a block and all its nested blocks.
 func uses(body hcl.Body) []use {
 	native, ok := body.(*hclsyntax.Body)
 	if !ok {
@@ -169,7 +169,7 @@ func uses(body hcl.Body) []use {
 		return usesOf(traversals)
 	}
 	var traversals []hcl.Traversal
-	// Only a faulty visitor makes this fail, and ours never does.
+	// VisitAll returns only the errors of the visitor, which returns none.
 	_ = hclsyntax.VisitAll(native, func(n hclsyntax.Node) hcl.Diagnostics {
 		if e, ok := n.(*hclsyntax.ScopeTraversalExpr); ok {
 			traversals = append(traversals, e.Traversal)
@@ -192,8 +192,8 @@ func usesOf(traversals []hcl.Traversal) []use {
 	return found
 }
 
-// scanValues reads the files that set a root's variables: those that Terraform
-// finds by their names, and those that are named.
+// scanValues reads the files that set the root's variables: those that Terraform loads by default,
+// and the named ones.
 func (m *module) scanValues(dir string, named []string) {
 	var names []string
 	if entries, err := os.ReadDir(dir); err == nil {
@@ -221,7 +221,7 @@ func (m *module) scanValues(dir string, named []string) {
 	}
 }
 
-// setsVariables tells the files that Terraform takes values from by itself.
+// setsVariables reports whether Terraform loads a file of values by default.
 func setsVariables(name string) bool {
 	name = strings.TrimSuffix(name, ".json")
 	return name == "terraform.tfvars" || strings.HasSuffix(name, ".auto.tfvars")

@@ -1,5 +1,4 @@
-// Package written tells in which files of a Terraform root it is written what a
-// resource is.
+// Package written finds the files of a Terraform root that define a resource.
 package written
 
 import (
@@ -10,17 +9,16 @@ import (
 	"strings"
 )
 
-// A Root is a Terraform root, with the modules beside it. It reads each folder
-// once.
+// A Root is a Terraform root with its local modules. It reads each folder once.
 type Root struct {
 	dir, within string
 	varFiles    []string
 	modules     map[string]*module
 }
 
-// New returns the root in a folder, whose variables are set by its own files
-// and by varFiles, which lie in it or are absolute. No file outside of the
-// folder within is read; "" stands for the root's own.
+// New returns the root in folder dir. varFiles set its variables, in addition to its own files;
+// their paths are inside the root, or absolute. No file outside of the folder within is read; ""
+// means dir.
 func New(dir, within string, varFiles []string) *Root {
 	if within == "" {
 		within = dir
@@ -28,11 +26,10 @@ func New(dir, within string, varFiles []string) *Root {
 	return &Root{dir: dir, within: within, varFiles: varFiles, modules: map[string]*module{}}
 }
 
-// Files returns the files that say what the resource at an address is, by path
-// from the root, sorted: where its block is, where the variables and locals are
-// set that the block uses, and where the modules are called that it lies in.
-// Where there is no such block there are none: it was removed, and what is left
-// does not tell by whom.
+// Files returns the files that define the resource at an address, as sorted paths from the root:
+// the file of its block, the files that set the variables and locals which the block uses, and the
+// files that call its modules. It returns no files if there is no such block: the block was
+// removed, and the remaining files do not show by which commit.
 func (r *Root) Files(address string) []string {
 	found := map[string]bool{}
 	calls, resource := split(address)
@@ -56,10 +53,10 @@ func (r *Root) Files(address string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// maxModules bounds how many folders are read.
+// maxModules bounds the number of folders that are read.
 const maxModules = 2000
 
-// module returns what a folder says, by its path from the root.
+// module returns the parsed files of a folder, by its path from the root.
 func (r *Root) module(dir string) *module {
 	if m := r.modules[dir]; m != nil {
 		return m
@@ -76,14 +73,13 @@ func (r *Root) module(dir string) *module {
 	return m
 }
 
-// isLocal tells a module that lies beside the root from one that is fetched.
+// isLocal reports whether a module source is a local path.
 func isLocal(source string) bool {
 	return strings.HasPrefix(source, "./") || strings.HasPrefix(source, "../")
 }
 
-// split returns the names of the modules that an address leads through, and the
-// resource in there, all without index: module.net["a.b"].lab_server.web[0]
-// leads through net to lab_server.web.
+// split returns the names of the module calls in an address, and the resource, all without indexes:
+// module.net["a.b"].lab_server.web[0] is lab_server.web in module net.
 func split(address string) (calls []string, resource string) {
 	parts := strings.Split(withoutIndexes(address), ".")
 	for len(parts) > 2 && parts[0] == "module" {
@@ -92,8 +88,8 @@ func split(address string) (calls []string, resource string) {
 	return calls, strings.Join(parts, ".")
 }
 
-// withoutIndexes takes out what stands in brackets, which may hold any text in
-// quotes.
+// withoutIndexes removes the brackets of an address and their content, which may be any quoted
+// text.
 func withoutIndexes(address string) string {
 	var b strings.Builder
 	quoted, escaped, depth := false, false, 0

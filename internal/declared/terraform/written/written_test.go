@@ -24,7 +24,7 @@ func write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// lab is a root in infra, with modules in and beside it.
+// lab returns the files of a root in infra, with modules in subfolders and in ../modules.
 func lab() map[string]string {
 	return map[string]string{
 		"infra/main.tf":                `resource "lab_server" "web" { memory = var.memory }` + "\n" + `resource "lab_server" "fixed" { memory = 1 }`,
@@ -51,18 +51,18 @@ func lab() map[string]string {
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ reason, address, want string }{
-		"Constant":  {"its own file", "lab_server.fixed", "main.tf"},
-		"Variable":  {"where its variables are declared and set", "lab_server.web", "main.tf terraform.tfvars variables.tf"},
+		"Constant":  {"only the file of its block", "lab_server.fixed", "main.tf"},
+		"Variable":  {"files that declare and set its variables", "lab_server.web", "main.tf terraform.tfvars variables.tf"},
 		"Index":     {"an instance of several", `lab_server.web["a.b[\"0"]`, "main.tf terraform.tfvars variables.tf"},
-		"Locals":    {"where its locals are set, through other ones, and by which variables", "lab_server.db[0]", "db.tf locals.tf prod.tfvars variables.tf x.auto.tfvars.json"},
+		"Locals":    {"files of its locals, of the locals and variables that these use", "lab_server.db[0]", "db.tf locals.tf prod.tfvars variables.tf x.auto.tfvars.json"},
 		"JSON":      {"a block in JSON", "lab_server.json", "json.tf.json locals.tf prod.tfvars terraform.tfvars variables.tf x.auto.tfvars.json"},
-		"Module":    {"in a module: where that is called, too", `module.net["a.b"].lab_net.this`, "../modules/net/main.tf ../modules/net/variables.tf modules.tf terraform.tfvars variables.tf"},
-		"Deep":      {"in a module of a module", `module.net["a.b"].module.deep.lab_net.leaf`, "../modules/net/deep/main.tofu ../modules/net/main.tf modules.tf terraform.tfvars variables.tf"},
-		"Fetched":   {"in a module that is fetched: where its version is chosen", "module.far.lab_net.this[1]", "fetched.tf"},
+		"Module":    {"a module's resource: the file of the call, too", `module.net["a.b"].lab_net.this`, "../modules/net/main.tf ../modules/net/variables.tf modules.tf terraform.tfvars variables.tf"},
+		"Deep":      {"a resource in a nested module", `module.net["a.b"].module.deep.lab_net.leaf`, "../modules/net/deep/main.tofu ../modules/net/main.tf modules.tf terraform.tfvars variables.tf"},
+		"Fetched":   {"a resource in a fetched module: the file of the call, which has the version", "module.far.lab_net.this[1]", "fetched.tf"},
 		"Outside":   {"nothing outside of the repository is read", "module.out.lab_net.out", ""},
-		"Gone":      {"it is declared no more: nobody knows who removed it", "lab_server.gone", ""},
-		"No module": {"a module that is declared no more", "module.gone.lab_server.web", ""},
-		"Broken":    {"in a file that cannot be parsed", "lab_server.broken2", ""},
+		"Gone":      {"a removed resource", "lab_server.gone", ""},
+		"No module": {"a removed module", "module.gone.lab_server.web", ""},
+		"Broken":    {"a resource in a file that cannot be parsed", "lab_server.broken2", ""},
 		"Nothing":   {"no address", "", ""},
 	}
 	for name, tc := range cases {
@@ -81,7 +81,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestDeep proves that a file that would overflow the parser's stack, and with that end the
+// TestDeep checks that a file that would overflow the parser's stack, and so end the
 // process, is left out.
 func TestDeep(t *testing.T) {
 	t.Parallel()
@@ -93,8 +93,7 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// FuzzFiles proves that no address, and no configuration, makes it crash or
-// hang.
+// FuzzFiles checks that Files does not crash or hang for any address and configuration.
 func FuzzFiles(f *testing.F) {
 	f.Add(`module.net["a.b"].lab_server.web[0]`, `resource "lab_server" "web" { memory = var.memory }`)
 	f.Add("module.module.module", `module "module" { source = "./." }`)

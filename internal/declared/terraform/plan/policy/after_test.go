@@ -21,8 +21,8 @@ func TestAfter(t *testing.T) {
 	}{
 		"Nothing":   {"a root that needs nothing", lab, nil, ""},
 		"Installed": {"a provider that is listed", lab, map[string]string{"data/providers/registry.terraform.io/driftd/lab/1.0.0/linux_amd64/x": ""}, ""},
-		"Unlisted":  {"one that a module or the state brought", lab, map[string]string{"data/providers/registry.terraform.io/evil/lab/1.0.0/linux_amd64/x": ""}, "init installed the provider registry.terraform.io/evil/lab, which the configuration, a module or the state names: not in allow.providers"},
-		"Link":      {"one in the plugin cache", lab, map[string]string{"data/providers/registry.terraform.io/evil/lab/1.0.0/linux_amd64": "-> /cache", "data/providers/registry.terraform.io/evil/lab/1.0.0/linux_amd64.lock": ""}, "init installed the provider registry.terraform.io/evil/lab"},
+		"Unlisted":  {"a provider that only a module or the state requires", lab, map[string]string{"data/providers/registry.terraform.io/evil/lab/1.0.0/linux_amd64/x": ""}, "init installed the provider registry.terraform.io/evil/lab, which the configuration, a module or the state requires: not in allow.providers"},
+		"Link":      {"a provider in the plugin cache", lab, map[string]string{"data/providers/registry.terraform.io/evil/lab/1.0.0/linux_amd64": "-> /cache", "data/providers/registry.terraform.io/evil/lab/1.0.0/linux_amd64.lock": ""}, "init installed the provider registry.terraform.io/evil/lab"},
 		"Registry":  {"the same name at another registry", lab, map[string]string{"data/providers/registry.evil.org/driftd/lab/1.0.0/linux_amd64/x": ""}, "init installed the provider registry.evil.org/driftd/lab"},
 		"Any":       {"without a list", Policy{Refuse: []string{"external"}}, map[string]string{"data/providers/registry.evil.org/driftd/lab/1.0.0/linux_amd64/x": ""}, ""},
 		"Fetched": {"a block of a module that was fetched", Policy{Refuse: []string{"external"}},
@@ -47,7 +47,7 @@ func TestAfter(t *testing.T) {
 		"Local":   {"a module of the repository", Policy{Refuse: []string{"external"}}, map[string]string{"data/modules/modules.json": one("a", "../a"), "copy/a/main.tf": `data "external" "x" {}`}, `a/main.tf:1: data "external" "x"`},
 		"Broken":  {"a fetched file that cannot be parsed", lab, map[string]string{"data/modules/modules.json": one("net", "../../data/modules/net"), "data/modules/net/main.tf": "x {"}, "parse module net: main.tf:1:"},
 		"List":    {"a list that cannot be read", lab, map[string]string{"data/modules/modules.json": "{"}, "read list of modules"},
-		"Plugins": {"programs that appeared", lab, map[string]string{"copy/infra/terraform.d/plugins/x": ""}, "infra/terraform.d/plugins has programs"},
+		"Plugins": {"new plugin programs", lab, map[string]string{"copy/infra/terraform.d/plugins/x": ""}, "infra/terraform.d/plugins has programs"},
 		"Zero":    {"without a policy nothing is refused", Policy{}, map[string]string{"data/modules/modules.json": "{", "copy/infra/x.tf": "x {", "copy/infra/terraform.d/plugins/x": ""}, ""},
 	}
 	for name, tc := range cases {
@@ -64,7 +64,7 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-// TestNotesAreBounded has a root with more dangerous blocks than are stored and shown.
+// TestNotesAreBounded checks a root with more dangerous blocks than are stored.
 func TestNotesAreBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -75,8 +75,8 @@ func TestNotesAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzBefore proves that no file makes the check crash or hang, and that a file that is
-// refused for its blocks is refused after a comment, too.
+// FuzzBefore checks that no file makes Before crash or hang, and that a file with a refused block
+// is also refused after a comment.
 func FuzzBefore(f *testing.F) {
 	f.Add("data \"external\" \"x\" {}", "main.tf")
 	f.Add("terraform {\n  backend \"x\" {\n a = {b = [c]}\n }\n  required_providers {\n    a = { source = \"b/c\" }\n  }\n}", "main.tf")
@@ -103,7 +103,7 @@ func FuzzBefore(f *testing.F) {
 	})
 }
 
-// FuzzSource proves that a source that matches an allow-list leads to its host.
+// FuzzSource checks that a source that matches an allow-list has its host.
 func FuzzSource(f *testing.F) {
 	for _, text := range []string{"git::https://git.example.org/a", "acme/net/aws//x?ref=1", "git@git.example.org:a/b", "/etc", "https://u:p@git.example.org/x.zip"} {
 		f.Add(text)

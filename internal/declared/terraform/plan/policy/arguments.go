@@ -8,17 +8,18 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// maxNested bounds the depth of arguments that are read.
+// maxNested bounds the nesting of arguments that are read.
 const maxNested = 20
 
-// arguments notes the arguments and blocks of a body, and what is in them, by their names
-// below prefix.
+// arguments records the arguments and blocks of a body, and all that are nested in them. Their
+// names begin with prefix.
 func (r *reading) arguments(prefix, shown string, body hcl.Body) {
 	native, ok := body.(*hclsyntax.Body)
 	if !ok {
 		attributes, diags := body.JustAttributes()
 		if diags.HasErrors() {
-			// The CLI reads lists in lists, and names that are given twice, by its schema.
+			// The CLI uses the provider's schema to read nested lists and repeated names. This
+			// package does not have the schema.
 			r.refuseToRead(fmt.Errorf("parse %s: %s", r.place(body.MissingItemRange()), diags[0].Summary))
 		}
 		for name, a := range attributes {
@@ -38,7 +39,7 @@ func (r *reading) arguments(prefix, shown string, body hcl.Body) {
 		if len(prefix)+len(name) < maxName {
 			r.arguments(prefix+"."+name, shown, b.Body)
 		}
-		if name == "content" { // Of a dynamic block: it stands for the block itself.
+		if name == "content" { // The content of a dynamic block is that of the block itself.
 			r.arguments(prefix, shown, b.Body)
 		}
 	}
@@ -48,12 +49,12 @@ func (r *reading) argument(prefix, shown, name string, at hcl.Range) {
 	r.block(prefix+"."+name, shown+": "+name, r.place(at))
 }
 
-// computed notes an argument whose value may be an object with any names.
+// computed records an argument whose value may be an object with any names.
 func (r *reading) computed(prefix, shown string, at hcl.Range) {
 	r.block(prefix+".computed", shown+": "+prefix[strings.LastIndexByte(prefix, '.')+1:], r.place(at))
 }
 
-// named notes an argument and what is in its value.
+// named records an argument and the names in its value.
 func (r *reading) named(prefix, shown, name string, at hcl.Range, value hcl.Expression, depth int) {
 	r.argument(prefix, shown, name, at)
 	if len(prefix)+len(name) >= maxName {
@@ -61,13 +62,14 @@ func (r *reading) named(prefix, shown, name string, at hcl.Range, value hcl.Expr
 	}
 	r.objects(prefix+"."+name, shown, value, depth+1)
 	if name == "dynamic" || name == "content" {
-		// A dynamic block in JSON syntax: its label names the block, whose body is the content.
+		// In JSON syntax, the label of a dynamic block is the name of the block, and its body is
+		// the content.
 		r.objects(prefix, shown, value, depth+1)
 	}
 }
 
-// objects notes the names in objects and lists. What driftd does not evaluate, and what is
-// nested too deeply, is noted as computed.
+// objects records the names in objects and lists. An expression that is not evaluated, or is nested
+// too deeply, is recorded as computed.
 func (r *reading) objects(prefix, shown string, e hcl.Expression, depth int) {
 	if depth > maxNested {
 		r.computed(prefix, shown, e.Range())

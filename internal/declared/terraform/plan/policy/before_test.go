@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// beforeCase is a root in the folder infra of a repository, and what Before says.
+// beforeCase is a root in the folder infra of a repository, and the error of Before.
 type beforeCase struct {
 	reason string
 	policy Policy
@@ -42,8 +42,8 @@ func TestBeforeProviders(t *testing.T) {
 	lab := Policy{Providers: []string{"driftd/lab", "hashicorp/random"}}
 	for name, tc := range map[string]beforeCase{
 		"Listed":      {"a provider that is listed", lab, file("terraform {\n  required_providers {\n    lab = { source = \"driftd/lab\" }\n  }\n}\nresource \"lab_server\" \"x\" {}"), ""},
-		"Builtin":     {"what the CLI holds itself", lab, file("resource \"terraform_data\" \"x\" {}\ndata \"terraform_remote_state\" \"y\" {}"), ""},
-		"Required":    {"one that is not", lab, file("terraform {\n  required_providers {\n    lab = { source = \"evil/lab\" }\n  }\n}"), "infra/main.tf:3: required_providers.lab uses the provider evil/lab: not in allow.providers"},
+		"Builtin":     {"a built-in provider", lab, file("resource \"terraform_data\" \"x\" {}\ndata \"terraform_remote_state\" \"y\" {}"), ""},
+		"Required":    {"not in the list", lab, file("terraform {\n  required_providers {\n    lab = { source = \"evil/lab\" }\n  }\n}"), "infra/main.tf:3: required_providers.lab uses the provider evil/lab: not in allow.providers"},
 		"Implied":     {"a resource implies its provider", lab, file("resource \"aws_vpc\" \"x\" {}"), `infra/main.tf:1: resource "aws_vpc" "x" uses the provider hashicorp/aws: not in allow.providers`},
 		"Data":        {"a data source, too", lab, file("data \"aws_vpc\" \"x\" {}"), `infra/main.tf:1: data "aws_vpc" "x" uses the provider hashicorp/aws`},
 		"Ephemeral":   {"an ephemeral resource, too", lab, file("ephemeral \"aws_token\" \"x\" {}"), `infra/main.tf:1: ephemeral "aws_token" "x" uses the provider hashicorp/aws`},
@@ -51,26 +51,26 @@ func TestBeforeProviders(t *testing.T) {
 		"Meta":        {"the meta-argument", lab, file("resource \"random_id\" \"x\" {\n  provider = aws.west\n}"), `infra/main.tf:1: resource "random_id" "x" uses the provider hashicorp/aws`},
 		"MetaText":    {"the meta-argument as Terraform 0.11 wrote it", lab, file("resource \"random_id\" \"x\" {\n  provider = \"aws.west\"\n}"), `infra/main.tf:1: resource "random_id" "x" uses the provider hashicorp/aws`},
 		"MetaIndex":   {"one of several, as OpenTofu has it", lab, file("resource \"random_id\" \"x\" {\n  provider = aws.by[each.key]\n}"), `infra/main.tf:1: resource "random_id" "x" uses the provider hashicorp/aws`},
-		"MetaIs":      {"the meta-argument wins over the type", lab, file("resource \"aws_vpc\" \"x\" {\n  provider = random\n}"), ""},
+		"MetaIs":      {"the meta-argument overrides the type", lab, file("resource \"aws_vpc\" \"x\" {\n  provider = random\n}"), ""},
 		"Passed":      {"a provider that is passed to a module", lab, map[string]string{"main.tf": "module \"m\" {\n  source = \"./m\"\n  providers = { aws = aws.west }\n}", "m/main.tf": ""}, `infra/main.tf:1: module "m" uses the provider hashicorp/aws`},
 		"Module":      {"a provider of a local module", lab, map[string]string{"main.tf": `module "m" { source = "./m" }`, "m/main.tf": `module "n" { source = "../n" }`, "n/a.tf": `resource "aws_vpc" "x" {}`}, `infra/n/a.tf:1: resource "aws_vpc" "x" uses the provider hashicorp/aws`},
 		"Elsewhere":   {"the source is in another file", lab, map[string]string{"main.tf": `resource "srv_x" "y" {}`, "versions.tf": "terraform {\n  required_providers {\n    srv = { source = \"driftd/lab\" }\n  }\n}"}, ""},
 		"Version":     {"the form without a source", lab, file("terraform {\n  required_providers {\n    aws = \"~> 5.0\"\n  }\n}"), "infra/main.tf:3: required_providers.aws uses the provider hashicorp/aws"},
-		"Variable":    {"a source that is no constant", lab, file("terraform {\n  required_providers {\n    lab = { source = var.x }\n  }\n}"), "infra/main.tf:3: required_providers.lab: its source is not a constant"},
-		"NoObject":    {"a requirement that is no object", lab, file("terraform {\n  required_providers {\n    lab = merge({}, {})\n  }\n}"), "infra/main.tf:3: required_providers.lab: its source is not a constant"},
+		"Variable":    {"a source that is not a constant", lab, file("terraform {\n  required_providers {\n    lab = { source = var.x }\n  }\n}"), "infra/main.tf:3: required_providers.lab: its source is not a constant"},
+		"NoObject":    {"a requirement that is not an object", lab, file("terraform {\n  required_providers {\n    lab = merge({}, {})\n  }\n}"), "infra/main.tf:3: required_providers.lab: its source is not a constant"},
 		"Override":    {"an override file", lab, map[string]string{"main.tf": "terraform {\n  required_providers {\n    lab = { source = \"driftd/lab\" }\n  }\n}", "main_override.tf": "terraform {\n  required_providers {\n    lab = { source = \"evil/lab\" }\n  }\n}"}, "infra/main_override.tf:3: required_providers.lab uses the provider evil/lab"},
 		"Tofu":        {"a file of OpenTofu", lab, map[string]string{"main.tf": "", "main.tofu": `resource "aws_vpc" "x" {}`}, `infra/main.tofu:1: resource "aws_vpc" "x" uses`},
 		"JSON":        {"JSON syntax", lab, jsonFile(`{"resource": {"aws_vpc": {"x": {}}}}`), `infra/main.tf.json:1: resource "aws_vpc" "x" uses the provider hashicorp/aws`},
 		"JSONList":    {"JSON syntax with lists", lab, jsonFile(`{"terraform": [{"required_providers": [{"lab": {"source": "evil/lab"}}]}]}`), "infra/main.tf.json:1: required_providers.lab uses the provider evil/lab"},
 		"JSONMeta":    {"the meta-argument in JSON", lab, jsonFile(`{"resource": {"random_id": {"x": {"provider": "aws.west"}}}}`), `infra/main.tf.json:1: resource "random_id" "x" uses the provider hashicorp/aws`},
 		"Check":       {"a data source in a check block", lab, file("check \"c\" {\n  data \"aws_vpc\" \"x\" {}\n}"), `infra/main.tf:2: data "aws_vpc" "x" uses the provider hashicorp/aws`},
-		"StateStore":  {"a state store is a provider's", lab, file("terraform {\n  state_store \"aws_s3\" {}\n}"), `infra/main.tf:2: state_store "aws_s3" uses the provider hashicorp/aws`},
+		"StateStore":  {"a state store of a provider", lab, file("terraform {\n  state_store \"aws_s3\" {}\n}"), `infra/main.tf:2: state_store "aws_s3" uses the provider hashicorp/aws`},
 		"Plugins":     {"programs in the repository", lab, map[string]string{"terraform.d/plugins/x": ""}, "infra/terraform.d/plugins has programs that init may install as any provider: allow.providers is set"},
 		"PluginsLink": {"the same folder as a link", lab, map[string]string{"terraform.d/plugins": "-> ../x"}, "infra/terraform.d/plugins has programs that"},
 		"Hidden":      {"files that the CLI ignores", lab, map[string]string{".a.tf": "x {", "b.tf~": "x {", "#c.tf#": "x {", "d.txt": "x {"}, ""},
 		"Broken":      {"a file that cannot be parsed", lab, file("x {"), "parse infra/main.tf:1:"},
 		"BrokenJSON":  {"a JSON file that cannot be parsed", lab, jsonFile("{"), "parse infra/main.tf.json: not JSON"},
-		"Labels":      {"a block that driftd reads otherwise than the CLI", lab, file("resource \"aws_vpc\" {}"), "parse infra/main.tf:1:"},
+		"Labels":      {"a block with too many labels", lab, file("resource \"aws_vpc\" {}"), "parse infra/main.tf:1:"},
 		"Deep":        {"a file that is nested too deeply", lab, file("locals { a = " + strings.Repeat("[", 1000) + " }"), "parse infra/main.tf: nested too deeply"},
 		"Large":       {"a file that is too large", lab, file(strings.Repeat("#", maxFile+1)), "read infra/main.tf: more than 8 MiB"},
 		"Encoding":    {"a file in another encoding", lab, file("\xff\xfel\x00o\x00c\x00a\x00l\x00s\x00"), "parse infra/main.tf"},
@@ -87,23 +87,23 @@ func TestBeforeModules(t *testing.T) {
 	git := Policy{Modules: []string{"git::https://git.example.org/*", "acme/*"}}
 	for name, tc := range map[string]beforeCase{
 		"Listed":    {"sources that are listed", git, file("module \"a\" { source = \"git::https://git.example.org/a.git?ref=v1\" }\nmodule \"b\" { source = \"acme/net/aws\" }"), ""},
-		"Other":     {"one that is not", git, file("module \"a\" {\n  source = \"git::https://user:secret@evil.org/a.git//x?ref=v1\"\n}"), `infra/main.tf:1: module "a" has the source git::https://evil.org/a//x: not in allow.modules`},
+		"Other":     {"not in the list", git, file("module \"a\" {\n  source = \"git::https://user:secret@evil.org/a.git//x?ref=v1\"\n}"), `infra/main.tf:1: module "a" has the source git::https://evil.org/a//x: not in allow.modules`},
 		"None":      {"an empty list", Policy{Modules: []string{}}, file("module \"a\" { source = \"acme/net/aws\" }"), `infra/main.tf:1: module "a" has the source acme/net/aws: not in allow.modules`},
 		"Local":     {"a module in the repository", git, map[string]string{"main.tf": `module "a" { source = "../modules/a" }`, "../modules/a/main.tf": `module "b" { source = "./b" }`, "../modules/a/b/x.tf": ""}, ""},
 		"Up":        {"a path that leads out of the repository", git, file(`module "a" { source = "../../other" }`), `infra/main.tf:1: module "a": its source ../../other is not in the repository`},
 		"UpDeep":    {"the same from a module", git, map[string]string{"main.tf": `module "a" { source = "./a" }`, "a/main.tf": `module "b" { source = "../../../other" }`}, `infra/a/main.tf:1: module "b": its source ../../../other is not in`},
 		"UpRefuse":  {"with refuse alone", Policy{Refuse: []string{"external"}}, file(`module "a" { source = "../../other" }`), `infra/main.tf:1: module "a": its source`},
 		"Absolute":  {"a path of the machine", git, file(`module "a" { source = "/etc/driftd" }`), `infra/main.tf:1: module "a" has the source file:///etc/driftd: not in allow.modules`},
-		"Variable":  {"a source that is no constant", git, file(`module "a" { source = var.x }`), `infra/main.tf:1: module "a": its source is not a constant`},
+		"Variable":  {"a source that is not a constant", git, file(`module "a" { source = var.x }`), `infra/main.tf:1: module "a": its source is not a constant`},
 		"Template":  {"a source that is a template", git, file(`module "a" { source = "git::https://git.example.org/${var.x}" }`), `infra/main.tf:1: module "a": its source is not a constant`},
-		"Unknown":   {"a form that is not understood", git, file(`module "a" { source = "bucket.s3.amazonaws.com/a" }`), `infra/main.tf:1: module "a": the source is not understood`},
+		"Unknown":   {"an unsupported form", git, file(`module "a" { source = "bucket.s3.amazonaws.com/a" }`), `infra/main.tf:1: module "a": the form of the source is not supported`},
 		"ForEach":   {"a module of several instances", git, file("module \"a\" {\n  for_each = var.x\n  source = \"evil/net/aws\"\n}"), `infra/main.tf:1: module "a" has the source evil/net/aws`},
 		"JSON":      {"JSON syntax", git, jsonFile(`{"module": {"a": {"source": "evil/net/aws"}}}`), `infra/main.tf.json:1: module "a" has the source evil/net/aws`},
 		"Circle":    {"modules in a circle", git, map[string]string{"main.tf": `module "a" { source = "./a" }`, "a/main.tf": `module "a" { source = "../a" }`}, ""},
 		"Unpinned":  {"a tag may be moved", Policy{Refuse: []string{"unpinned"}}, file(`module "a" { source = "git::https://u:secret@git.example.org/a?ref=v1" }`), `infra/main.tf:1: module "a" from git::https://git.example.org/a is not fetched by commit, exact version or checksum: its code may change without a commit here: refuse has unpinned`},
 		"Pinned":    {"a commit", Policy{Refuse: []string{"unpinned"}}, file(`module "a" { source = "git::https://git.example.org/a?ref=0123456789abcdef0123456789abcdef01234567" }`), ""},
 		"Version":   {"an exact version", Policy{Refuse: []string{"unpinned"}}, file("module \"a\" {\n  source = \"acme/net/aws\"\n  version = \"1.2.3\"\n}"), ""},
-		"No source": {"an override file names none", git, map[string]string{"a_override.tf": `module "a" { x = 1 }`}, ""},
+		"No source": {"an override file without a source", git, map[string]string{"a_override.tf": `module "a" { x = 1 }`}, ""},
 		"Unset":     {"no list", Policy{Providers: []string{}}, file(`module "a" { source = "evil/net/aws" }`), ""},
 	} {
 		tc.run(t, name)
@@ -118,7 +118,7 @@ func TestBeforeBlocks(t *testing.T) {
 	for name, tc := range map[string]beforeCase{
 		"External":     {"a program", refuse("external"), file("\n\ndata \"external\" \"x\" {}"), "infra/main.tf:3: " + external},
 		"Other":        {"another danger", refuse("http"), file("data \"external\" \"x\" {}"), ""},
-		"Provider":     {"whatever its provider is called", refuse("external"), file("data \"external\" \"x\" {\n  provider = foo\n}"), "infra/main.tf:1: " + external},
+		"Provider":     {"a data source with another provider", refuse("external"), file("data \"external\" \"x\" {\n  provider = foo\n}"), "infra/main.tf:1: " + external},
 		"Check":        {"in a check block", refuse("external"), file("check \"c\" {\n  data \"external\" \"x\" {}\n}"), "infra/main.tf:2: " + external},
 		"JSON":         {"JSON syntax", refuse("external"), jsonFile(`{"data": [{"external": [{"x": {}}]}]}`), "infra/main.tf.json:1: " + external},
 		"Module":       {"in a local module", refuse("external"), map[string]string{"main.tf": `module "a" { source = "./a" }`, "a/b.tf": `data "external" "x" {}`}, "infra/a/b.tf:1: " + external},
@@ -129,7 +129,7 @@ func TestBeforeBlocks(t *testing.T) {
 		"Removed":      {"in a removed block", refuse("local-exec"), file("removed {\n  from = x.y\n  provisioner \"local-exec\" {}\n}"), `infra/main.tf:3: provisioner "local-exec"`},
 		"LocalJSON":    {"a provisioner in JSON", refuse("local-exec"), jsonFile(`{"resource": {"a": {"b": {"provisioner": [{"local-exec": {}}]}}}}`), `infra/main.tf.json:1: provisioner "local-exec"`},
 		"RemoteExec":   {"a provisioner", refuse("remote-exec"), file("resource \"null_resource\" \"x\" {\n  provisioner \"file\" {}\n}"), `infra/main.tf:2: provisioner "file"`},
-		"RemoteState":  {"a state of somebody else", refuse("remote-state"), file(`data "terraform_remote_state" "x" {}`), `infra/main.tf:1: data "terraform_remote_state" "x" reads a state`},
+		"RemoteState":  {"another state", refuse("remote-state"), file(`data "terraform_remote_state" "x" {}`), `infra/main.tf:1: data "terraform_remote_state" "x" reads a state`},
 		"Plugins":      {"programs in the repository", refuse("plugins"), map[string]string{"terraform.d/plugins/x": ""}, "infra/terraform.d/plugins has programs that init may install as any provider: refuse has plugins"},
 		"Exec":         {"a program that signs in", refuse("exec"), file("provider \"kubernetes\" {\n  exec {\n  }\n}"), `infra/main.tf:2: provider "kubernetes": exec may run a program`},
 		"ExecDeep":     {"in a block", refuse("exec"), file("provider \"helm\" {\n  kubernetes {\n    exec {}\n  }\n}"), `infra/main.tf:3: provider "helm": exec may run a program`},

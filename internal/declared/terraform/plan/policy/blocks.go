@@ -19,17 +19,17 @@ type reading struct {
 
 	// name is the file that is being read.
 	name string
-	// required are the sources that required_providers gives to local names, and used are
-	// the local names that are used.
+	// required are the sources of local names in required_providers. used are the local names that
+	// the module uses.
 	required map[string][]use
 	used     []local
 }
 
-// A local is the use of a provider by its local name.
+// A local is a use of a provider by its local name.
 type local struct{ name, place, shown string }
 
-// Bounds of the blocks that are noted. No CLI takes a label of a kilobyte, and each argument
-// of a block is noted with its labels.
+// The bounds of recorded blocks. No CLI accepts a label of a kilobyte, and the record of each
+// argument contains the labels of its block.
 const (
 	maxName   = 1 << 10
 	maxBlocks = 100_000
@@ -48,10 +48,10 @@ func (r *reading) block(name, shown, place string) {
 	r.blocks = append(r.blocks, Block{Name: name, Shown: shown, Place: place})
 }
 
-// maxUnread bounds the errors that are kept of one module.
+// maxUnread bounds the recorded errors of one module.
 const maxUnread = 100
 
-// refuseToRead notes that the module has something that driftd does not read.
+// refuseToRead records that driftd cannot read a part of the module.
 func (r *reading) refuseToRead(err error) {
 	if len(r.unread) < maxUnread {
 		r.unread = append(r.unread, err)
@@ -60,8 +60,8 @@ func (r *reading) refuseToRead(err error) {
 
 func (r *reading) place(at hcl.Range) string { return fmt.Sprintf("%s:%d", r.name, at.Start.Line) }
 
-// content returns the blocks and attributes of a body. What does not fit the schema makes
-// the file one that cannot be read.
+// content returns the blocks and attributes of a body. If the body does not match the schema, the
+// file counts as unreadable.
 func (r *reading) content(body hcl.Body, schema *hcl.BodySchema) *hcl.BodyContent {
 	content, _, diags := body.PartialContent(schema)
 	if diags.HasErrors() {
@@ -104,7 +104,7 @@ func (r *reading) body(body hcl.Body) {
 	}
 }
 
-// resource reads a resource, or a data, ephemeral, action or removed block.
+// resource reads a resource, data, ephemeral, action or removed block.
 func (r *reading) resource(b *hcl.Block) {
 	place, shown := r.place(b.DefRange), shownBlock(b)
 	content := r.content(b.Body, blockSchema(map[string][]string{"provisioner": {"type"}}, "provider"))
@@ -116,7 +116,7 @@ func (r *reading) resource(b *hcl.Block) {
 	}
 	r.block(b.Type+"."+b.Labels[0], shown, place)
 	if b.Labels[0] == "terraform_remote_state" {
-		// Its arguments are those of a backend, which may run programs.
+		// Its arguments are those of a backend, and may run programs.
 		r.arguments(b.Type+"."+b.Labels[0], shown, b.Body)
 	}
 	if a := content.Attributes["provider"]; a != nil {
@@ -135,18 +135,18 @@ func shownBlock(b *hcl.Block) string {
 	return strings.Join(words, " ")
 }
 
-// uses notes the use of providers by their local names.
+// uses records uses of providers by their local names.
 func (r *reading) uses(place, shown string, names ...string) {
 	for _, name := range names {
 		r.used = append(r.used, local{name, place, shown})
 	}
 }
 
-// roots returns the names that the references of an expression begin with.
+// roots returns the first names of the references in an expression.
 func roots(e hcl.Expression) []string {
 	var names []string
 	if text, ok := constantText(e); ok {
-		// The old form "aws.west", and that of JSON.
+		// The old form "aws.west", also used in JSON.
 		name, _, _ := strings.Cut(text, ".")
 		return []string{name}
 	}
@@ -158,7 +158,7 @@ func roots(e hcl.Expression) []string {
 	return names
 }
 
-// constantText returns the value of an expression that is a constant text.
+// constantText returns the value of an expression that is a constant string.
 func constantText(e hcl.Expression) (string, bool) {
 	v, diags := e.Value(nil)
 	if diags.HasErrors() || !v.IsWhollyKnown() || v.IsNull() || v.Type() != cty.String {
@@ -230,7 +230,7 @@ func (r *reading) requirements(body hcl.Body) {
 	}
 }
 
-// keyText returns the key of an object.
+// keyText returns a key of an object.
 func keyText(e hcl.Expression) (string, bool) {
 	if name := hcl.ExprAsKeyword(e); name != "" {
 		return name, true
@@ -238,7 +238,7 @@ func keyText(e hcl.Expression) (string, bool) {
 	return constantText(e)
 }
 
-// resolve adds the providers whose local names are used and not required.
+// resolve adds the implied providers: local names that are used but not in required_providers.
 func (r *reading) resolve() {
 	for _, l := range r.used {
 		if len(r.required[l.name]) == 0 {
@@ -247,7 +247,7 @@ func (r *reading) resolve() {
 	}
 }
 
-// call reads the call of a module.
+// call reads a module call.
 func (r *reading) call(b *hcl.Block) {
 	c := call{place: r.place(b.DefRange), shown: shownBlock(b)}
 	content := r.content(b.Body, blockSchema(nil, "source", "version", "providers"))
@@ -259,7 +259,7 @@ func (r *reading) call(b *hcl.Block) {
 	}
 	a := content.Attributes["source"]
 	if a == nil {
-		return // An override file, or an error of the CLI.
+		return // an override file, or an error that the CLI reports
 	}
 	text, ok := constantText(a.Expr)
 	switch {

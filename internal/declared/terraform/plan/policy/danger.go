@@ -6,34 +6,34 @@ import (
 	"strings"
 )
 
-// A danger is what a root can do to the machine that plans or applies it, by a name that
-// the setting refuse may list.
+// A danger is a harmful capability of a root on the machine that plans or applies it. The setting
+// refuse may list its name.
 type danger struct {
 	name string
-	// reported and quiet are patterns of the names of blocks. Both are refused with the
-	// danger; ordinary roots are full of those in quiet, and they are not reported.
+	// reported and quiet are patterns of block names. refuse covers both. Blocks that match only
+	// quiet are not reported, because ordinary roots have many of them.
 	reported, quiet []string
 	does            string
 }
 
-// dangers are what is reported, and refused by name.
+// dangers returns all dangers.
 func dangers() []danger {
 	const inPlan = " in every plan"
 	return []danger{
 		{name: "external", does: "runs a program of the repository's choice" + inPlan,
-			// local_command: hashicorp/local; shell_script: scottwinkler/shell; key providers and
-			// methods of OpenTofu's state encryption run with init, too.
+			// local_command is of hashicorp/local, shell_script of scottwinkler/shell. Key
+			// providers and methods of OpenTofu's state encryption also run during init.
 			reported: []string{"data.external", "data.local_command", "data.shell_script", "resource.shell_script",
 				"encryption.key_provider.external", "encryption.method.external"}},
 		{name: "exec", does: "may run a program of the repository's choice for credentials" + inPlan,
-			// What files of AWS (credential_process) and of Kubernetes (exec) name is run as well.
+			// Programs in files of AWS (credential_process) and of Kubernetes (exec) are run, too.
 			reported: []string{"provider.*.exec", "backend.*.exec"},
 			quiet: []string{"provider.*.shared_c*_file*", "backend.*.shared_c*_file*", "provider.*.config_path*", "backend.*.config_path*",
 				"provider.*.ssh_opts",
 				// The key providers of OpenTofu, and the backends of other states.
 				"encryption.*.shared_c*_file*", "data.terraform_remote_state.config.*exec", "data.terraform_remote_state.config.*shared_c*_file*",
 				"data.terraform_remote_state.config.*config_path*", "data.terraform_remote_state.config.computed",
-				// An object whose names driftd does not know: it may have exec.
+				// An object whose names are not known may have exec.
 				"provider.*.kubernetes.computed"}},
 		{name: "http", does: "sends a request to an address of the repository's choice" + inPlan,
 			reported: []string{"data.http", "ephemeral.http"}},
@@ -53,7 +53,7 @@ func dangers() []danger {
 	}
 }
 
-// dangerNames returns the names, for messages.
+// dangerNames returns the names of all dangers, for messages.
 func dangerNames() []string {
 	var names []string
 	for _, d := range dangers() {
@@ -64,22 +64,21 @@ func dangerNames() []string {
 
 // A Block is a part of a configuration that a policy may refuse.
 type Block struct {
-	// Name is what patterns match: "data.external", "provisioner.local-exec",
+	// Name is matched by patterns: "data.external", "provisioner.local-exec",
 	// "provider.kubernetes.exec", "backend.http.address", "file.outside".
 	Name string
-	// Shown is how the configuration writes it: data "external" "who".
+	// Shown is the block as in the configuration: data "external" "who".
 	Shown string
-	// Place is the file with the line, "main.tf:12"; without one in JSON syntax where the
-	// line is not known.
+	// Place is the file and the line: "main.tf:12". In JSON syntax, it may lack the line.
 	Place string
 }
 
-// reportable returns the danger that a block is reported for.
+// reportable returns the danger for which a block is reported.
 func reportable(b Block) (danger, bool) {
 	return find(b, func(d danger) []string { return d.reported })
 }
 
-// known returns the danger that a block belongs to.
+// known returns the danger of a block.
 func known(b Block) (danger, bool) {
 	return find(b, func(d danger) []string { return slices.Concat(d.reported, d.quiet) })
 }
@@ -109,7 +108,7 @@ func (p Policy) refused(b Block) (entry string, ok bool) {
 	return p.Refuse[i], true
 }
 
-// kinds are what the names of blocks begin with.
+// kinds returns the possible first parts of block names.
 func kinds() []string {
 	return []string{"action", "backend", "data", "encryption", "ephemeral", "file", "module", "plugins", "provider", "provisioner",
 		"resource", "state_store"}

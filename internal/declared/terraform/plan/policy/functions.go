@@ -14,8 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
-// readsFile reports whether a function reads the file that its first argument names, or
-// lists a folder.
+// readsFile reports whether a function reads the file, or lists the folder, in its first argument.
 func readsFile(function string) bool {
 	switch strings.TrimPrefix(function, "core::") {
 	case "file", "filebase64", "filebase64sha256", "filebase64sha512", "fileexists", "filemd5", "fileset", "filesha1",
@@ -25,11 +24,11 @@ func readsFile(function string) bool {
 	return false
 }
 
-// functions notes the functions of a file that may read a file outside of the repository.
+// functions records the calls in a file that may read a file outside of the repository.
 func (r *reading) functions(body hcl.Body, text []byte) {
 	native, ok := body.(*hclsyntax.Body)
 	if !ok {
-		// Parse has found no error in it.
+		// Parse has already checked the templates.
 		_ = syntax.Templates(text, func(e hclsyntax.Expression) error {
 			r.visit(e, r.name, nil)
 			return nil
@@ -39,10 +38,10 @@ func (r *reading) functions(body hcl.Body, text []byte) {
 	r.visit(native, "", nil)
 }
 
-// visit notes the functions below a node. In JSON syntax and in templates, place stands for
-// the position. Templates are those that lead to the node.
+// visit records the calls below a node. In JSON syntax and in templates, place replaces the
+// position. templates are the template files that contain the node, outermost first.
 func (r *reading) visit(node hclsyntax.Node, place string, templates []string) {
-	// Only a faulty visitor makes this fail, and ours never does.
+	// VisitAll returns only the errors of the visitor, which returns none.
 	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
 		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok {
 			at := place
@@ -58,7 +57,7 @@ func (r *reading) visit(node hclsyntax.Node, place string, templates []string) {
 func (r *reading) function(call *hclsyntax.FunctionCallExpr, place string, templates []string) {
 	name := strings.TrimPrefix(call.Name, "core::")
 	if name == "templatestring" {
-		// The template is a value: what it holds is not known here.
+		// The template is a value that is not known here.
 		r.block("file.computed", "templatestring(…)", place)
 		return
 	}
@@ -80,7 +79,7 @@ func (r *reading) function(call *hclsyntax.FunctionCallExpr, place string, templ
 	}
 }
 
-// leadsUp reports whether the pattern of fileset is a constant that leads up.
+// leadsUp reports whether the pattern of a fileset call is a constant with "..".
 func leadsUp(e hclsyntax.Expression) bool {
 	text, ok := constantText(e)
 	return ok && strings.Contains(text, "..")
@@ -95,7 +94,7 @@ func (r *reading) template(path, shown, place string, templates []string) {
 	}
 	text, err := folder.ReadBounded(path, maxFile)
 	if os.IsNotExist(err) {
-		return // The CLI reports it.
+		return // The CLI reports the error.
 	}
 	var e hclsyntax.Expression
 	if err == nil {
@@ -108,9 +107,8 @@ func (r *reading) template(path, shown, place string, templates []string) {
 	r.visit(e, place, append(templates, path))
 }
 
-// path returns the path of a file that is a constant but for path.module, path.root and
-// path.cwd, and how messages show it. The path is empty where it is written from / or from a
-// home folder.
+// path returns a path that is constant except for path.module, path.root and path.cwd, and its form
+// for messages. The path is "" if it is absolute or begins with a home folder.
 func (r *reading) path(e hclsyntax.Expression) (path, shown string, ok bool) {
 	text, from, follows := "", r.Dir, false
 	for i, part := range parts(e) {
@@ -120,7 +118,7 @@ func (r *reading) path(e hclsyntax.Expression) (path, shown string, ok bool) {
 				return "", "", false
 			}
 			if follows && !strings.HasPrefix(t.Val.AsString(), "/") {
-				return "", "", false // The name of the folder goes on.
+				return "", "", false // The folder name continues.
 			}
 			text, follows = text+t.Val.AsString(), false
 		case *hclsyntax.ScopeTraversalExpr:
@@ -140,7 +138,7 @@ func (r *reading) path(e hclsyntax.Expression) (path, shown string, ok bool) {
 	return path, shownPath(relative(r.Dir, path)), true
 }
 
-// shownPath returns a path for messages.
+// shownPath returns a path in the form for messages.
 func shownPath(path string) string {
 	const most = 120
 	if len(path) > most {
@@ -149,7 +147,7 @@ func shownPath(path string) string {
 	return fmt.Sprintf("%q", path)
 }
 
-// parts returns the parts of a template; of another expression, itself.
+// parts returns the parts of a template. For another expression, it returns the expression.
 func parts(e hclsyntax.Expression) []hclsyntax.Expression {
 	switch t := e.(type) {
 	case *hclsyntax.ParenthesesExpr:
@@ -166,7 +164,7 @@ func parts(e hclsyntax.Expression) []hclsyntax.Expression {
 	return []hclsyntax.Expression{e}
 }
 
-// folder returns the folder that path.module, path.root or path.cwd stands for.
+// folder returns the folder of path.module, path.root or path.cwd.
 func (r *reading) folder(t hcl.Traversal) (string, bool) {
 	if len(t) != 2 || t.RootName() != "path" {
 		return "", false
@@ -181,8 +179,8 @@ func (r *reading) folder(t hcl.Traversal) (string, bool) {
 	return r.Dir, name.Name == "root" || name.Name == "cwd"
 }
 
-// inside reports whether a path that a module uses lies in the copy of the repository, or in
-// the fetched package of the module. The copy has no links.
+// inside reports whether a path in a module is in the copy of the repository, or in the module's
+// fetched package. The copy has no links.
 func (s *scan) inside(m *module, path string) bool {
 	path = filepath.Clean(path)
 	if m.pack != "" && holds(m.pack, path) {
@@ -193,7 +191,7 @@ func (s *scan) inside(m *module, path string) bool {
 	return holds(s.Top, path)
 }
 
-// holds reports whether path lies in dir, or is it.
+// holds reports whether path is dir or below it.
 func holds(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -2,11 +2,11 @@ package policy
 
 import "strings"
 
-// matchName reports whether a pattern matches the name of a block; "*" stands for any text.
+// matchName reports whether a pattern matches the name of a block. "*" matches any text.
 func matchName(pattern, name string) bool { return match(pattern, name, "") }
 
-// matchPath reports whether a pattern matches a path. "*" stands for any text without a
-// slash; at the end, after a slash, for any text but none.
+// matchPath reports whether a pattern matches a path. "*" matches any text without a slash. A final
+// "/*" matches any non-empty rest.
 func matchPath(pattern, path string) bool {
 	if top, ok := strings.CutSuffix(pattern, "/*"); ok {
 		for i := range path {
@@ -19,7 +19,8 @@ func matchPath(pattern, path string) bool {
 	return match(pattern, path, "/")
 }
 
-// match reports whether a pattern matches a text; "*" stands for any text without border.
+// match reports whether a pattern matches a text. "*" matches any text that does not contain
+// border.
 func match(pattern, text, border string) bool {
 	literal, rest, wild := strings.Cut(pattern, "*")
 	text, ok := strings.CutPrefix(text, literal)

@@ -1,9 +1,9 @@
-// Package policy decides what a Terraform root may do when it is planned: which providers
-// and modules it may use, and which blocks it must not have. A plan runs the code of its
-// root as driftd (docs/decisions/0039-plans-of-many.md).
+// Package policy decides which providers and modules a Terraform root may use, and which blocks it
+// must not have. A plan runs the code of its root with the rights of driftd
+// (docs/decisions/0039-plans-of-many.md).
 //
-// Before checks the files of a root before the CLI runs at all. After checks, between init
-// and plan, what init fetched: init runs no provider, and a plan does.
+// Before checks the files of a root before the CLI runs. After checks the result of init before the
+// plan: init fetches providers, but only the plan runs them.
 package policy
 
 import (
@@ -13,20 +13,20 @@ import (
 	"slices"
 )
 
-// A Policy is what a declaration lets its root do. The zero value lets it do everything.
+// A Policy is the set of restrictions on a root. The zero value has none.
 type Policy struct {
-	// Providers and Modules are patterns of what may be used; nil allows all.
+	// Providers and Modules are patterns of what the root may use. nil allows all.
 	Providers, Modules []string
 	// Refuse are names of dangers, or patterns of blocks.
 	Refuse []string
 }
 
-// Enforced reports whether the policy refuses anything.
+// Enforced reports whether the policy restricts anything.
 func (p Policy) Enforced() bool {
 	return p.Providers != nil || p.Modules != nil || len(p.Refuse) > 0
 }
 
-// Check returns an error for a setting that is not understood.
+// Check returns an error for an invalid setting.
 func (p Policy) Check() error {
 	for _, pattern := range p.Providers {
 		if _, err := parseAddress(pattern); err != nil {
@@ -46,31 +46,31 @@ func (p Policy) Check() error {
 	return nil
 }
 
-// A Root is what is checked.
+// A Root is a root to check.
 type Root struct {
-	// Dir is the private copy that the CLI runs in, and Top the folder that holds it with
-	// what it needs of its repository: what lies outside of Top is not the repository's.
+	// Dir is the private copy that the CLI runs in. Top is the folder of the copy of the
+	// repository; files outside of Top do not belong to the repository.
 	Dir, Top string
-	// Shown is what stands for Dir in messages.
+	// Shown replaces Dir in messages.
 	Shown string
 	// Data is TF_DATA_DIR.
 	Data string
-	// BackendFiles complete the backend block; those in the root are relative.
+	// BackendFiles complete the backend block. Relative paths are below the root.
 	BackendFiles []string
-	// Remembered completes the backend block, too: what .terraform in the root keeps of an
-	// earlier init. A repository may hold that.
+	// Remembered also completes the backend block. It has the settings of an earlier init in
+	// .terraform, which a repository may contain.
 	Remembered map[string]any
 }
 
-// A Note is a dangerous part of a root that was planned.
+// A Note is a dangerous part of a planned root.
 type Note struct {
-	// Place is the file, with the line where it is known.
+	// Place is the file, with the line if it is known.
 	Place string
 	Text  string
 }
 
-// Before checks the root and the local modules that it calls. The error names the block,
-// the file and the setting.
+// Before checks the root and the local modules that it calls. The error contains the block, the
+// file and the setting.
 func (p Policy) Before(r Root) error {
 	s := r.local()
 	var found []violation
@@ -80,8 +80,7 @@ func (p Policy) Before(r Root) error {
 	return refusal(append(found, p.pluginsOf(s)...))
 }
 
-// After checks all that init fetched and installed, and returns what is dangerous in it,
-// sorted.
+// After checks everything that init fetched and installed. It returns the dangerous parts, sorted.
 func (p Policy) After(r Root) ([]Note, error) {
 	s, err := r.fetched()
 	if err != nil && p.Enforced() {
@@ -98,7 +97,7 @@ func (p Policy) After(r Root) ([]Note, error) {
 		}
 		for _, a := range providers {
 			if !p.allowsProvider(a) {
-				found = append(found, violation{what: fmt.Sprintf("init installed the provider %s, which the configuration, a module or the state names", a),
+				found = append(found, violation{what: fmt.Sprintf("init installed the provider %s, which the configuration, a module or the state requires", a),
 					why: notListed("providers")})
 			}
 		}
@@ -109,12 +108,12 @@ func (p Policy) After(r Root) ([]Note, error) {
 	return s.notes(), nil
 }
 
-// A violation is one thing that a policy refuses.
+// A violation is one refused part of a root.
 type violation struct {
 	place, what, why string
 }
 
-// refusal returns the first violation, by place, as an error.
+// refusal returns an error for the first violation by place, or nil.
 func refusal(found []violation) error {
 	if len(found) == 0 {
 		return nil
@@ -134,14 +133,14 @@ func refusal(found []violation) error {
 
 func notListed(setting string) string { return "not in allow." + setting }
 
-// violations returns what is refused in one module.
+// violations returns the violations of one module.
 func (p Policy) violations(m *module) []violation {
 	if !p.Enforced() {
 		return nil
 	}
 	var found []violation
 	for _, err := range m.unread {
-		found = append(found, violation{what: err.Error(), why: "with allow or refuse, driftd must read all files"})
+		found = append(found, violation{what: err.Error(), why: "with allow or refuse, all files must be readable"})
 	}
 	for _, u := range m.providers {
 		if u.unknown {
@@ -167,7 +166,7 @@ func (p Policy) violations(m *module) []violation {
 	return found
 }
 
-// call returns what is refused in the call of a module.
+// call returns the violations of a module call.
 func (p Policy) call(c call) []violation {
 	switch {
 	case c.leadsOut != "":
@@ -182,8 +181,8 @@ func (p Policy) call(c call) []violation {
 	return nil
 }
 
-// pluginsOf refuses programs in the repository that init would take for providers of any
-// name, where the allow-list counts on names.
+// pluginsOf returns a violation for each program in the repository that init would install as a
+// provider of any name. The allow-list compares only names.
 func (p Policy) pluginsOf(s *scan) []violation {
 	if p.Providers == nil || slices.Contains(p.Refuse, "plugins") {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lay writes files below dir; a text that begins with "-> " makes a link.
+// lay writes files below dir. A text that begins with "-> " is a link.
 func lay(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -29,7 +29,7 @@ func lay(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// rootOf returns a root in the folder infra of a repository that is copied to dir/copy.
+// rootOf returns a root in the folder infra of a repository that was copied to dir/copy.
 func rootOf(dir string) Root {
 	return Root{Dir: filepath.Join(dir, "copy", "infra"), Top: filepath.Join(dir, "copy"), Shown: "infra", Data: filepath.Join(dir, "data")}
 }
@@ -43,14 +43,14 @@ func TestCheck(t *testing.T) {
 	}{
 		"Nothing":   {"everything is allowed", Policy{}, ""},
 		"All":       {"each sort of pattern", Policy{Providers: []string{"aws", "hashicorp/*", "registry.example.org/acme/*", "*/acme/cloud"}, Modules: []string{"acme/*", "acme/net/aws", "registry.example.org/*", "git::https://git.example.org/*", "github.com/acme/*", "git@github.com:acme/*", "s3::https://s3.example.org/modules/*", "https://example.org/x.zip"}, Refuse: []string{"external", "data.*", "provider.aws.endpoints", "*.external"}}, ""},
-		"Provider":  {"an address has three parts at most", Policy{Providers: []string{"a/b/c/d"}}, `allow.providers: "a/b/c/d" is no address of a provider`},
-		"Empty":     {"an empty part", Policy{Providers: []string{"a//b"}}, `allow.providers: "a//b" is no address`},
-		"URL":       {"a URL is no address", Policy{Providers: []string{"https://x"}}, "allow.providers:"},
+		"Provider":  {"an address has three parts at most", Policy{Providers: []string{"a/b/c/d"}}, `allow.providers: "a/b/c/d" is not an address of a provider`},
+		"Empty":     {"an empty part", Policy{Providers: []string{"a//b"}}, `allow.providers: "a//b" is not an address`},
+		"URL":       {"a URL is not an address", Policy{Providers: []string{"https://x"}}, "allow.providers:"},
 		"Local":     {"local modules are always allowed", Policy{Modules: []string{"./..."}}, `allow.modules: "./...": modules in the repository need no pattern`},
-		"Module":    {"not a source", Policy{Modules: []string{"example.org/x.zip"}}, "allow.modules: \"example.org/x.zip\": the source is not understood"},
-		"Dots":      {"a pattern that leads up", Policy{Modules: []string{"git::https://git.example.org/a/../*"}}, "not understood"},
+		"Module":    {"not a source", Policy{Modules: []string{"example.org/x.zip"}}, "allow.modules: \"example.org/x.zip\": the form of the source is not supported"},
+		"Dots":      {"a pattern that leads up", Policy{Modules: []string{"git::https://git.example.org/a/../*"}}, "is not supported"},
 		"Danger":    {"an unknown danger", Policy{Refuse: []string{"externals"}}, `refuse: "externals": want external, exec, http, files,`},
-		"BlockKind": {"an unknown sort of block", Policy{Refuse: []string{"datas.external"}}, `refuse: "datas.external": want`},
+		"BlockKind": {"an unknown kind of block", Policy{Refuse: []string{"datas.external"}}, `refuse: "datas.external": want`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -74,15 +74,15 @@ func TestProviders(t *testing.T) {
 		"Implied":    {"a local name alone", "aws", "hashicorp/aws", true},
 		"Any":        {"a pattern", "hashicorp/*", "registry.terraform.io/hashicorp/aws", true},
 		"Namespace":  {"another namespace", "hashicorp/*", "registry.terraform.io/evil/aws", false},
-		"Prefix":     {"a namespace that only begins so", "hashicorp/*", "registry.terraform.io/hashicorpx/aws", false},
+		"Prefix":     {"a namespace with the same prefix", "hashicorp/*", "registry.terraform.io/hashicorpx/aws", false},
 		"Host":       {"the same name at another host", "hashicorp/*", "registry.evil.org/hashicorp/aws", false},
 		"WithHost":   {"a host", "registry.example.org/acme/*", "registry.example.org/acme/cloud", true},
 		"Without":    {"a pattern with a host does not match the default registry", "registry.example.org/acme/*", "acme/cloud", false},
 		"Default":    {"before init the default registry may be either", "registry.terraform.io/hashicorp/*", "hashicorp/aws", true},
 		"NotDefault": {"installed from the other one", "registry.terraform.io/hashicorp/*", "registry.opentofu.org/hashicorp/aws", false},
-		"Case":       {"addresses have no case", "HashiCorp/AWS", "registry.terraform.io/hashicorp/aws", true},
-		"Slash":      {"a star does not stand for a slash", "*/aws", "registry.evil.org/hashicorp/aws", false},
-		"Builtin":    {"what the CLI holds itself", "acme/none", "terraform.io/builtin/terraform", true},
+		"Case":       {"addresses are case-insensitive", "HashiCorp/AWS", "registry.terraform.io/hashicorp/aws", true},
+		"Slash":      {"a star does not match a slash", "*/aws", "registry.evil.org/hashicorp/aws", false},
+		"Builtin":    {"a built-in provider", "acme/none", "terraform.io/builtin/terraform", true},
 		"Parts":      {"parts of names", "acme/cloud-*", "acme/cloud-eu", true},
 	}
 	for name, tc := range cases {
@@ -96,7 +96,7 @@ func TestProviders(t *testing.T) {
 				t.Errorf("%s: got %t", tc.reason, got)
 			}
 			if !(Policy{}).allowsProvider(a) || a.host != "terraform.io" && (Policy{Providers: []string{}}).allowsProvider(a) {
-				t.Error("without a list all are allowed, with an empty one none")
+				t.Error("want all allowed without a list, and none with an empty one")
 			}
 		})
 	}
@@ -110,7 +110,7 @@ func TestSources(t *testing.T) {
 	}{
 		"Registry":        {"the default registry", "acme/*", "acme/net/aws", true},
 		"RegistryHost":    {"the same with its host", "acme/*", "registry.terraform.io/acme/net/aws", true},
-		"OtherRegistry":   {"a registry of somebody else", "acme/*", "registry.evil.org/acme/net/aws", false},
+		"OtherRegistry":   {"another registry", "acme/*", "registry.evil.org/acme/net/aws", false},
 		"Folder":          {"a folder in the package", "acme/net/aws", "acme/net/aws//modules/sub", true},
 		"OneFolder":       {"a pattern of one folder", "git::https://git.example.org/infra//net/*", "git::https://git.example.org/infra.git//net/sub?ref=v1", true},
 		"AnotherFolder":   {"another folder", "git::https://git.example.org/infra//net/*", "git::https://git.example.org/infra.git//other", false},
@@ -119,7 +119,7 @@ func TestSources(t *testing.T) {
 		"Git":             {"git", "git::https://git.example.org/*", "git::https://git.example.org/a/b.git?ref=v1", true},
 		"GitHost":         {"another host", "git::https://git.example.org/*", "git::https://evil.org/git.example.org/a", false},
 		"GitUser":         {"a user that looks like the host", "git::https://git.example.org/*", "git::https://git.example.org@evil.org/a", false},
-		"GitSuffix":       {"a host that begins so", "git::https://git.example.org/*", "git::https://git.example.org.evil.org/a", false},
+		"GitSuffix":       {"a host with the same prefix", "git::https://git.example.org/*", "git::https://git.example.org.evil.org/a", false},
 		"GitPassword":     {"a password does not matter", "git::https://git.example.org/*", "git::https://user:secret@git.example.org/a", true},
 		"GitUp":           {"a path that leads up", "git::https://git.example.org/acme/*", "git::https://git.example.org/acme/../evil/a", false},
 		"GitEscapedUp":    {"an escaped path that leads up", "git::https://git.example.org/acme/*", "git::https://git.example.org/acme/%2e%2e/evil/a", false},
@@ -146,7 +146,7 @@ func TestSources(t *testing.T) {
 		"Nested":          {"two getters", "git::https://git.example.org/*", "git::git::https://git.example.org/a", false},
 		"Backslash":       {"a backslash", "git::https://git.example.org/*", `git::https://git.example.org\@evil.org/a`, false},
 		"Empty":           {"no source", "*", "", false},
-		"Pattern in name": {"a star in a source stands for itself", "git::https://git.example.org/one", "git::https://git.example.org/*", false},
+		"Pattern in name": {"a star in a source is literal", "git::https://git.example.org/one", "git::https://git.example.org/*", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestNotesAreSorted(t *testing.T) {
 	lay(t, dir, map[string]string{
 		"copy/infra/b.tf": "data \"http\" \"x\" {}\nresource \"null_resource\" \"x\" {\n  provisioner \"local-exec\" {}\n}\n",
 		"copy/infra/a.tf": "data \"external\" \"x\" {}\nmodule \"net\" { source = \"acme/net/aws\" }\nmodule \"more\" { source = \"../more\" }\n",
-		// What ordinary roots are full of is not noted.
+		// Blocks that ordinary roots have are not noted.
 		"copy/infra/c.tf": `
 data "terraform_remote_state" "net" {}
 data "local_file" "x" {}

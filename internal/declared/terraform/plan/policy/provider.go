@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// builtin is the host and namespace of the providers that the CLI holds itself.
+// builtin is the host and namespace of the providers that are part of the CLI.
 const builtin = "terraform.io/builtin"
 
-// defaultHosts are the registries of addresses without a host: Terraform's and OpenTofu's.
+// defaultHosts returns the registries of addresses without a host: those of Terraform and OpenTofu.
 func defaultHosts() []string { return []string{"registry.terraform.io", "registry.opentofu.org"} }
 
-// An address is the source address of a provider, or a pattern of such. An empty host is
-// the default registry of the CLI.
+// An address is the source address of a provider, or a pattern of addresses. An empty host is the
+// default registry of the CLI.
 type address struct{ host, namespace, name string }
 
 // parseAddress parses "aws", "hashicorp/aws" or "registry.example.org/acme/cloud".
@@ -22,7 +22,7 @@ func parseAddress(text string) (address, error) {
 	parts := strings.Split(strings.ToLower(text), "/")
 	for _, part := range parts {
 		if part == "" || strings.ContainsAny(part, " \t\n@?#%\\") {
-			return address{}, fmt.Errorf("%q is no address of a provider: want NAMESPACE/NAME or HOST/NAMESPACE/NAME", text)
+			return address{}, fmt.Errorf("%q is not an address of a provider: want NAMESPACE/NAME or HOST/NAMESPACE/NAME", text)
 		}
 	}
 	switch len(parts) {
@@ -33,10 +33,10 @@ func parseAddress(text string) (address, error) {
 	case 3:
 		return address{parts[0], parts[1], parts[2]}, nil
 	}
-	return address{}, fmt.Errorf("%q is no address of a provider: want NAMESPACE/NAME or HOST/NAMESPACE/NAME", text)
+	return address{}, fmt.Errorf("%q is not an address of a provider: want NAMESPACE/NAME or HOST/NAMESPACE/NAME", text)
 }
 
-// implied returns the provider of a local name that required_providers lacks.
+// implied returns the provider of a local name that required_providers does not have.
 func implied(local string) address {
 	if local == "terraform" {
 		return address{"terraform.io", "builtin", "terraform"}
@@ -49,8 +49,8 @@ func (a address) String() string {
 	return strings.TrimPrefix(a.host+"/"+a.namespace+"/"+a.name, "/")
 }
 
-// matches reports whether a, a pattern, matches an address. Without a host it matches in the
-// default registries; an address without a host may be in either of them.
+// matches reports whether the pattern a matches an address. A pattern without a host matches in
+// both default registries. An address without a host may be in either of them.
 func (a address) matches(b address) bool {
 	hosts, own := []string{b.host}, []string{a.host}
 	if b.host == "" {
@@ -78,7 +78,7 @@ func (p Policy) allowsProvider(a address) bool {
 		return true
 	}
 	for _, pattern := range p.Providers {
-		// Check has parsed all patterns.
+		// Check has already parsed all patterns.
 		if parsed, err := parseAddress(pattern); err == nil && parsed.matches(a) {
 			return true
 		}
@@ -86,8 +86,8 @@ func (p Policy) allowsProvider(a address) bool {
 	return false
 }
 
-// installed returns the providers that init installed below TF_DATA_DIR: also those that
-// only the state names.
+// installed returns the providers that init installed in TF_DATA_DIR, including those that only the
+// state requires.
 func installed(data string) ([]address, error) {
 	top := filepath.Join(data, "providers")
 	if _, err := os.Stat(top); os.IsNotExist(err) {
@@ -112,7 +112,7 @@ func installed(data string) ([]address, error) {
 	return found, nil
 }
 
-// globEscape returns a pattern that matches one path.
+// globEscape returns a pattern that matches only path.
 func globEscape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

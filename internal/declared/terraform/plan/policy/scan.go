@@ -15,27 +15,27 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
-// Bounds of what is read.
+// The bounds of a scan.
 const (
 	maxFile    = 8 << 20
 	maxModules = 2000
 )
 
-// A scan is what the modules of a root say.
+// A scan holds the parsed modules of a root.
 type scan struct {
 	Root
 	modules []*module
 	seen    map[string]bool
-	// noted is the number of blocks in modules.
+	// noted is the number of blocks in all modules.
 	noted int
 }
 
-// A module is what the files of one folder say.
+// A module holds the relevant content of one folder's files.
 type module struct {
-	// dir is the folder, and pack that of the fetched package that it lies in, "" in the
+	// dir is the folder. pack is the folder of the fetched package that has it, or "" for the
 	// repository.
 	dir, pack string
-	// prefix stands for dir in messages, before the name of a file.
+	// prefix replaces dir in messages. It precedes the name of a file.
 	prefix    string
 	blocks    []Block
 	calls     []call
@@ -44,23 +44,23 @@ type module struct {
 	unread []error
 }
 
-// A call is the call of a module.
+// A call is a module call.
 type call struct {
 	place, shown string
 	local        bool
-	// dir is the folder of a local module; leadsOut is its source where that leads out of the
+	// dir is the folder of a local module. leadsOut is its source if that is outside of the
 	// repository.
 	dir, leadsOut string
 	source        source
-	// err is why the source is not known.
+	// err is the reason why the source is unknown.
 	err error
 }
 
-// A use is the use of a provider.
+// A use is a use of a provider.
 type use struct {
 	place, shown string
 	address      address
-	// unknown reports that its source is not a constant.
+	// unknown is set if the source is not a constant.
 	unknown bool
 }
 
@@ -84,8 +84,8 @@ func (r Root) local() *scan {
 	return s
 }
 
-// fetched reads a root and its modules as init has laid them out. An error means that some
-// may be missing.
+// fetched reads a root and its modules as init installed them. If it returns an error, modules may
+// be missing.
 func (r Root) fetched() (*scan, error) {
 	s := newScan(r)
 	s.add(r.Dir, "", prefixOf(r.Shown))
@@ -125,7 +125,7 @@ func relative(from, dir string) string {
 	return filepath.ToSlash(way)
 }
 
-// add reads a folder, once. Folders that do not exist are the CLI's to report.
+// add reads a folder once. The CLI reports missing folders.
 func (s *scan) add(dir, pack, prefix string) {
 	if s.seen[dir] || len(s.modules) >= maxModules {
 		return
@@ -149,8 +149,8 @@ func (s *scan) add(dir, pack, prefix string) {
 	}
 }
 
-// isConfiguration reports whether Terraform or OpenTofu reads a file; which of x.tf and
-// x.tofu does not matter.
+// isConfiguration reports whether Terraform or OpenTofu may read a file. Of x.tf and x.tofu, it
+// includes both.
 func isConfiguration(name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") {
 		return false
@@ -175,7 +175,7 @@ func (r *reading) file(name string) {
 	}
 	if err != nil {
 		if failed, ok := errors.AsType[*os.PathError](err); ok {
-			err = failed.Err // Without the name of the private copy.
+			err = failed.Err // without the name of the private copy
 		}
 		r.module.unread = append(r.module.unread, fmt.Errorf("read %s%s: %w", r.module.prefix, name, err))
 		return
@@ -192,8 +192,8 @@ func (r *reading) file(name string) {
 	r.functions(file.Body, text)
 }
 
-// rest reads what the CLI reads of a root beside its configuration: the programs in
-// terraform.d, and the files that complete the backend block.
+// rest reads the other inputs of the CLI: the programs in terraform.d, and the files that complete
+// the backend block.
 func (r *reading) rest() {
 	const plugins = "terraform.d/plugins"
 	if _, err := os.Lstat(filepath.Join(r.module.dir, plugins)); !errors.Is(err, os.ErrNotExist) {
@@ -210,7 +210,7 @@ func (r *reading) rest() {
 			r.refuseToRead(fmt.Errorf("read %s%s: more than %d MiB", r.module.prefix, name, maxFile>>20))
 		}
 		if err != nil {
-			continue // init reports it.
+			continue // init reports the error.
 		}
 		r.name = r.module.prefix + name
 		file, err := syntax.Parse(r.name, text)
@@ -222,8 +222,8 @@ func (r *reading) rest() {
 	}
 }
 
-// remembered notes the arguments that complete the backend block without being written in a
-// file of the configuration.
+// remembered records the arguments that complete the backend block and are not in a configuration
+// file.
 func (r *reading) remembered(prefix string, arguments map[string]any) {
 	for name, value := range arguments {
 		r.block(prefix+"."+name, "the backend of the last init: "+name, r.name)
@@ -239,10 +239,10 @@ func (r *reading) remembered(prefix string, arguments map[string]any) {
 	}
 }
 
-// maxNotes bounds the notes: they are stored and shown with every scan.
+// maxNotes bounds the notes, because they are stored and shown with every scan.
 const maxNotes = 500
 
-// notes returns what is dangerous, sorted by place, each once.
+// notes returns the dangerous parts, sorted by place, without duplicates.
 func (s *scan) notes() []Note {
 	var notes []Note
 	for _, m := range s.modules {
@@ -255,7 +255,7 @@ func (s *scan) notes() []Note {
 	slices.SortFunc(notes, func(a, b Note) int { return cmp.Or(cmp.Compare(a.Place, b.Place), cmp.Compare(a.Text, b.Text)) })
 	notes = slices.Compact(notes)
 	if more := len(notes) - maxNotes; more > 0 {
-		notes = append(notes[:maxNotes:maxNotes], Note{notes[maxNotes].Place, fmt.Sprintf("here and after: %d more dangerous blocks that are not listed", more)})
+		notes = append(notes[:maxNotes:maxNotes], Note{notes[maxNotes].Place, fmt.Sprintf("from here on: %d more dangerous blocks that are not listed", more)})
 	}
 	return notes
 }

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// A source is where a module comes from, in one form for all spellings of a place.
+// A source is the normalized source of a module.
 type source struct {
-	// place is "registry:HOST/NAMESPACE/NAME/SYSTEM", or "git::https://HOST/PATH" with the
-	// getter that Terraform uses: without user, query and folder in the package. The host
-	// of a registry is empty for the default one.
+	// place is "registry:HOST/NAMESPACE/NAME/SYSTEM", or "git::https://HOST/PATH" with the getter
+	// that Terraform uses, without user, query and folder in the package. The host of the default
+	// registry is empty.
 	place string
 	// folder is the part after "//".
 	folder string
 	query  url.Values
 }
 
-var errSource = errors.New("the source is not understood: write it in full, as in git::https://HOST/PATH?ref=COMMIT")
+var errSource = errors.New("the form of the source is not supported: write it in full, as in git::https://HOST/PATH?ref=COMMIT")
 
 // isLocal reports whether a source is a path in the same package.
 func isLocal(text string) bool {
@@ -28,16 +28,16 @@ func isLocal(text string) bool {
 		strings.HasPrefix(text, `.\`) || strings.HasPrefix(text, `..\`)
 }
 
-// registryPart is one part of the address of a module in a registry; a pattern may have
-// "*" in it.
+// registryPart matches one part of the address of a module in a registry. A pattern may contain
+// "*".
 const registryPart = `[0-9A-Za-z*](?:[0-9A-Za-z_*-]*[0-9A-Za-z*])?`
 
-// registryForm returns the expression for the address of a module in a registry.
+// registryForm returns the regular expression for the address of a module in a registry.
 func registryForm() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:([0-9A-Za-z*-]+(?:\.[0-9A-Za-z*-]+)+(?::\d+)?)/)?(` + registryPart + `)/(?:(` + registryPart + `)/([0-9a-z*]+)|\*)$`)
 }
 
-// parseSource parses the source of a module that is not local, or a pattern of such.
+// parseSource parses the source of a module that is not local, or a pattern of sources.
 func parseSource(text string) (source, error) {
 	if strings.ContainsAny(text, " \t\r\n\\") || text == "" {
 		return source{}, errSource
@@ -80,7 +80,7 @@ func split(text string) (address, folder string, query url.Values, err error) {
 	return address, folder, query, nil
 }
 
-// dots reports whether a path has a step up, or one that stands for none.
+// dots reports whether a path has the step ".." or ".".
 func dots(path string) bool {
 	return slices.ContainsFunc(strings.Split(path, "/"), func(step string) bool { return step == ".." || step == "." })
 }
@@ -99,7 +99,7 @@ func fetched(address string, isHub bool) (string, error) {
 	return strings.ReplaceAll(strings.TrimSuffix(place, ".git"), wildcard, "*"), nil
 }
 
-// inFull returns the getter of an address, "" for the one that its URL chooses, and the URL.
+// inFull returns the getter of an address and the URL. The getter is "" if the URL determines it.
 func inFull(address string, isHub bool) (getter, rest string) {
 	getter, rest, forced := strings.Cut(address, "::")
 	if !forced {
@@ -118,11 +118,11 @@ func inFull(address string, isHub bool) (getter, rest string) {
 	return getter, rest
 }
 
-// wildcard stands for "*" in URLs while they are parsed.
+// wildcard replaces "*" in URLs while they are parsed.
 const wildcard = "driftd-any"
 
-// hubPath returns HOST/OWNER/NAME of an address at GitHub or Bitbucket; what follows is a
-// folder.
+// hubPath returns HOST/OWNER/NAME of an address at GitHub or Bitbucket. The rest of the address is
+// a folder.
 func hubPath(address string) string {
 	if parts := strings.SplitN(address, "/", 4); len(parts) > 3 {
 		return strings.Join(parts[:3], "/")
@@ -139,8 +139,8 @@ func (s source) String() string {
 	return text
 }
 
-// matches reports whether s, a pattern, matches a source: its package, or the package with
-// the folder in it.
+// matches reports whether the pattern s matches a source: its package, or the package with its
+// folder.
 func (s source) matches(b source) bool {
 	for _, pattern := range s.places() {
 		for _, place := range b.places() {
@@ -153,7 +153,8 @@ func (s source) matches(b source) bool {
 	return false
 }
 
-// places returns the place; a module of the default registry has one in each of them.
+// places returns the place of a source. A module of the default registry has one place per
+// registry.
 func (s source) places() []string {
 	path, ok := strings.CutPrefix(s.place, "registry:/")
 	if !ok {
@@ -172,14 +173,14 @@ func (p Policy) allowsModule(s source) bool {
 		return true
 	}
 	return slices.ContainsFunc(p.Modules, func(pattern string) bool {
-		// Check has parsed all patterns.
+		// Check has already parsed all patterns.
 		parsed, err := parseSource(pattern)
 		return err == nil && parsed.matches(s)
 	})
 }
 
-// pinned reports whether a source always gives the same content: a commit of git, an exact
-// version of a registry, an archive with its checksum.
+// pinned reports whether a source always has the same content: a commit of Git or Mercurial, an
+// exact version in a registry, or an archive with a checksum.
 func (s source) pinned(version string) bool {
 	if strings.HasPrefix(s.place, "registry:") {
 		return regexp.MustCompile(`^\s*=?\s*\d+\.\d+\.\d+[0-9A-Za-z.+-]*\s*$`).MatchString(version)

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// absences are the reasons why files are missing, by the folder and by their name in it.
+// absences are the reasons why files are missing, by folder and file name.
 type absences map[string]map[string]error
 
-// absentBelow returns the absences of files that are named by their slash-separated path
-// from a folder. Files that are never copied do not count.
+// absentBelow returns the absences of files with slash-separated paths from a folder. It leaves out
+// files that are never copied.
 func absentBelow(dir string, reasons map[string]error) (absences, error) {
 	if len(reasons) == 0 {
 		return nil, nil
@@ -55,5 +55,5 @@ func (a absences) in(dir string) error {
 }
 
 func needed(reason error) error {
-	return fmt.Errorf("copy root: %w; Terraform may need it: store it in the repository as a plain file", reason)
+	return fmt.Errorf("copy root: %w; Terraform may need it: store it in the repository as a regular file", reason)
 }

@@ -21,7 +21,7 @@ func (b *Blocks) read(body hcl.Body) {
 	b.below(native, nil)
 }
 
-// below adds the dynamic blocks of a native body and of the blocks in it.
+// below adds the dynamic blocks in a native body and in its nested blocks.
 func (b *Blocks) below(body *hclsyntax.Body, path []string) {
 	for _, block := range body.Blocks {
 		name := block.Type
@@ -31,14 +31,13 @@ func (b *Blocks) below(body *hclsyntax.Body, path []string) {
 		at := append(slices.Clone(path), name)
 		if name != block.Type {
 			b.Dynamic = append(b.Dynamic, at)
-			continue // What is inside is as unknown as the block.
+			continue // the content is as unknown as the block
 		}
 		b.below(block.Body, at)
 	}
 }
 
-// readJSON adds the arguments of a body in JSON. They may be blocks with dynamic
-// ones inside.
+// readJSON adds the arguments of a body in JSON. They may be blocks that contain dynamic blocks.
 func (b *Blocks) readJSON(body hcl.Body) {
 	attributes, _ := body.JustAttributes()
 	for _, name := range slices.Sorted(maps.Keys(attributes)) {

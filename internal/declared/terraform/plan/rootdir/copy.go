@@ -21,42 +21,40 @@ type Limits struct {
 	Bytes int64
 }
 
-// ErrTooLarge is the error of a copy that would go over its limits.
+// ErrTooLarge is the error for a copy that exceeds its limits.
 var ErrTooLarge = errors.New("the folder is too large to copy")
 
-// ErrLeadsOut is the error of a contained copy.
+// ErrLeadsOut is the error for a link in a contained copy that leads out of the repository.
 var ErrLeadsOut = errors.New("the link leads out of the repository, and allow or refuse is set")
 
-// A Source is what is copied.
+// A Source configures a copy.
 type Source struct {
 	// Root is the folder that the CLI runs in.
 	Root string
-	// Within is the folder beyond which nothing is copied (the top of a git
-	// repository), "" for none. Whole tells to copy all of it.
+	// Within is the top of a Git repository, outside of which nothing is copied; "" means no limit.
+	// Whole copies all of it.
 	Within string
 	Whole  bool
-	// Absent are files that are missing below Within, by their slash-separated path
-	// from there, each with the reason. Copy fails if one of them lies where the root
-	// or a folder that its files name is copied from.
+	// Absent are files that are missing below Within, by slash-separated path from there, with the
+	// reason. Copy returns an error if one of them is in a folder that it copies.
 	Absent map[string]error
 	absent absences
-	// Except is a folder that is left out: driftd's own. Stateless leaves out the
-	// states of a root that has no backend block, for one that has: init would
-	// take them for what is to be migrated.
+	// Except is a folder that is left out: driftd's own. Stateless leaves out the states of a root
+	// without a backend block: with another backend, init would migrate them.
 	Except    string
 	Stateless bool
-	// Contained makes a link that leads out of Within, or out of Root without one, an error. It
-	// leaves out the files of tests: init would fetch their modules, and no plan reads them.
-	// Sealed copies one as a link: whoever writes the root must not choose what driftd reads.
+	// Contained makes a link that leads out of Within, or out of Root without it, an error. It also
+	// leaves out test files, because init would fetch their modules, and plans do not read them.
+	// Sealed copies such a link as a link, because the authors of the root must not choose which
+	// files driftd reads.
 	Contained, Sealed bool
 	Limits            Limits
 }
 
-// Copy copies a root, and what its modules need beside it, into the folder to,
-// and returns where the root lies in there. Folders keep their places to one
-// another.
+// Copy copies a root and the folders that its modules need into the folder to. It returns the path
+// of the root in the copy. The relative paths of the folders do not change.
 //
-// A link is copied as what it leads to. What no CLI reads is left out: .git,
+// Links are replaced by copies of their targets. Files that no CLI reads are left out: .git,
 // .terraform, Terragrunt's cache, lock infos and backups of states.
 func Copy(ctx context.Context, s Source, to string) (string, error) {
 	root, err := filepath.EvalSymlinks(s.Root)
@@ -101,7 +99,7 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 	return filepath.Join(to, strings.TrimPrefix(root, base)), nil
 }
 
-// borders returns the folders that links must not lead out of; none where they may.
+// borders returns the folders that links must not lead out of, or none.
 func (s Source) borders(wanted []string) []string {
 	if !s.Sealed {
 		return nil
@@ -118,8 +116,8 @@ func (s Source) borders(wanted []string) []string {
 	return borders
 }
 
-// wanted returns what is copied: the root, what its files speak of outside of
-// it, what the files there speak of, and so on; the widest folders come first.
+// wanted returns the folders to copy: the root, the outside paths in its files, the outside paths
+// in the files there, and so on. Parent folders come first.
 func (s Source) wanted(ctx context.Context) ([]string, error) {
 	wanted := []string{s.Root}
 	for i := 0; i < len(wanted); i++ {
@@ -138,8 +136,8 @@ func (s Source) wanted(ctx context.Context) ([]string, error) {
 	return wanted, nil
 }
 
-// outside returns what the files of a folder speak of outside of it. Nothing
-// tells whether a path begins at the module or at the root.
+// outside returns the paths in the files of a folder that are outside of the folder. A path may be
+// relative to the module or to the root, so both are included.
 func (s Source) outside(dir string) []string {
 	var found []string
 	for _, text := range Scan(dir).Outside {
@@ -156,7 +154,7 @@ func (s Source) outside(dir string) []string {
 	return found
 }
 
-// allows tells whether a path may be copied.
+// allows reports whether a path may be copied.
 func (s Source) allows(path string) bool {
 	if s.Within == "" {
 		return filepath.Dir(path) != path
@@ -164,13 +162,12 @@ func (s Source) allows(path string) bool {
 	return holds(s.Within, path)
 }
 
-// holds tells whether path lies in dir, or is it.
+// holds reports whether path is dir or below it.
 func holds(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// folders returns a folder and those below it, without those that are not
-// copied.
+// folders returns a folder and its subfolders, except those that are not copied.
 func (s Source) folders(path string) []string {
 	var list []string
 	// A folder that cannot be read fails when it is copied.
@@ -194,14 +191,14 @@ func skipped(name string) bool {
 	return strings.HasSuffix(name, ".tfstate.lock.info") || strings.HasSuffix(name, ".tfstate.backup")
 }
 
-// isTest reports whether a file is one of `terraform test` or `tofu test`.
+// isTest reports whether a file is read only by `terraform test` or `tofu test`.
 func isTest(name string) bool {
 	name, isHCL := strings.CutSuffix(name, ".hcl")
 	name, isJSON := strings.CutSuffix(name, ".json")
 	return (isHCL || isJSON) && (strings.HasSuffix(name, ".tftest") || strings.HasSuffix(name, ".tofutest"))
 }
 
-// commonFolder returns the folder that holds all the paths.
+// commonFolder returns the deepest folder that contains all the paths.
 func commonFolder(paths []string) string {
 	base := paths[0]
 	if info, err := os.Stat(base); err == nil && !info.IsDir() {
@@ -213,25 +210,26 @@ func commonFolder(paths []string) string {
 	return base
 }
 
-// maxDepth bounds folders, and with them links that lead in a circle.
+// maxDepth bounds the nesting of folders. It also ends circular links.
 const maxDepth = 64
 
 type copier struct {
 	limits Limits
-	// border is the folder that no link may lead out of, "" for none.
+	// border is the folder that no link may lead out of, or "".
 	border string
 	except []string
-	// inside are the folders that are being copied: a link back to one of them
-	// leads in a circle, and is left out.
+	// inside are the folders that are being copied. A link to one of them is circular, and is left
+	// out.
 	inside []string
 	done   map[string]bool
 	absent absences
-	// borders are the folders that links must not lead out of; none where they may.
+	// borders are the folders that links must not lead out of. It is empty if there is no
+	// restriction.
 	borders []string
 }
 
-// leadsOut returns where a path leads out of the borders, "" where it does not. Below
-// the paths that were asked for, only a link does.
+// leadsOut returns the target of a path outside of the borders, or "". Below the copied folders,
+// only a link can have one.
 func (c *copier) leadsOut(path string, depth int) string {
 	if len(c.borders) == 0 {
 		return ""
@@ -259,14 +257,14 @@ func (c *copier) copy(ctx context.Context, from, to string, depth int) error {
 	case errors.Is(err, fs.ErrNotExist) && c.absent.of(from) != nil:
 		return c.absent.of(from)
 	case errors.Is(err, fs.ErrNotExist) && depth > 0:
-		// A link that leads nowhere is nobody's module.
+		// A broken link belongs to no module.
 		return nil
 	case err != nil:
 		return fmt.Errorf("copy root: %w", err)
 	case c.leadsOut(from, depth) != "":
 		return errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Symlink(c.leadsOut(from, depth), to))
 	case depth > maxDepth:
-		return fmt.Errorf("copy %s: more than %d folders deep: does a link lead in a circle?", from, maxDepth)
+		return fmt.Errorf("copy %s: more than %d levels of folders: check for circular links", from, maxDepth)
 	case info.IsDir():
 		return c.copyDir(ctx, from, to, depth)
 	case info.Mode().IsRegular():
@@ -311,7 +309,7 @@ func (c *copier) copyDir(ctx context.Context, from, to string, depth int) error 
 	return nil
 }
 
-// contained returns an error for a path that links lead out of the border.
+// contained returns an error if links in a path lead out of the border.
 func (c *copier) contained(path string) error {
 	if c.border == "" {
 		return nil
@@ -320,14 +318,14 @@ func (c *copier) contained(path string) error {
 	if err == nil && !holds(c.border, target) {
 		return fmt.Errorf("copy %s: %w", path, ErrLeadsOut)
 	}
-	return nil // A link that leads nowhere is left out.
+	return nil // a broken link is left out
 }
 
 func (c *copier) copyFile(from, to string, info fs.FileInfo) error {
 	c.limits.Files--
 	c.limits.Bytes -= info.Size()
 	if c.limits.Files < 0 || c.limits.Bytes < 0 {
-		return fmt.Errorf("copy %s: %w; name a smaller root, or move what Terraform does not need out of it",
+		return fmt.Errorf("copy %s: %w; set a smaller root, or move files that Terraform does not need out of it",
 			from, ErrTooLarge)
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
@@ -337,9 +335,10 @@ func (c *copier) copyFile(from, to string, info fs.FileInfo) error {
 	if err != nil {
 		return fmt.Errorf("copy root: %w", err)
 	}
-	// What was read is read, whatever closing says.
+	// The content was already read, so an error of Close does not matter.
 	defer func() { _ = in.Close() }()
-	// Owner bits are kept: programs of external data sources are run.
+	// The permissions of the owner are kept, because external data sources run programs in the
+	// root.
 	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm()&0o700|0o600)
 	if err != nil {
 		return fmt.Errorf("copy root: %w", err)

@@ -6,27 +6,27 @@ import (
 	"testing"
 )
 
-// A link that leads out of the repository stays a link when the copy is sealed: driftd,
-// which may read more than the plan, does not read it for the plan.
+// TestCopyLinks checks that a sealed copy has links out of the repository as links: driftd may read
+// files that the plan must not read.
 func TestCopyLinks(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		reason string
-		// target is what the link leads to, from within repo/root.
+		// target is the target of the link, relative to repo/root.
 		target string
 		sealed bool
-		// within is set where the root is in a repository.
+		// within is set if the root is in a repository.
 		within bool
 		link   bool
 	}{
-		"secret":         {"the attack", "../../secret", true, true, true},
-		"folder":         {"of a folder", "../../outside", true, true, true},
-		"by two links":   {"of a link inside that leads out", "../hop", true, true, true},
+		"secret":         {"a file outside", "../../secret", true, true, true},
+		"folder":         {"a folder outside", "../../outside", true, true, true},
+		"by two links":   {"a link to a link that leads out", "../hop", true, true, true},
 		"inside":         {"modules are shared by links", "../shared", true, true, false},
-		"open":           {"without a box the CLI reads what it likes", "../../secret", false, true, false},
+		"open":           {"an unsealed copy follows links", "../../secret", false, true, false},
 		"no repository":  {"the root is the border", "../../secret", true, false, true},
-		"beside":         {"of a root in no repository", "../shared", true, false, true},
-		"below the root": {"of a root in no repository", "main.tf", true, false, false},
+		"sibling":        {"a sibling folder without a repository", "../shared", true, false, true},
+		"below the root": {"a file of the root without a repository", "main.tf", true, false, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -9,19 +9,19 @@ import (
 	"github.com/driftd/driftd/internal/declared/folder"
 )
 
-// An Installed is a module of a root, as init has laid it out.
+// An Installed is a module as init installed it.
 type Installed struct {
-	// Key is the path of the calls that lead to it: "network.subnets".
+	// Key is the path of module calls: "network.subnets".
 	Key string
 	// Dir is its folder, absolute or relative to the root.
 	Dir string
 }
 
-// maxList bounds the list of modules: 2,000 modules have about 1 MiB.
+// maxList bounds the list of modules, in bytes. 2,000 modules have about 1 MiB.
 const maxList = 16 << 20
 
-// Modules reads the list that init keeps of the modules of a root, without the root. A root
-// that calls none has no list.
+// Modules returns the modules in the list that init writes, except the root itself. A root without
+// modules has no list.
 func Modules(list string) ([]Installed, error) {
 	text, err := folder.ReadBounded(list, maxList)
 	if errors.Is(err, fs.ErrNotExist) {

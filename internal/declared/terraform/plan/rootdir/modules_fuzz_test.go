@@ -9,8 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
 )
 
-// FuzzModules reads the list of modules that init writes: each folder is one that the list
-// names, and a list that cannot be read has none.
+// FuzzModules reads the list of modules that init writes. Each returned folder must be in the list.
 func FuzzModules(f *testing.F) {
 	for _, seed := range []string{
 		`{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"network","Source":"./modules/network","Dir":"modules/network"}]}`,

@@ -17,10 +17,9 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
-// Reduce removes from a private copy of a root all configuration that a CLI does not need to
-// open the state. The files keep their names, which decide what overrides what. The dependency
-// lock file and the files of tests are removed. An error names the file and holds no value of
-// it.
+// Reduce removes from a private copy of a root all configuration that a CLI does not need to open
+// the state. It keeps the names of files, because these determine which files override others. It
+// removes the dependency lock file and test files. Its errors contain the file name and no values.
 func Reduce(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -33,8 +32,8 @@ func Reduce(dir string) error {
 			err = os.Remove(filepath.Join(dir, name))
 		case e.IsDir() || !isNative(name) && !isJSON(name):
 		case !e.Type().IsRegular():
-			// Copy keeps a link that leads to what driftd must not read.
-			err = fmt.Errorf("read %s: it is a link that leads out of the root", name)
+			// Copy keeps a link to a file that driftd must not read.
+			err = fmt.Errorf("read %s: the link leads out of the root", name)
 		default:
 			err = reduceFile(filepath.Join(dir, name))
 		}
@@ -45,12 +44,12 @@ func Reduce(dir string) error {
 	return nil
 }
 
-// A selection holds the names of the blocks and attributes that are kept of a body, each with
-// what is kept inside; nil keeps all of it.
+// A selection holds the names of the blocks and attributes of a body to keep, and the selections
+// for their content. nil keeps all of it.
 type selection map[string]selection
 
-// ofState returns what a CLI reads to open a state. OpenTofu's backend and encryption blocks
-// may use variables and locals.
+// ofState returns the selection that a CLI needs to open a state. OpenTofu's backend and encryption
+// blocks may use variables and locals.
 func ofState() selection {
 	return selection{"variable": nil, "locals": nil,
 		"terraform": {"backend": nil, "cloud": nil, "encryption": nil, "required_version": nil}}
@@ -74,12 +73,12 @@ func reduceFile(path string) error {
 		ofState().native(&b, body, text)
 		text = b.Bytes()
 	} else if text, err = ofState().json(text); err != nil {
-		return fmt.Errorf("read %s: a block has the wrong form, or a name that is given twice", name)
+		return fmt.Errorf("read %s: a block has the wrong form or a repeated name", name)
 	}
 	return os.WriteFile(path, text, 0o600)
 }
 
-// native writes what is kept of a body in native syntax. text is that of its file.
+// native writes the selected parts of a body in native syntax. text is the text of its file.
 func (s selection) native(b *bytes.Buffer, body *hclsyntax.Body, text []byte) {
 	keep := func(r hcl.Range) { fmt.Fprintf(b, "%s\n", r.SliceBytes(text)) }
 	for name, a := range body.Attributes {
@@ -100,8 +99,8 @@ func (s selection) native(b *bytes.Buffer, body *hclsyntax.Body, text []byte) {
 	}
 }
 
-// json returns what is kept of a body in JSON syntax, in which a list holds several bodies. A
-// name that is given twice is an error: HCL would read both.
+// json returns the selected parts of a body in JSON syntax. A list holds several bodies. A repeated
+// name is an error, because HCL would read both values.
 func (s selection) json(text jsontext.Value) (_ jsontext.Value, err error) {
 	if s == nil {
 		return text, nil

@@ -33,7 +33,7 @@ check "c" {
   data "http" "h" {}
 }
 `, "terraform {\nrequired_version = \">= 1.5\"\nbackend \"s3\" {\n    bucket = \"b\"\n    assume_role = { role_arn = \"r\" }\n  }\n}\n"},
-		"what OpenTofu may use": {"main.tofu", "variable \"b\" { default = \"x\" }\nlocals {\n  a = <<-E\n    } {\n  E\n}\nterraform {\n  encryption {}\n  cloud {}\n}\n",
+		"blocks that OpenTofu may use": {"main.tofu", "variable \"b\" { default = \"x\" }\nlocals {\n  a = <<-E\n    } {\n  E\n}\nterraform {\n  encryption {}\n  cloud {}\n}\n",
 			"variable \"b\" { default = \"x\" }\nlocals {\n  a = <<-E\n    } {\n  E\n}\nterraform {\nencryption {}\ncloud {}\n}\n"},
 		"no terraform block": {"vm.tf", `resource "a_b" "c" {}`, ""},
 		"JSON":               {"main.tf.json", `{"resource":{"a_b":{"c":{}}},"terraform":{"backend":{"pg":{}},"required_providers":{}}}`, `{"terraform":{"backend":{"pg":{}}}}`},
@@ -77,13 +77,13 @@ func TestReduceRemoves(t *testing.T) {
 	}
 }
 
-func TestReduceRefuses(t *testing.T) {
+func TestReduceErrors(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ file, text, want string }{
 		"not parsable":    {"main.tf", "terraform {\n  backend \"s3\" { secret_key = \"hunter2\"", "parse main.tf:2"},
 		"not JSON":        {"main.tf.json", `{"terraform": hunter2`, "parse main.tf.json: not JSON"},
-		"a wrong form":    {"main.tf.json", `{"terraform": "hunter2"}`, "read main.tf.json: a block has the wrong form"},
-		"twice the same":  {"main.tf.json", `{"terraform": {"backend": {"a": {}}, "backend": {"b": {}}}}`, "read main.tf.json"},
+		"wrong form":      {"main.tf.json", `{"terraform": "hunter2"}`, "read main.tf.json: a block has the wrong form"},
+		"repeated name":   {"main.tf.json", `{"terraform": {"backend": {"a": {}}, "backend": {"b": {}}}}`, "read main.tf.json"},
 		"nested too deep": {"main.tf", "locals { a = " + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + " }", "nested too deeply"},
 	} {
 		dir := t.TempDir()
@@ -95,7 +95,7 @@ func TestReduceRefuses(t *testing.T) {
 	}
 }
 
-// TestReduceLink holds that the file to which a link leads is neither read nor written.
+// TestReduceLink checks that the target of a link is neither read nor written.
 func TestReduceLink(t *testing.T) {
 	t.Parallel()
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside.tf")

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lay writes files below dir; a text that begins with "-> " makes a link.
+// lay writes files below dir. A text that begins with "-> " is a link.
 func lay(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -106,11 +106,11 @@ resource "lab_server" "plain" {}
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	if !IsRoot(dir) || IsRoot(filepath.Dir(dir)) {
-		t.Error("a root is not told from another folder")
+		t.Error("IsRoot does not distinguish a root from another folder")
 	}
 }
 
-// files returns the files below dir, with their content.
+// files returns the files below dir with their content.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -169,7 +169,7 @@ func TestCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if root != filepath.Join(to, "envs/prod") {
-		t.Errorf("the root lies in %s", root)
+		t.Errorf("root %s", root)
 	}
 	if d := cmp.Diff(prod, files(t, to)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -217,7 +217,7 @@ func TestCopyAbsent(t *testing.T) {
 		{"a file that is named", "files/a.txt", "files/a.txt: too large"},
 		{"a link to a folder that is named", "shared", "shared: too large"},
 		{"a file behind a link inside the repository", "linked/data.bin", "linked/data.bin: too large"},
-		{"a file beside one that is named", "files/b.txt", ""},
+		{"a file next to a named one", "files/b.txt", ""},
 		{"a folder that the root does not name", "elsewhere/data.bin", ""},
 		{"a file that is never copied", "root/crash.log", ""},
 	} {
@@ -231,7 +231,7 @@ func TestCopyAbsent(t *testing.T) {
 	}
 }
 
-// TestCopyCircle copies each folder once, however links lead back to it.
+// TestCopyCircle checks that each folder is copied once if there are circular links.
 func TestCopyCircle(t *testing.T) {
 	t.Parallel()
 	dir, to := t.TempDir(), t.TempDir()
@@ -244,7 +244,7 @@ func TestCopyCircle(t *testing.T) {
 	}
 }
 
-func TestCopyRefuses(t *testing.T) {
+func TestCopyErrors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"a/main.tf": "# 10 bytes", "a/b.tf": "#"})
@@ -282,8 +282,7 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// TestContained proves that no link of a contained copy brings in what lies outside of the
-// repository.
+// TestContained checks that a contained copy has no files from outside of the repository.
 func TestContained(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -297,9 +296,9 @@ func TestContained(t *testing.T) {
 		"File":    {"a file outside", map[string]string{"repo/a/link": "-> ../../secret", "secret": "s"}, "repo", false},
 		"Folder":  {"a folder outside", map[string]string{"repo/a/sub/link": "-> ../../../other", "other/secret": "s"}, "repo", false},
 		"Chain":   {"through a second link", map[string]string{"repo/a/link": "-> ../b/link", "repo/b/link": "-> ../../secret", "secret": "s"}, "repo", false},
-		"Module": {"a module beside the root, below a folder that is a link", map[string]string{
+		"Module": {"a sibling module, below a folder that is a link", map[string]string{
 			"repo/a/more.tf": `module "m" { source = "../link/m" }`, "repo/link": "-> ../other", "other/m/main.tf": "#"}, "repo", false},
-		"Plain": {"without a repository the root is the border", map[string]string{"repo/a/link": "-> ../b/x", "repo/b/x": "x"}, "", false},
+		"Plain": {"without a repository, the root is the border", map[string]string{"repo/a/link": "-> ../b/x", "repo/b/x": "x"}, "", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -334,7 +333,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// TestWantedEnds holds that a root of many folders is not scanned after its time.
+// TestWantedEnds checks that a scan of many folders ends at the deadline.
 func TestWantedEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -344,16 +343,16 @@ func TestWantedEnds(t *testing.T) {
 	}
 }
 
-// TestUnread holds that a file is reported that the CLI reads and that is too large or too
-// deep for driftd.
+// TestUnread checks the error for a file that the CLI reads and that is too large or too deep for
+// driftd.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	long, deep := "#"+strings.Repeat("x", maxFile), "a = "+strings.Repeat("[", 1000)
 	for name, tt := range map[string]struct{ reason, file, text, want string }{
-		"size":   {"a file beyond the bound", "x.tf", long, "read x.tf: more than 8 MiB: part the file"},
-		"depth":  {"brackets", "x.tofu", deep, "parse x.tofu: nested too deeply: part the file"},
-		"syntax": {"what is wrong with a file, the CLI reports", "x.tf", "a = [", ""},
-		"other":  {"no file of Terraform", "x.pkr.hcl", deep, ""},
+		"size":   {"a file beyond the bound", "x.tf", long, "read x.tf: more than 8 MiB: split the file"},
+		"depth":  {"brackets", "x.tofu", deep, "parse x.tofu: nested too deeply: split the file"},
+		"syntax": {"the CLI reports syntax errors", "x.tf", "a = [", ""},
+		"other":  {"a file of another program", "x.pkr.hcl", deep, ""},
 		"text":   {"any other file", "x.txt", long, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

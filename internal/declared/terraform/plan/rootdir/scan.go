@@ -1,5 +1,5 @@
-// Package rootdir reads what driftd has to know of a Terraform root before a
-// CLI runs on it, and makes private copies of roots.
+// Package rootdir scans the files of a Terraform root before a CLI runs on it, and makes private
+// copies of roots.
 package rootdir
 
 import (
@@ -20,30 +20,29 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
-// maxFile bounds the files that are parsed; Terraform's own are far smaller.
+// maxFile bounds a parsed file, in bytes. Real configuration files are far smaller.
 const maxFile = 8 << 20
 
-// A Module is what the configuration files of one folder say. What cannot be
-// parsed is left out: the CLI tells what is wrong with it.
+// A Module holds the scanned configuration of one folder. Files that cannot be parsed are left out,
+// because the CLI reports their errors.
 type Module struct {
 	// Dir is the folder.
 	Dir string
-	// Backend is the type of the backend ("s3", "cloud"), "" for none.
-	// BackendSets are the attributes that its block sets, with their texts; ""
-	// stands for what is no constant text.
+	// Backend is the type of the backend ("s3", "cloud"), or "". BackendSets are the attributes in
+	// its block with their constant strings; "" means that a value is not a constant string.
 	Backend     string
 	BackendSets map[string]string
-	// Required are the version constraints on the CLI.
+	// Required are the version constraints for the CLI.
 	Required []string
-	// Ignored tells, by resource ("lab_server.web"), what ignore_changes lists.
+	// Ignored are the ignore_changes of each resource ("lab_server.web").
 	Ignored map[string]Ignored
 	// Blocks are the blocks of each resource ("lab_server.web").
 	Blocks map[string]Blocks
-	// Unread is why a file was left out that the CLI may read: it is too large for driftd,
-	// or nested too deeply.
+	// Unread is the error of a file that was left out although the CLI may read it: the file is too
+	// large or nested too deeply for driftd.
 	Unread error
-	// Outside are paths with ".." in them that the files speak of, as they are
-	// written, up to the first part that is not constant.
+	// Outside are the paths with ".." in the files, as written, up to the first part that is not
+	// constant.
 	Outside []string
 }
 
@@ -53,12 +52,12 @@ type Ignored struct {
 	Paths [][]string
 }
 
-// Blocks are the blocks that the configuration of one resource has.
+// Blocks are the blocks in the configuration of one resource.
 type Blocks struct {
-	// Names are the blocks at the top.
+	// Names are the blocks at the top level.
 	Names []string
-	// Dynamic are the paths of the dynamic blocks: "rule", or "rule", "filter". In
-	// JSON, where any argument may be such a block, they are all arguments.
+	// Dynamic are the paths of the dynamic blocks: "rule", or "rule", "filter". In JSON, any
+	// argument may be such a block, so they are all arguments.
 	Dynamic [][]string
 }
 
@@ -81,7 +80,7 @@ func Scan(dir string) Module {
 	return m
 }
 
-// IsRoot tells whether a folder holds configuration files.
+// IsRoot reports whether a folder has configuration files.
 func IsRoot(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
@@ -97,9 +96,8 @@ func isNative(name string) bool {
 	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tofu")
 }
 
-// parse returns the file if it is one of Terraform, OpenTofu or Terragrunt: what can be
-// parsed of it. The error is about one that is too large or nested too deeply; what is wrong
-// with others, the CLI reports.
+// parse parses a file of Terraform, OpenTofu or Terragrunt, as far as it is valid. It returns an
+// error for a file that is too large or nested too deeply. The CLI reports all other errors.
 func parse(path string) (*hcl.File, error) {
 	name := filepath.Base(path)
 	isRead := isJSON(name) || isNative(name)
@@ -109,7 +107,7 @@ func parse(path string) (*hcl.File, error) {
 	}
 	text, err := folder.ReadBounded(path, maxFile)
 	if errors.Is(err, folder.ErrTooLarge) {
-		err = fmt.Errorf("read %s: more than %d MiB: part the file", name, maxFile>>20)
+		err = fmt.Errorf("read %s: more than %d MiB: split the file", name, maxFile>>20)
 		return nil, onlyIf(isRead, err)
 	}
 	if err != nil {
@@ -117,7 +115,7 @@ func parse(path string) (*hcl.File, error) {
 	}
 	file, err := syntax.Parse(name, text)
 	if syntax.IsBound(err) {
-		return nil, onlyIf(isRead, fmt.Errorf("%w: part the file", err))
+		return nil, onlyIf(isRead, fmt.Errorf("%w: split the file", err))
 	}
 	return file, nil
 }
@@ -132,7 +130,7 @@ func onlyIf(holds bool, err error) error {
 
 func (m *Module) read(file *hcl.File) {
 	if body, ok := file.Body.(*hclsyntax.Body); ok {
-		// Only a faulty visitor makes this fail, and ours never does.
+		// VisitAll returns only the errors of the visitor, which returns none.
 		_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
 			m.noteOutside(n)
 			return nil
@@ -168,8 +166,8 @@ func (m *Module) readSettings(body hcl.Body) {
 	}
 }
 
-// constants returns the attributes of a body with their texts; "" stands for what is no
-// constant text.
+// constants returns the attributes of a body with their constant strings; "" means that a value is
+// not a constant string.
 func constants(body hcl.Body) map[string]string {
 	attributes, _ := body.JustAttributes()
 	texts := make(map[string]string, len(attributes))
@@ -182,8 +180,9 @@ func constants(body hcl.Body) map[string]string {
 	return texts
 }
 
-// Constants returns what a file that completes a backend block sets, like
-// Module.BackendSets. A file that cannot be read sets nothing: init reports it.
+// Constants returns the attributes in a file that completes a backend block, like
+// Module.BackendSets. For a file that cannot be read it returns none, because init reports the
+// error.
 func Constants(path string) map[string]string {
 	text, err := folder.ReadBounded(path, maxFile)
 	if err != nil {
@@ -201,7 +200,7 @@ func isText(v cty.Value) bool {
 }
 
 func (m *Module) readResource(name string, body hcl.Body) {
-	blocks := m.Blocks[name] // An override file adds to it.
+	blocks := m.Blocks[name] // an override file adds to it
 	blocks.read(body)
 	m.Blocks[name] = blocks
 	content, _, _ := body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "lifecycle"}}})
@@ -221,7 +220,7 @@ func ignoredOf(e hcl.Expression) Ignored {
 	var ignored Ignored
 	list, _ := hcl.ExprList(e)
 	for _, item := range list {
-		// The old form ["*"], and the quoted names of JSON.
+		// The old form ["*"], and the quoted names in JSON.
 		if v, diags := item.Value(nil); !diags.HasErrors() && isText(v) && v.AsString() == "*" {
 			return Ignored{All: true}
 		}
@@ -255,8 +254,8 @@ func steps(traversal hcl.Traversal) []string {
 	return path
 }
 
-// noteOutside notes the texts that lead out of the folder: the sources of
-// modules, and files. Only a path can begin so; "${path.module}/../x" does, too.
+// noteOutside records the strings that may be paths out of the folder: module sources, and files.
+// Such a path begins with "..", or is a template such as "${path.module}/../x".
 func (m *Module) noteOutside(n hclsyntax.Node) {
 	template, ok := n.(*hclsyntax.TemplateExpr)
 	if !ok {
@@ -271,7 +270,7 @@ func (m *Module) noteOutside(n hclsyntax.Node) {
 		case i == 0 && isFolder(part):
 			text = "."
 		default:
-			// What follows the last slash is part of a name only.
+			// The part after the last slash is the beginning of a name.
 			m.note(text[:strings.LastIndex(text, "/")+1])
 			return
 		}
@@ -279,13 +278,13 @@ func (m *Module) noteOutside(n hclsyntax.Node) {
 	m.note(text)
 }
 
-// isFolder tells path.module, path.root and path.cwd, which stand for folders.
+// isFolder reports whether an expression is path.module, path.root or path.cwd.
 func isFolder(e hclsyntax.Expression) bool {
 	traversal, ok := e.(*hclsyntax.ScopeTraversalExpr)
 	return ok && traversal.Traversal.RootName() == "path"
 }
 
-// note keeps a path that leads up, without a query.
+// note records a path with "..", without its query.
 func (m *Module) note(text string) {
 	text, _, _ = strings.Cut(text, "?")
 	if strings.HasPrefix(text, "../") || strings.HasPrefix(text, "./../") || text == ".." {
@@ -293,7 +292,7 @@ func (m *Module) note(text string) {
 	}
 }
 
-// noteJSON notes the texts of a JSON file that lead up.
+// noteJSON records the strings of a JSON file that are paths with "..".
 func (m *Module) noteJSON(text []byte) {
 	for part := range strings.SplitSeq(string(text), `"`) {
 		m.note(strings.ReplaceAll(part, "${path.module}", "."))

@@ -24,8 +24,8 @@ import (
 	"github.com/driftd/driftd/internal/credential"
 )
 
-// A container is a container of Azure Blob Storage. The SDK finds identities;
-// the two requests are ours.
+// A container is a container of Azure Blob Storage. The SDK only finds the credentials of an
+// identity; the fetcher sends the two kinds of requests.
 type container struct {
 	settings      Azure
 	account, name string
@@ -62,9 +62,9 @@ func openAzure(rest string, s Settings) (site, error) {
 	}, nil
 }
 
-// sign gives a request one of the three credentials that there are.
+// sign adds one of the three kinds of credentials to a request.
 func (c *container) sign(r *http.Request) error {
-	if err := guarded(r.URL); err != nil {
+	if err := checkSecure(r.URL); err != nil {
 		return err
 	}
 	r.Header.Set("X-Ms-Version", "2021-12-02")
@@ -82,8 +82,8 @@ func (c *container) sign(r *http.Request) error {
 	return c.signByIdentity(r)
 }
 
-// signByKey signs as learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
-// says, for a request without a body and with no headers but ours.
+// signByKey signs a request without a body whose only headers are set here, as in
+// https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key.
 func (c *container) signByKey(r *http.Request) error {
 	text, err := credential.Read(c.settings.AccountKeyFile)
 	if err != nil {

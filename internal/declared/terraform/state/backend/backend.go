@@ -14,46 +14,45 @@ import (
 	"unicode/utf8"
 )
 
-// A Source is a location that holds states. Several goroutines may use it.
+// A Source is a location of states. It is safe for concurrent use.
 type Source struct {
 	site
-	// literal names are read without being looked for; patterns are listed.
+	// literal are names that are read without a listing; patterns are listed.
 	literal  []string
 	patterns []pattern
 	timeout  time.Duration
 	maxBytes int64
 }
 
-// A site is what a location's scheme makes of it.
+// A site is a parsed location.
 type site struct {
 	place
-	// root stands before a state's name in its address; it holds no secret.
+	// root is the prefix of state addresses. It has no secrets.
 	root string
-	// name returns the name of a workspace's state. The workspace may be a
-	// pattern; nil tells that the place knows no workspaces, and then the root
-	// is the state's whole address.
+	// name returns the name of a workspace's state; workspace may be a pattern. name is nil if the
+	// location has no workspaces; root is then the whole address of the state.
 	name func(workspace string) string
-	// access says what to check when access is denied, and forget drops the
-	// credentials that were found before; nil where none are kept.
+	// access is the hint for an error that denies access. forget drops cached credentials; it is
+	// nil if there are none.
 	access string
 	forget func()
 }
 
-// A place holds states by their names.
+// A place stores states by name.
 type place interface {
-	// list returns the names that fit a pattern, in any order.
+	// list returns the names that match a pattern, in any order.
 	list(context.Context, pattern) ([]string, error)
-	// open returns the content of a state, packed or not, which the caller
-	// closes. It is errAbsent where there is none.
+	// open returns the content of a state, compressed or not. The caller closes it. If there is no
+	// state, the error is errAbsent.
 	open(ctx context.Context, name string) (io.ReadCloser, error)
 }
 
 var errAbsent = errors.New("there is no state")
 
-// defaultWorkspace is the workspace of those who use none.
+// defaultWorkspace is the workspace that is selected by default.
 const defaultWorkspace = "default"
 
-// openers returns what opens the locations of each scheme.
+// openers returns the functions that parse the locations of each scheme.
 func openers() map[string]func(rest string, s Settings) (site, error) {
 	return map[string]func(string, Settings) (site, error){
 		"":           openFiles,
@@ -70,17 +69,16 @@ func openers() map[string]func(rest string, s Settings) (site, error) {
 	}
 }
 
-// Open returns the source that a location names: a file, a folder or a pattern
-// of files, or a URL:
+// Open returns the source at a location. A location is a file, a folder, a pattern of files, or a
+// URL:
 //
 //	s3://bucket/key   gs://bucket/prefix   azurerm://account/container/key
 //	http://… https://…   pg://user@host/database   consul://host:port/path
 //	kubernetes://namespace/suffix   remote://host/organization/workspace
 //
-// In all but http, * stands for anything within one part of a path and ? for
-// one character; in object stores ** crosses parts, and a location that ends
-// with / means all that ends with .tfstate below it. Open reaches for nothing
-// yet.
+// In all but http, * matches any text without a slash and ? one character. In object stores, **
+// also matches slashes, and a location that ends with / matches all names below it that end with
+// .tfstate. Open does not connect to a server.
 func Open(location string, s Settings) (*Source, error) {
 	scheme, rest, found := strings.Cut(location, "://")
 	if !found {
@@ -92,7 +90,7 @@ func Open(location string, s Settings) (*Source, error) {
 		return nil, fmt.Errorf("open state: unknown scheme %q; want a file's path, or one of %s", scheme, strings.Join(known[1:], ", "))
 	}
 	if text := strings.Join(append([]string{location}, s.Workspaces...), ""); !utf8.ValidString(text) {
-		return nil, fmt.Errorf("open state %s: the location or a workspace is no UTF-8 text", strings.ToValidUTF8(scheme, "?"))
+		return nil, fmt.Errorf("open state %s: the location or a workspace is not valid UTF-8", strings.ToValidUTF8(scheme, "?"))
 	}
 	at, err := open(rest, s)
 	if err != nil {
@@ -105,10 +103,10 @@ func Open(location string, s Settings) (*Source, error) {
 	return source, nil
 }
 
-// choose finds the names of the workspaces' states.
+// choose sets the names and patterns of the workspaces' states.
 func (s *Source) choose(workspaces []string) error {
 	if s.name == nil && len(workspaces) > 0 {
-		return fmt.Errorf("open state %s: it has no workspaces; leave workspaces out", s.root)
+		return fmt.Errorf("open state %s: the location has no workspaces; remove backend.workspaces", s.root)
 	}
 	if s.name == nil {
 		s.literal = []string{""}
@@ -134,9 +132,8 @@ func (s *Source) add(p pattern) {
 	}
 }
 
-// List returns the addresses of the states that the location holds now,
-// sorted. None at all is an error. What is named without a pattern is not
-// looked for: Read tells whether it is there.
+// List returns the current addresses of the states of the location, sorted. It returns an error if
+// there are none. Names without a pattern are returned without a check that they exist.
 func (s *Source) List(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -149,7 +146,7 @@ func (s *Source) List(ctx context.Context) ([]string, error) {
 		names = append(names, found...)
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("list states %s%s: there is none; check the location and the workspaces", s.root, s.patterns[0])
+		return nil, fmt.Errorf("list states %s%s: no state found; check the location and the workspaces", s.root, s.patterns[0])
 	}
 	slices.Sort(names)
 	addresses := slices.Compact(names)
@@ -159,8 +156,8 @@ func (s *Source) List(ctx context.Context) ([]string, error) {
 	return addresses, nil
 }
 
-// Read calls read with the content of the state at one of List's addresses.
-// Its error names the address and a next step, and shows no secret.
+// Read calls read with the content of the state at an address that List returned. Its errors
+// contain the address and a next step, and no secrets.
 func (s *Source) Read(ctx context.Context, address string, read func(io.Reader) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -171,7 +168,7 @@ func (s *Source) Read(ctx context.Context, address string, read func(io.Reader) 
 	}()
 	name, ok := strings.CutPrefix(address, s.root)
 	if !ok {
-		return fmt.Errorf("it does not lie in %s", s.root)
+		return fmt.Errorf("the state is not in %s", s.root)
 	}
 	body, err := s.open(ctx, name)
 	if err != nil {
@@ -185,10 +182,10 @@ func (s *Source) Read(ctx context.Context, address string, read func(io.Reader) 
 	return read(&bounded{r: content, left: s.maxBytes, limit: s.maxBytes})
 }
 
-// explain says what was done when err happened, and what to do about it.
+// explain adds the operation and a hint to err.
 func (s *Source) explain(ctx context.Context, doing string, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("%s: no end after %s; raise backend.timeout, or see what keeps it", doing, s.timeout)
+		return fmt.Errorf("%s: timeout after %s; raise backend.timeout, or check why the server is slow", doing, s.timeout)
 	}
 	var status *statusError
 	if errors.As(err, &status) && status.denied() && s.forget != nil {
@@ -203,24 +200,24 @@ func (s *Source) explain(ctx context.Context, doing string, err error) error {
 // oneLine is an error whose text has no line breaks.
 type oneLine struct{ error }
 
-// Error returns the text with blanks for line breaks.
+// Error returns the text with each line break replaced by a space.
 func (e oneLine) Error() string { return strings.Join(strings.Fields(e.error.Error()), " ") }
 
-// Unwrap returns the error itself.
+// Unwrap returns the wrapped error.
 func (e oneLine) Unwrap() error { return e.error }
 
-// hint returns the next step after err, or "" where err says it.
+// hint returns the next step after err, or "" if the text of err contains it.
 func (s *Source) hint(err error) string {
 	var status *statusError
 	var network *net.OpError
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, errAbsent):
-		return "check the location, the workspace, and that the credentials may see it"
+		return "check the location, the workspace, and that the credentials may read the state"
 	case errors.As(err, &status) && status.denied():
 		return s.access
 	case errors.As(err, &certificate):
-		return "name the authority that signed it in ca_file"
+		return "set ca_file to the authority that signed the certificate"
 	case errors.As(err, &network):
 		return "check the address, and that the server runs"
 	}

@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// chunks reads one stream after the other.
+// chunks is a reader of the concatenation of several streams.
 type chunks struct {
-	// next opens the next stream; io.EOF tells that there is none.
+	// next opens the next stream; it returns io.EOF after the last one.
 	next func() (io.ReadCloser, error)
 	open io.ReadCloser
 }
 
-// Read reads from the stream that is open, or from the next one.
+// Read reads from the current stream, or else from the next one.
 func (c *chunks) Read(p []byte) (int, error) {
 	for {
 		if c.open == nil {
@@ -31,7 +31,7 @@ func (c *chunks) Read(p []byte) (int, error) {
 	}
 }
 
-// Close closes the stream that is open.
+// Close closes the current stream.
 func (c *chunks) Close() error {
 	if c.open == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/credential"
 )
 
-// consul is the key/value store of a Consul.
+// consul is the key/value store of a Consul server.
 type consul struct {
 	settings Consul
 	endpoint *url.URL
@@ -48,7 +48,7 @@ func (c *consul) sign(r *http.Request) error {
 	if c.settings.TokenFile == "" {
 		return nil
 	}
-	if err := guarded(r.URL); err != nil {
+	if err := checkSecure(r.URL); err != nil {
 		return err
 	}
 	token, err := credential.Read(c.settings.TokenFile)
@@ -68,8 +68,7 @@ func (c *consul) get(ctx context.Context, key, form string) (io.ReadCloser, erro
 	return c.fetcher.get(ctx, u)
 }
 
-// open reads a value, or the chunks that it lists: a state over half a MiB does
-// not fit into one.
+// open reads a value, or the chunks that the value lists: Consul limits a value to 512 KiB.
 func (c *consul) open(ctx context.Context, key string) (io.ReadCloser, error) {
 	body, err := c.get(ctx, key, "raw")
 	if err != nil {
@@ -93,7 +92,7 @@ func (c *consul) open(ctx context.Context, key string) (io.ReadCloser, error) {
 	}}, nil
 }
 
-// chunksOf returns the chunks that a value lists, nil when it is a state.
+// chunksOf returns the chunks that a value lists, or nil if the value is a state.
 func chunksOf(value []byte) []string {
 	var index struct {
 		Hash   string   `json:"current-hash"`
@@ -107,16 +106,16 @@ func chunksOf(value []byte) []string {
 
 func (c *consul) chunk(ctx context.Context, key, chunk string) (io.ReadCloser, error) {
 	if !strings.HasPrefix(chunk, strings.TrimRight(key, "/")+"/tfstate.") {
-		return nil, errors.New("it lists a chunk that lies elsewhere")
+		return nil, errors.New("the value lists a chunk outside of its own path")
 	}
 	body, err := c.get(ctx, chunk, "raw")
 	if errors.Is(err, errAbsent) {
-		return nil, fmt.Errorf("chunk %s is gone: the state was just written; read it again", chunk)
+		return nil, fmt.Errorf("chunk %s is missing: the state was probably written during the read; try again", chunk)
 	}
 	return body, err
 }
 
-// list leaves out what Terraform keeps beside a state.
+// list leaves out the keys that Terraform stores in addition to the state.
 func (c *consul) list(ctx context.Context, p pattern) ([]string, error) {
 	return list(p, func(string) (page, error) {
 		body, err := c.get(ctx, p.prefix(), "keys")
@@ -129,7 +128,7 @@ func (c *consul) list(ctx context.Context, p pattern) ([]string, error) {
 		}
 		var keys []string
 		if json.Unmarshal(content, &keys) != nil {
-			return page{}, errors.New("the answer is no list of keys: is it a Consul?")
+			return page{}, errors.New("the response is not a list of keys: check that the server is a Consul agent")
 		}
 		var found page
 		for _, key := range keys {

@@ -13,12 +13,11 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
 )
 
-// A plug opens the one state, or all that it finds, at an address that answers
-// as the contract says.
-type plug func(t *testing.T, at *service, authority, pattern string) *backend.Source
+// An opener opens the only state, or all matches of a pattern, at the address of a test server.
+type opener func(t *testing.T, at *service, authority, pattern string) *backend.Source
 
-func plugs() map[string]plug {
-	return map[string]plug{
+func plugs() map[string]opener {
+	return map[string]opener{
 		"S3": func(t *testing.T, at *service, authority, pattern string) *backend.Source {
 			s := s3Settings(t, at.URL, "hunter2")
 			s.S3.CAFile, s.S3.PathStyle = authority, true
@@ -46,10 +45,10 @@ func plugs() map[string]plug {
 	}
 }
 
-// plain are the plugs that trust only the system's authorities: they are tried
-// without encryption, on this machine.
-func plain() map[string]plug {
-	return map[string]plug{
+// plain returns the openers that trust only the system's authorities. They are tested without TLS,
+// on a loopback address.
+func plain() map[string]opener {
+	return map[string]opener{
 		"GS": func(t *testing.T, at *service, _, pattern string) *backend.Source {
 			s := settings()
 			s.GS.Endpoint, s.GS.Anonymous = at.URL, true
@@ -68,17 +67,17 @@ func plain() map[string]plug {
 	}
 }
 
-// A fault is an answer that no store should give.
+// A fault is a response that a store must not send.
 type fault struct {
 	reason string
 	answer http.HandlerFunc
-	says   string
+	want   string
 }
 
 func faults() map[string]fault {
 	code := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Retry-After", "3600") // so that nobody waits
+			w.Header().Set("Retry-After", "3600") // so that no test waits
 			w.WriteHeader(code)
 			fmt.Fprint(w, "<p>password hunter2")
 		}
@@ -89,18 +88,18 @@ func faults() map[string]fault {
 		"Absent":       {"nothing there", code(http.StatusNotFound), "there is no state; check the location"},
 		"TooMany":      {"too many requests", code(http.StatusTooManyRequests), "the server answered 429 Too Many Requests"},
 		"Broken":       {"a broken server", code(http.StatusInternalServerError), "the server answered 500 Internal Server Error"},
-		"Elsewhere": {"a redirection that would take the credentials along", func(w http.ResponseWriter, _ *http.Request) {
+		"Elsewhere": {"a redirect to another host", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", "https://evil.example.org/")
 			w.WriteHeader(http.StatusFound)
-		}, "it redirects to https://evil.example.org; set that address"},
-		"Circles": {"a redirection to itself", func(w http.ResponseWriter, r *http.Request) {
+		}, "the server redirects to https://evil.example.org; set that address"},
+		"Circles": {"a redirect to itself", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", r.URL.Path)
 			w.WriteHeader(http.StatusFound)
-		}, "it redirects in circles"},
+		}, "the server redirects too often"},
 	}
 }
 
-func eachPlug(t *testing.T, test func(t *testing.T, p plug, start func(http.HandlerFunc) (*service, string))) {
+func eachOpener(t *testing.T, test func(t *testing.T, p opener, start func(http.HandlerFunc) (*service, string))) {
 	t.Helper()
 	for name, p := range plugs() {
 		t.Run(name, func(t *testing.T) {
@@ -118,7 +117,7 @@ func eachPlug(t *testing.T, test func(t *testing.T, p plug, start func(http.Hand
 
 func TestContractFaults(t *testing.T) {
 	t.Parallel()
-	eachPlug(t, func(t *testing.T, p plug, start func(http.HandlerFunc) (*service, string)) {
+	eachOpener(t, func(t *testing.T, p opener, start func(http.HandlerFunc) (*service, string)) {
 		t.Helper()
 		for name, f := range faults() {
 			for _, pattern := range []string{"", "*"} {
@@ -126,8 +125,8 @@ func TestContractFaults(t *testing.T) {
 					t.Parallel()
 					at, authority := start(f.answer)
 					got, err := all(t.Context(), p(t, at, authority, pattern))
-					if err == nil || !strings.Contains(err.Error(), f.says) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") {
-						t.Errorf("%s: got %v, %v, want %q", f.reason, got, err, f.says)
+					if err == nil || !strings.Contains(err.Error(), f.want) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") {
+						t.Errorf("%s: got %v, %v, want %q", f.reason, got, err, f.want)
 					}
 				})
 			}
@@ -135,11 +134,10 @@ func TestContractFaults(t *testing.T) {
 	})
 }
 
-// TestContractListing proves that a listing that is none is an error, never an
-// empty one.
+// TestContractListing checks that an invalid listing is an error, and not an empty listing.
 func TestContractListing(t *testing.T) {
 	t.Parallel()
-	eachPlug(t, func(t *testing.T, p plug, start func(http.HandlerFunc) (*service, string)) {
+	eachOpener(t, func(t *testing.T, p opener, start func(http.HandlerFunc) (*service, string)) {
 		t.Helper()
 		for name, answer := range map[string]string{"HTML": "<!doctype html><html>Sign in", "Truncated": `{"items":[{"na`, "Empty": "", "Null": "null"} {
 			t.Run(name, func(t *testing.T) {
@@ -156,7 +154,7 @@ func TestContractListing(t *testing.T) {
 
 func TestContractHangs(t *testing.T) {
 	t.Parallel()
-	eachPlug(t, func(t *testing.T, p plug, start func(http.HandlerFunc) (*service, string)) {
+	eachOpener(t, func(t *testing.T, p opener, start func(http.HandlerFunc) (*service, string)) {
 		t.Helper()
 		at, authority := start(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		source := p(t, at, authority, "")
@@ -180,12 +178,12 @@ func TestTimeout(t *testing.T) {
 	s := settings()
 	s.Timeout = 50 * time.Millisecond
 	_, err := all(t.Context(), open(t, at.URL+"/state", s))
-	if err == nil || !strings.Contains(err.Error(), "no end after 50ms; raise backend.timeout") {
-		t.Errorf("a body that never comes: got %v", err)
+	if err == nil || !strings.Contains(err.Error(), "timeout after 50ms; raise backend.timeout") {
+		t.Errorf("a body that does not arrive: got %v", err)
 	}
 }
 
-func TestBodyBreaksOff(t *testing.T) {
+func TestTruncatedBody(t *testing.T) {
 	t.Parallel()
 	at := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")

@@ -1,4 +1,4 @@
-// Package backend fetches Terraform states from where they lie: files, object
-// stores, databases, clusters, Terraform Cloud. It only ever reads, takes no
-// lock, and bounds time and size of all that it fetches.
+// Package backend fetches Terraform states from files, object stores, databases, Kubernetes
+// clusters and Terraform Cloud. It does not write and does not lock. The time and the size of all
+// requests are bounded.
 package backend

@@ -16,25 +16,25 @@ import (
 )
 
 const (
-	// maxTries is how often a request is sent that could not be answered.
+	// maxTries bounds how often a request is sent if it fails temporarily.
 	maxTries = 3
-	// maxPause is the longest pause that a server may ask for.
+	// maxPause bounds the pause that a server may request.
 	maxPause   = 10 * time.Second
 	firstPause = 300 * time.Millisecond
 )
 
-// A fetcher sends GET requests, and nothing else.
+// A fetcher sends GET requests only.
 type fetcher struct {
 	client *http.Client
-	// sign gives a request its credentials; nil for none.
+	// sign adds credentials to a request. It is nil if there are none.
 	sign func(*http.Request) error
-	// pause is the pause before the second try; it doubles.
+	// pause is the pause before the second try. It doubles for each further try.
 	pause time.Duration
 }
 
-// newFetcher returns a fetcher that trusts the authorities of caFile alone, or
-// the system's where it is empty, and follows no redirection to another host,
-// which would take credentials there.
+// newFetcher returns a fetcher that trusts only the authorities in caFile, or those of the system
+// if caFile is empty. It does not follow redirects to another host, because they would disclose the
+// credentials.
 func newFetcher(caFile string, sign func(*http.Request) error) (*fetcher, error) {
 	trust, err := httpclient.Trust(caFile)
 	if err != nil {
@@ -56,16 +56,15 @@ func newFetcher(caFile string, sign func(*http.Request) error) (*fetcher, error)
 
 func stayHome(next *http.Request, via []*http.Request) error {
 	if next.URL.Host != via[0].URL.Host || next.URL.Scheme != via[0].URL.Scheme {
-		return fmt.Errorf("it redirects to %s://%s; set that address", next.URL.Scheme, next.URL.Host)
+		return fmt.Errorf("the server redirects to %s://%s; set that address", next.URL.Scheme, next.URL.Host)
 	}
 	if len(via) > 5 {
-		return errors.New("it redirects in circles")
+		return errors.New("the server redirects too often")
 	}
 	return nil
 }
 
-// get returns the body of a successful answer, which the caller closes. Its errors are those of
-// Do.
+// get returns the body of a successful response. The caller closes it. The errors are those of Do.
 func (f *fetcher) get(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "", http.NoBody)
 	if err != nil {
@@ -79,8 +78,8 @@ func (f *fetcher) get(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	return answer.Body, nil
 }
 
-// Do sends a request without a body, and again while the server is busy or the connection
-// breaks. It returns a successful answer. An answer other than success is a *statusError or
+// Do sends a request without a body. It tries again if the server is busy or the connection breaks.
+// It returns a successful response; the error for any other response is a *statusError or
 // errAbsent.
 func (f *fetcher) Do(r *http.Request) (*http.Response, error) {
 	for try := 0; ; try++ {
@@ -112,7 +111,7 @@ func (f *fetcher) once(r *http.Request) (*http.Response, error) {
 	return nil, errors.Join(readStatus(answer), answer.Body.Close())
 }
 
-// firstLine leaves out what libraries print below an error: whole answers.
+// firstLine removes all but the first line of an error: libraries append whole responses.
 func firstLine(err error) error {
 	line, rest, _ := strings.Cut(err.Error(), "\n")
 	if rest == "" {
@@ -121,24 +120,24 @@ func firstLine(err error) error {
 	return errors.New(line)
 }
 
-// A statusError is an answer other than success.
+// A statusError is the error for an unsuccessful response.
 type statusError struct {
 	code int
-	// reason is the code of an object store's own ("NoSuchBucket"), or "".
+	// reason is the error code of an object store ("NoSuchBucket"), or "".
 	reason string
-	// region is where S3 says that the bucket lies, or "".
+	// region is the region of the bucket according to S3, or "".
 	region string
 	pause  time.Duration
 }
 
-// Error says what the server answered, and of its text only its own code.
+// Error returns the status and the error code, and no other text of the response.
 func (e *statusError) Error() string {
 	text := fmt.Sprintf("the server answered %d %s", e.code, http.StatusText(e.code))
 	if e.reason != "" {
 		text += " (" + e.reason + ")"
 	}
 	if e.region != "" {
-		text += "; the bucket lies in region " + e.region
+		text += "; the bucket is in region " + e.region
 	}
 	return text
 }
@@ -151,10 +150,10 @@ func (e *statusError) busy() bool {
 	return e.code == http.StatusTooManyRequests || e.code >= 500
 }
 
-// readStatus makes an error of an answer. One that says that nothing is there
-// is errAbsent, unless it speaks of more than the state.
+// readStatus returns the error for an unsuccessful response. It returns errAbsent if the state does
+// not exist, but not if its bucket or container does not exist.
 func readStatus(resp *http.Response) error {
-	// An error page that breaks off has no code to show.
+	// A truncated error page is used as far as it was read.
 	page, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
 	e := &statusError{code: resp.StatusCode, region: resp.Header.Get("X-Amz-Bucket-Region"),
 		pause: httpclient.RetryAfter(resp.Header.Get("Retry-After"), time.Now())}
@@ -168,7 +167,7 @@ func readStatus(resp *http.Response) error {
 	return e
 }
 
-// pauseFor tells whether a request is worth another try, and when.
+// pauseFor reports whether to send a request again, and after which pause.
 func pauseFor(err error, pause time.Duration) (time.Duration, bool) {
 	var status *statusError
 	if errors.As(err, &status) {
@@ -177,17 +176,17 @@ func pauseFor(err error, pause time.Duration) (time.Duration, bool) {
 	return pause, httpclient.Broken(err)
 }
 
-// guarded tells an address to which a secret may be sent: encrypted, or on
+// checkSecure returns an error unless secrets may be sent to an address: it must use TLS or be on
 // this machine.
-func guarded(u *url.URL) error {
+func checkSecure(u *url.URL) error {
 	ip := net.ParseIP(u.Hostname())
 	if u.Scheme == "https" || u.Hostname() == "localhost" || ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("http://%s would carry the secret in clear text; use https", u.Host)
+	return fmt.Errorf("http://%s would send the secret in clear text; use https", u.Host)
 }
 
-// parseEndpoint reads the URL of a service.
+// parseEndpoint parses the URL of a service.
 func parseEndpoint(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" {
@@ -196,8 +195,7 @@ func parseEndpoint(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// at returns the address of a path below u. The path begins with a slash and
-// is escaped.
+// at returns the URL of a path below u. The path begins with a slash and is escaped.
 func at(u *url.URL, path string, query url.Values) (*url.URL, error) {
 	base := strings.TrimSuffix(u.EscapedPath(), "/")
 	plain, err := url.PathUnescape(base + path)
@@ -209,8 +207,8 @@ func at(u *url.URL, path string, query url.Values) (*url.URL, error) {
 	return &next, nil
 }
 
-// escape escapes all of a name but letters, digits, - . _ ~ and slashes, as the
-// signatures of object stores demand (RFC 3986).
+// escape escapes all characters of a name except letters, digits, - . _ ~ and slashes, as the
+// signatures of object stores require (RFC 3986).
 func escape(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

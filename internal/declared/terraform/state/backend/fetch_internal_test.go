@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-func TestFetcherTriesAgain(t *testing.T) {
+func TestFetcherRetries(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason  string
 		answers []int
-		says    string
+		want    string
 		asked   int
 	}{
 		"Once":    {"the common case", []int{200}, "", 1},
 		"Busy":    {"a server that was busy", []int{503, 429, 200}, "", 3},
 		"TooBusy": {"a server that stays busy", []int{500, 500, 500, 200}, "500 Internal Server Error", 3},
-		"Denied":  {"what no second try mends", []int{403, 200}, "403 Forbidden", 1},
+		"Denied":  {"an error that is not temporary", []int{403, 200}, "403 Forbidden", 1},
 		"Broken":  {"a connection that broke", []int{0, 200}, "", 2},
 	}
 	for name, tc := range cases {
@@ -53,7 +53,7 @@ func TestFetcherTriesAgain(t *testing.T) {
 				err = errors.Join(err, body.Close())
 			}
 			server.Close()
-			if asked != tc.asked || (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) {
+			if asked != tc.asked || (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%s: asked %d times, got %v", tc.reason, asked, err)
 			}
 		})
@@ -86,7 +86,7 @@ func TestPattern(t *testing.T) {
 			t.Errorf("%s and %q: got %t, want %t", tc.pattern, tc.name, got, tc.want)
 		}
 		if tc.want && !strings.HasPrefix(tc.name, tc.pattern.prefix()) {
-			t.Errorf("%s fits %q, and %q is no prefix of it", tc.pattern, tc.name, tc.pattern.prefix())
+			t.Errorf("%s matches %q, but %q is not a prefix of it", tc.pattern, tc.name, tc.pattern.prefix())
 		}
 	}
 }
@@ -96,10 +96,10 @@ func TestListBounded(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		page   func(n int) page
-		says   string
+		want   string
 	}{
-		"Circle": {"a listing that goes in circles", func(int) page { return page{next: "x"} }, "does not advance"},
-		"States": {"more states than anybody has", func(n int) page {
+		"Circle": {"a listing that repeats its token", func(int) page { return page{next: "x"} }, "repeats its page token"},
+		"States": {"too many states", func(n int) page {
 			return page{names: make([]string, 1000), next: fmt.Sprint(n)}
 		}, "more than 10000 states"},
 		"Pages": {"a listing without end", func(n int) page { return page{next: fmt.Sprint(n)} }, "more than 10000 pages"},
@@ -112,8 +112,8 @@ func TestListBounded(t *testing.T) {
 				n++
 				return tc.page(n), nil
 			})
-			if err == nil || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
 			}
 		})
 	}

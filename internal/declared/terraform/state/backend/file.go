@@ -12,14 +12,14 @@ import (
 	"github.com/driftd/driftd/internal/declared/folder"
 )
 
-// files are states on this machine.
+// files are states in local files.
 type files struct{}
 
-// openFiles opens a file, a pattern of files, or a folder, which holds the
-// states of workspaces as Terraform's local backend keeps them.
+// openFiles opens a file, a pattern of files, or a folder. In a folder, the states of workspaces
+// have the paths that Terraform's local backend uses.
 func openFiles(path string, _ Settings) (site, error) {
 	if path == "" {
-		return site{}, errors.New("no path; name the file")
+		return site{}, errors.New("no path; set the path of the state file")
 	}
 	path = filepath.Clean(path)
 	name := func(workspace string) string {
@@ -38,7 +38,7 @@ func openFiles(path string, _ Settings) (site, error) {
 func (files) list(_ context.Context, p pattern) ([]string, error) {
 	found, err := filepath.Glob(string(p))
 	if err != nil {
-		return nil, fmt.Errorf("not a pattern: %w", err)
+		return nil, fmt.Errorf("not a valid pattern: %w", err)
 	}
 	return found, nil
 }
@@ -49,17 +49,17 @@ func (files) open(_ context.Context, name string) (io.ReadCloser, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errAbsent
 	case errors.Is(err, folder.ErrNotRegular):
-		return nil, errors.New("not a regular file; name the state file")
+		return nil, errors.New("not a regular file; set the path of the state file")
 	case err != nil:
 		return nil, withoutPath(err)
 	}
 	if info, err := f.Stat(); err != nil || info.IsDir() {
-		return nil, errors.Join(errors.New("not a regular file; name the state file"), f.Close())
+		return nil, errors.Join(errors.New("not a regular file; set the path of the state file"), f.Close())
 	}
 	return f, nil
 }
 
-// withoutPath takes the path off an error, which is said once.
+// withoutPath removes the path from an error whose context already has it.
 func withoutPath(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {

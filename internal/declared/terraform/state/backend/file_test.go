@@ -45,14 +45,14 @@ func TestFiles(t *testing.T) {
 		"File":       {"a file", "terraform.tfstate", nil, []string{"terraform.tfstate: root"}, ""},
 		"Folder":     {"a folder", ".", nil, []string{"terraform.tfstate: root"}, ""},
 		"Glob":       {"a pattern", "envs/*/terraform.tfstate", nil, []string{"envs/a/terraform.tfstate: a", "envs/b/terraform.tfstate: b"}, ""},
-		"Brackets":   {"brackets are no pattern", "odd[1].tfstate", nil, []string{"odd[1].tfstate: odd"}, ""},
-		"Packed":     {"a packed file", "packed.tfstate", nil, []string{"packed.tfstate: packed"}, ""},
-		"Workspace":  {"a workspace beside a file", "terraform.tfstate", []string{"prod"}, []string{"terraform.tfstate.d/prod/terraform.tfstate: prod"}, ""},
+		"Brackets":   {"brackets are literal", "odd[1].tfstate", nil, []string{"odd[1].tfstate: odd"}, ""},
+		"Packed":     {"a gzip file", "packed.tfstate", nil, []string{"packed.tfstate: packed"}, ""},
+		"Workspace":  {"a workspace in a folder", "terraform.tfstate", []string{"prod"}, []string{"terraform.tfstate.d/prod/terraform.tfstate: prod"}, ""},
 		"Workspaces": {"every workspace of a folder", ".", []string{"*"}, []string{"terraform.tfstate: root", "terraform.tfstate.d/prod/terraform.tfstate: prod", "terraform.tfstate.d/test/terraform.tfstate: test"}, ""},
 		"Some":       {"some workspaces", ".", []string{"default", "t*"}, []string{"terraform.tfstate: root", "terraform.tfstate.d/test/terraform.tfstate: test"}, ""},
 		"Absent":     {"no file", "gone.tfstate", nil, nil, "there is no state; check the location, the workspace"},
-		"Nothing":    {"a pattern of nothing", "gone/*.tfstate", nil, nil, "there is none; check the location and the workspaces"},
-		"IsFolder":   {"a folder in a file's place", "envs/*", nil, nil, "not a regular file; name the state file"},
+		"Nothing":    {"a pattern of nothing", "gone/*.tfstate", nil, nil, "no state found; check the location and the workspaces"},
+		"IsFolder":   {"a folder instead of a file", "envs/*", nil, nil, "not a regular file; set the path of the state file"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -103,20 +103,20 @@ func TestFilesBounded(t *testing.T) {
 	}
 }
 
-func TestReadElsewhere(t *testing.T) {
+func TestReadOutside(t *testing.T) {
 	t.Parallel()
 	s := settings()
 	s.GS.Anonymous = true
 	err := open(t, "gs://bucket/a", s).Read(t.Context(), "gs://other/a.tfstate", nil)
-	if err == nil || !strings.Contains(err.Error(), "it does not lie in gs://bucket/") {
+	if err == nil || !strings.Contains(err.Error(), "the state is not in gs://bucket/") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestOpenRefuses(t *testing.T) {
+func TestOpenErrors(t *testing.T) {
 	t.Parallel()
-	cases := map[string]struct{ location, says string }{
-		"Nothing":         {"", "no path; name the file"},
+	cases := map[string]struct{ location, want string }{
+		"Nothing":         {"", "no path; set the path of the state file"},
 		"Scheme":          {"ftp://host/path", `unknown scheme "ftp"; want a file's path, or one of azurerm, consul, file, gs, http, https, kubernetes, pg, remote, s3`},
 		"S3":              {"s3://bucket", "want s3://bucket/key"},
 		"S3Credentials":   {"s3://AKIA:hunter2@bucket/key", "without credentials"},
@@ -142,8 +142,8 @@ func TestOpenRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := backend.Open(tc.location, settings())
-			if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("got %v, want %q", err, tc.says)
+			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("got %v, want %q", err, tc.want)
 			}
 		})
 	}
@@ -152,7 +152,7 @@ func TestOpenRefuses(t *testing.T) {
 		s := settings()
 		s.Workspaces = []string{"prod"}
 		for _, location := range []string{"https://host/state", "remote://host/org/ws"} {
-			if _, err := backend.Open(location, s); err == nil || !strings.Contains(err.Error(), "leave workspaces out") {
+			if _, err := backend.Open(location, s); err == nil || !strings.Contains(err.Error(), "remove backend.workspaces") {
 				t.Errorf("%s: got %v", location, err)
 			}
 		}

@@ -28,8 +28,8 @@ type objects struct {
 	tokens   once[oauth2.TokenSource]
 }
 
-// openGS takes a name that ends with .tfstate, and a pattern, for what it
-// names, and any other as the backend's prefix.
+// openGS reads a location that ends with .tfstate, or that is a pattern, as the name of objects.
+// Any other location is the prefix of the backend.
 func openGS(rest string, s Settings) (site, error) {
 	name, key, slash := strings.Cut(rest, "/")
 	if name == "" || strings.ContainsAny(name, "@?*:") {
@@ -67,7 +67,7 @@ func (o *objects) sign(r *http.Request) error {
 	if o.settings.Anonymous {
 		return nil
 	}
-	if err := guarded(r.URL); err != nil {
+	if err := checkSecure(r.URL); err != nil {
 		return err
 	}
 	source, err := o.tokens.get(func() (oauth2.TokenSource, error) { return o.source(r.Context()) })
@@ -82,7 +82,7 @@ func (o *objects) sign(r *http.Request) error {
 	return nil
 }
 
-// source returns what fetches tokens, for longer than this request lives.
+// source returns a token source that is not bound to the lifetime of ctx.
 func (o *objects) source(ctx context.Context) (oauth2.TokenSource, error) {
 	const scope = "https://www.googleapis.com/auth/devstorage.read_only"
 	ctx = context.WithValue(context.WithoutCancel(ctx), oauth2.HTTPClient, &http.Client{Timeout: time.Minute})

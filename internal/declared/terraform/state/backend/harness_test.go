@@ -17,10 +17,10 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
 )
 
-// content is a state as the tests know it again.
+// content is a valid state.
 const content = `{"version":4,"serial":1}`
 
-// settings returns the settings that tests begin with.
+// settings returns the default settings of tests.
 func settings() backend.Settings {
 	s := backend.Defaults()
 	s.Timeout = 30 * time.Second
@@ -37,11 +37,10 @@ func file(t testing.TB, text string) string {
 	return path
 }
 
-// A service is a stand-in for a store.
+// A service is a test server of a store.
 type service struct{ *httptest.Server }
 
-// serve starts a service over HTTP. It refuses whatever is no GET, other than
-// to sign in.
+// serve starts a service over HTTP. It refuses all methods except GET, and POST for tokens.
 func serve(t testing.TB, answer http.HandlerFunc) *service {
 	t.Helper()
 	s := &service{httptest.NewServer(readOnly(answer))}
@@ -49,11 +48,11 @@ func serve(t testing.TB, answer http.HandlerFunc) *service {
 	return s
 }
 
-// serveTLS starts a service over HTTPS and returns the file of its authority.
+// serveTLS starts a service over HTTPS. It also returns the file of its authority.
 func serveTLS(t testing.TB, answer http.HandlerFunc) (*service, string) {
 	t.Helper()
 	s := &service{httptest.NewUnstartedServer(readOnly(answer))}
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // who does not trust it hangs up
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that do not trust the server close the connection
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	return s, file(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
@@ -69,13 +68,13 @@ func readOnly(answer http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// host is the address without the scheme.
+// host returns the address without the scheme.
 func (s *service) host() string {
 	_, host, _ := strings.Cut(s.URL, "://")
 	return host
 }
 
-// all lists a source and reads what it lists: a line for each state.
+// all reads all states of a listing. It returns one line per state.
 func all(ctx context.Context, s *backend.Source) ([]string, error) {
 	addresses, err := s.List(ctx)
 	if err != nil {
@@ -95,7 +94,7 @@ func all(ctx context.Context, s *backend.Source) ([]string, error) {
 	return lines, nil
 }
 
-// open opens a location, which must succeed.
+// open opens a location. It fails the test on an error.
 func open(t testing.TB, location string, s backend.Settings) *backend.Source {
 	t.Helper()
 	source, err := backend.Open(location, s)

@@ -19,7 +19,7 @@ import (
 type secrets struct {
 	settings          Kubernetes
 	namespace, suffix string
-	// connect returns a client and the address of the API server.
+	// connect returns a client and the URL of the API server.
 	connect func() (*http.Client, string, error)
 	server  once[server]
 }
@@ -32,7 +32,7 @@ type server struct {
 func openKubernetes(location string, s Settings) (site, error) {
 	namespace, suffix, _ := strings.Cut(location, "/")
 	if namespace == "" || suffix == "" || strings.ContainsAny(location, "@?*:") || strings.Contains(suffix, "/") {
-		return site{}, errors.New("want kubernetes://namespace/suffix, after the backend's secret_suffix")
+		return site{}, errors.New("want kubernetes://namespace/suffix, with the backend's secret_suffix as suffix")
 	}
 	k := &secrets{settings: s.Kubernetes, namespace: namespace, suffix: suffix}
 	k.connect = k.kubeconfig
@@ -44,8 +44,8 @@ func openKubernetes(location string, s Settings) (site, error) {
 	}, nil
 }
 
-// kubeconfig connects as kubectl does, other than by a program that signs in,
-// and within a cluster by the service account.
+// kubeconfig connects like kubectl, but without credential plugins. In a cluster without a
+// kubeconfig, it uses the service account.
 func (k *secrets) kubeconfig() (*http.Client, string, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = k.settings.Kubeconfig
@@ -54,9 +54,9 @@ func (k *secrets) kubeconfig() (*http.Client, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("read the kubeconfig: %w; set backend.kubernetes.kubeconfig and backend.kubernetes.context", err)
 	}
-	// client-go waits for such a program without a bound.
+	// client-go does not bound the time of a credential plugin.
 	if config.ExecProvider != nil || config.AuthProvider != nil {
-		return nil, "", errors.New("the kubeconfig signs in by a program; name one with a token or a certificate in backend.kubernetes.kubeconfig")
+		return nil, "", errors.New("the kubeconfig uses a credential plugin; set backend.kubernetes.kubeconfig to one with a token or a certificate")
 	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -65,7 +65,7 @@ func (k *secrets) kubeconfig() (*http.Client, string, error) {
 	return client, config.Host, nil
 }
 
-// get asks the API server for the secrets, or for one of them.
+// get requests the secrets of the namespace, or one of them.
 func (k *secrets) get(ctx context.Context, name string, query url.Values) (io.ReadCloser, error) {
 	s, err := k.server.get(func() (server, error) {
 		client, host, err := k.connect()
@@ -90,7 +90,7 @@ func (k *secrets) get(ctx context.Context, name string, query url.Values) (io.Re
 	return s.fetcher.get(ctx, u)
 }
 
-// metadataOnly asks for the secrets of a listing without what they hold.
+// metadataOnly requests a listing of secrets without their data.
 func metadataOnly(r *http.Request) error {
 	r.Header.Set("Accept", "application/json")
 	if r.URL.Query().Has("labelSelector") {
@@ -99,8 +99,8 @@ func metadataOnly(r *http.Request) error {
 	return nil
 }
 
-// partSize is what a full secret holds of a state. Terraform, from 1.6 on, goes
-// on in "-part-1", "-part-2" …
+// partSize is the size of the part of a state that a full secret holds. Terraform 1.6 and later
+// store the rest in secrets with the suffixes "-part-1", "-part-2" and so on.
 const partSize = 1 << 20
 
 func (k *secrets) open(ctx context.Context, name string) (io.ReadCloser, error) {
@@ -122,7 +122,7 @@ func (k *secrets) open(ctx context.Context, name string) (io.ReadCloser, error) 
 	}}, nil
 }
 
-// part returns what one secret holds of a state.
+// part returns the part of a state that one secret holds.
 func (k *secrets) part(ctx context.Context, name string) ([]byte, error) {
 	body, err := k.get(ctx, name, nil)
 	if err != nil {
@@ -138,7 +138,7 @@ func (k *secrets) part(ctx context.Context, name string) ([]byte, error) {
 		} `json:"data"`
 	}
 	if json.Unmarshal(content, &secret) != nil {
-		return nil, errors.New("the answer is no secret: is it an API server?")
+		return nil, errors.New("the response is not a secret: check that the server is a Kubernetes API server")
 	}
 	if len(secret.Data.State) == 0 {
 		return nil, errAbsent
@@ -146,7 +146,7 @@ func (k *secrets) part(ctx context.Context, name string) ([]byte, error) {
 	return secret.Data.State, nil
 }
 
-// list goes by the labels that the backend sets.
+// list selects secrets by the labels that the backend sets.
 func (k *secrets) list(ctx context.Context, p pattern) ([]string, error) {
 	return list(p, func(token string) (page, error) {
 		query := url.Values{"labelSelector": {"tfstate=true,tfstateSecretSuffix=" + k.suffix}, "limit": {"500"}}
@@ -171,7 +171,7 @@ func (k *secrets) list(ctx context.Context, p pattern) ([]string, error) {
 			}
 		}
 		if json.Unmarshal(content, &answer) != nil {
-			return page{}, errors.New("the answer is no list of secrets: is it an API server?")
+			return page{}, errors.New("the response is not a list of secrets: check that the server is a Kubernetes API server")
 		}
 		found := page{next: answer.Metadata.Continue}
 		for _, item := range answer.Items {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// An answering is a transport that gives one body to every request, and notes what was
-// asked for.
+// An answering is a transport that returns the same body for every request, and records the
+// requests.
 type answering struct {
 	body  []byte
 	asked []*http.Request
@@ -23,7 +23,7 @@ func (a *answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(a.body)), Header: http.Header{}, Request: r}, nil
 }
 
-// A listed is a place whose listing is fuzzed, and where all that it asks for lies.
+// A listed is a place whose listing is fuzzed, and the location of all its requests.
 type listed struct {
 	location string
 	under    []string
@@ -40,8 +40,8 @@ func listedPlaces() []listed {
 	}
 }
 
-// FuzzListing answers every request of a store with the same body: what it lists lies
-// where it was looked for, and what is then asked for lies there too.
+// FuzzListing returns the same body for every request of a store. It checks that listed names, and
+// all further requests, are inside the location.
 func FuzzListing(f *testing.F) {
 	for i, seed := range []string{
 		`["app/","app/a.tfstate","app/a.tfstate/.lock","app/b.tfstate-env:prod","app/../../acl/tokens.tfstate"]`,
@@ -56,7 +56,7 @@ func FuzzListing(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind uint8, wild string, body []byte) {
 		at := listedPlaces()[int(kind)%len(listedPlaces())]
 		if wild == "" || len(wild) > 20 || strings.ContainsAny(wild, "/:") || strings.HasPrefix(wild, ".") {
-			return // where to look is the operator's choice
+			return // the operator chooses the location
 		}
 		s := Defaults()
 		s.GS.Anonymous = true
@@ -77,7 +77,7 @@ func FuzzListing(f *testing.F) {
 		}
 		for _, name := range names {
 			if !p.match(name) {
-				t.Errorf("%q does not fit %q", name, p)
+				t.Errorf("%q does not match %q", name, p)
 			}
 		}
 		for _, name := range names[:min(len(names), 10)] {
@@ -87,7 +87,7 @@ func FuzzListing(f *testing.F) {
 	})
 }
 
-// readSome reads a state, as far as its answers lead.
+// readSome reads a state until an error.
 func readSome(ctx context.Context, p place, name string) {
 	body, err := p.open(ctx, name)
 	if err != nil {
@@ -97,8 +97,8 @@ func readSome(ctx context.Context, p place, name string) {
 	_ = body.Close()
 }
 
-// check holds that what was asked for lies where it should, also once a server or a
-// proxy has cleaned its path. States of an organization lie elsewhere, encrypted.
+// check checks that all requests are inside the location, also after a server or a proxy has
+// cleaned their paths. The states of an organization are at other URLs.
 func (l listed) check(t *testing.T, asked []*http.Request) {
 	t.Helper()
 	for _, r := range asked {
@@ -110,7 +110,7 @@ func (l listed) check(t *testing.T, asked []*http.Request) {
 			found = found || strings.HasPrefix(path.Clean(r.URL.Path)+"/", under)
 		}
 		if !found {
-			t.Errorf("asked for %s, which does not lie under %q", r.URL, l.under)
+			t.Errorf("asked for %s, which is not below %q", r.URL, l.under)
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
 )
 
-// gs answers as the JSON API of Cloud Storage does.
+// gs behaves like the JSON API of Cloud Storage.
 func gs(t *testing.T, authorization string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/token" {
@@ -70,7 +70,7 @@ func TestGS(t *testing.T) {
 		"Prefix":     {"the backend's prefix", "bucket/odd key+100%&.tfstate/", []string{"default"}, nil},
 		"Bare":       {"a bucket without prefix", "bucket", nil, []string{"default.tfstate"}},
 		"Workspace":  {"a workspace below the prefix", "bucket/app", []string{"prod"}, []string{"app/prod.tfstate"}},
-		"Beside":     {"a workspace beside an object", "bucket/app/a.tfstate", []string{"prod"}, []string{"app/prod.tfstate"}},
+		"Beside":     {"a workspace next to an object", "bucket/app/a.tfstate", []string{"prod"}, []string{"app/prod.tfstate"}},
 		"Workspaces": {"all workspaces", "bucket/app", []string{"*"}, []string{"app/a.tfstate", "app/b.tfstate"}},
 		"Glob":       {"a pattern", "bucket/env:/*/app/a.tfstate", nil, []string{"env:/prod/app/a.tfstate", "env:/test/app/a.tfstate"}},
 		"All":        {"the whole bucket", "bucket/", nil, []string{"app/a.tfstate", "app/b.tfstate", "app/deep/c.tfstate", "env:/prod/app/a.tfstate", "env:/test/app/a.tfstate", "odd key+100%&.tfstate", "prod/app/a.tfstate"}},
@@ -82,7 +82,7 @@ func TestGS(t *testing.T) {
 			s.GS.Endpoint, s.GS.Anonymous, s.Workspaces = store.URL, true, tc.workspaces
 			got, err := all(t.Context(), open(t, "gs://"+tc.location, s))
 			if tc.want == nil {
-				if err == nil || !strings.Contains(err.Error(), "there is none") {
+				if err == nil || !strings.Contains(err.Error(), "no state found") {
 					t.Errorf("%s: got %v, %v", tc.reason, got, err)
 				}
 				return
@@ -98,7 +98,7 @@ func TestGS(t *testing.T) {
 	}
 }
 
-// TestGSServiceAccount signs in with a key file, as Google's library does.
+// TestGSServiceAccount authenticates with a key file.
 func TestGSServiceAccount(t *testing.T) {
 	t.Parallel()
 	store := serve(t, gs(t, "Bearer a-token"))
@@ -128,8 +128,8 @@ func TestGSServiceAccount(t *testing.T) {
 
 const accountKey = "aHVudGVyMiBodW50ZXIyIGh1bnRlcjI="
 
-// azure answers as the blob service does, to who has the account's key or a
-// token with the right signature.
+// azure behaves like the blob service. It requires the account key or a token with a valid
+// signature.
 func azure(t *testing.T) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Ms-Version") == "" || !azureSigned(t, r) && r.URL.Query().Get("sig") != "abc+/=" {
@@ -193,7 +193,7 @@ func TestAzure(t *testing.T) {
 		key        string
 		workspaces []string
 		want       []string
-		says       string
+		wantErr    string
 	}{
 		"Key":        {"by the account's key", byKey, "states/app/a.tfstate", nil, []string{"app/a.tfstate"}, ""},
 		"SAS":        {"by a token", bySAS, "states/app/a.tfstate", nil, []string{"app/a.tfstate"}, ""},
@@ -212,9 +212,9 @@ func TestAzure(t *testing.T) {
 			s := tc.settings
 			s.Azure.Endpoint, s.Workspaces = store.URL, tc.workspaces
 			got, err := all(t.Context(), open(t, "azurerm://shop/"+tc.key, s))
-			if tc.says != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hunter2") {
-					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if tc.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
 				}
 				return
 			}

@@ -2,14 +2,13 @@ package backend
 
 import "sync"
 
-// A once keeps what was made at the first use that succeeded, until it is
-// forgotten.
+// A once caches a value from its first successful creation until it is forgotten.
 type once[T any] struct {
 	mu   sync.Mutex
 	made *T
 }
 
-// get returns what was made, or makes it.
+// get returns the cached value, or creates it.
 func (o *once[T]) get(create func() (T, error)) (T, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A pattern stands for names: * for anything but a slash, ** for anything, ?
-// for one character other than a slash.
+// A pattern matches names: * matches any text without a slash, ** any text, and ? one character
+// other than a slash.
 type pattern string
 
-// literal tells a pattern that stands for itself.
+// literal reports whether a pattern matches only itself.
 func (p pattern) literal() bool { return !strings.ContainsAny(string(p), "*?") }
 
-// prefix is what every name that fits begins with.
+// prefix returns the common prefix of all names that match.
 func (p pattern) prefix() string {
 	if i := strings.IndexAny(string(p), "*?"); i >= 0 {
 		return string(p[:i])
@@ -30,7 +30,8 @@ func (p pattern) expression() *regexp.Regexp {
 	return regexp.MustCompile("(?s)^" + forms.Replace(quoted) + "$")
 }
 
-// below makes a pattern of a name that ends with a slash: all states below it.
+// below returns the pattern of all states below a name that ends with a slash; other names are
+// returned as they are.
 func below(name string) string {
 	if name == "" || strings.HasSuffix(name, "/") {
 		return name + "**.tfstate"

@@ -24,11 +24,11 @@ type table struct {
 func openPostgres(rest string, s Settings) (site, error) {
 	u, err := url.Parse("postgres://" + rest)
 	if err != nil {
-		return site{}, errors.New("not a URL (it is not shown, for it may hold a password)")
+		return site{}, errors.New("not a URL (not shown, because it may contain a password)")
 	}
 	_, secret := u.User.Password()
 	if secret || u.Query().Has("password") {
-		return site{}, errors.New("the URL holds a password; set backend.pg.password_file")
+		return site{}, errors.New("the URL contains a password; set backend.pg.password_file")
 	}
 	if _, err := pgconn.ParseConfig(u.String()); err != nil {
 		return site{}, errors.New("want pg://user@host:port/database?sslmode=verify-full")
@@ -43,7 +43,7 @@ func openPostgres(rest string, s Settings) (site, error) {
 func (t *table) connect(ctx context.Context) (*pgconn.PgConn, error) {
 	config, err := pgconn.ParseConfig(t.url)
 	if err != nil {
-		return nil, errors.New("the URL, or what PG… in the environment says, is not understood")
+		return nil, errors.New("the URL or the PG… variables of the environment are invalid")
 	}
 	if t.settings.PasswordFile != "" {
 		if config.Password, err = credential.Read(t.settings.PasswordFile); err != nil {
@@ -59,8 +59,7 @@ func (t *table) connect(ctx context.Context) (*pgconn.PgConn, error) {
 	return conn, err
 }
 
-// query returns one column, as the table's rows hold it, from a transaction
-// that cannot write.
+// query returns one column of the rows that match, from a read-only transaction.
 func (t *table) query(ctx context.Context, column, where string, values ...[]byte) (found [][]byte, err error) {
 	conn, err := t.connect(ctx)
 	if err != nil {
@@ -81,7 +80,7 @@ func (t *table) query(ctx context.Context, column, where string, values ...[]byt
 	return found, nil
 }
 
-// quote writes a name as SQL does.
+// quote quotes a name for SQL.
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 func (t *table) open(ctx context.Context, workspace string) (io.ReadCloser, error) {

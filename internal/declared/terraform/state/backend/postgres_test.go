@@ -14,11 +14,11 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
 )
 
-// A database speaks PostgreSQL's protocol, version 3, and knows one table.
+// A database is a server for version 3 of the PostgreSQL protocol with one table.
 type database struct {
 	net.Listener
 	mu sync.Mutex
-	// asked are the statements that came, with what they are given.
+	// asked are the received statements with their parameters.
 	asked []string
 }
 
@@ -136,7 +136,7 @@ func TestPostgres(t *testing.T) {
 		settings   backend.Postgres
 		workspaces []string
 		want       []string
-		says       string
+		wantErr    string
 	}{
 		"Default":   {"the default workspace", backend.Postgres{PasswordFile: password, Schema: "tf", Table: "states"}, nil, []string{"default: " + content}, ""},
 		"Workspace": {"some workspaces", backend.Postgres{PasswordFile: password, Schema: "tf", Table: "states"}, []string{"p*", "default"}, []string{"default: " + content, "prod: prod"}, ""},
@@ -152,9 +152,9 @@ func TestPostgres(t *testing.T) {
 			s := settings()
 			s.Postgres, s.Workspaces = tc.settings, tc.workspaces
 			got, err := all(t.Context(), open(t, "pg://ci@"+d.Addr().String()+"/infra?sslmode=disable", s))
-			if tc.says != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hunter2") {
-					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if tc.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
 				}
 				return
 			}

@@ -14,14 +14,14 @@ import (
 	"github.com/driftd/driftd/internal/credential"
 )
 
-// An organization is one of Terraform Cloud, Terraform Enterprise, or what
-// speaks their language.
+// An organization is an organization of Terraform Cloud, Terraform Enterprise, or a server with the
+// same API.
 type organization struct {
 	settings Remote
 	name     string
 	host     *url.URL
 	api      *fetcher
-	// archive fetches states from where the API says that they lie.
+	// archive fetches states from the URLs that the API returns.
 	archive *fetcher
 }
 
@@ -37,7 +37,7 @@ func openRemote(rest string, s Settings) (site, error) {
 
 func openOrganization(endpoint *url.URL, name, workspace string, s Settings) (_ site, err error) {
 	if len(s.Workspaces) > 0 {
-		return site{}, errors.New("its workspaces stand in the location; leave workspaces out")
+		return site{}, errors.New("the location contains the workspaces; remove backend.workspaces")
 	}
 	o := &organization{settings: s.Remote, name: name, host: endpoint}
 	if o.api, err = newFetcher(s.Remote.CAFile, o.sign); err != nil {
@@ -53,7 +53,7 @@ func openOrganization(endpoint *url.URL, name, workspace string, s Settings) (_ 
 }
 
 func (o *organization) sign(r *http.Request) error {
-	if err := guarded(r.URL); err != nil {
+	if err := checkSecure(r.URL); err != nil {
 		return err
 	}
 	token, err := credential.Read(o.settings.TokenFile)
@@ -61,8 +61,8 @@ func (o *organization) sign(r *http.Request) error {
 	return err
 }
 
-// signOwn gives the token to the organization's own host only: elsewhere the
-// address itself is signed.
+// signOwn adds the token to requests to the organization's own host only. URLs on other hosts are
+// signed.
 func (o *organization) signOwn(r *http.Request) error {
 	if r.URL.Host != o.host.Host {
 		return nil
@@ -70,12 +70,12 @@ func (o *organization) signOwn(r *http.Request) error {
 	return o.sign(r)
 }
 
-// ask calls the API. Parts of the path come from its answers: one that would lead
-// elsewhere is an error.
+// ask calls the API. Parts of the path come from its responses; a part that would change the path
+// is an error.
 func (o *organization) ask(ctx context.Context, query url.Values, into any, path ...string) error {
 	for _, part := range path {
 		if part == "" || strings.Contains(part, "/") || leadsElsewhere(part) {
-			return fmt.Errorf("the API names %q, which is no workspace", part)
+			return fmt.Errorf("the API returned %q, which is not a workspace", part)
 		}
 	}
 	u, err := at(o.host, "/api/v2/"+escape(strings.Join(path, "/")), query)
@@ -103,8 +103,8 @@ func (o *organization) open(ctx context.Context, workspace string) (io.ReadClose
 		return nil, err
 	}
 	u, err := url.Parse(version.Data.Attributes.URL)
-	if err != nil || u.Host == "" || guarded(u) != nil {
-		return nil, errors.New("the API names no address of the state that could be used")
+	if err != nil || u.Host == "" || checkSecure(u) != nil {
+		return nil, errors.New("the API returned no usable URL of the state")
 	}
 	return o.archive.get(ctx, u)
 }

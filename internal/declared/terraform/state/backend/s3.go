@@ -20,7 +20,8 @@ import (
 )
 
 // A bucket is a bucket of S3 or of a compatible store. The SDK finds the region, the credentials
-// and the address, signs, and verifies the checksums of objects; the fetcher sends its requests.
+// and the endpoint, signs requests, and verifies the checksums of objects. The fetcher sends the
+// requests.
 type bucket struct {
 	settings S3
 	name     string
@@ -30,7 +31,8 @@ type bucket struct {
 
 func openS3(rest string, s Settings) (site, error) {
 	name, key, _ := strings.Cut(rest, "/")
-	// The SDK takes an ARN for a bucket, and it leads to servers that nobody configured.
+	// The SDK also accepts an ARN as a bucket, and would then send the request to another endpoint
+	// than the configured one.
 	if name == "" || strings.ContainsAny(name, "@?*:") || key == "" {
 		return site{}, errors.New("want s3://bucket/key, without credentials")
 	}
@@ -52,7 +54,7 @@ func openS3(rest string, s Settings) (site, error) {
 	}, nil
 }
 
-// connect returns the client of the SDK, which has credentials.
+// connect returns an SDK client that has credentials.
 func (b *bucket) connect(ctx context.Context) (*s3.Client, error) {
 	client, err := b.client.get(func() (*s3.Client, error) {
 		if b.settings.Endpoint != "" {
@@ -68,7 +70,7 @@ func (b *bucket) connect(ctx context.Context) (*s3.Client, error) {
 			return nil, err
 		}
 		if loaded.Region == "" {
-			return nil, errors.New("no region is known; set backend.s3.region")
+			return nil, errors.New("no region found; set backend.s3.region")
 		}
 		return s3.NewFromConfig(loaded, func(o *s3.Options) {
 			o.HTTPClient, o.Retryer, o.UsePathStyle = b.fetcher, aws.NopRetryer{}, b.settings.PathStyle
@@ -84,10 +86,10 @@ func (b *bucket) connect(ctx context.Context) (*s3.Client, error) {
 	return client, nil
 }
 
-// A whole sends requests whose answers are read at once, within a bound.
+// A whole sends requests and reads their bounded responses into memory.
 type whole struct{ *fetcher }
 
-// Do sends a request. It returns an error for an answer other than success.
+// Do sends a request. It returns an error for an unsuccessful response.
 func (w whole) Do(r *http.Request) (*http.Response, error) {
 	answer, err := w.fetcher.Do(r)
 	if err != nil {
@@ -98,8 +100,8 @@ func (w whole) Do(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// explain returns the error of a request without what the SDK adds to it, the URL of the request
-// among that.
+// explain returns the error of a request without the text that the SDK adds, such as the URL of the
+// request.
 func explain(err error) error {
 	var sending *smithyhttp.RequestSendError
 	var decoding *smithy.DeserializationError
@@ -107,7 +109,7 @@ func explain(err error) error {
 	case errors.As(err, &sending):
 		return httpclient.WithoutURL(sending.Err)
 	case errors.As(err, &decoding):
-		return errNotAsked
+		return errUnexpected
 	}
 	return err
 }
@@ -138,10 +140,10 @@ func (b *bucket) list(ctx context.Context, p pattern) ([]string, error) {
 		if err != nil {
 			return page{}, explain(err)
 		}
-		// The SDK takes any XML for a listing, and these are in each.
+		// The SDK parses any XML as a listing. These elements are in each real one.
 		next := aws.ToString(listing.NextContinuationToken)
 		if listing.Name == nil || listing.IsTruncated == nil || *listing.IsTruncated != (next != "") {
-			return page{}, errNotAsked
+			return page{}, errUnexpected
 		}
 		found := page{next: next}
 		for _, object := range listing.Contents {

@@ -16,14 +16,13 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
 )
 
-// keys are what the object stores of these tests hold: each key's content is
-// the key itself.
+// keys returns the keys in the object stores of these tests. The content of each object is its key.
 func keys() []string {
 	return []string{"app/a.tfstate", "app/b.tfstate", "app/deep/c.tfstate", "app/notes.txt",
 		"env:/prod/app/a.tfstate", "env:/test/app/a.tfstate", "odd key+100%&.tfstate", "prod/app/a.tfstate"}
 }
 
-// page returns the keys from a token on, two at a time, and the next token.
+// page returns at most two keys, beginning at a token, and the next token.
 func page(prefix, token string) (found []string, next string) {
 	for _, key := range keys() {
 		if strings.HasPrefix(key, prefix) && key > token {
@@ -36,7 +35,7 @@ func page(prefix, token string) (found []string, next string) {
 	return found, ""
 }
 
-// s3 answers as S3 does to who signs as keyID.
+// s3 behaves like S3. It accepts signatures of keyID.
 func s3(t *testing.T) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !signed(r) {
@@ -71,7 +70,7 @@ func s3(t *testing.T) http.HandlerFunc {
 	}
 }
 
-// signed signs the request again, with the SDK, and compares.
+// signed reports whether the SDK would create the same signature for the request.
 func signed(r *http.Request) bool {
 	at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
 	if err != nil {
@@ -79,7 +78,7 @@ func signed(r *http.Request) bool {
 	}
 	again := r.Clone(r.Context())
 	again.URL.Host, again.Host = r.Host, r.Host
-	// The path as it was sent is what counts.
+	// The signature covers the path as it was sent.
 	again.URL.Opaque = "//" + r.Host + strings.Split(r.RequestURI, "?")[0]
 	again.Header = http.Header{}
 	_, names, _ := strings.Cut(r.Header.Get("Authorization"), "SignedHeaders=")
@@ -139,7 +138,7 @@ func TestS3(t *testing.T) {
 	}
 }
 
-func TestS3Refused(t *testing.T) {
+func TestS3Errors(t *testing.T) {
 	t.Parallel()
 	store := serve(t, s3(t))
 	answering := func(text string) func(*backend.Settings) {
@@ -150,21 +149,21 @@ func TestS3Refused(t *testing.T) {
 		reason string
 		key    string
 		change func(*backend.Settings)
-		says   string
+		want   string
 	}{
 		"Absent":  {"no such key", "gone", func(*backend.Settings) {}, "read state s3://bucket.of/gone: there is no state; check the location"},
-		"Nothing": {"no key fits", "gone/", func(*backend.Settings) {}, "list states s3://bucket.of/gone/**.tfstate: there is none"},
+		"Nothing": {"no matching key", "gone/", func(*backend.Settings) {}, "list states s3://bucket.of/gone/**.tfstate: no state found"},
 		"Denied":  {"a wrong key", "app/a.tfstate", func(s *backend.Settings) { *s = s3Settings(t, store.URL, "other") }, "403 Forbidden (SignatureDoesNotMatch); grant s3:GetObject"},
 		"NoFile": {"no credentials", "app/a.tfstate", func(s *backend.Settings) {
 			s.S3.CredentialsFile = file(t, "")
 			s.S3.ConfigFile = file(t, "[profile test]\ncredential_process = false\n")
 		}, "backend.s3.profile"},
-		"NoListing": {"an answer of something else", "app/", answering("<html>hunter2</html>"), "app/**.tfstate: the answer is not what was asked for"},
-		"NoXML":     {"an answer that is no XML", "app/", answering("hunter2"), "app/**.tfstate: the answer is not what was asked for"},
-		"BreaksOff": {"a listing with more pages and no way to them", "app/",
-			answering("<ListBucketResult><Name>bucket.of</Name><IsTruncated>true</IsTruncated></ListBucketResult>"), "the answer is not what was asked for"},
-		"Endpoint": {"an endpoint that is none", "app/a.tfstate", func(s *backend.Settings) { s.S3.Endpoint = "minio:9000" }, "endpoint: want http(s)://host:port"},
-		"Down":     {"nobody answers", "app/a.tfstate", func(s *backend.Settings) { s.S3.Endpoint = "http://127.0.0.1:1" }, "check the address, and that the server runs"},
+		"NoListing": {"a response in HTML", "app/", answering("<html>hunter2</html>"), "app/**.tfstate: the response is not the expected document"},
+		"NoXML":     {"a response that is not XML", "app/", answering("hunter2"), "app/**.tfstate: the response is not the expected document"},
+		"BreaksOff": {"a truncated listing without a token", "app/",
+			answering("<ListBucketResult><Name>bucket.of</Name><IsTruncated>true</IsTruncated></ListBucketResult>"), "the response is not the expected document"},
+		"Endpoint": {"an invalid endpoint", "app/a.tfstate", func(s *backend.Settings) { s.S3.Endpoint = "minio:9000" }, "endpoint: want http(s)://host:port"},
+		"Down":     {"no server", "app/a.tfstate", func(s *backend.Settings) { s.S3.Endpoint = "http://127.0.0.1:1" }, "check the address, and that the server runs"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -172,21 +171,21 @@ func TestS3Refused(t *testing.T) {
 			s := s3Settings(t, store.URL, "hunter2")
 			tc.change(&s)
 			_, err := all(t.Context(), open(t, "s3://bucket.of/"+tc.key, s))
-			if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
 			}
 		})
 	}
 }
 
-// TestS3RotatedKey proves that a key that was refused is read anew.
+// TestS3RotatedKey checks that credentials are read again after they were refused.
 func TestS3RotatedKey(t *testing.T) {
 	t.Parallel()
 	store := serve(t, s3(t))
 	s := s3Settings(t, store.URL, "old")
 	source := open(t, "s3://bucket.of/app/a.tfstate", s)
 	if _, err := all(t.Context(), source); err == nil {
-		t.Fatal("the old key opened it")
+		t.Fatal("the old key was accepted")
 	}
 	overwrite(t, s.S3.CredentialsFile, "[test]\naws_access_key_id = AKIATEST\naws_secret_access_key = hunter2\n")
 	if _, err := all(t.Context(), source); err != nil {

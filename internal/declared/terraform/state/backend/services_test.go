@@ -33,20 +33,20 @@ func TestWeb(t *testing.T) {
 	})
 	password, headers := file(t, "hunter2\n"), file(t, "Private-Token: hunter2\r\nX-Other:a:b\n")
 	cases := map[string]struct {
-		reason string
-		path   string
-		http   backend.HTTP
-		shown  string
-		says   string
+		reason  string
+		path    string
+		http    backend.HTTP
+		shown   string
+		wantErr string
 	}{
 		"Open":     {"without credentials", "/open", backend.HTTP{}, "/open", ""},
 		"Basic":    {"with a password", "/basic", backend.HTTP{Username: "ci", PasswordFile: password}, "/basic", ""},
 		"Header":   {"with headers", "/header", backend.HTTP{HeadersFile: headers}, "/header", ""},
 		"Query":    {"a query is not shown", "/query?token=hunter2", backend.HTTP{}, "/query?…", ""},
 		"Denied":   {"a token is missing", "/query", backend.HTTP{}, "", "401 Unauthorized; check backend.http.username"},
-		"New":      {"GitLab answers so before the first apply", "/new", backend.HTTP{}, "", "there is no state"},
+		"New":      {"204, as from GitLab before the first apply", "/new", backend.HTTP{}, "", "there is no state"},
 		"NoFile":   {"the password's file is gone", "/basic", backend.HTTP{Username: "ci", PasswordFile: "/nowhere/file"}, "", "read secret file /nowhere/file"},
-		"NoHeader": {"a file without headers", "/header", backend.HTTP{HeadersFile: file(t, "hunter2")}, "", `want one "Name: value" a line`},
+		"NoHeader": {"a file without headers", "/header", backend.HTTP{HeadersFile: file(t, "hunter2")}, "", `want one "Name: value" per line`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -54,9 +54,9 @@ func TestWeb(t *testing.T) {
 			s := settings()
 			s.HTTP = tc.http
 			got, err := all(t.Context(), open(t, store.URL+tc.path, s))
-			if tc.says != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hunter2") {
-					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if tc.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
 				}
 				return
 			}
@@ -79,7 +79,7 @@ func TestWeb(t *testing.T) {
 		s := settings()
 		s.HTTP.PasswordFile = password
 		_, err := all(t.Context(), open(t, "http://state.example.org/basic", s))
-		if err == nil || !strings.Contains(err.Error(), "would carry the secret in clear text; use https") {
+		if err == nil || !strings.Contains(err.Error(), "would send the secret in clear text; use https") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -88,9 +88,9 @@ func TestWeb(t *testing.T) {
 func TestWebTLS(t *testing.T) {
 	t.Parallel()
 	store, authority := serveTLS(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, content) })
-	for name, tc := range map[string]struct{ authority, says string }{
+	for name, tc := range map[string]struct{ authority, wantErr string }{
 		"Trusted": {authority, ""},
-		"Unknown": {"", "name the authority that signed it in ca_file"},
+		"Unknown": {"", "set ca_file to the authority that signed the certificate"},
 		"NoFile":  {"/nowhere/ca.pem", "read ca_file"},
 		"NoCert":  {file(t, "no certificate"), "no certificate in PEM form"},
 	} {
@@ -102,14 +102,14 @@ func TestWebTLS(t *testing.T) {
 			if err == nil {
 				_, err = all(t.Context(), source)
 			}
-			if tc.says == "" && err != nil || tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says)) {
-				t.Errorf("got %v, want %q", err, tc.says)
+			if tc.wantErr == "" && err != nil || tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
+				t.Errorf("got %v, want %q", err, tc.wantErr)
 			}
 		})
 	}
 }
 
-// consul answers as Consul's key/value store does.
+// consul behaves like Consul's key/value store.
 func consul(t *testing.T) http.HandlerFunc {
 	index := `{"current-hash":"abc","chunks":["app/big/tfstate.abc/0","app/big/tfstate.abc/1"]}`
 	packed := gzipped(content)
@@ -153,16 +153,16 @@ func TestConsul(t *testing.T) {
 		path       string
 		workspaces []string
 		want       []string
-		says       string
+		wantErr    string
 	}{
 		"Plain":      {"a value", "app/plain", nil, []string{"app/plain: " + content}, ""},
-		"Packed":     {"a packed value", "app/packed", nil, []string{"app/packed: " + content}, ""},
-		"Chunks":     {"a packed state in chunks", "app/big", nil, []string{"app/big: " + content}, ""},
+		"Packed":     {"a gzip value", "app/packed", nil, []string{"app/packed: " + content}, ""},
+		"Chunks":     {"a gzip state in chunks", "app/big", nil, []string{"app/big: " + content}, ""},
 		"Workspace":  {"a workspace", "app/plain", []string{"prod"}, []string{"app/plain-env:prod: prod"}, ""},
 		"Workspaces": {"all workspaces, without locks", "app/plain", []string{"*"}, []string{"app/plain: " + content, "app/plain-env:prod: prod", "app/plain-env:test: test"}, ""},
 		"Glob":       {"a pattern, without chunks", "app/p**", nil, []string{"app/packed: " + content, "app/plain: " + content, "app/plain-env:prod: prod", "app/plain-env:test: test"}, ""},
-		"Gone":       {"a chunk that is gone", "app/gone", nil, nil, "chunk app/gone/tfstate.abc/0 is gone: the state was just written"},
-		"Evil":       {"a chunk that is somebody else's", "app/evil", nil, nil, "it lists a chunk that lies elsewhere"},
+		"Gone":       {"a chunk that is gone", "app/gone", nil, nil, "chunk app/gone/tfstate.abc/0 is missing: the state was probably written"},
+		"Evil":       {"a chunk outside of the value's path", "app/evil", nil, nil, "the value lists a chunk outside of its own path"},
 		"Absent":     {"no value", "app/absent", nil, nil, "there is no state"},
 	}
 	for name, tc := range cases {
@@ -171,9 +171,9 @@ func TestConsul(t *testing.T) {
 			s := settings()
 			s.Consul.Scheme, s.Consul.Datacenter, s.Consul.TokenFile, s.Workspaces = "http", "dc1", token, tc.workspaces
 			got, err := all(t.Context(), open(t, "consul://"+store.host()+"/"+tc.path, s))
-			if tc.says != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hunter2") {
-					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if tc.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
 				}
 				return
 			}
@@ -188,10 +188,10 @@ func TestConsul(t *testing.T) {
 	}
 }
 
-// secrets answers as an API server does.
+// secrets behaves like a Kubernetes API server.
 func secrets(t *testing.T) http.HandlerFunc {
-	// What Terraform splits is what it packed; here nothing is packed, so that
-	// a part is as long as it looks.
+	// Terraform compresses a state before it splits it. Here the parts are not compressed, so that
+	// their lengths are known.
 	full := strings.Repeat("x", 1<<20)
 	states := map[string]string{
 		"tfstate-default-shop": gzipped(content), "tfstate-prod-shop": gzipped("prod"),
@@ -217,7 +217,7 @@ func secrets(t *testing.T) http.HandlerFunc {
 			for _, item := range [][2]string{{"tfstate-default-shop", "default"}, {"tfstate-prod-shop", "prod"}, {"tfstate-big-shop", "big"}, {"tfstate-big-shop-part-1", "big"}, {"tfstate-big-shop-part-2", "big"}} {
 				items = append(items, map[string]any{"metadata": map[string]any{"name": item[0], "labels": map[string]string{"tfstateWorkspace": item[1]}}})
 			}
-			// Two pages.
+			// The listing has two pages.
 			answer = map[string]any{"metadata": map[string]string{"continue": "more"}, "items": items[:2]}
 			if r.URL.Query().Get("continue") == "more" {
 				answer = map[string]any{"metadata": map[string]string{}, "items": items[2:]}
@@ -245,7 +245,7 @@ func TestKubernetes(t *testing.T) {
 		workspaces []string
 		kubeconfig string
 		want       []string
-		says       string
+		wantErr    string
 	}{
 		"Default":    {"the default workspace", "shop", nil, good, []string{"tfstate-default-shop: " + content}, ""},
 		"Workspace":  {"a workspace", "shop", []string{"prod"}, good, []string{"tfstate-prod-shop: prod"}, ""},
@@ -254,7 +254,7 @@ func TestKubernetes(t *testing.T) {
 		"Workspaces": {"all workspaces, without parts", "shop", []string{"*"}, good, []string{"tfstate-big-shop: " + big, "tfstate-default-shop: " + content, "tfstate-prod-shop: prod"}, ""},
 		"Absent":     {"no such secret", "other", nil, good, nil, "there is no state"},
 		"Denied":     {"a wrong token", "shop", nil, kubeconfig("other"), nil, "403 Forbidden; grant get on the secret"},
-		"Plugin":     {"a program that could take for ever", "shop", nil, plugin, nil, "signs in by a program; name one with a token"},
+		"Plugin":     {"a credential plugin", "shop", nil, plugin, nil, "uses a credential plugin"},
 		"NoConfig":   {"no kubeconfig", "shop", nil, "/nowhere/config", nil, "set backend.kubernetes.kubeconfig"},
 	}
 	for name, tc := range cases {
@@ -263,9 +263,9 @@ func TestKubernetes(t *testing.T) {
 			s := settings()
 			s.Kubernetes.Kubeconfig, s.Workspaces = tc.kubeconfig, tc.workspaces
 			got, err := all(t.Context(), open(t, "kubernetes://infra/"+tc.suffix, s))
-			if tc.says != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hunter2") {
-					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if tc.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
 				}
 				return
 			}
@@ -280,7 +280,7 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
-// cloud answers as Terraform Cloud does; what it archives lies at archive.
+// cloud behaves like Terraform Cloud. Its states are at archive.
 func cloud(t *testing.T, archive func() string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/archive/own" {
@@ -333,14 +333,14 @@ func TestRemote(t *testing.T) {
 		workspace string
 		token     string
 		want      []string
-		says      string
+		wantErr   string
 	}{
-		"Elsewhere": {"the token stays at home", "web", token, []string{"web: elsewhere "}, ""},
-		"Own":       {"the own archive wants the token", "own", token, []string{"own: own Bearer hunter2"}, ""},
+		"Elsewhere": {"the token is not sent to other hosts", "web", token, []string{"web: elsewhere "}, ""},
+		"Own":       {"the token is sent to an archive on the same host", "own", token, []string{"own: own Bearer hunter2"}, ""},
 		"Glob":      {"a pattern over two pages", "ow*", token, []string{"own: own Bearer hunter2"}, ""},
-		"Nothing":   {"a pattern of nothing", "x*", token, nil, "there is none"},
+		"Nothing":   {"a pattern of nothing", "x*", token, nil, "no state found"},
 		"New":       {"a workspace without a state", "*w*", token, nil, "read state remote://" + store.host() + "/shop/new: there is no state"},
-		"Odd":       {"an archive without encryption", "odd", token, nil, "the API names no address of the state"},
+		"Odd":       {"an archive without encryption", "odd", token, nil, "the API returned no usable URL of the state"},
 		"Absent":    {"no such workspace", "gone", token, nil, "there is no state; check the location"},
 		"Denied":    {"a wrong token", "web", file(t, "other"), nil, "401 Unauthorized; check backend.remote.token_file"},
 		"NoToken":   {"no token", "web", "", nil, "read secret file"},
@@ -351,9 +351,9 @@ func TestRemote(t *testing.T) {
 			s := settings()
 			s.Remote = backend.Remote{TokenFile: tc.token, CAFile: authority}
 			got, err := all(t.Context(), open(t, "remote://"+store.host()+"/shop/"+tc.workspace, s))
-			if tc.says != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hunter2") {
-					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if tc.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
 				}
 				return
 			}

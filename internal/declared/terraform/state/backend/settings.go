@@ -2,36 +2,36 @@ package backend
 
 import "time"
 
-// Settings say how states are fetched. Secrets stand in files, or come from
-// where a cloud's own tools find them; none stands in a location.
+// Settings determine how states are fetched. Secrets are in files, or in the default locations of a
+// cloud's own tools, and never in a location of a state.
 type Settings struct {
-	// Workspaces are the workspaces to read; "*" and other patterns stand for
-	// those that are there. Without any, the default one.
+	// Workspaces are the workspaces to read. "*" and other patterns match the existing workspaces.
+	// The default is the workspace "default".
 	Workspaces []string `mapstructure:"workspaces"`
-	// Timeout bounds a listing, and the fetching of one state.
+	// Timeout bounds a listing, and the fetch of one state.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// MaxBytes bounds a state, unpacked, in bytes.
+	// MaxBytes bounds the uncompressed size of a state, in bytes.
 	MaxBytes int64 `mapstructure:"max_bytes"`
 
-	// S3 says how s3://bucket/key is read.
+	// S3 configures s3://bucket/key.
 	S3 S3 `mapstructure:"s3"`
-	// GS says how gs://bucket/prefix is read.
+	// GS configures gs://bucket/prefix.
 	GS GS `mapstructure:"gs"`
-	// Azure says how azurerm://account/container/key is read.
+	// Azure configures azurerm://account/container/key.
 	Azure Azure `mapstructure:"azurerm"`
-	// HTTP says how an http or https URL is read.
+	// HTTP configures http and https URLs.
 	HTTP HTTP `mapstructure:"http"`
-	// Postgres says how pg://user@host/database is read.
+	// Postgres configures pg://user@host/database.
 	Postgres Postgres `mapstructure:"pg"`
-	// Consul says how consul://host:port/path is read.
+	// Consul configures consul://host:port/path.
 	Consul Consul `mapstructure:"consul"`
-	// Kubernetes says how kubernetes://namespace/suffix is read.
+	// Kubernetes configures kubernetes://namespace/suffix.
 	Kubernetes Kubernetes `mapstructure:"kubernetes"`
-	// Remote says how remote://host/organization/workspace is read.
+	// Remote configures remote://host/organization/workspace.
 	Remote Remote `mapstructure:"remote"`
 }
 
-// Defaults returns the settings that hold where the configuration is silent.
+// Defaults returns the settings that apply if the configuration does not set them.
 func Defaults() Settings {
 	return Settings{
 		Timeout:  2 * time.Minute,
@@ -42,33 +42,32 @@ func Defaults() Settings {
 	}
 }
 
-// S3 says how s3://bucket/key is read. What is empty is what the AWS SDK finds:
-// environment, profiles, the instance's role.
+// S3 configures s3://bucket/key. The AWS SDK finds the values of empty settings in the environment,
+// in profiles or in the role of the instance.
 type S3 struct {
-	// Region is the bucket's.
+	// Region is the region of the bucket.
 	Region string `mapstructure:"region"`
-	// Profile is that of the files in the form of ~/.aws.
+	// Profile is the profile of the credentials and configuration files.
 	Profile string `mapstructure:"profile"`
-	// CredentialsFile is in the form of ~/.aws/credentials.
+	// CredentialsFile is a file in the format of ~/.aws/credentials.
 	CredentialsFile string `mapstructure:"credentials_file" path:"true"`
-	// ConfigFile is in the form of ~/.aws/config.
+	// ConfigFile is a file in the format of ~/.aws/config.
 	ConfigFile string `mapstructure:"config_file" path:"true"`
 	// Endpoint is the URL of a compatible store.
 	Endpoint string `mapstructure:"endpoint"`
-	// PathStyle puts the bucket into the path instead of the host's name.
+	// PathStyle puts the bucket into the path instead of the host name.
 	PathStyle bool `mapstructure:"path_style"`
-	// CAFile holds the authorities to trust instead of the system's, for the store's
-	// certificate; without it, the system's count.
+	// CAFile is the file of the authorities to trust for the store's certificate. The default is
+	// those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// WorkspacePrefix is the backend's workspace_key_prefix.
+	// WorkspacePrefix is the workspace_key_prefix of the backend.
 	WorkspacePrefix string `mapstructure:"workspace_prefix"`
 }
 
-// GS says how gs://bucket/prefix is read. Without CredentialsFile Google's
-// default credentials count.
+// GS configures gs://bucket/prefix. Without CredentialsFile, the Application Default Credentials of
+// Google Cloud are used.
 type GS struct {
-	// CredentialsFile is a service account's key, or another file of Google
-	// credentials.
+	// CredentialsFile is a service account key or another Google Cloud credentials file.
 	CredentialsFile string `mapstructure:"credentials_file" path:"true"`
 	// Endpoint is the URL of a compatible store.
 	Endpoint string `mapstructure:"endpoint"`
@@ -76,69 +75,69 @@ type GS struct {
 	Anonymous bool `mapstructure:"anonymous"`
 }
 
-// Azure says how azurerm://account/container/key is read. Without AccountKeyFile
-// and SASTokenFile Azure's default credentials count.
+// Azure configures azurerm://account/container/key. Without AccountKeyFile and SASTokenFile, the
+// default credentials of Azure are used.
 type Azure struct {
-	// AccountKeyFile holds a key of the storage account.
+	// AccountKeyFile is the file of an access key of the storage account.
 	AccountKeyFile string `mapstructure:"account_key_file" path:"true"`
-	// SASTokenFile holds a shared access signature.
+	// SASTokenFile is the file of a shared access signature.
 	SASTokenFile string `mapstructure:"sas_token_file" path:"true"`
-	// Endpoint is the URL of the blob service; without it, the public cloud's.
+	// Endpoint is the URL of the blob service. The default is that of the public cloud.
 	Endpoint string `mapstructure:"endpoint"`
 }
 
-// HTTP says how an http or https URL is read.
+// HTTP configures http and https URLs.
 type HTTP struct {
-	// Username signs in, with the password.
+	// Username is the user name for basic authentication.
 	Username string `mapstructure:"username"`
-	// PasswordFile holds the password.
+	// PasswordFile is the file of the password for basic authentication.
 	PasswordFile string `mapstructure:"password_file" path:"true"`
-	// HeadersFile holds one "Name: value" a line.
+	// HeadersFile is a file of request headers, one "Name: value" per line.
 	HeadersFile string `mapstructure:"headers_file" path:"true"`
-	// CAFile holds the authorities to trust instead of the system's, for the server's
-	// certificate; without it, the system's count.
+	// CAFile is the file of the authorities to trust for the server's certificate. The default is
+	// those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 }
 
-// Postgres says how pg://user@host/database is read. What is empty is what
-// libpq's environment, service and password files say.
+// Postgres configures pg://user@host/database. The values of empty settings come from the
+// environment variables, service file and password file of libpq.
 type Postgres struct {
-	// PasswordFile holds the user's password.
+	// PasswordFile is the file of the user's password.
 	PasswordFile string `mapstructure:"password_file" path:"true"`
-	// Schema is the backend's schema_name.
+	// Schema is the schema_name of the backend.
 	Schema string `mapstructure:"schema"`
-	// Table is the backend's table_name.
+	// Table is the table_name of the backend.
 	Table string `mapstructure:"table"`
 }
 
-// Consul says how consul://host:port/path is read.
+// Consul configures consul://host:port/path.
 type Consul struct {
-	// TokenFile holds the ACL token.
+	// TokenFile is the file of the ACL token.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// Scheme is one of https and http.
+	// Scheme is https or http.
 	Scheme string `mapstructure:"scheme"`
-	// Datacenter is the one to ask; without it, the agent's own.
+	// Datacenter is the data center to query. The default is that of the agent.
 	Datacenter string `mapstructure:"datacenter"`
-	// CAFile holds the authorities to trust instead of the system's, for the agent's
-	// certificate; without it, the system's count.
+	// CAFile is the file of the authorities to trust for the agent's certificate. The default is
+	// those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 }
 
-// Kubernetes says how kubernetes://namespace/suffix is read: with kubectl's
-// files, or from within a cluster by its service account.
+// Kubernetes configures kubernetes://namespace/suffix. It uses kubeconfig files, or the service
+// account of the cluster that driftd runs in.
 type Kubernetes struct {
-	// Kubeconfig is a file of kubectl's; without it $KUBECONFIG, then ~/.kube/config,
-	// then the service account of the cluster that driftd runs in.
+	// Kubeconfig is a kubeconfig file. The default is $KUBECONFIG, then ~/.kube/config, then the
+	// service account of the cluster that driftd runs in.
 	Kubeconfig string `mapstructure:"kubeconfig" path:"true"`
-	// Context is that of the kubeconfig; without it, the current one.
+	// Context is the context of the kubeconfig. The default is its current context.
 	Context string `mapstructure:"context"`
 }
 
-// Remote says how remote://host/organization/workspace is read.
+// Remote configures remote://host/organization/workspace.
 type Remote struct {
-	// TokenFile holds the API token.
+	// TokenFile is the file of the API token.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// CAFile holds the authorities to trust instead of the system's, for the server's
-	// certificate; without it, the system's count.
+	// CAFile is the file of the authorities to trust for the server's certificate. The default is
+	// those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 }

@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// systemFile names, in a test that runs itself, the file of the system's authorities: a
-// process reads that once.
+// systemFile is the environment variable with the file of the system's authorities. A process reads
+// that file once, so the test runs itself as a child process.
 const systemFile = "SSL_CERT_FILE"
 
-// ca_file names the authorities to trust instead of the system's: a certificate of
-// another one is refused, although the system trusts it.
+// TestCAFileReplacesSystem checks that ca_file replaces the system's authorities: a certificate of
+// a system authority is then refused.
 func TestCAFileReplacesSystem(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("TRUST_TEST") == "" {
@@ -33,21 +33,21 @@ func TestCAFileReplacesSystem(t *testing.T) {
 		return
 	}
 	s, authority := serveTLS(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(content)) })
-	for name, tc := range map[string]struct{ reason, caFile, says string }{
-		"System": {"no file: the system's authorities count", "", ""},
+	for name, tc := range map[string]struct{ reason, caFile, want string }{
+		"System": {"no file: the system's authorities are trusted", "", ""},
 		"Named":  {"the authority that signed", authority, ""},
-		"Other":  {"another authority: the system's do not count", otherAuthority(t), "name the authority that signed it in ca_file"},
+		"Other":  {"another authority: the system's are not trusted", otherAuthority(t), "set ca_file to the authority that signed the certificate"},
 	} {
 		settings := settings()
 		settings.HTTP.CAFile = tc.caFile
 		_, err := all(t.Context(), open(t, s.URL, settings))
-		if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) {
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s (%s): got %v", name, tc.reason, err)
 		}
 	}
 }
 
-// otherAuthority returns the file of an authority that signed nothing.
+// otherAuthority returns the file of an authority that did not sign the certificate.
 func otherAuthority(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// unpack returns what r holds, unzipped where it is zipped.
+// unpack returns the content of r, decompressed if it is gzip.
 func unpack(r io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReader(r)
 	magic, err := buffered.Peek(2)
@@ -26,13 +26,13 @@ func unpack(r io.Reader) (io.Reader, error) {
 	return unzipped, nil
 }
 
-// bounded fails where a stream goes on for longer than it may.
+// bounded is a reader that returns an error beyond a limit.
 type bounded struct {
 	r           io.Reader
 	left, limit int64
 }
 
-// Read returns an error as soon as there is more than the bound.
+// Read returns an error as soon as there are more bytes than the limit.
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if b.left -= int64(n); b.left < 0 {
@@ -41,11 +41,11 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readAll reads an answer that is no state.
+// readAll reads a response that is not a state.
 func readAll(r io.ReadCloser) (content []byte, err error) {
 	defer func() { err = errors.Join(err, r.Close()) }()
 	return io.ReadAll(&bounded{r: r, left: maxAnswer, limit: maxAnswer})
 }
 
-// maxAnswer bounds an answer that is no state.
+// maxAnswer bounds a response that is not a state, in bytes.
 const maxAnswer = 64 << 20

@@ -12,8 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/credential"
 )
 
-// A web is a state behind Terraform's http backend: GitLab, a server of one's
-// own. It is asked by GET, never to lock.
+// A web is a state of Terraform's http backend, such as GitLab. It is read by GET and never locked.
 type web struct {
 	settings HTTP
 	url      *url.URL
@@ -24,10 +23,10 @@ func openWeb(scheme string) func(string, Settings) (site, error) {
 	return func(rest string, s Settings) (site, error) {
 		u, err := url.Parse(scheme + "://" + rest)
 		if err != nil || u.Host == "" {
-			return site{}, errors.New("not a URL (it is not shown, for it may hold a password)")
+			return site{}, errors.New("not a URL (not shown, because it may contain a password)")
 		}
 		if _, secret := u.User.Password(); secret {
-			return site{}, errors.New("the URL holds a password; set backend.http.username and backend.http.password_file")
+			return site{}, errors.New("the URL contains a password; set backend.http.username and backend.http.password_file")
 		}
 		w := &web{settings: s.HTTP, url: u}
 		if w.settings.Username == "" {
@@ -37,7 +36,7 @@ func openWeb(scheme string) func(string, Settings) (site, error) {
 		if w.fetcher, err = newFetcher(s.HTTP.CAFile, w.sign); err != nil {
 			return site{}, err
 		}
-		// A query may hold a token.
+		// A query may contain a token.
 		shown := *u
 		if shown.RawQuery != "" {
 			shown.RawQuery = "…"
@@ -51,7 +50,7 @@ func openWeb(scheme string) func(string, Settings) (site, error) {
 
 func (w *web) sign(r *http.Request) error {
 	if w.settings.PasswordFile != "" || w.settings.HeadersFile != "" {
-		if err := guarded(r.URL); err != nil {
+		if err := checkSecure(r.URL); err != nil {
 			return err
 		}
 	}
@@ -72,7 +71,7 @@ func (w *web) sign(r *http.Request) error {
 	for line := range strings.Lines(lines) {
 		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
 		if !ok {
-			return fmt.Errorf("read %s: want one \"Name: value\" a line", w.settings.HeadersFile)
+			return fmt.Errorf("read %s: want one \"Name: value\" per line", w.settings.HeadersFile)
 		}
 		r.Header.Set(name, strings.TrimSpace(value))
 	}
@@ -83,5 +82,5 @@ func (w *web) open(ctx context.Context, _ string) (io.ReadCloser, error) {
 	return w.fetcher.get(ctx, w.url)
 }
 
-// list is never called: the one state has no pattern.
+// list is never called, because the only state has no pattern.
 func (*web) list(context.Context, pattern) ([]string, error) { return nil, nil }
