@@ -16,7 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// targets are pages that answer, with all that the fixture has to hide.
+// targets returns pages that respond with the secrets of the fixture removed.
 func targets() []string {
 	return []string{
 		"/api/v1/report",
@@ -255,7 +255,7 @@ func FuzzAPI(f *testing.F) {
 	f.Fuzz(func(t *testing.T, target string) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/"+strings.TrimPrefix(target, "/"), http.NoBody)
 		if err != nil {
-			return // no client could ask for it
+			return // no client could request it
 		}
 		answer, err := InProcess(a.Handler()).RoundTrip(r)
 		if err != nil {

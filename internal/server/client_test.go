@@ -120,7 +120,7 @@ func TestInProcess(t *testing.T) {
 		seen <- r.RequestURI
 		w.Header().Set("X-Answer", "yes")
 		w.WriteHeader(http.StatusTeapot)
-		w.WriteHeader(http.StatusOK) // the first counts, as on a network
+		w.WriteHeader(http.StatusOK) // the first status counts, as on a network
 	}))
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://driftd/a?b=c", strings.NewReader("body"))
 	if err != nil {

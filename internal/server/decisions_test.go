@@ -19,8 +19,8 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// deciding returns the API over findings about which something can be decided,
-// and one that stands in a file.
+// deciding returns an API with findings that can be decided on, and a decision that is declared in
+// a file.
 func deciding(t *testing.T) API {
 	t.Helper()
 	s := emptyStore(t)
@@ -156,7 +156,7 @@ func TestDecisionsAreRefused(t *testing.T) {
 	}
 }
 
-// asked notes who decides.
+// asked records who decides.
 type asked struct {
 	Decider
 	request decide.Request
@@ -224,7 +224,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// A storeDecider decides as the daemon does, and tells nobody.
+// storeDecider decides as the daemon does, without notifications.
 type storeDecider struct {
 	store  *store.Store
 	now    func() time.Time

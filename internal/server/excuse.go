@@ -9,15 +9,15 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// excuses says why decisions do not hold. What it has to read is read once, and
-// only when it is asked for.
+// excuses returns the reasons why decisions apply to no finding. It reads the store only when
+// needed, and once.
 type excuses struct {
 	API
 	open about
 	over *about
 }
 
-// of says why a decision holds for no finding.
+// of returns the reason why a decision applies to no finding.
 func (x *excuses) of(d *model.Decision) (string, error) {
 	now := x.Now()
 	switch {
@@ -51,7 +51,7 @@ func (x *excuses) of(d *model.Decision) (string, error) {
 	return x.absent(d)
 }
 
-// absent says why no open finding is what a decision in a file speaks of.
+// absent returns the reason why no open finding matches a decision in a file.
 func (x *excuses) absent(d *model.Decision) (string, error) {
 	if x.over == nil {
 		all, err := x.Store.Findings(store.Filter{Resolved: true})
@@ -75,7 +75,7 @@ func (x *excuses) absent(d *model.Decision) (string, error) {
 	return "there is no such finding", nil
 }
 
-// about finds the findings that a decision is about, whatever they show.
+// about finds the findings that a decision is about, regardless of their current values.
 type about struct {
 	byID  map[string]*model.Finding
 	byKey map[model.Key][]*model.Finding

@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// standIns returns the API over decisions in a file, none of which holds.
+// standIns returns an API with decisions in a file, none of which is in force.
 func standIns(t *testing.T) API {
 	t.Helper()
 	a := deciding(t)

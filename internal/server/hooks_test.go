@@ -16,8 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/trigger"
 )
 
-// hooks answers with the trigger's name and how much was sent, or why that
-// could not be read.
+// hooks responds with the trigger's name and the size of the body, or the error of reading it.
 func hooks(w http.ResponseWriter, r *http.Request) {
 	n, err := io.Copy(io.Discard, r.Body)
 	fmt.Fprint(w, r.PathValue("name"), " ", n, " ", err)
@@ -55,7 +54,7 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// TestAudit sends to the hooks of sources.
+// TestAudit sends requests to the audit hooks of sources.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	a := api(t)
@@ -101,8 +100,8 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// TestHookBodies sends as much to a hook as it takes, and to another path as
-// much as that does not.
+// TestHookBodies sends a body of the maximum size to a hook, and the same body to another path,
+// which rejects it.
 func TestHookBodies(t *testing.T) {
 	t.Parallel()
 	a := api(t)
@@ -134,7 +133,7 @@ func TestHookBodies(t *testing.T) {
 	}
 }
 
-// zeros has no end.
+// zeros is an endless reader.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
@@ -145,7 +144,7 @@ func TestSlowHookIsCutOff(t *testing.T) {
 	t.Parallel()
 	served(t, API{Hooks: http.HandlerFunc(hooks)}, func(l *pipeListener, _ func()) {
 		conn := l.dial()
-		send(t, conn, slowHook) // and no more
+		send(t, conn, slowHook) // an incomplete request
 		began := time.Now()
 		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
@@ -160,7 +159,7 @@ func TestSlowHookIsCutOff(t *testing.T) {
 	})
 }
 
-// TestSlowHooksHoldUpNobody takes all slots of the hooks.
+// TestSlowHooksDelayNoOtherRequests occupies all slots of the hooks.
 func TestSlowHooksHoldUpNobody(t *testing.T) {
 	t.Parallel()
 	var reading atomic.Int32

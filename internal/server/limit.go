@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// A limited listener has at most so many connections at once: more wait to be
-// accepted. Its connections stay TCP's own, so that net/http closes them softly.
+// A limited listener bounds the number of open connections; further ones wait to be accepted. It
+// returns the connections of the TCP listener with CloseWrite, which net/http needs for a graceful
+// close.
 type limited struct {
 	*net.TCPListener
 	places chan struct{}
@@ -18,7 +19,7 @@ func limit(listener *net.TCPListener, connections int) *limited {
 	return &limited{TCPListener: listener, places: make(chan struct{}, connections), closed: make(chan struct{})}
 }
 
-// Accept waits for a place and then for a connection.
+// Accept waits for a free slot and then for a connection.
 func (l *limited) Accept() (net.Conn, error) {
 	select {
 	case l.places <- struct{}{}:
@@ -33,19 +34,19 @@ func (l *limited) Accept() (net.Conn, error) {
 	return &placed{TCPConn: conn, leave: sync.OnceFunc(func() { <-l.places })}, nil
 }
 
-// Close ends waiting, too.
+// Close closes the listener and ends waiting calls of Accept.
 func (l *limited) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.TCPListener.Close()
 }
 
-// placed is a connection that has a place until it is closed.
+// placed is a connection that occupies a slot until it is closed.
 type placed struct {
 	*net.TCPConn
 	leave func()
 }
 
-// Close gives the place back.
+// Close closes the connection and frees the slot.
 func (c *placed) Close() error {
 	defer c.leave()
 	return c.TCPConn.Close()

@@ -27,7 +27,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// A contract is the document, and what of it live answers have shown.
+// A contract is the document with the parts that live responses have covered.
 type contract struct {
 	document *openapi3.T
 	router   routers.Router
@@ -50,7 +50,7 @@ func newContract(t *testing.T) *contract {
 	return &contract{document, router, newOutline(t)}
 }
 
-// An exchange is one request and the status that it is answered with.
+// An exchange is a request with the expected status.
 type exchange struct {
 	reason  string
 	handler http.Handler
@@ -58,13 +58,13 @@ type exchange struct {
 	target  string
 	body    string
 	status  int
-	// user has a wrong password sent along.
+	// user makes the request carry a wrong password.
 	user string
-	// wrong tells that the document forbids the request, too.
+	// wrong reports that the document forbids the request, too.
 	wrong bool
 }
 
-// check sends a request and compares it and its answer with the document.
+// check sends a request and validates request and response against the document.
 func (c *contract) check(t *testing.T, q exchange) string {
 	t.Helper()
 	server := httptest.NewServer(q.handler)
@@ -91,7 +91,7 @@ func (c *contract) check(t *testing.T, q exchange) string {
 	return body
 }
 
-// hold holds an exchange against the document.
+// hold validates an exchange against the document.
 func (c *contract) hold(t *testing.T, r *http.Request, q exchange, answer *http.Response, body string) {
 	t.Helper()
 	asked := httptest.NewRequestWithContext(t.Context(), r.Method, r.URL.RequestURI(), strings.NewReader(q.body))
@@ -114,7 +114,7 @@ func (c *contract) hold(t *testing.T, r *http.Request, q exchange, answer *http.
 	c.note(t, route, r.URL.Query(), q, answer, body)
 }
 
-// note notes what of the document an exchange showed.
+// note marks the parts of the document that an exchange covers.
 func (c *contract) note(t *testing.T, route *routers.Route, query url.Values, q exchange, answer *http.Response, body string) {
 	t.Helper()
 	operation := []string{"paths", route.Path, strings.ToLower(q.method)}
@@ -141,19 +141,19 @@ func as(a API, role access.Role) http.Handler {
 	}))
 }
 
-// A rejection is what any operation may be refused with.
+// A rejection is an error that any operation may return.
 type rejection struct {
 	reason  string
 	handler http.Handler
 	query   string
-	// user has a wrong password sent along.
+	// user makes the request carry a wrong password.
 	user   string
 	status int
-	// over tells that it is met over TCP alone.
+	// over reports that it occurs over TCP only.
 	over bool
 }
 
-// refusals are what every operation may be refused with.
+// refusals returns the errors that every operation may return.
 func refusals(t *testing.T, a API) []rejection {
 	t.Helper()
 	dead := a
@@ -185,7 +185,7 @@ func refusals(t *testing.T, a API) []rejection {
 	}
 }
 
-// passwords lets mara do everything, with the password "secret".
+// passwords returns a gate that gives mara all permissions, with the password "secret".
 func passwords(t *testing.T) *access.Gate {
 	t.Helper()
 	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
@@ -203,7 +203,7 @@ func passwords(t *testing.T) *access.Gate {
 	return g
 }
 
-// plainest are the shortest good requests, one for each operation.
+// plainest returns the shortest valid request of each operation.
 func plainest() []exchange {
 	const get, post, remove = http.MethodGet, http.MethodPost, http.MethodDelete
 	return []exchange{
@@ -227,7 +227,7 @@ func plainest() []exchange {
 	}
 }
 
-// everywhere asks each operation for what any of them may be refused with.
+// everywhere sends each operation the requests that any of them may reject.
 func (c *contract) everywhere(t *testing.T, a API) {
 	t.Helper()
 	all := refusals(t, a)
@@ -238,12 +238,12 @@ func (c *contract) everywhere(t *testing.T, a API) {
 			q.reason, q.handler, q.user, q.status = refusal.reason, refusal.handler, refusal.user, refusal.status
 			switch {
 			case path == "/api/v1/openapi.yaml" && q.status == http.StatusInternalServerError:
-				continue // it is no store's
+				continue // not served from a store
 			case (path == "/api/v1/backup" || path == "/api/v1/verify") && refusal.over:
 				q.status = http.StatusNotFound
 			}
 			if refusal.query != "" {
-				q.target, q.wrong = path+refusal.query, path == "/api/v1/history" // which wants a key
+				q.target, q.wrong = path+refusal.query, path == "/api/v1/history" // a request without the required key
 			}
 			c.check(t, q)
 		}
@@ -265,7 +265,7 @@ func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
 	}
 }
 
-// asks are requests that each mean something of its own.
+// asks returns requests for the cases of single operations.
 func asks(t *testing.T, a API) []exchange {
 	t.Helper()
 	full := a.Handler()

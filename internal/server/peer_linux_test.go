@@ -74,12 +74,11 @@ func TestPeerOf(t *testing.T) {
 	}
 }
 
-// socketOfParent names the socket for a test process that runs as somebody
-// else.
+// socketOfParent is the environment variable with the socket for a test process that runs as
+// another user.
 const socketOfParent = "DRIFTD_SERVER_TEST_SOCKET"
 
-// TestAsSomebodyElse is the other process of TestStrangers. On its own it asks
-// nobody.
+// TestAsSomebodyElse is the child process of TestStrangers. Without a parent it does nothing.
 func TestAsSomebodyElse(t *testing.T) {
 	t.Parallel()
 	socket := os.Getenv(socketOfParent)
@@ -108,7 +107,7 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// TestStrangers connects as other users; only root can become them.
+// TestStrangers connects as other users, which only root can do.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -148,7 +147,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// groupsWithOwn are more groups than the kernel is first asked for.
+// groupsWithOwn returns more groups than the first request to the kernel asks for.
 func groupsWithOwn() []uint32 {
 	groups := []uint32{uint32(os.Getegid())}
 	for i := range uint32(100) {

@@ -14,7 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// TestRoles holds what each role may do over TCP.
+// TestRoles verifies the permissions of each role over TCP.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	const decisions = "/api/v1/decisions"
@@ -52,7 +52,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// ask asks as a page does that was just loaded.
+// ask sends a request as a newly loaded page does.
 func ask(t *testing.T, h http.Handler, method, target, body string) (int, string) {
 	t.Helper()
 	newRequest := func(method, target, body string) *http.Request {
@@ -94,8 +94,7 @@ func TestDecidedOverTCP(t *testing.T) {
 	}
 }
 
-// TestReplacing holds that nobody ends what somebody else decided by deciding
-// anew who may not take it back.
+// TestReplacing verifies that a visitor who may not revoke a decision cannot replace it either.
 func TestReplacing(t *testing.T) {
 	t.Parallel()
 	const short = `{"kind":"accept","findings":["f00d0"],"reason":"x","owner":"x","until":"1s"}`

@@ -216,7 +216,7 @@ func TestElsewhereIsForNobody(t *testing.T) {
 	}
 }
 
-// hash is bcrypt's of "hunter2".
+// hash is the bcrypt hash of "hunter2".
 const hash = "$2a$04$u5W8vjpRpulqu4yJZCMVw.CWW/W4TjPxRMsexCD82No873k13qAgu"
 
 func TestTLSAndPassword(t *testing.T) {
@@ -261,7 +261,7 @@ func TestTLSAndPassword(t *testing.T) {
 	}
 }
 
-// certificate writes a fresh certificate of 127.0.0.1 and its key into dir.
+// certificate writes a new certificate for 127.0.0.1 and its key into dir.
 func certificate(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -14,41 +14,39 @@ import (
 	"github.com/prometheus/exporter-toolkit/web"
 )
 
-// Bounds of a connection.
+// Limits of a connection.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 10 * time.Second
 	writeTimeout      = 30 * time.Second
 	idleTimeout       = time.Minute
 	maxHeaderBytes    = 16 << 10
-	// maxConnections bounds those over TCP, so that strangers leave the store and
-	// the collectors enough file descriptors; more wait to be accepted.
+	// maxConnections bounds the number of TCP connections, which leaves file descriptors for the
+	// store and the collectors. Further connections wait to be accepted.
 	maxConnections = 4096
-	// stopTimeout is how long requests under way get when the server stops.
+	// stopTimeout is how long running requests may take when the server stops.
 	stopTimeout = 5 * time.Second
 )
 
-// Options say where the server answers.
+// Options configure the addresses and handlers of the server.
 type Options struct {
 	API API
-	// Listen is host:port, for whom the API's Gate lets in, and for hooks; ""
-	// means nowhere.
+	// Listen is a TCP address host:port for hooks and for visitors whom the API's Gate
+	// authenticates; "" means none.
 	Listen string
-	// Pages serves what is not the API's, to whoever comes to Listen. It finds the
-	// Visitor in the request's context.
+	// Pages serves all paths on Listen outside of the API. The request's context holds the Visitor.
 	Pages http.Handler
-	// WebConfigFile turns on TLS and passwords for Listen, see CheckWebConfig.
+	// WebConfigFile configures TLS and passwords for Listen, see CheckWebConfig.
 	WebConfigFile string
-	// Socket is the path of the unix socket, for everything; "" means none.
+	// Socket is the path of the unix socket, with all permissions; "" means none.
 	Socket string
 	// Ready is called once, when all addresses are open; it may be nil.
 	Ready func([]net.Addr)
 	Log   *slog.Logger
 }
 
-// Serve answers until ctx ends, and returns nil then, when every request that
-// was under way has ended or its time was up. An error means that an address
-// could not be opened or fell.
+// Serve serves until ctx ends. It then waits up to stopTimeout for running requests and returns
+// nil. It returns an error if an address could not be opened, or if a listener failed.
 func Serve(ctx context.Context, o Options) error {
 	if err := CheckWebConfig(o.WebConfigFile); err != nil {
 		return err
@@ -69,14 +67,14 @@ func Serve(ctx context.Context, o Options) error {
 	return serveAll(ctx, stop, doors)
 }
 
-// A door is one address with the server behind it.
+// A door is a listener with its HTTP server.
 type door struct {
 	listener net.Listener
 	server   *http.Server
 	serve    func() error
 }
 
-// open opens every address, or none.
+// open opens all addresses, or none.
 func (o Options) open(ctx context.Context) ([]*door, error) {
 	var doors []*door
 	for _, opener := range []func(context.Context) (*door, error){o.openSocket, o.openTCP} {
@@ -128,7 +126,7 @@ func (o Options) openTCP(ctx context.Context) (*door, error) {
 	return d, nil
 }
 
-// warn says what is wrong with an address that others can reach.
+// warn logs a warning about an insecure address that other hosts can reach.
 func (o Options) warn(addr net.Addr) {
 	switch {
 	case onlyThisHost(addr):
@@ -139,21 +137,22 @@ func (o Options) warn(addr net.Addr) {
 	}
 }
 
-// onlyThisHost tells an address that nobody else can reach.
+// onlyThisHost reports whether only this host can connect to the address.
 func onlyThisHost(addr net.Addr) bool {
 	host, ok := addr.(*net.TCPAddr)
 	return ok && host.IP.IsLoopback()
 }
 
-// troubles passes on what is wrong and drops the toolkit's small talk.
+// troubles is a log handler that drops records below the level of warnings.
 type troubles struct{ slog.Handler }
 
-// Enabled tells whether a level is worth a word.
+// Enabled reports whether records of the level are logged.
 func (h troubles) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
 }
 
-// cause takes the address off a network error: it is said once.
+// cause returns the underlying error of a network error, without the address, which the caller
+// adds.
 func cause(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
@@ -176,7 +175,7 @@ func (o Options) newDoor(ctx context.Context, listener net.Listener, handler htt
 	return &door{listener, server, func() error { return server.Serve(listener) }}
 }
 
-// serveAll serves until ctx ends or one door falls, which ends it for all.
+// serveAll serves until ctx ends or one listener fails, which stops all of them.
 func serveAll(ctx context.Context, stop func(), doors []*door) error {
 	errs := make([]error, len(doors))
 	var group sync.WaitGroup
@@ -196,12 +195,13 @@ func serveAll(ctx context.Context, stop func(), doors []*door) error {
 	return errors.Join(errs...)
 }
 
-// shut lets requests end, for a while, and then ends them.
+// shut stops the server: it waits up to stopTimeout for running requests and then closes their
+// connections.
 func (d *door) shut() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	if d.server.Shutdown(ctx) != nil {
-		_ = d.server.Close() // its listener is closed already, its connections are cut
+		_ = d.server.Close() // the listener is closed already; Close closes the connections
 	}
-	_ = d.listener.Close() // a second close, unless the server never took it
+	_ = d.listener.Close() // a second close, unless the server never used the listener
 }

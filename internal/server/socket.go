@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// maxSocketPath is how long the path of a unix socket may be (unix(7)).
+// maxSocketPath is the maximum length of a unix socket's path (unix(7)).
 const maxSocketPath = 107
 
-// listenUnix listens on a unix socket that root, the daemon's user and its
-// group may connect to. A socket that a killed daemon left behind is replaced;
-// one that somebody answers on is an error.
+// listenUnix listens on a unix socket to which root, the daemon's user and its group may connect.
+// It replaces a socket that a killed daemon left behind, and returns an error if another process
+// listens on it.
 func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("listen on %s: longer than the %d bytes that a socket's path may have: choose a shorter state_dir", path, maxSocketPath)
@@ -38,7 +38,7 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	return listener, nil
 }
 
-// removeStale removes a socket on which nobody answers.
+// removeStale removes a socket without a listener.
 func removeStale(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,26 +64,26 @@ func removeStale(ctx context.Context, path string) error {
 	return nil
 }
 
-// peerKey is where a request's context carries the *peer of its connection.
+// peerKey is the context key of the *peer of a request's connection.
 type peerKey struct{}
 
-// A peer is who connected to the socket.
+// A peer is the process at the other end of the socket.
 type peer struct {
 	uid, gid uint32
 	groups   []uint32
-	// started is set for a program that the daemon started, such as a provider of a
-	// Terraform plan, or whose parents cannot be read.
+	// started is set for a program that the daemon started, such as a provider of a Terraform plan,
+	// and for one whose parents cannot be read.
 	started bool
-	// err is why the kernel did not say.
+	// err is the error of reading the credentials.
 	err error
 }
 
-// withPeer puts the peer of a connection into the context of its requests.
+// withPeer stores the peer of a connection in the context of its requests.
 func withPeer(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, peerOf(conn))
 }
 
-// onlyPeers refuses the requests of those who may not use the socket.
+// onlyPeers rejects requests of users who may not use the socket.
 func onlyPeers(next http.Handler, a API, self peer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, ok := r.Context().Value(peerKey{}).(*peer)
@@ -99,9 +99,8 @@ func onlyPeers(next http.Handler, a API, self peer) http.Handler {
 	})
 }
 
-// mayUse tells whether a peer is root, the daemon's user or in its group, and was not
-// started by the daemon itself: a plan runs as the daemon's user, and must not decide on
-// what it finds.
+// mayUse reports whether a peer is root, the daemon's user or in its group, and was not started by
+// the daemon itself. A plan runs as the daemon's user and must not decide on its findings.
 func (p *peer) mayUse(self peer) bool {
 	if p.started && p.uid == self.uid {
 		return false
@@ -117,7 +116,7 @@ func (p *peer) mayUse(self peer) bool {
 	return false
 }
 
-// name is what the host calls the peer.
+// name returns the name of the peer's user.
 func (p *peer) name() string {
 	uid := strconv.FormatUint(uint64(p.uid), 10)
 	if u, err := user.LookupId(uid); err == nil && u.Username != "" {

@@ -15,8 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A pipeListener accepts connections within the process, so that a test owns
-// their time.
+// pipeListener accepts connections within the process, so that a test controls their time.
 type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -49,7 +48,7 @@ func (l *pipeListener) dial() net.Conn {
 	return here
 }
 
-// served runs a server of one pipe in a bubble of its own time.
+// served runs a server of one pipe in a synctest bubble.
 func served(t *testing.T, a API, use func(l *pipeListener, stop func())) {
 	t.Helper()
 	a.Log, a.Now = quiet(), time.Now
@@ -78,7 +77,7 @@ func TestSlowRequestIsCutOff(t *testing.T) {
 	t.Parallel()
 	served(t, API{}, func(l *pipeListener, _ func()) {
 		conn := l.dial()
-		send(t, conn, "GET /healthz HTTP/1.1\r\nHost: driftd\r\n") // and no more
+		send(t, conn, "GET /healthz HTTP/1.1\r\nHost: driftd\r\n") // an incomplete request
 		began := time.Now()
 		if _, err := io.ReadAll(conn); err != nil {
 			t.Errorf("read = %v, want the end", err)
@@ -94,7 +93,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 	served(t, API{}, func(l *pipeListener, _ func()) {
 		conn := l.dial()
 		send(t, conn, "GET /healthz HTTP/1.1\r\nHost: driftd\r\n\r\n")
-		time.Sleep(writeTimeout + time.Second) // of the bubble: nothing is read
+		time.Sleep(writeTimeout + time.Second) // time of the bubble; nothing is read
 		if rest, err := io.ReadAll(conn); err != nil || len(rest) > 0 {
 			t.Errorf("read = %q, %v; want the end", rest, err)
 		}
@@ -170,7 +169,7 @@ func TestStopEndsAScan(t *testing.T) {
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	a := API{Scanner: scanner(func(context.Context, []string) (model.Report, error) {
-		time.Sleep(time.Minute) // of the bubble: a scan that does not listen
+		time.Sleep(time.Minute) // time of the bubble; the scan ignores the context
 		return model.Report{}, nil
 	})}
 	synctest.Test(t, func(t *testing.T) {
@@ -188,7 +187,7 @@ func TestStopIsBounded(t *testing.T) {
 		if err := <-done; err != nil || time.Since(began) > stopTimeout+time.Second {
 			t.Errorf("serveAll() = %v after %v, want %v", err, time.Since(began), stopTimeout)
 		}
-		time.Sleep(time.Minute) // the scan ends at last
+		time.Sleep(time.Minute) // the scan ends
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestBackup copies a store that is being written to, and goes on from the copy.
+// TestBackup copies a store during writes, and opens the copy.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// interrupted does something else between the first two writes.
+// interrupted calls a function between the first two writes.
 type interrupted struct {
 	io.Writer
 	meanwhile func() error
@@ -90,7 +90,7 @@ func TestBackupLeavesNothing(t *testing.T) {
 			_, err := w.Write(whole.Bytes()[:whole.Len()/2])
 			return err
 		}, "not whole"},
-		"spoilt": {"a copy with other bytes is no backup", func(w io.Writer) error {
+		"withDamage": {"a copy with other bytes is no backup", func(w io.Writer) error {
 			_, err := w.Write(bytes.ReplaceAll(whole.Bytes(), []byte("contents"), []byte("contempt")))
 			return err
 		}, "not whole"},
