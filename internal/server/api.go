@@ -171,10 +171,10 @@ func (a API) routes() *http.ServeMux {
 // otherwise with 404.
 func (a API) unknown(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := &Error{Status: http.StatusNotFound, Message: "there is no such page", Hint: "see /metrics, /healthz, /readyz, and /api/v1/openapi.yaml for the rest"}
+		err := &Error{Status: http.StatusNotFound, Message: "page not found", Hint: "see /metrics, /healthz, /readyz, and /api/v1/openapi.yaml for the rest"}
 		if known := methods(mux, r); len(known) > 0 {
 			w.Header().Set("Allow", strings.Join(known, ", "))
-			err = &Error{Status: http.StatusMethodNotAllowed, Message: r.Method + " is not answered here", Hint: "use " + strings.Join(known, " or ")}
+			err = &Error{Status: http.StatusMethodNotAllowed, Message: r.Method + " is not supported here", Hint: "use " + strings.Join(known, " or ")}
 		}
 		a.reply(w, r, nil, err)
 	})
@@ -255,7 +255,7 @@ func (a API) guard(b bounds, next http.Handler) http.Handler {
 		default:
 			w.Header().Set("Retry-After", "1")
 			a.write(w, r, http.StatusServiceUnavailable, &Error{Status: http.StatusServiceUnavailable,
-				Message: fmt.Sprintf("%d requests are being answered already", b.requests), Hint: "try again soon"})
+				Message: fmt.Sprintf("%d requests are already in progress", b.requests), Hint: "try again soon"})
 		}
 	}))
 }
@@ -270,5 +270,5 @@ func (a API) recover(w http.ResponseWriter, r *http.Request) {
 	}
 	a.Log.ErrorContext(r.Context(), "request panicked", "path", r.URL.Path, "err", cause, "stack", string(debug.Stack()))
 	a.write(w, r, http.StatusInternalServerError, &Error{Status: http.StatusInternalServerError,
-		Message: "driftd met an error of its own", Hint: "its log says more; please report it"})
+		Message: "internal error in driftd", Hint: "its log has the details; please report it"})
 }

@@ -20,7 +20,7 @@ const (
 // backup serves a copy of the whole store, one request at a time. It is served on the unix socket
 // only.
 func (a API) backup() http.Handler {
-	return a.alone(a.Copy != nil, "there is nothing to copy here: run driftd backup on the host of the daemon", "a backup is being made already", a.sendCopy)
+	return a.alone(a.Copy != nil, "backups are not available here: run driftd backup on the daemon's host", "another backup is running", a.sendCopy)
 }
 
 // alone serves an operation on the whole store, one request at a time. lacking is the hint if the

@@ -49,7 +49,7 @@ func TestBackupOverTheSocket(t *testing.T) {
 }
 
 // TestTruncatedBackup verifies that a truncated backup is an error for the client.
-func TestBackupThatBreaksOffIsNoBackup(t *testing.T) {
+func TestTruncatedBackup(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason, sent, want string
@@ -88,7 +88,7 @@ func TestOneBackupAtATime(t *testing.T) {
 	go func() { first <- client.Backup(t.Context(), io.Discard) }()
 	<-begun
 	err := client.Backup(t.Context(), io.Discard)
-	if err == nil || !strings.Contains(err.Error(), "already") {
+	if err == nil || !strings.Contains(err.Error(), "another backup") {
 		t.Errorf("a second backup = %v, want a refusal", err)
 	}
 	close(end)

@@ -37,7 +37,7 @@ func Dial(ctx context.Context, socket string) (*Client, error) {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
 		return nil, fmt.Errorf("%w on %s", ErrNoDaemon, socket)
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("connect to %s: permission denied: run this as root; the user of the daemon and its group may, too, where they reach the folder", socket)
+		return nil, fmt.Errorf("connect to %s: permission denied: run this as root, as the daemon's user, or as a member of its group that can access the folder", socket)
 	case err != nil:
 		return nil, fmt.Errorf("connect to the daemon: %w", err)
 	}
@@ -93,7 +93,7 @@ func (c *Client) Findings(ctx context.Context, q Query) ([]model.Finding, error)
 // Finding returns the finding whose ID begins with id.
 func (c *Client) Finding(ctx context.Context, id string) (f FindingDetail, err error) {
 	if id == "" {
-		return f, badRequest("no finding is named", "`driftd findings list` shows those that there are")
+		return f, badRequest("no finding is named", "`driftd findings list` lists the findings")
 	}
 	err = c.do(ctx, http.MethodGet, "findings/"+url.PathEscape(id), nil, &f)
 	return f, err
@@ -155,7 +155,7 @@ func (c *Client) Decisions(ctx context.Context) ([]model.DecisionStatus, error) 
 // Revoke revokes the decision whose ID begins with id, and returns it.
 func (c *Client) Revoke(ctx context.Context, id string) (d model.Decision, err error) {
 	if id == "" {
-		return d, badRequest("no decision is named", "`driftd decisions` shows those that there are")
+		return d, badRequest("no decision is named", "`driftd decisions` lists the decisions")
 	}
 	err = c.do(ctx, http.MethodDelete, "decisions/"+url.PathEscape(id), nil, &d)
 	return d, err
@@ -181,7 +181,7 @@ func (c *Client) send(ctx context.Context, method, page string, query url.Values
 		return fmt.Errorf("read the answer to %s: %w", page, err)
 	}
 	if len(body) > maxAnswer {
-		return fmt.Errorf("read the answer to %s: over %d MiB: narrow the question", page, maxAnswer>>20)
+		return fmt.Errorf("read the answer to %s: over %d MiB: use a filter", page, maxAnswer>>20)
 	}
 	if answer.StatusCode != http.StatusOK {
 		return refusal(answer.StatusCode, body)
@@ -196,7 +196,7 @@ func (c *Client) send(ctx context.Context, method, page string, query url.Values
 func refusal(status int, body []byte) error {
 	e := &Error{Status: status}
 	if err := json.Unmarshal(body, e); err != nil || e.Message == "" {
-		e = &Error{Status: status, Message: fmt.Sprintf("the daemon answers %d %s", status, http.StatusText(status))}
+		e = &Error{Status: status, Message: fmt.Sprintf("the daemon returned %d %s", status, http.StatusText(status))}
 	}
 	return e
 }

@@ -76,7 +76,7 @@ func (a API) standing(list []model.Decision) (Decisions, error) {
 		}
 	}
 	answer := Decisions{Decisions: make([]model.DecisionStatus, 0, len(list))}
-	why := excuses{API: a, open: newAbout(open)}
+	why := inactiveReasons{API: a, open: newAbout(open)}
 	for i := range list {
 		status := model.DecisionStatus{Decision: publicDecision(list[i]), Holds: append([]string{}, held[list[i].ID]...)}
 		slices.Sort(status.Holds)
@@ -170,8 +170,8 @@ func (a API) permitReplacing(ctx context.Context, request *DecisionRequest) erro
 		}
 		if i := slices.IndexFunc(list, func(d model.Decision) bool { return d.Finding != "" && d.Holds(&f, now) }); i >= 0 {
 			return &access.Refused{Status: http.StatusForbidden,
-				Message: fmt.Sprintf("%s %s finding %s, and to replace what others decided needs the role %s", list[i].By, list[i].Kind.Participle(), f.ID, access.Approver),
-				Hint:    "let them decide anew, or ask an approver; server.access of the configuration says who is what"}
+				Message: fmt.Sprintf("%s %s finding %s, and replacing decisions of others needs the role %s", list[i].By, list[i].Kind.Participle(), f.ID, access.Approver),
+				Hint:    "ask them or an approver; server.access in the configuration assigns the roles"}
 		}
 	}
 	return nil
@@ -200,10 +200,10 @@ func readBody(body io.Reader, into any, want string) error {
 		return &Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the body is over %d bytes", large.Limit), Hint: "name fewer findings"}
 	}
 	if err != nil {
-		return badRequest("the body is no decision: "+err.Error(), want)
+		return badRequest("the body is not a decision: "+err.Error(), want)
 	}
 	if d.More() {
-		return badRequest("something follows the decision", "send one")
+		return badRequest("the body continues after the decision", "send one decision")
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func readBody(body io.Reader, into any, want string) error {
 func (r *DecisionRequest) check() error {
 	switch {
 	case len(r.Findings) == 0 || slices.Contains(r.Findings, ""):
-		return badRequest("no finding is named", "`driftd findings list` shows those that there are")
+		return badRequest("no finding is named", "`driftd findings list` lists the findings")
 	case len(r.Findings) > maxFindings:
 		return badRequest(fmt.Sprintf("%d findings at once", len(r.Findings)), fmt.Sprintf("name at most %d", maxFindings))
 	}
@@ -273,14 +273,14 @@ func (a API) permitRevoking(ctx context.Context, id string) error {
 
 // notDecided returns the error for an ID without a decision.
 func (a API) notDecided(id string) *Error {
-	e := &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no decision has an ID that begins with %q", id), Hint: "`driftd decisions` shows those that there are"}
+	e := &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no decision has an ID that begins with %q", id), Hint: "`driftd decisions` lists the decisions"}
 	f, _, err := a.Store.Finding(id)
 	switch {
 	case err != nil:
 	case f.Decision == nil:
-		e.Message, e.Hint = fmt.Sprintf("%q is a finding, not a decision", id), "no decision holds for it"
+		e.Message, e.Hint = fmt.Sprintf("%q is a finding, not a decision", id), "no decision applies to it"
 	default:
-		e.Message, e.Hint = fmt.Sprintf("%q is a finding, not a decision", id), "name the decision that holds for it, "+f.Decision.ID
+		e.Message, e.Hint = fmt.Sprintf("%q is a finding, not a decision", id), "name the decision that applies to it, "+f.Decision.ID
 	}
 	return e
 }
@@ -294,5 +294,5 @@ func tooShort(id string) *Error {
 }
 
 func undecided() *Error {
-	return &Error{Status: http.StatusServiceUnavailable, Message: "nothing can be decided here", Hint: "use driftd accept, acknowledge or snooze on the host of the daemon"}
+	return &Error{Status: http.StatusServiceUnavailable, Message: "decisions cannot be made here", Hint: "use driftd accept, acknowledge or snooze on the host of the daemon"}
 }

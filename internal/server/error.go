@@ -55,7 +55,7 @@ func AsError(err error) *Error {
 	case errors.Is(err, store.ErrAmbiguous):
 		return &Error{Status: http.StatusConflict, Message: err.Error(), Hint: "write more of the name"}
 	case errors.Is(err, context.Canceled):
-		return &Error{Status: http.StatusServiceUnavailable, Message: "the request was broken off", Hint: "the daemon is stopping: try again when it is back"}
+		return &Error{Status: http.StatusServiceUnavailable, Message: "the request was aborted", Hint: "the daemon is stopping: try again when it is back"}
 	}
-	return &Error{Status: http.StatusInternalServerError, Message: err.Error(), Hint: "the log of driftd may say more"}
+	return &Error{Status: http.StatusInternalServerError, Message: err.Error(), Hint: "see the log of driftd"}
 }

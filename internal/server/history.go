@@ -102,10 +102,10 @@ func (a API) findKey(text string) (model.Key, error) {
 		}
 	}
 	if len(keys) == 0 {
-		return model.Key{}, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no resource is known as %q", text),
+		return model.Key{}, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no resource matches %q", text),
 			Hint: "write the end of its key, as in Deployment.apps/shop/web or prod/kubernetes/Service/shop/web"}
 	}
-	return model.Key{}, &Error{Status: http.StatusConflict, Message: fmt.Sprintf("%q may be any of %d resources", text, len(keys)),
+	return model.Key{}, &Error{Status: http.StatusConflict, Message: fmt.Sprintf("%q matches %d resources", text, len(keys)),
 		Hint: "write more of the key, as in " + names[0], Candidates: names}
 }
 

@@ -36,10 +36,10 @@ func TestHooks(t *testing.T) {
 	}{
 		"on the socket":     {"whoever may ask for all", a.Handler(), http.MethodPost, "/hooks/push", http.StatusOK, "push 0 <nil>"},
 		"over TCP":          {"and everybody else", viewed(t, a), http.MethodPost, "/hooks/push", http.StatusOK, "push 0 <nil>"},
-		"another method":    {"a hook is sent", viewed(t, a), http.MethodGet, "/hooks/push", http.StatusNotFound, "there is no such page"},
-		"no name":           {"to some trigger", viewed(t, a), http.MethodPost, "/hooks/", http.StatusNotFound, "there is no such page"},
-		"below a name":      {"and to nothing below it", viewed(t, a), http.MethodPost, "/hooks/push/x", http.StatusNotFound, "there is no such page"},
-		"without hooks":     {"where there are none", viewed(t, without), http.MethodPost, "/hooks/push", http.StatusNotFound, "there is no such page"},
+		"another method":    {"a hook is sent", viewed(t, a), http.MethodGet, "/hooks/push", http.StatusNotFound, "page not found"},
+		"no name":           {"to some trigger", viewed(t, a), http.MethodPost, "/hooks/", http.StatusNotFound, "page not found"},
+		"below a name":      {"and to nothing below it", viewed(t, a), http.MethodPost, "/hooks/push/x", http.StatusNotFound, "page not found"},
+		"without hooks":     {"where there are none", viewed(t, without), http.MethodPost, "/hooks/push", http.StatusNotFound, "page not found"},
 		"the rest stands":   {"reading goes on beside them", viewed(t, a), http.MethodGet, "/healthz", http.StatusOK, "ok"},
 		"and is still safe": {"TCP is for reading", viewed(t, a), http.MethodPost, "/api/v1/scan", http.StatusForbidden, "needs the role operator"},
 	}
@@ -77,8 +77,8 @@ func TestAudit(t *testing.T) {
 		"over TCP":           {"and the API server", viewed(t, a), http.MethodPost, "/hooks/audit/prod?timeout=30s", 3, http.StatusOK, "prod 3 <nil>"},
 		"large":              {"many events at once", viewed(t, a), http.MethodPost, "/hooks/audit/prod", maxAuditBody, http.StatusOK, fmt.Sprint("prod ", maxAuditBody, " <nil>")},
 		"too large":          {"and no more", viewed(t, a), http.MethodPost, "/hooks/audit/prod", maxAuditBody + 1, http.StatusOK, fmt.Sprint("prod ", maxAuditBody, " http: request body too large")},
-		"another method":     {"events are sent", viewed(t, a), http.MethodGet, "/hooks/audit/prod", 0, http.StatusNotFound, "there is no such page"},
-		"without":            {"where nobody listens", viewed(t, without), http.MethodPost, "/hooks/audit/prod", 3, http.StatusNotFound, "there is no such page"},
+		"another method":     {"events are sent", viewed(t, a), http.MethodGet, "/hooks/audit/prod", 0, http.StatusNotFound, "page not found"},
+		"without":            {"where no source has a hook", viewed(t, without), http.MethodPost, "/hooks/audit/prod", 3, http.StatusNotFound, "page not found"},
 		"a trigger's name":   {"a trigger may be called audit", viewed(t, both), http.MethodPost, "/hooks/audit", 3, http.StatusOK, "audit 3 <nil>"},
 		"beside the trigger": {"and stands beside", viewed(t, both), http.MethodPost, "/hooks/audit/prod", 3, http.StatusOK, "prod 3 <nil>"},
 	}
@@ -113,7 +113,7 @@ func TestHookBodies(t *testing.T) {
 		want   string
 	}{
 		"large":     {"a push of many commits", trigger.MaxBody, fmt.Sprint("push ", trigger.MaxBody, " <nil>")},
-		"too large": {"nobody signs so much", trigger.MaxBody + 1, fmt.Sprint("push ", trigger.MaxBody, " http: request body too large")},
+		"too large": {"the body is too large", trigger.MaxBody + 1, fmt.Sprint("push ", trigger.MaxBody, " http: request body too large")},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestSlowHookIsCutOff(t *testing.T) {
 }
 
 // TestSlowHooksDelayNoOtherRequests occupies all slots of the hooks.
-func TestSlowHooksHoldUpNobody(t *testing.T) {
+func TestSlowHooksDelayNoOtherRequests(t *testing.T) {
 	t.Parallel()
 	var reading atomic.Int32
 	count := func(w http.ResponseWriter, r *http.Request) {

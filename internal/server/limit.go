@@ -10,28 +10,28 @@ import (
 // close.
 type limited struct {
 	*net.TCPListener
-	places chan struct{}
+	slots  chan struct{}
 	closed chan struct{}
 	once   sync.Once
 }
 
 func limit(listener *net.TCPListener, connections int) *limited {
-	return &limited{TCPListener: listener, places: make(chan struct{}, connections), closed: make(chan struct{})}
+	return &limited{TCPListener: listener, slots: make(chan struct{}, connections), closed: make(chan struct{})}
 }
 
 // Accept waits for a free slot and then for a connection.
 func (l *limited) Accept() (net.Conn, error) {
 	select {
-	case l.places <- struct{}{}:
+	case l.slots <- struct{}{}:
 	case <-l.closed:
 		return nil, net.ErrClosed
 	}
 	conn, err := l.AcceptTCP()
 	if err != nil {
-		<-l.places
+		<-l.slots
 		return nil, err
 	}
-	return &placed{TCPConn: conn, leave: sync.OnceFunc(func() { <-l.places })}, nil
+	return &slotConn{TCPConn: conn, leave: sync.OnceFunc(func() { <-l.slots })}, nil
 }
 
 // Close closes the listener and ends waiting calls of Accept.
@@ -40,14 +40,14 @@ func (l *limited) Close() error {
 	return l.TCPListener.Close()
 }
 
-// placed is a connection that occupies a slot until it is closed.
-type placed struct {
+// slotConn is a connection that occupies a slot until it is closed.
+type slotConn struct {
 	*net.TCPConn
 	leave func()
 }
 
 // Close closes the connection and frees the slot.
-func (c *placed) Close() error {
+func (c *slotConn) Close() error {
 	defer c.leave()
 	return c.TCPConn.Close()
 }

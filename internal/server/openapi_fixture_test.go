@@ -24,8 +24,8 @@ func rich(t *testing.T) API {
 	filed := filedDecisions()
 	first := fullRun("run-1", t0)
 	records := []store.Record{
-		{Run: first, Findings: crowd(t0, time.Time{}), Decisions: map[string][]model.Decision{"agreed": filed}, Snapshots: snapshots(t0, "1.4", true)},
-		{Run: fullRun("run-2", t1), Findings: crowd(t0, t1), Decisions: map[string][]model.Decision{"agreed": filed}, Snapshots: snapshots(t1, "1.5", false)},
+		{Run: first, Findings: manyFindings(t0, time.Time{}), Decisions: map[string][]model.Decision{"agreed": filed}, Snapshots: snapshots(t0, "1.4", true)},
+		{Run: fullRun("run-2", t1), Findings: manyFindings(t0, t1), Decisions: map[string][]model.Decision{"agreed": filed}, Snapshots: snapshots(t1, "1.5", false)},
 	}
 	for _, r := range records {
 		index := model.IndexDecisions(filed)
@@ -104,9 +104,9 @@ func full(at time.Time) model.Finding {
 	return f
 }
 
-// crowd returns findings of every verdict and every state. If later is not zero, some change then
+// manyFindings returns findings of every verdict and every state. If later is not zero, some change then
 // and one is resolved.
-func crowd(first, later time.Time) []model.Finding {
+func manyFindings(first, later time.Time) []model.Finding {
 	last := first
 	if !later.IsZero() {
 		last = later

@@ -18,7 +18,7 @@ import (
 func peerOf(conn net.Conn) *peer {
 	p := &peer{}
 	if err := p.read(conn); err != nil {
-		p.err = fmt.Errorf("ask who connected to the socket: %w", err)
+		p.err = fmt.Errorf("read the credentials of the socket's peer: %w", err)
 	}
 	return p
 }
@@ -26,7 +26,7 @@ func peerOf(conn net.Conn) *peer {
 func (p *peer) read(conn net.Conn) error {
 	socket, ok := conn.(syscall.Conn)
 	if !ok {
-		return fmt.Errorf("%T is no socket", conn)
+		return fmt.Errorf("%T is not a socket", conn)
 	}
 	raw, err := socket.SyscallConn()
 	if err != nil {

@@ -32,10 +32,10 @@ func (a API) Permit(ctx context.Context, role access.Role) error {
 	case access.Why(ctx) != nil:
 		return access.Why(ctx)
 	case visitor.Name == "":
-		return &access.Refused{Status: http.StatusUnauthorized, Message: "nobody is logged in", Hint: a.howToLogIn()}
+		return &access.Refused{Status: http.StatusUnauthorized, Message: "not logged in", Hint: a.howToLogIn()}
 	}
-	return &access.Refused{Status: http.StatusForbidden, Message: fmt.Sprintf("%s has the role %s here, and this needs the role %s", visitor.Name, visitor.Role, role),
-		Hint: "server.access of the configuration says who is what; on its own host the command line may do everything"}
+	return &access.Refused{Status: http.StatusForbidden, Message: fmt.Sprintf("%s has the role %s, but this needs the role %s", visitor.Name, visitor.Role, role),
+		Hint: "server.access in the configuration assigns the roles; the command line on the daemon's host has all permissions"}
 }
 
 // howToLogIn returns the hint for a visitor who is not logged in.
@@ -46,7 +46,7 @@ func (a API) howToLogIn() string {
 	case a.Gate != nil && a.Gate.OpenID():
 		return "log in at /login"
 	}
-	return "ask on the host of the daemon, or let it say who may come in: server.access of its configuration"
+	return "use the command line on the daemon's host, or set server.access in its configuration"
 }
 
 // explain sets the response headers Retry-After and WWW-Authenticate for a refusal.

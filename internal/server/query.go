@@ -31,7 +31,7 @@ func (a API) params(r *http.Request, names ...string) (params, error) {
 		if slices.Contains(names, name) {
 			continue
 		}
-		hint := "this page has none"
+		hint := "this page has no parameters"
 		if len(names) > 0 {
 			hint = "want " + strings.Join(names, ", ")
 		}
@@ -51,7 +51,7 @@ func (p params) moment(name string, back time.Duration) (time.Time, error) {
 		return at, badRequest(name+": "+err.Error(), "")
 	}
 	if at = at.UTC(); at.Year() < 1 || at.Year() > 9999 {
-		return at, badRequest(fmt.Sprintf("%s: %q is not in the years 1 to 9999", name, text), "it is counted in UTC")
+		return at, badRequest(fmt.Sprintf("%s: %q is not in the years 1 to 9999", name, text), "the year is that in UTC")
 	}
 	return at, nil
 }

@@ -24,7 +24,7 @@ func (a API) scan(w http.ResponseWriter, r *http.Request) {
 func Unhurried(w http.ResponseWriter, do func() error) error {
 	control := http.NewResponseController(w)
 	if err := Supported(errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))); err != nil {
-		return fmt.Errorf("lift the time limits of a connection: %w", err)
+		return fmt.Errorf("remove the time limits of a connection: %w", err)
 	}
 	err := do()
 	if limit := Supported(control.SetWriteDeadline(time.Now().Add(writeTimeout))); limit != nil {

@@ -53,46 +53,46 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	doors, err := o.open(ctx)
+	endpoints, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	if o.Ready != nil {
-		addrs := make([]net.Addr, len(doors))
-		for i, d := range doors {
+		addrs := make([]net.Addr, len(endpoints))
+		for i, d := range endpoints {
 			addrs[i] = d.listener.Addr()
 		}
 		o.Ready(addrs)
 	}
-	return serveAll(ctx, stop, doors)
+	return serveAll(ctx, stop, endpoints)
 }
 
-// A door is a listener with its HTTP server.
-type door struct {
+// An endpoint is a listener with its HTTP server.
+type endpoint struct {
 	listener net.Listener
 	server   *http.Server
 	serve    func() error
 }
 
 // open opens all addresses, or none.
-func (o Options) open(ctx context.Context) ([]*door, error) {
-	var doors []*door
-	for _, opener := range []func(context.Context) (*door, error){o.openSocket, o.openTCP} {
+func (o Options) open(ctx context.Context) ([]*endpoint, error) {
+	var endpoints []*endpoint
+	for _, opener := range []func(context.Context) (*endpoint, error){o.openSocket, o.openTCP} {
 		d, err := opener(ctx)
 		if err != nil {
-			for _, earlier := range doors {
+			for _, earlier := range endpoints {
 				err = errors.Join(err, earlier.listener.Close())
 			}
 			return nil, err
 		}
 		if d != nil {
-			doors = append(doors, d)
+			endpoints = append(endpoints, d)
 		}
 	}
-	return doors, nil
+	return endpoints, nil
 }
 
-func (o Options) openSocket(ctx context.Context) (*door, error) {
+func (o Options) openSocket(ctx context.Context) (*endpoint, error) {
 	if o.Socket == "" {
 		return nil, nil
 	}
@@ -106,7 +106,7 @@ func (o Options) openSocket(ctx context.Context) (*door, error) {
 	return d, nil
 }
 
-func (o Options) openTCP(ctx context.Context) (*door, error) {
+func (o Options) openTCP(ctx context.Context) (*endpoint, error) {
 	if o.Listen == "" {
 		return nil, nil
 	}
@@ -121,7 +121,7 @@ func (o Options) openTCP(ctx context.Context) (*door, error) {
 	}
 	d := o.newDoor(ctx, listener, o.API.Public(onlyThisHost(listener.Addr()), o.Pages))
 	d.serve = func() error {
-		return web.Serve(listener, d.server, &web.FlagConfig{WebConfigFile: &o.WebConfigFile}, slog.New(troubles{o.Log.Handler()}))
+		return web.Serve(listener, d.server, &web.FlagConfig{WebConfigFile: &o.WebConfigFile}, slog.New(warningsOnly{o.Log.Handler()}))
 	}
 	return d, nil
 }
@@ -131,9 +131,9 @@ func (o Options) warn(addr net.Addr) {
 	switch {
 	case onlyThisHost(addr):
 	case !o.API.Gate.Knows():
-		o.Log.Warn("nobody may read at this address, as nobody can be known there: set server.access, or listen on 127.0.0.1", "address", addr.String())
+		o.Log.Warn("no visitor can be authenticated at this address: set server.access, or listen on 127.0.0.1", "address", addr.String())
 	case o.API.Gate.Passwords() && o.WebConfigFile == "":
-		o.Log.Warn("passwords cross the network as they are: set server.web_config_file to turn on TLS, or listen on 127.0.0.1 behind a proxy that does", "address", addr.String())
+		o.Log.Warn("passwords are sent unencrypted over the network: set server.web_config_file to turn on TLS, or listen on 127.0.0.1 behind a proxy that does", "address", addr.String())
 	}
 }
 
@@ -143,11 +143,11 @@ func onlyThisHost(addr net.Addr) bool {
 	return ok && host.IP.IsLoopback()
 }
 
-// troubles is a log handler that drops records below the level of warnings.
-type troubles struct{ slog.Handler }
+// warningsOnly is a log handler that drops records below the level of warnings.
+type warningsOnly struct{ slog.Handler }
 
 // Enabled reports whether records of the level are logged.
-func (h troubles) Enabled(ctx context.Context, level slog.Level) bool {
+func (h warningsOnly) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
 }
 
@@ -161,7 +161,7 @@ func cause(err error) error {
 	return err
 }
 
-func (o Options) newDoor(ctx context.Context, listener net.Listener, handler http.Handler) *door {
+func (o Options) newDoor(ctx context.Context, listener net.Listener, handler http.Handler) *endpoint {
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
@@ -172,14 +172,14 @@ func (o Options) newDoor(ctx context.Context, listener net.Listener, handler htt
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
-	return &door{listener, server, func() error { return server.Serve(listener) }}
+	return &endpoint{listener, server, func() error { return server.Serve(listener) }}
 }
 
 // serveAll serves until ctx ends or one listener fails, which stops all of them.
-func serveAll(ctx context.Context, stop func(), doors []*door) error {
-	errs := make([]error, len(doors))
+func serveAll(ctx context.Context, stop func(), endpoints []*endpoint) error {
+	errs := make([]error, len(endpoints))
 	var group sync.WaitGroup
-	for i, d := range doors {
+	for i, d := range endpoints {
 		group.Go(func() {
 			defer stop()
 			if err := d.serve(); !errors.Is(err, http.ErrServerClosed) {
@@ -188,7 +188,7 @@ func serveAll(ctx context.Context, stop func(), doors []*door) error {
 		})
 	}
 	<-ctx.Done()
-	for _, d := range doors {
+	for _, d := range endpoints {
 		group.Go(d.shut)
 	}
 	group.Wait()
@@ -197,7 +197,7 @@ func serveAll(ctx context.Context, stop func(), doors []*door) error {
 
 // shut stops the server: it waits up to stopTimeout for running requests and then closes their
 // connections.
-func (d *door) shut() {
+func (d *endpoint) shut() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	if d.server.Shutdown(ctx) != nil {

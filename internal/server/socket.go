@@ -22,7 +22,7 @@ const maxSocketPath = 107
 // listens on it.
 func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("listen on %s: longer than the %d bytes that a socket's path may have: choose a shorter state_dir", path, maxSocketPath)
+		return nil, fmt.Errorf("listen on %s: the path of a socket has at most %d bytes: choose a shorter state_dir", path, maxSocketPath)
 	}
 	if err := removeStale(ctx, path); err != nil {
 		return nil, err
@@ -45,21 +45,21 @@ func removeStale(ctx context.Context, path string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look for a socket: %w", err)
+		return fmt.Errorf("check for an old socket: %w", err)
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("listen on %s: there is something that is no socket: move it away", path)
+		return fmt.Errorf("listen on %s: the existing file is not a socket: move it away", path)
 	}
 	d := net.Dialer{Timeout: 5 * time.Second}
 	conn, err := d.DialContext(ctx, "unix", path)
 	switch {
 	case err == nil:
-		return errors.Join(fmt.Errorf("listen on %s: another driftd answers there: stop it, or choose another state_dir", path), conn.Close())
+		return errors.Join(fmt.Errorf("listen on %s: another driftd is listening: stop it, or choose another state_dir", path), conn.Close())
 	case !errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("ask who answers on the socket: %w", err)
+		return fmt.Errorf("connect to an old socket: %w", err)
 	}
 	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("remove the socket of a daemon that is gone: %w", err)
+		return fmt.Errorf("remove an old socket: %w", err)
 	}
 	return nil
 }
@@ -91,8 +91,8 @@ func onlyPeers(next http.Handler, a API, self peer) http.Handler {
 		case ok && p.err != nil:
 			a.reply(w, r, nil, p.err)
 		case !ok || !p.mayUse(self):
-			a.reply(w, r, nil, &Error{Status: http.StatusForbidden, Message: "this socket is not for you",
-				Hint: "run this as root; the user of the daemon and its group may, too, where they reach the folder"})
+			a.reply(w, r, nil, &Error{Status: http.StatusForbidden, Message: "this user may not use the socket",
+				Hint: "run this as root, as the daemon's user, or as a member of its group that can access the folder"})
 		default:
 			next.ServeHTTP(w, r)
 		}

@@ -57,7 +57,7 @@ func served(t *testing.T, a API, use func(l *pipeListener, stop func())) {
 		l := newPipeListener()
 		done := make(chan error, 1)
 		d := Options{Log: quiet()}.newDoor(ctx, l, a.Handler())
-		go func() { done <- serveAll(ctx, stop, []*door{d}) }()
+		go func() { done <- serveAll(ctx, stop, []*endpoint{d}) }()
 		use(l, stop)
 		stop()
 		if err := <-done; err != nil {
@@ -140,7 +140,7 @@ func TestScanEndsWithItsClient(t *testing.T) {
 		}
 		synctest.Wait()
 		if !ended {
-			t.Error("the scan goes on for nobody")
+			t.Error("the scan continues without its client")
 		}
 	})
 }
@@ -160,7 +160,7 @@ func TestStopEndsAScan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if body := read(t, answer); answer.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "was broken off") {
+		if body := read(t, answer); answer.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "was aborted") {
 			t.Errorf("scan = %d %s", answer.StatusCode, body)
 		}
 	})
@@ -178,7 +178,7 @@ func TestStopIsBounded(t *testing.T) {
 		l := newPipeListener()
 		done := make(chan error, 1)
 		d := Options{Log: quiet()}.newDoor(ctx, l, a.Handler())
-		go func() { done <- serveAll(ctx, stop, []*door{d}) }()
+		go func() { done <- serveAll(ctx, stop, []*endpoint{d}) }()
 		conn := l.dial()
 		send(t, conn, "POST /api/v1/scan HTTP/1.1\r\nHost: driftd\r\nContent-Length: 0\r\n\r\n")
 		synctest.Wait()
@@ -191,7 +191,7 @@ func TestStopIsBounded(t *testing.T) {
 	})
 }
 
-func TestFallenDoorEndsAll(t *testing.T) {
+func TestFailedListenerEndsAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -200,9 +200,9 @@ func TestFallenDoorEndsAll(t *testing.T) {
 		if err := bad.Close(); err != nil {
 			t.Fatal(err)
 		}
-		err := serveAll(ctx, stop, []*door{o.newDoor(ctx, good, http.NotFoundHandler()), o.newDoor(ctx, bad, http.NotFoundHandler())})
+		err := serveAll(ctx, stop, []*endpoint{o.newDoor(ctx, good, http.NotFoundHandler()), o.newDoor(ctx, bad, http.NotFoundHandler())})
 		if err == nil || !strings.Contains(err.Error(), "serve pipe") {
-			t.Errorf("serveAll() = %v, want the error of the fallen door", err)
+			t.Errorf("serveAll() = %v, want the error of the fallen endpoint", err)
 		}
 	})
 }

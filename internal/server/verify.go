@@ -16,7 +16,7 @@ const verifyLimit = 10 * time.Minute
 // verify serves the result of verifying the store, one request at a time. It reads the whole file,
 // and is served on the unix socket only.
 func (a API) verify() http.Handler {
-	return a.alone(a.Verify != nil, "there is nothing to verify here: run driftd store verify on the host of the daemon", "the store is being verified already", a.sendHealth)
+	return a.alone(a.Verify != nil, "verification is not available here: run driftd store verify on the daemon's host", "another verification is running", a.sendHealth)
 }
 
 func (a API) sendHealth(w http.ResponseWriter, r *http.Request) {
@@ -32,7 +32,7 @@ func (a API) sendHealth(w http.ResponseWriter, r *http.Request) {
 func (c *Client) Verify(ctx context.Context) (health store.Health, err error) {
 	err = c.do(ctx, http.MethodGet, "verify", nil, &health)
 	if err == nil && health.Damages == nil {
-		err = errors.New("the daemon does not say what is damaged: restart it, it is an older driftd")
+		err = errors.New("the daemon's response lists no damages: restart the daemon, which runs an older version of driftd")
 	}
 	return health, err
 }

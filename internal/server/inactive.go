@@ -9,16 +9,16 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// excuses returns the reasons why decisions apply to no finding. It reads the store only when
+// inactiveReasons returns the reasons why decisions apply to no finding. It reads the store only when
 // needed, and once.
-type excuses struct {
+type inactiveReasons struct {
 	API
 	open about
 	over *about
 }
 
 // of returns the reason why a decision applies to no finding.
-func (x *excuses) of(d *model.Decision) (string, error) {
+func (x *inactiveReasons) of(d *model.Decision) (string, error) {
 	now := x.Now()
 	switch {
 	case d.ReplacedBy != "":
@@ -27,7 +27,7 @@ func (x *excuses) of(d *model.Decision) (string, error) {
 		return "it has ended", nil
 	}
 	if d.Covers > 0 {
-		return "none of its findings is open as it was", nil
+		return "none of its findings is open and unchanged", nil
 	}
 	outranked := ""
 	there := x.open.find(d)
@@ -35,24 +35,24 @@ func (x *excuses) of(d *model.Decision) (string, error) {
 		switch {
 		case !d.Holds(f, now):
 		case f.Decision == nil:
-			return "the next scan notes it", nil
+			return "the next scan applies it", nil
 		default:
-			outranked = "decision " + f.Decision.ID + " counts before it"
+			outranked = "decision " + f.Decision.ID + " takes precedence"
 		}
 	}
 	switch {
 	case outranked != "":
 		return outranked, nil
 	case len(there) > 0:
-		return "the finding shows something else now", nil
+		return "the finding has changed", nil
 	case d.Finding != "":
-		return "the finding is over", nil
+		return "the finding is resolved", nil
 	}
 	return x.absent(d)
 }
 
 // absent returns the reason why no open finding matches a decision in a file.
-func (x *excuses) absent(d *model.Decision) (string, error) {
+func (x *inactiveReasons) absent(d *model.Decision) (string, error) {
 	if x.over == nil {
 		all, err := x.Store.Findings(store.Filter{Resolved: true})
 		if err != nil {
@@ -62,7 +62,7 @@ func (x *excuses) absent(d *model.Decision) (string, error) {
 		x.over = &over
 	}
 	if len(x.over.find(d)) > 0 {
-		return "the finding is over", nil
+		return "the finding is resolved", nil
 	}
 	run, err := x.Store.LastRun()
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
