@@ -149,7 +149,7 @@ func TestEveryFlippedBitOfARecordIsFound(t *testing.T) {
 				}
 			}
 			if health, err := verifyFile(path, c); err != nil || !health.Whole() || health.Records == 0 {
-				t.Errorf("the file is as it was, and got %+v, %v", health, err)
+				t.Errorf("the file is unchanged, got %+v, %v", health, err)
 			}
 		})
 	}
@@ -266,7 +266,7 @@ func TestLostAndMovedRecordsAreFound(t *testing.T) {
 			b := newBucket(seenBucket, tx.Bucket([]byte(seenBucket)))
 			sealed, _ := b.seal(prefixOf("prod"), momentOf(minute(0)).append(nil))
 			return b.raw.Put(prefixOf("prod"), sealed)
-		}, []string{"bucket seen", "other records than were written"}},
+		}, []string{"bucket seen", "not the ones that were written"}},
 		"sequence": {func(tx *bbolt.Tx) error {
 			return tx.Bucket([]byte(versionBucket)).SetSequence(1)
 		}, []string{"bucket versions", "sequence"}},

@@ -50,10 +50,10 @@ func TestReadOnlyFolder(t *testing.T) {
 	asNobody(t, func() {
 		for _, dir := range []string{empty, full, filepath.Join(empty, "below")} {
 			_, err := Open(dir, Options{})
-			wantTexts(t, err, "permission denied", dir, "may write")
+			wantTexts(t, err, "permission denied", dir, "can write")
 		}
 		_, err := Sealer(empty)
-		wantTexts(t, err, "permission denied", empty, "may write")
+		wantTexts(t, err, "permission denied", empty, "can write")
 		s, err := Open(full, Options{ReadOnly: true})
 		if err != nil {
 			t.Errorf("a reader needs no right to write: %v", err)
@@ -77,6 +77,6 @@ func TestUnreadableFile(t *testing.T) {
 	}
 	asNobody(t, func() {
 		_, err := Open(dir, Options{ReadOnly: true})
-		wantTexts(t, err, "permission denied", Path(dir), "may read the state folder")
+		wantTexts(t, err, "permission denied", Path(dir), "can read the state folder")
 	})
 }

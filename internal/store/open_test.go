@@ -52,7 +52,7 @@ func names(tb testing.TB, dir string) []string {
 func wantTexts(tb testing.TB, err error, texts ...string) {
 	tb.Helper()
 	if err == nil {
-		tb.Fatalf("no error; want one that wantTexts %q", texts)
+		tb.Fatalf("no error; want one that contains %q", texts)
 	}
 	for _, text := range texts {
 		if !strings.Contains(err.Error(), text) {
@@ -136,7 +136,7 @@ func TestTwoOpeners(t *testing.T) {
 				t.Fatalf("%s: got %v", c.reason, err)
 			}
 			if c.holder {
-				wantTexts(t, err, filepath.Base(os.Args[0]), "pid ", "since 2026-01-02T03:04:05Z", "stop that one")
+				wantTexts(t, err, filepath.Base(os.Args[0]), "pid ", "since 2026-01-02T03:04:05Z", "stop that process")
 			} else {
 				wantTexts(t, err, "another process", "fuser")
 			}
@@ -263,7 +263,7 @@ func TestFolderIsAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(dir, Options{})
-	wantTexts(t, err, dir, "may write")
+	wantTexts(t, err, dir, "can write")
 }
 
 func TestRemovedWhileOpen(t *testing.T) {
@@ -362,7 +362,7 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 			})
 			before := hash(t, Path(dir))
 			_, err := open(dir, Options{}, schema{version: 3, convert: c.convert})
-			wantTexts(t, err, "from schema version "+c.version+" to 3", c.wantTexts, "as it was")
+			wantTexts(t, err, "from schema version "+c.version+" to 3", c.wantTexts, "the file is unchanged")
 			if hash(t, Path(dir)) != before {
 				t.Error("the file was changed")
 			}

@@ -155,7 +155,7 @@ func TestSaveRefusesInvalidSnapshot(t *testing.T) {
 		snap      model.Snapshot
 		wantTexts string
 	}{
-		"not sorted":     {snapshotAt(0, resource("b", "1"), resource("a", "1")), "order of keys"},
+		"not sorted":     {snapshotAt(0, resource("b", "1"), resource("a", "1")), "key order"},
 		"another source": {snapshotAt(0, stray), "another source"},
 		"nul in kind":    {snapshotAt(0, nul), "NUL"},
 		"long key":       {snapshotAt(0, resource(strings.Repeat("x", 40_000), "1")), "too large"},
@@ -166,7 +166,7 @@ func TestSaveRefusesInvalidSnapshot(t *testing.T) {
 			s := openNew(t)
 			err := s.Save(scan(0, nil, c.snap))
 			if err == nil || !strings.Contains(err.Error(), c.wantTexts) || !strings.Contains(err.Error(), "prod") {
-				t.Errorf("got error %v, want one that names the source and wantTexts %q", err, c.wantTexts)
+				t.Errorf("got error %v, want one that names the source and %q", err, c.wantTexts)
 			}
 			if _, err := s.LastRun(); err == nil {
 				t.Error("a record that is refused leaves its run behind")
