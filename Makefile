@@ -20,6 +20,7 @@ PROSE    += internal/collectors/aws internal/collectors/proxmox
 PROSE    += internal/collectors/*.go internal/collectors/all internal/collectors/collectortest internal/collectors/kubernetes internal/collectors/table
 PROSE    += internal/collectors/netbox internal/collectors/openstack
 PROSE    += internal/declared/terraform
+PROSE    += internal/server internal/store tools
 
 # Where e2e and bench find the real parts.
 TOOLS     = DRIFTD_TEST_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TEST_TERRAFORM_BIN=$$(sh tools/terraform.sh)

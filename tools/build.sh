@@ -1,12 +1,12 @@
 #!/bin/sh
-# Builds the programs of a nested module, once, into the user's cache folder,
-# and prints the folder that holds them. The folder's name is a hash of all that
-# goes into them, so a changed version or flag builds anew.
+# Builds the programs of a nested module once, into the user's cache folder,
+# and prints the folder. Its name is a hash of all inputs of the build, so that
+# a changed version or flag builds again.
 #
-# usage: tools/build.sh MODULE, a folder beside this script
+# usage: tools/build.sh MODULE, a folder next to this script
 set -eu
 
-module=${1:?usage: tools/build.sh MODULE, a folder beside this script}
+module=${1:?usage: tools/build.sh MODULE, a folder next to this script}
 cd "$(dirname "$0")/$module"
 name=${module##*/}
 
@@ -14,18 +14,18 @@ flags="-trimpath"
 ldflags="-s -w"
 case $name in
 kube)
-	# kubectl and the API server refuse to work together without a version.
+	# kubectl and the API server need a version to work together.
 	version=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
 	major=${version#v} minor=${version#v*.}
 	stamp=k8s.io/component-base/version
 	ldflags="$ldflags -X $stamp.gitVersion=$version -X $stamp.gitMajor=${major%%.*} -X $stamp.gitMinor=${minor%%.*}"
 	;;
 tofu)
-	# Without it the program calls itself a development build.
+	# Without it the program reports a development version.
 	ldflags="$ldflags -X github.com/opentofu/opentofu/version.dev=no"
 	;;
 vale)
-	# Its parser of Go is C code.
+	# Its Go parser is C code.
 	cgo=1
 	;;
 esac
@@ -48,7 +48,7 @@ if [ ! -d "$bin" ]; then
 		[ "$pkg" = go.etcd.io/etcd/server/v3 ] && program=etcd
 		go build $flags -ldflags "$ldflags" -o "$building/$program" "$pkg"
 	done
-	# Whoever finishes second keeps the first one's work.
+	# Of two concurrent builds the first result is kept.
 	[ -d "$bin" ] || mv "$building" "$bin"
 fi
 echo "$bin"

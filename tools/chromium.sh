@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the path of chromium: that of PATH; else, by root, Debian's package is
-# installed, with a font to draw letters with.
+# Prints the path of chromium in PATH. If there is none, it installs Debian's
+# package and a font, which needs root.
 set -eu
 
 found() {

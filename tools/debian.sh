@@ -1,8 +1,8 @@
 #!/bin/sh
 # Prints the folder of a minimal Debian 12 that boots: systemd and dbus, and
-# nothing else. It is made once, in the user's cache folder; copy it before you
-# boot it. Root installs what is needed for that: debootstrap, systemd-nspawn,
-# ip, rpm.
+# nothing else. It is created once, in the user's cache folder; copy it before
+# you boot it. As root, the script also installs debootstrap, systemd-nspawn, ip
+# and rpm.
 set -eu
 
 suite=bookworm
@@ -35,7 +35,7 @@ if [ ! -d "$dir" ]; then
 	trap 'exit 1' HUP INT TERM
 	debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus "$suite" "$making/root" >"$making/log" 2>&1 ||
 		{ tail -n 20 "$making/log" >&2 && exit 1; }
-	# What would only make copies larger, and noise in the journal.
+	# Removes files that only enlarge copies, and units that only log.
 	rm -rf "$making"/root/var/cache/apt/archives/*.deb "$making"/root/var/lib/apt/lists/*
 	for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service; do
 		ln -sf /dev/null "$making/root/etc/systemd/system/$unit"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Finds every fuzz target of the module and runs each for FUZZTIME: a time (10s) or
 # a number of inputs (3000x).
-# What a target fails on stays under the package's testdata/fuzz: commit it.
+# Failing inputs are stored in the package's testdata/fuzz: commit them.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,10 +1,9 @@
 #!/bin/sh
-# Prints the folder of what the OpenStack tests need beside Debian's own
-# packages: the programs and pipelines that only packages with services have.
-# They are unpacked once, into the user's cache folder, and not installed, so
-# that nothing of OpenStack ever starts by itself. The folder's name is a hash
-# of the versions, so that other packages give another folder. Root installs the
-# packages.
+# Prints a folder with the programs and pipelines for the OpenStack tests that
+# are only in Debian's packages with services. Those packages are unpacked once,
+# into the user's cache folder, and not installed, so that no OpenStack service
+# starts. The folder's name is a hash of the versions. The other packages are
+# installed, which needs root.
 set -eu
 
 packages="python3-keystone python3-neutron python3-nova python3-placement python3-glance python3-cinder \
@@ -15,8 +14,8 @@ glance-common glance-api cinder-common cinder-scheduler cinder-volume"
 
 versions() { dpkg-query -W -f '${Package} ${Version} ${db:Status-Status}\n' $packages 2>/dev/null; }
 
-# install installs packages, and starts none of their services: Debian asks
-# policy-rc.d, which is ours only as long as it takes.
+# install installs packages without starting their services: it replaces
+# policy-rc.d, which Debian's package scripts run first, during the installation.
 install() {
 	policy=/usr/sbin/policy-rc.d
 	if [ ! -e "$policy" ]; then

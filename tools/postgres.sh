@@ -1,7 +1,7 @@
 #!/bin/sh
-# Prints the folder that holds PostgreSQL's programs: the one of PATH, else
-# Debian's. Where there is none, root installs it, without its cluster and
-# service.
+# Prints the folder of PostgreSQL's programs: the one in PATH, otherwise
+# Debian's. If there is none, it installs Debian's package without a cluster and
+# a service, which needs root.
 set -eu
 
 find_programs() {

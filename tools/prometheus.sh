@@ -1,7 +1,7 @@
 #!/bin/sh
-# Prints the folder that holds prometheus, promtool and alertmanager: that of
-# PATH, else Debian's, unpacked into the user's cache folder. No service is
-# started, and nothing is installed but, by root, Alertmanager's templates.
+# Prints the folder of prometheus, promtool and alertmanager: the one in PATH,
+# otherwise Debian's packages, unpacked into the user's cache folder. It starts
+# no service, and installs nothing except, as root, Alertmanager's templates.
 set -eu
 
 complete() {
@@ -33,8 +33,8 @@ if ! complete "$dir/usr/bin"; then
 	for package in *.deb; do
 		dpkg -x "$package" unpacked
 	done
-	# Debian's Alertmanager looks for its templates in /usr/share: where they are
-	# not there, it is shown the unpacked folder, and nobody else is.
+	# Debian's Alertmanager reads its templates from /usr/share. If they are not
+	# installed, a wrapper mounts the unpacked folder there, for this process only.
 	cat >unpacked/usr/bin/alertmanager <<-'END'
 		#!/bin/sh
 		usr=$(dirname "$0")/..
@@ -42,13 +42,13 @@ if ! complete "$dir/usr/bin"; then
 		exec unshare --map-root-user --mount sh -c 'mount --bind "$0/share" /usr/share && exec "$0/bin/prometheus-alertmanager" "$@"' "$usr" "$@"
 	END
 	chmod +x unpacked/usr/bin/alertmanager
-	# Whoever finishes second keeps the first one's work, unless that is older
-	# and lacks something.
+	# Of two concurrent runs the first result is kept, unless it is older and
+	# incomplete.
 	complete "$dir/usr/bin" || { rm -rf "$dir" && mv unpacked "$dir"; }
 fi
 templates=/usr/share/prometheus/alertmanager
 if [ "$(id -u)" = 0 ] && [ ! -e "$templates" ]; then
-	# A container's root may not have namespaces.
+	# Root in a container may be unable to create namespaces.
 	mkdir -p "$(dirname "$templates")"
 	cp -R "$dir$templates" "$templates"
 fi

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds, once, what the Terraform tests run, and prints the folder that holds
-# it: tofu, versitygw, and providers/, a mirror that serves the providers under
-# the default registry of both tools.
+# Builds the programs for the Terraform tests once and prints their folder: tofu,
+# versitygw, and providers/, a mirror that serves the providers under the default
+# registry of both tools.
 set -eu
 cd "$(dirname "$0")"
 
@@ -38,7 +38,7 @@ if [ ! -d "$dir" ]; then
 	place hashicorp local 1.4.1 "$local"
 	place e-breuninger netbox 1.6.7 "$netbox"
 	place terraform-provider-openstack openstack 1.15.0 "$openstack"
-	# Where a configuration that names no source looks for it.
+	# The address of a provider without a source in the configuration.
 	place hashicorp openstack 1.15.0 "$openstack"
 	[ -d "$dir" ] || mv "$making" "$dir"
 fi

@@ -48,12 +48,12 @@ func (l *lateStore) Runs(limit int) ([]model.Run, error) {
 	return late(l, func(s *store.Store) ([]model.Run, error) { return s.Runs(limit) })
 }
 
-func (l *lateStore) FirstLooks() ([]model.FirstRead, error) {
-	return late(l, (*store.Store).FirstLooks)
+func (l *lateStore) FirstReads() ([]model.FirstRead, error) {
+	return late(l, (*store.Store).FirstReads)
 }
 
-func (l *lateStore) LastLook(source string) (model.SourceRun, error) {
-	return late(l, func(s *store.Store) (model.SourceRun, error) { return s.LastLook(source) })
+func (l *lateStore) LastRead(source string) (model.SourceRun, error) {
+	return late(l, func(s *store.Store) (model.SourceRun, error) { return s.LastRead(source) })
 }
 
 func (l *lateStore) LastStates(declaration string) ([]model.StateRead, error) {

@@ -172,9 +172,9 @@ func (e *Engine) restore(source string) collected {
 	if ok {
 		return known
 	}
-	last, err := e.store.LastLook(source)
+	last, err := e.store.LastRead(source)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		e.log.Warn("read the last look", "source", source, "err", err)
+		e.log.Warn("read the last scan of a source", "source", source, "err", err)
 		return collected{}
 	}
 	known = collected{snapshot: model.Snapshot{Taken: last.Taken}, kinds: last.Kinds, held: last.Held, marks: last.Marks}

@@ -120,7 +120,7 @@ func (e *Engine) plan(s *scan) (err error) {
 
 // save stores the results in one transaction.
 func (e *Engine) save(s *scan) error {
-	err := e.store.Save(store.Record{Run: s.run, Snapshots: append(s.view.observed(), s.view.declaredSnapshots()...), FirstLooks: s.firstLooks,
+	err := e.store.Save(store.Record{Run: s.run, Snapshots: append(s.view.observed(), s.view.declaredSnapshots()...), FirstReads: s.firstLooks,
 		Findings: s.result.All(), Decisions: s.before.declared, Notices: s.notices})
 	if err != nil {
 		return err

@@ -96,10 +96,10 @@ type MemoryStore interface {
 	// Observations returns the values that scans read of each resource, newest
 	// first.
 	Observations(keys []model.Key) ([][]model.Observation, error)
-	FirstLooks() ([]model.FirstRead, error)
-	// LastLook returns the part that a source has in the last run that had it, and
+	FirstReads() ([]model.FirstRead, error)
+	// LastRead returns the part that a source has in the last run that had it, and
 	// LastStates the last records of a declaration, or store.ErrNotFound.
-	LastLook(source string) (model.SourceRun, error)
+	LastRead(source string) (model.SourceRun, error)
 	LastStates(declaration string) ([]model.StateRead, error)
 }
 

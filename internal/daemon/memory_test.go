@@ -17,12 +17,12 @@ type askedStore struct {
 	err      error
 }
 
-func (s *askedStore) LastLook(source string) (model.SourceRun, error) {
+func (s *askedStore) LastRead(source string) (model.SourceRun, error) {
 	s.searches.Add(1)
 	if s.err != nil {
 		return model.SourceRun{}, s.err
 	}
-	return s.Store.LastLook(source)
+	return s.Store.LastRead(source)
 }
 
 // A declaration that has no live side of its own, and a source that cannot be

@@ -13,7 +13,7 @@ import (
 // firstLooks sets the first complete looks of the view's snapshots, and returns
 // those that this scan adds.
 func (e *Engine) firstLooks(v view) ([]model.FirstRead, error) {
-	all, err := e.store.FirstLooks()
+	all, err := e.store.FirstReads()
 	if err != nil {
 		return nil, fmt.Errorf("read first looks: %w", err)
 	}

@@ -1,8 +1,8 @@
-// Package server answers over HTTP: the API, health and metrics, on a unix
-// socket for the other commands and, for reading and for hooks, over TCP. A command
-// speaks the same API in its own process where no daemon runs.
+// Package server serves driftd's HTTP API, health checks and metrics: everything on a unix socket
+// for other commands, and read access, logged-in decisions and hooks over TCP. Without a daemon a
+// command calls the same API in its own process.
 //
-// Nothing that it answers shows a secret, not even a digest of one.
+// No response contains a secret or a digest of one.
 package server
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// Reader is what the API reads: the store.
+// Reader is the part of the store that the API reads.
 type Reader interface {
 	FindingReader
 	HistoryReader
@@ -37,86 +37,82 @@ type FindingReader interface {
 	Finding(idPrefix string) (model.Finding, []store.FindingVersion, error)
 }
 
-// HistoryReader reads what resources were over time.
+// HistoryReader reads the values of resources over time.
 type HistoryReader interface {
 	Keys(text string) ([]model.Key, error)
 	History(model.Key) ([]store.Version, error)
 	Changes(source string, from, to time.Time) ([]store.ResourceChange, error)
-	FirstLook(source string) (time.Time, error)
+	OldestRead(source string) (time.Time, error)
 }
 
-// RunReader reads what scans left behind.
+// RunReader reads the results of scans.
 type RunReader interface {
 	LastRun() (model.Run, error)
 	Runs(limit int) ([]model.Run, error)
 	Size() int64
 }
 
-// Scanner scans now: the daemon.
+// Scanner runs scans; the daemon implements it.
 type Scanner interface {
-	// Scan looks at the named sources, at all of them when there are none, and
-	// reports what is open then. An *Error keeps its status.
+	// Scan scans the named sources, or all of them if there are none, and returns the findings that
+	// are open afterwards. The handler returns an *Error with its own status.
 	Scan(ctx context.Context, sources []string) (model.Report, error)
 }
 
-// API is what the handlers answer from.
+// API holds the dependencies of the handlers.
 type API struct {
 	Store Reader
-	// Scanner is nil where no daemon runs.
+	// Scanner is nil if no daemon runs.
 	Scanner Scanner
-	// Decider is nil where nothing can be decided.
+	// Decider is nil if decisions cannot be made.
 	Decider Decider
-	// Receivers tells how it stands with those that are told; nil where nobody
-	// is.
+	// Receivers returns the status of the notification receivers; nil if there are none.
 	Receivers func() []model.ReceiverStatus
-	// Problems are what somebody should mend, in sentences; nil, or an empty
-	// answer, means nothing.
+	// Problems returns problems for the operator to fix, as sentences; nil, or an empty result,
+	// means none.
 	Problems func() []string
-	// Box returns what holds where foreign input is expanded, nil before that is known;
-	// nil where nothing is.
+	// Box returns the restrictions of the process in which foreign input is expanded, nil before
+	// they are known. The field is nil if there is no such process.
 	Box func() *box.Report
-	// Compare lists the fields in which two values of one resource differ:
-	// Recorded is what was, Live what came.
+	// Compare returns the fields in which two values of a resource differ. Recorded is the earlier
+	// value, Live the later one.
 	Compare func(key model.Key, before, after model.Value) []model.Change
-	// Waiting says what the daemon still waits for before it is ready; nil,
-	// or an empty answer, means nothing.
+	// Waiting returns the conditions that the daemon waits for before it is ready; nil, or an empty
+	// result, means none.
 	Waiting func() []string
-	// Copy writes a copy of the whole store; nil where that cannot be had.
+	// Copy writes a copy of the whole store; nil if copies are not available.
 	Copy func(io.Writer) (int64, error)
-	// Verify reads the whole store and names what is damaged in it; nil where that
-	// cannot be had.
+	// Verify reads the whole store and returns its damages; nil if verification is not available.
 	Verify func() (store.Health, error)
-	// Metrics serves /metrics; nil where there are none.
+	// Metrics serves /metrics; nil if there are none.
 	Metrics http.Handler
-	// Hooks serves POST /hooks/{name}, over TCP as well; nil where nobody asks
-	// for scans that way.
+	// Hooks serves POST /hooks/{name}, also over TCP; nil if no hooks are configured.
 	Hooks http.Handler
-	// Audit serves POST /hooks/audit/{source}, where sources tell who does what
-	// there, and checks who sends it; nil where none does.
+	// Audit serves POST /hooks/audit/{source}, which receives audit events and authenticates the
+	// sender; nil if no source has such a hook.
 	Audit http.Handler
-	// Gate lets in whoever comes over TCP; nil where nobody does.
+	// Gate authenticates visitors over TCP; nil if the API is not served over TCP.
 	Gate *access.Gate
-	// Version is driftd's own.
+	// Version is the version of driftd.
 	Version string
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// maxInFlight bounds how many requests one handler answers at once, and maxBody
-// the body of each, in bytes.
+// maxInFlight bounds the number of requests that one handler serves at once, and maxBody the size
+// of each request body in bytes.
 const (
 	maxInFlight = 64
 	maxBody     = 64 << 10
 )
 
-// bounds are of the requests that are answered at once, and of the body of each.
+// bounds are the number of requests served at once, and the size of each request body in bytes.
 type bounds struct {
 	requests int
 	body     int64
 }
 
-// Handler serves whoever may do everything: on the unix socket, or in the
-// process of a command.
+// Handler serves requests with all permissions: on the unix socket, or in the process of a command.
 func (a API) Handler() http.Handler {
 	a.Gate = nil
 	routes := a.routes()
@@ -125,9 +121,9 @@ func (a API) Handler() http.Handler {
 	return a.withHooks(a.guard(bounds{maxInFlight, maxBody}, local(routes)))
 }
 
-// Public serves whoever comes over TCP, as far as the Gate lets them; pages
-// serves what is not the API's, and bounds its requests itself. LoopbackOnly
-// tells that nobody but this host can come.
+// Public serves requests over TCP with the permissions that the Gate grants. pages serves all paths
+// outside of the API, and bounds its own requests. LoopbackOnly reports that only this host can
+// connect.
 func (a API) Public(loopbackOnly bool, pages http.Handler) http.Handler {
 	answers := a.guard(bounds{maxInFlight, maxBody}, a.routes())
 	mux := http.NewServeMux()
@@ -138,7 +134,7 @@ func (a API) Public(loopbackOnly bool, pages http.Handler) http.Handler {
 	return a.withHooks(a.safe(a.Gate.Identify(loopbackOnly, mux)))
 }
 
-// routes are what the API answers.
+// routes returns the routes of the API.
 func (a API) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	read := func(pattern string, handle func(*http.Request) (any, error)) {
@@ -171,20 +167,20 @@ func (a API) routes() *http.ServeMux {
 	return mux
 }
 
-// unknown answers what no other handler does: there is no such page, or it is
-// asked in another way.
+// unknown serves requests that match no route: with 405 if the path exists with another method,
+// otherwise with 404.
 func (a API) unknown(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := &Error{Status: http.StatusNotFound, Message: "there is no such page", Hint: "see /metrics, /healthz, /readyz, and /api/v1/openapi.yaml for the rest"}
+		err := &Error{Status: http.StatusNotFound, Message: "page not found", Hint: "see /metrics, /healthz, /readyz, and /api/v1/openapi.yaml for the rest"}
 		if known := methods(mux, r); len(known) > 0 {
 			w.Header().Set("Allow", strings.Join(known, ", "))
-			err = &Error{Status: http.StatusMethodNotAllowed, Message: r.Method + " is not answered here", Hint: "use " + strings.Join(known, " or ")}
+			err = &Error{Status: http.StatusMethodNotAllowed, Message: r.Method + " is not supported here", Hint: "use " + strings.Join(known, " or ")}
 		}
 		a.reply(w, r, nil, err)
 	})
 }
 
-// methods returns the methods in which a page may be asked for.
+// methods returns the methods that the path of a request supports.
 func methods(mux *http.ServeMux, r *http.Request) []string {
 	var known []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
@@ -196,7 +192,7 @@ func methods(mux *http.ServeMux, r *http.Request) []string {
 	return known
 }
 
-// answer serves what a handler returns, as JSON.
+// answer serves the result of a handler as JSON.
 func (a API) answer(handle func(*http.Request) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, err := handle(r)
@@ -237,7 +233,7 @@ func (a API) writeBody(w http.ResponseWriter, r *http.Request, status int, conte
 	}
 }
 
-// safe lets no panic out, and nothing stay in a cache.
+// safe recovers panics and forbids caching.
 func (a API) safe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer a.recover(w, r)
@@ -247,7 +243,7 @@ func (a API) safe(next http.Handler) http.Handler {
 	})
 }
 
-// guard bounds what a request may cost, and is safe.
+// guard bounds the number and size of requests, and includes safe.
 func (a API) guard(b bounds, next http.Handler) http.Handler {
 	slots := make(chan struct{}, b.requests)
 	return a.safe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -259,7 +255,7 @@ func (a API) guard(b bounds, next http.Handler) http.Handler {
 		default:
 			w.Header().Set("Retry-After", "1")
 			a.write(w, r, http.StatusServiceUnavailable, &Error{Status: http.StatusServiceUnavailable,
-				Message: fmt.Sprintf("%d requests are being answered already", b.requests), Hint: "try again soon"})
+				Message: fmt.Sprintf("%d requests are already in progress", b.requests), Hint: "try again soon"})
 		}
 	}))
 }
@@ -274,5 +270,5 @@ func (a API) recover(w http.ResponseWriter, r *http.Request) {
 	}
 	a.Log.ErrorContext(r.Context(), "request panicked", "path", r.URL.Path, "err", cause, "stack", string(debug.Stack()))
 	a.write(w, r, http.StatusInternalServerError, &Error{Status: http.StatusInternalServerError,
-		Message: "driftd met an error of its own", Hint: "its log says more; please report it"})
+		Message: "internal error in driftd", Hint: "its log has the details; please report it"})
 }

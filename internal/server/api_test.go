@@ -16,7 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// targets are pages that answer, with all that the fixture has to hide.
+// targets returns pages that respond with the secrets of the fixture removed.
 func targets() []string {
 	return []string{
 		"/api/v1/report",
@@ -107,15 +107,15 @@ func TestRefusals(t *testing.T) {
 		"unknown finding":   {reason: "an id may be wrong", handler: full.Handler(), target: "/api/v1/findings/dead", status: 404, message: "not found"},
 		"ambiguous finding": {reason: "an id may be too short", handler: full.Handler(), target: "/api/v1/findings/f00d", status: 409, message: "f00d01, f00d02"},
 		"no key":            {reason: "a history is of something", handler: full.Handler(), target: "/api/v1/history", status: 400, message: "no key"},
-		"unknown key":       {reason: "a key may be wrong", handler: full.Handler(), target: "/api/v1/history?key=Pod/x", status: 404, message: `no resource is known as "Pod/x"`},
+		"unknown key":       {reason: "a key may be wrong", handler: full.Handler(), target: "/api/v1/history?key=Pod/x", status: 404, message: `no resource matches "Pod/x"`},
 		"ambiguous key":     {reason: "a key may be too short", handler: full.Handler(), target: "/api/v1/history?key=ConfigMap/shop/web", status: 409, message: `"edge/kubernetes/ConfigMap/shop/web","prod/kubernetes/ConfigMap/shop/web"`},
-		"no page":           {reason: "a page may be wrong", handler: full.Handler(), target: "/api/v2/report", status: 404, message: "there is no such page"},
-		"no metrics":        {reason: "a command has no metrics", handler: full.Handler(), target: "/metrics", status: 404, message: "there is no such page"},
-		"no daemon":         {reason: "nobody is there to scan", handler: full.Handler(), method: http.MethodPost, target: "/api/v1/scan", status: 503, message: "no daemon runs here"},
+		"no page":           {reason: "a page may be wrong", handler: full.Handler(), target: "/api/v2/report", status: 404, message: "page not found"},
+		"no metrics":        {reason: "a command has no metrics", handler: full.Handler(), target: "/metrics", status: 404, message: "page not found"},
+		"no daemon":         {reason: "no daemon can scan", handler: full.Handler(), method: http.MethodPost, target: "/api/v1/scan", status: 503, message: "no daemon runs here"},
 		"scan over TCP":     {reason: "TCP is for reading", handler: viewed(t, full), method: http.MethodPost, target: "/api/v1/scan", status: 403, message: "needs the role operator"},
 		"scan by link":      {reason: "a link starts no scan", handler: full.Handler(), target: "/api/v1/scan", status: 405, message: "use POST"},
 		"write":             {reason: "nothing is written by HTTP", handler: full.Handler(), method: http.MethodDelete, target: "/api/v1/findings/f00d01", status: 405, message: "use GET"},
-		"write nowhere":     {reason: "what is not there takes nothing", handler: full.Handler(), method: http.MethodPost, target: "/api/v1/nothing", status: 404, message: "there is no such page"},
+		"write nowhere":     {reason: "what is not there takes nothing", handler: full.Handler(), method: http.MethodPost, target: "/api/v1/nothing", status: 404, message: "page not found"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestHealth(t *testing.T) {
 	check("/readyz", 200, "ready\n")
 }
 
-func TestPanicStaysInside(t *testing.T) {
+func TestPanicIsRecovered(t *testing.T) {
 	t.Parallel()
 	a := api(t)
 	a.Compare = func(model.Key, model.Value, model.Value) []model.Change { panic("hunter2") }
@@ -193,7 +193,7 @@ func TestPanicStaysInside(t *testing.T) {
 	}
 }
 
-func TestAbortedAnswerIsNoPanic(t *testing.T) {
+func TestAbortedResponse(t *testing.T) {
 	t.Parallel()
 	a := api(t)
 	a.Metrics = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
@@ -255,7 +255,7 @@ func FuzzAPI(f *testing.F) {
 	f.Fuzz(func(t *testing.T, target string) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/"+strings.TrimPrefix(target, "/"), http.NoBody)
 		if err != nil {
-			return // no client could ask for it
+			return // no client could request it
 		}
 		answer, err := InProcess(a.Handler()).RoundTrip(r)
 		if err != nil {

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// A copy of the store that nobody takes would keep the store from growing: each
-// part of it must be taken within backupPause, all of it within backupLimit.
+// A client that stops reading a backup would keep the store from freeing pages. So each part must
+// be read within backupPause, and all of it within backupLimit.
 const (
 	backupPause = 10 * time.Second
 	backupLimit = 10 * time.Minute
 )
 
-// backup serves a copy of the whole store, one at a time. It is for the unix
-// socket alone.
+// backup serves a copy of the whole store, one request at a time. It is served on the unix socket
+// only.
 func (a API) backup() http.Handler {
-	return a.alone(a.Copy != nil, "there is nothing to copy here: run driftd backup on the host of the daemon", "a backup is being made already", a.sendCopy)
+	return a.alone(a.Copy != nil, "backups are not available here: run driftd backup on the daemon's host", "another backup is running", a.sendCopy)
 }
 
-// alone serves what reads the whole store, one request at a time. lacking says what
-// to do where the store cannot be had, busy what is under way.
+// alone serves an operation on the whole store, one request at a time. lacking is the hint if the
+// store is not available, busy the error while another request runs.
 func (a API) alone(has bool, lacking, busy string, serve http.HandlerFunc) http.Handler {
 	taken := make(chan struct{}, 1)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,12 +59,12 @@ func (a API) sendCopy(w http.ResponseWriter, r *http.Request) {
 		a.reply(w, r, nil, err)
 	default:
 		a.Log.ErrorContext(r.Context(), "backup not delivered", "err", err)
-		// What was sent must not look whole.
+		// Aborting the connection marks the copy as incomplete.
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// paced is a writer whose reader must not pause for long.
+// paced is a writer that bounds the time of each write.
 type paced struct {
 	to      io.Writer
 	control *http.ResponseController
@@ -72,7 +72,7 @@ type paced struct {
 	begun   bool
 }
 
-// Write writes one part, within the time that it may take.
+// Write writes one part within backupPause.
 func (p *paced) Write(b []byte) (int, error) {
 	p.begun = true
 	until := time.Now().Add(backupPause)
@@ -85,8 +85,8 @@ func (p *paced) Write(b []byte) (int, error) {
 	return p.to.Write(b)
 }
 
-// Backup writes a copy of the daemon's database to w. What was written when it
-// returns an error is not whole.
+// Backup writes a copy of the daemon's database to w. If it returns an error, the copy is
+// incomplete.
 func (c *Client) Backup(ctx context.Context, w io.Writer) (err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://driftd/api/v1/backup", http.NoBody)
 	if err != nil {

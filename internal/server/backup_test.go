@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// asking is a client of a handler that answers over a real connection.
+// asking returns a client of a handler over a real connection.
 func asking(t *testing.T, h http.Handler) *Client {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -20,7 +20,7 @@ func asking(t *testing.T, h http.Handler) *Client {
 	return &Client{HTTP: client}
 }
 
-// toServer sends requests to a server whatever address they name.
+// toServer sends every request to one server.
 type toServer struct {
 	url  string
 	next http.RoundTripper
@@ -48,9 +48,8 @@ func TestBackupOverTheSocket(t *testing.T) {
 	}
 }
 
-// TestBackupThatBreaksOffIsNoBackup sees that what was cut off is an error at
-// the other end.
-func TestBackupThatBreaksOffIsNoBackup(t *testing.T) {
+// TestTruncatedBackup verifies that a truncated backup is an error for the client.
+func TestTruncatedBackup(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason, sent, want string
@@ -89,7 +88,7 @@ func TestOneBackupAtATime(t *testing.T) {
 	go func() { first <- client.Backup(t.Context(), io.Discard) }()
 	<-begun
 	err := client.Backup(t.Context(), io.Discard)
-	if err == nil || !strings.Contains(err.Error(), "already") {
+	if err == nil || !strings.Contains(err.Error(), "another backup") {
 		t.Errorf("a second backup = %v, want a refusal", err)
 	}
 	close(end)

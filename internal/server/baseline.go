@@ -15,17 +15,17 @@ import (
 // A BaselineRequest is the body of a POST to /api/v1/baseline.
 type BaselineRequest struct {
 	Reason string `json:"reason"`
-	// Owner answers for it; "" stands for who decides.
+	// Owner is the owner of the decision; "" means the visitor.
 	Owner string `json:"owner"`
-	// Until is when it ends, as in a DecisionRequest, but never "forever".
+	// Until is the end, as in a DecisionRequest, but never "forever".
 	Until string `json:"until"`
-	// Token is that of the preview.
+	// Token is the token of the preview.
 	Token string `json:"token"`
-	// Incomplete reports whether it is known that not everything was checked.
+	// Incomplete confirms that the visitor accepts that not everything was checked.
 	Incomplete bool `json:"incomplete"`
 }
 
-// previewBaseline counts what a baseline would accept now.
+// previewBaseline returns the counts of findings that a baseline would accept now.
 func (a API) previewBaseline(r *http.Request) (any, error) {
 	if _, err := a.params(r); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (a API) previewBaseline(r *http.Request) (any, error) {
 	return decide.PreviewBaseline(open, &run), nil
 }
 
-// baseline is Baseline for a request's body.
+// baseline calls Baseline with the request's body.
 func (a API) baseline(r *http.Request) (any, error) {
 	if _, err := a.params(r); err != nil {
 		return nil, err
@@ -54,8 +54,8 @@ func (a API) baseline(r *http.Request) (any, error) {
 	return a.Baseline(r.Context(), request)
 }
 
-// Baseline accepts all that is open and was checked, and is not critical, in one
-// decision, in the name of the context's Visitor, who must be an approver.
+// Baseline accepts all open findings that were checked and are not critical in one decision, in the
+// name of the context's Visitor, who must be an approver.
 func (a API) Baseline(ctx context.Context, request BaselineRequest) (Decisions, error) {
 	if err := a.Permit(ctx, access.Approver); err != nil {
 		return Decisions{}, err
@@ -71,13 +71,13 @@ func (a API) Baseline(ctx context.Context, request BaselineRequest) (Decisions, 
 	return a.standing(made)
 }
 
-// PreviewBaseline returns what a baseline would accept now.
+// PreviewBaseline returns the counts of findings that a baseline would accept now.
 func (c *Client) PreviewBaseline(ctx context.Context) (p decide.Preview, err error) {
 	err = c.do(ctx, http.MethodGet, "baseline", nil, &p)
 	return p, err
 }
 
-// Baseline accepts all that is open, and returns the decision.
+// Baseline accepts all open findings and returns the decision.
 func (c *Client) Baseline(ctx context.Context, request BaselineRequest) (d model.DecisionStatus, err error) {
 	var made Decisions
 	body, err := json.Marshal(request)

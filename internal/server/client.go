@@ -17,17 +17,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// ErrNoDaemon says that no daemon answers on a socket.
+// ErrNoDaemon is returned if no daemon listens on the socket.
 var ErrNoDaemon = errors.New("no daemon answers")
 
-// maxAnswer bounds an answer, in bytes.
+// maxAnswer bounds the size of a response in bytes.
 const maxAnswer = 1 << 30
 
-// A Client asks the API. What the API refuses is an *Error.
+// A Client calls the API. An error response is returned as an *Error.
 type Client struct{ HTTP *http.Client }
 
-// Dial returns a client of the daemon on a unix socket. The error is
-// ErrNoDaemon where none answers.
+// Dial returns a client of the daemon on a unix socket. The error is ErrNoDaemon if none listens.
 func Dial(ctx context.Context, socket string) (*Client, error) {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		d := net.Dialer{Timeout: 5 * time.Second}
@@ -38,7 +37,7 @@ func Dial(ctx context.Context, socket string) (*Client, error) {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
 		return nil, fmt.Errorf("%w on %s", ErrNoDaemon, socket)
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("connect to %s: permission denied: run this as root; the user of the daemon and its group may, too, where they reach the folder", socket)
+		return nil, fmt.Errorf("connect to %s: permission denied: run this as root, as the daemon's user, or as a member of its group that can access the folder", socket)
 	case err != nil:
 		return nil, fmt.Errorf("connect to the daemon: %w", err)
 	}
@@ -48,14 +47,13 @@ func Dial(ctx context.Context, socket string) (*Client, error) {
 	return &Client{HTTP: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
 }
 
-// A Query says which findings are wanted; empty fields want all.
+// A Query selects findings; empty fields select all.
 type Query struct {
-	// Since is a moment or how long ago: "24h", "2026-01-31T14:00:00Z".
+	// Since is a time or an age: "24h", "2026-01-31T14:00:00Z".
 	Since    string
 	Verdicts []string
 	Sources  []string
-	// Resolved wants resolved findings too, Hidden those that a rule hides or
-	// somebody accepted.
+	// Resolved includes resolved findings, Hidden those that are hidden by a rule or accepted.
 	Resolved, Hidden bool
 }
 
@@ -95,13 +93,13 @@ func (c *Client) Findings(ctx context.Context, q Query) ([]model.Finding, error)
 // Finding returns the finding whose ID begins with id.
 func (c *Client) Finding(ctx context.Context, id string) (f FindingDetail, err error) {
 	if id == "" {
-		return f, badRequest("no finding is named", "`driftd findings list` shows those that there are")
+		return f, badRequest("no finding is named", "`driftd findings list` lists the findings")
 	}
 	err = c.do(ctx, http.MethodGet, "findings/"+url.PathEscape(id), nil, &f)
 	return f, err
 }
 
-// History returns what the resource was whose key ends with key.
+// History returns the values of the resource whose key ends with key.
 func (c *Client) History(ctx context.Context, key string) (h History, err error) {
 	if key == "" {
 		return h, badRequest("no resource is named", "write the end of its key, as in Deployment.apps/shop/web")
@@ -110,16 +108,15 @@ func (c *Client) History(ctx context.Context, key string) (h History, err error)
 	return h, err
 }
 
-// Diff returns what differs between two moments: in one source, or in all when
-// source is "". The moments are written as in a Query; "" stands for a day ago
-// and for now.
+// Diff returns the resources that differ between two times: of one source, or of all if source is
+// "". Times are written as in a Query; "" means a day ago for from, and now for to.
 func (c *Client) Diff(ctx context.Context, source, from, to string) (d Diff, err error) {
 	err = c.do(ctx, http.MethodGet, "diff", url.Values{"source": {source}, "from": {from}, "to": {to}}, &d)
 	return d, err
 }
 
-// Scan has the daemon look at the named sources, or at all of them, and
-// returns what is open then. It takes as long as the scan.
+// Scan makes the daemon scan the named sources, or all if there are none, and returns the findings
+// that are open afterwards. It blocks until the scan ends.
 func (c *Client) Scan(ctx context.Context, sources []string) (r model.Report, err error) {
 	err = c.do(ctx, http.MethodPost, "scan", url.Values{"source": sources}, &r)
 	return r, err
@@ -131,13 +128,13 @@ func (c *Client) Exemptions(ctx context.Context) (e Exemptions, err error) {
 	return e, err
 }
 
-// Status returns how it stands.
+// Status returns the status of the daemon.
 func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	err = c.do(ctx, http.MethodGet, "status", nil, &s)
 	return s, err
 }
 
-// Decide has decisions made, and returns them.
+// Decide makes decisions and returns them.
 func (c *Client) Decide(ctx context.Context, request DecisionRequest) ([]model.DecisionStatus, error) {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -148,23 +145,23 @@ func (c *Client) Decide(ctx context.Context, request DecisionRequest) ([]model.D
 	return made.Decisions, err
 }
 
-// Decisions returns what people decided, also what has ended.
+// Decisions returns all stored decisions, including ended ones.
 func (c *Client) Decisions(ctx context.Context) ([]model.DecisionStatus, error) {
 	var d Decisions
 	err := c.do(ctx, http.MethodGet, "decisions", nil, &d)
 	return d.Decisions, err
 }
 
-// Revoke takes the decision back whose ID begins with id, and returns it.
+// Revoke revokes the decision whose ID begins with id, and returns it.
 func (c *Client) Revoke(ctx context.Context, id string) (d model.Decision, err error) {
 	if id == "" {
-		return d, badRequest("no decision is named", "`driftd decisions` shows those that there are")
+		return d, badRequest("no decision is named", "`driftd decisions` lists the decisions")
 	}
 	err = c.do(ctx, http.MethodDelete, "decisions/"+url.PathEscape(id), nil, &d)
 	return d, err
 }
 
-// do asks for a page and decodes the answer.
+// do sends a request and decodes the response.
 func (c *Client) do(ctx context.Context, method, page string, query url.Values, into any) error {
 	return c.send(ctx, method, page, query, http.NoBody, into)
 }
@@ -184,7 +181,7 @@ func (c *Client) send(ctx context.Context, method, page string, query url.Values
 		return fmt.Errorf("read the answer to %s: %w", page, err)
 	}
 	if len(body) > maxAnswer {
-		return fmt.Errorf("read the answer to %s: over %d MiB: narrow the question", page, maxAnswer>>20)
+		return fmt.Errorf("read the answer to %s: over %d MiB: use a filter", page, maxAnswer>>20)
 	}
 	if answer.StatusCode != http.StatusOK {
 		return refusal(answer.StatusCode, body)
@@ -195,16 +192,16 @@ func (c *Client) send(ctx context.Context, method, page string, query url.Values
 	return nil
 }
 
-// refusal reads the error of an answer.
+// refusal decodes the error of a response.
 func refusal(status int, body []byte) error {
 	e := &Error{Status: status}
 	if err := json.Unmarshal(body, e); err != nil || e.Message == "" {
-		e = &Error{Status: status, Message: fmt.Sprintf("the daemon answers %d %s", status, http.StatusText(status))}
+		e = &Error{Status: status, Message: fmt.Sprintf("the daemon returned %d %s", status, http.StatusText(status))}
 	}
 	return e
 }
 
-// withoutURL drops the made-up address that a request over a socket has.
+// withoutURL removes the placeholder address of a request over a socket from its error.
 func withoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -59,7 +59,7 @@ func TestClientErrorsCarryTheHint(t *testing.T) {
 	c := client(api(t).Handler())
 	_, err := c.History(t.Context(), "ConfigMap/shop/web")
 	want := &Error{
-		Status: http.StatusConflict, Message: `"ConfigMap/shop/web" may be any of 2 resources`,
+		Status: http.StatusConflict, Message: `"ConfigMap/shop/web" matches 2 resources`,
 		Hint:       "write more of the key, as in edge/kubernetes/ConfigMap/shop/web",
 		Candidates: []string{"edge/kubernetes/ConfigMap/shop/web", "prod/kubernetes/ConfigMap/shop/web"},
 	}
@@ -81,7 +81,7 @@ func TestClientErrorsCarryTheHint(t *testing.T) {
 	}
 }
 
-func TestClientOfAStranger(t *testing.T) {
+func TestClientOfAnotherServer(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		reason string
@@ -91,7 +91,7 @@ func TestClientOfAStranger(t *testing.T) {
 		"proxy": {
 			reason: "what refuses may not be driftd",
 			answer: func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) },
-			want:   "the daemon answers 502 Bad Gateway",
+			want:   "the daemon returned 502 Bad Gateway",
 		},
 		"page": {
 			reason: "what answers may not be driftd",
@@ -120,7 +120,7 @@ func TestInProcess(t *testing.T) {
 		seen <- r.RequestURI
 		w.Header().Set("X-Answer", "yes")
 		w.WriteHeader(http.StatusTeapot)
-		w.WriteHeader(http.StatusOK) // the first counts, as on a network
+		w.WriteHeader(http.StatusOK) // the first status counts, as on a network
 	}))
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://driftd/a?b=c", strings.NewReader("body"))
 	if err != nil {

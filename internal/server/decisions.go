@@ -16,29 +16,29 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// Decider carries out what somebody decided: the daemon, or a command itself.
+// Decider makes and revokes decisions: the daemon, or a command itself.
 type Decider interface {
-	// Decide decides about the open findings whose IDs begin so.
+	// Decide makes a decision about the open findings whose IDs begin with ids.
 	Decide(ctx context.Context, ids []string, r decide.Request) ([]model.Decision, error)
-	// Revoke takes the decision back whose ID begins so.
+	// Revoke revokes the decision whose ID begins with id.
 	Revoke(ctx context.Context, id string) (model.Decision, error)
 }
 
-// DecisionReader reads what people decided.
+// DecisionReader reads decisions.
 type DecisionReader interface {
-	// Decisions returns those that have ended too.
+	// Decisions returns all decisions, including ended ones.
 	Decisions() ([]model.Decision, error)
 }
 
 // A DecisionRequest is the body of a POST to /api/v1/decisions.
 type DecisionRequest struct {
 	Kind model.DecisionKind `json:"kind"`
-	// Findings are the beginnings of IDs.
+	// Findings are prefixes of finding IDs.
 	Findings []string `json:"findings"`
 	Reason   string   `json:"reason"`
 	Owner    string   `json:"owner"`
-	// Until is when it ends: a time, a date, which counts until its end, how
-	// long from now as in "30d", or "forever"; "" stands for the kind's default.
+	// Until is the end: a time, a date, which is included, a duration from now as in "30d", or
+	// "forever"; "" means the kind's default.
 	Until string `json:"until"`
 }
 
@@ -48,7 +48,7 @@ type Decisions struct {
 	Decisions []model.DecisionStatus `json:"decisions"`
 }
 
-// maxFindings bounds how many findings one request decides about.
+// maxFindings bounds the number of findings of one request.
 const maxFindings = 1000
 
 func (a API) decisions(r *http.Request) (any, error) {
@@ -62,8 +62,8 @@ func (a API) decisions(r *http.Request) (any, error) {
 	return a.standing(list)
 }
 
-// standing says which open findings each of the decisions holds for, or why for
-// none.
+// standing returns each decision with the open findings for which it is in force, or the reason why
+// there are none.
 func (a API) standing(list []model.Decision) (Decisions, error) {
 	open, err := a.Store.Findings(store.Filter{})
 	if err != nil {
@@ -76,7 +76,7 @@ func (a API) standing(list []model.Decision) (Decisions, error) {
 		}
 	}
 	answer := Decisions{Decisions: make([]model.DecisionStatus, 0, len(list))}
-	why := excuses{API: a, open: newAbout(open)}
+	why := inactiveReasons{API: a, open: newAbout(open)}
 	for i := range list {
 		status := model.DecisionStatus{Decision: publicDecision(list[i]), Holds: append([]string{}, held[list[i].ID]...)}
 		slices.Sort(status.Holds)
@@ -90,8 +90,8 @@ func (a API) standing(list []model.Decision) (Decisions, error) {
 	return answer, nil
 }
 
-// publicDecision drops the values that a decision in a file lists, which the file
-// shows, and has its times in UTC.
+// publicDecision returns a decision with its times in UTC and without the values that a decision in
+// a file lists.
 func publicDecision(d model.Decision) model.Decision {
 	changes := make([]model.Change, len(d.Changes))
 	for i, c := range d.Changes {
@@ -105,7 +105,7 @@ func publicDecision(d model.Decision) model.Decision {
 	return d
 }
 
-// decide is Decide for a request's body.
+// decide calls Decide with the request's body.
 func (a API) decide(r *http.Request) (any, error) {
 	if _, err := a.params(r); err != nil {
 		return nil, err
@@ -117,9 +117,9 @@ func (a API) decide(r *http.Request) (any, error) {
 	return a.Decide(r.Context(), request)
 }
 
-// Decide decides about findings, in the name of the context's Visitor, who must
-// be an operator, and an approver for what has no end, or takes the place of what
-// somebody else decided.
+// Decide makes decisions about findings in the name of the context's Visitor, who must be an
+// operator. An approver is needed for a decision without an end, and to replace a decision of
+// another person.
 func (a API) Decide(ctx context.Context, request DecisionRequest) (Decisions, error) {
 	needed := access.Operator
 	if strings.TrimSpace(request.Until) == "forever" {
@@ -145,8 +145,8 @@ func (a API) Decide(ctx context.Context, request DecisionRequest) (Decisions, er
 	return a.standing(made)
 }
 
-// permitReplacing refuses a decision that would end what somebody else decided,
-// from somebody who may not take that back. Who is on a finding may change.
+// permitReplacing returns an error if the decision would replace one of another person and the
+// visitor may not revoke that one. Any operator may replace an acknowledgement.
 func (a API) permitReplacing(ctx context.Context, request *DecisionRequest) error {
 	visitor := access.Of(ctx)
 	if visitor.May(access.Approver) || request.Kind == model.Acknowledge {
@@ -170,14 +170,14 @@ func (a API) permitReplacing(ctx context.Context, request *DecisionRequest) erro
 		}
 		if i := slices.IndexFunc(list, func(d model.Decision) bool { return d.Finding != "" && d.Holds(&f, now) }); i >= 0 {
 			return &access.Refused{Status: http.StatusForbidden,
-				Message: fmt.Sprintf("%s %s finding %s, and to replace what others decided needs the role %s", list[i].By, list[i].Kind.Participle(), f.ID, access.Approver),
-				Hint:    "let them decide anew, or ask an approver; server.access of the configuration says who is what"}
+				Message: fmt.Sprintf("%s %s finding %s, and replacing decisions of others needs the role %s", list[i].By, list[i].Kind.Participle(), f.ID, access.Approver),
+				Hint:    "ask them or an approver; server.access in the configuration assigns the roles"}
 		}
 	}
 	return nil
 }
 
-// via says through what a context's visitor decides.
+// via returns the interface that the context's visitor uses.
 func via(ctx context.Context) string {
 	if access.Of(ctx).Via == access.Local {
 		return "command line"
@@ -185,13 +185,13 @@ func via(ctx context.Context) string {
 	return "web"
 }
 
-// readDecision reads a request, strictly.
+// readDecision decodes a request strictly.
 func readDecision(body io.Reader) (request DecisionRequest, err error) {
 	err = readBody(body, &request, `want {"kind", "findings", "reason", "owner", "until"}`)
 	return request, err
 }
 
-// readBody reads one object, strictly; want is the hint where it is another.
+// readBody decodes one object strictly. want is the hint if the body has another form.
 func readBody(body io.Reader, into any, want string) error {
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
@@ -200,19 +200,19 @@ func readBody(body io.Reader, into any, want string) error {
 		return &Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the body is over %d bytes", large.Limit), Hint: "name fewer findings"}
 	}
 	if err != nil {
-		return badRequest("the body is no decision: "+err.Error(), want)
+		return badRequest("the body is not a decision: "+err.Error(), want)
 	}
 	if d.More() {
-		return badRequest("something follows the decision", "send one")
+		return badRequest("the body continues after the decision", "send one decision")
 	}
 	return nil
 }
 
-// check tells what is wrong with the findings that a request names.
+// check returns an error if the request's list of findings is invalid.
 func (r *DecisionRequest) check() error {
 	switch {
 	case len(r.Findings) == 0 || slices.Contains(r.Findings, ""):
-		return badRequest("no finding is named", "`driftd findings list` shows those that there are")
+		return badRequest("no finding is named", "`driftd findings list` lists the findings")
 	case len(r.Findings) > maxFindings:
 		return badRequest(fmt.Sprintf("%d findings at once", len(r.Findings)), fmt.Sprintf("name at most %d", maxFindings))
 	}
@@ -224,7 +224,7 @@ func (r *DecisionRequest) check() error {
 	return nil
 }
 
-// revoke is Revoke for a request's path.
+// revoke calls Revoke with the request's path.
 func (a API) revoke(r *http.Request) (any, error) {
 	if _, err := a.params(r); err != nil {
 		return nil, err
@@ -232,8 +232,8 @@ func (a API) revoke(r *http.Request) (any, error) {
 	return a.Revoke(r.Context(), r.PathValue("id"))
 }
 
-// Revoke takes back the decision whose ID begins so, in the name of the
-// context's Visitor, who must have made it or be an approver.
+// Revoke revokes the decision whose ID begins with id in the name of the context's Visitor, who
+// must have made it or be an approver.
 func (a API) Revoke(ctx context.Context, id string) (model.Decision, error) {
 	if err := a.Permit(ctx, access.Operator); err != nil {
 		return model.Decision{}, err
@@ -254,8 +254,8 @@ func (a API) Revoke(ctx context.Context, id string) (model.Decision, error) {
 	return publicDecision(d), err
 }
 
-// permitRevoking refuses to take back, for somebody who is no approver, what
-// somebody else decided.
+// permitRevoking returns an error if another person made the decision and the visitor is not an
+// approver.
 func (a API) permitRevoking(ctx context.Context, id string) error {
 	visitor := access.Of(ctx)
 	if visitor.May(access.Approver) {
@@ -271,22 +271,22 @@ func (a API) permitRevoking(ctx context.Context, id string) error {
 	return nil
 }
 
-// notDecided says what an ID is that is no decision's.
+// notDecided returns the error for an ID without a decision.
 func (a API) notDecided(id string) *Error {
-	e := &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no decision has an ID that begins with %q", id), Hint: "`driftd decisions` shows those that there are"}
+	e := &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no decision has an ID that begins with %q", id), Hint: "`driftd decisions` lists the decisions"}
 	f, _, err := a.Store.Finding(id)
 	switch {
 	case err != nil:
 	case f.Decision == nil:
-		e.Message, e.Hint = fmt.Sprintf("%q is a finding, not a decision", id), "no decision holds for it"
+		e.Message, e.Hint = fmt.Sprintf("%q is a finding, not a decision", id), "no decision applies to it"
 	default:
-		e.Message, e.Hint = fmt.Sprintf("%q is a finding, not a decision", id), "name the decision that holds for it, "+f.Decision.ID
+		e.Message, e.Hint = fmt.Sprintf("%q is a finding, not a decision", id), "name the decision that applies to it, "+f.Decision.ID
 	}
 	return e
 }
 
-// minID is how much of an ID must be written to decide something: what is
-// shorter may be a slip that is unique by chance.
+// minID is the minimum length of an ID prefix in a decision. A shorter one may be a typing error
+// that happens to be unique.
 const minID = 4
 
 func tooShort(id string) *Error {
@@ -294,5 +294,5 @@ func tooShort(id string) *Error {
 }
 
 func undecided() *Error {
-	return &Error{Status: http.StatusServiceUnavailable, Message: "nothing can be decided here", Hint: "use driftd accept, acknowledge or snooze on the host of the daemon"}
+	return &Error{Status: http.StatusServiceUnavailable, Message: "decisions cannot be made here", Hint: "use driftd accept, acknowledge or snooze on the host of the daemon"}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// deciding returns the API over findings about which something can be decided,
-// and one that stands in a file.
+// deciding returns an API with findings that can be decided on, and a decision that is declared in
+// a file.
 func deciding(t *testing.T) API {
 	t.Helper()
 	s := emptyStore(t)
@@ -115,11 +115,11 @@ func TestDecisionsAreRefused(t *testing.T) {
 	}{
 		"over TCP":      {"TCP is for reading", post, "decisions", `{}`, viewed(t, a), 403, "needs the role operator"},
 		"revoke by TCP": {"TCP is for reading", remove, "decisions/f11e00", ``, viewed(t, a), 403, "needs the role operator"},
-		"no decider":    {"somebody must keep it", post, "decisions", `{}`, idle.Handler(), 503, "nothing can be decided here"},
-		"no revoker":    {"somebody must forget it", remove, "decisions/f11e00", ``, idle.Handler(), 503, "nothing can be decided here"},
-		"no JSON":       {"a form is kept", post, "decisions", `kind=accept`, a.Handler(), 400, "the body is no decision"},
+		"no decider":    {"somebody must keep it", post, "decisions", `{}`, idle.Handler(), 503, "decisions cannot be made here"},
+		"no revoker":    {"somebody must forget it", remove, "decisions/f11e00", ``, idle.Handler(), 503, "decisions cannot be made here"},
+		"no JSON":       {"a form is kept", post, "decisions", `kind=accept`, a.Handler(), 400, "the body is not a decision"},
 		"unknown key":   {"a typo is not ignored", post, "decisions", `{"kind":"snooze","find":[]}`, a.Handler(), 400, "unknown field"},
-		"two":           {"one at a time", post, "decisions", `{"findings":["f00d01"]} {}`, a.Handler(), 400, "something follows"},
+		"two":           {"one at a time", post, "decisions", `{"findings":["f00d01"]} {}`, a.Handler(), 400, "the body continues"},
 		"nothing":       {"it is about something", post, "decisions", `{"kind":"snooze"}`, a.Handler(), 400, "no finding is named"},
 		"empty":         {"the empty beginning is everything's", post, "decisions", `{"kind":"snooze","findings":[""]}`, a.Handler(), 400, "no finding is named"},
 		"too many":      {"a request is bounded", post, "decisions", `{"kind":"snooze","findings":["a"` + strings.Repeat(`,"a"`, 1000) + `]}`, a.Handler(), 400, "1001 findings at once"},
@@ -129,11 +129,11 @@ func TestDecisionsAreRefused(t *testing.T) {
 		"unknown":       {"an id may be wrong", post, "decisions", `{"kind":"acknowledge","findings":["dead"]}`, a.Handler(), 404, "not found"},
 		"ambiguous":     {"an id may be too short", post, "decisions", `{"kind":"acknowledge","findings":["f00d"]}`, a.Handler(), 409, "f00d01, f00d02"},
 		"over":          {"what is over is over", post, "decisions", `{"kind":"acknowledge","findings":["0ver"]}`, a.Handler(), 400, "is over since"},
-		"in a file":     {"the file says so again", remove, "decisions/f11e00", ``, a.Handler(), 409, "acceptances.yaml:3: remove it there"},
+		"in a file":     {"the file wantText so again", remove, "decisions/f11e00", ``, a.Handler(), 409, "acceptances.yaml:3: remove it there"},
 		"short finding": {"a slip may be unique", post, "decisions", `{"kind":"acknowledge","findings":["f00d01","bee"]}`, a.Handler(), 400, "write at least 4 characters"},
 		"short id":      {"a slip may be unique", remove, "decisions/f11", ``, a.Handler(), 400, "write at least 4 characters"},
-		"a finding":     {"IDs look alike", remove, "decisions/beef", ``, a.Handler(), 404, `is a finding, not a decision","hint":"name the decision that holds for it, f11e00`},
-		"undecided":     {"IDs look alike", remove, "decisions/f00d01", ``, a.Handler(), 404, `is a finding, not a decision","hint":"no decision holds for it`},
+		"a finding":     {"IDs look alike", remove, "decisions/beef", ``, a.Handler(), 404, `is a finding, not a decision","hint":"name the decision that applies to it, f11e00`},
+		"undecided":     {"IDs look alike", remove, "decisions/f00d01", ``, a.Handler(), 404, `is a finding, not a decision","hint":"no decision applies to it`},
 		"no decision":   {"an id may be wrong", remove, "decisions/dead", ``, a.Handler(), 404, `no decision has an ID that begins with \"dead\"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestDecisionsAreRefused(t *testing.T) {
 	}
 }
 
-// asked notes who decides.
+// asked records who decides.
 type asked struct {
 	Decider
 	request decide.Request
@@ -224,7 +224,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// A storeDecider decides as the daemon does, and tells nobody.
+// storeDecider decides as the daemon does, without notifications.
 type storeDecider struct {
 	store  *store.Store
 	now    func() time.Time

@@ -10,15 +10,15 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// An Error is how the API refuses, on both ends.
+// An Error is an error response of the API, for server and client.
 type Error struct {
 	// Status is the HTTP status code.
 	Status int `json:"-"`
-	// Message says what is wrong.
+	// Message is the error.
 	Message string `json:"error"`
-	// Hint says what to do about it.
+	// Hint is what to do next.
 	Hint string `json:"hint"`
-	// Candidates are what an ambiguous name may stand for.
+	// Candidates are the values that an ambiguous name matches.
 	Candidates []string `json:"candidates,omitempty"`
 }
 
@@ -34,8 +34,7 @@ func badRequest(message, hint string) *Error {
 	return &Error{Status: http.StatusBadRequest, Message: message, Hint: hint}
 }
 
-// AsError says what an error means to whoever asks; one that nobody foresaw has
-// the status 500.
+// AsError converts an error to an error response. An unknown error has the status 500.
 func AsError(err error) *Error {
 	var e *Error
 	var refused *decide.Refusal
@@ -56,7 +55,7 @@ func AsError(err error) *Error {
 	case errors.Is(err, store.ErrAmbiguous):
 		return &Error{Status: http.StatusConflict, Message: err.Error(), Hint: "write more of the name"}
 	case errors.Is(err, context.Canceled):
-		return &Error{Status: http.StatusServiceUnavailable, Message: "the request was broken off", Hint: "the daemon is stopping: try again when it is back"}
+		return &Error{Status: http.StatusServiceUnavailable, Message: "the request was aborted", Hint: "the daemon is stopping: try again when it is back"}
 	}
-	return &Error{Status: http.StatusInternalServerError, Message: err.Error(), Hint: "the log of driftd may say more"}
+	return &Error{Status: http.StatusInternalServerError, Message: err.Error(), Hint: "see the log of driftd"}
 }

@@ -22,16 +22,16 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// begin is when the first scan of the fixture ran; the second came an hour
-// later, and the tests look at it all another hour later.
+// begin is the time of the fixture's first scan. The second is an hour later, and the tests run
+// another hour later.
 func begin() time.Time { return time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC) }
 
 func now() time.Time { return begin().Add(2 * time.Hour) }
 
-// viewed serves what a viewer may see over TCP.
+// viewed serves a viewer over TCP.
 func viewed(t *testing.T, a API) http.Handler { return open(t, a, access.Viewer) }
 
-// open serves whoever has a role over TCP; its pages carry the token of forms.
+// open serves a visitor with a role over TCP; its pages carry the form token.
 func open(t *testing.T, a API, role access.Role) http.Handler {
 	t.Helper()
 	a.Gate = gate(t, role)
@@ -41,7 +41,7 @@ func open(t *testing.T, a API, role access.Role) http.Handler {
 	}))
 }
 
-// gate lets whoever comes from this host have a role.
+// gate gives visitors from this host a role.
 func gate(t *testing.T, role access.Role) *access.Gate {
 	t.Helper()
 	g, err := access.New(access.Options{Loopback: role, Now: now, Log: quiet()})
@@ -153,14 +153,14 @@ func emptyStore(tb testing.TB) *store.Store {
 	return s
 }
 
-// scanner is a daemon of one function.
+// scanner is a function that implements Scanner.
 type scanner func(context.Context, []string) (model.Report, error)
 
 func (s scanner) Scan(ctx context.Context, sources []string) (model.Report, error) {
 	return s(ctx, sources)
 }
 
-// compare tells the fields of two maps apart.
+// compare returns the fields in which two maps differ.
 func compare(_ model.Key, before, after model.Value) []model.Change {
 	var changes []model.Change
 	for _, f := range before.Fields() {
@@ -171,7 +171,7 @@ func compare(_ model.Key, before, after model.Value) []model.Change {
 	return changes
 }
 
-// api returns the API over two scans.
+// api returns an API with two scans.
 func api(t *testing.T) API {
 	t.Helper()
 	s := emptyStore(t)
@@ -185,7 +185,7 @@ func client(h http.Handler) *Client {
 	return &Client{HTTP: &http.Client{Transport: InProcess(h)}}
 }
 
-// get asks a handler and returns status and body.
+// get sends a request to a handler and returns status and body.
 func get(t *testing.T, h http.Handler, method, target string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, "http://localhost"+target, http.NoBody)
@@ -211,7 +211,7 @@ func read(t *testing.T, answer *http.Response) string {
 	return string(body)
 }
 
-// golden compares with a file under testdata.
+// golden compares with a file in testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)

@@ -15,19 +15,19 @@ import (
 // History is the answer to /api/v1/history.
 type History struct {
 	Key model.Key `json:"key"`
-	// Versions are the values that the resource had, oldest first.
+	// Versions are the values of the resource, oldest first.
 	Versions []Version `json:"versions"`
 }
 
-// A Version is one value that a resource had, from At until the next.
+// A Version is one value of a resource, from At until the next version.
 type Version struct {
 	At    time.Time   `json:"at"`
 	Actor model.Actor `json:"actor"`
-	// Gone tells that the resource was not there; it has no Value then.
+	// Gone reports that the resource did not exist; it has no Value then.
 	Gone  bool         `json:"gone"`
 	Value *model.Value `json:"value,omitempty"`
-	// Changes are the fields that differ from the version before: Recorded is
-	// what was, Live what came. None where the resource came or went.
+	// Changes are the fields that differ from the previous version: Recorded is the previous value,
+	// Live the new one. Empty if the resource was added or removed.
 	Changes []model.Change `json:"changes"`
 }
 
@@ -35,20 +35,20 @@ type Version struct {
 type Diff struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// Resources are those that differ, by key.
+	// Resources are the resources that differ, sorted by key.
 	Resources []ResourceDiff `json:"resources"`
 }
 
-// A ResourceDiff is how one resource differs between two moments.
+// A ResourceDiff is the difference of one resource between two times.
 type ResourceDiff struct {
 	model.Key
 	// Difference is report.Added, report.Removed or report.Changed.
 	Difference string `json:"difference"`
-	// At is when it became so, Actor who did it.
+	// At is the time of the last change, Actor its author.
 	At    time.Time   `json:"at"`
 	Actor model.Actor `json:"actor"`
-	// Changes are the fields that differ where it was changed: Recorded is
-	// what was, Live what came.
+	// Changes are the fields that differ if Difference is Changed: Recorded is the earlier value,
+	// Live the later one.
 	Changes []model.Change `json:"changes"`
 }
 
@@ -80,10 +80,10 @@ func (a API) history(r *http.Request) (any, error) {
 	return History{key, versions}, nil
 }
 
-// maxCandidates bounds how many keys an error names.
+// maxCandidates bounds the number of keys that an error lists.
 const maxCandidates = 20
 
-// findKey completes the end of a key.
+// findKey returns the key that ends with text.
 func (a API) findKey(text string) (model.Key, error) {
 	if text == "" {
 		return model.Key{}, badRequest("no key", "name a resource, as in key=Deployment.apps/shop/web")
@@ -102,14 +102,14 @@ func (a API) findKey(text string) (model.Key, error) {
 		}
 	}
 	if len(keys) == 0 {
-		return model.Key{}, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no resource is known as %q", text),
+		return model.Key{}, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no resource matches %q", text),
 			Hint: "write the end of its key, as in Deployment.apps/shop/web or prod/kubernetes/Service/shop/web"}
 	}
-	return model.Key{}, &Error{Status: http.StatusConflict, Message: fmt.Sprintf("%q may be any of %d resources", text, len(keys)),
+	return model.Key{}, &Error{Status: http.StatusConflict, Message: fmt.Sprintf("%q matches %d resources", text, len(keys)),
 		Hint: "write more of the key, as in " + names[0], Candidates: names}
 }
 
-// compare returns the difference of two values as people may see it.
+// compare returns the difference of two values with secrets removed.
 func (a API) compare(key model.Key, before, after model.Value) []model.Change {
 	changes := a.Compare(key, before, after)
 	for i := range changes {
@@ -121,7 +121,7 @@ func (a API) compare(key model.Key, before, after model.Value) []model.Change {
 
 func hasSecret(v *model.Value) bool { return v != nil && v.HasSecret() }
 
-// diffBack is how far a diff looks back that does not say so.
+// diffBack is the default age of the start of a diff.
 const diffBack = moment.Day
 
 func (a API) diff(r *http.Request) (any, error) {
@@ -155,8 +155,7 @@ func (a API) diff(r *http.Request) (any, error) {
 	return d, nil
 }
 
-// sources returns the named source, or, of none, all that the last scan knew;
-// sorted.
+// sources returns the named source, or, without a name, all sources of the last run, sorted.
 func (a API) sources(name string) ([]string, error) {
 	if name != "" {
 		return []string{name}, a.checkSources([]string{name})
@@ -173,10 +172,10 @@ func (a API) sources(name string) ([]string, error) {
 	return names, nil
 }
 
-// changes compares from the first look at the source on: what was there then
-// had not just been added.
+// changes compares values from the first read of the source on: resources that existed then were
+// not added.
 func (a API) changes(source string, from, to time.Time) ([]store.ResourceChange, error) {
-	first, err := a.Store.FirstLook(source)
+	first, err := a.Store.OldestRead(source)
 	if err != nil || first.After(to) {
 		return nil, err
 	}

@@ -9,22 +9,21 @@ import (
 	"github.com/driftd/driftd/internal/trigger"
 )
 
-// Bounds of requests to /hooks/: many senders are far away, and what they send
-// may be large. They have slots of their own, so that slow ones hold up nobody
-// who asks.
+// Bounds of requests to /hooks/: senders may be far away and bodies large. Hooks have slots of
+// their own, so that slow senders do not delay other requests.
 const (
 	maxHooks    = 16
 	hookTimeout = 30 * time.Second
 )
 
-// Bounds of requests to /hooks/audit/: a few servers send them, many events at
-// once, and send again what is not taken.
+// Bounds of requests to /hooks/audit/: a few servers send many events per request, and repeat
+// rejected requests.
 const (
 	maxAudits    = 4
 	maxAuditBody = 64 << 20
 )
 
-// withHooks serves hooks beside what next serves.
+// withHooks serves hooks, and all other paths with next.
 func (a API) withHooks(next http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", next)
@@ -37,7 +36,7 @@ func (a API) withHooks(next http.Handler) http.Handler {
 	return mux
 }
 
-// hook gives a request the time that its body may take.
+// hook extends the read deadline of a request for its body.
 func (a API) hook(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)

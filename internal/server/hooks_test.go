@@ -16,8 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/trigger"
 )
 
-// hooks answers with the trigger's name and how much was sent, or why that
-// could not be read.
+// hooks responds with the trigger's name and the size of the body, or the error of reading it.
 func hooks(w http.ResponseWriter, r *http.Request) {
 	n, err := io.Copy(io.Discard, r.Body)
 	fmt.Fprint(w, r.PathValue("name"), " ", n, " ", err)
@@ -37,10 +36,10 @@ func TestHooks(t *testing.T) {
 	}{
 		"on the socket":     {"whoever may ask for all", a.Handler(), http.MethodPost, "/hooks/push", http.StatusOK, "push 0 <nil>"},
 		"over TCP":          {"and everybody else", viewed(t, a), http.MethodPost, "/hooks/push", http.StatusOK, "push 0 <nil>"},
-		"another method":    {"a hook is sent", viewed(t, a), http.MethodGet, "/hooks/push", http.StatusNotFound, "there is no such page"},
-		"no name":           {"to some trigger", viewed(t, a), http.MethodPost, "/hooks/", http.StatusNotFound, "there is no such page"},
-		"below a name":      {"and to nothing below it", viewed(t, a), http.MethodPost, "/hooks/push/x", http.StatusNotFound, "there is no such page"},
-		"without hooks":     {"where there are none", viewed(t, without), http.MethodPost, "/hooks/push", http.StatusNotFound, "there is no such page"},
+		"another method":    {"a hook is sent", viewed(t, a), http.MethodGet, "/hooks/push", http.StatusNotFound, "page not found"},
+		"no name":           {"to some trigger", viewed(t, a), http.MethodPost, "/hooks/", http.StatusNotFound, "page not found"},
+		"below a name":      {"and to nothing below it", viewed(t, a), http.MethodPost, "/hooks/push/x", http.StatusNotFound, "page not found"},
+		"without hooks":     {"where there are none", viewed(t, without), http.MethodPost, "/hooks/push", http.StatusNotFound, "page not found"},
 		"the rest stands":   {"reading goes on beside them", viewed(t, a), http.MethodGet, "/healthz", http.StatusOK, "ok"},
 		"and is still safe": {"TCP is for reading", viewed(t, a), http.MethodPost, "/api/v1/scan", http.StatusForbidden, "needs the role operator"},
 	}
@@ -55,7 +54,7 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// TestAudit sends to the hooks of sources.
+// TestAudit sends requests to the audit hooks of sources.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	a := api(t)
@@ -78,8 +77,8 @@ func TestAudit(t *testing.T) {
 		"over TCP":           {"and the API server", viewed(t, a), http.MethodPost, "/hooks/audit/prod?timeout=30s", 3, http.StatusOK, "prod 3 <nil>"},
 		"large":              {"many events at once", viewed(t, a), http.MethodPost, "/hooks/audit/prod", maxAuditBody, http.StatusOK, fmt.Sprint("prod ", maxAuditBody, " <nil>")},
 		"too large":          {"and no more", viewed(t, a), http.MethodPost, "/hooks/audit/prod", maxAuditBody + 1, http.StatusOK, fmt.Sprint("prod ", maxAuditBody, " http: request body too large")},
-		"another method":     {"events are sent", viewed(t, a), http.MethodGet, "/hooks/audit/prod", 0, http.StatusNotFound, "there is no such page"},
-		"without":            {"where nobody listens", viewed(t, without), http.MethodPost, "/hooks/audit/prod", 3, http.StatusNotFound, "there is no such page"},
+		"another method":     {"events are sent", viewed(t, a), http.MethodGet, "/hooks/audit/prod", 0, http.StatusNotFound, "page not found"},
+		"without":            {"where no source has a hook", viewed(t, without), http.MethodPost, "/hooks/audit/prod", 3, http.StatusNotFound, "page not found"},
 		"a trigger's name":   {"a trigger may be called audit", viewed(t, both), http.MethodPost, "/hooks/audit", 3, http.StatusOK, "audit 3 <nil>"},
 		"beside the trigger": {"and stands beside", viewed(t, both), http.MethodPost, "/hooks/audit/prod", 3, http.StatusOK, "prod 3 <nil>"},
 	}
@@ -101,8 +100,8 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// TestHookBodies sends as much to a hook as it takes, and to another path as
-// much as that does not.
+// TestHookBodies sends a body of the maximum size to a hook, and the same body to another path,
+// which rejects it.
 func TestHookBodies(t *testing.T) {
 	t.Parallel()
 	a := api(t)
@@ -114,7 +113,7 @@ func TestHookBodies(t *testing.T) {
 		want   string
 	}{
 		"large":     {"a push of many commits", trigger.MaxBody, fmt.Sprint("push ", trigger.MaxBody, " <nil>")},
-		"too large": {"nobody signs so much", trigger.MaxBody + 1, fmt.Sprint("push ", trigger.MaxBody, " http: request body too large")},
+		"too large": {"the body is too large", trigger.MaxBody + 1, fmt.Sprint("push ", trigger.MaxBody, " http: request body too large")},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +133,7 @@ func TestHookBodies(t *testing.T) {
 	}
 }
 
-// zeros has no end.
+// zeros is an endless reader.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
@@ -145,7 +144,7 @@ func TestSlowHookIsCutOff(t *testing.T) {
 	t.Parallel()
 	served(t, API{Hooks: http.HandlerFunc(hooks)}, func(l *pipeListener, _ func()) {
 		conn := l.dial()
-		send(t, conn, slowHook) // and no more
+		send(t, conn, slowHook) // an incomplete request
 		began := time.Now()
 		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
@@ -160,8 +159,8 @@ func TestSlowHookIsCutOff(t *testing.T) {
 	})
 }
 
-// TestSlowHooksHoldUpNobody takes all slots of the hooks.
-func TestSlowHooksHoldUpNobody(t *testing.T) {
+// TestSlowHooksDelayNoOtherRequests occupies all slots of the hooks.
+func TestSlowHooksDelayNoOtherRequests(t *testing.T) {
 	t.Parallel()
 	var reading atomic.Int32
 	count := func(w http.ResponseWriter, r *http.Request) {

@@ -8,13 +8,13 @@ import (
 	"net/http"
 )
 
-// InProcess returns a transport that hands each request to a handler, with no
-// network between them.
+// InProcess returns a transport that passes each request to a handler in this process, without a
+// network.
 func InProcess(handler http.Handler) http.RoundTripper { return inProcess{handler} }
 
 type inProcess struct{ handler http.Handler }
 
-// RoundTrip calls the handler and returns what it wrote.
+// RoundTrip calls the handler and returns its response.
 func (p inProcess) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 	if r.Body != nil {
 		defer func() { err = errors.Join(err, r.Body.Close()) }()
@@ -32,24 +32,24 @@ func (p inProcess) RoundTrip(r *http.Request) (answer *http.Response, err error)
 	return w.response(r), nil
 }
 
-// written is a ResponseWriter that keeps the answer.
+// written is a ResponseWriter that buffers the response.
 type written struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-// Header returns the answer's header.
+// Header returns the response's header.
 func (w *written) Header() http.Header { return w.header }
 
-// WriteHeader sets the status; the first counts.
+// WriteHeader sets the status. Only the first call has an effect.
 func (w *written) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
 	}
 }
 
-// Write adds to the body.
+// Write appends to the body.
 func (w *written) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	return w.body.Write(b)

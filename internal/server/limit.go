@@ -5,48 +5,49 @@ import (
 	"sync"
 )
 
-// A limited listener has at most so many connections at once: more wait to be
-// accepted. Its connections stay TCP's own, so that net/http closes them softly.
+// A limited listener bounds the number of open connections; further ones wait to be accepted. It
+// returns the connections of the TCP listener with CloseWrite, which net/http needs for a graceful
+// close.
 type limited struct {
 	*net.TCPListener
-	places chan struct{}
+	slots  chan struct{}
 	closed chan struct{}
 	once   sync.Once
 }
 
 func limit(listener *net.TCPListener, connections int) *limited {
-	return &limited{TCPListener: listener, places: make(chan struct{}, connections), closed: make(chan struct{})}
+	return &limited{TCPListener: listener, slots: make(chan struct{}, connections), closed: make(chan struct{})}
 }
 
-// Accept waits for a place and then for a connection.
+// Accept waits for a free slot and then for a connection.
 func (l *limited) Accept() (net.Conn, error) {
 	select {
-	case l.places <- struct{}{}:
+	case l.slots <- struct{}{}:
 	case <-l.closed:
 		return nil, net.ErrClosed
 	}
 	conn, err := l.AcceptTCP()
 	if err != nil {
-		<-l.places
+		<-l.slots
 		return nil, err
 	}
-	return &placed{TCPConn: conn, leave: sync.OnceFunc(func() { <-l.places })}, nil
+	return &slotConn{TCPConn: conn, leave: sync.OnceFunc(func() { <-l.slots })}, nil
 }
 
-// Close ends waiting, too.
+// Close closes the listener and ends waiting calls of Accept.
 func (l *limited) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.TCPListener.Close()
 }
 
-// placed is a connection that has a place until it is closed.
-type placed struct {
+// slotConn is a connection that occupies a slot until it is closed.
+type slotConn struct {
 	*net.TCPConn
 	leave func()
 }
 
-// Close gives the place back.
-func (c *placed) Close() error {
+// Close closes the connection and frees the slot.
+func (c *slotConn) Close() error {
 	defer c.leave()
 	return c.TCPConn.Close()
 }

@@ -42,7 +42,7 @@ func TestLimit(t *testing.T) {
 		t.Fatal("two connections, where there is place for one")
 	default:
 	}
-	for range 2 { // a second close gives no second place
+	for range 2 { // a second close frees no second slot
 		_ = first.Close()
 	}
 	last := <-second

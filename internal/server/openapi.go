@@ -5,12 +5,12 @@ import (
 	"net/http"
 )
 
-// openAPI is the document that says what the API answers.
+// openAPI is the OpenAPI document of the API.
 //
 //go:embed openapi.yaml
 var openAPI []byte
 
-// document serves the document.
+// document serves the OpenAPI document.
 func (a API) document(w http.ResponseWriter, r *http.Request) {
 	if _, err := a.params(r); err != nil {
 		a.reply(w, r, nil, err)

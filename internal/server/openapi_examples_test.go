@@ -14,7 +14,7 @@ import (
 
 const apiPage = "../../docs/api.md"
 
-// blocks returns what stands in the fences of a language.
+// blocks returns the code blocks of a language.
 func blocks(t *testing.T, language string) []string {
 	t.Helper()
 	text, err := os.ReadFile(apiPage)
@@ -31,7 +31,7 @@ func blocks(t *testing.T, language string) []string {
 	return all
 }
 
-// TestExamplesWork asks as the page about the API says, of a real server.
+// TestExamplesWork sends the requests of the API's documentation to a real server.
 func TestExamplesWork(t *testing.T) {
 	t.Parallel()
 	c := newContract(t)
@@ -58,7 +58,7 @@ func TestExamplesWork(t *testing.T) {
 	}
 }
 
-// words splits a line as a shell does, without any of its tricks.
+// words splits a line into words as a shell does, without expansions.
 func words(t *testing.T, line string, env map[string]string) []string {
 	t.Helper()
 	var all []string
@@ -84,8 +84,7 @@ type curled struct {
 	header                          http.Header
 }
 
-// curl reads the options of curl that the page needs; base is where driftd
-// really is.
+// curl parses the options of curl that the page uses; base is the server's address.
 func curl(t *testing.T, words []string, base string) curled {
 	t.Helper()
 	c := curled{method: http.MethodGet, header: http.Header{}}
@@ -113,8 +112,7 @@ func curl(t *testing.T, words []string, base string) curled {
 	return c
 }
 
-// example sends a request, which must be answered, and holds it against the
-// document.
+// example sends a request, which must succeed, and validates it against the document.
 func (c *contract) example(t *testing.T, q curled) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), q.method, q.url, strings.NewReader(q.body))
@@ -140,10 +138,10 @@ func (c *contract) example(t *testing.T, q curled) {
 	if answer.StatusCode != http.StatusOK {
 		t.Errorf("%s: %s %s = %d %s", apiPage, q.method, q.url, answer.StatusCode, body)
 	}
-	c.hold(t, r, exchange{reason: "the page says so", method: q.method, target: r.URL.RequestURI(), body: q.body}, answer, body)
+	c.hold(t, r, exchange{reason: "the page wantText so", method: q.method, target: r.URL.RequestURI(), body: q.body}, answer, body)
 }
 
-// TestPageAboutTheAPI holds what else the page says.
+// TestPageAboutTheAPI verifies the other statements of the page.
 func TestPageAboutTheAPI(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(apiPage)
@@ -153,7 +151,7 @@ func TestPageAboutTheAPI(t *testing.T) {
 	o := newOutline(t)
 	for path, item := range o.at([]string{"paths"}) {
 		if path == "/api/v1/openapi.yaml" {
-			continue // the page tells of it in its first lines
+			continue // the page describes it in its first lines
 		}
 		row := regexp.MustCompile(`(?m)^\| .*` + regexp.QuoteMeta(path) + `[?\x60].*\|$`).FindString(string(text))
 		for method := range item.(map[string]any) {

@@ -16,8 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// rich returns the API of a daemon over a store in which everything is set that
-// may be.
+// rich returns the API of a daemon with a store in which every optional field is set.
 func rich(t *testing.T) API {
 	t.Helper()
 	s := emptyStore(t)
@@ -25,8 +24,8 @@ func rich(t *testing.T) API {
 	filed := filedDecisions()
 	first := fullRun("run-1", t0)
 	records := []store.Record{
-		{Run: first, Findings: crowd(t0, time.Time{}), Decisions: map[string][]model.Decision{"agreed": filed}, Snapshots: snapshots(t0, "1.4", true)},
-		{Run: fullRun("run-2", t1), Findings: crowd(t0, t1), Decisions: map[string][]model.Decision{"agreed": filed}, Snapshots: snapshots(t1, "1.5", false)},
+		{Run: first, Findings: manyFindings(t0, time.Time{}), Decisions: map[string][]model.Decision{"agreed": filed}, Snapshots: snapshots(t0, "1.4", true)},
+		{Run: fullRun("run-2", t1), Findings: manyFindings(t0, t1), Decisions: map[string][]model.Decision{"agreed": filed}, Snapshots: snapshots(t1, "1.5", false)},
 	}
 	for _, r := range records {
 		index := model.IndexDecisions(filed)
@@ -65,7 +64,7 @@ func rich(t *testing.T) API {
 	}
 }
 
-// filedDecisions stand in a file: one holds, one speaks of nothing.
+// filedDecisions returns decisions in a file: one in force, one about no finding.
 func filedDecisions() []model.Decision {
 	agreed := model.Decision{
 		ID: "f11e00", Kind: model.Accept, Basis: "basis of acce07", Reason: "sale", Owner: "bob", By: "bob", At: begin(),
@@ -83,7 +82,7 @@ func fullActor(at time.Time) model.Actor {
 		Reason: "it names the field", Request: "5f2a", Message: "grow for the sale"}
 }
 
-// full is a finding of which everything is set.
+// full returns a finding with every field set.
 func full(at time.Time) model.Finding {
 	f := finding("f00d01", "prod", "Deployment.apps", model.Disputed, at, at)
 	f.Actor, f.Reason, f.Owner, f.Basis = fullActor(at), "intent stands alone", "team-shop", "basis of f00d01"
@@ -105,9 +104,9 @@ func full(at time.Time) model.Finding {
 	return f
 }
 
-// crowd are findings of every verdict, and of every state in which one can be;
-// some change, and one is over, where later is not zero.
-func crowd(first, later time.Time) []model.Finding {
+// manyFindings returns findings of every verdict and every state. If later is not zero, some change then
+// and one is resolved.
+func manyFindings(first, later time.Time) []model.Finding {
 	last := first
 	if !later.IsZero() {
 		last = later
@@ -133,7 +132,7 @@ func crowd(first, later time.Time) []model.Finding {
 	return append(all, hidden, agreed, over, whole)
 }
 
-// fullRun is a run of which everything is set.
+// fullRun returns a run with every field set.
 func fullRun(id string, at time.Time) model.Run {
 	r := run(id, at)
 	r.Summary.Accepted, r.Summary.Hidden, r.Summary.NotJudged = 1, 1, 1
@@ -169,7 +168,7 @@ func fullRun(id string, at time.Time) model.Run {
 	return r
 }
 
-// snapshots are of resources that come, go and change.
+// snapshots returns snapshots with resources that are added, removed and changed.
 func snapshots(at time.Time, tag string, early bool) []model.Snapshot {
 	web := object(field("image", model.StringOf("web:"+tag)), field("password", sealer().Seal("hunter"+tag)))
 	list := []model.Resource{resource("prod", "Deployment.apps", "shop/web", web)}

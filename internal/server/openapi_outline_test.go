@@ -9,10 +9,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// An outline is the document as it is written, and which places in it were seen.
+// An outline is the parsed document, with the places in it that tests have covered.
 type outline struct {
 	written map[string]any
-	// all are what should be seen: answers, parameters, headers and properties.
+	// all are the places to cover: responses, parameters, headers and properties.
 	all, seen map[string]bool
 }
 
@@ -26,10 +26,10 @@ func newOutline(t *testing.T) outline {
 	return o
 }
 
-// pointer joins the names that lead to a place.
+// pointer joins the names of a path to a place.
 func pointer(names ...string) string { return strings.Join(names, " ") }
 
-// list notes what lies below a place.
+// list adds the places below a place.
 func (o *outline) list(place []string, node any) {
 	switch node := node.(type) {
 	case map[string]any:
@@ -51,7 +51,7 @@ func (o *outline) list(place []string, node any) {
 	}
 }
 
-// listParameters notes the parameters of an operation, which are in the query.
+// listParameters adds the query parameters of an operation.
 func (o *outline) listParameters(operation map[string]any) {
 	id, _ := operation["operationId"].(string)
 	list, _ := operation["parameters"].([]any)
@@ -63,7 +63,7 @@ func (o *outline) listParameters(operation map[string]any) {
 	}
 }
 
-// listHeaders notes the headers of an answer.
+// listHeaders adds the headers of a response.
 func (o *outline) listHeaders(status string, answer any) {
 	headers, _ := o.resolve(&[]string{}, answer)["headers"].(map[string]any)
 	for name := range headers {
@@ -71,18 +71,19 @@ func (o *outline) listHeaders(status string, answer any) {
 	}
 }
 
-// isAnswer tells the answers of an operation.
+// isAnswer reports whether a place is the list of responses of an operation.
 func isAnswer(place []string) bool {
 	return len(place) == 4 && place[0] == "paths" && place[3] == "responses"
 }
 
-// isProperty tells the properties of a schema from a property of that name.
+// isProperty reports whether a place is the properties of a schema, and not a property of that
+// name.
 func isProperty(place []string) bool {
 	n := len(place)
 	return n > 2 && place[0] == "components" && place[1] == "schemas" && place[n-1] == "properties" && place[n-2] != "properties"
 }
 
-// resolve follows references; place becomes where the last one leads.
+// resolve follows references and sets place to the last target.
 func (o *outline) resolve(place *[]string, node any) map[string]any {
 	schema, _ := node.(map[string]any)
 	for {
@@ -107,7 +108,7 @@ func (o *outline) at(place []string) map[string]any {
 	return node
 }
 
-// show notes the properties that a text shows, by the schema at a place.
+// show marks the properties in a text as covered, by the schema at a place.
 func (o *outline) show(t *testing.T, place []string, text string) {
 	t.Helper()
 	var value any

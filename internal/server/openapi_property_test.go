@@ -17,7 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// schemas are the document's, by name, compiled when they are first used.
+// schemas compiles the document's schemas by name when they are first used.
 type schemas struct{ compiler *jsonschema.Compiler }
 
 func compileSchemas(t *testing.T) schemas {
@@ -56,7 +56,7 @@ func (s schemas) validate(name, text string) error {
 	return schema.Validate(v)
 }
 
-// TestAnyStoreIsAnsweredAsTheDocumentSays asks everything of random stores.
+// TestAnyStoreIsAnsweredAsTheDocumentSays sends every request to APIs with random stores.
 func TestAnyStoreIsAnsweredAsTheDocumentSays(t *testing.T) {
 	t.Parallel()
 	schemas, s := compileSchemas(t), emptyStore(t)
@@ -100,12 +100,12 @@ func TestAnyStoreIsAnsweredAsTheDocumentSays(t *testing.T) {
 	})
 }
 
-// anyText is text that tries to be more than text.
+// anyText draws texts with special characters.
 func anyText() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.SampledFrom([]string{"", "web", "<script>", "\x00secret:ab", "\xff\xfe", "\u202e", "null", "日本", "a/b"}), rapid.String())
 }
 
-// anyTime is one in any zone, and now and then none.
+// anyTime draws times in any zone, and sometimes the zero time.
 func anyTime() *rapid.Generator[time.Time] {
 	return rapid.Custom(func(t *rapid.T) time.Time {
 		if rapid.IntRange(0, 4).Draw(t, "never") == 0 {
@@ -179,7 +179,7 @@ func anyReceiver() *rapid.Generator[model.ReceiverStatus] {
 	})
 }
 
-// anyDecisions stand in a file, about findings and about nothing.
+// anyDecisions draws decisions in a file, about findings and about none.
 func anyDecisions(t *rapid.T, findings []model.Finding) []model.Decision {
 	var all []model.Decision
 	for i := range rapid.IntRange(0, 2).Draw(t, "decisions") {
@@ -194,7 +194,7 @@ func anyDecisions(t *rapid.T, findings []model.Finding) []model.Decision {
 	return all
 }
 
-// anyRecord is what a scan at a moment may leave behind.
+// anyRecord draws a record of a scan at a time.
 func anyRecord(t *rapid.T, at time.Time) store.Record {
 	r := store.Record{Run: anyRun(t, at), Decisions: map[string][]model.Decision{}}
 	for i := range rapid.IntRange(0, 3).Draw(t, "findings") {

@@ -38,7 +38,7 @@ func TestDocumentListsEveryRoute(t *testing.T) {
 	}
 }
 
-// routesInSource returns the patterns of the API that stand in the program.
+// routesInSource returns the route patterns in the source code.
 func routesInSource(t *testing.T) []string {
 	t.Helper()
 	pattern := regexp.MustCompile(`^([A-Z]+ )?/api/v1/[a-z]`)
@@ -69,8 +69,8 @@ func routesInSource(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// TestDocumentNamesEveryField holds the schemas against the types that answers
-// are written from: the same names, and required is what is never left out.
+// TestDocumentNamesEveryField compares the schemas with the Go types of the responses: the same
+// names, and required exactly those that are never omitted.
 func TestDocumentNamesEveryField(t *testing.T) {
 	t.Parallel()
 	o := newOutline(t)
@@ -82,7 +82,7 @@ func TestDocumentNamesEveryField(t *testing.T) {
 	}
 }
 
-// unshown are the fields that no answer has, or not in full, with the reason.
+// unshown returns the fields that are missing or reduced in every response, with the reason.
 func unshown() map[string]string {
 	return map[string]string{
 		"Finding.flips":       "driftd's own reckoning: Public takes it out",
@@ -129,8 +129,8 @@ func (o *outline) compareFields(t *testing.T, place []string, schema map[string]
 	}
 }
 
-// members are the properties of a schema and of all that it includes, with where
-// they stand, and which of them are required.
+// members returns the properties of a schema and of all schemas that it includes, with their
+// places, and which of them are required.
 func (o *outline) members(place []string, schema map[string]any) (properties map[string][]string, required map[string]bool) {
 	properties, required = map[string][]string{}, map[string]bool{}
 	own, _ := schema["properties"].(map[string]any)
@@ -172,7 +172,8 @@ func jsonFields(of reflect.Type) []jsonField {
 	return all
 }
 
-// TestDocumentAgreesWithTheReportSchema holds what both describe to one wording.
+// TestDocumentAgreesWithTheReportSchema verifies that both describe shared types with the same
+// words.
 func TestDocumentAgreesWithTheReportSchema(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/report-schema.json")
@@ -194,8 +195,8 @@ func TestDocumentAgreesWithTheReportSchema(t *testing.T) {
 	}
 }
 
-// plainForm writes a schema as both documents could: generators of code want the
-// type of a closed list, and "allOf" where it would do to refer.
+// plainForm normalizes a schema: for code generators the document adds the type of an enumeration,
+// and "allOf" around some references.
 func plainForm(node any) any {
 	switch node := node.(type) {
 	case []any:

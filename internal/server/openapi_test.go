@@ -27,7 +27,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// A contract is the document, and what of it live answers have shown.
+// A contract is the document with the parts that live responses have covered.
 type contract struct {
 	document *openapi3.T
 	router   routers.Router
@@ -50,7 +50,7 @@ func newContract(t *testing.T) *contract {
 	return &contract{document, router, newOutline(t)}
 }
 
-// An exchange is one request and the status that it is answered with.
+// An exchange is a request with the expected status.
 type exchange struct {
 	reason  string
 	handler http.Handler
@@ -58,13 +58,13 @@ type exchange struct {
 	target  string
 	body    string
 	status  int
-	// user has a wrong password sent along.
+	// user makes the request carry a wrong password.
 	user string
-	// wrong tells that the document forbids the request, too.
+	// wrong reports that the document forbids the request, too.
 	wrong bool
 }
 
-// check sends a request and compares it and its answer with the document.
+// check sends a request and validates request and response against the document.
 func (c *contract) check(t *testing.T, q exchange) string {
 	t.Helper()
 	server := httptest.NewServer(q.handler)
@@ -91,7 +91,7 @@ func (c *contract) check(t *testing.T, q exchange) string {
 	return body
 }
 
-// hold holds an exchange against the document.
+// hold validates an exchange against the document.
 func (c *contract) hold(t *testing.T, r *http.Request, q exchange, answer *http.Response, body string) {
 	t.Helper()
 	asked := httptest.NewRequestWithContext(t.Context(), r.Method, r.URL.RequestURI(), strings.NewReader(q.body))
@@ -104,7 +104,7 @@ func (c *contract) hold(t *testing.T, r *http.Request, q exchange, answer *http.
 	input := &openapi3filter.RequestValidationInput{Request: asked, PathParams: params, Route: route,
 		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true, RejectWhenRequestBodyNotSpecified: true}}
 	if err := openapi3filter.ValidateRequest(t.Context(), input); (err != nil) != q.wrong {
-		t.Errorf("%s %s %s: the document says %v, and the API %d (%s)", q.method, q.target, q.body, err, answer.StatusCode, q.reason)
+		t.Errorf("%s %s %s: the document wantText %v, and the API %d (%s)", q.method, q.target, q.body, err, answer.StatusCode, q.reason)
 	}
 	err = openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{RequestValidationInput: input,
 		Status: answer.StatusCode, Header: answer.Header, Body: io.NopCloser(strings.NewReader(body)), Options: input.Options})
@@ -114,7 +114,7 @@ func (c *contract) hold(t *testing.T, r *http.Request, q exchange, answer *http.
 	c.note(t, route, r.URL.Query(), q, answer, body)
 }
 
-// note notes what of the document an exchange showed.
+// note marks the parts of the document that an exchange covers.
 func (c *contract) note(t *testing.T, route *routers.Route, query url.Values, q exchange, answer *http.Response, body string) {
 	t.Helper()
 	operation := []string{"paths", route.Path, strings.ToLower(q.method)}
@@ -141,19 +141,19 @@ func as(a API, role access.Role) http.Handler {
 	}))
 }
 
-// A rejection is what any operation may be refused with.
+// A rejection is an error that any operation may return.
 type rejection struct {
 	reason  string
 	handler http.Handler
 	query   string
-	// user has a wrong password sent along.
+	// user makes the request carry a wrong password.
 	user   string
 	status int
-	// over tells that it is met over TCP alone.
+	// over reports that it occurs over TCP only.
 	over bool
 }
 
-// refusals are what every operation may be refused with.
+// refusals returns the errors that every operation may return.
 func refusals(t *testing.T, a API) []rejection {
 	t.Helper()
 	dead := a
@@ -176,16 +176,16 @@ func refusals(t *testing.T, a API) []rejection {
 		tired.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	return []rejection{
-		{reason: "nobody says who they are", handler: closed.Public(false, http.NotFoundHandler()), status: http.StatusUnauthorized, over: true},
+		{reason: "no credentials", handler: closed.Public(false, http.NotFoundHandler()), status: http.StatusUnauthorized, over: true},
 		{reason: "a password was tried too often", handler: tired, user: "mara", status: http.StatusTooManyRequests, over: true},
-		{reason: "no role says what they may", handler: as(a, access.Nobody), status: http.StatusForbidden, over: true},
-		{reason: "there is no room", handler: a.guard(bounds{0, maxBody}, local(a.routes())), status: http.StatusServiceUnavailable},
+		{reason: "no role wantText what they may", handler: as(a, access.Nobody), status: http.StatusForbidden, over: true},
+		{reason: "all slots are taken", handler: a.guard(bounds{0, maxBody}, local(a.routes())), status: http.StatusServiceUnavailable},
 		{reason: "a parameter may be misspelt", handler: a.Handler(), query: "?x=1", status: http.StatusBadRequest},
 		{reason: "the store may be gone", handler: dead.Handler(), status: http.StatusInternalServerError},
 	}
 }
 
-// passwords lets mara do everything, with the password "secret".
+// passwords returns a gate that gives mara all permissions, with the password "secret".
 func passwords(t *testing.T) *access.Gate {
 	t.Helper()
 	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
@@ -203,7 +203,7 @@ func passwords(t *testing.T) *access.Gate {
 	return g
 }
 
-// plainest are the shortest good requests, one for each operation.
+// plainest returns the shortest valid request of each operation.
 func plainest() []exchange {
 	const get, post, remove = http.MethodGet, http.MethodPost, http.MethodDelete
 	return []exchange{
@@ -227,7 +227,7 @@ func plainest() []exchange {
 	}
 }
 
-// everywhere asks each operation for what any of them may be refused with.
+// everywhere sends each operation the requests that any of them may reject.
 func (c *contract) everywhere(t *testing.T, a API) {
 	t.Helper()
 	all := refusals(t, a)
@@ -238,12 +238,12 @@ func (c *contract) everywhere(t *testing.T, a API) {
 			q.reason, q.handler, q.user, q.status = refusal.reason, refusal.handler, refusal.user, refusal.status
 			switch {
 			case path == "/api/v1/openapi.yaml" && q.status == http.StatusInternalServerError:
-				continue // it is no store's
+				continue // not served from a store
 			case (path == "/api/v1/backup" || path == "/api/v1/verify") && refusal.over:
 				q.status = http.StatusNotFound
 			}
 			if refusal.query != "" {
-				q.target, q.wrong = path+refusal.query, path == "/api/v1/history" // which wants a key
+				q.target, q.wrong = path+refusal.query, path == "/api/v1/history" // a request without the required key
 			}
 			c.check(t, q)
 		}
@@ -265,7 +265,7 @@ func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
 	}
 }
 
-// asks are requests that each mean something of its own.
+// asks returns requests for the cases of single operations.
 func asks(t *testing.T, a API) []exchange {
 	t.Helper()
 	full := a.Handler()
@@ -324,10 +324,10 @@ func asks(t *testing.T, a API) []exchange {
 		{"findings show it", full, get, "/api/v1/findings?hidden=true", "", 200, "", false},
 		{"taken back", full, remove, decisions + "/0102", "", 200, "", false},
 		{"taken back already", full, remove, decisions + "/0102", "", 404, "", false},
-		{"a file says so again", full, remove, decisions + "/f11e00", "", 409, "", false},
+		{"a file wantText so again", full, remove, decisions + "/f11e00", "", 409, "", false},
 		{"a slip may be unique", full, remove, decisions + "/f11", "", 400, "", true},
-		{"nobody decides here", idle.Handler(), post, decisions, `{"kind":"acknowledge","findings":["0a0000"]}`, 503, "", false},
-		{"nobody decides here", idle.Handler(), remove, decisions + "/f11e00", "", 503, "", false},
+		{"no decider", idle.Handler(), post, decisions, `{"kind":"acknowledge","findings":["0a0000"]}`, 503, "", false},
+		{"no decider", idle.Handler(), remove, decisions + "/f11e00", "", 503, "", false},
 		{"it changed", full, get, "/api/v1/history?key=Deployment.apps/shop/web", "", 200, "", false},
 		{"it went", full, get, "/api/v1/history?key=ConfigMap/shop/old", "", 200, "", false},
 		{"a key may be wrong", full, get, "/api/v1/history?key=Pod/x", "", 404, "", false},

@@ -13,12 +13,12 @@ import (
 	"github.com/driftd/driftd/internal/box"
 )
 
-// peerOf asks the kernel who is at the other end of a unix socket: as whom it
-// connected, SO_PEERCRED and SO_PEERGROUPS of socket(7) and unix(7).
+// peerOf returns the credentials of the process at the other end of a unix socket, from SO_PEERCRED
+// and SO_PEERGROUPS of socket(7) and unix(7).
 func peerOf(conn net.Conn) *peer {
 	p := &peer{}
 	if err := p.read(conn); err != nil {
-		p.err = fmt.Errorf("ask who connected to the socket: %w", err)
+		p.err = fmt.Errorf("read the credentials of the socket's peer: %w", err)
 	}
 	return p
 }
@@ -26,7 +26,7 @@ func peerOf(conn net.Conn) *peer {
 func (p *peer) read(conn net.Conn) error {
 	socket, ok := conn.(syscall.Conn)
 	if !ok {
-		return fmt.Errorf("%T is no socket", conn)
+		return fmt.Errorf("%T is not a socket", conn)
 	}
 	raw, err := socket.SyscallConn()
 	if err != nil {
@@ -46,10 +46,10 @@ func (p *peer) read(conn net.Conn) error {
 	return errors.Join(err, asked)
 }
 
-// maxGroups is how many groups a process may be in (NGROUPS_MAX).
+// maxGroups is the largest number of groups of a process (NGROUPS_MAX).
 const maxGroups = 65536
 
-// peerGroups asks for the supplementary groups.
+// peerGroups returns the supplementary groups.
 func peerGroups(fd uintptr) ([]uint32, error) {
 	groups := make([]uint32, 32)
 	for {
@@ -60,7 +60,7 @@ func peerGroups(fd uintptr) ([]uint32, error) {
 		case errno == 0:
 			return groups[:size/4], nil
 		case errno == unix.ERANGE && size/4 > uint32(len(groups)) && size/4 <= maxGroups:
-			groups = make([]uint32, size/4) // the kernel said how many there are
+			groups = make([]uint32, size/4) // the kernel sets size to the required number of bytes
 		default:
 			return nil, errno
 		}

@@ -26,7 +26,7 @@ func TestMayUse(t *testing.T) {
 		"in group":                  {reason: "most members have another first group", peer: peer{uid: 501, gid: 700, groups: []uint32{1, 600}}, want: true},
 		"started":                   {reason: "a provider of a plan is the daemon's user, and must not decide on findings", peer: peer{uid: 500, gid: 600, started: true}, want: false},
 		"own child of another user": {reason: "a program of a plan cannot become another user", peer: peer{uid: 501, gid: 600, started: true}, want: true},
-		"stranger":                  {reason: "nobody else", peer: peer{uid: 501, gid: 700, groups: []uint32{500}}, want: false},
+		"stranger":                  {reason: "another user", peer: peer{uid: 501, gid: 700, groups: []uint32{500}}, want: false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -74,13 +74,12 @@ func TestPeerOf(t *testing.T) {
 	}
 }
 
-// socketOfParent names the socket for a test process that runs as somebody
-// else.
+// socketOfParent is the environment variable with the socket for a test process that runs as
+// another user.
 const socketOfParent = "DRIFTD_SERVER_TEST_SOCKET"
 
-// TestAsSomebodyElse is the other process of TestStrangers. On its own it asks
-// nobody.
-func TestAsSomebodyElse(t *testing.T) {
+// TestAsOtherUser is the child process of TestStrangers. Without a parent it does nothing.
+func TestAsOtherUser(t *testing.T) {
 	t.Parallel()
 	socket := os.Getenv(socketOfParent)
 	if socket == "" {
@@ -99,16 +98,16 @@ func TestChild(t *testing.T) {
 	o := options(t)
 	serve(t, o)
 	for reason, run := range map[string]string{"a child": `"$0" "$@"`, "an orphan's parent is read before it is one": `"$0" "$@" & wait`} {
-		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", run, os.Args[0], "-test.v", "-test.run=^TestAsSomebodyElse$")
+		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", run, os.Args[0], "-test.v", "-test.run=^TestAsOtherUser$")
 		cmd.Env = append(os.Environ(), socketOfParent+"="+o.Socket)
 		out, err := cmd.CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "answer: this socket is not for you") {
+		if err != nil || !strings.Contains(string(out), "answer: this user may not use the socket") {
 			t.Errorf("%s: %v:\n%s", reason, err, out)
 		}
 	}
 }
 
-// TestStrangers connects as other users; only root can become them.
+// TestStrangers connects as other users, which only root can do.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -131,14 +130,14 @@ func TestStrangers(t *testing.T) {
 		want   string
 	}{
 		{"the file keeps strangers out", 0o660, syscall.Credential{Uid: 65534, Gid: 65534}, "answer: connect to " + o.Socket + ": permission denied"},
-		{"so does the server", 0o666, syscall.Credential{Uid: 65534, Gid: 65534}, "answer: this socket is not for you: run this as root"},
+		{"so does the server", 0o666, syscall.Credential{Uid: 65534, Gid: 65534}, "answer: this user may not use the socket: run this as root"},
 		{"the daemon's group may come in", 0o660, syscall.Credential{Uid: 65534, Gid: 65534, Groups: groupsWithOwn()}, "answer: <nil>"},
 	}
 	for _, tt := range tests {
 		if err := os.Chmod(o.Socket, tt.mode); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.CommandContext(t.Context(), binary, "-test.v", "-test.run=^TestAsSomebodyElse$")
+		cmd := exec.CommandContext(t.Context(), binary, "-test.v", "-test.run=^TestAsOtherUser$")
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), socketOfParent+"="+o.Socket)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &tt.as}
 		out, err := cmd.CombinedOutput()
@@ -148,7 +147,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// groupsWithOwn are more groups than the kernel is first asked for.
+// groupsWithOwn returns more groups than the first request to the kernel asks for.
 func groupsWithOwn() []uint32 {
 	groups := []uint32{uint32(os.Getegid())}
 	for i := range uint32(100) {

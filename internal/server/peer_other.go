@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// peerOf knows nobody: without the kernel's word the socket lets no one in.
+// peerOf returns a peer with an error: without kernel credentials the socket rejects every request.
 func peerOf(net.Conn) *peer {
-	return &peer{err: errors.New("this system does not tell who connected to the socket: run the daemon on Linux")}
+	return &peer{err: errors.New("this system does not report the credentials of a socket's peer: run the daemon on Linux")}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/access"
 )
 
-// needs refuses whoever has less than a role.
+// needs rejects requests of visitors without the role.
 func (a API) needs(role access.Role, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := a.Permit(r.Context(), role); err != nil {
@@ -22,8 +22,8 @@ func (a API) needs(role access.Role, next http.Handler) http.Handler {
 	})
 }
 
-// Permit tells whether the visitor of a context has a role. The error is an
-// *access.Refused, which says what somebody without it does.
+// Permit returns nil if the visitor of a context has a role. Otherwise the error is an
+// *access.Refused with a hint on how to get access.
 func (a API) Permit(ctx context.Context, role access.Role) error {
 	visitor := access.Of(ctx)
 	switch {
@@ -32,13 +32,13 @@ func (a API) Permit(ctx context.Context, role access.Role) error {
 	case access.Why(ctx) != nil:
 		return access.Why(ctx)
 	case visitor.Name == "":
-		return &access.Refused{Status: http.StatusUnauthorized, Message: "nobody is logged in", Hint: a.howToLogIn()}
+		return &access.Refused{Status: http.StatusUnauthorized, Message: "not logged in", Hint: a.howToLogIn()}
 	}
-	return &access.Refused{Status: http.StatusForbidden, Message: fmt.Sprintf("%s has the role %s here, and this needs the role %s", visitor.Name, visitor.Role, role),
-		Hint: "server.access of the configuration says who is what; on its own host the command line may do everything"}
+	return &access.Refused{Status: http.StatusForbidden, Message: fmt.Sprintf("%s has the role %s, but this needs the role %s", visitor.Name, visitor.Role, role),
+		Hint: "server.access in the configuration assigns the roles; the command line on the daemon's host has all permissions"}
 }
 
-// howToLogIn says what somebody does whom the Gate does not know.
+// howToLogIn returns the hint for a visitor who is not logged in.
 func (a API) howToLogIn() string {
 	switch {
 	case a.Gate != nil && a.Gate.Passwords():
@@ -46,10 +46,10 @@ func (a API) howToLogIn() string {
 	case a.Gate != nil && a.Gate.OpenID():
 		return "log in at /login"
 	}
-	return "ask on the host of the daemon, or let it say who may come in: server.access of its configuration"
+	return "use the command line on the daemon's host, or set server.access in its configuration"
 }
 
-// explain adds to the headers of an answer what programs heed of a refusal.
+// explain sets the response headers Retry-After and WWW-Authenticate for a refusal.
 func (a API) explain(header http.Header, err error) {
 	var refused *access.Refused
 	if !errors.As(err, &refused) {
@@ -63,7 +63,7 @@ func (a API) explain(header http.Header, err error) {
 	}
 }
 
-// genuine refuses what the visitor did not mean to ask for.
+// genuine rejects cross-site requests.
 func (a API) genuine(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.Gate != nil {
@@ -76,8 +76,8 @@ func (a API) genuine(next http.Handler) http.Handler {
 	})
 }
 
-// local serves those who may do everything, in the name of the user at the other
-// end of the socket, or of whoever runs the command that asks itself.
+// local serves requests with all permissions, in the name of the user at the other end of the
+// socket, or of the user who runs the command in this process.
 func local(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		visitor := access.Visitor{Name: "unknown", Role: access.Approver, Via: access.Local}

@@ -14,7 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// TestRoles holds what each role may do over TCP.
+// TestRoles verifies the permissions of each role over TCP.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	const decisions = "/api/v1/decisions"
@@ -32,7 +32,7 @@ func TestRoles(t *testing.T) {
 		"scan":           {"a scan costs the sources something", http.MethodPost, "/api/v1/scan", "", access.Operator},
 		"acknowledge":    {"somebody looks after it", http.MethodPost, decisions, `{"kind":"acknowledge","findings":["f00d01"]}`, access.Operator},
 		"accept":         {"it may stay for a while", http.MethodPost, decisions, `{"kind":"accept","findings":["f00d01"],"reason":"sale","owner":"shop","until":"7d"}`, access.Operator},
-		"accept forever": {"nobody will be asked again", http.MethodPost, decisions, `{"kind":"accept","findings":["f00d01"],"reason":"sale","owner":"shop","until":" forever "}`, access.Approver},
+		"accept forever": {"no later review", http.MethodPost, decisions, `{"kind":"accept","findings":["f00d01"],"reason":"sale","owner":"shop","until":" forever "}`, access.Approver},
 		"revoke another": {"somebody else decided it", http.MethodDelete, decisions + "/f11e", "", access.Approver},
 	}
 	for name, tc := range tests {
@@ -52,7 +52,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// ask asks as a page does that was just loaded.
+// ask sends a request as a newly loaded page does.
 func ask(t *testing.T, h http.Handler, method, target, body string) (int, string) {
 	t.Helper()
 	newRequest := func(method, target, body string) *http.Request {
@@ -94,8 +94,7 @@ func TestDecidedOverTCP(t *testing.T) {
 	}
 }
 
-// TestReplacing holds that nobody ends what somebody else decided by deciding
-// anew who may not take it back.
+// TestReplacing verifies that a visitor who may not revoke a decision cannot replace it either.
 func TestReplacing(t *testing.T) {
 	t.Parallel()
 	const short = `{"kind":"accept","findings":["f00d0"],"reason":"x","owner":"x","until":"1s"}`
@@ -139,13 +138,13 @@ func TestReplacing(t *testing.T) {
 	}
 }
 
-func TestNobody(t *testing.T) {
+func TestNotLoggedIn(t *testing.T) {
 	t.Parallel()
 	a := api(t)
 	a.Waiting = func() []string { return []string{"source prod: not scanned yet"} }
 	h := open(t, a, access.Nobody)
 	if _, body := ask(t, h, http.MethodGet, "/readyz", ""); strings.Contains(body, "prod") {
-		t.Errorf("/readyz names a source to nobody: %q", body)
+		t.Errorf("/readyz names a source without a login: %q", body)
 	}
 	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.WriteString(w, "page "+r.URL.Path); err != nil {
@@ -153,7 +152,7 @@ func TestNobody(t *testing.T) {
 		}
 	})
 	a.Gate = gate(t, access.Nobody)
-	for target, want := range map[string]string{"/": "page /", "/findings/f00d": "page /findings/f00d", "/api/v2": "there is no such page"} {
+	for target, want := range map[string]string{"/": "page /", "/findings/f00d": "page /findings/f00d", "/api/v2": "page not found"} {
 		if _, body := ask(t, a.Public(true, pages), http.MethodGet, target, ""); !strings.Contains(body, want) {
 			t.Errorf("GET %s = %q, want %q", target, body, want)
 		}

@@ -15,13 +15,13 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// A params holds the parameters of a request, all of them known ones.
+// A params holds the validated parameters of a request.
 type params struct {
 	url.Values
 	now time.Time
 }
 
-// params reads a request's parameters; names are those that it may have.
+// params reads a request's parameters. It returns an error for a name that is not in names.
 func (a API) params(r *http.Request, names ...string) (params, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -31,7 +31,7 @@ func (a API) params(r *http.Request, names ...string) (params, error) {
 		if slices.Contains(names, name) {
 			continue
 		}
-		hint := "this page has none"
+		hint := "this page has no parameters"
 		if len(names) > 0 {
 			hint = "want " + strings.Join(names, ", ")
 		}
@@ -40,7 +40,7 @@ func (a API) params(r *http.Request, names ...string) (params, error) {
 	return params{values, a.Now().UTC()}, nil
 }
 
-// moment reads a time; without one it is back before now.
+// moment parses a time parameter; the default is back before now.
 func (p params) moment(name string, back time.Duration) (time.Time, error) {
 	text := p.Get(name)
 	if text == "" {
@@ -51,12 +51,12 @@ func (p params) moment(name string, back time.Duration) (time.Time, error) {
 		return at, badRequest(name+": "+err.Error(), "")
 	}
 	if at = at.UTC(); at.Year() < 1 || at.Year() > 9999 {
-		return at, badRequest(fmt.Sprintf("%s: %q is not in the years 1 to 9999", name, text), "it is counted in UTC")
+		return at, badRequest(fmt.Sprintf("%s: %q is not in the years 1 to 9999", name, text), "the year is that in UTC")
 	}
 	return at, nil
 }
 
-// list reads a parameter that may be repeated or hold several, with commas.
+// list parses a parameter that may be repeated or comma-separated.
 func (p params) list(name string) []string {
 	var all []string
 	for _, text := range p.Values[name] {
@@ -76,7 +76,7 @@ func (p params) flag(name string) (bool, error) {
 	return yes, nil
 }
 
-// number reads a number between two; without one it is instead.
+// number parses a number from least to most; the default is instead.
 func (p params) number(name string, instead, least, most int) (int, error) {
 	text := p.Get(name)
 	if text == "" {
@@ -89,17 +89,17 @@ func (p params) number(name string, instead, least, most int) (int, error) {
 	return n, nil
 }
 
-// A selection says which findings a request wants.
+// A selection is the filter for findings of a request.
 type selection struct {
 	store.Filter
 	sources []string
 	hidden  bool
 }
 
-// selectionNames are the parameters that a selection is read from.
+// selectionNames returns the parameters of a selection.
 func selectionNames() []string { return []string{"since", "verdict", "source", "resolved", "hidden"} }
 
-// parseVerdict reads a verdict's name.
+// parseVerdict parses the name of a verdict.
 func parseVerdict(name string) (model.Verdict, error) {
 	names := make([]string, 0, len(model.Verdicts()))
 	for _, v := range model.Verdicts() {
@@ -136,7 +136,7 @@ func (p params) selection() (s selection, err error) {
 	return s, err
 }
 
-// narrow returns the run with nothing but the selected sources.
+// narrow returns the run with only the selected sources.
 func (s selection) narrow(run model.Run) model.Run {
 	run.Sources = slices.DeleteFunc(slices.Clone(run.Sources), func(r model.SourceRun) bool { return !s.wantsSource(r.Name) })
 	run.Coverage = slices.DeleteFunc(slices.Clone(run.Coverage), func(c model.Coverage) bool { return !s.wantsSource(c.Source) })

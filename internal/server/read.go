@@ -16,20 +16,20 @@ import (
 
 // Findings is the answer to /api/v1/findings.
 type Findings struct {
-	// Findings come worst first and are never null.
+	// Findings are sorted worst first and never null.
 	Findings []model.Finding `json:"findings"`
-	// Total counts those that fit, however few of them are listed.
+	// Total is the number of matching findings, including those beyond the limit.
 	Total int `json:"total"`
 }
 
 // FindingDetail is the answer to /api/v1/findings/{id}.
 type FindingDetail struct {
 	Finding model.Finding `json:"finding"`
-	// Versions are the values that it had, oldest first.
+	// Versions are the versions of the finding, oldest first.
 	Versions []FindingVersion `json:"versions"`
 }
 
-// A FindingVersion is one value that a finding had, from At on.
+// A FindingVersion is one version of a finding, from At on.
 type FindingVersion struct {
 	At      time.Time     `json:"at"`
 	Finding model.Finding `json:"finding"`
@@ -37,22 +37,21 @@ type FindingVersion struct {
 
 // Exemptions is the answer to /api/v1/exemptions.
 type Exemptions struct {
-	// Exemptions come in the order of resources and are never null.
+	// Exemptions are in the order of resources and never null.
 	Exemptions []model.Exemption `json:"exemptions"`
-	// Total counts those of the last scan, however few of them are listed.
+	// Total is the number of exemptions of the last scan, including those beyond the limit.
 	Total int `json:"total"`
 }
 
 // Runs is the answer to /api/v1/runs.
 type Runs struct {
-	// Runs come newest first and are never null.
+	// Runs are sorted newest first and never null.
 	Runs []model.Run `json:"runs"`
 }
 
-// report answers with the last run and what is open now of its sources and
-// declarations. The summary counts all of that, however little is selected;
-// what was not checked is counted of the selected sources, whatever the other
-// filters leave out.
+// report serves the last run with the findings that are open now in its sources and declarations.
+// The summary counts all of them regardless of the filters, except for unchecked resources, which
+// it counts in the selected sources.
 func (a API) report(r *http.Request) (any, error) {
 	p, err := a.params(r, selectionNames()...)
 	if err != nil {
@@ -85,7 +84,7 @@ func (a API) report(r *http.Request) (any, error) {
 	}, nil
 }
 
-// summary counts what is open now; what is in sync only the run can tell.
+// summary counts the open findings. The number of resources in sync comes from the run.
 func summary(run model.Run, open []model.Finding) model.Summary {
 	s := model.Summary{Resources: run.Summary.Resources, InSync: run.Summary.InSync, Exempt: run.Summary.Exempt, NotJudged: run.Summary.NotJudged}
 	unchecked := map[model.Key]bool{}
@@ -114,7 +113,7 @@ func (a API) lastRun() (model.Run, error) {
 	return run.Public(), err
 }
 
-// selected returns findings as people may see them.
+// selected returns the selected findings with secrets removed.
 func (a API) selected(s selection) ([]model.Finding, error) {
 	if err := a.checkSources(s.sources); err != nil {
 		return nil, err
@@ -132,8 +131,8 @@ func (a API) selected(s selection) ([]model.Finding, error) {
 	return shown, nil
 }
 
-// checkSources returns an error for the name of a source that neither the last run nor
-// an open finding names: an empty answer to a typo would look like good news.
+// checkSources returns an error for the name of a source that neither the last run nor an open
+// finding has: an empty result for a misspelled name would look like the absence of drift.
 func (a API) checkSources(names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -156,8 +155,8 @@ func (a API) checkSources(names []string) error {
 	return nil
 }
 
-// namedSources returns the names of all sources that status and findings show, each
-// once: a plan that could not be made is the source of a finding, and not of the run.
+// namedSources returns the names of all sources that status and findings show, each once. A plan
+// that could not be made is the source of a finding but is not in the run.
 func namedSources(run *model.Run, open []model.Finding) []string {
 	var names []string
 	for i := range run.Sources {
@@ -176,7 +175,7 @@ func namedSources(run *model.Run, open []model.Finding) []string {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
-// maxFindingsListed bounds the findings that a limit asks for.
+// maxFindingsListed bounds the limit parameter for findings.
 const maxFindingsListed = 10_000
 
 func (a API) findings(r *http.Request) (any, error) {
@@ -219,7 +218,7 @@ func (a API) finding(r *http.Request) (any, error) {
 	return detail, nil
 }
 
-// The number of runs that one answer holds.
+// The default and the maximum number of runs in one response.
 const (
 	defaultRuns = 20
 	maxRuns     = 1000
@@ -242,7 +241,7 @@ func (a API) runs(r *http.Request) (any, error) {
 	return Runs{shown}, err
 }
 
-// exemptions answers with the fields that the last scan exempted.
+// exemptions serves the fields that the last scan exempted.
 func (a API) exemptions(r *http.Request) (any, error) {
 	if _, err := a.params(r); err != nil {
 		return nil, err
@@ -254,7 +253,7 @@ func (a API) exemptions(r *http.Request) (any, error) {
 	return Exemptions{append([]model.Exemption{}, run.Exempt...), run.Summary.Exempt}, err
 }
 
-// waiting is never nil.
+// waiting returns the unmet conditions; never nil.
 func (a API) waiting() []string {
 	if a.Waiting == nil {
 		return []string{}
@@ -262,12 +261,12 @@ func (a API) waiting() []string {
 	return append([]string{}, a.Waiting()...)
 }
 
-// healthz tells that the process answers.
+// healthz reports that the process is serving.
 func (a API) healthz(w http.ResponseWriter, r *http.Request) {
 	a.writeBody(w, r, http.StatusOK, plain, []byte("ok\n"))
 }
 
-// readyz tells whether the daemon has what it needs to answer well.
+// readyz reports whether the daemon is ready.
 func (a API) readyz(w http.ResponseWriter, r *http.Request) {
 	if waiting := a.waiting(); len(waiting) > 0 {
 		body := "waiting\n"

@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// shared returns the API over a state folder in which somebody scanned
-// something else after the first scan, and over the findings of both.
+// shared returns an API with a state folder in which a command scanned another estate after the
+// first scan, and with the findings of both.
 func shared(t *testing.T) API {
 	t.Helper()
 	a := api(t)
@@ -44,8 +44,8 @@ func shared(t *testing.T) API {
 	return a
 }
 
-// estate is what the last run found: two that drifted, one that is hidden, and
-// one resource that nobody could look at for two of its claims.
+// estate returns the findings of the last run: two drifted, one hidden, and one resource that could
+// not be checked for two of its claims.
 func estate(at time.Time) []model.Finding {
 	hidden := finding("bbbb03", "prod", "ConfigMap", model.Changed, at, at)
 	hidden.Hidden = "noise"
@@ -61,7 +61,7 @@ func estate(at time.Time) []model.Finding {
 func TestReport(t *testing.T) {
 	t.Parallel()
 	client := client(shared(t).Handler())
-	// aaaa04 is the ad-hoc scan's, but of the estate: nobody resolved it.
+	// aaaa04 is from the ad-hoc scan but belongs to the estate, and was not resolved.
 	whole := model.Summary{Resources: 9, InSync: 5, Findings: 3, Unchecked: 1, Hidden: 1}
 	for name, tc := range map[string]struct {
 		reason string

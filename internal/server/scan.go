@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// scan asks the daemon for a scan and answers when it is done, however long
-// that takes: the scan has timeouts of its own.
+// scan starts a scan and responds when it ends. It sets no time limit, because the scan has its
+// own.
 func (a API) scan(w http.ResponseWriter, r *http.Request) {
 	var report any
 	err := Unhurried(w, func() (err error) {
@@ -20,12 +20,11 @@ func (a API) scan(w http.ResponseWriter, r *http.Request) {
 	a.reply(w, r, report, err)
 }
 
-// Unhurried does something that takes as long as it takes while somebody waits
-// for the answer: the limits of their connection begin anew after that.
+// Unhurried runs do without the time limits of the connection, and restores them afterwards.
 func Unhurried(w http.ResponseWriter, do func() error) error {
 	control := http.NewResponseController(w)
 	if err := Supported(errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))); err != nil {
-		return fmt.Errorf("lift the time limits of a connection: %w", err)
+		return fmt.Errorf("remove the time limits of a connection: %w", err)
 	}
 	err := do()
 	if limit := Supported(control.SetWriteDeadline(time.Now().Add(writeTimeout))); limit != nil {
@@ -34,7 +33,7 @@ func Unhurried(w http.ResponseWriter, do func() error) error {
 	return err
 }
 
-// Supported drops the error that there are no deadlines, as within a process.
+// Supported drops the error of a ResponseWriter without deadlines, as within a process.
 func Supported(err error) error {
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil
@@ -57,7 +56,7 @@ func (a API) runScan(r *http.Request) (any, error) {
 	return public(report), nil
 }
 
-// public returns a report as people may see it: times in UTC, and no list null.
+// public returns a report with secrets removed, times in UTC, and no null lists.
 func public(r model.Report) model.Report {
 	findings := make([]model.Finding, len(r.Findings))
 	for i, f := range r.Findings {

@@ -103,7 +103,7 @@ func TestSocket(t *testing.T) {
 		t.Errorf("Scan() = %v", err)
 	}
 	second := o
-	if err := Serve(t.Context(), second); err == nil || !strings.Contains(err.Error(), "another driftd answers there") {
+	if err := Serve(t.Context(), second); err == nil || !strings.Contains(err.Error(), "another driftd is listening") {
 		t.Errorf("a second server = %v", err)
 	}
 	if _, err := c.Findings(t.Context(), Query{}); err != nil {
@@ -154,8 +154,8 @@ func TestServeRefusesToStart(t *testing.T) {
 		options Options
 		want    string
 	}{
-		"no socket":  {reason: "what is no socket is not removed", options: Options{Socket: file}, want: "something that is no socket"},
-		"long path":  {reason: "the kernel's own error says nothing", options: Options{Socket: filepath.Join(dir, strings.Repeat("x", 100))}, want: "choose a shorter state_dir"},
+		"no socket":  {reason: "what is no socket is not removed", options: Options{Socket: file}, want: "not a socket"},
+		"long path":  {reason: "the kernel's own error wantText nothing", options: Options{Socket: filepath.Join(dir, strings.Repeat("x", 100))}, want: "choose a shorter state_dir"},
 		"no folder":  {reason: "the folder comes first", options: Options{Socket: filepath.Join(dir, "absent", "s")}, want: "no such file"},
 		"taken":      {reason: "the port belongs to another", options: Options{Listen: taken.Addr().String(), Socket: filepath.Join(dir, "s")}, want: "listen on " + taken.Addr().String() + ": bind: address already in use: free the address"},
 		"web config": {reason: "its error shows no password", options: Options{Listen: "127.0.0.1:0", WebConfigFile: web}, want: "read web_config_file " + web},
@@ -195,13 +195,13 @@ func TestTCP(t *testing.T) {
 	}
 }
 
-func TestElsewhereIsForNobody(t *testing.T) {
+func TestListenOnAllAddresses(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	o := options(t)
 	o.Listen, o.Log = ":0", slog.New(slog.NewTextHandler(&log, nil))
 	addresses := serve(t, o)
-	if !strings.Contains(log.String(), "nobody may read at this address") {
+	if !strings.Contains(log.String(), "no visitor can be authenticated at this address") {
 		t.Errorf("log = %s", &log)
 	}
 	_, port, err := net.SplitHostPort(addresses[1].String())
@@ -216,7 +216,7 @@ func TestElsewhereIsForNobody(t *testing.T) {
 	}
 }
 
-// hash is bcrypt's of "hunter2".
+// hash is the bcrypt hash of "hunter2".
 const hash = "$2a$04$u5W8vjpRpulqu4yJZCMVw.CWW/W4TjPxRMsexCD82No873k13qAgu"
 
 func TestTLSAndPassword(t *testing.T) {
@@ -261,7 +261,7 @@ func TestTLSAndPassword(t *testing.T) {
 	}
 }
 
-// certificate writes a fresh certificate of 127.0.0.1 and its key into dir.
+// certificate writes a new certificate for 127.0.0.1 and its key into dir.
 func certificate(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

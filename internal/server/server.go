@@ -14,87 +14,85 @@ import (
 	"github.com/prometheus/exporter-toolkit/web"
 )
 
-// Bounds of a connection.
+// Limits of a connection.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 10 * time.Second
 	writeTimeout      = 30 * time.Second
 	idleTimeout       = time.Minute
 	maxHeaderBytes    = 16 << 10
-	// maxConnections bounds those over TCP, so that strangers leave the store and
-	// the collectors enough file descriptors; more wait to be accepted.
+	// maxConnections bounds the number of TCP connections, which leaves file descriptors for the
+	// store and the collectors. Further connections wait to be accepted.
 	maxConnections = 4096
-	// stopTimeout is how long requests under way get when the server stops.
+	// stopTimeout is how long running requests may take when the server stops.
 	stopTimeout = 5 * time.Second
 )
 
-// Options say where the server answers.
+// Options configure the addresses and handlers of the server.
 type Options struct {
 	API API
-	// Listen is host:port, for whom the API's Gate lets in, and for hooks; ""
-	// means nowhere.
+	// Listen is a TCP address host:port for hooks and for visitors whom the API's Gate
+	// authenticates; "" means none.
 	Listen string
-	// Pages serves what is not the API's, to whoever comes to Listen. It finds the
-	// Visitor in the request's context.
+	// Pages serves all paths on Listen outside of the API. The request's context holds the Visitor.
 	Pages http.Handler
-	// WebConfigFile turns on TLS and passwords for Listen, see CheckWebConfig.
+	// WebConfigFile configures TLS and passwords for Listen, see CheckWebConfig.
 	WebConfigFile string
-	// Socket is the path of the unix socket, for everything; "" means none.
+	// Socket is the path of the unix socket, with all permissions; "" means none.
 	Socket string
 	// Ready is called once, when all addresses are open; it may be nil.
 	Ready func([]net.Addr)
 	Log   *slog.Logger
 }
 
-// Serve answers until ctx ends, and returns nil then, when every request that
-// was under way has ended or its time was up. An error means that an address
-// could not be opened or fell.
+// Serve serves until ctx ends. It then waits up to stopTimeout for running requests and returns
+// nil. It returns an error if an address could not be opened, or if a listener failed.
 func Serve(ctx context.Context, o Options) error {
 	if err := CheckWebConfig(o.WebConfigFile); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	doors, err := o.open(ctx)
+	endpoints, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	if o.Ready != nil {
-		addrs := make([]net.Addr, len(doors))
-		for i, d := range doors {
+		addrs := make([]net.Addr, len(endpoints))
+		for i, d := range endpoints {
 			addrs[i] = d.listener.Addr()
 		}
 		o.Ready(addrs)
 	}
-	return serveAll(ctx, stop, doors)
+	return serveAll(ctx, stop, endpoints)
 }
 
-// A door is one address with the server behind it.
-type door struct {
+// An endpoint is a listener with its HTTP server.
+type endpoint struct {
 	listener net.Listener
 	server   *http.Server
 	serve    func() error
 }
 
-// open opens every address, or none.
-func (o Options) open(ctx context.Context) ([]*door, error) {
-	var doors []*door
-	for _, opener := range []func(context.Context) (*door, error){o.openSocket, o.openTCP} {
+// open opens all addresses, or none.
+func (o Options) open(ctx context.Context) ([]*endpoint, error) {
+	var endpoints []*endpoint
+	for _, opener := range []func(context.Context) (*endpoint, error){o.openSocket, o.openTCP} {
 		d, err := opener(ctx)
 		if err != nil {
-			for _, earlier := range doors {
+			for _, earlier := range endpoints {
 				err = errors.Join(err, earlier.listener.Close())
 			}
 			return nil, err
 		}
 		if d != nil {
-			doors = append(doors, d)
+			endpoints = append(endpoints, d)
 		}
 	}
-	return doors, nil
+	return endpoints, nil
 }
 
-func (o Options) openSocket(ctx context.Context) (*door, error) {
+func (o Options) openSocket(ctx context.Context) (*endpoint, error) {
 	if o.Socket == "" {
 		return nil, nil
 	}
@@ -108,7 +106,7 @@ func (o Options) openSocket(ctx context.Context) (*door, error) {
 	return d, nil
 }
 
-func (o Options) openTCP(ctx context.Context) (*door, error) {
+func (o Options) openTCP(ctx context.Context) (*endpoint, error) {
 	if o.Listen == "" {
 		return nil, nil
 	}
@@ -123,37 +121,38 @@ func (o Options) openTCP(ctx context.Context) (*door, error) {
 	}
 	d := o.newDoor(ctx, listener, o.API.Public(onlyThisHost(listener.Addr()), o.Pages))
 	d.serve = func() error {
-		return web.Serve(listener, d.server, &web.FlagConfig{WebConfigFile: &o.WebConfigFile}, slog.New(troubles{o.Log.Handler()}))
+		return web.Serve(listener, d.server, &web.FlagConfig{WebConfigFile: &o.WebConfigFile}, slog.New(warningsOnly{o.Log.Handler()}))
 	}
 	return d, nil
 }
 
-// warn says what is wrong with an address that others can reach.
+// warn logs a warning about an insecure address that other hosts can reach.
 func (o Options) warn(addr net.Addr) {
 	switch {
 	case onlyThisHost(addr):
 	case !o.API.Gate.Knows():
-		o.Log.Warn("nobody may read at this address, as nobody can be known there: set server.access, or listen on 127.0.0.1", "address", addr.String())
+		o.Log.Warn("no visitor can be authenticated at this address: set server.access, or listen on 127.0.0.1", "address", addr.String())
 	case o.API.Gate.Passwords() && o.WebConfigFile == "":
-		o.Log.Warn("passwords cross the network as they are: set server.web_config_file to turn on TLS, or listen on 127.0.0.1 behind a proxy that does", "address", addr.String())
+		o.Log.Warn("passwords are sent unencrypted over the network: set server.web_config_file to turn on TLS, or listen on 127.0.0.1 behind a proxy that does", "address", addr.String())
 	}
 }
 
-// onlyThisHost tells an address that nobody else can reach.
+// onlyThisHost reports whether only this host can connect to the address.
 func onlyThisHost(addr net.Addr) bool {
 	host, ok := addr.(*net.TCPAddr)
 	return ok && host.IP.IsLoopback()
 }
 
-// troubles passes on what is wrong and drops the toolkit's small talk.
-type troubles struct{ slog.Handler }
+// warningsOnly is a log handler that drops records below the level of warnings.
+type warningsOnly struct{ slog.Handler }
 
-// Enabled tells whether a level is worth a word.
-func (h troubles) Enabled(ctx context.Context, level slog.Level) bool {
+// Enabled reports whether records of the level are logged.
+func (h warningsOnly) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
 }
 
-// cause takes the address off a network error: it is said once.
+// cause returns the underlying error of a network error, without the address, which the caller
+// adds.
 func cause(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
@@ -162,7 +161,7 @@ func cause(err error) error {
 	return err
 }
 
-func (o Options) newDoor(ctx context.Context, listener net.Listener, handler http.Handler) *door {
+func (o Options) newDoor(ctx context.Context, listener net.Listener, handler http.Handler) *endpoint {
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
@@ -173,14 +172,14 @@ func (o Options) newDoor(ctx context.Context, listener net.Listener, handler htt
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
-	return &door{listener, server, func() error { return server.Serve(listener) }}
+	return &endpoint{listener, server, func() error { return server.Serve(listener) }}
 }
 
-// serveAll serves until ctx ends or one door falls, which ends it for all.
-func serveAll(ctx context.Context, stop func(), doors []*door) error {
-	errs := make([]error, len(doors))
+// serveAll serves until ctx ends or one listener fails, which stops all of them.
+func serveAll(ctx context.Context, stop func(), endpoints []*endpoint) error {
+	errs := make([]error, len(endpoints))
 	var group sync.WaitGroup
-	for i, d := range doors {
+	for i, d := range endpoints {
 		group.Go(func() {
 			defer stop()
 			if err := d.serve(); !errors.Is(err, http.ErrServerClosed) {
@@ -189,19 +188,20 @@ func serveAll(ctx context.Context, stop func(), doors []*door) error {
 		})
 	}
 	<-ctx.Done()
-	for _, d := range doors {
+	for _, d := range endpoints {
 		group.Go(d.shut)
 	}
 	group.Wait()
 	return errors.Join(errs...)
 }
 
-// shut lets requests end, for a while, and then ends them.
-func (d *door) shut() {
+// shut stops the server: it waits up to stopTimeout for running requests and then closes their
+// connections.
+func (d *endpoint) shut() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	if d.server.Shutdown(ctx) != nil {
-		_ = d.server.Close() // its listener is closed already, its connections are cut
+		_ = d.server.Close() // the listener is closed already; Close closes the connections
 	}
-	_ = d.listener.Close() // a second close, unless the server never took it
+	_ = d.listener.Close() // a second close, unless the server never used the listener
 }

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// maxSocketPath is how long the path of a unix socket may be (unix(7)).
+// maxSocketPath is the maximum length of a unix socket's path (unix(7)).
 const maxSocketPath = 107
 
-// listenUnix listens on a unix socket that root, the daemon's user and its
-// group may connect to. A socket that a killed daemon left behind is replaced;
-// one that somebody answers on is an error.
+// listenUnix listens on a unix socket to which root, the daemon's user and its group may connect.
+// It replaces a socket that a killed daemon left behind, and returns an error if another process
+// listens on it.
 func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("listen on %s: longer than the %d bytes that a socket's path may have: choose a shorter state_dir", path, maxSocketPath)
+		return nil, fmt.Errorf("listen on %s: the path of a socket has at most %d bytes: choose a shorter state_dir", path, maxSocketPath)
 	}
 	if err := removeStale(ctx, path); err != nil {
 		return nil, err
@@ -38,52 +38,52 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	return listener, nil
 }
 
-// removeStale removes a socket on which nobody answers.
+// removeStale removes a socket without a listener.
 func removeStale(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look for a socket: %w", err)
+		return fmt.Errorf("check for an old socket: %w", err)
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("listen on %s: there is something that is no socket: move it away", path)
+		return fmt.Errorf("listen on %s: the existing file is not a socket: move it away", path)
 	}
 	d := net.Dialer{Timeout: 5 * time.Second}
 	conn, err := d.DialContext(ctx, "unix", path)
 	switch {
 	case err == nil:
-		return errors.Join(fmt.Errorf("listen on %s: another driftd answers there: stop it, or choose another state_dir", path), conn.Close())
+		return errors.Join(fmt.Errorf("listen on %s: another driftd is listening: stop it, or choose another state_dir", path), conn.Close())
 	case !errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("ask who answers on the socket: %w", err)
+		return fmt.Errorf("connect to an old socket: %w", err)
 	}
 	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("remove the socket of a daemon that is gone: %w", err)
+		return fmt.Errorf("remove an old socket: %w", err)
 	}
 	return nil
 }
 
-// peerKey is where a request's context carries the *peer of its connection.
+// peerKey is the context key of the *peer of a request's connection.
 type peerKey struct{}
 
-// A peer is who connected to the socket.
+// A peer is the process at the other end of the socket.
 type peer struct {
 	uid, gid uint32
 	groups   []uint32
-	// started is set for a program that the daemon started, such as a provider of a
-	// Terraform plan, or whose parents cannot be read.
+	// started is set for a program that the daemon started, such as a provider of a Terraform plan,
+	// and for one whose parents cannot be read.
 	started bool
-	// err is why the kernel did not say.
+	// err is the error of reading the credentials.
 	err error
 }
 
-// withPeer puts the peer of a connection into the context of its requests.
+// withPeer stores the peer of a connection in the context of its requests.
 func withPeer(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, peerOf(conn))
 }
 
-// onlyPeers refuses the requests of those who may not use the socket.
+// onlyPeers rejects requests of users who may not use the socket.
 func onlyPeers(next http.Handler, a API, self peer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, ok := r.Context().Value(peerKey{}).(*peer)
@@ -91,17 +91,16 @@ func onlyPeers(next http.Handler, a API, self peer) http.Handler {
 		case ok && p.err != nil:
 			a.reply(w, r, nil, p.err)
 		case !ok || !p.mayUse(self):
-			a.reply(w, r, nil, &Error{Status: http.StatusForbidden, Message: "this socket is not for you",
-				Hint: "run this as root; the user of the daemon and its group may, too, where they reach the folder"})
+			a.reply(w, r, nil, &Error{Status: http.StatusForbidden, Message: "this user may not use the socket",
+				Hint: "run this as root, as the daemon's user, or as a member of its group that can access the folder"})
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// mayUse tells whether a peer is root, the daemon's user or in its group, and was not
-// started by the daemon itself: a plan runs as the daemon's user, and must not decide on
-// what it finds.
+// mayUse reports whether a peer is root, the daemon's user or in its group, and was not started by
+// the daemon itself. A plan runs as the daemon's user and must not decide on its findings.
 func (p *peer) mayUse(self peer) bool {
 	if p.started && p.uid == self.uid {
 		return false
@@ -117,7 +116,7 @@ func (p *peer) mayUse(self peer) bool {
 	return false
 }
 
-// name is what the host calls the peer.
+// name returns the name of the peer's user.
 func (p *peer) name() string {
 	uid := strconv.FormatUint(uint64(p.uid), 10)
 	if u, err := user.LookupId(uid); err == nil && u.Username != "" {

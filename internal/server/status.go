@@ -13,24 +13,22 @@ import (
 // Status is the answer to /api/v1/status.
 type Status struct {
 	Version string `json:"version"`
-	// Daemon tells that a daemon answers, and not the command itself.
+	// Daemon reports that a daemon responds, and not the command itself.
 	Daemon bool `json:"daemon"`
-	// Problems are what somebody should mend, in sentences; never null.
+	// Problems are problems for the operator to fix, as sentences; never null.
 	Problems []string `json:"problems"`
-	// Waiting is what the daemon still waits for; empty when it is ready.
+	// Waiting are the conditions that the daemon waits for; empty if it is ready.
 	Waiting []string `json:"waiting"`
-	// LastRun is nil before the first; Open counts what is open now of its
-	// sources and declarations.
+	// LastRun is nil before the first run. Open counts the open findings of its sources and
+	// declarations.
 	LastRun *model.Run     `json:"last_run,omitempty"`
 	Open    *model.Summary `json:"open,omitempty"`
-	// Receivers are those that are told; never null.
+	// Receivers are the notification receivers; never null.
 	Receivers []model.ReceiverStatus `json:"receivers"`
-	// Ending are decisions that hold now and end within a week, the next
-	// first; never null.
+	// Ending are decisions in force that end within a week, the first to end first; never null.
 	Ending     []model.DecisionStatus `json:"ending"`
 	StoreBytes int64                  `json:"store_bytes"`
-	// Box is what the process holds to in which foreign input is expanded; nil where
-	// that is not known.
+	// Box is the restrictions of the process in which foreign input is expanded; nil if not known.
 	Box *box.Report `json:"box,omitempty"`
 }
 
@@ -41,7 +39,7 @@ func (a API) status(r *http.Request) (any, error) {
 	return a.CurrentStatus()
 }
 
-// CurrentStatus says how it stands with the daemon and all that it looks at.
+// CurrentStatus returns the status of the daemon and its sources.
 func (a API) CurrentStatus() (Status, error) {
 	status := Status{Version: a.Version, Daemon: a.Scanner != nil, Waiting: a.waiting(), StoreBytes: a.Store.Size(),
 		Problems: []string{}, Receivers: []model.ReceiverStatus{}, Ending: []model.DecisionStatus{}}
@@ -74,7 +72,7 @@ func (a API) CurrentStatus() (Status, error) {
 	return status, err
 }
 
-// ending returns the decisions that hold and end soon.
+// ending returns the decisions in force that end soon.
 func (a API) ending() ([]model.DecisionStatus, error) {
 	list, err := a.Store.Decisions()
 	if err != nil {
@@ -90,10 +88,10 @@ func (a API) ending() ([]model.DecisionStatus, error) {
 	return ending, nil
 }
 
-// Mend says what to do about a receiver that is stopped.
+// Mend is the advice for a receiver that is stopped.
 const Mend = "fix it, then reload driftd (SIGHUP) or restart it"
 
-// maxEnding bounds the decisions that end soon which people are shown.
+// maxEnding bounds the number of shown decisions that end soon.
 const maxEnding = 10
 
 // EndingNext returns the decisions that end first, and how many more end soon.

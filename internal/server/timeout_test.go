@@ -15,8 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A pipeListener accepts connections within the process, so that a test owns
-// their time.
+// pipeListener accepts connections within the process, so that a test controls their time.
 type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -49,7 +48,7 @@ func (l *pipeListener) dial() net.Conn {
 	return here
 }
 
-// served runs a server of one pipe in a bubble of its own time.
+// served runs a server of one pipe in a synctest bubble.
 func served(t *testing.T, a API, use func(l *pipeListener, stop func())) {
 	t.Helper()
 	a.Log, a.Now = quiet(), time.Now
@@ -58,7 +57,7 @@ func served(t *testing.T, a API, use func(l *pipeListener, stop func())) {
 		l := newPipeListener()
 		done := make(chan error, 1)
 		d := Options{Log: quiet()}.newDoor(ctx, l, a.Handler())
-		go func() { done <- serveAll(ctx, stop, []*door{d}) }()
+		go func() { done <- serveAll(ctx, stop, []*endpoint{d}) }()
 		use(l, stop)
 		stop()
 		if err := <-done; err != nil {
@@ -78,7 +77,7 @@ func TestSlowRequestIsCutOff(t *testing.T) {
 	t.Parallel()
 	served(t, API{}, func(l *pipeListener, _ func()) {
 		conn := l.dial()
-		send(t, conn, "GET /healthz HTTP/1.1\r\nHost: driftd\r\n") // and no more
+		send(t, conn, "GET /healthz HTTP/1.1\r\nHost: driftd\r\n") // an incomplete request
 		began := time.Now()
 		if _, err := io.ReadAll(conn); err != nil {
 			t.Errorf("read = %v, want the end", err)
@@ -94,7 +93,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 	served(t, API{}, func(l *pipeListener, _ func()) {
 		conn := l.dial()
 		send(t, conn, "GET /healthz HTTP/1.1\r\nHost: driftd\r\n\r\n")
-		time.Sleep(writeTimeout + time.Second) // of the bubble: nothing is read
+		time.Sleep(writeTimeout + time.Second) // time of the bubble; nothing is read
 		if rest, err := io.ReadAll(conn); err != nil || len(rest) > 0 {
 			t.Errorf("read = %q, %v; want the end", rest, err)
 		}
@@ -141,7 +140,7 @@ func TestScanEndsWithItsClient(t *testing.T) {
 		}
 		synctest.Wait()
 		if !ended {
-			t.Error("the scan goes on for nobody")
+			t.Error("the scan continues without its client")
 		}
 	})
 }
@@ -161,7 +160,7 @@ func TestStopEndsAScan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if body := read(t, answer); answer.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "was broken off") {
+		if body := read(t, answer); answer.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "was aborted") {
 			t.Errorf("scan = %d %s", answer.StatusCode, body)
 		}
 	})
@@ -170,7 +169,7 @@ func TestStopEndsAScan(t *testing.T) {
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	a := API{Scanner: scanner(func(context.Context, []string) (model.Report, error) {
-		time.Sleep(time.Minute) // of the bubble: a scan that does not listen
+		time.Sleep(time.Minute) // time of the bubble; the scan ignores the context
 		return model.Report{}, nil
 	})}
 	synctest.Test(t, func(t *testing.T) {
@@ -179,7 +178,7 @@ func TestStopIsBounded(t *testing.T) {
 		l := newPipeListener()
 		done := make(chan error, 1)
 		d := Options{Log: quiet()}.newDoor(ctx, l, a.Handler())
-		go func() { done <- serveAll(ctx, stop, []*door{d}) }()
+		go func() { done <- serveAll(ctx, stop, []*endpoint{d}) }()
 		conn := l.dial()
 		send(t, conn, "POST /api/v1/scan HTTP/1.1\r\nHost: driftd\r\nContent-Length: 0\r\n\r\n")
 		synctest.Wait()
@@ -188,11 +187,11 @@ func TestStopIsBounded(t *testing.T) {
 		if err := <-done; err != nil || time.Since(began) > stopTimeout+time.Second {
 			t.Errorf("serveAll() = %v after %v, want %v", err, time.Since(began), stopTimeout)
 		}
-		time.Sleep(time.Minute) // the scan ends at last
+		time.Sleep(time.Minute) // the scan ends
 	})
 }
 
-func TestFallenDoorEndsAll(t *testing.T) {
+func TestFailedListenerEndsAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -201,9 +200,9 @@ func TestFallenDoorEndsAll(t *testing.T) {
 		if err := bad.Close(); err != nil {
 			t.Fatal(err)
 		}
-		err := serveAll(ctx, stop, []*door{o.newDoor(ctx, good, http.NotFoundHandler()), o.newDoor(ctx, bad, http.NotFoundHandler())})
+		err := serveAll(ctx, stop, []*endpoint{o.newDoor(ctx, good, http.NotFoundHandler()), o.newDoor(ctx, bad, http.NotFoundHandler())})
 		if err == nil || !strings.Contains(err.Error(), "serve pipe") {
-			t.Errorf("serveAll() = %v, want the error of the fallen door", err)
+			t.Errorf("serveAll() = %v, want the error of the fallen endpoint", err)
 		}
 	})
 }

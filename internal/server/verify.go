@@ -10,13 +10,13 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// verifyLimit bounds how long a verification of the store may take.
+// verifyLimit bounds the duration of a verification of the store.
 const verifyLimit = 10 * time.Minute
 
-// verify serves what a verification of the store finds, one at a time. It reads the
-// whole file, and is for the unix socket alone.
+// verify serves the result of verifying the store, one request at a time. It reads the whole file,
+// and is served on the unix socket only.
 func (a API) verify() http.Handler {
-	return a.alone(a.Verify != nil, "there is nothing to verify here: run driftd store verify on the host of the daemon", "the store is being verified already", a.sendHealth)
+	return a.alone(a.Verify != nil, "verification is not available here: run driftd store verify on the daemon's host", "another verification is running", a.sendHealth)
 }
 
 func (a API) sendHealth(w http.ResponseWriter, r *http.Request) {
@@ -28,11 +28,11 @@ func (a API) sendHealth(w http.ResponseWriter, r *http.Request) {
 	a.reply(w, r, health, err)
 }
 
-// Verify lets the daemon verify its store.
+// Verify makes the daemon verify its store.
 func (c *Client) Verify(ctx context.Context) (health store.Health, err error) {
 	err = c.do(ctx, http.MethodGet, "verify", nil, &health)
 	if err == nil && health.Damages == nil {
-		err = errors.New("the daemon does not say what is damaged: restart it, it is an older driftd")
+		err = errors.New("the daemon's response lists no damages: restart the daemon, which runs an older version of driftd")
 	}
 	return health, err
 }

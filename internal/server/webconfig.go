@@ -12,20 +12,20 @@ import (
 	"github.com/driftd/driftd/internal/access"
 )
 
-// CheckWebConfig reads a file that turns on TLS and passwords, in the form
-// that Prometheus' exporters share. "" is no file and no error.
+// CheckWebConfig validates a file that configures TLS and passwords, in the format of Prometheus
+// exporters. It returns nil for "".
 func CheckWebConfig(file string) error {
 	if err := web.Validate(file); err != nil {
-		// What the parser quotes may be a password.
+		// The parser's quotations may contain a password.
 		text := regexp.MustCompile("`[^`]*`").ReplaceAllString(err.Error(), "`…`")
 		return fmt.Errorf("read web_config_file %s: %s", file, text)
 	}
 	return nil
 }
 
-// Vouched returns what names the visitors whom a server with such a file has
-// verified before it asks: the user of a password, the common name of a client's
-// certificate. It reads the file at each request, as that server does.
+// Vouched returns a function that returns the visitor whom a server with such a file has
+// authenticated: the user of a password, or the common name of a client's certificate. It reads the
+// file at each request, as the server does.
 func Vouched(file string) func(*http.Request) (string, access.Via) {
 	if file == "" {
 		return nil
@@ -41,8 +41,7 @@ func Vouched(file string) func(*http.Request) (string, access.Via) {
 	}
 }
 
-// hasUser tells whether the file asks for the password of a user of that name;
-// one that cannot be read does not.
+// hasUser reports whether the file has a password for the user; false if it cannot be read.
 func hasUser(file, name string) bool {
 	content, err := os.ReadFile(file)
 	if err != nil {

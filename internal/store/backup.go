@@ -10,9 +10,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// CopyTo writes one consistent state of the whole database to w, and returns how
-// many bytes that were. Others may read and write meanwhile. What is written is
-// a database file; the key of the digests is not in it.
+// CopyTo writes a copy of one consistent state of the whole database file to w and returns the
+// number of bytes written. Other goroutines may read and write meanwhile. The copy does not contain
+// the secret key of the state folder.
 func (s *Store) CopyTo(w io.Writer) (n int64, err error) {
 	if damaged := s.damaged.Load(); damaged != nil {
 		return 0, fmt.Errorf("copy store: %w", damaged)
@@ -24,7 +24,7 @@ func (s *Store) CopyTo(w io.Writer) (n int64, err error) {
 		})
 	})
 	if suspicious(err) {
-		err = s.condemn(err)
+		err = s.confirmDamage(err)
 	}
 	if err != nil {
 		return n, fmt.Errorf("copy store: %w", err)
@@ -32,12 +32,12 @@ func (s *Store) CopyTo(w io.Writer) (n int64, err error) {
 	return n, nil
 }
 
-// WriteBackup makes the file at path, which must not be there, of what fill
-// writes: the copy of a database. The file appears under its name only when all
-// of it was read again and is whole; only its owner may read it.
+// WriteBackup creates the file at path from what fill writes, which must be a copy of a database.
+// It returns an error if path exists. It writes to a temporary file, reads every record of it, and
+// links it to path only if all are intact. Only the owner can read the file.
 func WriteBackup(path string, fill func(io.Writer) error) error {
 	if occupied(path) {
-		return fmt.Errorf("write backup: %s is there already: name a new file, or remove it", path)
+		return fmt.Errorf("write backup: %s already exists: name a new file, or remove it", path)
 	}
 	c, err := newCodec()
 	if err != nil {
@@ -54,7 +54,7 @@ func WriteBackup(path string, fill func(io.Writer) error) error {
 		err = checkBackup(temp, c)
 	}
 	if err == nil {
-		// A link, unlike a rename, takes nobody else's place.
+		// os.Link, unlike os.Rename, fails if path exists.
 		err = os.Link(temp, path)
 	}
 	if err = errors.Join(err, removeAny(temp)); err != nil {
@@ -66,10 +66,10 @@ func WriteBackup(path string, fill func(io.Writer) error) error {
 	return nil
 }
 
-// checkBackup reads every record of a copy.
+// checkBackup returns an error if a record of the copy is damaged.
 func checkBackup(path string, c codec) error {
 	if err := verify(path, c); err != nil {
-		return fmt.Errorf("the copy is not whole: %w: try again; if it stays so, the database itself may be damaged", err)
+		return fmt.Errorf("the copy is damaged: %w: try again; if the error persists, the database itself may be damaged", err)
 	}
 	return nil
 }

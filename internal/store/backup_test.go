@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestBackup copies a store that is being written to, and goes on from the copy.
+// TestBackup copies a store during writes, and opens the copy.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// interrupted does something else between the first two writes.
+// interrupted calls a function between the first two writes.
 type interrupted struct {
 	io.Writer
 	meanwhile func() error
@@ -89,12 +89,12 @@ func TestBackupLeavesNothing(t *testing.T) {
 		"cut": {"a copy that was cut off is no backup", func(w io.Writer) error {
 			_, err := w.Write(whole.Bytes()[:whole.Len()/2])
 			return err
-		}, "not whole"},
-		"spoilt": {"a copy with other bytes is no backup", func(w io.Writer) error {
+		}, "the copy is damaged"},
+		"damaged": {"a copy with other bytes is no backup", func(w io.Writer) error {
 			_, err := w.Write(bytes.ReplaceAll(whole.Bytes(), []byte("contents"), []byte("contempt")))
 			return err
-		}, "not whole"},
-		"empty": {"nothing is no backup", func(io.Writer) error { return nil }, "not whole"},
+		}, "the copy is damaged"},
+		"empty": {"nothing is no backup", func(io.Writer) error { return nil }, "the copy is damaged"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +117,7 @@ func TestBackupReplacesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := WriteBackup(path, func(io.Writer) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "there already") {
+	if err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("WriteBackup() = %v, want a refusal", err)
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != "mine" {

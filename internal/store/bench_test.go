@@ -40,7 +40,7 @@ func BenchmarkSaveUnchanged100k(b *testing.B) {
 	b.ReportMetric(float64(s.Size()-before)/float64(b.N)/1024, "kB-grown/op")
 }
 
-// flood is 5,000 new findings, told in one thread by 25 messages of 20.
+// flood returns a record of 5,000 new findings, notified in one thread with 25 messages of 20.
 func flood() Record {
 	rec := scan(1, make([]model.Finding, 5000))
 	for i := range rec.Findings {

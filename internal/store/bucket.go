@@ -9,20 +9,19 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// checksumSize is the length of the checksum at the end of every stored value.
+// checksumSize is the length in bytes of the checksum at the end of every stored value.
 const checksumSize = 4
 
-// A RecordError reports a damaged record, or a bucket that lacks records or
-// holds too many.
+// A RecordError reports a damaged record, or a bucket with lost or extra records.
 type RecordError struct {
-	// Bucket is "" for the file as a whole.
+	// Bucket is the name of the bucket; "" for the file as a whole.
 	Bucket string
 	// Key is the record's key in readable form; "" for the bucket as a whole.
 	Key  string
 	What string
 }
 
-// Error names the bucket, the record and what is wrong.
+// Error returns the bucket, the record and the damage.
 func (e *RecordError) Error() string {
 	switch {
 	case e.Bucket == "":
@@ -33,12 +32,12 @@ func (e *RecordError) Error() string {
 	return fmt.Sprintf("bucket %s, record %s: %s", e.Bucket, e.Key, e.What)
 }
 
-// Is reports whether the target is the error of a damaged file.
+// Is reports whether target is errCorrupt.
 func (e *RecordError) Is(target error) bool { return target == errCorrupt }
 
-// A total describes all records of a bucket: their number, the sum of their
-// checksums, and the bucket's sequence. A record that is lost, or that is an
-// older version of itself, changes it.
+// A total is a summary of all records of a bucket: their number, the sum of their checksums, and
+// the bucket's sequence. It changes if a record is lost or is replaced by an older version of
+// itself.
 type total struct{ records, sum, sequence uint64 }
 
 const totalSize = 24
@@ -59,27 +58,27 @@ func parseTotal(b []byte) (total, error) {
 func (t *total) add(sum uint32)    { t.records++; t.sum += uint64(sum) }
 func (t *total) remove(sum uint32) { t.records--; t.sum -= uint64(sum) }
 
-// A bucket holds records whose values end with a checksum. Its methods verify
-// the checksum of each record that they read and panic with a *RecordError
-// where it fails, as bbolt panics on a damaged page; guard turns both into
-// errors. No transaction can miss damage by not asking for it.
+// A bucket holds records whose values end with a checksum. Its methods verify the checksum of each
+// record that they read and panic with a *RecordError if it does not match, as bbolt panics on a
+// damaged page. guard turns both panics into errors. So no transaction can skip the check.
 type bucket struct {
 	name string
 	raw  *bbolt.Bucket
-	// seed is the checksum of the name.
+	// seed is the checksum of the bucket's name.
 	seed uint32
-	// was is the total at the start of the transaction.
+	// was is the total at the start of the transaction, now the current one.
 	was, now total
 }
 
-// castagnoli is CRC-32C, which finds every flip of up to three bits in a record.
+// castagnoli returns the table of CRC-32C, which detects every flip of up to three bits in a
+// record.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 func newBucket(name string, raw *bbolt.Bucket) *bucket {
 	return &bucket{name: name, raw: raw, seed: crc32.Checksum([]byte(name), castagnoli())}
 }
 
-// checksum covers the bucket's name, the length of the key, the key and the value.
+// checksum returns the checksum of the bucket's name, the length of the key, the key and the value.
 func (b *bucket) checksum(k, v []byte) uint32 {
 	table := castagnoli()
 	sum := crc32.Update(b.seed, table, binary.BigEndian.AppendUint32(make([]byte, 0, 4), uint32(len(k))))
@@ -92,7 +91,8 @@ func (b *bucket) seal(k, v []byte) (sealed []byte, sum uint32) {
 	return binary.BigEndian.AppendUint32(sealed, sum), sum
 }
 
-// unseal returns a stored value without its checksum. Appending to it copies it.
+// unseal returns a stored value without its checksum, and the checksum. The value has no spare
+// capacity, so that append copies it.
 func (b *bucket) unseal(k, stored []byte) (v []byte, sum uint32, err error) {
 	n := len(stored) - checksumSize
 	if n < 0 {
@@ -117,7 +117,7 @@ func (b *bucket) mustUnseal(k, stored []byte) ([]byte, uint32) {
 	return v, sum
 }
 
-// find returns a record and its checksum; nil where there is none.
+// find returns the value of a record and its checksum; nil if there is no such record.
 func (b *bucket) find(k []byte) (v []byte, sum uint32) {
 	found, stored := b.raw.Cursor().Seek(k)
 	if found == nil || !bytes.Equal(found, k) {
@@ -126,13 +126,13 @@ func (b *bucket) find(k []byte) (v []byte, sum uint32) {
 	return b.mustUnseal(found, stored)
 }
 
-// get returns a value, nil where there is none. It is valid in the transaction.
+// get returns the value of a record, nil if there is none. It is valid until the transaction ends.
 func (b *bucket) get(k []byte) []byte {
 	v, _ := b.find(k)
 	return v
 }
 
-// put writes a record, in the place of one that was there.
+// put writes a record and replaces an existing one.
 func (b *bucket) put(k, v []byte) error {
 	if was, sum := b.find(k); was != nil {
 		b.now.remove(sum)
@@ -142,7 +142,7 @@ func (b *bucket) put(k, v []byte) error {
 	return b.raw.Put(k, sealed)
 }
 
-// remove removes a record. One that is not there is no error.
+// remove removes a record. It returns nil if there is none.
 func (b *bucket) remove(k []byte) error {
 	was, sum := b.find(k)
 	if was == nil {
@@ -152,14 +152,14 @@ func (b *bucket) remove(k []byte) error {
 	return b.raw.Delete(k)
 }
 
-// next returns the next number of the bucket's sequence.
+// next increments the bucket's sequence and returns it.
 func (b *bucket) next() (uint64, error) {
 	n, err := b.raw.NextSequence()
 	b.now.sequence = n
 	return n, err
 }
 
-// continueAt makes the sequence go on after n.
+// continueAt sets the bucket's sequence to n.
 func (b *bucket) continueAt(n uint64) error {
 	b.now.sequence = n
 	return b.raw.SetSequence(n)
@@ -167,8 +167,7 @@ func (b *bucket) continueAt(n uint64) error {
 
 func (b *bucket) cursor() cursor { return cursor{b, b.raw.Cursor()} }
 
-// A cursor walks the records of a bucket in the order of their keys; a nil key
-// marks the end.
+// A cursor iterates over the records of a bucket in key order. A nil key marks the end.
 type cursor struct {
 	b   *bucket
 	raw *bbolt.Cursor
@@ -188,9 +187,8 @@ func (c cursor) at(k, stored []byte) (key, v []byte) {
 	return k, v
 }
 
-// each calls fn for the records of b whose keys begin with prefix, in order. fn
-// must not change b. Where the prefix is empty, it also verifies that no record
-// is lost.
+// each calls fn for the records of b whose keys have the prefix, in key order. fn must not change
+// b. If the prefix is empty, each also verifies that no record was lost.
 func each(b *bucket, prefix []byte, fn func(k, v []byte) error) error {
 	counted := total{sequence: b.now.sequence}
 	c := b.raw.Cursor()
@@ -207,20 +205,19 @@ func each(b *bucket, prefix []byte, fn func(k, v []byte) error) error {
 	return nil
 }
 
-// compare returns an error where the bucket holds other records than were
-// written to it.
+// compare returns an error if the counted records differ from those written to the bucket.
 func (b *bucket) compare(counted total) error {
 	if counted == b.now {
 		return nil
 	}
-	what := fmt.Sprintf("it holds %d records, and %d were written", counted.records, b.now.records)
+	what := fmt.Sprintf("it has %d records, but %d were written", counted.records, b.now.records)
 	if counted.records == b.now.records {
-		what = "it holds other records than were written"
+		what = "its records are not the ones that were written"
 	}
 	return &RecordError{Bucket: b.name, What: what}
 }
 
-// An entry is what is to be written once a bucket is no longer being read.
+// An entry is a record to be written after the iteration over its bucket has ended.
 type entry struct{ key, value []byte }
 
 func putAll(b *bucket, entries []entry) error {
@@ -232,7 +229,7 @@ func putAll(b *bucket, entries []entry) error {
 	return nil
 }
 
-// removeAll removes records once their bucket is no longer being read.
+// removeAll removes records. The iteration over the bucket must have ended.
 func removeAll(b *bucket, keys [][]byte) error {
 	for _, k := range keys {
 		if err := b.remove(k); err != nil {

@@ -20,16 +20,16 @@ import (
 const (
 	childJob = "DRIFTD_STORE_TEST_JOB"
 	childDir = "DRIFTD_STORE_TEST_DIR"
-	// saveForever saves and says so, until it is killed.
+	// saveForever saves and prints the number of each save, until it is killed.
 	saveForever = "save"
-	// deliverForever saves, and delivers what is to be said, until it is killed.
+	// deliverForever saves and delivers the queued messages, until it is killed.
 	deliverForever = "deliver"
-	// saveUntilFull saves until no file may grow any more.
+	// saveUntilFull saves until files cannot grow further.
 	saveUntilFull = "full"
-	// makeKeyOnce asks for the sealer and says what it makes of a word.
+	// makeKeyOnce calls Sealer and prints the digest of a word.
 	makeKeyOnce = "key"
-	// migrateOnce opens the store, migrateWhenFull does so where no file may be larger
-	// than migrateLimit.
+	// migrateOnce opens the store; migrateWhenFull does so while no file may be larger than
+	// migrateLimit.
 	migrateOnce, migrateWhenFull = "migrate", "migrate-full"
 )
 
@@ -49,9 +49,9 @@ func runChild(job, dir string) int {
 	var err error
 	switch job {
 	case saveForever:
-		err = saveOn(dir)
+		err = resumeSaving(dir)
 	case deliverForever:
-		err = deliverOn(dir)
+		err = resumeDelivering(dir)
 	case saveUntilFull:
 		err = fill(dir)
 	case migrateOnce:
@@ -73,8 +73,8 @@ func runChild(job, dir string) int {
 	return 0
 }
 
-// saveOn goes on where the last process was killed.
-func saveOn(dir string) error {
+// resumeSaving continues from the last record that the killed process saved.
+func resumeSaving(dir string) error {
 	s, err := Open(dir, Options{})
 	if err != nil {
 		return err
@@ -93,31 +93,31 @@ func saveOn(dir string) error {
 	}
 }
 
-// numberedSize is how many resources a numbered record has.
+// numberedSize is the number of resources in a numbered record.
 const numberedSize = 200
 
-// numbered is the nth record of a series in which each scan finds a quarter of
-// the resources changed.
+// numbered returns the nth record of a series in which each scan changes a quarter of the
+// resources.
 func numbered(n int) Record {
 	resources := make([]model.Resource, numberedSize)
 	for i := range resources {
 		resources[i] = resource(fmt.Sprintf("shop/%04d", i), numberedValue(i, n))
 	}
-	return scan(n, []model.Finding{finding("f1", n, func(f *model.Finding) { f.Reason = strconv.Itoa(n) })}, look(n, resources...))
+	return scan(n, []model.Finding{finding("f1", n, func(f *model.Finding) { f.Reason = strconv.Itoa(n) })}, snapshotAt(n, resources...))
 }
 
-// numberedValue is the value that resource i has in the nth record.
+// numberedValue returns the value of resource i in the nth record.
 func numberedValue(i, n int) string {
 	changed := max(n-(i+n)%4, 0)
 	return fmt.Sprintf("%d changed in %d %s", i, changed, strings.Repeat("x", i))
 }
 
-// steps is how many things are done for one record: it is saved, and two
-// messages are begun and ended.
+// steps is the number of transactions for one record: one save, and the begin and the end of two
+// deliveries.
 const steps = 5
 
-// deliverOn goes on where the last process was killed.
-func deliverOn(dir string) error {
+// resumeDelivering continues from the last step that the killed process completed.
+func resumeDelivering(dir string) error {
 	s, err := Open(dir, Options{})
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func receiptIn(n int) string {
 	return fmt.Sprintf("receipt %d", n)
 }
 
-// noticed is the nth numbered record with two messages and a decision.
+// noticed returns the nth numbered record with two messages and a decision.
 func noticed(n int) Record {
 	rec := numbered(n)
 	rec.Notices = model.NoticeChange{Threads: []model.Thread{thread("slack", "t", n, 20)}, Paces: map[string]model.Pace{"slack": {Sent: []time.Time{minute(n)}}},
@@ -163,8 +163,7 @@ func noticed(n int) Record {
 	return rec
 }
 
-// stepOf finds out up to which step everything was done; an error when that is
-// half of one.
+// stepOf returns the last completed step. It returns an error if a step was stored partly.
 func stepOf(s *Store) (int, error) {
 	run, err := s.LastRun()
 	if errors.Is(err, ErrNotFound) {
@@ -177,24 +176,24 @@ func stepOf(s *Store) (int, error) {
 		return 0, err
 	}
 	want := noticed(n)
-	told, err := s.Notices()
+	notices, err := s.Notices()
 	if err != nil {
 		return 0, err
 	}
 	decided, err := s.Decisions()
-	if diff := cmp.Diff(want.Notices.Threads, told.Threads) + cmp.Diff(want.Notices.Paces, told.Paces) + cmp.Diff(want.Decisions["git"], decided); diff != "" || err != nil {
+	if diff := cmp.Diff(want.Notices.Threads, notices.Threads) + cmp.Diff(want.Notices.Paces, notices.Paces) + cmp.Diff(want.Decisions["git"], decided); diff != "" || err != nil {
 		return 0, fmt.Errorf("run %d: %w: %s", n, err, diff)
 	}
 	for step := range steps {
-		if same, err := waitsAt(s, n, step); same || err != nil {
+		if same, err := queuedAt(s, n, step); same || err != nil {
 			return n*steps + step, err
 		}
 	}
 	return 0, fmt.Errorf("run %d: what waits is that of no step", n)
 }
 
-// waitsAt tells whether that waits which has to after a step of record n.
-func waitsAt(s *Store, n, step int) (bool, error) {
+// queuedAt reports whether the queue is as expected after a step of record n.
+func queuedAt(s *Store, n, step int) (bool, error) {
 	queues, err := s.Queues()
 	ended := step / 2
 	if err != nil || queues["slack"].Length != 2-ended {
@@ -211,8 +210,8 @@ func waitsAt(s *Store, n, step int) (bool, error) {
 	return cmp.Equal(want, p), nil
 }
 
-// fill saves ever more until the disk is full, as far as a process can make
-// itself believe so, and then shows that the store is still good.
+// fill saves growing records until a limit on the file size, which stands for a full disk, and then
+// verifies that the store is intact.
 func fill(dir string) error {
 	if err := limitFiles(1 << 20); err != nil {
 		return err
@@ -234,13 +233,13 @@ func fill(dir string) error {
 	return s.Close()
 }
 
-// limitFiles lets no file of this process be larger.
+// limitFiles limits the size of the files of this process.
 func limitFiles(size uint64) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size})
 }
 
-// openOnce opens the store and closes it again.
+// openOnce opens and closes the store.
 func openOnce(dir string) error {
 	fmt.Println("open")
 	s, err := Open(dir, Options{})

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// TestKilledAtAnyMoment kills a process that saves in a loop, again and again,
-// and looks each time whether what it called saved is there, and whole.
-func TestKilledAtAnyMoment(t *testing.T) {
+// TestKilledWhileSaving repeatedly kills a process that saves in a loop, and verifies each time
+// that every acknowledged save is complete.
+func TestKilledWhileSaving(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	random := rand.New(rand.NewPCG(2, 30))
@@ -37,9 +37,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 }
 
-// TestKilledWhileDelivering kills a process that saves and delivers, and looks
-// each time whether all that it called done is done, and the next thing wholly
-// or not at all.
+// TestKilledWhileDelivering repeatedly kills a process that saves and delivers. It verifies each
+// time that every acknowledged step is stored, and the following one completely or not at all.
 func TestKilledWhileDelivering(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -72,8 +71,8 @@ func TestKilledWhileDelivering(t *testing.T) {
 	}
 }
 
-// killOnce starts a process that saves, kills it at a moment that may lie
-// anywhere in a save, and returns the last number that it gave out.
+// killOnce starts a process that saves, kills it after a random time, and returns the last number
+// that it printed.
 func killOnce(t *testing.T, job, dir string, random *rand.Rand) int {
 	t.Helper()
 	cmd := child(t, job, dir)
@@ -86,7 +85,7 @@ func killOnce(t *testing.T, job, dir string, random *rand.Rand) int {
 	}
 	lines := bufio.NewScanner(out)
 	last, patience := 0, random.IntN(4)
-	// A timer, and not a sleep: the kill has to hit a save at its random point.
+	// A timer instead of a sleep: the kill has to interrupt a save at a random point.
 	pause := time.Duration(random.IntN(12_000)) * time.Microsecond
 	for patience > 0 && lines.Scan() {
 		last = number(t, lines.Text())
@@ -109,13 +108,13 @@ func number(t *testing.T, line string) int {
 	t.Helper()
 	n, err := strconv.Atoi(line)
 	if err != nil {
-		t.Fatalf("the child said %q", line)
+		t.Fatalf("the child printed %q", line)
 	}
 	return n
 }
 
-// checkNumbered sees that the last record is there as a whole, and is at
-// least the one that was acknowledged.
+// checkNumbered verifies that the last record is complete and not older than the last acknowledged
+// one.
 func checkNumbered(t *testing.T, s *Store, acknowledged int) {
 	t.Helper()
 	run, err := s.LastRun()
@@ -144,8 +143,8 @@ func checkNumbered(t *testing.T, s *Store, acknowledged int) {
 	}
 }
 
-// TestFullDisk lets a process run into a limit of the size of files, which
-// needs no small disk and no rights.
+// TestFullDisk runs a process into a limit on the file size, which needs neither a small disk nor
+// privileges.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -165,7 +164,7 @@ func TestFullDisk(t *testing.T) {
 	if saves == 0 {
 		t.Fatalf("nothing was saved before the disk was full: %s", out)
 	}
-	says(t, fmt.Errorf("%s", message), fmt.Sprintf("save run run-%d", saves+1), "too large", "nothing of it was kept", dir, "has room")
+	wantTexts(t, fmt.Errorf("%s", message), fmt.Sprintf("save run run-%d", saves+1), "too large", "nothing was saved", dir, "free disk space")
 	s := openAt(t, dir, Options{})
 	run, err := s.LastRun()
 	if err != nil || run.ID != fmt.Sprintf("run-%d", saves) {

@@ -13,39 +13,39 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// A DamagedError says that the database file cannot be trusted. Nothing of it
-// was changed or lost: it lies at Moved, or still at Path when Moved is "".
+// A DamagedError reports that the database file is damaged. The file itself was not changed: it was
+// renamed to Moved, or is still at Path if Moved is "".
 type DamagedError struct {
 	Path  string
 	Moved string
 	Err   error
 }
 
-// Error names the file, where it lies now and what to do.
+// Error returns the file, its current path and what to do.
 func (e *DamagedError) Error() string {
 	if e.Moved == "" {
-		return fmt.Sprintf("%s is damaged (%v): put a backup in its place, or move it away and let `driftd scan` begin a new one", e.Path, e.Err)
+		return fmt.Sprintf("%s is damaged (%v): restore a backup to this path, or move the file away and run `driftd scan` to create a new one", e.Path, e.Err)
 	}
-	return fmt.Sprintf("%s was damaged (%v) and is set aside as %s: put a backup at %s, or start driftd again to begin a new one", e.Path, e.Err, e.Moved, e.Path)
+	return fmt.Sprintf("%s was damaged (%v) and was renamed to %s: restore a backup to %s, or start driftd again to create a new one", e.Path, e.Err, e.Moved, e.Path)
 }
 
-// Unwrap returns what is wrong with the file.
+// Unwrap returns the damage that was found.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// suspicious tells an error for which the file may be to blame.
+// suspicious reports whether damage to the file may have caused the error.
 func suspicious(err error) bool {
 	var p *panicError
 	return errors.As(err, &p) || errors.Is(err, errCorrupt) || errors.Is(err, berrors.ErrInvalid) ||
 		errors.Is(err, berrors.ErrVersionMismatch) || errors.Is(err, berrors.ErrChecksum)
 }
 
-// explain turns an error of opening the file into what the caller may see.
+// explain turns an error of opening the file into the error that Open returns.
 func (s *Store) explain(err error) error {
 	var number syscall.Errno
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		if s.owner != nil {
-			return &LockedError{Path: s.path} // no other writer: somebody reads
+			return &LockedError{Path: s.path} // this process owns the folder, so that the other one has the file open read-only
 		}
 		return &LockedError{Path: s.path, Holder: holder(filepath.Join(filepath.Dir(s.path), pidName))}
 	case suspicious(err):
@@ -53,24 +53,23 @@ func (s *Store) explain(err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: nothing has been scanned yet; run `driftd scan` first", err)
 	case errors.As(err, &number) && s.o.ReadOnly:
-		return fmt.Errorf("%w: run this as root, as the user that driftd runs as, or as one of its group: they may read the state folder %s", err, filepath.Dir(s.path))
+		return fmt.Errorf("%w: run this as root, as driftd's user, or as a member of its group, which can read the state folder %s", err, filepath.Dir(s.path))
 	case errors.As(err, &number):
 		return unwritable(filepath.Dir(s.path), err)
 	}
-	// What is left is bbolt's word on a file that is too short.
+	// bbolt returns an untyped error for a file that is too short.
 	return s.setAside(err)
 }
 
-// asideMark stands between a database's name and the time at which it was found
-// damaged.
+// asideMark separates a database's name from the time at which it was found damaged.
 const asideMark = ".damaged-"
 
-// SetAside returns the databases in a state folder that were damaged and set
-// aside, oldest first: nobody has looked after them yet.
+// SetAside returns the paths of the databases in a state folder that were damaged and renamed,
+// oldest first. driftd never removes them.
 func SetAside(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("look for damaged databases: %w", err)
+		return nil, fmt.Errorf("list damaged databases: %w", err)
 	}
 	var found []string
 	for _, entry := range entries {
@@ -82,8 +81,8 @@ func SetAside(dir string) ([]string, error) {
 	return found, nil
 }
 
-// setAside gives the damaged file another name, so that nothing takes it for
-// a good one and nothing overwrites it. A reader leaves it where it is.
+// setAside renames the damaged file, so that it is neither opened nor overwritten. A read-only
+// store leaves it in place.
 func (s *Store) setAside(cause error) *DamagedError {
 	damaged := &DamagedError{Path: s.path, Err: cause}
 	if s.o.ReadOnly {
@@ -107,17 +106,17 @@ func occupied(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// condemn looks into a suspicion that came up while the store was in use. It
-// looks with a second handle, because bbolt may have stumbled with its locks
-// held; this store answers nothing more, unless it was a mistake of driftd's
-// own, which is no damage and stays a panic.
-func (s *Store) condemn(cause error) error {
-	s.condemned.Lock()
-	defer s.condemned.Unlock()
+// confirmDamage handles an error that damage may have caused while the store was in use. It
+// verifies the file with a second handle, because bbolt's locks may still be held. The store then
+// returns a DamagedError from every call. If the cause was a panic and the file is intact, the panic is a bug
+// of driftd's and confirmDamage repeats it.
+func (s *Store) confirmDamage(cause error) error {
+	s.confirming.Lock()
+	defer s.confirming.Unlock()
 	if damaged := s.damaged.Load(); damaged != nil {
 		return damaged
 	}
-	// A shared lock lets the second handle in, and still no writer.
+	// A shared lock admits the second handle and still excludes writers.
 	if err := syscall.Flock(int(s.file.Fd()), syscall.LOCK_SH); err != nil {
 		cause = errors.Join(cause, err)
 	}

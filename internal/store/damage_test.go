@@ -31,7 +31,7 @@ func edit(tb testing.TB, dir string, change func([]byte) []byte) {
 	}
 }
 
-// flip inverts n bytes from offset at.
+// flip returns a function that inverts n bytes from offset at.
 func flip(at, n int) func([]byte) []byte {
 	return func(b []byte) []byte {
 		for i := range n {
@@ -47,12 +47,12 @@ func noise(n int) func([]byte) []byte {
 	return func([]byte) []byte {
 		b := make([]byte, n)
 		random := rand.NewChaCha8([32]byte{1})
-		_, _ = random.Read(b) // never fails
+		_, _ = random.Read(b) // never returns an error
 		return b
 	}
 }
 
-// both applies one change after another.
+// both returns a function that applies one change after the other.
 func both(first, second func([]byte) []byte) func([]byte) []byte {
 	return func(b []byte) []byte { return second(first(b)) }
 }
@@ -87,7 +87,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 			if !errors.As(err, &damaged) || damaged.Moved != "" {
 				t.Fatalf("a reader: got %v", err)
 			}
-			says(t, err, Path(dir), "backup")
+			wantTexts(t, err, Path(dir), "backup")
 			if diff := cmp.Diff([]string{fileName}, names(t, dir)); diff != "" {
 				t.Errorf("a reader leaves it where it is: %s", diff)
 			}
@@ -97,7 +97,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 			if !errors.As(err, &damaged) || damaged.Moved != moved || damaged.Path != Path(dir) || damaged.Err == nil {
 				t.Fatalf("got %v", err)
 			}
-			says(t, err, Path(dir), moved, "begin a new one", "backup")
+			wantTexts(t, err, Path(dir), moved, "create a new one", "backup")
 			if diff := cmp.Diff([]string{filepath.Base(moved)}, names(t, dir)); diff != "" {
 				t.Errorf("set aside and nothing made in its place: %s", diff)
 			}
@@ -151,8 +151,8 @@ func TestForeignDatabaseIsSetAside(t *testing.T) {
 	}
 }
 
-// TestOneMetaPageLost: bbolt keeps two, and goes by the other; the last save
-// may be lost with it, and that is said.
+// TestOneMetaPageLost: bbolt keeps two meta pages and uses the intact one. The last save may be
+// lost then, which is logged.
 func TestOneMetaPageLost(t *testing.T) {
 	t.Parallel()
 	for page := range 2 {
@@ -163,10 +163,10 @@ func TestOneMetaPageLost(t *testing.T) {
 			var log bytes.Buffer
 			s := openAt(t, dir, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 			if !strings.Contains(log.String(), "the last save may be missing") {
-				t.Errorf("not said: %q", log.String())
+				t.Errorf("not logged: %q", log.String())
 			}
 			for i := range 3 {
-				save(t, s, scan(i, nil, look(i, resource("shop/a", fmt.Sprint(i)))))
+				save(t, s, scan(i, nil, snapshotAt(i, resource("shop/a", fmt.Sprint(i)))))
 			}
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
@@ -174,13 +174,13 @@ func TestOneMetaPageLost(t *testing.T) {
 			log.Reset()
 			openAt(t, dir, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 			if log.Len() > 0 {
-				t.Errorf("said of a file that has healed: %q", log.String())
+				t.Errorf("logged for an intact file: %q", log.String())
 			}
 		})
 	}
 }
 
-// large is a store of some megabytes with a few scans in it.
+// large returns a store of several megabytes with a few scans.
 func large(t *testing.T) (dir string, s *Store) {
 	t.Helper()
 	dir = t.TempDir()
@@ -197,7 +197,7 @@ func large(t *testing.T) (dir string, s *Store) {
 	return dir, s
 }
 
-// useAll asks the store everything, and returns what went wrong.
+// useAll calls every method of the store and returns the errors.
 func useAll(s *Store, round int) error {
 	keys, err := s.Keys("name-000001")
 	errs := []error{err}
@@ -286,9 +286,8 @@ func overwrite(f *os.File, from int, change func([]byte)) error {
 	return err
 }
 
-// TestLostSectors writes noise or zeros over sectors anywhere: the store works,
-// or says that the file is damaged, or cannot find what a lost key led to; it
-// never crashes or hangs.
+// TestLostSectors overwrites random sectors with noise or zeros. The store then works, or returns a
+// DamagedError, or does not find a record whose key was lost; it never panics or hangs.
 func TestLostSectors(t *testing.T) {
 	t.Parallel()
 	dir, s := large(t)
@@ -310,7 +309,7 @@ func TestLostSectors(t *testing.T) {
 		if err := os.WriteFile(Path(scratch), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := tryOut(scratch); err != nil {
+		if err := openAndUse(scratch); err != nil {
 			found++
 		}
 	}
@@ -331,9 +330,9 @@ func loseSector(b []byte, random *rand.Rand) {
 	}
 }
 
-// tryOut opens and uses a store; it returns the damage that was found, and
-// panics at any other error.
-func tryOut(dir string) error {
+// openAndUse opens and uses a store. It returns the damage that was found, and panics on any other
+// error.
+func openAndUse(dir string) error {
 	s, err := Open(dir, Options{})
 	if err == nil {
 		err = errors.Join(useAll(s, 5), s.Close())
@@ -344,7 +343,7 @@ func tryOut(dir string) error {
 	return err
 }
 
-func TestOwnMistakeIsNoDamage(t *testing.T) {
+func TestPanicOfAnIntactFile(t *testing.T) {
 	t.Parallel()
 	dir := saved(t)
 	s, err := Open(dir, Options{})
@@ -357,7 +356,7 @@ func TestOwnMistakeIsNoDamage(t *testing.T) {
 				t.Errorf("got %v, want the panic", r)
 			}
 		}()
-		err = s.view("look", func(*txn) error { panic("my own mistake") })
+		err = s.view("test", func(*txn) error { panic("my own mistake") })
 		t.Errorf("no panic: %v", err)
 	}()
 	if diff := cmp.Diff([]string{fileName, pidName}, names(t, dir)); diff != "" {

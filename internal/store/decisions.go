@@ -10,26 +10,26 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A ReplacedError refuses to revoke a decision that another one has replaced: that
-// one would hold on.
+// A ReplacedError reports that a decision cannot be revoked because another one replaced it, which
+// would remain in force.
 type ReplacedError struct{ Decision model.Decision }
 
-// Error names the decision to revoke instead.
+// Error returns the decision to revoke instead.
 func (e *ReplacedError) Error() string {
 	return fmt.Sprintf("it was replaced by decision %s: revoke that one", e.Decision.ReplacedBy)
 }
 
-// A DeclaredError refuses to revoke a decision that stands in a file: the next
-// reading of the file would bring it back.
+// A DeclaredError reports that a decision cannot be revoked because it is declared in a file: the
+// next read of the file would add it again.
 type DeclaredError struct{ Decision model.Decision }
 
-// Error names the file and what to do.
+// Error returns the file and what to do.
 func (e *DeclaredError) Error() string {
-	return fmt.Sprintf("it stands in %s: remove it there", e.Decision.Via)
+	return fmt.Sprintf("it is declared in %s: remove it there", e.Decision.Via)
 }
 
-// Decisions returns what people decided, sorted by ID: what has ended too,
-// until Prune removes it.
+// Decisions returns all stored decisions, sorted by ID. Ended ones are included until Prune removes
+// them.
 func (s *Store) Decisions() ([]model.Decision, error) {
 	var list []model.Decision
 	err := s.view("read decisions", func(t *txn) (err error) {
@@ -39,12 +39,11 @@ func (s *Store) Decisions() ([]model.Decision, error) {
 	return list, err
 }
 
-// Decide stores decisions, and notes them on the open findings for which they
-// hold. A decision replaces an earlier one of its kind about the same finding and
-// basis, unless that is in a file: the earlier one stays stored as replaced, and
-// Replaces is set in list.
+// Decide stores decisions and applies them to the open findings that they cover. A decision
+// replaces an earlier one of its kind about the same finding and basis, unless the earlier one is
+// declared in a file. The earlier one stays stored as replaced, and Decide sets Replaces in list.
 func (s *Store) Decide(list []model.Decision, now time.Time) error {
-	return s.update("keep decisions", func(t *txn) error {
+	return s.update("save decisions", func(t *txn) error {
 		known, err := t.allDecisions()
 		if err != nil {
 			return err
@@ -73,12 +72,13 @@ func (s *Store) Decide(list []model.Decision, now time.Time) error {
 	})
 }
 
-// A topic is what no two standing decisions share that were made here.
+// A topic identifies the subject of a decision that was not declared in a file. At most one
+// decision in force has a given topic.
 type topic struct {
 	kind           model.DecisionKind
 	finding, basis string
 	subject        model.Target
-	// baseline is the ID of a baseline: each is about its own findings.
+	// baseline is the ID of a baseline, so that each has a topic of its own.
 	baseline string
 }
 
@@ -92,13 +92,13 @@ func topicOf(d *model.Decision) topic {
 	return topic{kind: d.Kind, basis: d.Basis, subject: d.Subject}
 }
 
-// Revoke removes the decision whose ID is or begins with idPrefix, and settles
-// the open findings anew. The error is ErrNotFound, ErrAmbiguous with the
-// candidates, a *DeclaredError, or a *ReplacedError.
+// Revoke removes the decision whose ID is or begins with idPrefix, and settles the open findings
+// again. The error is ErrNotFound, ErrAmbiguous with the candidates, a *DeclaredError, or a
+// *ReplacedError.
 func (s *Store) Revoke(idPrefix string, now time.Time) (model.Decision, error) {
 	var d model.Decision
 	err := s.update(fmt.Sprintf("revoke decision %q", idPrefix), func(t *txn) error {
-		id, err := complete(idPrefix, "it ended long ago", t.decisions)
+		id, err := complete(idPrefix, "it may have ended and been pruned; `driftd decisions` lists the stored ones", t.decisions)
 		if err != nil {
 			return err
 		}
@@ -123,8 +123,8 @@ func (s *Store) Revoke(idPrefix string, now time.Time) (model.Decision, error) {
 	return d, nil
 }
 
-// Settle notes on each open finding what was decided about it and holds now. It
-// returns how many are noted otherwise than before.
+// Settle sets on each open finding the decision that is in force for it now. It returns how many
+// findings changed.
 func (s *Store) Settle(now time.Time) (changed int, err error) {
 	err = s.update("settle findings", func(t *txn) error {
 		changed, err = t.settle(now)
@@ -156,14 +156,14 @@ func (t *txn) settle(now time.Time) (changed int, err error) {
 	return l.written, nil
 }
 
-// saveDecisions takes in what stands in files, and forgets that somebody was on
-// findings which are over.
+// saveDecisions replaces the decisions of the given files, and removes the acknowledgements of
+// findings that were resolved.
 func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.Finding) error {
 	over := map[string]bool{}
 	for i := range findings {
 		f := &findings[i]
 		if f.Resolved.IsZero() || f.MergedInto != "" {
-			continue // what was decided about a merged finding goes with the other
+			continue // the decisions on a merged finding apply to the finding that it was merged into
 		}
 		over[f.ID] = true
 		for _, id := range f.Merged {
@@ -173,14 +173,14 @@ func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.
 	if len(files)+len(over) == 0 {
 		return nil
 	}
-	stated := map[string]bool{}
+	declared := map[string]bool{}
 	for _, from := range slices.Sorted(maps.Keys(files)) {
 		for _, d := range files[from] {
 			d.From = from
 			if err := t.putDecision(&d); err != nil {
 				return err
 			}
-			stated[d.ID] = true
+			declared[d.ID] = true
 		}
 	}
 	known, err := t.allDecisions()
@@ -194,14 +194,14 @@ func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.
 		if d.From == "" {
 			read = d.Kind == model.Acknowledge && over[d.Finding]
 		}
-		if read && !stated[d.ID] {
+		if read && !declared[d.ID] {
 			gone = append(gone, []byte(d.ID))
 		}
 	}
 	return removeAll(t.decisions, gone)
 }
 
-// putDecision writes a decision, unless it is there as it should be.
+// putDecision writes a decision, unless the stored one is equal.
 func (t *txn) putDecision(d *model.Decision) error {
 	value, err := t.packJSON(d)
 	if err != nil {
@@ -232,7 +232,7 @@ func (t *txn) parseDecision(k, v []byte) (model.Decision, error) {
 		return d, fmt.Errorf("decision %q: %w", k, err)
 	}
 	if d.ID != string(k) {
-		return d, fmt.Errorf("%w: decision %q lies under %q", errCorrupt, d.ID, k)
+		return d, fmt.Errorf("%w: decision %q is stored under %q", errCorrupt, d.ID, k)
 	}
 	return d, nil
 }

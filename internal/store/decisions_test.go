@@ -13,7 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// decision is an acceptance of a finding as finding makes it, made at minute 0.
+// decision returns an acceptance, made at minute 0, of a finding as returned by finding.
 func decision(id, about string, edit ...func(*model.Decision)) model.Decision {
 	d := model.Decision{ID: id, Kind: model.Accept, Finding: about, Subject: model.Target{Key: key("shop/" + about)}, Basis: "basis",
 		Reason: "so be it", Owner: "team", By: "alice", At: start(), Via: "command line"}
@@ -31,8 +31,7 @@ func until(n int) func(*model.Decision) {
 	return func(d *model.Decision) { d.Until = minute(n) }
 }
 
-// inFile makes a decision one that stands in a declaration's file, about what a
-// resource shows.
+// inFile makes a decision one that is declared in a file, about a resource's current value.
 func inFile(from string) func(*model.Decision) {
 	return func(d *model.Decision) {
 		d.From, d.Via, d.Finding, d.Basis = from, from+"/acceptances.yaml:3", "", ""
@@ -42,7 +41,7 @@ func inFile(from string) func(*model.Decision) {
 
 func based(f *model.Finding) { f.Basis = "basis" }
 
-// decided is a store with the open findings a, b and c, and these decisions.
+// decided returns a store with the open findings a, b and c, and these decisions.
 func decided(t *testing.T, list ...model.Decision) *Store {
 	t.Helper()
 	s := openNew(t)
@@ -58,7 +57,7 @@ func decide(t *testing.T, s *Store, at int, list ...model.Decision) {
 	}
 }
 
-// decisions lists IDs.
+// decisions returns the IDs of the stored decisions.
 func decisions(t *testing.T, s *Store) string {
 	t.Helper()
 	list, err := s.Decisions()
@@ -72,7 +71,7 @@ func decisions(t *testing.T, s *Store) string {
 	return strings.Join(ids, " ")
 }
 
-// noted lists the open findings with the decision that is noted on each.
+// noted returns the IDs of the open findings that have a decision, with its ID.
 func noted(t *testing.T, s *Store) string {
 	t.Helper()
 	open, err := s.OpenFindings()
@@ -101,7 +100,7 @@ func TestDecide(t *testing.T) {
 		"ended":        {[]model.Decision{decision("1", "a", until(2))}, []model.Decision{decision("2", "b")}, "1 2", "b=2", "what ended is not noted, and is kept"},
 		"two at once":  {nil, []model.Decision{decision("1", "a"), decision("2", "a")}, "1 2", "a=2", "the last counts"},
 		"same id":      {[]model.Decision{decision("1", "a")}, []model.Decision{decision("1", "b")}, "1", "b=1", "an ID is one decision"},
-		"itself":       {[]model.Decision{decision("1", "a")}, []model.Decision{decision("1", "a")}, "1", "a=1", "said twice"},
+		"itself":       {[]model.Decision{decision("1", "a")}, []model.Decision{decision("1", "a")}, "1", "a=1", "decided twice"},
 		"changed":      {nil, []model.Decision{decision("1", "a", func(d *model.Decision) { d.Basis = "other" })}, "1", "", "it is another finding by now"},
 		"of a resource": {[]model.Decision{decision("1", "b", inFile("")), decision("2", "c", inFile(""))}, []model.Decision{decision("3", "b", inFile(""))},
 			"1 2 3", "b=3 c=2", "two about other resources are not about the same"},
@@ -125,8 +124,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestDecideReplaces: both decisions say which of them counts, and only the one that
-// counts can be revoked.
+// TestDecideReplaces: both decisions refer to each other, and only the one in force can be revoked.
 func TestDecideReplaces(t *testing.T) {
 	t.Parallel()
 	s := decided(t, decision("1", "a"), decision("old", "b", until(2)))
@@ -147,9 +145,9 @@ func TestDecideReplaces(t *testing.T) {
 	}
 }
 
-// TestDecideOnWhatWasMerged: a decision about a finding that was merged is noted
-// on the one that it was merged into.
-func TestDecideOnWhatWasMerged(t *testing.T) {
+// TestDecideOnMergedFinding: a decision about a merged finding applies to the finding that it was
+// merged into.
+func TestDecideOnMergedFinding(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
 	save(t, s, scan(0, []model.Finding{
@@ -185,9 +183,9 @@ func TestSettle(t *testing.T) {
 	}
 	f, versions, err := s.Finding("a")
 	if err != nil || len(versions) != 4 || !f.LastSeen.Equal(minute(0)) {
-		t.Errorf("each change is a version, and nobody has looked since: %d versions, last seen %s, %v", len(versions), f.LastSeen, err)
+		t.Errorf("each change is a version, and no scan followed: %d versions, last seen %s, %v", len(versions), f.LastSeen, err)
 	}
-	err = s.view("look", func(tx *txn) error {
+	err = s.view("test", func(tx *txn) error {
 		h, _, err := tx.head("a")
 		if err == nil && h.seen != withSource {
 			t.Errorf("a does not go with its source any more, and the next scan has to write it")
@@ -209,14 +207,14 @@ func TestRevoke(t *testing.T) {
 	cases := map[string]struct {
 		prefix, want, left string
 		err                error
-		says               []string
+		wantTexts          []string
 	}{
 		"whole":     {prefix: "ab12", want: "ab12", left: "b=file"},
 		"beginning": {prefix: "ab1", want: "ab12", left: "b=file"},
-		"two":       {prefix: "ab", left: "a=ab12 b=file", err: ErrAmbiguous, says: []string{"ab12", "ab2"}},
-		"none":      {prefix: "zz", left: "a=ab12 b=file", err: ErrNotFound, says: []string{`revoke decision "zz"`}},
+		"two":       {prefix: "ab", left: "a=ab12 b=file", err: ErrAmbiguous, wantTexts: []string{"ab12", "ab2"}},
+		"none":      {prefix: "zz", left: "a=ab12 b=file", err: ErrNotFound, wantTexts: []string{`revoke decision "zz"`}},
 		"empty":     {prefix: "", left: "a=ab12 b=file", err: ErrNotFound},
-		"in a file": {prefix: "fi", left: "a=ab12 b=file", says: []string{"it stands in git/acceptances.yaml:3: remove it there"}},
+		"in a file": {prefix: "fi", left: "a=ab12 b=file", wantTexts: []string{"it is declared in git/acceptances.yaml:3: remove it there"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -226,8 +224,8 @@ func TestRevoke(t *testing.T) {
 			if d.ID != c.want || (err == nil) != (c.want != "") || c.err != nil && !errors.Is(err, c.err) {
 				t.Fatalf("got %q, %v; want %q, %v", d.ID, err, c.want, c.err)
 			}
-			if c.says != nil {
-				says(t, err, c.says...)
+			if c.wantTexts != nil {
+				wantTexts(t, err, c.wantTexts...)
 			}
 			if declared := (*DeclaredError)(nil); errors.As(err, &declared) != (name == "in a file") {
 				t.Errorf("got %#v", err)
@@ -323,8 +321,7 @@ func TestRecent(t *testing.T) {
 	flipVersion(t, s, "b", minute(2))
 }
 
-// flipVersion makes a version of a finding unreadable, and the next time mends
-// it.
+// flipVersion makes a version of a finding unreadable. A second call restores it.
 func flipVersion(t *testing.T, s *Store, id string, at time.Time) {
 	t.Helper()
 	err := s.update("flip", func(tx *txn) error {
@@ -360,7 +357,7 @@ func TestPruneDecisions(t *testing.T) {
 		t.Errorf("what waits stays, however old: %v %s", err, diff)
 	}
 	if n, err := s.Notices(); err != nil || len(n.Threads) != 1 || len(n.Paces) != 1 {
-		t.Errorf("what was told stays: %v, %v", n, err)
+		t.Errorf("notified threads stay: %v, %v", n, err)
 	}
 }
 

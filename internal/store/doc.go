@@ -1,9 +1,8 @@
-// Package store keeps what driftd has seen: the values of every resource over
-// time, the findings with every value that they had, what people decided about
-// them, what receivers were told and are still to be told, and a record of each
-// run. It is one bbolt file, and this package is its only reader and writer.
+// Package store stores the values of every resource over time, the findings with all their
+// versions, the decisions, the sent and the queued notifications, and a record of each run. All of
+// it is in one bbolt file, and only this package reads and writes that file.
 //
-// A resource's value is stored once, compressed, under the SHA-256 of its JSON
-// form; a resource has a list of versions, each a moment and such a hash. A
-// scan that finds nothing changed writes its run record and nothing else.
+// A resource's value is stored once, compressed, under the SHA-256 of its JSON form. A resource has
+// a list of versions, each a time and such a digest. A scan that finds no change writes only its
+// run record.
 package store

@@ -16,19 +16,19 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// errCorrupt marks what this package could not have written.
+// errCorrupt is the error of stored data that this package could not have written.
 var errCorrupt = errors.New("corrupt")
 
-// A moment is a time as the store orders it: nanoseconds since 1970, in UTC.
+// A moment is a time in nanoseconds since 1970, in UTC.
 type moment int64
 
 const (
-	// never is the zero time.
+	// never is the moment of the zero time.
 	never moment = math.MinInt64
-	// withSource stands where a finding was last seen when its source was.
+	// withSource marks a finding as last seen at the time stored for its source.
 	withSource moment = math.MaxInt64
-	// farthest bounds how many seconds from 1970 a clock may claim (the year
-	// 2200), so that there is always room for a later moment.
+	// farthest bounds the seconds before and after 1970 of a moment (the year 2200), so that there
+	// is always a later moment.
 	farthest = 7_258_118_400
 )
 
@@ -47,22 +47,22 @@ func (m moment) time() time.Time {
 	return time.Unix(0, int64(m)).UTC()
 }
 
-// after returns m, or the moment just after last where a clock went back.
+// after returns m, or the moment just after last if m is not later than last because a clock went
+// back.
 func (m moment) after(last moment) moment { return max(m, last+1) }
 
-// append writes the moment so that bytes compare as moments do.
+// append appends the moment to b in a form whose byte order is the order of time.
 func (m moment) append(b []byte) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(m)^(1<<63))
 }
 
-// momentAt reads a moment from the first eight bytes of b.
+// momentAt decodes a moment from the first eight bytes of b.
 func momentAt(b []byte) moment { return moment(binary.BigEndian.Uint64(b) ^ (1 << 63)) }
 
-// A digest is the SHA-256 of a content; the zero digest means that the
-// resource is gone.
+// A digest is the SHA-256 of a content. The zero digest marks a resource as gone.
 type digest [sha256.Size]byte
 
-// appendKey writes a key so that bytes compare as keys do.
+// appendKey appends a key to b in a form whose byte order is the order of keys.
 func appendKey(b []byte, k model.Key) []byte {
 	b = append(append(b, k.Source...), 0)
 	b = append(append(b, k.Kind...), 0)
@@ -77,11 +77,11 @@ func parseKey(b []byte) (model.Key, error) {
 	return model.Key{Source: string(part[0]), Kind: string(part[1]), ID: string(part[2])}, nil
 }
 
-// under is how the keys begin of what belongs to a source, a finding or a
+// prefixOf returns the prefix of the keys of records that belong to a source, a finding or a
 // receiver.
-func under(name string) []byte { return append([]byte(name), 0) }
+func prefixOf(name string) []byte { return append([]byte(name), 0) }
 
-// validKey tells whether the key can be stored and found again.
+// validKey returns an error if the key cannot be encoded unambiguously.
 func validKey(k model.Key) error {
 	if k.Source == "" || strings.Contains(k.Source, "\x00") || strings.Contains(k.Kind, "\x00") {
 		return fmt.Errorf("key %q: want a source, and no NUL byte in source or kind", k.String())
@@ -89,11 +89,11 @@ func validKey(k model.Key) error {
 	return nil
 }
 
-// A state is what the store knows of one resource now.
+// A state is the current state of a resource.
 type state struct {
-	// num is the resource's own number; its versions lie under it.
+	// num is the resource's number, the prefix of the keys of its versions.
 	num uint64
-	// at is the moment of its last version.
+	// at is the time of its last version.
 	at    moment
 	sum   digest
 	place string
@@ -123,12 +123,12 @@ func parseState(b []byte) (state, error) {
 	}, nil
 }
 
-// versionKey is where the version of a resource at a moment lies.
+// versionKey returns the key of the version of a resource at a moment.
 func versionKey(num uint64, at moment) []byte {
 	return at.append(binary.BigEndian.AppendUint64(make([]byte, 0, 16), num))
 }
 
-// versionSum reads the digest of a stored version; the actor follows it.
+// versionSum decodes the digest at the beginning of a stored version. The actor follows it.
 func versionSum(v []byte) (digest, error) {
 	if len(v) == 0 {
 		return digest{}, nil
@@ -139,11 +139,11 @@ func versionSum(v []byte) (digest, error) {
 	return digest(v[:sha256.Size]), nil
 }
 
-// A head is what the store knows of one finding now, beside its versions.
+// A head is the current state of a finding.
 type head struct {
-	// at is the moment of its last version.
+	// at is the time of its last version.
 	at moment
-	// seen is when it was last seen, or withSource.
+	// seen is the time at which it was last seen, or withSource.
 	seen   moment
 	sum    digest
 	source string
@@ -170,21 +170,22 @@ func parseHead(b []byte) (head, error) {
 	}, nil
 }
 
-// A codec compresses what is stored. It is safe for use by many goroutines.
+// A codec compresses and decompresses contents. It is safe for use by many goroutines.
 type codec struct {
 	enc *zstd.Encoder
 	dec *zstd.Decoder
 }
 
 const (
-	// maxContent bounds what one record may hold, in bytes before compression.
+	// maxContent bounds the size of one record in bytes before compression.
 	maxContent = 256 << 20
-	// maxBlock is how much the smallest block of compressed data, of minBlock bytes,
-	// may stand for.
+	// maxBlock is the largest number of bytes that the smallest compressed block, of minBlock
+	// bytes, can expand to.
 	maxBlock, minBlock = 128 << 10, 4
-	// maxUnsaid bounds a content whose length the encoder leaves out.
-	maxUnsaid = 255
-	// withID names the content at hand in a record that was compressed with one.
+	// maxWithoutSize bounds the size of contents whose length the encoder leaves out.
+	maxWithoutSize = 255
+	// withID is the dictionary ID in records that were compressed with another content as the
+	// dictionary.
 	withID = 1
 )
 
@@ -203,14 +204,14 @@ func newCodec() (codec, error) {
 // pack compresses a content.
 func (c codec) pack(b []byte) ([]byte, error) {
 	if len(b) > maxContent {
-		return nil, fmt.Errorf("it has %d bytes, and the store keeps %d of one thing", len(b), maxContent)
+		return nil, fmt.Errorf("it has %d bytes; the store's limit for one record is %d", len(b), maxContent)
 	}
 	return c.enc.EncodeAll(b, nil), nil
 }
 
 func (c codec) unpack(b []byte) ([]byte, error) { return unpackBy(c.dec, b) }
 
-// packWith compresses a content of which much is in another one.
+// packWith compresses a content with a similar one as the dictionary.
 func (c codec) packWith(other, b []byte) ([]byte, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(withID, other), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
 	if err != nil {
@@ -219,7 +220,7 @@ func (c codec) packWith(other, b []byte) ([]byte, error) {
 	return enc.EncodeAll(b, nil), nil
 }
 
-// unpackWith returns a content that packWith compressed with the same other one.
+// unpackWith decompresses a content that packWith compressed with the same dictionary.
 func (c codec) unpackWith(other, b []byte) ([]byte, error) {
 	dec, err := zstd.NewReader(nil, zstd.WithDecoderDictRaw(withID, other), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxMemory(maxContent), zstd.WithDecodeAllCapLimit(true))
@@ -230,8 +231,8 @@ func (c codec) unpackWith(other, b []byte) ([]byte, error) {
 	return unpackBy(dec, b)
 }
 
-// unpackBy decompresses a content. It allocates no more than so many bytes can
-// stand for, whatever length they claim.
+// unpackBy decompresses a content. It bounds the allocation by the largest size that len(b) bytes
+// can expand to, and does not trust the size in the header.
 func unpackBy(dec *zstd.Decoder, b []byte) ([]byte, error) {
 	var head zstd.Header
 	if err := head.Decode(b); err != nil {
@@ -239,10 +240,10 @@ func unpackBy(dec *zstd.Decoder, b []byte) ([]byte, error) {
 	}
 	size := head.FrameContentSize
 	if !head.HasFCS {
-		size = maxUnsaid
+		size = maxWithoutSize
 	}
 	if most := uint64(len(b)/minBlock+1) * maxBlock; size > min(most, maxContent) {
-		return nil, fmt.Errorf("%w: decompress: %d bytes cannot stand for %d", errCorrupt, len(b), size)
+		return nil, fmt.Errorf("%w: decompress: %d bytes cannot expand to %d", errCorrupt, len(b), size)
 	}
 	raw, err := dec.DecodeAll(b, make([]byte, 0, size))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestOnlyTheLastRunListsExemptions keeps the count of the others.
+// TestOnlyTheLastRunListsExemptions verifies that earlier runs keep only the count.
 func TestOnlyTheLastRunListsExemptions(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)

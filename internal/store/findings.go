@@ -13,21 +13,20 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Filter says which findings are wanted. The zero Filter wants all that are
-// open.
+// A Filter selects findings. The zero Filter selects all open ones.
 type Filter struct {
-	// Since wants those that came up, changed or were resolved then or later.
+	// Since selects findings that were opened, changed or resolved at that time or later.
 	Since time.Time
-	// Verdicts wants these; empty wants all.
+	// Verdicts selects findings with one of these verdicts; empty selects all.
 	Verdicts []model.Verdict
-	// Source wants those of one source; "" wants all.
+	// Source selects the findings of one source; "" selects all.
 	Source string
-	// Resolved wants resolved ones too.
+	// Resolved selects resolved findings too.
 	Resolved bool
 }
 
-// A FindingVersion is one value that a finding had, from At until the next
-// version. Its LastSeen is when it was last seen so.
+// A FindingVersion is one version of a finding, from At until the next version. Its LastSeen is the
+// time at which the finding last had this version.
 type FindingVersion struct {
 	At      time.Time
 	Finding model.Finding
@@ -43,8 +42,8 @@ func (s *Store) OpenFindings() ([]model.Finding, error) {
 	return found, err
 }
 
-// Findings returns the findings that the filter wants, worst severity first,
-// then by key, then by verdict.
+// Findings returns the findings that the filter selects, worst severity first, then by key, then by
+// verdict.
 func (s *Store) Findings(f Filter) ([]model.Finding, error) {
 	var found []model.Finding
 	err := s.view("read findings", func(t *txn) (err error) {
@@ -59,8 +58,7 @@ func (s *Store) Findings(f Filter) ([]model.Finding, error) {
 	return found, err
 }
 
-// Recent returns the findings that were resolved at a moment or later, sorted
-// by ID.
+// Recent returns the findings that were resolved at or after since, sorted by ID.
 func (s *Store) Recent(since time.Time) ([]model.Finding, error) {
 	var found []model.Finding
 	err := s.view("read resolved findings", func(t *txn) (err error) {
@@ -72,7 +70,7 @@ func (s *Store) Recent(since time.Time) ([]model.Finding, error) {
 
 func worstFirst(a, b model.Finding) int { return model.CompareWorst(&a, &b) }
 
-// collect returns the findings of a bucket that the filter wants.
+// collect returns the findings of a bucket that the filter selects.
 func (t *txn) collect(b *bucket, f Filter) ([]model.Finding, error) {
 	var all []packed
 	since := momentOf(f.Since)
@@ -95,14 +93,14 @@ func (t *txn) collect(b *bucket, f Filter) ([]model.Finding, error) {
 	return slices.DeleteFunc(found, func(g model.Finding) bool { return !slices.Contains(f.Verdicts, g.Verdict) }), nil
 }
 
-// packed is a finding as it is kept, and when it was last seen.
+// packed is a compressed finding, and the time at which it was last seen.
 type packed struct {
 	seen moment
-	// content is a copy: it outlives the transaction.
+	// content is a copy, which remains valid after the transaction.
 	content []byte
 }
 
-// packed returns a finding as it is now.
+// packed returns the current version of a finding, compressed.
 func (t *txn) packed(id string, h *head) (packed, error) {
 	v := t.findings.get(findingKey(id, h.at))
 	if v == nil {
@@ -117,7 +115,7 @@ func (c codec) unpackFinding(p packed) (model.Finding, error) {
 	return f, err
 }
 
-// unpackAll unpacks findings on all cores, and keeps their order.
+// unpackAll decompresses findings on all cores and keeps their order.
 func (c codec) unpackAll(all []packed) ([]model.Finding, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -137,7 +135,7 @@ func (c codec) unpackAll(all []packed) ([]model.Finding, error) {
 	return found, errors.Join(errs...)
 }
 
-// finding returns a finding as it is now.
+// finding returns the current version of a finding.
 func (t *txn) finding(id string, h *head) (model.Finding, error) {
 	p, err := t.packed(id, h)
 	if err != nil {
@@ -163,14 +161,13 @@ func (c codec) parseFinding(v []byte) (model.Finding, error) {
 	return f, err
 }
 
-// Finding returns the finding whose ID is or begins with idPrefix, and every
-// value that it had, oldest first. The error is ErrNotFound, or ErrAmbiguous
-// with the candidates.
+// Finding returns the finding whose ID is or begins with idPrefix, and all its versions, oldest
+// first. The error is ErrNotFound, or ErrAmbiguous with the candidates.
 func (s *Store) Finding(idPrefix string) (model.Finding, []FindingVersion, error) {
 	var now model.Finding
 	var versions []FindingVersion
 	err := s.view(fmt.Sprintf("find finding %q", idPrefix), func(t *txn) error {
-		id, err := complete(idPrefix, "`driftd findings list` shows those that there are", t.open, t.resolved)
+		id, err := complete(idPrefix, "`driftd findings list` lists the findings", t.open, t.resolved)
 		if err != nil {
 			return err
 		}
@@ -190,11 +187,11 @@ func (s *Store) Finding(idPrefix string) (model.Finding, []FindingVersion, error
 	return now, versions, err
 }
 
-// maxCandidates bounds how many candidates an error names.
+// maxCandidates bounds the number of candidates that an error lists.
 const maxCandidates = 10
 
-// complete finds the only key of the buckets that is or begins with begin; hint
-// says what to do when there is none.
+// complete returns the only key of the buckets that is or begins with begin. hint is the advice in
+// the error if there is none.
 func complete(begin, hint string, buckets ...*bucket) (string, error) {
 	var ids []string
 	for _, b := range buckets {
@@ -216,12 +213,12 @@ func complete(begin, hint string, buckets ...*bucket) (string, error) {
 	if more := len(ids) - maxCandidates; more > 0 {
 		ids = append(ids[:maxCandidates], fmt.Sprintf("and %d more", more))
 	}
-	return "", fmt.Errorf("%w: it may be %s", ErrAmbiguous, strings.Join(ids, ", "))
+	return "", fmt.Errorf("%w: candidates are %s", ErrAmbiguous, strings.Join(ids, ", "))
 }
 
 func (t *txn) findingVersions(id string) ([]FindingVersion, error) {
 	var versions []FindingVersion
-	prefix := under(id)
+	prefix := prefixOf(id)
 	err := each(t.findings, prefix, func(k, v []byte) error {
 		at := bytes.TrimPrefix(k, prefix)
 		if len(at) != 8 {

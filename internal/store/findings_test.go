@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// finding is one that was seen at a minute, first at minute 0.
+// finding returns a finding that was first seen at minute 0 and last seen at the minute seen.
 func finding(id string, seen int, edit ...func(*model.Finding)) model.Finding {
 	live, declared := text("live"), text("declared")
 	f := model.Finding{
@@ -85,7 +85,7 @@ func TestFindingRoundTrip(t *testing.T) {
 	}
 }
 
-func TestFindingLife(t *testing.T) {
+func TestFindingVersions(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
 	life := []model.Finding{
@@ -221,17 +221,17 @@ func TestFindingByPrefix(t *testing.T) {
 	}
 	save(t, s, scan(0, all))
 	cases := map[string]struct {
-		prefix string
-		want   string
-		err    error
-		says   []string
+		prefix    string
+		want      string
+		err       error
+		wantTexts []string
 	}{
 		"whole":        {prefix: "abc2", want: "abc2"},
 		"beginning":    {prefix: "abd", want: "abd"},
 		"exact wins":   {prefix: "x", want: "x"},
-		"two":          {prefix: "abc", err: ErrAmbiguous, says: []string{"abc1", "abc2"}},
-		"many":         {prefix: "many", err: ErrAmbiguous, says: []string{"manya", "manyj", "and 5 more"}},
-		"none":         {prefix: "zz", err: ErrNotFound, says: []string{`"zz"`, "findings list"}},
+		"two":          {prefix: "abc", err: ErrAmbiguous, wantTexts: []string{"abc1", "abc2"}},
+		"many":         {prefix: "many", err: ErrAmbiguous, wantTexts: []string{"manya", "manyj", "and 5 more"}},
+		"none":         {prefix: "zz", err: ErrNotFound, wantTexts: []string{`"zz"`, "findings list"}},
 		"empty prefix": {prefix: "", err: ErrNotFound},
 	}
 	for name, c := range cases {
@@ -241,7 +241,7 @@ func TestFindingByPrefix(t *testing.T) {
 			if !errors.Is(err, c.err) || f.ID != c.want {
 				t.Fatalf("got %q, %v; want %q, %v", f.ID, err, c.want, c.err)
 			}
-			for _, say := range c.says {
+			for _, say := range c.wantTexts {
 				if !strings.Contains(err.Error(), say) {
 					t.Errorf("error %q does not name %q", err, say)
 				}
@@ -255,7 +255,7 @@ func TestFindingWithoutIDIsRefused(t *testing.T) {
 	s := openNew(t)
 	save(t, s, scan(0, []model.Finding{finding("a", 0)}))
 	for _, id := range []string{"", "a\x00b"} {
-		if err := s.Save(scan(1, []model.Finding{finding("b", 1), finding(id, 1)}, look(1, resource("shop/x", "1")))); err == nil {
+		if err := s.Save(scan(1, []model.Finding{finding("b", 1), finding(id, 1)}, snapshotAt(1, resource("shop/x", "1")))); err == nil {
 			t.Errorf("id %q: no error", id)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// everything makes a closed store with records in every bucket.
+// everything creates a closed store with records in every bucket.
 func everything(t *testing.T, dir string) {
 	t.Helper()
 	s, err := Open(dir, Options{})
@@ -33,10 +33,10 @@ func everything(t *testing.T, dir string) {
 		} else {
 			findings = append(findings, finding("b", 1, resolvedAt(2)))
 		}
-		rec := scan(i, findings, look(i, resources...))
+		rec := scan(i, findings, snapshotAt(i, resources...))
 		rec.Run.Sources = []model.SourceRun{{Name: "prod", Type: "kubernetes", Kinds: map[string]int{"kubernetes/ConfigMap": 2}}}
 		rec.Run.Declarations = []model.DeclarationRun{{Name: "infra", States: []model.StateRead{{Address: "a", Serial: 3}}}}
-		rec.FirstLooks = []model.FirstRead{{Source: "prod", Newest: minute(0)}}
+		rec.FirstReads = []model.FirstRead{{Source: "prod", Newest: minute(0)}}
 		rec.Notices = notices(i, 2)
 		rec.Decisions = map[string][]model.Decision{"git": {decision("d", "a")}}
 		save(t, s, rec)
@@ -50,11 +50,10 @@ func everything(t *testing.T, dir string) {
 	}
 }
 
-// A place is where a record lies in the file.
+// A place is the location of a record in the file.
 type place struct{ at, size int }
 
-// placesOf returns where the key and the value of the smallest record of each
-// bucket lie.
+// placesOf returns the locations of the key and the value of the smallest record of each bucket.
 func placesOf(t *testing.T, path string) map[string][]place {
 	t.Helper()
 	places := map[string][]place{}
@@ -74,27 +73,27 @@ func placesOf(t *testing.T, path string) map[string][]place {
 	where := func(b []byte) place {
 		return place{int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(whole)))), len(b)}
 	}
-	var look func(bucket string, page []byte)
+	var visit func(bucket string, page []byte)
 	at := func(id uint64) []byte { return whole[int(id)*size:] }
-	look = func(bucket string, page []byte) {
+	visit = func(bucket string, page []byte) {
 		leaf := binary.NativeEndian.Uint16(page[8:]) == leafFlag
 		list, _ := elements(page, leaf)
 		for _, e := range list {
 			switch {
 			case !leaf:
-				look(bucket, at(e.child))
+				visit(bucket, at(e.child))
 			case bucket != "":
 				if p := places[bucket]; p == nil || p[1].size > len(e.value) {
 					places[bucket] = []place{where(e.key), where(e.value)}
 				}
 			case binary.NativeEndian.Uint64(e.value) == 0:
-				look(string(e.key), e.value[16:])
+				visit(string(e.key), e.value[16:])
 			default:
-				look(string(e.key), at(binary.NativeEndian.Uint64(e.value)))
+				visit(string(e.key), at(binary.NativeEndian.Uint64(e.value)))
 			}
 		}
 	}
-	look("", at(meta.root))
+	visit("", at(meta.root))
 	return places
 }
 
@@ -118,9 +117,9 @@ func flipBit(t *testing.T, path string, at int, bit uint) {
 	}
 }
 
-// TestEveryFlippedBitOfARecordIsNamed flips each bit of one record of each bucket;
-// of a long value it flips the bits in steps, unless DRIFTD_TEST_FLIPS is "all".
-func TestEveryFlippedBitOfARecordIsNamed(t *testing.T) {
+// TestEveryFlippedBitOfARecordIsFound flips each bit of one record of each bucket. Of a long value
+// it flips only some bits, unless DRIFTD_TEST_FLIPS is "all".
+func TestEveryFlippedBitOfARecordIsFound(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	everything(t, dir)
@@ -150,7 +149,7 @@ func TestEveryFlippedBitOfARecordIsNamed(t *testing.T) {
 				}
 			}
 			if health, err := verifyFile(path, c); err != nil || !health.Whole() || health.Records == 0 {
-				t.Errorf("the file is as it was, and got %+v, %v", health, err)
+				t.Errorf("the file is unchanged, got %+v, %v", health, err)
 			}
 		})
 	}
@@ -167,8 +166,8 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// TestFlippedBitsAnywhere flips bits anywhere in the file. Each is named, or
-// changes nothing of what the file holds.
+// TestFlippedBitsAnywhere flips bits anywhere in the file. Each is reported, or changes no stored
+// data.
 func TestFlippedBitsAnywhere(t *testing.T) {
 	t.Parallel()
 	const seed = 18
@@ -234,9 +233,9 @@ func dump(t *testing.T, path string) string {
 	return out.String()
 }
 
-// TestLostAndMovedRecordsAreNamed changes the file by way of bbolt, so that all
-// its pages are well formed.
-func TestLostAndMovedRecordsAreNamed(t *testing.T) {
+// TestLostAndMovedRecordsAreFound changes the file through bbolt, so that all pages are well
+// formed.
+func TestLostAndMovedRecordsAreFound(t *testing.T) {
 	t.Parallel()
 	first := func(tx *bbolt.Tx, name string) (b *bbolt.Bucket, k, v []byte) {
 		b = tx.Bucket([]byte(name))
@@ -244,13 +243,13 @@ func TestLostAndMovedRecordsAreNamed(t *testing.T) {
 		return b, bytes.Clone(k), bytes.Clone(v)
 	}
 	cases := map[string]struct {
-		change func(*bbolt.Tx) error
-		says   []string
+		change    func(*bbolt.Tx) error
+		wantTexts []string
 	}{
 		"lost": {func(tx *bbolt.Tx) error {
 			b, k, _ := first(tx, openBucket)
 			return b.Delete(k)
-		}, []string{"bucket open", "holds 0 records, and 1 were written"}},
+		}, []string{"bucket open", "has 0 records, but 1 were written"}},
 		"under another key": {func(tx *bbolt.Tx) error {
 			b, k, v := first(tx, resourceBucket)
 			if err := b.Delete(k); err != nil {
@@ -263,11 +262,11 @@ func TestLostAndMovedRecordsAreNamed(t *testing.T) {
 			return tx.Bucket([]byte(resolvedBucket)).Put(k, v)
 		}, []string{"bucket resolved, record a", "checksum"}},
 		"an older version": {func(tx *bbolt.Tx) error {
-			// The record is well formed, and not the last that was written.
+			// The record is well formed, but is not the last one that was written.
 			b := newBucket(seenBucket, tx.Bucket([]byte(seenBucket)))
-			sealed, _ := b.seal(under("prod"), momentOf(minute(0)).append(nil))
-			return b.raw.Put(under("prod"), sealed)
-		}, []string{"bucket seen", "other records than were written"}},
+			sealed, _ := b.seal(prefixOf("prod"), momentOf(minute(0)).append(nil))
+			return b.raw.Put(prefixOf("prod"), sealed)
+		}, []string{"bucket seen", "not the ones that were written"}},
 		"sequence": {func(tx *bbolt.Tx) error {
 			return tx.Bucket([]byte(versionBucket)).SetSequence(1)
 		}, []string{"bucket versions", "sequence"}},
@@ -285,10 +284,10 @@ func TestLostAndMovedRecordsAreNamed(t *testing.T) {
 			_, err := tx.Bucket([]byte(openBucket)).CreateBucket([]byte("x"))
 			return err
 		}, []string{"bucket open", "key x is not a record"}},
-		"a note of nobody": {func(tx *bbolt.Tx) error {
+		"unknown note": {func(tx *bbolt.Tx) error {
 			b := newBucket(noteBucket, tx.Bucket([]byte(noteBucket)))
 			return b.put([]byte("x"), nil)
-		}, []string{"bucket notes, record x", "no such note"}},
+		}, []string{"bucket notes, record x", "unknown note"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -300,7 +299,7 @@ func TestLostAndMovedRecordsAreNamed(t *testing.T) {
 			if err != nil || health.Whole() {
 				t.Fatalf("got %+v, %v", health, err)
 			}
-			says(t, health.Err(), c.says...)
+			wantTexts(t, health.Err(), c.wantTexts...)
 		})
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A form is how the records of a bucket are read and written again.
+// A form is how the records of a bucket are decoded and encoded.
 type form struct {
 	bucket string
-	// again reads a record and returns what would be written for what was read.
+	// again decodes a record and encodes the result.
 	again func(c codec, k, v []byte) ([]byte, error)
 }
 
-// packed is the form of records that are compressed JSON behind a head.
+// packedForm is the form of records with a header and compressed JSON.
 func packedForm[T any](head int) func(codec, []byte, []byte) ([]byte, error) {
 	return func(c codec, _, v []byte) ([]byte, error) {
 		var value T
@@ -107,10 +107,10 @@ func forms() []form {
 				return nil, err
 			}
 			raw, err := c.packJSON(x)
-			return append(under(x.Receiver), raw...), err
+			return append(prefixOf(x.Receiver), raw...), err
 		}},
 		{noteBucket, func(c codec, k, v []byte) ([]byte, error) {
-			if err := (&txn{codec: c}).decodeNote(k, v); err != nil || !bytes.HasPrefix(k, []byte(lookNote)) {
+			if err := (&txn{codec: c}).decodeNote(k, v); err != nil || !bytes.HasPrefix(k, []byte(lastNote)) {
 				return v, err
 			}
 			return packedForm[model.SourceRun](8)(c, k, v)
@@ -136,8 +136,8 @@ func TestEveryBucketHasAForm(t *testing.T) {
 	}
 }
 
-// FuzzRecords reads arbitrary bytes as a record of each bucket: that never panics,
-// and what was read and written is read and written again as the same.
+// FuzzRecords decodes arbitrary bytes as a record of each bucket. That must not panic, and a
+// decoded record must decode to the same value after it is encoded again.
 func FuzzRecords(f *testing.F) {
 	all := forms()
 	for i, form := range all {
@@ -182,7 +182,7 @@ func fixtureRecords(tb testing.TB, name string) map[string][]byte {
 	records := map[string][]byte{}
 	s := openAt(tb, dir, Options{})
 	for i := range 3 {
-		rec := scan(i, []model.Finding{finding("a", i, reason(minute(i).String()))}, look(i, resource("shop/a", minute(i).String())))
+		rec := scan(i, []model.Finding{finding("a", i, reason(minute(i).String()))}, snapshotAt(i, resource("shop/a", minute(i).String())))
 		rec.Notices = notices(i, 1)
 		rec.Decisions = map[string][]model.Decision{"git": {decision("d", "a")}}
 		save(tb, s, rec)
@@ -205,12 +205,11 @@ func fixtureRecords(tb testing.TB, name string) map[string][]byte {
 	return records
 }
 
-// TestClaimedLengthAllocatesNothing decompresses a few bytes that claim to stand
-// for much.
-func TestClaimedLengthAllocatesNothing(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
+// TestClaimedLengthAllocatesNothing decompresses a few bytes whose header states a large size.
+func TestClaimedLengthAllocatesNothing(t *testing.T) { //nolint:paralleltest // it measures the allocations of the process
 	c := mustCodec(t)
 	for name, size := range map[string]uint64{"200 MB": 200 << 20, "an exabyte": 1 << 60} {
-		// A frame of one segment whose length has eight bytes, and a block of nothing.
+		// A frame of one segment with an eight-byte length, and an empty block.
 		b := []byte{0x28, 0xb5, 0x2f, 0xfd, 0xe0}
 		b = append(binary.LittleEndian.AppendUint64(b, size), 1, 0, 0)
 		var before, after runtime.MemStats
@@ -227,15 +226,15 @@ func TestClaimedLengthAllocatesNothing(t *testing.T) { //nolint:paralleltest // 
 	}
 }
 
-// FuzzFile verifies files whose bytes are changed: that never panics, and never
-// calls whole what cannot be used.
+// FuzzFile verifies files with changed bytes. That must not panic, and must not accept a file that
+// cannot be used.
 func FuzzFile(f *testing.F) {
 	dir := f.TempDir()
 	s, err := Open(dir, Options{})
 	if err != nil {
 		f.Fatal(err)
 	}
-	save(f, s, scan(0, []model.Finding{finding("a", 0)}, look(0, resource("shop/a", "1"))))
+	save(f, s, scan(0, []model.Finding{finding("a", 0)}, snapshotAt(0, resource("shop/a", "1"))))
 	if err := s.Close(); err != nil {
 		f.Fatal(err)
 	}

@@ -12,27 +12,25 @@ import (
 )
 
 const (
-	// lockTimeout is how long an opener waits for another process.
+	// lockTimeout is how long Open waits for another process.
 	lockTimeout = 200 * time.Millisecond
-	// growStep is by how much the file grows once it is larger than this.
-	// bbolt's own step of 16 MB would hide what a scan costs.
+	// growStep is the number of bytes by which the file grows once it is larger than this. bbolt's
+	// default of 16 MB would hide how much one scan adds.
 	growStep = 64 << 10
-	// mapped is how much address space a writer reserves, at no cost in memory
-	// or on disk. Each time that a file outgrows it, bbolt waits for all
-	// readers and copies what the transaction holds.
+	// mapped is the address space that a writer reserves, at no cost in memory or on disk. Each
+	// time the file outgrows it, bbolt waits for all readers and copies the pages of the
+	// transaction.
 	mapped   = 256 << 20
 	fileMode = 0o640
 )
 
-// A handle is an open database file with bbolt's lock on it: exclusive, or
-// shared when read-only.
+// A handle is an open database file with bbolt's lock on it: exclusive, or shared if read-only.
 type handle struct {
 	db   *bbolt.DB
 	file *os.File
 }
 
-// openHandle opens a file that exists. The error is suspicious when the file
-// is to blame.
+// openHandle opens an existing file. suspicious reports true for the error if the file is damaged.
 func openHandle(path string, readOnly bool, wait time.Duration) (*handle, error) {
 	h := &handle{}
 	err := guard(func() (err error) {
@@ -56,8 +54,8 @@ func openHandle(path string, readOnly bool, wait time.Duration) (*handle, error)
 	return nil, err
 }
 
-// openFile is os.OpenFile for bbolt, but it never makes a file, and it refuses
-// an empty one, which bbolt would take for a new database.
+// openFile is the os.OpenFile for bbolt. Unlike os.OpenFile it never creates a file, and it returns
+// an error for an empty one, which bbolt would initialize as a new database.
 func (h *handle) openFile(name string, flag int, mode os.FileMode) (*os.File, error) {
 	file, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
 	if err != nil {
@@ -74,8 +72,8 @@ func (h *handle) openFile(name string, flag int, mode os.FileMode) (*os.File, er
 	return file, nil
 }
 
-// checkSize finds a file that was cut off. Reading behind its end would be a
-// fault in the mapped memory.
+// checkSize returns an error if the file was truncated. Reading past its end would be a memory
+// fault.
 func (h *handle) checkSize() error {
 	info, err := h.file.Stat()
 	if err != nil {
@@ -89,10 +87,10 @@ func (h *handle) checkSize() error {
 	})
 }
 
-// oneMetaLost tells that one of the two meta pages fails its checksum. bbolt
-// then goes by the other, which may be one transaction older.
+// oneMetaLost reports whether one of the two meta pages fails its checksum. bbolt then uses the
+// other one, which may be one transaction older.
 func (h *handle) oneMetaLost() bool {
-	// What is read while it is being written may seem damaged once.
+	// A page that is read during a write may fail its checksum.
 	for range 3 {
 		_, first := readMeta(h.file, 0)
 		_, second := readMeta(h.file, int64(h.db.Info().PageSize))
@@ -105,10 +103,10 @@ func (h *handle) oneMetaLost() bool {
 
 func (h *handle) close() error { return h.db.Close() }
 
-// abandon lets go of a file that bbolt stumbled over. Its own locks may be held
-// for good, so bbolt is not asked; the mapping stays until the process ends,
-// and would keep the lock on the file. A file that is closed already, as where
-// bbolt saw the error itself, is fine.
+// abandon releases a file on which bbolt panicked. It does not call bbolt, whose own locks may
+// still be held. The mapping stays until the process ends and would keep the lock on the file, so
+// abandon unlocks it first. It returns nil for a file that is closed already, as bbolt does after
+// some errors.
 func (h *handle) abandon() error {
 	err := syscall.Flock(int(h.file.Fd()), syscall.LOCK_UN)
 	if errors.Is(err, syscall.EBADF) {
@@ -117,8 +115,8 @@ func (h *handle) abandon() error {
 	return errors.Join(err, h.file.Close())
 }
 
-// A panicError is what bbolt said of a damaged file, or a fault in the memory
-// that the file is mapped to.
+// A panicError is a panic of bbolt's on a damaged file, or a fault in the memory that the file is
+// mapped to.
 type panicError struct {
 	value any
 	stack []byte
@@ -126,8 +124,8 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprint(e.value) }
 
-// guard runs fn and turns a panic or a memory fault into a *panicError, and that
-// of a damaged record into its *RecordError.
+// guard runs fn. It returns a panic or a memory fault as a *panicError, and the panic of a damaged
+// record as its *RecordError.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -10,33 +10,33 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Version is one value that a resource had, from At until the next version.
+// A Version is one value of a resource, from At until the next version.
 type Version struct {
 	At time.Time
-	// Value is nil when the resource was gone.
+	// Value is nil if the resource was gone.
 	Value *model.Value
-	// Actor is who wrote it last, as the source told then.
+	// Actor is the last writer that the source reported at that time.
 	Actor model.Actor
 }
 
-// A ResourceChange is a resource that differs between two moments.
+// A ResourceChange is a resource that differs between two times.
 type ResourceChange struct {
 	Key model.Key
-	// Before and After are nil where there was no such resource.
+	// Before and After are nil if the resource did not exist then.
 	Before, After *model.Value
-	// At and Actor belong to the last change.
+	// At and Actor are those of the last change.
 	At    time.Time
 	Actor model.Actor
 }
 
-// History returns every value that the resource has had, oldest first, or
-// ErrNotFound for one that was never seen.
+// History returns all stored values of the resource, oldest first, or ErrNotFound if no scan has
+// read it.
 func (s *Store) History(key model.Key) ([]Version, error) {
 	var versions []Version
 	err := s.view("read history of "+key.String(), func(t *txn) error {
 		v := t.resources.get(appendKey(nil, key))
 		if v == nil {
-			return fmt.Errorf("%w: no scan has seen this resource", ErrNotFound)
+			return fmt.Errorf("%w: no scan has read this resource", ErrNotFound)
 		}
 		st, err := parseState(v)
 		if err != nil {
@@ -54,11 +54,11 @@ func (s *Store) History(key model.Key) ([]Version, error) {
 	return versions, nil
 }
 
-// maxObservations bounds how many values of one resource Observations returns.
+// maxObservations bounds the number of values of one resource that Observations returns.
 const maxObservations = 200
 
-// Observations returns the values that scans read of each resource, newest
-// first; none for a resource that no scan read.
+// Observations returns the values that scans read of each resource, newest first; none for a
+// resource that no scan read.
 func (s *Store) Observations(keys []model.Key) ([][]model.Observation, error) {
 	found := make([][]model.Observation, len(keys))
 	err := s.view("read observations", func(t *txn) (err error) {
@@ -99,7 +99,7 @@ func (t *txn) observations(key model.Key) ([]model.Observation, error) {
 	return list, nil
 }
 
-// version reads a stored version with its value.
+// version decodes a stored version and reads its value.
 func (t *txn) version(at moment, v []byte) (Version, error) {
 	sum, err := versionSum(v)
 	if err != nil {
@@ -115,14 +115,14 @@ func (t *txn) version(at moment, v []byte) (Version, error) {
 
 func versionActor(v []byte) (model.Actor, error) {
 	if len(v) == 0 {
-		return model.UnknownActor("the source does not tell who removed it"), nil
+		return model.UnknownActor("the source does not record who removed it"), nil
 	}
 	var actor model.Actor
 	err := parseJSON(v[sha256.Size:], &actor)
 	return actor, err
 }
 
-// value returns a content, nil for the zero digest.
+// value returns the value with this digest; nil for the zero digest.
 func (t *txn) value(sum digest) (*model.Value, error) {
 	if (sum == digest{}) {
 		return nil, nil
@@ -150,17 +150,17 @@ func (c codec) parseContent(sum digest, packed []byte) ([]byte, error) {
 		return nil, err
 	}
 	if sha256.Sum256(raw) != sum {
-		return nil, fmt.Errorf("%w: content %x is not what was stored", errCorrupt, sum)
+		return nil, fmt.Errorf("%w: content %x does not match its digest", errCorrupt, sum)
 	}
 	return raw, nil
 }
 
-// Keys returns the resources that text names, sorted: those whose key, as
-// Key.String writes it, is text or ends with "/" and text. Resources that are
-// gone count; what declarations declared does not.
+// Keys returns the keys of the resources that text names, sorted: those whose key, as Key.String
+// writes it, is text or ends with "/" and text. It includes resources that are gone, and excludes
+// declared ones.
 func (s *Store) Keys(text string) ([]model.Key, error) {
 	var keys []model.Key
-	// Most keys are told apart by their last bytes alone.
+	// Comparing the last bytes rules out most keys before they are parsed.
 	end := []byte(text[strings.LastIndex(text, "/")+1:])
 	err := s.view(fmt.Sprintf("find resource %q", text), func(t *txn) error {
 		return each(t.resources, nil, func(k, _ []byte) error {
@@ -180,19 +180,18 @@ func (s *Store) Keys(text string) ([]model.Key, error) {
 	return keys, err
 }
 
-// Changes returns what differs between two moments, sorted by key: of one
-// source, or of all live ones when source is "". What changed and changed back between
-// them is not in it.
+// Changes returns the resources that differ between two times, sorted by key: of one source, or of
+// all live ones if source is "". It leaves out a resource that changed and changed back.
 func (s *Store) Changes(source string, from, to time.Time) ([]ResourceChange, error) {
 	if from.After(to) {
-		return nil, fmt.Errorf("compare two moments: %s is after %s", from.Format(time.RFC3339), to.Format(time.RFC3339))
+		return nil, fmt.Errorf("compare two times: %s is after %s", from.Format(time.RFC3339), to.Format(time.RFC3339))
 	}
 	var prefix []byte
 	if source != "" {
-		prefix = under(source)
+		prefix = prefixOf(source)
 	}
 	var changes []ResourceChange
-	err := s.view("compare two moments", func(t *txn) error {
+	err := s.view("compare two times", func(t *txn) error {
 		return each(t.resources, prefix, func(k, v []byte) error {
 			st, err := parseState(v)
 			if err != nil || st.at <= momentOf(from) || source == "" && model.IsDeclared(string(k[:bytes.IndexByte(k, 0)])) {
@@ -210,12 +209,12 @@ func (s *Store) Changes(source string, from, to time.Time) ([]ResourceChange, er
 	return changes, err
 }
 
-// FirstLook is when the oldest value that is kept of a source was read; zero
-// when none is. What differs from before that moment is not known.
-func (s *Store) FirstLook(source string) (time.Time, error) {
+// OldestRead returns the time at which the oldest stored value of a source was read; zero if there
+// is none. Changes before that time are not known.
+func (s *Store) OldestRead(source string) (time.Time, error) {
 	first := never
-	err := s.view("find the first look at "+source, func(t *txn) error {
-		return each(t.resources, under(source), func(_, v []byte) error {
+	err := s.view("read the oldest value of "+source, func(t *txn) error {
+		return each(t.resources, prefixOf(source), func(_, v []byte) error {
 			st, err := parseState(v)
 			if err != nil {
 				return err
@@ -233,7 +232,7 @@ func (s *Store) FirstLook(source string) (time.Time, error) {
 	return first.time(), err
 }
 
-// change compares a resource with itself at two moments; nil means the same.
+// change compares the values of a resource at two times. It returns nil if they are equal.
 func (t *txn) change(num uint64, from, to moment) (*ResourceChange, error) {
 	_, was := versionAt(t.versions, num, from)
 	at, is := versionAt(t.versions, num, to)
@@ -256,8 +255,8 @@ func (t *txn) change(num uint64, from, to moment) (*ResourceChange, error) {
 	return c, err
 }
 
-// versionAt returns the version in force at a moment; nil, as for one that is
-// gone, when there was none yet.
+// versionAt returns the version of a resource that was current at a moment; nil if there was none
+// yet, or if the resource was gone.
 func versionAt(versions *bucket, num uint64, at moment) (moment, []byte) {
 	key := versionKey(num, at)
 	c := versions.cursor()

@@ -27,24 +27,24 @@ func TestActors(t *testing.T) {
 	r := resource("shop/a", "1")
 	r.OwnersFrom = "managedFields"
 	r.Owners = []model.Owner{{Name: "helm", At: start()}, {Name: "kubectl-edit", At: minute(1)}}
-	save(t, s, scan(2, nil, look(2, r)))
-	save(t, s, scan(3, nil, look(3)))
+	save(t, s, scan(2, nil, snapshotAt(2, r)))
+	save(t, s, scan(3, nil, snapshotAt(3)))
 	versions, err := s.History(r.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []model.Actor{
 		{Name: "kubectl-edit", At: minute(1), Via: "managedFields", Confidence: model.Likely},
-		model.UnknownActor("the source does not tell who removed it"),
+		model.UnknownActor("the source does not record who removed it"),
 	}
 	if diff := cmp.Diff(want, []model.Actor{versions[0].Actor, versions[1].Actor}); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// TestActorsOfLogs has a source without a record of owners, whose logs tell who
-// did what: who did it since the last version is named, and nobody before.
-func TestActorsOfLogs(t *testing.T) {
+// TestActorsOfAuditEvents has a source whose resources do not record their owners, but which has
+// audit events: only an actor since the last version is returned.
+func TestActorsOfAuditEvents(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
 	by := func(deed model.Action, name string, at time.Time) model.AuditEvent {
@@ -54,17 +54,17 @@ func TestActorsOfLogs(t *testing.T) {
 	made, edited, gone := by(model.Created, "terraform", start()), by(model.Edited, "carol", minute(3)), by(model.Deleted, "dave", minute(7))
 	seen := func(at int, value string, traces ...model.AuditEvent) model.Snapshot {
 		r := resource("shop/a", value)
-		snap := look(at, r)
+		snap := snapshotAt(at, r)
 		snap.AuditEvents = traces
 		return snap
 	}
 	save(t, s, scan(2, nil, seen(2, "1", made)))
 	save(t, s, scan(4, nil, seen(4, "2", made, edited)))
 	save(t, s, scan(6, nil, seen(6, "3", made, edited)))
-	last := look(8)
+	last := snapshotAt(8)
 	last.AuditEvents = []model.AuditEvent{made, edited, gone}
 	save(t, s, scan(8, nil, last))
-	nobody := (&model.Resource{}).LastWriter().Reason
+	unknown := (&model.Resource{}).LastWriter().Reason
 	versions, err := s.History(resource("shop/a", "1").Key)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestActorsOfLogs(t *testing.T) {
 	for _, v := range versions {
 		got = append(got, fmt.Sprint(v.Actor.Name, " ", v.Actor.Confidence, " ", v.Actor.Reason, " ", v.Value == nil))
 	}
-	want := []string{"terraform likely  false", "carol likely  false", "unknown unknown " + nobody + " false", "dave exact  true"}
+	want := []string{"terraform likely  false", "carol likely  false", "unknown unknown " + unknown + " false", "dave exact  true"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who did what (-want +got):\n%s", diff)
 	}
@@ -123,7 +123,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// shorten writes a change as "id before→after minute".
+// shorten formats a change as "id before→after minute".
 func shorten(c *ResourceChange) string {
 	side := func(v *model.Value) string {
 		if v == nil {
@@ -134,14 +134,14 @@ func shorten(c *ResourceChange) string {
 	return fmt.Sprintf("%s/%s %s→%s %s", c.Key.Source, c.Key.ID, side(c.Before), side(c.After), c.At.Sub(start()))
 }
 
-func TestFirstLook(t *testing.T) {
+func TestOldestRead(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
-	save(t, s, scan(1, nil, look(1, resource("a", "1"))))
-	save(t, s, scan(2, nil, look(2, resource("a", "2"), resource("b", "1"))))
+	save(t, s, scan(1, nil, snapshotAt(1, resource("a", "1"))))
+	save(t, s, scan(2, nil, snapshotAt(2, resource("a", "2"), resource("b", "1"))))
 	for source, want := range map[string]time.Time{"prod": minute(1), "pro": {}} {
-		if got, err := s.FirstLook(source); err != nil || !got.Equal(want) {
-			t.Errorf("FirstLook(%s) = %v, %v; want %v", source, got, err, want)
+		if got, err := s.OldestRead(source); err != nil || !got.Equal(want) {
+			t.Errorf("OldestRead(%s) = %v, %v; want %v", source, got, err, want)
 		}
 	}
 }
@@ -149,19 +149,19 @@ func TestFirstLook(t *testing.T) {
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
-	stage := look(1, resource("z", "1"))
+	stage := snapshotAt(1, resource("z", "1"))
 	stage.Source, stage.Resources[0].Source = "aaa", "aaa"
-	save(t, s, scan(0, nil, look(0, resource("a", "1"), resource("b", "1"), resource("c", "1"))))
+	save(t, s, scan(0, nil, snapshotAt(0, resource("a", "1"), resource("b", "1"), resource("c", "1"))))
 	save(t, s, scan(1, nil, stage))
-	save(t, s, scan(2, nil, look(2, resource("a", "2"), resource("b", "2"), resource("d", "1"))))
-	save(t, s, scan(4, nil, look(4, resource("a", "1"), resource("b", "3"), resource("c", "9"), resource("d", "1"))))
+	save(t, s, scan(2, nil, snapshotAt(2, resource("a", "2"), resource("b", "2"), resource("d", "1"))))
+	save(t, s, scan(4, nil, snapshotAt(4, resource("a", "1"), resource("b", "3"), resource("c", "9"), resource("d", "1"))))
 	cases := map[string]struct {
 		source   string
 		from, to time.Time
 		want     []string
 		reason   string
 	}{
-		"whole past":     {"prod", minute(-9), minute(9), []string{"prod/a -→1 4m0s", "prod/b -→3 4m0s", "prod/c -→9 4m0s", "prod/d -→1 2m0s"}, "before the first look there was nothing"},
+		"whole past":     {"prod", minute(-9), minute(9), []string{"prod/a -→1 4m0s", "prod/b -→3 4m0s", "prod/c -→9 4m0s", "prod/d -→1 2m0s"}, "there was nothing before the first read"},
 		"first change":   {"prod", minute(0), minute(3), []string{"prod/a 1→2 2m0s", "prod/b 1→2 2m0s", "prod/c 1→- 2m0s", "prod/d -→1 2m0s"}, "changed, removed, added"},
 		"changed back":   {"prod", minute(0), minute(4), []string{"prod/b 1→3 4m0s", "prod/c 1→9 4m0s", "prod/d -→1 2m0s"}, "a is what it was"},
 		"back":           {"prod", minute(2), minute(4), []string{"prod/a 2→1 4m0s", "prod/b 2→3 4m0s", "prod/c -→9 4m0s"}, "c came back"},

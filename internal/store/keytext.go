@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// keyText returns a key in the form in which people know the thing: a resource
-// as Key.String writes it, a moment as a time. Bytes that do not print are escaped.
+// keyText returns a key in readable form: a resource as Key.String writes it, a moment as a time.
+// It escapes bytes that are not printable.
 func keyText(bucket string, k []byte) string {
 	switch bucket {
 	case resourceBucket:
@@ -41,8 +41,8 @@ func keyText(bucket string, k []byte) string {
 
 func timeText(b []byte) string { return momentAt(b).time().Format(time.RFC3339Nano) }
 
-// printable escapes what does not print; NUL bytes, which separate the parts of
-// keys, become slashes.
+// printable escapes characters that are not printable. NUL bytes, which separate the parts of keys,
+// become slashes.
 func printable(s string) string {
 	quoted := fmt.Sprintf("%q", strings.ReplaceAll(s, "\x00", "/"))
 	return quoted[1 : len(quoted)-1]

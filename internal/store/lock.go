@@ -13,38 +13,38 @@ import (
 	"time"
 )
 
-// pidName is the file that says who writes to the folder. Its owner holds a
-// lock on it, so that one that was left behind is told from one in use.
+// pidName is the file that names the process that writes to the folder. That process holds a lock
+// on it, which distinguishes a file in use from one left behind by a crash.
 const pidName = "driftd.pid"
 
-// retryStep is how often a waiting opener tries again.
+// retryStep is the pause between two attempts to take the lock.
 const retryStep = 20 * time.Millisecond
 
-// A LockedError says that another process has the store open.
+// A LockedError reports that another process has the store open.
 type LockedError struct {
-	// Path of the database file.
+	// Path is the path of the database file.
 	Path string
-	// Holder is the other process's command line, number and start; "" when
-	// it is not known, as for one that only reads.
+	// Holder is the other process's command line, process ID and start time; "" if not known, as
+	// for a read-only process.
 	Holder string
 }
 
-// Error names the holder and what to do.
+// Error returns the holder and what to do.
 func (e *LockedError) Error() string {
 	if e.Holder == "" {
 		return fmt.Sprintf("%s is in use by another process: try again, or find it with: fuser %s", e.Path, e.Path)
 	}
-	return fmt.Sprintf("%s is in use by %s: stop that one first", e.Path, e.Holder)
+	return fmt.Sprintf("%s is in use by %s: stop that process first", e.Path, e.Holder)
 }
 
-// An owner is this process's right to write to a folder.
+// An owner is this process's exclusive right to write to a folder.
 type owner struct {
 	file *os.File
-	// unnamed is why the file does not tell who the owner is; nil when it does.
+	// unnamed is the error of writing the owner into the file; nil if it was written.
 	unnamed error
 }
 
-// takeOwnership waits a little for another writer to leave.
+// takeOwnership locks the folder. It waits up to wait for another writer to release it.
 func takeOwnership(dir string, now time.Time, wait time.Duration) (*owner, error) {
 	path := filepath.Join(dir, pidName)
 	for waited := time.Duration(0); ; waited += retryStep {
@@ -62,15 +62,15 @@ func takeOwnership(dir string, now time.Time, wait time.Duration) (*owner, error
 	}
 }
 
-// lockFile locks the file at path, making it where it is missing; it returns
-// nil while another process holds it.
+// lockFile creates the file at path if it is missing, and locks it. It returns nil if another
+// process holds the lock.
 func lockFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
 		return nil, err
 	}
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	// Its last owner may have removed it between the two calls.
+	// The previous owner may have removed the file between the two calls.
 	if err == nil && !replaced(file, path) {
 		return file, nil
 	}
@@ -83,7 +83,7 @@ func lockFile(path string) (*os.File, error) {
 	return nil, nil
 }
 
-// replaced tells that another file lies at path than the open one, or none.
+// replaced reports whether the file at path is missing or is not the open one.
 func replaced(file *os.File, path string) bool {
 	mine, err := file.Stat()
 	if err != nil {
@@ -96,8 +96,7 @@ func replaced(file *os.File, path string) bool {
 	return !os.SameFile(mine, there)
 }
 
-// sign writes who owns the file: the process's number, its command line, and
-// since when, a line each.
+// sign writes the process ID, the command line and the start time to the file, a line each.
 func sign(file *os.File, now time.Time) error {
 	command := strings.Join(strings.Fields(strings.Join(os.Args, " ")), " ")
 	text := fmt.Sprintf("%d\n%s\n%s\n", os.Getpid(), command, now.UTC().Format(time.RFC3339))
@@ -108,7 +107,7 @@ func sign(file *os.File, now time.Time) error {
 	return err
 }
 
-// release lets the next writer in.
+// release removes the file and releases the lock.
 func (o *owner) release() error {
 	err := os.Remove(o.file.Name())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,13 +116,14 @@ func (o *owner) release() error {
 	return errors.Join(err, o.file.Close())
 }
 
-// holder says who owns the folder now; "" when nobody does, or it is not said.
+// holder returns the process that owns the folder; "" if there is none, or if the file does not
+// name it.
 func holder(path string) string {
 	file, err := os.Open(path)
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer func() { _ = file.Close() }() // opened read-only
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
 		return ""
 	}

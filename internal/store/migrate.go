@@ -7,12 +7,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// batch is how many bytes a filler writes in one transaction. It bounds the
-// memory of a migration, whatever the size of the file.
+// batch is the number of bytes that a filler writes in one transaction. It bounds the memory of a
+// migration.
 const batch = 8 << 20
 
-// A filler writes records into a new store, in transactions of bounded size. A
-// file that is not finished never gets its name.
+// A filler writes records into a new store, in transactions of bounded size. The file is renamed to
+// its final name only when it is complete.
 type filler struct {
 	db      *bbolt.DB
 	c       codec
@@ -21,9 +21,9 @@ type filler struct {
 	written int
 }
 
-// fillStore lays a new store, and fills it with what fn adds.
+// fillStore creates the buckets of a new store and runs fn to fill them.
 func fillStore(db *bbolt.DB, c codec, version int, fn func(*filler) error) error {
-	if err := db.Update(func(tx *bbolt.Tx) error { return lay(tx, version) }); err != nil {
+	if err := db.Update(func(tx *bbolt.Tx) error { return createBuckets(tx, version) }); err != nil {
 		return err
 	}
 	f := &filler{db: db, c: c}
@@ -48,7 +48,7 @@ func (f *filler) begin() (err error) {
 }
 
 func (f *filler) fail(err error) error {
-	_ = f.tx.Rollback() // the file is thrown away
+	_ = f.tx.Rollback() // the file is discarded
 	return err
 }
 
@@ -59,7 +59,7 @@ func (f *filler) commit() error {
 	return f.tx.Commit()
 }
 
-// wrote begins another transaction where the one at hand is large enough.
+// wrote counts n written bytes, and begins a new transaction once the current one has batch bytes.
 func (f *filler) wrote(n int) error {
 	if f.written += n; f.written < batch {
 		return nil
@@ -70,8 +70,8 @@ func (f *filler) wrote(n int) error {
 	return f.begin()
 }
 
-// copied copies the records of an old bucket, which may be missing, into the
-// bucket that to returns, under the keys that rename returns; nil leaves one out.
+// copied copies the records of an old bucket, which may be nil, into the bucket that to returns,
+// under the keys that rename returns. It skips a record if rename returns nil.
 func (f *filler) copied(from *bbolt.Bucket, to func(*txn) *bucket, rename func(k []byte) []byte) error {
 	if from == nil {
 		return nil
@@ -92,11 +92,11 @@ func (f *filler) copied(from *bbolt.Bucket, to func(*txn) *bucket, rename func(k
 	return to(f.t).continueAt(from.Sequence())
 }
 
-// convert fills a store with what is in a file of schema version 1, which kept no
-// decisions and notices, or 2. Neither has checksums.
+// convert fills a store from a file of schema version 1, which has no decisions and notices, or 2.
+// Neither has checksums.
 func convert(old *bbolt.Tx, version int, to *filler) error {
 	if version < 1 {
-		return fmt.Errorf("version %d is too old for this driftd: use an earlier one first", version)
+		return fmt.Errorf("version %d is too old for this version of driftd: migrate it with an earlier version first", version)
 	}
 	for i, name := range bucketNames() {
 		var err error

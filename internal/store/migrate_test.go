@@ -16,10 +16,10 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// largeReceipts and receiptSize need several transactions of a migration.
+// largeReceipts and receiptSize make a migration need several transactions.
 const largeReceipts, receiptSize = 24, 256 << 10
 
-// migrateLimit is less than what a migration of them writes.
+// migrateLimit is less than the size of the file that a migration writes.
 const migrateLimit = 6 << 20
 
 // largeOld returns the content of a large database of an earlier version.
@@ -50,7 +50,7 @@ func largeOld(tb testing.TB, version string) []byte {
 func largeReceipt(tb testing.TB, c codec, i int) []byte {
 	tb.Helper()
 	text := make([]byte, receiptSize)
-	_, _ = rand.NewChaCha8([32]byte{byte(i)}).Read(text) // it never fails
+	_, _ = rand.NewChaCha8([32]byte{byte(i)}).Read(text) // never returns an error
 	packed, err := c.pack(fmt.Appendf(nil, "\"%x\"", text))
 	if err != nil {
 		tb.Fatal(err)
@@ -58,7 +58,7 @@ func largeReceipt(tb testing.TB, c codec, i int) []byte {
 	return packed
 }
 
-// checkMigrated opens a store and sees that what a large one held is there.
+// checkMigrated opens a store and verifies that it has the records of the large one.
 func checkMigrated(t *testing.T, dir string, runs int) {
 	t.Helper()
 	s := openAt(t, dir, Options{})
@@ -78,9 +78,8 @@ func checkMigrated(t *testing.T, dir string, runs int) {
 	}
 }
 
-// TestKilledWhileMigrating kills a process that migrates. The file is the old one
-// to the byte, or the new one with the old one beside it, and the next process
-// goes on with either.
+// TestKilledWhileMigrating kills a process during a migration. Afterwards the file is the old one,
+// unchanged, or the new one with a backup of the old one, and the next process can open either.
 func TestKilledWhileMigrating(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(18, 3))
@@ -123,8 +122,8 @@ func TestKilledWhileMigrating(t *testing.T) {
 	}
 }
 
-// killAt runs a process and kills it when a file has a size. It returns false if the
-// process had ended by itself.
+// killAt runs a process and kills it when a file reaches a size. It returns false if the process
+// had exited before.
 func killAt(t *testing.T, cmd *exec.Cmd, path string, size int64) bool {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
@@ -140,14 +139,14 @@ func killAt(t *testing.T, cmd *exec.Cmd, path string, size int64) bool {
 			return err != nil
 		case <-tick.C:
 			if info, err := os.Stat(path); err == nil && info.Size() >= size {
-				_ = cmd.Process.Signal(syscall.SIGKILL) // it may have ended just now
+				_ = cmd.Process.Signal(syscall.SIGKILL) // the process may have exited
 			}
 		}
 	}
 }
 
-// TestFullDiskWhileMigrating lets a process that migrates run into a limit of the
-// size of files. The old file stays, to the byte, and nothing else.
+// TestFullDiskWhileMigrating runs a migrating process into a limit on the file size. The old file
+// remains unchanged, and no other file is left.
 func TestFullDiskWhileMigrating(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"schema-1", "schema-2"} {
@@ -160,7 +159,7 @@ func TestFullDiskWhileMigrating(t *testing.T) {
 		if err == nil {
 			t.Fatalf("it was migrated: %s", out)
 		}
-		says(t, errors.New(string(out)), "migrate "+Path(dir), "too large", "has room", "the file is as it was")
+		wantTexts(t, errors.New(string(out)), "migrate "+Path(dir), "too large", "free disk space", "the file is unchanged")
 		if hash(t, Path(dir)) != sha256.Sum256(content) {
 			t.Error("the file is another one")
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Notices returns what receivers were told; its threads are sorted by ID.
+// Notices returns the stored threads, sorted by ID, and the paces of the receivers.
 func (s *Store) Notices() (model.Notices, error) {
 	var n model.Notices
 	err := s.view("read notices", func(t *txn) error {
@@ -42,8 +42,8 @@ func (t *txn) allPaces() (map[string]model.Pace, error) {
 	return paces, err
 }
 
-// SaveNotices keeps what receivers are told, and what is to be sent to them, in
-// one transaction. A message that waits already does not wait twice.
+// SaveNotices stores a change of the notices and queues its messages, in one transaction. It does
+// not queue a message whose key is queued already.
 func (s *Store) SaveNotices(change model.NoticeChange) error {
 	if change.Empty() {
 		return nil
@@ -52,8 +52,8 @@ func (s *Store) SaveNotices(change model.NoticeChange) error {
 }
 
 func (t *txn) saveNotices(change *model.NoticeChange) error {
-	// The messages come first: a thread that is forgotten keeps its receipt for
-	// what is still to be said in it.
+	// The messages are queued first: a thread that is removed keeps its receipt as long as a
+	// message of it is queued.
 	if err := t.enqueue(change.Messages); err != nil {
 		return err
 	}
@@ -83,10 +83,10 @@ func (t *txn) putThread(thread *model.Thread) error {
 	if err != nil {
 		return err
 	}
-	return t.replaceThread(thread.ID, append(under(thread.Receiver), packed...))
+	return t.replaceThread(thread.ID, append(prefixOf(thread.Receiver), packed...))
 }
 
-// replaceThread writes a thread, or removes it where the value is nil.
+// replaceThread writes a thread, or removes it if the value is nil.
 func (t *txn) replaceThread(id string, value []byte) error {
 	before, _, _ := bytes.Cut(t.threads.get([]byte(id)), []byte{0})
 	receiver := string(before)
@@ -109,12 +109,12 @@ func (t *txn) parseThread(k, v []byte) (model.Thread, error) {
 		return thread, fmt.Errorf("thread %q: %w", k, err)
 	}
 	if thread.ID != string(k) || thread.Receiver != string(receiver) {
-		return thread, fmt.Errorf("%w: thread %q of %q lies under %q", errCorrupt, thread.ID, thread.Receiver, k)
+		return thread, fmt.Errorf("%w: thread %q of %q is stored under %q", errCorrupt, thread.ID, thread.Receiver, k)
 	}
 	return thread, nil
 }
 
-// putPace writes how much a receiver was told, if it was told anything.
+// putPace writes the pace of a receiver, or removes it if it is empty.
 func (t *txn) putPace(receiver string, pace model.Pace) error {
 	if len(pace.Sent) == 0 && pace.Digest.IsZero() && pace.Held.IsZero() && pace.Untold == 0 {
 		return t.paces.remove([]byte(receiver))

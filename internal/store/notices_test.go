@@ -10,13 +10,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// message is one for a receiver, in a thread, said at minute 0.
+// message returns a message for a receiver in a thread, made at minute 0.
 func message(receiver, thread, key string) model.Message {
 	return model.Message{Key: key, Receiver: receiver, Kind: model.NewMessage, At: start(), Thread: thread, Title: "title of " + key,
 		Severity: model.High, NewsCount: 1, OpenCount: 1, News: []model.Item{{News: model.Appeared, Finding: finding("f", 0).Public()}}}
 }
 
-// thread is one of a receiver, with members that were told at a minute.
+// thread returns a thread of a receiver, whose members were notified at a minute.
 func thread(receiver, id string, at, members int) model.Thread {
 	t := model.Thread{ID: id, Receiver: receiver, Group: "group of " + id, Opened: start(), LastSent: minute(at), Sequence: at,
 		Members: map[string]model.Notified{}}
@@ -28,7 +28,7 @@ func thread(receiver, id string, at, members int) model.Thread {
 	return t
 }
 
-// notices is what a scan at a minute says in one thread of so many members.
+// notices returns the notices of a scan at a minute, in one thread with this number of members.
 func notices(at, members int) model.NoticeChange {
 	return model.NoticeChange{
 		Threads:  []model.Thread{thread("slack", "t", at, members)},
@@ -53,7 +53,7 @@ func TestNotices(t *testing.T) {
 		want    model.Notices
 		reason  string
 	}{
-		"nothing": {[]model.NoticeChange{{}}, model.Notices{}, "nothing was said"},
+		"nothing": {[]model.NoticeChange{{}}, model.Notices{}, "no notice"},
 		"threads": {[]model.NoticeChange{{Threads: []model.Thread{b, a}}}, model.Notices{Threads: []model.Thread{a, b}}, "sorted by ID"},
 		"changed": {[]model.NoticeChange{{Threads: []model.Thread{a, b}}, {Threads: []model.Thread{grown}}},
 			model.Notices{Threads: []model.Thread{grown, b}}, "a thread takes its own place, with all that it has"},
@@ -62,7 +62,7 @@ func TestNotices(t *testing.T) {
 		"paces": {[]model.NoticeChange{{Paces: map[string]model.Pace{"slack": pace, "mail": {Held: minute(1)}}}, {Paces: map[string]model.Pace{"mail": {Digest: minute(2)}}}},
 			model.Notices{Paces: map[string]model.Pace{"slack": pace, "mail": {Digest: minute(2)}}}, "each receiver has its own"},
 		"empty pace": {[]model.NoticeChange{{Paces: map[string]model.Pace{"slack": pace}}, {Paces: map[string]model.Pace{"slack": {}}}},
-			model.Notices{}, "a receiver that was told nothing lately keeps nothing"},
+			model.Notices{}, "a receiver without recent messages keeps nothing"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -88,18 +88,18 @@ func TestNotices(t *testing.T) {
 func TestSaveNoticesRefuses(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		change model.NoticeChange
-		says   string
+		change    model.NoticeChange
+		wantTexts string
 	}{
-		"no receiver":          {model.NoticeChange{Messages: []model.Message{message("", "t", "k")}}, "want both"},
-		"no key":               {model.NoticeChange{Messages: []model.Message{message("slack", "t", "")}}, "want both"},
-		"nul in receiver":      {model.NoticeChange{Messages: []model.Message{message("a\x00b", "t", "k")}}, "NUL"},
-		"nul in key":           {model.NoticeChange{Messages: []model.Message{message("a", "t", "k\x00")}}, "NUL"},
-		"nul in thread":        {model.NoticeChange{Messages: []model.Message{message("a", "t\x00", "k")}}, "NUL"},
-		"thread without id":    {model.NoticeChange{Threads: []model.Thread{thread("a", "", 1, 1)}}, "key required"},
-		"nul in thread's":      {model.NoticeChange{Threads: []model.Thread{thread("a\x00b", "t", 1, 1)}}, "NUL"},
-		"pace of nobody":       {model.NoticeChange{Paces: map[string]model.Pace{"": {Held: minute(1)}}}, "key required"},
-		"decision without one": {},
+		"no receiver":           {model.NoticeChange{Messages: []model.Message{message("", "t", "k")}}, "want a receiver and a key"},
+		"no key":                {model.NoticeChange{Messages: []model.Message{message("slack", "t", "")}}, "want a receiver and a key"},
+		"nul in receiver":       {model.NoticeChange{Messages: []model.Message{message("a\x00b", "t", "k")}}, "NUL"},
+		"nul in key":            {model.NoticeChange{Messages: []model.Message{message("a", "t", "k\x00")}}, "NUL"},
+		"nul in thread":         {model.NoticeChange{Messages: []model.Message{message("a", "t\x00", "k")}}, "NUL"},
+		"thread without id":     {model.NoticeChange{Threads: []model.Thread{thread("a", "", 1, 1)}}, "key required"},
+		"nul in thread's":       {model.NoticeChange{Threads: []model.Thread{thread("a\x00b", "t", 1, 1)}}, "NUL"},
+		"pace without receiver": {model.NoticeChange{Paces: map[string]model.Pace{"": {Held: minute(1)}}}, "key required"},
+		"decision without one":  {},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -108,11 +108,11 @@ func TestSaveNoticesRefuses(t *testing.T) {
 			rec := scan(1, []model.Finding{finding("x", 1)})
 			c.change.Messages = append([]model.Message{message("good", "g", "g.1")}, c.change.Messages...)
 			rec.Notices = c.change
-			if c.says == "" {
+			if c.wantTexts == "" {
 				rec.Decisions = map[string][]model.Decision{"git": {decision("", "f")}}
-				c.says = "key required"
+				c.wantTexts = "key required"
 			}
-			says(t, s.Save(rec), "save run run-1", c.says)
+			wantTexts(t, s.Save(rec), "save run run-1", c.wantTexts)
 			open, err := s.OpenFindings()
 			if queues, errQueues := s.Queues(); err != nil || errQueues != nil || len(open)+len(queues) != 0 {
 				t.Errorf("a record that is refused leaves something behind: %v, %v", open, queues)
@@ -125,7 +125,7 @@ func TestSaveNoticesRefuses(t *testing.T) {
 func TestUnchangedScanCostsItsRun(t *testing.T) {
 	t.Parallel()
 	files := map[string][]model.Decision{"old": nil}
-	for i := range 300 { // enough for pages of their own
+	for i := range 300 { // enough for several pages
 		files["git"] = append(files["git"], decision(fmt.Sprintf("d%d", i), "a"))
 	}
 	writes := func(s *Store, rec Record) int64 {
@@ -135,10 +135,10 @@ func TestUnchangedScanCostsItsRun(t *testing.T) {
 		return after.TxStats.GetSpill() - before.TxStats.GetSpill()
 	}
 	s := openNew(t)
-	first := scan(0, []model.Finding{finding("a", 0)}, look(0, resource("a", "1")))
+	first := scan(0, []model.Finding{finding("a", 0)}, snapshotAt(0, resource("a", "1")))
 	first.Notices, first.Decisions = notices(0, 50), files
 	save(t, s, first)
-	plain := scan(0, []model.Finding{finding("a", 0)}, look(0, resource("a", "1")))
+	plain := scan(0, []model.Finding{finding("a", 0)}, snapshotAt(0, resource("a", "1")))
 	want := writes(s, plain)
 	plain.Decisions = files
 	if got := writes(s, plain); got != want || want == 0 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// asNobody runs fn without the right to write where others may only read. A
-// thread whose rights were changed is given up with its goroutine.
+// asNobody runs fn without the permission to write to files of other users. The thread, whose
+// capabilities were dropped, ends with its goroutine.
 func asNobody(tb testing.TB, fn func()) {
 	tb.Helper()
 	done := make(chan struct{})
@@ -27,7 +27,7 @@ func asNobody(tb testing.TB, fn func()) {
 	<-done
 }
 
-// readable makes the folder and its file readable by all, writable by none.
+// readable makes the folder and its file readable by all and writable by none.
 func readable(tb testing.TB, dir string) {
 	tb.Helper()
 	for path, mode := range map[string]os.FileMode{filepath.Dir(dir): 0o755, dir: 0o555, Path(dir): 0o444} {
@@ -50,10 +50,10 @@ func TestReadOnlyFolder(t *testing.T) {
 	asNobody(t, func() {
 		for _, dir := range []string{empty, full, filepath.Join(empty, "below")} {
 			_, err := Open(dir, Options{})
-			says(t, err, "permission denied", dir, "may write")
+			wantTexts(t, err, "permission denied", dir, "can write")
 		}
 		_, err := Sealer(empty)
-		says(t, err, "permission denied", empty, "may write")
+		wantTexts(t, err, "permission denied", empty, "can write")
 		s, err := Open(full, Options{ReadOnly: true})
 		if err != nil {
 			t.Errorf("a reader needs no right to write: %v", err)
@@ -77,6 +77,6 @@ func TestUnreadableFile(t *testing.T) {
 	}
 	asNobody(t, func() {
 		_, err := Open(dir, Options{ReadOnly: true})
-		says(t, err, "permission denied", Path(dir), "may read the state folder")
+		wantTexts(t, err, "permission denied", Path(dir), "can read the state folder")
 	})
 }

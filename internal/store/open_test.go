@@ -19,7 +19,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// saved makes a store with one scan in it, closed, and returns its folder.
+// saved creates a store with one scan, closes it and returns its folder.
 func saved(tb testing.TB) string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -27,14 +27,14 @@ func saved(tb testing.TB) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	save(tb, s, scan(0, []model.Finding{finding("a", 0)}, look(0, resource("shop/a", "1"))))
+	save(tb, s, scan(0, []model.Finding{finding("a", 0)}, snapshotAt(0, resource("shop/a", "1"))))
 	if err := s.Close(); err != nil {
 		tb.Fatal(err)
 	}
 	return dir
 }
 
-// names lists a folder.
+// names returns the names of the files in a folder.
 func names(tb testing.TB, dir string) []string {
 	tb.Helper()
 	entries, err := os.ReadDir(dir)
@@ -48,11 +48,11 @@ func names(tb testing.TB, dir string) []string {
 	return list
 }
 
-// says fails unless the error holds every text.
-func says(tb testing.TB, err error, texts ...string) {
+// wantTexts fails unless the error contains every text.
+func wantTexts(tb testing.TB, err error, texts ...string) {
 	tb.Helper()
 	if err == nil {
-		tb.Fatalf("no error; want one that says %q", texts)
+		tb.Fatalf("no error; want one that contains %q", texts)
 	}
 	for _, text := range texts {
 		if !strings.Contains(err.Error(), text) {
@@ -61,7 +61,7 @@ func says(tb testing.TB, err error, texts ...string) {
 	}
 }
 
-func TestOpenMakesFolderAndFile(t *testing.T) {
+func TestOpenCreatesFolderAndFile(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "var", "driftd")
 	s := openAt(t, dir, Options{})
@@ -83,7 +83,7 @@ func TestOpenMakesFolderAndFile(t *testing.T) {
 	}
 }
 
-func TestOpenAfterCrashWhileMaking(t *testing.T) {
+func TestOpenAfterCrashWhileCreating(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{fileName + ".new", pidName} {
@@ -106,8 +106,8 @@ func TestClosedStoreAnswersWithError(t *testing.T) {
 		}
 	}
 	_, err = s.OpenFindings()
-	says(t, err, "read open findings", "not open")
-	says(t, s.Save(scan(0, nil)), "save run", "not open")
+	wantTexts(t, err, "read open findings", "not open")
+	wantTexts(t, s.Save(scan(0, nil)), "save run", "not open")
 	if s.Size() != 0 {
 		t.Error("a closed store has a size")
 	}
@@ -136,9 +136,9 @@ func TestTwoOpeners(t *testing.T) {
 				t.Fatalf("%s: got %v", c.reason, err)
 			}
 			if c.holder {
-				says(t, err, filepath.Base(os.Args[0]), "pid ", "since 2026-01-02T03:04:05Z", "stop that one")
+				wantTexts(t, err, filepath.Base(os.Args[0]), "pid ", "since 2026-01-02T03:04:05Z", "stop that process")
 			} else {
-				says(t, err, "another process", "fuser")
+				wantTexts(t, err, "another process", "fuser")
 			}
 			if err := first.Close(); err != nil {
 				t.Fatal(err)
@@ -155,7 +155,7 @@ func TestTwoReaders(t *testing.T) {
 	openAt(t, dir, Options{ReadOnly: true})
 }
 
-func TestStalePidIsNoObstacle(t *testing.T) {
+func TestStalePidFile(t *testing.T) {
 	t.Parallel()
 	dir := saved(t)
 	stale := "1\n/sbin/init\n2026-01-01T00:00:00Z\n"
@@ -164,7 +164,7 @@ func TestStalePidIsNoObstacle(t *testing.T) {
 	}
 	reader := openAt(t, dir, Options{ReadOnly: true})
 	_, err := Open(dir, Options{})
-	says(t, err, "another process")
+	wantTexts(t, err, "another process")
 	if strings.Contains(err.Error(), "init") {
 		t.Errorf("the error blames a process that is long gone: %v", err)
 	}
@@ -222,9 +222,9 @@ func TestReadOnlyChangesNoByte(t *testing.T) {
 	if got := history(t, s, "shop/a"); len(got) != 1 {
 		t.Errorf("got %q", got)
 	}
-	says(t, s.Save(scan(1, nil)), "save run run-1", "read-only")
+	wantTexts(t, s.Save(scan(1, nil)), "save run run-1", "read-only")
 	_, err := s.Prune(minute(5))
-	says(t, err, "prune", "read-only")
+	wantTexts(t, err, "prune", "read-only")
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestReadOnlyCreatesNothing(t *testing.T) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("got %v, want one that errors.Is fs.ErrNotExist", err)
 		}
-		says(t, err, Path(dir), "driftd scan")
+		wantTexts(t, err, Path(dir), "driftd scan")
 		if _, err := os.Stat(Path(dir)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the reader made a file: %v", err)
 		}
@@ -263,7 +263,7 @@ func TestFolderIsAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(dir, Options{})
-	says(t, err, dir, "may write")
+	wantTexts(t, err, dir, "can write")
 }
 
 func TestRemovedWhileOpen(t *testing.T) {
@@ -276,7 +276,7 @@ func TestRemovedWhileOpen(t *testing.T) {
 	if err := os.Remove(Path(dir)); err != nil {
 		t.Fatal(err)
 	}
-	says(t, s.Save(scan(1, nil)), Path(dir), "removed or replaced")
+	wantTexts(t, s.Save(scan(1, nil)), Path(dir), "removed or replaced")
 	if _, err := s.LastRun(); err != nil {
 		t.Errorf("what was read can still be read: %v", err)
 	}
@@ -304,7 +304,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	before := hash(t, Path(dir))
 	for _, o := range []Options{{}, {ReadOnly: true}} {
 		_, err := Open(dir, o)
-		says(t, err, Path(dir), "version 7", "up to 3", "upgrade driftd")
+		wantTexts(t, err, Path(dir), "version 7", "up to 3", "upgrade driftd")
 	}
 	if hash(t, Path(dir)) != before {
 		t.Error("the file was changed")
@@ -320,7 +320,7 @@ func TestMigration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	save(t, s, scan(2, nil, look(2, resource("shop/a", "3"))))
+	save(t, s, scan(2, nil, snapshotAt(2, resource("shop/a", "3"))))
 	if diff := cmp.Diff([]string{"0s 1", "1m0s 2", "2m0s 3"}, history(t, s, "shop/a")); diff != "" {
 		t.Error(diff)
 	}
@@ -342,12 +342,12 @@ func TestMigration(t *testing.T) {
 	}
 }
 
-func TestMigrationThatFailsChangesNothing(t *testing.T) {
+func TestFailedMigrationChangesNothing(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		version string
-		convert func(*bbolt.Tx, int, *filler) error
-		says    string
+		version   string
+		convert   func(*bbolt.Tx, int, *filler) error
+		wantTexts string
 	}{
 		"conversion fails": {"1", func(*bbolt.Tx, int, *filler) error { return errors.New("no such thing") }, "no such thing"},
 		"too old":          {"0", convert, "too old"},
@@ -362,7 +362,7 @@ func TestMigrationThatFailsChangesNothing(t *testing.T) {
 			})
 			before := hash(t, Path(dir))
 			_, err := open(dir, Options{}, schema{version: 3, convert: c.convert})
-			says(t, err, "from schema version "+c.version+" to 3", c.says, "as it was")
+			wantTexts(t, err, "from schema version "+c.version+" to 3", c.wantTexts, "the file is unchanged")
 			if hash(t, Path(dir)) != before {
 				t.Error("the file was changed")
 			}
@@ -373,12 +373,12 @@ func TestMigrationThatFailsChangesNothing(t *testing.T) {
 	}
 }
 
-func TestLogSaysWhatHappensToTheFile(t *testing.T) {
+func TestLogOfFileEvents(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	dir := t.TempDir()
 	openAt(t, dir, Options{Log: slog.New(slog.NewTextHandler(&out, nil))})
-	if !strings.Contains(out.String(), "created a new store") || !strings.Contains(out.String(), dir) {
+	if !strings.Contains(out.String(), "created a store") || !strings.Contains(out.String(), dir) {
 		t.Errorf("a new store is begun silently: %q", out.String())
 	}
 }

@@ -9,14 +9,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// NextOutboxEntry returns what waits longest for a receiver; ok is false where
-// nothing does. A message stays the next until EndDelivery or DropMessage
-// removes it.
+// NextOutboxEntry returns the oldest queued message for a receiver; ok is false if there is none.
+// The message remains the next one until EndDelivery or DropMessage removes it.
 func (s *Store) NextOutboxEntry(receiver string) (entry model.OutboxEntry, ok bool, err error) {
 	var p model.OutboxEntry
 	err = s.view("read next message for "+receiver, func(t *txn) error {
-		k, v := t.outbox.cursor().seek(under(receiver))
-		if !bytes.HasPrefix(k, under(receiver)) {
+		k, v := t.outbox.cursor().seek(prefixOf(receiver))
+		if !bytes.HasPrefix(k, prefixOf(receiver)) {
 			return nil
 		}
 		q, m, err := t.parseMessage(k, v)
@@ -36,9 +35,8 @@ func (s *Store) NextOutboxEntry(receiver string) (entry model.OutboxEntry, ok bo
 	return p, ok, nil
 }
 
-// BeginDelivery notes that a message is being delivered, so that whoever comes
-// after a crash knows that it may have arrived. A message that does not wait
-// any more is no error.
+// BeginDelivery records that the delivery of a message has begun, so that after a crash the message
+// is known as one that may have arrived. It returns nil if the message is not queued.
 func (s *Store) BeginDelivery(receiver, key string) error {
 	return s.update("begin delivery of "+key, func(t *txn) error {
 		k, q, err := t.waiting(receiver, func(q *queued) bool { return q.key == key })
@@ -50,21 +48,21 @@ func (s *Store) BeginDelivery(receiver, key string) error {
 	})
 }
 
-// EndDelivery removes a message that arrived. A receipt is kept for what is
-// said later in the message's thread, for as long as that is known; "" leaves
-// the one that there is. A message that does not wait any more is no error.
+// EndDelivery removes a delivered message. It stores the receipt for later messages of the thread,
+// as long as the thread is stored; with "" it keeps the stored receipt. It returns nil if the
+// message is not queued.
 func (s *Store) EndDelivery(receiver, key, receipt string) error {
 	return s.update("end delivery of "+key, func(t *txn) error { return t.dequeue(receiver, key, receipt) })
 }
 
-// DropMessage removes a message that nobody delivers any more. One that does
-// not wait is no error.
+// DropMessage removes a message that is not to be delivered. It returns nil if the message is not
+// queued.
 func (s *Store) DropMessage(receiver, key string) error {
 	return s.update("drop message "+key, func(t *txn) error { return t.dequeue(receiver, key, "") })
 }
 
-// Queues returns what waits, by receiver; a receiver for which nothing waits,
-// and which is told everything, is not in it.
+// Queues returns the queue of each receiver that has queued messages, or findings left out of
+// messages.
 func (s *Store) Queues() (map[string]model.Queue, error) {
 	queues := map[string]model.Queue{}
 	err := s.view("read queues", func(t *txn) error {
@@ -101,8 +99,8 @@ func (s *Store) Queues() (map[string]model.Queue, error) {
 	return queues, nil
 }
 
-// A queued message is an entry of the outbox. What is asked for without the
-// message itself stands before it.
+// A queued message is an entry of the outbox. The fields that are needed without the message itself
+// precede the compressed message.
 type queued struct {
 	begun       bool
 	at          moment
@@ -131,12 +129,12 @@ func parseQueued(v []byte) (queued, error) {
 	return queued{begun: v[0] == 1, at: momentAt(v[1:]), key: string(part[0]), thread: string(part[1]), packed: part[2]}, nil
 }
 
-// queueKey is where a message for a receiver lies.
+// queueKey returns the key of a message for a receiver.
 func queueKey(receiver string, num uint64) []byte {
-	return binary.BigEndian.AppendUint64(under(receiver), num)
+	return binary.BigEndian.AppendUint64(prefixOf(receiver), num)
 }
 
-// receiverOf reads the receiver from a queueKey.
+// receiverOf decodes the receiver from a queueKey.
 func receiverOf(k []byte) (string, error) {
 	if n := len(k) - 9; n >= 0 && k[n] == 0 {
 		return string(k[:n]), nil
@@ -144,7 +142,7 @@ func receiverOf(k []byte) (string, error) {
 	return "", fmt.Errorf("%w: outbox key %q", errCorrupt, k)
 }
 
-func receiptKey(receiver, thread string) []byte { return append(under(receiver), thread...) }
+func receiptKey(receiver, thread string) []byte { return append(prefixOf(receiver), thread...) }
 
 func (t *txn) parseMessage(k, v []byte) (queued, model.Message, error) {
 	var m model.Message
@@ -160,18 +158,18 @@ func (t *txn) parseMessage(k, v []byte) (queued, model.Message, error) {
 		return q, m, fmt.Errorf("message %q: %w", q.key, err)
 	}
 	if m.Receiver != receiver || m.Key != q.key || m.Thread != q.thread || momentOf(m.At) != q.at {
-		return q, m, fmt.Errorf("%w: message %q for %q lies under %q for %q", errCorrupt, m.Key, m.Receiver, q.key, receiver)
+		return q, m, fmt.Errorf("%w: message %q for %q is stored under %q for %q", errCorrupt, m.Key, m.Receiver, q.key, receiver)
 	}
 	return q, m, nil
 }
 
-// enqueue puts messages behind those that wait, unless they wait already.
+// enqueue appends messages to the queues of their receivers, except those that are queued already.
 func (t *txn) enqueue(messages []model.Message) error {
 	known := map[string]map[string]bool{}
 	for i := range messages {
 		m := &messages[i]
 		if m.Receiver == "" || m.Key == "" || strings.Contains(m.Receiver+m.Key+m.Thread, "\x00") {
-			return fmt.Errorf("message %q for receiver %q: want both, and no NUL byte in them or in the thread", m.Key, m.Receiver)
+			return fmt.Errorf("message %q for receiver %q: want a receiver and a key, and no NUL byte in them or in the thread", m.Key, m.Receiver)
 		}
 		if known[m.Receiver] == nil {
 			keys, err := t.queuedKeys(m.Receiver)
@@ -213,11 +211,11 @@ func (t *txn) queuedKeys(receiver string) (map[string]bool, error) {
 	return keys, err
 }
 
-// waiting finds the first message for a receiver that is wanted; the key is nil
-// when none is.
+// waiting returns the first queued message for a receiver for which wanted returns true; the key is
+// nil if there is none.
 func (t *txn) waiting(receiver string, wanted func(*queued) bool) (key []byte, q queued, err error) {
 	c := t.outbox.cursor()
-	for k, v := c.seek(under(receiver)); bytes.HasPrefix(k, under(receiver)); k, v = c.next() {
+	for k, v := c.seek(prefixOf(receiver)); bytes.HasPrefix(k, prefixOf(receiver)); k, v = c.next() {
 		q, err := parseQueued(v)
 		if err != nil {
 			return nil, q, err
@@ -229,7 +227,7 @@ func (t *txn) waiting(receiver string, wanted func(*queued) bool) (key []byte, q
 	return nil, queued{}, nil
 }
 
-// dequeue removes a message, and keeps the receipt for its thread.
+// dequeue removes a message and stores the receipt of its thread.
 func (t *txn) dequeue(receiver, key, receipt string) error {
 	k, q, err := t.waiting(receiver, func(q *queued) bool { return q.key == key })
 	if err != nil || k == nil {
@@ -250,11 +248,10 @@ func (t *txn) dequeue(receiver, key, receipt string) error {
 	return t.release(receiver, q.thread)
 }
 
-// release forgets the receipt of a thread that is not known any more, once
-// nothing of it waits.
+// release removes the receipt of a thread that is not stored, unless a message of it is queued.
 func (t *txn) release(receiver, thread string) error {
 	key := receiptKey(receiver, thread)
-	if t.receipts.get(key) == nil || bytes.HasPrefix(t.threads.get([]byte(thread)), under(receiver)) {
+	if t.receipts.get(key) == nil || bytes.HasPrefix(t.threads.get([]byte(thread)), prefixOf(receiver)) {
 		return nil
 	}
 	k, _, err := t.waiting(receiver, func(q *queued) bool { return q.thread == thread })

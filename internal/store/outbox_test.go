@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// next fails unless a message waits.
+// next returns the next message. It fails if there is none.
 func next(t *testing.T, s *Store, receiver string) model.OutboxEntry {
 	t.Helper()
 	p, ok, err := s.NextOutboxEntry(receiver)
@@ -22,7 +22,7 @@ func next(t *testing.T, s *Store, receiver string) model.OutboxEntry {
 	return p
 }
 
-// deliver takes what is next through its delivery.
+// deliver begins and ends the delivery of the next message.
 func deliver(t *testing.T, s *Store, receiver, receipt string) model.OutboxEntry {
 	t.Helper()
 	p := next(t, s, receiver)
@@ -75,7 +75,7 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-func TestReceiptLivesAsLongAsItsThread(t *testing.T) {
+func TestReceiptRemovedWithThread(t *testing.T) {
 	t.Parallel()
 	last := message("slack", "t", "t.2")
 	last.Kind = model.ResolvedMessage
@@ -85,8 +85,8 @@ func TestReceiptLivesAsLongAsItsThread(t *testing.T) {
 		reason string
 	}{
 		"known":         {model.NoticeChange{Threads: []model.Thread{thread("slack", "t", 2, 1)}}, "ts", "the thread goes on"},
-		"gone":          {model.NoticeChange{Gone: []string{"t"}}, "", "nobody asks for it any more"},
-		"last word":     {model.NoticeChange{Gone: []string{"t"}, Messages: []model.Message{last}}, "ts", "what is still to be said has to find its thread"},
+		"gone":          {model.NoticeChange{Gone: []string{"t"}}, "", "the receipt is not needed"},
+		"last word":     {model.NoticeChange{Gone: []string{"t"}, Messages: []model.Message{last}}, "ts", "a queued message needs the receipt of its thread"},
 		"other's gone":  {model.NoticeChange{Gone: []string{"other"}}, "ts", "each thread has its own"},
 		"another's now": {model.NoticeChange{Threads: []model.Thread{thread("mail", "t", 2, 1)}}, "", "no receiver keeps the receipt of a thread that it has not"},
 	}
@@ -108,7 +108,7 @@ func TestReceiptLivesAsLongAsItsThread(t *testing.T) {
 				t.Errorf("the last word's: got %q", p.Receipt)
 			}
 			if _, _, receipts := outbox(t, s); len(receipts) > 0 {
-				t.Errorf("nothing more is to be said, and there is %q", receipts)
+				t.Errorf("no message is queued, but there is %q", receipts)
 			}
 		})
 	}
@@ -134,7 +134,7 @@ func TestQueues(t *testing.T) {
 	}
 }
 
-func TestManyWaitInOrder(t *testing.T) {
+func TestQueueOrder(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
 	var want []string
@@ -173,7 +173,7 @@ func TestReadOnlyDeliversNothing(t *testing.T) {
 		s.BeginDelivery("slack", "t.0"), s.EndDelivery("slack", "t.0", "r"), s.DropMessage("slack", "t.0"),
 		s.SaveNotices(notices(1, 1)), s.Decide(nil, minute(1)),
 	} {
-		says(t, err, "read-only")
+		wantTexts(t, err, "read-only")
 	}
 	if p := next(t, s, "slack"); p.Message.Key != "t.0" {
 		t.Errorf("got %q", p.Message.Key)
@@ -183,30 +183,30 @@ func TestReadOnlyDeliversNothing(t *testing.T) {
 	}
 }
 
-// TestSpoiltNotices writes into the records of decisions and notices what the
-// store could not have written: what reads it says so, and so does verify.
-func TestSpoiltNotices(t *testing.T) {
+// TestDamagedNotices writes records of decisions and notices that the store could not have written.
+// Reading and verifying them must fail.
+func TestDamagedNotices(t *testing.T) {
 	t.Parallel()
 	nextEntry := func(s *Store) error { _, _, err := s.NextOutboxEntry("slack"); return err }
 	queues := func(s *Store) error { _, err := s.Queues(); return err }
-	told := func(s *Store) error { _, err := s.Notices(); return err }
+	notices := func(s *Store) error { _, err := s.Notices(); return err }
 	flipLast := func(_, v []byte) ([]byte, []byte) { return nil, flip(len(v)-3, 1)(v) }
 	short := func(_, v []byte) ([]byte, []byte) { return nil, v[:5] }
 	rename := func(k, v []byte) ([]byte, []byte) { return append(bytes.Clone(k[:len(k)-1]), 'x'), v }
 	cases := map[string]struct {
 		bucket string
-		spoil  func(k, v []byte) (key, value []byte)
+		change func(k, v []byte) (key, value []byte)
 		use    func(*Store) error
 	}{
 		"decision":           {decisionBucket, flipLast, func(s *Store) error { _, err := s.Decisions(); return err }},
 		"decision, settled":  {decisionBucket, short, func(s *Store) error { _, err := s.Settle(minute(1)); return err }},
 		"decision elsewhere": {decisionBucket, rename, func(s *Store) error { _, err := s.Revoke("x", minute(1)); return err }},
 		"decision pruned":    {decisionBucket, flipLast, func(s *Store) error { _, err := s.Prune(minute(1)); return err }},
-		"thread":             {threadBucket, flipLast, told},
-		"thread, short":      {threadBucket, short, told},
-		"thread elsewhere":   {threadBucket, rename, told},
-		"thread of another":  {threadBucket, func(_, v []byte) ([]byte, []byte) { return nil, append([]byte("S"), v[1:]...) }, told},
-		"pace":               {paceBucket, flipLast, told},
+		"thread":             {threadBucket, flipLast, notices},
+		"thread, short":      {threadBucket, short, notices},
+		"thread elsewhere":   {threadBucket, rename, notices},
+		"thread of another":  {threadBucket, func(_, v []byte) ([]byte, []byte) { return nil, append([]byte("S"), v[1:]...) }, notices},
+		"pace":               {paceBucket, flipLast, notices},
 		"message":            {outboxBucket, flipLast, nextEntry},
 		"message, short":     {outboxBucket, short, queues},
 		"message's mark":     {outboxBucket, func(_, v []byte) ([]byte, []byte) { return nil, flip(0, 1)(v) }, func(s *Store) error { return s.BeginDelivery("slack", "t.1") }},
@@ -221,7 +221,7 @@ func TestSpoiltNotices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			spoilt(t, dir, c.bucket, c.spoil)
+			withDamage(t, dir, c.bucket, c.change)
 			if err := verify(Path(dir), mustCodec(t)); !errors.Is(err, errCorrupt) {
 				t.Errorf("verify: got %v", err)
 			}
@@ -240,17 +240,17 @@ func TestSpoiltNotices(t *testing.T) {
 	}
 }
 
-// spoilt makes a store with one record of each kind, and changes that of one
-// bucket. A nil key means that the record stays where it lies.
-func spoilt(t *testing.T, dir, bucket string, spoil func(k, v []byte) (key, value []byte)) {
+// withDamage creates a store with one record of each kind, and changes that of one bucket. With a
+// nil key it keeps the record's key.
+func withDamage(t *testing.T, dir, bucket string, change func(k, v []byte) (key, value []byte)) {
 	t.Helper()
 	s, err := Open(dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	change := model.NoticeChange{Threads: []model.Thread{thread("slack", "t", 1, 3)}, Paces: notices(1, 0).Paces,
+	all := model.NoticeChange{Threads: []model.Thread{thread("slack", "t", 1, 3)}, Paces: notices(1, 0).Paces,
 		Messages: []model.Message{message("slack", "t", "t.0"), message("slack", "t", "t.1")}}
-	saveNotices(t, s, change)
+	saveNotices(t, s, all)
 	deliver(t, s, "slack", "ts")
 	decide(t, s, 0, decision("d", "a"))
 	if err := s.Close(); err != nil {
@@ -260,7 +260,7 @@ func spoilt(t *testing.T, dir, bucket string, spoil func(k, v []byte) (key, valu
 		b := tx.Bucket([]byte(bucket))
 		k, v := b.Cursor().First()
 		k = bytes.Clone(k)
-		key, value := spoil(k, bytes.Clone(v))
+		key, value := change(k, bytes.Clone(v))
 		if key == nil {
 			return b.Put(k, value)
 		}

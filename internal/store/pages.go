@@ -10,9 +10,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// The layout of bbolt's pages, of its internal/common: a page begins with its id,
-// flags, number of elements and number of overflow pages; elements follow, which
-// point to their keys and values in the same page.
+// The layout of bbolt's pages, as in its internal/common: a page begins with its id, flags, number
+// of elements and number of overflow pages. Elements follow, which point to their keys and values
+// in the same page.
 const (
 	pageHeader  = 16
 	elementSize = 16
@@ -22,16 +22,16 @@ const (
 	leafFlag     = 0x02
 	freelistFlag = 0x10
 	bucketFlag   = 0x01
-	// manyFree as the number of elements means that the number is the first of the ids.
+	// manyFree in place of the number of elements means that the first id is the number.
 	manyFree = 0xffff
-	// maxDepth bounds the depth of a tree; a tree of small pages has at most ten levels.
+	// maxDepth bounds the depth of a tree. A tree of small pages has at most ten levels.
 	maxDepth = 64
 )
 
-// A metaPage is one of the two heads of the file.
+// A metaPage is one of the two meta pages of the file.
 type metaPage struct{ pageSize, root, freelist, end, txid uint64 }
 
-// readMeta reads a head; ok is false where its checksum does not match.
+// readMeta reads a meta page; ok is false if its checksum does not match.
 func readMeta(file *os.File, at int64) (m metaPage, ok bool) {
 	page := make([]byte, pageHeader+metaSize)
 	if _, err := file.ReadAt(page, at); err != nil {
@@ -45,19 +45,18 @@ func readMeta(file *os.File, at int64) (m metaPage, ok bool) {
 	return m, sum.Sum64() == number(metaSize-8)
 }
 
-// A walker reads the pages of one state of the file. Unlike bbolt's own check it
-// reads the file and not the memory that the file is mapped to, where a damaged
-// reference is a fault that ends the process.
+// A walker reads the pages of one state of the file. Unlike bbolt's own check it reads the file and
+// not the mapped memory, where a damaged reference is a fault that ends the process.
 type walker struct {
 	file *os.File
 	meta metaPage
-	// used are the pages that something refers to.
+	// used are the pages that are referred to.
 	used []bool
 	errs []error
 }
 
-// checkPages verifies the pages of the state that a transaction sees: that each is
-// well formed, that keys are in order, and that each page is either in use or free.
+// checkPages verifies the pages that a transaction reads: that each is well formed, that keys are
+// in order, and that each page is either in use or free.
 func (h *handle) checkPages(tx *bbolt.Tx) []error {
 	size := int64(h.db.Info().PageSize)
 	for page := range int64(2) {
@@ -68,7 +67,7 @@ func (h *handle) checkPages(tx *bbolt.Tx) []error {
 			return w.errs
 		}
 	}
-	return []error{fmt.Errorf("%w: neither head of the file is that of its last transaction", errCorrupt)}
+	return []error{fmt.Errorf("%w: neither meta page of the file is that of its last transaction", errCorrupt)}
 }
 
 func (w *walker) walk() {
@@ -76,14 +75,14 @@ func (w *walker) walk() {
 	w.tree("", w.meta.root, nil, nil, maxDepth)
 	free, ok := w.freelist()
 	if !ok || len(w.errs) > 0 {
-		return // what is in use is not known
+		return // the pages in use are not known
 	}
 	for _, id := range free {
 		switch {
 		case id < 2 || id >= w.meta.end:
-			w.fail("", id, "it is called free and is not in the file")
+			w.fail("", id, "it is listed as free but is not in the file")
 		case w.used[id]:
-			w.fail("", id, "it is called free and is in use, or called free twice")
+			w.fail("", id, "it is listed as free but is in use, or is listed twice")
 		default:
 			w.used[id] = true
 		}
@@ -99,7 +98,7 @@ func (w *walker) fail(bucket string, id uint64, format string, args ...any) {
 	w.errs = append(w.errs, &RecordError{Bucket: bucket, What: fmt.Sprintf("page %d: ", id) + fmt.Sprintf(format, args...)})
 }
 
-// page reads a page with its overflow, and marks it as used.
+// page reads a page with its overflow pages and marks them as used.
 func (w *walker) page(bucket string, id uint64) []byte {
 	if id < 2 || id >= w.meta.end {
 		w.fail(bucket, id, "it is not in the file")
@@ -112,12 +111,12 @@ func (w *walker) page(bucket string, id uint64) []byte {
 	}
 	pages := uint64(binary.NativeEndian.Uint32(head[12:])) + 1
 	if got := binary.NativeEndian.Uint64(head); got != id || pages > w.meta.end-id {
-		w.fail(bucket, id, "its header is that of page %d with %d more", got, pages-1)
+		w.fail(bucket, id, "its header is that of page %d with %d overflow pages", got, pages-1)
 		return nil
 	}
 	for i := id; i < id+pages; i++ {
 		if w.used[i] {
-			w.fail(bucket, i, "it is in use twice")
+			w.fail(bucket, i, "it is referred to twice")
 			return nil
 		}
 		w.used[i] = true
@@ -130,15 +129,15 @@ func (w *walker) page(bucket string, id uint64) []byte {
 	return page
 }
 
-// An element is a key of a page with what lies under it.
+// An element is a key of a page with its value or child page.
 type element struct {
 	flags      uint32
 	key, value []byte
 	child      uint64
 }
 
-// elements reads the elements of a branch or a leaf; ok is false where one does not
-// lie in the page.
+// elements decodes the elements of a branch or a leaf page; ok is false if one lies outside the
+// page.
 func elements(page []byte, leaf bool) (list []element, ok bool) {
 	n := int(binary.NativeEndian.Uint16(page[10:]))
 	if pageHeader+n*elementSize > len(page) {
@@ -164,21 +163,21 @@ func elements(page []byte, leaf bool) (list []element, ok bool) {
 	return list, true
 }
 
-// tree walks a tree whose keys lie from low, up to high where that is not nil.
-// bucket is "" for the tree of buckets.
+// tree verifies a tree whose keys are at least low, and below high if high is not nil. bucket is ""
+// for the tree of buckets.
 func (w *walker) tree(bucket string, id uint64, low, high []byte, depth int) {
 	page := w.page(bucket, id)
 	if page == nil {
 		return
 	}
 	if depth == 0 {
-		w.fail(bucket, id, "the tree is deeper than any")
+		w.fail(bucket, id, "the tree is too deep")
 		return
 	}
 	w.content(bucket, id, page, low, high, depth)
 }
 
-// content walks what is in a page.
+// content verifies the contents of a page.
 func (w *walker) content(bucket string, id uint64, page, low, high []byte, depth int) {
 	flags := binary.NativeEndian.Uint16(page[8:])
 	list, ok := elements(page, flags == leafFlag)
@@ -194,7 +193,7 @@ func (w *walker) content(bucket string, id uint64, page, low, high []byte, depth
 		return
 	}
 	if flags == branchFlag {
-		// Below the first key of a branch lies what is smaller, too.
+		// The subtree of a branch's first key may hold smaller keys.
 		list[0].key = low
 	}
 	for i, e := range list {
@@ -214,7 +213,7 @@ func (w *walker) content(bucket string, id uint64, page, low, high []byte, depth
 	}
 }
 
-// leaf walks an element of a leaf: a bucket, or a record.
+// leaf verifies an element of a leaf page: a bucket, or a record.
 func (w *walker) leaf(bucket string, id uint64, e element, depth int) {
 	switch {
 	case bucket == "":
@@ -224,7 +223,7 @@ func (w *walker) leaf(bucket string, id uint64, e element, depth int) {
 	}
 }
 
-// bucket walks one bucket. A small one has its only page in place of a root.
+// bucket verifies a bucket. A small bucket holds its only page inline and has root 0.
 func (w *walker) bucket(id uint64, e element, depth int) {
 	const head = 16
 	name := printable(string(e.key))
@@ -236,7 +235,7 @@ func (w *walker) bucket(id uint64, e element, depth int) {
 	case root != 0:
 		w.tree(name, root, nil, nil, depth-1)
 	case len(e.value) < head+pageHeader:
-		w.fail(name, id, "the bucket is cut off")
+		w.fail(name, id, "the bucket is truncated")
 	default:
 		w.content(name, id, e.value[head:], nil, nil, depth-1)
 	}

@@ -14,8 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A plain store is what the store is meant to be, written down as simply as
-// can be.
+// plain is a simple model of the store.
 type plain struct {
 	versions map[model.Key][]plainVersion
 	places   map[model.Key]string
@@ -23,7 +22,7 @@ type plain struct {
 
 type plainVersion struct {
 	at    time.Time
-	value string // "" when gone
+	value string // "" if gone
 }
 
 func (p *plain) put(k model.Key, at time.Time, value string) {
@@ -91,8 +90,8 @@ func orDash(s string) string {
 	return s
 }
 
-// drawSnapshot draws a look at one of two sources: some of a few resources in
-// two places, coverage of either, at a moment that may lie in the past.
+// drawSnapshot draws a snapshot of one of two sources: a few resources in two places, coverage of
+// either, at a time that may lie in the past.
 func drawSnapshot(t *rapid.T) model.Snapshot {
 	source := rapid.SampledFrom([]string{"aa", "ab"}).Draw(t, "source")
 	snap := model.Snapshot{Source: source, Taken: minute(rapid.IntRange(-3, 12).Draw(t, "taken"))}
@@ -116,7 +115,7 @@ func TestStoreAgreesWithPlainModel(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp(root, "") //nolint:usetesting // one folder a drawn case; root is t.TempDir
+		dir, err := os.MkdirTemp(root, "") //nolint:usetesting // one folder for each drawn case; root is t.TempDir
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,14 +147,14 @@ func TestStoreAgreesWithPlainModel(t *testing.T) {
 	})
 }
 
-// A plain outbox is what the outbox is meant to be.
-type plainOutbox struct {
+// modelOutbox is a simple model of the outbox.
+type modelOutbox struct {
 	queues   map[string][]model.OutboxEntry
 	threads  map[string]string    // id → receiver
 	receipts map[[2]string]string // receiver, thread
 }
 
-func (p *plainOutbox) save(change *model.NoticeChange) {
+func (p *modelOutbox) save(change *model.NoticeChange) {
 	for _, m := range change.Messages {
 		if p.find(m.Receiver, m.Key) < 0 {
 			p.queues[m.Receiver] = append(p.queues[m.Receiver], model.OutboxEntry{Message: m})
@@ -167,20 +166,20 @@ func (p *plainOutbox) save(change *model.NoticeChange) {
 	for _, id := range change.Gone {
 		delete(p.threads, id)
 	}
-	p.forget()
+	p.removeReceipts()
 }
 
-func (p *plainOutbox) find(receiver, key string) int {
+func (p *modelOutbox) find(receiver, key string) int {
 	return slices.IndexFunc(p.queues[receiver], func(p model.OutboxEntry) bool { return p.Message.Key == key })
 }
 
-func (p *plainOutbox) begin(receiver, key string) {
+func (p *modelOutbox) begin(receiver, key string) {
 	if i := p.find(receiver, key); i >= 0 {
 		p.queues[receiver][i].Begun = true
 	}
 }
 
-func (p *plainOutbox) end(receiver, key, receipt string) {
+func (p *modelOutbox) end(receiver, key, receipt string) {
 	i := p.find(receiver, key)
 	if i < 0 {
 		return
@@ -191,11 +190,11 @@ func (p *plainOutbox) end(receiver, key, receipt string) {
 	if p.queues[receiver] = slices.Delete(p.queues[receiver], i, i+1); len(p.queues[receiver]) == 0 {
 		delete(p.queues, receiver)
 	}
-	p.forget()
+	p.removeReceipts()
 }
 
-// forget removes the receipts of threads that are neither known nor waited in.
-func (p *plainOutbox) forget() {
+// removeReceipts removes the receipts of threads that are not stored and have no queued message.
+func (p *modelOutbox) removeReceipts() {
 	for at := range p.receipts {
 		waits := slices.ContainsFunc(p.queues[at[0]], func(p model.OutboxEntry) bool { return p.Message.Thread == at[1] })
 		if p.threads[at[1]] != at[0] && !waits {
@@ -204,8 +203,8 @@ func (p *plainOutbox) forget() {
 	}
 }
 
-// all is what waits, each with its receipt.
-func (p *plainOutbox) all() map[string][]model.OutboxEntry {
+// all returns the queued messages, each with its receipt.
+func (p *modelOutbox) all() map[string][]model.OutboxEntry {
 	queues := map[string][]model.OutboxEntry{}
 	for receiver, queue := range p.queues {
 		for _, entry := range queue {
@@ -216,8 +215,8 @@ func (p *plainOutbox) all() map[string][]model.OutboxEntry {
 	return queues
 }
 
-// drawChange draws messages and threads: most of a receiver are in the thread
-// that has its name.
+// drawChange draws messages and threads. Most messages of a receiver are in the thread with the
+// receiver's name.
 func drawChange(t *rapid.T) *model.NoticeChange {
 	change := &model.NoticeChange{}
 	receivers := []string{"a", "ab", "b"}
@@ -249,7 +248,7 @@ func TestOutboxAgreesWithPlainModel(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp(root, "") //nolint:usetesting // one folder a drawn case; root is t.TempDir
+		dir, err := os.MkdirTemp(root, "") //nolint:usetesting // one folder for each drawn case; root is t.TempDir
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +256,7 @@ func TestOutboxAgreesWithPlainModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &plainOutbox{queues: map[string][]model.OutboxEntry{}, threads: map[string]string{}, receipts: map[[2]string]string{}}
+		p := &modelOutbox{queues: map[string][]model.OutboxEntry{}, threads: map[string]string{}, receipts: map[[2]string]string{}}
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			if err := stepBoth(t, s, p); err != nil {
 				t.Fatal(err)
@@ -273,9 +272,9 @@ func TestOutboxAgreesWithPlainModel(t *testing.T) {
 	})
 }
 
-// stepBoth does one drawn thing to the store and to the model: mostly to what
-// is next, sometimes to what is not or not any more.
-func stepBoth(t *rapid.T, s *Store, p *plainOutbox) error {
+// stepBoth applies one drawn operation to the store and to the model: mostly to the next message,
+// sometimes to another one or one that is not queued.
+func stepBoth(t *rapid.T, s *Store, p *modelOutbox) error {
 	receiver, key := rapid.SampledFrom([]string{"a", "ab", "b"}).Draw(t, "receiver"), drawKey(t)
 	if queue := p.queues[receiver]; len(queue) > 0 && rapid.IntRange(0, 3).Draw(t, "other") > 0 {
 		key = queue[0].Message.Key
@@ -297,7 +296,7 @@ func stepBoth(t *rapid.T, s *Store, p *plainOutbox) error {
 	return s.SaveNotices(*change)
 }
 
-func compareOutbox(t *rapid.T, s *Store, p *plainOutbox) {
+func compareOutbox(t *rapid.T, s *Store, p *modelOutbox) {
 	queues, entries, receipts := outbox(t, s)
 	if diff := cmp.Diff(p.all(), entries); diff != "" {
 		t.Fatalf("what waits: %s", diff)
@@ -326,7 +325,7 @@ func compareOutbox(t *rapid.T, s *Store, p *plainOutbox) {
 	}
 }
 
-// outbox reads all that is kept of what is to be delivered.
+// outbox reads the whole outbox.
 func outbox(t rapid.TB, s *Store) (queues map[string]model.Queue, entries map[string][]model.OutboxEntry, receipts map[[2]string]string) {
 	t.Helper()
 	entries, receipts = map[string][]model.OutboxEntry{}, map[[2]string]string{}
@@ -334,7 +333,7 @@ func outbox(t rapid.TB, s *Store) (queues map[string]model.Queue, entries map[st
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.view("look", func(tx *txn) error {
+	err = s.view("test", func(tx *txn) error {
 		err := each(tx.receipts, nil, func(k, v []byte) error {
 			receiver, thread, _ := bytes.Cut(k, []byte{0})
 			var receipt string
@@ -385,7 +384,7 @@ func compareHistories(t *rapid.T, s *Store, p *plain) {
 	}
 }
 
-// compareChanges compares what differs between any two moments after least.
+// compareChanges compares the changes between any two times after least.
 func compareChanges(t *rapid.T, s *Store, p *plain, least time.Time) {
 	for range 4 {
 		from := minute(rapid.IntRange(-5, 15).Draw(t, "from"))

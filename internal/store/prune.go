@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// Prune removes what lies beyond the retention: versions that were superseded,
-// resources that were gone and findings that were resolved before, decisions
-// that had ended, old runs, and contents that nothing names any more. Time counts that
-// passed while runs were made: a clock that is wrong removes nothing. It returns
-// how many versions, runs and decisions it removed. The newest run, what exists,
-// what is open and what is to be told stay. The file does not shrink: its free
-// space is used again.
+// Prune removes records that are beyond the retention: superseded versions, resources that are
+// gone, resolved findings, ended decisions, runs, and contents that no version refers to. Age
+// counts only time during which runs were made, so that a wrong clock removes nothing. Prune
+// returns how many versions, runs and decisions it removed. It keeps the newest run, existing
+// resources, open findings and queued messages. The file does not shrink: bbolt reuses its free
+// pages.
 func (s *Store) Prune(now time.Time) (removed int, err error) {
 	if s.o.Retention == (Retention{}) {
 		return 0, nil
@@ -36,7 +35,7 @@ func (s *Store) Prune(now time.Time) (removed int, err error) {
 	return removed, err
 }
 
-// spansOf returns when the runs of records were made, in the same order.
+// spansOf returns the spans of run records, in the same order.
 func spansOf(records []runRecord) []span {
 	spans := make([]span, len(records))
 	for i, r := range records {
@@ -45,8 +44,7 @@ func spansOf(records []runRecord) []span {
 	return spans
 }
 
-// A pruner removes what nobody can ask for any more when nobody asks for
-// anything before the cut.
+// A pruner removes records that are only needed for times before the cut.
 type pruner struct {
 	*txn
 	cut     moment
@@ -66,8 +64,8 @@ func (p *pruner) prune(keep Retention) error {
 	if err := p.pruneDecisions(); err != nil {
 		return fmt.Errorf("decisions: %w", err)
 	}
-	if err := p.pruneLooks(); err != nil {
-		return fmt.Errorf("last looks: %w", err)
+	if err := p.pruneLastReads(); err != nil {
+		return fmt.Errorf("last reads: %w", err)
 	}
 	if err := p.pruneContents(); err != nil {
 		return fmt.Errorf("contents: %w", err)
@@ -75,12 +73,12 @@ func (p *pruner) prune(keep Retention) error {
 	return nil
 }
 
-// A runRecord is a stored record of runs, without the runs.
+// A runRecord is a stored series of runs, without its content.
 type runRecord struct {
 	in  *bucket
 	key []byte
 	series
-	// size is what it takes in the file.
+	// size is the number of bytes of the record in the file.
 	size int64
 }
 
@@ -101,9 +99,9 @@ func (t *txn) runRecords() ([]runRecord, error) {
 	return list, nil
 }
 
-// pruneRuns removes the oldest records of runs, as far as they are beyond one of the
-// bounds. Where there are more runs than MaxRuns, it moves the cut to the start of
-// the oldest that stays. The newest record stays.
+// pruneRuns removes the oldest records of runs that exceed one of the bounds. If there are more
+// runs than MaxRuns, it moves the cut to the start of the oldest one that it keeps. It always keeps
+// the newest record.
 func (p *pruner) pruneRuns(keep Retention) error {
 	list, err := p.runRecords()
 	if err != nil {
@@ -141,8 +139,8 @@ func (p *pruner) within(list []runRecord, keep Retention) int {
 	return len(list)
 }
 
-// pruneResources removes versions that were over at the cut, and resources of
-// which none is left.
+// pruneResources removes versions that were superseded before the cut, and resources without
+// remaining versions.
 func (p *pruner) pruneResources() error {
 	var old [][]byte
 	emptied := map[uint64]bool{}
@@ -163,11 +161,11 @@ func (p *pruner) pruneResources() error {
 	if err := removeAll(p.versions, old); err != nil || len(emptied) == 0 {
 		return err
 	}
-	return p.forget(emptied)
+	return p.removeStates(emptied)
 }
 
-// forget removes the states of the resources with these numbers.
-func (p *pruner) forget(nums map[uint64]bool) error {
+// removeStates removes the states of the resources with these numbers.
+func (p *pruner) removeStates(nums map[uint64]bool) error {
 	var keys [][]byte
 	err := each(p.resources, nil, func(k, v []byte) error {
 		st, err := parseState(v)
@@ -182,8 +180,8 @@ func (p *pruner) forget(nums map[uint64]bool) error {
 	return removeAll(p.resources, keys)
 }
 
-// pruneFindings removes findings that were resolved before the cut, and the
-// versions of the others that were over at it.
+// pruneFindings removes findings that were resolved before the cut, and versions of other findings
+// that were superseded before it.
 func (p *pruner) pruneFindings() error {
 	var ids [][]byte
 	err := each(p.resolved, nil, func(id, v []byte) error {
@@ -205,7 +203,7 @@ func (p *pruner) pruneFindings() error {
 		next, _ := c.next()
 		id := k[:len(k)-8]
 		over := bytes.HasPrefix(next, id) && momentAt(next[len(id):]) <= p.cut
-		if over || p.forgotten(id) {
+		if over || p.orphaned(id) {
 			old = append(old, k)
 		}
 		k = next
@@ -214,14 +212,14 @@ func (p *pruner) pruneFindings() error {
 	return removeAll(p.findings, old)
 }
 
-// forgotten tells whether there is no finding with this ID, given with the NUL
-// that follows it in the keys of versions.
-func (p *pruner) forgotten(id []byte) bool {
+// orphaned reports whether no finding has this ID, which is followed by NUL as in the keys of
+// versions.
+func (p *pruner) orphaned(id []byte) bool {
 	id = bytes.TrimSuffix(id, []byte{0})
 	return p.open.get(id) == nil && p.resolved.get(id) == nil
 }
 
-// pruneDecisions removes those that had ended at the cut.
+// pruneDecisions removes decisions that ended before the cut.
 func (p *pruner) pruneDecisions() error {
 	list, err := p.allDecisions()
 	if err != nil {
@@ -238,7 +236,7 @@ func (p *pruner) pruneDecisions() error {
 	return removeAll(p.decisions, ended)
 }
 
-// pruneContents removes what no version names.
+// pruneContents removes contents that no version refers to.
 func (p *pruner) pruneContents() error {
 	named := map[digest]bool{}
 	err := each(p.versions, nil, func(_, v []byte) error {

@@ -10,9 +10,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// lived is a store with twelve scans behind it, one a minute: resource a
-// changes each time, b never does, c went at minute 2, d went at minute 8.
-func lived(t *testing.T, keep Retention) *Store {
+// prunable returns a store after twelve scans, one a minute: resource a changes each time, b never,
+// c was removed at minute 2, d at minute 8.
+func prunable(t *testing.T, keep Retention) *Store {
 	t.Helper()
 	s := openAt(t, t.TempDir(), Options{Retention: keep})
 	for i := range 12 {
@@ -32,12 +32,12 @@ func lived(t *testing.T, keep Retention) *Store {
 		case 8:
 			findings = append(findings, finding("late", 8, resolvedAt(8)))
 		}
-		save(t, s, scan(i, findings, look(i, resources...)))
+		save(t, s, scan(i, findings, snapshotAt(i, resources...)))
 	}
 	return s
 }
 
-// left is what a store still tells.
+// left is the data that a store still has after pruning.
 type left struct {
 	A, D, Runs, Versions int
 	C, Early, Late       bool
@@ -88,7 +88,7 @@ func TestPrune(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := lived(t, c.keep)
+			s := prunable(t, c.keep)
 			removed, err := s.Prune(c.now)
 			if err != nil {
 				t.Fatal(err)
@@ -106,9 +106,9 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-func TestPruneKeepsWhatIsCurrent(t *testing.T) {
+func TestPruneKeepsCurrentValues(t *testing.T) {
 	t.Parallel()
-	s := lived(t, Retention{MaxAge: time.Nanosecond})
+	s := prunable(t, Retention{MaxAge: time.Nanosecond})
 	if _, err := s.Prune(minute(24 * 60)); err != nil {
 		t.Fatal(err)
 	}
@@ -128,9 +128,9 @@ func TestPruneKeepsWhatIsCurrent(t *testing.T) {
 	if n := contents(t, s); n != 2 {
 		t.Errorf("got %d contents, want those of a and b", n)
 	}
-	save(t, s, scan(12, nil, look(12, resource("b", "new"), resource("d", "d"))))
+	save(t, s, scan(12, nil, snapshotAt(12, resource("b", "new"), resource("d", "d"))))
 	if diff := cmp.Diff([]string{"12m0s d"}, history(t, s, "d")); diff != "" {
-		t.Errorf("a forgotten resource begins anew: %s", diff)
+		t.Errorf("a pruned resource begins anew: %s", diff)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// replace makes the file at path in one step: build makes it under another
-// name in the same folder. Only the folder's owner may call it.
+// replace replaces the file at path atomically: build writes a temporary file in the same folder,
+// which is then renamed. Only the owner of the folder may call it.
 func replace(path string, build func(temp string) error) error {
 	temp := path + ".new"
 	if err := removeAny(temp); err != nil {
@@ -30,7 +30,7 @@ func removeAny(path string) error {
 	return nil
 }
 
-// syncFolder makes a new name in the folder survive a power cut.
+// syncFolder syncs a folder, so that a new name in it survives a power failure.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {

@@ -14,14 +14,14 @@ type Seal struct {
 	Rules string
 	// Value seals a value of a resource of a kind.
 	Value func(kind string, v model.Value) model.Value
-	// Finding seals a finding, with its Basis.
+	// Finding seals a finding and updates its Basis.
 	Finding func(*model.Finding)
 }
 
 // Sealed reports whether everything in the file is sealed by these rules.
 func (s *Store) Sealed(rules string) (bool, error) {
 	same := false
-	err := s.view("read the rules on secrets", func(t *txn) error {
+	err := s.view("read the sealing rules", func(t *txn) error {
 		same = string(t.notes.get([]byte(sealNote))) == rules || empty(t)
 		return nil
 	})
@@ -34,16 +34,16 @@ func empty(t *txn) bool {
 	return k == nil && l == nil
 }
 
-// Reseal seals the values and findings in the file by the current rules, unless they are
-// sealed by them. It removes a version of a resource that differs from the version before
-// only in values that are now secret. Decisions still apply to their findings. The old
-// bytes remain in the file until bbolt writes their pages again.
+// Reseal seals the values and findings in the file by the current rules, unless they are sealed by
+// them already. It removes a version of a resource that differs from the version before only in
+// values that are now secret. Decisions still apply to their findings. The old bytes remain in the
+// file until bbolt overwrites their pages.
 func (s *Store) Reseal(seal Seal) error {
 	same, err := s.Sealed(seal.Rules)
 	if err != nil {
 		return err
 	}
-	return s.update("seal what is stored", func(t *txn) error {
+	return s.update("seal stored values", func(t *txn) error {
 		r := resealer{txn: t, seal: seal, sums: map[kindSum]digest{}, bases: map[string]string{}}
 		if !same {
 			if err := r.all(); err != nil {
@@ -66,7 +66,7 @@ type resealer struct {
 	*txn
 
 	seal Seal
-	// sums are the digests of sealed contents by those of the contents.
+	// sums maps the digest of a content, per kind, to the digest of the sealed content.
 	sums map[kindSum]digest
 	// bases maps the former bases of findings to the new ones.
 	bases map[string]string
@@ -114,7 +114,7 @@ func (r *resealer) sealResources() error {
 	return putAll(r.resources, states)
 }
 
-// versionsOf seals the versions of a resource, and returns its state.
+// versionsOf seals the versions of a resource and returns its new state.
 func (r *resealer) versionsOf(kind string, st state) (state, error) {
 	var changed []entry
 	var gone [][]byte
@@ -149,7 +149,7 @@ func (r *resealer) versionsOf(kind string, st state) (state, error) {
 	return st, removeAll(r.versions, gone)
 }
 
-// sum returns the digest of a content after it was sealed, and stores that.
+// sum seals a content, stores it, and returns its digest.
 func (r *resealer) sum(kind string, sum digest) (digest, error) {
 	if (sum == digest{}) {
 		return sum, nil
@@ -220,8 +220,8 @@ func (r *resealer) sealFindings() error {
 	return nil
 }
 
-// sealHeads writes the digests of findings into their heads. sums has them by the key
-// of the version.
+// sealHeads updates the digests in the heads of findings. sums has the digests by the key of the
+// version.
 func sealHeads(b *bucket, sums map[string]digest) error {
 	var changed []entry
 	err := each(b, nil, func(id, v []byte) error {
@@ -241,7 +241,7 @@ func sealHeads(b *bucket, sums map[string]digest) error {
 	return putAll(b, changed)
 }
 
-// rebase changes the bases in decisions, so that they still apply to their findings.
+// rebase updates the bases in decisions, so that they still apply to their findings.
 func (r *resealer) rebase() error {
 	if len(r.bases) == 0 {
 		return nil

@@ -74,7 +74,7 @@ func TestReseal(t *testing.T) {
 	if err != nil || decisions[0].Basis != "new" {
 		t.Errorf("decisions %+v, %v: it must hold for the finding as before", decisions, err)
 	}
-	// The next scan reads the same, sealed: it is no change.
+	// The next scan reads the same value, sealed, which is no change.
 	snapshot := model.Snapshot{Source: "s", Taken: at.Add(time.Hour), Resources: []model.Resource{{Key: key, Value: value("x", "2").With("password", model.DigestOf("d"))}},
 		Coverage: []model.Coverage{{Source: "s", Complete: true}}}
 	if err := s.Save(store.Record{Run: model.Run{ID: "z", Started: at.Add(time.Hour), Finished: at.Add(time.Hour)}, Snapshots: []model.Snapshot{snapshot}}); err != nil {

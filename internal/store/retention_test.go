@@ -11,11 +11,10 @@ const (
 	oneYear = 365 * oneDay
 )
 
-// A stretch is a time in which a run was made each hour, after the clock was changed by
-// a jump while no time passed.
+// A stretch is a period with one run each hour. Before it the clock jumped while no time passed.
 type stretch struct{ jump, length time.Duration }
 
-// wrongClock returns the runs of stretches, newest first, and what the clock shows then.
+// wrongClock returns the runs of the stretches, newest first, and the final time of the clock.
 func wrongClock(stretches ...stretch) (runs []span, now time.Time) {
 	now = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for _, s := range stretches {
@@ -34,7 +33,7 @@ func TestCutWhenTheClockJumps(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason    string
 		stretches []stretch
-		// want is how far before the last time shown the cut lies.
+		// want is the time from the cut to the final time of the clock.
 		want time.Duration
 	}{
 		"ordinary":            {"nothing happened", []stretch{{0, 200 * oneDay}}, 90 * oneDay},
@@ -45,8 +44,8 @@ func TestCutWhenTheClockJumps(t *testing.T) {
 		"a day back":          {"and is made up for", []stretch{{0, 200 * oneDay}, {-oneDay, oneDay}}, 90 * oneDay},
 		"a day ahead and back": {"as if it had not happened", []stretch{{0, 200 * oneDay}, {oneDay, time.Hour}, {-oneDay, oneDay}},
 			90 * oneDay},
-		"a year ahead":          {"a year that was not lived through removes nothing", []stretch{{0, 200 * oneDay}, {oneYear, time.Hour}}, 90*oneDay + oneYear},
-		"a year ahead for long": {"however long nobody sets it right", []stretch{{0, 200 * oneDay}, {oneYear, 30 * oneDay}}, 90*oneDay + oneYear},
+		"a year ahead":          {"a jump of a year removes nothing", []stretch{{0, 200 * oneDay}, {oneYear, time.Hour}}, 90*oneDay + oneYear},
+		"a year ahead for long": {"however long the clock is wrong", []stretch{{0, 200 * oneDay}, {oneYear, 30 * oneDay}}, 90*oneDay + oneYear},
 		"a year ahead and back": {"as if it had not happened", []stretch{{0, 200 * oneDay}, {oneYear, time.Hour}, {-oneYear, oneDay}}, 90 * oneDay},
 		"a year back":           {"what was seen counts, whatever the clock shows now", []stretch{{0, 200 * oneDay}, {-oneYear, 10 * oneDay}}, 90*oneDay - oneYear},
 		"a year back and ahead": {"as if it had not happened", []stretch{{0, 200 * oneDay}, {-oneYear, time.Hour}, {oneYear, oneDay}}, 90 * oneDay},
@@ -57,7 +56,7 @@ func TestCutWhenTheClockJumps(t *testing.T) {
 			t.Parallel()
 			runs, now := wrongClock(tc.stretches...)
 			got := now.Sub(cutOf(momentOf(now), 90*oneDay, runs).time())
-			// The hour of a jump is no time between two runs of which anything is known.
+			// The hour of a jump is not a measured gap between two runs.
 			if off := (got - tc.want).Abs(); off > 5*time.Hour {
 				t.Errorf("kept are %s, want %s: %s", got, tc.want, tc.reason)
 			}
@@ -65,8 +64,8 @@ func TestCutWhenTheClockJumps(t *testing.T) {
 	}
 }
 
-// TestCutOfRunsInAnyOrder holds that scans which overlap are not counted twice: they are
-// stored in the order in which they end.
+// TestCutOfRunsInAnyOrder verifies that overlapping scans are not counted twice: they are stored in
+// the order in which they end.
 func TestCutOfRunsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	runs, now := wrongClock(stretch{0, 200 * oneDay})
@@ -78,14 +77,14 @@ func TestCutOfRunsInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestPruneWhenTheClockJumps holds that a clock which is wrong for an hour removes
-// nothing for good.
+// TestPruneWhenTheClockJumps verifies that a clock that is wrong for an hour causes no permanent
+// removal.
 func TestPruneWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	for name, jump := range map[string]time.Duration{"a day ahead": oneDay, "a day back": -oneDay, "a year ahead": oneYear, "a year back": -oneYear, "1970": -56 * oneYear} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := lived(t, Retention{MaxAge: 90 * oneDay})
+			s := prunable(t, Retention{MaxAge: 90 * oneDay})
 			before := leftIn(t, s)
 			wrong := minute(12).Add(jump)
 			if removed, err := s.Prune(wrong); removed != 0 || err != nil {
@@ -103,7 +102,7 @@ func TestPruneWhenTheClockJumps(t *testing.T) {
 			}
 			after := leftIn(t, s)
 			if after.Runs >= before.Runs {
-				after.Runs = before.Runs // the run that the clock has dated wrongly may go
+				after.Runs = before.Runs // the run with the wrong time may be removed
 			}
 			if after != before {
 				t.Errorf("left is %+v, want %+v", after, before)

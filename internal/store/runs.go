@@ -14,14 +14,14 @@ import (
 
 func runKey(num uint64) []byte { return binary.BigEndian.AppendUint64(nil, num) }
 
-// A series is the stored record of one run, or of several in a row that found
-// the same. What pruning asks for stands before it.
+// A series is the stored record of one run, or of several consecutive runs with the same result.
+// The fields that pruning needs precede the compressed run.
 type series struct {
-	// first and last are when the first and the last run started.
+	// first and last are the start times of the first and the last run.
 	first, last moment
 	runs        uint64
-	// next reports whether the run is compressed with the one after it at hand,
-	// of which it differs little.
+	// next reports whether the run is compressed with the following run as the dictionary, from
+	// which it differs little.
 	next   bool
 	packed []byte
 }
@@ -45,7 +45,7 @@ func parseSeries(v []byte) (series, error) {
 		next: v[seriesSize-1] == 1, packed: v[seriesSize:]}, nil
 }
 
-// raw returns the JSON of the run. next is that of the run after it.
+// rawRun returns the JSON of the run. next is the JSON of the following run.
 func (c codec) rawRun(s *series, next []byte) ([]byte, error) {
 	if s.next {
 		return c.unpackWith(next, s.packed)
@@ -53,9 +53,9 @@ func (c codec) rawRun(s *series, next []byte) ([]byte, error) {
 	return c.unpack(s.packed)
 }
 
-// saveRun adds a run. One that found what the last one found, and in whose
-// transaction no resource and no finding got a new version, makes that record stand
-// for one run more. Of the exemptions only the last run keeps the list.
+// saveRun adds a run. If the run has the same result as the last one, and its transaction wrote no
+// new version of a resource or finding, saveRun counts it in the last record. Only the last run
+// keeps its list of exemptions.
 func (t *txn) saveRun(run *model.Run, at moment) error {
 	k, v := t.newest.cursor().last()
 	if k == nil {
@@ -66,7 +66,8 @@ func (t *txn) saveRun(run *model.Run, at moment) error {
 		return err
 	}
 	changed := t.versions.now != t.versions.was || t.findings.now != t.findings.was
-	// The time within a series counts towards ages in full: no jump of the clock is in it.
+	// The time within a series counts in full towards ages, so it must not contain a jump of the
+	// clock.
 	steady := at >= s.last && at-s.last <= maxPause
 	if joined, same := last.Follow(run); same && steady && !changed {
 		return t.putRun(bytes.Clone(k), &joined, series{first: s.first, last: at, runs: s.runs + 1})
@@ -93,7 +94,7 @@ func (t *txn) addRun(run *model.Run, at moment) error {
 	return t.putRun(runKey(num), run, series{first: at, last: at, runs: 1})
 }
 
-// putRun writes one of the newest runs as a whole.
+// putRun writes one of the newest runs, compressed without a dictionary.
 func (t *txn) putRun(k []byte, run *model.Run, s series) (err error) {
 	s.next = false
 	if s.packed, err = t.packJSON(run); err != nil {
@@ -102,8 +103,8 @@ func (t *txn) putRun(k []byte, run *model.Run, s series) (err error) {
 	return t.newest.put(k, s.encode())
 }
 
-// shrinkBefore compresses the run before the one under k, which changes no more,
-// with that one at hand.
+// shrinkBefore compresses the run before the one under k, which does not change any more, with the
+// one under k as the dictionary.
 func (t *txn) shrinkBefore(k []byte) error {
 	c := t.newest.cursor()
 	_, v := c.seek(k)
@@ -138,7 +139,7 @@ func (t *txn) shrinkBefore(k []byte) error {
 	return t.runs.put(before, s.encode())
 }
 
-// parseRun reads one of the newest runs.
+// parseRun decodes one of the newest runs.
 func (c codec) parseRun(v []byte) (model.Run, series, error) {
 	var run model.Run
 	s, err := parseSeries(v)
@@ -146,13 +147,13 @@ func (c codec) parseRun(v []byte) (model.Run, series, error) {
 		return run, s, err
 	}
 	if s.next {
-		return run, s, fmt.Errorf("%w: a new run needs another one to be read", errCorrupt)
+		return run, s, fmt.Errorf("%w: a newest run is compressed with another one", errCorrupt)
 	}
 	err = c.unpackJSON(s.packed, &run)
 	return run, s, err
 }
 
-// eachRun calls fn with the JSON of the runs, newest first, until it wants no more.
+// eachRun calls fn with the JSON of the runs, newest first, until fn returns false.
 func (t *txn) eachRun(fn func(raw []byte) (more bool, err error)) error {
 	var next []byte
 	for _, b := range []*bucket{t.newest, t.runs} {
@@ -185,8 +186,8 @@ func (s *Store) LastRun() (model.Run, error) {
 	return runs[0], nil
 }
 
-// Runs returns the records of the runs that were saved last, newest first; all
-// of them when limit is not positive. A record may stand for several runs.
+// Runs returns the records of the runs that were saved last, newest first; all of them if limit is
+// not positive. One record may represent several runs.
 func (s *Store) Runs(limit int) ([]model.Run, error) {
 	var runs []model.Run
 	err := s.view("read runs", func(t *txn) error {
@@ -200,7 +201,7 @@ func (s *Store) Runs(limit int) ([]model.Run, error) {
 	return runs, err
 }
 
-// convertRuns takes the runs of an earlier version over as they are.
+// convertRuns copies the runs of an earlier version unchanged.
 func convertRuns(from *bbolt.Bucket, to *filler) error {
 	c := from.Cursor()
 	last, _ := c.Last()
@@ -223,16 +224,15 @@ func convertRuns(from *bbolt.Bucket, to *filler) error {
 	if err := to.t.runs.continueAt(from.Sequence()); err != nil {
 		return err
 	}
-	return convertLooks(from, to)
+	return convertLastReads(from, to)
 }
 
-// rememberedRuns is how many runs earlier versions searched for the last look at a
-// source.
+// rememberedRuns is how many runs earlier versions searched for the last read of a source.
 const rememberedRuns = 100
 
-// convertLooks notes what the last runs of an earlier version say of sources and
-// declarations.
-func convertLooks(from *bbolt.Bucket, to *filler) error {
+// convertLastReads stores the last reads of sources and declarations from the last runs of an
+// earlier version.
+func convertLastReads(from *bbolt.Bucket, to *filler) error {
 	c := from.Cursor()
 	read := 0
 	for k, v := c.Last(); k != nil && read < rememberedRuns; k, v = c.Prev() {
@@ -241,9 +241,9 @@ func convertLooks(from *bbolt.Bucket, to *filler) error {
 			return fmt.Errorf("run %s: %w", keyText(runBucket, k), err)
 		}
 		noted := func(key string) bool { return to.t.notes.get([]byte(key)) != nil }
-		run.Sources = slices.DeleteFunc(run.Sources, func(s model.SourceRun) bool { return noted(lookNote + s.Name) })
+		run.Sources = slices.DeleteFunc(run.Sources, func(s model.SourceRun) bool { return noted(lastNote + s.Name) })
 		run.Declarations = slices.DeleteFunc(run.Declarations, func(d model.DeclarationRun) bool { return noted(stateNote + d.Name) })
-		if err := to.t.saveLooks(&run, momentAt(v)); err != nil {
+		if err := to.t.saveLastReads(&run, momentAt(v)); err != nil {
 			return err
 		}
 		read++

@@ -11,14 +11,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A look of a run: at which minute it starts, how many seconds it takes, and what
-// the source answered.
+// oneRun is a run: the minute at which it starts, its duration in seconds, and the source's error.
 type oneRun struct {
 	at, took int
 	err      string
 }
 
-// runOf is a run in which the source was read or failed.
+// runOf returns a run in which the source was read or failed.
 func runOf(r oneRun) model.Run {
 	source := model.SourceRun{Name: "prod", Type: "kubernetes", Err: r.err, Duration: time.Duration(r.took) * time.Second,
 		Kinds: map[string]int{"kubernetes/Service": 3}, Marks: []model.Mark{{Position: model.Position{Name: "p", Value: int64(r.at)}}}}
@@ -30,7 +29,7 @@ func runOf(r oneRun) model.Run {
 		Exempt: []model.Exemption{{Declaration: "shop", Path: fmt.Sprintf("spec.%d", r.at), Why: "controller"}}, Tool: "test"}
 }
 
-// A row is what a record of runs says.
+// A row is a summary of a record of runs.
 type row struct {
 	First, Last       int
 	Runs              int
@@ -63,9 +62,9 @@ func rowsOf(t *testing.T, s *Store) []row {
 	return rows
 }
 
-// TestRunsThatFindTheSameAreACount keeps the first and the last time of each
-// outcome, of failures above all.
-func TestRunsThatFindTheSameAreACount(t *testing.T) {
+// TestEqualRunsShareARecord verifies that the first and the last time of each outcome are kept, of
+// failures in particular.
+func TestEqualRunsShareARecord(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
@@ -90,7 +89,7 @@ func TestRunsThatFindTheSameAreACount(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			for _, r := range c.runs {
-				// Each save is in a process of its own, as with `driftd scan`.
+				// Each save is in a separate process, as with `driftd scan`.
 				s := openAt(t, dir, Options{})
 				save(t, s, Record{Run: runOf(r)})
 				if err := s.Close(); err != nil {
@@ -104,14 +103,14 @@ func TestRunsThatFindTheSameAreACount(t *testing.T) {
 	}
 }
 
-// TestRunInWhichSomethingChangedIsOfItsOwn has the same counts as the one before.
-func TestRunInWhichSomethingChangedIsOfItsOwn(t *testing.T) {
+// TestRunWithAChangeHasItsOwnRecord saves a run with the same counts as the previous one.
+func TestRunWithAChangeHasItsOwnRecord(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
-	save(t, s, Record{Run: runOf(oneRun{0, 1, ""}), Snapshots: []model.Snapshot{look(0, resource("a", "1"))}, Findings: []model.Finding{finding("x", 0)}})
-	save(t, s, Record{Run: runOf(oneRun{1, 1, ""}), Snapshots: []model.Snapshot{look(1, resource("a", "2"))}, Findings: []model.Finding{finding("x", 1)}})
-	save(t, s, Record{Run: runOf(oneRun{2, 1, ""}), Snapshots: []model.Snapshot{look(2, resource("a", "2"))}, Findings: []model.Finding{finding("x", 2)}})
-	save(t, s, Record{Run: runOf(oneRun{3, 1, ""}), Snapshots: []model.Snapshot{look(3, resource("a", "2"))}, Findings: []model.Finding{finding("x", 1, resolvedAt(3)), finding("y", 3)}})
+	save(t, s, Record{Run: runOf(oneRun{0, 1, ""}), Snapshots: []model.Snapshot{snapshotAt(0, resource("a", "1"))}, Findings: []model.Finding{finding("x", 0)}})
+	save(t, s, Record{Run: runOf(oneRun{1, 1, ""}), Snapshots: []model.Snapshot{snapshotAt(1, resource("a", "2"))}, Findings: []model.Finding{finding("x", 1)}})
+	save(t, s, Record{Run: runOf(oneRun{2, 1, ""}), Snapshots: []model.Snapshot{snapshotAt(2, resource("a", "2"))}, Findings: []model.Finding{finding("x", 2)}})
+	save(t, s, Record{Run: runOf(oneRun{3, 1, ""}), Snapshots: []model.Snapshot{snapshotAt(3, resource("a", "2"))}, Findings: []model.Finding{finding("x", 1, resolvedAt(3)), finding("y", 3)}})
 	var got []int
 	for _, r := range rowsOf(t, s) {
 		got = append(got, r.Runs)
@@ -121,7 +120,7 @@ func TestRunInWhichSomethingChangedIsOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestManyDifferentRuns reads back a long chain of records that each need the next.
+// TestManyDifferentRuns reads a long chain of records that each need the next one.
 func TestManyDifferentRuns(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
@@ -161,7 +160,7 @@ func TestPruneRunsBySize(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, t.TempDir(), Options{Retention: Retention{MaxRunBytes: 4000}})
 	for i := range 50 {
-		rec := scan(i, nil, look(i, resource("a", fmt.Sprint(i))))
+		rec := scan(i, nil, snapshotAt(i, resource("a", fmt.Sprint(i))))
 		rec.Run = runOf(oneRun{i, 1, fmt.Sprintf("failure %d", i)})
 		save(t, s, rec)
 	}
@@ -191,8 +190,7 @@ func TestPruneRunsBySize(t *testing.T) {
 	}
 }
 
-// TestPruneAfterAWrongClock holds that a run of a clock that was wrong neither keeps nor
-// removes others.
+// TestPruneAfterAWrongClock verifies that a run with a wrong time neither keeps nor removes others.
 func TestPruneAfterAWrongClock(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, t.TempDir(), Options{Retention: Retention{MaxAge: time.Hour}})
@@ -211,9 +209,9 @@ func TestPruneAfterAWrongClock(t *testing.T) {
 	}
 }
 
-// TestLastLookOutlastsRuns finds the last look of a source that other scans of the
-// same folder do not have.
-func TestLastLookOutlastsRuns(t *testing.T) {
+// TestLastReadOutlastsRuns reads the last scan of a source that is not in later scans of the same
+// folder.
+func TestLastReadOutlastsRuns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := openAt(t, dir, Options{Retention: Retention{MaxAge: 48 * time.Hour, MaxRuns: 1}})
@@ -234,19 +232,19 @@ func TestLastLookOutlastsRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = openAt(t, dir, Options{Retention: Retention{MaxAge: 48 * time.Hour}})
-	look, err := s.LastLook("rare")
-	if diff := cmp.Diff(rare.Sources[0], look); diff != "" || err != nil {
-		t.Errorf("the last look at a source: %v %s", err, diff)
+	last, err := s.LastRead("rare")
+	if diff := cmp.Diff(rare.Sources[0], last); diff != "" || err != nil {
+		t.Errorf("the last scan of a source: %v %s", err, diff)
 	}
 	states, err := s.LastStates("infra")
 	if diff := cmp.Diff(rare.Declarations[0].States, states); diff != "" || err != nil {
 		t.Errorf("the last records of a declaration that cannot be read now: %v %s", err, diff)
 	}
-	if look, err := s.LastLook("prod"); err != nil || look.Err != "" || look.Marks[0].Value != 131 {
-		t.Errorf("the last look at the other source: %+v, %v", look, err)
+	if last, err := s.LastRead("prod"); err != nil || last.Err != "" || last.Marks[0].Value != 131 {
+		t.Errorf("the last scan of the other source: %+v, %v", last, err)
 	}
-	if _, err := s.LastLook("none"); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a source that nobody knows: %v", err)
+	if _, err := s.LastRead("none"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a source that is not stored: %v", err)
 	}
 	for day := range 4 {
 		save(t, s, Record{Run: runOf(oneRun{132 + (day+1)*23*60, 1, fmt.Sprint(day)})})
@@ -254,7 +252,7 @@ func TestLastLookOutlastsRuns(t *testing.T) {
 	if _, err := s.Prune(minute(5 * 24 * 60)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.LastLook("rare"); !errors.Is(err, ErrNotFound) {
+	if _, err := s.LastRead("rare"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a source that no run had for longer than the retention: %v", err)
 	}
 }

@@ -12,11 +12,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Save keeps what a scan leaves behind, in one transaction: after a crash or
-// an error either all of it is there or nothing. A resource becomes gone only
-// where its snapshot covers the place in which it lay. Where a clock went
-// back, a version is kept just after the one before it. Snoozes and
-// acknowledgements end with the findings that the scan resolved.
+// Save stores the result of a scan in one transaction: after a crash or an error either all of it
+// is stored or none. A resource becomes gone only if its snapshot covers the resource's place. If a
+// clock went back, a version is stored with a time just after the version before it.
+// Acknowledgements of findings that the scan resolved are removed.
 func (s *Store) Save(rec Record) error {
 	at := momentOf(rec.Run.Started)
 	if at == never {
@@ -26,7 +25,7 @@ func (s *Store) Save(rec Record) error {
 		if err := t.saveSnapshots(rec.Snapshots, at); err != nil {
 			return err
 		}
-		if err := t.saveFirstLooks(rec.FirstLooks); err != nil {
+		if err := t.saveFirstReads(rec.FirstReads); err != nil {
 			return err
 		}
 		if err := t.saveFindings(rec.Findings, at); err != nil {
@@ -38,7 +37,7 @@ func (s *Store) Save(rec Record) error {
 		if err := t.saveNotices(&rec.Notices); err != nil {
 			return err
 		}
-		if err := t.saveLooks(&rec.Run, at); err != nil {
+		if err := t.saveLastReads(&rec.Run, at); err != nil {
 			return err
 		}
 		return t.saveRun(&rec.Run, at)
@@ -60,24 +59,22 @@ func (t *txn) saveSnapshots(snapshots []model.Snapshot, at moment) error {
 	return in.putContents()
 }
 
-// An intake takes snapshots in.
+// An intake stores snapshots.
 type intake struct {
 	*txn
 	at moment
-	// changed are the states to write once the walk is over.
+	// changed are the states to write after the iteration.
 	changed []entry
-	// fresh are the contents that the store does not have. They are put in
-	// the order of their digests: bbolt's cost of a random order is quadratic
-	// within one transaction.
+	// fresh are the contents to add. They are written in the order of their digests, because the
+	// cost of a random order is quadratic within one bbolt transaction.
 	fresh map[digest][]byte
-	// volatile are the fields, by kind, that change by themselves: no history
-	// tells of them.
+	// volatile are the volatile fields by kind. They are left out of stored values.
 	volatile map[string][]string
-	// key and json belong to the resource at hand; they are used again.
+	// key and json are buffers for the current resource.
 	key, json []byte
 }
 
-// volatileFields returns the fields of each kind that change by themselves.
+// volatileFields returns the volatile fields of each kind.
 func volatileFields(kinds map[string]*model.Kind) map[string][]string {
 	all := map[string][]string{}
 	for name, kind := range kinds {
@@ -93,20 +90,20 @@ func volatileFields(kinds map[string]*model.Kind) map[string][]string {
 	return all
 }
 
-// snapshot walks the source's known resources and the snapshot's side by side;
+// snapshot iterates over the stored resources of the source and those of the snapshot in parallel;
 // both are sorted by key.
 func (in *intake) snapshot(snap *model.Snapshot) error {
 	if err := checkSnapshot(snap); err != nil {
 		return err
 	}
 	in.changed, in.volatile = in.changed[:0], volatileFields(snap.Kinds)
-	prefix := under(snap.Source)
+	prefix := prefixOf(snap.Source)
 	c := in.resources.cursor()
 	k, v := c.seek(prefix)
 	for i := range snap.Resources {
 		r := &snap.Resources[i]
 		if i+1 < len(snap.Resources) && snap.Resources[i+1].Key == r.Key {
-			continue // seen twice, as a pager may when the list moves: the last counts
+			continue // a duplicate, as a pager returns when the list shifts between pages: the last one counts
 		}
 		in.key = appendKey(in.key[:0], r.Key)
 		for ; bytes.HasPrefix(k, prefix) && bytes.Compare(k, in.key) < 0; k, v = c.next() {
@@ -131,7 +128,7 @@ func (in *intake) snapshot(snap *model.Snapshot) error {
 	return putAll(in.resources, in.changed)
 }
 
-// checkSnapshot sees that the walk can trust the order of the resources.
+// checkSnapshot returns an error if the resources are not of the source, or not in key order.
 func checkSnapshot(snap *model.Snapshot) error {
 	for i := range snap.Resources {
 		key := snap.Resources[i].Key
@@ -139,16 +136,16 @@ func checkSnapshot(snap *model.Snapshot) error {
 			return err
 		}
 		if key.Source != snap.Source {
-			return fmt.Errorf("resource %s is of another source", key)
+			return fmt.Errorf("resource %s belongs to another source", key)
 		}
 		if i > 0 && snap.Resources[i-1].Compare(key) > 0 {
-			return fmt.Errorf("resource %s is not in the order of keys", key)
+			return fmt.Errorf("resource %s is not in key order", key)
 		}
 	}
 	return nil
 }
 
-// present takes in a resource that was seen; known is its state, or nil.
+// present stores a resource of the snapshot. known is its stored state, or nil.
 func (in *intake) present(snap *model.Snapshot, r *model.Resource, known []byte) error {
 	var was state
 	var err error
@@ -187,7 +184,7 @@ func (in *intake) putVersion(now *state, actor model.Actor) error {
 	return in.versions.put(versionKey(now.num, now.at), append(now.sum[:], name...))
 }
 
-// keepContent remembers the JSON at hand, unless the store has it already.
+// keepContent adds the JSON of the current resource to fresh, unless it is stored already.
 func (in *intake) keepContent(sum digest) (err error) {
 	if _, ok := in.fresh[sum]; !ok && in.contents.get(sum[:]) == nil {
 		in.fresh[sum], err = in.pack(in.json)
@@ -206,7 +203,7 @@ func (in *intake) putContents() error {
 
 func compareDigests(a, b digest) int { return bytes.Compare(a[:], b[:]) }
 
-// absent takes in that a known resource was not seen.
+// absent marks a stored resource as gone if the snapshot covers it and does not have it.
 func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
 	was, err := parseState(v)
 	if err != nil || was.gone() {
@@ -221,28 +218,28 @@ func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
 	}
 	now := state{num: was.num, at: in.at.after(was.at), place: was.place}
 	in.changed = append(in.changed, entry{k, now.encode()})
-	if a, told := lastDeed(snap, key, was.at, func(d model.Action) bool { return d == model.Deleted }); told {
+	if a, ok := lastActor(snap, key, was.at, func(d model.Action) bool { return d == model.Deleted }); ok {
 		return in.putVersion(&now, a)
 	}
 	return in.versions.put(versionKey(now.num, now.at), nil)
 }
 
-// writer names who wrote a resource last, since its last version: after its own
-// record of owners, or else after the source's logs.
+// writer returns the last writer of a resource since its last version: the one that the resource
+// itself records, or else the one in the source's audit events.
 func writer(snap *model.Snapshot, r *model.Resource, since moment) model.Actor {
 	if last := r.LastWriter(); last.Confidence != model.Unknown {
 		return last
 	}
-	if a, told := lastDeed(snap, r.Key, since, func(d model.Action) bool { return d != model.Deleted }); told {
+	if a, ok := lastActor(snap, r.Key, since, func(d model.Action) bool { return d != model.Deleted }); ok {
 		return a
 	}
 	return r.LastWriter()
 }
 
-// lastDeed returns who did something to a resource last, if that was after a
-// moment. Which of the fields it was the log may tell, but not that nobody
-// changed others past it: it is likely.
-func lastDeed(snap *model.Snapshot, key model.Key, since moment, fits func(model.Action) bool) (a model.Actor, told bool) {
+// lastActor returns the actor of the last audit event about a resource after since whose action
+// fits. Audit events do not prove that no other actor changed other fields, so the confidence of a
+// write is at most Likely.
+func lastActor(snap *model.Snapshot, key model.Key, since moment, fits func(model.Action) bool) (a model.Actor, ok bool) {
 	ref := model.Ref{Kind: key.Kind, ID: key.ID}
 	i, _ := slices.BinarySearchFunc(snap.AuditEvents, ref, func(t model.AuditEvent, r model.Ref) int {
 		return cmp.Or(cmp.Compare(t.Kind, r.Kind), cmp.Compare(t.ID, r.ID))
@@ -250,11 +247,11 @@ func lastDeed(snap *model.Snapshot, key model.Key, since moment, fits func(model
 	for ; i < len(snap.AuditEvents) && snap.AuditEvents[i].Ref == ref; i++ {
 		t := &snap.AuditEvents[i]
 		if fits(t.Action) && t.Actor.Confidence != model.Unknown && (since == never || momentOf(t.Actor.At) > since) {
-			a, told = t.Actor, true
+			a, ok = t.Actor, true
 		}
 	}
-	if told && a.Confidence == model.Exact && !fits(model.Deleted) {
+	if ok && a.Confidence == model.Exact && !fits(model.Deleted) {
 		a.Confidence = model.Likely
 	}
-	return a, told
+	return a, ok
 }

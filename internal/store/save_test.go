@@ -28,7 +28,7 @@ func TestValueRoundTrip(t *testing.T) {
 			t.Parallel()
 			s := openNew(t)
 			r := model.Resource{Key: key("shop/a"), Value: value, OwnersFrom: "managedFields", Owners: []model.Owner{{Name: "kubectl", At: start()}}}
-			save(t, s, scan(0, nil, look(0, r)))
+			save(t, s, scan(0, nil, snapshotAt(0, r)))
 			got, err := s.History(r.Key)
 			if err != nil {
 				t.Fatal(err)
@@ -41,7 +41,7 @@ func TestValueRoundTrip(t *testing.T) {
 	}
 }
 
-// history shortens a history to "minute value" lines.
+// history formats a history as "minute value" lines.
 func history(tb testing.TB, s *Store, id string) []string {
 	tb.Helper()
 	versions, err := s.History(key(id))
@@ -69,33 +69,33 @@ func TestVersions(t *testing.T) {
 		return snap
 	}
 	a1, a2, b1 := resource("shop/a", "1"), resource("shop/a", "2"), resource("shop/b", "1")
-	other := look(1)
+	other := snapshotAt(1)
 	other.Source, other.Resources = "stage", nil
 	cases := map[string]struct {
-		looks  []model.Snapshot
-		want   []string
-		reason string
+		snapshots []model.Snapshot
+		want      []string
+		reason    string
 	}{
-		"unchanged":     {[]model.Snapshot{look(0, a1), look(1, a1)}, []string{"0s 1"}, "one version"},
-		"changed":       {[]model.Snapshot{look(0, a1), look(1, a2), look(2, a1)}, []string{"0s 1", "1m0s 2", "2m0s 1"}, "each value, also one that it had before"},
-		"gone and back": {[]model.Snapshot{look(0, a1), look(1, b1), look(2, b1), look(3, a1)}, []string{"0s 1", "1m0s gone", "3m0s 1"}, "absent inside coverage, once"},
-		"not covered":   {[]model.Snapshot{look(0, a1), cov(look(1, b1))}, []string{"0s 1"}, "absence proves nothing"},
-		"other place covered": {[]model.Snapshot{look(0, a1), cov(look(1), model.Coverage{Kind: "kubernetes/ConfigMap", Place: "else", Complete: true})},
+		"unchanged":     {[]model.Snapshot{snapshotAt(0, a1), snapshotAt(1, a1)}, []string{"0s 1"}, "one version"},
+		"changed":       {[]model.Snapshot{snapshotAt(0, a1), snapshotAt(1, a2), snapshotAt(2, a1)}, []string{"0s 1", "1m0s 2", "2m0s 1"}, "each value, also one that it had before"},
+		"gone and back": {[]model.Snapshot{snapshotAt(0, a1), snapshotAt(1, b1), snapshotAt(2, b1), snapshotAt(3, a1)}, []string{"0s 1", "1m0s gone", "3m0s 1"}, "absent inside coverage, once"},
+		"not covered":   {[]model.Snapshot{snapshotAt(0, a1), cov(snapshotAt(1, b1))}, []string{"0s 1"}, "absence proves nothing"},
+		"other place covered": {[]model.Snapshot{snapshotAt(0, a1), cov(snapshotAt(1), model.Coverage{Kind: "kubernetes/ConfigMap", Place: "else", Complete: true})},
 			[]string{"0s 1"}, "the place where it lay was not read"},
-		"its place covered": {[]model.Snapshot{look(0, a1), cov(look(1), model.Coverage{Kind: "kubernetes/ConfigMap", Place: "shop", Complete: true})},
+		"its place covered": {[]model.Snapshot{snapshotAt(0, a1), cov(snapshotAt(1), model.Coverage{Kind: "kubernetes/ConfigMap", Place: "shop", Complete: true})},
 			[]string{"0s 1", "1m0s gone"}, "the place where it lay was read"},
-		"partly read": {[]model.Snapshot{look(0, a1), cov(look(1), model.Coverage{Complete: true}, model.Coverage{Kind: "kubernetes/ConfigMap", Reason: "403"})},
+		"partly read": {[]model.Snapshot{snapshotAt(0, a1), cov(snapshotAt(1), model.Coverage{Complete: true}, model.Coverage{Kind: "kubernetes/ConfigMap", Reason: "403"})},
 			[]string{"0s 1"}, "the kind was not read"},
-		"other source":    {[]model.Snapshot{look(0, a1), other}, []string{"0s 1"}, "an empty source says nothing of another one"},
-		"seen twice":      {[]model.Snapshot{look(0, a1, a2, b1), look(1, a2, a2, b1)}, []string{"0s 2"}, "the last counts"},
-		"clock went back": {[]model.Snapshot{look(5, a1), look(2, a2), look(3, a1)}, []string{"5m0s 1", "5m0.000000001s 2", "5m0.000000002s 1"}, "no version is lost or out of order"},
-		"same moment":     {[]model.Snapshot{look(0, a1), look(0, a2), look(0)}, []string{"0s 1", "1ns 2", "2ns gone"}, "no version is overwritten"},
+		"other source":    {[]model.Snapshot{snapshotAt(0, a1), other}, []string{"0s 1"}, "an empty source wantTexts nothing of another one"},
+		"seen twice":      {[]model.Snapshot{snapshotAt(0, a1, a2, b1), snapshotAt(1, a2, a2, b1)}, []string{"0s 2"}, "the last counts"},
+		"clock went back": {[]model.Snapshot{snapshotAt(5, a1), snapshotAt(2, a2), snapshotAt(3, a1)}, []string{"5m0s 1", "5m0.000000001s 2", "5m0.000000002s 1"}, "no version is lost or out of order"},
+		"same moment":     {[]model.Snapshot{snapshotAt(0, a1), snapshotAt(0, a2), snapshotAt(0)}, []string{"0s 1", "1ns 2", "2ns gone"}, "no version is overwritten"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := openNew(t)
-			for i, snap := range c.looks {
+			for i, snap := range c.snapshots {
 				save(t, s, scan(i, nil, snap))
 			}
 			if diff := cmp.Diff(c.want, history(t, s, "shop/a")); diff != "" {
@@ -105,11 +105,11 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-func TestClockBeyondReason(t *testing.T) {
+func TestClockOutOfRange(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
 	for i, year := range []int{9999, 9999, 1, 2026} {
-		snap := look(0, resource("shop/a", strings.Repeat("x", i)))
+		snap := snapshotAt(0, resource("shop/a", strings.Repeat("x", i)))
 		snap.Taken = time.Date(year, 2, 1, 0, 0, 0, 0, time.UTC)
 		save(t, s, scan(i, nil, snap))
 	}
@@ -122,7 +122,7 @@ func TestSnapshotWithoutTime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := openAt(t, dir, Options{Now: func() time.Time { return minute(7) }})
-	snap := look(0, resource("shop/a", "1"))
+	snap := snapshotAt(0, resource("shop/a", "1"))
 	snap.Taken = time.Time{}
 	save(t, s, Record{Run: model.Run{ID: "x"}, Snapshots: []model.Snapshot{snap}})
 	if diff := cmp.Diff([]string{"7m0s 1"}, history(t, s, "shop/a")); diff != "" {
@@ -134,10 +134,10 @@ func TestMovedToAnotherPlace(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
 	a := resource("a", "1")
-	save(t, s, scan(0, nil, look(0, a)))
+	save(t, s, scan(0, nil, snapshotAt(0, a)))
 	a.Place = "else"
-	save(t, s, scan(1, nil, look(1, a)))
-	only := look(2)
+	save(t, s, scan(1, nil, snapshotAt(1, a)))
+	only := snapshotAt(2)
 	only.Coverage = []model.Coverage{{Kind: a.Kind, Place: "else", Complete: true}}
 	save(t, s, scan(2, nil, only))
 	if diff := cmp.Diff([]string{"0s 1", "2m0s gone"}, history(t, s, "a")); diff != "" {
@@ -145,28 +145,28 @@ func TestMovedToAnotherPlace(t *testing.T) {
 	}
 }
 
-func TestSaveRefusesDisorder(t *testing.T) {
+func TestSaveRefusesInvalidSnapshot(t *testing.T) {
 	t.Parallel()
 	stray := resource("shop/a", "1")
 	stray.Source = "stage"
 	nul := resource("shop/a", "1")
 	nul.Kind = "a\x00b"
 	cases := map[string]struct {
-		snap model.Snapshot
-		says string
+		snap      model.Snapshot
+		wantTexts string
 	}{
-		"not sorted":     {look(0, resource("b", "1"), resource("a", "1")), "order of keys"},
-		"another source": {look(0, stray), "another source"},
-		"nul in kind":    {look(0, nul), "NUL"},
-		"long key":       {look(0, resource(strings.Repeat("x", 40_000), "1")), "too large"},
+		"not sorted":     {snapshotAt(0, resource("b", "1"), resource("a", "1")), "key order"},
+		"another source": {snapshotAt(0, stray), "another source"},
+		"nul in kind":    {snapshotAt(0, nul), "NUL"},
+		"long key":       {snapshotAt(0, resource(strings.Repeat("x", 40_000), "1")), "too large"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := openNew(t)
 			err := s.Save(scan(0, nil, c.snap))
-			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "prod") {
-				t.Errorf("got error %v, want one that names the source and says %q", err, c.says)
+			if err == nil || !strings.Contains(err.Error(), c.wantTexts) || !strings.Contains(err.Error(), "prod") {
+				t.Errorf("got error %v, want one that names the source and %q", err, c.wantTexts)
 			}
 			if _, err := s.LastRun(); err == nil {
 				t.Error("a record that is refused leaves its run behind")
@@ -175,7 +175,7 @@ func TestSaveRefusesDisorder(t *testing.T) {
 	}
 }
 
-func TestGrowth(t *testing.T) {
+func TestFileGrowth(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
 	const n = 20_000
@@ -207,9 +207,9 @@ func TestGrowth(t *testing.T) {
 func TestEqualContentIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
-	save(t, s, scan(0, nil, look(0, resource("a", "same"), resource("b", "same"))))
-	save(t, s, scan(1, nil, look(1, resource("a", "other"), resource("b", "same"))))
-	save(t, s, scan(2, nil, look(2, resource("a", "same"), resource("b", "same"), resource("c", "other"))))
+	save(t, s, scan(0, nil, snapshotAt(0, resource("a", "same"), resource("b", "same"))))
+	save(t, s, scan(1, nil, snapshotAt(1, resource("a", "other"), resource("b", "same"))))
+	save(t, s, scan(2, nil, snapshotAt(2, resource("a", "same"), resource("b", "same"), resource("c", "other"))))
 	if n := contents(t, s); n != 2 {
 		t.Errorf("got %d contents, want 2", n)
 	}
@@ -261,13 +261,13 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-func TestWhatChangesByItselfHasNoHistory(t *testing.T) {
+func TestVolatileFieldsHaveNoHistory(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
 	for round := range 3 {
 		r := resource("shop/a", "1")
 		r.Value = model.MapOf(model.Field{Name: "size", Value: text("7")}, model.Field{Name: "seen", Value: model.IntOf(int64(round))})
-		seen := look(round, r)
+		seen := snapshotAt(round, r)
 		seen.Kinds = map[string]*model.Kind{r.Kind: {Schema: &model.Schema{Fields: map[string]*model.Schema{"seen": {Volatile: true}}}}}
 		save(t, s, scan(round, nil, seen))
 	}

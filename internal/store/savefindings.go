@@ -13,9 +13,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// saveFindings keeps findings by their IDs. Most are the same as last time
-// but for LastSeen, and share that with their source: the source's time is
-// kept once, so that such a finding costs nothing.
+// saveFindings stores findings. Most of them differ from the stored ones only in LastSeen, which
+// they share with their source: that time is stored once per source, so that an unchanged finding
+// is not written.
 func (t *txn) saveFindings(all []model.Finding, at moment) error {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b model.Finding) int { return cmp.Compare(a.ID, b.ID) })
@@ -31,19 +31,19 @@ func (t *txn) saveFindings(all []model.Finding, at moment) error {
 	return ledger.close()
 }
 
-// A ledger takes the findings of one record in.
+// A ledger stores the findings of one record.
 type ledger struct {
 	*txn
 	at moment
-	// before and now are when the sources' findings were last seen.
+	// before and now are the times at which the sources' findings were last seen, before and after
+	// this record.
 	before, now map[string]moment
-	// written counts the new versions.
+	// written is the number of new versions.
 	written int
 }
 
-// openLedger finds out when each source's findings were last seen. Open ones
-// that go with their source but are not in the record keep the time that they
-// had.
+// openLedger computes when each source's findings were last seen. An open finding that shares the
+// time of its source but is not in the record gets the previous time written into its head.
 func (t *txn) openLedger(sorted []model.Finding, at moment) (*ledger, error) {
 	l := &ledger{txn: t, at: at, before: map[string]moment{}, now: map[string]moment{}}
 	for i := range sorted {
@@ -72,8 +72,7 @@ func (t *txn) openLedger(sorted []model.Finding, at moment) (*ledger, error) {
 	return l, putAll(t.open, pinned)
 }
 
-// amend returns a ledger for open findings of which something else may change
-// than when they were seen.
+// amend returns a ledger for changes of open findings that do not change when they were seen.
 func (t *txn) amend(open []model.Finding, now time.Time) *ledger {
 	seen := map[string]moment{}
 	for i := range open {
@@ -96,31 +95,31 @@ func holds(sorted []model.Finding, id []byte) bool {
 	return ok
 }
 
-// sourceSeen is when the source's findings were last seen.
+// sourceSeen returns the time at which the source's findings were last seen.
 func (t *txn) sourceSeen(source string) moment {
-	if v := t.seen.get(under(source)); len(v) == 8 {
+	if v := t.seen.get(prefixOf(source)); len(v) == 8 {
 		return momentAt(v)
 	}
 	return never
 }
 
-// close writes the sources' times.
+// close writes the times of the sources.
 func (l *ledger) close() error {
 	for source, seen := range l.now {
 		if seen == l.before[source] {
 			continue
 		}
-		if err := l.seen.put(under(source), seen.append(nil)); err != nil {
+		if err := l.seen.put(prefixOf(source), seen.append(nil)); err != nil {
 			return fmt.Errorf("write last seen: %w", err)
 		}
 	}
 	return nil
 }
 
-// save keeps one finding: a new version when anything but LastSeen changed.
+// save stores one finding. It writes a new version if any field other than LastSeen changed.
 func (l *ledger) save(f *model.Finding) error {
 	if f.ID == "" || strings.Contains(f.ID, "\x00") {
-		return fmt.Errorf("id %q: want one without NUL bytes", f.ID)
+		return fmt.Errorf("id %q: want a non-empty ID without NUL bytes", f.ID)
 	}
 	was, home, err := l.head(f.ID)
 	if err != nil {
@@ -148,8 +147,8 @@ func (l *ledger) save(f *model.Finding) error {
 	return l.move(f, home, &was, &now)
 }
 
-// move writes the head to where it belongs, open or resolved, unless it is
-// there as it should be.
+// move writes the head to the bucket of open or of resolved findings, unless it is stored there
+// already.
 func (l *ledger) move(f *model.Finding, home *bucket, was, now *head) error {
 	to := l.open
 	if !f.Resolved.IsZero() {
@@ -166,7 +165,7 @@ func (l *ledger) move(f *model.Finding, home *bucket, was, now *head) error {
 	return to.put([]byte(f.ID), now.encode())
 }
 
-// seenFor is how the head tells when the finding was last seen.
+// seenFor returns the value of head.seen for a finding.
 func (l *ledger) seenFor(f *model.Finding) moment {
 	seen := momentOf(f.LastSeen)
 	if f.Resolved.IsZero() && seen == l.seenNow(f.Source) {
@@ -175,8 +174,8 @@ func (l *ledger) seenFor(f *model.Finding) moment {
 	return seen
 }
 
-// supersede writes into the last version when its value was last seen. The
-// sources' times are still those of before.
+// supersede writes into the last version the time at which it was last seen. It must run before
+// close updates the times of the sources.
 func (l *ledger) supersede(id string, was *head) error {
 	key := findingKey(id, was.at)
 	v := l.findings.get(key)
@@ -189,8 +188,8 @@ func (l *ledger) supersede(id string, was *head) error {
 	return l.findings.put(key, append(l.lastSeen(was).append(nil), v[8:]...))
 }
 
-// head finds what is known of a finding, and in which bucket; the bucket is
-// nil when nothing is.
+// head returns the head of a finding and its bucket; the bucket is nil if the finding is not
+// stored.
 func (t *txn) head(id string) (head, *bucket, error) {
 	for _, b := range []*bucket{t.open, t.resolved} {
 		if v := b.get([]byte(id)); v != nil {
@@ -201,10 +200,10 @@ func (t *txn) head(id string) (head, *bucket, error) {
 	return head{at: never}, nil, nil
 }
 
-// findingKey is where the version of a finding at a moment lies.
-func findingKey(id string, at moment) []byte { return at.append(under(id)) }
+// findingKey returns the key of the version of a finding at a moment.
+func findingKey(id string, at moment) []byte { return at.append(prefixOf(id)) }
 
-// encodeFinding returns the finding's JSON without LastSeen, times in UTC.
+// encodeFinding returns the JSON of a finding without LastSeen and with times in UTC.
 func encodeFinding(f model.Finding) ([]byte, error) {
 	f.LastSeen = time.Time{}
 	f.FirstSeen, f.Resolved, f.Actor.At = f.FirstSeen.UTC(), f.Resolved.UTC(), f.Actor.At.UTC()

@@ -11,53 +11,52 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// fileName is the database's name in the state folder.
+// fileName is the name of the database in the state folder.
 const fileName = "driftd.db"
 
 // Path returns the path of the database in a state folder.
 func Path(dir string) string { return filepath.Join(dir, fileName) }
 
-// metaBucket holds the schema's version under schemaKey, in decimal and without
-// a checksum: every driftd, of before and of later, can read it.
+// metaBucket holds the schema's version under schemaKey, in decimal and without a checksum, so that
+// every version of driftd can read it.
 const (
 	metaBucket = "meta"
 	schemaKey  = "schema"
 )
 
-// totalBucket holds the total of each other bucket by name. Its own records have
-// checksums too.
+// totalBucket holds the total of each other bucket by name. Its records have checksums too.
 const totalBucket = "totals"
 
-// The buckets of records, and what lies in them. Each value ends with a checksum.
+// The buckets of records and their contents. Each value ends with a checksum.
 const (
-	noteBucket     = "notes"     // see the keys of notes
-	resourceBucket = "resources" // key → state
-	versionBucket  = "versions"  // resource number, moment → digest, actor; nothing when gone
-	contentBucket  = "contents"  // digest → compressed value
-	openBucket     = "open"      // finding id → head
-	resolvedBucket = "resolved"  // finding id → head
-	findingBucket  = "findings"  // finding id, NUL, moment → last seen, compressed finding
-	seenBucket     = "seen"      // source → when its findings were last seen
-	runBucket      = "runs"      // number → header, run compressed with the next one at hand
-	newestBucket   = "newest"    // number → header, compressed run: the last two
-	decisionBucket = "decisions" // id → compressed decision
-	threadBucket   = "threads"   // id → receiver, NUL, compressed thread
-	paceBucket     = "paces"     // receiver → compressed pace
-	outboxBucket   = "outbox"    // receiver, NUL, number → begun, time, key, NUL, thread, NUL, compressed message
-	receiptBucket  = "receipts"  // receiver, NUL, thread → compressed receipt
+	noteBucket     = "notes"     // the keys of notes are below.
+	resourceBucket = "resources" // key → state.
+	versionBucket  = "versions"  // resource number, moment → digest, actor; nothing when gone.
+	contentBucket  = "contents"  // digest → compressed value.
+	openBucket     = "open"      // finding id → head.
+	resolvedBucket = "resolved"  // finding id → head.
+	findingBucket  = "findings"  // finding id, NUL, moment → last seen, compressed finding.
+	seenBucket     = "seen"      // source → when its findings were last seen.
+	runBucket      = "runs"      // number → header, run compressed with the following run as the dictionary.
+	newestBucket   = "newest"    // number → header, compressed run: the last two.
+	decisionBucket = "decisions" // id → compressed decision.
+	threadBucket   = "threads"   // id → receiver, NUL, compressed thread.
+	paceBucket     = "paces"     // receiver → compressed pace.
+	outboxBucket   = "outbox"    // receiver, NUL, number → begun, time, key, NUL, thread, NUL, compressed message.
+	receiptBucket  = "receipts"  // receiver, NUL, thread → compressed receipt.
 )
 
-// The keys of notes, or how they begin.
+// The keys of notes, or their prefixes.
 const (
-	// versionNote is the schema's version once more, with a checksum.
+	// versionNote is a second copy of the schema's version, with a checksum.
 	versionNote = "schema"
 	// sealNote identifies the rules by which the values of the file are sealed.
 	sealNote = "sealed"
-	// firstNote begins the keys of first looks: the source, the kind and the place follow.
+	// firstNote is the prefix of first reads; the source, the kind and the place follow.
 	firstNote = "first\x00"
-	// lookNote begins the keys of last looks, stateNote of last records of what was
-	// applied: the source or the declaration follows.
-	lookNote, stateNote = "look\x00", "state\x00"
+	// lastNote is the prefix of last reads, stateNote that of the last state reads; the source or
+	// the declaration follows.
+	lastNote, stateNote = "look\x00", "state\x00"
 )
 
 func bucketNames() []string {
@@ -66,35 +65,34 @@ func bucketNames() []string {
 		outboxBucket, receiptBucket}
 }
 
-// A schema is the shape of the file that a driftd knows, and the way there
-// from earlier ones.
+// A schema is a version of the file format with the conversion from earlier versions.
 type schema struct {
 	version int
-	// convert fills a new store with what is in the file of an earlier version.
+	// convert fills a new store from a file of an earlier version.
 	convert func(old *bbolt.Tx, version int, to *filler) error
 }
 
 func currentSchema() schema { return schema{version: 3, convert: convert} }
 
-// create makes an empty store where there is no file. It appears under its
-// name only when it is whole.
+// create creates an empty store if there is no file. It renames the file to its final name only
+// when it is complete.
 func (s *Store) create(want schema) error {
 	if _, err := os.Stat(s.path); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	err := replace(s.path, func(temp string) error {
 		return build(temp, func(db *bbolt.DB) error {
-			return db.Update(func(tx *bbolt.Tx) error { return lay(tx, want.version) })
+			return db.Update(func(tx *bbolt.Tx) error { return createBuckets(tx, want.version) })
 		})
 	})
 	if err != nil {
 		return unwritable(filepath.Dir(s.path), err)
 	}
-	s.o.Log.Info("created a new store", "path", s.path)
+	s.o.Log.Info("created a store", "path", s.path)
 	return nil
 }
 
-// build makes a database file.
+// build creates a database file and runs fill on it.
 func build(path string, fill func(*bbolt.DB) error) error {
 	db, err := bbolt.Open(path, fileMode, &bbolt.Options{Timeout: lockTimeout, FreelistType: bbolt.FreelistMapType, NoSync: true})
 	if err != nil {
@@ -103,8 +101,8 @@ func build(path string, fill func(*bbolt.DB) error) error {
 	return errors.Join(fill(db), db.Sync(), db.Close())
 }
 
-// lay makes the buckets of an empty store.
-func lay(tx *bbolt.Tx, version int) error {
+// createBuckets creates the buckets of an empty store.
+func createBuckets(tx *bbolt.Tx, version int) error {
 	for _, name := range append([]string{metaBucket, totalBucket}, bucketNames()...) {
 		if _, err := tx.CreateBucket([]byte(name)); err != nil {
 			return fmt.Errorf("create bucket %s: %w", name, err)
@@ -119,8 +117,8 @@ func lay(tx *bbolt.Tx, version int) error {
 	return setVersion(tx, version)
 }
 
-// setVersion writes the schema's version, for every driftd and, with a
-// checksum, for this one.
+// setVersion writes the schema's version: without a checksum for all versions of driftd, and with
+// one for this version.
 func setVersion(tx *bbolt.Tx, version int) error {
 	t, err := begin(tx, codec{})
 	if err != nil {
@@ -136,15 +134,15 @@ func setVersion(tx *bbolt.Tx, version int) error {
 	return tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), text)
 }
 
-// firstChecked is the first version whose records have checksums.
+// firstChecked is the first schema version whose records have checksums.
 const firstChecked = 3
 
-// versionOf reads the schema's version. A version of a file with checksums that
-// its own checksum does not confirm is damaged.
+// versionOf returns the schema's version. If the file has checksums and the checksummed copy
+// differs, it returns a *RecordError.
 func versionOf(tx *bbolt.Tx) (int, error) {
 	meta := tx.Bucket([]byte(metaBucket))
 	if meta == nil {
-		return 0, fmt.Errorf("%w: it is no store of driftd's", errCorrupt)
+		return 0, fmt.Errorf("%w: it is not a driftd database", errCorrupt)
 	}
 	text := string(meta.Get([]byte(schemaKey)))
 	version, err := strconv.Atoi(text)
@@ -159,12 +157,12 @@ func versionOf(tx *bbolt.Tx) (int, error) {
 		return 0, &RecordError{Bucket: noteBucket, What: "the bucket is missing"}
 	}
 	if sealed := newBucket(noteBucket, raw).get([]byte(versionNote)); string(sealed) != text {
-		return 0, &RecordError{Bucket: metaBucket, Key: schemaKey, What: fmt.Sprintf("it is %s, and was written as %s", printable(text), printable(string(sealed)))}
+		return 0, &RecordError{Bucket: metaBucket, Key: schemaKey, What: fmt.Sprintf("it is %s but was written as %s", printable(text), printable(string(sealed)))}
 	}
 	return version, nil
 }
 
-// upgrade brings the file to the wanted schema and sees that it is whole.
+// upgrade migrates the file to the wanted schema and verifies that all buckets are present.
 func (s *Store) upgrade(want schema) error {
 	var version int
 	err := s.inspect(s.db.View, func(tx *bbolt.Tx) (err error) {
@@ -175,9 +173,9 @@ func (s *Store) upgrade(want schema) error {
 	case err != nil:
 		return err
 	case version > want.version:
-		return fmt.Errorf("%s has schema version %d, and this driftd knows versions up to %d: upgrade driftd", s.path, version, want.version)
+		return fmt.Errorf("%s has schema version %d; this version of driftd supports versions up to %d: upgrade driftd", s.path, version, want.version)
 	case version < want.version && s.o.ReadOnly:
-		return fmt.Errorf("%s has schema version %d, and this driftd needs %d: run `driftd scan` once, or start the daemon, to migrate it", s.path, version, want.version)
+		return fmt.Errorf("%s has schema version %d; this version of driftd needs %d: run `driftd scan` once, or start the daemon, to migrate it", s.path, version, want.version)
 	case version < want.version:
 		if err := s.migrate(version, want); err != nil {
 			return err
@@ -189,8 +187,8 @@ func (s *Store) upgrade(want schema) error {
 	})
 }
 
-// inspect looks into the file while it is being opened, where damage means
-// that it cannot be.
+// inspect runs fn while the file is being opened. If the file is damaged, it sets the file aside
+// and returns a *DamagedError.
 func (s *Store) inspect(run func(func(*bbolt.Tx) error) error, fn func(*bbolt.Tx) error) error {
 	err := guard(func() error { return run(fn) })
 	if !suspicious(err) {
@@ -201,8 +199,8 @@ func (s *Store) inspect(run func(func(*bbolt.Tx) error) error, fn func(*bbolt.Tx
 	return damaged
 }
 
-// migrate makes a new file of the wanted schema and puts it in the place of the
-// old one, which stays under another name.
+// migrate builds a new file of the wanted schema and puts it in place of the old one, which is kept
+// as a backup.
 func (s *Store) migrate(from int, want schema) error {
 	backup := s.path + ".schema-" + strconv.Itoa(from)
 	what := fmt.Sprintf("migrate %s from schema version %d to %d", s.path, from, want.version)
@@ -218,7 +216,7 @@ func (s *Store) migrate(from int, want schema) error {
 		return errors.Join(removeAny(backup), os.Link(s.path, backup))
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w: the file is as it was", what, unwritable(filepath.Dir(s.path), err))
+		return fmt.Errorf("%s: %w; the file is unchanged", what, unwritable(filepath.Dir(s.path), err))
 	}
 	if err := s.reopen(); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
@@ -227,7 +225,7 @@ func (s *Store) migrate(from int, want schema) error {
 	return nil
 }
 
-// reopen lets go of the file that was opened, and opens the one in its place.
+// reopen opens the file that is now at the path, and closes the one that was open.
 func (s *Store) reopen() error {
 	h, err := openHandle(s.path, s.o.ReadOnly, s.o.Wait)
 	if err != nil {

@@ -17,10 +17,9 @@ const (
 	keySize = 32
 )
 
-// Sealer returns the sealer of this installation. Its key is a file in dir,
-// readable by its owner only, made from random bytes on first use; several
-// processes may ask at once and get one key. A key that others may read, or of
-// another size, is refused.
+// Sealer returns the sealer of this installation. Its key is a file in dir that only its owner can
+// read. It is created from random bytes on first use; concurrent processes get the same key. Sealer
+// returns an error if others can read the file or if its size is wrong.
 func Sealer(dir string) (model.Sealer, error) {
 	path := filepath.Join(dir, keyName)
 	key, err := readKey(path)
@@ -39,14 +38,14 @@ func Sealer(dir string) (model.Sealer, error) {
 	return model.NewSealer(key), nil
 }
 
-// refuseOrphan refuses to make a key beside a database: under a new key every
-// secret in it would seem to have changed, and somebody would be named for it.
+// refuseOrphan returns an error if there is a database without its key. With a new key every stored
+// secret would appear to have changed, and the change would be attributed to an actor.
 func refuseOrphan(dir, path string) error {
 	database := Path(dir)
 	if _, err := os.Stat(database); err != nil {
-		return nil //nolint:nilerr // no database, or none that can be looked at: opening it will tell
+		return nil //nolint:nilerr // there is no database, or Open will report the error
 	}
-	return fmt.Errorf("the secret key %s is gone, and %s was made with it: restore the key from a backup, or move the database away to begin anew", path, database)
+	return fmt.Errorf("the secret key %s is missing, but %s was made with it: restore the key from a backup, or move the database away to start with a new one", path, database)
 }
 
 func readKey(path string) ([]byte, error) {
@@ -54,32 +53,31 @@ func readKey(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer func() { _ = file.Close() }() // opened read-only
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("%s may be read by others (mode %04o): run chmod 600 on it; if others have read it, move it and the database away to begin anew", path, mode)
+		return nil, fmt.Errorf("%s can be read by other users (mode %04o): run chmod 600 on it; if others may have read it, move it and the database away to start with new ones", path, mode)
 	}
 	key, err := io.ReadAll(io.LimitReader(file, keySize+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(key) != keySize {
-		return nil, fmt.Errorf("%s has %d bytes, and a key has %d: restore it from a backup, or move it and the database away to begin anew", path, info.Size(), keySize)
+		return nil, fmt.Errorf("%s has %d bytes, but a key has %d: restore it from a backup, or move it and the database away to start with new ones", path, info.Size(), keySize)
 	}
 	return key, nil
 }
 
-// makeKey makes the file in one step, and leaves one that another process has
-// made meanwhile.
+// makeKey creates the key file atomically. It keeps a file that another process created meanwhile.
 func makeKey(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
-	// CreateTemp makes files that only their owner may read.
+	// os.CreateTemp creates files that only their owner can read.
 	temp, err := os.CreateTemp(dir, keyName+".*")
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestSealerIsTheInstallations(t *testing.T) {
+func TestSealerOfInstallation(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
 	first, err := Sealer(dir)
@@ -42,7 +42,7 @@ func TestSealerIsTheInstallations(t *testing.T) {
 	}
 }
 
-func TestSealerMadeByManyAtOnce(t *testing.T) {
+func TestSealerConcurrentCreation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	answers := make(chan string)
@@ -72,9 +72,9 @@ func TestSealerRefusesKey(t *testing.T) {
 	t.Parallel()
 	good := strings.Repeat("k", keySize)
 	cases := map[string]struct {
-		key  string
-		mode os.FileMode
-		says []string
+		key       string
+		mode      os.FileMode
+		wantTexts []string
 	}{
 		"world-readable": {good, 0o644, []string{"0644", "chmod 600"}},
 		"group-readable": {good, 0o640, []string{"0640", "chmod 600"}},
@@ -94,7 +94,7 @@ func TestSealerRefusesKey(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := Sealer(dir)
-			says(t, err, append(c.says, path)...)
+			wantTexts(t, err, append(c.wantTexts, path)...)
 			if strings.Contains(err.Error(), "kkk") {
 				t.Errorf("the error tells the key: %v", err)
 			}

@@ -15,78 +15,72 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// The store's errors that callers tell apart; see also LockedError and
-// DamagedError.
+// Errors of the store; see also LockedError and DamagedError.
 var (
-	// ErrNotFound says that the store holds no such thing.
+	// ErrNotFound is returned if nothing stored has the given key or ID.
 	ErrNotFound = errors.New("not found")
-	// ErrAmbiguous says that several things answer to the name.
+	// ErrAmbiguous is returned if several IDs begin with the given prefix.
 	ErrAmbiguous = errors.New("ambiguous")
 )
 
-// Options say how a store is opened.
+// Options configure how a store is opened.
 type Options struct {
-	// ReadOnly creates nothing and changes no byte.
+	// ReadOnly makes Open create and change nothing.
 	ReadOnly  bool
 	Retention Retention
-	// Wait is how long to wait for another process that has the store; zero
-	// means a moment.
+	// Wait is how long to wait for another process that has the store open; zero means 200 ms.
 	Wait time.Duration
-	// Now is the clock; nil is the system's.
+	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// Log gets what happens to the file as a whole; nil discards it.
+	// Log receives events about the file as a whole; nil discards them.
 	Log *slog.Logger
 }
 
-// Retention bounds what Prune keeps. Zero keeps all; what is current or open
-// is never removed.
+// Retention bounds what Prune keeps. A zero field sets no bound. Existing resources and open
+// findings are never removed.
 type Retention struct {
-	// MaxAge is how far back the store can tell what was.
+	// MaxAge is the age up to which past values are kept.
 	MaxAge time.Duration
-	// MaxRuns is how many runs are kept, with what has changed since the
-	// oldest of them.
+	// MaxRuns is the number of runs that are kept, with the changes since the oldest of them.
 	MaxRuns int
-	// MaxRunBytes bounds the size of the records of runs; what changed is kept
-	// also where the oldest of them are removed.
+	// MaxRunBytes bounds the size of the run records. Removing run records does not remove the
+	// changes of their runs.
 	MaxRunBytes int64
 }
 
-// A Record is everything that one scan leaves behind.
+// A Record is the result of one scan.
 type Record struct {
 	Run       model.Run
 	Snapshots []model.Snapshot
-	// FirstLooks are those that this scan made; one that is known is left alone.
-	FirstLooks []model.FirstRead
-	// Findings are all that are open after the scan, and those that it
-	// resolved.
+	// FirstReads are the first reads of this scan. Stored ones are not overwritten.
+	FirstReads []model.FirstRead
+	// Findings are the open findings after the scan and those that it resolved.
 	Findings []model.Finding
-	// Decisions are by the declaration in whose file they stand. They take the
-	// place of those that stood there before; an empty list removes them.
+	// Decisions are the declared decisions by the declaration whose file they are in. They replace
+	// the stored ones of that file; an empty list removes them.
 	Decisions map[string][]model.Decision
-	// Notices are what receivers are told because of the findings.
+	// Notices are the changes of notifications that result from the findings.
 	Notices model.NoticeChange
 }
 
-// A Store is the open file. It is safe for use by many goroutines.
+// A Store is an open database file. It is safe for use by many goroutines.
 type Store struct {
 	path string
 	o    Options
 	codec
 	*handle
-	// owner is nil in a store that is open read-only.
+	// owner is nil in a read-only store.
 	owner *owner
 
-	// damaged is set once, when the file turns out to be damaged; nothing
-	// touches the file any more then.
-	damaged   atomic.Pointer[DamagedError]
-	condemned sync.Mutex
-	closed    func() error
+	// damaged is set once, when the file is found to be damaged. No call uses the file after that.
+	damaged    atomic.Pointer[DamagedError]
+	confirming sync.Mutex
+	closed     func() error
 }
 
-// Open opens the store in dir, making both where they are missing, unless
-// read-only. It returns a *LockedError when another process has it open, and a
-// *DamagedError when the file cannot be trusted: a damaged file is set aside,
-// and the next Open makes a new one.
+// Open opens the store in dir. Unless read-only, it creates the folder and the file if they are
+// missing. It returns a *LockedError if another process has the store open, and a *DamagedError if
+// the file is damaged: the file is then renamed, and the next Open creates a new one.
 func Open(dir string, o Options) (*Store, error) {
 	return open(dir, o, currentSchema())
 }
@@ -113,8 +107,8 @@ func open(dir string, o Options, want schema) (*Store, error) {
 	return s, nil
 }
 
-// attach takes the lock, makes the file where it is missing, opens it and
-// brings it to the schema that this driftd knows.
+// attach takes the lock, creates the file if it is missing, opens it and migrates it to the wanted
+// schema.
 func (s *Store) attach(want schema) error {
 	if !s.o.ReadOnly {
 		if err := s.own(want); err != nil {
@@ -127,7 +121,7 @@ func (s *Store) attach(want schema) error {
 	}
 	s.handle = h
 	if h.oneMetaLost() {
-		s.o.Log.Warn("half of the store's head is damaged, using the other half; the last save may be missing", "path", s.path)
+		s.o.Log.Warn("one of the store's two meta pages is damaged, using the other one; the last save may be missing", "path", s.path)
 	}
 	return s.upgrade(want)
 }
@@ -143,17 +137,17 @@ func (s *Store) own(want schema) error {
 		return err
 	}
 	if s.owner.unnamed != nil {
-		s.o.Log.Warn("cannot write who holds the store", "err", s.owner.unnamed)
+		s.o.Log.Warn("cannot write the lock holder to the pid file", "err", s.owner.unnamed)
 	}
 	return s.create(want)
 }
 
 func unwritable(dir string, err error) error {
-	return fmt.Errorf("%w: see that the user that driftd runs as may write to the state folder %s and that its disk has room", err, dir)
+	return fmt.Errorf("%w: check that driftd's user can write to the state folder %s and that there is free disk space", err, dir)
 }
 
-// Close releases the file. It waits for calls under way; closing twice is
-// harmless.
+// Close closes the file. It waits for running calls. A second call returns the result of the first
+// one.
 func (s *Store) Close() error { return s.closed() }
 
 func (s *Store) shut() error {
@@ -175,7 +169,7 @@ func (s *Store) shut() error {
 	return nil
 }
 
-// Size is how many bytes the file takes on disk; 0 when it cannot be told.
+// Size returns the size of the file in bytes; 0 if it cannot be read.
 func (s *Store) Size() int64 {
 	info, err := s.file.Stat()
 	if err != nil {
@@ -189,7 +183,7 @@ func (s *Store) view(what string, fn func(*txn) error) error {
 	return s.transact(what, false, s.db.View, fn)
 }
 
-// update runs fn in one transaction: all that it writes is kept, or nothing.
+// update runs fn in one transaction, which stores all of its changes or none.
 func (s *Store) update(what string, fn func(*txn) error) error {
 	if s.o.ReadOnly {
 		return fmt.Errorf("%s: the store is open read-only", what)
@@ -204,7 +198,7 @@ func (s *Store) update(what string, fn func(*txn) error) error {
 		return err
 	})
 	if damaged := (*DamagedError)(nil); err != nil && written && !errors.As(err, &damaged) {
-		return unwritable(filepath.Dir(s.path), fmt.Errorf("%w: nothing of it was kept", err))
+		return unwritable(filepath.Dir(s.path), fmt.Errorf("%w: nothing was saved", err))
 	}
 	return err
 }
@@ -226,7 +220,7 @@ func (s *Store) transact(what string, writable bool, run func(func(*bbolt.Tx) er
 		})
 	})
 	if suspicious(err) {
-		err = s.condemn(err)
+		err = s.confirmDamage(err)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)

@@ -12,8 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestMain lets the test binary be its own child: what is killed, or runs out
-// of disk, has to be a process of its own.
+// TestMain lets the test binary run as its own child process, which tests kill or limit.
 func TestMain(m *testing.M) {
 	if job := os.Getenv(childJob); job != "" {
 		os.Exit(runChild(job, os.Getenv(childDir)))
@@ -21,13 +20,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start is when every test's first scan begins.
+// start returns the start time of the first scan of every test.
 func start() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC) }
 
 func minute(n int) time.Time { return start().Add(time.Duration(n) * time.Minute) }
 
-// openAt opens the store in dir for the length of the test, and checks the
-// file when the test is over.
+// openAt opens the store in dir for the duration of the test, and verifies the file at its end.
 func openAt(tb testing.TB, dir string, o Options) *Store {
 	tb.Helper()
 	s, err := Open(dir, o)
@@ -48,7 +46,7 @@ func openNew(tb testing.TB) *Store {
 	return openAt(tb, tb.TempDir(), Options{})
 }
 
-// checkFile asks bbolt and the store itself whether the file is sound.
+// checkFile verifies the file with bbolt and with the store.
 func checkFile(tb testing.TB, path string) {
 	tb.Helper()
 	db, err := bbolt.Open(path, 0, &bbolt.Options{ReadOnly: true, Timeout: time.Second})
@@ -91,18 +89,18 @@ func text(s string) model.Value {
 	return model.MapOf(model.Field{Name: "data", Value: model.StringOf(s)})
 }
 
-// a resource in place "shop" whose value is text.
+// resource returns a resource in place "shop" whose value is a text.
 func resource(id, value string) model.Resource {
 	return model.Resource{Key: key(id), Place: "shop", Name: id, Value: text(value)}
 }
 
-// look is a complete snapshot of source prod at a minute.
-func look(at int, resources ...model.Resource) model.Snapshot {
+// snapshotAt returns a complete snapshot of source prod at a minute.
+func snapshotAt(at int, resources ...model.Resource) model.Snapshot {
 	return model.Snapshot{Source: "prod", Taken: minute(at), Resources: resources,
 		Coverage: []model.Coverage{{Source: "prod", Complete: true}}}
 }
 
-// scan is the record of one look.
+// scan returns the record of one scan.
 func scan(at int, findings []model.Finding, snapshots ...model.Snapshot) Record {
 	return Record{
 		Run:       model.Run{ID: fmt.Sprintf("run-%d", at), Started: minute(at), Finished: minute(at).Add(time.Second)},
@@ -111,9 +109,9 @@ func scan(at int, findings []model.Finding, snapshots ...model.Snapshot) Record 
 	}
 }
 
-// estate is n resources of 30 fields each, no two alike; round changes them.
+// estate returns n resources of 30 fields each, all different; round changes them.
 func estate(n, round int) model.Snapshot {
-	snap := look(round)
+	snap := snapshotAt(round)
 	snap.Resources = make([]model.Resource, n)
 	for i := range snap.Resources {
 		fields := make([]model.Field, 30)

@@ -6,16 +6,15 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// fullPages is how full bbolt leaves the pages of buckets that grow at their
-// end, as those do into which a new source goes key by key.
+// fullPages is the fill percentage of pages in buckets that grow at their end, as most do when the
+// resources of a new source are added in key order.
 const fullPages = 0.9
 
-// A txn is one transaction's view of the buckets.
+// A txn is the buckets in one transaction.
 type txn struct {
 	codec
 
-	// all are the buckets below in the order of bucketNames; totals holds their
-	// totals by name.
+	// all are the buckets below in the order of bucketNames; totals holds their totals by name.
 	all    []*bucket
 	totals *bucket
 
@@ -27,8 +26,8 @@ type txn struct {
 	outbox, receipts               *bucket
 }
 
-// begin finds the buckets; one that is missing means damage. It panics with a
-// *RecordError where the total of a bucket is damaged.
+// begin returns the buckets of a transaction. It returns an error if a bucket is missing, and
+// panics with a *RecordError if the total of a bucket is damaged.
 func begin(tx *bbolt.Tx, c codec) (*txn, error) {
 	t := &txn{codec: c}
 	raw, err := rawBucket(tx, totalBucket)
@@ -77,7 +76,7 @@ func (t *txn) find(tx *bbolt.Tx, name string) (*bucket, error) {
 		return nil, t.totals.damage([]byte(name), err.Error())
 	}
 	if n := raw.Sequence(); n != b.was.sequence {
-		return nil, &RecordError{Bucket: name, What: fmt.Sprintf("its sequence is at %d, and was written as %d", n, b.was.sequence)}
+		return nil, &RecordError{Bucket: name, What: fmt.Sprintf("its sequence is %d but was written as %d", n, b.was.sequence)}
 	}
 	b.now = b.was
 	return b, nil

@@ -14,24 +14,23 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// maxDamages bounds how many damages of one file are named.
+// maxDamages bounds the number of damages that a Health lists.
 const maxDamages = 20
 
-// Health is what a verification of a database found.
+// Health is the result of verifying a database.
 type Health struct {
-	// Records is how many records were read, Bytes the size of the file.
+	// Records is the number of records read, Bytes the size of the file.
 	Records int   `json:"records"`
 	Bytes   int64 `json:"bytes"`
-	// Damages name what is damaged, the first of all; never null. More counts those
-	// that are not named.
+	// Damages lists the first damages; never nil. More is the number of further ones.
 	Damages []string `json:"damages"`
 	More    int      `json:"more,omitempty"`
 }
 
-// Whole reports whether nothing is damaged.
+// Whole reports whether no damage was found.
 func (h *Health) Whole() bool { return len(h.Damages) == 0 }
 
-// Err is nil where nothing is damaged; otherwise it names the first damages.
+// Err returns nil if no damage was found, otherwise an error with the first damage.
 func (h *Health) Err() error {
 	if h.Whole() {
 		return nil
@@ -53,10 +52,9 @@ func (h *Health) add(err error) {
 	}
 }
 
-// Verify reads the whole file and names what is damaged in it: pages, records,
-// records that are lost, references that lead nowhere. Scans may be saved
-// meanwhile. It changes nothing, and the store goes on to be used. An error means
-// that the file could not be verified.
+// Verify reads the whole file and lists its damages: damaged pages and records, lost records, and
+// references without a target. Scans may be saved meanwhile. It changes nothing, and the store
+// remains usable. It returns an error if the file could not be verified.
 func (s *Store) Verify() (Health, error) {
 	if damaged := s.damaged.Load(); damaged != nil {
 		return Health{}, fmt.Errorf("verify store: %w", damaged)
@@ -68,8 +66,8 @@ func (s *Store) Verify() (Health, error) {
 	return h, nil
 }
 
-// VerifyFile verifies the database file at path, which no process may be writing
-// to. It changes nothing.
+// VerifyFile verifies the database file at path, to which no process may be writing. It changes
+// nothing.
 func VerifyFile(path string) (Health, error) {
 	c, err := newCodec()
 	if err != nil {
@@ -103,13 +101,13 @@ func verifyFile(path string, c codec) (Health, error) {
 	return health, errors.Join(err, h.close())
 }
 
-// verify returns an error that names what is damaged in a file.
+// verify returns an error if the file is damaged or cannot be verified.
 func verify(path string, c codec) error {
 	health, err := verifyFile(path, c)
 	return errors.Join(err, health.Err())
 }
 
-// check verifies the file as it is in one transaction.
+// check verifies the file in one transaction.
 func (h *handle) check(c codec) (Health, error) {
 	health := Health{Damages: []string{}}
 	err := guard(func() error {
@@ -120,10 +118,10 @@ func (h *handle) check(c codec) (Health, error) {
 				return err
 			}
 			if want := currentSchema().version; version != want {
-				return fmt.Errorf("the file has schema version %d, and this driftd verifies version %d: run `driftd scan` once, or start the daemon, to migrate it", version, want)
+				return fmt.Errorf("the file has schema version %d; this version of driftd verifies version %d: run `driftd scan` once, or start the daemon, to migrate it", version, want)
 			}
 			if h.oneMetaLost() {
-				health.add(&RecordError{What: "one of the two heads of the file is damaged, and the other one may be older"})
+				health.add(&RecordError{What: "one of the two meta pages of the file is damaged, and the other one may be older"})
 			}
 			for _, err := range h.checkPages(tx) {
 				health.add(err)
@@ -146,11 +144,11 @@ func (h *handle) check(c codec) (Health, error) {
 	return health, err
 }
 
-// A part is a bucket with the form of its records.
+// A part is a bucket with the checks of its records.
 type part struct {
 	in *bucket
-	// decode reads a record by itself, refer checks what it leads to; nil where it
-	// leads nowhere.
+	// decode checks the form of a record, refer checks that the records that it refers to exist;
+	// nil if it refers to none.
 	decode, refer func(k, v []byte) error
 }
 
@@ -174,8 +172,8 @@ func (t *txn) parts() []part {
 	}
 }
 
-// verify reads every record: its checksum, its form, and, where all of that is
-// whole, what it leads to.
+// verify checks the checksum and the form of every record, and, if all are intact, their
+// references.
 func (t *txn) verify(h *Health) {
 	parts := t.parts()
 	for _, p := range parts {
@@ -192,7 +190,7 @@ func (t *txn) verify(h *Health) {
 	h.add(t.eachRun(func(raw []byte) (bool, error) { return true, parseJSON(raw, new(model.Run)) }))
 }
 
-// verifyPart names each damaged record of a bucket, and those that are lost.
+// verifyPart lists the damaged records of a bucket, and reports lost ones.
 func (t *txn) verifyPart(p part, h *Health) {
 	counted := total{sequence: p.in.now.sequence}
 	damaged := false
@@ -214,7 +212,7 @@ func (t *txn) verifyPart(p part, h *Health) {
 	}
 }
 
-// walk calls check for each record up to the first that is wrong.
+// walk calls check for each record and returns the first error.
 func (p part) walk(check func(k, v []byte) error) error {
 	return each(p.in, nil, func(k, v []byte) error {
 		if err := check(k, v); err != nil {
@@ -227,16 +225,16 @@ func (p part) walk(check func(k, v []byte) error) error {
 func (t *txn) decodeNote(k, v []byte) error {
 	switch {
 	case bytes.HasPrefix(k, []byte(firstNote)):
-		_, err := parseFirstLook(k, v)
+		_, err := parseFirstRead(k, v)
 		return err
-	case bytes.HasPrefix(k, []byte(lookNote)):
+	case bytes.HasPrefix(k, []byte(lastNote)):
 		return t.parseNote(v, new(model.SourceRun))
 	case bytes.HasPrefix(k, []byte(stateNote)):
 		return t.parseNote(v, new([]model.StateRead))
 	case slices.Contains([]string{versionNote, sealNote}, string(k)):
 		return nil
 	}
-	return fmt.Errorf("%w: no such note", errCorrupt)
+	return fmt.Errorf("%w: unknown note", errCorrupt)
 }
 
 func (t *txn) decodeContent(k, v []byte) error {
@@ -294,7 +292,7 @@ func (t *txn) referState(v []byte) error {
 		return fmt.Errorf("%w: its last version is missing", errCorrupt)
 	}
 	if sum, err := versionSum(version); err != nil || sum != st.sum {
-		return fmt.Errorf("%w: its last version is another one", errCorrupt)
+		return fmt.Errorf("%w: its last version has another digest", errCorrupt)
 	}
 	return nil
 }
@@ -310,7 +308,7 @@ func (t *txn) referHead(id, v []byte) error {
 	}
 	body, err := t.unpack(version[8:])
 	if err == nil && sha256.Sum256(body) != h.sum {
-		err = fmt.Errorf("%w: its content is not what was stored", errCorrupt)
+		err = fmt.Errorf("%w: its content does not match its digest", errCorrupt)
 	}
 	return err
 }

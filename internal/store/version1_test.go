@@ -12,15 +12,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestFileOfVersion1 opens a file that driftd wrote before it kept notices: a
-// scan at minute 0 and one at minute 1, of resources a and b, findings a and b.
+// TestFileOfVersion1 opens a file from before driftd stored notices: scans at minutes 0 and 1, of
+// resources a and b, findings a and b.
 func TestFileOfVersion1(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFixture(t, dir, "schema-1")
 	old := hash(t, Path(dir))
 	_, err := Open(dir, Options{ReadOnly: true})
-	says(t, err, "version 1", "needs 3", "driftd scan")
+	wantTexts(t, err, "version 1", "needs 3", "driftd scan")
 	if hash(t, Path(dir)) != old {
 		t.Error("a reader changed the file")
 	}
@@ -40,7 +40,7 @@ func TestFileOfVersion1(t *testing.T) {
 	if diff := cmp.Diff([]model.Finding{finding("b", 0, resolvedAt(1))}, recent); diff != "" || err != nil {
 		t.Errorf("resolved: %v %s", err, diff)
 	}
-	rec := scan(2, []model.Finding{finding("a", 2, reason("worse"))}, look(2, resource("shop/a", "2")))
+	rec := scan(2, []model.Finding{finding("a", 2, reason("worse"))}, snapshotAt(2, resource("shop/a", "2")))
 	rec.Notices = model.NoticeChange{Messages: []model.Message{message("slack", "t", "t.1")}}
 	save(t, s, rec)
 	if p, ok, err := s.NextOutboxEntry("slack"); err != nil || !ok || p.Message.Key != "t.1" {
@@ -51,7 +51,7 @@ func TestFileOfVersion1(t *testing.T) {
 	}
 }
 
-// writeFixture writes a database that an earlier driftd made.
+// writeFixture writes a database of an earlier version of driftd.
 func writeFixture(t testing.TB, dir, name string) {
 	t.Helper()
 	packed, err := os.Open("testdata/" + name + ".db.gz")

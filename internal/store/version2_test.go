@@ -10,18 +10,17 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestFileOfVersion2 opens a file that driftd wrote before records had checksums:
-// four scans of resources a and b with findings, notices, decisions, first looks,
-// and records of what was applied.
+// TestFileOfVersion2 opens a file from before records had checksums: four scans of resources a and
+// b with findings, notices, decisions, first reads, and state reads.
 func TestFileOfVersion2(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFixture(t, dir, "schema-2")
 	old := hash(t, Path(dir))
 	_, err := Open(dir, Options{ReadOnly: true})
-	says(t, err, "version 2", "needs 3", "driftd scan")
+	wantTexts(t, err, "version 2", "needs 3", "driftd scan")
 	_, err = VerifyFile(Path(dir))
-	says(t, err, "version 2", "driftd scan")
+	wantTexts(t, err, "version 2", "driftd scan")
 	if hash(t, Path(dir)) != old {
 		t.Error("a reader changed the file")
 	}
@@ -47,27 +46,27 @@ func TestFileOfVersion2(t *testing.T) {
 	if decisions, err := s.Decisions(); err != nil || len(decisions) != 1 || decisions[0].ID != "d" {
 		t.Errorf("decisions: %+v, %v", decisions, err)
 	}
-	if told, err := s.Notices(); err != nil || len(told.Threads) == 0 || len(told.Paces) == 0 {
-		t.Errorf("notices: %+v, %v", told, err)
+	if notices, err := s.Notices(); err != nil || len(notices.Threads) == 0 || len(notices.Paces) == 0 {
+		t.Errorf("notices: %+v, %v", notices, err)
 	}
 	if queues, err := s.Queues(); err != nil || queues["slack"].Length == 0 {
 		t.Errorf("queues: %+v, %v", queues, err)
 	}
-	if looks, err := s.FirstLooks(); err != nil || len(looks) != 1 {
-		t.Errorf("first looks: %+v, %v", looks, err)
+	if snapshots, err := s.FirstReads(); err != nil || len(snapshots) != 1 {
+		t.Errorf("first reads: %+v, %v", snapshots, err)
 	}
 	if sealed, err := s.Sealed("r"); err != nil || !sealed {
 		t.Errorf("the rules by which it is sealed: %t, %v", sealed, err)
 	}
-	if look, err := s.LastLook("prod"); err != nil || look.Kinds["kubernetes/ConfigMap"] != 2 || !look.Taken.Equal(minute(3)) {
-		t.Errorf("the last look: %+v, %v", look, err)
+	if scan, err := s.LastRead("prod"); err != nil || scan.Kinds["kubernetes/ConfigMap"] != 2 || !scan.Taken.Equal(minute(3)) {
+		t.Errorf("the last scan: %+v, %v", scan, err)
 	}
 	if states, err := s.LastStates("infra"); err != nil || len(states) != 1 || states[0].Serial != 3 {
 		t.Errorf("the last records: %+v, %v", states, err)
 	}
-	// The numbers of runs, resources and messages go on where they were.
+	// The sequences of runs, resources and messages continue.
 	for i := 4; i < 8; i++ {
-		rec := scan(i, nil, look(i, resource("shop/a", fmt.Sprint(i)), resource("shop/new", "n")))
+		rec := scan(i, nil, snapshotAt(i, resource("shop/a", fmt.Sprint(i)), resource("shop/new", "n")))
 		rec.Notices = model.NoticeChange{Messages: []model.Message{message("slack", "t", fmt.Sprintf("t.new.%d", i))}}
 		save(t, s, rec)
 	}

@@ -14,11 +14,10 @@ import (
 	"github.com/driftd/driftd/internal/server"
 )
 
-// again is how long the same decision by the same visitor counts as the same
-// click.
+// again is how long a repeated decision of the same visitor counts as a double click.
 const again = 10 * time.Second
 
-// decide decides about a finding, as the form on its page says.
+// decide makes the decision of the form on a finding's page.
 func (s *site) decide(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	finding, _, err := s.API.Store.Finding(id)
@@ -47,26 +46,27 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// decided tells a second click: the visitor decided the same a moment ago.
+// decided reports whether a request is a double click: the visitor made the same decision less than
+// again ago.
 func (s *site) decided(r *http.Request, f *model.Finding, request *server.DecisionRequest) bool {
 	d := f.Decision
 	return d != nil && d.Kind == request.Kind && d.By == access.Of(r.Context()).Name && d.Reason == strings.TrimSpace(request.Reason) &&
 		d.Owner == strings.TrimSpace(request.Owner) && s.Now().Sub(d.At).Abs() < again
 }
 
-// revoke takes a decision back. What is taken back already stays so.
+// revoke revokes a decision. It succeeds for a decision that is revoked already.
 func (s *site) revoke(w http.ResponseWriter, r *http.Request) error {
 	_, err := s.API.Revoke(r.Context(), r.PathValue("id"))
 	var known *server.Error
 	if err != nil && (!errors.As(err, &known) || known.Status != http.StatusNotFound) {
-		return fmt.Errorf("take back %s: %w", r.PathValue("id"), err)
+		return fmt.Errorf("revoke %s: %w", r.PathValue("id"), err)
 	}
 	s.News.Tell()
 	after(w, r, r.PostFormValue("next"), "revoked")
 	return nil
 }
 
-// scan looks at everything now, and answers when that is done.
+// scan scans all sources now, and responds when the scan ends.
 func (s *site) scan(w http.ResponseWriter, r *http.Request) error {
 	if s.API.Scanner == nil {
 		return &server.Error{Status: http.StatusServiceUnavailable, Message: "the daemon is not running", Hint: "start driftd serve"}

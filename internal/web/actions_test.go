@@ -13,7 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/server"
 )
 
-// form is what the form of a finding sends.
+// form returns the form values of a finding's page.
 func form(id string, pairs ...string) url.Values {
 	f := url.Values{"csrf": {"t0ken"}, "basis": {"ba515" + id}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -64,8 +64,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestSecondClick holds that a second click decides nothing anew, and shows the
-// same.
+// TestSecondClick verifies that a second click makes no decision and shows the same page.
 func TestSecondClick(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, filled(t), nil)
@@ -86,9 +85,9 @@ func TestSecondClick(t *testing.T) {
 	}
 }
 
-// TestClickAfterTheClockWasSetBack holds that a decision from the future is no second
-// click: a new one counts.
-func TestClickAfterTheClockWasSetBack(t *testing.T) {
+// TestDecisionAfterTheClockWentBack verifies that a decision in the future does not count as a
+// double click.
+func TestDecisionAfterTheClockWentBack(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
 	f, _, err := s.Finding("5e1f0a11")

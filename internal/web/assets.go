@@ -14,10 +14,9 @@ import (
 //go:embed static templates
 var files embed.FS
 
-// assets are the files that pages load, each under a name with a digest of what
-// is in it.
+// assets are the static files, each under a name that contains a digest of its content.
 type assets struct {
-	// names are by the file's own name, contents by the name with the digest.
+	// names maps a file's name to its name with the digest, contents that name to the content.
 	names    map[string]string
 	contents map[string][]byte
 }
@@ -41,7 +40,7 @@ func readAssets() (*assets, error) {
 	return a, nil
 }
 
-// path returns where a file is served.
+// path returns the URL path of a file.
 func (a *assets) path(name string) (string, error) {
 	full, ok := a.names[name]
 	if !ok {
@@ -50,7 +49,7 @@ func (a *assets) path(name string) (string, error) {
 	return "/static/" + full, nil
 }
 
-// static serves a file for ever: another content has another name.
+// static serves a file with an unlimited cache lifetime, because a changed file has another name.
 func (s *site) static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	content, ok := s.assets.contents[name]

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// A cache keeps what pages are made of while nothing changes: it is made once
-// for all who look, when somebody looks or ahead of that, and not more often than
-// once in pause.
+// A cache holds the index until something changes. The index is built once for all visitors, on
+// request or ahead of it, and at most once per pause.
 type cache struct {
 	make func(revision uint64) (*index, error)
 	news *News
@@ -17,15 +16,15 @@ type cache struct {
 
 	mu      sync.Mutex
 	current *index
-	// took is how long it took to make it.
+	// took is the duration of the last build.
 	took time.Duration
-	// making is closed when what is being made is there; nil while nothing is.
+	// making is closed when the running build ends; nil if none is running.
 	making chan struct{}
 }
 
-// What changes is made anew after pause at the earliest, or after patience times
-// what it took to make, where that is less; after longest also what nobody told of.
-// While that goes on, what there was serves, up to soon.
+// After a change the index is rebuilt after pause at the earliest, or after patience times the
+// duration of the last build if that is shorter. Without a notification it is rebuilt after
+// longest. During a rebuild the old index is served until it is soon old.
 const (
 	pause    = time.Second
 	patience = 10
@@ -37,8 +36,8 @@ func newCache(build func(uint64) (*index, error), news *News, now func() time.Ti
 	return &cache{make: build, news: news, now: now}
 }
 
-// get returns what pages are made of, no older than pause. Fresh wants it as it
-// is now, and waits for that.
+// get returns an index that is at most pause old. With fresh it waits for an index that includes
+// all changes until now.
 func (c *cache) get(ctx context.Context, fresh bool) (*index, error) {
 	wanted, _ := c.news.Now()
 	for {
@@ -52,7 +51,7 @@ func (c *cache) get(ctx context.Context, fresh bool) (*index, error) {
 	}
 }
 
-// look returns what there is, or how to wait for it.
+// look returns the current index, or a function that waits for the next one.
 func (c *cache) look(wanted uint64, fresh bool) (*index, func(context.Context) error, error) {
 	c.mu.Lock()
 	age := longest
@@ -80,7 +79,8 @@ func (c *cache) look(wanted uint64, fresh bool) (*index, func(context.Context) e
 	return made, nil, err
 }
 
-// renew makes anew what there is. Whatever comes of it, others may try again.
+// renew rebuilds the index. It ends the running build even after an error, so that a later call can
+// retry.
 func (c *cache) renew() (made *index, err error) {
 	began := c.now()
 	defer func() {
@@ -97,11 +97,11 @@ func (c *cache) renew() (made *index, err error) {
 	return c.make(revision)
 }
 
-// rest is how much longer than making it took nothing is made ahead.
+// rest is the minimum pause between builds ahead of requests, as a multiple of the duration of a
+// build.
 const rest = 100
 
-// keep makes ahead what pages are made of, each time that something changes, until
-// ctx ends; troubled hears why it could not.
+// keep rebuilds the index after each change until ctx ends. It passes errors to troubled.
 func (c *cache) keep(ctx context.Context, troubled func(error)) {
 	for ctx.Err() == nil {
 		_, changed := c.news.Now()
@@ -122,7 +122,7 @@ func (c *cache) keep(ctx context.Context, troubled func(error)) {
 	}
 }
 
-// ahead is get, where a panic is an error like any other.
+// ahead calls get and returns a panic as an error.
 func (c *cache) ahead(ctx context.Context) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

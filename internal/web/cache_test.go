@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestIndexIsMadeAhead holds that whoever comes after a change waits for nothing,
-// and that making it all again and again takes a hundredth of the time.
+// TestIndexIsMadeAhead verifies that the first request after a change does not wait, and that
+// rebuilding takes at most a hundredth of the time.
 func TestIndexIsMadeAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,18 +12,17 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// A filter says which findings a visitor wants to see, as the address of the page
-// says it.
+// A filter is the selection of findings in the query of a page's URL.
 type filter struct {
 	Query string
 	words []string
-	// chosen are the values of each facet; none chooses all.
+	// chosen are the chosen values of each facet; none selects all.
 	chosen [facets][]string
 	State  string
-	// Like is the ID of a finding: all that the same request brought about.
+	// Like is the ID of a finding; it selects the findings of the same cause.
 	Like string
 	page int
-	// Since is how far a timeline goes back, What became of a finding there.
+	// Since is the age at which a timeline begins, What the kind of events that it lists.
 	Since, What string
 }
 
@@ -36,13 +35,13 @@ const (
 	facets
 )
 
-// facetNames are the names of the facets in addresses, by facet.
+// facetNames returns the query parameters of the facets.
 func facetNames() [facets]string { return [facets]string{"severity", "verdict", "source", "owner"} }
 
-// noOwner stands for findings that nobody answers for.
+// noOwner is the facet value of findings without an owner.
 const noOwner = "(nobody)"
 
-// maxQuery bounds what is looked for, in bytes.
+// maxQuery bounds the length of a search text in bytes.
 const maxQuery = 500
 
 func readFilter(q url.Values) filter {
@@ -68,17 +67,17 @@ func readFilter(q url.Values) filter {
 	return f
 }
 
-// narrow tells whether anything but the state is asked for.
+// narrow reports whether the filter has more than a state.
 func (f *filter) narrow() bool {
 	return f.Query != "" || f.Like != "" || f.What != "" || slices.ContainsFunc(f.chosen[:], func(values []string) bool { return len(values) > 0 })
 }
 
-// picked tells whether something is chosen beside words and severities.
+// picked reports whether a facet other than the severity has a chosen value.
 func (f *filter) picked() bool {
 	return f.State != isOpen || f.What != "" || slices.ContainsFunc(f.chosen[byVerdict:], func(values []string) bool { return len(values) > 0 })
 }
 
-// query writes the filter as an address does, changed so.
+// query returns the filter as a URL query, after change has edited it.
 func (f *filter) query(change func(url.Values)) string {
 	q := url.Values{}
 	set := func(name, value string) {
@@ -105,7 +104,7 @@ func (f *filter) query(change func(url.Values)) string {
 	return "?" + q.Encode()
 }
 
-// fits tells whether a row has all the words that are looked for.
+// fits reports whether a row contains all words of the search.
 func (f *filter) fits(r *row) bool {
 	for _, word := range f.words {
 		if !strings.Contains(r.text(), word) {
@@ -115,12 +114,12 @@ func (f *filter) fits(r *row) bool {
 	return true
 }
 
-// values are what a row is in each facet.
+// values returns the value of a row in each facet.
 func (r *row) values() [facets]string {
 	return [facets]string{string(r.Severity), string(r.Verdict), r.Source, cmp.Or(r.Owner, noOwner)}
 }
 
-// A tally counts rows by what they are in each facet.
+// A tally counts rows by facet and value.
 type tally [facets]map[string]int
 
 func newTally() tally {
@@ -131,8 +130,8 @@ func newTally() tally {
 	return t
 }
 
-// matches tells whether a row is wanted, and counts it in each facet in which
-// that, and nothing else, could keep it from being wanted.
+// matches reports whether the filter selects a row. It also counts the row in each facet whose
+// choice does not exclude it while all other conditions hold.
 func (f *filter) matches(r *row, t *tally) bool {
 	if !f.fits(r) {
 		return false
@@ -154,7 +153,7 @@ func (f *filter) matches(r *row, t *tally) bool {
 	return misses == 0
 }
 
-// An option is one value of a facet, and how many findings there are of it.
+// An option is one value of a facet with its number of findings.
 type option struct {
 	Value, Text string
 	Count       int
@@ -162,12 +161,11 @@ type option struct {
 	ID          string
 }
 
-// maxOptions bounds the values that a facet offers; what is chosen is always
-// among them.
+// maxOptions bounds the values of a facet in the form. Chosen values are always included.
 const maxOptions = 40
 
-// options lists the values of a facet, the most frequent first; severities and
-// verdicts the worst first.
+// options returns the values of a facet, the most frequent first; severities and verdicts the worst
+// first.
 func (f *filter) options(facet int, t *tally) []option {
 	counts, all := t[facet], []option(nil)
 	for _, value := range f.order(facet, counts) {
@@ -175,12 +173,16 @@ func (f *filter) options(facet int, t *tally) []option {
 		if !chosen && (len(all) >= maxOptions || counts[value] == 0 && facet != bySeverity) {
 			continue
 		}
-		all = append(all, option{Value: value, Text: phrase.Line(value, rowName), Count: counts[value], Chosen: chosen, ID: facetNames()[facet] + "-" + strconv.Itoa(len(all))})
+		text := phrase.Line(value, rowName)
+		if value == noOwner {
+			text = "(no owner)"
+		}
+		all = append(all, option{Value: value, Text: text, Count: counts[value], Chosen: chosen, ID: facetNames()[facet] + "-" + strconv.Itoa(len(all))})
 	}
 	return all
 }
 
-// order returns the values of a facet in the order in which it offers them.
+// order returns the values of a facet in display order.
 func (f *filter) order(facet int, counts map[string]int) []string {
 	var order []string
 	switch facet {

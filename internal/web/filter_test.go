@@ -16,7 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// ids are the findings that a page lists.
+// ids returns the IDs of the findings on a page.
 func ids(page string) []string {
 	list := []string{}
 	for _, m := range regexp.MustCompile(`<tr id="f-([0-9a-f]+)"`).FindAllStringSubmatch(page, -1) {
@@ -39,7 +39,7 @@ func TestFilter(t *testing.T) {
 		"both":           {"facets narrow each other", "severity=critical&source=pve", []string{"f17e0a11"}},
 		"verdict":        {"one verdict", "verdict=missing", []string{"5e1f0a11"}},
 		"owner":          {"who answers for it", "owner=team-shop", []string{"c0ff11c7"}},
-		"nobody":         {"nobody answers for it", "owner=(nobody)&source=pve", []string{"f17e0a11", "4e57a470"}},
+		"no owner":       {"findings without an owner", "owner=(nobody)&source=pve", []string{"f17e0a11", "4e57a470"}},
 		"words":          {"all words must fit, anywhere, in any case", "q=CAROL+firewall", []string{"f17e0a11"}},
 		"word missing":   {"one that fits is not enough", "q=carol+nginx", []string{}},
 		"value":          {"a value is looked for", "q=1.5.0-hotfix", []string{"c0ff11c7"}},
@@ -65,8 +65,8 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestNoDigestIsFound looks for the digest of a secret where it stands: as a
-// value, in the path of a set's item, and in a reason.
+// TestNoDigestIsFound searches for the digest of a secret that is a value, in the path of a set's
+// item, and in a reason.
 func TestNoDigestIsFound(t *testing.T) {
 	t.Parallel()
 	const digest = "hmac:0123456789abcdef"
@@ -82,8 +82,8 @@ func TestNoDigestIsFound(t *testing.T) {
 	}
 }
 
-// TestFacetsCount holds that a facet says how many findings each of its values
-// would show.
+// TestFacetsCount verifies that each facet value has the number of findings that choosing it would
+// show.
 func TestFacetsCount(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, filled(t), nil)
@@ -185,9 +185,9 @@ func TestTooManyRequests(t *testing.T) {
 	}
 }
 
-// TestStrangersTakeNoRoom holds that those who may not read, and those who may,
-// cannot keep each other out.
-func TestStrangersTakeNoRoom(t *testing.T) {
+// TestSeparateRequestSlots verifies that visitors with and without permissions cannot block each
+// other.
+func TestSeparateRequestSlots(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, filled(t), nil)
 	for range maxStrangers {

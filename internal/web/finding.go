@@ -14,8 +14,8 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// Bounds of the page of one finding: its fields; the characters of one value and
-// of all; the lines of one difference; what happened, and the fields of each.
+// Limits of a finding's page: its fields; the characters of one value and of all; the lines of one
+// difference; the events, and the fields of each.
 const (
 	mostFields   = 100
 	mostOfValue  = 20000
@@ -25,7 +25,7 @@ const (
 	mostChapters = 100
 )
 
-// A findingView is the page of one finding.
+// A findingView is the data of a finding's page.
 type findingView struct {
 	frame
 	report.Detail
@@ -34,46 +34,45 @@ type findingView struct {
 	Sheets  []sheetView
 	Ignored []sheetView
 	Running bool
-	// Claimed tells that each field is one that declarations dispute.
+	// Claimed reports whether the fields are disputed by declarations.
 	Claimed  bool
 	Left     int
 	Chapters []report.Chapter
 	Earlier  int
 	Holding  *decisionView
-	// Why says why the visitor may not decide; "" when they may.
+	// Why is the reason why the visitor may not decide; "" if they may.
 	Why string
-	// Over tells that there is nothing left to decide.
+	// Over reports that no decision is left to make.
 	Over  bool
 	Ask   string
 	Snags []option
 }
 
-// A sheetView is one field, side by side.
+// A sheetView is a field with its sides in columns.
 type sheetView struct {
 	phrase.Sheet
-	// Sides are the declared, the recorded, the live and, where there is one, the
-	// running side.
+	// Sides are the declared, recorded, live and, if present, running side.
 	Sides []cell
-	// Said are the claims of a dispute, with the live side last.
-	Said []claimView
-	Diff []phrase.DiffLine
-	Kept []phrase.DiffLine
-	// Reason is why the field is ignored.
+	// ClaimRows are the claims of a disputed field, with the live side last.
+	ClaimRows []claimView
+	Diff      []phrase.DiffLine
+	Kept      []phrase.DiffLine
+	// Reason is the reason why the field is ignored.
 	Reason string
-	// Cut counts the characters that are left out.
+	// Cut is the number of omitted characters.
 	Cut int
 }
 
-// A cell is one side, in pieces: what differs from the live side is marked.
+// A cell is one side, divided into pieces. The pieces that differ from the live side are marked.
 type cell struct {
 	Label  string
 	Pieces []phrase.Piece
-	// Same tells that it says what the live side says, None that there is no value.
+	// Same reports that it equals the live side, None that there is no value.
 	Same, None bool
 	Left       int
 }
 
-// A claimView is what one declaration says.
+// A claimView is the claim of one declaration.
 type claimView struct {
 	Declaration string
 	At, Who     phrase.Phrase
@@ -117,7 +116,7 @@ func (s *site) findingView(f *model.Finding, versions []store.FindingVersion) *f
 		sheet.Reason = v.Detail.Ignored[i].Reason
 		v.Ignored = append(v.Ignored, sheet)
 	}
-	v.Claimed = !slices.ContainsFunc(v.Sheets, func(s sheetView) bool { return len(s.Said) == 0 })
+	v.Claimed = !slices.ContainsFunc(v.Sheets, func(s sheetView) bool { return len(s.ClaimRows) == 0 })
 	v.Running = slices.ContainsFunc(v.Sheets, func(s sheetView) bool { return len(s.Sides) > 3 })
 	v.Left = v.More
 	v.Chapters = v.Detail.Chapters[:min(len(v.Detail.Chapters), mostChapters)]
@@ -133,12 +132,12 @@ func (s *site) findingView(f *model.Finding, versions []store.FindingVersion) *f
 	return v
 }
 
-// decisions says what holds, and what the visitor may decide.
+// decisions sets the decision in force, and the decisions that the visitor may make.
 func (v *findingView) decisions(s *site, f *model.Finding) {
 	v.Over, v.Ask = !f.Resolved.IsZero(), "acknowledge"
 	if d := f.Decision; d != nil {
 		clock := s.clock()
-		v.Holding = &decisionView{Decision: *d, Said: clock.Decision(d).Sentence(), Filed: d.From != "", Takes: v.Visitor.takes(d)}
+		v.Holding = &decisionView{Decision: *d, Sentence: clock.Decision(d).Sentence(), Filed: d.From != "", Takes: v.Visitor.takes(d)}
 	}
 	switch {
 	case v.Visitor.Decides:
@@ -154,10 +153,10 @@ func (v *findingView) decisions(s *site, f *model.Finding) {
 	}
 }
 
-// A budget is how many characters may still be shown.
+// A budget is the number of characters that may still be shown.
 type budget int
 
-// take returns what of a text may be shown, and how much may not.
+// take returns the part of a text within the budget, and the number of omitted characters.
 func (b *budget) take(text string) (shown string, left int) {
 	room := max(leastOfValue, min(mostOfValue, int(*b)))
 	n := 0
@@ -186,7 +185,7 @@ func newSheetView(s *phrase.Sheet, rest *budget) sheetView {
 	return v
 }
 
-// sides puts the sides beside each other.
+// sides sets the columns.
 func (v *sheetView) sides(rest *budget) {
 	live, _ := rest.take(v.All[2].Text)
 	for i, side := range v.All {
@@ -206,7 +205,7 @@ func (v *sheetView) sides(rest *budget) {
 	}
 }
 
-// Text is all of the pieces.
+// Text returns the concatenated pieces.
 func (c cell) Text() string {
 	var b strings.Builder
 	for _, p := range c.Pieces {
@@ -215,13 +214,13 @@ func (c cell) Text() string {
 	return b.String()
 }
 
-// claims puts what each declaration says below one another.
+// claims sets the rows of the claims.
 func (v *sheetView) claims(rest *budget) {
 	live := v.Field.Sides[0]
-	add := func(declaration string, at, who phrase.Phrase, said string) {
-		text, left := rest.take(said)
+	add := func(declaration string, at, who phrase.Phrase, claimed string) {
+		text, left := rest.take(claimed)
 		v.Cut += left
-		v.Said = append(v.Said, claimView{declaration, at, who, cell{Label: declaration, Pieces: []phrase.Piece{{Text: text}}, Same: said == live.Text, Left: left}})
+		v.ClaimRows = append(v.ClaimRows, claimView{declaration, at, who, cell{Label: declaration, Pieces: []phrase.Piece{{Text: text}}, Same: claimed == live.Text, Left: left}})
 	}
 	for _, c := range v.Claims {
 		add(c.Declaration, c.At(), c.Actor, c.Text)

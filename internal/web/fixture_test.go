@@ -21,7 +21,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// now is the moment at which every test page is read.
+// now is the time at which tests render every page.
 func now() time.Time { return time.Date(2026, 11, 20, 3, 12, 0, 0, time.UTC) }
 
 func earlier(d time.Duration) time.Time { return now().Add(-d) }
@@ -125,8 +125,8 @@ func restart() model.Finding {
 	return f
 }
 
-// crowd are findings that one request brought about.
-func crowd() []model.Finding {
+// group returns findings with a common cause.
+func group() []model.Finding {
 	var all []model.Finding
 	for i := range 6 {
 		f := finding(fmt.Sprintf("c40d000%d", i), model.Changed, model.Medium, fmt.Sprintf("Deployment.apps/shop/worker-%d", i))
@@ -137,7 +137,7 @@ func crowd() []model.Finding {
 	return all
 }
 
-// hostile has a name and values that try to be more than text.
+// hostile returns a finding with markup in its name and values.
 func hostile() model.Finding {
 	f := finding("ba5eba11", model.Undeclared, model.Info, "ConfigMap/shop/<script>alert(1)</script>")
 	f.Name = "\"><img src=x onerror=alert(1)>"
@@ -187,7 +187,7 @@ func run() model.Run {
 	}
 }
 
-// calmRun is one that saw everything.
+// calmRun returns a run without gaps.
 func calmRun() model.Run {
 	r := run()
 	r.Complete, r.Sources, r.Coverage = true, r.Sources[1:], r.Coverage[:2]
@@ -196,9 +196,9 @@ func calmRun() model.Run {
 	return r
 }
 
-// estate are all findings of these tests.
+// estate returns all findings of these tests.
 func estate() []model.Finding {
-	all := append(crowd(), conflict(), firewall(), missing(), configMap(), secrets(), disputed(), restart(), hostile())
+	all := append(group(), conflict(), firewall(), missing(), configMap(), secrets(), disputed(), restart(), hostile())
 	return append(all, quietOnes()...)
 }
 
@@ -232,7 +232,7 @@ func save(tb testing.TB, s *store.Store, r store.Record) {
 	}
 }
 
-// filled is a store in which something was resolved, and the estate is open.
+// filled returns a store with the estate's findings open and one resolved.
 func filled(tb testing.TB) *store.Store {
 	tb.Helper()
 	s := emptyStore(tb)
@@ -247,7 +247,7 @@ func filled(tb testing.TB) *store.Store {
 	return s
 }
 
-// people are the Gate of these tests.
+// people is a fake Gate.
 type people struct {
 	mu     sync.Mutex
 	out    bool
@@ -296,7 +296,7 @@ func (p *people) Still(context.Context) bool {
 	return !p.out
 }
 
-// decider decides in a store, as the daemon does.
+// decider makes decisions in a store, as the daemon does.
 type decider struct {
 	*store.Store
 	mu      sync.Mutex
@@ -326,7 +326,7 @@ func (d *decider) Revoke(_ context.Context, id string) (model.Decision, error) {
 	return d.Store.Revoke(id, now())
 }
 
-// scanner is a daemon that scans at once.
+// scanner is a daemon whose scans end at once.
 type scanner struct{ fails bool }
 
 func (s scanner) Scan(context.Context, []string) (model.Report, error) {
@@ -336,17 +336,17 @@ func (s scanner) Scan(context.Context, []string) (model.Report, error) {
 	return model.Report{}, nil
 }
 
-// A house is a site with everything that a test may look at.
-type house struct {
+// A fakeSite is a site with the fakes behind it.
+type fakeSite struct {
 	*site
 	handler http.Handler
 	people  *people
 	decider *decider
 }
 
-func newHouse(tb testing.TB, s *store.Store, change func(*Options)) *house {
+func newHouse(tb testing.TB, s *store.Store, change func(*Options)) *fakeSite {
 	tb.Helper()
-	h := &house{people: &people{}, decider: &decider{Store: s}}
+	h := &fakeSite{people: &people{}, decider: &decider{Store: s}}
 	o := Options{News: NewNews(), Now: now, Log: quiet(),
 		API: server.API{Store: s, Decider: h.decider, Scanner: scanner{}, Version: "1.2.3", Now: now, Log: quiet(),
 			Receivers: func() []model.ReceiverStatus {
@@ -360,7 +360,7 @@ func newHouse(tb testing.TB, s *store.Store, change func(*Options)) *house {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	made.door, made.provider, made.guard = h.people, h.people, h.people
+	made.authenticator, made.provider, made.guard = h.people, h.people, h.people
 	h.site, h.handler = made, made.handler()
 	return h
 }
@@ -369,7 +369,7 @@ func visitor(role access.Role) access.Visitor {
 	return access.Visitor{Name: "alice", Role: role, Via: access.Session}
 }
 
-// An answer is what a browser gets.
+// An answer is a response.
 type answer struct {
 	StatusCode int
 	Status     string
@@ -377,8 +377,8 @@ type answer struct {
 	Body       string
 }
 
-// ask asks as somebody of a role.
-func (h *house) ask(tb testing.TB, role access.Role, method, target string, form url.Values) answer {
+// ask sends a request of a visitor with a role.
+func (h *fakeSite) ask(tb testing.TB, role access.Role, method, target string, form url.Values) answer {
 	tb.Helper()
 	who := visitor(role)
 	if role == access.Nobody {
@@ -387,7 +387,7 @@ func (h *house) ask(tb testing.TB, role access.Role, method, target string, form
 	return h.askAs(tb, who, method, target, form, nil)
 }
 
-func (h *house) askAs(tb testing.TB, who access.Visitor, method, target string, form url.Values, header http.Header) answer {
+func (h *fakeSite) askAs(tb testing.TB, who access.Visitor, method, target string, form url.Values, header http.Header) answer {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(access.With(tb.Context(), who), method, target, strings.NewReader(form.Encode()))
 	if form != nil {
@@ -401,8 +401,8 @@ func (h *house) askAs(tb testing.TB, who access.Visitor, method, target string, 
 	return answer{w.Code, strconv.Itoa(w.Code) + " " + http.StatusText(w.Code), w.Header(), w.Body.String()}
 }
 
-// page reads a page as an operator.
-func (h *house) page(tb testing.TB, target string) string {
+// page returns a page as an operator sees it.
+func (h *fakeSite) page(tb testing.TB, target string) string {
 	tb.Helper()
 	got := h.ask(tb, access.Operator, http.MethodGet, target, nil)
 	if got.StatusCode != http.StatusOK {

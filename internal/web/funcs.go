@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// functions are what templates call.
+// functions returns the template functions.
 func functions(a *assets) template.FuncMap {
 	return template.FuncMap{
 		"asset":    a.path,
@@ -28,7 +28,7 @@ func functions(a *assets) template.FuncMap {
 		"span":     spanMoment,
 		"length":   length,
 		"within":   func(asOf, t time.Time) string { return length(max(asOf.Sub(t), time.Second)) },
-		"say":      func(asOf time.Time, p phrase.Phrase) saying { return saying{asOf, p} },
+		"say":      func(asOf time.Time, p phrase.Phrase) phraseAt { return phraseAt{asOf, p} },
 		"dict":     dict,
 		"minus":    func(a, b int) int { return a - b },
 		"severity": func(name string) model.Severity { return model.Severity(name) },
@@ -49,21 +49,21 @@ func functions(a *assets) template.FuncMap {
 	}
 }
 
-// A saying is a phrase, and the moment from which its times count.
-type saying struct {
+// A phraseAt is a phrase and the time from which its relative times count.
+type phraseAt struct {
 	AsOf   time.Time
 	Phrase phrase.Phrase
 }
 
-// A momentView is a moment as a page shows it.
+// A momentView is a time as shown on a page.
 type momentView struct {
 	At   time.Time
 	Text string
-	// Counts tells that the text says how long ago it was, and counts on.
+	// Counts reports that the text is an age, which the page keeps current.
 	Counts bool
 }
 
-// newMoment says how long ago a moment was; one to come as a time.
+// newMoment returns a past time as an age, and a future time as a date.
 func newMoment(asOf, t time.Time) momentView {
 	if age := asOf.Sub(t); age > -time.Minute {
 		return momentView{t, phrase.Ago(age), true}
@@ -71,8 +71,8 @@ func newMoment(asOf, t time.Time) momentView {
 	return momentView{t, t.UTC().Format("2 Jan 2006 15:04 UTC"), false}
 }
 
-// spanMoment says the moment of a span as the span does: how long ago it was, or
-// the time; one to come in the words of pages.
+// spanMoment returns a span's time in the span's form: as an age or as a date. Future times are
+// formatted as on other pages.
 func spanMoment(asOf time.Time, s phrase.Span) momentView {
 	if strings.HasSuffix(s.Text, " ago") || s.Text == "just now" || s.At.After(asOf) {
 		return newMoment(asOf, s.At)
@@ -80,10 +80,10 @@ func spanMoment(asOf time.Time, s phrase.Span) momentView {
 	return momentView{s.At, s.Text, false}
 }
 
-// length says how long something is, roughly: "10 minutes".
+// length returns an approximate duration: "10 minutes".
 func length(d time.Duration) string { return strings.TrimSuffix(phrase.Ago(d), " ago") }
 
-// severityClass is the class of a severity's color: one of ours.
+// severityClass returns the CSS class of a severity's color.
 func severityClass(s model.Severity) string {
 	if s.Rank() < len(model.Severities()) {
 		return strings.ToLower(string(s))
@@ -91,7 +91,7 @@ func severityClass(s model.Severity) string {
 	return string(model.Info)
 }
 
-// dict makes what a template passes on to another of names and values.
+// dict returns a map of names and values, for passing to another template.
 func dict(pairs ...any) map[string]any {
 	m := map[string]any{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -17,24 +17,23 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// An index is all that is open, prepared for showing. It does not change once it
-// is made.
+// An index is all open findings, prepared for rendering. It is immutable.
 type index struct {
 	revision uint64
 	built    time.Time
 	run      *model.Run
 	summary  model.Summary
 	state    report.State
-	// rows are what drifted, then what could not be checked, what was accepted and
-	// what rules hide; of each the worst first.
+	// rows are the drifted findings, then the unchecked, the accepted and the hidden ones, each
+	// sorted worst first.
 	rows []row
-	// held are the decisions that hold, by ID, with the rows that they hold for.
+	// held are the IDs of the decisions in force, with the rows to which they apply.
 	held map[string][]int
-	// idle counts decisions that hold for nothing.
+	// idle is the number of decisions that apply to no finding.
 	idle int
 }
 
-// How it stands with a finding: the filter of states.
+// The states of a finding in the filter.
 const (
 	isOpen      = "open"
 	isUnchecked = "unchecked"
@@ -63,22 +62,22 @@ func stateOf(f *model.Finding) string {
 type row struct {
 	report.Block
 	Source, Owner, State string
-	// Since is when it was first seen, and Over when it was resolved.
+	// Since is the time at which it was first seen, Over the time at which it was resolved.
 	Since, Over time.Time
 	Actor       model.Actor
 	Decision    *model.Decision
 	Flapping    bool
-	// Fields counts all fields.
+	// Count is the number of all fields.
 	Count int
-	// crowd numbers those that one request brought about, from 1; 0 is alone.
-	crowd int
+	// group is the number of the group of findings with a common cause, from 1; 0 means none.
+	group int
 	id    string
 	key   model.Key
-	// text is what a search looks at, in lower case.
+	// text returns the searched text in lower case.
 	text func() string
 }
 
-// buildIndex reads everything that pages show, once.
+// buildIndex reads everything that the lists show.
 func (s *site) buildIndex(revision uint64) (*index, error) {
 	api := s.API
 	kept := &keptReader{Reader: api.Store}
@@ -102,32 +101,32 @@ func (s *site) buildIndex(revision uint64) (*index, error) {
 	return x, err
 }
 
-// fill makes the rows of what is open.
+// fill creates the rows of the open findings.
 func (x *index) fill(open []model.Finding, clock phrase.Clock) {
 	shown := slices.DeleteFunc(slices.Clone(open), func(f model.Finding) bool { return !f.Shown() })
-	x.state = report.NewState(&model.Report{Scan: x.run.Scan(), Summary: x.summary, Findings: shown, Coverage: unsaid(x.run, x.built)}, clock)
-	crowds, number := map[string]int{}, 0
+	x.state = report.NewState(&model.Report{Scan: x.run.Scan(), Summary: x.summary, Findings: shown, Coverage: unexplainedGaps(x.run, x.built)}, clock)
+	groups, number := map[string]int{}, 0
 	for _, members := range x.state.Groups {
 		if len(members) > 1 {
 			number++
 			for _, f := range members {
-				crowds[f.ID] = number
+				groups[f.ID] = number
 			}
 		}
 	}
 	x.state.Groups = nil
 	x.rows = rowsOf(open, clock)
 	for i := range x.rows {
-		x.rows[i].crowd = crowds[x.rows[i].id]
+		x.rows[i].group = groups[x.rows[i].id]
 		if d := x.rows[i].Decision; d != nil {
 			x.held[d.ID] = append(x.held[d.ID], i)
 		}
 	}
 }
 
-// unsaid is what a run read, less what could not be read for the reason that is
-// said of its source as a whole.
-func unsaid(run *model.Run, now time.Time) []model.Coverage {
+// unexplainedGaps returns the incomplete coverage of a run, except for gaps whose reason is already
+// shown for the whole source.
+func unexplainedGaps(run *model.Run, now time.Time) []model.Coverage {
 	failed := map[string]string{}
 	for i := range run.Sources {
 		failed[run.Sources[i].Name] = run.Sources[i].Trouble(now)
@@ -148,7 +147,7 @@ func (x *index) countIdle(from server.DecisionReader) error {
 	return err
 }
 
-// rowsOf makes a row of each finding: by state, the worst first.
+// rowsOf returns the rows of findings, sorted by state and then worst first.
 func rowsOf(findings []model.Finding, clock phrase.Clock) []row {
 	rows := make([]row, len(findings))
 	each(report.WorstFirst(findings), func(i int, f *model.Finding) { rows[i] = newRow(f, clock) })
@@ -160,7 +159,7 @@ func rowsOf(findings []model.Finding, clock phrase.Clock) []row {
 	return rows
 }
 
-// Bounds of what a row shows, in columns: of names, and of each value.
+// Maximum widths in a row, in columns: of names, and of each value.
 const (
 	rowName  = 80
 	rowValue = 56
@@ -174,8 +173,8 @@ func newRow(f *model.Finding, clock phrase.Clock) row {
 	return r
 }
 
-// each does something for each of many, on all processors. A panic of one ends
-// the request that asked for it, and not the daemon.
+// each calls do for each element, on all processors. A panic in do is repeated in the calling
+// goroutine, so that it ends the request and not the daemon.
 func each[T any](all []T, do func(int, T)) {
 	workers := runtime.GOMAXPROCS(0)
 	panics := make([]any, workers)
@@ -200,11 +199,11 @@ func each[T any](all []T, do func(int, T)) {
 	}
 }
 
-// maxText bounds what a search looks at of one finding, in bytes.
+// maxText bounds the searched text of one finding, in bytes.
 const maxText = 4 << 10
 
-// textOf is what a finding's page shows, as far as people would look for it: no
-// digest of a secret, which could be guessed letter by letter.
+// textOf returns the searched text of a finding. It contains no digest of a secret, which a visitor
+// could find by searching for its prefixes.
 func textOf(raw *model.Finding, r *row) string {
 	f := raw.Public()
 	var b strings.Builder
@@ -250,14 +249,14 @@ func fieldTexts(f *phrase.Field) []string {
 	return texts
 }
 
-// A keptReader reads what is open once.
+// A keptReader reads the open findings once.
 type keptReader struct {
 	server.Reader
 	open []model.Finding
 	read bool
 }
 
-// Findings keeps what is open.
+// Findings returns the findings, and keeps the open ones.
 func (k *keptReader) Findings(f store.Filter) ([]model.Finding, error) {
 	if !f.Since.IsZero() || len(f.Verdicts) > 0 || f.Source != "" || f.Resolved {
 		return k.Reader.Findings(f)
@@ -265,7 +264,7 @@ func (k *keptReader) Findings(f store.Filter) ([]model.Finding, error) {
 	if !k.read {
 		var err error
 		if k.open, err = k.Reader.Findings(f); err != nil {
-			return nil, fmt.Errorf("read what is open: %w", err)
+			return nil, fmt.Errorf("read open findings: %w", err)
 		}
 		k.read = true
 	}

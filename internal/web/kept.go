@@ -10,19 +10,18 @@ import (
 	"github.com/driftd/driftd/internal/access"
 )
 
-// Bounds of what is kept of one thing, and of how many wait until it is made.
+// Limits of one kept: the answers that it holds, and the requests that wait for one.
 const (
 	keptMost    = 4
 	keptWaiting = 16
 )
 
-// kept is what was last made for a few questions. It is made at most once while
-// nothing changes, not more often than once in pause, and one at a time: whoever
-// asks many questions keeps nobody from the other pages.
+// kept holds the last answers to a few questions. Without changes an answer is built at most once,
+// at most once per pause, and one at a time, so that a visitor with many questions does not delay
+// other pages.
 type kept[T any] struct {
 	now func() time.Time
-	// making is taken by whoever makes an answer, waiting also by those who wait
-	// for that.
+	// making is held during a build; waiting also by the requests that wait for it.
 	making, waiting chan struct{}
 
 	mu  sync.Mutex
@@ -40,8 +39,7 @@ func newKept[T any](now func() time.Time) *kept[T] {
 	return &kept[T]{now: now, making: make(chan struct{}, 1), waiting: make(chan struct{}, 1+keptWaiting)}
 }
 
-// get returns the answer to a question, and the revision of the news that it
-// knows.
+// get returns the answer to a question, and the revision of the news that it includes.
 func (k *kept[T]) get(ctx context.Context, revision uint64, question string, build func() (T, error)) (T, uint64, error) {
 	if o, ok := k.find(revision, question); ok {
 		return o.answer, o.revision, nil
@@ -60,7 +58,7 @@ func (k *kept[T]) get(ctx context.Context, revision uint64, question string, bui
 	case <-ctx.Done():
 		return none, 0, context.Cause(ctx)
 	}
-	// Somebody may have made it meanwhile.
+	// Another request may have built it meanwhile.
 	if o, ok := k.find(revision, question); ok {
 		return o.answer, o.revision, nil
 	}
@@ -73,7 +71,7 @@ func (k *kept[T]) get(ctx context.Context, revision uint64, question string, bui
 	return answer, revision, nil
 }
 
-// find returns what is kept and still good.
+// find returns a stored answer that is still valid.
 func (k *kept[T]) find(revision uint64, question string) (keptOne[T], bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -87,8 +85,8 @@ func (k *kept[T]) find(revision uint64, question string) (keptOne[T], bool) {
 	return keptOne[T]{}, false
 }
 
-// keep keeps an answer in the place of the one before, and the latest of the
-// others.
+// keep stores an answer. It replaces the previous answer to the question, and the oldest answer if
+// there are too many.
 func (k *kept[T]) keep(one keptOne[T]) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/driftd/driftd/internal/server"
 )
 
-// TestManyQuestions holds that whoever asks many questions, and goes away,
-// leaves nothing behind that keeps others waiting.
+// TestManyQuestions verifies that a client that sends many requests and disconnects does not delay
+// others afterwards.
 func TestManyQuestions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

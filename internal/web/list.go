@@ -14,68 +14,66 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// pageSize is how many findings one page shows.
+// pageSize is the number of findings on one page.
 const pageSize = 100
 
-// A listView is the page of what drifts.
+// A listView is the data of the list of findings.
 type listView struct {
 	frame
-	// Scanned is set once a scan has ended. OldestRead is when the source was read
-	// that was read first, of those that are not stale.
+	// Scanned is set once a scan has ended. OldestRead is the time of the oldest read of a source
+	// that is not stale.
 	Scanned    bool
 	OldestRead time.Time
-	// Mood is calm, where all is proven to be as declared; drift; or unsure, where
-	// nothing drifts and not everything could be looked at.
+	// Mood is calm if everything was checked and nothing drifts, drift, or unsure if nothing drifts
+	// and not everything was checked.
 	Mood     string
 	Headline string
-	// NotChecked counts what was not checked; "" where everything was.
+	// NotChecked is the number of unchecked resources; "" if there are none.
 	NotChecked string
 	Scan       phrase.Phrase
-	// Silent are the receivers that are told nothing more until somebody has looked.
+	// Silent are the stopped receivers, which get no messages until the configuration is fixed.
 	Silent []model.ReceiverStatus
-	// Stale are the sources whose picture is not of now.
+	// Stale are the sources whose last read is not current.
 	Stale                      []sourceView
 	Unchecked, Unread, Tallies []phrase.Phrase
-	// NotJudged and NotGoverned say what was not judged, and which places are not
-	// governed.
+	// NotJudged and NotGoverned list what was not compared, and the places that are not governed.
 	NotJudged, NotGoverned []phrase.Phrase
-	// Notes are what a reader should know of declarations.
+	// Notes are notes on declarations.
 	Notes    []phrase.Phrase
 	Filter   filter
 	Controls controls
 	Rows     []rowView
-	// Found counts the findings that fit, Lines the lines that they take.
+	// Found is the number of matching findings, Lines the number of lines that they take.
 	Found, Lines int
 	Pages        pager
-	// Alone is the finding that all others are like.
+	// Alone is the finding of the filter Like.
 	Alone *row
-	// Limited tells that more was resolved than is listed.
+	// Limited reports that not all resolved findings are listed.
 	Limited bool
 	CanScan bool
 }
 
-// controls are what a filter is chosen with.
+// controls are the values of the filter form.
 type controls struct {
 	Action                               string
 	Severities, Verdicts, Sources, Owner []option
 	States                               []option
 	Whats, Sinces                        []option
 	Clear                                string
-	// Picked tells that more than words and severities is chosen.
+	// Picked reports that a facet other than the severity is chosen.
 	Picked bool
 }
 
-// A rowView is a line of the list: a finding, or several of one cause.
+// A rowView is a line of the list: a finding, or several with a common cause.
 type rowView struct {
 	*row
-	// More counts the others that the same request brought about, LikeHref shows
-	// them.
+	// More is the number of other findings with the same cause, LikeHref the link to them.
 	More     int
 	LikeHref string
 	Muted    string
 }
 
-// A pager leads from page to page.
+// A pager links to the other pages.
 type pager struct {
 	Number, Last int
 	From, To     int
@@ -119,7 +117,7 @@ func (s *site) listPage(w http.ResponseWriter, r *http.Request) error {
 		v.Limited = len(rows) == maxResolved
 	}
 	v.stand(x, s)
-	v.Silent = s.silent()
+	v.Silent = s.stoppedReceivers()
 	v.list(x, rows)
 	if v.Scanned {
 		v.Title = v.Headline
@@ -127,15 +125,15 @@ func (s *site) listPage(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, "list", v)
 }
 
-// silent returns the receivers that are stopped.
-func (s *site) silent() []model.ReceiverStatus {
+// stoppedReceivers returns the receivers that are stopped.
+func (s *site) stoppedReceivers() []model.ReceiverStatus {
 	if s.API.Receivers == nil {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(s.API.Receivers()), func(r model.ReceiverStatus) bool { return !r.Stopped })
 }
 
-// maxResolved bounds how many findings that are over a list holds.
+// maxResolved bounds the number of resolved findings in a list.
 const maxResolved = 10000
 
 func (s *site) resolvedRows() ([]row, error) {
@@ -154,7 +152,7 @@ func (s *site) resolvedRows() ([]row, error) {
 	return rows, nil
 }
 
-// stand says how it stands.
+// stand sets the summary of the page.
 func (v *listView) stand(x *index, s *site) {
 	if x.run == nil {
 		return
@@ -180,8 +178,8 @@ func (v *listView) stand(x *index, s *site) {
 	}
 }
 
-// once says of what could not be compared only which source kept it from that,
-// where the reason is said beside that source.
+// once returns the phrases about uncompared resources. It shortens a phrase to the source's name if
+// the reason is already shown for that source.
 func once(said []phrase.Phrase, stale []sourceView) []phrase.Phrase {
 	said = slices.Clone(said)
 	for i, p := range said {
@@ -194,7 +192,7 @@ func once(said []phrase.Phrase, stale []sourceView) []phrase.Phrase {
 	return said
 }
 
-// list chooses the rows that the page shows.
+// list selects the rows of the page.
 func (v *listView) list(x *index, rows []row) {
 	f, counts, byState := &v.Filter, newTally(), map[string]int{}
 	for i := range x.rows {
@@ -211,7 +209,7 @@ func (v *listView) list(x *index, rows []row) {
 	v.Controls = f.controls("/", &counts, byState)
 }
 
-// lines are all that fit: a finding each, or all that one request brought about.
+// lines returns all matching lines: one for each finding, or for each group with a common cause.
 func (v *listView) lines(rows []row, counts *tally) []rowView {
 	f := &v.Filter
 	for i := range rows {
@@ -220,7 +218,7 @@ func (v *listView) lines(rows []row, counts *tally) []rowView {
 		}
 	}
 	alike := func(r *row) bool {
-		return f.Like == "" || v.Alone != nil && (r == v.Alone || r.crowd > 0 && r.crowd == v.Alone.crowd)
+		return f.Like == "" || v.Alone != nil && (r == v.Alone || r.group > 0 && r.group == v.Alone.group)
 	}
 	var lines []rowView
 	lead := map[int]int{}
@@ -230,17 +228,17 @@ func (v *listView) lines(rows []row, counts *tally) []rowView {
 			continue
 		}
 		v.Found++
-		if at, ok := lead[r.crowd]; ok && r.crowd > 0 && f.Like == "" {
+		if at, ok := lead[r.group]; ok && r.group > 0 && f.Like == "" {
 			lines[at].More++
 			continue
 		}
-		lead[r.crowd] = len(lines)
+		lead[r.group] = len(lines)
 		lines = append(lines, rowView{row: r})
 	}
 	return lines
 }
 
-// finish says what only a line that is shown needs.
+// finish sets the fields that only shown lines need.
 func (r *rowView) finish() {
 	if r.More > 0 {
 		r.LikeHref = "/?like=" + url.QueryEscape(r.id)

@@ -10,16 +10,16 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// A loginView is the page on which people say who they are.
+// A loginView is the data of the login page.
 type loginView struct {
 	frame
 	Passwords, OpenID bool
 	Next, Name        string
-	// Refused says why they did not get in.
+	// Refused is the reason why the last login failed.
 	Refused string
 }
 
-// loginPath is where somebody logs in who wants to see this page.
+// loginPath returns the path of the login page with a return to this request.
 func loginPath(r *http.Request) string {
 	next := here(r.URL)
 	if next == "/" {
@@ -38,13 +38,13 @@ func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
 
 func (s *site) showLogin(w http.ResponseWriter, r *http.Request, status int, v loginView) error {
 	v.frame = s.frame(w, r, "Log in", "")
-	v.Passwords, v.OpenID = s.door.Passwords(), s.door.OpenID()
+	v.Passwords, v.OpenID = s.authenticator.Passwords(), s.authenticator.OpenID()
 	return s.render(w, r, status, "login", v)
 }
 
 func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 	next := access.LocalPath(r.PostFormValue("next"))
-	err := s.door.Login(w, r, r.PostFormValue("name"), r.PostFormValue("password"))
+	err := s.authenticator.Login(w, r, r.PostFormValue("name"), r.PostFormValue("password"))
 	if err == nil {
 		http.Redirect(w, r, next, http.StatusSeeOther)
 		return nil
@@ -52,7 +52,7 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 	return s.refuse(w, r, err, loginView{Next: next, Name: phrase.Line(r.PostFormValue("name"), rowName)})
 }
 
-// refuse shows the login again, and why somebody did not get in.
+// refuse shows the login page again, with the reason of the failure.
 func (s *site) refuse(w http.ResponseWriter, r *http.Request, err error, v loginView) error {
 	var refused *access.Refused
 	if !errors.As(err, &refused) {
@@ -67,7 +67,7 @@ func (s *site) refuse(w http.ResponseWriter, r *http.Request, err error, v login
 }
 
 func (s *site) logout(w http.ResponseWriter, r *http.Request) error {
-	s.door.Logout(w, r)
+	s.authenticator.Logout(w, r)
 	http.Redirect(w, r, "/login?notice=loggedout", http.StatusSeeOther)
 	return nil
 }

@@ -143,9 +143,9 @@ func TestWhoIsLoggedIn(t *testing.T) {
 	}
 }
 
-// TestLoginSaysWhyNobodyIsKnown holds that whoever is sent to the login reads what
-// was wrong with how they came: no login may mend that.
-func TestLoginSaysWhyNobodyIsKnown(t *testing.T) {
+// TestLoginShowsTheReasonOfRefusal verifies that a visitor who is redirected to the login sees why
+// their credentials were rejected, which a login may not fix.
+func TestLoginShowsTheReasonOfRefusal(t *testing.T) {
 	t.Parallel()
 	gate, err := access.New(access.Options{Loopback: access.Viewer, Now: now, Log: quiet()})
 	if err != nil {

@@ -12,22 +12,21 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// A bit is a piece of a message in Slack's mrkdwn, in one style. Its text is
-// visible; only that of a block has lines.
+// A bit is a piece of a message in Slack's mrkdwn, in one style. Its text is visible. Only the text
+// of a block has line breaks.
 type bit struct {
 	Text                            string
 	Bold, Italic, Strike, Code, Pre bool
-	// Break tells the end of a line.
+	// Break reports the end of a line.
 	Break bool
-	// URL is set where it leads somewhere: over http or https, or to a page of
-	// ours.
+	// URL is set for a link: over http or https, or to a page of this site.
 	URL string
 }
 
-// maxMarks bounds the text of one part that is read, in bytes.
+// maxMarks bounds the parsed text of one part, in bytes.
 const maxMarks = 12000
 
-// readMarks reads a text as Slack would show it. What is no mark is text.
+// readMarks parses a text as Slack displays it. Characters that are not valid markup are text.
 func readMarks(text string, now time.Time) []bit {
 	if len(text) > maxMarks {
 		text = strings.ToValidUTF8(text[:maxMarks], "")
@@ -40,7 +39,7 @@ func readMarks(text string, now time.Time) []bit {
 	return m.bits
 }
 
-// marks is a text that is being read.
+// marks is the state of parsing a text.
 type marks struct {
 	rest  string
 	now   time.Time
@@ -51,7 +50,7 @@ type marks struct {
 	bits  []bit
 }
 
-// next reads one mark or one character.
+// next parses one markup element or one character.
 func (m *marks) next() {
 	switch {
 	case strings.HasPrefix(m.rest, "```"):
@@ -96,7 +95,7 @@ func (m *marks) flush() {
 	m.plain.Reset()
 }
 
-// enclosed reads what stands between two marks as it is.
+// enclosed parses verbatim text between two marks.
 func (m *marks) enclosed(mark string, style func(*bit)) bool {
 	inside, _, found := strings.Cut(m.rest[len(mark):], mark)
 	if !found || inside == "" || mark == "`" && strings.Contains(inside, "\n") {
@@ -115,8 +114,8 @@ func (m *marks) enclosed(mark string, style func(*bit)) bool {
 	return true
 }
 
-// toggle begins or ends what is bold, italic or struck out: a mark counts beside
-// what is no word, and where it is closed on its line.
+// toggle begins or ends bold, italic or struck-out text. A mark must be next to a character that is
+// not part of a word, and must be closed on its line.
 func (m *marks) toggle() bool {
 	on := map[byte]*bool{'*': &m.style.Bold, '_': &m.style.Italic, '~': &m.style.Strike}[m.rest[0]]
 	if on == nil {
@@ -143,7 +142,7 @@ func inWord(r rune) bool {
 	return r != 0 && r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// link reads <address|words>, <!date^…|words>, and mentions, which stay text.
+// link parses <address|words> and <!date^…|words>. Mentions remain text.
 func (m *marks) link() bool {
 	inside, _, found := strings.Cut(m.rest[1:], ">")
 	if !found || strings.ContainsAny(inside, "<\n") {
@@ -171,8 +170,7 @@ func (m *marks) link() bool {
 	return true
 }
 
-// date writes <!date^seconds^form|words>; Slack would write it in the reader's
-// time zone.
+// date formats <!date^seconds^form|words>, which Slack shows in the reader's time zone.
 func (m *marks) date(target, words string) string {
 	part := strings.Split(target, "^")
 	seconds, err := strconv.ParseInt(part[1], 10, 64)
@@ -190,7 +188,7 @@ func (m *marks) date(target, words string) string {
 		"{time_secs}", at.Format("15:04:05 UTC"), "{time}", clock, "{ago}", ago).Replace(part[2])
 }
 
-// safeURL returns an address that a link may lead to, "" for every other.
+// safeURL returns the address if a link may point to it, otherwise "".
 func safeURL(s string) string {
 	if strings.HasPrefix(s, "/") {
 		if access.LocalPath(s) == s {
@@ -205,7 +203,7 @@ func safeURL(s string) string {
 	return u.String()
 }
 
-// emoji reads a shortcode that driftd's messages have.
+// emoji parses a shortcode that driftd's messages use.
 func (m *marks) emoji() bool {
 	if m.rest[0] != ':' {
 		return false
@@ -220,7 +218,7 @@ func (m *marks) emoji() bool {
 	return true
 }
 
-// shortcodes are the emoji that driftd's messages have, and a few beside.
+// shortcodes returns the emoji that driftd's messages use, and a few others.
 func shortcodes() map[string]string {
 	return map[string]string{
 		"red_circle": "🔴", "large_orange_circle": "🟠", "large_yellow_circle": "🟡", "large_green_circle": "🟢", "large_blue_circle": "🔵",
@@ -238,7 +236,7 @@ func emojis(s string) string {
 	return s
 }
 
-// entity reads one of the three characters that Slack escapes.
+// entity parses one of the three characters that Slack escapes.
 func (m *marks) entity() bool {
 	for escaped, plain := range map[string]string{"&lt;": "<", "&gt;": ">", "&amp;": "&"} {
 		if strings.HasPrefix(m.rest, escaped) {

@@ -2,17 +2,17 @@ package web
 
 import "sync"
 
-// News tells open pages that something changed. It is safe for concurrent use.
+// News notifies open pages of changes. It is safe for concurrent use.
 type News struct {
 	mu       sync.Mutex
 	revision uint64
 	changed  chan struct{}
 }
 
-// NewNews returns News of which nothing was told yet.
+// NewNews returns News at revision 0.
 func NewNews() *News { return &News{changed: make(chan struct{})} }
 
-// Tell says that what pages show may have changed. It never blocks.
+// Tell reports that the content of pages may have changed. It never blocks.
 func (n *News) Tell() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -21,8 +21,8 @@ func (n *News) Tell() {
 	n.changed = make(chan struct{})
 }
 
-// Now returns how often it was told, and a channel that is closed when it is
-// told next.
+// Now returns the revision, which is the number of changes, and a channel that the next change
+// closes.
 func (n *News) Now() (revision uint64, changed <-chan struct{}) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

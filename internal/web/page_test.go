@@ -21,8 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares a page with a file under testdata. What a file is called that a
-// page loads counts for nothing.
+// golden compares a page with a file in testdata, except for the digests in names of static files.
 func golden(t *testing.T, name, page string) {
 	t.Helper()
 	got := regexp.MustCompile(`(/static/[a-z]+)\.[0-9a-f]{12}\.`).ReplaceAllString(page, "$1.")
@@ -41,14 +40,14 @@ func golden(t *testing.T, name, page string) {
 	}
 }
 
-func calmHouse(t *testing.T) *house {
+func calmHouse(t *testing.T) *fakeSite {
 	t.Helper()
 	s := emptyStore(t)
 	save(t, s, store.Record{Run: calmRun()})
 	return newHouse(t, s, nil)
 }
 
-func stagedHouse(t *testing.T) *house {
+func stagedHouse(t *testing.T) *fakeSite {
 	t.Helper()
 	return newHouse(t, filled(t), func(o *Options) { o.Stage = &stage{} })
 }
@@ -57,8 +56,8 @@ func TestGoldenPages(t *testing.T) {
 	t.Parallel()
 	h, calm := newHouse(t, filled(t), nil), calmHouse(t)
 	for name, tc := range map[string]struct {
-		house  *house
-		target string
+		fakeSite *fakeSite
+		target   string
 	}{
 		"list": {h, "/"}, "calm": {calm, "/"}, "never-scanned": {newHouse(t, emptyStore(t), nil), "/"},
 		"conflict": {h, "/findings/c0ff11c7"}, "text": {h, "/findings/c0f19a9e"}, "secret": {h, "/findings/5ec7e700"},
@@ -68,12 +67,12 @@ func TestGoldenPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			golden(t, name, tc.house.page(t, tc.target))
+			golden(t, name, tc.fakeSite.page(t, tc.target))
 		})
 	}
 }
 
-// targets are all pages of a house.
+// targets returns all pages of a site.
 func targets() []string {
 	list := []string{"/", "/?q=shop&severity=high&state=open", "/?state=hidden", "/?state=accepted", "/?state=unchecked", "/?state=resolved",
 		"/?like=c40d0000", "/?q=nothing+fits", "/?severity=%22%3E%3Cscript%3E&owner=%22%3E%3Cscript%3Ealert(2)%3C/script%3E",
@@ -85,8 +84,8 @@ func targets() []string {
 	return list
 }
 
-// TestPagesAreSound holds every page, with everything hostile on it, to what a
-// strict policy and a screen reader want.
+// TestPagesAreSound checks every page, with hostile findings, against a strict content security
+// policy and the needs of screen readers.
 func TestPagesAreSound(t *testing.T) {
 	t.Parallel()
 	h := stagedHouse(t)
@@ -106,7 +105,7 @@ func TestPagesAreSound(t *testing.T) {
 	}
 }
 
-// sound checks the shape of a page.
+// sound checks the structure of a page.
 func sound(t *testing.T, page string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))
@@ -192,7 +191,7 @@ func (c *checker) heading(level int) {
 	c.level = level
 }
 
-// form checks that what changes something sends its token.
+// form verifies that a form with a side effect contains the token.
 func (c *checker) form(n *html.Node, attr map[string]string) {
 	if attr["method"] != "post" {
 		return
@@ -260,9 +259,8 @@ func TestFragmentIsTheMainPart(t *testing.T) {
 	}
 }
 
-// TestNothingIsGreenThatIsOld holds that a page is calm only where everything was
-// looked at, lately.
-func TestNothingIsGreenThatIsOld(t *testing.T) {
+// TestStaleIsNotCalm verifies that a page is calm only if everything was checked recently.
+func TestStaleIsNotCalm(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
@@ -320,8 +318,7 @@ func TestAnswersAreZippedAndKept(t *testing.T) {
 	}
 }
 
-// TestScriptsWriteNoMarkup holds that what comes from outside is never read as
-// markup by a script of ours that runs in the page.
+// TestScriptsWriteNoMarkup verifies that the scripts never parse external data as markup.
 func TestScriptsWriteNoMarkup(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, filled(t), nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// many are findings with everything about them long.
+// many returns findings with long fields.
 func many(n int, long bool) []model.Finding {
 	all := make([]model.Finding, n)
 	for i := range all {
@@ -32,7 +32,7 @@ func many(n int, long bool) []model.Finding {
 	return all
 }
 
-// mostBytes is what a page may weigh, before it is compressed.
+// mostBytes is the maximum size of a page before compression.
 const mostBytes = 300_000
 
 func TestPageOfManyFindings(t *testing.T) {
@@ -64,7 +64,7 @@ func TestPageOfManyFindings(t *testing.T) {
 	}
 }
 
-// countingStore counts how often what is open is read.
+// countingStore counts how often the open findings are read.
 type countingStore struct {
 	*store.Store
 	mu   sync.Mutex

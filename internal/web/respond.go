@@ -16,30 +16,30 @@ import (
 	"github.com/driftd/driftd/internal/server"
 )
 
-// A frame is what every page shows.
+// A frame is the data that every page shows.
 type frame struct {
 	Title string
-	// Room is the entry of the navigation that is current.
+	// Room is the current entry of the navigation.
 	Room    string
 	Visitor visitorView
-	// Token is what forms send along.
+	// Token is the form token against cross-site requests.
 	Token string
 	// Here is the page's own path and query.
 	Here string
 	AsOf time.Time
-	// Revision is that of the news that the page knows.
+	// Revision is the revision of the news that the page includes.
 	Revision uint64
 	Notice   *notice
-	// Staged tells that the estate is one of stand-ins.
+	// Staged reports that the estate is the demo's.
 	Staged            bool
 	Version           string
 	Problems, Waiting []string
 }
 
-// A visitorView is who looks, and what they may.
+// A visitorView is the visitor and their permissions.
 type visitorView struct {
 	Name, Role, Via string
-	// Known tells somebody who is logged in from whoever is on this host.
+	// Known reports that the visitor is logged in, and not just on this host.
 	Known, CanLogOut, CanLogIn bool
 	Reads, Decides, Approves   bool
 }
@@ -47,11 +47,11 @@ type visitorView struct {
 func (s *site) visitor(r *http.Request) visitorView {
 	v := access.Of(r.Context())
 	return visitorView{Name: v.Name, Role: v.Role.String(), Via: string(v.Via), Known: v.Name != "" && v.Via != access.Loopback,
-		CanLogOut: v.Via == access.Session, CanLogIn: v.Via != access.Session && (s.door.Passwords() || s.door.OpenID()),
+		CanLogOut: v.Via == access.Session, CanLogIn: v.Via != access.Session && (s.authenticator.Passwords() || s.authenticator.OpenID()),
 		Reads: v.May(access.Viewer), Decides: v.May(access.Operator), Approves: v.May(access.Approver)}
 }
 
-// frame returns what every page shows; problems are shown to those who may read.
+// frame returns the frame of a page. It includes problems only for viewers.
 func (s *site) frame(w http.ResponseWriter, r *http.Request, title, room string) frame {
 	f := frame{Title: title, Room: room, Visitor: s.visitor(r), Token: s.guard.Token(w, r), Here: here(r.URL), AsOf: s.Now(),
 		Notice: noticeOf(r), Staged: s.Stage != nil, Version: s.API.Version}
@@ -67,7 +67,7 @@ func (s *site) frame(w http.ResponseWriter, r *http.Request, title, room string)
 	return f
 }
 
-// here is the path and query of a page, without what was said once.
+// here returns the path and query of a page, without the parameter of the one-time notice.
 func here(u *url.URL) string {
 	q := u.Query()
 	q.Del("notice")
@@ -78,12 +78,12 @@ func here(u *url.URL) string {
 	return u.EscapedPath() + "?" + q.Encode()
 }
 
-// isFragment tells that a page asks for its own main part anew.
+// isFragment reports whether a page requests an update of its main part.
 func isFragment(r *http.Request) bool {
 	return r.Header.Get("X-Fragment") != "" || r.URL.Query().Get("fragment") != ""
 }
 
-// render writes a page, or of a fragment its main part.
+// render writes a page, or only its main part for a fragment.
 func (s *site) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) error {
 	if isFragment(r) {
 		name += "-main"
@@ -97,7 +97,7 @@ func (s *site) render(w http.ResponseWriter, r *http.Request, status int, name s
 	return nil
 }
 
-// worthZipping is from how many bytes on an answer is compressed.
+// worthZipping is the size in bytes from which on a response is compressed.
 const worthZipping = 1 << 10
 
 func (s *site) write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
@@ -128,13 +128,13 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// A failure is what an error page shows.
+// A failure is the data of an error page.
 type failure struct {
 	frame
 	Status        int
 	Message, Hint string
 	Candidates    []string
-	// Back is the page of the finding that somebody could not decide about.
+	// Back is the page of the finding on which a decision failed.
 	Back string
 }
 
@@ -158,7 +158,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// explain says an error to people.
+// explain returns the error page of an error.
 func explain(err error) failure {
 	e := server.AsError(err)
 	if e.Status == http.StatusInternalServerError {
@@ -167,14 +167,14 @@ func explain(err error) failure {
 	return failure{Status: e.Status, Message: e.Message, Hint: e.Hint, Candidates: e.Candidates}
 }
 
-// A notice says once what came of what a visitor did.
+// A notice is the one-time result of a visitor's action.
 type notice struct {
 	Text string
-	// Bad tells that it did not work.
+	// Bad reports that the action failed.
 	Bad bool
 }
 
-// notices are all that may be said, by the word that stands in the address.
+// notices returns all notices by their value in the URL.
 func notices() map[string]notice {
 	return map[string]notice{
 		"acknowledge": {Text: "Acknowledged. Others see that you are working on it."},
@@ -196,7 +196,7 @@ func noticeOf(r *http.Request) *notice {
 	return &n
 }
 
-// after sends the browser back to a page of ours, which says what came of it.
+// after redirects the browser to a page of this site, with a notice of the result.
 func after(w http.ResponseWriter, r *http.Request, to, said string) {
 	u, err := url.Parse(access.LocalPath(to))
 	if err != nil {

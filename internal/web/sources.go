@@ -14,32 +14,32 @@ import (
 	"github.com/driftd/driftd/internal/server"
 )
 
-// A sourceView is how it stands with one source.
+// A sourceView is the status of one source.
 type sourceView struct {
 	model.SourceRun
-	// Trouble says why its picture is not of now; "" while it is.
+	// Trouble is the reason why the last read is not current; "" if it is.
 	Trouble string
-	// Gaps say what was not fully read, and Left how many scopes are left out on
-	// purpose.
+	// Gaps list the scopes that were not fully read, Left is the number of scopes that are left out
+	// by configuration.
 	Gaps []phrase.Phrase
 	Left int
-	// Kinds are what it holds, most first, of which More are not listed.
+	// Kinds are the most frequent kinds, More is the number of others.
 	Kinds []kindCount
 	More  int
 }
 
-// A kindCount is how many resources there are of a kind.
+// A kindCount is the number of resources of a kind.
 type kindCount struct {
 	Kind  string
 	Count int
 }
 
-// maxKinds bounds the kinds that are listed of one source.
+// maxKinds bounds the listed kinds of one source.
 const maxKinds = 30
 
-// sourceViews says how it stands with each source: those in trouble first.
+// sourceViews returns the status of each source, those with trouble first.
 func (s *site) sourceViews(run *model.Run) []sourceView {
-	gaps := report.Gaps(unsaid(run, s.Now()))
+	gaps := report.Gaps(unexplainedGaps(run, s.Now()))
 	views := make([]sourceView, len(run.Sources))
 	for i, source := range run.Sources {
 		v := sourceView{SourceRun: source, Gaps: gaps[source.Name]}
@@ -65,7 +65,7 @@ func rank(trouble string) string {
 	return "a"
 }
 
-// trouble says why a source's picture is not of now.
+// trouble returns the reason why the source's last read is not current.
 func (v *sourceView) trouble(now time.Time) string {
 	if v.Err != "" && !v.Held {
 		return "could not be read: " + v.Err
@@ -81,7 +81,7 @@ func kindsOf(counts map[string]int) (kinds []kindCount, more int) {
 	return kinds, len(names) - len(kinds)
 }
 
-// A sourcesView is the page of sources, declarations and receivers.
+// A sourcesView is the data of the page of sources, declarations and receivers.
 type sourcesView struct {
 	frame
 	Run          *model.Run
@@ -99,15 +99,15 @@ type sourcesView struct {
 	CanScan   bool
 }
 
-// A declarationView is how it stands with one declaration.
+// A declarationView is the status of one declaration.
 type declarationView struct {
 	model.DeclarationRun
-	// Shown are the first of its problems, More how many others there are.
+	// Shown are the first problems, More is the number of others.
 	Shown []model.Problem
 	More  int
 }
 
-// maxProblems bounds the problems that are listed of one declaration.
+// maxProblems bounds the listed problems of one declaration.
 const maxProblems = 20
 
 func (s *site) sourcesPage(w http.ResponseWriter, r *http.Request) error {
@@ -133,27 +133,27 @@ func (s *site) sourcesPage(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, "sources", v)
 }
 
-// A decisionsView is the page of what people decided.
+// A decisionsView is the data of the page of decisions.
 type decisionsView struct {
 	frame
 	Decisions []decisionView
-	// More are not shown, Idle hold for nothing.
+	// More is the number of decisions that are not shown, Idle of those that apply to no finding.
 	More, Idle int
 }
 
-// A decisionView is one decision that holds.
+// A decisionView is one decision in force.
 type decisionView struct {
 	model.Decision
-	Said phrase.Phrase
-	// About are the findings that it holds for, Others how many more.
+	Sentence phrase.Phrase
+	// About are the findings to which it applies, Others is the number of further ones.
 	About  []*row
 	Others int
-	// Soon tells that what was accepted is drift again within a week, Filed that it stands in a file, Takes
-	// that the visitor may take it back.
+	// Soon reports that the acceptance ends within a week, Filed that it is declared in a file,
+	// Takes that the visitor may revoke it.
 	Soon, Filed, Takes bool
 }
 
-// Bounds of the page of decisions.
+// Limits of the page of decisions.
 const (
 	maxDecisions = 500
 	maxAbout     = 5
@@ -169,7 +169,7 @@ func (s *site) decisionsPage(w http.ResponseWriter, r *http.Request) error {
 	clock := s.clock()
 	for _, rows := range x.held {
 		d := decisionView{Decision: *x.rows[rows[0]].Decision}
-		d.Said, d.Soon, d.Filed = clock.Decision(&d.Decision).Sentence(), d.Kind == model.Accept && d.EndsSoon(s.Now()), d.From != ""
+		d.Sentence, d.Soon, d.Filed = clock.Decision(&d.Decision).Sentence(), d.Kind == model.Accept && d.EndsSoon(s.Now()), d.From != ""
 		d.Takes = v.Visitor.takes(&d.Decision)
 		for _, i := range rows[:min(len(rows), maxAbout)] {
 			d.About = append(d.About, &x.rows[i])
@@ -185,7 +185,7 @@ func (s *site) decisionsPage(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, "decisions", v)
 }
 
-// takes tells whether the visitor may take a decision back.
+// takes reports whether the visitor may revoke a decision.
 func (v *visitorView) takes(d *model.Decision) bool {
 	return d.From == "" && (v.Approves || v.Decides && d.By == v.Name)
 }

@@ -1,5 +1,5 @@
-// Package web is the page that driftd shows to people: what drifts now, each
-// finding field by field, the sources, and what came and went.
+// Package web serves the web pages: the list of drift, each finding with its fields, the sources,
+// the decisions, and a timeline.
 package web
 
 import (
@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// A Stage is an estate of stand-ins that visitors may change, to see what
-// driftd makes of it. It is safe for concurrent use.
+// A Stage is the demo's estate, which visitors may change to see the findings that result. It is
+// safe for concurrent use.
 type Stage interface {
-	// Acts are what may be done, always the same in the same order.
+	// Acts returns the available acts, always in the same order.
 	Acts() []Act
-	// Do does what the act of that ID is; it returns when it is done, not when
-	// driftd has noticed.
+	// Do performs the act with that ID. It returns when the change is made, possibly before driftd
+	// has detected it.
 	Do(ctx context.Context, id string) error
-	// Said are the messages that people were sent, newest first.
+	// The sent messages, newest first.
 	Said() []Said
 }
 
-// An Act is one thing that somebody may do to the estate.
+// An Act is a change that a visitor can make to the estate.
 type Act struct {
 	ID string
-	// Title says it in a few words, Detail who does it, to what, and what driftd
-	// can tell of it.
+	// Title is a short description, Detail names the actor, the resource, and the attribution that
+	// driftd can derive.
 	Title, Detail string
-	// Done tells that it was done, and not undone since.
+	// Done reports that the act was performed and not undone since.
 	Done bool
 }
 
@@ -33,8 +33,7 @@ type Act struct {
 type Said struct {
 	At      time.Time
 	Channel string
-	// Edited tells that it was changed since it was sent, Reply that it stands in
-	// a thread.
+	// Edited reports that the message was changed after it was sent, Reply that it is in a thread.
 	Edited, Reply bool
 	Parts         []Part
 }
@@ -42,14 +41,13 @@ type Said struct {
 // A Part is a piece of a message, in the order of Slack's Block Kit.
 type Part struct {
 	Kind PartKind
-	// Text is in Slack's mrkdwn; that of a header is plain. Of Buttons it is
-	// empty.
+	// Text is in Slack's mrkdwn; that of a header is plain text. It is empty for Buttons.
 	Text string
-	// Buttons are the words on buttons that stand side by side.
+	// Buttons are the labels of buttons in a row.
 	Buttons []string
 }
 
-// PartKind says what a Part is.
+// PartKind is the kind of a Part.
 type PartKind string
 
 // The kinds of parts.

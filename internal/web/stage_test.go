@@ -15,7 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/access"
 )
 
-// stage is one of two acts.
+// stage is a Stage with two acts.
 type stage struct {
 	mu   sync.Mutex
 	done bool
@@ -71,7 +71,7 @@ func TestStage(t *testing.T) {
 			t.Errorf("%s: %s, done %v", tc.reason, answer.Status, h.Stage.Acts()[0].Done)
 		}
 	}
-	if !strings.Contains(h.page(t, "/"), "stand-ins that driftd simulates") {
+	if !strings.Contains(h.page(t, "/"), "driftd simulates Proxmox") {
 		t.Error("a page lacks the notice that the systems are stand-ins")
 	}
 	if bare := newHouse(t, filled(t), nil); bare.ask(t, access.Approver, http.MethodGet, "/stage", nil).StatusCode != http.StatusNotFound {
@@ -113,8 +113,8 @@ func TestReadMarks(t *testing.T) {
 	}
 }
 
-// FuzzReadMarks holds that no text leads anywhere but over http or to a page of
-// ours, and that none is lost without a mark.
+// FuzzReadMarks verifies that links lead only to http, https or a page of this site, and that no
+// text is lost except markup.
 func FuzzReadMarks(f *testing.F) {
 	for _, s := range []string{"*a* _b_ ~c~ `d` ```e```", "<a|b>", "<!date^1^{time}|x>", "&lt;:x:", "<//a|b>", "</\\a>", "*\n*", "```"} {
 		f.Add(s)

@@ -8,16 +8,16 @@ import (
 	"github.com/driftd/driftd/internal/server"
 )
 
-// A stageView is the page on which visitors break something.
+// A stageView is the data of the demo's page of acts.
 type stageView struct {
 	frame
-	Acts []Act
-	Said []saidView
-	More int
+	Acts     []Act
+	Messages []messageView
+	More     int
 }
 
-// A saidView is one message of the preview.
-type saidView struct {
+// A messageView is one message of the preview.
+type messageView struct {
 	Said
 	Parts []partView
 }
@@ -28,15 +28,15 @@ type partView struct {
 	Bits []bit
 }
 
-// maxSaid bounds the messages that the preview shows.
-const maxSaid = 30
+// maxMessages bounds the number of messages in the preview.
+const maxMessages = 30
 
 func (s *site) stagePage(w http.ResponseWriter, r *http.Request) error {
 	v := stageView{frame: s.frame(w, r, "Break something", "stage"), Acts: s.Stage.Acts()}
 	said := s.Stage.Said()
-	v.More = max(0, len(said)-maxSaid)
+	v.More = max(0, len(said)-maxMessages)
 	for _, message := range said[:len(said)-v.More] {
-		m := saidView{Said: message}
+		m := messageView{Said: message}
 		for _, part := range message.Parts {
 			p := partView{Part: part}
 			if part.Kind == Header {
@@ -46,12 +46,12 @@ func (s *site) stagePage(w http.ResponseWriter, r *http.Request) error {
 			}
 			m.Parts = append(m.Parts, p)
 		}
-		v.Said = append(v.Said, m)
+		v.Messages = append(v.Messages, m)
 	}
 	return s.render(w, r, http.StatusOK, "stage", v)
 }
 
-// perform does one of the acts.
+// perform performs an act.
 func (s *site) perform(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("act")
 	if !slices.ContainsFunc(s.Stage.Acts(), func(a Act) bool { return a.ID == id }) {

@@ -9,15 +9,15 @@ import (
 	"github.com/driftd/driftd/internal/server"
 )
 
-// The times of a stream of news: a sign of life every heartbeat, news at most
-// once in coalesce, and each of them taken within writeTimeout.
+// The times of an event stream: a heartbeat is sent every heartbeat, news at most once per
+// coalesce, and the client must receive each within writeTimeout.
 const (
 	heartbeat    = 20 * time.Second
 	coalesce     = time.Second
 	writeTimeout = 10 * time.Second
 )
 
-// events tells an open page that it is to look again, until the visitor goes, is
+// events serves the event stream of an open page, until the client disconnects, the visitor is
 // logged out or driftd stops.
 func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	if !access.Of(r.Context()).May(access.Viewer) {
@@ -25,7 +25,7 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodHead {
-		return // whoever asks for no body would hold a stream that tells nothing
+		return // a HEAD request would hold a stream without events
 	}
 	select {
 	case s.streams <- struct{}{}:
@@ -37,17 +37,16 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	}
 	t := &stream{w: w, control: http.NewResponseController(w)}
 	if err := t.begin(); err != nil {
-		s.Log.DebugContext(r.Context(), "stream not begun", "err", err)
+		s.Log.DebugContext(r.Context(), "start event stream", "err", err)
 		return
 	}
-	if err := s.tell(t, r); err != nil {
-		s.Log.DebugContext(r.Context(), "stream ended", "err", err)
+	if err := s.sendNews(t, r); err != nil {
+		s.Log.DebugContext(r.Context(), "event stream ended", "err", err)
 	}
 }
 
-// tell sends news as they come. The first is what is known now: the page may be
-// older.
-func (s *site) tell(t *stream, r *http.Request) error {
+// sendNews sends the revision at the start, because the page may be older, and after each change.
+func (s *site) sendNews(t *stream, r *http.Request) error {
 	ctx := r.Context()
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
@@ -70,14 +69,14 @@ func (s *site) tell(t *stream, r *http.Request) error {
 			return nil
 		case <-changed:
 		case <-beat.C:
-			if err := t.send(": still here\n\n"); err != nil {
+			if err := t.send(": heartbeat\n\n"); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// A stream is one open page.
+// A stream is the event stream of one open page.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -85,33 +84,31 @@ type stream struct {
 	begun   bool
 }
 
-// begin lifts the limit on reading: nothing more comes from a page, and that must
-// not end its stream.
+// begin removes the read deadline: the client sends nothing more, and that must not end the stream.
 func (t *stream) begin() error {
 	if err := server.Supported(t.control.SetReadDeadline(time.Time{})); err != nil {
-		return fmt.Errorf("lift the time limit of a stream: %w", err)
+		return fmt.Errorf("remove the time limit of a stream: %w", err)
 	}
 	h := t.w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // nginx would keep news to itself
+	h.Set("X-Accel-Buffering", "no") // nginx would buffer the events
 	return t.send("retry: 3000\n\n")
 }
 
-// send writes to a page that has to take it in time: who does not is cut off.
+// send writes to the client within writeTimeout, and ends the stream if that fails.
 func (t *stream) send(text string) error {
 	if err := server.Supported(t.control.SetWriteDeadline(time.Now().Add(writeTimeout))); err != nil {
-		return fmt.Errorf("limit the time of news: %w", err)
+		return fmt.Errorf("limit the time of an event: %w", err)
 	}
 	if _, err := t.w.Write([]byte(text)); err != nil {
-		return fmt.Errorf("send news: %w", err)
+		return fmt.Errorf("send event: %w", err)
 	}
 	if err := t.control.Flush(); err != nil {
-		return fmt.Errorf("send news: %w", err)
+		return fmt.Errorf("send event: %w", err)
 	}
-	// Over HTTP/2 a deadline that passes ends the stream, also while nothing is
-	// being sent.
+	// Over HTTP/2 an expired deadline ends the stream even if nothing is being sent.
 	if err := server.Supported(t.control.SetWriteDeadline(time.Time{})); err != nil {
-		return fmt.Errorf("lift the time limit of news: %w", err)
+		return fmt.Errorf("remove the time limit of a stream: %w", err)
 	}
 	return nil
 }

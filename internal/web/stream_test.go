@@ -16,7 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/server"
 )
 
-// A reader is an open page: what it was sent, and the deadlines that it had.
+// A reader is the client of a stream: the data sent to it, and the deadlines set.
 type reader struct {
 	*httptest.ResponseRecorder
 	mu    sync.Mutex
@@ -57,7 +57,7 @@ func (r *reader) got() string {
 	return r.sent.String()
 }
 
-// streamed is a site that only tells news.
+// streamed returns a site that only serves event streams.
 func streamed() (*site, *people) {
 	p := &people{}
 	return &site{Options: Options{News: NewNews(), Log: quiet()}, guard: p, streams: make(chan struct{}, maxStreams)}, p
@@ -94,7 +94,7 @@ func TestStreamTellsNews(t *testing.T) {
 			t.Errorf("100 news in a tenth of a second are told %d times: %q", n-1, r.got())
 		}
 		time.Sleep(time.Minute)
-		if n := strings.Count(r.got(), ": still here\n\n"); n != 3 {
+		if n := strings.Count(r.got(), ": heartbeat\n\n"); n != 3 {
 			t.Errorf("%d signs of life in a minute, want 3", n)
 		}
 		if len(r.read) != 1 || !r.read[0].IsZero() {
@@ -227,8 +227,8 @@ func TestIndexIsMadeAtMostOnceASecond(t *testing.T) {
 	})
 }
 
-// TestPanicsEndARequest holds that a panic of what makes the index ends the
-// request that asked for it: the next one makes it.
+// TestPanicsEndARequest verifies that a panic while building the index ends the request that needs
+// it, and that the next request builds it.
 func TestPanicsEndARequest(t *testing.T) {
 	t.Parallel()
 	breaks := true

@@ -18,30 +18,29 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// Bounds of a timeline: how far it goes back that does not say so, and of how
-// many findings every change is read; of others it shows when they came and went.
+// Limits of a timeline: the default age of its start, and the number of findings whose versions are
+// all read; for further findings it shows only the first and the last version.
 const (
 	defaultSince = "7d"
 	mostInFull   = 500
 	mostEvents   = 20000
 )
 
-// A timeline is what became of findings since a moment, newest first.
+// A timeline is the events of findings since a time, newest first.
 type timeline struct {
 	events []entry
-	// Partly counts the findings of which only the beginning and the end is known
-	// here.
+	// partly is the number of findings of which only the first and the last version were read.
 	partly int
 	cut    bool
 }
 
-// An entry is one thing that became of a finding.
+// An entry is one event of a finding.
 type entry struct {
 	report.Event
 	*row
 }
 
-// A timelineView is the page of what came and went.
+// A timelineView is the data of the timeline page.
 type timelineView struct {
 	frame
 	Filter   filter
@@ -51,11 +50,11 @@ type timelineView struct {
 	Pages    pager
 	Partly   int
 	Cut      bool
-	// Period says how far it goes back.
+	// Period is the length of the timeline.
 	Period string
 }
 
-// A day is what happened on one day, in UTC.
+// A day is the events of one day, in UTC.
 type day struct {
 	Date   time.Time
 	Events []entry
@@ -108,7 +107,7 @@ func (s *site) buildTimeline(since time.Time) (*timeline, error) {
 				e.Fields[k] = e.Fields[k].Bound(rowValue)
 			}
 			e.Fields = e.Fields[:min(len(e.Fields), 1)]
-			if len(e.Text) > 0 { // beside the event stands how severe it is
+			if len(e.Text) > 0 { // the page shows the severity next to the event
 				e.Text[0].Text = strings.TrimPrefix(e.Text[0].Text, string(r.Severity)+" ")
 			}
 			line.events = append(line.events, entry{e, &r})
@@ -120,7 +119,7 @@ func (s *site) buildTimeline(since time.Time) (*timeline, error) {
 	return line, nil
 }
 
-// spelled writes a length of days and hours out; others stay as they are.
+// spelled writes a length of days or hours in words, and returns other lengths unchanged.
 func spelled(length string) string {
 	for unit, name := range map[string]string{"h": "hour", "d": "day"} {
 		if n, err := strconv.Atoi(strings.TrimSuffix(length, unit)); err == nil && strings.HasSuffix(length, unit) {
@@ -130,7 +129,7 @@ func spelled(length string) string {
 	return phrase.Line(length, 30)
 }
 
-// latest is when something last became of a finding, as far as it tells itself.
+// latest returns the time of a finding's last event, as far as the finding itself records it.
 func latest(f *model.Finding) time.Time {
 	at := f.FirstSeen
 	for _, flip := range f.Flips {
@@ -149,8 +148,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// ends are the first and the last version of a finding, as far as it tells them
-// itself.
+// ends returns the first and the last version of a finding, as far as the finding itself records
+// them.
 func ends(f *model.Finding) []report.Version {
 	began := *f
 	began.Resolved = time.Time{}
@@ -164,7 +163,7 @@ func ends(f *model.Finding) []report.Version {
 func (s *site) versions(id string) ([]report.Version, error) {
 	_, stored, err := s.API.Store.Finding(id)
 	if err != nil {
-		return nil, fmt.Errorf("read the past of %s: %w", id, err)
+		return nil, fmt.Errorf("read the versions of %s: %w", id, err)
 	}
 	versions := make([]report.Version, len(stored))
 	for i, v := range stored {
@@ -173,12 +172,12 @@ func (s *site) versions(id string) ([]report.Version, error) {
 	return versions, nil
 }
 
-// whats are what may have become of a finding.
+// whats returns the kinds of events.
 func whats() []string {
 	return []string{report.Opened, report.Changed, report.Resolved, report.Decided}
 }
 
-// list chooses the events that the page shows.
+// list selects the events of the page.
 func (v *timelineView) list(line *timeline) {
 	f, counts, byWhat := &v.Filter, newTally(), map[string]int{}
 	if !slices.Contains(whats(), f.What) {

@@ -13,34 +13,33 @@ import (
 	"github.com/driftd/driftd/internal/server"
 )
 
-// Options say what pages are made of.
+// Options are the dependencies of the pages.
 type Options struct {
-	// API answers what pages show, and carries out what visitors ask for.
+	// API provides the data of the pages and performs the visitors' actions.
 	API  server.API
 	Gate *access.Gate
 	News *News
-	// Stage is nil unless the estate is one of stand-ins.
+	// Stage is nil unless this is the demo.
 	Stage Stage
 	Now   func() time.Time
 	Log   *slog.Logger
 }
 
-// A door lets people in and out: the Gate.
-type door interface {
+// An authenticator logs visitors in and out; the Gate implements it.
+type authenticator interface {
 	Passwords() bool
 	OpenID() bool
 	Login(w http.ResponseWriter, r *http.Request, name, password string) error
 	Logout(http.ResponseWriter, *http.Request)
 }
 
-// A provider logs people in elsewhere: the Gate.
+// A provider logs visitors in through OpenID Connect; the Gate implements it.
 type provider interface {
 	BeginOpenID(w http.ResponseWriter, r *http.Request, next string) error
 	EndOpenID(http.ResponseWriter, *http.Request) (next string, err error)
 }
 
-// A guard tells what was meant, and whether a visitor is still who they were:
-// the Gate.
+// A guard detects cross-site requests and expired sessions; the Gate implements it.
 type guard interface {
 	Token(http.ResponseWriter, *http.Request) string
 	Genuine(*http.Request) error
@@ -50,20 +49,20 @@ type guard interface {
 // A site serves all pages.
 type site struct {
 	Options
-	door      door
-	provider  provider
-	guard     guard
-	templates *template.Template
-	assets    *assets
-	index     *cache
-	timelines *kept[*timeline]
-	resolved  *kept[[]row]
-	// streams, requests and strangers bound what is under way at once.
+	authenticator authenticator
+	provider      provider
+	guard         guard
+	templates     *template.Template
+	assets        *assets
+	index         *cache
+	timelines     *kept[*timeline]
+	resolved      *kept[[]row]
+	// streams, requests and strangers bound the number of concurrent requests.
 	streams, requests, strangers chan struct{}
 }
 
-// Bounds of what is under way at once: streams of news, requests of those who may
-// read, and of those who may not; and of the body of a form, in bytes.
+// Limits of concurrent event streams, requests of viewers, and requests of others; and of the body
+// of a form, in bytes.
 const (
 	maxStreams   = 1000
 	maxRequests  = 512
@@ -71,8 +70,7 @@ const (
 	maxForm      = 64 << 10
 )
 
-// Pages serve requests. Who asks stands in a request's context, see
-// access.Gate.Identify.
+// Pages serves requests. The request's context must hold the visitor, see access.Gate.Identify.
 type Pages struct {
 	http.Handler
 	site *site
@@ -84,17 +82,17 @@ func New(o Options) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.door, s.provider, s.guard = o.Gate, o.Gate, o.Gate
+	s.authenticator, s.provider, s.guard = o.Gate, o.Gate, o.Gate
 	return &Pages{s.handler(), s}, nil
 }
 
-// Prepare keeps ready what lists show, until ctx ends: so that whoever comes
-// first after a scan waits for nothing. It takes a hundredth of a core at most.
+// Prepare rebuilds the index of the lists after each change until ctx ends, so that the first
+// request after a scan does not wait. It uses at most a hundredth of a core.
 func (p *Pages) Prepare(ctx context.Context) {
 	p.site.index.keep(ctx, func(err error) { p.site.Log.DebugContext(ctx, "prepare pages", "err", err) })
 }
 
-// clock returns the clock of pages.
+// clock returns the clock of the pages.
 func (s *site) clock() phrase.Clock { return phrase.Clock{Now: s.Now(), Relative: true} }
 
 func newSite(o Options) (*site, error) {
@@ -146,7 +144,7 @@ func (s *site) handler() http.Handler {
 	return secured(mux)
 }
 
-// secured sets what keeps a browser from being turned against its user.
+// secured sets the security headers.
 func secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -161,9 +159,8 @@ func secured(next http.Handler) http.Handler {
 	})
 }
 
-// bounded bounds how many requests are answered at once, and how much each may
-// send. Whoever may not read takes no room from those who may: they can send a
-// form slowly.
+// bounded bounds the number of concurrent requests and the size of each. Visitors without
+// permissions have slots of their own, because they could hold them by sending a form slowly.
 func (s *site) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -182,7 +179,7 @@ func (s *site) bounded(next http.Handler) http.Handler {
 	})
 }
 
-// forViewers sends whoever may not read to the login.
+// forViewers redirects visitors who are not viewers to the login.
 func (s *site) forViewers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		visitor := access.Of(r.Context())
@@ -200,7 +197,7 @@ func (s *site) forViewers(next http.Handler) http.Handler {
 	})
 }
 
-// forOperators refuses whoever may not act, before anything is looked up.
+// forOperators rejects visitors who are not operators, before any lookup.
 func (s *site) forOperators(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := s.API.Permit(r.Context(), access.Operator); err != nil {
@@ -210,7 +207,7 @@ func (s *site) forOperators(handle func(http.ResponseWriter, *http.Request) erro
 	}
 }
 
-// genuine refuses what the visitor did not mean to do.
+// genuine rejects cross-site requests.
 func (s *site) genuine(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.guard.Genuine(r); err != nil {
@@ -221,7 +218,7 @@ func (s *site) genuine(next http.Handler) http.Handler {
 	})
 }
 
-// serve shows the error of what handles a request as a page.
+// serve shows the error of a handler as a page.
 func (s *site) serve(handle func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := handle(w, r); err != nil && !errors.Is(r.Context().Err(), context.Canceled) {

@@ -20,7 +20,7 @@ main=$(cat /srv/infra/main)
   done
   kill -0 $main 2>/dev/null && echo "signals driftd"
   echo "state_dir: /var/lib/driftd" >own.yaml
-  driftd status --config own.yaml 2>&1 | grep -q "this socket is not for you" || echo "reaches the socket"
+  driftd status --config own.yaml 2>&1 | grep -q "this user may not use the socket" || echo "reaches the socket"
   cat /srv/infra/main >/dev/null || echo "reads no file that is named"
 } >out 2>&1
 setsid sleep 424242 >/dev/null 2>&1 &

@@ -12,23 +12,23 @@ import (
 	"strings"
 )
 
-// module is the path under which the repository's packages are imported.
+// module is the import path of the repository.
 const module = "github.com/driftd/driftd"
 
-// A described struct is what the comments of its declaration say.
+// A described struct is the comments of its declaration.
 type described struct {
 	text   string
 	fields map[string]string
 }
 
-// comments reads what the sources say of their types.
+// comments reads the comments on types from the source code.
 type comments struct {
 	root string
-	// read are the structs of packages that were read, by package and name.
+	// read are the structs of the packages read so far, by package and name.
 	read map[string]map[string]described
 }
 
-// of returns what is said of a struct type of this repository.
+// of returns the comments on a struct type of this repository.
 func (c *comments) of(t reflect.Type) (described, error) {
 	path := t.PkgPath()
 	if c.read[path] == nil {
@@ -40,7 +40,7 @@ func (c *comments) of(t reflect.Type) (described, error) {
 	}
 	d, ok := c.read[path][t.Name()]
 	if !ok {
-		return d, fmt.Errorf("find %s in %s: no such struct", t.Name(), path)
+		return d, fmt.Errorf("find %s in %s: struct not found", t.Name(), path)
 	}
 	return d, nil
 }
@@ -65,7 +65,7 @@ func readPackage(dir string) (map[string]described, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, errors.New("there are no structs: run docgen in the top folder of the repository")
+		return nil, errors.New("no structs found: run docgen in the top folder of the repository")
 	}
 	return found, nil
 }
@@ -99,7 +99,7 @@ func describe(general *ast.GenDecl, spec *ast.TypeSpec, body *ast.StructType) de
 		d.text = general.Doc.Text()
 	}
 	for _, field := range body.Fields.List {
-		// A comment over several names speaks of the first: each needs its own.
+		// The comment over several names describes the first: each needs its own.
 		for i, name := range field.Names {
 			if i == 0 {
 				d.fields[name.Name] = field.Doc.Text()
@@ -112,7 +112,7 @@ func describe(general *ast.GenDecl, spec *ast.TypeSpec, body *ast.StructType) de
 	return d
 }
 
-// embeddedName is the name of an embedded field: its type's.
+// embeddedName returns the name of an embedded field, which is that of its type.
 func embeddedName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

@@ -17,8 +17,7 @@ var update = flag.Bool("update", false, "write docs/configuration.md anew")
 // root is the top folder of the repository.
 const root = "../.."
 
-// TestPageIsFresh fails where the code has changed and the page has not, and
-// where a key has no comment.
+// TestPageIsFresh fails if the page differs from the code, or if a key has no comment.
 func TestPageIsFresh(t *testing.T) {
 	t.Parallel()
 	if *update {
@@ -39,19 +38,18 @@ func TestPageIsFresh(t *testing.T) {
 	}
 }
 
-// A sampled struct is read from this very file.
+// sampled is a struct with comments that the test reads.
 type sampled struct {
-	// Said is how long it takes; see TokenFile.
-	Said time.Duration `mapstructure:"said"`
+	// Timeout is how long it takes; see TokenFile.
+	Timeout time.Duration `mapstructure:"timeout"`
 
-	Unsaid    string `mapstructure:"unsaid"`
-	A, B      string `mapstructure:"a"`
-	TokenFile string `mapstructure:"token_file"`
-	Hidden    string `mapstructure:"-"`
+	Undescribed string `mapstructure:"undescribed"`
+	A, B        string `mapstructure:"a"`
+	TokenFile   string `mapstructure:"token_file"`
+	Hidden      string `mapstructure:"-"`
 }
 
-// TestEveryKeyNeedsAComment sees that a key without a comment is a problem, and
-// one with a comment is not.
+// TestEveryKeyNeedsAComment verifies that a key without a comment is a problem.
 func TestEveryKeyNeedsAComment(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("docgen_test.go")
@@ -69,15 +67,15 @@ func TestEveryKeyNeedsAComment(t *testing.T) {
 	if problems == nil {
 		t.Fatal("keys without comments are no problem")
 	}
-	for _, key := range []string{"x.unsaid", "x.a", "x.token_file"} {
+	for _, key := range []string{"x.undescribed", "x.a", "x.token_file"} {
 		if !strings.Contains(problems.Error(), `"`+key+`"`) {
 			t.Errorf("problems %v do not name %s", problems, key)
 		}
 	}
-	if strings.Contains(problems.Error(), "x.said") || strings.Contains(problems.Error(), "Hidden") {
+	if strings.Contains(problems.Error(), "x.timeout") || strings.Contains(problems.Error(), "Hidden") {
 		t.Errorf("problems %v name what has a comment, or is no key", problems)
 	}
-	want := row{"x.said", "duration", "`0`", "How long it takes; see `token_file`."}
+	want := row{"x.timeout", "duration", "`0`", "How long it takes; see `token_file`."}
 	if rows[0] != want {
 		t.Errorf("row = %+v, want %+v", rows[0], want)
 	}

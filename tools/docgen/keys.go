@@ -14,15 +14,15 @@ import (
 // A row is one key of a section.
 type row struct{ key, typ, fallback, meaning string }
 
-// A list is a key that holds things which have a section of their own.
+// A list is a key whose items have a section of their own.
 type list struct {
 	key  string
 	elem reflect.Type
-	// first is what an item is that says nothing.
+	// first is an item with defaults only.
 	first reflect.Value
 }
 
-// A reader turns structs into rows. What a comment lacks is a problem.
+// A reader converts structs to rows. A missing comment is a problem.
 type reader struct {
 	comments *comments
 	problems []error
@@ -34,7 +34,7 @@ func (r *reader) problem(format string, args ...any) {
 
 func (r *reader) err() error { return errors.Join(r.problems...) }
 
-// intro returns what is said of a struct as a whole.
+// intro returns the page's text for a struct, from its comment.
 func (r *reader) intro(t reflect.Type) string {
 	d, err := r.comments.of(t)
 	if err != nil {
@@ -42,13 +42,13 @@ func (r *reader) intro(t reflect.Type) string {
 		return ""
 	}
 	if d.text == "" {
-		r.problem("%s has no comment: say in the code what it is", t)
+		r.problem("%s has no comment: describe it in the code", t)
 	}
 	return prose(t.Name(), d.text, keysOf(t))
 }
 
-// rows returns the keys of a struct and of those below it, and the lists that
-// it holds. Prefix stands before each key.
+// rows returns the keys of a struct and of the structs in it, and its lists. Each key gets the
+// prefix.
 func (r *reader) rows(v reflect.Value, prefix string) (rows []row, lists []list) {
 	d, err := r.comments.of(v.Type())
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *reader) rows(v reflect.Value, prefix string) (rows []row, lists []list)
 			continue
 		}
 		if strings.TrimSpace(d.fields[field.Name]) == "" {
-			r.problem("%s.%s has no comment: say in the code what the key %q means", v.Type(), field.Name, prefix+name)
+			r.problem("%s.%s has no comment: describe the key %q in the code", v.Type(), field.Name, prefix+name)
 		}
 		one := row{prefix + name, typeOf(field, d.fields[field.Name]), "", prose(field.Name, d.fields[field.Name], keys)}
 		below := structOf(value)
@@ -90,8 +90,7 @@ func (r *reader) rows(v reflect.Value, prefix string) (rows []row, lists []list)
 	return rows, lists
 }
 
-// keyOf returns the key of a field, and whether its own fields stand in its
-// place.
+// keyOf returns the key of a field, and whether the field's own fields replace it.
 func keyOf(field reflect.StructField) (key string, squash, ok bool) {
 	key, options, _ := strings.Cut(field.Tag.Get("mapstructure"), ",")
 	return key, options == "squash", key != "-" && field.IsExported() && (key != "" || options == "squash")
@@ -114,8 +113,8 @@ func keysOf(t reflect.Type) map[string]string {
 	return keys
 }
 
-// structOf returns the struct that a field holds or points to, other than those
-// that are one value in the file.
+// structOf returns the struct that a field holds or points to, except for types that are a single
+// value in the file.
 func structOf(v reflect.Value) reflect.Value {
 	if v.Kind() == reflect.Pointer && v.Type().Elem().Kind() == reflect.Struct {
 		if v.IsNil() {
@@ -141,7 +140,7 @@ func firstOf(v reflect.Value) reflect.Value {
 	return reflect.New(v.Type().Elem()).Elem()
 }
 
-// typeOf names the type of a field in the file.
+// typeOf returns the name of a field's type in the file.
 func typeOf(field reflect.StructField, comment string) string {
 	path := field.Tag.Get("path") == "true"
 	t := field.Type

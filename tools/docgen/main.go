@@ -1,6 +1,6 @@
-// Command docgen writes docs/configuration.md: every key of the configuration
-// with its type, its default and what the code's comments say of it. Run it in
-// the top folder of the repository: go run ./tools/docgen
+// Command docgen writes docs/configuration.md: every key of the configuration with its type, its
+// default, and its description from the code's comments. Run it in the top folder of the
+// repository: go run ./tools/docgen
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// pagePath is where the page lies in the repository.
+// pagePath is the path of the page in the repository.
 const pagePath = "docs/configuration.md"
 
 func main() {
@@ -22,7 +22,7 @@ func main() {
 	}
 }
 
-// write writes the page anew.
+// write writes the page.
 func write(root string) error {
 	text, err := page(root)
 	if err != nil {

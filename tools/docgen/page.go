@@ -12,23 +12,23 @@ import (
 	"github.com/driftd/driftd/internal/config"
 )
 
-// head is what the page begins with.
+// head is the beginning of the page.
 const head = `# Configuration
 
-Every key, with its type, its default and what it means. This page is made from the code by ` + "`go run ./tools/docgen`" + `: edit
+Every key with its type, its default and its meaning. This page is generated from the code by ` + "`go run ./tools/docgen`" + `: edit
 the comments there. [config.example.yaml](../config.example.yaml) shows all of it in one file, and
-` + "`driftd config check driftd.yaml`" + ` says of a file what is wrong with it: what driftd does not know is an error, with its
-line and the nearest right key.
+` + "`driftd config check driftd.yaml`" + ` reports the errors of a file: an unknown key is an error, with its
+line and the most similar known key.
 
-- The file is named by ` + "`--config`" + `, or by ` + "`$DRIFTD_CONFIG`" + `; without either it is ` + "`/etc/driftd/driftd.yaml`" + `, where that exists.
-- The file is YAML or JSON, which is YAML too.
+- The path of the file is set by ` + "`--config`" + `, or by ` + "`$DRIFTD_CONFIG`" + `; the default is ` + "`/etc/driftd/driftd.yaml`" + `, if that exists.
+- The file is YAML or JSON.
 - A flag overrides the environment, which overrides the file, which overrides the default; [Precedence](#precedence) has an example.
-- A **duration** is written ` + "`90s`, `10m`, `36h` or `90d`" + `; a bare 0 is none. A **size** is written ` + "`64MiB`" + `, or as a
-  number of bytes. A **date** counts until its end, in UTC.
-- A **path** is relative to the file; ` + "`~/`" + ` is your home. A bare name is first looked for among the systemd credentials of
-  the service (` + "`$CREDENTIALS_DIRECTORY`" + `), then beside the file, then in the folder ` + "`credentials`" + ` beside it.
-- Secrets never stand in the file: keys that end in ` + "`_file`" + ` name the files that hold them.
-- Where the column *default* is empty, there is none: the key says nothing until it is given.
+- A **duration** is written ` + "`90s`, `10m`, `36h` or `90d`" + `; 0 needs no unit. A **size** is written ` + "`64MiB`" + `, or as a
+  number of bytes. A **date** includes its whole day, in UTC.
+- A **path** is relative to the file; ` + "`~/`" + ` is the home folder. A name without a slash is searched in the systemd credentials of
+  the service (` + "`$CREDENTIALS_DIRECTORY`" + `), then in the folder of the file, then in its subfolder ` + "`credentials`" + `.
+- The file contains no secrets: keys that end in ` + "`_file`" + ` are paths of the files with the secrets.
+- If the column *default* is empty, the key has no default.
 
 ## Precedence
 
@@ -43,16 +43,16 @@ The variable of a setting is ` + "`DRIFTD_`" + ` and its path in upper case, wit
 | 3 | file | ` + "`log: {level: error}`" + ` |
 | 4 | default | ` + "`info`" + ` |
 
-- An empty variable is not set. A relative path in a variable or a flag is relative to the working folder.
-- Variables and flags set single values. Only the file sets lists, and all that is below them, such as ` + "`sources`" + ` and ` + "`secrets.names`" + `.
-- A ` + "`DRIFTD_…`" + ` variable that sets nothing is an error that names it, without its value. Three kinds are left alone:
-  ` + "`DRIFTD_CONFIG`" + `, ` + "`DRIFTD_TEST_…`" + `, which driftd's own tests use, and those that Kubernetes sets in a pod for a service with
+- An empty variable counts as not set. A relative path in a variable or a flag is relative to the working folder.
+- Variables and flags set single values. Only the file sets lists and the keys below them, such as ` + "`sources`" + ` and ` + "`secrets.names`" + `.
+- A ` + "`DRIFTD_…`" + ` variable that matches no setting is an error. The message has its name but not its value. Three kinds are ignored:
+  ` + "`DRIFTD_CONFIG`" + `, ` + "`DRIFTD_TEST_…`" + `, which driftd's tests use, and those that Kubernetes sets in a pod for a service with
   such a name (` + "`DRIFTD_SERVICE_HOST`" + `).
-- Who sets the environment of driftd can set all of this, also ` + "`server.access.loopback`" + `: protect it as you do the file. The log line
-  ` + "`starting`" + ` and ` + "`driftd config check`" + ` list what is overridden and by which variable or flag, without the values.
+- A user who can set the environment of driftd can set all of this, including ` + "`server.access.loopback`" + `: protect it like the file. The log line
+  ` + "`starting`" + ` and ` + "`driftd config check`" + ` list the overridden settings and the variable or flag of each, without the values.
 `
 
-// page makes the whole page.
+// page returns the whole page.
 func page(root string) (string, error) {
 	r := &reader{comments: &comments{root: root, read: map[string]map[string]described{}}}
 	defaults, err := sample()
@@ -73,15 +73,14 @@ func page(root string) (string, error) {
 	return p.String(), links(root, types)
 }
 
-// A printer writes the sections one after the other.
+// A printer writes the sections in order.
 type printer struct {
 	strings.Builder
 	*reader
 	types map[string][]typed
 }
 
-// top writes the keys of the file that hold a single value, and then a section
-// for each of the others.
+// top writes the keys of the file with a single value, and then a section for each of the others.
 func (p *printer) top(v reflect.Value) {
 	rows, lists := p.rows(v, "")
 	var single []row
@@ -113,7 +112,7 @@ func (p *printer) top(v reflect.Value) {
 	}
 }
 
-// see leads to a page that says more; "" is none.
+// see returns a link to another page; "" for none.
 func see(page string) string {
 	if page == "" {
 		return ""
@@ -121,7 +120,7 @@ func see(page string) string {
 	return " See [" + page + "](" + page + ")."
 }
 
-// list writes what an item of a list is, and the types of items.
+// list writes the description of a list's items, and their types.
 func (p *printer) list(l list) {
 	level := 2 + strings.Count(l.key, ".")
 	if level > 2 {
@@ -142,7 +141,7 @@ func (p *printer) list(l list) {
 	}
 }
 
-// matching writes what owners and routes have in common.
+// matching writes the keys that owners and routes share.
 func (p *printer) matching() {
 	p.heading(2, "match")
 	t := reflect.TypeFor[config.Match]()
@@ -155,7 +154,7 @@ func (p *printer) heading(level int, text string) {
 	fmt.Fprintf(p, "\n%s %s\n\n", strings.Repeat("#", level), text)
 }
 
-// table writes rows; prefix is left out of their keys.
+// table writes rows without the prefix of their keys.
 func (p *printer) table(rows []row, prefix string) {
 	if len(rows) == 0 {
 		return
@@ -166,8 +165,7 @@ func (p *printer) table(rows []row, prefix string) {
 	}
 }
 
-// sample returns the configuration of a file that says as little as it can, so
-// that what its lists hold are defaults.
+// sample returns the configuration of a minimal file, so that the items of its lists have defaults.
 func sample() (*config.Config, error) {
 	const text = `state_dir: /var/lib/driftd
 sources: [{name: a, type: a}]
@@ -176,7 +174,7 @@ triggers: [{name: a, type: github, secret_file: a}]
 `
 	dir, err := os.MkdirTemp("", "docgen")
 	if err != nil {
-		return nil, fmt.Errorf("make a folder: %w", err)
+		return nil, fmt.Errorf("create a folder: %w", err)
 	}
 	file := filepath.Join(dir, "driftd.yaml")
 	var c *config.Config
@@ -194,13 +192,13 @@ triggers: [{name: a, type: github, secret_file: a}]
 	return c, nil
 }
 
-// links sees that the pages are there to which the page leads.
+// links verifies that the linked pages exist.
 func links(root string, types map[string][]typed) error {
 	var errs []error
 	for key, list := range types {
 		for _, t := range list {
 			if _, err := os.Stat(filepath.Join(root, "docs", cmp.Or(t.page, "no page"))); err != nil {
-				errs = append(errs, fmt.Errorf("%s of type %s: no page says more: name one in tools/docgen/types.go", key, t.name))
+				errs = append(errs, fmt.Errorf("%s of type %s: no page describes it: add one to tools/docgen/types.go", key, t.name))
 			}
 		}
 	}

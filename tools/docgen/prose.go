@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// prose makes what a comment says of a Go name into what a page says of a key:
-// the name goes, as in "Every is how often" → "How often", and other names of
-// Go become keys.
+// prose converts the comment on a Go name to the description of a key: it removes the name, as in
+// "Every is how often" → "How often", and replaces other Go names by keys.
 func prose(name, comment string, keys map[string]string) string {
 	text := strings.Join(strings.Fields(comment), " ")
 	for _, article := range []string{"A ", "An "} {
@@ -31,8 +30,8 @@ func upper(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// named writes keys for names of Go. A name that is also a word begins a
-// sentence as a word, and is a name elsewhere.
+// named replaces Go names by keys. A name that is also an English word is not replaced at the
+// beginning of a sentence.
 func named(text string, keys map[string]string) string {
 	var b strings.Builder
 	last := 0
@@ -47,18 +46,18 @@ func named(text string, keys map[string]string) string {
 	return b.String() + text[last:]
 }
 
-// begins tells that what follows before begins a sentence.
+// begins reports whether the text after before begins a sentence.
 func begins(before string) bool {
 	before = strings.TrimRight(before, ` ("`)
 	return before == "" || strings.HasSuffix(before, ".") || strings.HasSuffix(before, ":")
 }
 
-// isCompound tells a name that is no word: CAFile, TokenID.
+// isCompound reports whether a name is not an English word: CAFile, TokenID.
 func isCompound(name string) bool {
 	return strings.ContainsFunc(name[1:], unicode.IsUpper)
 }
 
-// plain keeps Markdown from reading more than text.
+// plain escapes Markdown.
 func plain(text string) string {
 	return strings.NewReplacer("|", `\|`, "*", `\*`, "<", `\<`, "[", `\[`).Replace(text)
 }

@@ -16,14 +16,14 @@ import (
 	tell "github.com/driftd/driftd/internal/notify/all"
 )
 
-// A typed thing is one type of source, declaration or receiver, with the
-// settings that it begins with, and the page that says more.
+// typed is a type of source, declaration or receiver, with its default settings and the page about
+// it.
 type typed struct {
 	name, page string
 	settings   reflect.Value
 }
 
-// pages are those of sections, and of types whose page has another name.
+// pages returns the pages of sections, and of types whose page has another name.
 func pages() map[string]string {
 	return map[string]string{
 		"server":                   "access.md",
@@ -40,7 +40,7 @@ func pages() map[string]string {
 	}
 }
 
-// settings returns the types by the list that they stand in.
+// settings returns the types by the list that they are used in.
 func settings() (map[string][]typed, error) {
 	types := map[string][]typed{}
 	var errs []error
@@ -84,7 +84,7 @@ func settings() (map[string][]typed, error) {
 
 var errCaptured = errors.New("captured")
 
-// capture returns the settings that a definition would have decoded into.
+// capture returns the settings that a definition decodes into.
 func capture(open func(decode func(any) error) error) (reflect.Value, error) {
 	var found reflect.Value
 	err := open(func(into any) error {
@@ -92,7 +92,7 @@ func capture(open func(decode func(any) error) error) (reflect.Value, error) {
 		return errCaptured
 	})
 	if !errors.Is(err, errCaptured) {
-		return found, fmt.Errorf("it asked for none: %w", err)
+		return found, fmt.Errorf("it decodes no settings: %w", err)
 	}
 	return found, nil
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/config"
 )
 
-// written returns a default as somebody would write it in the file; "" where
-// there is none.
+// written returns a default in the form of the file; "" if there is none.
 func written(v reflect.Value, typ string) string {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -45,7 +44,7 @@ func code(text string) string {
 	return "`" + strings.ReplaceAll(text, "|", `\|`) + "`"
 }
 
-// short writes texts and lists of them; a map has no default here.
+// short formats texts and lists of texts; a map has no default here.
 func short(v reflect.Value) string {
 	switch {
 	case v.Len() == 0 || v.Kind() == reflect.Map:
@@ -60,7 +59,7 @@ func short(v reflect.Value) string {
 	return "[" + strings.Join(items, ", ") + "]"
 }
 
-// duration writes 90d, 24h, 10m, 1m30s.
+// duration formats a duration as 90d, 24h, 10m, 1m30s.
 func duration(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -79,7 +78,7 @@ func duration(d time.Duration) string {
 	return text
 }
 
-// size writes 512MiB, and a number that is not round as it is.
+// size formats a size as 512MiB, and as a number of bytes if it is not round.
 func size(bytes int64) string {
 	units := []string{"KiB", "MiB", "GiB"}
 	unit := ""

@@ -1,4 +1,4 @@
-// Keys for those who like them; everything works without.
+// Keyboard shortcuts. Every function is available without them.
 (function () {
   "use strict";
   var help = document.getElementById("help");
@@ -11,7 +11,7 @@
     return e.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(e.tagName);
   }
 
-  // move goes to the next or to the previous finding of a list.
+  // move focuses the next or the previous finding of a list.
   function move(by) {
     var links = Array.prototype.slice.call(document.querySelectorAll("#main a.open"));
     if (!links.length) return false;

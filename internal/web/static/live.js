@@ -1,17 +1,17 @@
-// Keeps an open page as it is now: driftd says that something changed, the page
-// asks for its main part anew.
+// Keeps an open page current: driftd sends an event after a change, and the page
+// fetches its main part again.
 (function () {
   "use strict";
   var minute = 60000;
   var sign = document.getElementById("live");
   var stream = null, again = null, planned = null, request = null;
-  // gone tells that no news come, old that the page could not be had anew.
+  // gone reports that the event stream is closed, old that the last fetch failed.
   var told = "", ended = false, gone = false, old = false, missed = false;
   var seen = Date.now(); // when the page was last as it was at the server
 
   function main() { return document.getElementById("main"); }
 
-  // now is the server's time: its clock, not the reader's, dates what is shown.
+  // now returns the server's time, to which the shown ages refer.
   function now() { return Date.parse(main().dataset.asof) + (Date.now() - seen); }
 
   function two(n) { return (n < 10 ? "0" : "") + n; }
@@ -55,7 +55,7 @@
     });
   }
 
-  // swap puts a new main part in place of the old one, as far as they differ.
+  // swap updates the main part where it differs from the new one.
   function swap(text) {
     var fresh = new DOMParser().parseFromString(text, "text/html").getElementById("main");
     if (!fresh) return;
@@ -70,7 +70,7 @@
     count();
   }
 
-  // refresh asks for the main part; what was asked before counts no more.
+  // refresh fetches the main part and aborts an earlier fetch.
   function refresh() {
     if (ended) return;
     if (document.hidden) { missed = true; return; }
@@ -100,7 +100,7 @@
       });
   }
 
-  // plan refreshes within a moment, each page at another one.
+  // plan refreshes after a short random delay, so that open pages do not fetch at once.
   function plan(wait) {
     if (planned === null) planned = setTimeout(refresh, wait + Math.random() * 1500);
   }
@@ -159,7 +159,7 @@
   setInterval(count, 5000);
   setInterval(function () { if (!document.hidden && Date.now() - seen > minute - 5000) refresh(); }, minute / 2);
 
-  // The filter works as one types.
+  // The filter is applied while the user types.
   var typed = null;
   function filter(form) {
     clearTimeout(typed);
@@ -179,12 +179,12 @@
     var form = e.target;
     if (form.id === "filter") { e.preventDefault(); filter(form); return; }
     if (form.method !== "post") return;
-    // A second click must not send it again.
+    // A second click must not submit the form again.
     setTimeout(function () {
       form.querySelectorAll("button").forEach(function (b) { b.disabled = true; b.dataset.sent = ""; });
     }, 0);
   });
-  // What was said once is not said again by a page that is loaded anew.
+  // A reload must not show the notice again.
   var here = new URL(location.href);
   if (here.searchParams.has("notice")) {
     here.searchParams.delete("notice");

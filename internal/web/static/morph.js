@@ -1,15 +1,15 @@
-// morph makes one element like another without replacing what stays: focus,
-// selection, what was typed and what was opened are kept, and nothing piles up.
+// morph makes one element equal to another and replaces only the parts that differ:
+// focus, selection, typed text and opened details are kept.
 window.morph = (function () {
   "use strict";
 
-  // What belongs to the reader is not taken over from the server.
+  // State that the user has changed is not taken over from the server.
   function own(element, name) {
     return (name === "open" && (element.tagName === "DETAILS" || element.tagName === "DIALOG")) || (name === "value" && typing(element));
   }
 
-  // typing tells a field of a form that the reader is filling in: what it is about
-  // must not change under their hands.
+  // typing reports whether the user is filling in the form of a field, which must
+  // not change meanwhile.
   function typing(element) {
     var form = element.form;
     if (!form || form.method !== "post") return false;

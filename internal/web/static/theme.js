@@ -1,4 +1,4 @@
-// The theme that the reader chose, set before anything is painted.
+// Sets the chosen theme before the first paint.
 (function () {
   "use strict";
   var root = document.documentElement;
@@ -29,7 +29,7 @@
     button.addEventListener("click", function () {
       var theme = isDark() ? "light" : "dark";
       apply(theme);
-      try { localStorage.setItem("theme", theme); } catch (e) { /* it holds for this page only */ }
+      try { localStorage.setItem("theme", theme); } catch (e) { /* the theme applies to this page only */ }
       say();
     });
   });

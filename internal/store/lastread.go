@@ -8,23 +8,23 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// refresh is how old the time of a last look may get while nothing else of it
-// changes, so that a run does not write those of all sources.
+// refresh is the age up to which the time of an unchanged last read is not updated, so that a run
+// does not write those of all sources.
 const refresh = moment(24 * time.Hour)
 
-// LastLook returns the part that a source has in the last run that had it, or
-// ErrNotFound. It is found however many runs have been saved since.
-func (s *Store) LastLook(source string) (model.SourceRun, error) {
+// LastRead returns the entry of a source in the last run that read it, or ErrNotFound. It does not
+// depend on how many runs have been saved since.
+func (s *Store) LastRead(source string) (model.SourceRun, error) {
 	var last model.SourceRun
-	err := s.view("read the last look at "+source, func(t *txn) error { return t.note(lookNote+source, &last) })
+	err := s.view("read the last scan of "+source, func(t *txn) error { return t.note(lastNote+source, &last) })
 	return last, err
 }
 
-// LastStates returns the records of what was applied that a declaration last had in
-// a run, or ErrNotFound.
+// LastStates returns the state reads of a declaration in the last run that has some, or
+// ErrNotFound.
 func (s *Store) LastStates(declaration string) ([]model.StateRead, error) {
 	var last []model.StateRead
-	err := s.view("read the last records of "+declaration, func(t *txn) error { return t.note(stateNote+declaration, &last) })
+	err := s.view("read the last states of "+declaration, func(t *txn) error { return t.note(stateNote+declaration, &last) })
 	return last, err
 }
 
@@ -36,7 +36,7 @@ func (t *txn) note(key string, into any) error {
 	return t.parseNote(v, into)
 }
 
-// parseNote reads a value and when it was noted.
+// parseNote decodes the value of a note that begins with a time.
 func (c codec) parseNote(v []byte, into any) error {
 	if len(v) < 8 {
 		return fmt.Errorf("%w: note of %d bytes", errCorrupt, len(v))
@@ -44,10 +44,10 @@ func (c codec) parseNote(v []byte, into any) error {
 	return c.unpackJSON(v[8:], into)
 }
 
-// saveLooks notes the parts of a run that later runs go by.
-func (t *txn) saveLooks(run *model.Run, at moment) error {
+// saveLastReads stores the parts of a run that later runs need.
+func (t *txn) saveLastReads(run *model.Run, at moment) error {
 	for i := range run.Sources {
-		if err := t.putNote(lookNote+run.Sources[i].Name, &run.Sources[i], at); err != nil {
+		if err := t.putNote(lastNote+run.Sources[i].Name, &run.Sources[i], at); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func (t *txn) saveLooks(run *model.Run, at moment) error {
 	return nil
 }
 
-// putNote writes a value, unless it was noted lately as it is.
+// putNote writes a value with its time, unless the same value was written less than refresh ago.
 func (t *txn) putNote(key string, value any, at moment) error {
 	packed, err := t.packJSON(value)
 	if err != nil {
@@ -73,14 +73,14 @@ func (t *txn) putNote(key string, value any, at moment) error {
 	return t.notes.put([]byte(key), append(at.append(nil), packed...))
 }
 
-// pruneLooks removes the last looks at sources, and records of declarations, that
-// no run since the cut has had.
-func (p *pruner) pruneLooks() error {
+// pruneLastReads removes the last reads of sources and declarations that no run since the cut has
+// read.
+func (p *pruner) pruneLastReads() error {
 	if p.cut == never {
 		return nil
 	}
 	var old [][]byte
-	for _, prefix := range []string{lookNote, stateNote} {
+	for _, prefix := range []string{lastNote, stateNote} {
 		err := each(p.notes, []byte(prefix), func(k, v []byte) error {
 			if len(v) >= 8 && momentAt(v) < p.cut-refresh {
 				old = append(old, bytes.Clone(k))

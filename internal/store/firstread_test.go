@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFirstLooks holds that the first look at a scope stays what it was, across
-// openings of the file.
-func TestFirstLooks(t *testing.T) {
+// TestFirstReads verifies that the first read of a scope is not overwritten, also after the file
+// was opened again.
+func TestFirstReads(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := func(source, kind, place string, at int) model.FirstRead {
@@ -21,37 +21,37 @@ func TestFirstLooks(t *testing.T) {
 		return f
 	}
 	s := openAt(t, dir, Options{})
-	if looks, err := s.FirstLooks(); err != nil || len(looks) > 0 {
-		t.Errorf("a new store has first looks %v, %v", looks, err)
+	if snapshots, err := s.FirstReads(); err != nil || len(snapshots) > 0 {
+		t.Errorf("a new store has first reads %v, %v", snapshots, err)
 	}
 	rec := scan(0, nil)
-	rec.FirstLooks = []model.FirstRead{first("t", "k", "p", 1), first("s", "k", "", -1), first("s", "l", "", 2)}
+	rec.FirstReads = []model.FirstRead{first("t", "k", "p", 1), first("s", "k", "", -1), first("s", "l", "", 2)}
 	save(t, s, rec)
 	rec = scan(1, nil)
-	rec.FirstLooks = []model.FirstRead{first("s", "k", "", 9), first("s", "l", "", 9), first("t", "k", "", 3)}
+	rec.FirstReads = []model.FirstRead{first("s", "k", "", 9), first("s", "l", "", 9), first("t", "k", "", 3)}
 	save(t, s, rec)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = openAt(t, dir, Options{})
 	want := []model.FirstRead{first("s", "k", "", -1), first("s", "l", "", 2), first("t", "k", "", 3), first("t", "k", "p", 1)}
-	if looks, err := s.FirstLooks(); err != nil || !cmp.Equal(want, looks) {
-		t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(want, looks))
+	if snapshots, err := s.FirstReads(); err != nil || !cmp.Equal(want, snapshots) {
+		t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(want, snapshots))
 	}
 }
 
-func TestFirstLookWithoutASourceIsNotSaved(t *testing.T) {
+func TestFirstReadWithoutSourceIsNotSaved(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, t.TempDir(), Options{})
 	rec := scan(0, nil)
-	rec.FirstLooks = []model.FirstRead{{Scope: model.Scope{Kind: "k"}}}
+	rec.FirstReads = []model.FirstRead{{Scope: model.Scope{Kind: "k"}}}
 	if err := s.Save(rec); err == nil || !strings.Contains(err.Error(), "want a source") {
 		t.Errorf("got %v, want an error that names the source", err)
 	}
 }
 
-// TestDamagedFirstLooks reads entries that driftd cannot have written.
-func TestDamagedFirstLooks(t *testing.T) {
+// TestDamagedFirstReads decodes entries that driftd cannot have written.
+func TestDamagedFirstReads(t *testing.T) {
 	t.Parallel()
 	for reason, entry := range map[string]struct {
 		key, value string
@@ -67,6 +67,6 @@ func TestDamagedFirstLooks(t *testing.T) {
 		}
 	}
 	if err := (&txn{}).decodeNote([]byte(versionNote), []byte("3")); err != nil {
-		t.Errorf("the schema's version is read as a first look: %v", err)
+		t.Errorf("the schema's version is read as a first read: %v", err)
 	}
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// excuses says why decisions do not hold. What it has to read is read once, and
-// only when it is asked for.
-type excuses struct {
+// inactiveReasons returns the reasons why decisions apply to no finding. It reads the store only when
+// needed, and once.
+type inactiveReasons struct {
 	API
 	open about
 	over *about
 }
 
-// of says why a decision holds for no finding.
-func (x *excuses) of(d *model.Decision) (string, error) {
+// of returns the reason why a decision applies to no finding.
+func (x *inactiveReasons) of(d *model.Decision) (string, error) {
 	now := x.Now()
 	switch {
 	case d.ReplacedBy != "":
@@ -27,7 +27,7 @@ func (x *excuses) of(d *model.Decision) (string, error) {
 		return "it has ended", nil
 	}
 	if d.Covers > 0 {
-		return "none of its findings is open as it was", nil
+		return "none of its findings is open and unchanged", nil
 	}
 	outranked := ""
 	there := x.open.find(d)
@@ -35,24 +35,24 @@ func (x *excuses) of(d *model.Decision) (string, error) {
 		switch {
 		case !d.Holds(f, now):
 		case f.Decision == nil:
-			return "the next scan notes it", nil
+			return "the next scan applies it", nil
 		default:
-			outranked = "decision " + f.Decision.ID + " counts before it"
+			outranked = "decision " + f.Decision.ID + " takes precedence"
 		}
 	}
 	switch {
 	case outranked != "":
 		return outranked, nil
 	case len(there) > 0:
-		return "the finding shows something else now", nil
+		return "the finding has changed", nil
 	case d.Finding != "":
-		return "the finding is over", nil
+		return "the finding is resolved", nil
 	}
 	return x.absent(d)
 }
 
-// absent says why no open finding is what a decision in a file speaks of.
-func (x *excuses) absent(d *model.Decision) (string, error) {
+// absent returns the reason why no open finding matches a decision in a file.
+func (x *inactiveReasons) absent(d *model.Decision) (string, error) {
 	if x.over == nil {
 		all, err := x.Store.Findings(store.Filter{Resolved: true})
 		if err != nil {
@@ -62,7 +62,7 @@ func (x *excuses) absent(d *model.Decision) (string, error) {
 		x.over = &over
 	}
 	if len(x.over.find(d)) > 0 {
-		return "the finding is over", nil
+		return "the finding is resolved", nil
 	}
 	run, err := x.Store.LastRun()
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -75,7 +75,7 @@ func (x *excuses) absent(d *model.Decision) (string, error) {
 	return "there is no such finding", nil
 }
 
-// about finds the findings that a decision is about, whatever they show.
+// about finds the findings that a decision is about, regardless of their current values.
 type about struct {
 	byID  map[string]*model.Finding
 	byKey map[model.Key][]*model.Finding

@@ -7,9 +7,9 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// TestReasonIsSaidOnce holds that what is said beside a source is not said again
-// of each thing in it.
-func TestReasonIsSaidOnce(t *testing.T) {
+// TestReasonIsShownOnce verifies that a reason that is shown for a source is not repeated for the
+// resources in it.
+func TestReasonIsShownOnce(t *testing.T) {
 	t.Parallel()
 	said := func(data string) phrase.Phrase {
 		return phrase.Phrase{{Text: "17 resources in "}, {Text: "netbox", Data: true}, {Text: ": "}, {Text: data, Data: true}}

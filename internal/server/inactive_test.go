@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// standIns returns the API over decisions in a file, none of which holds.
-func standIns(t *testing.T) API {
+// inactiveDecisions returns an API with decisions in a file, none of which is in force.
+func inactiveDecisions(t *testing.T) API {
 	t.Helper()
 	a := deciding(t)
 	s := a.Store.(*store.Store)
@@ -46,9 +46,9 @@ func standIns(t *testing.T) API {
 	return a
 }
 
-func TestWhyDecisionsDoNotHold(t *testing.T) {
+func TestReasonsOfInactiveDecisions(t *testing.T) {
 	t.Parallel()
-	list, err := client(standIns(t).Handler()).Decisions(t.Context())
+	list, err := client(inactiveDecisions(t).Handler()).Decisions(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,15 +58,15 @@ func TestWhyDecisionsDoNotHold(t *testing.T) {
 	}
 	want := map[string]string{
 		"a-ended":    "it has ended",
-		"b-other":    "the finding shows something else now",
-		"c-over":     "the finding is over",
+		"b-other":    "the finding has changed",
+		"c-over":     "the finding is resolved",
 		"d-source":   `no source is named "pord"`,
 		"e-lost":     "there is no such finding",
-		"f-gone":     "the finding is over",
-		"g-second":   "decision h-first counts before it",
+		"f-gone":     "the finding is resolved",
+		"g-second":   "decision h-first takes precedence",
 		"h-first":    "",
 		"i-replaced": "replaced by decision j-later",
-		"j-later":    "the finding is over",
+		"j-later":    "the finding is resolved",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("why (-want +got):\n%s", diff)
