@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestReplaces says which attributes the providers cannot change in place.
+// TestReplaces checks which attributes the providers cannot change in place.
 func TestReplaces(t *testing.T) {
 	t.Parallel()
 	tables := load(t, folder(t, `
