@@ -201,7 +201,7 @@ func (a *attribute) formed(v model.Value) model.Value {
 		}
 	}
 	if v = a.translated(v); a.typed {
-		return said(v)
+		return nonEmpty(v)
 	}
 	return v
 }

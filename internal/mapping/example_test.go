@@ -104,7 +104,7 @@ func newExample(t testing.TB, doc model.Value, typ *mapping.Type) *example {
 		t.Errorf("claims %q, want %q", got, want)
 	}
 	if unmapped := typ.Unmapped(doc.At("attributes")); len(unmapped) > 0 {
-		t.Errorf("nothing is said of %v", unmapped)
+		t.Errorf("no mapping for %v", unmapped)
 	}
 	for i, want := range doc.At("covers").Items() {
 		if i >= len(mapped.Covers) || mapped.Covers[i].Kind+" "+mapped.Covers[i].ID != want.Text() {
