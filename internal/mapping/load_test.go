@@ -57,7 +57,7 @@ func TestLoadRefuses(t *testing.T) {
 		"Both":         {"a type without live side has no kind", typ("    kind: a/b\n    none: why\n"), "not both"},
 		"Template":     {"a template is closed", typ("    kind: a/b\n    id: \"{id\"\n"), "lacks a }"},
 		"TemplateName": {"a template names an attribute", typ("    kind: a/b\n    id: \"{}\"\n"), "attribute's name is missing"},
-		"TemplateCut":  {"a template cuts at a number", typ("    kind: a/b\n    id: \"{id:x}\"\n"), "a number belongs behind the colon"},
+		"TemplateCut":  {"a template cuts at a number", typ("    kind: a/b\n    id: \"{id:x}\"\n"), "want a number after the colon"},
 		"Conversion":   {"conversions are a closed set", attribute("{live: size, as: gb}"), `mine.yaml:7: no conversion "gb"`},
 		"NoArgument":   {"a conversion that takes text gets some", attribute("{live: size, as: join()}"), `no conversion "join()"`},
 		"Argument":     {"one that takes none gets none", attribute("{live: size, as: gib(2)}"), `no conversion "gib(2)"`},
@@ -73,7 +73,7 @@ func TestLoadRefuses(t *testing.T) {
 		"Flag":         {"a flag is true or false", attribute("{live: size, optional: perhaps}"), "true or false is expected"},
 		"Text":         {"a text is a text", attribute("{live: [a]}"), "a text is expected"},
 		"Scalar":       {"a default is a scalar or a list of them", attribute("{live: a, default: {b: c}}"), "a scalar is expected"},
-		"Number":       {"a number is decimal", attribute("{live: a, default: 0x10}"), "no decimal number"},
+		"Number":       {"a number is decimal", attribute("{live: a, default: 0x10}"), "not a decimal number"},
 		"Pattern":      {"a pattern is well formed", typ("    kind: a/b\n    id: x\n    local: \"[\"\n"), "syntax error in pattern"},
 		"Covers":       {"covers is a list", typ("    kind: a/b\n    id: x\n    covers: x\n"), "covers must be a list"},
 		"Forms":        {"forms is a list", typ("    kind: a/b\n    id: x\n    forms: x\n"), "forms must be a list"},
@@ -85,7 +85,7 @@ func TestLoadRefuses(t *testing.T) {
 		"While":        {"a condition on the instance is a template", attribute("{live: a, while: {b: \"{c\"}}"), "lacks a }"},
 		"Relative":     {"a block is not read in the light of the instance", attribute("{block: one, granted: true, attributes: {a: b}}"), "belong to attributes without a block"},
 		"RelativeIn":   {"nor is what is in it", attribute("{block: one, attributes: {a: {live: b, without: c}}}"), "belong to the resource's own attributes"},
-		"Extend":       {"what is extended exists", typ("    extend: true\n"), "no table has a mapped type lab_server"},
+		"Extend":       {"what is extended exists", typ("    extend: true\n"), "no earlier table has a type lab_server"},
 		"Cycle":        {"an alias within itself ends", "provider: acme/lab\ntypes: &t\n  a:\n    attributes: &a\n      x: {block: one, attributes: *a}\n", "too deep or too large"},
 	}
 	for name, tc := range cases {

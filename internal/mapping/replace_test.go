@@ -57,8 +57,8 @@ types:
 func TestReplacesNamesWhatIsCompared(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
-		`[size, other]`:       "other is no attribute",
-		`[size.of]`:           "size.of is no attribute",
+		`[size, other]`:       "does not compare the attribute other",
+		`[size.of]`:           "does not compare the attribute size.of",
 		`size`:                "must be a list",
 		`[{attribute: size}]`: `no key "attribute"`,
 	} {
