@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/server"
 )
 
-// newGate opens what says who may come in over TCP, and reaches nobody.
+// newGate opens the authenticator for requests over TCP. It makes no network connections.
 func newGate(cfg *config.Config, log *slog.Logger) (*access.Gate, error) {
 	a := cfg.Server.Access
 	loopback, err := access.ParseRole(a.Loopback)

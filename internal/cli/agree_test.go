@@ -37,8 +37,8 @@ func scraped(t *testing.T, run model.Run, open []model.Finding, now time.Time) s
 	return answer.Body.String()
 }
 
-// TestAllAgreeOnCompleteness holds that exit code, every format, status and the
-// metric say the same of whether everything was checked, whatever was not.
+// TestAllAgreeOnCompleteness checks that exit code, every format, status and the metric agree
+// on whether everything was checked, for each cause of an unchecked result.
 func TestAllAgreeOnCompleteness(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

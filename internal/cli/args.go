@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// known refuses what is no command, and names those that it may have meant.
+// known returns an error for an unknown subcommand, with suggestions.
 func known(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func known(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q: %s", args[0], hint)
 }
 
-// nothing refuses arguments.
+// nothing returns an error if there are arguments.
 func nothing(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -29,7 +29,7 @@ func nothing(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%s takes no argument, and got %q: %s", cmd.CommandPath(), args[0], seeHelp(cmd))
 }
 
-// one wants one thing, neither none nor two.
+// one returns a check for exactly one argument.
 func one(thing string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := some(thing)(cmd, args); err != nil || len(args) == 1 {
@@ -39,23 +39,23 @@ func one(thing string) cobra.PositionalArgs {
 	}
 }
 
-// some wants one thing or more.
+// some returns a check for at least one argument, none of them empty.
 func some(thing string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 && !slices.Contains(args, "") {
 			return nil
 		}
-		return fmt.Errorf("no %s is named: %s", thing, seeHelp(cmd))
+		return fmt.Errorf("missing argument %s: %s", thing, seeHelp(cmd))
 	}
 }
 
 func seeHelp(cmd *cobra.Command) string { return fmt.Sprintf("see %q", cmd.CommandPath()+" --help") }
 
-// apart refuses a flag that was given together with one of others.
+// apart returns an error if the flag was given together with one of the others.
 func apart(cmd *cobra.Command, flag string, others ...string) error {
 	for _, other := range others {
 		if cmd.Flags().Changed(flag) && cmd.Flags().Changed(other) {
-			return fmt.Errorf("--%s and --%s do not go together: %s", flag, other, seeHelp(cmd))
+			return fmt.Errorf("--%s and --%s cannot be combined: %s", flag, other, seeHelp(cmd))
 		}
 	}
 	return nil

@@ -52,9 +52,9 @@ func (c *command) copyStore(cmd *cobra.Command, path string) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("look at the backup: %w", err)
+		return fmt.Errorf("read the backup's size: %w", err)
 	}
-	fmt.Fprintf(c.streams.Err, "it goes with the key %s: keep a copy of that too, apart from this file\n", inLine(filepath.Join(cfg.StateDir, "secret.key")))
-	_, err = fmt.Fprintf(c.streams.Out, "%s: %d bytes, read again and whole\n", inLine(path), info.Size())
+	fmt.Fprintf(c.streams.Err, "to restore it, you also need the key %s: keep a copy of the key, apart from this file\n", inLine(filepath.Join(cfg.StateDir, "secret.key")))
+	_, err = fmt.Fprintf(c.streams.Out, "%s: %d bytes, verified\n", inLine(path), info.Size())
 	return err
 }

@@ -23,24 +23,24 @@ func (c *command) baseline() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "baseline",
-		Short: "Accept all that is open, in one decision: for the first day",
-		Long: `Accept all that is open, in one decision that one command takes back: for the
-first day, when driftd finds what gathered in years. It shows the counts first and
-asks; a script says --yes.
+		Short: "Accept all open findings in one decision",
+		Long: `Accept all open findings in one decision, which one command revokes. It is meant for
+the first scan of existing systems. The command prints the counts and asks for
+confirmation; a script passes --yes.
 
 Critical findings are never accepted, nor findings that could not be checked, nor
-those about which somebody decided already. A finding comes back when its value or
-its declaration changes, or when it becomes more severe. What is found later is not
-covered.`,
+those that already have a decision. A finding reopens when its value or
+its declaration changes, or when it becomes more severe. Later findings are not
+accepted.`,
 		Example: `  driftd baseline --reason "before driftd, see OPS-123" --until 90d
   driftd baseline --reason "before driftd" --owner team-shop --until 2026-12-24 --yes`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case strings.TrimSpace(request.Reason) == "":
-				return errors.New("a baseline wants a reason: say why it may stay as it is, with --reason")
+				return errors.New("a baseline needs a reason: add --reason TEXT")
 			case strings.TrimSpace(request.Until) == "":
-				return errors.New("a baseline wants an end: say until when, as in --until 2026-12-24 or --until 90d")
+				return errors.New("a baseline needs an end: add --until, as in --until 2026-12-24 or --until 90d")
 			}
 			return c.change(cmd, func(ctx context.Context, client *server.Client) error {
 				return c.makeBaseline(ctx, client, cmd.InOrStdin(), request, yes)
@@ -48,10 +48,10 @@ covered.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&request.Reason, "reason", "", "why it may stay as it is")
-	flags.StringVar(&request.Owner, "owner", "", "who answers for it; without it, whoever decides")
+	flags.StringVar(&request.Reason, "reason", "", "why the findings are acceptable")
+	flags.StringVar(&request.Owner, "owner", "", "the person or team responsible (default: you)")
 	flags.StringVar(&request.Until, "until", "", "when it ends: 2026-12-24, 90d")
-	flags.BoolVar(&request.Incomplete, "incomplete", false, "although not everything was checked: what was not is not accepted")
+	flags.BoolVar(&request.Incomplete, "incomplete", false, "allow a baseline although the last scan was incomplete; unchecked findings are not accepted")
 	flags.BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }
@@ -62,7 +62,7 @@ func (c *command) makeBaseline(ctx context.Context, client *server.Client, in io
 		return err
 	}
 	fmt.Fprint(c.streams.Out, inText(&preview))
-	refused := preview.Total == 0 || preview.NotChecked != "" && !request.Incomplete // the server says why
+	refused := preview.Total == 0 || preview.NotChecked != "" && !request.Incomplete // the preview contains the reason
 	if !yes && !refused {
 		if err := c.confirm(in, "Accept them in one decision? [y/N] "); err != nil {
 			return err
@@ -73,12 +73,13 @@ func (c *command) makeBaseline(ctx context.Context, client *server.Client, in io
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.streams.Out, "accepted %s until %s, decision %s; to take it back: driftd decisions revoke %s\n",
+	fmt.Fprintf(c.streams.Out, "accepted %s until %s, decision %s; to revoke it: driftd decisions revoke %s\n",
 		findings(d.Covers), d.Until.UTC().Format(time.RFC3339), inLine(d.ID), inLine(d.ID))
 	return nil
 }
 
-// inText writes what a baseline would accept, and what it would leave.
+// inText returns the preview of a baseline: the findings to accept, and the numbers of those
+// left out by reason.
 func inText(p *decide.Preview) string {
 	var parts []string
 	for _, severity := range model.Severities() {
@@ -98,8 +99,8 @@ func inText(p *decide.Preview) string {
 	}{
 		{p.Critical, "critical: never in a baseline"},
 		{p.Unchecked, "could not be checked"},
-		{p.Unread, "could not be looked at again by the last scan"},
-		{p.Decided, "somebody decided already"},
+		{p.Unread, "not read by the last scan"},
+		{p.Decided, "already have a decision"},
 	} {
 		if left.n > 0 {
 			fmt.Fprintf(&b, "leaves out %s: %s\n", findings(left.n), left.why)
@@ -118,11 +119,11 @@ func findings(n int) string {
 	return fmt.Sprintf("%d findings", n)
 }
 
-// confirm asks on a terminal; without one, --yes is wanted.
+// confirm asks for confirmation on a terminal. Without a terminal it returns an error.
 func (c *command) confirm(in io.Reader, question string) error {
 	file, ok := in.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return errors.New("nobody can be asked here: add --yes")
+		return errors.New("the input is not a terminal, so driftd cannot ask for confirmation: add --yes")
 	}
 	fmt.Fprint(c.streams.Err, question)
 	answer, err := bufio.NewReader(file).ReadString('\n')

@@ -1,5 +1,5 @@
-// Package cli is driftd's command line: one file a verb. Results go to the
-// standard output, everything else to the standard error.
+// Package cli is driftd's command line, with one file per command. Results go to the standard
+// output, everything else to the standard error.
 package cli
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Build says which driftd this is.
+// Build is the version information of the binary.
 type Build struct{ Version, Commit, Date string }
 
-// Streams are where a command writes.
+// Streams are the standard streams of a command.
 type Streams struct{ Out, Err io.Writer }
 
 // Run runs one command line and returns its exit code.
@@ -34,7 +34,7 @@ func Run(ctx context.Context, build Build, args []string, streams Streams) int {
 	return exitError
 }
 
-// command is what every verb works with.
+// command is the state that all commands share.
 type command struct {
 	build   Build
 	streams Streams

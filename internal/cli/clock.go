@@ -2,8 +2,8 @@ package cli
 
 import "golang.org/x/sys/unix"
 
-// monotonicMicroseconds is the time that systemd wants beside RELOADING=1
-// (sd_notify(3)).
+// monotonicMicroseconds returns the monotonic clock's time, which systemd requires together
+// with RELOADING=1 (sd_notify(3)).
 func monotonicMicroseconds() int64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {

@@ -77,7 +77,7 @@ func (c *command) printOverrides(overrides []string) error {
 	return nil
 }
 
-// printSecrets prints the rules of the configuration on what is secret.
+// printSecrets prints the patterns of the configuration for secrets.
 func (c *command) printSecrets(s config.Secrets) error {
 	for _, rule := range []struct {
 		what     string
@@ -97,7 +97,7 @@ func (c *command) printSecrets(s config.Secrets) error {
 	return nil
 }
 
-// warnControllers names the controllers of the configuration that have no fields.
+// warnControllers prints a warning for each controller of the configuration without fields.
 func (c *command) warnControllers(cfg *config.Config) error {
 	for i := range cfg.Kubernetes.Controllers {
 		entry := &cfg.Kubernetes.Controllers[i]
@@ -113,8 +113,8 @@ func (c *command) warnControllers(cfg *config.Config) error {
 	return nil
 }
 
-// openConfigured loads a configuration file and opens what it names, without
-// reaching any of it or touching the state folder.
+// openConfigured loads a configuration file and opens its sources and declarations. It makes
+// no network connections and does not use the state folder.
 func (c *command) openConfigured(cmd *cobra.Command) (*config.Config, daemon.Estate, error) {
 	cfg, err := c.loadConfig(cmd.Flags())
 	if cfg == nil {
@@ -127,8 +127,8 @@ func (c *command) openConfigured(cmd *cobra.Command) (*config.Config, daemon.Est
 	return cfg, estate, errors.Join(err, settingsErr, server.CheckWebConfig(cfg.Server.WebConfigFile))
 }
 
-// checkConfigured is openConfigured for those who would tell people too: it
-// opens the receivers, and reaches none of them.
+// checkConfigured is openConfigured that opens the receivers too, without network
+// connections.
 func (c *command) checkConfigured(cmd *cobra.Command) (*config.Config, error) {
 	cfg, _, err := c.openConfigured(cmd)
 	if cfg == nil {
@@ -142,9 +142,10 @@ func (c *command) checkConfigured(cmd *cobra.Command) (*config.Config, error) {
 	return cfg, config.Sorted(err)
 }
 
-// checkFolders returns an error for each declaration whose folder or local git
-// repository does not exist, or whose file of variables cannot be read. A daemon starts all the same: the folder may be mounted later, and what
-// it declares is unchecked until then.
+// checkFolders returns an error for each declaration whose folder or local git repository
+// does not exist, or whose file of variables cannot be read. These errors do not prevent a
+// daemon from starting: the folder may be mounted later, and the declaration is unchecked
+// until then.
 func checkFolders(ctx context.Context, cfg *config.Config) error {
 	var problems []error
 	for _, d := range cfg.Declarations {
@@ -161,7 +162,7 @@ func checkFolders(ctx context.Context, cfg *config.Config) error {
 	return errors.Join(problems...)
 }
 
-// checkEnvFile returns why a plan would not take a file of env_files.
+// checkEnvFile returns an error if a plan would reject a file of env_files.
 func checkEnvFile(file string) error {
 	_, err := plan.ReadEnvFile(file)
 	return err
@@ -170,7 +171,7 @@ func checkEnvFile(file string) error {
 // folderTimeout bounds the check of one declaration's folder.
 const folderTimeout = 10 * time.Second
 
-// checkSealer is for looks whose values nobody keeps or compares.
+// checkSealer returns the sealer of checks whose values are neither stored nor compared.
 func checkSealer() model.Sealer { return model.NewSealer([]byte("driftd check")) }
 
 func (c *command) sources() *cobra.Command {
@@ -235,7 +236,7 @@ func probe(ctx context.Context, s daemon.Source) (collectors.Probe, error) {
 	return p, err
 }
 
-// printProbe tells whether something cannot be read.
+// printProbe prints the result of a test, and reports whether some scopes cannot be read.
 func (c *command) printProbe(s daemon.Source, p collectors.Probe) (narrow bool) {
 	readable, skipped := 0, 0
 	for _, scope := range p.Coverage {
@@ -263,11 +264,11 @@ func (c *command) printProbe(s daemon.Source, p collectors.Probe) (narrow bool) 
 	return narrow
 }
 
-// An unread is what cannot be read for one reason.
+// An unread lists the scopes that cannot be read for one reason.
 type unread struct{ scopes, reason string }
 
-// unreadable lists what cannot be read, in the order of the coverage: what many
-// scopes have as their reason is said once.
+// unreadable lists the scopes that cannot be read, grouped by reason, in the order of the
+// coverage.
 func unreadable(coverage []model.Coverage) []unread {
 	byReason := map[string][]string{}
 	var reasons []string

@@ -97,7 +97,7 @@ notifications are sent until the end, unless they change.`,
 	return cmd
 }
 
-// decide decides, and says what it did.
+// decide makes a decision about each finding, and prints the decisions.
 func (c *command) decide(cmd *cobra.Command, ids []string, request server.DecisionRequest) error {
 	request.Findings = ids
 	return c.change(cmd, func(ctx context.Context, client *server.Client) error {
@@ -112,7 +112,7 @@ func (c *command) decide(cmd *cobra.Command, ids []string, request server.Decisi
 	})
 }
 
-// done says what was decided.
+// done returns a line that describes a decision.
 func done(d *model.DecisionStatus) string {
 	until := "forever"
 	if !d.Until.IsZero() {
@@ -123,7 +123,7 @@ func done(d *model.DecisionStatus) string {
 		text += ", which replaces decision " + d.Replaces
 	}
 	if d.Why != "" {
-		text += "; it does not hold now: " + d.Why
+		text += "; not in effect: " + d.Why
 	}
 	return text
 }
@@ -164,7 +164,7 @@ func (c *command) listDecisions(ctx context.Context, client *server.Client) erro
 	return report.WriteDecisions(c.streams.Out, c.output, list, c.reportOptions())
 }
 
-// revoke takes back what it can, and says of each what became of it.
+// revoke revokes the decisions, and prints the result for each.
 func (c *command) revoke(ctx context.Context, client *server.Client, ids []string) error {
 	var errs []error
 	for _, id := range ids {

@@ -20,7 +20,7 @@ import (
 	"github.com/driftd/driftd/internal/server"
 )
 
-// demoFlags are those of driftd demo.
+// demoFlags are the flags of driftd demo.
 type demoFlags struct {
 	listen, keep string
 	verbose      bool
@@ -31,10 +31,10 @@ func (c *command) demo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run a demonstration with simulated systems on this machine",
-		Long: `Start a small shop that drifts, and a driftd that watches it: stand-ins
-for a Proxmox cluster, a NetBox, a Kubernetes API server and a Slack workspace on
-loopback, a git repository and a Terraform state. The driftd is the real one. The
-page has a list of things to break, and shows the Slack messages.
+		Long: `Start a demonstration of a small shop with drift: simulated APIs
+of a Proxmox cluster, a NetBox, a Kubernetes API server and a Slack workspace on
+loopback, a git repository and a Terraform state, watched by a real driftd. Its
+page has a list of changes to make, and shows the Slack messages.
 
 It needs only this program, makes no connections outside of this machine, and
 removes its files at the end. Ctrl-C stops it.`,
@@ -44,21 +44,21 @@ removes its files at the end. Ctrl-C stops it.`,
 			return c.runDemo(cmd, flags)
 		},
 	}
-	cmd.Flags().StringVar(&flags.listen, "listen", demoAddress, "address of the page, on this machine; without it a free port where that one is taken")
-	cmd.Flags().StringVar(&flags.keep, "keep", "", "keep everything in this folder, which is new or empty")
-	cmd.Flags().BoolVar(&flags.verbose, "verbose", false, "show the daemon's log, which is kept in a file otherwise")
-	// What the environment says of a real daemon does not count.
+	cmd.Flags().StringVar(&flags.listen, "listen", demoAddress, "loopback address of the page (if the default is in use, a free port)")
+	cmd.Flags().StringVar(&flags.keep, "keep", "", "keep all files in this folder, which must be new or empty")
+	cmd.Flags().BoolVar(&flags.verbose, "verbose", false, "print the daemon's log instead of writing it to a file")
+	// Settings in the environment are those of a real daemon.
 	cmd.Flags().String("server-listen", "", "")
-	_ = cmd.Flags().MarkHidden("server-listen") // the flag is there
+	_ = cmd.Flags().MarkHidden("server-listen") // the flag exists
 	return cmd
 }
 
-// demoAddress is where the page is, unless somebody else is there.
+// demoAddress is the default address of the page.
 const demoAddress = "127.0.0.1:9797"
 
 func (c *command) runDemo(cmd *cobra.Command, flags demoFlags) (err error) {
 	if c.configFile != "" || c.stateDir != "" {
-		return errors.New("the demonstration has a configuration and a database of its own: leave --config and --state-dir out; --keep names a folder for both")
+		return errors.New("the demonstration uses its own configuration and database: remove --config and --state-dir; --keep sets the folder for both")
 	}
 	ctx, stop := untilHangup(cmd.Context())
 	defer stop()
@@ -92,10 +92,10 @@ func (c *command) runDemo(cmd *cobra.Command, flags demoFlags) (err error) {
 	return shown.present(ctx, &service{command: &shown, cmd: cmd, stage: stage}, demoPlace{listen: listen, dir: dir, kept: flags.keep != ""})
 }
 
-// demoLog is the file in the demonstration's folder that holds the daemon's log.
+// demoLog is the name of the daemon's log in the demonstration's folder.
 const demoLog = "driftd.log"
 
-// present runs the daemon, and says where it is once it answers.
+// present runs the daemon, and prints its address as soon as it answers.
 func (c *command) present(ctx context.Context, s *service, place demoPlace) error {
 	cfg, err := c.checkConfigured(s.cmd)
 	if err != nil {
@@ -113,12 +113,12 @@ func (c *command) present(ctx context.Context, s *service, place demoPlace) erro
 	return s.run(ctx, cfg)
 }
 
-// address returns a free address on this host: the one that was asked for, or,
-// where nobody asked, another one if that is taken.
+// address returns an address on this host with a free port: the requested one, or any if the
+// default is in use and none was requested.
 func (f demoFlags) address(ctx context.Context, asked bool) (string, error) {
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil || !httpclient.Loopback(host) {
-		return "", fmt.Errorf("--listen %s: want an address of this machine alone, such as %s: the demonstration asks nobody who they are", f.listen, demoAddress)
+		return "", fmt.Errorf("--listen %s: want a loopback address, such as %s: the demonstration has no authentication", f.listen, demoAddress)
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", f.listen)
@@ -131,8 +131,7 @@ func (f demoFlags) address(ctx context.Context, asked bool) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// folder makes the demonstration's folder; remove removes it, unless it is to be
-// kept.
+// folder creates the demonstration's folder; remove removes it, unless it is to be kept.
 func (f demoFlags) folder() (dir string, remove func() error, err error) {
 	if f.keep == "" {
 		if dir, err = os.MkdirTemp("", "driftd-demo-"); err != nil {
@@ -148,28 +147,27 @@ func (f demoFlags) folder() (dir string, remove func() error, err error) {
 	case err != nil:
 		return "", nil, fmt.Errorf("--keep: %w", err)
 	case len(entries) > 0:
-		return "", nil, fmt.Errorf("--keep: %s is not empty: name a folder that is", f.keep)
+		return "", nil, fmt.Errorf("--keep: %s is not empty: name a new or an empty folder", f.keep)
 	}
 	return f.keep, func() error { return nil }, nil
 }
 
-// A demoPlace is where a demonstration is.
+// A demoPlace is the address and the folder of a demonstration.
 type demoPlace struct {
 	listen, dir string
 	kept        bool
 }
 
 const (
-	// demoPatience is how long the demonstration may take to find what drifts
-	// before its address is told all the same.
-	demoPatience = 15 * time.Second
-	demoPause    = 50 * time.Millisecond
+	// demoTimeout is how long driftd waits for the demonstration's first findings before it
+	// prints the address anyway.
+	demoTimeout = 15 * time.Second
+	demoPause   = 50 * time.Millisecond
 )
 
-// awaited waits until driftd has found what drifts; it returns false when ctx
-// ends first.
+// awaited waits until driftd has found the initial drift; it returns false if ctx ends first.
 func (p demoPlace) awaited(ctx context.Context) bool {
-	within, cancel := context.WithTimeout(ctx, demoPatience)
+	within, cancel := context.WithTimeout(ctx, demoTimeout)
 	defer cancel()
 	ticker := time.NewTicker(demoPause)
 	defer ticker.Stop()
@@ -183,7 +181,7 @@ func (p demoPlace) awaited(ctx context.Context) bool {
 	return true
 }
 
-// ready tells whether the page shows what drifts from the beginning.
+// ready reports whether the page shows the initial drift.
 func (p demoPlace) ready(ctx context.Context) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.listen+"/api/v1/findings", http.NoBody)
 	if err != nil {
@@ -199,17 +197,17 @@ func (p demoPlace) ready(ctx context.Context) bool {
 }
 
 func (p demoPlace) announce(out io.Writer) {
-	end := "Ctrl-C ends it and leaves nothing behind."
+	end := "Ctrl-C ends it and removes all files."
 	if p.kept {
 		end = "Ctrl-C ends it; " + p.dir + " is kept."
 	}
-	fmt.Fprintf(out, `A demonstration: a small shop on Proxmox and Kubernetes, with a NetBox. All of
-it is a stand-in on this machine; what looks at it is real.
+	fmt.Fprintf(out, `A demonstration: a small shop on Proxmox and Kubernetes, with a NetBox. All
+systems are simulated on this machine; driftd itself is real.
 
     http://%s/
 
-Two things drift already. Open one to see who did it, then break something
-yourself: the page has a list. %s
+Two resources have drifted already. Open one to see who changed it, then make a
+change yourself: the page has a list. %s
 The daemon's log is in %s.
 `, p.listen, end, filepath.Join(p.dir, demoLog))
 }

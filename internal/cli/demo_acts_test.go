@@ -22,7 +22,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// A stageTest looks at a demonstration with the real collectors and store.
+// A stageTest scans a demonstration with the real collectors and store.
 type stageTest struct {
 	t      *testing.T
 	stage  *demo.Demo
@@ -65,7 +65,7 @@ func newStageTest(t *testing.T) *stageTest {
 	return &stageTest{t, stage, daemon.New(estate, daemon.Options{Store: opened, Now: time.Now, Log: log, Version: "1.2.3"})}
 }
 
-// look scans everything, and says what is found, one finding a line.
+// look scans everything, and returns a line for each finding.
 func (s *stageTest) look() []string {
 	s.t.Helper()
 	report, err := s.engine.Scan(s.t.Context(), nil)
@@ -87,7 +87,7 @@ func (s *stageTest) look() []string {
 	return lines
 }
 
-// side returns the first value that there is.
+// side returns the first value that is not nil.
 func side(values ...*model.Value) string {
 	for _, v := range values {
 		if v != nil {
@@ -97,7 +97,7 @@ func side(values ...*model.Value) string {
 	return "-"
 }
 
-// expect compares what is found with what is there from the beginning, and more.
+// expect compares the findings with the initial ones and the additional ones.
 func (s *stageTest) expect(when string, more ...string) {
 	s.t.Helper()
 	want := append(planned(), more...)
@@ -114,7 +114,7 @@ func (s *stageTest) do(id string) {
 	}
 }
 
-// planned are the findings that are there from the beginning.
+// planned are the initial findings.
 func planned() []string {
 	return []string{
 		"changed Deployment.apps shop/web by anna@example.org; spec.template.spec.containers[name=web].image registry.example.org/shop/web:1.4.2 -> registry.example.org/shop/web:1.4.3-hotfix",
@@ -122,7 +122,7 @@ func planned() []string {
 	}
 }
 
-// acts say what each act leads to.
+// acts maps each action to the findings that it causes.
 func acts() map[string][]string {
 	outage := []string{"unchecked declaration/part intent", "unchecked netbox/ipam.ipaddress 90"}
 	for id := 301; id <= 312; id++ {
@@ -146,8 +146,8 @@ func acts() map[string][]string {
 	}
 }
 
-// TestDemoActs does each act and undoes it: it leads to what it should, and to
-// nothing else.
+// TestDemoActs performs each action and undoes it: it causes the expected findings and no
+// others.
 func TestDemoActs(t *testing.T) {
 	t.Parallel()
 	s, want := newStageTest(t), acts()
@@ -172,8 +172,8 @@ func TestDemoActs(t *testing.T) {
 	}
 }
 
-// TestDemoActsAtOnce does all acts but the outage, which hides some, and undoes
-// them in the same order.
+// TestDemoActsAtOnce performs all actions except the outage, which hides some findings, and
+// undoes them in the same order.
 func TestDemoActsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newStageTest(t)
@@ -191,7 +191,7 @@ func TestDemoActsAtOnce(t *testing.T) {
 	s.expect("all undone")
 }
 
-// done are the acts that were done.
+// done are the performed actions.
 func (s *stageTest) done() []string {
 	var ids []string
 	for _, a := range s.stage.Acts() {
@@ -202,8 +202,8 @@ func (s *stageTest) done() []string {
 	return ids
 }
 
-// TestDemoElsewhere takes another port where the usual one is taken, unless
-// somebody asked for it.
+// TestDemoElsewhere checks that another port is chosen if the default one is in use, and none
+// was requested.
 func TestDemoElsewhere(t *testing.T) {
 	t.Parallel()
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -220,8 +220,8 @@ func TestDemoElsewhere(t *testing.T) {
 	}
 }
 
-// TestDemoSaysWhatSlackWouldShow runs the daemon on a demonstration until its
-// workspace was told of what is there, and then of what somebody did.
+// TestDemoSaysWhatSlackWouldShow runs the daemon on a demonstration until its Slack workspace
+// has the messages of the initial drift, and of the drift of an action.
 func TestDemoSaysWhatSlackWouldShow(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -250,7 +250,7 @@ func TestDemoSaysWhatSlackWouldShow(t *testing.T) {
 	}
 }
 
-// awaitSaid waits until messages hold all the words.
+// awaitSaid waits until messages contain all the words.
 func awaitSaid(t *testing.T, stage *demo.Demo, words ...string) {
 	t.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)

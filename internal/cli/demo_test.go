@@ -20,17 +20,16 @@ import (
 	"github.com/driftd/driftd/internal/server"
 )
 
-// A showing is a demonstration that runs in a process of its own, with nothing
-// on PATH.
+// A showing is a demonstration in a process of its own, with an empty PATH.
 type showing struct {
 	t   *testing.T
 	cmd *exec.Cmd
 	out *bufio.Scanner
-	// temporary is where it makes its folder.
+	// temporary is the folder for the demonstration's folder.
 	temporary, url string
 }
 
-// show starts a demonstration and waits until it says where it is.
+// show starts a demonstration and waits until it prints its address.
 func show(t *testing.T, args ...string) *showing {
 	t.Helper()
 	driftd, err := exec.LookPath("driftd")
@@ -51,7 +50,7 @@ func show(t *testing.T, args ...string) *showing {
 		t.Fatal(err)
 	}
 	late := time.AfterFunc(time.Minute, func() { _ = s.cmd.Process.Kill() })
-	t.Cleanup(func() { late.Stop(); _ = s.cmd.Process.Kill() }) // it has ended, unless the test failed
+	t.Cleanup(func() { late.Stop(); _ = s.cmd.Process.Kill() }) // it has ended already, unless the test failed
 	address := regexp.MustCompile(`^\s+(http://127\.0\.0\.1:\d+)/$`)
 	for s.out.Scan() {
 		if found := address.FindStringSubmatch(s.out.Text()); found != nil {
@@ -64,7 +63,7 @@ func show(t *testing.T, args ...string) *showing {
 	return nil
 }
 
-// end ends it with a signal, and returns the rest of what it said.
+// end ends it with a signal, and returns the rest of its output.
 func (s *showing) end(signal syscall.Signal) string {
 	s.t.Helper()
 	if err := s.cmd.Process.Signal(signal); err != nil {
@@ -105,9 +104,8 @@ func (s *showing) get(path string) []byte {
 	return body
 }
 
-// TestDemo starts the demonstration as a newcomer does, without any other
-// program: drift is on the page when its address is told, and nothing is left of
-// it in the end.
+// TestDemo starts the demonstration without any other program. The page shows drift when the
+// address is printed, and no files are left at the end.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	s := show(t)
@@ -120,12 +118,12 @@ func TestDemo(t *testing.T) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
-	if rest := s.end(syscall.SIGTERM); !strings.Contains(rest, "leaves nothing behind") {
+	if rest := s.end(syscall.SIGTERM); !strings.Contains(rest, "removes all files") {
 		t.Errorf("it says %s", rest)
 	}
 }
 
-// TestDemoKept keeps the folder, which the other commands can use.
+// TestDemoKept checks that other commands can use the folder of --keep.
 func TestDemoKept(t *testing.T) {
 	t.Parallel()
 	kept := filepath.Join(t.TempDir(), "kept")
@@ -140,7 +138,7 @@ func TestDemoKept(t *testing.T) {
 	}
 }
 
-// TestDemoTaken says that the address is taken that somebody asked for.
+// TestDemoTaken checks the error if the requested address is in use.
 func TestDemoTaken(t *testing.T) {
 	t.Parallel()
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -21,13 +21,13 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// surroundings are what collectors and loaders get besides their settings.
+// surroundings are the dependencies of collectors and loaders.
 type surroundings struct {
-	// loaders are there once: declarations of one type may share things.
+	// loaders exist once, because declarations of one type may share resources.
 	loaders []declared.Definition
-	// types are those of the sources, by name.
+	// types are the types of the sources, by name.
 	types map[string]string
-	// room seals what the estate reads.
+	// room seals the values of the estate.
 	room  *secret.Room
 	boxes *box.Pool
 	cache string
@@ -38,8 +38,8 @@ func newSurroundings(key model.Sealer, cfg *config.Config, boxes *box.Pool, cach
 	return surroundings{loaders: alldeclared.Definitions(), room: secret.New(key, secret.Options(cfg.Secrets)), boxes: boxes, cache: cache, log: log}
 }
 
-// newEstate opens every source and declaration of a configuration. It reaches
-// none of them. All problems come at once.
+// newEstate opens every source and declaration of a configuration. It makes no network
+// connections, and returns all errors joined.
 func newEstate(cfg *config.Config, s surroundings) (daemon.Estate, error) {
 	policy := kube.NewPolicy(controllers(cfg.Kubernetes.Controllers))
 	estate := daemon.Estate{Diff: diff.Options{Controller: policy.Controller, Exempt: policy.Exempt}, Rules: rules(cfg.Ignore),
@@ -51,8 +51,8 @@ func newEstate(cfg *config.Config, s surroundings) (daemon.Estate, error) {
 	return estate, errors.Join(sourceErr, declarationErr)
 }
 
-// typesOf returns the types of sources by their names; "" where there is no such type,
-// which is an error of its own.
+// typesOf returns the types of sources by their names; "" for an unknown type, which
+// newEstate reports.
 func typesOf(sources []config.Source) map[string]string {
 	types := make(map[string]string, len(sources))
 	for _, source := range sources {
@@ -121,8 +121,8 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 	return daemon.Declaration{}, declaration.UnknownType(declaration.Type, types)
 }
 
-// located says which source, declaration or receiver a problem is of, and where
-// that stands, unless the problem names its line in the configuration.
+// located adds the place and the name of a source, declaration or receiver to an error,
+// unless the error already has a line of the configuration.
 func located(err error, s config.Settings, kind, name string) error {
 	var problems *config.Error
 	if errors.As(err, &problems) {
@@ -138,7 +138,7 @@ func (s surroundings) cacheDir(kind, name string) string {
 	return filepath.Join(s.cache, kind, name)
 }
 
-// controllers returns the entries of the configuration as the policy takes them.
+// controllers returns the controllers of the configuration as entries of the policy.
 func controllers(configured []config.Controller) []kube.Entry {
 	entries := make([]kube.Entry, len(configured))
 	for i, c := range configured {

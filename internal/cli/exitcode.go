@@ -24,16 +24,15 @@ type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// exitCodes is the part of a command's help on what its exit code means.
+// exitCodes is the part of a command's help that lists the exit codes.
 const exitCodes = `Exit codes:
   0  everything was checked, and nothing is at or above --fail-on
   1  usage, configuration or database: the command could not run
   2  drift at or above --fail-on (default: any drift)
   3  no such drift, but something was not checked: a source, a scope, a
-     declaration or a resource. What was accepted does not count.`
+     declaration or a resource. Accepted findings do not count.`
 
-// failOn is the flag --fail-on: the least severity of drift that gives exit
-// code 2.
+// failOn is the flag --fail-on: the lowest severity of drift that gives exit code 2.
 type failOn struct{ severity string }
 
 // anySeverity is the value of --fail-on that includes every drift.
@@ -49,7 +48,7 @@ func failOnValues() []string {
 
 func (f *failOn) add(cmd *cobra.Command) {
 	values := failOnValues()
-	cmd.Flags().StringVar(&f.severity, "fail-on", anySeverity, "least severity of drift that gives exit code 2: "+strings.Join(values, "|"))
+	cmd.Flags().StringVar(&f.severity, "fail-on", anySeverity, "lowest severity of drift that gives exit code 2: "+strings.Join(values, "|"))
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -55,7 +55,7 @@ judge, and why.`,
 	return cmd
 }
 
-// printHidden prints what is hidden or accepted, from the last scan.
+// printHidden prints the hidden and the accepted findings of the last scan.
 func (c *command) printHidden(ctx context.Context, client *server.Client) error {
 	status, err := client.Status(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *command) printHidden(ctx context.Context, client *server.Client) error 
 	return report.WriteHidden(c.streams.Out, c.output, rules, open, c.reportOptions())
 }
 
-// printExempt prints the fields that the last scan exempted.
+// printExempt prints the exempt fields of the last scan.
 func (c *command) printExempt(ctx context.Context, client *server.Client) error {
 	answer, err := client.Exemptions(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *command) printExempt(ctx context.Context, client *server.Client) error 
 	return report.WriteExemptions(c.streams.Out, c.output, answer.Exemptions, answer.Total, c.reportOptions())
 }
 
-// printNotJudged prints what the last scan did not judge.
+// printNotJudged prints the resources that the last scan did not judge.
 func (c *command) printNotJudged(ctx context.Context, client *server.Client) error {
 	status, err := client.Status(ctx)
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *command) findingsShow() *cobra.Command {
 	return cmd
 }
 
-// completeFindings offers the IDs of open findings.
+// completeFindings completes the IDs of open findings.
 func (c *command) completeFindings(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var ids []cobra.Completion
 	err := c.ask(cmd, func(ctx context.Context, client *server.Client) error {

@@ -12,32 +12,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A region is a part of the memory, from begin up to end.
+// A region is a range of the address space, from begin up to end.
 type region struct{ begin, end uintptr }
 
-// forgetProgram gives back the pages of the program's own file that were needed
-// to start: most of what its libraries initialize is never looked at again. What
-// is needed is read again from the file, a few pages at a time.
-func forgetProgram() (err error) {
+// releaseProgramPages releases the pages of the program's own file that were used at the start,
+// because most code that initializes libraries runs once. The kernel reads a page again on
+// the next access.
+func releaseProgramPages() (err error) {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return fmt.Errorf("find the program's file: %w", err)
 	}
 	maps, err := os.Open("/proc/self/smaps")
 	if err != nil {
-		return fmt.Errorf("read what is mapped: %w", err)
+		return fmt.Errorf("read the mapped regions: %w", err)
 	}
 	defer func() { err = errors.Join(err, maps.Close()) }()
-	regions, err := untouched(maps, program)
+	regions, err := unmodifiedRegions(maps, program)
 	if err != nil {
-		return fmt.Errorf("read what is mapped: %w", err)
+		return fmt.Errorf("read the mapped regions: %w", err)
 	}
 	for _, r := range regions {
-		// Without the first, some kernels bring back two megabytes at a time;
-		// others do not know it.
+		// Without MADV_NOHUGEPAGE, some kernels read two megabytes per fault; others do not
+		// support it.
 		_ = madvise(r, unix.MADV_NOHUGEPAGE)
 		if err := madvise(r, unix.MADV_DONTNEED); err != nil {
-			return fmt.Errorf("give back the program's pages: %w", err)
+			return fmt.Errorf("release the program's pages: %w", err)
 		}
 	}
 	return nil
@@ -50,10 +50,9 @@ func madvise(r region, advice uintptr) error {
 	return nil
 }
 
-// untouched returns the regions of a file that are as the file is: nobody may
-// write to them, and nobody has, such as the loader. It reads /proc/self/smaps
-// (proc_pid_smaps(5)).
-func untouched(smaps io.Reader, file string) ([]region, error) {
+// unmodifiedRegions returns the mapped regions of a file that are read-only and unmodified; the
+// loader modifies some. It reads /proc/self/smaps (proc_pid_smaps(5)).
+func unmodifiedRegions(smaps io.Reader, file string) ([]region, error) {
 	var regions []region
 	var current region
 	lines := bufio.NewScanner(smaps)
@@ -72,7 +71,7 @@ func untouched(smaps io.Reader, file string) ([]region, error) {
 	return regions, lines.Err()
 }
 
-// parseRegion reads "400000-5e7000"; what is none is empty.
+// parseRegion parses "400000-5e7000"; any other text gives an empty region.
 func parseRegion(text string) region {
 	from, to, _ := strings.Cut(text, "-")
 	begin, beginErr := strconv.ParseUint(from, 16, 64)

@@ -25,7 +25,7 @@ Anonymous:             0 kB
 
 func TestUntouched(t *testing.T) {
 	t.Parallel()
-	got, err := untouched(strings.NewReader(smaps), "/opt/a b/driftd")
+	got, err := unmodifiedRegions(strings.NewReader(smaps), "/opt/a b/driftd")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +45,10 @@ func TestForgetProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if regions, err := untouched(strings.NewReader(string(maps)), own); err != nil || len(regions) == 0 {
-		t.Errorf("untouched() = %v, %v: the program runs, and is mapped", regions, err)
+	if regions, err := unmodifiedRegions(strings.NewReader(string(maps)), own); err != nil || len(regions) == 0 {
+		t.Errorf("unmodifiedRegions() = %v, %v: the program runs, and is mapped", regions, err)
 	}
-	if err := forgetProgram(); err != nil {
+	if err := releaseProgramPages(); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,5 +2,5 @@
 
 package cli
 
-// forgetProgram does nothing here.
-func forgetProgram() error { return nil }
+// releaseProgramPages does nothing on this system.
+func releaseProgramPages() error { return nil }

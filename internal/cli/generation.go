@@ -18,26 +18,25 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// A generation is what runs under one configuration: an engine that scans, and
-// a dispatcher that tells people.
+// A generation is the engine and the notification dispatcher of one configuration.
 type generation struct {
 	config     *config.Config
 	engine     *daemon.Engine
 	dispatcher *notify.Dispatcher
-	// seal has the rules by which the configuration seals the store.
+	// seal holds the configuration's rules for sealing the store.
 	seal store.Seal
-	// listeners are what sources tell who does what there, by their names.
+	// listeners handle the audit events that sources send, by the sources' names.
 	listeners map[string]http.Handler
-	// ended is closed when it stops, replaced when another is in force.
+	// ended is closed when the generation stops, replaced when the next one is in use.
 	ended, replaced chan struct{}
 }
 
-// errReloaded ends what was begun under a configuration that is gone.
+// errReloaded cancels operations of a replaced configuration.
 var errReloaded = errors.New("the configuration was read again")
 
-// within calls do with the generation in force, and a context that ends with
-// it: a scan must not judge by a configuration that is gone. What a reload ends
-// is begun again with the next generation.
+// within calls do with the current generation, and a context that ends with the generation,
+// because a scan must not use the rules of a replaced configuration. After a reload it calls
+// do again with the next generation.
 func (s *service) within(ctx context.Context, do func(context.Context, *generation) error) error {
 	for {
 		g := s.current.Load()
@@ -90,34 +89,34 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	return g, nil
 }
 
-// An observer measures what an engine does, and tells open pages of it.
+// An observer records metrics of an engine, and notifies open pages of changes.
 type observer struct {
 	*metrics.Metrics
 	service *service
 }
 
-// Saved hears whether a scan could be stored.
+// Saved records whether a scan could be stored.
 func (o observer) Saved(err error) {
 	o.Metrics.Saved(err)
 	if err == nil {
 		o.service.unsaved.Store(nil)
 		return
 	}
-	said := fmt.Sprintf("what driftd found could not be stored: %s; it goes on looking, and stores it as soon as it can", err)
-	if o.service.unsaved.Swap(&said) == nil {
+	problem := fmt.Sprintf("the last scan could not be stored: %s; scans continue, and driftd tries again after each one", err)
+	if o.service.unsaved.Swap(&problem) == nil {
 		o.service.news.Tell()
 	}
 }
 
-// ObserveRun hears of every finished scan.
+// ObserveRun records a finished scan.
 func (o observer) ObserveRun(run model.Run, open []model.Finding) {
 	o.Metrics.ObserveRun(run, open)
 	o.service.shown.Store(digest(open))
 	o.service.news.Tell()
 }
 
-// ObserveFindings hears of findings between scans: most often they are what they
-// were.
+// ObserveFindings records findings between scans, and notifies pages only if the findings
+// changed.
 func (o observer) ObserveFindings(open []model.Finding) {
 	o.Metrics.ObserveFindings(open)
 	if now := digest(open); o.service.shown.Swap(now) != now {
@@ -125,7 +124,7 @@ func (o observer) ObserveFindings(open []model.Finding) {
 	}
 }
 
-// digest tells findings from others, as far as they can change without a scan.
+// digest returns a hash of the properties of findings that can change between scans.
 func digest(open []model.Finding) uint64 {
 	h := fnv.New64a()
 	for i := range open {
@@ -139,7 +138,7 @@ func digest(open []model.Finding) uint64 {
 	return h.Sum64()
 }
 
-// run scans and tells until ctx ends.
+// run scans and sends notifications until ctx ends.
 func (g *generation) run(ctx context.Context) error {
 	defer close(g.ended)
 	ctx, end := context.WithCancel(ctx)
@@ -150,7 +149,7 @@ func (g *generation) run(ctx context.Context) error {
 	return g.engine.Run(ctx, g.config.Schedule.Jitter)
 }
 
-// adopt puts a generation in force.
+// adopt makes a generation the current one.
 func (s *service) adopt(g *generation) {
 	sources := make([]metrics.Source, 0, len(g.config.Sources))
 	for _, source := range g.config.Sources {
@@ -171,17 +170,17 @@ func (s *service) adopt(g *generation) {
 	}
 }
 
-// read lets triggers ask whichever engine is in force.
+// read reads sources and declarations with the current engine. Triggers call it.
 func (s *service) read(ctx context.Context, sources, declarations []string) error {
 	return s.within(ctx, func(ctx context.Context, g *generation) error { return g.engine.Read(ctx, sources, declarations) })
 }
 
-// Decide lets the socket ask whichever engine is in force.
+// Decide makes decisions with the current engine.
 func (s *service) Decide(ctx context.Context, ids []string, r decide.Request) ([]model.Decision, error) {
 	return s.current.Load().engine.Decide(ctx, ids, r)
 }
 
-// Revoke lets the socket ask whichever engine is in force.
+// Revoke revokes a decision with the current engine.
 func (s *service) Revoke(ctx context.Context, id string) (model.Decision, error) {
 	return s.current.Load().engine.Revoke(ctx, id)
 }

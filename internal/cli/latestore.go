@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// A lateStore opens the store when it is first asked, which is after the look
-// at the sources: a scan that waits for a slow source keeps nobody else out.
+// A lateStore opens the store on first use, which is after the sources were read, so that a
+// scan of a slow source does not block other processes.
 type lateStore struct {
 	open  func() (*store.Store, error)
 	once  sync.Once
@@ -22,7 +22,7 @@ func (l *lateStore) get() (*store.Store, error) {
 	return l.store, l.err
 }
 
-// late asks the store, once it is open.
+// late calls ask with the open store.
 func late[T any](l *lateStore, ask func(*store.Store) (T, error)) (T, error) {
 	s, err := l.get()
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/daemon"
 )
 
-// listeners returns what serves the requests of sources that tell what happens
-// there, by their names.
+// listeners returns the handlers of the sources that receive audit events, by name.
 func listeners(sources []daemon.Source) map[string]http.Handler {
 	found := map[string]http.Handler{}
 	for _, source := range sources {
@@ -24,7 +23,7 @@ func listeners(sources []daemon.Source) map[string]http.Handler {
 	return found
 }
 
-// listen lets a source tell whichever generation is in force.
+// listen passes audit events to the current generation.
 func (s *service) listen(w http.ResponseWriter, r *http.Request) {
 	if hook := s.current.Load().listeners[r.PathValue("source")]; hook != nil {
 		hook.ServeHTTP(w, r)
@@ -32,5 +31,5 @@ func (s *service) listen(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusNotFound)
-	_, _ = io.WriteString(w, `{"error":"nobody listens to such a source","hint":"see audit_webhook in the settings of its sources"}`+"\n")
+	_, _ = io.WriteString(w, `{"error":"no source of this name receives audit events","hint":"see audit_webhook in the settings of its sources"}`+"\n")
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A silent collector is told nothing.
+// A silent collector receives no events.
 type silent struct{}
 
 func (silent) Collect(context.Context) (model.Snapshot, error) { return model.Snapshot{}, nil }
 
-// A deaf collector listens to nobody.
+// A deaf collector has no event receiver at the moment.
 type deaf struct{ silent }
 
 func (deaf) Hook() http.Handler { return nil }
@@ -47,7 +47,7 @@ func TestListen(t *testing.T) {
 	}
 	for _, source := range []string{"silent", "deaf", "other"} {
 		if code, body := ask(source); code != http.StatusNotFound || body == "" {
-			t.Errorf("nobody listens to %s, and it is answered %d %s", source, code, body)
+			t.Errorf("source %s without a receiver: %d %s", source, code, body)
 		}
 	}
 	if code, body := ask("prod"); code != http.StatusOK || body != "first" {
@@ -55,6 +55,6 @@ func TestListen(t *testing.T) {
 	}
 	s.current.Store(&generation{listeners: listeners([]daemon.Source{{Name: "prod", Collector: hearer{name: "second"}}})})
 	if _, body := ask("prod"); body != "second" {
-		t.Errorf("after the configuration was read again, prod = %s", body)
+		t.Errorf("after a reload, prod = %s", body)
 	}
 }

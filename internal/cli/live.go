@@ -18,7 +18,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// liveFlags say what a scan without a configuration compares with.
+// liveFlags select the live side of a scan without a configuration.
 type liveFlags struct {
 	dump, kubeconfig, context, namespace string
 	complete                             bool
@@ -33,8 +33,8 @@ func (l *liveFlags) add(cmd *cobra.Command) {
 	flags.StringVarP(&l.namespace, "namespace", "n", "", "namespace of manifests that name none (default the context's, or \"default\")")
 }
 
-// checkDump returns what is wrong with the file of --live, before it is called a source
-// that cannot be reached.
+// checkDump returns an error if the file of --live cannot be read as a file, which is clearer
+// than the error of an unreachable source.
 func checkDump(name string) error {
 	info, err := os.Stat(name)
 	switch {
@@ -57,12 +57,12 @@ func (l *liveFlags) used(cmd *cobra.Command) bool {
 	return false
 }
 
-// source returns the source that the flags stand for. Where a kind may not be
-// listed in all namespaces, it is tried in those that the declarations name;
-// kinds that are left out as a rule are read where they are declared.
-func (l *liveFlags) source(said said) (config.Source, error) {
+// source returns the source that the flags describe. A kind that cannot be listed in all
+// namespaces is listed in the declared ones; kinds that are excluded by default are read if
+// they are declared.
+func (l *liveFlags) source(scope declaredScope) (config.Source, error) {
 	source := config.Source{Type: kubernetes.Type, Timeout: config.Default().Schedule.Timeout, MaxMemory: config.Default().Schedule.MaxMemory}
-	settings := map[string]any{"exclude_kinds": said.excluded()}
+	settings := map[string]any{"exclude_kinds": scope.excluded()}
 	switch {
 	case l.dump != "" && (l.kubeconfig != "" || l.context != ""):
 		return source, errors.New("--live cannot be combined with --kubeconfig or --context")
@@ -75,7 +75,7 @@ func (l *liveFlags) source(said said) (config.Source, error) {
 	case l.complete:
 		return source, errors.New("--live-complete requires --live FILE")
 	default:
-		settings["kubeconfig"], settings["context"], settings["try_namespaces"] = l.kubeconfig, l.context, said.namespaces
+		settings["kubeconfig"], settings["context"], settings["try_namespaces"] = l.kubeconfig, l.context, scope.namespaces
 		found, err := kubernetes.FindContext(l.kubeconfig, l.context)
 		if err != nil {
 			return source, err
@@ -86,9 +86,9 @@ func (l *liveFlags) source(said said) (config.Source, error) {
 	return source, nil
 }
 
-// place adds the namespaces of manifests to the settings of declarations, as
-// kubectl has them: --namespace, and no manifest may name another; or else the
-// context's. A dump has no context.
+// place adds the namespaces of manifests to the settings of declarations as kubectl does: the
+// namespace of --namespace, in which case no manifest may name another, or the context's. A
+// dump has no context.
 func (l *liveFlags) place(list []config.Declaration) error {
 	settings := map[string]any{}
 	switch {
@@ -112,7 +112,7 @@ func (l *liveFlags) place(list []config.Declaration) error {
 	return nil
 }
 
-// plainName makes a name of what a file, folder or context is called.
+// plainName returns the name of a file, folder or context as a valid source name.
 func plainName(s string) string {
 	name := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r) {
@@ -126,29 +126,29 @@ func plainName(s string) string {
 	return name
 }
 
-// loaded is a declaration that was read already.
+// loaded is a declaration that has been read.
 type loaded struct{ declaration model.Declaration }
 
 func (l loaded) Load(context.Context) (model.Declaration, error) { return l.declaration, nil }
 
-// said is what a scan needs to know of declarations before it looks.
-type said struct{ namespaces, kinds []string }
+// declaredScope holds the namespaces and kinds that the declarations contain.
+type declaredScope struct{ namespaces, kinds []string }
 
-// excluded returns the kinds to leave out.
-func (d said) excluded() []string {
+// excluded returns the kinds to exclude from the scan.
+func (d declaredScope) excluded() []string {
 	return slices.DeleteFunc(kubernetes.DefaultExcludeKinds(), func(kind string) bool {
 		return slices.Contains(d.kinds, kubernetes.Type+"/"+kind)
 	})
 }
 
-// preload reads the declarations before anything else: a folder that cannot be
-// read at all is an error of the command.
-func preload(ctx context.Context, list []daemon.Declaration) (said, error) {
-	var d said
+// preload reads the declarations first, because an unreadable folder is an error of the
+// command.
+func preload(ctx context.Context, list []daemon.Declaration) (declaredScope, error) {
+	var d declaredScope
 	for i := range list {
 		read, err := list[i].Load(ctx)
 		if err != nil {
-			return said{}, err
+			return declaredScope{}, err
 		}
 		for _, s := range read.Scopes {
 			d.namespaces = append(d.namespaces, s.Place)

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// man writes the manual pages that packages carry.
+// man writes the manual pages for packages.
 func (c *command) man() *cobra.Command {
 	return &cobra.Command{
 		Use:     "man DIR EXAMPLE",
@@ -51,7 +51,7 @@ func (c *command) commandPages(root *cobra.Command, dir string, date time.Time) 
 
 func (c *command) manSource() string { return "driftd " + c.build.Version }
 
-// sourceDate is the date of what was built: the same source gives the same
+// sourceDate returns the date of the build's source, so that the same source gives the same
 // pages (https://reproducible-builds.org/specs/source-date-epoch/).
 func sourceDate(epoch string) (time.Time, error) {
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
@@ -61,13 +61,13 @@ func sourceDate(epoch string) (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), nil
 }
 
-// configPage is driftd.yaml(5): the example, which explains every setting.
+// configPage returns driftd.yaml(5): the example, which explains every setting.
 func (c *command) configPage(example string, date time.Time) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, ".TH \"DRIFTD.YAML\" \"5\" \"%s\" \"%s\" \"driftd\"\n", date.Format("Jan 2006"), roff(c.manSource()))
 	page.WriteString(".SH NAME\ndriftd.yaml \\- configuration of driftd\n")
 	fmt.Fprintf(&page, ".SH SYNOPSIS\n%s\n", systemConfig)
-	page.WriteString(".SH DESCRIPTION\nEvery setting there is, with its default or an example.\n.PP\n.nf\n")
+	page.WriteString(".SH DESCRIPTION\nAll settings, with their defaults or an example.\n.PP\n.nf\n")
 	for line := range strings.Lines(example) {
 		page.WriteString(roff(line))
 	}

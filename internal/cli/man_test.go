@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestMan writes the pages that packages carry. Their date is in the
-// environment.
+// TestMan writes the manual pages. Their date is that of SOURCE_DATE_EPOCH.
 func TestMan(t *testing.T) {
 	example := filepath.Join(t.TempDir(), "example.yaml")
 	if err := os.WriteFile(example, []byte("# it's a \\ \"quoted\" ~/x ^y\n.dot: 1\n'tick: `2`\nplain-key: 3\n"), 0o600); err != nil {

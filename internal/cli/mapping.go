@@ -26,9 +26,9 @@ func (c *command) mapping() *cobra.Command {
 	test := &cobra.Command{
 		Use:   "test STATE…",
 		Short: "List the resources of a state that can be compared, and their attributes that cannot",
-		Long: `Read states and say, type by type, which live kind the mapping tables compare
-it with, which types no table speaks of, and which attributes hold something
-that is never compared. Nothing live is reached.`,
+		Long: `Read states and list, by resource type, the live kind that the mapping tables
+compare it with, the types without a table, and the attributes with a value
+that is never compared. No live system is contacted.`,
 		Example: `  driftd mapping test ./terraform.tfstate
   driftd mapping test --mappings ./my-tables s3://states/prod -o json`,
 		Args: some("state"),
@@ -47,14 +47,14 @@ that is never compared. Nothing live is reached.`,
 			return c.printCovers(covers)
 		},
 	}
-	test.Flags().StringSliceVar(&folders, "mappings", nil, "folder of mapping tables beside the built-in ones")
+	test.Flags().StringSliceVar(&folders, "mappings", nil, "folder of mapping tables in addition to the built-in ones")
 	c.outputFlag(test, "table", "json")
 	cmd.AddCommand(test)
 	return cmd
 }
 
-// printImport prints the block that takes an unmanaged resource under Terraform,
-// where a built-in table knows it.
+// printImport prints an import block for an unmanaged resource, if a built-in table has its
+// kind.
 func (c *command) printImport(f *model.Finding) error {
 	if f.Verdict != model.Unmanaged {
 		return nil
@@ -71,7 +71,7 @@ func (c *command) printImport(f *model.Finding) error {
 	return err
 }
 
-// absoluteStates makes file names absolute, and leaves URLs.
+// absoluteStates makes file names absolute. URLs are unchanged.
 func absoluteStates(states []string) []string {
 	absolute := make([]string, len(states))
 	for i, s := range states {
@@ -83,8 +83,8 @@ func absoluteStates(states []string) []string {
 	return absolute
 }
 
-// printCovers prints what is compared of each type; what is not makes the exit
-// code that of something unchecked.
+// printCovers prints the compared attributes of each type. If something is not compared, it
+// returns the exit code for unchecked.
 func (c *command) printCovers(covers []terraform.TypeCover) error {
 	total, compared := 0, 0
 	for i := range covers {

@@ -7,18 +7,18 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// beside is what driftd needs beside what max_memory counts: its program, its database
+// baseMemory is the memory that driftd needs in addition to max_memory: for its program, database
 // and reports, in bytes.
-const beside = 256 << 20
+const baseMemory = 256 << 20
 
-// limitMemory makes the garbage collector work harder before driftd takes more than
-// max_memory needs, or than nine tenths of what its cgroup or the machine has. GOMEMLIMIT
-// in the environment counts instead. It returns the limit in bytes.
+// limitMemory sets the memory limit of the garbage collector to max_memory plus baseMemory, but
+// at most nine tenths of the memory of the cgroup or the machine. GOMEMLIMIT in the
+// environment has precedence. It returns the limit in bytes.
 func limitMemory(maxMemory int64) int64 {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return debug.SetMemoryLimit(-1)
 	}
-	limit := maxMemory + beside
+	limit := maxMemory + baseMemory
 	provider := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
 	if has, err := memlimit.ApplyRatio(provider, 0.9)(); err == nil && has < uint64(limit) {
 		limit = int64(has)

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// TestLimitMemory holds that the limit leaves room beside max_memory, that it never is
-// more than the machine has, and that GOMEMLIMIT counts instead.
+// TestLimitMemory checks that the limit includes the base memory, that it is at most the
+// machine's memory, and that GOMEMLIMIT has precedence.
 func TestLimitMemory(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
 	t.Setenv("GOMEMLIMIT", "")
-	if got, want := limitMemory(16<<20), int64(16<<20+beside); got != want || debug.SetMemoryLimit(-1) != want {
+	if got, want := limitMemory(16<<20), int64(16<<20+baseMemory); got != want || debug.SetMemoryLimit(-1) != want {
 		t.Errorf("limit %d, want %d", got, want)
 	}
 	if got := limitMemory(1 << 60); got <= 0 || got >= 1<<50 {

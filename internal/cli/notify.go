@@ -57,17 +57,16 @@ func chooseReceivers(all []config.Receiver, names []string) ([]config.Receiver, 
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("no receiver is named %q: there are %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("no receiver is named %q: want one of %s", name, strings.Join(known, ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(r config.Receiver) bool { return len(names) > 0 && !slices.Contains(names, r.Name) }), nil
 }
 
-// testTimeout is how long one receiver gets.
+// testTimeout is the timeout of one receiver.
 const testTimeout = 30 * time.Second
 
-// testReceivers tests one receiver after the other: one that cannot be opened
-// keeps no other from it.
+// testReceivers tests each receiver, also after one that cannot be opened.
 func (c *command) testReceivers(ctx context.Context, cfg *config.Config, receivers []config.Receiver) error {
 	code, open := exitInSync, c.receiverOpener(cfg, c.quietLogger())
 	for _, r := range receivers {
@@ -98,7 +97,7 @@ func testReceiver(ctx context.Context, r notify.Opened, url string) error {
 	}
 	key := "test-" + rand.Text()
 	_, err := r.Notifier.Notify(ctx, model.OutboxEntry{Message: model.Message{Key: key, Receiver: r.Name, Kind: model.TestMessage, At: time.Now(),
-		Thread: key, First: true, Title: "This is a test: driftd can tell you of drift here.", Severity: model.Info,
+		Thread: key, First: true, Title: "This is a test: driftd can send notifications here.", Severity: model.Info,
 		News: []model.Item{}, All: []model.Item{}, URL: url}})
 	return err
 }

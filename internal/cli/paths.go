@@ -12,11 +12,11 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform"
 )
 
-// declaredPaths are the declarations that the paths of a scan stand for.
+// declaredPaths are the declarations for the paths of a scan.
 type declaredPaths struct{ manifests, roots []config.Declaration }
 
-// sortPaths makes declarations of paths, named after their last part: Terraform
-// roots, and manifests of everything else.
+// sortPaths returns declarations for paths, named after their last element: plans for
+// Terraform roots, and manifests for all other paths.
 func sortPaths(paths []string) (declaredPaths, error) {
 	var sorted declaredPaths
 	taken := map[string]int{}
@@ -54,8 +54,8 @@ func sortPaths(paths []string) (declaredPaths, error) {
 	return sorted, nil
 }
 
-// rootDeclaration plans as the caller's own terraform would: with his
-// environment, his home and the workspace that he chose.
+// rootDeclaration plans as terraform on the command line would: with the user's environment,
+// home and selected workspace.
 func rootDeclaration(name, path string) config.Declaration {
 	settings := map[string]any{"dir": path, "pass_env": []string{"*"}, "box": false}
 	for setting, variable := range map[string]string{"home": "HOME", "cli_config_file": "TF_CLI_CONFIG_FILE", "workspace": "TF_WORKSPACE"} {
@@ -72,7 +72,7 @@ func manifestsDeclaration(name, path string) config.Declaration {
 		Settings: config.NewSettings("command line", map[string]any{"dir": path, "label": path})}
 }
 
-// governing returns the declarations with the source that they speak of.
+// governing returns the declarations with source as the source that they govern.
 func governing(list []config.Declaration, source string) []config.Declaration {
 	for i := range list {
 		list[i].Governs = []string{source}

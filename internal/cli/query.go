@@ -25,14 +25,13 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// ask calls use with a client of the daemon, or, where none runs, of the
-// database itself, which is opened for reading only.
+// ask calls use with a client of the daemon, or of the database if no daemon runs. It opens
+// the database read-only.
 func (c *command) ask(cmd *cobra.Command, use func(context.Context, *server.Client) error) error {
 	return c.connect(cmd, true, use)
 }
 
-// change is ask for those who decide something: where no daemon runs, the
-// database is opened for writing.
+// change is ask for commands that make decisions. It opens the database for writing.
 func (c *command) change(cmd *cobra.Command, use func(context.Context, *server.Client) error) error {
 	return c.connect(cmd, false, use)
 }
@@ -48,7 +47,7 @@ func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Co
 	switch {
 	case err == nil:
 		if unread != nil {
-			fmt.Fprintf(c.streams.Err, "driftd: the configuration cannot be read; this is what the running daemon says, which has an earlier one: %s\n", printable(unread.Error()))
+			fmt.Fprintf(c.streams.Err, "driftd: the configuration cannot be read: %s; this output is that of the running daemon, which uses an earlier configuration\n", printable(unread.Error()))
 		}
 		return use(ctx, client)
 	case unread != nil:
@@ -70,13 +69,13 @@ func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Co
 	return errors.Join(use(ctx, client), st.Close())
 }
 
-// openExisting opens a database that some scan made.
+// openExisting opens a database that an earlier scan created.
 func openExisting(cfg *config.Config, readOnly bool, log *slog.Logger) (*store.Store, error) {
 	options := storeOptions(cfg, log)
 	options.ReadOnly, options.Wait = true, queryWait
 	st, err := store.Open(cfg.StateDir, options)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("nothing has been scanned yet in %s: run driftd scan, or name another folder with --state-dir or --config", cfg.StateDir)
+		return nil, fmt.Errorf("no scan is stored in %s: run driftd scan, or name another folder with --state-dir or --config", cfg.StateDir)
 	}
 	if err != nil {
 		return nil, err
@@ -96,7 +95,7 @@ func openExisting(cfg *config.Config, readOnly bool, log *slog.Logger) (*store.S
 	return openSealed(cfg, options, seal)
 }
 
-// sealOf returns the rules by which the database of a configuration is sealed.
+// sealOf returns the rules for sealing the database of a configuration.
 func sealOf(cfg *config.Config) (store.Seal, error) {
 	key, err := store.Sealer(cfg.StateDir)
 	if err != nil {
@@ -105,7 +104,7 @@ func sealOf(cfg *config.Config) (store.Seal, error) {
 	return daemon.Reseal(secret.New(key, secret.Options(cfg.Secrets))), nil
 }
 
-// openSealed opens the database for writing, and seals its content by the current rules.
+// openSealed opens the database for writing, and reseals its content with the current rules.
 func openSealed(cfg *config.Config, options store.Options, seal store.Seal) (*store.Store, error) {
 	st, err := store.Open(cfg.StateDir, options)
 	if err != nil {
@@ -117,12 +116,11 @@ func openSealed(cfg *config.Config, options store.Options, seal store.Seal) (*st
 	return st, nil
 }
 
-// waiting tells what waits for the receivers of a configuration while no daemon
-// runs.
+// waiting returns the queued messages of a configuration's receivers while no daemon runs.
 func waiting(cfg *config.Config, st *store.Store, log *slog.Logger) []model.ReceiverStatus {
 	queues, err := st.Queues()
 	if err != nil {
-		log.Warn("read what waits to be told", "err", err)
+		log.Warn("read the queued notifications", "err", err)
 	}
 	list := make([]model.ReceiverStatus, 0, len(cfg.Notify.Receivers))
 	for _, r := range cfg.Notify.Receivers {
@@ -132,11 +130,11 @@ func waiting(cfg *config.Config, st *store.Store, log *slog.Logger) []model.Rece
 	return list
 }
 
-// queryWait is how long a question waits for a scan to store what it found.
+// queryWait is how long a query waits for a scan that is writing to the database.
 const queryWait = 5 * time.Second
 
-// newCompare returns a function that names list elements by the schemas of a
-// plain API server.
+// newCompare returns a function that compares values with the merge keys of a Kubernetes API
+// server without custom resources.
 func newCompare() func(key model.Key, before, after model.Value) []model.Change {
 	kinds := sync.OnceValues(kube.Builtin)
 	return func(key model.Key, before, after model.Value) []model.Change {
@@ -148,7 +146,7 @@ func newCompare() func(key model.Key, before, after model.Value) []model.Change 
 	}
 }
 
-// queryFlags select findings.
+// queryFlags are the flags that select findings.
 type queryFlags struct {
 	since    string
 	verdicts []string

@@ -27,11 +27,11 @@ func (c *command) scan() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan [PATH…]",
 		Short: "Scan once and print what differs",
-		Long: `Compare what is declared below PATH with what is live. A Terraform or OpenTofu
+		Long: `Compare the declarations below PATH with the live systems. A Terraform or OpenTofu
 root is compared by a plan, made on a private copy with the terraform or tofu on
 PATH. Anything else is read as Kubernetes manifests, and compared with the
 cluster of the current kubeconfig context, or with a dump of it (--live).
-Without PATH, scan what the configuration file names.
+Without PATH, scan the sources of the configuration file.
 
 Manifests without a namespace are compared with the namespace of the kubeconfig
 context, as with kubectl apply. --namespace sets another one; manifests with a
@@ -69,8 +69,8 @@ report, findings and history.
 	return cmd
 }
 
-// untilHangup ends a context when the terminal goes, so that plans end with it;
-// not where nohup has that ignored.
+// untilHangup returns a context that ends on SIGHUP, so that plans end with the terminal;
+// under nohup the signal stays ignored.
 func untilHangup(ctx context.Context) (context.Context, context.CancelFunc) {
 	if signal.Ignored(syscall.SIGHUP) {
 		return ctx, func() {}
@@ -115,12 +115,12 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 	return c.scanOnce(ctx, cfg, estate)
 }
 
-// readManifests reads folders of manifests, and names the cluster that they
-// speak of as cfg's source.
+// readManifests reads folders of manifests, and sets the cluster that they govern as cfg's
+// source.
 func readManifests(ctx context.Context, cfg *config.Config, list []config.Declaration, live liveFlags, around surroundings) ([]daemon.Declaration, error) {
-	source, err := live.source(said{})
+	source, err := live.source(declaredScope{})
 	if err != nil {
-		// A folder without manifests is the error to mend first.
+		// Report a folder without manifests before an unreachable cluster.
 		if opened, openErr := openAll(governing(list, ""), around.openDeclaration); openErr == nil {
 			if _, unread := preload(ctx, opened); unread != nil {
 				return nil, unread
@@ -144,14 +144,14 @@ func readManifests(ctx context.Context, cfg *config.Config, list []config.Declar
 	return opened, err
 }
 
-// around returns what collectors and loaders of a scan in this process get.
+// around returns the dependencies of collectors and loaders for a scan in this process.
 func (c *command) around(cfg *config.Config) (surroundings, error) {
 	sealer, err := store.Sealer(cfg.StateDir)
 	return newSurroundings(sealer, cfg, box.NewPool(), cacheDir(cfg.StateDir), slog.New(slog.DiscardHandler)), err
 }
 
-// scanConfigured scans what the configuration names: in the daemon when one
-// runs, here otherwise.
+// scanConfigured scans the sources of the configuration: in the daemon if one runs, otherwise
+// in this process.
 func (c *command) scanConfigured(ctx context.Context, cmd *cobra.Command, live liveFlags) error {
 	if live.used(cmd) {
 		return errors.New("--live, --context, --kubeconfig and --namespace need a PATH to compare with")
@@ -192,7 +192,7 @@ func (c *command) scanInDaemon(ctx context.Context, client *server.Client) error
 	return c.printReport(found)
 }
 
-// scanOnce runs one cycle in this process.
+// scanOnce runs one scan in this process.
 func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemon.Estate) error {
 	limitMemory(cfg.MaxMemory)
 	kubernetes.RedirectLogs(slog.New(slog.DiscardHandler))
@@ -201,7 +201,7 @@ func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemo
 	options.Wait = scanWait
 	st := &lateStore{open: func() (*store.Store, error) { return openSealed(cfg, options, daemon.Reseal(estate.Secrets)) }}
 	stop := c.progress("scanning")
-	// What could not be read is in the report, with its reason.
+	// The report lists unreadable sources with their reasons.
 	engine := daemon.New(estate, daemon.Options{Store: st, Now: time.Now, Log: slog.New(slog.DiscardHandler), Version: c.build.Version})
 	found, err := engine.Cycle(ctx, engine.Everything())
 	stop()
@@ -211,10 +211,10 @@ func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemo
 	return c.printReport(found)
 }
 
-// scanWait is how long a scan waits for another one to store what it found.
+// scanWait is how long a scan waits for another one that is writing to the database.
 const scanWait = 20 * time.Second
 
-// printReport writes the report and turns it into the exit code.
+// printReport writes the report and returns its exit code as an error.
 func (c *command) printReport(r model.Report) error {
 	if err := report.Write(c.streams.Out, c.output, r, c.reportOptions()); err != nil {
 		return err

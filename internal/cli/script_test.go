@@ -17,7 +17,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"driftd": func() {
-			// As main does.
+			// as in main
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			code := cli.Run(ctx, cli.Build{Version: "1.2.3"}, os.Args[1:], cli.Streams{Out: os.Stdout, Err: os.Stderr})
 			stop()
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// flipBit inverts a bit of each place of a file where a text stands.
+// flipBit inverts a bit at each occurrence of a text in a file.
 func flipBit(ts *testscript.TestScript, _ bool, args []string) {
 	path := ts.MkAbs(args[0])
 	content := []byte(ts.ReadFile(args[0]))
@@ -39,8 +39,7 @@ func flipBit(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(path, changed, 0o600))
 }
 
-// capture sets a variable to what the parentheses of a pattern fit in the last
-// output.
+// capture sets a variable to the first group of a pattern's match in the last output.
 func capture(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: capture VARIABLE PATTERN")

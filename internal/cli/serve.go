@@ -50,21 +50,22 @@ daemon logs it and keeps the old one. SIGTERM stops the daemon.`,
 				err = (&service{command: c, cmd: cmd}).run(cmd.Context(), cfg)
 			}
 			if err != nil {
-				// systemctl status shows it until the next try, and no line of the journal.
-				tellSystemd("STATUS=" + httpclient.Printable(err.Error()))
+				// systemctl status shows only the status line, and no line of the journal, until
+				// the next start.
+				notifySystemd("STATUS=" + httpclient.Printable(err.Error()))
 			}
 			return err
 		},
 	}
-	// Named after values of the configuration, which they override.
+	// The names of these flags are those of the settings that they override.
 	cmd.Flags().String("server-listen", "", "address to listen on, host:port (overrides server.listen)")
 	cmd.Flags().String("log-format", "", "text or json (overrides log.format)")
 	cmd.Flags().String("log-level", "", "debug, info, warn or error (overrides log.level)")
 	return cmd
 }
 
-// A service is one running daemon: a store and a server that live as long as
-// it does, and a generation for each configuration that it reads.
+// A service is one running daemon: a store and a server, and a generation for each
+// configuration that it loads.
 type service struct {
 	*command
 	cmd     *cobra.Command
@@ -76,19 +77,18 @@ type service struct {
 	socket  string
 	hooks   *trigger.Queue
 	gate    *access.Gate
-	// news tells open pages that something changed.
+	// news notifies open pages of changes.
 	news *web.News
-	// stage is what visitors may do to an estate of stand-ins; nil where the
-	// estate is real.
+	// stage is the list of actions in a demonstration; nil if the systems are real.
 	stage web.Stage
-	// shown is a digest of the findings that pages were last told of.
+	// shown is the digest of the findings of which pages were last notified.
 	shown atomic.Uint64
 	// evaluating is shared by the engines of all generations.
 	evaluating sync.Mutex
 	current    atomic.Pointer[generation]
-	// unread is why the configuration was last not reloaded; nil when it was.
+	// unread is the error of the last reload; nil if it succeeded.
 	unread atomic.Pointer[string]
-	// unsaved is why the last scan could not be stored; nil when it was.
+	// unsaved is the error of storing the last scan; nil if it succeeded.
 	unsaved atomic.Pointer[string]
 	// corrupt lists the records that the last verification of the store found damaged;
 	// nil if there were none.
@@ -109,9 +109,9 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	if s.gate, err = newGate(cfg, s.log); err != nil {
 		return errors.Join(err, s.store.Close())
 	}
-	// Earlier versions had one cache of providers for all declarations there.
+	// Earlier versions had a cache of providers for all declarations in this folder.
 	if err := os.RemoveAll(filepath.Join(cacheDir(cfg.StateDir), "types")); err != nil {
-		s.log.Warn("an old cache cannot be removed", "err", err)
+		s.log.Warn("remove the old provider cache", "err", err)
 	}
 	s.metrics = metrics.New(metrics.Build{Version: s.build.Version, Commit: s.build.Commit, GoVersion: runtime.Version()}, time.Now)
 	s.news, s.boxes = web.NewNews(), box.NewPool()
@@ -132,19 +132,18 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	group.Go(func() { defer stop(); served = s.serveHTTP(ctx, cfg.Server) })
 	group.Go(func() { s.watchdog(ctx) })
 	group.Go(s.probeBox)
-	group.Go(func() { s.tend(ctx) })
+	group.Go(func() { s.maintain(ctx) })
 	group.Go(func() { s.verifyDaily(ctx) })
 	group.Go(func() { s.hooks.Run(ctx) })
 	ran = s.generations(ctx)
 	s.log.Info("stopping")
 	stop()
-	tellSystemd(sd.SdNotifyStopping)
+	notifySystemd(sd.SdNotifyStopping)
 	group.Wait()
 	return errors.Join(ran, served, s.store.Close())
 }
 
-// generations runs one generation after the other: a new one each time that a
-// new configuration was read and is good.
+// generations runs one generation at a time: a new one after each successful reload.
 func (s *service) generations(ctx context.Context) error {
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
@@ -170,14 +169,14 @@ func (s *service) generations(ctx context.Context) error {
 			s.news.Tell()
 			s.metrics.ConfigReloaded(true)
 			s.log.Info("configuration reloaded", "file", next.config.File)
-			tellSystemd(sd.SdNotifyReady)
+			notifySystemd(sd.SdNotifyReady)
 		}
 	}
 	return nil
 }
 
-// untilReload waits for a good new configuration, or for the end, and then
-// returns nil.
+// untilReload waits for a successful reload and returns the new generation; nil when ctx
+// ends.
 func (s *service) untilReload(ctx context.Context, reload <-chan os.Signal, done <-chan error) (*generation, error) {
 	for {
 		select {
@@ -193,18 +192,18 @@ func (s *service) untilReload(ctx context.Context, reload <-chan os.Signal, done
 	}
 }
 
-// reload reads the configuration again; nil means that the old one stays.
+// reload loads the configuration again; it returns nil if the old one stays in use.
 func (s *service) reload() *generation {
-	tellSystemd(fmt.Sprintf("%s\nMONOTONIC_USEC=%d", sd.SdNotifyReloading, monotonicMicroseconds()))
+	notifySystemd(fmt.Sprintf("%s\nMONOTONIC_USEC=%d", sd.SdNotifyReloading, monotonicMicroseconds()))
 	next, err := s.readAgain()
 	if err != nil {
-		said := fmt.Sprintf("the configuration was not reloaded at %s: %s; the old one stays in force",
+		problem := fmt.Sprintf("the configuration was not reloaded at %s: %s; the old one stays in use",
 			time.Now().UTC().Format(time.RFC3339), strings.ReplaceAll(err.Error(), "\n", "; "))
-		s.unread.Store(&said)
+		s.unread.Store(&problem)
 		s.news.Tell()
 		s.metrics.ConfigReloaded(false)
-		s.log.Error("reload configuration; the old one stays in force", "err", err)
-		tellSystemd(sd.SdNotifyReady)
+		s.log.Error("reload configuration; the old one stays in use", "err", err)
+		notifySystemd(sd.SdNotifyReady)
 		return nil
 	}
 	s.unread.Store(nil)
@@ -218,16 +217,16 @@ func (s *service) readAgain() (*generation, error) {
 		return nil, err
 	}
 	if cfg.StateDir != before.StateDir {
-		return nil, errors.New("state_dir cannot change while driftd runs: restart it")
+		return nil, errors.New("state_dir cannot change while driftd runs: restart driftd")
 	}
 	if !reflect.DeepEqual(cfg.Server, before.Server) {
-		s.log.Warn("a changed server section counts after a restart")
+		s.log.Warn("the changed server section takes effect after a restart")
 	}
 	return s.newGeneration(cfg)
 }
 
-// remember shows what the last scan before the start found, until the first one
-// after it.
+// remember shows the results of the last scan before the start, until the first scan has
+// finished.
 func (s *service) remember() {
 	run, err := s.store.LastRun()
 	if errors.Is(err, store.ErrNotFound) {
@@ -241,7 +240,7 @@ func (s *service) remember() {
 	s.metrics.ObserveRun(run, open)
 }
 
-// Scan lets the socket ask whichever engine is in force.
+// Scan runs a scan with the current engine.
 func (s *service) Scan(ctx context.Context, sources []string) (model.Report, error) {
 	var found model.Report
 	err := s.within(ctx, func(ctx context.Context, g *generation) (err error) {
@@ -254,7 +253,7 @@ func (s *service) Scan(ctx context.Context, sources []string) (model.Report, err
 	return found, err
 }
 
-// serveHTTP answers until ctx ends.
+// serveHTTP serves until ctx ends.
 func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
 	api := s.api()
 	pages, err := web.New(web.Options{API: api, Gate: s.gate, News: s.news, Stage: s.stage, Now: time.Now, Log: s.log})
@@ -271,7 +270,7 @@ func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
 			for _, a := range addresses {
 				s.log.Info("listening", "address", a.String())
 			}
-			tellSystemd(sd.SdNotifyReady)
+			notifySystemd(sd.SdNotifyReady)
 		}})
 }
 
@@ -280,13 +279,13 @@ func (s *service) probeBox() {
 	report, err := s.boxes.Probe()
 	switch {
 	case err != nil:
-		s.log.Error("kustomizations and large files cannot be read", "err", err)
+		s.log.Error("start the sandbox; kustomizations and large files cannot be read", "err", err)
 	case len(report.Lacks) > 0:
-		s.log.Warn("the box for foreign input lacks seals", "box", report.String())
+		s.log.Warn("the sandbox for foreign input lacks protections", "box", report.String())
 	}
 }
 
-// api is what answers over HTTP.
+// api returns the handlers of the HTTP API.
 func (s *service) api() server.API {
 	return server.API{Store: s.store, Copy: s.store.CopyTo, Verify: s.store.Verify, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems, Box: s.boxes.Report,
 		Compare: newCompare(), Metrics: s.metrics.Handler(),
@@ -294,19 +293,19 @@ func (s *service) api() server.API {
 		Gate: s.gate, Version: s.build.Version, Now: time.Now, Log: s.log}
 }
 
-// problems returns what an operator should mend.
+// problems returns the problems that an operator should correct.
 func (s *service) problems() []string {
 	var all []string
-	for _, said := range []*string{s.unread.Load(), s.unsaved.Load(), s.corrupt.Load()} {
-		if said != nil {
-			all = append(all, *said)
+	for _, problem := range []*string{s.unread.Load(), s.unsaved.Load(), s.corrupt.Load()} {
+		if problem != nil {
+			all = append(all, *problem)
 		}
 	}
 	return append(all, s.damaged()...)
 }
 
-// damaged returns a message for each database that was set aside, until it is moved
-// away: what was accepted was in there, and the one in force knows nothing of it.
+// damaged returns a message for the newest database that was set aside, until its file is
+// moved away. The database in use lacks the acceptances of the one set aside.
 func (s *service) damaged() []string {
 	aside, err := store.SetAside(s.current.Load().config.StateDir)
 	if err != nil {
@@ -315,25 +314,25 @@ func (s *service) damaged() []string {
 	if len(aside) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the database was damaged and is set aside as %s: what was accepted and told is in it and in your last backup only; "+
-		"put that backup in place, or go on without, and then move this file away", aside[len(aside)-1])}
+	return []string{fmt.Sprintf("the database was damaged and is set aside as %s: its acceptances and notifications are only in that file and in your last backup; "+
+		"restore that backup, or continue without, and then move the file away", aside[len(aside)-1])}
 }
 
-// receivers tells how it stands with those that are told.
+// receivers returns the status of the receivers.
 func (s *service) receivers() []model.ReceiverStatus {
 	list, err := s.current.Load().dispatcher.Status()
 	if err != nil {
-		s.log.Error("read what waits to be told", "err", err)
+		s.log.Error("read the queued notifications", "err", err)
 	}
 	return list
 }
 
-// quiet is after how many measurements without a scan the daemon counts as idle.
-const quiet = 2
+// idleMeasurements is the number of measurements without a scan after which the daemon is idle.
+const idleMeasurements = 2
 
-// tend measures the store every few seconds and prunes it every hour, until ctx
-// ends. An idle daemon gives back the memory that its last scan has needed.
-func (s *service) tend(ctx context.Context) {
+// maintain measures the store every few seconds and prunes it every hour, until ctx ends. When
+// the daemon becomes idle, it releases memory.
+func (s *service) maintain(ctx context.Context) {
 	var seen uint64
 	still := 0
 	measure, prune := time.NewTicker(5*time.Second), time.NewTicker(time.Hour)
@@ -348,7 +347,7 @@ func (s *service) tend(ctx context.Context) {
 		case <-measure.C:
 			if revision, _ := s.news.Now(); revision != seen {
 				seen, still = revision, 0
-			} else if still++; still == quiet {
+			} else if still++; still == idleMeasurements {
 				s.release()
 			}
 		case now := <-prune.C:
@@ -361,15 +360,15 @@ func (s *service) tend(ctx context.Context) {
 	}
 }
 
-// release gives back to the system what an idle daemon does not need.
+// release returns unused memory to the system.
 func (s *service) release() {
 	debug.FreeOSMemory()
-	if err := forgetProgram(); err != nil {
+	if err := releaseProgramPages(); err != nil {
 		s.log.Debug("release memory", "err", err)
 	}
 }
 
-// watchdog tells systemd that the service lives, while its store answers.
+// watchdog sends watchdog notifications to systemd as long as the store answers.
 func (s *service) watchdog(ctx context.Context) {
 	interval, err := sd.SdWatchdogEnabled(false)
 	if err != nil || interval == 0 {
@@ -386,14 +385,14 @@ func (s *service) watchdog(ctx context.Context) {
 				s.log.Error("store does not answer", "err", err)
 				continue
 			}
-			tellSystemd(sd.SdNotifyWatchdog)
+			notifySystemd(sd.SdNotifyWatchdog)
 		}
 	}
 }
 
-// tellSystemd tells systemd; without systemd it does nothing.
-func tellSystemd(state string) {
-	_, _ = sd.SdNotify(false, state) // best effort: systemd will see a dead socket before we do
+// notifySystemd sends a state to systemd; without systemd it does nothing.
+func notifySystemd(state string) {
+	_, _ = sd.SdNotify(false, state) // best effort: systemd detects a failure of its socket itself
 }
 
 func newLogger(streams Streams, c config.Log) *slog.Logger {

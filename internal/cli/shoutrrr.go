@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/notify/shoutrrr"
 )
 
-// shoutrrrSend is what a shoutrrr receiver starts for each message: a process
-// of its own, which is killed when it hangs.
+// shoutrrrSend sends one message. A shoutrrr receiver starts it as a process of its own for
+// each message, which can be killed if it hangs.
 func (c *command) shoutrrrSend() *cobra.Command {
 	return &cobra.Command{
 		Use:    shoutrrr.Verb,

@@ -18,12 +18,11 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// systemConfig is the configuration of an installed daemon.
+// systemConfig is the path of an installed daemon's configuration.
 const systemConfig = "/etc/driftd/driftd.yaml"
 
-// loadConfig reads the configuration that --config, $DRIFTD_CONFIG or the
-// system names; without one there are the defaults and the user's own state
-// folder.
+// loadConfig loads the configuration of --config, $DRIFTD_CONFIG or systemConfig. Without any
+// it returns the defaults with the user's own state folder.
 func (c *command) loadConfig(flags *pflag.FlagSet) (*config.Config, error) {
 	file := cmp.Or(c.configFile, os.Getenv("DRIFTD_CONFIG"))
 	if file == "" {
@@ -41,7 +40,7 @@ func (c *command) loadConfig(flags *pflag.FlagSet) (*config.Config, error) {
 	return cfg, err
 }
 
-// userStateDir is where scans without a configuration are kept.
+// userStateDir returns the state folder of scans without a configuration.
 func (c *command) userStateDir() (string, error) {
 	dir := cmp.Or(c.stateDir, os.Getenv("DRIFTD_STATE_DIR"))
 	if dir == "" {
@@ -67,13 +66,13 @@ func storeOptions(cfg *config.Config, log *slog.Logger) store.Options {
 		Retention: store.Retention{MaxAge: cfg.Retention.MaxAge, MaxRuns: cfg.Retention.MaxRuns, MaxRunBytes: cfg.Retention.MaxRunBytes}}
 }
 
-// quietLogger logs what a person should know of a command that prints its own
-// result.
+// quietLogger returns a logger for commands that print their own result. It logs warnings and
+// errors only.
 func (c *command) quietLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(c.streams.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// terminalWidth tells whether w is a terminal, and how wide it is.
+// terminalWidth returns the width of a terminal, and whether w is one.
 func terminalWidth(w io.Writer) (int, bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -86,8 +85,8 @@ func terminalWidth(w io.Writer) (int, bool) {
 	return width, true
 }
 
-// progress shows on a terminal that work goes on, once it has taken a second.
-// The returned function ends it.
+// progress prints the elapsed time on a terminal, beginning after one second. The returned
+// function ends it.
 func (c *command) progress(what string) (stop func()) {
 	if _, ok := terminalWidth(c.streams.Err); !ok {
 		return func() {}

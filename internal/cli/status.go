@@ -97,7 +97,7 @@ func writeStatus(w io.Writer, s *server.Status, now time.Time) error {
 	return nil
 }
 
-// widest is how many letters a cell shows that others stand behind.
+// widest is the maximum length of a cell that is not the last of its row, in characters.
 const widest = 100
 
 func (t *sheet) row(cells ...string) {
@@ -153,16 +153,16 @@ func (t *sheet) head(s *server.Status) {
 	}
 }
 
-// when says a time and how long ago it was.
+// when returns a time, and how long ago it was.
 func (t *sheet) when(at time.Time) string {
 	if at.IsZero() {
 		return "never"
 	}
-	said := at.UTC().Format(time.RFC3339)
+	text := at.UTC().Format(time.RFC3339)
 	if age := t.now.Sub(at).Truncate(time.Second); age >= 0 {
-		said += " (" + age.String() + " ago)"
+		text += " (" + age.String() + " ago)"
 	}
-	return said
+	return text
 }
 
 func (t *sheet) source(s *model.SourceRun) []string {
@@ -201,8 +201,7 @@ func noteRows(declarations []model.DeclarationRun) [][]string {
 	return rows
 }
 
-// receiver says how it stands with a receiver: what became of deliveries only a
-// daemon can tell.
+// receiver returns the row of a receiver. Only a daemon has the results of deliveries.
 func (t *sheet) receiver(r *model.ReceiverStatus, daemon bool) []string {
 	waiting, delivered, state := strconv.Itoa(r.Queued), "not since the start", cmp.Or(r.Error, "ok")
 	if r.Queued > 0 && !r.Oldest.IsZero() {
@@ -216,7 +215,7 @@ func (t *sheet) receiver(r *model.ReceiverStatus, daemon bool) []string {
 	}
 	switch {
 	case !daemon:
-		delivered, state = "-", "no daemon tells it"
+		delivered, state = "-", "no daemon runs"
 	case r.Stopped:
 		state = "STOPPED: " + state + "; " + server.Mend
 	}

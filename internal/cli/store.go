@@ -17,7 +17,7 @@ import (
 func (c *command) store() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "store",
-		Short:   "Look after the database",
+		Short:   "Maintain the database",
 		Example: "  driftd store verify",
 		Args:    nothing,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -74,14 +74,14 @@ func (c *command) verifyStore(ctx context.Context, cfg *config.Config, args []st
 	if !health.Whole() {
 		return fmt.Errorf("%s is damaged: %s", path, restore)
 	}
-	fmt.Fprintf(c.streams.Out, "%s: %d records, %d bytes, whole\n", inLine(path), health.Records, health.Bytes)
+	fmt.Fprintf(c.streams.Out, "%s: %d records, %d bytes, no damage\n", inLine(path), health.Records, health.Bytes)
 	return nil
 }
 
 // restore is the advice about a damaged database.
-const restore = "stop driftd, put the last good backup in its place, and start driftd; look at the disk and the memory of this machine, too"
+const restore = "stop driftd, restore the last good backup, and start driftd; check the disk and the memory of this machine"
 
-// verifyInUse lets the daemon verify its database, or reads it where none runs.
+// verifyInUse verifies the database through the daemon, or directly if none runs.
 func verifyInUse(ctx context.Context, cfg *config.Config, path string) (store.Health, error) {
 	client, err := server.Dial(ctx, socketPath(cfg.StateDir))
 	if errors.Is(err, server.ErrNoDaemon) {
@@ -93,10 +93,10 @@ func verifyInUse(ctx context.Context, cfg *config.Config, path string) (store.He
 	return client.Verify(ctx)
 }
 
-// verifyEvery is how often the daemon verifies its database, beside at the start.
+// verifyEvery is the interval at which the daemon verifies its database after the start.
 const verifyEvery = 24 * time.Hour
 
-// verifyDaily verifies the database now and then once a day, until ctx ends.
+// verifyDaily verifies the database at once and then once a day, until ctx ends.
 func (s *service) verifyDaily(ctx context.Context) {
 	ticker := time.NewTicker(verifyEvery)
 	defer ticker.Stop()
@@ -127,7 +127,7 @@ func (s *service) verify() {
 	for _, damage := range health.Damages {
 		s.log.Error("the store is damaged", "damage", damage)
 	}
-	said := fmt.Sprintf("the database is damaged (%s): %s; driftd store verify lists all", health.Err(), restore)
-	s.corrupt.Store(&said)
+	problem := fmt.Sprintf("the database is damaged (%s): %s; driftd store verify lists all", health.Err(), restore)
+	s.corrupt.Store(&problem)
 	s.news.Tell()
 }

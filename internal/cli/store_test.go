@@ -14,8 +14,8 @@ import (
 	"github.com/driftd/driftd/internal/web"
 )
 
-// TestDamageIsToldWhileItLasts flips a bit of a record in the file of a running
-// daemon, and flips it back.
+// TestDamageIsToldWhileItLasts inverts a bit of a record in the file of a running daemon, and
+// inverts it back.
 func TestDamageIsToldWhileItLasts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,16 +37,16 @@ func TestDamageIsToldWhileItLasts(t *testing.T) {
 	var log bytes.Buffer
 	s := &service{store: st, news: web.NewNews(), metrics: metrics.New(metrics.Build{}, time.Now), log: slog.New(slog.NewTextHandler(&log, nil))}
 	s.verify()
-	if said := s.corrupt.Load(); said != nil {
-		t.Fatalf("a whole store: %s", *said)
+	if problem := s.corrupt.Load(); problem != nil {
+		t.Fatalf("a whole store: %s", *problem)
 	}
 	before, _ := s.news.Now()
 	flipIn(t, store.Path(dir), name)
 	s.verify()
-	said := s.corrupt.Load()
+	problem := s.corrupt.Load()
 	for _, want := range []string{"bucket resources", "checksum", "backup", "driftd store verify"} {
-		if said == nil || !strings.Contains(*said, want) {
-			t.Fatalf("got %v, want one that says %q", said, want)
+		if problem == nil || !strings.Contains(*problem, want) {
+			t.Fatalf("got %v, want one that contains %q", problem, want)
 		}
 	}
 	if after, _ := s.news.Now(); after == before {
@@ -60,12 +60,12 @@ func TestDamageIsToldWhileItLasts(t *testing.T) {
 	}
 	flipIn(t, store.Path(dir), string(rune(name[0]^1))+name[1:])
 	s.verify()
-	if said := s.corrupt.Load(); said != nil {
-		t.Errorf("a store that is whole again: %s", *said)
+	if problem := s.corrupt.Load(); problem != nil {
+		t.Errorf("a store that is whole again: %s", *problem)
 	}
 }
 
-// flipIn flips the lowest bit of the first letter wherever a text stands in a file.
+// flipIn inverts the lowest bit of the first letter at each occurrence of a text in a file.
 func flipIn(t *testing.T, path, text string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// printable makes text from elsewhere fit for a terminal: it keeps its lines,
-// and shows what would steer the terminal instead of sending it.
+// printable returns text from outside with its control characters escaped, except line
+// breaks, so that it cannot control the terminal.
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -21,12 +21,12 @@ func printable(s string) string {
 	return b.String()
 }
 
-// inLine is printable for what stands in one line, as a name does.
+// inLine is printable for a text that must stay in one line, such as a name.
 func inLine(s string) string {
 	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(printable(s))
 }
 
-// clip shortens what stands in a table.
+// clip shortens a cell of a table.
 func clip(s string, most int) string {
 	if all := []rune(s); len(all) > most {
 		return string(all[:most-1]) + "…"
@@ -34,7 +34,7 @@ func clip(s string, most int) string {
 	return s
 }
 
-// count says a number of things: "1 source", "2 sources".
+// count returns a number with its noun: "1 source", "2 sources".
 func count(n int, thing string) string {
 	if n != 1 {
 		thing += "s"

@@ -39,8 +39,8 @@ a password, replace the old line. The running daemon reloads the file by itself.
 	}
 }
 
-// readPassword asks for a password twice on a terminal, and reads it from
-// anything else, without the end of its line.
+// readPassword asks for a password twice on a terminal. From any other input it reads it
+// once, without the line break at the end.
 func (c *command) readPassword(ctx context.Context, in io.Reader) (string, error) {
 	if file, ok := in.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		first, err := c.askPassword(ctx, file, "Password: ")
@@ -53,19 +53,19 @@ func (c *command) readPassword(ctx context.Context, in io.Reader) (string, error
 		}
 		return first, err
 	}
-	const most = 4096 // more than any password: what is too long is said by whoever hashes it
+	const most = 4096 // longer than any password; bcrypt rejects one that is too long
 	text, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
 		return "", fmt.Errorf("read the password: %w", err)
 	}
 	if len(text) == 0 {
-		return "", errors.New("no password came in: write it to the standard input, or run this on a terminal")
+		return "", errors.New("no password was given: write it to the standard input, or run this on a terminal")
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), nil
 }
 
-// askPassword asks on a terminal, without showing what is typed, until ctx ends:
-// the terminal is then as it was.
+// askPassword asks for a password on a terminal without echo, until ctx ends. It restores the
+// terminal's state.
 func (c *command) askPassword(ctx context.Context, terminal *os.File, prompt string) (string, error) {
 	before, err := term.GetState(int(terminal.Fd()))
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *command) askPassword(ctx context.Context, terminal *os.File, prompt str
 		err  error
 	}
 	typed := make(chan answer, 1)
-	// Nothing ends a read from a terminal; what is left of it ends with the command.
+	// A read from a terminal cannot be cancelled; the goroutine ends with the process.
 	go func() {
 		text, err := term.ReadPassword(int(terminal.Fd()))
 		typed <- answer{text, err}

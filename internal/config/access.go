@@ -6,75 +6,77 @@ import (
 	"github.com/driftd/driftd/internal/access"
 )
 
-// Access says who may come in over TCP, and what they may do. Whoever uses the
-// socket in state_dir may do everything.
+// Access configures authentication and authorization over TCP. A client of the socket in
+// state_dir may do everything.
 type Access struct {
-	// Loopback is what whoever reaches driftd at an address of this host alone
-	// may do without logging in: nobody, viewer, operator or approver. It counts
-	// only while listen is such an address, and never for what a proxy passes on.
+	// Loopback is the role of a client without a login whose connection comes from an
+	// address of this host: viewer, operator or approver, or the role without rights that
+	// access.md names. It applies only while listen is a loopback address, and never to
+	// requests that a proxy forwards.
 	Loopback string `mapstructure:"loopback"`
-	// UsersFile holds names and the bcrypt hashes of their passwords, a line
-	// each, as `driftd user` and `htpasswd -B` write them; "" means that nobody
-	// logs in with a password. It is read again when it changes.
+	// UsersFile holds user names and the bcrypt hashes of their passwords, one user a line, as
+	// `driftd user` and `htpasswd -B` write them; "" turns login with a password off. The file
+	// is read again when it changes.
 	UsersFile string `mapstructure:"users_file" path:"true"`
-	// OIDC lets people log in at an OpenID provider. It needs notify.url.
+	// OIDC configures login with an OpenID provider. It needs notify.url.
 	OIDC OIDC `mapstructure:"oidc"`
-	// Proxy trusts a reverse proxy to say who asks.
+	// Proxy configures authentication by a reverse proxy.
 	Proxy Proxy `mapstructure:"proxy"`
-	// Roles say who may do what. Without any, everybody who is known is a viewer.
+	// Roles lists the users and groups of each role. Without any entry, every authenticated
+	// user is a viewer.
 	Roles Roles `mapstructure:"roles"`
-	// Session is how long a login holds.
+	// Session is the duration after which a login expires.
 	Session time.Duration `mapstructure:"session"`
 }
 
-// OIDC is an OpenID provider, and driftd as its client. The address to which the
-// provider sends people back is notify.url with /login/oidc/callback.
+// OIDC is an OpenID provider, and driftd as its client. The redirect URI is notify.url
+// followed by /login/oidc/callback.
 type OIDC struct {
-	// Issuer is the provider's address, as its discovery document names it; ""
-	// means that there is none.
+	// Issuer is the provider's URL, as its discovery document names it; "" turns login with
+	// OpenID off.
 	Issuer string `mapstructure:"issuer"`
-	// ClientID is what the provider calls driftd.
+	// ClientID is driftd's client ID at the provider.
 	ClientID string `mapstructure:"client_id"`
 	// ClientSecretFile holds the client's secret; "" is for a public client.
 	ClientSecretFile string `mapstructure:"client_secret_file" path:"true"`
-	// CAFile holds the authorities to trust instead of the system's; "" trusts
-	// the system's.
+	// CAFile holds the certificate authorities to trust instead of the system's; "" trusts the
+	// system's.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// Scopes are what is asked for; openid is among them.
+	// Scopes are the scopes to request; openid must be among them.
 	Scopes []string `mapstructure:"scopes"`
-	// NameClaim is the claim that names the visitor. Take one that people cannot
-	// choose for themselves.
+	// NameClaim is the claim that holds the user's name. Use one that users cannot choose
+	// themselves.
 	NameClaim string `mapstructure:"name_claim"`
-	// GroupsClaim is the claim that lists the visitor's groups.
+	// GroupsClaim is the claim that lists the user's groups.
 	GroupsClaim string `mapstructure:"groups_claim"`
 }
 
-// Proxy is a reverse proxy that has asked people who they are. With one, nobody
-// comes in without a name.
+// Proxy is a reverse proxy that authenticates users. With a proxy, every request needs a user
+// name.
 type Proxy struct {
-	// Trusted are the addresses, or prefixes, of the proxies whose headers count;
-	// from anywhere else they are ignored.
+	// Trusted are the addresses or prefixes of the proxies. The headers of other clients are
+	// ignored.
 	Trusted []string `mapstructure:"trusted"`
-	// UserHeader names the visitor.
+	// UserHeader is the header that holds the user's name.
 	UserHeader string `mapstructure:"user_header"`
-	// GroupsHeader lists the visitor's groups, with commas between them.
+	// GroupsHeader is the header that lists the user's groups, separated by commas.
 	GroupsHeader string `mapstructure:"groups_header"`
 }
 
-// Roles list who has which role: names, "group:NAME", or "*" for everybody who
-// is known. The highest that fits counts; each role may do what those before it
-// may.
+// Roles lists the members of each role: user names, "group:NAME", or "*" for every
+// authenticated user. A user has the highest role that matches; each role includes the rights
+// of the roles before it.
 type Roles struct {
-	// Viewer may read.
+	// Viewer is read-only.
 	Viewer []string `mapstructure:"viewer"`
-	// Operator may also decide about findings for a time, and ask for scans.
+	// Operator may also make decisions about findings with an end date, and request scans.
 	Operator []string `mapstructure:"operator"`
-	// Approver may also decide for ever, and take back or replace what others
-	// decided.
+	// Approver may also make decisions without an end date, and revoke or replace the
+	// decisions of other users.
 	Approver []string `mapstructure:"approver"`
 }
 
-// defaultAccess returns the Access of an empty file.
+// defaultAccess returns the default Access.
 func defaultAccess() Access {
 	return Access{
 		Loopback: "viewer",

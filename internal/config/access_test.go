@@ -78,8 +78,8 @@ func TestAccessProblems(t *testing.T) {
 				`2: issuer: want the provider's https address as its discovery document names it, such as https://login.example.org`,
 				`2: name_claim: name the claim`,
 				`2: oidc without client_id: register driftd with the provider, and name the client`,
-				`2: oidc without notify.url: the provider sends people back to that address, set it`,
-				`2: scopes without openid: the provider would not say who logs in, add it`,
+				`2: oidc without notify.url: set it, the provider redirects users to that address`,
+				`2: scopes without openid: add it, the provider needs it to return the user's name`,
 			},
 		},
 		"proxy": {
@@ -95,18 +95,18 @@ func TestAccessProblems(t *testing.T) {
 		"one header": {
 			reason: "a name is no list of groups",
 			access: `proxy: {trusted: [127.0.0.1], groups_header: x-forwarded-user}`,
-			want:   []string{`2: groups_header is user_header, too: name another`},
+			want:   []string{`2: groups_header and user_header are the same header: name another`},
 		},
 		"proxy without an address": {
 			reason: "headers of nowhere count for nothing",
 			access: `proxy: {user_header: Remote-User}`,
-			want:   []string{`2: proxy without trusted: say from which addresses its headers count, as in trusted: [127.0.0.1]`},
+			want:   []string{`2: proxy without trusted: name the addresses of the proxy, as in trusted: [127.0.0.1]`},
 		},
 		"roles": {
 			reason: "a role is somebody's",
 			access: `users_file: users, roles: {viewer: [""], operator: ["group:", alice, alice], approver: ["group:*"]}`,
 			want: []string{
-				`2: approver: "group:*" is no group, everybody who is known is "*"`,
+				`2: approver: "group:*" is not a group: write "*" for every authenticated user`,
 				`2: operator "alice" twice: name it once`,
 				`2: operator: want a name, "group:NAME" or "*"`,
 				`2: viewer: want a name, "group:NAME" or "*"`,
@@ -115,7 +115,7 @@ func TestAccessProblems(t *testing.T) {
 		"roles of nobody": {
 			reason: "who has a role must be somebody",
 			access: `roles: {operator: [alice]}`,
-			want:   []string{`2: roles without a way to know who asks: set users_file, oidc or proxy, or server.web_config_file`},
+			want:   []string{`2: roles without authentication: set users_file, oidc or proxy, or server.web_config_file`},
 		},
 		"unknown role": {
 			reason: "there are three",

@@ -14,8 +14,8 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// check notes what the values of a configuration get wrong together. A file
-// must name something to look at.
+// check adds the problems of values that are wrong, alone or together. With a file, at least
+// one source or declaration is required.
 func (d *document) check(c *Config) {
 	d.checkSchedule(c.Schedule)
 	d.checkMemory(c)
@@ -50,7 +50,7 @@ func (d *document) check(c *Config) {
 	}
 }
 
-// checkSecrets checks the patterns of what is secret.
+// checkSecrets checks the patterns of Secrets.
 func (d *document) checkSecrets(s Secrets) {
 	for key, patterns := range map[string][]string{"names": s.Names, "paths": s.Paths, "except": s.Except} {
 		for i, pattern := range patterns {
@@ -70,8 +70,8 @@ func (d *document) checkSchedule(s Schedule) {
 	d.notNegative("schedule.jitter", s.Jitter)
 }
 
-// checkMemory checks the bounds of memory. None is below minMemory, and that of one
-// look not above that of all.
+// checkMemory checks the memory limits. Each is at least minMemory, and the limit of one scan
+// is at most the limit of all scans together.
 func (d *document) checkMemory(c *Config) {
 	bounds := map[string]int64{"max_memory": c.MaxMemory, "schedule.max_memory": c.Schedule.MaxMemory}
 	for i, s := range c.Sources {
@@ -82,20 +82,20 @@ func (d *document) checkMemory(c *Config) {
 	}
 	for path, bytes := range bounds {
 		switch {
-		case bytes == c.Schedule.MaxMemory && path != "schedule.max_memory": // said once
+		case bytes == c.Schedule.MaxMemory && path != "schedule.max_memory": // reported above
 		case bytes < minMemory:
 			d.add(path, "max_memory: want %s or more", humanize.IBytes(minMemory))
 		case bytes > c.MaxMemory:
-			d.add(path, "max_memory: %s is more than the %s of max_memory at the top of the file, which is for all together: raise that too",
+			d.add(path, "max_memory: %s is more than the total of %s that max_memory at the top of the file allows: raise that too",
 				humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(max(0, c.MaxMemory))))
 		}
 	}
 }
 
-// minMemory is the least that a look needs to show anything, in bytes.
+// minMemory is the smallest memory limit, in bytes. A scan needs as much to return anything.
 const minMemory = 16 << 20
 
-// missing notes that a key is missing, unless a misspelt one stands for it.
+// missing adds the problem that a key is missing, unless a misspelt key was meant for it.
 func (d *document) missing(path, key, format string, args ...any) {
 	if !d.meant[child(path, key)] {
 		d.add(path, format, args...)
@@ -135,7 +135,7 @@ func (d *document) checkSources(sources []Source) []string {
 	case d.meant["sources"]:
 		d.unsure["source"] = true
 	case d.dir != "" && isEmpty(d.tree["sources"]) && isEmpty(d.tree["declarations"]):
-		d.add("sources", "no sources and no declarations: name at least one live system to look at")
+		d.add("sources", "no sources and no declarations: name at least one live system")
 	}
 	return names
 }
@@ -174,12 +174,12 @@ func (d *document) checkGoverns(path string, decl Declaration, sources []string)
 // An entry is an item of a list whose items have a name and a type.
 type entry struct {
 	path string
-	// what it is, and example one of its types.
+	// what is the item's noun, and example one of its types.
 	what, example string
 	name, typ     string
 }
 
-// checkEntry checks what the items of such a list share.
+// checkEntry checks the name and the type of an item.
 func (d *document) checkEntry(e entry, earlier []string) {
 	if !validName(e.name) {
 		d.unsure[e.what] = true
@@ -198,7 +198,7 @@ func (d *document) checkEntry(e entry, earlier []string) {
 		d.add(e.path+".name", "duplicate %s name %q: line %d has it already", e.what, e.name, first)
 	}
 	if e.typ == "" {
-		d.missing(e.path, "type", "%s %q has no type: say what it is, as in type: %s", e.what, e.name, e.example)
+		d.missing(e.path, "type", "%s %q has no type: add one, as in type: %s", e.what, e.name, e.example)
 	}
 }
 
@@ -214,7 +214,7 @@ func (d *document) checkIgnore(rules []IgnoreRule, known known) {
 			d.add(path, "an ignore rule without a pattern would hide everything: give it a source, kind, resource, path or value")
 		}
 		if strings.TrimSpace(r.Reason) == "" {
-			d.missing(path, "reason", "an ignore rule without a reason: say in words why, as in reason: scaled by hand during the sale")
+			d.missing(path, "reason", "an ignore rule without a reason: add one, as in reason: scaled by hand during the sale")
 		}
 		for key, pattern := range map[string]string{"kind": r.Kind, "resource": r.Resource, "path": r.Path, "value": r.Value} {
 			d.checkPattern(path+"."+key, pattern)

@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/moment"
 )
 
-// longestSession bounds how long a login may hold.
+// longestSession is the maximum of Session.
 const longestSession = 90 * moment.Day
 
 func (d *document) checkAccess(c *Config) {
@@ -29,7 +29,7 @@ func (d *document) checkAccess(c *Config) {
 	d.checkRoles(at+".roles", a.Roles)
 	byName := a.UsersFile != "" || a.OIDC.Issuer != "" || len(a.Proxy.Trusted) > 0 || c.Server.WebConfigFile != ""
 	if roles := a.Roles; !byName && len(roles.Viewer)+len(roles.Operator)+len(roles.Approver) > 0 {
-		d.add(at+".roles", "roles without a way to know who asks: set users_file, oidc or proxy, or server.web_config_file")
+		d.add(at+".roles", "roles without authentication: set users_file, oidc or proxy, or server.web_config_file")
 	}
 }
 
@@ -47,7 +47,7 @@ func (d *document) checkOIDC(at string, o OIDC, pages string) {
 		d.add(at, "oidc without client_id: register driftd with the provider, and name the client")
 	}
 	if !slices.Contains(o.Scopes, "openid") {
-		d.add(at+".scopes", "scopes without openid: the provider would not say who logs in, add it")
+		d.add(at+".scopes", "scopes without openid: add it, the provider needs it to return the user's name")
 	}
 	for key, claim := range map[string]string{"name_claim": o.NameClaim, "groups_claim": o.GroupsClaim} {
 		if claim == "" {
@@ -55,7 +55,7 @@ func (d *document) checkOIDC(at string, o OIDC, pages string) {
 		}
 	}
 	if u, err := url.Parse(pages); pages == "" || err != nil || u.Host == "" {
-		d.add(at, "oidc without notify.url: the provider sends people back to that address, set it")
+		d.add(at, "oidc without notify.url: set it, the provider redirects users to that address")
 	}
 }
 
@@ -71,10 +71,10 @@ func (d *document) checkProxy(at string, p Proxy) {
 		}
 	}
 	if strings.EqualFold(p.UserHeader, p.GroupsHeader) {
-		d.add(at+".groups_header", "groups_header is user_header, too: name another")
+		d.add(at+".groups_header", "groups_header and user_header are the same header: name another")
 	}
 	if isSet := d.lines[at+".user_header"]+d.lines[at+".groups_header"] > 0; isSet && len(p.Trusted) == 0 {
-		d.add(at, "proxy without trusted: say from which addresses its headers count, as in trusted: [127.0.0.1]")
+		d.add(at, "proxy without trusted: name the addresses of the proxy, as in trusted: [127.0.0.1]")
 	}
 }
 
@@ -87,7 +87,7 @@ func (d *document) checkRoles(at string, r Roles) {
 			case strings.TrimSpace(name) == "" || isGroup && strings.TrimSpace(group) == "":
 				d.add(item, `%s: want a name, "group:NAME" or "*"`, role)
 			case group == "*" && isGroup:
-				d.add(item, `%s: "group:*" is no group, everybody who is known is "*"`, role)
+				d.add(item, `%s: "group:*" is not a group: write "*" for every authenticated user`, role)
 			case slices.Index(list, name) < i:
 				d.add(item, "%s %q twice: name it once", role, name)
 			}

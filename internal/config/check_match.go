@@ -9,11 +9,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// known are the names that a match may speak of.
+// known are the names that a match may refer to.
 type known struct{ sources, declarations, owners []string }
 
-// knownNames returns what findings may be called after: a Terraform plan is a
-// source of its own, too.
+// knownNames returns the names that a match may refer to. A Terraform plan is also a source.
 func knownNames(c *Config, sources, declarations []string) known {
 	k := known{sources: slices.Clone(sources), declarations: declarations}
 	for _, name := range declarations {
@@ -25,7 +24,7 @@ func knownNames(c *Config, sources, declarations []string) known {
 	return k
 }
 
-// checkMatch checks the words of a match.
+// checkMatch checks the lists of a match.
 func (d *document) checkMatch(at string, m *Match, known known) {
 	for key, patterns := range map[string][]string{"kind": m.Kind, "resource": m.Resource, "namespace": m.Namespace} {
 		for i, pattern := range patterns {
@@ -58,7 +57,7 @@ func words[T ~string](list []T) []string {
 	return texts
 }
 
-// checkWords checks that a list holds nothing but certain words.
+// checkWords checks that a list holds only the given words.
 func (d *document) checkWords(at, what string, list, valid []string) {
 	for i, word := range list {
 		if !slices.Contains(valid, word) {
@@ -67,15 +66,15 @@ func (d *document) checkWords(at, what string, list, valid []string) {
 	}
 }
 
-// checkNamed checks a pattern that is the name of a source, declaration or owner,
-// unless it is more than a name.
+// checkNamed checks a pattern for the name of a source, declaration or owner. A pattern
+// without wildcards must be one of the names.
 func (d *document) checkNamed(at, problem, what, pattern string, names []string) {
 	if d.checkPattern(at, pattern) && !strings.ContainsAny(pattern, `*?[\`) && !slices.Contains(names, pattern) && !d.unsure[what] {
 		d.add(at, "%s %s %q: %s", problem, what, pattern, oneOf(pattern, names))
 	}
 }
 
-// checkListed checks a pattern of a list, in which an empty one means nothing.
+// checkListed checks an item of a list of patterns. An empty item is a problem.
 func (d *document) checkListed(at, pattern string) bool {
 	if pattern == "" {
 		d.add(at, "an empty pattern: fill it or remove it")
@@ -92,21 +91,21 @@ func (d *document) checkPattern(at, pattern string) bool {
 	return true
 }
 
-// everything tells whether a match fits every finding.
+// everything reports whether a match selects every finding.
 func (m *Match) everything() bool {
 	all := func(patterns []string) bool { return len(patterns) == 0 || slices.Contains(patterns, "*") }
 	return all(m.Source) && all(m.Kind) && all(m.Declaration) && all(m.Owner) &&
 		len(m.Resource)+len(m.Namespace)+len(m.Verdict)+len(m.Severity)+len(m.Label) == 0
 }
 
-// A sieve notices items of a list that are never tried, because one before them
-// takes everything.
+// A sieve detects items of a list that are never reached, because an earlier item matches
+// everything.
 type sieve struct{ takesAll string }
 
-// pass checks the next item; last tells that nothing comes past it.
+// pass checks the next item; last reports whether the item matches everything.
 func (s *sieve) pass(d *document, at, what string, last bool) {
 	if s.takesAll != "" {
-		d.add(at, "this %s is never tried: the one on line %d fits everything, move that to the end", what, d.line(s.takesAll))
+		d.add(at, "this %s is never reached: the one on line %d matches everything, move that to the end", what, d.line(s.takesAll))
 	} else if last {
 		s.takesAll = at
 	}
@@ -119,10 +118,10 @@ func (d *document) checkOwners(rules []OwnerRule, known known) {
 		order.pass(d, at, "owner rule", r.Match.everything())
 		if strings.TrimSpace(r.Owner) == "" {
 			d.unsure["owner"] = true
-			d.missing(at, "owner", "an owner rule without an owner: name who answers, as in owner: team-shop")
+			d.missing(at, "owner", "an owner rule without an owner: add one, as in owner: team-shop")
 		}
 		if len(r.Match.Owner) > 0 {
-			d.add(at+".match.owner", "an owner rule cannot match owners: it says who they are")
+			d.add(at+".match.owner", "an owner rule cannot match owners: remove owner from its match")
 			continue
 		}
 		d.checkMatch(at+".match", &r.Match, known)

@@ -31,7 +31,7 @@ func (d *document) checkNotify(n *Notify, known known) {
 	d.checkRouted(n)
 }
 
-// checkRouted notes receivers that nothing reaches.
+// checkRouted adds a problem for each receiver that no route names.
 func (d *document) checkRouted(n *Notify) {
 	if len(n.Routes) == 0 {
 		return
@@ -39,12 +39,12 @@ func (d *document) checkRouted(n *Notify) {
 	for i := range n.Receivers {
 		name := n.Receivers[i].Name
 		if name != "" && !slices.ContainsFunc(n.Routes, func(r Route) bool { return slices.Contains(r.Receivers, name) }) {
-			d.add(fmt.Sprintf("notify.receivers[%d]", i), "receiver %q is told nothing: no route names it, add it to one or remove it", name)
+			d.add(fmt.Sprintf("notify.receivers[%d]", i), "receiver %q gets no notifications: add it to a route or remove it", name)
 		}
 	}
 }
 
-// checkURL checks an address of pages; its text stands in messages.
+// checkURL checks notify.url, which becomes part of messages.
 func (d *document) checkURL(at, text string) {
 	if text == "" {
 		return
@@ -57,7 +57,7 @@ func (d *document) checkURL(at, text string) {
 
 func (d *document) checkReceiver(at string, r *Receiver) {
 	if r.Rate.Messages < 0 {
-		d.add(at+".rate.messages", "messages: want a number from 0, which means no bound")
+		d.add(at+".rate.messages", "messages: want a number from 0, which means no limit")
 	}
 	if r.Rate.Per <= 0 {
 		d.add(at+".rate.per", "per: want a duration above zero, such as 10m")
@@ -83,9 +83,9 @@ func (d *document) checkQuietHours(at string, q *QuietHours) {
 	}
 	switch {
 	case q.From == "" || q.To == "":
-		d.add(at, `quiet_hours: say when they begin and end, as in from: "22:00" and to: "07:00"`)
+		d.add(at, `quiet_hours: add the times, as in from: "22:00" and to: "07:00"`)
 	case q.From == q.To:
-		d.add(at+".to", "quiet hours from %s to %s: is that never or always? Write other times, or remove them", q.From, q.To)
+		d.add(at+".to", "quiet hours from %s to %s: the times must differ: change one, or remove quiet_hours", q.From, q.To)
 	default:
 		d.checkTimeOfDay(at+".from", q.From)
 		d.checkTimeOfDay(at+".to", q.To)
@@ -105,7 +105,7 @@ func (d *document) checkRoute(at string, r *Route, receivers []string) {
 	}
 }
 
-// checkNames checks a list of names that stand elsewhere in the file.
+// checkNames checks a list of names that are defined elsewhere in the file.
 func (d *document) checkNames(at, what string, list, valid []string) {
 	if !d.unsure[what] {
 		d.checkWords(at, what, list, valid)
@@ -126,7 +126,7 @@ func (d *document) checkTriggers(triggers []Trigger, sources, declarations []str
 			d.add(at+".type", "unknown type %q: %s", t.Type, oneOf(t.Type, types))
 		}
 		if t.SecretFile == "" {
-			d.missing(at, "secret_file", "a trigger without secret_file: everybody could make it scan, name the file of its secret")
+			d.missing(at, "secret_file", "a trigger without secret_file: name the file of its secret, unsigned requests are not accepted")
 		}
 		d.checkNames(at+".sources", "source", t.Sources, sources)
 		d.checkNames(at+".declarations", "declaration", t.Declarations, declarations)

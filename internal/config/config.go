@@ -1,10 +1,10 @@
-// Package config reads driftd's configuration: a YAML file, DRIFTD_… variables
-// of the environment and flags, of which the later wins. It is strict: what it
-// does not know is an error that names the line and the nearest right key.
+// Package config reads driftd's configuration: a YAML file, DRIFTD_… variables of the
+// environment and flags. A later one of these has precedence. An unknown key is an error that
+// names the line and the most similar key.
 //
-// Every single value can be overridden: server.listen by DRIFTD_SERVER_LISTEN
-// and by --server-listen. Only the file sets lists. A DRIFTD_… variable that sets
-// nothing is an error.
+// Every single value can be overridden: server.listen by DRIFTD_SERVER_LISTEN and by
+// --server-listen. Lists can be set in the file only. A DRIFTD_… variable without a setting
+// is an error.
 package config
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/driftd/driftd/internal/moment"
 )
 
-// MaxSize bounds a configuration file, in bytes.
+// MaxSize is the maximum size of a configuration file, in bytes.
 const MaxSize = 4 << 20
 
 // Config is the whole configuration. Its paths are absolute.
@@ -31,201 +31,193 @@ type Config struct {
 	// StateDir is the folder of the database, the installation's key and the
 	// socket.
 	StateDir string `mapstructure:"state_dir" path:"true"`
-	// Schedule says how often everything is looked at that does not say so
-	// itself.
+	// Schedule holds the intervals and limits of sources and declarations without their own.
 	Schedule Schedule `mapstructure:"schedule"`
-	// MaxMemory is how much memory all looks and readings may take together, with what
-	// is kept of the last ones, in bytes.
+	// MaxMemory is the maximum memory of all scans and readings of declarations together,
+	// including what is kept of the previous ones, in bytes.
 	MaxMemory int64 `mapstructure:"max_memory"`
-	// Server says where the daemon answers over TCP.
+	// Server configures the listener on TCP.
 	Server Server `mapstructure:"server"`
-	// Log says how the daemon logs.
+	// Log configures the daemon's log.
 	Log Log `mapstructure:"log"`
-	// Retention says what the store keeps of the past. What is current and what
-	// is open is never removed.
+	// Retention limits the stored history. Current state and open findings are never removed.
 	Retention Retention `mapstructure:"retention"`
 	// Sources are the live systems. They have distinct names and come in the
 	// order of the file.
 	Sources []Source `mapstructure:"sources"`
-	// Declarations are the places where intent is written. They have distinct
-	// names, come in the order of the file and govern sources that exist.
+	// Declarations are the places of the declared state. They have distinct names, come in the
+	// order of the file and govern sources that exist.
 	Declarations []Declaration `mapstructure:"declarations"`
-	// Ignore are the rules for what is never shown.
+	// Ignore are the rules that hide findings.
 	Ignore []IgnoreRule `mapstructure:"ignore"`
-	// Severity are the rules that set severities; the first that fits counts.
+	// Severity are the rules that set severities; the first that matches applies.
 	Severity []SeverityRule `mapstructure:"severity"`
-	// Owners say who answers for what; the first that fits counts.
+	// Owners assign findings to owners; the first that matches applies.
 	Owners []OwnerRule `mapstructure:"owners"`
-	// Secrets lists what is sealed in addition to the names and forms that driftd knows, and
-	// what is not.
+	// Secrets lists values to seal in addition to the names and forms that driftd recognizes,
+	// and exceptions.
 	Secrets Secrets `mapstructure:"secrets"`
-	// Notify says who is told of findings.
+	// Notify configures notifications.
 	Notify Notify `mapstructure:"notify"`
-	// Triggers are signed requests that make a scan begin. They have distinct
-	// names.
+	// Triggers are webhooks that start a scan. They have distinct names.
 	Triggers []Trigger `mapstructure:"triggers"`
-	// Kubernetes is what all sources of that type share.
+	// Kubernetes holds the settings that all sources of that type share.
 	Kubernetes Kubernetes `mapstructure:"kubernetes"`
-	// File is the absolute path of the file; "" when there was none.
+	// File is the absolute path of the file; "" if there is none.
 	File string `mapstructure:"-"`
-	// Overrides lists what the environment and the flags set, without the values:
+	// Overrides lists the settings that the environment and the flags set, without the values:
 	// "server.listen by DRIFTD_SERVER_LISTEN".
 	Overrides []string `mapstructure:"-"`
 }
 
-// Schedule says how often everything is looked at that does not say so itself.
-// Every, Timeout and MaxMemory are above zero, Jitter is not below.
+// Schedule holds the intervals and limits of sources and declarations without their own.
+// Every, Timeout and MaxMemory are positive, Jitter is not negative.
 type Schedule struct {
-	// Every is the time between two looks.
+	// Every is the time between two scans.
 	Every time.Duration `mapstructure:"every"`
-	// Jitter is a random delay of up to this much before each look, so that many
-	// daemons do not ask at once.
+	// Jitter is the maximum of a random delay before each scan, so that several daemons do not
+	// send their requests at once.
 	Jitter time.Duration `mapstructure:"jitter"`
-	// Timeout is how long one look, or one reading of a declaration, may take.
-	// What was not read by then is unchecked, never missing.
+	// Timeout is the maximum duration of one scan, or of one reading of a declaration.
+	// Resources that were not read by then are unchecked, never missing.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// MaxMemory is how much memory one look, or one reading of a declaration, may take,
-	// in bytes. What needs more is unchecked.
+	// MaxMemory is the maximum memory of one scan, or of one reading of a declaration, in
+	// bytes. Resources beyond it are unchecked.
 	MaxMemory int64 `mapstructure:"max_memory"`
 }
 
-// Server says where the daemon answers over TCP.
+// Server configures the listener on TCP.
 type Server struct {
-	// Listen is an address, host:port; "" means nowhere.
+	// Listen is the address, host:port; "" means that driftd does not listen on TCP.
 	Listen string `mapstructure:"listen"`
-	// WebConfigFile turns on TLS and passwords, in the form of Prometheus'
-	// exporter toolkit; "" means neither.
+	// WebConfigFile configures TLS and passwords, in the format of Prometheus' exporter
+	// toolkit; "" means neither.
 	WebConfigFile string `mapstructure:"web_config_file" path:"true"`
-	// Access says who may come in, and what they may do.
+	// Access configures authentication and authorization.
 	Access Access `mapstructure:"access"`
 }
 
-// Log says how the daemon logs: Format is "text" or "json".
+// Log configures the daemon's log.
 type Log struct {
-	// Format is how: text or json.
+	// Format is the format: text or json.
 	Format string `mapstructure:"format"`
-	// Level is the least that is logged: debug, info, warn or error.
+	// Level is the lowest level that is logged: debug, info, warn or error.
 	Level slog.Level `mapstructure:"level"`
 }
 
-// Retention says what the store keeps of the past; zero means all of it.
+// Retention limits the stored history; zero values keep all of it.
 type Retention struct {
-	// MaxAge is how far back it can be told what was, of the time in which scans
-	// were made; 0 keeps all.
+	// MaxAge is how long past values are kept, counted in time during which scans were made; 0
+	// keeps all.
 	MaxAge time.Duration `mapstructure:"max_age"`
-	// MaxRuns is how many scans are kept, with what has changed since the oldest
-	// of them; 0 keeps all.
+	// MaxRuns is the number of scans to keep, with the changes since the oldest of them; 0
+	// keeps all.
 	MaxRuns int `mapstructure:"max_runs"`
-	// MaxRunBytes bounds what the records of scans take, in bytes. The oldest are
-	// removed first, and what changed is kept also from before them; 0 keeps all.
+	// MaxRunBytes is the maximum size of the records of scans, in bytes. The oldest are
+	// removed first; the history of changes is kept also from before them. 0 keeps all.
 	MaxRunBytes int64 `mapstructure:"max_run_bytes"`
 }
 
-// A Source is one live system. Its Settings belong to its type.
+// A Source is one live system. Its Settings depend on its type.
 type Source struct {
-	// Name is yours to choose, of letters, digits, dots, dashes and underscores.
-	// History and decisions go by it.
+	// Name identifies the source, of letters, digits, dots, dashes and underscores. History
+	// and decisions are stored under it.
 	Name string `mapstructure:"name"`
 	// Type is the kind of system: kubernetes, netbox or proxmox.
 	Type string `mapstructure:"type"`
-	// Every is the time between two looks; without it, or with 0, the schedule's.
+	// Every is the time between two scans; without it, or with 0, the schedule's.
 	Every time.Duration `mapstructure:"every"`
-	// Timeout is how long one look may take; without it, or with 0, the
-	// schedule's.
+	// Timeout is the maximum duration of one scan; without it, or with 0, the schedule's.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// MaxMemory is how much memory one look may take, in bytes; without it, or with 0,
-	// the schedule's.
+	// MaxMemory is the maximum memory of one scan, in bytes; without it, or with 0, the
+	// schedule's.
 	MaxMemory int64 `mapstructure:"max_memory"`
-	// Settings belong to the type; see its section below.
+	// Settings depend on the type; see its section below.
 	Settings `mapstructure:"settings"`
 }
 
-// A Declaration is one place where intent is written. Its Settings belong to
-// its type.
+// A Declaration is one place of declared state. Its Settings depend on its type.
 type Declaration struct {
-	// Name is yours to choose, of letters, digits, dots, dashes and underscores.
-	// History and decisions go by it.
+	// Name identifies the declaration, of letters, digits, dots, dashes and underscores.
+	// History and decisions are stored under it.
 	Name string `mapstructure:"name"`
-	// Type is the way in which intent is written: acceptances, manifests, netbox
-	// or terraform.
+	// Type is the format of the declaration: acceptances, manifests, netbox or terraform.
 	Type string `mapstructure:"type"`
-	// Governs are the names of the sources that it speaks of. Declarations of
-	// type acceptances have none, and those of type terraform that make a plan
-	// need none.
+	// Governs are the names of the sources that it declares. Declarations of type acceptances
+	// have none, and those of type terraform that make a plan need none.
 	Governs []string `mapstructure:"governs"`
 	// Every is the time between two readings; without it, or with 0, the
 	// schedule's.
 	Every time.Duration `mapstructure:"every"`
-	// Timeout is how long one reading may take; without it, or with 0, the
-	// schedule's.
+	// Timeout is the maximum duration of one reading; without it, or with 0, the schedule's.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// MaxMemory is how much memory one reading may take, with what is kept of it, in
-	// bytes; without it, or with 0, the schedule's.
+	// MaxMemory is the maximum memory of one reading, including what is kept of it, in bytes;
+	// without it, or with 0, the schedule's.
 	MaxMemory int64 `mapstructure:"max_memory"`
-	// Settings belong to the type; see its section below.
+	// Settings depend on the type; see its section below.
 	Settings `mapstructure:"settings"`
 }
 
-// An IgnoreRule hides the findings that all its patterns fit; an empty pattern
-// fits everything, and at least one is given.
+// An IgnoreRule hides the findings that match all its patterns; an empty pattern matches
+// everything, and at least one is required.
 type IgnoreRule struct {
-	// Source is a pattern of the source's name.
+	// Source is a pattern for the source's name.
 	Source string `mapstructure:"source"`
-	// Kind is a pattern of the kind, as in kubernetes/Deployment.apps.
+	// Kind is a pattern for the kind, as in kubernetes/Deployment.apps.
 	Kind string `mapstructure:"kind"`
-	// Resource is a pattern of the resource, as in shop/web.
+	// Resource is a pattern for the resource, as in shop/web.
 	Resource string `mapstructure:"resource"`
-	// Path is a pattern of the field. A rule with a path takes single fields out
-	// of a finding.
+	// Path is a pattern for the field. A rule with a path removes single fields from a
+	// finding.
 	Path string `mapstructure:"path"`
-	// Value fits the value of a field: the live one, or what is declared where
+	// Value is a pattern for the value of a field: the live one, or the declared one if
 	// nothing is live.
 	Value string `mapstructure:"value"`
-	// Reason is shown with what the rule hides; it must be given.
+	// Reason is shown with the hidden findings; it is required.
 	Reason string `mapstructure:"reason"`
-	// Expires is when the rule ends, a plain date at its last moment in UTC;
-	// without it, never.
+	// Expires is the time when the rule ends; a date without a time is its last second in UTC.
+	// Without it, the rule does not expire.
 	Expires time.Time `mapstructure:"expires"`
 }
 
-// Secrets lists what is sealed in addition to the names and forms that driftd knows, and what
-// is not. In patterns "*" stands for any run of characters but "/".
+// Secrets lists values to seal in addition to the names and forms that driftd recognizes, and
+// exceptions. In patterns "*" matches any run of characters except "/".
 type Secrets struct {
-	// Names are patterns of keys, variables, flags and headers whose values are
-	// secret, in any case.
+	// Names are patterns for keys, variables, flags and headers whose values are secret. Case
+	// is ignored.
 	Names []string `mapstructure:"names"`
-	// Paths are patterns of fields that are secret with all below them, with or
-	// without the keys in brackets. A pattern of the kind may stand before one, as in
-	// Deployment.apps spec.template.metadata.annotations.*.
+	// Paths are patterns for fields that are secret together with all fields below them; they
+	// match with or without the keys in brackets. A pattern for the kind may precede one, as
+	// in Deployment.apps spec.template.metadata.annotations.*.
 	Paths []string `mapstructure:"paths"`
-	// Except are patterns of names that are not secret, and of fields below which
-	// nothing is sealed but what a schema marks as sensitive.
+	// Except are patterns for names that are not secret, and for fields below which only
+	// values are sealed that a schema marks as sensitive.
 	Except []string `mapstructure:"except"`
 }
 
-// Kubernetes is what every Kubernetes source shares.
+// Kubernetes holds the settings that all Kubernetes sources share.
 type Kubernetes struct {
-	// Controllers are, besides those that driftd knows, the writers whose additions
-	// are not drift, and the fields that each adds. A plain text is a writer without
+	// Controllers are, in addition to those that driftd recognizes, the writers whose
+	// additions are not drift, and the fields that each adds. A plain text is a writer without
 	// kinds and fields.
 	Controllers []Controller `mapstructure:"controllers"`
 }
 
-// A Controller names the fields that a controller writes beside what is declared.
+// A Controller lists the fields that a controller adds to the declared ones.
 type Controller struct {
-	// Writer is a pattern of the field manager or, with an audit log, of the user
+	// Writer is a pattern for the field manager or, with an audit log, for the user
 	// (system:serviceaccount:NAMESPACE:NAME).
 	Writer string `mapstructure:"writer"`
-	// Kinds are patterns of the objects' kinds, as in Deployment.apps; without
-	// them, every kind.
+	// Kinds are patterns for the objects' kinds, as in Deployment.apps; without them, every
+	// kind.
 	Kinds []string `mapstructure:"kinds"`
-	// Fields are patterns of the fields, as in metadata.annotations.example.org/*;
-	// each covers what is below it. Without them, every field except those that
-	// decide what code runs, who may do what, and what is exposed.
+	// Fields are patterns for the fields, as in metadata.annotations.example.org/*; each
+	// includes the fields below it. Without them, every field except those that select the
+	// code to run, grant rights, or expose a service.
 	Fields []string `mapstructure:"fields"`
 }
 
-// Default returns the configuration of an empty file.
+// Default returns the default configuration.
 func Default() *Config {
 	return &Config{
 		StateDir:  "/var/lib/driftd",
@@ -238,12 +230,11 @@ func Default() *Config {
 	}
 }
 
-// Load reads the file, then the environment, then those of the flags that were
-// given and that are named after a value (--state-dir); flags may be nil. With
-// file "" there is no file, and no source is asked for. All problems come at
-// once, as an *Error; what could be read comes with it, so that the settings
-// can be checked too. Relative paths of the file are relative to its folder,
-// all others to the working folder.
+// Load reads the file, then the environment, then the flags that were given and are named
+// after a setting (--state-dir); flags may be nil. With file "" there is no file, and no
+// source is required. It reports all problems at once as an *Error, together with the
+// configuration as far as it was read, so that the caller can check the settings as well.
+// Relative paths of the file are relative to its folder, all others to the working folder.
 func Load(file string, flags *pflag.FlagSet) (*Config, error) {
 	if file == "" {
 		return build(newDocument("configuration", ""), flags)
@@ -267,7 +258,7 @@ func Load(file string, flags *pflag.FlagSet) (*Config, error) {
 	return config, err
 }
 
-// build makes a configuration of a document and of what overrides it.
+// build returns the configuration of a document with the overrides applied.
 func build(doc *document, flags *pflag.FlagSet) (*Config, error) {
 	if err := doc.overlay(flags); err != nil {
 		return nil, err
@@ -281,8 +272,8 @@ func build(doc *document, flags *pflag.FlagSet) (*Config, error) {
 	return config, doc.err()
 }
 
-// adopt tells each source, declaration and receiver where its settings stand,
-// and gives each that has none a schedule, and a way to group and to repeat.
+// adopt sets the place of each source's, declaration's and receiver's settings, and fills in
+// the defaults of their schedules, grouping and reminders.
 func (c *Config) adopt(doc *document) {
 	for i := range c.Sources {
 		s := &c.Sources[i]
@@ -317,12 +308,12 @@ func readFile(path string) (data []byte, err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	data, err = bounded.ReadAll(f, MaxSize)
 	if errors.Is(err, bounded.ErrTooLarge) {
-		return nil, fmt.Errorf("over %d MiB: this is no configuration", MaxSize>>20)
+		return nil, fmt.Errorf("the file is larger than %d MiB", MaxSize>>20)
 	}
 	return data, withoutPath(err)
 }
 
-// withoutPath takes the path off an error of the file system: it is said once.
+// withoutPath removes the path from an error of the file system, because the caller adds it.
 func withoutPath(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

@@ -168,10 +168,10 @@ func TestLoadExample(t *testing.T) {
 	got.File, got.Sources, got.Declarations, got.Ignore, got.Kubernetes = "", nil, nil, nil, config.Kubernetes{}
 	got.Secrets = config.Secrets{}
 	got.Severity, got.Owners, got.Notify.Receivers, got.Notify.Routes, got.Triggers = nil, nil, nil, nil, nil
-	// What is given by example; the rest of it shows the defaults.
+	// The settings that the example fills in; all others have their defaults.
 	access := &got.Server.Access
 	if access.UsersFile == "" || access.OIDC.Issuer == "" || len(access.Proxy.Trusted) == 0 || len(access.Roles.Operator) == 0 {
-		t.Error("the example lets nobody in")
+		t.Error("the example grants access to no user")
 	}
 	got.Notify.URL, access.UsersFile, access.Roles, access.Proxy.Trusted = "", "", config.Roles{}, nil
 	access.OIDC.Issuer, access.OIDC.ClientID, access.OIDC.ClientSecretFile, access.OIDC.CAFile = "", "", "", ""
@@ -186,8 +186,8 @@ func TestLoadExample(t *testing.T) {
 	}
 }
 
-// TestExampleNamesEverything holds the example to its promise of being
-// complete: each key of the configuration stands in it.
+// TestExampleNamesEverything requires that the example contains each key of the
+// configuration.
 func TestExampleNamesEverything(t *testing.T) {
 	t.Parallel()
 	example, err := os.ReadFile(filepath.Join("..", "..", "config.example.yaml"))
@@ -264,7 +264,7 @@ func TestLoadUnreadable(t *testing.T) {
 	tests := map[string]struct{ reason, file, want string }{
 		"absent": {reason: "a typo in the path", file: filepath.Join(folder, "absent.yaml"), want: "no such file"},
 		"folder": {reason: "the folder instead of the file", file: folder, want: "is a directory"},
-		"large":  {reason: "a wrong file", file: large, want: "over 4 MiB"},
+		"large":  {reason: "a wrong file", file: large, want: "larger than 4 MiB"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/config"
 )
 
-// TestCredentialBeside: who is not the service finds its credentials all the
-// same, where he may read them.
+// TestCredentialBeside checks that a process other than the service finds the service's
+// credentials, if it has permission to read them.
 func TestCredentialBeside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

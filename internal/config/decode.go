@@ -16,8 +16,8 @@ import (
 	"github.com/driftd/driftd/internal/moment"
 )
 
-// decode fills a struct with the part of the tree that stands at path. What
-// the struct does not know, and what has the wrong type, is a problem.
+// decode fills a struct with the part of the tree at path. It adds a problem for each unknown
+// key and each value of the wrong type.
 func (d *document) decode(path string, tree map[string]any, into any) {
 	d.checkKeys(path, tree, reflect.TypeOf(into))
 	decoder, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
@@ -32,7 +32,7 @@ func (d *document) decode(path string, tree map[string]any, into any) {
 	d.addDecodeErrors(path, err)
 }
 
-// addDecodeErrors notes each of the errors that are joined in err.
+// addDecodeErrors adds a problem for each of the errors that are joined in err.
 func (d *document) addDecodeErrors(path string, err error) {
 	var joined interface{ Unwrap() []error }
 	var one *mapstructure.DecodeError
@@ -49,8 +49,8 @@ func (d *document) addDecodeErrors(path string, err error) {
 	}
 }
 
-// convert reads the scalars that YAML lacks, and refuses what has the wrong
-// type. Its errors show a value only where that cannot be a secret.
+// convert parses the scalar types that YAML lacks, and rejects values of the wrong type. Its
+// errors contain a value only where that cannot be a secret.
 func convert(from, to reflect.Value) (any, error) {
 	begin(to)
 	switch to.Interface().(type) {
@@ -69,7 +69,7 @@ func convert(from, to reflect.Value) (any, error) {
 		return expanded, nil
 	}
 	if to.Kind() == reflect.Slice || to.Kind() == reflect.Map {
-		to.SetZero() // replaces the default as a whole, and never writes into it
+		to.SetZero() // replaces the default instead of modifying it
 	}
 	if fits(from, to) {
 		return from.Interface(), nil
@@ -80,8 +80,8 @@ func convert(from, to reflect.Value) (any, error) {
 	return nil, fmt.Errorf("want %s, got %s", wanted(from, to), nameOf(from.Kind()))
 }
 
-// expand returns a section in full that the file may abbreviate; ok reports
-// whether the file did, or the section is kept as it is.
+// expand returns the full form of a section that the file may abbreviate; ok reports whether
+// the file did.
 func expand(from, to reflect.Value) (expanded any, ok bool) {
 	tree, isTree := from.Interface().(map[string]any)
 	switch to.Interface().(type) {
@@ -97,8 +97,7 @@ func expand(from, to reflect.Value) (expanded any, ok bool) {
 	return nil, false
 }
 
-// begin fills an item of a list with those of its defaults that a 0 in the file
-// replaces.
+// begin sets the defaults of a list item that a 0 in the file replaces.
 func begin(to reflect.Value) {
 	switch to.Interface().(type) {
 	case Receiver:
@@ -108,8 +107,8 @@ func begin(to reflect.Value) {
 	}
 }
 
-// listed returns a tree in which a single text stands as a list of one, where
-// the struct has a list.
+// listed returns a copy of a tree in which a single text is a list of one, where the struct
+// has a list.
 func listed(tree map[string]any, t reflect.Type) map[string]any {
 	tree = maps.Clone(tree)
 	for name, field := range fieldsOf(t) {
@@ -130,8 +129,8 @@ func duration(from reflect.Value) (any, error) {
 	return moment.ParseDuration(from.String())
 }
 
-// instant reads a date as its last moment, so that "expires: 2026-12-31" holds
-// on that day.
+// instant parses a time. A date without a time is its last second, so that "expires:
+// 2026-12-31" includes that day.
 func instant(from reflect.Value) (any, error) {
 	if from.Kind() == reflect.String {
 		if t, err := time.Parse(time.RFC3339, from.String()); err == nil {
@@ -144,7 +143,7 @@ func instant(from reflect.Value) (any, error) {
 	return nil, errors.New("want a date such as 2026-12-31 or a time such as 2026-12-31T18:00:00Z")
 }
 
-// bytesIn reads a size such as 512MiB, in bytes.
+// bytesIn parses a size such as 512MiB and returns bytes.
 func bytesIn(text string) (any, error) {
 	n, err := humanize.ParseBytes(text)
 	if err != nil || n > math.MaxInt64 {
@@ -162,7 +161,7 @@ func level(from reflect.Value) (any, error) {
 	return nil, errors.New("want debug, info, warn or error")
 }
 
-// fits tells whether a value of the file can stand in a field.
+// fits reports whether a field can hold a value of the file.
 func fits(from, to reflect.Value) bool {
 	switch {
 	case to.Kind() == reflect.Interface || to.Kind() == reflect.Pointer:
@@ -179,8 +178,8 @@ func fits(from, to reflect.Value) bool {
 
 func isInteger(v reflect.Value) bool { return v.CanInt() || v.CanUint() }
 
-// holdsInteger tells whether an integer is within the range of a field. YAML
-// gives an unsigned one only where it is beyond the signed.
+// holdsInteger reports whether an integer is within the range of a field. YAML decodes an
+// integer as unsigned only if it is too large for a signed one.
 func holdsInteger(from, to reflect.Value) bool {
 	switch {
 	case to.CanInt():

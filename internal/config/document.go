@@ -15,29 +15,29 @@ import (
 	"github.com/driftd/driftd/internal/decode"
 )
 
-// Bounds of a tree; aliases count each time that they are used.
+// Limits of a tree; an alias counts each time it is used.
 const (
 	maxDepth = 50
 	maxNodes = 100_000
 )
 
-// A document is a configuration as a tree of plain values, with the line of
-// every key and list item by path ("sources[0].settings.url").
+// A document is a configuration as a tree of plain values, with the line of every key and
+// list item by path ("sources[0].settings.url").
 type document struct {
-	// name is the file as the user wrote it, or what stands in its place.
+	// name is the file as the user wrote it, or the origin of settings without a file.
 	name string
-	// dir is what relative paths are relative to.
+	// dir is the folder of relative paths.
 	dir   string
 	tree  map[string]any
 	lines map[string]int
-	// origins names what overrides the file, by path.
+	// origins holds the variables and flags that override the file, by path.
 	origins  map[string]string
 	problems []Problem
-	// meant are the paths of keys that a misspelt key stands for: that they are missing
-	// is no second problem.
+	// meant are the paths for which a misspelt key was meant. They are not also reported as
+	// missing.
 	meant map[string]bool
-	// unsure holds "source", "declaration" and the like where a name is missing or
-	// malformed: that others refer to a name which is not there is no second problem.
+	// unsure holds "source", "declaration" and the like if a name is missing or malformed.
+	// References to unknown names are not reported then.
 	unsure map[string]bool
 }
 
@@ -46,7 +46,7 @@ func newDocument(name, dir string) *document {
 		meant: map[string]bool{}, unsure: map[string]bool{}}
 }
 
-// parse reads a file. Where nothing at all can be read of it, tree is nil.
+// parse parses a file. If it has no valid YAML, tree is nil.
 func parse(name, dir string, data []byte) *document {
 	doc := newDocument(name, dir)
 	root, line, err := singleDocument(data)
@@ -59,7 +59,7 @@ func parse(name, dir string, data []byte) *document {
 	r := reader{doc: doc, budget: maxNodes}
 	doc.tree, _ = r.value("", root, 0).(map[string]any)
 	if r.budget < 0 {
-		doc.tree = nil // what is left of it would only mislead
+		doc.tree = nil // a partial tree would cause misleading errors
 	} else if doc.tree == nil {
 		doc.lines[""] = root.Line
 		doc.add("", "want keys and values, such as state_dir: /var/lib/driftd")
@@ -67,8 +67,8 @@ func parse(name, dir string, data []byte) *document {
 	return doc
 }
 
-// singleDocument reads the one document of a file. The line is that of the
-// error, 0 where unknown.
+// singleDocument parses the only document of a file. It also returns the line of the error, 0
+// if unknown.
 func singleDocument(data []byte) (*yaml.Node, int, error) {
 	if line := firstLine(data, func(l []byte) bool { return !utf8.Valid(l) }); line > 0 {
 		return nil, line, errors.New("not UTF-8: save the file as UTF-8")
@@ -93,10 +93,10 @@ func isNull(root *yaml.Node) bool {
 	return len(root.Content) == 0 || root.Content[0].ShortTag() == "!!null"
 }
 
-// syntaxError words an error of the YAML parser for people.
+// syntaxError returns the line and a readable form of an error of the YAML parser.
 func syntaxError(data []byte, err error) (int, error) {
 	if line := firstLine(data, indentedByTab); line > 0 {
-		return line, errors.New("a tab in the indentation: YAML wants spaces")
+		return line, errors.New("a tab in the indentation: use spaces")
 	}
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	m := regexp.MustCompile(`^line (\d+): `).FindStringSubmatch(text)
@@ -115,7 +115,7 @@ func indentedByTab(line []byte) bool {
 	return bytes.ContainsRune(line[:len(line)-len(text)], '\t') && len(text) > 0
 }
 
-// firstLine returns the number of the first line that fits, or 0.
+// firstLine returns the number of the first line for which fits returns true, or 0.
 func firstLine(data []byte, fits func([]byte) bool) int {
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		if fits(line) {
@@ -125,7 +125,7 @@ func firstLine(data []byte, fits func([]byte) bool) int {
 	return 0
 }
 
-// A reader turns nodes into values.
+// A reader converts YAML nodes to values.
 type reader struct {
 	doc    *document
 	budget int
@@ -137,7 +137,7 @@ func (r *reader) value(path string, node *yaml.Node, depth int) any {
 	r.budget--
 	if r.budget < 0 || depth > maxDepth {
 		if r.budget >= -1 {
-			r.doc.add(path, "nested or repeated beyond reason: write it out, without anchors")
+			r.doc.add(path, "nested too deeply, or too large with its aliases: write it out, without anchors")
 		}
 		r.budget = -2
 		return nil
@@ -161,9 +161,9 @@ func (r *reader) mapping(path string, node *yaml.Node, depth int) map[string]any
 		at := child(path, key.Value)
 		switch first := seen[key.Value]; {
 		case key.Kind != yaml.ScalarNode || key.Value == "":
-			r.complain(key, "a key that is no word: put it on a line of its own, as in name: value")
+			r.complain(key, "a key that is not plain text: write it on a line of its own, as in name: value")
 		case key.ShortTag() == "!!merge":
-			r.complain(key, "merge keys (<<) are not read: write the keys out")
+			r.complain(key, "YAML merge keys (<<) are not supported: write the keys out")
 		case first > 0:
 			r.complain(key, fmt.Sprintf("duplicate key %q: line %d has it already, keep one", key.Value, first))
 		default:
@@ -197,16 +197,16 @@ func (r *reader) scalar(node *yaml.Node) any {
 	case "!!bool", "!!int", "!!float":
 		var value any
 		if err := node.Decode(&value); err != nil {
-			r.complain(node, "the value is not what its tag "+tag+" says: remove the tag")
+			r.complain(node, "the value does not have the type of its tag "+tag+": remove the tag")
 		}
 		return value
 	default:
-		r.complain(node, fmt.Sprintf("the tag %q is not read: remove it", tag))
+		r.complain(node, fmt.Sprintf("the tag %q is not supported: remove it", tag))
 		return node.Value
 	}
 }
 
-// complain notes a problem on the line of a node.
+// complain adds a problem with the line of a node.
 func (r *reader) complain(node *yaml.Node, text string) {
 	p := Problem{Where: fmt.Sprintf("%s:%d", r.doc.name, node.Line), Line: node.Line, Text: text}
 	r.doc.problems = append(r.doc.problems, p)

@@ -8,20 +8,20 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// prefix begins the names of the variables of the environment that driftd reads:
-// those of the settings, DRIFTD_CONFIG, which the command line reads, and DRIFTD_TEST_…,
-// which the tests read.
+// prefix is the prefix of the names of all environment variables that driftd reads: those of
+// the settings, DRIFTD_CONFIG, which the command line reads, and DRIFTD_TEST_…, which the
+// tests read.
 const prefix = "DRIFTD_"
 
-// variable returns the variable that sets the value at a path: DRIFTD_SERVER_LISTEN
+// variable returns the name of the variable for the setting at a path: DRIFTD_SERVER_LISTEN
 // for server.listen.
 func variable(path string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 
-// checkEnvironment notes the variables of environ (NAME=VALUE) that begin as
-// driftd's own and set nothing. It shows no value. As for viper, a variable that is
-// empty is not set.
+// checkEnvironment adds a problem for each variable of environ (NAME=VALUE) with driftd's
+// prefix but without a setting. The problems contain no values. As in viper, an empty
+// variable counts as not set.
 func (d *document) checkEnvironment(all []leaf, environ []string) {
 	known, lists := []string{"CONFIG"}, []string{}
 	for _, l := range all {
@@ -40,27 +40,27 @@ func (d *document) checkEnvironment(all []leaf, environ []string) {
 	}
 }
 
-// unknownVariable returns why a variable sets nothing, and what to do. Name and known
-// lack the prefix.
+// unknownVariable returns why a variable has no setting, and a hint. Name and known are
+// without the prefix.
 func unknownVariable(name string, known, lists []string) string {
 	for _, list := range lists {
 		if strings.HasPrefix(prefix+name+"_", variable(list)+"_") {
-			return list + " is a list, which no variable sets: set it in the configuration file"
+			return list + " is a list, and variables cannot set lists: set it in the configuration file"
 		}
 	}
-	const unknown = "no setting has this variable: "
+	const unknown = "no setting corresponds to this variable: "
 	if near, ok := nearest.Word(name, known); ok {
 		return unknown + "did you mean " + prefix + near + "?"
 	}
 	if secret.Name(name) {
 		return unknown + "secrets do not belong in the environment, write it to a file of its own and name that in the configuration file"
 	}
-	return unknown + "remove it, or correct it after docs/configuration.md"
+	return unknown + "remove it, or correct it (docs/configuration.md lists the settings)"
 }
 
-// isServiceLink reports whether Kubernetes set a variable for a service of the pod's
-// namespace: a service named driftd gives each pod DRIFTD_SERVICE_HOST,
-// DRIFTD_SERVICE_PORT, DRIFTD_PORT, DRIFTD_PORT_9797_TCP and more.
+// isServiceLink reports whether Kubernetes sets a variable for a service of the pod's
+// namespace: a service named driftd gives each pod DRIFTD_SERVICE_HOST, DRIFTD_SERVICE_PORT,
+// DRIFTD_PORT, DRIFTD_PORT_9797_TCP and more.
 // https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
 func isServiceLink(name string, environ []string) bool {
 	return slices.ContainsFunc(environ, func(v string) bool {

@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/config"
 )
 
-// TestEveryVariable sets every single value by its variable. A new value whose type
-// no variable can set, or whose variable is that of another, fails here.
+// TestEveryVariable sets every single value by its variable. It fails for a new value whose
+// type a variable cannot set, or whose variable is that of another value.
 func TestEveryVariable(t *testing.T) {
 	t.Setenv("DRIFTD_TEST_BIN", "no setting, and no error")
 	texts := map[string]string{"server.listen": ":1", "server.access.loopback": "nobody", "server.access.oidc.issuer": "https://login.example.org",

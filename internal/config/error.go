@@ -10,20 +10,20 @@ import (
 
 // A Problem is one mistake in the configuration.
 type Problem struct {
-	// Where is "driftd.yaml:12", the name of a variable or of a flag, or what
-	// stands in their place.
+	// Where is "driftd.yaml:12", the name of a variable or of a flag, or the origin of
+	// settings without a file.
 	Where string
-	// Line in the file, from 1; 0 outside of one.
+	// Line is the line in the file, from 1; 0 if the problem is not in a file.
 	Line int
-	// Text says what is wrong and what is right. It shows no value of a
-	// setting: it might be a secret.
+	// Text describes the mistake and how to correct it. It contains no value of a setting,
+	// because that might be a secret.
 	Text string
 }
 
-// An Error is every problem of a configuration, in the order of the file.
+// An Error holds all problems of a configuration, in the order of the file.
 type Error struct{ Problems []Problem }
 
-// Error returns one line a problem.
+// Error returns one line for each problem.
 func (e *Error) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -32,9 +32,8 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Sorted returns an error that is joined of several with the problems of the
-// configuration first, in the order of the file, and the other errors after
-// them.
+// Sorted returns a joined error with the problems of the configuration first, in the order of
+// the file, followed by the other errors.
 func Sorted(err error) error {
 	var all Error
 	others := all.collect(err)
@@ -45,10 +44,9 @@ func Sorted(err error) error {
 	return errors.Join(append([]error{&all}, others...)...)
 }
 
-// collect takes the problems out of joined errors, and returns the errors that
-// are none.
+// collect returns the problems among joined errors, and the other errors.
 func (e *Error) collect(err error) (others []error) {
-	//nolint:errorlint // the tree is walked by hand: each part counts
+	//nolint:errorlint // every error of the tree is visited
 	switch err := err.(type) {
 	case nil:
 	case *Error:
@@ -73,7 +71,7 @@ func (e *Error) sort() {
 	})
 }
 
-// add notes a problem at a path.
+// add adds a problem at a path.
 func (d *document) add(path, format string, args ...any) {
 	where, line := d.where(path)
 	p := Problem{Where: where, Line: line, Text: fmt.Sprintf(format, args...)}
@@ -82,7 +80,7 @@ func (d *document) add(path, format string, args ...any) {
 	}
 }
 
-// err returns the problems in order, or nil.
+// err returns the problems, sorted, or nil.
 func (d *document) err() error {
 	if len(d.problems) == 0 {
 		return nil
@@ -92,8 +90,8 @@ func (d *document) err() error {
 	return e
 }
 
-// where names the place of a path: of what overrides it, or of the nearest key
-// around it that the file has.
+// where returns the place of a path: the name of its override, or the line of the closest
+// enclosing key in the file.
 func (d *document) where(path string) (string, int) {
 	if origin, ok := d.origins[path]; ok {
 		return origin, 0

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Keys lists every key that a configuration may have, without settings'.
+// Keys returns every key of the configuration, without those of settings.
 func Keys() []string { return keys(reflect.TypeFor[Config]()) }
 
 func keys(t reflect.Type) []string {
@@ -25,7 +25,7 @@ func keys(t reflect.Type) []string {
 	return found
 }
 
-// LoadBytes is Load over the content of a file.
+// LoadBytes is Load for the content of a file.
 func LoadBytes(data []byte) (*Config, error) {
 	doc := parse("driftd.yaml", "/etc/driftd", data)
 	if doc.tree == nil {

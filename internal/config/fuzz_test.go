@@ -16,7 +16,7 @@ func FuzzLoad(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(example))
-	for _, seed := range []string{"", minimal, "a: &a [*a]", told + "  routes: [{match: {source: prod, label: {a.b: \"*\"}}, receivers: [ops], repeat: 1d}]\n", "\t", "? [x]\n: y", bomb(), "sources: [{settings: {a.b: 1, a[0]: 2}}]", head + "    rules: [{file: ~}, 3]\n"} {
+	for _, seed := range []string{"", minimal, "a: &a [*a]", notifying + "  routes: [{match: {source: prod, label: {a.b: \"*\"}}, receivers: [ops], repeat: 1d}]\n", "\t", "? [x]\n: y", bomb(), "sources: [{settings: {a.b: 1, a[0]: 2}}]", head + "    rules: [{file: ~}, 3]\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content string) {

@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// checkKeys notes every key of a tree that the type does not know.
+// checkKeys adds a problem for every key of a tree without a field in the type.
 func (d *document) checkKeys(path string, tree any, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -64,7 +64,7 @@ func fieldsOf(t reflect.Type) map[string]reflect.StructField {
 	return fields
 }
 
-// unknownKey says what to write instead of a key.
+// unknownKey returns the problem of an unknown key, with a hint.
 func unknownKey(path, key string, valid []string) string {
 	text := fmt.Sprintf("unknown key %q", key)
 	if path == "" && key == "reconcile" {
@@ -77,12 +77,12 @@ func unknownKey(path, key string, valid []string) string {
 		return fmt.Sprintf("%s: did you mean %q?", text, near)
 	}
 	if len(valid) == 0 {
-		return text + ": nothing is to be set here, remove it"
+		return text + ": there are no settings here, remove it"
 	}
 	return text + ": want one of " + strings.Join(valid, ", ")
 }
 
-// secretFile names the key that takes the file of a secret.
+// secretFile returns a hint with the key that takes the name of a secret's file.
 func secretFile(key string, valid []string) string {
 	if slices.Contains(valid, key+"_file") {
 		return fmt.Sprintf(" and name that in %q", key+"_file")

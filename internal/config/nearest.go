@@ -7,7 +7,7 @@ import (
 	"github.com/driftd/driftd/internal/nearest"
 )
 
-// oneOf words a wrong name: the nearest right one, or all of them.
+// oneOf returns a hint for a wrong name: the most similar valid one, or all of them.
 func oneOf(word string, valid []string) string {
 	if near, ok := nearest.Word(word, valid); ok {
 		return fmt.Sprintf("did you mean %q?", near)

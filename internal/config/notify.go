@@ -6,136 +6,129 @@ import (
 	"github.com/driftd/driftd/internal/moment"
 )
 
-// Match says which findings are meant: all that is given must fit, and of a
-// list one is enough. Everything but verdict and severity is a glob.
+// Match selects findings: all given lists must match, and a list matches if one of its items
+// does. All items except verdicts and severities are glob patterns.
 type Match struct {
-	// Source fits the source's name.
+	// Source matches the source's name.
 	Source []string `mapstructure:"source"`
-	// Kind fits the kind, as in kubernetes/*.
+	// Kind matches the kind, as in kubernetes/*.
 	Kind []string `mapstructure:"kind"`
-	// Resource fits the resource, as in shop/*.
+	// Resource matches the resource, as in shop/*.
 	Resource []string `mapstructure:"resource"`
-	// Namespace fits the namespace.
+	// Namespace matches the namespace.
 	Namespace []string `mapstructure:"namespace"`
-	// Declaration fits the declaration's name.
+	// Declaration matches the declaration's name.
 	Declaration []string `mapstructure:"declaration"`
-	// Verdict is one of the verdicts, in full.
+	// Verdict is the full name of a verdict.
 	Verdict []string `mapstructure:"verdict"`
 	// Severity is one of critical, high, medium, low or info.
 	Severity []string `mapstructure:"severity"`
-	// Owner fits whom the owners' rules name; it stands in routes only.
+	// Owner matches the owner that the owner rules set; it is valid in routes only.
 	Owner []string `mapstructure:"owner"`
-	// Label fits labels of the object by name, tags too.
+	// Label matches the object's labels and tags by name.
 	Label map[string]string `mapstructure:"label"`
 }
 
-// An OwnerRule names who answers for what it fits.
+// An OwnerRule sets the owner of the findings that it matches.
 type OwnerRule struct {
-	// Match says for which findings.
+	// Match selects the findings.
 	Match Match `mapstructure:"match"`
-	// Owner is who answers for them, in words that people know.
+	// Owner is the person or team responsible.
 	Owner string `mapstructure:"owner"`
 }
 
-// Notify says who is told of findings.
+// Notify configures notifications.
 type Notify struct {
-	// URL is where people reach driftd's pages; "" means that messages have no
-	// links.
+	// URL is the public URL of driftd's pages; "" means that messages have no links.
 	URL string `mapstructure:"url"`
-	// UncheckedAfter is how long a finding may be unchecked before somebody is
-	// told.
+	// UncheckedAfter is how long a finding is unchecked before it is notified.
 	UncheckedAfter time.Duration `mapstructure:"unchecked_after"`
-	// GroupWindow is how long findings join a message that was sent already.
+	// GroupWindow is how long after a message findings are added to that message.
 	GroupWindow time.Duration `mapstructure:"group_window"`
-	// Receivers are the places where people are told. They have distinct names.
+	// Receivers are the places to which messages are sent. They have distinct names.
 	Receivers []Receiver `mapstructure:"receivers"`
-	// Routes are tried in order. Without any, every receiver is told of
-	// everything but what is for information.
+	// Routes are tried in order. Without any, every receiver gets all findings except those of
+	// severity info.
 	Routes []Route `mapstructure:"routes"`
 }
 
-// A Receiver is one place where people are told. Its Settings belong to its
-// type.
+// A Receiver is one place to which messages are sent. Its Settings depend on its type.
 type Receiver struct {
-	// Name is yours to choose, of letters, digits, dots, dashes and underscores.
-	// What was told is kept by it.
+	// Name identifies the receiver, of letters, digits, dots, dashes and underscores. Sent
+	// messages are stored under it.
 	Name string `mapstructure:"name"`
-	// Type is the kind of place: alertmanager, shoutrrr, slack or webhook.
+	// Type is the protocol: alertmanager, shoutrrr, slack or webhook.
 	Type string `mapstructure:"type"`
-	// Rate bounds how many messages it gets.
+	// Rate limits the number of messages.
 	Rate Rate `mapstructure:"rate"`
-	// QuietHours are when it is told only of what is as bad as its exceptions
-	// say.
+	// QuietHours is a part of the day in which only findings of the severities in its
+	// exceptions are sent.
 	QuietHours QuietHours `mapstructure:"quiet_hours"`
-	// Digest is the time of day of a daily summary, "09:00"; without it there is
-	// none.
+	// Digest is the time of day of a daily summary, "09:00"; without it there is none.
 	Digest string `mapstructure:"digest"`
-	// Timezone is that of quiet hours and digest, as in "Europe/Berlin"; without
-	// it, the machine's.
+	// Timezone is the time zone of quiet hours and digest, as in "Europe/Berlin"; without it,
+	// the machine's.
 	Timezone string `mapstructure:"timezone"`
-	// Settings belong to the type; see its section below.
+	// Settings depend on the type; see its section below.
 	Settings `mapstructure:"settings"`
 }
 
-// Rate bounds how many messages a receiver gets.
+// Rate limits the number of messages to a receiver.
 type Rate struct {
-	// Messages is how many there may be within that time, and then one that says
-	// how many more; 0 is no bound.
+	// Messages is the maximum number of messages within the period; one more then reports how
+	// many were held back. 0 means no limit.
 	Messages int `mapstructure:"messages"`
-	// Per is the time in which they are counted.
+	// Per is the period.
 	Per time.Duration `mapstructure:"per"`
 }
 
-// QuietHours are a part of the day; From and To are times of day, "22:00", and
-// the part may go over midnight.
+// QuietHours is a part of the day; From and To are times of day, "22:00". It may include
+// midnight.
 type QuietHours struct {
-	// From is the time of day at which they begin, "22:00".
+	// From is the time of day at which it begins, "22:00".
 	From string `mapstructure:"from"`
-	// To is the time of day at which they end, on the next day where it is
-	// earlier.
+	// To is the time of day at which it ends, on the next day if it is earlier than From.
 	To string `mapstructure:"to"`
-	// Days are those on which it begins: mon, tue …; without any, all of them.
+	// Days are the days on which it begins: mon, tue …; without any, every day.
 	Days []string `mapstructure:"days"`
-	// Except are severities that are told all the same, with those that are worse.
+	// Except are severities that are sent during quiet hours; more severe findings are sent
+	// too.
 	Except []string `mapstructure:"except"`
 }
 
-// A Route sends the findings that it fits to receivers; the first that fits
-// counts, unless it says to continue.
+// A Route sends the findings that it matches to receivers; the first route that matches
+// applies, unless it sets continue.
 type Route struct {
-	// Match says which findings; without it, all.
+	// Match selects the findings; without it, all.
 	Match Match `mapstructure:"match"`
-	// Receivers are the names of those that are told.
+	// Receivers are the names of the receivers.
 	Receivers []string `mapstructure:"receivers"`
-	// Continue lets the next routes be tried as well.
+	// Continue makes driftd try the next routes as well.
 	Continue bool `mapstructure:"continue"`
-	// GroupBy is what findings of one message have in common: cause, source,
+	// GroupBy lists the properties by which findings are grouped into messages: cause, source,
 	// declaration, kind, namespace, resource, verdict, severity, owner, actor.
 	GroupBy []string `mapstructure:"group_by"`
-	// Repeat is how long after the last word on open findings they are called to
-	// mind; 0 means never.
+	// Repeat is the time between the last message on open findings and a reminder; 0 means no
+	// reminders.
 	Repeat *time.Duration `mapstructure:"repeat"`
 }
 
-// DefaultRepeat is the Repeat of a route that says nothing of it, so that none
-// is nil.
+// DefaultRepeat is the Repeat of a route that sets none, so that no route has nil.
 const DefaultRepeat = moment.Day
 
-// A Trigger lets another system ask for a scan, with a signed request.
+// A Trigger is a webhook that starts a scan. Its requests are signed.
 type Trigger struct {
-	// Name is yours to choose: requests go to /hooks/NAME.
+	// Name is part of the path: requests go to /hooks/NAME.
 	Name string `mapstructure:"name"`
-	// Type says how requests are signed: github, gitlab, gitea, forgejo, netbox
-	// or standard.
+	// Type is the signature scheme: github, gitlab, gitea, forgejo, netbox or standard.
 	Type string `mapstructure:"type"`
-	// SecretFile holds the secret that both sides know. It is read at each
-	// request.
+	// SecretFile holds the shared secret. It is read for each request.
 	SecretFile string `mapstructure:"secret_file" path:"true"`
-	// Sources are the names of those that are read then; without sources and
-	// declarations, everything is.
+	// Sources are the names of the sources to scan; without sources and declarations,
+	// everything is scanned.
 	Sources []string `mapstructure:"sources"`
-	// Declarations are the names of those that are read then.
+	// Declarations are the names of the declarations to read.
 	Declarations []string `mapstructure:"declarations"`
-	// MinInterval is the least time between two scans that it makes.
+	// MinInterval is the minimum time between two scans that the trigger starts.
 	MinInterval time.Duration `mapstructure:"min_interval"`
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/driftd/driftd/internal/config"
 )
 
-// told is a configuration with a declaration and two receivers; lines of the
-// notify section come after it, from 5 on.
-const told = minimal + "declarations: [{name: shop, type: manifests, governs: [prod]}]\nnotify:\n  receivers: [{name: ops, type: slack}, {name: mail, type: shoutrrr}]\n"
+// notifying is a configuration with a declaration and two receivers; further lines of the
+// notify section begin at line 5.
+const notifying = minimal + "declarations: [{name: shop, type: manifests, governs: [prod]}]\nnotify:\n  receivers: [{name: ops, type: slack}, {name: mail, type: shoutrrr}]\n"
 
 func TestNotifyProblems(t *testing.T) {
 	t.Parallel()
@@ -24,16 +24,16 @@ func TestNotifyProblems(t *testing.T) {
 			reason:  "somebody answers, and who comes first counts",
 			content: minimal + "owners:\n- {match: {source: prod}}\n- {match: {owner: a}, owner: b}\n- {owner: c}\n- {match: {kind: Job.batch}, owner: d}\n",
 			want: []string{
-				`3: an owner rule without an owner: name who answers, as in owner: team-shop`,
-				`4: an owner rule cannot match owners: it says who they are`,
-				`6: this owner rule is never tried: the one on line 5 fits everything, move that to the end`,
+				`3: an owner rule without an owner: add one, as in owner: team-shop`,
+				`4: an owner rule cannot match owners: remove owner from its match`,
+				`6: this owner rule is never reached: the one on line 5 matches everything, move that to the end`,
 			},
 		},
 		"match": {
 			reason:  "a typo in a match would tell nobody",
-			content: told + "  routes:\n  - match:\n      source: prdo\n      declaration: [shp, \"s*\"]\n      verdict: [chnged, in-sync]\n      severity: Critical\n      owner: team-sohp\n      kind: [\"\"]\n      resource: 'a\\'\n      lable: {a: b}\n    receivers: [ops]\nowners: [{match: {label: {a.b/c: \"[\"}}, owner: team-shop}]\n",
+			content: notifying + "  routes:\n  - match:\n      source: prdo\n      declaration: [shp, \"s*\"]\n      verdict: [chnged, in-sync]\n      severity: Critical\n      owner: team-sohp\n      kind: [\"\"]\n      resource: 'a\\'\n      lable: {a: b}\n    receivers: [ops]\nowners: [{match: {label: {a.b/c: \"[\"}}, owner: team-shop}]\n",
 			want: []string{
-				`4: receiver "mail" is told nothing: no route names it, add it to one or remove it`,
+				`4: receiver "mail" gets no notifications: add it to a route or remove it`,
 				`7: match of an unknown source "prdo": did you mean "prod"?`,
 				`8: match of an unknown declaration "shp": did you mean "shop"?`,
 				`9: unknown verdict "chnged": did you mean "changed"?`,
@@ -55,42 +55,42 @@ func TestNotifyProblems(t *testing.T) {
 			want: []string{
 				`3: match of an unknown source "prdo": did you mean "prod"?`,
 				`4: unknown severity "lwo": did you mean "low"?`,
-				`5: a severity rule without a match would rate everything: give it a source, kind, namespace, labels, path, verdict or actor`,
-				`6: a severity rule without a reason: say in words why, as in reason: a sandbox`,
+				`5: a severity rule without a match would apply to everything: give it a source, kind, namespace, labels, path, verdict or actor`,
+				`6: a severity rule without a reason: add one, as in reason: a sandbox`,
 				`7: a severity rule without a severity: name it, as in set: low`,
 				`8: unknown key "label": did you mean "labels"?`,
-				`9: this rule can never fit: a finding that is missing or unmanaged has no fields, remove the path`,
+				`9: this rule can never match, because findings with the verdict missing or unmanaged have no fields: remove the path`,
 				`10: an empty pattern: fill it or remove it`,
 				`10: pattern "[": the brackets do not close, or the end is a backslash`,
 				`10: pattern "a\\": the brackets do not close, or the end is a backslash`,
 				`10: unknown verdict "gone": want one of conflict, missing, changed, bypassed, disputed, undeclared, unmanaged, moved, pending-restart, pending, codified, unchecked`,
-				`12: this severity rule is never tried: the one on line 11 fits everything, move that to the end`,
+				`12: this severity rule is never reached: the one on line 11 matches everything, move that to the end`,
 			},
 		},
 		"types of a match": {
 			reason:  "a text is a list of one, and nothing else is",
-			content: told + "  routes:\n  - {match: {source: prod}, receivers: [ops]}\n  - {match: prod, receivers: [ops]}\n  - {match: {source: 5, label: [a]}, receivers: [ops]}\n",
+			content: notifying + "  routes:\n  - {match: {source: prod}, receivers: [ops]}\n  - {match: prod, receivers: [ops]}\n  - {match: {source: 5, label: [a]}, receivers: [ops]}\n",
 			want: []string{
-				`4: receiver "mail" is told nothing: no route names it, add it to one or remove it`,
+				`4: receiver "mail" gets no notifications: add it to a route or remove it`,
 				`7: match: want keys and values, got text`,
 				`8: label: want keys and values, got a list`,
 				`8: source: want a list, got a whole number`,
-				`8: this route is never tried: the one on line 7 fits everything, move that to the end`,
+				`8: this route is never reached: the one on line 7 matches everything, move that to the end`,
 			},
 		},
 		"routes": {
 			reason:  "a route leads somewhere",
-			content: told + "  routes:\n  - {match: {source: prod}}\n  - {match: {kind: \"*\"}, receivers: [osp, ops, ops], continue: true, repeat: -1h}\n  - {match: {source: \"*\", owner: [\"*\"]}, receivers: [ops], group_by: [cuase, kind]}\n  - {match: {severity: high}, receivers: [mail]}\n  -\n",
+			content: notifying + "  routes:\n  - {match: {source: prod}}\n  - {match: {kind: \"*\"}, receivers: [osp, ops, ops], continue: true, repeat: -1h}\n  - {match: {source: \"*\", owner: [\"*\"]}, receivers: [ops], group_by: [cuase, kind]}\n  - {match: {severity: high}, receivers: [mail]}\n  -\n",
 			want: []string{
 				`6: a route without receivers: name them, as in receivers: [ops]`,
 				`7: receiver "ops" twice: name it once`,
 				`7: repeat: want a duration that is not negative`,
 				`7: unknown receiver "osp": did you mean "ops"?`,
 				`8: unknown group_by "cuase": did you mean "cause"?`,
-				`9: this route is never tried: the one on line 8 fits everything, move that to the end`,
+				`9: this route is never reached: the one on line 8 matches everything, move that to the end`,
 				`10: a route without receivers: name them, as in receivers: [ops]`,
 				`10: an empty list item: fill it or remove the dash`,
-				`10: this route is never tried: the one on line 8 fits everything, move that to the end`,
+				`10: this route is never reached: the one on line 8 matches everything, move that to the end`,
 			},
 		},
 		"receivers": {
@@ -98,7 +98,7 @@ func TestNotifyProblems(t *testing.T) {
 			content: minimal + "notify:\n  receivers:\n  - {name: ops, type: slack}\n  - {name: ops, type: slack}\n  - {name: mail}\n  - {type: webhook}\n  - {name: a b, type: webhook, setings: {}}\n",
 			want: []string{
 				`5: duplicate receiver name "ops": line 4 has it already`,
-				`6: receiver "mail" has no type: say what it is, as in type: slack`,
+				`6: receiver "mail" has no type: add one, as in type: slack`,
 				`7: a receiver without a name: give it one`,
 				`8: receiver name "a b": want letters, digits, dots, dashes and underscores, a letter or digit first, at most 100`,
 				`8: unknown key "setings": did you mean "settings"?`,
@@ -108,7 +108,7 @@ func TestNotifyProblems(t *testing.T) {
 			reason:  "times of day, timezones and rates are real ones",
 			content: minimal + "notify:\n  receivers:\n  - name: ops\n    type: slack\n    rate: {messages: -1, per: 0}\n    timezone: Europe/Berln\n    digest: 9:00\n    quiet_hours:\n      from: \"24:00\"\n      to: seven\n      days: [monday, mno]\n      except: [worst]\n",
 			want: []string{
-				`6: messages: want a number from 0, which means no bound`,
+				`6: messages: want a number from 0, which means no limit`,
 				`6: per: want a duration above zero, such as 10m`,
 				`7: unknown timezone "Europe/Berln": want a name such as Europe/Berlin or UTC`,
 				`8: time of day "9:00": want one from 00:00 to 23:59, such as 09:00`,
@@ -123,9 +123,9 @@ func TestNotifyProblems(t *testing.T) {
 			reason:  "half of them, or none of the day, is a mistake",
 			content: minimal + "notify:\n  receivers:\n  - {name: a, type: t, quiet_hours: {from: \"22:00\"}}\n  - {name: b, type: t, quiet_hours: {from: \"07:00\", to: \"07:00\"}}\n  - {name: c, type: t, quiet_hours: {except: [high]}}\n",
 			want: []string{
-				`4: quiet_hours: say when they begin and end, as in from: "22:00" and to: "07:00"`,
-				`5: quiet hours from 07:00 to 07:00: is that never or always? Write other times, or remove them`,
-				`6: quiet_hours: say when they begin and end, as in from: "22:00" and to: "07:00"`,
+				`4: quiet_hours: add the times, as in from: "22:00" and to: "07:00"`,
+				`5: quiet hours from 07:00 to 07:00: the times must differ: change one, or remove quiet_hours`,
+				`6: quiet_hours: add the times, as in from: "22:00" and to: "07:00"`,
 			},
 		},
 		"notify": {
@@ -139,7 +139,7 @@ func TestNotifyProblems(t *testing.T) {
 		},
 		"triggers": {
 			reason:  "a trigger without a secret is everybody's",
-			content: told + "triggers:\n- {name: push, type: githb, secret_file: a, sources: [prdo], declarations: [shop, shop]}\n- {name: push, type: gitlab, secret: hunter2, min_interval: -1s}\n- {}\n",
+			content: notifying + "triggers:\n- {name: push, type: githb, secret_file: a, sources: [prdo], declarations: [shop, shop]}\n- {name: push, type: gitlab, secret: hunter2, min_interval: -1s}\n- {}\n",
 			want: []string{
 				`6: declaration "shop" twice: name it once`,
 				`6: unknown source "prdo": did you mean "prod"?`,
@@ -148,7 +148,7 @@ func TestNotifyProblems(t *testing.T) {
 				`7: min_interval: want a duration that is not negative`,
 				`7: unknown key "secret": secrets do not belong in this file, write it to a file of its own and name that in "secret_file"`,
 				`8: a trigger without a name and a type: give it both`,
-				`8: a trigger without secret_file: everybody could make it scan, name the file of its secret`,
+				`8: a trigger without secret_file: name the file of its secret, unsigned requests are not accepted`,
 			},
 		},
 	}
@@ -165,11 +165,11 @@ func TestNotifyProblems(t *testing.T) {
 	}
 }
 
-// TestBrokenRoute reads what a broken file says, as config check does to name
-// all problems at once.
+// TestBrokenRoute calls a method on the configuration of a broken file, as config check does
+// to report all problems at once.
 func TestBrokenRoute(t *testing.T) {
 	t.Parallel()
-	c, err := config.Load(write(t, told+"  routes: [3, ~]\n"), nil)
+	c, err := config.Load(write(t, notifying+"  routes: [3, ~]\n"), nil)
 	if err == nil || c == nil {
 		t.Fatalf("Load() = %v, %v; want both", c, err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/viper"
 )
 
-// overlay puts the values of the environment and of the flags over those of the
-// file; a flag wins over a variable. Only single values can be overridden.
+// overlay replaces values of the file by those of the environment and of the flags; a flag
+// has precedence over a variable. Lists cannot be overridden.
 func (d *document) overlay(flags *pflag.FlagSet) error {
 	v := viper.New()
 	v.SetEnvPrefix(strings.TrimSuffix(prefix, "_"))
@@ -45,7 +45,7 @@ func (d *document) overlay(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// flagName returns the flag of a path: "server-listen" for server.listen.
+// flagName returns the name of the flag for a path: "server-listen" for server.listen.
 func flagName(path string) string { return strings.NewReplacer(".", "-", "_", "-").Replace(path) }
 
 // A leaf is a single value of the configuration, or a list.
@@ -56,7 +56,7 @@ type leaf struct {
 
 func (l leaf) isList() bool { return l.field.Type.Kind() == reflect.Slice }
 
-// leaves lists the single values and the lists of a struct, by path.
+// leaves returns the single values and the lists of a struct, by path.
 func leaves(path string, t reflect.Type) []leaf {
 	var found []leaf
 	for name, field := range fieldsOf(t) {
@@ -71,7 +71,7 @@ func leaves(path string, t reflect.Type) []leaf {
 	return found
 }
 
-// overrides lists what the environment and the flags set, by path.
+// overrides returns the values of the environment and the flags, by path.
 func (d *document) overrides() []string {
 	var all []string
 	for path, origin := range d.origins {
@@ -81,8 +81,8 @@ func (d *document) overrides() []string {
 	return all
 }
 
-// put writes a value of the environment or of a flag into the tree. Where the file has
-// something else than a map around it, that stays, and decode adds a problem.
+// put writes a value of the environment or of a flag into the tree. If the file has something
+// other than a map at an enclosing key, put leaves it in place, and decode adds a problem.
 func (d *document) put(s leaf, text string) {
 	value := any(text)
 	if n, err := strconv.Atoi(text); err == nil && s.field.Type.Kind() == reflect.Int {

@@ -11,8 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/credential"
 )
 
-// resolve makes the paths absolute in every field of v that is tagged
-// `path:"true"`.
+// resolve makes the paths absolute in every field of v with the tag `path:"true"`.
 func (d *document) resolve(path string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -53,14 +52,14 @@ func (d *document) resolvePath(path string, v reflect.Value) {
 	}
 }
 
-// checkNoPattern notes the paths that look like patterns, which the setting does
-// not take, and lead to nothing.
+// checkNoPattern adds a problem for each path that looks like a pattern and does not exist,
+// if the setting takes no patterns.
 func (d *document) checkNoPattern(path string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		if file := v.String(); strings.ContainsAny(file, "*?[") && !strings.Contains(file, "://") {
 			if _, err := os.Lstat(file); err != nil {
-				d.add(path, "%s takes no patterns, and nothing has this very name: name one file or folder", path[strings.LastIndex(path, ".")+1:])
+				d.add(path, "%s does not support patterns, and no file or folder has this exact name: name one", path[strings.LastIndex(path, ".")+1:])
 			}
 		}
 	case reflect.Slice:
@@ -70,10 +69,10 @@ func (d *document) checkNoPattern(path string, v reflect.Value) {
 	}
 }
 
-// absolute returns a file's path, relative ones below dir, or below the
-// working folder where dir is "". "~/" is the user's home, a bare name the
-// service's credential of that name where there is one, or what would be one
-// for the service. What is empty or a URL stays.
+// absolute returns the absolute path of a file. A relative path is relative to dir, or to the
+// working folder if dir is "". "~/" is the user's home. A bare name is first looked up among
+// the service's credentials, then among those that the service would get. An empty path and a
+// URL are returned unchanged.
 func absolute(file, dir string) (string, error) {
 	if found, ok := credential.Find(file); ok {
 		return found, nil
@@ -92,7 +91,7 @@ func absolute(file, dir string) (string, error) {
 	}
 	folder, err := os.UserHomeDir()
 	if err != nil {
-		return "", errors.New("~/ stands for no folder: HOME is not set, write the whole path")
+		return "", errors.New("~/ cannot be expanded, because HOME is not set: write the whole path")
 	}
 	return filepath.Join(folder, below), nil
 }

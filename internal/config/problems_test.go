@@ -22,12 +22,12 @@ func TestProblems(t *testing.T) {
 			want:    []string{`2: unknown key "shedule": did you mean "schedule"?`},
 		},
 		"sizes": {
-			reason: "a look needs some memory, and no more than all together",
+			reason: "a scan has a minimum of memory, and a maximum of the total",
 			content: "max_memory: 256MiB\nschedule: {max_memory: 1KiB}\nsources:\n- {name: a, type: kubernetes, max_memory: 1GiB}\n" +
 				"- {name: b, type: kubernetes, max_memory: lots}\n- {name: c, type: kubernetes, max_memory: -5}\n",
 			want: []string{
 				"2: max_memory: want 16 MiB or more",
-				"4: max_memory: 1.0 GiB is more than the 256 MiB of max_memory at the top of the file, which is for all together: raise that too",
+				"4: max_memory: 1.0 GiB is more than the total of 256 MiB that max_memory at the top of the file allows: raise that too",
 				"5: max_memory: want a size such as 512MiB, or a number of bytes",
 				"6: max_memory: want 16 MiB or more",
 			},
@@ -38,17 +38,17 @@ func TestProblems(t *testing.T) {
 			want:    []string{`2: unknown key "destination": want one of format, level`},
 		},
 		"upper case": {
-			reason:  "keys have one spelling",
+			reason:  "keys are case-sensitive",
 			content: minimal + "State_Dir: x\n",
 			want:    []string{`2: unknown key "State_Dir": did you mean "state_dir"?`},
 		},
 		"unknown key without a value": {
-			reason:  "an empty value hides no typo",
+			reason:  "an unknown key without a value is reported as well",
 			content: minimal + "shedule:\n",
 			want:    []string{`2: unknown key "shedule": did you mean "schedule"?`},
 		},
 		"deep unknown keys": {
-			reason:  "lists are looked into, and all is said at once",
+			reason:  "keys within lists are checked, and all problems are reported at once",
 			content: "sources:\n- name: prod\n  type: kubernetes\n  evry: 5m\n- name: edge\n  typ: kubernetes\n",
 			want: []string{
 				`4: unknown key "evry": did you mean "every"?`,
@@ -56,32 +56,32 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		"misspelt name": {
-			reason:  "that others refer to the name is no second problem",
+			reason:  "references to the name are not reported",
 			content: "sources:\n- {nam: prod, type: kubernetes}\ndeclarations:\n- {name: shop, type: manifests, governs: [prod]}\nignore:\n- {source: prod, reason: r}\n",
 			want:    []string{`2: unknown key "nam": did you mean "name"?`},
 		},
 		"malformed name": {
-			reason:  "that others refer to what it should be is no second problem",
+			reason:  "references to the intended name are not reported",
 			content: "sources:\n- {name: p rod, type: kubernetes}\nowners:\n- {match: {source: [prod]}, owner: a}\n",
 			want:    []string{`2: source name "p rod": want letters, digits, dots, dashes and underscores, a letter or digit first, at most 100`},
 		},
 		"misspelt list": {
-			reason:  "nothing is known of the names in it",
+			reason:  "the names in it are unknown",
 			content: "surces:\n- {name: prod, type: kubernetes}\ndeclarations:\n- {name: shop, type: manifests, governs: [prod]}\n",
 			want:    []string{`1: unknown key "surces": did you mean "sources"?`},
 		},
 		"misspelt receiver": {
-			reason:  "a route that names it is no second problem",
+			reason:  "a route that names it is not reported",
 			content: minimal + "notify:\n  receivers: [{nam: ops, type: slack}]\n  routes: [{receivers: [ops]}]\n",
 			want:    []string{`3: unknown key "nam": did you mean "name"?`},
 		},
 		"misspelt owner": {
-			reason:  "a route for the owner is no second problem",
+			reason:  "a route for the owner is not reported",
 			content: minimal + "owners: [{ownr: shop}]\nnotify:\n  receivers: [{name: ops, type: slack}]\n  routes: [{match: {owner: [shop]}, receivers: [ops]}]\n",
 			want:    []string{`2: unknown key "ownr": did you mean "owner"?`},
 		},
 		"later version": {
-			reason:  "what the design names is not accepted in silence",
+			reason:  "keys of planned features are rejected",
 			content: minimal + "notify: {}\nreconcile: {}\n",
 			want:    []string{`3: unknown key "reconcile": this version of driftd does not support it, remove it`},
 		},
@@ -104,7 +104,7 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		"durations": {
-			reason:  "time does not run backwards, and a number needs a unit",
+			reason:  "a duration is not negative, and a number needs a unit",
 			content: minimal + "schedule:\n  every: 0s\n  jitter: -1s\n  timeout: 30\nretention: {max_age: -1d}\n",
 			want: []string{
 				`3: every: want a duration above zero, such as 5m`,
@@ -114,7 +114,7 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		"retention": {
-			reason:  "nothing is kept less than not at all",
+			reason:  "limits are not negative",
 			content: minimal + "retention: {max_runs: -1, max_run_bytes: -1}\n",
 			want: []string{
 				`2: max_run_bytes: want a number of bytes from 0, which means all`,
@@ -122,7 +122,7 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		"durations of a source": {
-			reason:  "a source's own schedule counts by the same rules",
+			reason:  "the schedule of a source follows the same rules",
 			content: "sources: [{name: prod, type: kubernetes, every: -1m}]\ndeclarations: [{name: d, type: manifests, governs: [prod], timeout: -1m}]\n",
 			want: []string{
 				`1: every: want a duration that is not negative`,
@@ -148,7 +148,7 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		"names": {
-			reason:  "names are names of folders and labels, too",
+			reason:  "names become names of folders and labels",
 			content: "sources:\n- {name: pr/od, type: t}\n- {name: .., type: t}\n- {name: prod, type: t}\n- {name: prod, type: t}\n- {type: t}\n- {}\n",
 			want: []string{
 				`2: source name "pr/od": want letters, digits, dots, dashes and underscores, a letter or digit first, at most 100`,
@@ -159,7 +159,7 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		"governs": {
-			reason:  "a declaration speaks of sources that exist",
+			reason:  "a declaration governs sources that exist",
 			content: minimal + "declarations:\n- {name: a, type: t, governs: [prd]}\n- {name: b, type: t}\n- {name: c, type: t, governs: [prod, prod]}\n",
 			want: []string{
 				`3: declaration "a" governs an unknown source "prd": did you mean "prod"?`,
@@ -167,40 +167,40 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		"ignore": {
-			reason:  "a rule hides something, says why, and ends some day",
+			reason:  "a rule needs a pattern, a reason and a valid end",
 			content: minimal + "ignore:\n- {reason: noise}\n- {source: prdo, reason: \" \"}\n- {source: \"p*\", reason: noise, expires: soon}\n- {value: \"[a\", reason: noise}\n",
 			want: []string{
 				`3: an ignore rule without a pattern would hide everything: give it a source, kind, resource, path or value`,
-				`4: an ignore rule without a reason: say in words why, as in reason: scaled by hand during the sale`,
+				`4: an ignore rule without a reason: add one, as in reason: scaled by hand during the sale`,
 				`4: ignore rule of an unknown source "prdo": did you mean "prod"?`,
 				`5: expires: want a date such as 2026-12-31 or a time such as 2026-12-31T18:00:00Z`,
 				`6: pattern "[a": the brackets do not close, or the end is a backslash`,
 			},
 		},
 		"controllers": {
-			reason:  "an empty manager would fit nobody",
+			reason:  "an empty manager would match no writer",
 			content: minimal + "kubernetes: {controllers: [\"\"]}\n",
 			want:    []string{`2: controllers: name the writer, a field manager or a user of the audit log`},
 		},
 		"empty file": {
-			reason:  "an empty file is no intention",
+			reason:  "an empty file is a mistake",
 			content: "",
 			want:    []string{`the file is empty: name at least one source under sources: (config.example.yaml shows how)`},
 		},
 		"comments only": {
-			reason:  "so is one of comments",
+			reason:  "a file of comments is empty",
 			content: "# nothing\n---\n",
 			want:    []string{`the file is empty: name at least one source under sources: (config.example.yaml shows how)`},
 		},
 		"no sources": {
-			reason:  "there is nothing to look at",
+			reason:  "a configuration needs a source or a declaration",
 			content: "state_dir: /var/lib/driftd\n",
-			want:    []string{`no sources and no declarations: name at least one live system to look at`},
+			want:    []string{`no sources and no declarations: name at least one live system`},
 		},
 		"empty sources": {
-			reason:  "an empty list is no source either",
+			reason:  "an empty list has no source",
 			content: "sources: []\n",
-			want:    []string{`1: no sources and no declarations: name at least one live system to look at`},
+			want:    []string{`1: no sources and no declarations: name at least one live system`},
 		},
 		"list": {
 			reason:  "the file is a map",
@@ -208,17 +208,17 @@ func TestProblems(t *testing.T) {
 			want:    []string{`1: want keys and values, such as state_dir: /var/lib/driftd`},
 		},
 		"tab": {
-			reason:  "YAML's own words for a tab help nobody",
+			reason:  "the YAML parser's message for a tab is unclear",
 			content: "sources:\n\t- name: prod\n",
-			want:    []string{`2: a tab in the indentation: YAML wants spaces`},
+			want:    []string{`2: a tab in the indentation: use spaces`},
 		},
 		"syntax": {
-			reason:  "the parser knows the line",
+			reason:  "the parser's line is reported",
 			content: minimal + "log:\n  level: 'info\n",
 			want:    []string{`3: no valid YAML: found unexpected end of stream`},
 		},
 		"syntax without a line": {
-			reason:  "not always",
+			reason:  "the parser reports a line only for some errors",
 			content: minimal + "log: *x\n",
 			want:    []string{`no valid YAML: an alias (*) without an anchor (&): quote a value that begins with *`},
 		},
@@ -228,7 +228,7 @@ func TestProblems(t *testing.T) {
 			want:    []string{`2: not UTF-8: save the file as UTF-8`},
 		},
 		"duplicate keys": {
-			reason:  "which of the two counts?",
+			reason:  "it is unclear which of the two is meant",
 			content: minimal + "log:\n  level: info\n  format: text\n  level: debug\n",
 			want:    []string{`5: duplicate key "level": line 3 has it already, keep one`},
 		},
@@ -238,25 +238,25 @@ func TestProblems(t *testing.T) {
 			want:    []string{`2: a second document begins after ---: a configuration is one document`},
 		},
 		"merge keys": {
-			reason:  "they are no part of YAML 1.2",
+			reason:  "YAML 1.2 does not have them",
 			content: "sources:\n- &a {name: a, type: t}\n- {<<: *a, name: b, type: t}\n",
-			want:    []string{`3: merge keys (<<) are not read: write the keys out`},
+			want:    []string{`3: YAML merge keys (<<) are not supported: write the keys out`},
 		},
 		"odd keys": {
-			reason:  "keys are words",
+			reason:  "keys are plain text",
 			content: minimal + "? [a]\n: b\n",
-			want:    []string{`2: a key that is no word: put it on a line of its own, as in name: value`},
+			want:    []string{`2: a key that is not plain text: write it on a line of its own, as in name: value`},
 		},
 		"tags": {
-			reason:  "tags do not make types",
+			reason:  "tags do not change types",
 			content: minimal + "state_dir: !secret x\nlog: {level: !!int x}\n",
 			want: []string{
-				`2: the tag "!secret" is not read: remove it`,
-				`3: the value is not what its tag !!int says: remove the tag`,
+				`2: the tag "!secret" is not supported: remove it`,
+				`3: the value does not have the type of its tag !!int: remove the tag`,
 			},
 		},
 		"empty item": {
-			reason:  "a forgotten dash is named",
+			reason:  "an empty item is reported",
 			content: "sources:\n- {name: prod, type: t}\n-\n",
 			want: []string{
 				`3: a source without a name and a type: give it both`,
@@ -264,17 +264,17 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		"anchors that explode": {
-			reason:  "a small file may be a large tree",
+			reason:  "a small file can expand to a large tree",
 			content: bomb(),
-			want:    []string{"nested or repeated beyond reason: write it out, without anchors"},
+			want:    []string{"nested too deeply, or too large with its aliases: write it out, without anchors"},
 		},
 		"anchor in itself": {
-			reason:  "a tree without an end",
+			reason:  "the tree is infinite",
 			content: minimal + "ignore: &a [*a]\n",
-			want:    []string{"nested or repeated beyond reason: write it out, without anchors"},
+			want:    []string{"nested too deeply, or too large with its aliases: write it out, without anchors"},
 		},
 		"secret": {
-			reason:  "a secret goes into a file of its own, and not into the error",
+			reason:  "a secret belongs in a file of its own, and is not in the error",
 			content: minimal + "api_token: hunter2\n",
 			want:    []string{`2: unknown key "api_token": secrets do not belong in this file, write it to a file of its own`},
 		},
@@ -292,8 +292,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// checkProblems compares the lines of an error with the wanted ones, which
-// lack the file's name; "beyond reason" may come on any line.
+// checkProblems compares the lines of an error with the wanted ones, which are without the
+// file's name; the line of "nested too deeply" is not compared.
 func checkProblems(t *testing.T, reason, file string, err error, want []string) {
 	t.Helper()
 	if !filepath.IsAbs(file) || strings.Contains(err.Error(), "hunter2") {
@@ -311,7 +311,7 @@ func checkProblems(t *testing.T, reason, file string, err error, want []string) 
 	}
 }
 
-// bomb returns ten lists of ten aliases each: ten thousand million nodes.
+// bomb returns ten lists of ten aliases each, which are 10¹⁰ nodes.
 func bomb() string {
 	var b strings.Builder
 	b.WriteString("a: &a0 [x,x,x,x,x,x,x,x,x,x]\n")

@@ -10,23 +10,22 @@ import (
 	"strings"
 )
 
-// Settings are what a source, a declaration or a receiver says to its own type.
-// They stay raw until the type's package decodes them. The zero Settings say nothing.
+// Settings are the settings of a source, a declaration or a receiver that depend on its type.
+// They stay raw until the type's package decodes them. The zero Settings are empty.
 type Settings struct {
 	tree map[string]any
 	doc  *document
-	// path is that of the source, declaration or receiver.
+	// path is the path of the source, declaration or receiver.
 	path string
 }
 
-// NewSettings returns settings that come from no file; origin ("command line")
-// stands in their errors where file and line would. Relative paths are
-// relative to the working folder.
+// NewSettings returns settings without a file; origin ("command line") replaces the file and
+// the line in their errors. Relative paths are relative to the working folder.
 func NewSettings(origin string, values map[string]any) Settings {
 	return Settings{tree: values, doc: newDocument(origin, "")}
 }
 
-// With returns the settings with some more values, which replace those of the
+// With returns a copy of the settings with values added. They replace existing values of the
 // same names.
 func (s Settings) With(values map[string]any) Settings {
 	tree := maps.Clone(s.tree)
@@ -38,9 +37,9 @@ func (s Settings) With(values map[string]any) Settings {
 	return s
 }
 
-// Decode fills the struct that into points to; what the settings do not say
-// stays as it is. An unknown key and a wrong type are problems of an *Error.
-// Relative paths in fields tagged `path:"true"` come out absolute.
+// Decode fills the struct to which into points; fields without a setting stay unchanged. An
+// unknown key and a wrong type are problems of an *Error. Relative paths in fields with the
+// tag `path:"true"` become absolute.
 func (s Settings) Decode(into any) error {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
@@ -53,14 +52,14 @@ func (s Settings) Decode(into any) error {
 	return doc.err()
 }
 
-// Where names the place of what they belong to: "driftd.yaml:12".
+// Where returns the place of the source, declaration or receiver: "driftd.yaml:12".
 func (s Settings) Where() string {
 	where, _ := s.document().where(s.path)
 	return where
 }
 
-// CheckExists returns the error that the file or folder that a setting names
-// does not exist; nil where it does, and where the setting names none.
+// CheckExists returns an error if the setting names a file or folder that does not exist. It
+// returns nil if the setting is empty.
 func (s Settings) CheckExists(key string) error {
 	text, ok := s.tree[key].(string)
 	if !ok || text == "" || strings.Contains(text, "://") {
@@ -73,7 +72,7 @@ func (s Settings) CheckExists(key string) error {
 		_, err = os.Stat(file)
 	}
 	switch {
-	case err == nil, strings.ContainsAny(text, "*?["): // a problem of its own
+	case err == nil, strings.ContainsAny(text, "*?["): // reported elsewhere
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		doc.add(path, "%s: %s does not exist: create it, or correct the path", key, file)
@@ -83,8 +82,8 @@ func (s Settings) CheckExists(key string) error {
 	return doc.err()
 }
 
-// CheckText returns an error on the line of a setting if check returns one for its
-// text; nil where the setting is missing or no text.
+// CheckText returns an error on the line of a setting if check returns one for its text; nil
+// if the setting is missing or not a text.
 func (s Settings) CheckText(key string, check func(text string) error) error {
 	text, ok := s.tree[key].(string)
 	if !ok || text == "" {
@@ -97,8 +96,8 @@ func (s Settings) CheckText(key string, check func(text string) error) error {
 	return doc.err()
 }
 
-// CheckFiles returns an error on the line of each file of a list for which check returns
-// one; nil where the setting is missing or no list.
+// CheckFiles returns an error on the line of each file of a list for which check returns one;
+// nil if the setting is missing or not a list.
 func (s Settings) CheckFiles(key string, check func(file string) error) error {
 	list, ok := s.tree[key].([]any)
 	if !ok {
@@ -121,31 +120,30 @@ func (s Settings) CheckFiles(key string, check func(file string) error) error {
 	return doc.err()
 }
 
-// Problem returns an error that stands on the line of what the settings belong
-// to.
+// Problem returns an error on the line of the source, declaration or receiver.
 func (s Settings) Problem(format string, args ...any) error {
 	doc := s.document()
 	doc.add(s.path, format, args...)
 	return doc.err()
 }
 
-// UnknownType returns the error that typ is none of the valid types, with the
-// line and the nearest right one.
+// UnknownType returns the error that typ is not among the valid types, with the line and the
+// most similar valid type.
 func (s Settings) UnknownType(typ string, valid []string) error {
 	doc := s.document()
 	doc.add(child(s.path, "type"), "unknown type %q: %s", typ, oneOf(typ, valid))
 	return doc.err()
 }
 
-// GovernsNothing returns the error that a declaration names no source, although
-// its type reads no live side by itself.
+// GovernsNothing returns the error that a declaration names no source, although its type
+// needs one to compare with.
 func (s Settings) GovernsNothing(declaration string) error {
 	doc := s.document()
 	doc.add(child(s.path, "governs"), "declaration %q governs nothing: name its sources, as in governs: [prod]", declaration)
 	return doc.err()
 }
 
-// document returns a document for the problems of these settings alone.
+// document returns a document that collects the problems of these settings only.
 func (s Settings) document() *document {
 	if s.doc == nil {
 		return newDocument("settings", "")

@@ -13,7 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/config"
 )
 
-// settings is what a collector's package would declare.
+// settings are the settings of a collector's package.
 type settings struct {
 	URL       string            `mapstructure:"url"`
 	TokenFile string            `mapstructure:"token_file" path:"true"`
@@ -35,7 +35,7 @@ type nested struct {
 	File string `mapstructure:"file" path:"true"`
 }
 
-// Shared is embedded, as two collectors may share settings.
+// Shared is embedded, because two collectors may share settings.
 type Shared struct {
 	Before string `mapstructure:"before"`
 	CAFile string `mapstructure:"ca_file" path:"true"`
@@ -207,7 +207,7 @@ func TestCredentialOfTheService(t *testing.T) {
 func TestHomeless(t *testing.T) {
 	t.Setenv("HOME", "")
 	c := load(t, head+"    token_file: ~/token\n")
-	if err := c.Sources[0].Decode(&settings{}); err == nil || !strings.Contains(err.Error(), ":5: ~/ stands for no folder") {
+	if err := c.Sources[0].Decode(&settings{}); err == nil || !strings.Contains(err.Error(), ":5: ~/ cannot be expanded") {
 		t.Errorf("Decode() error = %v", err)
 	}
 }

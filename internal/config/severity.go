@@ -8,44 +8,44 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A SeverityRule sets the severity of the findings that its match fits. The first
-// rule that fits counts.
+// A SeverityRule sets the severity of the findings that it matches. The first rule that
+// matches applies.
 type SeverityRule struct {
-	// Match says for which findings, and for which fields of them.
+	// Match selects the findings, and fields of them.
 	Match SeverityMatch `mapstructure:"match"`
 	// Set is the severity: critical, high, medium, low or info.
 	Set string `mapstructure:"set"`
-	// Reason is shown with the findings; it must be given.
+	// Reason is shown with the findings; it is required.
 	Reason string `mapstructure:"reason"`
 }
 
-// SeverityMatch says which findings are rated: all that is given must fit, and of a
-// list one is enough. Everything but the verdict is a pattern. A rule makes a finding
-// milder only by what the live object cannot say of itself: labels count as declared,
-// and actors as the system's own log names them. It makes a finding worse by either.
+// SeverityMatch selects findings: all given lists must match, and a list matches if one of
+// its items does. All items except verdicts are patterns. A rule lowers a severity only by
+// properties that the live object cannot set itself: by declared labels, and by actors that
+// the system's log names. It raises a severity by any property.
 type SeverityMatch struct {
-	// Source fits the source's name.
+	// Source matches the source's name.
 	Source []string `mapstructure:"source"`
-	// Kind fits the kind, as in kubernetes/*.
+	// Kind matches the kind, as in kubernetes/*.
 	Kind []string `mapstructure:"kind"`
-	// Namespace fits the namespace, the project or the node. A node makes a finding
-	// milder only where the declaration names it.
+	// Namespace matches the namespace, the project or the node. A node lowers a severity only
+	// if the declaration names it.
 	Namespace []string `mapstructure:"namespace"`
-	// Labels fits labels of the object by name, tags too. To make a finding milder
-	// they must be declared: a resource that nobody declares has none.
+	// Labels matches the object's labels and tags by name. To lower a severity they must be
+	// declared, so they never lower that of an undeclared resource.
 	Labels map[string]string `mapstructure:"labels"`
-	// Path fits the path of a changed field, with or without the keys in brackets,
-	// or the path of the live field. A rule with a path rates only these fields; the
-	// finding is as severe as its worst field.
+	// Path matches the path of a changed field, with or without the keys in brackets, or the
+	// path of the live field. A rule with a path applies to these fields only; the severity of
+	// a finding is that of its most severe field.
 	Path []string `mapstructure:"path"`
-	// Verdict is one of the verdicts, in full.
+	// Verdict is the full name of a verdict.
 	Verdict []string `mapstructure:"verdict"`
-	// Actor fits who made the change. To make a finding less severe the actor
-	// must be exact; a field manager is not, because the client chooses its name.
+	// Actor matches the name of the actor of the change. To lower a severity the actor must be
+	// exact; a field manager is not, because the client chooses its name.
 	Actor []string `mapstructure:"actor"`
 }
 
-// common returns the part that a Match has too.
+// common returns the lists that Match has too.
 func (m *SeverityMatch) common() Match {
 	return Match{Source: m.Source, Kind: m.Kind, Namespace: m.Namespace, Verdict: m.Verdict}
 }
@@ -59,10 +59,10 @@ func (d *document) checkSeverity(rules []SeverityRule, known known) {
 		fields := len(r.Match.Path)+len(r.Match.Actor)+len(r.Match.Labels) > 0
 		order.pass(d, at, "severity rule", !fields && m.everything() && len(m.Source)+len(m.Kind) > 0)
 		if !fields && len(m.Source)+len(m.Kind)+len(m.Namespace)+len(m.Verdict) == 0 {
-			d.add(at, "a severity rule without a match would rate everything: give it a source, kind, namespace, labels, path, verdict or actor")
+			d.add(at, "a severity rule without a match would apply to everything: give it a source, kind, namespace, labels, path, verdict or actor")
 		}
 		if strings.TrimSpace(r.Reason) == "" {
-			d.add(at, "a severity rule without a reason: say in words why, as in reason: a sandbox")
+			d.add(at, "a severity rule without a reason: add one, as in reason: a sandbox")
 		}
 		if r.Set == "" {
 			d.add(at, "a severity rule without a severity: name it, as in set: low")
@@ -82,11 +82,11 @@ func (d *document) checkSeverity(rules []SeverityRule, known known) {
 	}
 }
 
-// checkFields notes a rule for fields of findings that have none.
+// checkFields adds a problem for a rule with a path whose verdicts have no fields.
 func (d *document) checkFields(at string, m *SeverityMatch) {
 	whole := []string{string(model.Missing), string(model.Unmanaged), string(model.Unchecked)}
 	fields := func(verdict string) bool { return !slices.Contains(whole, verdict) }
 	if len(m.Path) > 0 && len(m.Verdict) > 0 && !slices.ContainsFunc(m.Verdict, fields) {
-		d.add(at+".path", "this rule can never fit: a finding that is %s has no fields, remove the path", strings.Join(m.Verdict, " or "))
+		d.add(at+".path", "this rule can never match, because findings with the verdict %s have no fields: remove the path", strings.Join(m.Verdict, " or "))
 	}
 }

@@ -56,8 +56,8 @@ func TestCheckExists(t *testing.T) {
 	}
 }
 
-// TestPathsTakeNoPatterns holds that a pattern in a path is a problem of its
-// line, unless a file has that very name or the setting takes patterns.
+// TestPathsTakeNoPatterns checks that a pattern in a path is a problem on its line, unless a
+// file has that exact name or the setting takes patterns.
 func TestPathsTakeNoPatterns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -75,11 +75,11 @@ func TestPathsTakeNoPatterns(t *testing.T) {
 		want   string
 	}{
 		"plain":      {reason: "no pattern", values: map[string]any{"dir": dir + "/missing"}},
-		"star":       {reason: "a pattern", values: map[string]any{"dir": dir + "/*"}, want: "dir takes no patterns"},
-		"question":   {reason: "a pattern", values: map[string]any{"dir": dir + "/?"}, want: "dir takes no patterns"},
-		"bracket":    {reason: "a pattern", values: map[string]any{"dir": dir + "/[ab]"}, want: "dir takes no patterns"},
+		"star":       {reason: "a pattern", values: map[string]any{"dir": dir + "/*"}, want: "dir does not support patterns"},
+		"question":   {reason: "a pattern", values: map[string]any{"dir": dir + "/?"}, want: "dir does not support patterns"},
+		"bracket":    {reason: "a pattern", values: map[string]any{"dir": dir + "/[ab]"}, want: "dir does not support patterns"},
 		"its name":   {reason: "a folder is called so", values: map[string]any{"dir": dir + "/[a]"}},
-		"in a list":  {reason: "each item counts", values: map[string]any{"files": []any{dir, dir + "/*"}}, want: "files[1] takes no patterns"},
+		"in a list":  {reason: "each item counts", values: map[string]any{"files": []any{dir, dir + "/*"}}, want: "files[1] does not support patterns"},
 		"taken":      {reason: "the setting takes patterns", values: map[string]any{"state": []any{dir + "/*.tfstate"}}},
 		"of an URL":  {reason: "what a URL holds is not a path", values: map[string]any{"dir": "https://example.org/?a=*"}},
 		"of nothing": {reason: "nothing is set", values: map[string]any{}},

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TimeOfDay reads a time of day, "22:00", as what has passed since midnight.
+// TimeOfDay parses a time of day, "22:00", and returns the duration since midnight.
 func TimeOfDay(text string) (time.Duration, error) {
 	t, err := time.Parse("15:04", text)
 	if err != nil || len(text) != len("15:04") {
@@ -15,10 +15,10 @@ func TimeOfDay(text string) (time.Duration, error) {
 	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute, nil
 }
 
-// weekdays are the names of the days, by their time.Weekday.
+// weekdays are the abbreviated names of the days, indexed by time.Weekday.
 func weekdays() []string { return []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} }
 
-// Weekdays are the Days that are names of days.
+// Weekdays returns the days of the week on which quiet hours begin.
 func (q *QuietHours) Weekdays() []time.Weekday {
 	days := make([]time.Weekday, 0, len(q.Days))
 	for _, name := range q.Days {
@@ -29,7 +29,7 @@ func (q *QuietHours) Weekdays() []time.Weekday {
 	return days
 }
 
-// Location returns where the receiver's quiet hours and digest count.
+// Location returns the time zone of the receiver's quiet hours and digest.
 func (r *Receiver) Location() (*time.Location, error) {
 	if r.Timezone == "" {
 		return time.Local, nil

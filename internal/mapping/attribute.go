@@ -7,20 +7,20 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A block says what an attribute holds.
+// A block is the structure of an attribute's value.
 type block uint8
 
 const (
 	// plainValue is a scalar, a list of scalars, or a map of them.
 	plainValue block = iota
-	// oneBlock is a list with exactly one block, which is there with all its
-	// defaults when it is not written.
+	// oneBlock is a list with exactly one block. A block that is not written exists with all
+	// its defaults.
 	oneBlock
-	// manyBlocks is a list of blocks, each of which stands for something live.
+	// manyBlocks is a list of blocks, each of which represents a live element.
 	manyBlocks
 	// objectBlock is a map with known fields.
 	objectBlock
-	// namedBlocks is a map of such maps, by the live name of each.
+	// namedBlocks is a map of objects, by the live name of each.
 	namedBlocks
 )
 
@@ -28,60 +28,57 @@ const (
 type attribute struct {
 	name string
 	live source
-	// absent stands for a live value that is not there, fallback for an
-	// attribute that is not.
+	// absent replaces a missing live value, fallback a missing attribute.
 	absent, fallback model.Value
 	optional         bool
-	// generated tells that the system makes a value up when none is given.
+	// generated reports whether the system generates a value if none is given.
 	generated bool
 	masked    bool
-	// sealed tells that the live side holds digests, so that the declared value
-	// is sealed, too; sealedURL that it does so of URLs with a password.
+	// sealed reports whether the live side holds digests, so that the declared value is sealed
+	// too; sealedURL reports it for URLs with a password.
 	sealed, sealedURL bool
 
 	location bool
 	convert  conversion
 	// values replace texts, on either side.
 	values map[string]model.Value
-	// unset are values that say nothing, on either side.
+	// unset are values that mean that nothing is set, on either side.
 	unset []model.Value
-	// ignored are patterns of names in a map that say nothing.
+	// ignored are patterns for keys of a map that are not compared.
 	ignored []string
-	// or names another attribute that counts where this one says nothing.
+	// or names the attribute to use if this one is not set.
 	or string
-	// when must hold of the element, unless must not; otherwise the live value
-	// is absent.
+	// All conditions of when and none of unless must hold for the element; otherwise the live
+	// value is absent.
 	when, unless []condition
 	compare      comparison
-	// stripped tells that blanks around a text do not count, typed that the live
-	// side holds typed values where the attribute holds texts.
+	// stripped reports whether blanks around a text are ignored, typed whether the live side
+	// holds typed values where the attribute holds texts.
 	stripped, typed bool
-	// computed tells that the provider only reads the value.
+	// computed reports whether the attribute is read-only in the provider.
 	computed bool
 	relative relation
 
 	block block
-	// slots are the live fields that the blocks stand for; without prefixes
-	// live leads to a list, or to one map, and they only choose among its
-	// elements.
+	// slots are the live fields that the blocks represent. Without prefixes the path live
+	// leads to a list or to one map, and slots only filters its elements.
 	slots slots
 	keys  []string
-	// onlyIf names the attribute of a block that switches it off.
+	// onlyIf names the attribute of a block that enables it.
 	onlyIf string
-	// others tells that live elements beyond the declared belong to somebody
-	// else.
+	// others reports whether live elements without a declared block are managed elsewhere.
 	others     bool
 	attributes []attribute
 	schema     *model.Schema
 }
 
-// comparison says how plain values are compared.
+// comparison holds the settings for comparing plain values.
 type comparison struct {
 	anyOrder bool
 	format   model.Format
 }
 
-// find returns the attribute of a name, or nil.
+// find returns the attribute with a name, or nil.
 func find(attributes []attribute, name string) *attribute {
 	i, ok := slices.BinarySearchFunc(attributes, name, func(a attribute, name string) int { return cmpNames(a.name, name) })
 	if !ok {
@@ -90,7 +87,7 @@ func find(attributes []attribute, name string) *attribute {
 	return &attributes[i]
 }
 
-// view returns what the attribute would hold, or null.
+// view returns the value that the attribute has if it agrees with the live resource, or null.
 func (a *attribute) view(sc scope) model.Value {
 	switch a.block {
 	case oneBlock:
@@ -140,7 +137,7 @@ func viewFields(attributes []attribute, sc scope) []model.Field {
 	return fields
 }
 
-// entries returns the scopes of the elements that the blocks stand for.
+// entries returns the scopes of the live elements of the blocks.
 func (a *attribute) entries(sc scope) []scope {
 	below := a.below(sc)
 	if len(a.slots.prefixes) > 0 {
@@ -190,7 +187,7 @@ func (a *attribute) scalar(sc scope) model.Value {
 	return v
 }
 
-// formed gives a value the form in which both sides are compared.
+// formed converts a value to the form in which both sides are compared.
 func (a *attribute) formed(v model.Value) model.Value {
 	if v.Kind() == model.Secret {
 		return v
@@ -204,13 +201,12 @@ func (a *attribute) formed(v model.Value) model.Value {
 		}
 	}
 	if v = a.translated(v); a.typed {
-		return said(v)
+		return nonEmpty(v)
 	}
 	return v
 }
 
-// translated returns the value that stands for a text, null for one that says
-// nothing, or v.
+// translated returns the value that the table has for a text, null for an unset value, or v.
 func (a *attribute) translated(v model.Value) model.Value {
 	if other, ok := a.values[v.Text()]; ok && v.Kind() == model.String {
 		v = other
@@ -221,7 +217,7 @@ func (a *attribute) translated(v model.Value) model.Value {
 	return v
 }
 
-// newSchema says how the attribute is compared.
+// newSchema returns the schema for comparing the attribute.
 func (a *attribute) newSchema() *model.Schema {
 	s := &model.Schema{Optional: a.optional, Masked: a.masked, Generated: a.generated, Location: a.location}
 	switch a.block {
@@ -246,8 +242,8 @@ func (a *attribute) newSchema() *model.Schema {
 	return s
 }
 
-// element says how one of several blocks is compared. Where others may stand
-// beside the declared ones, nothing is expected of a block that is not declared.
+// element returns the schema of one block of a list. If undeclared elements are allowed, a
+// block that is not declared has no expected fields.
 func (a *attribute) element() *model.Schema {
 	s := &model.Schema{Fields: schemas(a.attributes), Optional: a.others}
 	if a.others {
@@ -268,9 +264,9 @@ func schemas(attributes []attribute) map[string]*model.Schema {
 	return fields
 }
 
-// liveFields adds to names the fields of the whole resource that the
-// attributes stand for, and to indexed their numbered ones. top tells
-// whether the attributes stand at the top.
+// liveFields adds to names the fields of the whole resource that the attributes represent,
+// and to indexed the numbered ones. top reports whether the attributes are those of the
+// resource itself.
 func liveFields(attributes []attribute, top bool, names map[string]bool, indexed *[]*slots) {
 	for i := range attributes {
 		a := &attributes[i]

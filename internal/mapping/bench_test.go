@@ -2,7 +2,7 @@ package mapping_test
 
 import "testing"
 
-// BenchmarkView is the work of comparing one guest that is as it was applied.
+// BenchmarkView measures the comparison of one guest without changes.
 func BenchmarkView(b *testing.B) {
 	for _, file := range []string{"bpg-vm", "bpg-container", "telmate", "netbox-forms"} {
 		b.Run(file, func(b *testing.B) {
@@ -18,7 +18,7 @@ func BenchmarkView(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad is what reading the tables costs at the start.
+// BenchmarkLoad measures loading the built-in tables.
 func BenchmarkLoad(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -9,19 +9,17 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A conversion brings the two sides of an attribute into one form: view makes
-// of a live value what the attribute would hold, declared gives an attribute's
-// value the same form. Either may be nil, which changes nothing; a value that
-// has not the form that is expected stays as it is. back makes of what view
-// returned what it was made of, where that can be told; without view that needs
-// no saying.
+// A conversion converts the two sides of an attribute to one form: view converts a live value
+// to that of the attribute, declared normalizes the attribute's value. Either may be nil,
+// which changes nothing. A value of an unexpected form stays unchanged. back is the inverse
+// of view, where it exists; without view it is not needed.
 type conversion struct {
 	view, declared func(model.Value) model.Value
 	back           func(model.Value) (model.Value, bool)
 }
 
-// conversions are all that a table may name behind "as"; those whose name ends
-// in "()" take text in the parentheses.
+// conversions returns the conversions that a table can name under "as". Those with a name
+// that ends in "()" take an argument in the parentheses.
 func conversions() map[string]func(argument string) conversion {
 	plain := func(c conversion) func(string) conversion { return func(string) conversion { return c } }
 	return map[string]func(string) conversion{
@@ -58,7 +56,7 @@ func conversions() map[string]func(argument string) conversion {
 	}
 }
 
-// parseConversion reads "gib" or "join(;)".
+// parseConversion parses "gib" or "join(;)".
 func parseConversion(text string) (conversion, error) {
 	name, argument := text, ""
 	if open := strings.IndexByte(text, '('); open > 0 && strings.HasSuffix(text, ")") {
@@ -74,7 +72,7 @@ func parseConversion(text string) (conversion, error) {
 
 const gibibyte = 1 << 30
 
-// unitOf reads the argument of per; a text that is no count stands for one.
+// unitOf parses the argument of per; text that is not a positive number gives one.
 func unitOf(text string) *big.Int {
 	n, ok := new(big.Int).SetString(text, 10)
 	if !ok || n.Sign() <= 0 {
@@ -83,8 +81,8 @@ func unitOf(text string) *big.Int {
 	return n
 }
 
-// scaled counts in a larger unit. Providers cut off what is no whole one, and so
-// miss a disk that grew by less.
+// scaled divides by a unit and rounds down, as providers do. They do not detect a change of a
+// disk by less than a unit.
 func scaled(unit *big.Int) conversion {
 	view := func(v model.Value) model.Value {
 		n, ok := integer(v)
@@ -109,7 +107,7 @@ func scaled(unit *big.Int) conversion {
 	return conversion{view: view, back: back}
 }
 
-// always is the back of a conversion that can always be turned round.
+// always returns the inverse function of a conversion that is always invertible.
 func always(f func(model.Value) model.Value) func(model.Value) (model.Value, bool) {
 	return func(v model.Value) (model.Value, bool) { return f(v), true }
 }
@@ -126,7 +124,7 @@ func numberOf(n *big.Int) model.Value {
 	return v
 }
 
-// sizeText writes bytes in the largest unit that loses nothing: 3G, 512M.
+// sizeText formats bytes in the largest unit without a remainder: 3G, 512M.
 func sizeText(v model.Value) model.Value {
 	n, ok := integer(v)
 	if !ok {
@@ -143,10 +141,10 @@ func sizeText(v model.Value) model.Value {
 	return model.StringOf(n.String() + strings.TrimSpace(sizeUnits[unit:unit+1]))
 }
 
-// sizeUnits are the units by powers of 1024; a blank is no unit.
+// sizeUnits are the units by powers of 1024; the blank stands for bytes.
 const sizeUnits = " KMGT"
 
-// canonicalSize gives a written size the form of sizeText; a bare number is
+// canonicalSize converts a size text to the form of sizeText; a number without a unit is
 // bytes.
 func canonicalSize(v model.Value) model.Value {
 	if bytes, ok := bytesOf(v); ok {
@@ -155,7 +153,7 @@ func canonicalSize(v model.Value) model.Value {
 	return v
 }
 
-// bytesOf reads a written size.
+// bytesOf parses a size text.
 func bytesOf(v model.Value) (model.Value, bool) {
 	text := strings.ToUpper(strings.TrimSpace(v.Str()))
 	text = strings.TrimSuffix(strings.TrimSuffix(text, "B"), "I")
@@ -181,7 +179,7 @@ func bytesOf(v model.Value) (model.Value, bool) {
 	return numberOf(bytes.Num()), true
 }
 
-// instant writes seconds since 1970 as RFC 3339 in UTC.
+// instant formats seconds since 1970 as RFC 3339 in UTC.
 func instant(v model.Value) model.Value {
 	n, ok := integer(v)
 	if !ok || !n.IsInt64() || n.Int64() < 0 || n.Int64() > maxEpoch {
@@ -190,7 +188,7 @@ func instant(v model.Value) model.Value {
 	return model.StringOf(time.Unix(n.Int64(), 0).UTC().Format(time.RFC3339))
 }
 
-// maxEpoch is the end of the year 9999, the last that RFC 3339 can write.
+// maxEpoch is the end of the year 9999, the last year of RFC 3339.
 const maxEpoch = 253402300799
 
 func invert(v model.Value) model.Value {
@@ -200,7 +198,7 @@ func invert(v model.Value) model.Value {
 	return model.BoolOf(v.Text() == "false")
 }
 
-// numeric reads a number that is written as text.
+// numeric parses a number in a text.
 func numeric(v model.Value) model.Value {
 	if n, ok := model.NumberOf(v.Str()); ok {
 		return n
@@ -208,5 +206,5 @@ func numeric(v model.Value) model.Value {
 	return v
 }
 
-// present tells that something is there.
+// present returns true for any value.
 func present(model.Value) model.Value { return model.BoolOf(true) }

@@ -9,9 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// policy brings a policy of AWS, a tree or its JSON text, into one form: of what
-// means the same to IAM, AWS gives back another spelling than was sent. What is no
-// policy stays as it is.
+// policy normalizes an AWS policy, a tree or its JSON text, because AWS returns equivalent
+// policies in another spelling than was sent. Any other value stays unchanged.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html
 func policy(v model.Value) model.Value {
 	document := v
@@ -49,7 +48,7 @@ func statement(s model.Value) model.Value {
 	return model.MapOf(fields...)
 }
 
-// eachOf returns those of a list, or a single value as the only one.
+// eachOf returns the elements of a list, or a single value as the only element.
 func eachOf(v model.Value) []model.Value {
 	if v.Kind() == model.List || v.IsNull() {
 		return v.Items()
@@ -57,10 +56,10 @@ func eachOf(v model.Value) []model.Value {
 	return []model.Value{v}
 }
 
-// set is a list of texts, or one, in order and each once.
+// set returns a list of texts, or a single text, sorted and without duplicates.
 func set(v model.Value) model.Value { return texts(v, func(s string) string { return s }) }
 
-// actions are written in any case.
+// actions is set for actions, whose case is ignored.
 func actions(v model.Value) model.Value { return texts(v, strings.ToLower) }
 
 func texts(v model.Value, form func(string) string) model.Value {
@@ -72,8 +71,8 @@ func texts(v model.Value, form func(string) string) model.Value {
 	return model.ListOf(slices.CompactFunc(items, model.Value.Equal)...)
 }
 
-// principal is a map by kind of principal: "*" is {"AWS": "*"}, and the number of
-// an account its root.
+// principal normalizes a map by type of principal: "*" is {"AWS": "*"}, and the number of an
+// account is the ARN of its root user.
 func principal(v model.Value) model.Value {
 	if v.Kind() != model.Map {
 		v = model.MapOf(model.Field{Name: "AWS", Value: v})
@@ -90,7 +89,7 @@ func principal(v model.Value) model.Value {
 	return v
 }
 
-// conditions are sets of texts by key, by operator.
+// conditions normalizes sets of texts by key, by operator.
 func conditions(v model.Value) model.Value {
 	for _, operator := range v.Fields() {
 		keys := operator.Value

@@ -13,7 +13,7 @@ func TestPolicy(t *testing.T) {
 		differs             bool
 	}{
 		"lists":     {"a single text is a list of one", `{"Statement":{"Action":"s3:GetObject","Resource":"a"}}`, `{"Statement":[{"Action":["s3:GetObject"],"Resource":["a"]}]}`, false},
-		"order":     {"order does not count, nor what is said twice", `{"Statement":[{"Sid":"a","Resource":["x","y","x"]},{"Sid":"b"}]}`, `{"Statement":[{"Sid":"b"},{"Sid":"a","Resource":["y","x"]}]}`, false},
+		"order":     {"order and duplicates are ignored", `{"Statement":[{"Sid":"a","Resource":["x","y","x"]},{"Sid":"b"}]}`, `{"Statement":[{"Sid":"b"},{"Sid":"a","Resource":["y","x"]}]}`, false},
 		"case":      {"actions are written in any case", `{"Statement":{"Action":"S3:getobject"}}`, `{"Statement":{"Action":"s3:GetObject"}}`, false},
 		"everybody": {"anybody is written in two ways", `{"Statement":{"Principal":"*"}}`, `{"Statement":{"Principal":{"AWS":"*"}}}`, false},
 		"account":   {"an account is its root", `{"Statement":{"Principal":{"AWS":"111122223333"}}}`, `{"Statement":{"Principal":{"AWS":["arn:aws:iam::111122223333:root"]}}}`, false},

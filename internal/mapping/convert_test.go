@@ -6,7 +6,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// tree reads the JSON form of a value.
+// tree parses the JSON form of a value.
 func tree(t testing.TB, text string) model.Value {
 	t.Helper()
 	var v model.Value
@@ -20,7 +20,7 @@ func TestConversions(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		as, reason string
-		// Each side as it is written, and the form that both are brought into.
+		// live and declared are the inputs, want is the common form.
 		live, declared, want string
 	}{
 		{"gib", "bytes count in GiB", `8589934592`, `8`, `8`},
@@ -92,7 +92,7 @@ func TestConversions(t *testing.T) {
 				if convert != nil {
 					got = convert(got)
 				}
-				// The same texts on both sides are one entry: either function may be it.
+				// The same text on both sides is one entry: either function may convert it.
 				if want := tree(t, tc.want); !got.Equal(want) {
 					t.Errorf("%s became %s, want %s", side, got.AppendJSON(nil), tc.want)
 				}
@@ -156,7 +156,7 @@ func TestTemplates(t *testing.T) {
 			if got != tc.want || (err == nil) != (tc.lacks == "") {
 				t.Fatalf("got %q, %v", got, err)
 			}
-			if err != nil && err.Error() != "attribute "+tc.lacks+" holds nothing" {
+			if err != nil && err.Error() != "attribute "+tc.lacks+" is not set" {
 				t.Errorf("got %v", err)
 			}
 		})

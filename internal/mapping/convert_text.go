@@ -28,7 +28,7 @@ func onTexts(f func(string) string) func(model.Value) model.Value {
 	}
 }
 
-// trimLines drops the line ends behind a text; blanks alone are no text.
+// trimLines removes line breaks at the end of a text; a text of blanks only becomes empty.
 func trimLines(s string) string {
 	if strings.TrimSpace(s) == "" {
 		return ""
@@ -36,7 +36,7 @@ func trimLines(s string) string {
 	return strings.TrimRight(s, "\r\n")
 }
 
-// fullLines drops blank lines, and the blanks around the others.
+// fullLines removes blank lines, and the blanks around the other lines.
 func fullLines(s string) string {
 	var lines []string
 	for line := range strings.Lines(s) {
@@ -47,13 +47,12 @@ func fullLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// elements returns the elements of a list that is written as one text: comma,
-// semicolon and blanks part them.
+// elements splits a list in a text at commas, semicolons and blanks.
 func elements(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(",; \t\r\n", r) })
 }
 
-// listed makes a list of a text.
+// listed converts a text to a list.
 func listed(v model.Value) model.Value {
 	if v.Kind() != model.String {
 		return v
@@ -65,7 +64,7 @@ func listed(v model.Value) model.Value {
 	return model.ListOf(items...)
 }
 
-// joined writes a list of scalars as one text.
+// joined returns a conversion of a list of scalars to one text.
 func joined(by string) func(model.Value) model.Value {
 	return func(v model.Value) model.Value {
 		if v.Kind() != model.List || v.HasSecret() {
@@ -79,7 +78,7 @@ func joined(by string) func(model.Value) model.Value {
 	}
 }
 
-// rejoined writes a list that is written as one text with one separator.
+// rejoined returns a function that replaces the separators of a list in a text.
 func rejoined(by string) func(string) string {
 	return func(s string) string { return strings.Join(elements(s), by) }
 }
@@ -96,7 +95,7 @@ func sortedBy(by string) func(string) string {
 	}
 }
 
-// compareNatural orders numbers by what they are.
+// compareNatural compares numbers by value, and other texts as texts.
 func compareNatural(a, b string) int {
 	if strings.Trim(a+b, "0123456789") == "" {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
@@ -104,7 +103,7 @@ func compareNatural(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// word returns one word of a text, from 0; a number where it is one.
+// word returns a conversion to the word at an index of a text, from 0; a number if it is one.
 func word(n string) func(model.Value) model.Value {
 	at, err := strconv.Atoi(n)
 	return func(v model.Value) model.Value {
@@ -119,8 +118,8 @@ func word(n string) func(model.Value) model.Value {
 	}
 }
 
-// property returns what a property string says of a key; a text without keys
-// says it of that one.
+// property returns a conversion to the value of a key in a property string. A text without
+// keys is the value of that key.
 func property(key string) func(model.Value) model.Value {
 	return onTexts(func(s string) string {
 		for part := range strings.SplitSeq(s, ",") {
@@ -135,8 +134,8 @@ func property(key string) func(model.Value) model.Value {
 	})
 }
 
-// properties writes a map as a property string: the value of key without its
-// name first, the others by name.
+// properties returns a conversion of a map to a property string: first the value of key
+// without its name, then the others sorted by name.
 func properties(key string) func(model.Value) model.Value {
 	return func(v model.Value) model.Value {
 		if v.Kind() != model.Map || v.HasSecret() {
@@ -164,7 +163,7 @@ func propertyText(v model.Value) string {
 	return joined(";")(v).Text()
 }
 
-// canonicalProperties gives a written property string the order of properties.
+// canonicalProperties returns a conversion of a property string to the order of properties.
 func canonicalProperties(key string) func(model.Value) model.Value {
 	return onTexts(func(s string) string {
 		var parts []string
@@ -180,7 +179,7 @@ func canonicalProperties(key string) func(model.Value) model.Value {
 	})
 }
 
-// joinProperties puts the part without a name first.
+// joinProperties joins the parts, beginning with the one without a name.
 func joinProperties(parts []string) string {
 	named := func(s string) int { return strings.Count(s[:1+max(0, strings.IndexByte(s, '='))], "=") }
 	slices.SortFunc(parts, func(a, b string) int { return cmp.Or(cmp.Compare(named(a), named(b)), cmp.Compare(a, b)) })

@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// jsonText writes a tree as one JSON text, with keys in order. A text that holds
-// a list or a map is written anew; another one stays, and nothing is no text.
+// jsonText formats a tree as JSON with sorted keys. It normalizes a text with a JSON list or
+// object, and returns any other text unchanged; null stays null.
 func jsonText(v model.Value) model.Value {
 	text := strings.TrimSpace(v.Str())
 	if text != "" && strings.IndexByte("[{", text[0]) >= 0 {
@@ -28,8 +28,8 @@ func jsonText(v model.Value) model.Value {
 	return model.StringOf(v.Text())
 }
 
-// only returns the element of a list of one, or what it holds under name, and
-// null for any other list.
+// only returns a conversion of a list with one element to the element, or to the element's
+// field name; null for any other list.
 func only(name string) func(model.Value) model.Value {
 	return func(v model.Value) model.Value {
 		switch {
@@ -44,8 +44,8 @@ func only(name string) func(model.Value) model.Value {
 	}
 }
 
-// fieldsOf makes of a list of maps the list of what they hold at a path, through
-// lists within lists.
+// fieldsOf returns a conversion of a list of maps to the list of their values at a path, also
+// through nested lists.
 func fieldsOf(names string) func(model.Value) model.Value {
 	path := strings.Split(names, ".")
 	return func(v model.Value) model.Value {
@@ -66,7 +66,7 @@ func fieldsOf(names string) func(model.Value) model.Value {
 	}
 }
 
-// elementsOf returns the elements of a list, and of anything else itself.
+// elementsOf returns the elements of a list; any other value is the only element.
 func elementsOf(v model.Value) []model.Value {
 	if v.Kind() == model.List {
 		return v.Items()
@@ -74,8 +74,8 @@ func elementsOf(v model.Value) []model.Value {
 	return []model.Value{v}
 }
 
-// addressOf returns the address of one IP version among a list of maps with an
-// ip_address; several stand side by side.
+// addressOf returns a conversion of a list of maps with an ip_address to the address of one
+// IP version; several addresses are joined.
 func addressOf(version string) func(model.Value) model.Value {
 	addresses := fieldsOf("ip_address")
 	return func(v model.Value) model.Value {
@@ -95,10 +95,10 @@ func addressOf(version string) func(model.Value) model.Value {
 	}
 }
 
-// bare drops the brackets around an IPv6 address.
+// bare removes the brackets around an IPv6 address.
 func bare(address string) string { return strings.Trim(address, "[]") }
 
-// has tells whether a text is an element of a list.
+// has returns a conversion to whether a list contains a text.
 func has(text string) func(model.Value) model.Value {
 	return func(v model.Value) model.Value {
 		if v.Kind() != model.List || v.HasSecret() {
@@ -108,7 +108,7 @@ func has(text string) func(model.Value) model.Value {
 	}
 }
 
-// each makes of a list of maps the list of what they hold under name.
+// each returns a conversion of a list of maps to the list of their fields name.
 func each(name string) func(model.Value) model.Value {
 	return func(v model.Value) model.Value {
 		if v.Kind() != model.List || v.HasSecret() {
@@ -125,13 +125,12 @@ func each(name string) func(model.Value) model.Value {
 	}
 }
 
-// stripped drops the blanks and line ends around a text, and around the texts of
-// a list.
+// stripped removes blanks and line breaks around a text, or around the texts of a list.
 func stripped(v model.Value) model.Value { return onTexts(strings.TrimSpace)(v) }
 
-// said returns a map without the entries that hold nothing; false and 0 are
-// something. What is no map has none.
-func said(v model.Value) model.Value {
+// nonEmpty returns the non-empty entries of a map; false and 0 are not empty. Any other value has
+// none.
+func nonEmpty(v model.Value) model.Value {
 	fields := make([]model.Field, 0, len(v.Fields()))
 	for _, f := range v.Fields() {
 		if f.Value.Kind() == model.Bool || f.Value.Kind() == model.Number || !f.Value.IsEmpty() {
@@ -141,8 +140,8 @@ func said(v model.Value) model.Value {
 	return model.MapOf(fields...)
 }
 
-// spelled returns a map of typed values with those as texts that like writes as
-// texts, and that mean the same: 3 as "3", 2.5 as "2.50", true as "true".
+// spelled returns a map of typed values in which those are texts that are equal texts in
+// like: 3 as "3", 2.5 as "2.50", true as "true".
 func spelled(v, like model.Value) model.Value {
 	for _, f := range v.Fields() {
 		if text := like.At(f.Name); text.Kind() == model.String && writes(text.Text(), f.Value) {
@@ -152,7 +151,7 @@ func spelled(v, like model.Value) model.Value {
 	return v
 }
 
-// writes tells whether a text writes a value.
+// writes reports whether a text represents a value.
 func writes(text string, v model.Value) bool {
 	switch v.Kind() {
 	case model.Number:

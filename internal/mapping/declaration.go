@@ -7,16 +7,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A declaration projects the attributes of an instance on those that a table
-// speaks of, in the form in which they are compared.
+// A declaration selects the attributes of an instance that a table compares, in the form in
+// which they are compared.
 type declaration struct {
 	sealer model.Sealer
-	// onlyKnown leaves out what the instance lacks altogether.
+	// onlyKnown omits attributes that the instance lacks.
 	onlyKnown bool
 }
 
-// attribute returns the attribute's value in the form in which it is compared,
-// or null when it says nothing.
+// attribute returns the attribute's value in the form in which it is compared, or null if it
+// is not set.
 func (d declaration) attribute(a *attribute, v model.Value) model.Value {
 	if v.Kind() == model.Secret || a.optional && a.block != plainValue && v.IsEmpty() {
 		return d.secretOrNull(v)
@@ -42,8 +42,7 @@ func (d declaration) attribute(a *attribute, v model.Value) model.Value {
 	return d.plain(a, v)
 }
 
-// secretOrNull returns null for what is no secret, and for a secret that says
-// nothing.
+// secretOrNull returns null if the value is not a secret, or is an empty one.
 func (d declaration) secretOrNull(v model.Value) model.Value {
 	if v.Kind() == model.Secret && !v.Equal(d.sealer.Seal("")) {
 		return v
@@ -70,7 +69,7 @@ func (d declaration) plain(a *attribute, v model.Value) model.Value {
 	return v
 }
 
-// hasPassword tells whether a URL has a password in it, or may have one.
+// hasPassword reports whether the value is a URL with a password, or may be one.
 func hasPassword(text string) bool {
 	parsed, err := url.Parse(text)
 	if err != nil {
@@ -112,8 +111,7 @@ func (d declaration) fields(attributes []attribute, v model.Value) []model.Field
 	return fields
 }
 
-// known tells whether the attributes of an instance have this one at all, if
-// only as null.
+// known reports whether the attributes of an instance contain this one, if only as null.
 func (a *attribute) known(attributes model.Value) bool {
 	_, known := attributes.Get(a.name)
 	if !known && a.or != "" {

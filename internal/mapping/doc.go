@@ -1,11 +1,10 @@
-// Package mapping knows what the types of infrastructure-as-code providers
-// stand for in live systems. Tables, which are data, say of each type which
-// live resource an instance of it is, which attribute is which live field, what
-// a missing value means on either side, and what has no live side at all. It is
-// pure: it reads the tables once and touches nothing else.
+// Package mapping maps the resource types of infrastructure-as-code providers to live
+// resources. Tables, which are data, define for each type the live resource of an instance,
+// the live field of each attribute, the meaning of a missing value on either side, and the
+// attributes without a live side. The package reads the tables once and has no other side
+// effects.
 //
-// A Type turns the attributes of one instance into a Mapped: the live resource
-// that it claims, the attributes that a table knows, and the Lens that shows
-// the live resource in the attributes' words, so that the two can be compared
-// attribute by attribute. docs/mapping.md says how a table is written.
+// A Type converts the attributes of one instance to a Mapped: the live resource that the
+// instance claims, the mapped attributes, and the Lens that converts the live resource to the
+// same attributes, so that the two can be compared. docs/mapping.md describes the tables.
 package mapping

@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Document returns what a text means that encodes a JSON object or array: two texts
-// with equal results mean the same. A policy of AWS is in one of IAM's spellings. ok is
+// Document parses a text that contains a JSON object or array, and normalizes it: two texts
+// with equal results are equivalent. For AWS policies it normalizes IAM's spellings. ok is
 // false for any other text.
 func Document(text string) (meaning model.Value, ok bool) {
 	if start := strings.TrimLeft(text, " \t\r\n"); start == "" || start[0] != '{' && start[0] != '[' {

@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// joined is a row of OpenStack with those fields that other lists tell, which the
-// document writes into it.
+// joined is a row of OpenStack with the fields that come from other lists, which the document
+// adds to it.
 func (e *example) joined(raw model.Value) model.Value {
 	e.t.Helper()
 	v := e.thing(raw).Value
@@ -20,7 +20,7 @@ func (e *example) joined(raw model.Value) model.Value {
 	return v
 }
 
-// thing is a row as the collector of OpenStack reads it.
+// thing is a row as OpenStack's collector returns it.
 func (e *example) thing(raw model.Value) openstack.Object {
 	e.t.Helper()
 	kinds := openstack.Kinds()

@@ -22,11 +22,11 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// Each document of testdata/examples is a freshly applied instance with the
-// answer of the API for what it stands for, and edits of that answer with the
-// attributes in which they must show, each with the live path behind it.
+// Each document of testdata/examples is a freshly applied instance with the API's answer for
+// its live resource, and edits of that answer with the attributes that they change, each with
+// its live path.
 
-// room seals what an engine reads: the claims and the live resources.
+// room seals the claims and the live resources, as an engine does.
 func room() *secret.Room {
 	return secret.New(model.NewSealer([]byte("installation")), secret.Options{})
 }
@@ -104,7 +104,7 @@ func newExample(t testing.TB, doc model.Value, typ *mapping.Type) *example {
 		t.Errorf("claims %q, want %q", got, want)
 	}
 	if unmapped := typ.Unmapped(doc.At("attributes")); len(unmapped) > 0 {
-		t.Errorf("nothing is said of %v", unmapped)
+		t.Errorf("no mapping for %v", unmapped)
 	}
 	for i, want := range doc.At("covers").Items() {
 		if i >= len(mapped.Covers) || mapped.Covers[i].Kind+" "+mapped.Covers[i].ID != want.Text() {
@@ -117,8 +117,8 @@ func newExample(t testing.TB, doc model.Value, typ *mapping.Type) *example {
 	return &example{t: t, typ: typ, doc: doc, mapped: mapped, claim: claim}
 }
 
-// sealed returns the attributes with those that the document names as
-// sensitive sealed, as the reader of a state leaves them.
+// sealed returns the attributes with those that the document lists as sensitive sealed, as
+// the reader of a state does.
 func sealed(doc model.Value) model.Value {
 	attributes := doc.At("attributes")
 	for _, name := range doc.At("sensitive").Items() {
@@ -133,7 +133,7 @@ func (e *example) check() {
 		e.t.Errorf("freshly applied, but differs in %v\nview %s\nstate %s", got,
 			e.claim.Lens.View(e.shape(e.doc.At("live"))).AppendJSON(nil), e.claim.Value.AppendJSON(nil))
 	}
-	if known := e.identities(); !e.knows(known) {
+	if known := e.identities(); !e.hasIdentities(known) {
 		e.t.Errorf("known live by %v, claimed by %v", known, e.mapped.Identities)
 	}
 	edits := e.doc.At("edits").Items()
@@ -149,7 +149,7 @@ func (e *example) check() {
 		for _, f := range edit.At("shows").Fields() {
 			want[f.Name] = f.Value.Text()
 			if _, ok := got[f.Name]; ok && f.Value.IsNull() {
-				// What is gone has no place in the live resource.
+				// A removed field has no path in the live resource.
 				got[f.Name] = ""
 			}
 		}
@@ -160,8 +160,8 @@ func (e *example) check() {
 	}
 }
 
-// checkReadBack tells whether an instance that was read back by the provider
-// is in sync, but for what no attribute can declare.
+// checkReadBack checks that an instance that the provider read back is in sync, except for
+// values that no attribute can declare.
 func (e *example) checkReadBack(raw model.Value) {
 	e.t.Helper()
 	read := *e
@@ -179,18 +179,18 @@ func (e *example) checkReadBack(raw model.Value) {
 	}
 }
 
-// shape brings a row into the form in which the engine has it.
+// shape converts a row to the form that the engine uses.
 func (e *example) shape(raw model.Value) model.Value {
 	return room().Value(e.claim.Kind, e.collected(raw))
 }
 
-// collected brings a row into the form in which the collector of its kind has it.
+// collected converts a row to the form of its kind's collector.
 func (e *example) collected(raw model.Value) model.Value {
 	switch typ, _, _ := strings.Cut(e.claim.Kind, "/"); typ {
 	case netbox.Type:
 		return e.object(raw).Value
 	case aws.Type:
-		// Its answers are XML: the examples hold what becomes of them.
+		// Its answers are XML: the examples hold the parsed form.
 		return raw
 	case openstack.Type:
 		return e.joined(raw)
@@ -215,10 +215,10 @@ func (e *example) object(raw model.Value) netbox.Object {
 	return netbox.Object{}
 }
 
-// knows tells whether the claim is known by what the live resource is known by:
-// an object of NetBox or OpenStack by all of that, a guest by its number, its first MAC
-// address where the type has one, and its name.
-func (e *example) knows(live []model.Identity) bool {
+// hasIdentities reports whether the claim has the identities of the live resource: for an object of
+// NetBox or OpenStack all of them, for a guest its number, its first MAC address if the type
+// has one, and its name.
+func (e *example) hasIdentities(live []model.Identity) bool {
 	claimed := e.mapped.Identities
 	if strings.HasPrefix(e.claim.Kind, netbox.Type+"/") || strings.HasPrefix(e.claim.Kind, openstack.Type+"/") {
 		return len(claimed) == 0 || gocmp.Diff(live, claimed) == ""
@@ -229,7 +229,7 @@ func (e *example) knows(live []model.Identity) bool {
 	return claimed[0].By == "vmid" && claimed[len(claimed)-1].By == "name" && !slices.ContainsFunc(claimed, func(id model.Identity) bool { return !slices.Contains(live, id) })
 }
 
-// identities are what the collector knows the live resource by.
+// identities returns the identities that the collector gives the live resource.
 func (e *example) identities() []model.Identity {
 	switch typ, _, _ := strings.Cut(e.claim.Kind, "/"); typ {
 	case netbox.Type:
@@ -239,13 +239,13 @@ func (e *example) identities() []model.Identity {
 		return e.guestIdentities()
 	}
 	known := e.object(e.doc.At("live")).Identities
-	// The claim has the surest first.
+	// The claim's most certain identity is first.
 	slices.SortFunc(known, func(a, b model.Identity) int { return cmp.Compare(b.By, a.By) })
 	return known
 }
 
-// guestIdentities are a guest's number and what its row holds: the MAC
-// addresses, in upper case, and the name, in lower case.
+// guestIdentities returns a guest's number, the MAC addresses of its row in upper case, and
+// its name in lower case.
 func (e *example) guestIdentities() []model.Identity {
 	if e.claim.Kind != "proxmox/qemu" && e.claim.Kind != "proxmox/lxc" {
 		return nil

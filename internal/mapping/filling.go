@@ -8,38 +8,38 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A fill says what the instances of a type put into claims on other resources.
+// A fill defines the values that instances of a type add to claims on other resources.
 type fill struct {
 	reference
 
-	// each names an attribute of which every element puts something there.
+	// each names an attribute; the fill applies to each of its elements.
 	each       string
 	attributes []string
-	// with names the attribute that holds what is put there, is makes it, and
-	// block says what the block holds that is put there. Without all three it is
-	// not known. sum tells that the others hold the sum of it.
+	// with names the attribute that holds the value, is is a template of it, and block one of
+	// a block. Without any of them the value is unknown. sum reports whether the target
+	// attribute holds the sum of the values.
 	with  string
 	is    template
 	block map[string]template
 	sum   bool
-	// through names the resource whose claim tells what is there; without one on
-	// it nothing is put there.
+	// through references the resource whose claim confirms the fill; without a claim on that
+	// resource nothing is filled in.
 	through *reference
 }
 
-// A Filling is what an instance puts into attributes of what claims another
-// resource: a primary address into those of its machine. Those were read before
-// that was made, so what a state holds of them may be old.
+// A Filling is a value that an instance adds to attributes of claims on another resource,
+// such as a primary address to those of its machine. The state of the machine may be older
+// than the instance, and lack the value.
 type Filling struct {
 	// Ref is the resource; its ID may be one of its identities.
 	Ref        model.Ref
 	Attributes []string
-	// Value is what is put there, each element of a list for itself; a map is what
-	// a block there holds. Null is whatever is there.
+	// Value is the value, or a list whose elements are added one by one; a map is added to a
+	// block. Null matches any value.
 	Value model.Value
-	// Sum tells that the attribute holds the sum of all that is put into it.
+	// Sum reports whether the attribute holds the sum of all values.
 	Sum bool
-	// Through is the resource that must be claimed, too; zero where none must.
+	// Through is a resource that must be claimed too; zero if none must.
 	Through model.Ref
 }
 
@@ -56,7 +56,7 @@ func (t *Type) fillings(attributes model.Value) []Filling {
 	return fillings
 }
 
-// filling returns what one element puts; ok is false where that is nothing.
+// filling returns the value of one element; ok is false if there is none.
 func (f *fill) filling(attributes, element model.Value) (filling Filling, ok bool) {
 	id, err := f.id.expand(attributes, element)
 	if err != nil {
@@ -84,8 +84,8 @@ func (f *fill) filling(attributes, element model.Value) (filling Filling, ok boo
 	return filling, !filling.Value.IsEmpty()
 }
 
-// expandBlock makes a block of templates; ok is false where one of them makes
-// nothing.
+// expandBlock expands the templates of a block; ok is false if one of them cannot be
+// expanded.
 func expandBlock(block map[string]template, attributes, element model.Value) (v model.Value, ok bool) {
 	for name, t := range block {
 		text, err := t.expand(attributes, element)
@@ -97,9 +97,9 @@ func expandBlock(block map[string]template, attributes, element model.Value) (v 
 	return v, true
 }
 
-// Settle takes out of a claim what is no difference although its sides are not
-// the same: what the fillings, all of them on the claimed resource, put there,
-// and what the provider never sends. A claim that no table made stays.
+// Settle removes differences between the sides of a claim that are no drift: values of the
+// fillings, which must be all those on the claimed resource, and values that the provider
+// never sends. A claim without a table stays unchanged.
 func Settle(c *model.Claim, fillings []Filling) {
 	var own claimLens
 	switch l := c.Lens.(type) {
@@ -132,8 +132,7 @@ func Settle(c *model.Claim, fillings []Filling) {
 	c.Value, c.Recorded = declared, &recorded
 }
 
-// heldOf returns a value of the claim without the attributes of which others say
-// what they hold.
+// heldOf returns a value of the claim without the attributes that other resources define.
 func (l *claimLens) heldOf(v model.Value) model.Value {
 	for name, f := range l.filled {
 		if f.anything && !v.At(name).IsNull() {
@@ -150,8 +149,8 @@ func with(v model.Value, name string, field model.Value) model.Value {
 	return v.With(name, field)
 }
 
-// neverArrives tells whether a declared value is one that the provider does not
-// send, so that the recorded one stays.
+// neverArrives reports whether the provider does not send a declared value, so that the
+// recorded one stays.
 func (a *attribute) neverArrives(d, r model.Value) bool {
 	if a.relative.granted {
 		return len(less(r, d).Items()) == 0
@@ -159,12 +158,12 @@ func (a *attribute) neverArrives(d, r model.Value) bool {
 	return !r.IsNull() && slices.ContainsFunc(a.relative.unsent, d.Equal)
 }
 
-// filling is all that is put into one attribute, and what the claim holds there.
+// filling holds all values that are added to one attribute, and the claim's own value.
 type filling struct {
 	held   model.Value
 	values []model.Value
 	sum    bool
-	// anything tells that whatever is live was put there: the claim says nothing.
+	// anything reports whether the filled value is unknown, so that any live value agrees.
 	anything bool
 }
 
@@ -188,8 +187,8 @@ func filledBy(fillings []Filling, l *lens, held model.Value) map[string]filling 
 	return filled
 }
 
-// unfilled returns what the claim holds in place of a live value that was put
-// there, and a list without the elements that were.
+// unfilled returns the claim's value if the live value was filled in, and a list without the
+// filled elements.
 func (f filling) unfilled(v model.Value) model.Value {
 	switch {
 	case len(f.values) == 0:
@@ -204,8 +203,8 @@ func (f filling) unfilled(v model.Value) model.Value {
 	return v
 }
 
-// remaining returns a live list without the elements that were put there, and
-// with those of them that the claim holds as it holds them.
+// remaining returns a live list without the filled elements, except those that the claim also
+// holds, in the claim's form.
 func (f filling) remaining(v model.Value) model.Value {
 	items := make([]model.Value, 0, len(v.Items()))
 	for _, item := range v.Items() {
@@ -224,8 +223,8 @@ func (f filling) remaining(v model.Value) model.Value {
 	return model.ListOf(items...)
 }
 
-// holds tells whether an element is another one, or a block that holds all that
-// the other one does.
+// holds reports whether an element equals another one, or is a block that contains all fields
+// of the other one.
 func holds(item, other model.Value) bool {
 	if other.Kind() != model.Map || item.Kind() != model.Map {
 		return item.Equal(other)
@@ -233,8 +232,8 @@ func holds(item, other model.Value) bool {
 	return !slices.ContainsFunc(other.Fields(), func(f model.Field) bool { return !item.At(f.Name).Equal(f.Value) })
 }
 
-// explains tells whether all that a claim holds beyond an older value was put
-// there.
+// explains reports whether everything that a claim holds in addition to an older value was
+// filled in.
 func (f filling) explains(held, older model.Value) bool {
 	if held.Kind() != model.List {
 		return f.put(held)
@@ -252,7 +251,7 @@ func (f filling) put(v model.Value) bool {
 	return slices.ContainsFunc(f.values, func(put model.Value) bool { return !v.IsNull() && strings.EqualFold(put.Text(), v.Text()) })
 }
 
-// total is the sum of the whole numbers among the values.
+// total returns the sum of the whole numbers among the values.
 func (f filling) total() model.Value {
 	sum := new(big.Int)
 	for _, v := range f.values {

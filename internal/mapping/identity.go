@@ -6,18 +6,18 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An identity is a template of what a live resource is known by beside its id.
+// An identity is a template of another identity of a live resource than its id.
 type identity struct {
 	by string
 	is template
-	// upper writes it in upper case, lower in lower case; onlyIf names an
-	// attribute that must hold something.
+	// upper and lower convert to upper or lower case; onlyIf names an attribute that must be
+	// set.
 	upper, lower bool
 	onlyIf       string
 }
 
-// identities are what the claimed resource is known by, the surest first. A part
-// that holds nothing is empty; without the first one there is no identity.
+// identities returns the identities of the claimed resource, the most certain first. An unset
+// part is empty; if the first part is unset, the identity is omitted.
 func (t *Type) identities(attributes model.Value) []model.Identity {
 	var all []model.Identity
 	for _, i := range t.knownBy {
@@ -36,8 +36,8 @@ func (t *Type) identities(attributes model.Value) []model.Identity {
 	return all
 }
 
-// loosely expands the template with what is there, or returns "" when its first
-// attribute holds nothing.
+// loosely expands the template with unset attributes as "". It returns "" if the first
+// attribute is unset.
 func (t template) loosely(attributes model.Value) string {
 	var b strings.Builder
 	first := true

@@ -8,18 +8,18 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Import says how a live resource is taken under a declaration.
+// An Import describes how to import a live resource.
 type Import struct {
-	// Provider and Type are those of the resource block that it would be.
+	// Provider and Type are the provider and the type of the resource block.
 	Provider, Type string
-	// ID is what the provider imports by.
+	// ID is the provider's import ID.
 	ID string
-	// Name is a name for the block, made of the resource's own.
+	// Name is a name for the block, derived from the resource's name.
 	Name string
 }
 
-// Import says how a live resource is imported: by the first type, in the order
-// of Types, whose table says so.
+// Import returns the import of a live resource with the first type, in the order of Types,
+// whose table defines one.
 func (t *Tables) Import(ref model.Ref, place, name string) (Import, bool) {
 	live := model.MapOf(model.Field{Name: "id", Value: model.StringOf(ref.ID)},
 		model.Field{Name: "place", Value: model.StringOf(place)}, model.Field{Name: "name", Value: model.StringOf(name)})
@@ -34,18 +34,17 @@ func (t *Tables) Import(ref model.Ref, place, name string) (Import, bool) {
 	return Import{}, false
 }
 
-// Block returns the import block, ready to be pasted.
+// Block returns the import block.
 func (i Import) Block() string {
 	return fmt.Sprintf("import {\n  to = %s.%s\n  id = %s\n}\n", i.Type, i.Name, quoted(i.ID))
 }
 
-// quoted writes a string as Terraform does: what would begin a template is
-// escaped.
+// quoted returns a string literal of Terraform. It escapes template sequences.
 func quoted(s string) string {
 	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(s))
 }
 
-// identifier makes a name that Terraform takes of another.
+// identifier converts a name to a valid Terraform identifier.
 func identifier(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {

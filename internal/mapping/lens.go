@@ -8,21 +8,20 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A lens shows live resources in the words of one type.
+// A lens converts live resources to the attributes of one type.
 type lens struct {
 	attributes []attribute
 	whole      *whole
 	schema     *model.Schema
 }
 
-// whole says which live fields beside those that attributes stand for are
-// nobody's when the resource is managed as a whole.
+// whole determines the unmanaged live fields of a resource that is managed as a whole.
 type whole struct {
-	// known are fields that attributes stand for, or that never count.
+	// known are the fields of attributes, and fields that are never compared.
 	known map[string]bool
-	// indexed are numbered fields that attributes stand for.
+	// indexed are the numbered fields of attributes.
 	indexed []*slots
-	// defaults are what fields hold that nobody set.
+	// defaults are the default values of fields.
 	defaults map[string]model.Value
 }
 
@@ -43,17 +42,16 @@ func newLens(attributes []attribute, w *whole) *lens {
 	return l
 }
 
-// Schema compares what View returns with what Type.Claim makes of an instance.
+// Schema returns the schema for comparing the results of View and Type.Claim.
 func (l *lens) Schema() *model.Schema { return l.schema }
 
-// View returns the mapped attributes as the live resource would have them.
-// Where a live field is absent, what that means stands there, so that a report
-// can show it.
+// View returns the mapped attributes with the values of the live resource. For an absent live
+// field it contains the meaning of the absence, so that a report can show it.
 func (l *lens) View(live model.Value) model.Value {
 	return model.MapOf(append(viewFields(l.attributes, top(live)), l.stray(live)...)...)
 }
 
-// stray returns the live fields that no attribute can set, and that count.
+// stray returns the live fields without an attribute that are compared.
 func (l *lens) stray(live model.Value) []model.Field {
 	if l.whole == nil {
 		return nil
@@ -71,7 +69,7 @@ func top(live model.Value) scope { return scope{root: live, element: live} }
 
 func traced(live model.Value) scope { return scope{root: live, element: live, traced: true} }
 
-// strays tells whether a live field is one that no attribute can set.
+// strays reports whether a live field has no attribute and is compared.
 func (l *lens) strays(name string) bool {
 	if l.whole.known[name] || find(l.attributes, name) != nil {
 		return false
@@ -79,9 +77,9 @@ func (l *lens) strays(name string) bool {
 	return !slices.ContainsFunc(l.whole.indexed, func(s *slots) bool { return s.has(name) })
 }
 
-// LivePath returns the path in live behind one in the attributes' words; the
-// positions in it are those of View's lists. A block that is not live is named
-// by its key (disk.scsi1), or by its position n among the declared as [-1-n].
+// LivePath returns the live path of a path in attributes; its positions are those of View's
+// lists. A block without a live element has its key (disk.scsi1), or its position n among the
+// declared blocks as [-1-n].
 func (l *lens) LivePath(live model.Value, at string) string {
 	steps := parseSteps(at)
 	if len(steps) == 0 {
@@ -131,8 +129,8 @@ func inBlock(attributes []attribute, sc scope, steps []step) string {
 	return livePath(attributes, sc, steps)
 }
 
-// entry returns the element that a step of a path leads to: a live one by its
-// position or its name, or the place of one that is declared and not live.
+// entry returns the element at a step of a path: a live one by its position or its name, or
+// the place of a declared one that is not live.
 func (a *attribute) entry(sc scope, to step) (scope, bool) {
 	entries := a.entries(sc)
 	if to.isIndex() && to.index >= 0 {
@@ -143,7 +141,7 @@ func (a *attribute) entry(sc scope, to step) (scope, bool) {
 	}
 	name := to.name
 	if to.isIndex() {
-		// Without gaps, blocks are written in the order of their numbers.
+		// Without gaps, blocks are in the order of their numbers.
 		if len(a.slots.prefixes) != 1 {
 			return scope{}, false
 		}

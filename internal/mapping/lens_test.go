@@ -73,7 +73,7 @@ func TestClaimNeedsAnID(t *testing.T) {
 	t.Parallel()
 	tables := load(t)
 	vm, _ := tables.Find("bpg/proxmox", "proxmox_virtual_environment_vm")
-	if _, err := vm.Claim(value(t, `{"name":"x"}`), sealer()); err == nil || !strings.Contains(err.Error(), "attribute id holds nothing") {
+	if _, err := vm.Claim(value(t, `{"name":"x"}`), sealer()); err == nil || !strings.Contains(err.Error(), "attribute id is not set") {
 		t.Errorf("got %v, want the attribute that is missing", err)
 	}
 	applier, _ := tables.Find("bpg/proxmox", "proxmox_sdn_applier")

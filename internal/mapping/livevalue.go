@@ -3,7 +3,7 @@ package mapping
 import "github.com/driftd/driftd/internal/model"
 
 // LiveValue implements model.Lens. The live value is not known if the conversion has no
-// inverse, if the field depends on other attributes, too, or if v is null.
+// inverse, if the field also depends on other attributes, or if v is null.
 func (l *lens) LiveValue(_ model.Value, path string, v model.Value) (value model.Value, known bool) {
 	attributes, steps := l.attributes, parseSteps(path)
 	for len(steps) > 0 {

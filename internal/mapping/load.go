@@ -20,10 +20,9 @@ import (
 //go:embed tables
 var builtIn embed.FS
 
-// Load reads the built-in tables and then every *.yaml file of the named
-// folders, in the order of their names. A type that is written again replaces
-// the one before it, or adds to it with "extend: true". Every mistake is
-// reported, with its file and line.
+// Load reads the built-in tables and then every *.yaml file of the named folders, in the
+// order of their names. A later definition of a type replaces the earlier one, or adds to it
+// with "extend: true". Load returns all errors, with their files and lines.
 func Load(folders ...string) (*Tables, error) {
 	t := &Tables{types: map[typeKey]*Type{}}
 	tables, err := fs.Sub(builtIn, "tables")
@@ -43,7 +42,7 @@ func Load(folders ...string) (*Tables, error) {
 func (t *Tables) loadFolder(folder fs.FS, name string) error {
 	entries, err := fs.ReadDir(folder, ".")
 	if err != nil {
-		return fmt.Errorf("read mapping tables of %s: %w; name a folder that is there", name, err)
+		return fmt.Errorf("read mapping tables of %s: %w; name an existing folder", name, err)
 	}
 	var errs []error
 	for _, entry := range entries {
@@ -59,7 +58,8 @@ func (t *Tables) loadFolder(folder fs.FS, name string) error {
 	return errors.Join(errs...)
 }
 
-// maxTable bounds one file; the largest built-in one stays below a tenth.
+// maxTable is the maximum size of one file; the largest built-in one has less than a tenth of
+// it.
 const maxTable = 1 << 20
 
 func readBounded(folder fs.FS, name string) ([]byte, error) {

@@ -15,42 +15,41 @@ import (
 // Tables are the mapping tables, compiled. They are immutable.
 type Tables struct{ types map[typeKey]*Type }
 
-// A typeKey names a type: provider is "namespace/type" in lower case.
+// A typeKey identifies a type: provider is "namespace/type" in lower case.
 type typeKey struct{ provider, name string }
 
-// Find returns what is known of a provider's resource type. The provider is a
-// source address ("registry.terraform.io/bpg/proxmox"); its host does not
-// count, for a mirror serves the same provider under another one.
+// Find returns the mapping of a provider's resource type. The provider is a source address
+// ("registry.terraform.io/bpg/proxmox"); its host is ignored, because a mirror serves the
+// same provider from another host.
 func (t *Tables) Find(provider, typ string) (*Type, bool) {
 	found, ok := t.types[typeKey{providerName(provider), typ}]
 	return found, ok
 }
 
-// Types returns every type that a table speaks of, sorted by provider and name.
+// Types returns every type of the tables, sorted by provider and name.
 func (t *Tables) Types() []*Type {
 	types := slices.Collect(maps.Values(t.types))
 	slices.SortFunc(types, func(a, b *Type) int {
 		return cmp.Or(cmp.Compare(a.provider, b.provider), cmp.Compare(a.name, b.name))
 	})
-	// A provider of several names has each type under all of them.
+	// A provider with several names has each type under all of them.
 	return slices.Compact(types)
 }
 
-// providerName drops the host of a provider's address.
+// providerName removes the host from a provider's address.
 func providerName(address string) string {
 	parts := strings.Split(strings.ToLower(address), "/")
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// A Type is what the tables say of one resource type of a provider.
+// A Type is the mapping of one resource type of a provider.
 type Type struct {
 	provider, name string
 	kind           string
 	none           string
 	ids            []template
 	place, called  template
-	// imported makes the id that the provider imports by, of the live
-	// resource's id, place and name.
+	// imported is a template of the import ID, from the live resource's id, place and name.
 	imported template
 	made     *reference
 	covers   []cover
@@ -58,25 +57,25 @@ type Type struct {
 	fills    []fill
 	parts    []partType
 	replaces []replacement
-	// byIdentity tells that the id is only what a claim is called, also kinds of
-	// which everything live is expected to be declared where there is such a type.
+	// byIdentity reports whether the id is only a name for the claim. also are further kinds
+	// whose live resources are all expected to be declared if the type has an instance.
 	byIdentity bool
 	also       []string
-	// onlyKnown leaves out attributes that an instance lacks altogether: its
-	// version of the provider does not know them.
+	// onlyKnown omits attributes that an instance lacks, because its version of the provider
+	// does not have them.
 	onlyKnown bool
-	// forms are tried in order; the last one fits always.
+	// forms are tried in order; the last one always matches.
 	forms []form
 	// local are patterns of attributes that have no live side.
 	local []string
-	// like is the name of the type that this one is another name of, or its
-	// own.
+	// like is the name of the type in the table of which this one is an alias, or its own
+	// name.
 	like string
 }
 
-// A form is how instances of one type are written by some versions of the
-// provider, or in one of several ways: those that have the attribute with, of
-// which the attribute using holds something, and that hold what is given.
+// A form is the structure of instances that some versions of the provider write, or one of
+// several alternatives. It matches instances that have the attribute with, in which the
+// attribute using is set, and that have the given values.
 type form struct {
 	with, using string
 	given       []condition
@@ -89,7 +88,7 @@ func (f *form) fits(attributes model.Value) bool {
 		!slices.ContainsFunc(f.given, func(c condition) bool { return !c.holds(attributes) })
 }
 
-// lens returns the lens of the form that fits.
+// lens returns the lens of the matching form.
 func (t *Type) lens(attributes model.Value) *lens {
 	for i := range t.forms {
 		if t.forms[i].fits(attributes) {
@@ -105,66 +104,66 @@ type reference struct {
 	id   template
 }
 
-// A cover is a resource that a claim speaks for beside the one it claims; with
-// each, one for every element of that attribute.
+// A cover is a further resource that a claim includes; with each, one for every element of
+// that attribute.
 type cover struct {
 	reference
 
-	// each names an attribute of which every element is one; onlyIf one that
-	// must hold something.
+	// each names an attribute; every element of it is a cover. onlyIf names one that must be
+	// set.
 	each, onlyIf string
 }
 
-// Provider returns the provider without its host, "bpg/proxmox"; the first
-// where it has several names.
+// Provider returns the provider without its host, "bpg/proxmox"; its first name if it has
+// several.
 func (t *Type) Provider() string { return t.provider }
 
 // Name returns the resource type, "proxmox_vm".
 func (t *Type) Name() string { return t.name }
 
-// Like returns the name of the type in the table: another one than Name where
-// a provider gives one type several names.
+// Like returns the name of the type in the table. It differs from Name if the provider has
+// several names for the type.
 func (t *Type) Like() string { return t.like }
 
 // Kind returns the kind of the live resource, or "" without a live side.
 func (t *Type) Kind() string { return t.kind }
 
-// Also returns the kinds, beside its own, of which everything live is expected
-// to be declared where something of the type is.
+// Also returns the further kinds whose live resources are all expected to be declared if the
+// type has an instance.
 func (t *Type) Also() []string { return t.also }
 
-// NoLiveSide tells that nothing live stands for the type, and why.
+// NoLiveSide reports whether the type has no live resources, and why.
 func (t *Type) NoLiveSide() (reason string, ok bool) { return t.none, t.none != "" }
 
-// Mapped is one instance of a type in terms of the live system.
+// Mapped is one instance of a type as a claim on a live resource.
 type Mapped struct {
 	// Kind, ID, Place and Name are those of the live resource that it claims.
 	Kind, ID, Place, Name string
-	// Value holds the attributes that the lens speaks of, in the form in which
-	// they are compared; what says nothing is left out.
+	// Value holds the attributes of the lens in the form in which they are compared, without
+	// those that are not set.
 	Value model.Value
-	// Lens shows the live resource in the same words. It is shared by all
-	// instances of the type, but for those with secrets, and those in the light
-	// of which the live side is read.
+	// Lens converts the live resource to the same attributes. The instances of a type share
+	// it, except those with secrets and those whose own values change how the live side is
+	// read.
 	Lens model.Lens
-	// Identities are what else the claimed resource is known by, the surest
-	// first, as its collector knows it.
+	// Identities are the further identities of the claimed resource in the form of its
+	// collector, the most certain first.
 	Identities []model.Identity
-	// ByIdentity tells that ID is only what the claim is called.
+	// ByIdentity reports whether ID is only a name for the claim.
 	ByIdentity bool
-	// Fillings are what the instance puts into claims on other resources.
+	// Fillings are the values that the instance adds to claims on other resources.
 	Fillings []Filling
 	// Replaces are the attributes that the provider cannot change in place.
 	Replaces []model.Replacement
-	// Covers are other resources that the instance speaks for.
+	// Covers are the other resources that the instance includes.
 	Covers []model.Ref
-	// Template is the resource that the claimed one was made from, or zero.
+	// Template is the resource from which the claimed one was created, or zero.
 	Template model.Ref
 }
 
-// Claim says what an instance with these attributes stands for. It fails when
-// an attribute that the id is made of holds nothing, or is secret. The sealer
-// is the one that sealed the attributes and the live side.
+// Claim returns the live resource of an instance with these attributes. It returns an error
+// if an attribute of the id is not set or secret. The sealer must be the one that sealed the
+// attributes and the live side.
 func (t *Type) Claim(attributes model.Value, sealer model.Sealer) (Mapped, error) {
 	if t.none != "" {
 		return Mapped{}, fmt.Errorf("claim %s: it has no live side: %s", t.name, t.none)
@@ -174,7 +173,7 @@ func (t *Type) Claim(attributes model.Value, sealer model.Sealer) (Mapped, error
 	if m.ID, err = t.id(attributes); err != nil {
 		return Mapped{}, fmt.Errorf("find the live resource of %s: %w; refresh the state, or map the type anew", t.name, err)
 	}
-	// A place or a name that the instance does not give is not known.
+	// The place or the name is unknown if the instance does not set it.
 	m.Place = t.place.text(attributes)
 	m.Name = cmp.Or(t.called.text(attributes), m.ID)
 	m.Value = t.Declared(attributes, sealer)
@@ -189,16 +188,15 @@ func (t *Type) Claim(attributes model.Value, sealer model.Sealer) (Mapped, error
 	return m, nil
 }
 
-// Declared returns those of the attributes that the lens speaks of, as
-// Mapped.Value holds them.
+// Declared returns the attributes of the lens in the form of Mapped.Value.
 func (t *Type) Declared(attributes model.Value, sealer model.Sealer) model.Value {
 	d := declaration{sealer, t.onlyKnown}
 	v := model.MapOf(d.fields(t.lens(attributes).attributes, attributes)...)
-	// Of the elements of a list all are sealed alike: see claimLens.
+	// All elements of a list are sealed the same way: see claimLens.
 	return sealer.SealLike(v, v)
 }
 
-// id returns the first of the type's ids for which all is there.
+// id returns the first of the type's ids that can be expanded.
 func (t *Type) id(attributes model.Value) (string, error) {
 	var missing error
 	for _, id := range t.ids {
@@ -226,8 +224,7 @@ func (t *Type) covered(attributes model.Value) []model.Ref {
 	return refs
 }
 
-// elementsAt returns the elements of an attribute, and one of nothing where none
-// is named.
+// elementsAt returns the elements of an attribute, or one null element if each is "".
 func elementsAt(attributes model.Value, each string) []model.Value {
 	if each == "" {
 		return []model.Value{{}}
@@ -235,7 +232,7 @@ func elementsAt(attributes model.Value, each string) []model.Value {
 	return attributes.At(each).Items()
 }
 
-// text expands the template, or returns "" when an attribute holds nothing.
+// text expands the template, or returns "" if an attribute is not set.
 func (t template) text(attributes model.Value) string {
 	text, err := t.expand(attributes, model.Value{})
 	if err != nil {
@@ -244,8 +241,8 @@ func (t template) text(attributes model.Value) string {
 	return text
 }
 
-// Unmapped returns the attributes that hold something and that the type's
-// table neither compares nor declares to have no live side, sorted.
+// Unmapped returns the attributes that are set and that the type's table neither compares nor
+// lists as having no live side, sorted.
 func (t *Type) Unmapped(attributes model.Value) []string {
 	if t.none != "" {
 		return nil
@@ -264,7 +261,7 @@ func (t *Type) Unmapped(attributes model.Value) []string {
 
 func (t *Type) isLocal(name string) bool { return matchesAny(t.local, name) }
 
-// matchesAny tells whether a name fits one of some patterns.
+// matchesAny reports whether a name matches one of the patterns.
 func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		matched, err := path.Match(pattern, name)

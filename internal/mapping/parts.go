@@ -6,13 +6,12 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A partType is another type of the same provider that an instance stands for as well:
-// where its attribute onlyIf holds something, and it lacks the attribute without.
+// A partType is another type of the same provider that an instance includes if its attribute
+// onlyIf is set and it lacks the attribute without.
 type partType struct{ name, onlyIf, without string }
 
-// Parts returns the types that an instance of the type with these attributes stands
-// for beside its own: what newer versions of a provider have as types, older ones
-// may have as blocks.
+// Parts returns the further types that an instance with these attributes includes: newer
+// versions of a provider have types where older ones have blocks.
 func (t *Tables) Parts(of *Type, attributes model.Value) []*Type {
 	var types []*Type
 	for _, p := range of.parts {
@@ -40,7 +39,7 @@ func (r *reader) parts(n *yaml.Node) []partType {
 	return parts
 }
 
-// checkParts looks for the types that others have as their parts.
+// checkParts adds an error for each part whose type no table has.
 func (r *reader) checkParts(n *yaml.Node) {
 	for _, t := range r.tables.Types() {
 		for _, p := range t.parts {

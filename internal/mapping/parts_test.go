@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestParts holds the buckets of older providers to stand for their parts, and those
-// of newer ones, whose blocks are copies, to stand for themselves.
+// TestParts checks that the buckets of older providers include their parts, and that those of
+// newer ones, whose blocks are copies, include only themselves.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	tables, err := Load()

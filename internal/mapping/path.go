@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A base is where a live path begins.
+// A base is the start of a live path.
 type base uint8
 
 const (
@@ -18,11 +18,10 @@ const (
 	fromFound
 )
 
-// A source says where a live value stands: below the element that the attribute's
-// block stands for ("size"), below the whole resource ("/searchdomain"), or
-// below what a named search finds ("$cloudinit.storage"). "." is the element
-// itself; a last step "@key" is the name under which the element stands
-// ("scsi0"), "@prefix" and "@number" are its parts.
+// A source is the path of a live value: in the element of the attribute's block ("size"), in
+// the whole resource ("/searchdomain"), or in the result of a named search
+// ("$cloudinit.storage"). "." is the element itself; a last step "@key" is the name of the
+// element's field ("scsi0"), "@prefix" and "@number" are its parts.
 type source struct {
 	base  base
 	found *slots
@@ -31,19 +30,18 @@ type source struct {
 	part string
 }
 
-// A scope is what paths are resolved in.
+// A scope is the context in which paths are resolved.
 type scope struct {
 	root model.Value
-	// element is what the block stands for, and key the field that holds it.
+	// element is the live element of the block, and key the field that holds it.
 	element model.Value
 	key     string
-	// at is the element's path; it is kept only where traced, since a view needs
-	// none.
+	// at is the element's path. It is set only if traced, because a view does not need it.
 	at     string
 	traced bool
 }
 
-// below is the path of something below the element.
+// below returns the path of a field or element below the element.
 func (sc *scope) below(names ...string) string {
 	if !sc.traced {
 		return ""
@@ -51,7 +49,7 @@ func (sc *scope) below(names ...string) string {
 	return joinPath(sc.at, names...)
 }
 
-// parsePath reads the notation; named searches must be known.
+// parsePath parses a path; named searches must exist.
 func parsePath(text string, searches map[string]*slots) (source, error) {
 	var p source
 	rest := text
@@ -83,8 +81,7 @@ func parsePath(text string, searches map[string]*slots) (source, error) {
 	return p, nil
 }
 
-// start returns the scope that the path begins in; ok is false when a search
-// finds nothing.
+// start returns the scope at which the path begins; ok is false if a search finds nothing.
 func (p *source) start(sc scope) (scope, bool) {
 	switch p.base {
 	case fromRoot:
@@ -100,7 +97,7 @@ func (p *source) start(sc scope) (scope, bool) {
 	return sc, true
 }
 
-// value returns what stands at the path, or null.
+// value returns the value at the path, or null.
 func (p *source) value(sc scope) model.Value {
 	sc, ok := p.start(sc)
 	switch {
@@ -124,7 +121,7 @@ func partOf(part, key string) model.Value {
 	return model.StringOf(key)
 }
 
-// text returns the path as it reads in the live tree, or "".
+// text returns the path in the live tree, or "".
 func (p *source) text(sc scope) string {
 	sc, ok := p.start(sc)
 	if !ok || p.part != "" {
@@ -133,8 +130,8 @@ func (p *source) text(sc scope) string {
 	return sc.below(p.names...)
 }
 
-// field is the field of the whole resource that the path leads into, or "" for
-// one that a search or an element decides.
+// field returns the field of the whole resource at which the path begins, or "" if that
+// depends on a search or an element.
 func (p *source) field() string {
 	if p.base == fromFound || len(p.names) == 0 {
 		return ""
@@ -142,7 +139,7 @@ func (p *source) field() string {
 	return p.names[0]
 }
 
-// item is the path of an element of a list.
+// item returns the path of an element of a list.
 func (sc *scope) item(i int) string {
 	if !sc.traced {
 		return ""
@@ -164,11 +161,10 @@ func joinPath(at string, names ...string) string {
 	return at
 }
 
-// plainName tells whether a name stands in a path without quotes, as package
-// diff prints it.
+// plainName reports whether package diff prints a name without quotes in a path.
 func plainName(name string) bool { return name != "" && plainPrefix(name) == len(name) }
 
-// plainPrefix counts the bytes that a text begins with and that need no quotes.
+// plainPrefix returns the length of the prefix of a text that needs no quotes, in bytes.
 func plainPrefix(text string) int {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -180,17 +176,17 @@ func plainPrefix(text string) int {
 	return len(text)
 }
 
-// A step of a reported path: a field's name, or what stands in brackets.
+// A step is one step of a reported path: a field's name, or the text in brackets.
 type step struct {
 	name  string
 	index int
 }
 
-// isIndex tells a position from a name.
+// isIndex reports whether the step is a position.
 func (s step) isIndex() bool { return s.name == "" }
 
-// parseSteps reads a path as package diff prints it. It stops, with what it
-// has, at an element that is not named by its position.
+// parseSteps parses a path as package diff prints it. It stops at an element without a
+// position, and returns the steps before it.
 func parseSteps(text string) []step {
 	var steps []step
 	for text != "" {
@@ -204,7 +200,7 @@ func parseSteps(text string) []step {
 	return steps
 }
 
-// cutStep cuts the first step off a path.
+// cutStep cuts the first step from a path.
 func cutStep(text string) (s step, rest string, ok bool) {
 	if inside, bracket := strings.CutPrefix(text, "["); bracket {
 		return cutBracket(inside)
@@ -214,7 +210,7 @@ func cutStep(text string) (s step, rest string, ok bool) {
 	return step{name: text[:end]}, text[end:], end > 0
 }
 
-// cutBracket reads a position or a quoted name, and the bracket behind it.
+// cutBracket parses a position or a quoted name, and the closing bracket.
 func cutBracket(inside string) (s step, rest string, ok bool) {
 	if strings.HasPrefix(inside, `"`) {
 		quoted, err := strconv.QuotedPrefix(inside)

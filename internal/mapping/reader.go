@@ -11,16 +11,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A reader compiles the nodes of one file. It notes every mistake and goes on.
+// A reader compiles the nodes of one file. It collects all errors.
 type reader struct {
 	file   string
 	tables *Tables
 	errs   []error
-	// blocks holds what was compiled of a type's blocks, which share attributes.
+	// blocks caches the compiled blocks of a type, which can share nodes.
 	blocks map[*yaml.Node][]attribute
-	// stripped tells that blanks around the texts of a type do not count.
+	// stripped reports whether blanks around the texts of a type are ignored.
 	stripped bool
-	// depth and visits bound what aliases can make of a small file.
+	// depth and visits limit the expansion of aliases.
 	depth, visits int
 }
 
@@ -33,17 +33,17 @@ func (r *reader) fail(n *yaml.Node, format string, args ...any) {
 	r.errs = append(r.errs, fmt.Errorf("%s:%d: %s", r.file, n.Line, fmt.Sprintf(format, args...)))
 }
 
-// check notes an error of a node.
+// check records an error at a node.
 func (r *reader) check(n *yaml.Node, err error) {
 	if err != nil {
 		r.fail(n, "%v", err)
 	}
 }
 
-// keys says what reads each key of a mapping.
+// keys holds the functions that read the values of a mapping's keys.
 type keys map[string]func(*yaml.Node)
 
-// mapping reads a mapping; a key that keys lacks is a mistake.
+// mapping reads a mapping; it records an error for a key that is not in keys.
 func (r *reader) mapping(n *yaml.Node, what string, read keys) {
 	r.each(n, what, func(name string, key, value *yaml.Node) {
 		f, ok := read[name]
@@ -55,7 +55,7 @@ func (r *reader) mapping(n *yaml.Node, what string, read keys) {
 	})
 }
 
-// words lists what may stand in a place.
+// words returns the sorted valid names as one text.
 func words[T any](known map[string]T) string {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(known)), func(name string) bool { return name == "" })
 	return strings.Join(names, ", ")
@@ -80,7 +80,7 @@ func (r *reader) each(n *yaml.Node, what string, f func(name string, key, value 
 		case key.Tag == "!!merge":
 			merged = append(merged, mergedNodes(value)...)
 		case seen[key.Value]:
-			r.fail(key, "%q stands twice", key.Value)
+			r.fail(key, "duplicate key %q", key.Value)
 		default:
 			seen[key.Value] = true
 			f(key.Value, key, value)
@@ -96,7 +96,7 @@ func (r *reader) each(n *yaml.Node, what string, f func(name string, key, value 
 	}
 }
 
-// mergedNodes are what stands behind "<<": a mapping, or a list of them.
+// mergedNodes returns the values of a merge key "<<": one mapping, or a list of them.
 func mergedNodes(n *yaml.Node) []*yaml.Node {
 	if n.Kind == yaml.SequenceNode {
 		return n.Content
@@ -104,7 +104,7 @@ func mergedNodes(n *yaml.Node) []*yaml.Node {
 	return []*yaml.Node{n}
 }
 
-// resolve follows an alias.
+// resolve returns the target of an alias, or the node.
 func resolve(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -179,7 +179,7 @@ func (r *reader) valueOf(n *yaml.Node, lists bool) model.Value {
 	case n.Tag == "!!int" || n.Tag == "!!float":
 		v, ok := model.NumberOf(n.Value)
 		if !ok {
-			r.fail(n, "%s is no decimal number", n.Value)
+			r.fail(n, "%s is not a decimal number", n.Value)
 		}
 		return v
 	case n.Tag != "!!null":

@@ -6,25 +6,22 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A relation says of an attribute that its live value is read in the light of
-// the instance.
+// A relation defines how the live value of an attribute is adapted to the values of the
+// instance.
 type relation struct {
-	// without names an attribute with a list: what that has more than this one
-	// is none of this one's.
+	// without names an attribute with a list; its elements are removed from the live value.
 	without string
-	// granted tells that what the instance holds counts as there.
+	// granted adds the instance's elements to the live value.
 	granted bool
-	// while are live fields that must hold what a template makes of the instance;
-	// otherwise what the instance holds counts as there.
+	// while are live fields that must equal the expansion of a template; otherwise the
+	// instance's value replaces the live one.
 	while []match
-	// found tells that a live value that is not there is not known: what the
-	// instance holds counts as there.
+	// found means that a missing live value is unknown: the instance's value replaces it.
 	found bool
-	// among tells that the live value is a list, of which only what the instance
-	// holds counts.
+	// among keeps only those elements of the live list that the instance has.
 	among bool
-	// unsent are values that the provider never sends: declared beside another
-	// recorded one, that stays.
+	// unsent are values that the provider never sends. If one is declared and another value is
+	// recorded, the recorded one is compared.
 	unsent []model.Value
 }
 
@@ -33,31 +30,31 @@ type match struct {
 	is    template
 }
 
-// depends tells whether a view depends on the instance.
+// depends reports whether a view depends on the instance.
 func (r *relation) depends() bool {
 	return r.without != "" || r.granted || r.found || r.among || len(r.while) > 0
 }
 
-// ofInstance tells whether what the attribute is compared with takes more of the
-// instance than its own value.
+// ofInstance reports whether the comparison of the attribute needs other values of the
+// instance than its own.
 func (a *attribute) ofInstance() bool {
 	return a.relative.depends() || a.relative.unsent != nil || a.typed
 }
 
-// A claimLens is a lens as one claim needs it.
+// A claimLens is the lens of one claim.
 type claimLens struct {
 	*lens
 
-	// attributes are the instance's, declared what the table makes of them.
+	// attributes are the instance's, declared the mapped form of them.
 	attributes, declared model.Value
 	sealer               model.Sealer
 	onlyKnown            bool
-	// filled is what other instances of the declaration put into attributes.
+	// filled holds the values that other instances of the declaration add to attributes.
 	filled map[string]filling
 }
 
-// newClaimLens returns the lens of a claim: the type's own where nothing in it
-// depends on the instance.
+// newClaimLens returns the lens of a claim, or the type's lens if nothing depends on the
+// instance.
 func newClaimLens(l *lens, onlyKnown bool, attributes, declared model.Value, sealer model.Sealer) model.Lens {
 	depends := func(a attribute) bool {
 		return a.relative.depends() || a.typed && !declared.At(a.name).IsEmpty() || onlyKnown && !a.known(attributes)
@@ -68,8 +65,8 @@ func newClaimLens(l *lens, onlyKnown bool, attributes, declared model.Value, sea
 	return &claimLens{lens: l, attributes: attributes, declared: declared, sealer: sealer, onlyKnown: onlyKnown}
 }
 
-// View returns what the lens within returns, in the light of the instance, and
-// sealed where that is, so that the two can be compared.
+// View returns the view of the type's lens, adapted to the instance, and sealed like the
+// instance so that the two can be compared.
 func (l *claimLens) View(live model.Value) model.Value {
 	fields := l.stray(live)
 	for i := range l.lens.attributes {
@@ -98,7 +95,7 @@ func (l *claimLens) IsShared(path string) bool {
 	return a != nil && a.relative.among
 }
 
-// seen returns the live value v of an attribute in the light of the instance.
+// seen returns the live value v of an attribute, adapted to the instance.
 func (l *claimLens) seen(a *attribute, v, live model.Value) model.Value {
 	held := l.declared.At(a.name)
 	if !a.whileHolds(live, l.attributes) || a.relative.found && v.IsNull() {
@@ -126,8 +123,7 @@ func (a *attribute) whileHolds(live, attributes model.Value) bool {
 	})
 }
 
-// less returns the list v without the elements of others, or the map v without
-// their names.
+// less returns the list v without the elements of others, or the map v without their names.
 func less(v, others model.Value) model.Value {
 	if v.Kind() == model.Map {
 		for _, f := range others.Fields() {
@@ -143,7 +139,7 @@ func less(v, others model.Value) model.Value {
 	})...)
 }
 
-// among returns what of held, or of its elements, is an element of the list v.
+// among returns held, or those of its elements, that are elements of the list v.
 func among(v, held model.Value) model.Value {
 	has := func(item model.Value) bool { return slices.ContainsFunc(v.Items(), item.Equal) }
 	switch {
@@ -155,7 +151,7 @@ func among(v, held model.Value) model.Value {
 	return model.Value{}
 }
 
-// more returns the list v with those elements of others that it lacks.
+// more returns the list v with the missing elements of others added.
 func more(v, others model.Value) model.Value {
 	return model.ListOf(slices.Concat(v.Items(), less(others, v).Items())...)
 }

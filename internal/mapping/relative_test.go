@@ -143,7 +143,7 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// claimOf is the claim of a state, or of a plan where declared is not "".
+// claimOf returns the claim of a state, or of a plan if declared is not "".
 func claimOf(t testing.TB, typ *mapping.Type, recorded, declared string) *model.Claim {
 	t.Helper()
 	mapped := rack(t, typ, recorded)

@@ -9,17 +9,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A replacement is a list of attributes, as paths without keys, that the provider
-// cannot change in place, or, with larger, only make larger, unless the instance holds
-// what unless says.
+// A replacement is a list of attributes, as paths without keys, that the provider cannot
+// change in place. With larger, it can make them larger only. It does not apply if the
+// instance has the values of unless.
 type replacement struct {
 	attributes []string
 	larger     bool
 	unless     []condition
 }
 
-// replaced returns the attributes that the provider of an instance cannot change in
-// place.
+// replaced returns the attributes that the provider of an instance cannot change in place.
 func (t *Type) replaced(attributes model.Value) []model.Replacement {
 	var replaces []model.Replacement
 	for _, r := range t.replaces {
@@ -52,8 +51,8 @@ func (r *reader) replaces(n *yaml.Node) []replacement {
 	return replacements
 }
 
-// inherited returns the replacements of a table that the type extends, without what it
-// does not compare.
+// inherited returns the replacements of the extended table, limited to attributes that the
+// type compares.
 func (t *Type) inherited(replaces []replacement) []replacement {
 	kept := slices.Clone(replaces)
 	for i := range kept {
@@ -65,18 +64,18 @@ func (t *Type) inherited(replaces []replacement) []replacement {
 	return kept
 }
 
-// checkReplaces refuses attributes that no form of the type compares.
+// checkReplaces records an error for each attribute that no form of the type compares.
 func (r *reader) checkReplaces(n *yaml.Node, t *Type) {
 	for _, replacement := range t.replaces {
 		for _, path := range replacement.attributes {
 			if !slices.ContainsFunc(t.forms, func(f form) bool { return compares(f.lens.attributes, path) }) {
-				r.fail(n, "replaces: %s is no attribute that the table compares", path)
+				r.fail(n, "replaces: the table does not compare the attribute %s", path)
 			}
 		}
 	}
 }
 
-// compares reports whether an attribute, or one of its block, is at a path.
+// compares reports whether an attribute, or an attribute of its block, is at a path.
 func compares(attributes []attribute, path string) bool {
 	name, rest, inside := strings.Cut(path, ".")
 	a := find(attributes, name)

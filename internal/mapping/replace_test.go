@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestReplaces says which attributes the providers cannot change in place.
+// TestReplaces checks which attributes the providers cannot change in place.
 func TestReplaces(t *testing.T) {
 	t.Parallel()
 	tables := load(t, folder(t, `
@@ -57,8 +57,8 @@ types:
 func TestReplacesNamesWhatIsCompared(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
-		`[size, other]`:       "other is no attribute",
-		`[size.of]`:           "size.of is no attribute",
+		`[size, other]`:       "does not compare the attribute other",
+		`[size.of]`:           "does not compare the attribute size.of",
 		`size`:                "must be a list",
 		`[{attribute: size}]`: `no key "attribute"`,
 	} {

@@ -9,19 +9,19 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// slots are the numbered fields of a live resource that hold things of one
-// sort (net0, net1, …), or of several (scsi0, virtio3, …).
+// slots selects the numbered fields of a live resource with one prefix (net0, net1, …), or
+// with several (scsi0, virtio3, …).
 type slots struct {
 	prefixes []string
-	// where must hold of an entry, except must not, and one of having must be
-	// there, where it names any.
+	// All conditions of where and none of except must hold for an entry, and it must have one
+	// of the fields having, if there are any.
 	where, except []condition
 	having        []string
-	// gaps keeps a place for each number below the highest that is taken.
+	// gaps adds an empty entry for each unused number below the highest one.
 	gaps bool
 }
 
-// A condition is a value that a field below an entry must have.
+// A condition requires a value of a field of an entry.
 type condition struct {
 	names []string
 	want  model.Value
@@ -32,7 +32,7 @@ func (c condition) holds(v model.Value) bool {
 	return got.Equal(c.want) || c.want.IsEmpty() && got.IsNull()
 }
 
-// An entry is one such field.
+// An entry is one numbered field.
 type entry struct {
 	key   string
 	sort  int
@@ -40,8 +40,7 @@ type entry struct {
 	value model.Value
 }
 
-// of returns the entries of root, in the order of the prefixes and then of
-// their numbers.
+// of returns the entries of root, ordered by prefix and then by number.
 func (s *slots) of(root model.Value) []entry {
 	var entries []entry
 	fields := root.Fields()
@@ -71,10 +70,10 @@ func (s *slots) holds(v model.Value) bool {
 		(len(s.having) == 0 || slices.ContainsFunc(s.having, there))
 }
 
-// maxSlot bounds what gaps can make of one absurd number.
+// maxSlot limits the entries that gaps adds for an extreme number.
 const maxSlot = 1024
 
-// number reads the number of a slot.
+// number parses the number of a slot.
 func number(digits string) (n int, ok bool) {
 	for i := range len(digits) {
 		d := int(digits[i]) - '0'
@@ -86,7 +85,7 @@ func number(digits string) (n int, ok bool) {
 	return n, digits != "" && n < maxSlot
 }
 
-// has tells whether a field is one of the slots, whatever it holds.
+// has reports whether a field is one of the slots, with any value.
 func (s *slots) has(name string) bool {
 	return slices.ContainsFunc(s.prefixes, func(prefix string) bool {
 		digits, ok := strings.CutPrefix(name, prefix)

@@ -19,7 +19,7 @@ func (r *reader) document(n *yaml.Node) {
 	r.mapping(n, "a table", keys{
 		"provider": r.texts(&providers),
 		"types":    func(n *yaml.Node) { types = n },
-		// What stands here is for anchors only.
+		// shared is for anchors only.
 		"shared": func(*yaml.Node) {},
 	})
 	address := regexp.MustCompile(`^[^/\s]+/[^/\s]+$`)
@@ -36,8 +36,8 @@ func (r *reader) document(n *yaml.Node) {
 	}
 }
 
-// typ reads one type and puts it into the tables, under all its names and those
-// of its provider.
+// typ reads one type and adds it to the tables, under all its names and those of its
+// provider.
 func (r *reader) typ(providers []string, name string, n *yaml.Node) {
 	t := &Type{provider: providers[0]}
 	var aliases []string
@@ -85,24 +85,24 @@ func (r *reader) typ(providers []string, name string, n *yaml.Node) {
 	}
 }
 
-// put holds a type under all names of its provider.
+// put adds a type under all names of its provider.
 func (t *Tables) put(typ *Type, providers []string) {
 	for _, provider := range providers {
 		t.types[typeKey{provider, typ.name}] = typ
 	}
 }
 
-// finish checks a type and makes its lens.
+// finish checks a type and creates its lens.
 func (r *reader) finish(n *yaml.Node, t *Type, attributes map[string]attribute, w *wholeNode) {
 	switch {
 	case t.none != "" && t.kind == "":
 		return
 	case t.none != "":
-		r.fail(n, "a type has a kind, or none and why; not both")
+		r.fail(n, "a type has either kind or none, not both")
 	case !regexp.MustCompile(`^[^/]+/[^/]+$`).MatchString(t.kind):
-		r.fail(n, "kind must be system/kind, such as proxmox/qemu; or say under none why there is no live side")
+		r.fail(n, "kind must be system/kind, such as proxmox/qemu; for a type without a live side, set none to the reason")
 	case len(t.ids) == 0:
-		r.fail(n, "id is missing: which attributes name the live resource?")
+		r.fail(n, "id is missing: add a template of the live resource's id")
 	}
 	if len(t.forms) == 0 {
 		t.forms = []form{{lens: newLens(sortedAttributes(attributes), w.compile())}}
@@ -110,7 +110,7 @@ func (r *reader) finish(n *yaml.Node, t *Type, attributes map[string]attribute, 
 	r.checkReplaces(n, t)
 }
 
-// forms reads the forms of a type; each has the common attributes, too.
+// forms reads the forms of a type; each has the common attributes too.
 func (r *reader) forms(n *yaml.Node, searches map[string]*slots, common map[string]attribute, w *wholeNode) []form {
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
 		r.fail(n, "forms must be a list")
@@ -134,11 +134,11 @@ func (r *reader) forms(n *yaml.Node, searches map[string]*slots, common map[stri
 	return forms
 }
 
-// extend puts what stands in t over what the tables have of the type.
+// extend merges the definition t into the existing definition of the type.
 func (r *reader) extend(n *yaml.Node, t *Type, name string, own map[string]attribute, w *wholeNode) {
 	old, ok := r.tables.types[typeKey{t.provider, name}]
 	if !ok || len(old.forms) != 1 {
-		r.fail(n, "extend: no table has a mapped type %s in one form", name)
+		r.fail(n, "extend: no earlier table has a type %s with a kind and without forms", name)
 		return
 	}
 	if own == nil {
@@ -187,8 +187,7 @@ func (r *reader) patterns(to *[]string) func(*yaml.Node) {
 	}
 }
 
-// alternatives reads one id, or several of which the first that can be made
-// counts.
+// alternatives reads one template of an id, or a list of alternatives.
 func (r *reader) alternatives(n *yaml.Node) []template {
 	var texts []string
 	r.texts(&texts)(n)
@@ -250,7 +249,7 @@ func (r *reader) fills(n *yaml.Node) []fill {
 	return fills
 }
 
-// templates reads what the attributes of a block hold.
+// templates reads the templates of a block's attributes.
 func (r *reader) templates(n *yaml.Node) map[string]template {
 	block := map[string]template{}
 	r.each(n, "block", func(name string, _, value *yaml.Node) {
@@ -267,7 +266,7 @@ func (r *reader) search(n *yaml.Node) *slots {
 	return s
 }
 
-// wholeNode is what a table says under whole.
+// wholeNode is the value of the key whole.
 type wholeNode struct {
 	set      bool
 	ignore   []string

@@ -20,7 +20,7 @@ func (r *reader) attributes(n *yaml.Node, searches map[string]*slots) map[string
 	return attributes
 }
 
-// attributeNode is an attribute as it is written.
+// attributeNode is an attribute in a table.
 type attributeNode struct {
 	attribute
 
@@ -29,7 +29,7 @@ type attributeNode struct {
 	inside                          *yaml.Node
 }
 
-// attribute reads one attribute: a live path, or all that can be said of it.
+// attribute reads one attribute: a live path, or a mapping.
 func (r *reader) attribute(n *yaml.Node, searches map[string]*slots) attribute {
 	w := &attributeNode{live: "."}
 	if n.Kind == yaml.ScalarNode {
@@ -75,14 +75,14 @@ func (r *reader) attributeKeys(w *attributeNode) keys {
 	}
 }
 
-// block reads what makes an attribute a block.
+// block reads the keys of an attribute with a block.
 func (r *reader) block(n *yaml.Node, w *attributeNode, a *attribute, searches map[string]*slots) {
 	kind, ok := blocks()[w.block]
 	switch {
 	case !ok:
 		r.fail(n, "no block %q; want %s", w.block, words(blocks()))
 	case (kind == plainValue) != (w.inside == nil):
-		r.fail(n, "block and attributes go together")
+		r.fail(n, "block and attributes need each other")
 	case w.inside != nil:
 		a.attributes = r.inside(w.inside, searches)
 	}
@@ -98,15 +98,15 @@ func (r *reader) block(n *yaml.Node, w *attributeNode, a *attribute, searches ma
 	}
 }
 
-// blockIsPlain refuses what only an attribute with a value of its own can have.
+// blockIsPlain records an error if an attribute with a block has keys for plain values.
 func (r *reader) blockIsPlain(n *yaml.Node, a *attribute) {
 	if a.block != plainValue && (a.ofInstance() || a.computed || a.ignored != nil) {
-		r.fail(n, "without, granted, found, among, while, unsent, typed, ignore and computed belong to attributes that are no blocks")
+		r.fail(n, "without, granted, found, among, while, unsent, typed, ignore and computed belong to attributes without a block")
 	}
 }
 
-// inside compiles the attributes of a block; those of a node that several
-// blocks point to once.
+// inside compiles the attributes of a block. A node to which several blocks refer is compiled
+// once.
 func (r *reader) inside(n *yaml.Node, searches map[string]*slots) []attribute {
 	attributes, ok := r.blocks[n]
 	if !ok {
@@ -119,12 +119,12 @@ func (r *reader) inside(n *yaml.Node, searches map[string]*slots) []attribute {
 	return attributes
 }
 
-// blocks are the words behind "block".
+// blocks returns the values of the key "block".
 func blocks() map[string]block {
 	return map[string]block{"": plainValue, "one": oneBlock, "many": manyBlocks, "object": objectBlock, "named": namedBlocks}
 }
 
-// orders are the words behind "order", and whether they let any order pass.
+// orders returns the values of the key "order", and whether each ignores the order.
 func orders() map[string]bool { return map[string]bool{"": false, "counts": false, "any": true} }
 
 func (r *reader) word(n *yaml.Node, what, word string, known map[string]bool) bool {
@@ -135,7 +135,7 @@ func (r *reader) word(n *yaml.Node, what, word string, known map[string]bool) bo
 	return v
 }
 
-// formats are the words behind "compare".
+// formats returns the values of the key "compare".
 func formats() map[string]model.Format {
 	return map[string]model.Format{"": model.Plain, "number": model.IntOrString, "boolean": model.Boolean,
 		"instant": model.Instant, "nocase": model.CaseFold, "address": model.Address, "json": model.JSON}

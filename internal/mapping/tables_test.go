@@ -12,8 +12,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestTablesSpeakOfLiveFields holds the built-in tables to the fields that the
-// collector reads: a mistyped one would be absent for ever.
+// TestTablesSpeakOfLiveFields checks that every live field of the built-in tables is one that
+// the collector reads. A mistyped field would always be absent.
 func TestTablesSpeakOfLiveFields(t *testing.T) {
 	t.Parallel()
 	tables, err := Load()
@@ -45,7 +45,7 @@ func TestTablesSpeakOfLiveFields(t *testing.T) {
 	}
 }
 
-// speaksOf are the kinds beside its own that a type names.
+// speaksOf returns the kinds that a type names in addition to its own.
 func speaksOf(typ *Type) []string {
 	kinds := slices.Clone(typ.also)
 	for _, ref := range typ.covers {
@@ -85,8 +85,7 @@ func (c fieldCheck) attributes(at string, attributes []attribute, schema *model.
 	}
 }
 
-// conditions checks the fields that choose among elements, and those that
-// choose whether a live value counts.
+// conditions checks the fields of conditions on elements and on live values.
 func (c fieldCheck) conditions(path string, a *attribute, element, around *model.Schema) {
 	for _, cond := range slices.Concat(a.slots.where, a.slots.except) {
 		c.walk(path, cond.names, element)
@@ -118,7 +117,7 @@ func (c fieldCheck) resolve(path string, s *source, schema *model.Schema) *model
 	return c.walk(path, s.names, schema)
 }
 
-// walk follows names as far as the schema knows the fields of a map.
+// walk follows the names until the schema does not define the fields of a map.
 func (c fieldCheck) walk(path string, names []string, schema *model.Schema) *model.Schema {
 	for _, name := range names {
 		if schema == nil || schema.Fields == nil {

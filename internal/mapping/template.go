@@ -8,11 +8,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A template makes an id of attributes: "{pool_id}/vm/{vm_id}". Of the
-// alternatives in "{user_id|group_id}" the first that holds something counts;
-// a name leads on by dots, through the first element of a list; ".path" is
-// looked for in the element at hand; "{id:2}" is the third part of an id with
-// slashes, "{id:-1}" the last.
+// A template creates an id from attributes: "{pool_id}/vm/{vm_id}". Of the alternatives in
+// "{user_id|group_id}" the first one that is set is used. Dots lead to nested attributes,
+// through the first element of a list; ".path" is an attribute of the current element;
+// "{id:2}" is the third part of an id with slashes, "{id:-1}" the last.
 type template []part
 
 type part struct {
@@ -23,8 +22,7 @@ type part struct {
 type field struct {
 	names   []string
 	element bool
-	// segment is which part between slashes counts; all of it when cut is
-	// false.
+	// segment is the index of the part between slashes; it is used only if cut is true.
 	segment int
 	cut     bool
 }
@@ -62,7 +60,7 @@ func parseField(text string) (field, error) {
 	if cut {
 		n, err := strconv.Atoi(segment)
 		if err != nil {
-			return f, fmt.Errorf("{%s}: a number belongs behind the colon", text)
+			return f, fmt.Errorf("{%s}: want a number after the colon", text)
 		}
 		f.segment = n
 	}
@@ -74,13 +72,13 @@ func parseField(text string) (field, error) {
 	return f, nil
 }
 
-// A missingError says which attribute an instance lacks.
+// A missingError is the error that an instance lacks an attribute.
 type missingError struct{ attribute string }
 
-func (e *missingError) Error() string { return "attribute " + e.attribute + " holds nothing" }
+func (e *missingError) Error() string { return "attribute " + e.attribute + " is not set" }
 
-// expand fills the template in. It fails when an attribute holds nothing, or
-// not a scalar, or a secret.
+// expand fills in the template. It returns an error if an attribute is not set, not a scalar,
+// or secret.
 func (t template) expand(attributes, element model.Value) (string, error) {
 	var b strings.Builder
 	for _, p := range t {
@@ -121,7 +119,7 @@ func (f field) text(attributes, element model.Value) string {
 	return parts[n]
 }
 
-// first returns the first element of a list, and anything else as it is.
+// first returns the first element of a list, and any other value unchanged.
 func first(v model.Value) model.Value {
 	if v.Kind() != model.List {
 		return v

@@ -1,5 +1,5 @@
-// Package acceptances reads what people accepted from a file, acceptances.yaml,
-// in a folder or at a commit of a git repository, and writes such files.
+// Package acceptances reads accepted findings from a file, acceptances.yaml, in a folder or
+// at a commit of a git repository, and writes such files.
 package acceptances
 
 import (
@@ -20,27 +20,27 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// fileName is what the file is called in a folder.
+// fileName is the name of the file in a folder.
 const fileName = "acceptances.yaml"
 
-// maxSize bounds the file, in bytes.
+// maxSize is the maximum size of the file, in bytes.
 const maxSize = 16 << 20
 
-// Config is the settings of a declaration of acceptances. Its place is the
-// file, or the folder that holds it.
+// Config is the settings of a declaration of acceptances. Its path is the file, or the folder
+// that contains it.
 type Config struct {
 	gitrepo.Place `mapstructure:",squash"`
-	// Timeout bounds one reading.
+	// Timeout is the maximum duration of one reading.
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
-// Defaults returns the settings that hold where the configuration is silent.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{Place: gitrepo.DefaultPlace(), Timeout: 2 * time.Minute}
 }
 
-// Definition returns the loader type "acceptances". Its declarations govern
-// nothing: what they accept may be anywhere.
+// Definition returns the loader type "acceptances". Its declarations govern no sources,
+// because each acceptance names its own.
 func Definition() declared.Definition {
 	d := declared.Define("acceptances", Defaults(), open)
 	d.Alone, d.ClaimsNothing = true, true
@@ -55,7 +55,7 @@ func open(env declared.Env, config Config) (declared.Loader, error) {
 	case config.Timeout <= 0:
 		return nil, fmt.Errorf("timeout %s: want more than 0", config.Timeout)
 	case len(env.Governs) > 0:
-		return nil, errors.New("governs: acceptances declare nothing of a source, each names its own: leave governs out")
+		return nil, errors.New("governs: acceptances govern no sources, because each names its own: leave governs out")
 	}
 	repository, err := config.Open(env.CacheDir, env.Log)
 	return &loader{name: env.Name, config: config, repository: repository}, err
@@ -68,8 +68,8 @@ type loader struct {
 	repository *gitrepo.Repository
 }
 
-// Load implements declared.Loader. An entry that cannot be read is a Problem
-// and the others count; a file that cannot be read as a whole is an error.
+// Load implements declared.Loader. An invalid entry is a Problem, and the other entries are
+// used; a file that cannot be read as a whole is an error.
 func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
 	if l.repository == nil {
 		return await.Within(ctx, l.config.Timeout, l.folder)
@@ -90,9 +90,8 @@ func (l *loader) folder(ctx context.Context) (d model.Declaration, err error) {
 	return l.read(gitrepo.Commit{}, files, name, l.config.Dir)
 }
 
-// place returns the folder that a path leads to, or the folder and the name of a file.
-// The path itself may be a symbolic link to anywhere; links inside the folder must stay
-// inside.
+// place returns the folder of a path, or the folder and the name of a file. The path itself
+// may be a symbolic link to anywhere; links inside the folder must stay inside.
 func place(at string) (dir, name string) {
 	if resolved, err := filepath.EvalSymlinks(at); err == nil {
 		at = resolved
@@ -111,8 +110,7 @@ func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 	return d, err
 }
 
-// read reads the file that lies at root, or in the folder there; where names
-// the place for people.
+// read reads the file at root, or in the folder root; where is the place in error messages.
 func (l *loader) read(c gitrepo.Commit, files fs.FS, root, where string) (model.Declaration, error) {
 	name, data, err := readFile(files, root)
 	if err != nil {
@@ -130,7 +128,7 @@ func (l *loader) read(c gitrepo.Commit, files fs.FS, root, where string) (model.
 		Decisions: f.decisions(l.name, address, c.When), Problems: f.problems(address)}, nil
 }
 
-// readFile returns the file's own name too.
+// readFile returns the file's name and content.
 func readFile(files fs.FS, root string) (name string, data []byte, err error) {
 	name = root
 	info, err := fs.Stat(files, name)
@@ -140,7 +138,7 @@ func readFile(files fs.FS, root string) (name string, data []byte, err error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", nil, fmt.Errorf("there is no %s: check the path, or begin with what `driftd accept --export` writes", name)
+		return "", nil, fmt.Errorf("there is no %s: check the path, or create the file with `driftd accept --export`", name)
 	case err != nil:
 		return "", nil, err
 	case !info.Mode().IsRegular():

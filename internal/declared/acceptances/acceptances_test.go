@@ -21,7 +21,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-var update = flag.Bool("update", false, "write the golden file anew")
+var update = flag.Bool("update", false, "update the golden file")
 
 const sale = `# reviewed like code
 version: 1
@@ -71,7 +71,7 @@ func opened(env declared.Env, config Config) (declared.Loader, error) {
 	})
 }
 
-// wanted is what sale says.
+// wanted returns the decisions of sale.
 func wanted(address string, at time.Time) []model.Decision {
 	three, text, null := model.IntOf(3), model.StringOf("3"), model.Value{}
 	return []model.Decision{
@@ -153,7 +153,7 @@ func TestUnreadable(t *testing.T) {
 	for name, tc := range map[string]struct{ reason, content, want string }{
 		"nothing":     {"an empty file is no answer", "", "0 documents, want one"},
 		"two":         {"one file, one document", "version: 1\n---\nversion: 1\n", "2 documents"},
-		"list":        {"no version, no meaning", "- source: prod\n", "it is no map"},
+		"list":        {"no version, no meaning", "- source: prod\n", "it is not a map"},
 		"version":     {"another form", "version: 2\nacceptances: []\n", "version: want 1"},
 		"no version":  {"which form?", "acceptances: []\n", "version: want 1"},
 		"quoted":      {"a number is a number", "version: \"1\"\n", "version: want 1"},
@@ -203,8 +203,8 @@ func TestBadEntries(t *testing.T) {
 		"change":      {"a field is a map", "{" + good + ", changes: [a]}", "changes[0]: want a path"},
 		"no path":     {"which field?", "{" + good + ", changes: [{live: 1}]}", "changes[0]: path is missing"},
 		"change key":  {"sides are a closed list", "{" + good + ", changes: [{path: a, liv: 1}]}", `changes[0]: unknown key "liv": did you mean "live"?`},
-		"path twice":  {"which of them?", "{" + good + ", changes: [{path: a}, {path: a, live: 1}]}", `changes[1]: path "a" stands twice`},
-		"entry twice": {"one is enough", "{" + good + ", by: b}\n- {by: b, " + good + "}", "line 7 says the same"},
+		"path twice":  {"which of them?", "{" + good + ", changes: [{path: a}, {path: a, live: 1}]}", `changes[1]: duplicate path "a"`},
+		"entry twice": {"one is enough", "{" + good + ", by: b}\n- {by: b, " + good + "}", "line 7 has the same acceptance"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -267,7 +267,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// agreed are findings that somebody accepted, with something of everything.
+// agreed returns accepted findings with all kinds of values.
 func agreed() []model.Finding {
 	value := func(v model.Value) *model.Value { return &v }
 	f := func(id string, verdict model.Verdict, changes ...model.Change) model.Finding {
@@ -320,8 +320,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestSpecialFiles proves that a folder cannot make driftd wait, read without an end, or
-// read elsewhere.
+// TestSpecialFiles checks that a folder cannot make driftd block, read an endless file, or
+// read outside of the folder.
 func TestSpecialFiles(t *testing.T) {
 	t.Parallel()
 	outside := filepath.Join(t.TempDir(), "outside.yaml")
@@ -346,7 +346,7 @@ func TestSpecialFiles(t *testing.T) {
 			}
 		})
 	}
-	// The path itself is the operator's.
+	// The operator sets the path itself.
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(outside, link); err != nil {
 		t.Fatal(err)

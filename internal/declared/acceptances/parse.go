@@ -16,28 +16,28 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// version is that of the file's form.
+// version is the version of the file's format.
 const version = 1
 
-// A file is what one file of acceptances says.
+// A file is the parsed content of a file.
 type file struct {
 	entries []entry
 	wrong   []fault
 }
 
-// An entry is one acceptance, and where it stands.
+// An entry is one acceptance with its line.
 type entry struct {
 	line     int
 	decision model.Decision
 }
 
-// A fault is an entry that cannot be read.
+// A fault is an invalid entry.
 type fault struct {
 	line   int
 	reason string
 }
 
-// parse reads a file. The error says why nothing of it can be read.
+// parse parses a file. It returns an error if the file as a whole is invalid.
 func parse(data []byte) (file, error) {
 	docs, err := decode.YAML(bytes.NewReader(data))
 	switch {
@@ -56,7 +56,7 @@ func parse(data []byte) (file, error) {
 // acceptancesOf returns the entries of a document.
 func acceptancesOf(doc model.Value) ([]model.Value, error) {
 	if doc.Kind() != model.Map {
-		return nil, fmt.Errorf("it is no map: want version: %d and acceptances", version)
+		return nil, fmt.Errorf("it is not a map: want version: %d and acceptances", version)
 	}
 	r := reader{value: doc}
 	r.keys("version", "acceptances")
@@ -67,8 +67,8 @@ func acceptancesOf(doc model.Value) ([]model.Value, error) {
 	return list, r.err()
 }
 
-// lines returns the line of each of n entries. Where the parser of lines and
-// the one of values see different things, the document's line stands for all.
+// lines returns the line of each of n entries. If the parsers of lines and of values
+// disagree, all entries have the document's line.
 func lines(data []byte, first, n int) []int {
 	found := make([]int, n)
 	for i := range found {
@@ -102,7 +102,7 @@ func readEntries(list []model.Value, lines []int) file {
 		}
 		text := contentOf(&d)
 		if earlier, twice := at[text]; twice {
-			f.wrong = append(f.wrong, fault{lines[i], fmt.Sprintf("line %d says the same: remove one of them", earlier)})
+			f.wrong = append(f.wrong, fault{lines[i], fmt.Sprintf("line %d has the same acceptance: remove one of them", earlier)})
 			continue
 		}
 		at[text] = lines[i]
@@ -127,18 +127,18 @@ func readEntry(v model.Value) (model.Decision, error) {
 	return d, r.err()
 }
 
-// contentOf returns all that a decision says, wherever it stands.
+// contentOf returns the content of a decision, without its place.
 func contentOf(d *model.Decision) string {
 	content := *d
 	content.ID, content.Via, content.At, content.From = "", "", time.Time{}, ""
 	text, err := json.Marshal(&content)
 	if err != nil {
-		panic("acceptances: a decision is not JSON: " + err.Error()) // it has no number that JSON lacks
+		panic("acceptances: a decision is not JSON: " + err.Error()) // a decision has only values that JSON supports
 	}
 	return string(text)
 }
 
-// decisions returns what the file decides, as a declaration's.
+// decisions returns the file's decisions for a declaration.
 func (f *file) decisions(from, address string, at time.Time) []model.Decision {
 	decisions := make([]model.Decision, 0, len(f.entries))
 	for _, e := range f.entries {

@@ -15,7 +15,7 @@ import (
 
 const digest = "d1ce57a0d1ce57a0"
 
-// anyText is text that YAML may take for something else.
+// anyText generates texts that YAML may parse as other types.
 func anyText() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.SampledFrom([]string{
 		"web", "1", "01", "0x1", "1_000", "1e3", "1:30", ".5", "-", "- a", "yes", "y", "Off", "null", "~", "", " ", " a", "a ", "a: b", "a #b",
@@ -71,7 +71,7 @@ func anySide(t *rapid.T, name string) *model.Value {
 	return &v
 }
 
-// written returns a text that says something, as a database gives it back.
+// written generates a non-empty text, normalized as by the database.
 func written(t *rapid.T, name string) string {
 	text := strings.ToValidUTF8(anyText().Draw(t, name), "?")
 	if strings.TrimSpace(text) == "" {
@@ -137,8 +137,8 @@ func TestWhatIsWrittenHoldsWhenItIsRead(t *testing.T) {
 	})
 }
 
-// checkHeld tells whether what was read holds for a finding, and for nothing
-// that differs from it.
+// checkHeld checks that a parsed acceptance applies to a finding, and not to one that differs
+// from it.
 func checkHeld(t *rapid.T, f *model.Finding, read file, text string) {
 	held := func(f *model.Finding) bool {
 		return slices.ContainsFunc(read.entries, func(e entry) bool {

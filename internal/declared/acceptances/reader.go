@@ -12,8 +12,8 @@ import (
 	"github.com/driftd/driftd/internal/nearest"
 )
 
-// A reader reads the fields of a map, and notes all that is wrong with them. It
-// quotes names of fields, and values only where they are no one's secret.
+// A reader reads the fields of a map, and records all errors. The errors contain names of
+// fields, and values only of fields that cannot be secret.
 type reader struct {
 	value model.Value
 	wrong []string
@@ -30,7 +30,7 @@ func (r *reader) err() error {
 	return errors.New(strings.Join(r.wrong, "; "))
 }
 
-// keys refuses fields that are none of these.
+// keys records an error for each field that is not one of these.
 func (r *reader) keys(known ...string) {
 	for _, f := range r.value.Fields() {
 		if slices.Contains(known, f.Name) {
@@ -44,7 +44,7 @@ func (r *reader) keys(known ...string) {
 	}
 }
 
-// text reads a text; "" where there is none.
+// text reads a text; "" if the field is absent.
 func (r *reader) text(name string) string {
 	v, ok := r.value.Get(name)
 	if ok && v.Kind() != model.String {
@@ -53,7 +53,7 @@ func (r *reader) text(name string) string {
 	return v.Str()
 }
 
-// given reads a text that must stand there, and may be empty.
+// given reads a text that is required, and may be empty.
 func (r *reader) given(name string) string {
 	if _, ok := r.value.Get(name); !ok {
 		r.fail("%s is missing", name)
@@ -61,7 +61,7 @@ func (r *reader) given(name string) string {
 	return r.text(name)
 }
 
-// required reads a text that must say something.
+// required reads a text that is required and must not be empty.
 func (r *reader) required(name string) string {
 	mistakes := len(r.wrong)
 	text := r.given(name)
@@ -71,7 +71,7 @@ func (r *reader) required(name string) string {
 	return text
 }
 
-// list reads a list; one that is absent or null is empty.
+// list reads a list; an absent field and null are an empty list.
 func (r *reader) list(name string) []model.Value {
 	v, _ := r.value.Get(name)
 	if v.Kind() != model.List && !v.IsNull() {
@@ -88,7 +88,7 @@ func (r *reader) verdict(name string) model.Verdict {
 	return verdict
 }
 
-// end reads when it ends; zero is never.
+// end reads the end of an acceptance; zero means that it does not end.
 func (r *reader) end(name string) time.Time {
 	mistakes := len(r.wrong)
 	text := r.required(name)
@@ -102,19 +102,19 @@ func (r *reader) end(name string) time.Time {
 	return end
 }
 
-// changes reads the fields that a finding must show.
+// changes reads the fields that a finding must have.
 func (r *reader) changes(name string) []model.Change {
 	var changes []model.Change
 	for i, v := range r.list(name) {
 		field := reader{value: v}
 		if v.Kind() != model.Map {
-			r.fail("%s[%d]: want a path, and of declared, recorded and live what must stay", name, i)
+			r.fail("%s[%d]: want a path, and the values of declared, recorded and live that must not change", name, i)
 			continue
 		}
 		field.keys("path", "declared", "recorded", "live")
 		c := model.Change{Path: field.required("path"), Declared: field.side("declared"), Recorded: field.side("recorded"), Live: field.side("live")}
 		if slices.ContainsFunc(changes, func(d model.Change) bool { return d.Path == c.Path }) {
-			field.fail("path %q stands twice", c.Path)
+			field.fail("duplicate path %q", c.Path)
 		}
 		if err := field.err(); err != nil {
 			r.fail("%s[%d]: %v", name, i, err)
@@ -124,7 +124,7 @@ func (r *reader) changes(name string) []model.Change {
 	return changes
 }
 
-// side returns a value of any kind, null as well; nil where there is none.
+// side reads a value of any type, including null; nil if the field is absent.
 func (r *reader) side(name string) *model.Value {
 	v, ok := r.value.Get(name)
 	if !ok {

@@ -24,10 +24,9 @@ const header = `# What was accepted, for a declaration of type acceptances. Each
 # showed when this was written.
 `
 
-// Write writes a file of those findings that somebody accepted, and that
-// decision of each; the order in which they come does not matter. What it
-// writes holds for these findings when it is read again. No secret is written:
-// a basis stands for values that are secret, absent, or that YAML would change.
+// Write writes a file with the decisions of the accepted findings. Their order does not
+// matter. The written entries apply to the same findings when the file is read. No secret is
+// written: a basis replaces values that are secret, absent, or that YAML would change.
 // Findings may be Public.
 func Write(w io.Writer, findings []model.Finding) error {
 	var texts []string
@@ -51,8 +50,8 @@ func Write(w io.Writer, findings []model.Finding) error {
 	return nil
 }
 
-// entryText returns the text of one entry: with values where these say all that
-// counts, and else with a basis beside them, or beside the paths alone.
+// entryText returns the text of one entry: with values if these identify the state
+// completely, otherwise with a basis in addition to the values, or to the paths only.
 func entryText(f *model.Finding) (string, error) {
 	var values, paths []model.Change
 	for i := range f.Changes {
@@ -64,7 +63,7 @@ func entryText(f *model.Finding) (string, error) {
 		basis   string
 	}
 	forms := []form{{values, f.Basis}, {paths, f.Basis}}
-	if said(f) {
+	if complete(f) {
 		forms = append([]form{{values, ""}}, forms...)
 	}
 	for _, form := range forms {
@@ -72,12 +71,12 @@ func entryText(f *model.Finding) (string, error) {
 			return text, nil
 		}
 	}
-	return "", errors.New("no form of it reads back: decide about it anew after the next scan")
+	return "", errors.New("no form of the entry can be read back: make the decision again after the next scan")
 }
 
-// said tells whether values alone can say what a finding shows. A side that is
-// left out fits any value, so nothing that counts may be absent.
-func said(f *model.Finding) bool {
+// complete reports whether the values alone identify the state of a finding. An absent side
+// matches any value, so no side that matters may be absent.
+func complete(f *model.Finding) bool {
 	for i := range f.Changes {
 		c := &f.Changes[i]
 		if hides(c) || c.Live == nil || c.Declared == nil && f.Verdict != model.Undeclared || c.Running != nil || len(c.Claims) > 0 {
@@ -87,7 +86,7 @@ func said(f *model.Finding) bool {
 	return len(f.Changes) > 0
 }
 
-// shown returns what of a change is written.
+// shown returns the part of a change that is written.
 func shown(c *model.Change) model.Change {
 	if hides(c) {
 		return model.Change{Path: c.Path}
@@ -95,8 +94,7 @@ func shown(c *model.Change) model.Change {
 	return model.Change{Path: c.Path, Declared: c.Declared, Recorded: c.Recorded, Live: c.Live}
 }
 
-// hides tells whether a secret stands in a change, sealed or as the mark that
-// stands for one in what people see.
+// hides reports whether a change contains a secret, sealed or redacted.
 func hides(c *model.Change) bool {
 	for _, v := range []*model.Value{c.Declared, c.Recorded, c.Live, c.Running} {
 		if v != nil && (v.HasSecret() || masked(*v)) {
@@ -111,13 +109,13 @@ func masked(v model.Value) bool {
 		slices.ContainsFunc(v.Fields(), func(f model.Field) bool { return masked(f.Value) })
 }
 
-// holds tells whether an entry, read again, holds for a finding.
+// holds reports whether an entry applies to a finding after it is parsed.
 func holds(text string, f *model.Finding) bool {
 	read, err := parse([]byte(fmt.Sprintf("version: %d\nacceptances:\n%s", version, text)))
 	return err == nil && len(read.entries) == 1 && read.entries[0].decision.Holds(f, time.Time{})
 }
 
-// encode writes one entry as an element of a list.
+// encode returns one entry as an element of a list.
 func encode(f *model.Finding, changes []model.Change, basis string) (string, error) {
 	d := f.Decision
 	m := &yaml.Node{Kind: yaml.MappingNode}
@@ -145,7 +143,7 @@ func encode(f *model.Finding, changes []model.Change, basis string) (string, err
 	return text.String(), cmp.Or(err, e.Close())
 }
 
-// add puts a field into a map, unless it is an empty text.
+// add adds a field to a map, unless it is an empty text.
 func add(m *yaml.Node, name string, v *yaml.Node) {
 	if v.Kind != yaml.ScalarNode || v.Value != "" {
 		m.Content = append(m.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, v)
@@ -166,7 +164,8 @@ func changeNode(c *model.Change) *yaml.Node {
 	return m
 }
 
-// word writes a text bare where it reads so, whoever reads it.
+// word returns a node without quotes for a text that every YAML version parses as text, and
+// with quotes for any other.
 func word(s string) *yaml.Node {
 	n := quoted(s)
 	if !regexp.MustCompile(`^[A-Za-z][A-Za-z0-9 ._/@()+=-]*$`).MatchString(s) {
@@ -182,8 +181,7 @@ func quoted(s string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: strings.ToValidUTF8(s, "\ufffd")}
 }
 
-// valueNode writes a value so that its kind cannot be mistaken; maps and lists
-// stand on one line.
+// valueNode returns a node whose type is unambiguous; maps and lists are on one line.
 func valueNode(v model.Value) *yaml.Node {
 	switch v.Kind() {
 	case model.List:
@@ -206,7 +204,7 @@ func valueNode(v model.Value) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: v.Text()}
 }
 
-// textNode writes a text of many lines as such, if it is of plain letters.
+// textNode returns a literal block for a text with several lines of plain letters.
 func textNode(s string) *yaml.Node {
 	n := quoted(s)
 	plain := !strings.ContainsFunc(s, func(r rune) bool { return r != '\n' && !strconv.IsPrint(r) })

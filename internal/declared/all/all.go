@@ -1,4 +1,4 @@
-// Package all lists the loaders that driftd has.
+// Package all lists the loaders.
 package all
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform"
 )
 
-// Definitions returns every loader, by type.
+// Definitions returns the definitions of all loaders, by type.
 func Definitions() []declared.Definition {
 	return []declared.Definition{
 		acceptances.Definition(),
@@ -20,5 +20,5 @@ func Definitions() []declared.Definition {
 	}
 }
 
-// Jobs returns what a box must be able to do for the loaders.
+// Jobs returns the sandbox jobs of the loaders.
 func Jobs() map[string]box.Job { return manifests.Jobs() }

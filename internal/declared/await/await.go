@@ -1,5 +1,4 @@
-// Package await bounds calls: those that take long, and those that take no
-// context.
+// Package await bounds the duration of calls, also of those without a context.
 package await
 
 import (
@@ -11,8 +10,8 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// Within returns what f returns, whose context ends after the timeout. An error
-// says what the timeout is, where that is what ended it.
+// Within calls f with a context that ends after the timeout, and returns its result. An error
+// includes the timeout if the timeout caused it.
 func Within[T any](ctx context.Context, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -23,9 +22,9 @@ func Within[T any](ctx context.Context, timeout time.Duration, f func(context.Co
 	return value, err
 }
 
-// Call returns what f returns, panics as f does, or ctx's error when ctx ends first. Then f ends
-// by itself, later, and what it returns is dropped: f must not need anybody to
-// wait for it.
+// Call calls f and returns its result, panics if f does, or returns ctx's error if ctx ends
+// first. In that case f continues in the background and its result is dropped, so f must end
+// by itself.
 func Call[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

@@ -18,7 +18,7 @@ const (
 	kubernetes = "kubernetes"
 )
 
-// What a machine is known by.
+// The kinds of identities of a machine.
 const (
 	byVMID = "vmid"
 	byUUID = "uuid"
@@ -26,42 +26,41 @@ const (
 	byName = "name"
 )
 
-// Config is the settings of a declaration that a NetBox holds.
+// Config is the settings of a declaration in a NetBox.
 type Config struct {
-	// Source is the configured source of type netbox that it is read from. It
-	// must be given.
+	// Source is the name of the source of type netbox from which the declaration is read. It
+	// is required.
 	Source string `mapstructure:"source"`
-	// Clusters names the governed source that a NetBox cluster stands for. For a
-	// type of sources of which neither it nor Tenants names one, the clusters'
-	// names and types tell.
+	// Clusters maps the names of NetBox clusters to governed sources. For a type of sources of
+	// which neither Clusters nor Tenants has one, driftd compares the clusters' names and
+	// types.
 	Clusters map[string]string `mapstructure:"clusters"`
-	// Tenants names the governed source that holds the virtual machines of a
-	// NetBox tenant, whatever their cluster (an OpenStack project).
+	// Tenants maps the names of NetBox tenants to the governed sources of their virtual
+	// machines, in any cluster (an OpenStack project).
 	Tenants map[string]string `mapstructure:"tenants"`
-	// Identity is what tells which machine is meant, the surest first: vmid, uuid,
-	// mac, name.
+	// Identity lists the kinds of identities by which machines are matched, the most certain
+	// first: vmid, uuid, mac, name.
 	Identity []string `mapstructure:"identity"`
-	// VMIDField is the custom field that holds a guest's id; without it, the
-	// first of proxmox_vmid, vmid and vm_id that any virtual machine has.
+	// VMIDField is the custom field that holds a guest's id; without it, the first of
+	// proxmox_vmid, vmid and vm_id that any virtual machine has.
 	VMIDField string `mapstructure:"vmid_field"`
-	// UUIDField is the custom field that holds a machine's uuid; without it, uuid
-	// and what the type of source suggests, or else the serial number.
+	// UUIDField is the custom field that holds a machine's uuid; without it, the field uuid
+	// and those usual for the type of source, or else the serial number.
 	UUIDField string `mapstructure:"uuid_field"`
-	// Ignore are words of a claim that are not compared (tags, disks, vlan).
+	// Ignore are fields of a claim that are not compared (tags, disks, vlan).
 	Ignore []string `mapstructure:"ignore"`
-	// IgnoreTags are patterns of tags that only one side has on purpose.
+	// IgnoreTags are patterns for tags that are compared on neither side.
 	IgnoreTags []string `mapstructure:"ignore_tags"`
-	// BridgeVLANs are the VLANs that bridges carry by themselves, so that a
-	// device on one of them needs no tag.
+	// BridgeVLANs are the untagged VLANs of bridges. A device in such a VLAN needs no tag.
 	BridgeVLANs map[string]int64 `mapstructure:"bridge_vlans"`
 }
 
-// Defaults returns the settings that hold where the configuration is silent.
+// Defaults returns the default settings.
 func Defaults() Config { return Config{Identity: identities()} }
 
 func identities() []string { return []string{byVMID, byUUID, byMAC, byName} }
 
-// words are what a claim can say of a guest, those of its devices included.
+// words returns the names of the fields that a claim can have, including those of devices.
 func words() []string {
 	return []string{"name", "status", "device", "vcpus", "memory", "disk", "disks", "interfaces", "bridge", "vlan", "tagged_vlans",
 		"enabled", "primary_ip4", "primary_ip6", "tags"}
@@ -89,8 +88,8 @@ func (c Config) checkSource(env declared.Env) error {
 	return fmt.Errorf("setting source is %q, which is no source of type netbox: want %s", c.Source, strings.Join(found, " or "))
 }
 
-// unknownType reports whether the types of the sources do not tell if the source is a
-// NetBox: its type is unknown, or there are no sources. Both are errors of their own.
+// unknownType reports whether the types of the sources do not show if the source is a NetBox,
+// because its type is unknown or there are no sources. Both are reported elsewhere.
 func unknownType(env declared.Env, source string) bool {
 	typ, exists := env.Types[source]
 	return exists && typ == "" || len(env.Types) == 0
@@ -100,11 +99,11 @@ func (c Config) checkGoverned(env declared.Env) error {
 	named := slices.Collect(maps.Values(c.Clusters))
 	for _, name := range env.Governs {
 		switch typ := env.Types[name]; {
-		case typ == "": // That there is no such source is said elsewhere.
+		case typ == "": // An unknown source is reported elsewhere.
 		case typ == kubernetes && !slices.Contains(named, name):
 			return fmt.Errorf("governs %q, a Kubernetes cluster: name the NetBox cluster of its nodes, as in clusters: {k8s-prod: %s}", name, name)
 		case typ != kubernetes && systemOf(typ) == nil:
-			return fmt.Errorf("governs %q, a source of type %s: NetBox speaks for sources of type openstack, proxmox and kubernetes; leave it out", name, typ)
+			return fmt.Errorf("governs %q, a source of type %s: NetBox can govern sources of type openstack, proxmox and kubernetes; remove it", name, typ)
 		}
 	}
 	return nil
@@ -126,14 +125,14 @@ func (c Config) checkLists() error {
 	for i, by := range c.Identity {
 		switch {
 		case !slices.Contains(identities(), by):
-			return fmt.Errorf("setting identity: %q is none: want some of %s", by, strings.Join(identities(), ", "))
+			return fmt.Errorf("setting identity: unknown identity %q: want some of %s", by, strings.Join(identities(), ", "))
 		case slices.Contains(c.Identity[:i], by):
-			return fmt.Errorf("setting identity names %s twice: drop one", by)
+			return fmt.Errorf("setting identity names %s twice: remove one", by)
 		}
 	}
 	for _, word := range c.Ignore {
 		if !slices.Contains(words(), word) {
-			return fmt.Errorf("setting ignore: %q is nothing that is compared: want some of %s", word, strings.Join(words(), ", "))
+			return fmt.Errorf("setting ignore: unknown field %q: want some of %s", word, strings.Join(words(), ", "))
 		}
 	}
 	for _, pattern := range c.IgnoreTags {

@@ -15,14 +15,14 @@ import (
 	"github.com/driftd/driftd/internal/trigger"
 )
 
-// openReceivers opens every receiver of a configuration, and reaches none of
-// them. All problems come at once.
+// openReceivers opens every receiver of a configuration, without network connections. It
+// returns all errors joined.
 func (c *command) openReceivers(cfg *config.Config, log *slog.Logger) ([]notify.Opened, error) {
 	return openAll(cfg.Notify.Receivers, c.receiverOpener(cfg, log))
 }
 
-// receiverOpener returns what opens one receiver. Receivers of one type come
-// from one definition: those of one Slack app share its connection.
+// receiverOpener returns a function that opens one receiver. Receivers of one type share a
+// definition: those of one Slack app share its connection.
 func (c *command) receiverOpener(cfg *config.Config, log *slog.Logger) func(config.Receiver) (notify.Opened, error) {
 	definitions := allreceivers.Definitions()
 	return func(r config.Receiver) (notify.Opened, error) {
@@ -37,8 +37,8 @@ func (c *command) receiverOpener(cfg *config.Config, log *slog.Logger) func(conf
 				return notify.Opened{}, located(err, r.Settings, "receiver", r.Name)
 			}
 			if receiver.Mirror != nil && r.Digest+r.QuietHours.From != "" {
-				return notify.Opened{}, fmt.Errorf("%s: receiver %s of type %s has no quiet_hours and no digest: "+
-					"it is always shown all that is open, remove them", r.Where(), r.Name, r.Type)
+				return notify.Opened{}, fmt.Errorf("%s: receiver %s of type %s does not support quiet_hours and digest: "+
+					"remove them, it always shows all open findings", r.Where(), r.Name, r.Type)
 			}
 			return notify.Opened{Name: r.Name, Type: r.Type, Receiver: receiver}, nil
 		}
@@ -46,8 +46,8 @@ func (c *command) receiverOpener(cfg *config.Config, log *slog.Logger) func(conf
 	}
 }
 
-// newPolicy says who is told what; nil where there is nobody to tell. Mirrors
-// are told no messages: they are named apart.
+// newPolicy returns the notification policy of a configuration, nil without receivers, and
+// the names of the mirrors. Mirrors show all open findings and get no messages.
 func newPolicy(cfg *config.Config, opened []notify.Opened) (policy *notify.Policy, mirrors []string, err error) {
 	if len(opened) == 0 {
 		return nil, nil, nil
@@ -67,8 +67,8 @@ func newPolicy(cfg *config.Config, opened []notify.Opened) (policy *notify.Polic
 	return policy, mirrors, nil
 }
 
-// routes are those of the configuration, or one that tells every receiver of
-// everything but what is for information.
+// routes returns the routes of the configuration. Without any, it returns one that sends all
+// findings to every receiver, except those of severity info.
 func routes(n config.Notify) []notify.Route {
 	if len(n.Routes) == 0 {
 		route := notify.Route{GroupBy: []string{"cause"}, Repeat: config.DefaultRepeat,

@@ -98,7 +98,7 @@ func TestFailedReloadIsAProblem(t *testing.T) {
 		t.Fatal("a bad configuration was taken")
 	}
 	got := strings.Join(s.problems(), "\n")
-	for _, want := range []string{"the configuration was not reloaded at 2", `:3: unknown key "shedule"`, `; `, `:4: unknown type "slak"`, "; the old one stays in force"} {
+	for _, want := range []string{"the configuration was not reloaded at 2", `:3: unknown key "shedule"`, `; `, `:4: unknown type "slak"`, "; the old one stays in use"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("problems lack %q: %s", want, got)
 		}
