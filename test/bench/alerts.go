@@ -35,11 +35,11 @@ func measureAlerts(ctx context.Context, s scale, driftd, dir string) (results []
 	}
 	slices.Sort(took)
 	p99 := took[(len(took)*99+99)/100-1]
-	marks, err := benchmarks(ctx, s.runs, "^(BenchmarkTell5000|BenchmarkPage)$", "./internal/daemon", "./internal/metrics")
+	marks, err := benchmarks(ctx, s.runs, "^(BenchmarkNotify5000|BenchmarkPage)$", "./internal/daemon", "./internal/metrics")
 	if err != nil {
 		return nil, err
 	}
-	tell, page := marks["BenchmarkTell5000"], marks["BenchmarkPage"]
+	tell, page := marks["BenchmarkNotify5000"], marks["BenchmarkPage"]
 	if tell == nil || page == nil {
 		return nil, fmt.Errorf("read go benchmarks: one of two is not there, only %v", marks)
 	}
