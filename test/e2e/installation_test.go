@@ -129,24 +129,21 @@ func (i *installation) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// driftd runs a command to its end and returns what it printed.
+// driftd runs a command to its end, and returns its output.
 func (i *installation) driftd(args ...string) (stdout, stderr string, code int) {
 	i.t.Helper()
-	var out, errs bytes.Buffer
-	cmd := i.command(args...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-		i.t.Fatalf("run driftd %v: %v", args, err)
+	stdout, stderr, code, err := process.Run(i.command(args...))
+	if err != nil {
+		i.t.Fatal(err)
 	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	return stdout, stderr, code
 }
 
 // A daemon is a running `driftd serve`.
 type daemon struct {
 	*installation
-	cmd  *exec.Cmd
-	log  *bytes.Buffer
-	done chan struct{}
+	process *process.Process
+	log     *bytes.Buffer
 }
 
 // serve starts the daemon and waits until it says that it is ready.
@@ -154,7 +151,7 @@ func (i *installation) serve() *daemon {
 	i.t.Helper()
 	d := i.start()
 	d.eventually(startTimeout, "ready", func() error {
-		if d.exited() {
+		if d.process.Exited() {
 			return errors.New("it exited")
 		}
 		_, err := d.get("/readyz")
@@ -163,42 +160,37 @@ func (i *installation) serve() *daemon {
 	return d
 }
 
-// start starts the daemon. It is killed at the end of the test, if it still
-// runs then.
+// start starts the daemon. It is killed at the end of the test.
 func (i *installation) start() *daemon {
 	i.t.Helper()
-	d := &daemon{installation: i, cmd: i.command("serve"), log: &bytes.Buffer{}, done: make(chan struct{})}
-	d.cmd.Stdout, d.cmd.Stderr = d.log, d.log
-	if err := d.cmd.Start(); err != nil {
-		i.t.Fatalf("start driftd serve: %v", err)
+	d := &daemon{installation: i, log: &bytes.Buffer{}}
+	cmd := i.command("serve")
+	cmd.Stdout, cmd.Stderr = d.log, d.log
+	var err error
+	if d.process, err = process.Watch(cmd); err != nil {
+		i.t.Fatal(err)
 	}
-	go func() {
-		defer close(d.done)
-		_ = d.cmd.Wait()
-	}()
 	i.t.Cleanup(func() {
-		d.signal(syscall.SIGKILL)
-		<-d.done
+		d.kill()
 		if i.t.Failed() {
-			i.t.Logf("driftd serve said:\n%s", d.log)
+			i.t.Logf("log of driftd serve:\n%s", d.log)
 		}
 	})
 	return d
 }
 
-func (d *daemon) exited() bool {
-	select {
-	case <-d.done:
-		return true
-	default:
-		return false
+func (d *daemon) signal(s syscall.Signal) {
+	d.t.Helper()
+	if err := d.process.Signal(s); err != nil {
+		d.t.Error(err)
 	}
 }
 
-func (d *daemon) signal(s syscall.Signal) {
+// kill kills the daemon, unless it has ended.
+func (d *daemon) kill() {
 	d.t.Helper()
-	if err := d.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		d.t.Errorf("signal driftd: %v", err)
+	if err := d.process.Kill(); err != nil {
+		d.t.Error(err)
 	}
 }
 
@@ -207,8 +199,8 @@ func (d *daemon) stop() int {
 	d.t.Helper()
 	d.signal(syscall.SIGTERM)
 	select {
-	case <-d.done:
-		return d.cmd.ProcessState.ExitCode()
+	case <-d.process.Done():
+		return d.process.ExitCode()
 	case <-time.After(stopTimeout):
 		d.t.Fatalf("driftd serve did not stop within %s", stopTimeout)
 		return -1

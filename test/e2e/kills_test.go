@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -127,14 +126,13 @@ func (l *listener) killAt(i *installation, m moment) {
 	if m != (moment{}) {
 		select {
 		case <-t.sprung:
-		case <-d.done:
+		case <-d.process.Done():
 			i.t.Fatalf("driftd serve ended before %v", m)
 		case <-time.After(startTimeout):
 			i.t.Fatalf("driftd serve made no request for %v", m)
 		}
 	}
-	d.signal(syscall.SIGKILL)
-	<-d.done
+	d.kill()
 	l.setTrap(moment{})
 }
 
@@ -169,8 +167,7 @@ func TestAlertsSurviveKills(t *testing.T) {
 		d := i.serve()
 		l.awaits(i, names[n-1], "new")
 		d.awaitsSilence()
-		d.signal(syscall.SIGKILL)
-		<-d.done
+		d.kill()
 		l.heardTwice(group, asked, again)
 	}
 	i.lives(all...)

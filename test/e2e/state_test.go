@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/test/process"
 )
 
 // TestTwoDaemons starts a second daemon on the state folder of a first.
@@ -25,10 +25,10 @@ func TestTwoDaemons(t *testing.T) {
 	i.address = freeAddress(t)
 	i.write("driftd.yaml", i.config(""))
 	_, stderr, code := i.driftd("serve")
-	if code != 1 || !strings.Contains(stderr, strconv.Itoa(first.cmd.Process.Pid)) || !strings.Contains(stderr, "state") {
-		t.Errorf("the second daemon: exit code %d, want 1 and the holder's pid %d: %s", code, first.cmd.Process.Pid, stderr)
+	if code != 1 || !strings.Contains(stderr, strconv.Itoa(first.process.PID())) || !strings.Contains(stderr, "state") {
+		t.Errorf("the second daemon: exit code %d, want 1 and the holder's pid %d: %s", code, first.process.PID(), stderr)
 	}
-	if first.exited() {
+	if first.process.Exited() {
 		t.Error("the second daemon ended the first")
 	}
 }
@@ -63,16 +63,17 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// killAfter starts a command and kills it at a moment.
-func (i *installation) killAfter(cmd *exec.Cmd, moment time.Duration) {
+// killAfter starts a command and kills it after a time, unless it has ended.
+func (i *installation) killAfter(cmd *exec.Cmd, after time.Duration) {
 	i.t.Helper()
-	if err := cmd.Start(); err != nil {
+	p, err := process.Watch(cmd)
+	if err != nil {
 		i.t.Fatal(err)
 	}
-	<-time.After(moment)
-	// A command that ended by then has nothing left to kill.
-	_ = cmd.Process.Signal(syscall.SIGKILL)
-	_ = cmd.Wait()
+	<-time.After(after)
+	if err := p.Kill(); err != nil {
+		i.t.Fatal(err)
+	}
 }
 
 // findingIDs asks driftd report, without a daemon, for the open findings.

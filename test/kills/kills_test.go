@@ -5,7 +5,6 @@
 package kills
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,27 +14,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-)
 
-// driftdPath returns the program under test: DRIFTD_TEST_BIN, or what make build built.
-func driftdPath(t *testing.T) string {
-	t.Helper()
-	path := os.Getenv("DRIFTD_TEST_BIN")
-	if path == "" {
-		path = filepath.Join("..", "..", "bin", "driftd")
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("find driftd: %v: run make build", err)
-	}
-	return path
-}
+	"github.com/driftd/driftd/test/process"
+)
 
 // objects is how many objects the source prod has. Each round one more drifts.
 const objects = 400
@@ -54,7 +37,11 @@ type estate struct {
 
 func newEstate(t *testing.T) *estate {
 	t.Helper()
-	e := &estate{t: t, program: driftdPath(t), dir: t.TempDir()}
+	program, err := process.Driftd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &estate{t: t, program: program, dir: t.TempDir()}
 	for _, dir := range []string{"deploy", "swollen"} {
 		if err := os.Mkdir(e.path(dir), 0o700); err != nil {
 			t.Fatal(err)
@@ -134,13 +121,11 @@ func (e *estate) command(args ...string) *exec.Cmd {
 // run runs a command to its end.
 func (e *estate) run(args ...string) (stdout, stderr string, code int) {
 	e.t.Helper()
-	var out, errs bytes.Buffer
-	cmd := e.command(args...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-		e.t.Fatalf("run driftd %v: %v", args, err)
+	stdout, stderr, code, err := process.Run(e.command(args...))
+	if err != nil {
+		e.t.Fatal(err)
 	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	return stdout, stderr, code
 }
 
 // scan scans and returns how many objects of prod drift then.
@@ -199,25 +184,21 @@ func (e *estate) findings(args ...string) []finding {
 	return report.Findings
 }
 
-// killed runs a command and kills it at a moment, unless it ends before.
+// killed runs a command and kills it after a time. It reports whether the command ended before.
 func (e *estate) killed(after time.Duration, args ...string) (ended bool) {
 	e.t.Helper()
-	cmd := e.command(args...)
-	if err := cmd.Start(); err != nil {
+	p, err := process.Watch(e.command(args...))
+	if err != nil {
 		e.t.Fatal(err)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = cmd.Wait()
-	}()
 	select {
-	case <-done:
+	case <-p.Done():
 		return true
 	case <-time.After(after):
 	}
-	_ = cmd.Process.Signal(syscall.SIGKILL) // it may have ended just now
-	<-done
+	if err := p.Kill(); err != nil {
+		e.t.Fatal(err)
+	}
 	return false
 }
 

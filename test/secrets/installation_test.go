@@ -3,7 +3,6 @@
 package secrets
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -116,22 +115,20 @@ func (i *installation) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// driftd runs a command to its end, checks what it printed, and returns it.
+// driftd runs a command to its end, searches its output for secrets, and returns it.
 func (i *installation) driftd(args ...string) (stdout string, code int) {
 	i.t.Helper()
-	var out, errs bytes.Buffer
-	cmd := i.command(args...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-		i.t.Fatalf("run driftd %v: %v", args, err)
+	stdout, stderr, code, err := process.Run(i.command(args...))
+	if err != nil {
+		i.t.Fatal(err)
 	}
 	name := strings.Join(args[:min(len(args), 3)], " ")
 	if args[0] == "history" || len(args) > 1 && args[1] == "show" {
 		name = strings.Join(args[:2-len(args)%2], " ")
 	}
-	i.check("driftd "+name, out.Bytes())
-	i.check("driftd "+name+" stderr", errs.Bytes())
-	return out.String(), cmd.ProcessState.ExitCode()
+	i.check("driftd "+name, []byte(stdout))
+	i.check("driftd "+name+" stderr", []byte(stderr))
+	return stdout, code
 }
 
 // scan scans, and returns the report.
@@ -148,39 +145,35 @@ func (i *installation) scan() model.Report {
 // A daemon is a running `driftd serve`.
 type daemon struct {
 	*installation
-	cmd  *exec.Cmd
-	log  string
-	done chan struct{}
-	// watch watches the processes that it starts.
+	process *process.Process
+	log     string
+	// watch reads the processes that the daemon starts.
 	watch *watch
 }
 
 // serve starts the daemon and waits until it is ready.
 func (i *installation) serve() *daemon {
 	i.t.Helper()
-	d := &daemon{installation: i, cmd: i.command("serve"), log: i.path("log"), done: make(chan struct{})}
+	d := &daemon{installation: i, log: i.path("log")}
 	out, err := os.Create(d.log)
 	if err != nil {
 		i.t.Fatal(err)
 	}
-	d.cmd.Stdout, d.cmd.Stderr = out, out
-	if err := errors.Join(d.cmd.Start(), out.Close()); err != nil {
-		i.t.Fatalf("start driftd serve: %v", err)
+	cmd := i.command("serve")
+	cmd.Stdout, cmd.Stderr = out, out
+	d.process, err = process.Watch(cmd)
+	if err := errors.Join(err, out.Close()); err != nil {
+		i.t.Fatal(err)
 	}
-	go func() {
-		defer close(d.done)
-		_ = d.cmd.Wait() // its exit code is judged by stop
-	}()
 	i.t.Cleanup(func() {
-		_ = d.cmd.Process.Kill()
-		<-d.done
+		if err := d.process.Kill(); err != nil {
+			i.t.Error(err)
+		}
 	})
-	d.watch = newWatch(i, d.cmd.Process.Pid)
+	d.watch = newWatch(i, d.process.PID())
 	d.await("the daemon", func() error {
-		select {
-		case <-d.done:
+		if d.process.Exited() {
 			i.t.Fatalf("driftd serve exited: %s", d.logged())
-		default:
 		}
 		_, err := d.get("/readyz")
 		return err
@@ -240,15 +233,15 @@ func ask(req *http.Request) ([]byte, error) {
 // stop stops the daemon, and checks its log and what it has left.
 func (d *daemon) stop() {
 	d.t.Helper()
-	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := d.process.Signal(syscall.SIGTERM); err != nil {
 		d.t.Fatal(err)
 	}
 	select {
-	case <-d.done:
+	case <-d.process.Done():
 	case <-time.After(patience):
 		d.t.Fatal("driftd serve does not stop")
 	}
-	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+	if code := d.process.ExitCode(); code != 0 {
 		d.t.Errorf("driftd serve: exit code %d", code)
 	}
 	d.watch.end()
