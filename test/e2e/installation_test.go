@@ -25,15 +25,15 @@ import (
 	"github.com/driftd/driftd/test/process"
 )
 
-// startTimeout and stopTimeout bound what a daemon may take; stopping within
-// ten seconds is a promise.
+// startTimeout and stopTimeout bound the start and stop of a daemon. driftd promises to stop
+// within ten seconds.
 const (
 	startTimeout = 60 * time.Second
 	stopTimeout  = 10 * time.Second
 )
 
-// An installation is a configuration, a state folder and a namespace of the
-// cluster that the configuration declares things in.
+// An installation is a configuration, a state folder, and a namespace of the cluster with
+// declared objects.
 type installation struct {
 	t         *testing.T
 	cluster   *kubetest.Cluster
@@ -42,8 +42,8 @@ type installation struct {
 	address   string
 }
 
-// install makes an installation that declares a ConfigMap "app" and a
-// Deployment "web", both applied. Extra is added to the configuration.
+// install makes an installation that declares a ConfigMap "app" and a Deployment "web", both
+// applied. Extra is added to the configuration.
 func install(t *testing.T, c *kubetest.Cluster, extra string) *installation {
 	t.Helper()
 	i := &installation{t: t, cluster: c, dir: t.TempDir(), namespace: newNamespace(), address: freeAddress(t)}
@@ -92,9 +92,8 @@ declarations:
 %s`, i.address, i.namespace, strings.Join(notOfOthers(), ", "), extra)
 }
 
-// notOfOthers returns the kinds that an installation does not read: those that
-// the product leaves out, and those of which other tests make new objects in the
-// cluster that all of them share.
+// notOfOthers returns the kinds that an installation does not read: those that the product
+// excludes by default, and those of which other tests create objects in the shared cluster.
 func notOfOthers() []string {
 	kinds := append(kubernetes.DefaultExcludeKinds(), "Namespace", "ClusterRole.*", "ClusterRoleBinding.*",
 		"*.admissionregistration.k8s.io", "APIService.*")
@@ -146,7 +145,7 @@ type daemon struct {
 	log     *bytes.Buffer
 }
 
-// serve starts the daemon and waits until it says that it is ready.
+// serve starts the daemon and waits until it is ready.
 func (i *installation) serve() *daemon {
 	i.t.Helper()
 	d := i.start()
@@ -207,10 +206,10 @@ func (d *daemon) stop() int {
 	}
 }
 
-// get asks the daemon over HTTP. An answer other than 200 is an error.
+// get requests a path of the daemon. A status other than 200 is an error.
 func (d *daemon) get(path string) (string, error) { return get("http://" + d.address + path) }
 
-// get asks a server over HTTP. An answer other than 200 is an error.
+// get requests a URL. A status other than 200 is an error.
 func get(url string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -230,7 +229,7 @@ func get(url string) (string, error) {
 	return string(body), nil
 }
 
-// report asks the daemon for its report.
+// report returns the report of the daemon.
 func (d *daemon) report() (model.Report, error) {
 	var r model.Report
 	body, err := d.get("/api/v1/report")
@@ -243,8 +242,8 @@ func (d *daemon) report() (model.Report, error) {
 	return r, nil
 }
 
-// awaitFindings waits until the daemon's report says exactly this, in the form
-// that scripts use, and returns how long that took.
+// awaitFindings waits until the daemon's report has exactly these findings, in the form of
+// scripts, and returns how long that took.
 func (d *daemon) awaitFindings(want ...string) time.Duration {
 	d.t.Helper()
 	since := time.Now()
@@ -254,14 +253,14 @@ func (d *daemon) awaitFindings(want ...string) time.Duration {
 			return err
 		}
 		if got := strings.ReplaceAll(summarize(r), d.namespace, "$NS"); got != strings.Join(want, "") {
-			return fmt.Errorf("it says:\n%swant:\n%s", got, strings.Join(want, ""))
+			return fmt.Errorf("report:\n%swant:\n%s", got, strings.Join(want, ""))
 		}
 		return nil
 	})
 	return time.Since(since)
 }
 
-// eventually asks again and again until there is no error.
+// eventually calls a function until it returns no error.
 func (i *installation) eventually(timeout time.Duration, what string, check func() error) {
 	i.t.Helper()
 	deadline := time.After(timeout)
@@ -289,8 +288,7 @@ func freeAddress(t *testing.T) string {
 	return address
 }
 
-// runServer runs a program until the end of the test, if it does not end
-// before.
+// runServer runs a program and stops it at the end of the test.
 func runServer(t *testing.T, o process.Options) *process.Process {
 	t.Helper()
 	server, err := process.Start(o)
@@ -302,7 +300,7 @@ func runServer(t *testing.T, o process.Options) *process.Process {
 			t.Error(err)
 		}
 		if t.Failed() {
-			t.Logf("%s said:\n%s", o.Program, server.Log())
+			t.Logf("log of %s:\n%s", o.Program, server.Log())
 		}
 	})
 	return server

@@ -17,7 +17,7 @@ import (
 	"github.com/driftd/driftd/test/process"
 )
 
-// TestTwoDaemons starts a second daemon on the state folder of a first.
+// TestTwoDaemons starts a second daemon with the state folder of the first.
 func TestTwoDaemons(t *testing.T) {
 	t.Parallel()
 	i := install(t, cluster, "")
@@ -33,8 +33,8 @@ func TestTwoDaemons(t *testing.T) {
 	}
 }
 
-// TestKills kills scans, one-shot and in a daemon, at moments spread over their
-// whole run. What was found before is never lost.
+// TestKills kills scans, of the command and of a daemon, at times spread over their duration.
+// Earlier findings must not be lost.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	const kills = 24
@@ -76,7 +76,7 @@ func (i *installation) killAfter(cmd *exec.Cmd, after time.Duration) {
 	}
 }
 
-// findingIDs asks driftd report, without a daemon, for the open findings.
+// findingIDs returns the open findings of driftd report, without a daemon.
 func (i *installation) findingIDs() []string {
 	i.t.Helper()
 	stdout, stderr, code := i.driftd("report", "-o", "json")
@@ -94,8 +94,8 @@ func (i *installation) findingIDs() []string {
 	return ids
 }
 
-// TestScanTwice scans a drifted namespace twice: the findings are the same, but
-// for when they were last seen.
+// TestScanTwice scans a drifted namespace twice: the findings are the same, except for the time
+// when they were last seen.
 func TestScanTwice(t *testing.T) {
 	t.Parallel()
 	i := install(t, cluster, "")
@@ -112,7 +112,7 @@ func TestScanTwice(t *testing.T) {
 	}
 }
 
-// findings scans and returns what was found.
+// findings scans and returns the findings.
 func (i *installation) findings() []model.Finding {
 	i.t.Helper()
 	stdout, stderr, code := i.driftd("scan", "-o", "json")
@@ -126,7 +126,7 @@ func (i *installation) findings() []model.Finding {
 	return r.Findings
 }
 
-// TestStateDir puts the state folder where nothing can be written.
+// TestStateDir has a state folder that is not writable.
 func TestStateDir(t *testing.T) {
 	t.Parallel()
 	for name, dir := range map[string]string{

@@ -1,7 +1,7 @@
 //go:build e2e
 
-// Package kills kills the built program at random moments and looks whether the
-// database is whole and holds all that was called stored.
+// Package kills kills the built program at random times and checks that the database is intact
+// and has all that was saved.
 package kills
 
 import (
@@ -20,15 +20,15 @@ import (
 	"github.com/driftd/driftd/test/process"
 )
 
-// objects is how many objects the source prod has. Each round one more drifts.
+// objects is the number of objects of the source prod. In each round one more drifts.
 const objects = 400
 
-// swollen is how many objects the source swollen has, of which some drift all the time.
+// swollen is the number of objects of the source swollen, of which swollenDrift always drift.
 const swollen, swollenDrift = 20, 5
 
-// An estate has two sources in dumps, and a kustomization of each, which are built in
-// the box. The dump of the source swollen exceeds its budget in some rounds, and what
-// kustomize makes for it the budget of its declaration in others.
+// An estate has two sources in dumps, each with a kustomization that is built in the box. In
+// some rounds the dump of the source swollen exceeds its budget, in others the output of its
+// kustomization does.
 type estate struct {
 	t       *testing.T
 	program string
@@ -66,7 +66,7 @@ declarations:
 	return e
 }
 
-// list returns objects, of which the first so many drift.
+// list returns the manifests of n objects, the first of which drift.
 func list(prefix string, n, drifted int) string {
 	var b strings.Builder
 	for i := range n {
@@ -79,8 +79,8 @@ func list(prefix string, n, drifted int) string {
 	return b.String()
 }
 
-// swell writes the dump of the source swollen and its manifests: within their budgets,
-// or larger.
+// swell writes the dump of the source swollen and its manifests, within their budgets or
+// larger.
 func (e *estate) swell(live, declared bool) {
 	e.t.Helper()
 	var items []string
@@ -128,7 +128,7 @@ func (e *estate) run(args ...string) (stdout, stderr string, code int) {
 	return stdout, stderr, code
 }
 
-// scan scans and returns how many objects of prod drift then.
+// scan scans and returns the number of objects of prod that drift after it.
 func (e *estate) scan() int {
 	e.t.Helper()
 	if stdout, stderr, code := e.run("scan", "-o", "json"); code == 1 {
@@ -137,15 +137,15 @@ func (e *estate) scan() int {
 	return e.drifted()
 }
 
-// drifted returns how many objects of prod drift in the report. They are the first
-// ones, each once, and those of swollen are open, too.
+// drifted returns the number of objects of prod that drift in the report. It checks that these
+// are the first ones, each once, and that those of swollen are open, too.
 func (e *estate) drifted() int {
 	e.t.Helper()
 	prod := 0
 	seen := map[string]int{}
 	for _, f := range e.findings("report", "-o", "json") {
 		switch {
-		case f.Verdict == "unchecked": // a daemon that is killed early has not read all
+		case f.Verdict == "unchecked": // a daemon that was killed early has not read all sources
 		case f.Verdict != "changed":
 			e.t.Fatalf("driftd report: %s is %s", f.Name, f.Verdict)
 		default:
@@ -173,7 +173,7 @@ func (e *estate) drifted() int {
 
 type finding struct{ Verdict, Source, Name, Reason string }
 
-// findings returns those in the output of a command.
+// findings returns the findings in the output of a command.
 func (e *estate) findings(args ...string) []finding {
 	e.t.Helper()
 	stdout, stderr, code := e.run(args...)
@@ -202,8 +202,8 @@ func (e *estate) killed(after time.Duration, args ...string) (ended bool) {
 	return false
 }
 
-// resolvedNone fails where a finding other than unchecked is resolved: nothing that
-// drifts is ever repaired here.
+// resolvedNone fails if a finding other than unchecked is resolved: no drift is ever repaired
+// here.
 func (e *estate) resolvedNone() {
 	e.t.Helper()
 	stdout, _, _ := e.run("findings", "--resolved", "--verdict", "changed", "-o", "json")
@@ -223,10 +223,10 @@ func (e *estate) resolvedNone() {
 	}
 }
 
-// TestKilledScansLoseNothing kills scans and daemons, while a box renders manifests,
-// and while a source or a declaration exceeds its budget. Each time the database is
-// whole, it holds what the last scan that ended has found, and no more than there
-// is. DRIFTD_TEST_KILLS is the number of kills, DRIFTD_TEST_SEED the seed of their times.
+// TestKilledScansLoseNothing kills scans and daemons, while a box renders manifests, and while
+// a source or a declaration exceeds its budget. After each kill the database is intact, and has
+// at least the findings of the last finished scan, and only real ones. DRIFTD_TEST_KILLS is the
+// number of kills, DRIFTD_TEST_SEED the seed of their times.
 func TestKilledScansLoseNothing(t *testing.T) {
 	t.Parallel()
 	kills, seed := number(t, "DRIFTD_TEST_KILLS", 20), number(t, "DRIFTD_TEST_SEED", 1)
@@ -269,16 +269,16 @@ func TestKilledScansLoseNothing(t *testing.T) {
 	}
 	e.swell(false, false)
 	if e.scan(); e.exceeded() != 0 {
-		t.Error("what fits its budget again is still called too large")
+		t.Error("a source within its budget is still reported as too large")
 	}
 	e.resolvedNone()
-	t.Logf("%d kills; after %d of them something new was stored; %d of the scans in between exceeded a budget", died, advanced, exceeded)
+	t.Logf("%d kills; after %d of them there was a new finding; %d of the scans in between exceeded a budget", died, advanced, exceeded)
 	if advanced == 0 || exceeded == 0 {
 		t.Error("no kill came after a save, or no budget was exceeded; the test tests too little")
 	}
 }
 
-// exceeded returns 1 where the report names a budget.
+// exceeded returns 1 if the report names a budget.
 func (e *estate) exceeded() int {
 	e.t.Helper()
 	for _, f := range e.findings("report", "-o", "json") {
