@@ -100,7 +100,7 @@ func (i auditedInstallation) scan() (model.Report, error) {
 // names checks the findings, and that the actor of each is certain and from the audit log.
 func (i auditedInstallation) names(r model.Report, want ...string) error {
 	if got := strings.ReplaceAll(summarize(r), i.namespace, "$NS"); got != strings.Join(want, "") {
-		return fmt.Errorf("it says:\n%swant:\n%s", got, strings.Join(want, ""))
+		return fmt.Errorf("findings:\n%swant:\n%s", got, strings.Join(want, ""))
 	}
 	var errs []error
 	for _, f := range r.Findings {

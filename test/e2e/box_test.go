@@ -34,8 +34,8 @@ const (
 // hostileDeclarations returns declarations that exceed limits, by name: their files, and the
 // reason for which they are unchecked. url is the URL of a server that must get no request.
 func hostileDeclarations(outside, url string) map[string]struct {
-	files map[string]string
-	says  string
+	files  map[string]string
+	reason string
 } {
 	var bomb strings.Builder
 	bomb.WriteString("  a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
@@ -55,8 +55,8 @@ func hostileDeclarations(outside, url string) map[string]struct {
 	generator := "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: leak}\nfiles: [\"a=" + url + "/x\"]\n"
 	const noFetch = "driftd does not fetch remote bases"
 	return map[string]struct {
-		files map[string]string
-		says  string
+		files  map[string]string
+		reason string
 	}{
 		"base":      {one("Resources: [cm.yaml, \"" + url + "/x\"]\n"), noFetch},
 		"file":      {one("resources: [cm.yaml]\nConfigMapGenerator: [{name: leak, Files: [\"a=" + url + "/x\"]}]\n"), noFetch},
@@ -97,7 +97,7 @@ func newBoxed(t *testing.T) *boxed {
 			b.write(filepath.Join(name, file), text)
 		}
 		b.commit(name)
-		b.want[name] = h.says
+		b.want[name] = h.reason
 		declare(name, "git: "+filepath.Join(b.dir, name))
 	}
 	for _, name := range []string{"pipe", "pipek", "zero"} {
@@ -111,8 +111,8 @@ func newBoxed(t *testing.T) *boxed {
 			t.Fatal(err)
 		}
 	}
-	for name, says := range map[string]string{"pipe": "not a regular file", "pipek": "not a regular file", "zero": "leads out of the folder"} {
-		b.want[name] = says
+	for name, reason := range map[string]string{"pipe": "not a regular file", "pipek": "not a regular file", "zero": "leads out of the folder"} {
+		b.want[name] = reason
 		declare(name, "dir: "+name)
 	}
 	b.write("good/cm.yaml", fmt.Sprintf(boxConfigMap, "x"))
@@ -150,13 +150,13 @@ func (b *boxed) driftd(args ...string) *exec.Cmd {
 // missing returns the declarations without a finding in a list.
 func (b *boxed) missing(findings []model.Finding) []string {
 	var lacks []string
-	for name, says := range b.want {
+	for name, reason := range b.want {
 		found := false
 		for _, f := range findings {
-			found = found || f.Declaration == name && f.Verdict == model.Unchecked && strings.Contains(f.Reason, says)
+			found = found || f.Declaration == name && f.Verdict == model.Unchecked && strings.Contains(f.Reason, reason)
 		}
 		if !found {
-			lacks = append(lacks, name+": "+says)
+			lacks = append(lacks, name+": "+reason)
 		}
 	}
 	drifted := false

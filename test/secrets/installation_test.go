@@ -26,8 +26,8 @@ import (
 // patience bounds each wait for a condition.
 const patience = 60 * time.Second
 
-// An installation is a configuration, a state folder and a folder for temporary
-// files, with the vault of all that was planted in it.
+// An installation is a configuration, a state folder and a folder for temporary files, with the
+// vault of all planted secrets.
 type installation struct {
 	*vault
 	t       *testing.T
@@ -35,15 +35,15 @@ type installation struct {
 	address string
 	// env is added to driftd's environment.
 	env []string
-	// known are the secrets that a place holds by design, by what they are.
+	// known are the secrets that a place contains by design, by description.
 	known map[string][]string
 
 	mu    sync.Mutex
 	leaks map[string]map[string]leak
 }
 
-// install makes an empty installation. At the end of the test it reports, for
-// each secret that was found, the places.
+// install makes an empty installation. At the end of the test it reports, for each secret that
+// was found, the places.
 func install(t *testing.T) *installation {
 	t.Helper()
 	address, err := process.FreeAddress()
@@ -61,7 +61,7 @@ func install(t *testing.T) *installation {
 	return i
 }
 
-// check looks for secrets in what was found at a place.
+// check searches the content of a place for secrets.
 func (i *installation) check(place string, text []byte) {
 	for _, l := range i.find(text) {
 		if slices.Contains(i.known[l.what], place) {
@@ -97,7 +97,7 @@ func (i *installation) write(name, text string) string {
 	return path
 }
 
-// configure writes the configuration: what is the same everywhere, and the rest.
+// configure writes the configuration: the common settings, and the given ones.
 func (i *installation) configure(rest string) {
 	i.t.Helper()
 	i.write("driftd.yaml", fmt.Sprintf("state_dir: state\nlog: {level: debug}\nserver: {listen: %q}\nschedule: {every: 1h, jitter: 0s, timeout: 1m}\n%s", i.address, rest))
@@ -208,7 +208,7 @@ func (i *installation) await(what string, holds func() error) {
 	}
 }
 
-// get asks the daemon over HTTP.
+// get requests a path of the daemon.
 func (d *daemon) get(path string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, "http://"+d.address+path, http.NoBody)
 	if err != nil {
@@ -230,7 +230,7 @@ func ask(req *http.Request) ([]byte, error) {
 	return body, err
 }
 
-// stop stops the daemon, and checks its log and what it has left.
+// stop stops the daemon, and checks its log and its files.
 func (d *daemon) stop() {
 	d.t.Helper()
 	if err := d.process.Signal(syscall.SIGTERM); err != nil {
