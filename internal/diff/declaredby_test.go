@@ -101,8 +101,8 @@ func TestDeclaredBy(t *testing.T) {
 	}
 }
 
-// TestRemovedFromDeclarationBy names the actor that removed a field from the declaration. A version in
-// which the resource is not declared does not remove its fields.
+// TestRemovedFromDeclarationBy names the actor that removed a field from the declaration. A
+// version in which the resource is not declared does not remove its fields.
 func TestRemovedFromDeclarationBy(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

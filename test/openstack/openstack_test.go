@@ -47,8 +47,8 @@ func (p *project) edit() (rule string) {
 	return rule
 }
 
-// planFindsOnlyThePort plans with OpenTofu: of all edits the plan only has the deleted port, not the
-// rule, the metadata, the added tag and the server.
+// planFindsOnlyThePort plans with OpenTofu: of all edits the plan only has the deleted port, not
+// the rule, the metadata, the added tag and the server.
 func (p *project) planFindsOnlyThePort() {
 	p.t.Helper()
 	want := []string{"create openstack_networking_port_v2.spare"}
