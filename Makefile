@@ -22,6 +22,7 @@ PROSE    += internal/collectors/netbox internal/collectors/openstack
 PROSE    += internal/declared/terraform
 PROSE    += internal/server internal/store tools
 PROSE    += internal/cli internal/config internal/mapping internal/declared/acceptances internal/declared/all internal/declared/await
+PROSE    += internal/daemon internal/diff internal/match test
 
 # Where e2e and bench find the real parts.
 TOOLS     = DRIFTD_TEST_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TEST_TERRAFORM_BIN=$$(sh tools/terraform.sh)

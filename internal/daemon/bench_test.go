@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// benchEstate is an estate of n resources of 30 fields, each declared, one in a
-// hundred drifted.
+// benchEstate returns an estate of n resources of 30 fields, each declared, one in a hundred
+// drifted.
 func benchEstate(n int) view {
 	schema := &model.Schema{Fields: map[string]*model.Schema{
 		"spec": {Fields: map[string]*model.Schema{

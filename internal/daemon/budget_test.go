@@ -13,13 +13,12 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A costly collector or loader takes some memory, or panics, before it does what another
-// one does.
+// A costly collector or loader reserves some memory, or panics, before it calls another one.
 type costly struct {
 	of   *fakeDeclaration
 	from *fakeSource
 	need int64
-	// panics is what it panics with; nil for nothing.
+	// panics is the value that it panics with, or nil.
 	panics any
 }
 
@@ -31,7 +30,7 @@ func (c *costly) Collect(ctx context.Context) (model.Snapshot, error) {
 }
 
 func (c *costly) Load(ctx context.Context) (model.Declaration, error) {
-	// What a loader makes of the error does not count.
+	// A loader may ignore the error.
 	_ = c.begin(ctx)
 	return c.of.Load(ctx)
 }
@@ -43,9 +42,8 @@ func (c *costly) begin(ctx context.Context) error {
 	return budget.Take(ctx, c.need)
 }
 
-// TestBounds proves that a look that needs too much memory, and one that panics, is
-// unchecked with the reason, that others are not concerned, and that nothing is missing
-// by it.
+// TestBounds checks that a source that exceeds its memory, or panics, is unchecked with the
+// reason, that others are read, and that nothing is missing because of it.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -83,8 +81,8 @@ func TestBounds(t *testing.T) {
 				if got := verdicts(r); strings.Contains(got, "missing") || strings.Contains(got, "unmanaged") {
 					t.Errorf("%s: findings %s", tc.reason, got)
 				}
-				if other.looks != 1 {
-					t.Errorf("%s: %d looks at the other source", tc.reason, other.looks)
+				if other.reads != 1 {
+					t.Errorf("%s: %d reads of the other source", tc.reason, other.reads)
 				}
 				if inLog := strings.Contains(logged.String(), "costly"); inLog != (with.panics != nil) {
 					t.Errorf("%s: the stack is in the log: %t", tc.reason, inLog)
@@ -96,8 +94,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestTotalBound proves that what is kept of looks counts, and that the source that needs
-// the most gives way.
+// TestTotalBound checks that stored results count against the bound of all, and that the source
+// with the largest one is not read.
 func TestTotalBound(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 3, nil)

@@ -15,7 +15,7 @@ import (
 
 const year = 365 * day
 
-// jumps are what happens to wall clocks.
+// jumps returns changes of the wall clock by name.
 func jumps() map[string]time.Duration {
 	return map[string]time.Duration{
 		"an hour ahead": time.Hour, "an hour back": -time.Hour, "a day ahead": day, "a day back": -day, "a year ahead": year, "a year back": -year,
@@ -23,11 +23,11 @@ func jumps() map[string]time.Duration {
 	}
 }
 
-// startOf is when a test's wall clock begins: three hours before Europe/Berlin sets its
+// startOf returns the start of a test's wall clock: three hours before Europe/Berlin sets its
 // clocks ahead.
 func startOf() time.Time { return time.Date(2026, 3, 28, 22, 0, 0, 0, time.UTC) }
 
-// taken is when a look began.
+// taken returns the time of the last snapshot.
 func (f *fakeSource) taken() time.Time {
 	if f.now == nil {
 		return time.Now()
@@ -35,7 +35,7 @@ func (f *fakeSource) taken() time.Time {
 	return f.now()
 }
 
-// jumping lets a bench live by a clock.
+// jumping replaces the clock of a bench, and returns the new one.
 func (b *bench) jumping() *clocktest.Clock {
 	clock := clocktest.New(startOf())
 	b.source.now = clock.Now
@@ -43,8 +43,8 @@ func (b *bench) jumping() *clocktest.Clock {
 	return clock
 }
 
-// TestScheduleWhenTheClockJumps holds that a source is read once in each interval,
-// whatever the wall clock is set to.
+// TestScheduleWhenTheClockJumps checks that a source is read once in each interval after any
+// change of the wall clock.
 func TestScheduleWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	for name, jump := range jumps() {
@@ -67,21 +67,21 @@ func TestScheduleWhenTheClockJumps(t *testing.T) {
 				time.Sleep(3 * time.Minute)
 				cancel()
 				group.Wait()
-				if want := 3 + 3 + 3; b.source.looks != want {
-					t.Errorf("%d looks in eight and a half minutes, want %d", b.source.looks, want)
+				if want := 3 + 3 + 3; b.source.reads != want {
+					t.Errorf("%d reads in eight and a half minutes, want %d", b.source.reads, want)
 				}
 			})
 		})
 	}
 }
 
-// TestClockIsLogged holds that a clock that was set is in the log, and a restart with one
-// that is behind; NTP's steps are not.
+// TestClockIsLogged checks that a clock that was set is logged, and a restart with a clock that
+// is behind. Corrections by NTP are not.
 func TestClockIsLogged(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		jump time.Duration
-		// restart lets another engine begin after the jump.
+		// restart reports whether another engine starts after the jump.
 		restart bool
 		want    string
 	}{
@@ -120,34 +120,34 @@ func TestClockIsLogged(t *testing.T) {
 	}
 }
 
-// A life is an estate through which time passes while its clock jumps.
+// A life is an estate with a clock that jumps.
 type life struct {
-	*told
+	*notifyBench
 
 	clock *clocktest.Clock
 }
 
 func newLife(t *testing.T) *life {
 	t.Helper()
-	l := &life{told: newTold(t, nil), clock: clocktest.New(startOf())}
+	l := &life{notifyBench: newNotifyBench(t, nil), clock: clocktest.New(startOf())}
 	l.step(0)
 	return l
 }
 
-// step lets time pass, scans, and takes in what is told.
+// step advances the clock, scans, and collects the notifications.
 func (l *life) step(by time.Duration) {
 	l.clock.Advance(by)
 	l.now = l.clock.Now()
 }
 
-// TestAcceptanceWhenTheClockJumps follows an acceptance of 30 days: it holds as long as
-// the clock shows a time before its end, and people are told both ways.
+// TestAcceptanceWhenTheClockJumps checks an acceptance of 30 days: it holds as long as the
+// clock shows a time before its end, and both changes are notified.
 func TestAcceptanceWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		jump time.Duration
-		// wrong is what is told after the jump, right what is told once the clock is
-		// right again.
+		// wrong are the notifications after the jump, right those once the clock is right
+		// again.
 		wrong, right []string
 	}{
 		"a day ahead":  {day, nil, nil},
@@ -182,8 +182,8 @@ func TestAcceptanceWhenTheClockJumps(t *testing.T) {
 	}
 }
 
-// TestReplacedStaysReplaced holds that an acceptance which a shorter one has replaced
-// does not hold again, where the clock is set back before that.
+// TestReplacedStaysReplaced checks that an acceptance that was replaced by a shorter one does
+// not hold again if the clock is set back before that.
 func TestReplacedStaysReplaced(t *testing.T) {
 	t.Parallel()
 	l := newLife(t)
@@ -200,8 +200,8 @@ func TestReplacedStaysReplaced(t *testing.T) {
 	l.want(t, "the second one has ended", "new: returned p/00")
 }
 
-// TestSourceWhenTheClockJumps holds that after a jump, over a restart, nothing is missing
-// or left unchecked once the source was read, and that no time is in the future.
+// TestSourceWhenTheClockJumps checks that after a jump and a restart nothing is missing or
+// unchecked once the source was read, and that no time is in the future.
 func TestSourceWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	for name, jump := range jumps() {
@@ -227,7 +227,7 @@ func TestSourceWhenTheClockJumps(t *testing.T) {
 				}
 				jump = -jump
 			}
-			// History is in the order in which things happened.
+			// History is in the order of events, not of times.
 			l.set(0, "3")
 			l.step(time.Minute)
 			l.cycle(t)
@@ -251,7 +251,7 @@ func TestSourceWhenTheClockJumps(t *testing.T) {
 	}
 }
 
-// TestScheduleOverSummerTime holds that intervals do not change on a day that has 23 or 25
+// TestScheduleOverSummerTime checks that intervals do not change on a day that has 23 or 25
 // hours.
 func TestScheduleOverSummerTime(t *testing.T) {
 	t.Parallel()
@@ -277,8 +277,8 @@ func TestScheduleOverSummerTime(t *testing.T) {
 				if err := b.engine.Run(ctx, 0); err != nil {
 					t.Error(err)
 				}
-				if want := 1 + 16; b.source.looks != want {
-					t.Errorf("%d looks in eight hours, want %d", b.source.looks, want)
+				if want := 1 + 16; b.source.reads != want {
+					t.Errorf("%d reads in eight hours, want %d", b.source.reads, want)
 				}
 			})
 		})

@@ -174,7 +174,7 @@ func (e *Engine) restore(source string) collected {
 	}
 	last, err := e.store.LastRead(source)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		e.log.Warn("read the last scan of a source", "source", source, "err", err)
+		e.log.Warn("read the last result", "source", source, "err", err)
 		return collected{}
 	}
 	known = collected{snapshot: model.Snapshot{Taken: last.Taken}, kinds: last.Kinds, held: last.Held, marks: last.Marks}
@@ -211,7 +211,7 @@ func holdBack(before, now collected) collected {
 		return now
 	}
 	now.held, now.kinds = true, before.kinds
-	now.err = fmt.Errorf("%d of %d resources vanished since the last look; held back until the next look confirms it", gone, had)
+	now.err = fmt.Errorf("%d of %d resources vanished since the last read; held back until the next read confirms it", gone, had)
 	return now
 }
 

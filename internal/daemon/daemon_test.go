@@ -23,22 +23,22 @@ import (
 // fakeSource is a live system of numbered things.
 type fakeSource struct {
 	mu sync.Mutex
-	// name is the source's; "" is "live".
+	// name is the source's name; "" means "live".
 	name   string
 	count  int
 	err    error
 	hang   bool
-	looks  int
+	reads  int
 	values map[int]string
-	// position is how far the source's data came; 0 is not told.
+	// position is the position of the source's data; 0 means none.
 	position int64
-	// now is the clock; nil is time.Now.
+	// now returns the time; nil means time.Now.
 	now func() time.Time
 }
 
 func (f *fakeSource) Collect(ctx context.Context) (model.Snapshot, error) {
 	f.mu.Lock()
-	f.looks++
+	f.reads++
 	hang, err, name := f.hang, f.err, cmp.Or(f.name, "live")
 	s := model.Snapshot{Source: name, Taken: f.taken(), Kinds: map[string]*model.Kind{thing: {Name: thing, Namespaced: true}},
 		Coverage: []model.Coverage{{Source: name, Complete: true}}}
@@ -64,10 +64,10 @@ func (f *fakeSource) Collect(ctx context.Context) (model.Snapshot, error) {
 
 const thing = "test/Thing"
 
-// fakeDeclaration declares as many things.
+// fakeDeclaration declares things 0 to count-1.
 type fakeDeclaration struct {
 	count int
-	// size is what it declares; "" is "1".
+	// size is the declared value; "" means "1".
 	size string
 	err  error
 }
@@ -224,7 +224,7 @@ func TestMassDisappearanceIsHeldBack(t *testing.T) {
 	}{
 		{"a few may go", 20, 15, "5 missing"},
 		{"up to a fifth may go", 40, 32, "8 missing"},
-		{"more is doubted until the next look", 20, 10, "20 unchecked"},
+		{"more is held back until the next read", 20, 10, "20 unchecked"},
 		{"everything is doubted too", 20, 0, "20 unchecked"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestMassDisappearanceIsHeldBack(t *testing.T) {
 	}
 }
 
-func TestDoubtSurvivesARestart(t *testing.T) {
+func TestHeldBackResultSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 20, nil)
 	b.cycle(t)
@@ -255,8 +255,8 @@ func TestCommandLineConfirmsAtOnce(t *testing.T) {
 	b.cycle(t)
 	b.source.count = 10
 	wantVerdicts(t, b.cycle(t), "10 missing")
-	if b.source.looks != 3 {
-		t.Errorf("%d looks, want one and then two", b.source.looks)
+	if b.source.reads != 3 {
+		t.Errorf("%d reads, want one and then two", b.source.reads)
 	}
 }
 
@@ -275,7 +275,7 @@ func TestHungSourceDelaysNoOther(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		time.Sleep(5 * time.Second) // virtual: the hung source has five seconds to go
+		time.Sleep(5 * time.Second) // virtual: the hung source times out in five seconds
 		synctest.Wait()
 		open, err := b.store.OpenFindings()
 		if err != nil || len(open) != 1 || open[0].Verdict != model.Changed {
@@ -308,8 +308,8 @@ func TestScheduleRepeats(t *testing.T) {
 		time.Sleep(5*time.Minute + 30*time.Second)
 		cancel()
 		group.Wait()
-		if b.source.looks != 6 {
-			t.Errorf("%d looks in five and a half minutes, want one at once and one a minute", b.source.looks)
+		if b.source.reads != 6 {
+			t.Errorf("%d reads in five and a half minutes, want one at once and one a minute", b.source.reads)
 		}
 	})
 }
@@ -356,7 +356,7 @@ func TestSameInputsSameReport(t *testing.T) {
 	}
 }
 
-func TestClaimsKnowSinceWhen(t *testing.T) {
+func TestClaimsHaveSince(t *testing.T) {
 	t.Parallel()
 	at := func(n int) time.Time { return time.Unix(int64(n), 0) }
 	c := func(id, size string, since time.Time) model.Claim {
@@ -364,7 +364,7 @@ func TestClaimsKnowSinceWhen(t *testing.T) {
 	}
 	before := []model.Claim{c("same", "1", at(1)), c("changed", "1", at(1)), c("unknown", "1", time.Time{})}
 	got := withSince(before, []model.Claim{c("same", "1", time.Time{}), c("changed", "2", time.Time{}), c("unknown", "1", time.Time{}),
-		c("new", "1", time.Time{}), c("knows", "1", at(3))}, at(2))
+		c("new", "1", time.Time{}), c("dated", "1", at(3))}, at(2))
 	want := []time.Time{at(1), at(2), {}, at(2), at(3)}
 	for i := range got {
 		if !got[i].Since.Equal(want[i]) {
@@ -372,10 +372,10 @@ func TestClaimsKnowSinceWhen(t *testing.T) {
 		}
 	}
 	if first := withSince(nil, before, at(2)); !first[2].Since.IsZero() {
-		t.Error("a first reading knows nothing of times")
+		t.Error("a claim of the first read has a time")
 	}
 	if folder := withSince(before, []model.Claim{c("changed", "2", time.Time{})}, time.Time{}); !folder[0].Since.IsZero() {
-		t.Error("a folder does not say when it changed")
+		t.Error("a claim of a folder has a time")
 	}
 }
 
@@ -392,7 +392,7 @@ func TestUnreadKindsHaveNotVanished(t *testing.T) {
 	}
 }
 
-func TestWatchedDeletionsAreBelieved(t *testing.T) {
+func TestWatchedDeletionsAreAccepted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 20, nil)
 	b.cycle(t)
@@ -408,7 +408,7 @@ func TestWatchedDeletionsAreBelieved(t *testing.T) {
 	wantVerdicts(t, r, "10 missing")
 }
 
-func TestWatchDoesNotConfirmADoubtfulLook(t *testing.T) {
+func TestWatchDoesNotConfirmAHeldBackResult(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 20, nil)
 	b.cycle(t)
@@ -440,7 +440,7 @@ func TestUnseenSourceIsUnchecked(t *testing.T) {
 	})
 }
 
-func TestWholeEstateForgetsWhatLeftIt(t *testing.T) {
+func TestWholeEstateResolvesRemovedSources(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 3, func(e *Estate) { e.Whole = true })
 	b.source.values[1] = "2"
@@ -452,7 +452,7 @@ func TestWholeEstateForgetsWhatLeftIt(t *testing.T) {
 	}
 }
 
-// failingStore refuses to save while it is full.
+// failingStore returns an error from Save while it is full.
 type failingStore struct {
 	*store.Store
 	full atomic.Bool
@@ -465,7 +465,7 @@ func (f *failingStore) Save(r store.Record) error {
 	return f.Store.Save(r)
 }
 
-func TestScanIsStoredOnceThereIsRoom(t *testing.T) {
+func TestScanIsSavedOnceTheStoreHasRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, 3, nil)

@@ -127,10 +127,10 @@ func (e *Engine) threadFindings(r notify.Request) (findings []model.Finding, cha
 		return nil, 0, err
 	}
 	for i := range open {
-		told, member := notices.Threads[at].Members[open[i].ID]
+		notified, member := notices.Threads[at].Members[open[i].ID]
 		switch {
-		case !member || told.Ended() || !open[i].Shown() || r.Kind == model.Acknowledge && open[i].Muted():
-		case told.Sequence > r.Sequence, told.Basis != open[i].Basis && len(open[i].Changes) > 0:
+		case !member || notified.Ended() || !open[i].Shown() || r.Kind == model.Acknowledge && open[i].Muted():
+		case notified.Sequence > r.Sequence, notified.Basis != open[i].Basis && len(open[i].Changes) > 0:
 			changed++
 		default:
 			findings = append(findings, open[i])

@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// fakeInventory declares in source "live" what the source "inventory" holds.
+// fakeInventory declares for source "live" the resources of the source "inventory".
 type fakeInventory struct{ err error }
 
 func (f *fakeInventory) From() string { return "inventory" }
@@ -24,7 +24,7 @@ func (f *fakeInventory) Derive(s model.Snapshot) (model.Declaration, error) {
 	return d, f.err
 }
 
-// inventoryBench has ten things that git and an inventory declare.
+// inventoryBench returns a bench of ten things that git and an inventory declare.
 func inventoryBench(t *testing.T, deriver *fakeInventory) (*bench, *fakeSource) {
 	inventory := &fakeSource{count: 10, values: map[int]string{}, name: "inventory"}
 	return newBench(t, 10, func(e *Estate) {
@@ -33,7 +33,7 @@ func inventoryBench(t *testing.T, deriver *fakeInventory) (*bench, *fakeSource) 
 	}), inventory
 }
 
-func TestDeclarationIsReadOutOfASource(t *testing.T) {
+func TestDeclarationIsDerivedFromASource(t *testing.T) {
 	t.Parallel()
 	b, inventory := inventoryBench(t, &fakeInventory{})
 	wantVerdicts(t, b.cycle(t), "")
@@ -62,7 +62,7 @@ func TestInventoryThatCannotBeReadProvesNothing(t *testing.T) {
 		fault  func()
 	}{
 		{"its source fails", func() { inventory.err = errors.New("502") }},
-		{"nothing can be told of it", func() { inventory.err, deriver.err = nil, errors.New("no cluster") }},
+		{"neither can be read", func() { inventory.err, deriver.err = nil, errors.New("no cluster") }},
 		{"much of it vanished", func() { deriver.err, inventory.count = nil, 2 }},
 	} {
 		tc.fault()
@@ -104,9 +104,9 @@ func TestInventoryIsReadWhenItsSourceIs(t *testing.T) {
 	wantVerdicts(t, r, "")
 }
 
-// Nothing is derived of a source that nobody looked at: an inventory that is not
-// known yet lacks nothing.
-func TestInventoryOfASourceThatWasNotLookedAt(t *testing.T) {
+// TestInventoryOfUnreadSource checks that no inventory is derived from a source that was not
+// read: no thing is undeclared in an inventory that was not read.
+func TestInventoryOfUnreadSource(t *testing.T) {
 	t.Parallel()
 	b, inventory := inventoryBench(t, &fakeInventory{})
 	r, err := b.engine.Cycle(t.Context(), Due{Sources: []string{"live"}, Declarations: []string{"git", "intent"}})
@@ -118,12 +118,13 @@ func TestInventoryOfASourceThatWasNotLookedAt(t *testing.T) {
 			t.Errorf("%s %s", f.Verdict, f.Key)
 		}
 	}
-	if inventory.looks != 0 || len(r.Findings) == 0 || r.Scan.Complete {
-		t.Errorf("%d looks, %d findings, complete %t", inventory.looks, len(r.Findings), r.Scan.Complete)
+	if inventory.reads != 0 || len(r.Findings) == 0 || r.Scan.Complete {
+		t.Errorf("%d reads, %d findings, complete %t", inventory.reads, len(r.Findings), r.Scan.Complete)
 	}
 }
 
-// An inventory is derived anew from what its source tells of itself.
+// TestInventoryFollowsItsSource checks that an inventory is derived again from its source's
+// next snapshot.
 func TestInventoryFollowsItsSource(t *testing.T) {
 	t.Parallel()
 	b, inventory := inventoryBench(t, &fakeInventory{})
@@ -140,7 +141,8 @@ func TestInventoryFollowsItsSource(t *testing.T) {
 	wantVerdicts(t, r, "1 disputed")
 }
 
-// A scan of several sources takes as long as the slowest of them.
+// TestSourcesAreReadAtTheSameTime checks that a scan of several sources takes as long as the
+// slowest of them.
 func TestSourcesAreReadAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,9 +170,9 @@ func (s slowSource) Collect(context.Context) (model.Snapshot, error) {
 	return model.Snapshot{}, nil
 }
 
-// While one side of a dispute cannot be read, what the others say of the field is
-// the same story: nothing comes, and nothing goes.
-func TestOutageTellsNoOtherStory(t *testing.T) {
+// TestOutageKeepsDispute checks that no finding appears and none is resolved while one side of
+// a dispute cannot be read.
+func TestOutageKeepsDispute(t *testing.T) {
 	t.Parallel()
 	b, inventory := inventoryBench(t, &fakeInventory{})
 	inventory.values[3], b.source.values[3] = "2", "3"

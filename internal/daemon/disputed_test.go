@@ -50,7 +50,7 @@ func (s *site) join(loader declared.Loader) {
 		Declaration{Name: "other", Type: "test", Governs: []string{"live"}, Every: time.Minute, Timeout: time.Minute, Loader: loader})
 }
 
-// sides scans and returns who is named for each side of the one dispute.
+// sides scans and returns the actor of each side of the only dispute.
 func (s *site) sides() string {
 	s.t.Helper()
 	s.after(2 * time.Minute)
@@ -75,23 +75,24 @@ func (s *site) sides() string {
 func actorText(a *model.Actor) string {
 	switch {
 	case a == nil:
-		return "nobody"
+		return "none"
 	case a.Confidence == model.Unknown:
 		return a.Name + " (" + a.Reason + ")"
 	}
 	return a.Name
 }
 
-// TestDisputeNamesEachSide disputes one field between git and another declaration: the
-// last writer of each side is named, and not the last one to touch its file.
+// TestDisputeNamesEachSide has a dispute of git and another declaration over one field: the
+// last writer of the field on each side is named, not the author of the last commit to its
+// file.
 func TestDisputeNamesEachSide(t *testing.T) {
 	t.Parallel()
 	commit := func(s *site, who, file, manifest string) {
 		s.who = who
 		s.after(time.Hour).push("main", s.now, map[string]string{file: manifest})
 	}
-	// dispute has alice declare "a" in deploy, with a later commit of zoe that leaves the
-	// image as it is, and "x" applied by laptop.
+	// dispute sets up "a" declared by alice in deploy, a later commit of zoe that does not
+	// change the image, and "x" applied by laptop.
 	dispute := func(s *site, x string) {
 		commit(s, "alice", "deploy/web.yaml", web("a"))
 		commit(s, "zoe", "deploy/web.yaml", "# shop\n"+web("a"))
@@ -115,9 +116,9 @@ func TestDisputeNamesEachSide(t *testing.T) {
 			"git=a by alice, other=b by unknown (the state does not record who set it; engine: plan with git shows who declared it), live=b by laptop",
 		},
 		"git against NetBox": {"the change log names the field", "b", intent("bob"), "a", "git=a by alice, other=b by bob, live=a by laptop"},
-		"live as neither":    {"somebody edited it by hand", "b", intent("bob"), "c", "git=a by alice, other=b by bob, live=c by laptop"},
+		"live as neither":    {"edited by hand", "b", intent("bob"), "c", "git=a by alice, other=b by bob, live=c by laptop"},
 		"no log, no history": {
-			"the other declaration can tell nothing", "b", func(*model.Claim) {}, "a",
+			"the other declaration has no history", "b", func(*model.Claim) {}, "a",
 			"git=a by alice, other=b by unknown (nothing tells who declared it: the declaration keeps no history), live=a by laptop",
 		},
 		"a log without a right": {

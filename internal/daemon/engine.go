@@ -269,7 +269,7 @@ func (e *Engine) untried() []string {
 	var untried []string
 	for _, s := range e.estate.Sources {
 		if _, ok := e.collected[s.Name]; !ok {
-			untried = append(untried, "the first look at source "+s.Name)
+			untried = append(untried, "the first read of source "+s.Name)
 		}
 	}
 	for _, d := range e.estate.Declarations {

@@ -19,9 +19,9 @@ type claimRef struct {
 	nth int
 }
 
-// claimID returns a name of the claim that is the same in every scan: its address
-// if it has a lens (a Terraform address), otherwise the ID of its resource. An
-// address with a line number changes.
+// claimID returns a name of the claim that is the same in every scan: its address if it has a
+// lens (a Terraform address), otherwise the ID of its resource. An address with a line number
+// may change.
 func claimID(c *model.Claim) string {
 	if c.Lens != nil {
 		return c.Address
@@ -29,32 +29,32 @@ func claimID(c *model.Claim) string {
 	return c.ID
 }
 
-// A candidate is a claim on a resource with fields whose verdict depends on evidence:
-// the history of the declaration, and what earlier scans read. Each claim on the
-// resource is one, because of those that agree on a field the histories may differ.
+// A candidate is a claim on a resource with fields whose verdict depends on evidence: the
+// history of the declaration, and the values of earlier scans. Claims of one resource are
+// separate candidates, because the histories of claims that agree may differ.
 type candidate struct {
 	judged *model.Judged
 	claim  int
 	ref    claimRef
 	// print identifies these fields, their live values and the declaration's commit.
 	print string
-	// naming reports whether only the names of who declared the fields depend on it.
+	// naming reports whether only the actors that declared the fields depend on it.
 	naming bool
 }
 
-// A pastAnswer is what the history of a declaration has of a candidate.
+// A pastAnswer is the history of a candidate's claim.
 type pastAnswer struct {
 	print string
 	past  model.Past
-	// at is when it was given.
+	// at is the time of the answer.
 	at time.Time
 }
 
-// answerFor is how long an answer holds at most: other branches come and go, and
-// what could not be read once may be readable later.
+// answerFor is the longest time that an answer is used: other branches change, and a failed
+// read may succeed later.
 const answerFor = 15 * time.Minute
 
-// A question asks one declaration about its candidates.
+// A question lists the candidates of one declaration.
 type question struct {
 	declaration string
 	candidates  []candidate
@@ -190,8 +190,8 @@ func (e *Engine) askHistories(ctx context.Context, questions []question, failed 
 	}
 }
 
-// historyFailures holds, by declaration, why its history could not be read in a scan. Whether
-// its ref moved since it was read is not known then.
+// historyFailures has, by declaration, why its history could not be read in a scan. In that
+// case it is not known whether its ref moved since it was read.
 type historyFailures map[string]error
 
 // problems returns the parts of a declaration that could not be read. An unread
@@ -206,8 +206,7 @@ func (u historyFailures) problems(d declarationView) []model.Problem {
 
 func unreadRef(err error) string { return "the ref could not be read: " + err.Error() }
 
-// The gaps of a declaration that keeps no history, and of one whose ref moved after it
-// was read.
+// The gaps of a declaration that has no history, and of one whose ref moved after it was read.
 const (
 	noHistory = "the declaration keeps no history"
 	refMoved  = "the ref moved while it was read"

@@ -14,8 +14,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An applied estate is one thing with one field, size: what a ref declares, what
-// was applied, and what is live.
+// An applied estate is one thing with one field, size, that has a declared, a recorded and a
+// live value.
 type applied struct {
 	declares, records, live string
 	revision, gap           string
@@ -23,9 +23,9 @@ type applied struct {
 	loads                   int
 	asked                   int
 	refused                 error
-	// twice has the thing declared by two claims; the first one has no history.
+	// twice reports whether two claims declare the thing; the first one has no history.
 	twice bool
-	// moves is called when history is asked for, before it answers.
+	// moves is called when history is read, before it is returned.
 	moves func(*applied)
 }
 
@@ -53,7 +53,7 @@ func (a *applied) Load(context.Context) (model.Declaration, error) {
 	return d, nil
 }
 
-// commit has the ref declare a value from now on.
+// commit changes the declared value of the ref.
 func (a *applied) commit(text string) {
 	now := model.Commit{Hash: "commit-" + text, When: time.Now()}
 	if len(a.versions) > 0 {
@@ -67,7 +67,7 @@ func (a *applied) commit(text string) {
 // apply makes a value live and recorded.
 func (a *applied) apply(text string) { a.records, a.live = text, text }
 
-// A historian is an applied estate whose declaration keeps a history.
+// A historian is an applied estate whose declaration has a history.
 type historian struct{ *applied }
 
 func (h historian) History(_ context.Context, revision string, claims []*model.Claim) (model.History, error) {
@@ -131,7 +131,7 @@ func (b appliedBench) want(t *testing.T, reason, want string) {
 	}
 }
 
-func TestPipelineStaysSilent(t *testing.T) {
+func TestPipelineMakesNoFindings(t *testing.T) {
 	t.Parallel()
 	b := newAppliedBench(t, true)
 	b.want(t, "applied as declared", "")
@@ -148,7 +148,7 @@ func TestPipelineStaysSilent(t *testing.T) {
 	b.want(t, "pushed after the ref was fetched, and applied before live was read", "")
 }
 
-func TestApplyThatNoCommitHolds(t *testing.T) {
+func TestApplyOfUncommittedValue(t *testing.T) {
 	t.Parallel()
 	const never = "bypassed by laptop: applied, and declared by no commit"
 	b := newAppliedBench(t, true)
@@ -182,7 +182,7 @@ func TestOlderVersionAppliedAgain(t *testing.T) {
 	b.want(t, "an old pipeline runs again", "bypassed by laptop: an older version (commit-1) was applied again after driftd saw the declared one live")
 }
 
-func TestForcePushErasesNothing(t *testing.T) {
+func TestForcePushKeepsHistory(t *testing.T) {
 	t.Parallel()
 	b := newAppliedBench(t, true)
 	b.want(t, "applied as declared", "")
@@ -198,7 +198,7 @@ func TestFirstScanWithoutHistory(t *testing.T) {
 	const unknown = "pending? by laptop: pending or bypassed: the declaration keeps no history"
 	b := newAppliedBench(t, false)
 	b.declares, b.revision = "2", ""
-	b.want(t, "nothing is known from before", unknown)
+	b.want(t, "no history and no earlier scan", unknown)
 	b.want(t, "nothing moved since", unknown)
 	b.apply("3")
 	b.want(t, "the live side moved", "bypassed by laptop: the live side changed and the declaration did not")
@@ -211,7 +211,7 @@ func TestFirstScanWithoutHistory(t *testing.T) {
 	b.want(t, "and stays", "pending by committer")
 }
 
-func TestFolderIsReadAgainBeforeJudging(t *testing.T) {
+func TestFolderIsReadAgainBeforeComparing(t *testing.T) {
 	t.Parallel()
 	b := newAppliedBench(t, false)
 	b.revision = ""
@@ -231,7 +231,7 @@ func TestFolderIsReadAgainBeforeJudging(t *testing.T) {
 	b.want(t, "in sync", "")
 }
 
-func TestHistoryThatFailsKeepsTheLastVerdict(t *testing.T) {
+func TestFailedHistoryKeepsTheLastVerdict(t *testing.T) {
 	t.Parallel()
 	const never = "bypassed by laptop: applied, and declared by no commit"
 	const unread = "unchecked by unknown: the ref could not be read: remote is down"
@@ -246,7 +246,7 @@ func TestHistoryThatFailsKeepsTheLastVerdict(t *testing.T) {
 	b.apply("evil")
 	b.want(t, "the remote is back", never)
 	b.refused = errors.New("remote is down")
-	b.want(t, "what was answered is known", never)
+	b.want(t, "the answer is stored", never)
 	b.engine = b.restart(b.engine.estate)
 	b.want(t, "after a restart, the last verdict is", unread+"; bypassed by laptop: the live side changed and the declaration did not")
 }
@@ -304,8 +304,8 @@ func TestRulings(t *testing.T) {
 	}
 }
 
-// TestClaimsOfOneResource keeps apart what history says of two claims on one
-// resource: only the second one's has the value that is live.
+// TestClaimsOfOneResource has two claims on one resource with different histories: only the
+// second one's has the live value.
 func TestClaimsOfOneResource(t *testing.T) {
 	t.Parallel()
 	b := newAppliedBench(t, true)
@@ -319,7 +319,7 @@ func TestClaimsOfOneResource(t *testing.T) {
 	}
 }
 
-// TestEvidenceIsDropped keeps no evidence of a subject that was judged.
+// TestEvidenceIsDropped checks that no evidence is kept of a subject that was compared.
 func TestEvidenceIsDropped(t *testing.T) {
 	t.Parallel()
 	claims := []*model.Claim{{Declaration: "git", Kind: thing, ID: "p/a", Value: sized("2")}, {Declaration: "git", Kind: thing, ID: "p/a", Value: sized("2")}}
@@ -352,8 +352,8 @@ func TestRefThatNeverStopsMoving(t *testing.T) {
 	}
 }
 
-// TestAnswersExpire proves that a history that could not be read once is read
-// later, although neither side moved.
+// TestAnswersExpire checks that a history that could not be read is read again later, although
+// neither side changed.
 func TestAnswersExpire(t *testing.T) {
 	t.Parallel()
 	b := newAppliedBench(t, true)

@@ -23,7 +23,7 @@ import (
 var builtinKinds = sync.OnceValues(kube.Builtin)
 var manifestsDefinition = sync.OnceValue(manifests.Definition)
 
-// A site is a git repository, one cluster and driftd, under one clock.
+// A site is a git repository, a cluster and driftd, with one clock.
 type site struct {
 	t      *testing.T
 	dir    string
@@ -183,7 +183,7 @@ func (s *site) want(reason, want string) *site {
 	return s
 }
 
-// web is a Deployment with an image.
+// web returns a Deployment with an image.
 func web(image string) string { return webWith(image, "") }
 
 func webWith(image, more string) string {
@@ -198,9 +198,9 @@ const (
 	older      = "bypassed by laptop: an older version "
 )
 
-// TestGitSide holds the whole of driftd, with a real repository and a clock of
-// its own, to decision 24. Cases that begin with "limit" show what is known to be
-// wrong and needs the time of the look before a change, which is not stored.
+// TestGitSide tests decision 24 with the whole engine, a real repository and a simulated clock.
+// Cases that begin with "limit" show verdicts that are known to be wrong: they would need the
+// time of the last scan before a change, which is not stored.
 
 func TestGitSide(t *testing.T) {
 	t.Parallel()

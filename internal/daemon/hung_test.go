@@ -13,13 +13,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A stuck loader and collector does not return when its context ends, as a read of a
-// hung file system.
+// A stuck loader and collector does not return when its context ends, like a read of a hung
+// file system.
 type stuck struct {
 	of    *fakeDeclaration
 	from  *fakeSource
 	calls atomic.Int64
-	// until ends the reading; nil for one that does not hang.
+	// until is closed to end the call; nil if the call does not hang.
 	until atomic.Pointer[chan struct{}]
 }
 
@@ -49,7 +49,7 @@ func (s *stuck) Collect(ctx context.Context) (model.Snapshot, error) {
 	return s.from.Collect(ctx)
 }
 
-// reasons returns why things are unchecked.
+// reasons returns the reasons of unchecked findings.
 func reasons(r model.Report) string {
 	var all []string
 	for _, f := range r.Findings {
@@ -60,8 +60,8 @@ func reasons(r model.Report) string {
 	return strings.Join(all, "\n")
 }
 
-// TestHungRead proves that a read that does not return is left behind, is not begun a
-// second time, and that its result counts again once it returns.
+// TestHungRead checks that a read that does not return is abandoned and not started a second
+// time, and that results count again once it has returned.
 func TestHungRead(t *testing.T) {
 	t.Parallel()
 	for name, hangs := range map[string]func(*Estate, *stuck){
@@ -94,15 +94,15 @@ func TestHungRead(t *testing.T) {
 				if strings.Contains(verdicts(first), "missing") {
 					t.Errorf("findings: %s", verdicts(first))
 				}
-				looks, calls := other.looks, hung.calls.Load()
+				reads, calls := other.reads, hung.calls.Load()
 				began = time.Now()
 				second := b.cycle(t)
 				want := "not read again: the read that began at " + first.Scan.Started.UTC().Format(time.RFC3339) + " has not returned: is its file system hung?"
 				if got := reasons(second); !strings.Contains(got, want) {
 					t.Errorf("reason: %q, want %q", got, want)
 				}
-				if took := time.Since(began); took > 5*time.Second || hung.calls.Load() != calls || other.looks != looks+1 {
-					t.Errorf("the next scan took %s, %d calls, %d looks at the other source", took, hung.calls.Load()-calls, other.looks-looks)
+				if took := time.Since(began); took > 5*time.Second || hung.calls.Load() != calls || other.reads != reads+1 {
+					t.Errorf("the next scan took %s, %d calls, %d reads of the other source", took, hung.calls.Load()-calls, other.reads-reads)
 				}
 				release()
 				synctest.Wait()
@@ -112,7 +112,7 @@ func TestHungRead(t *testing.T) {
 	}
 }
 
-// TestHungReadAtStop proves that a hung read does not keep driftd from stopping.
+// TestHungReadAtStop checks that a hung read does not keep driftd from stopping.
 func TestHungReadAtStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -141,8 +141,8 @@ func (s *stuck) Probe(context.Context) (collectors.Probe, error) {
 	return collectors.Probe{Version: "1"}, nil
 }
 
-// TestProbe proves that a hung test of a source ends, and that a source without a server
-// is not tested.
+// TestProbe checks that a hung test of a source ends, and that a source without a server is not
+// tested.
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -163,8 +163,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestSupervise proves that a call that returns some time after its context ended is
-// what it was.
+// TestSupervise checks the result of a call that returns some time after its context ended.
 func TestSupervise(t *testing.T) {
 	t.Parallel()
 	mine := errors.New("mine")
@@ -198,7 +197,7 @@ func TestSupervise(t *testing.T) {
 				if err == nil || err.Error() != tc.want {
 					t.Errorf("%s: got %v, want %s", tc.reason, err, tc.want)
 				}
-				time.Sleep(tc.after) // until the call that was left behind has returned
+				time.Sleep(tc.after) // until the abandoned call has returned
 			})
 		})
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// fakePlan is a declaration whose own engine reads the live side: count things,
-// of which gone ones are no longer there.
+// fakePlan is a declaration whose own engine reads the live side: count things, the last gone
+// of which are not live.
 type fakePlan struct {
 	count, gone int
 	err         error
@@ -61,7 +61,7 @@ func TestDeclarationReadsItsOwnLiveSide(t *testing.T) {
 	wantVerdicts(t, b.cycle(t), "")
 }
 
-func TestPlanThatLosesMuchIsHeldBack(t *testing.T) {
+func TestPlanWithMassDisappearanceIsHeldBack(t *testing.T) {
 	t.Parallel()
 	plan := &fakePlan{count: 20}
 	b := planBench(t, plan)
@@ -69,14 +69,14 @@ func TestPlanThatLosesMuchIsHeldBack(t *testing.T) {
 	plan.gone = 10
 	r := b.cycle(t)
 	if r.Summary.Unchecked != 20 || r.Summary.Findings != 0 {
-		t.Errorf("half of it vanished at once, which a wrong account looks like too: %+v", r.Summary)
+		t.Errorf("half of the resources vanished at once and are not held back: %+v", r.Summary)
 	}
 	if r = b.cycle(t); r.Summary.Findings != 10 {
-		t.Errorf("the second look confirms it: %+v", r.Summary)
+		t.Errorf("the second plan does not confirm it: %+v", r.Summary)
 	}
 }
 
-func TestCommandLinePlansAgainAtOnce(t *testing.T) {
+func TestCommandLineConfirmsPlanAtOnce(t *testing.T) {
 	t.Parallel()
 	plan := &fakePlan{count: 20}
 	b := newBench(t, 0, func(e *Estate) {
@@ -88,7 +88,7 @@ func TestCommandLinePlansAgainAtOnce(t *testing.T) {
 	wantVerdicts(t, b.cycle(t), "10 missing")
 }
 
-func TestPlanThatFailsKeepsWhatItFound(t *testing.T) {
+func TestFailedPlanKeepsFindings(t *testing.T) {
 	t.Parallel()
 	plan := &fakePlan{count: 9, gone: 1}
 	b := planBench(t, plan)
@@ -113,7 +113,7 @@ func TestRootThatNeverPlannedIsUnchecked(t *testing.T) {
 	}
 }
 
-func TestRecordsAreRememberedOverARestart(t *testing.T) {
+func TestRecordsSurviveARestart(t *testing.T) {
 	t.Parallel()
 	state := model.StateRead{Address: "a.tfstate", Lineage: "l", Serial: 12, Hash: "aa"}
 	plan := &fakePlan{count: 1, states: []model.StateRead{state}}

@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestLostSourceIsUnverified holds that what is known of a source that went out
-// of reach is neither resolved nor in sync, and that a new snapshot ends that.
+// TestLostSourceIsUnverified checks that the state of a source that became unreachable is
+// neither resolved nor in sync until there is a new snapshot.
 func TestLostSourceIsUnverified(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 5, nil)
@@ -47,9 +47,9 @@ func TestLostSourceIsUnverified(t *testing.T) {
 	}
 }
 
-// TestLossBeforeAnyLook holds that a source which was lost before it was read
-// once is not read, with the reason.
-func TestLossBeforeAnyLook(t *testing.T) {
+// TestLossBeforeFirstRead checks that a source that was lost before it was read once is unread,
+// with the reason.
+func TestLossBeforeFirstRead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 2, nil)
 	r, err := b.engine.Cycle(t.Context(), Due{Lost: []Loss{{"live", errors.New("connection refused")}}, Declarations: []string{"git"}})

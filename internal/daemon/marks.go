@@ -35,7 +35,8 @@ func track(marks []model.Mark, s *model.Snapshot, now time.Time) []model.Mark {
 	return marks
 }
 
-// mendMark returns a mark without what a clock that was set back left in the future.
+// mendMark returns the mark with times that are in the future, after a clock was set back,
+// replaced.
 func mendMark(m model.Mark, now time.Time) model.Mark {
 	if m.Seen.After(now) {
 		m.Seen = time.Time{}

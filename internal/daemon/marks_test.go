@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestTrack follows one part of a source through several looks.
+// TestTrack checks one part of a source over several snapshots.
 func TestTrack(t *testing.T) {
 	t.Parallel()
 	type step struct {
@@ -21,8 +21,9 @@ func TestTrack(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
 		steps  []step
-		// object is whose last change the position is; gone reports that it is no more
-		// from the second look on. lineage is that of the second look and later.
+		// object is the object whose last change the position is; gone reports that it is
+		// missing from the second snapshot on. lineage is that of the second snapshot and later
+		// ones.
 		object, lineage string
 		gone, unread    bool
 		late            time.Duration
@@ -35,15 +36,15 @@ func TestTrack(t *testing.T) {
 		"a restore that is quiet":   {reason: "accepted when it changes", steps: []step{{0, 100, false}, {minute, 40, true}, {2 * time.Hour, 40, true}, {time.Hour, 41, false}}},
 		"a primary and its replica": {reason: "the replica is never accepted", steps: []step{{0, 100, false}, {time.Hour, 40, true}, {time.Hour, 101, false}, {time.Hour, 41, true}, {time.Hour, 102, false}, {time.Hour, 42, true}}},
 		"two replicas":              {reason: "an older copy goes back itself: the hour begins anew", steps: []step{{0, 100, false}, {minute, 40, true}, {40 * minute, 30, true}, {40 * minute, 41, true}, {30 * minute, 42, false}}},
-		"a position that jumps":     {reason: "who could forge one silences nothing for longer than the hour", steps: []step{{0, 100, false}, {minute, 1 << 62, false}, {minute, 101, true}, {30 * minute, 102, true}, {30 * minute, 103, false}}},
+		"a position that jumps":     {reason: "a forged position makes the source stale for an hour at most", steps: []step{{0, 100, false}, {minute, 1 << 62, false}, {minute, 101, true}, {30 * minute, 102, true}, {30 * minute, 103, false}}},
 		"an object's change undone": {reason: "its last change went back", object: "1", steps: []step{{0, 10_000, false}, {minute, 8_000, true}}},
 		"clocks that differ":        {reason: "one server's clock is ahead", object: "1", steps: []step{{0, 10_000, false}, {minute, 9_940, false}, {minute, 9_939, true}}},
 		"the object was deleted":    {reason: "the last change of the others counts", object: "2", gone: true, steps: []step{{0, 10_000, false}, {minute, 8_000, false}, {minute, 7_000, false}}},
 		"the object was not read":   {reason: "it may be as it was, so the position of the others proves nothing and lowers nothing", object: "2", gone: true, unread: true, steps: []step{{0, 10_000, false}, {minute, 8_000, false}}},
 		"another cluster":           {reason: "the address leads to another one now", lineage: "b", steps: []step{{0, 100, false}, {minute, 40, false}, {minute, 39, true}}},
-		"the clock was set back":    {reason: "a mark from the future is held against as any other", steps: []step{{0, 100, false}, {-24 * time.Hour, 40, true}}},
+		"the clock was set back":    {reason: "a mark from the future counts as any other", steps: []step{{0, 100, false}, {-24 * time.Hour, 40, true}}},
 		"it was, after a restore":   {reason: "the hour begins anew, and does not last until the clock is where it was", steps: []step{{0, 100, false}, {minute, 40, true}, {-24 * time.Hour, 41, true}, {time.Hour, 42, false}}},
-		"two looks at once":         {reason: "the older one was asked for first", late: 2 * minute, steps: []step{{0, 100, false}, {minute, 99, false}}},
+		"two reads at once":         {reason: "the older one was asked for first", late: 2 * minute, steps: []step{{0, 100, false}, {minute, 99, false}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,7 +70,7 @@ func TestTrack(t *testing.T) {
 				marks = track(marks, &s, now)
 				whole, _ := s.Covers(thing, "")
 				if stale := s.StaleIn(thing, "") != ""; stale != step.stale || whole == step.stale {
-					t.Errorf("look %d at position %d: stale %v, covered %v, want stale %v: %s", i+1, step.value, stale, whole, step.stale, tc.reason)
+					t.Errorf("read %d at position %d: stale %v, covered %v, want stale %v: %s", i+1, step.value, stale, whole, step.stale, tc.reason)
 				}
 			}
 			if tc.unread && marks[0].Value != tc.steps[0].value {
@@ -79,12 +80,12 @@ func TestTrack(t *testing.T) {
 	}
 }
 
-// TestStalePartLeavesTheOthersAlone holds that who can lie about the position of one
-// kind silences no other.
+// TestStalePartLeavesTheOthersAlone checks that a wrong position of one kind does not make
+// other kinds stale.
 func TestStalePartLeavesTheOthersAlone(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
-	look := func(a, b int64) model.Snapshot {
+	read := func(a, b int64) model.Snapshot {
 		s := model.Snapshot{Source: "live", Coverage: []model.Coverage{{Kind: "test/A", Complete: true}, {Kind: "test/B", Complete: true}},
 			Resources: []model.Resource{{Key: model.Key{Source: "live", Kind: "test/A", ID: "1"}}, {Key: model.Key{Source: "live", Kind: "test/B", ID: "1"}}}}
 		for kind, value := range map[string]int64{"test/A": a, "test/B": b} {
@@ -92,10 +93,10 @@ func TestStalePartLeavesTheOthersAlone(t *testing.T) {
 		}
 		return s
 	}
-	first := look(10, 10)
+	first := read(10, 10)
 	marks := track(nil, &first, now)
 	now = now.Add(time.Minute)
-	second := look(9, 11)
+	second := read(9, 11)
 	track(marks, &second, now)
 	if a, _ := second.Covers("test/A", ""); a {
 		t.Error("an old list counts as read")
@@ -108,13 +109,13 @@ func TestStalePartLeavesTheOthersAlone(t *testing.T) {
 	}
 }
 
-// TestOldCopyProvesNothing takes a source through an old copy, a restart of driftd
-// and a restore from a backup.
+// TestOldCopyProvesNothing has a source that returns an old copy, a restart of driftd, and a
+// restore from a backup.
 func TestOldCopyProvesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, 10, nil)
-		look := func(position int64, things, open int, want string) model.Report {
+		read := func(position int64, things, open int, want string) model.Report {
 			t.Helper()
 			b.source.position, b.source.count = position, things
 			time.Sleep(time.Minute)
@@ -126,31 +127,31 @@ func TestOldCopyProvesNothing(t *testing.T) {
 			return r
 		}
 		b.source.values[3] = "2"
-		look(100, 10, 1, "1 changed")
+		read(100, 10, 1, "1 changed")
 		delete(b.source.values, 3)
-		r := look(90, 9, 2, "1 unchecked")
+		r := read(90, 9, 2, "1 unchecked")
 		for _, f := range r.Findings {
 			if f.Verdict == model.Unchecked && !strings.Contains(f.Reason, "its last change went back from 100 to 90") {
 				t.Errorf("reason %q", f.Reason)
 			}
 		}
 		b.source.values[4] = "2"
-		for _, f := range look(91, 9, 3, "1 changed, 1 unchecked").Findings {
+		for _, f := range read(91, 9, 3, "1 changed, 1 unchecked").Findings {
 			if f.Key.ID == "p/04" && !strings.Contains(f.Reason, "possibly stale: its last change went back") {
 				t.Errorf("reason %q", f.Reason)
 			}
 		}
 		b.engine = b.restart(b.engine.estate)
-		look(92, 9, 3, "1 changed, 1 unchecked")
-		look(101, 9, 2, "1 missing, 1 changed")
-		look(40, 10, 2, "1 changed")
+		read(92, 9, 3, "1 changed, 1 unchecked")
+		read(101, 9, 2, "1 missing, 1 changed")
+		read(40, 10, 2, "1 changed")
 		time.Sleep(acceptAfter)
-		look(41, 10, 1, "1 changed")
+		read(41, 10, 1, "1 changed")
 	})
 }
 
-// TestDeclarationOfAnOldCopyIsNotRead holds that nothing is missing because an old
-// copy of an inventory still declares it.
+// TestDeclarationOfAnOldCopyIsNotRead checks that nothing is missing because an old copy of an
+// inventory still declares it.
 func TestDeclarationOfAnOldCopyIsNotRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,8 +172,8 @@ func TestDeclarationOfAnOldCopyIsNotRead(t *testing.T) {
 	})
 }
 
-// TestMarksOutlastAScanWithoutTheSource restarts driftd twice: the first scan after the
-// first restart does not look at the source, and the run record of it is the newest.
+// TestMarksOutlastAScanWithoutTheSource restarts driftd twice: the first scan after the first
+// restart does not read the source, and the run record of it is the newest.
 func TestMarksOutlastAScanWithoutTheSource(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// askedStore counts how often the past is searched.
+// askedStore counts the reads of earlier results.
 type askedStore struct {
 	Store
 	searches atomic.Int32
@@ -25,9 +25,9 @@ func (s *askedStore) LastRead(source string) (model.SourceRun, error) {
 	return s.Store.LastRead(source)
 }
 
-// A declaration that has no live side of its own, and a source that cannot be
-// reached, are read for years: what the store knows of them is read once.
-func TestThePastIsSearchedOnce(t *testing.T) {
+// TestEarlierResultsAreReadOnce checks that the store is read once for a declaration without a
+// live side of its own, and for a source that is never reachable.
+func TestEarlierResultsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 3, nil)
 	b.source.err = errors.New("unreachable")
@@ -41,7 +41,7 @@ func TestThePastIsSearchedOnce(t *testing.T) {
 	}
 }
 
-func TestThePastIsSearchedAgainWhenItCouldNotBeRead(t *testing.T) {
+func TestEarlierResultsAreReadAgainAfterAnError(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 3, nil)
 	asked := &askedStore{Store: b.store, err: errors.New("disk")}
@@ -56,31 +56,31 @@ func TestThePastIsSearchedAgainWhenItCouldNotBeRead(t *testing.T) {
 	}
 }
 
-// blindStore cannot read what was found before, as a damaged one.
+// blindStore returns an error for the open findings, like a damaged store.
 type blindStore struct{ Store }
 
 func (blindStore) OpenFindings() ([]model.Finding, error) {
 	return nil, errors.New("damaged")
 }
 
-// heardSaved notes what an engine says of its store.
-type heardSaved struct {
+// savedObserver records the last error that an engine reported of its store.
+type savedObserver struct {
 	Observer
 	err error
 }
 
-func (h *heardSaved) Saved(err error) { h.err = err }
+func (h *savedObserver) Saved(err error) { h.err = err }
 
-func TestStoreThatCannotBeReadIsWaitedFor(t *testing.T) {
+func TestScanWaitsForUnreadableStore(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 3, nil)
-	heard := &heardSaved{Observer: noObserver{}}
-	b.engine = New(b.engine.estate, Options{Store: blindStore{b.store}, Observer: heard, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	observer := &savedObserver{Observer: noObserver{}}
+	b.engine = New(b.engine.estate, Options{Store: blindStore{b.store}, Observer: observer, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	if _, err := b.engine.Cycle(t.Context(), b.engine.Everything()); err == nil {
 		t.Fatal("a scan that is compared with nothing has a report")
 	}
-	if heard.err == nil {
-		t.Error("nobody hears that the scan was not stored")
+	if observer.err == nil {
+		t.Error("the observer was not notified that the scan was not saved")
 	}
 	if got := b.engine.Waiting(); len(got) != 1 {
 		t.Errorf("ready although the last scan could not be stored: waiting for %v", got)

@@ -14,8 +14,8 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// monthsSource is a source of a few things, one of which differs from what is
-// declared where drifted is set.
+// monthsSource is a source of a few things, one of which differs from its declaration if
+// drifted is set.
 type monthsSource struct {
 	name    string
 	drifted bool
@@ -50,8 +50,7 @@ func (d monthsDeclaration) Load(ctx context.Context) (model.Declaration, error) 
 	return loaded, err
 }
 
-// months is an estate of many sources, each with a declaration, and the clock by
-// which it lives.
+// months is an estate of many sources, each with a declaration, and its clock.
 type months struct {
 	clock   monthsClock
 	sources []*monthsSource
@@ -59,8 +58,8 @@ type months struct {
 	store   *store.Store
 }
 
-// A monthsClock moves on by some milliseconds whenever it is asked, so that each look
-// takes another time. It is safe for concurrent use.
+// A monthsClock advances by some milliseconds on each call, so that each read takes another
+// time. It is safe for concurrent use.
 type monthsClock struct {
 	mu sync.Mutex
 	at time.Time
@@ -114,8 +113,8 @@ func (m *months) cycle(t *testing.T, due Due) {
 	}
 }
 
-// round reads each source in a scan of its own, as schedules of their own do. Each
-// source in flips begins or ends to drift before.
+// round reads each source in a scan of its own, as separate schedules do. Before that, each
+// source in flips starts or stops to drift.
 func (m *months) round(t *testing.T, begin time.Time, flips ...int) {
 	t.Helper()
 	for _, i := range flips {
@@ -127,9 +126,9 @@ func (m *months) round(t *testing.T, begin time.Time, flips ...int) {
 	}
 }
 
-// TestMonths simulates 40 sources that are each read every ten minutes, and bounds
-// what a day adds to the database: 90 days must stay far below 90 MB. By default it
-// simulates two hours, or DRIFTD_TEST_MONTHS_HOURS.
+// TestMonths simulates 40 sources that are each read every ten minutes, and bounds the daily
+// growth of the database: 90 days must stay far below 90 MB. By default it simulates two hours,
+// or DRIFTD_TEST_MONTHS_HOURS.
 func TestMonths(t *testing.T) {
 	t.Parallel()
 	hours := 2
@@ -140,14 +139,14 @@ func TestMonths(t *testing.T) {
 		}
 	}
 	cases := map[string]struct {
-		// perDay is how many findings come or go in a day.
+		// perDay is the number of findings that appear or are resolved in a day.
 		perDay int
-		// bound is how much the file may grow in a day, in bytes; the first pages of
-		// each bucket come on top.
+		// bound is the maximum growth of the file in a day, in bytes, in addition to the first
+		// pages of each bucket.
 		bound  int64
 		reason string
 	}{
-		"nothing changes": {0, 10 << 10, "a scan that finds what the last found is a count"},
+		"nothing changes": {0, 10 << 10, "a scan with the results of the last one is stored as a count"},
 		"little changes":  {20, 200 << 10, "a finding is stored once, and a run that differs as its difference"},
 	}
 	for name, c := range cases {
@@ -184,7 +183,7 @@ func TestMonths(t *testing.T) {
 	}
 }
 
-// check sees that the records tell of every run.
+// check checks that there is a record of every run.
 func (m *months) check(t *testing.T, rounds int, changes bool) {
 	t.Helper()
 	runs, err := m.store.Runs(0)

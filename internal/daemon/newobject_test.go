@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestNewObject commits an object that no earlier commit declares: until its first
-// apply, and for the deploy window at most, it is pending.
+// TestNewObject commits an object that no earlier commit declares: until its first apply, and
+// for the deploy window at most, it is pending.
 func TestNewObject(t *testing.T) {
 	t.Parallel()
 	const (
@@ -61,9 +61,9 @@ func TestNewObject(t *testing.T) {
 	}
 }
 
-// TestAuthorOfWhatWaits names the author of the commit that declared the field, not of
-// the last one that touched its file.
-func TestAuthorOfWhatWaits(t *testing.T) {
+// TestAuthorOfPending names the author of the commit that declared the field, not of the last
+// one that changed its file.
+func TestAuthorOfPending(t *testing.T) {
 	t.Parallel()
 	by := func(s *site, who, manifest string) *site {
 		s.who = who
@@ -89,7 +89,7 @@ func TestAuthorOfWhatWaits(t *testing.T) {
 	}
 }
 
-// TestAbsentHook counts a hook that is not live neither as missing nor as in sync.
+// TestAbsentHook checks that a hook that is not live is neither missing nor in sync.
 func TestAbsentHook(t *testing.T) {
 	t.Parallel()
 	hook := strings.Replace(strings.ReplaceAll(web("once"), "web", "once"), "{name: once,", "{name: once, annotations: {helm.sh/hook: pre-install},", 1)

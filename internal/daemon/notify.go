@@ -35,11 +35,11 @@ func (e *Engine) notices(k storedState) (model.NoticeChange, error) {
 	}
 	notices, err := e.store.Notices()
 	if err != nil {
-		return model.NoticeChange{}, fmt.Errorf("read what was told: %w", err)
+		return model.NoticeChange{}, fmt.Errorf("read notification threads: %w", err)
 	}
 	queues, err := e.store.Queues()
 	if err != nil {
-		return model.NoticeChange{}, fmt.Errorf("read what waits to be told: %w", err)
+		return model.NoticeChange{}, fmt.Errorf("read notification queues: %w", err)
 	}
 	queued := make(map[string]int, len(queues))
 	for receiver, q := range queues {
@@ -131,7 +131,7 @@ func (e *Engine) announce() error {
 	}
 	if !planned.Empty() {
 		if err := e.store.SaveNotices(planned); err != nil {
-			return fmt.Errorf("keep what is to be told: %w", err)
+			return fmt.Errorf("save planned notifications: %w", err)
 		}
 	}
 	e.observer.ObserveFindings(k.findings)

@@ -19,9 +19,9 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// BenchmarkTell5000 plans, stores and posts what there is to tell of 5,000 new
-// findings in a hundred places, at the rate that a receiver has by default.
-func BenchmarkTell5000(b *testing.B) {
+// BenchmarkNotify5000 plans, stores and posts the notifications about 5,000 new findings in a
+// hundred places, at the default rate of a receiver.
+func BenchmarkNotify5000(b *testing.B) {
 	findings := make([]model.Finding, 5000)
 	at := time.Now()
 	for i := range findings {

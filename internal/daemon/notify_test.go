@@ -17,21 +17,21 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 )
 
-// A told is a bench whose engine tells the receiver "ops".
-type told struct {
+// A notifyBench is a bench whose engine has the receiver "ops".
+type notifyBench struct {
 	*bench
 	now   time.Time
 	woken int
 	shown map[string][]model.Finding
 }
 
-func (d *told) Wake() { d.woken++ }
+func (d *notifyBench) Wake() { d.woken++ }
 
-func (d *told) Show(receiver string, open []model.Finding) { d.shown[receiver] = open }
+func (d *notifyBench) Show(receiver string, open []model.Finding) { d.shown[receiver] = open }
 
-func newTold(t *testing.T, change func(*Estate)) *told {
+func newNotifyBench(t *testing.T, change func(*Estate)) *notifyBench {
 	t.Helper()
-	d := &told{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), shown: map[string][]model.Finding{}}
+	d := &notifyBench{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), shown: map[string][]model.Finding{}}
 	estate := Estate{}
 	d.bench = newBench(t, 4, func(e *Estate) {
 		if change != nil {
@@ -44,7 +44,7 @@ func newTold(t *testing.T, change func(*Estate)) *told {
 	return d
 }
 
-func (d *told) engineOf(estate Estate) *Engine {
+func (d *notifyBench) engineOf(estate Estate) *Engine {
 	policy := &notify.Policy{Routes: []notify.Route{{Receivers: []string{"ops"}, GroupBy: []string{"cause"}}},
 		Receivers: map[string]notify.Pacing{"ops": {Digest: -1}}, GroupWindow: time.Minute}
 	policy.Routes[0].Receivers = append(policy.Routes[0].Receivers, "mirror")
@@ -53,10 +53,10 @@ func (d *told) engineOf(estate Estate) *Engine {
 }
 
 // set edits a thing by hand.
-func (d *told) set(thing int, value string) { d.source.values[thing] = value }
+func (d *notifyBench) set(thing int, value string) { d.source.values[thing] = value }
 
-// messages takes what waits for ops out of the store, in short.
-func (d *told) messages(t *testing.T) []string {
+// messages removes the queued messages for ops from the store, and returns them in short.
+func (d *notifyBench) messages(t *testing.T) []string {
 	t.Helper()
 	var said []string
 	for {
@@ -78,14 +78,14 @@ func (d *told) messages(t *testing.T) []string {
 	}
 }
 
-func (d *told) want(t *testing.T, reason string, want ...string) {
+func (d *notifyBench) want(t *testing.T, reason string, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, d.messages(t)); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", reason, diff)
 	}
 }
 
-func (d *told) accept(t *testing.T, until time.Duration) model.Decision {
+func (d *notifyBench) accept(t *testing.T, until time.Duration) model.Decision {
 	t.Helper()
 	open, err := d.store.OpenFindings()
 	if err != nil || len(open) == 0 {
@@ -101,12 +101,12 @@ func (d *told) accept(t *testing.T, until time.Duration) model.Decision {
 
 func TestAcceptance(t *testing.T) {
 	t.Parallel()
-	d := newTold(t, nil)
+	d := newNotifyBench(t, nil)
 	d.set(0, "2")
 	wantVerdicts(t, d.cycle(t), "1 changed")
-	d.want(t, "the edit is told", "new: new p/00")
+	d.want(t, "the edit is notified", "new: new p/00")
 	d.accept(t, 24*time.Hour)
-	d.want(t, "that it was accepted is told at once", "decided: accepted p/00")
+	d.want(t, "the acceptance is notified at once", "decided: accepted p/00")
 	if shown := d.shown["mirror"]; len(shown) != 0 {
 		t.Errorf("a mirror is shown %d findings, want none", len(shown))
 	}
@@ -136,7 +136,7 @@ func TestAcceptance(t *testing.T) {
 
 func TestAcceptanceOfAnotherDeclaration(t *testing.T) {
 	t.Parallel()
-	d := newTold(t, nil)
+	d := newNotifyBench(t, nil)
 	d.source.count = 3
 	wantVerdicts(t, d.cycle(t), "1 missing")
 	d.messages(t)
@@ -151,7 +151,7 @@ func TestAcceptanceOfAnotherDeclaration(t *testing.T) {
 
 func TestRevoke(t *testing.T) {
 	t.Parallel()
-	d := newTold(t, nil)
+	d := newNotifyBench(t, nil)
 	d.set(0, "2")
 	d.cycle(t)
 	made := d.accept(t, time.Hour)
@@ -162,7 +162,7 @@ func TestRevoke(t *testing.T) {
 	d.want(t, "what was accepted is back", "new: returned p/00")
 }
 
-// decisions is a declaration that is a file of acceptances.
+// decisions is a declaration with acceptances in a file.
 type decisions struct {
 	list []model.Decision
 	err  error
@@ -178,7 +178,7 @@ func TestDecisionsInAFile(t *testing.T) {
 		Subject: model.Target{Key: model.Key{Source: "live", Kind: thing, ID: "p/00"}},
 		Changes: []model.Change{{Path: "size", Live: value("2")}}}}}
 	var estate Estate
-	d := newTold(t, func(e *Estate) {
+	d := newNotifyBench(t, func(e *Estate) {
 		e.Declarations = append(e.Declarations, Declaration{Name: "file", Type: "acceptances", Loader: file, ClaimsNothing: true})
 		e.Whole = true
 		estate = *e
@@ -188,7 +188,7 @@ func TestDecisionsInAFile(t *testing.T) {
 	if wantVerdicts(t, r, ""); !r.Scan.Complete {
 		t.Errorf("coverage %+v, want complete", r.Coverage)
 	}
-	d.want(t, "what is accepted in a file is never told")
+	d.want(t, "a finding accepted in a file is not notified")
 	file.err = errors.New("git is away")
 	wantVerdicts(t, d.cycle(t), "1 unchecked")
 	d.engine = d.engineOf(estate)
@@ -212,7 +212,7 @@ func value(text string) *model.Value {
 
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	d := newTold(t, nil)
+	d := newNotifyBench(t, nil)
 	d.set(0, "2")
 	d.set(1, "2")
 	d.cycle(t)
@@ -223,7 +223,7 @@ func TestAnswer(t *testing.T) {
 	}
 	request := notify.Request{Kind: model.Acknowledge, Receiver: "ops", Thread: notices.Threads[0].ID, Sequence: 1, By: "alice"}
 	d.set(1, "3")
-	// The look has changed, and nobody was told yet: the engine has not judged.
+	// The live value has changed and was not notified yet: there was no scan.
 	if _, err := d.engine.Answer(t.Context(), notify.Request{Kind: model.Accept, Receiver: "ops", Thread: request.Thread, Sequence: 1, By: "alice"}); err == nil {
 		t.Error("an acceptance without reason was taken")
 	}
@@ -231,7 +231,7 @@ func TestAnswer(t *testing.T) {
 	if err != nil || said != "alice acknowledged 2 findings until 2026-03-03 09:00 UTC" {
 		t.Errorf("Answer() = %q, %v", said, err)
 	}
-	d.want(t, "both are said to be seen", "decided: acknowledged p/00, acknowledged p/01")
+	d.want(t, "both are acknowledged", "decided: acknowledged p/00, acknowledged p/01")
 	d.cycle(t)
 	d.want(t, "one shows something else meanwhile", "new: returned p/01")
 	for _, wrong := range []notify.Request{{Kind: model.Acknowledge, Receiver: "ops", Thread: "none", By: "a"},
@@ -243,11 +243,11 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestAnswerToWhatWasAcknowledged presses a button of a message after which something
-// else was planned: who pressed has not seen that.
-func TestAnswerToWhatWasAcknowledged(t *testing.T) {
+// TestAnswerToOutdatedMessage presses a button of a message after which another one was
+// planned, which the person has not seen.
+func TestAnswerToOutdatedMessage(t *testing.T) {
 	t.Parallel()
-	d := newTold(t, nil)
+	d := newNotifyBench(t, nil)
 	d.set(0, "2")
 	d.set(1, "2")
 	d.cycle(t)
@@ -267,7 +267,7 @@ func TestAnswerToWhatWasAcknowledged(t *testing.T) {
 
 func TestFlappingOverScans(t *testing.T) {
 	t.Parallel()
-	d := newTold(t, nil)
+	d := newNotifyBench(t, nil)
 	for i := range 20 {
 		d.set(0, []string{"2", "1"}[i%2])
 		d.now = d.now.Add(10 * time.Minute)
@@ -279,11 +279,11 @@ func TestFlappingOverScans(t *testing.T) {
 	}
 }
 
-// TestWhatIsToldIsKeptWithTheScan sees that a scan that could not be stored
-// tells nobody, and that the next one does.
-func TestWhatIsToldIsKeptWithTheScan(t *testing.T) {
+// TestNotificationsAreSavedWithTheScan checks that a scan that could not be saved notifies no
+// receiver, and that the next one does.
+func TestNotificationsAreSavedWithTheScan(t *testing.T) {
 	t.Parallel()
-	d := newTold(t, nil)
+	d := newNotifyBench(t, nil)
 	d.set(0, "2")
 	full := &failingStore{Store: d.store}
 	full.full.Store(true)
@@ -292,12 +292,12 @@ func TestWhatIsToldIsKeptWithTheScan(t *testing.T) {
 		t.Fatal("the store should have failed")
 	}
 	if d.woken > 0 {
-		t.Error("somebody was told of what was not stored")
+		t.Error("a scan that was not saved was notified")
 	}
 	d.want(t, "nothing was kept")
 	full.full.Store(false)
 	d.cycle(t)
-	d.want(t, "now it is told", "new: new p/00")
+	d.want(t, "the saved scan is notified", "new: new p/00")
 }
 
 // A second opinion declares things 0 to count-1 as well.
@@ -316,12 +316,12 @@ func (o *opinion) Load(context.Context) (model.Declaration, error) {
 	return d, nil
 }
 
-// TestReclassificationOverScans: a finding that changes its verdict to and fro is
-// one finding in one thread, which is resolved once.
+// TestReclassificationOverScans checks that a finding whose verdict changes to and fro is one
+// finding in one thread, which is resolved once.
 func TestReclassificationOverScans(t *testing.T) {
 	t.Parallel()
 	second := &opinion{size: "7"}
-	d := newTold(t, func(e *Estate) {
+	d := newNotifyBench(t, func(e *Estate) {
 		e.Declarations = append(e.Declarations, Declaration{Name: "second", Type: "test", Governs: []string{"live"}, Every: time.Minute, Loader: second})
 	})
 	scan := func(reason, verdicts string, want ...string) model.Report {

@@ -10,8 +10,8 @@ import (
 )
 
 // Probe tests the source within its timeout, or within the given one if it has none. A
-// collector that does not return some time after that is left behind, and is an error. A
-// source that reaches no server is not tested; ok is false then.
+// collector that does not return some time after that is abandoned, which is an error. ok is
+// false for a source that connects to no server; it is not tested.
 func (s Source) Probe(parent context.Context, timeout time.Duration) (p collectors.Probe, ok bool, err error) {
 	prober, ok := s.Collector.(collectors.Prober)
 	if !ok {

@@ -7,7 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// Reseal returns the functions by which a store seals the values of earlier scans again, by the rules of a room.
+// Reseal returns the functions by which a store seals the values of earlier scans again,
+// according to the rules of a room.
 func Reseal(room *secret.Room) store.Seal {
 	return store.Seal{Rules: room.Rules(), Value: room.Again, Finding: func(f *model.Finding) {
 		before := classify.Basis(f)

@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// secretsOf returns a value with a secret in each field but plain.
+// secretsOf returns a value with a secret in each field except plain.
 func secretsOf(pw, plain string) model.Value {
 	text := func(name, value string) model.Field { return model.Field{Name: name, Value: model.StringOf(value)} }
 	variable := func(name, value string) model.Value { return model.MapOf(text("name", name), text("value", value)) }
@@ -24,7 +24,7 @@ func secretsOf(pw, plain string) model.Value {
 		model.Field{Name: "command", Value: model.ListOf(model.StringOf("sh"), model.StringOf("-c"), model.StringOf("curl -u a:"+pw+" https://x"))})
 }
 
-// A scripted source and declaration return what a test says.
+// A scripted source and declaration return the value of a test.
 type scripted struct {
 	pw, plain, reason string
 	err               error
@@ -91,8 +91,8 @@ func TestSecretsAreSealedOnce(t *testing.T) {
 	}
 }
 
-// TestSealedAnew starts with a store that was written without the room: nothing that
-// is secret now appears as a change.
+// TestSealedAnew starts with a store that was written without the room: values that are secret
+// now are not reported as changes.
 func TestSealedAnew(t *testing.T) {
 	t.Parallel()
 	const pw = "hunTer2x9Q"

@@ -16,10 +16,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Run reads each source and declaration at once and then on its schedule, one
-// job each so that none waits for another, and follows the sources that can be
-// followed, until ctx ends. It returns when all of it has stopped. A scan that
-// fails is logged and tried again when it is next due.
+// Run reads each source and declaration at once and then on its schedule, in one job each so
+// that none waits for another, and follows the sources that can be followed, until ctx ends. It
+// returns when all jobs have stopped. A failed scan is logged and tried again when it is next
+// due.
 func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
 	scheduler, err := gocron.NewScheduler(gocron.WithStopTimeout(stopTimeout), gocron.WithClock(newSteadyClock(e.now)))
 	if err != nil {
@@ -49,10 +49,10 @@ func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
 // stopTimeout bounds the wait for scans whose context has ended.
 const stopTimeout = 8 * time.Second
 
-// retryStore is how often a scan that could not be stored is tried again.
+// retryStore is the interval at which saving a failed scan is tried again.
 const retryStore = 15 * time.Second
 
-// retrySaves stores what could not be stored, once there is room again.
+// retrySaves saves the last scan again if that failed, such as on a full disk.
 func (e *Engine) retrySaves(ctx context.Context) {
 	ticker := time.NewTicker(retryStore)
 	defer ticker.Stop()
@@ -96,7 +96,7 @@ func (e *Engine) schedule(ctx context.Context, scheduler gocron.Scheduler, jitte
 	return nil
 }
 
-// scan is a Cycle whose failure is logged.
+// scan calls Cycle and logs its error.
 func (e *Engine) scan(ctx context.Context, due Due) {
 	report, err := e.Cycle(ctx, due)
 	switch {
@@ -109,7 +109,7 @@ func (e *Engine) scan(ctx context.Context, due Due) {
 	}
 }
 
-// follow follows a source until ctx ends. A watch that breaks down is begun anew.
+// follow follows a source until ctx ends. It restarts a watch that failed.
 func (e *Engine) follow(ctx context.Context, s Source, watcher collectors.Watcher) {
 	within := e.calls.memory.Scope(ctx, s.MaxMemory)
 	lose := func(err error) { e.scan(ctx, Due{Lost: []Loss{{s.Name, err}}}) }
@@ -131,7 +131,7 @@ func (e *Engine) follow(ctx context.Context, s Source, watcher collectors.Watche
 	}
 }
 
-// retryWatch is when a watch is begun anew that broke down.
+// retryWatch is the delay before a failed watch is restarted.
 const retryWatch = 30 * time.Second
 
 // ErrUnknownSource reports that a source is not part of the estate.
@@ -150,8 +150,8 @@ func (e *Engine) Scan(ctx context.Context, sources []string) (model.Report, erro
 	return e.Cycle(ctx, due)
 }
 
-// Read reads the named sources and declarations now, and nothing else; none of
-// both means everything. Names that are unknown are left out.
+// Read reads the named sources and declarations now; no names mean everything. Unknown names
+// are ignored.
 func (e *Engine) Read(ctx context.Context, sources, declarations []string) error {
 	due := Due{Sources: sources, Declarations: declarations}
 	if len(sources)+len(declarations) == 0 {
@@ -161,7 +161,7 @@ func (e *Engine) Read(ctx context.Context, sources, declarations []string) error
 	return err
 }
 
-// add makes a declaration due, and the source that it is read from.
+// add makes a declaration due, and the source that it is derived from.
 func (d *Due) add(declaration Declaration) {
 	d.Declarations = append(d.Declarations, declaration.Name)
 	if from := declaration.Deriver; from != nil && !slices.Contains(d.Sources, from.From()) {

@@ -9,22 +9,22 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// storedState is what there was before a scan, or is after it.
+// storedState is the state of findings and decisions before or after a scan.
 type storedState struct {
-	// findings are those that are open, recent those that were resolved lately.
+	// findings are the open ones, recent those that were resolved lately.
 	findings, recent []model.Finding
-	// decisions are all that people made, filed those that stand in files, by
-	// declaration, where that was read.
+	// decisions are all decisions; declared are those in files, by declaration, of the
+	// declarations that were read.
 	decisions []model.Decision
 	declared  map[string][]model.Decision
 	rules     []model.RuleRun
 }
 
-// recently is how long a resolved finding is remembered: what comes back within
-// it goes back and forth.
+// recently is how long a resolved finding is remembered: one that returns within it may be
+// flapping.
 const recently = 24 * time.Hour
 
-// previousState reads what the store has, with the decisions of the files as they were
+// previousState reads the state from the store, with the decisions of the files as they were
 // last read.
 func (e *Engine) previousState(v view, now time.Time) (storedState, error) {
 	k, err := e.readState(now)
@@ -62,7 +62,7 @@ func (e *Engine) declares(name string) bool {
 	return slices.ContainsFunc(e.estate.Declarations, func(d Declaration) bool { return d.Name == name })
 }
 
-// readState reads what the store has.
+// readState reads the state from the store.
 func (e *Engine) readState(now time.Time) (k storedState, err error) {
 	if k.findings, err = e.store.OpenFindings(); err != nil {
 		return k, fmt.Errorf("read what was found: %w", err)

@@ -7,9 +7,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestFailedReadTellsWhenItLastWorked holds that a run says of a source that
-// could not be read when it last was, also where the daemon was restarted since.
-func TestFailedReadTellsWhenItLastWorked(t *testing.T) {
+// TestFailedReadHasLastSuccess checks that a run has the time of the last successful read of a
+// source that could not be read, also after a restart.
+func TestFailedReadHasLastSuccess(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 10, nil)
 	source := func() model.SourceRun {
@@ -24,7 +24,7 @@ func TestFailedReadTellsWhenItLastWorked(t *testing.T) {
 	b.source.err = errors.New("connection refused")
 	for i := range 3 {
 		if got := source(); got.Err == "" || !got.Taken.Equal(read.Taken) || got.Taken.IsZero() || got.Resources != 10 {
-			t.Errorf("failed look %d: taken %v, of %d resources, error %q; want %v and 10", i, got.Taken, got.Resources, got.Err, read.Taken)
+			t.Errorf("failed read %d: taken %v, of %d resources, error %q; want %v and 10", i, got.Taken, got.Resources, got.Err, read.Taken)
 		}
 		b.engine = b.restart(b.engine.estate)
 	}

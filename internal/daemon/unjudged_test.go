@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// unjudgedSubject is a live subject that was not judged.
+// unjudgedSubject returns a live subject that was not judged.
 func unjudgedSubject(id string, u model.Unjudged) model.Judged {
 	key := model.Key{Source: "live", Kind: thing, ID: id}
 	return model.Judged{Subject: &model.Subject{Key: key, Place: "p", Unjudged: &u, Live: &model.Resource{Key: key, Place: "p"}}}
@@ -77,8 +77,7 @@ func TestNotGoverned(t *testing.T) {
 	}
 }
 
-// growing is a source of watched objects, each created a minute after the one
-// before.
+// growing is a source of watched objects, each created a minute after the one before.
 type growing struct {
 	objects int
 	refused bool
@@ -105,8 +104,8 @@ func (w *watching) Load(context.Context) (model.Declaration, error) {
 	return model.Declaration{Name: "git", Governs: []string{"live"}, Scopes: []model.Scope{{Place: "p"}}, Watches: true, Problems: w.problems}, nil
 }
 
-// TestWatchedObjectsAreJudgedFromTheFirstLookOn scans a growing source: the first
-// complete look is remembered, also by another process.
+// TestWatchedObjectsAreJudgedFromTheFirstLookOn scans a growing source: the first complete look
+// is saved, and used by another process, too.
 func TestWatchedObjectsAreJudgedFromTheFirstLookOn(t *testing.T) {
 	t.Parallel()
 	source, declaration := &growing{objects: 2, refused: true}, &watching{}

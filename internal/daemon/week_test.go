@@ -26,9 +26,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// TestWeek lets a person read the channel for a week: scans every ten minutes,
-// deploys, a node failure, three real drifts and one flapping field. The golden
-// file is what the channel showed.
+// TestWeek writes the channel of a week for a person to review: scans every ten minutes,
+// deploys, a node failure, three real drifts and one flapping field. The golden file is the
+// text that the channel showed.
 func TestWeek(t *testing.T) {
 	t.Parallel()
 	w := newWeek(t)
@@ -43,7 +43,7 @@ func TestWeek(t *testing.T) {
 		w.deliver()
 		w.now = w.now.Add(10 * time.Minute)
 	}
-	w.channel.saysEachOnce(t)
+	w.channel.checkThreads(t)
 	golden := filepath.Join("testdata", "week.golden")
 	got := w.channel.transcript()
 	if *update {
@@ -60,7 +60,7 @@ func TestWeek(t *testing.T) {
 	}
 }
 
-// A week is an estate that lives by a script.
+// A week is an estate that changes by a script.
 type week struct {
 	t          *testing.T
 	begin, now time.Time
@@ -80,7 +80,7 @@ type event struct {
 	do func(*week)
 }
 
-// A guest is a machine: its memory, its image and its tags.
+// A guest is a machine with memory, an image and tags.
 type guest struct {
 	memory int64
 	image  string
@@ -103,7 +103,7 @@ func newWeek(t *testing.T) *week {
 	return w
 }
 
-// write is what happens in the week.
+// write makes the script of the week.
 func (w *week) write() {
 	on := func(day, hour, minute int, do func(*week)) {
 		w.script = append(w.script, event{w.begin.AddDate(0, 0, day).Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute), do})
@@ -116,7 +116,7 @@ func (w *week) write() {
 			w.guests[id] = g
 		}
 	}
-	for day := range 5 { // every weekday a deploy: declared first, applied twenty minutes later
+	for day := range 5 { // a deploy on every weekday: declared first, applied twenty minutes later
 		image := fmt.Sprintf("v%d", day+2)
 		on(day, 10, 0, func(w *week) { rollOut(w.declared, image) })
 		on(day, 10, 20, func(w *week) { rollOut(w.guests, image); rollOut(w.recorded, image) })
@@ -129,7 +129,7 @@ func (w *week) write() {
 	on(2, 11, 30, (*week).acceptMemory)
 	on(3, 9, 0, func(w *week) { delete(w.guests, "vm-33") })
 	on(3, 12, 0, func(w *week) { w.guests["vm-33"] = w.declared["vm-33"] })
-	for i := range 120 { // all Friday and half of Saturday somebody's script and somebody's agent fight over a tag
+	for i := range 120 { // all Friday and half of Saturday a script and an agent each set a tag anew
 		tag := []string{"backup", "prod"}[i%2]
 		on(4, 12, i*10, edit("vm-50", "script@pve", func(g *guest) { g.tag = tag }))
 	}
@@ -193,7 +193,7 @@ func (w *week) Load(context.Context) (model.Declaration, error) {
 	return d, nil
 }
 
-// open makes the daemon of the week, and the Slack that it speaks to.
+// open makes the daemon of the week, and its Slack server.
 func (w *week) open() {
 	t := w.t
 	var err error
@@ -244,7 +244,7 @@ func (w *week) deliver() {
 	}
 }
 
-// A channel is what Slack shows.
+// A channel is the content that Slack shows.
 type channel struct {
 	lines []string
 	posts int
@@ -269,7 +269,7 @@ func (c *channel) edit(at time.Time, w http.ResponseWriter, r *http.Request) {
 	reply(w, "C0WEEK", r.FormValue("ts"))
 }
 
-// number is that of the post with a timestamp.
+// number returns the number of the post with a timestamp.
 func number(ts string) string {
 	_, number, _ := strings.Cut(ts, ".")
 	return strings.TrimLeft(number, "0")
@@ -287,36 +287,35 @@ func (c *channel) note(at time.Time, what string, r *http.Request) {
 	}
 }
 
-// saysEachOnce sees that each story of the week begins once, and ends once if it
-// does.
-func (c *channel) saysEachOnce(t *testing.T) {
+// checkThreads checks that each thread of the week begins once, and ends at most once.
+func (c *channel) checkThreads(t *testing.T) {
 	t.Helper()
-	stories := map[string]int{"vm-07 changed by alice@pam": 1, "40 findings unchecked": 1, "vm-21 changed by bob@pve": 0, "vm-33 missing": 1,
+	threads := map[string]int{"vm-07 changed by alice@pam": 1, "40 findings unchecked": 1, "vm-21 changed by bob@pve": 0, "vm-33 missing": 1,
 		"vm-50 changed by script@pve": 3}
 	began, ended := map[string]int{}, map[string]int{}
-	story := map[string]string{}
+	titles := map[string]string{}
 	for i, line := range c.lines {
 		_, post, first := strings.Cut(line, " post ")
 		if first {
-			for title := range stories {
+			for title := range threads {
 				if strings.Contains(c.lines[i+1], title) {
 					began[title]++
-					story[post] = title
+					titles[post] = title
 				}
 			}
 		}
 		if _, to, reply := strings.Cut(line, "  reply to "); reply && strings.Contains(c.lines[i+1], "RESOLVED") {
-			ended[story[strings.TrimSuffix(to, ", in the channel too")]]++
+			ended[titles[strings.TrimSuffix(to, ", in the channel too")]]++
 		}
 	}
-	for title, ends := range stories {
-		// The field that flaps ends twice before it is said to flap, and once at last.
+	for title, ends := range threads {
+		// The flapping field ends twice before it is flapping, and once at the end.
 		if began[title] != 1 || ended[title] != ends {
 			t.Errorf("%q began %d times and ended %d times, want 1 and %d", title, began[title], ended[title], ends)
 		}
 	}
-	if roots := len(story); roots != len(stories) {
-		t.Errorf("%d stories were told, want %d", roots, len(stories))
+	if roots := len(titles); roots != len(threads) {
+		t.Errorf("%d threads, want %d", roots, len(threads))
 	}
 }
 
@@ -339,8 +338,8 @@ func shownBy(blocks string) []string {
 	return lines
 }
 
-// textOf returns the text of a block, and of all that it is made of: of a date
-// what is shown where it cannot be, and what is struck between tildes.
+// textOf returns the text of a block and of its elements: the fallback of a date, and text
+// between tildes.
 func textOf(node any) string {
 	var b strings.Builder
 	switch n := node.(type) {

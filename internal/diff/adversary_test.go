@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestForgedRecord: who can write a resource can write its record of owners, too. What
-// he writes there changes who is named, and hides nothing.
+// TestForgedRecord checks that a forged record of owners, which anyone who can write the
+// resource can write, changes the reported actor and hides no change.
 func TestForgedRecord(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: hour(1), Fields: set("cpu")}
@@ -178,8 +178,8 @@ func TestStrangeNames(t *testing.T) {
 	}
 }
 
-// TestHugeLists: lists of many elements are compared in a time that grows with their
-// length alone where elements have names, and are one change where they have none.
+// TestHugeLists checks that long lists of named elements are compared in linear time, and that
+// long lists without names are one change.
 func TestHugeLists(t *testing.T) {
 	t.Parallel()
 	const many = 1000
@@ -215,8 +215,8 @@ func TestHugeLists(t *testing.T) {
 	}
 }
 
-// TestSecretsOnEitherSide: a secret is compared by its digest, shown on no side as text,
-// and equal to no text.
+// TestSecretsOnEitherSide checks that a secret is compared by its digest, is not reported as
+// text, and is equal to no text.
 func TestSecretsOnEitherSide(t *testing.T) {
 	t.Parallel()
 	one, two, text := model.DigestOf("feedface"), model.DigestOf("deadbeef"), model.StringOf("feedface")
@@ -261,8 +261,8 @@ func TestSecretsOnEitherSide(t *testing.T) {
 	}
 }
 
-// TestForgedHistory: a committer chooses the date of a commit. A date that is missing or
-// in the future proves nothing, and what driftd itself read goes before it.
+// TestForgedHistory checks that a commit date, which its author chooses, proves nothing if it
+// is missing or in the future, and that earlier scans take precedence over it.
 func TestForgedHistory(t *testing.T) {
 	t.Parallel()
 	head := model.Version{Value: pointer(value(t, `{"port":2}`)), From: model.Commit{Hash: "c2"}}

@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestNewRecord returns what was last applied: by the declaration's own record first,
-// then by the record on the resource, in the words of the claim.
+// TestNewRecord returns the last applied values: the declaration's own record or else the
+// record on the resource, in the form of the claim.
 func TestNewRecord(t *testing.T) {
 	t.Parallel()
 	port := func(n int64) *model.Value {
@@ -22,12 +22,12 @@ func TestNewRecord(t *testing.T) {
 		want   string
 	}{
 		{"none", model.Resource{}, model.Claim{Value: *port(1)}, "part -"},
-		{"a state: what it has was applied", model.Resource{}, model.Claim{Value: *port(1), RecordOnly: true}, `whole {"port":1}`},
+		{"a state has the applied values", model.Resource{}, model.Claim{Value: *port(1), RecordOnly: true}, `whole {"port":1}`},
 		{"a state goes before the resource", model.Resource{LastApplied: port(2)}, model.Claim{Value: *port(1), RecordOnly: true}, `whole {"port":1}`},
 		{"the declaration's record", model.Resource{}, model.Claim{Value: *port(1), Recorded: port(3)}, `whole {"port":3}`},
 		{"the declaration's record goes before the resource", model.Resource{LastApplied: port(2)}, model.Claim{Value: *port(1), Recorded: port(3)}, `whole {"port":3}`},
 		{"the resource's record", model.Resource{LastApplied: port(2)}, model.Claim{Value: *port(1)}, `whole {"port":2}`},
-		{"the resource's record in the words of the source", model.Resource{LastApplied: port(2)}, model.Claim{Value: *port(1), Written: port(2)}, `whole {"port":1}`},
+		{"the resource's record in the form of the source", model.Resource{LastApplied: port(2)}, model.Claim{Value: *port(1), Written: port(2)}, `whole {"port":1}`},
 		{"the resource's record of another value", model.Resource{LastApplied: port(3)}, model.Claim{Value: *port(1), Written: port(2)}, `whole {"port":3}`},
 	} {
 		r := newRecord(&tc.live, &tc.claim)
@@ -38,8 +38,8 @@ func TestNewRecord(t *testing.T) {
 	}
 }
 
-// TestRecordInOtherWords puts a record in the words of the source, where it has what was written.
-func TestRecordInOtherWords(t *testing.T) {
+// TestCanonicalizedRecord converts a record with the written value to the form of the source.
+func TestCanonicalizedRecord(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ reason, recorded, written, canonical, want string }{
 		{"as it was written", `"1000m"`, `"1000m"`, `"1"`, `"1"`},
@@ -60,8 +60,8 @@ func TestRecordInOtherWords(t *testing.T) {
 	}
 }
 
-// TestBySystem: a live value that was never applied is the system's own if it fills it
-// in, or if nobody but the declarer has it.
+// TestBySystem checks that a live value that was never applied is the system's own if the
+// system fills it in, or if no writer except the declarer owns it.
 func TestBySystem(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu", "port")}
@@ -78,9 +78,9 @@ func TestBySystem(t *testing.T) {
 		{"an empty value is the system's", `0`, []model.Owner{apply, hand}, true},
 		{"another value without a record of owners is not", `2`, nil, false},
 		{"a value that only the declarer owns is", `2`, []model.Owner{apply}, true},
-		{"a value that nobody owns is", `2`, []model.Owner{applyCPU}, true},
-		{"a value that somebody owns is not", `2`, []model.Owner{applyCPU, hand}, false},
-		{"a value that somebody owns, too, is not", `2`, []model.Owner{apply, hand}, false},
+		{"an unowned value is", `2`, []model.Owner{applyCPU}, true},
+		{"an owned value is not", `2`, []model.Owner{applyCPU, hand}, false},
+		{"a value with a second owner is not", `2`, []model.Owner{apply, hand}, false},
 	} {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1,"port":2}`), Created: created, Owners: tc.owners})
 		if got := walkAt(s, "port").bySystem(nil, value(t, tc.live)); got != tc.want {
@@ -89,8 +89,8 @@ func TestBySystem(t *testing.T) {
 	}
 }
 
-// TestDeclaredLaterThan: a declared field that live lacks was declared after the last
-// apply if the declaration says so, or if nobody else can have removed it.
+// TestDeclaredLaterThan checks that a declared field that is not live was declared after the
+// last apply if the declaration has a later time, or if no other writer can have removed it.
 func TestDeclaredLaterThan(t *testing.T) {
 	t.Parallel()
 	hand := model.Owner{Name: "hand", At: later, Fields: set("spec/port")}
@@ -130,7 +130,7 @@ func TestDeclaredLaterThan(t *testing.T) {
 	}
 }
 
-// TestAppliedSince: a server-side apply leaves the resource's record as it was.
+// TestAppliedSince checks server-side applies, which do not update the resource's record.
 func TestAppliedSince(t *testing.T) {
 	t.Parallel()
 	records := model.Owner{Name: "kubectl", Records: true, At: hour(2), Fields: set("cpu")}
@@ -158,8 +158,8 @@ func TestAppliedSince(t *testing.T) {
 		{"updated since", []model.Owner{records, updates}, nil, false},
 		{"through a subresource", []model.Owner{records, through}, nil, false},
 		{"the writer of the record has the field, too", []model.Owner{both, applies}, nil, false},
-		{"nobody left a record", []model.Owner{unrecorded, applies}, nil, false},
-		{"nobody owns the field", []model.Owner{records}, nil, false},
+		{"no record", []model.Owner{unrecorded, applies}, nil, false},
+		{"no owner", []model.Owner{records}, nil, false},
 		{"the resource has no record", []model.Owner{records, applies}, func(s *model.Subject) { s.Live.LastApplied = nil }, false},
 		{"the declaration has a record of its own", []model.Owner{records, applies}, func(s *model.Subject) { s.Claims[0].Recorded = &record }, false},
 		{"a state has a record of its own", []model.Owner{records, applies}, func(s *model.Subject) { s.Claims[0].RecordOnly = true }, false},
@@ -175,8 +175,8 @@ func TestAppliedSince(t *testing.T) {
 	}
 }
 
-// TestAppliedAsDeclared: a field that was applied as it is declared was changed, which
-// needs no further proof; without a record it may wait.
+// TestAppliedAsDeclared checks that a field that was applied as it is declared was changed,
+// without further proof. Without a record it may be pending.
 func TestAppliedAsDeclared(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -198,8 +198,8 @@ func TestAppliedAsDeclared(t *testing.T) {
 	}
 }
 
-// TestAppliedBesideRecord: an apply that leaves the resource's record as it was counts
-// where the record is not as declared.
+// TestAppliedBesideRecord checks that an apply that does not update the resource's record
+// counts if the record is not as declared.
 func TestAppliedBesideRecord(t *testing.T) {
 	t.Parallel()
 	records := model.Owner{Name: "kubectl", Records: true, At: hour(2), Fields: set("cpu")}
@@ -236,8 +236,8 @@ func TestAppliedBesideRecord(t *testing.T) {
 	}
 }
 
-// TestDeclaredOverDefault: a default that nobody owns was never touched, so that another
-// value waits for the next apply.
+// TestDeclaredOverDefault checks that a declared value is pending if live has the default and
+// no writer owns it.
 func TestDeclaredOverDefault(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
@@ -252,7 +252,7 @@ func TestDeclaredOverDefault(t *testing.T) {
 		{"the default", `{"cpu":1,"mode":"auto"}`, []model.Owner{apply, hand}, "pending mode apply"},
 		{"the default, set by hand", `{"cpu":1,"mode":"auto"}`, []model.Owner{apply, hand, onMode}, "changed mode hand"},
 		{"nothing at all", `{"cpu":1}`, []model.Owner{apply, hand}, "changed mode"},
-		{"another value that nobody owns", `{"cpu":1,"mode":"off"}`, []model.Owner{apply, hand}, "changed mode"},
+		{"another value without an owner", `{"cpu":1,"mode":"off"}`, []model.Owner{apply, hand}, "changed mode"},
 	} {
 		s := subject(value(t, `{"cpu":1,"mode":"manual"}`), &model.Resource{Value: value(t, tc.live), Created: created, Generation: 5, Owners: tc.owners})
 		if d := cmp.Diff(tc.want, show(Compare(s, Options{}))); d != "" {
@@ -261,8 +261,8 @@ func TestDeclaredOverDefault(t *testing.T) {
 	}
 }
 
-// TestDeclaredWhenApplied: a value of a writer without a record was applied as declared
-// if a commit, a scan or the last ruling shows it.
+// TestDeclaredWhenApplied checks that a value of a writer without a record was applied as
+// declared if a commit, a scan or the last ruling proves it.
 func TestDeclaredWhenApplied(t *testing.T) {
 	t.Parallel()
 	one := value(t, `1`)
@@ -297,7 +297,8 @@ func TestDeclaredWhenApplied(t *testing.T) {
 	}
 }
 
-// TestFromTemplate: a claim that leaves a field to the default leaves it to the template.
+// TestFromTemplate checks that a field with a default in the claim has the value of the
+// template.
 func TestFromTemplate(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestAppliedValue returns what was declared when the live value came: nothing where the
-// system filled it in, else the live value itself.
+// TestAppliedValue returns the declared value at the time of the live value: absent if the
+// system filled it in, otherwise the live value itself.
 func TestAppliedValue(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
@@ -38,7 +38,7 @@ func TestAppliedValue(t *testing.T) {
 	}
 }
 
-// TestInClaimForm returns earlier values of the resource in the claim's words.
+// TestInClaimForm returns earlier values of the resource in the form of the claim.
 func TestInClaimForm(t *testing.T) {
 	t.Parallel()
 	s := subject(value(t, `{"ram":4}`), &model.Resource{Value: value(t, `{"memory":4}`)})
@@ -54,8 +54,8 @@ func TestInClaimForm(t *testing.T) {
 	}
 }
 
-// TestLastWriter returns who wrote a field last, or the declaration's writer where
-// nobody owns it.
+// TestLastWriter returns the last writer of a field, or the declaration's writer if the field
+// has no owner.
 func TestLastWriter(t *testing.T) {
 	t.Parallel()
 	owner := func(name string, at float64, paths ...string) model.Owner {
@@ -89,9 +89,9 @@ func TestLastWriter(t *testing.T) {
 	}
 }
 
-// TestWhoApplied names who applied the live value. Somebody who can write the resource
-// can also write its record of owners: a value that a scan read after the owner's last
-// write disproves the record, and so does a later write in the source's log.
+// TestWhoApplied names the actor that applied the live value. The record of owners can be
+// forged: a different value that a scan read after the owner's last write disproves it, and so
+// does a later write in the source's log.
 func TestWhoApplied(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: hour(1), Fields: set("cpu", "port")}
@@ -140,7 +140,8 @@ func TestWhoApplied(t *testing.T) {
 	}
 }
 
-// TestLaterWriteIsLikely: a later write in the log is no proof of who wrote the field.
+// TestLaterWriteIsLikely checks that a later write in the log does not prove the writer of the
+// field.
 func TestLaterWriteIsLikely(t *testing.T) {
 	t.Parallel()
 	s := subject(value(t, `{"port":3}`), &model.Resource{Value: value(t, `{"port":2}`), OwnersFrom: "managedFields",
@@ -155,7 +156,7 @@ func TestLaterWriteIsLikely(t *testing.T) {
 	}
 }
 
-// TestDestroyed reports whether a resource went while it was declared.
+// TestDestroyed reports whether a resource was deleted while it was declared.
 func TestDestroyed(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -10,8 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// declaredBefore returns evidence that values were declared earlier, and that
-// nothing is known of when.
+// declaredBefore returns evidence that values were declared earlier, at unknown times.
 func declaredBefore(values ...model.Value) *model.Evidence {
 	e := &model.Evidence{}
 	for i := range values {
@@ -20,10 +19,11 @@ func declaredBefore(values ...model.Value) *model.Evidence {
 	return e
 }
 
-// hour is a moment of the tests' day.
+// hour returns a time of the tests' day.
 func hour(h float64) time.Time { return created.Add(time.Duration(h * float64(time.Hour))) }
 
-// observations returns what scans read, newest first: "12 {json}" or "12 gone".
+// observations returns the values of scans, newest first, of lines such as "12 {json}" and "12
+// gone".
 func observations(t *testing.T, lines ...string) []model.Observation {
 	t.Helper()
 	var list []model.Observation
@@ -43,7 +43,7 @@ func observations(t *testing.T, lines ...string) []model.Observation {
 	return list
 }
 
-// version returns what a commit declared until another one, at an hour, replaced it.
+// version returns the value that a commit declared until another one replaced it at an hour.
 func version(t *testing.T, text, commit, next string, at float64) model.Version {
 	t.Helper()
 	v := model.Version{From: model.Commit{Hash: commit}, Until: model.Commit{Hash: next, When: hour(at)}}
@@ -54,8 +54,8 @@ func version(t *testing.T, text, commit, next string, at float64) model.Version 
 	return v
 }
 
-// TestRule holds the table of decision 24 to one field: it is declared as 2, and
-// live and recorded as 1, unless a case says otherwise. It was applied at hour 10.
+// TestRule checks the table of decision 24 for one field. It is declared as 2, live and
+// recorded as 1, and applied at hour 10, unless a case differs.
 func TestRule(t *testing.T) {
 	t.Parallel()
 	const window = time.Hour
@@ -67,7 +67,8 @@ func TestRule(t *testing.T) {
 	old := func(superseded float64) []model.Version {
 		return []model.Version{version(t, `{"port":2}`, "def456", "", 0), version(t, `{"port":1}`, "abc123", "def456", superseded)}
 	}
-	// between is declared in the middle of something else, twice of what is declared.
+	// between returns versions of the ref: a third value until one hour, then the live value until
+	// another, then the declared one. twice has the declared value in place of the third.
 	between := func(from, until float64) []model.Version {
 		return []model.Version{version(t, `{"port":1}`, "c2", "c3", until), version(t, `{"port":3}`, "c1", "c2", from)}
 	}
@@ -114,7 +115,7 @@ func TestRule(t *testing.T) {
 			want:     "bypassed: an older version (abc123) was applied after def456"},
 		"the newest time of a value counts": {reason: "declared, superseded, declared and superseded again",
 			evidence: model.Evidence{Past: model.Past{Versions: append(old(9.5), version(t, `{"port":1}`, "000", "111", 2))}}, want: "pending"},
-		"seen live before the next commit": {reason: "what driftd saw goes before the time of a writer",
+		"seen live before the next commit": {reason: "an earlier scan takes precedence over the time of a writer",
 			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, Live: observations(t, `3 {"port":1}`)}, want: "pending"},
 		"seen with another value after the next commit": {reason: "managedFields with a forged time do not help: driftd saw another value later", applied: 2,
 			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, Live: observations(t, `9 {"port":1}`, `8 {"port":3}`)},
@@ -159,10 +160,10 @@ func TestRule(t *testing.T) {
 		"a gap, and the declaration moved": {reason: "live was as declared, and only the declaration changed",
 			evidence: model.Evidence{Past: model.Past{Gap: "cut"}, Live: observations(t, `1 {"port":1}`), Declared: observations(t, `1 {"port":1}`)},
 			want:     "pending"},
-		"a gap, and the declaration moved from another value": {reason: "live was not as declared before either: what applied it is not known",
+		"a gap, and the declaration moved from another value": {reason: "live was not as declared before either: the apply is unknown",
 			evidence: model.Evidence{Past: model.Past{Gap: "cut"}, Live: observations(t, `5 {"port":1}`, `1 {"port":3}`), Declared: observations(t, `1 {"port":3}`)},
 			want:     "pending?: pending or bypassed: cut"},
-		"deployed and reverted between two scans": {reason: "what driftd saw live as declared was the run before", applied: 9.95,
+		"deployed and reverted between two scans": {reason: "the value that driftd saw live as declared was of the run before", applied: 9.95,
 			evidence: model.Evidence{Past: model.Past{Versions: twice(9.9, 10)}, Live: observations(t, `1 {"port":2}`), Declared: observations(t, `1 {"port":2}`)},
 			want:     "pending"},
 		"deployed and reverted between two scans, declared otherwise before": {reason: "the date of the revert counts", applied: 9.95,
@@ -188,7 +189,7 @@ func TestRule(t *testing.T) {
 		"reverted before driftd looked, and applied again": {reason: "driftd saw the revert live", applied: 10.5,
 			evidence: model.Evidence{Past: model.Past{Versions: twice(9.9, 10)}, Live: observations(t, `10.2 {"port":2}`), Declared: observations(t, `10.2 {"port":2}`)},
 			want:     "bypassed: an older version (c2) was applied again after driftd saw the declared one live"},
-		"bypassed, and what proved it is not kept": {reason: "the ruling stands while live does not move", applied: 2,
+		"bypassed, and the proof was deleted": {reason: "the ruling stands while live does not move", applied: 2,
 			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, Live: observations(t, `9 {"port":1}`), Declared: observations(t, `4 {"port":2}`),
 				Rulings: map[string]model.Ruling{"port": {Verdict: model.Bypassed, Live: pointer(model.IntOf(1))}}},
 			want: "bypassed: an older version (abc123) was applied after def456"},
@@ -209,7 +210,7 @@ func TestRule(t *testing.T) {
 		"the ref cannot be read, and only the declaration moved": {reason: "live was declared when it was applied",
 			evidence: model.Evidence{Past: model.Past{Gap: "down"}, Behind: true, Live: observations(t, `1 {"port":1}`), Declared: observations(t, `1 {"port":1}`)},
 			want:     "pending"},
-		"a gap, and both moved": {reason: "nothing tells which came first",
+		"a gap, and both moved": {reason: "the order is unknown",
 			evidence: model.Evidence{Past: model.Past{Gap: "cut"}, Live: observations(t, `1 {"port":5}`), Declared: observations(t, `1 {"port":3}`)},
 			want:     "pending?: pending or bypassed: cut"},
 		"a gap, and no memory": {reason: "the first scan", evidence: model.Evidence{Past: model.Past{Gap: "cut"}}, want: "pending?: pending or bypassed: cut"},
@@ -245,7 +246,7 @@ func TestRule(t *testing.T) {
 			evidence: model.Evidence{Past: model.Past{Gap: "cut"}, Live: observations(t, `1 {}`), Declared: observations(t, `1 {"port":2}`),
 				Rulings: map[string]model.Ruling{"port": {Verdict: model.Bypassed, Live: pointer(model.IntOf(1))}}},
 			want: "pending?: pending or bypassed: cut"},
-		"an expression": {reason: "what only Terraform can evaluate may have been the value",
+		"an expression": {reason: "an expression that only Terraform can evaluate may have had the value",
 			evidence: model.Evidence{Past: model.Past{Versions: []model.Version{{Value: pointer(value(t, `{}`)), Unknown: []string{"port"}, From: model.Commit{Hash: "abc"}}}}},
 			want:     "pending?: pending or bypassed: commit abc declares it by an expression"},
 		"an expression elsewhere": {reason: "the field itself is known",
@@ -257,7 +258,7 @@ func TestRule(t *testing.T) {
 		"an expression around it": {reason: "the field is a part of what is not known", declared: `{"probe":{"path":"/b"}}`, live: `{"probe":{"path":"/a"}}`,
 			evidence: model.Evidence{Past: model.Past{Versions: []model.Version{{Value: pointer(value(t, `{}`)), Unknown: []string{"probe"}, From: model.Commit{Hash: "abc"}}}}},
 			want:     "pending?: pending or bypassed: commit abc declares it by an expression"},
-		"declared earlier, and on a branch that may be applied": {reason: "what the ref declared counts before a branch",
+		"declared earlier, and on a branch that may be applied": {reason: "a version of the ref takes precedence over a branch",
 			evidence: model.Evidence{Past: model.Past{Versions: append(old(2), branch(`{"port":1}`))}, ApplyBeforeMerge: true},
 			want:     "bypassed: an older version (abc123) was applied after def456"},
 		"a commit later than the first look at its value": {reason: "driftd never saw another one: the date counts", applied: 10,
@@ -267,7 +268,7 @@ func TestRule(t *testing.T) {
 			want:     "bypassed: applied from feature/x (commit b0b0b0b0b0b0), which is not merged"},
 		"declared, superseded, declared and superseded in memory": {reason: "the last time counts", applied: 8.5,
 			evidence: model.Evidence{Declared: observations(t, `8 {"port":2}`, `6 {"port":1}`, `4 {"port":3}`, `2 {"port":1}`)}, want: "pending"},
-		"no writer's time": {reason: "nothing says that it was applied later", applied: -1,
+		"no writer's time": {reason: "no proof that it was applied later", applied: -1,
 			evidence: model.Evidence{Past: model.Past{Versions: old(4)}}, want: "pending"},
 		"a gap, and only live was read before": {reason: "whether the declaration moved is not known",
 			evidence: model.Evidence{Past: model.Past{Gap: "cut"}, Live: observations(t, `1 {"port":1}`)}, want: "pending?: pending or bypassed: cut"},
@@ -284,7 +285,7 @@ func TestRule(t *testing.T) {
 		"a gap, absent before and now, without a ruling": {reason: "nothing was decided yet", live: `{}`,
 			evidence: model.Evidence{Past: model.Past{Gap: "cut"}, Live: observations(t, `1 {}`), Declared: observations(t, `1 {"port":2}`)},
 			want:     "pending?: pending or bypassed: cut"},
-		"nothing of the resource is known": {reason: "the whole resource is made by an expression",
+		"the whole resource is unknown": {reason: "the whole resource is made by an expression",
 			evidence: model.Evidence{Past: model.Past{Versions: []model.Version{{Unknown: []string{""}, From: model.Commit{Hash: "abc"}}}}},
 			want:     "pending?: pending or bypassed: commit abc declares it by an expression"},
 	} {
@@ -334,7 +335,7 @@ func TestRule(t *testing.T) {
 	}
 }
 
-// TestAppliedBy names who applied a value, also where the record of writers was
+// TestAppliedBy names the actor that applied a value, also if the record of writers was
 // rewritten.
 func TestAppliedBy(t *testing.T) {
 	t.Parallel()
@@ -366,7 +367,7 @@ func TestAppliedBy(t *testing.T) {
 			traces: []model.AuditEvent{trace("edit", "alice", 11)}, want: "pipeline exact: audit 1"},
 		"a deletion": {reason: "of an object of the same name", owners: []model.Owner{owner},
 			traces: []model.AuditEvent{{Action: model.Deleted, Writer: "edit", Actor: model.Actor{Name: "alice", At: hour(11)}}}, want: "pipeline exact: audit 1"},
-		"a write by an unnamed writer": {reason: "the log does not tell the writer", owners: []model.Owner{owner},
+		"a write by an unnamed writer": {reason: "the log has no writer", owners: []model.Owner{owner},
 			traces: []model.AuditEvent{trace("", "alice", 11)}, want: "pipeline exact: audit 1"},
 		"of several writers the last": {reason: "the field changed hands", owners: []model.Owner{owner, {Name: "other", Fields: set("port"), At: hour(12), User: "bob", Evidence: "audit 3"}},
 			want: "bob exact: audit 3"},
@@ -390,8 +391,8 @@ func TestAppliedBy(t *testing.T) {
 	}
 }
 
-// TestReportAbsent decides on a declared field that is not live and that no writer
-// owns, after an apply that leaves no record of values.
+// TestReportAbsent checks the verdict on a declared field that is not live and has no owner,
+// after an apply that leaves no record of values.
 func TestReportAbsent(t *testing.T) {
 	t.Parallel()
 	edit := model.Owner{Name: "edit", Edits: true, At: hour(12), Fields: set("mode")}
@@ -415,8 +416,8 @@ func TestReportAbsent(t *testing.T) {
 		"not asked, never changed since it was made":           {"made anew, perhaps, without the field", nil, nil, 1, "pending? apply"},
 		"no history, never changed since it was made":          {"made anew, perhaps, without the field", folder, nil, 1, "pending? apply"},
 		"declared later, never changed since it was made":      {"git is ahead", since(11), nil, 1, "pending committer"},
-		"not asked, changed since, and only applies came":      {"nothing tells which", nil, nil, 3, "pending? apply"},
-		"not asked, and a hand came":                           {"nothing tells which", nil, []model.Owner{edit}, 3, "changed? unknown"},
+		"not asked, changed since, and only applies came":      {"which is unknown", nil, nil, 3, "pending? apply"},
+		"not asked, and a hand came":                           {"which is unknown", nil, []model.Owner{edit}, 3, "changed? unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -441,8 +442,8 @@ func TestReportAbsent(t *testing.T) {
 	}
 }
 
-// TestDeclaredLater decides on a declared field that is not live, without
-// evidence: the time of the declaration and the number of changes tell.
+// TestDeclaredLater checks the verdict on a declared field that is not live, without evidence,
+// by the time of the declaration and the number of changes.
 func TestDeclaredLater(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct {

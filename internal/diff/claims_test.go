@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestUnclaimed: a resource that no declaration claims is unmanaged where one is
-// expected to, and unchecked where it could not be read.
+// TestUnclaimed checks that a resource without claims is unmanaged if a declaration is expected
+// to declare it, and unchecked if it could not be read.
 func TestUnclaimed(t *testing.T) {
 	t.Parallel()
 	live := &model.Resource{Value: value(t, `{"a":1}`)}
@@ -44,8 +44,8 @@ func TestUnclaimed(t *testing.T) {
 	}
 }
 
-// TestUndeclaredElsewhere: beside a claim that agrees, each group of declarations that should have
-// the resource and lacks it is reported.
+// TestUndeclaredElsewhere checks that each group of declarations that should declare the
+// resource and does not is reported, also if a claim of another group agrees.
 func TestUndeclaredElsewhere(t *testing.T) {
 	t.Parallel()
 	live := &model.Resource{Value: value(t, `{"a":1}`)}
@@ -76,8 +76,8 @@ func TestUndeclaredElsewhere(t *testing.T) {
 	}
 }
 
-// TestOtherVersion: two versions of a kind may have other fields unless one of them is
-// unknown, or the kind says that they are alike.
+// TestOtherVersion checks that two versions of a kind may have other fields unless one of them
+// is unknown, or the kind has the same fields in all versions.
 func TestOtherVersion(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -100,8 +100,8 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-// TestCheckable: a claim that cannot be compared is unchecked, and the others are
-// compared all the same. Nothing is missing because a read failed.
+// TestCheckable checks that a claim that cannot be compared is unchecked, that the others are
+// compared, and that nothing is missing because of a failed read.
 func TestCheckable(t *testing.T) {
 	t.Parallel()
 	good := &model.Claim{Declaration: "good", Version: "v1", Value: value(t, `{"a":2}`)}
@@ -138,8 +138,8 @@ func TestCheckable(t *testing.T) {
 	}
 }
 
-// TestJudgeAbsent: what is wrong with claims on a resource that is not there. What several
-// declarations miss is reported once.
+// TestJudgeAbsent checks the outcomes of claims on a missing resource. Several declarations of
+// it are reported once.
 func TestJudgeAbsent(t *testing.T) {
 	t.Parallel()
 	claim := func(declaration, address string) *model.Claim {
@@ -184,8 +184,8 @@ func TestJudgeAbsent(t *testing.T) {
 	}
 }
 
-// TestWithPending: a claim that waits as a whole says so where its fields wait, and
-// nowhere else.
+// TestWithPending checks that the reason of a claim that is pending as a whole is added to its
+// pending fields only.
 func TestWithPending(t *testing.T) {
 	t.Parallel()
 	claim, other := &model.Claim{Declaration: "infra", ClaimApply: model.ClaimApply{Pending: "to be replaced"}, Value: model.MapOf()}, &model.Claim{Declaration: "intent"}
@@ -214,8 +214,8 @@ func TestWithPending(t *testing.T) {
 	}
 }
 
-// TestDeduplicate: of several claims in the same words the first one reports a field, unless
-// both wait and the later one is worse. A disputed field is reported by none.
+// TestDeduplicate checks that of several claims in the same form the first one reports a field,
+// unless both are pending and the later one is worse. A disputed field is reported by none.
 func TestDeduplicate(t *testing.T) {
 	t.Parallel()
 	one, other := newRenamedLens(map[string]string{"port": "port"}, ""), newRenamedLens(map[string]string{"port": "port"}, "")
@@ -260,7 +260,7 @@ func TestDeduplicate(t *testing.T) {
 	}
 }
 
-// TestSameFormValues returns the values of the other claims in the same words, never the
+// TestSameFormValues returns the values of the other claims in the same form, without the
 // claim's own.
 func TestSameFormValues(t *testing.T) {
 	t.Parallel()
@@ -274,8 +274,8 @@ func TestSameFormValues(t *testing.T) {
 	}
 }
 
-// TestByVerdict groups changes by verdict, the worst first, each with its first reason;
-// what was not checked keeps them all, since each names a next step.
+// TestByVerdict groups changes by verdict, the worst first, each with its first reason.
+// Unchecked fields keep all reasons, since each names a next step.
 func TestByVerdict(t *testing.T) {
 	t.Parallel()
 	of := func(verdict model.Verdict, at, reason string) difference {

@@ -6,7 +6,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// who writes an actor as "name", or "unknown: reason".
+// who formats an actor as "name", or "unknown: reason".
 func who(a model.Actor) string {
 	if a.Reason != "" {
 		return a.Name + ": " + a.Reason
@@ -23,7 +23,7 @@ func walkAt(s *model.Subject, names ...string) *walk {
 	return w
 }
 
-// by returns what the commit of an author declares; "" is no resource.
+// by returns the version of an author's commit; "" is no resource.
 func by(t *testing.T, hash, author, declares string) model.Version {
 	t.Helper()
 	v := model.Version{From: model.Commit{Hash: hash, Author: author, When: hour(1)}}
@@ -33,8 +33,8 @@ func by(t *testing.T, hash, author, declares string) model.Version {
 	return v
 }
 
-// TestDeclaredBy names who declared a port of 2: the author of the commit since which
-// the ref declares it, or else whom the log of the declaration names.
+// TestDeclaredBy names the actor that declared a port of 2: the author of the commit since
+// which the ref declares it, or else the actor in the log of the declaration.
 func TestDeclaredBy(t *testing.T) {
 	t.Parallel()
 	edited := func(who string, fields ...string) model.AuditEvent {
@@ -101,9 +101,9 @@ func TestDeclaredBy(t *testing.T) {
 	}
 }
 
-// TestWhoLeftItOut names who removed a field from the declaration: a version in which
-// the resource is not declared does not leave its fields out.
-func TestWhoLeftItOut(t *testing.T) {
+// TestRemovedFromDeclarationBy names the actor that removed a field from the declaration. A
+// version in which the resource is not declared does not remove its fields.
+func TestRemovedFromDeclarationBy(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason   string
@@ -121,7 +121,7 @@ func TestWhoLeftItOut(t *testing.T) {
 	}
 }
 
-// TestIsUnknownAt: a version is unknown at a path if it is unknown there, above or
+// TestIsUnknownAt checks that a version is unknown at a path if it is unknown there, above or
 // below.
 func TestIsUnknownAt(t *testing.T) {
 	t.Parallel()
@@ -146,7 +146,7 @@ func TestIsUnknownAt(t *testing.T) {
 	}
 }
 
-// TestAuthor names the author of a commit, or else whom the claim's log names.
+// TestAuthor returns the author of a commit, or else the actor in the claim's log.
 func TestAuthor(t *testing.T) {
 	t.Parallel()
 	logged := &model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{{Actor: model.Actor{Name: "mara", Confidence: model.Exact}}}}}
@@ -167,8 +167,8 @@ func TestAuthor(t *testing.T) {
 	}
 }
 
-// TestWaitingActor names who made a field wait: whoever declared it if it is pending,
-// whoever applied it if it is not, or may not be.
+// TestWaitingActor names the actor of a waiting field: the one that declared it if it is
+// pending, or the one that applied it if it is not, or may not be.
 func TestWaitingActor(t *testing.T) {
 	t.Parallel()
 	before := by(t, "c1", "bob", `{"port":1}`)

@@ -57,7 +57,7 @@ var (
 	later   = created.Add(time.Hour)
 )
 
-// testSchema is a small kind: every way of comparing once.
+// testSchema returns a schema with every way of comparing once.
 func testSchema() *model.Schema {
 	defaultMode := model.StringOf("auto")
 	protocol := model.StringOf("TCP")
@@ -275,7 +275,7 @@ func TestCompareWithOwnedFields(t *testing.T) {
 	}
 }
 
-// slashes is set, for names in which "~" stands for "/".
+// slashes returns the field set of names in which "~" stands for "/".
 func slashes(paths []string) model.FieldSet {
 	var root model.FieldSet
 	for _, p := range paths {

@@ -10,8 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestDisagreement lists the paths at which two claims both declare a value, and
-// another one.
+// TestDisagreement lists the paths at which two claims declare different values.
 func TestDisagreement(t *testing.T) {
 	t.Parallel()
 	schema := testSchema()
@@ -70,8 +69,8 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
-// TestDisputedValues shows the value of every claim beside the live one, and who stands
-// alone.
+// TestDisputedValues reports the value of every claim and the live one, and the claim that
+// differs from all others.
 func TestDisputedValues(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -115,8 +114,8 @@ func TestDisputedValues(t *testing.T) {
 	}
 }
 
-// TestSecretDisputes: a disputed field is secret if the live value is, or what any of
-// the claims declares.
+// TestSecretDisputes checks that a disputed field is secret if the live value or that of any
+// claim is.
 func TestSecretDisputes(t *testing.T) {
 	t.Parallel()
 	text, a, b := model.StringOf("x"), model.DigestOf("aa"), model.DigestOf("bb")
@@ -141,8 +140,8 @@ func TestSecretDisputes(t *testing.T) {
 	}
 }
 
-// TestLastWriterOf names who last wrote a disputed live field. The declaration's writer
-// wrote what it owns, and what is as its record says; nothing else.
+// TestLastWriterOf names the last writer of a disputed live field. The declaration's writer
+// wrote the fields that it owns, and those that are as in its record.
 func TestLastWriterOf(t *testing.T) {
 	t.Parallel()
 	apply := func(at float64, paths ...string) model.Owner {
@@ -178,8 +177,8 @@ func TestLastWriterOf(t *testing.T) {
 	}
 }
 
-// TestAsRecorded compares a live field with the resource's own record of what was
-// applied, which is in the words of the live kind.
+// TestAsRecorded compares a live field with the resource's own record of applied values, which
+// has the form of the live kind.
 func TestAsRecorded(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -212,8 +211,8 @@ func TestAsRecorded(t *testing.T) {
 	}
 }
 
-// TestLastToAct: of a field that is as no claim declares it, the last one known to have
-// declared or written it is named.
+// TestLastToAct names, for a field that is as no claim declares it, the last actor known to
+// have declared or written it.
 func TestLastToAct(t *testing.T) {
 	t.Parallel()
 	known := func(name string, at float64) model.Actor {
@@ -242,7 +241,7 @@ func TestLastToAct(t *testing.T) {
 	}
 }
 
-// TestSchemaAt goes down a schema by the steps of a path.
+// TestSchemaAt returns the schema at the steps of a path.
 func TestSchemaAt(t *testing.T) {
 	t.Parallel()
 	schema, element := testSchema(), value(t, `{"name":"A"}`)

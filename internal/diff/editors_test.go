@@ -9,13 +9,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// handOwner is a writer by hand at an hour; "apply" applies the declaration.
+// handOwner returns a manual writer at an hour; "apply" applies the declaration.
 func handOwner(name string, at float64, paths ...string) model.Owner {
 	return model.Owner{Name: name, Applies: name == "apply", At: hour(at), Fields: set(paths...)}
 }
 
-// TestChangedBy names who made a field what it is: the last writer that is not the
-// declaration's own, unless that one was used for an edit.
+// TestChangedBy names the actor of a changed field: the last writer other than the
+// declaration's own, unless the latter was used for an edit.
 func TestChangedBy(t *testing.T) {
 	t.Parallel()
 	update := handOwner("ci", 3, "cpu", "port")
@@ -48,8 +48,8 @@ func TestChangedBy(t *testing.T) {
 	}
 }
 
-// TestRemovedBy names who removed a field, of which no record of owners tells: it is
-// likely where one hand alone wrote beside it, or where the maker never set it.
+// TestRemovedBy names the actor that removed a field without an owner. It is likely if there is
+// one manual writer, or if the creator did not set it.
 func TestRemovedBy(t *testing.T) {
 	t.Parallel()
 	apply := handOwner("apply", 1, "probe/every", "cpu")
@@ -109,8 +109,7 @@ func TestNamedEditors(t *testing.T) {
 	}
 }
 
-// TestSoleEditor names who edited the resource since the last apply, where it can have been
-// one person alone.
+// TestSoleEditor names the only person who can have edited the resource since the last apply.
 func TestSoleEditor(t *testing.T) {
 	t.Parallel()
 	edit := func(name, writer string, at float64, fields ...string) model.AuditEvent {
@@ -155,8 +154,8 @@ func TestSoleEditor(t *testing.T) {
 	}
 }
 
-// TestWriterActor names who used a writer: the user of the log, the one editor of a
-// write without a time, or the writer itself.
+// TestWriterActor names the user of a writer: the user in the log, the only editor of a write
+// without a time, or the writer itself.
 func TestWriterActor(t *testing.T) {
 	t.Parallel()
 	apply := handOwner("apply", 1, "cpu")
@@ -189,7 +188,7 @@ func TestWriterActor(t *testing.T) {
 	}
 }
 
-// TestCreatorOf names who made a resource.
+// TestCreatorOf names the creator of a resource.
 func TestCreatorOf(t *testing.T) {
 	t.Parallel()
 	scaled := handOwner("scaled", -5, "port")

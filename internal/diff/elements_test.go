@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestPairedElements pairs elements of lists that are compared as one: an element that
-// went and another one that came are not one that changed.
+// TestPairedElements pairs elements of atomic lists: a removed element and an added one are not
+// a changed one.
 func TestPairedElements(t *testing.T) {
 	t.Parallel()
 	keys := []string{"destination", "prefix_list"}
@@ -46,7 +46,7 @@ func TestPairedElements(t *testing.T) {
 	}
 }
 
-// TestRecordedElements finds the record of an element in a list of any order.
+// TestRecordedElements finds the recorded element in a list of any order.
 func TestRecordedElements(t *testing.T) {
 	t.Parallel()
 	list := &model.Schema{List: model.Bag, Keys: []string{"name"}, Each: &model.Schema{}}

@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestEqual holds each rule of Equal to one pair of values that it calls the same
-// and to the nearest pair that it does not.
+// TestEqual tests each rule of Equal with one pair of equal values and a similar pair of
+// unequal ones.
 func TestEqual(t *testing.T) {
 	t.Parallel()
 	auto, zero, none := model.StringOf("auto"), value(t, "0"), value(t, "[]")
@@ -116,7 +116,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// TestEqualSpellings holds each format to spellings of one value and to others.
+// TestEqualSpellings tests each format with spellings of one value and of others.
 func TestEqualSpellings(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -158,7 +158,7 @@ func TestEqualSpellings(t *testing.T) {
 	}
 }
 
-// TestEqualInside compares texts that hold trees by what the schema says of these.
+// TestEqualInside compares texts that contain trees by the schema of these.
 func TestEqualInside(t *testing.T) {
 	t.Parallel()
 	auto := model.StringOf("auto")
@@ -187,7 +187,7 @@ func TestEqualInside(t *testing.T) {
 	}
 }
 
-// TestFillsIn holds what a system may put where nothing is declared.
+// TestFillsIn tests the values that a system may fill in if none is declared.
 func TestFillsIn(t *testing.T) {
 	t.Parallel()
 	auto := model.StringOf("auto")
@@ -217,7 +217,7 @@ func TestFillsIn(t *testing.T) {
 	}
 }
 
-// TestUnpaired holds which elements of two bags have no equal.
+// TestUnpaired lists the elements of two bags without an equal one.
 func TestUnpaired(t *testing.T) {
 	t.Parallel()
 	quantity := &model.Schema{List: model.Bag, Each: &model.Schema{Format: model.Quantity}}
@@ -241,7 +241,7 @@ func TestUnpaired(t *testing.T) {
 	}
 }
 
-// TestQuantities reads quantities as a Kubernetes API server does.
+// TestQuantities parses quantities like a Kubernetes API server.
 func TestQuantities(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ text, want string }{
@@ -265,8 +265,8 @@ func TestQuantities(t *testing.T) {
 	}
 }
 
-// TestEqualIsAnEquivalence: equal is the same from both sides, and whatever order
-// the elements of a bag have.
+// TestEqualIsAnEquivalence checks that equality is symmetric, and independent of the order of a
+// bag's elements.
 func TestEqualIsAnEquivalence(t *testing.T) {
 	t.Parallel()
 	schema := &model.Schema{List: model.Bag, Each: &model.Schema{Format: model.Quantity}}

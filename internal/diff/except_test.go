@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestAnEntryIsNoEvidenceForOtherValues has entries of logs that except fields, since
-// the resource holds another value there than they left.
+// TestAnEntryIsNoEvidenceForOtherValues has audit events with excepted fields, in which the
+// resource has another value than the event left.
 func TestAnEntryIsNoEvidenceForOtherValues(t *testing.T) {
 	t.Parallel()
 	actor := func(name string) model.Actor {
@@ -55,7 +55,7 @@ func TestAnEntryIsNoEvidenceForOtherValues(t *testing.T) {
 	}
 }
 
-func TestWhoDeclaredAFieldIsNotWhoseValueIsGone(t *testing.T) {
+func TestDeclarerIsNotTheActorOfAReplacedValue(t *testing.T) {
 	t.Parallel()
 	claim := &model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{{Action: model.Created, Excluded: []string{"nics[mac=a].vlan"}, Actor: model.Actor{Name: "mara", Confidence: model.Exact}}}}}
 	for path, want := range map[string]string{"nics[mac=a].vlan": "unknown", "nics[mac=a]": "mara", "nics[mac=b].vlan": "mara", "nics[mac=a].vlan.id": "unknown"} {

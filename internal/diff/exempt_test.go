@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// judgeWith judges a live object with owners, of which "tool" is exempt.
+// judgeWith compares a live object with owners, of which "tool" is exempt.
 func judgeWith(t *testing.T, declared, live string, owners []model.Owner, change func(*model.Subject)) model.Judged {
 	t.Helper()
 	r := &model.Resource{Value: value(t, live), Created: created.Add(-time.Hour), Generation: 3, OwnersFrom: "managedFields", Owners: owners}
@@ -60,7 +60,7 @@ func TestJudge(t *testing.T) {
 		"an element":              {"it is one exemption", env, more, []model.Owner{apply, tool(element...)}, nil, "", `env[name=B] {"name":"B","value":"1"} tool: evidence`},
 		"a part of another":       {"a part is one, too", env, more, []model.Owner{apply, tool(element[0]), hand(element[1])}, nil, "undeclared env[name=B].value", "env[name=B].name B tool: evidence"},
 		"an update":               {"its writer applies the declaration, and anyone can write under its name", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{updates}, nil, "undeclared port", ""},
-		"beside a record":         {"it was never in the record", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{records}, func(s *model.Subject) { s.Claims[0].Recorded = &s.Claims[0].Value }, "undeclared port", ""},
+		"not in the record":       {"it was never in the record", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{records}, func(s *model.Subject) { s.Claims[0].Recorded = &s.Claims[0].Value }, "undeclared port", ""},
 		"an update's zero":        {"it is not the default", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{updates}, nil, "undeclared port", ""},
 		"a zero as the default":   {"the system may have filled it in", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{updates}, zeroPort, "", ""},
 		"an apply's zero":         {"only what was in the request has it for an owner", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{{Name: "apply", Applies: true, At: created, Fields: set("cpu", "port")}}, nil, "pending port", ""},
@@ -72,9 +72,9 @@ func TestJudge(t *testing.T) {
 		"an unrecorded zero":      {"a dump has no record", `{"cpu":1}`, `{"cpu":1,"port":0}`, nil, nil, "", ""},
 		"unowned, a zero default": {"a webhook may have set it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { zeroPort(s); s.Live.Admission = []model.Ref{{Kind: "k"}} }, "", "port 2: evidence"},
 		"a filled kind":           {"the system fills in what no schema describes", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind.Schema.Filled = true }, "", ""},
-		"no schema":               {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind = nil }, "", ""},
-		"inherited":               {"whoever derived it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, nil, "", "policy x before: the system may have derived it when the object was made"},
-		"inherited, set":          {"somebody set it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
+		"no schema":               {"unknown defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind = nil }, "", ""},
+		"inherited":               {"derived from an earlier version", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, nil, "", "policy x before: the system may have derived it when the object was made"},
+		"inherited, set":          {"set by a writer", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
 		"unowned":                 {"no writer is recorded, and it is no default", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, nil, "undeclared port", ""},
 		"unowned, derived":        {"the system derives it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply}, nil, "", ""},
 		"unowned, open":           {"other defaults may exist", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema.Closed = false }, "", "port 2: no field manager, and not every default of the kind is known"},
@@ -88,7 +88,7 @@ func TestJudge(t *testing.T) {
 		"emptied":                 {"no controller writes it", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, emptied(nil), "undeclared port", ""},
 		"emptied, a zero":         {"it is not the default", `{"cpu":1}`, `{"cpu":1,"port":0}`, nil, emptied(nil), "undeclared port", ""},
 		"emptied, derived":        {"the system may have derived any value", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, nil, emptied(nil), "", ""},
-		"emptied, not as derived": {"somebody set it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, nil, emptied(derivesFromCPU), "undeclared policy", ""},
+		"emptied, not as derived": {"set by a writer", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, nil, emptied(derivesFromCPU), "undeclared policy", ""},
 		"emptied, as derived":     {"it is what the system derives", `{"cpu":1}`, `{"cpu":1,"policy":1}`, nil, emptied(derivesFromCPU), "", ""},
 		"unrecorded":              {"no controller writes it", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, nil, "undeclared port", ""},
 		"unrecorded, open":        {"other defaults may exist", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, func(s *model.Subject) { s.Kind.Schema.Closed = false }, "", ""},
@@ -108,19 +108,19 @@ func TestJudge(t *testing.T) {
 			s.AuditEvents = []model.AuditEvent{{Action: model.Created, Writer: "maker"}, {Action: model.Edited, Writer: "other", Actor: model.Actor{Name: "alice", At: later}}}
 		}, "", "policy x maker: the system may have derived it when the object was made"},
 		"as derived":                  {"it is what the system derives", `{"cpu":1}`, `{"cpu":1,"policy":1}`, []model.Owner{apply, hand("policy")}, derivesFromCPU, "", ""},
-		"not as derived":              {"whoever derived it got another value", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, derivesFromCPU, "undeclared policy", ""},
+		"not as derived":              {"a derived value that differs", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, derivesFromCPU, "undeclared policy", ""},
 		"not as derived, an update's": {"its writer set it", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{updates}, func(s *model.Subject) { derivesFromCPU(s); s.Claims[0].Value = value(t, `{"cpu":1,"port":2}`) }, "undeclared policy", ""},
-		"not as derived, unowned":     {"somebody set it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply}, derivesFromCPU, "undeclared policy", ""},
+		"not as derived, unowned":     {"set by a writer", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply}, derivesFromCPU, "undeclared policy", ""},
 		"not as derived, unrecorded":  {"a dump has no record", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, nil, derivesFromCPU, "", ""},
 		"derived, edited":             {"a tool for editing set it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", Edits: true, At: created.Add(-time.Hour), Fields: set("policy")}}, nil, "undeclared policy", ""},
-		"an empty list":               {"it says nothing", `{"cpu":1}`, `{"cpu":1,"args":[]}`, []model.Owner{apply, hand("args")}, nil, "", ""},
-		"a zero of another apply":     {"somebody set it", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply, {Name: "other", Applies: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
-		"an empty map":                {"it says nothing", `{"cpu":1}`, `{"cpu":1,"select":{}}`, []model.Owner{apply, hand("select")}, selects(false), "", ""},
+		"an empty list":               {"an empty value has no effect", `{"cpu":1}`, `{"cpu":1,"args":[]}`, []model.Owner{apply, hand("args")}, nil, "", ""},
+		"a zero of another apply":     {"set by a writer", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply, {Name: "other", Applies: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
+		"an empty map":                {"an empty value has no effect", `{"cpu":1}`, `{"cpu":1,"select":{}}`, []model.Owner{apply, hand("select")}, selects(false), "", ""},
 		"an empty map of content":     {"it selects everything", `{"cpu":1}`, `{"cpu":1,"select":{}}`, []model.Owner{apply, hand("select")}, selects(true), "undeclared select", ""},
 		"content in a list":           {"it selects everything", `{"cpu":1,"peers":[{"from":"a"}]}`, `{"cpu":1,"peers":[{"from":"a","select":{}}]}`, []model.Owner{apply, hand("peers")}, selects(true), "changed peers[0].select", ""},
-		"an empty map in a list":      {"it says nothing", `{"cpu":1,"peers":[{"from":"a"}]}`, `{"cpu":1,"peers":[{"from":"a","select":{}}]}`, []model.Owner{apply, hand("peers")}, selects(false), "", ""},
+		"an empty map in a list":      {"an empty value has no effect", `{"cpu":1,"peers":[{"from":"a"}]}`, `{"cpu":1,"peers":[{"from":"a","select":{}}]}`, []model.Owner{apply, hand("peers")}, selects(false), "", ""},
 		"a new element":               {"elements are named", `{"cpu":1}`, `{"cpu":1,"env":[{"name":"B"}]}`, []model.Owner{apply, hand(element[0])}, nil, "undeclared env[name=B]", ""},
-		"unowned, no schema":          {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind = nil }, "", "port 2: no field manager, and not every default of the kind is known"},
+		"unowned, no schema":          {"unknown defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind = nil }, "", "port 2: no field manager, and not every default of the kind is known"},
 		"unowned, a list default":     {"others may fill it in otherwise", `{"cpu":1}`, `{"cpu":1,"verbs":["get"]}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema = openWithVerbs() }, "", `verbs ["get"]: no field manager, and not every default of the kind is known`},
 		"decided by two": {"each has its field", `{"cpu":1,"port":1}`, `{"cpu":2,"port":2}`, []model.Owner{hand("cpu", "port")}, func(s *model.Subject) {
 			s.Delegated = []model.Delegation{{Path: "cpu", To: "Scaler s"}}
@@ -137,7 +137,7 @@ func TestJudge(t *testing.T) {
 			s.Claims[0].Recorded = pointer(cpu(1))
 			s.Claims = append(s.Claims, &model.Claim{Declaration: "e", Value: cpu(2)})
 		}, "", ""},
-		"applied beside a record": {"an apply that also writes the record it found puts nothing past it", `{"cpu":1}`, `{"cpu":1,"port":2}`,
+		"applied with an earlier record": {"an apply that also writes the record it found puts nothing past it", `{"cpu":1}`, `{"cpu":1,"port":2}`,
 			[]model.Owner{{Name: "apply", Applies: true, Records: true, At: created, Fields: set("cpu", "port")}}, func(s *model.Subject) {
 				s.Live.LastApplied, s.Claims[0].Evidence = &s.Claims[0].Value, &model.Evidence{}
 			}, "bypassed port", ""},
@@ -149,7 +149,7 @@ func TestJudge(t *testing.T) {
 			j := judgeWith(t, tt.declared, tt.live, tt.owners, tt.change)
 			got := show(j.Outcomes)
 			if i := strings.LastIndex(got, " "); strings.Count(got, " ") > 1 && i > 0 {
-				got = got[:i] // without who
+				got = got[:i] // without the actor
 			}
 			if diff := cmp.Diff(tt.found+" | "+tt.exempt, got+" | "+exempted(j)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
@@ -158,8 +158,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestMissingEdit has an edit in the log that the record of owners lacks. Evidence
-// does not count then, unless the declaration was written since.
+// TestMissingEdit has an edit in the log that the record of owners lacks. Exemptions by owner
+// do not count then, unless the declaration was applied since.
 func TestMissingEdit(t *testing.T) {
 	t.Parallel()
 	edit := func(hours float64, writer, account string, fields ...string) model.AuditEvent {
@@ -176,12 +176,12 @@ func TestMissingEdit(t *testing.T) {
 		traces []model.AuditEvent
 		want   string
 	}{
-		"later":                  {"she may have renamed her entry", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "alice")}, "undeclared port alice"},
-		"unowned":                {"she may have dropped her entry", "", nil, admits, []model.AuditEvent{edit(1, "hand", "alice")}, "undeclared port alice"},
+		"later":                  {"the editor may have renamed the entry", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "alice")}, "undeclared port alice"},
+		"unowned":                {"the editor may have removed the entry", "", nil, admits, []model.AuditEvent{edit(1, "hand", "alice")}, "undeclared port alice"},
 		"several":                {"the last edit that may not is named", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "alice"), edit(2, "robot", "bot")}, "undeclared port alice"},
 		"another account":        {"it may write the field", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "bot")}, ""},
 		"no account":             {"the log does not record it", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "")}, ""},
-		"recorded":               {"the record has her writer", "", []model.Owner{tool, {Name: "hand", At: later, Fields: set("noise")}}, nil, []model.AuditEvent{edit(1, "hand", "alice")}, ""},
+		"recorded":               {"the record has the editor's writer", "", []model.Owner{tool, {Name: "hand", At: later, Fields: set("noise")}}, nil, []model.AuditEvent{edit(1, "hand", "alice")}, ""},
 		"of the field":           {"the log names it", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "alice", "port")}, "undeclared port alice"},
 		"of another field":       {"the log names that", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "alice", "cpu")}, ""},
 		"applied since":          {"the log confirms the time", "git", []model.Owner{tool}, nil, []model.AuditEvent{edit(-0.1, "hand", "alice")}, ""},
@@ -207,15 +207,16 @@ func TestMissingEdit(t *testing.T) {
 	}
 }
 
-// described makes the subject's kind one of a custom resource definition, with a
-// default for a map.
+// described changes the subject's kind to one of a custom resource definition, with a default
+// for a map.
 func described(s *model.Subject) {
 	s.Kind.Defaulted, s.Kind.Schema.Closed = true, false
 	s.Kind.Schema.Fields["limits"] = &model.Schema{Each: &model.Schema{Content: true},
 		Default: pointer(model.MapOf(model.Field{Name: "a", Value: model.StringOf("b")}))}
 }
 
-// emptied is of a source that keeps a record of every other resource.
+// emptied changes the subject to one of a source that records the owners of every other
+// resource.
 func emptied(more func(*model.Subject)) func(*model.Subject) {
 	return func(s *model.Subject) {
 		s.Live.OwnersRemoved = true
@@ -225,7 +226,7 @@ func emptied(more func(*model.Subject)) func(*model.Subject) {
 	}
 }
 
-// selects has a selector, and a list of peers with one.
+// selects adds a selector, and a list of peers with one.
 func selects(content bool) func(*model.Subject) {
 	return func(s *model.Subject) {
 		selector := &model.Schema{Content: content, Fields: map[string]*model.Schema{"a": {}}}
@@ -234,16 +235,16 @@ func selects(content bool) func(*model.Subject) {
 	}
 }
 
-// zeroPort has a port of zero where none is given.
+// zeroPort sets a default port of zero.
 func zeroPort(s *model.Subject) { s.Kind.Schema.Fields["port"].Default = pointer(model.IntOf(0)) }
 
-// derivesFromCPU derives the policy from the field beside it.
+// derivesFromCPU makes the policy a field that is derived from the field cpu.
 func derivesFromCPU(s *model.Subject) {
 	s.Kind.Schema.Fields["policy"].Derive = func(holder model.Value) model.Value { return holder.At("cpu") }
 }
 
-// openWithVerbs is the schema of a kind that may have other defaults than those
-// known, with a default for verbs.
+// openWithVerbs returns the schema of a kind that may have more defaults than those known, with
+// a default for verbs.
 func openWithVerbs() *model.Schema {
 	schema := testSchema()
 	schema.Closed = false
@@ -255,7 +256,7 @@ func decides(d model.Delegation) func(*model.Subject) {
 	return func(s *model.Subject) { s.Delegated = []model.Delegation{d} }
 }
 
-// TestExemptValueIsBrief keeps neither secrets nor long values.
+// TestExemptValueIsBrief checks that exemptions have neither secrets nor long values.
 func TestExemptValueIsBrief(t *testing.T) {
 	t.Parallel()
 	secret := model.MapOf(model.Field{Name: "a", Value: model.DigestOf("feedface")})
@@ -270,7 +271,7 @@ func TestExemptValueIsBrief(t *testing.T) {
 	}
 }
 
-// TestNothingIsExempt compares without a rule of what is exempt.
+// TestNothingIsExempt compares without exemptions.
 func TestNothingIsExempt(t *testing.T) {
 	t.Parallel()
 	s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1,"port":2}`), Created: created,
@@ -280,8 +281,8 @@ func TestNothingIsExempt(t *testing.T) {
 	}
 }
 
-// TestWaitingElement shows an element that the applier left, of which the live
-// value is what was applied.
+// TestWaitingElement reports an element that is no longer declared, with the applied value as
+// the live one.
 func TestWaitingElement(t *testing.T) {
 	t.Parallel()
 	applied := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu", `env/{"name":"B"}/name`, `env/{"name":"B"}/value`)}
@@ -313,8 +314,8 @@ func TestWaitingElement(t *testing.T) {
 	}
 }
 
-// TestControllersByAccount names controllers by the accounts of a log, where it
-// records any: the name that a client chose does not count there.
+// TestControllersByAccount identifies controllers by the accounts of a log, if it records any:
+// a client can choose any name.
 func TestControllersByAccount(t *testing.T) {
 	t.Parallel()
 	w := writers{controller: func(who string) bool { return who == "tool" || who == "system:a" || who == "system:b" }}

@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestUnownedActor names who wrote an undeclared value that no writer owns, if a log
-// shows one person alone, and else how a value comes to have no owner.
+// TestUnownedActor names the writer of an undeclared value without an owner if the log has only
+// one person who can have set it, or else the reason why it has no owner.
 func TestUnownedActor(t *testing.T) {
 	t.Parallel()
 	edit := func(name string, at float64, fields ...string) model.AuditEvent {
@@ -56,8 +56,8 @@ func TestUnownedReason(t *testing.T) {
 	}
 }
 
-// TestOwnedByController: an element is a controller's if a writer other than the
-// declarer owns the element itself and there is evidence for its write.
+// TestOwnedByController checks that an element is a controller's if a writer other than the
+// declarer owns the element itself and there is evidence of its write.
 func TestOwnedByController(t *testing.T) {
 	t.Parallel()
 	declared := `{"cpu":1,"env":[{"name":"A"}]}`
@@ -88,7 +88,7 @@ func TestOwnedByController(t *testing.T) {
 	}
 }
 
-// TestLookUp follows a path, and reports where it leads nowhere.
+// TestLookUp returns the value at a path, or absent.
 func TestLookUp(t *testing.T) {
 	t.Parallel()
 	schema := testSchema()
@@ -123,8 +123,8 @@ func TestLookUp(t *testing.T) {
 	}
 }
 
-// TestLeftToSystem: the declaration's writer may have left a field to the system where the
-// system may fill in any value.
+// TestLeftToSystem checks whether the declaration's writer may have omitted a field that the
+// system may fill in.
 func TestLeftToSystem(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
@@ -157,7 +157,7 @@ func TestLeftToSystem(t *testing.T) {
 	}
 }
 
-// TestIsUnrecorded: an edit in the log whose writer the record of owners lacks.
+// TestIsUnrecorded reports edits in the log whose writer the record of owners lacks.
 func TestIsUnrecorded(t *testing.T) {
 	t.Parallel()
 	edit := func(change func(*model.AuditEvent)) model.AuditEvent {
@@ -193,8 +193,8 @@ func TestIsUnrecorded(t *testing.T) {
 	}
 }
 
-// TestExemptElement: an element is one exemption, unless only one field of it is exempt,
-// which keeps its own path.
+// TestExemptElement checks that an element is one exemption, unless only one field of it is
+// exempt, which keeps its own path.
 func TestExemptElement(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
@@ -210,8 +210,8 @@ func TestExemptElement(t *testing.T) {
 	}
 }
 
-// TestMaskedFields: a field that the source never shows changed if its log shows that somebody
-// other than the maker set it. It is secret.
+// TestMaskedFields checks that a field that the source masks is reported as a secret change if
+// the log has an edit of it by another actor than the creator.
 func TestMaskedFields(t *testing.T) {
 	t.Parallel()
 	trace := func(deed model.Action, who string, fields ...string) model.AuditEvent {
@@ -247,8 +247,8 @@ func TestMaskedFields(t *testing.T) {
 	}
 }
 
-// TestOrReason: the reason of another unknown actor takes the place of an unknown
-// actor's own.
+// TestOrReason checks that the reason of another unknown actor replaces that of an unknown
+// actor.
 func TestOrReason(t *testing.T) {
 	t.Parallel()
 	known := model.Actor{Name: "ann", Confidence: model.Likely}
@@ -271,8 +271,8 @@ func TestOrReason(t *testing.T) {
 	}
 }
 
-// TestStructured: two maps are compared by field, and so is a map with free names, or a
-// known one in a claim that says all, with nothing.
+// TestStructured checks that two maps are compared by field, and that a map with free names, or
+// a known one in a complete claim, is compared by field with an absent one.
 func TestStructured(t *testing.T) {
 	t.Parallel()
 	open, known, none := &model.Schema{Each: &model.Schema{}}, &model.Schema{Fields: map[string]*model.Schema{"a": {}}}, &model.Schema{Fields: map[string]*model.Schema{}}
@@ -306,7 +306,7 @@ func TestStructured(t *testing.T) {
 	}
 }
 
-// TestListKinds: lists of one length are alike, and lists or nothing are sequences.
+// TestListKinds checks which lists are alike, and which are sequences.
 func TestListKinds(t *testing.T) {
 	t.Parallel()
 	sequence := &model.Schema{List: model.Sequence}
@@ -339,7 +339,7 @@ func TestListKinds(t *testing.T) {
 	}
 }
 
-// TestEqualSides compares sides of a change, of which an absent one equals itself only.
+// TestEqualSides compares sides of a change; an absent one is equal to an absent one only.
 func TestEqualSides(t *testing.T) {
 	t.Parallel()
 	one, again, two, null := model.IntOf(1), model.IntOf(1), model.IntOf(2), model.Value{}
@@ -360,7 +360,7 @@ func TestEqualSides(t *testing.T) {
 	}
 }
 
-// TestInEffect returns a live value as it is until the restart that some of it waits for.
+// TestInEffect returns a live value before the restart that some of its fields need.
 func TestInEffect(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestRuleFilledIn commits a field that no earlier commit declares, and that the
-// system filled in.
+// TestRuleFilledIn commits a field that no earlier commit declares, and that the system filled
+// in.
 func TestRuleFilledIn(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

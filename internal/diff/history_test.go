@@ -8,14 +8,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// aspectOf returns the port of a claim as an aspect: declared as 2 and live as 1, which
-// was applied from a declaration of 1.
+// aspectOf returns the port of a claim as an aspect: declared as 2 and live as 1, which was
+// applied when 1 was declared.
 func aspectOf(e *model.Evidence) *aspect {
 	s := &model.Subject{Live: &model.Resource{}, Claims: []*model.Claim{{ClaimHistory: model.ClaimHistory{Evidence: e}}}}
 	return walkAt(s, "port").aspect(nil, model.IntOf(2), model.IntOf(1), model.IntOf(1))
 }
 
-// TestHistory holds each part of what earlier scans read to the nearest other case.
+// TestHistory tests each property of the values that earlier scans read with a pair of similar
+// cases.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	at := func(moment time.Time) string {
@@ -157,7 +158,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestLiveWhileDeclared: a scan read the value as live while it was declared.
+// TestLiveWhileDeclared checks whether a scan read the value as live while it was declared.
 func TestLiveWhileDeclared(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -181,8 +182,8 @@ func TestLiveWhileDeclared(t *testing.T) {
 	}
 }
 
-// TestRevertedTo: an older version came back if a newer one had been live. Only versions
-// of the ref of which the value is known count.
+// TestRevertedTo checks whether an older version was restored after a newer one was live. Only
+// known versions of the ref count.
 func TestRevertedTo(t *testing.T) {
 	t.Parallel()
 	v := func(text string) model.Version { return model.Version{Value: pointer(value(t, text))} }
@@ -200,11 +201,11 @@ func TestRevertedTo(t *testing.T) {
 		{"an older version was live", []model.Version{v(`{"port":2}`), v(`{"port":1}`), v(`{"port":3}`)}, history{moved: true, prior: three}, false},
 		{"no other value was live", []model.Version{v(`{"port":3}`), v(`{"port":1}`)}, history{prior: three}, false},
 		{"the same value was live", []model.Version{v(`{"port":3}`), v(`{"port":1}`)}, history{moved: true, prior: one}, false},
-		{"what was live was never declared", []model.Version{v(`{"port":2}`), v(`{"port":1}`)}, history{moved: true, prior: three}, false},
-		{"a branch declares what was live", []model.Version{branch, v(`{"port":1}`)}, history{moved: true, prior: three}, false},
-		{"what was live is not fully known", []model.Version{unknown, v(`{"port":1}`)}, history{moved: true, prior: three}, false},
-		{"what is live is not fully known", []model.Version{v(`{"port":3}`), unknownOld}, history{moved: true, prior: three}, false},
-		{"what is live was never declared", []model.Version{v(`{"port":3}`), v(`{"port":2}`)}, history{moved: true, prior: three}, false},
+		{"the earlier live value was never declared", []model.Version{v(`{"port":2}`), v(`{"port":1}`)}, history{moved: true, prior: three}, false},
+		{"a branch declares the earlier live value", []model.Version{branch, v(`{"port":1}`)}, history{moved: true, prior: three}, false},
+		{"the earlier live value may be that of an unknown version", []model.Version{unknown, v(`{"port":1}`)}, history{moved: true, prior: three}, false},
+		{"the live value may be that of an unknown version", []model.Version{v(`{"port":3}`), unknownOld}, history{moved: true, prior: three}, false},
+		{"the live value was never declared", []model.Version{v(`{"port":3}`), v(`{"port":2}`)}, history{moved: true, prior: three}, false},
 		{"the newest time of each counts", []model.Version{v(`{"port":1}`), v(`{"port":3}`), v(`{"port":1}`)}, history{moved: true, prior: three}, false},
 		{"no versions", nil, history{moved: true, prior: three}, false},
 	} {
@@ -214,8 +215,8 @@ func TestRevertedTo(t *testing.T) {
 	}
 }
 
-// TestWasLive: a scan read the resource as live at a time or later. It was live until
-// the scan that read it as gone.
+// TestWasLive checks whether a scan read the resource as live at a time or later. It was live
+// until the scan that did not find it.
 func TestWasLive(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -237,8 +238,8 @@ func TestWasLive(t *testing.T) {
 	}
 }
 
-// TestIntroduced returns the commit since which the ref declares the resource. A history
-// with a gap or an expression does not show it.
+// TestIntroduced returns the commit since which the ref declares the resource. It is unknown if
+// the history has a gap or an expression.
 func TestIntroduced(t *testing.T) {
 	t.Parallel()
 	has, hasNot := func(hash string) model.Version { return by(t, hash, "ann", `{}`) }, by(t, "c0", "bob", "")
@@ -274,7 +275,8 @@ func TestIntroduced(t *testing.T) {
 	}
 }
 
-// TestRuledWhole: only a resource that is to be removed or made is ruled on as a whole.
+// TestRuledWhole checks that only a resource that is to be removed or created is ruled on as a
+// whole.
 func TestRuledWhole(t *testing.T) {
 	t.Parallel()
 	was := &model.Evidence{Declared: observations(t, `1 {"port":1}`), Live: observations(t, `1 {"port":1}`)}
@@ -286,13 +288,13 @@ func TestRuledWhole(t *testing.T) {
 		claim  model.Claim
 		want   string
 	}{
-		{"to be replaced, and nothing is known", live, model.Claim{Value: declared}, "pending waits"},
+		{"to be replaced, and no history", live, model.Claim{Value: declared}, "pending waits"},
 		{"to be replaced, declared and live before", live, model.Claim{Value: declared, ClaimHistory: model.ClaimHistory{Evidence: was}}, "pending waits"},
-		{"to be made, and nothing is known", nil, model.Claim{Value: declared}, "pending waits"},
+		{"to be made, and no history", nil, model.Claim{Value: declared}, "pending waits"},
 		{"to be made, declared and live before", nil, model.Claim{Value: declared, ClaimHistory: model.ClaimHistory{Evidence: was}},
 			"bypassed applied and declared, and destroyed by an apply that no commit holds"},
 		{"to be made, and recorded", nil, model.Claim{Value: declared, Recorded: &recorded, ClaimHistory: model.ClaimHistory{Evidence: was}}, "pending waits"},
-		{"to be removed, and nothing is known", live, model.Claim{}, "pending? pending or bypassed: its history was not read; waits"},
+		{"to be removed, and no history", live, model.Claim{}, "pending? pending or bypassed: its history was not read; waits"},
 		{"to be removed, never declared", live, model.Claim{ClaimHistory: model.ClaimHistory{Evidence: &model.Evidence{}}}, "bypassed applied, and declared by no commit; waits"},
 		{"neither declared nor live", nil, model.Claim{}, "pending waits"},
 		{"neither declared nor live, declared before", nil, model.Claim{ClaimHistory: model.ClaimHistory{Evidence: was}}, "pending waits"},

@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestHoldsWith reports whether a claim would agree if its live field held a value, and
-// whether that can be told.
+// TestHoldsWith reports whether a claim would agree if its live field had a value, and whether
+// that is known.
 func TestHoldsWith(t *testing.T) {
 	t.Parallel()
 	lens := newRenamedLens(map[string]string{"ram": "memory", "half": "cores"}, "half")
@@ -45,7 +45,7 @@ func TestHoldsWith(t *testing.T) {
 	}
 }
 
-// TestReplacedFields puts a value in the place of a field; a path through a list has none.
+// TestReplacedFields replaces the value of a field; a path through a list has none.
 func TestReplacedFields(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -70,7 +70,7 @@ func TestReplacedFields(t *testing.T) {
 	}
 }
 
-// TestEqualInSomeFormat compares what two claims in different words say.
+// TestEqualInSomeFormat compares the values of two claims in different forms.
 func TestEqualInSomeFormat(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -97,8 +97,8 @@ func TestEqualInSomeFormat(t *testing.T) {
 	}
 }
 
-// TestCompatible: one live field can be as two claims say if one of them would agree
-// with what the other one means.
+// TestCompatible checks whether one live field can satisfy two claims: one of them would agree
+// with the value of the other.
 func TestCompatible(t *testing.T) {
 	t.Parallel()
 	says := func(text string, agrees, known bool) statement {
@@ -126,7 +126,7 @@ func TestCompatible(t *testing.T) {
 	}
 }
 
-// TestRepeats: a claim of another declaration that means the same difference is reported
+// TestRepeats checks that a claim of another declaration with the same difference is reported
 // once.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
@@ -152,7 +152,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestMarkMoved makes a change of the voice's own field a move, and nothing else.
+// TestMarkMoved changes a difference in the statement's own field to a move, and no other one.
 func TestMarkMoved(t *testing.T) {
 	t.Parallel()
 	claim, other := &model.Claim{}, &model.Claim{}
@@ -174,7 +174,7 @@ func TestMarkMoved(t *testing.T) {
 	}
 }
 
-// TestDropDifferences takes what the statements say out of their claims alone.
+// TestDropDifferences removes the differences of statements from their own claims only.
 func TestDropDifferences(t *testing.T) {
 	t.Parallel()
 	claim, other := &model.Claim{}, &model.Claim{}
@@ -194,7 +194,7 @@ func TestDropDifferences(t *testing.T) {
 	}
 }
 
-// TestMinority names the side that stands against all others, and no side where none does.
+// TestMinority returns the side that differs from all others, or none.
 func TestMinority(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -248,7 +248,8 @@ func TestWithoutPartialAgreement(t *testing.T) {
 	}
 }
 
-// TestMergeDisputes keeps a dispute in the same words unless one in different words is about it.
+// TestMergeDisputes keeps a dispute in the same form unless one in different forms has its
+// field.
 func TestMergeDisputes(t *testing.T) {
 	t.Parallel()
 	one := newRenamedLens(nil, "")
@@ -265,8 +266,8 @@ func TestMergeDisputes(t *testing.T) {
 	}
 }
 
-// TestDelegatedIsNoDispute: where another object decides a field, claims in different
-// words do not dispute it.
+// TestDelegatedIsNoDispute checks that claims in different forms do not dispute a field that
+// another object decides.
 func TestDelegatedIsNoDispute(t *testing.T) {
 	t.Parallel()
 	decided := []model.Delegation{{Path: "memory_mb", To: "Scaler s"}}
@@ -289,8 +290,8 @@ func TestDelegatedIsNoDispute(t *testing.T) {
 	}
 }
 
-// TestUnsignedDispute: why a log is silent is told of the one claim that stands alone,
-// and only where nobody is known.
+// TestUnsignedDispute checks that the reason for a missing audit event is added to the only
+// claim that differs, and only if the actor is unknown.
 func TestUnsignedDispute(t *testing.T) {
 	t.Parallel()
 	edit := model.AuditEvent{Fields: []string{"memory"}, Actor: model.Actor{Name: "root@pam", At: later, Confidence: model.Exact}}
@@ -317,7 +318,7 @@ func TestUnsignedDispute(t *testing.T) {
 	}
 }
 
-func TestWhoStandsAloneInTheSameWords(t *testing.T) {
+func TestMinorityInTheSameForm(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason, live string

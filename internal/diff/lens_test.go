@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// guestLens shows a live guest in the words of a made-up provider.
+// guestLens shows a live guest in the form of a fictional provider.
 type guestLens struct{ schema *model.Schema }
 
 func newGuestLens() *guestLens {
@@ -54,7 +54,7 @@ func (*guestLens) LiveValue(model.Value, string, model.Value) (model.Value, bool
 
 func (*guestLens) IsShared(string) bool { return false }
 
-// sketch writes outcomes as lines, to compare them at a glance.
+// sketch formats outcomes as lines.
 func sketch(outcomes []model.Outcome) []string {
 	text := func(v *model.Value) string {
 		if v == nil {
@@ -78,7 +78,7 @@ func sketch(outcomes []model.Outcome) []string {
 	return lines
 }
 
-func TestLensComparesInTheClaimsWords(t *testing.T) {
+func TestLensComparesInTheFormOfTheClaim(t *testing.T) {
 	t.Parallel()
 	lens := newGuestLens()
 	tests := []struct {
@@ -92,11 +92,11 @@ func TestLensComparesInTheClaimsWords(t *testing.T) {
 			state: `{"cpu":[{"cores":2}]}`, live: `{"cores":4}`, want: []string{"changed cpu[0].cores 2 4"}},
 		{reason: "the order of tags does not count, and they are one value",
 			state: `{"tags":["a","b"]}`, live: `{"tags":["b","c","a"]}`, want: []string{`changed tags ["a","b"] ["b","c","a"]`}},
-		{reason: "what is optional and not recorded is somebody else's",
+		{reason: "an optional field that is not recorded belongs to another declaration",
 			state: `{"pool":null}`, live: `{"pool":"shop"}`},
-		{reason: "what is optional and recorded counts",
+		{reason: "an optional field that is recorded counts",
 			state: `{"pool":"shop"}`, live: `{}`, want: []string{`changed pool "shop" -`}},
-		{reason: "a field that the words cannot declare was set by somebody",
+		{reason: "a field that the form cannot declare was set by a person",
 			state: `{}`, live: `{"args":"-debug"}`, want: []string{`undeclared args - "-debug"`}},
 		{reason: "another place is a move",
 			state: `{"node":"one"}`, live: `{"node":"two"}`, want: []string{`moved node "one" "two"`}},
@@ -119,13 +119,13 @@ func TestLensComparesInTheClaimsWords(t *testing.T) {
 			state: `{"disk":[{"slot":"virtio0","size":4}]}`,
 			live:  `{"disk":[{"slot":"scsi0","size":12},{"slot":"virtio0","size":5}]}`,
 			want:  []string{"changed disk[0].size 4 5", "changed disk[1].size - 12", `changed disk[1].slot - "scsi0"`}},
-		{reason: "what the template has is as good as a default",
+		{reason: "a value of the template counts as a default",
 			state: `{"disk":[],"cpu":[{"cores":1}]}`, live: `{"cores":4,"disk":[{"slot":"scsi0","size":2,"file":"b"}]}`,
 			template: `{"cores":4,"disk":[{"slot":"scsi0","size":2,"file":"a"}]}`},
-		{reason: "what neither the record nor the template has was changed",
+		{reason: "a value that neither the record nor the template has was changed",
 			state: `{"disk":[]}`, live: `{"disk":[{"slot":"scsi0","size":9,"file":"b"}]}`,
 			template: `{"disk":[{"slot":"scsi0","size":2,"file":"a"}]}`, want: []string{"changed disk[0].size - 9"}},
-		{reason: "a new element is one finding, with what the system made for it",
+		{reason: "a new element is one finding, including the values that the system filled in",
 			state: `{"disk":[]}`, live: `{"disk":[{"slot":"scsi0","size":9,"file":"b"}]}`,
 			want: []string{`changed disk[0].file - "b"`, "changed disk[0].size - 9", `changed disk[0].slot - "scsi0"`}},
 		{reason: "accepted, and not in effect before a restart",
@@ -134,7 +134,7 @@ func TestLensComparesInTheClaimsWords(t *testing.T) {
 		{reason: "applied by the tool itself, and not in effect before a restart",
 			state: `{"cpu":[{"cores":4}]}`, live: `{"cores":4}`, running: []model.Field{{Name: "cores", Value: model.IntOf(2)}},
 			want: []string{"pending-restart cpu[0].cores 4 4 running 2"}},
-		{reason: "what is in effect is not what was applied either",
+		{reason: "the value in effect differs from the applied one, too",
 			state: `{"cpu":[{"cores":1}]}`, live: `{"cores":4}`, running: []model.Field{{Name: "cores", Value: model.IntOf(2)}},
 			want: []string{"changed cpu[0].cores 1 4 running 2"}},
 		{reason: "set now, unset until the restart",
@@ -208,7 +208,7 @@ func TestThreeSidesInSequences(t *testing.T) {
 	}
 }
 
-func TestActorsFromTraces(t *testing.T) {
+func TestActorsFromAuditEvents(t *testing.T) {
 	t.Parallel()
 	at := func(name string, minute int) model.Actor {
 		return model.Actor{Name: name, At: created.Add(time.Duration(minute) * time.Minute), Confidence: model.Likely}
@@ -233,9 +233,9 @@ func TestActorsFromTraces(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"cpu[0].cores": "bob",   // the last whose entry names the field
-		"node":         "carol", // an entry that names no field may mean any
-		"password":     "bob",   // never shown: the log alone tells
+		"cpu[0].cores": "bob",   // the last event that names the field
+		"node":         "carol", // an event without fields may be about any
+		"password":     "bob",   // masked: only the log has the change
 	}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -277,7 +277,7 @@ func TestDisputesOfSeveral(t *testing.T) {
 	}
 }
 
-func TestGoneAndDeclaredNoLonger(t *testing.T) {
+func TestMissingAndNoLongerDeclared(t *testing.T) {
 	t.Parallel()
 	recorded := value(t, `{"a":1}`)
 	s := model.Subject{Claims: []*model.Claim{{Recorded: &recorded, Complete: true}}}

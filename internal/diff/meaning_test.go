@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// looseLens leaves out of a list what is nobody's business.
+// looseLens hides the fields of a list that claims do not declare.
 type looseLens struct{ *renamedLens }
 
 func (l looseLens) View(live model.Value) model.Value {
@@ -18,7 +18,7 @@ func (l looseLens) View(live model.Value) model.Value {
 	return model.MapOf(model.Field{Name: "tags", Value: model.ListOf(tags...)})
 }
 
-func TestWhatAClaimDoesNotSpeakOfIsNoDispute(t *testing.T) {
+func TestUnclaimedFieldIsNoDispute(t *testing.T) {
 	t.Parallel()
 	tool := newRenamedLens(map[string]string{"labels": "tags"}, "")
 	inventory := looseLens{newRenamedLens(map[string]string{"tags": "tags"}, "")}

@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestAppliedSinceTheRecord has a server-side apply leave the annotation of an earlier
-// client-side apply: it is not the record of the fields that were applied since.
+// TestAppliedSinceTheRecord has a server-side apply that keeps the annotation of an earlier
+// client-side apply, which does not record the fields that were applied since.
 func TestAppliedSinceTheRecord(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestNewerFields has fields that the system knows longer than the table of its
-// defaults: a value there may be a default.
+// TestNewerFields has fields that are newer than the table of defaults: a value in such a field
+// may be a default.
 func TestNewerFields(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}

@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// ownerNames writes the names of owners as one line.
+// ownerNames formats the names of owners as one line.
 func ownerNames(owners []*model.Owner) string {
 	var names []string
 	for _, o := range owners {
@@ -29,7 +29,7 @@ func ownersOf(t *testing.T, declared, live string, owners ...model.Owner) *write
 		live: &model.Resource{Value: value(t, live), Created: created, Owners: owners}}
 }
 
-// TestOwnersOf: the owners that speak most closely of a node.
+// TestOwnersOf returns the owners of a node, or of its closest owned parent.
 func TestOwnersOf(t *testing.T) {
 	t.Parallel()
 	owner := func(name string, paths ...string) model.Owner { return model.Owner{Name: name, Fields: set(paths...)} }
@@ -94,7 +94,7 @@ func TestAtomicDepth(t *testing.T) {
 	}
 }
 
-// TestApplier finds the writer that applies the declaration.
+// TestApplier returns the writer that applies the declaration.
 func TestApplier(t *testing.T) {
 	t.Parallel()
 	owner := func(name string, paths ...string) model.Owner {
@@ -130,7 +130,7 @@ func TestApplier(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
 			w := ownersOf(t, declared, live, tc.owners...)
-			for range 2 { // The second call returns what the first one found.
+			for range 2 { // The second call returns the same.
 				got := ""
 				if o := w.applier(); o != nil {
 					got = o.Name
@@ -143,7 +143,7 @@ func TestApplier(t *testing.T) {
 	}
 }
 
-// TestIsApplier: the declarer is known by its name and by how it writes.
+// TestIsApplier checks that the declarer is identified by its name and operation.
 func TestIsApplier(t *testing.T) {
 	t.Parallel()
 	w := ownersOf(t, `{"cpu":1}`, `{"cpu":1}`, model.Owner{Name: "ci", Applies: true, Fields: set("cpu")}, model.Owner{Name: "ctrl-x", Fields: set("port")})
@@ -167,7 +167,8 @@ func TestIsApplier(t *testing.T) {
 	}
 }
 
-// TestIsController: a controller is known by all of its accounts, or else by its name.
+// TestIsController checks that a controller is identified by all of its accounts, or else by
+// its name.
 func TestIsController(t *testing.T) {
 	t.Parallel()
 	w := ownersOf(t, `{}`, `{}`)
@@ -193,7 +194,7 @@ func TestIsController(t *testing.T) {
 	}
 }
 
-// TestOverlapExceeds compares what two writers have of a declaration.
+// TestOverlapExceeds compares the overlaps of two writers with a declaration.
 func TestOverlapExceeds(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -232,7 +233,7 @@ func TestOverlapExceeds(t *testing.T) {
 	}
 }
 
-// TestOverlapCount counts declared fields that one writer has.
+// TestOverlapCount counts the declared fields that one writer owns.
 func TestOverlapCount(t *testing.T) {
 	t.Parallel()
 	const declared = `{"port":1,"cpu":1,"labels":{"a":"1","b":"2"},"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"args":["x"],"groups":"x"}`
@@ -254,7 +255,7 @@ func TestOverlapCount(t *testing.T) {
 		{[]string{`env/{"name":"C"}`}, overlap{}},
 		{[]string{"env"}, overlap{differ: 1}},
 		{[]string{`verbs/{"name":"A"}`}, overlap{}},
-		{[]string{`groups/{"name":"A"}`}, overlap{agree: 1}}, // A text where a list belongs is one value.
+		{[]string{`groups/{"name":"A"}`}, overlap{agree: 1}}, // A text in the place of a list is one value.
 	} {
 		fields := set(tc.paths...)
 		var got overlap
@@ -265,7 +266,7 @@ func TestOverlapCount(t *testing.T) {
 	}
 }
 
-// TestEditorsInOrder: the writers since the last apply, in the order of the record.
+// TestEditorsInOrder returns the writers since the last apply, in the order of the record.
 func TestEditorsInOrder(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "ci", Applies: true, At: created.Add(time.Minute), Fields: set("cpu")}

@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// texts writes values as one line; an absent one is a dash.
+// texts formats values as one line; an absent one is a dash.
 func texts(values ...model.Value) string {
 	var parts []string
 	for _, v := range values {
@@ -80,7 +80,8 @@ func TestPairElements(t *testing.T) {
 	}
 }
 
-// TestTripleAny returns the element of whichever side has it, declared first.
+// TestTripleAny returns the element of the first side that has it: declared, then recorded,
+// then live.
 func TestTripleAny(t *testing.T) {
 	t.Parallel()
 	d, r, l := model.StringOf("declared"), model.StringOf("recorded"), model.StringOf("live")
@@ -99,7 +100,7 @@ func TestTripleAny(t *testing.T) {
 	}
 }
 
-// pairs writes pairings as "d-l@at".
+// pairs formats pairings as "d-l@at".
 func pairs(of []pairing) string {
 	var parts []string
 	for _, p := range of {
@@ -108,7 +109,7 @@ func pairs(of []pairing) string {
 	return strings.Join(parts, " ")
 }
 
-// TestPairSequence pairs the elements of two lists by what they hold.
+// TestPairSequence pairs the elements of two lists by content.
 func TestPairSequence(t *testing.T) {
 	t.Parallel()
 	plain := &model.Schema{List: model.Sequence, Each: &model.Schema{}}
@@ -155,8 +156,8 @@ func TestPairSequence(t *testing.T) {
 	}
 }
 
-// TestSequencesAreWhole: each element of either list is in exactly one pairing, and
-// equal lists pair each element with its equal.
+// TestSequencesAreWhole checks that each element of either list is in exactly one pairing, and
+// that equal lists pair each element with its equal.
 func TestSequencesAreWhole(t *testing.T) {
 	t.Parallel()
 	plain := &model.Schema{List: model.Sequence, Each: &model.Schema{}}
@@ -205,7 +206,7 @@ func TestSequencesAreWhole(t *testing.T) {
 	})
 }
 
-// TestLongSequence: lists too long to be aligned are paired by position.
+// TestLongSequence checks that lists too long to be aligned are paired by position.
 func TestLongSequence(t *testing.T) {
 	t.Parallel()
 	plain := &model.Schema{List: model.Sequence, Each: &model.Schema{}}
@@ -234,7 +235,7 @@ func TestLongSequence(t *testing.T) {
 	}
 }
 
-// TestPathText writes a path as people do.
+// TestPathText formats a path.
 func TestPathText(t *testing.T) {
 	t.Parallel()
 	udp, tcp := value(t, `{"port":53,"protocol":"UDP"}`), model.StringOf("TCP")
@@ -279,8 +280,7 @@ func TestPathText(t *testing.T) {
 	}
 }
 
-// TestStepKinds: each segment leads by the kind of step that the lists of owners
-// use.
+// TestStepKinds checks the steps of each segment against the kinds of steps in lists of owners.
 func TestStepKinds(t *testing.T) {
 	t.Parallel()
 	element := value(t, `{"name":"a"}`)
@@ -300,8 +300,8 @@ func TestStepKinds(t *testing.T) {
 	}
 }
 
-// TestLivePositions: a path has the positions of the live lists in its live form,
-// and the name of an element that live lacks.
+// TestLivePositions checks that a path in its live form has the positions of the live lists,
+// and the name of an element that is not live.
 func TestLivePositions(t *testing.T) {
 	t.Parallel()
 	named := &model.Schema{List: model.Sequence, Keys: []string{"slot"}, Each: &model.Schema{}}

@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// world draws a subject: a declared, a recorded and a live tree, writers with any fields
-// and times, a log, and evidence or none.
+// world draws a subject: a declared, a recorded and a live tree, writers with any fields and
+// times, a log, and evidence or none.
 func world(t *rapid.T) *model.Subject {
 	paths := []string{"cpu", "port", "mode", "labels/a", "probe/path", "args", "verbs", "policy", "free"}
 	s := subject(tree().Draw(t, "declared"), &model.Resource{Value: tree().Draw(t, "live"), Created: created, OwnersFrom: "managedFields"})
@@ -36,7 +36,7 @@ func world(t *rapid.T) *model.Subject {
 	return s
 }
 
-// verdicts writes outcomes without their actors.
+// verdicts formats outcomes without their actors.
 func verdicts(outcomes []model.Outcome) string {
 	var lines []string
 	for _, o := range outcomes {
@@ -52,13 +52,13 @@ func verdicts(outcomes []model.Outcome) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestOrderOfOwners: the order in which a record lists writers of other names and times
-// that declare nothing decides nothing.
+// TestOrderOfOwners checks that the order of writers with different names and times that
+// declare nothing has no effect.
 func TestOrderOfOwners(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := world(t)
-		// The declarer is the one that left the record; of others that agree as much, the
+		// The declarer is the writer that left the record; of others that agree as much, the
 		// first one counts.
 		s.Live.Owners = append(s.Live.Owners, model.Owner{Name: "kubectl", Records: true, At: hour(1), Fields: set("cpu")})
 		want := verdicts(Compare(s, Options{}))
@@ -69,8 +69,9 @@ func TestOrderOfOwners(t *testing.T) {
 	})
 }
 
-// TestOrderOfTraces: the log names actors, and decides no verdict without exemptions.
-func TestOrderOfTraces(t *testing.T) {
+// TestOrderOfAuditEvents checks that the order of audit events only affects actors, not
+// verdicts, without exemptions.
+func TestOrderOfAuditEvents(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := world(t)
@@ -86,7 +87,7 @@ func TestOrderOfTraces(t *testing.T) {
 	})
 }
 
-// TestOrderOfClaims: which fields are drift does not depend on the order of claims.
+// TestOrderOfClaims checks that the order of claims has no effect on the fields that are drift.
 func TestOrderOfClaims(t *testing.T) {
 	t.Parallel()
 	paths := func(outcomes []model.Outcome) string {
@@ -120,8 +121,8 @@ func TestOrderOfClaims(t *testing.T) {
 	})
 }
 
-// TestEveryFieldOnce: no field is reported under two verdicts, and each declared scalar
-// that differs is reported.
+// TestEveryFieldOnce checks that no field is reported with two verdicts, and that each declared
+// scalar that differs is reported.
 func TestEveryFieldOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -146,7 +147,8 @@ func TestEveryFieldOnce(t *testing.T) {
 	})
 }
 
-// TestSecretsStaySecret: a secret on any side leaves as a digest that is marked secret.
+// TestSecretsStaySecret checks that a secret on any side is reported as a digest that is marked
+// secret.
 func TestSecretsStaySecret(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -183,8 +185,8 @@ func TestSecretsStaySecret(t *testing.T) {
 	})
 }
 
-// TestSelfIsInSyncOfAnyWriter: whoever wrote it, and whatever the log says, a value as
-// it is declared and recorded is in sync.
+// TestSelfIsInSyncOfAnyWriter checks that a value that is as declared and recorded is in sync,
+// for any writers and log.
 func TestSelfIsInSyncOfAnyWriter(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -196,8 +198,8 @@ func TestSelfIsInSyncOfAnyWriter(t *testing.T) {
 	})
 }
 
-// TestForgedOwners: no entry in the record of owners, whatever its name, fields and
-// times, hides a declared scalar that differs.
+// TestForgedOwners checks that no entry in the record of owners hides a declared scalar that
+// differs, for any name, fields and times.
 func TestForgedOwners(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -220,7 +222,7 @@ func TestForgedOwners(t *testing.T) {
 	})
 }
 
-// literal returns a tree of JSON that is known to be right.
+// literal parses a tree from valid JSON.
 func literal(text string) model.Value {
 	var v model.Value
 	if err := v.UnmarshalJSON([]byte(text)); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestCanonicalRecord puts a record into the source's words: where it holds what is
-// written, it holds what the source makes of that.
+// TestCanonicalRecord converts a record to the form of the source: written values become the
+// values that the source stores for them.
 func TestCanonicalRecord(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct{ recorded, written, canonical, want string }{
@@ -33,9 +33,9 @@ func TestCanonicalRecord(t *testing.T) {
 	}
 }
 
-// TestRecordInTheSourcesWords compares with a record that has what is written,
-// where the source stores something else.
-func TestRecordInTheSourcesWords(t *testing.T) {
+// TestRecordInTheSourcesForm compares with a record that has the written value if the source
+// stores another one.
+func TestRecordInTheSourcesForm(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct{ recorded, live, want string }{
 		"applied as declared":    {`{"mode":"short"}`, `{"mode":"long form"}`, ""},
@@ -50,8 +50,8 @@ func TestRecordInTheSourcesWords(t *testing.T) {
 	}
 }
 
-// TestReportWithoutRecord decides on a declared field that is live otherwise
-// where only the record of writers tells what was applied.
+// TestReportWithoutRecord checks the verdict on a declared field with another live value if
+// only the record of writers shows what was applied.
 func TestReportWithoutRecord(t *testing.T) {
 	t.Parallel()
 	const unrecorded = ": nothing records what was last applied"
@@ -65,7 +65,7 @@ func TestReportWithoutRecord(t *testing.T) {
 		live   string
 		want   string
 	}{
-		"nobody applied it":                       {nil, `{"cpu":1,"port":1}`, "changed? port" + unrecorded},
+		"no applier":                              {nil, `{"cpu":1,"port":1}`, "changed? port" + unrecorded},
 		"its maker keeps no record":               {[]model.Owner{maker("cpu", "port")}, `{"cpu":1,"port":1}`, "changed? port maker" + unrecorded},
 		"its maker keeps no record, a hand wrote": {[]model.Owner{maker("cpu"), hand}, `{"cpu":1,"port":1}`, "changed? port hand"},
 		"a hand wrote what was applied":           {[]model.Owner{apply, hand}, `{"cpu":1,"port":1}`, "changed? port hand"},
@@ -92,8 +92,8 @@ func TestReportWithoutRecord(t *testing.T) {
 	}
 }
 
-// TestWrittenWithoutRecord decides by history on a field, declared as 2 and live as
-// 1, whose writer keeps no record of what he applied. It was written at hour 10.
+// TestWrittenWithoutRecord checks the verdict by history on a field, declared as 2 and live as
+// 1, whose writer leaves no record of applied values. It was written at hour 10.
 func TestWrittenWithoutRecord(t *testing.T) {
 	t.Parallel()
 	replaced := func(superseded float64) model.Past {
@@ -111,9 +111,9 @@ func TestWrittenWithoutRecord(t *testing.T) {
 		"only the declared side moved, and it was never declared": {model.Evidence{Past: model.Past{Gap: "cut"},
 			Live: observations(t, `10 {"port":1}`), Declared: observations(t, `10 {"port":3}`)}, false, "changed"},
 		"a hand wrote an older version": {model.Evidence{Past: replaced(11)}, true, "changed"},
-		"what a hand wrote was committed, and git moved on": {model.Evidence{Past: replaced(14),
+		"a manual value was committed, and replaced by a later commit": {model.Evidence{Past: replaced(14),
 			Live: observations(t, `10.5 {"port":1}`), Declared: observations(t, `12 {"port":1}`, `9 {"port":3}`)}, true, "pending"},
-		"what a hand wrote was committed and reverted, then written again": {model.Evidence{Past: replaced(8),
+		"a manual value was committed and reverted, then written again": {model.Evidence{Past: replaced(8),
 			Live: observations(t, `10.5 {"port":1}`, `9 {"port":2}`), Declared: observations(t, `9 {"port":2}`, `7 {"port":1}`)}, true, "changed"},
 		"a hand wrote an older version before driftd saw the newer one live": {model.Evidence{Past: replaced(9.5),
 			Live: observations(t, `10.5 {"port":1}`, `8 {"port":3}`), Declared: observations(t, `9.6 {"port":2}`, `8 {"port":1}`)}, true, "changed"},
@@ -131,7 +131,7 @@ func TestWrittenWithoutRecord(t *testing.T) {
 	}
 }
 
-// TestSecretChange marks a change as secret whichever side holds the secret.
+// TestSecretChange marks a change as secret if either side has the secret.
 func TestSecretChange(t *testing.T) {
 	t.Parallel()
 	plain, secret := value(t, `{"mode":"x"}`), model.MapOf(model.Field{Name: "mode", Value: model.DigestOf("feed")})
@@ -152,8 +152,8 @@ func TestSecretChange(t *testing.T) {
 	}
 }
 
-// TestMasked reports a field that the source never shows where its log names
-// somebody other than the maker.
+// TestMasked reports a field that the source masks if its log has an edit by an actor other
+// than the creator.
 func TestMasked(t *testing.T) {
 	t.Parallel()
 	trace := func(deed model.Action, who string, fields ...string) model.AuditEvent {
@@ -165,15 +165,15 @@ func TestMasked(t *testing.T) {
 		traces   []model.AuditEvent
 		want     string
 	}{
-		"set by another":                  {`{"password":"x"}`, []model.AuditEvent{maker, alice}, "changed password alice"},
-		"set by its maker":                {`{"password":"x"}`, []model.AuditEvent{maker, trace(model.Edited, "maker", "password")}, ""},
-		"set, and its maker is not known": {`{"password":"x"}`, []model.AuditEvent{alice}, "changed password alice"},
-		"made again by who set it":        {`{"password":"x"}`, []model.AuditEvent{maker, alice, trace(model.Created, "alice")}, ""},
-		"edited, and not made, by alice":  {`{"password":"x"}`, []model.AuditEvent{maker, alice, trace(model.Edited, "alice")}, "changed password alice"},
-		"another field":                   {`{"password":"x"}`, []model.AuditEvent{maker, trace(model.Edited, "alice", "mode")}, ""},
-		"made with the field":             {`{"password":"x"}`, []model.AuditEvent{maker, trace(model.Created, "alice", "password")}, ""},
-		"not declared":                    {`{}`, []model.AuditEvent{maker, alice}, ""},
-		"nothing is logged":               {`{"password":"x"}`, nil, ""},
+		"set by another":                   {`{"password":"x"}`, []model.AuditEvent{maker, alice}, "changed password alice"},
+		"set by its maker":                 {`{"password":"x"}`, []model.AuditEvent{maker, trace(model.Edited, "maker", "password")}, ""},
+		"set, and its maker is not known":  {`{"password":"x"}`, []model.AuditEvent{alice}, "changed password alice"},
+		"made again by the one who set it": {`{"password":"x"}`, []model.AuditEvent{maker, alice, trace(model.Created, "alice")}, ""},
+		"edited, and not made, by alice":   {`{"password":"x"}`, []model.AuditEvent{maker, alice, trace(model.Edited, "alice")}, "changed password alice"},
+		"another field":                    {`{"password":"x"}`, []model.AuditEvent{maker, trace(model.Edited, "alice", "mode")}, ""},
+		"made with the field":              {`{"password":"x"}`, []model.AuditEvent{maker, trace(model.Created, "alice", "password")}, ""},
+		"not declared":                     {`{}`, []model.AuditEvent{maker, alice}, ""},
+		"nothing is logged":                {`{"password":"x"}`, nil, ""},
 	} {
 		s := subject(value(t, tc.declared), &model.Resource{Value: value(t, `{}`)})
 		s.Kind.Schema.Fields["password"] = &model.Schema{Masked: true}
@@ -184,23 +184,24 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// TestDeclarerOfWhatWaits names who declared what waits, after the declaration's log.
-func TestDeclarerOfWhatWaits(t *testing.T) {
+// TestDeclarerOfPending names the declarer of a pending field according to the declaration's
+// log.
+func TestDeclarerOfPending(t *testing.T) {
 	t.Parallel()
 	trace := func(deed model.Action, who string, fields ...string) model.AuditEvent {
 		return model.AuditEvent{Action: deed, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Likely}}
 	}
-	const none = "unknown: declared, not applied yet; who declared it is told where that lies in git, as it was committed"
+	const none = "unknown: declared, not applied yet; the author is known only if the declaration is in git, as committed"
 	for reason, tc := range map[string]struct {
 		traces []model.AuditEvent
 		want   string
 	}{
-		"the last one":               {[]model.AuditEvent{trace(model.Edited, "ann"), trace(model.Edited, "bob")}, "bob: "},
-		"who deleted it":             {[]model.AuditEvent{trace(model.Edited, "ann"), trace(model.Deleted, "bob")}, "ann: "},
-		"who wrote the field":        {[]model.AuditEvent{trace(model.Edited, "ann", "port"), trace(model.Edited, "bob", "cpu")}, "ann: "},
-		"who wrote an element of it": {[]model.AuditEvent{trace(model.Edited, "ann", "port[0]"), trace(model.Edited, "bob", "ports")}, "ann: "},
-		"nobody":                     {nil, none},
-		"somebody unknown":           {[]model.AuditEvent{{Actor: model.UnknownActor("squashed")}}, none},
+		"the last one":                   {[]model.AuditEvent{trace(model.Edited, "ann"), trace(model.Edited, "bob")}, "bob: "},
+		"the deleter":                    {[]model.AuditEvent{trace(model.Edited, "ann"), trace(model.Deleted, "bob")}, "ann: "},
+		"the writer of the field":        {[]model.AuditEvent{trace(model.Edited, "ann", "port"), trace(model.Edited, "bob", "cpu")}, "ann: "},
+		"the writer of an element of it": {[]model.AuditEvent{trace(model.Edited, "ann", "port[0]"), trace(model.Edited, "bob", "ports")}, "ann: "},
+		"none":                           {nil, none},
+		"an unknown actor":               {[]model.AuditEvent{{Actor: model.UnknownActor("squashed")}}, none},
 	} {
 		a := claimAuthorOrUnapplied(&model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: tc.traces}}, "port")
 		if got := a.Name + ": " + a.Reason; got != tc.want {
@@ -209,7 +210,7 @@ func TestDeclarerOfWhatWaits(t *testing.T) {
 	}
 }
 
-// TestTouches reports whether an entry on many resources is about a change of one.
+// TestTouches reports whether an audit event on many resources is about a change of one.
 func TestTouches(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct {
@@ -236,7 +237,7 @@ func TestTouches(t *testing.T) {
 	}
 }
 
-// TestDeclarerOfWriters finds the writer that applies the declaration.
+// TestDeclarerOfWriters returns the writer that applies the declaration.
 func TestDeclarerOfWriters(t *testing.T) {
 	t.Parallel()
 	owner := func(name string, at time.Duration, paths ...string) model.Owner {
@@ -252,18 +253,18 @@ func TestDeclarerOfWriters(t *testing.T) {
 		owners []model.Owner
 		want   string
 	}{
-		"nobody":                                    {nil, ""},
+		"none":                                      {nil, ""},
 		"most fields as declared":                   {[]model.Owner{owner("one", 1, "cpu"), owner("two", 1, "mode", "port")}, "two"},
 		"most fields as declared, listed first":     {[]model.Owner{owner("two", 1, "mode", "port"), owner("one", 1, "cpu")}, "two"},
 		"as many as declared, and fewer otherwise":  {[]model.Owner{owner("one", 1, "cpu", "args"), owner("two", 1, "mode")}, "two"},
 		"as many of either: the first":              {[]model.Owner{owner("one", 1, "cpu"), owner("two", 1, "mode")}, "one"},
-		"somebody who owns nothing as declared":     {[]model.Owner{owner("one", 1, "args")}, ""},
+		"an owner of nothing as declared":           {[]model.Owner{owner("one", 1, "args")}, ""},
 		"an applier of which all was changed":       {[]model.Owner{change(owner("one", 1, "args"), applies)}, "one"},
 		"a deliverer of which all was changed":      {[]model.Owner{change(owner("one", 1, "args"), delivers)}, "one"},
 		"an applier of other fields":                {[]model.Owner{change(owner("one", 1, "noise"), applies)}, ""},
-		"who made it":                               {[]model.Owner{owner("one", 0, "noise")}, "one"},
-		"who made it, and an applier of more":       {[]model.Owner{owner("one", 0, "noise"), change(owner("two", 1, "args"), applies)}, "two"},
-		"an applier of more, and who made it":       {[]model.Owner{change(owner("two", 1, "args"), applies), owner("one", 0, "noise")}, "two"},
+		"the creator":                               {[]model.Owner{owner("one", 0, "noise")}, "one"},
+		"the creator, and an applier of more":       {[]model.Owner{owner("one", 0, "noise"), change(owner("two", 1, "args"), applies)}, "two"},
+		"an applier of more, and the creator":       {[]model.Owner{change(owner("two", 1, "args"), applies), owner("one", 0, "noise")}, "two"},
 		"a tool for editing":                        {[]model.Owner{change(owner("one", 1, "cpu", "mode"), edits)}, ""},
 		"through a subresource":                     {[]model.Owner{change(owner("one", 1, "cpu"), through)}, ""},
 		"the record goes first":                     {[]model.Owner{owner("one", 1, "cpu", "mode"), change(owner("two", 1), records)}, "two"},
@@ -278,7 +279,7 @@ func TestDeclarerOfWriters(t *testing.T) {
 		declared := value(t, `{"cpu":1,"mode":"x","port":1,"args":["a"],"ip":"1","verbs":["a","b","c"],"env":[{"name":"A","value":"1"}]}`)
 		live := value(t, `{"cpu":1,"mode":"x","port":1,"args":["b"],"ip":"2","verbs":["a","b","c"],"env":[{"name":"A","value":"1"}]}`)
 		w := writers{live: &model.Resource{Value: live, Created: created, Owners: tc.owners}, schema: testSchema(), declared: declared}
-		for range 2 { // the second call returns what the first one found
+		for range 2 { // the second call returns the same
 			got := ""
 			if o := w.applier(); o != nil {
 				got = o.Name
@@ -290,7 +291,7 @@ func TestDeclarerOfWriters(t *testing.T) {
 	}
 }
 
-// TestOwnersOfANode finds the owners that are closest to a node.
+// TestOwnersOfANode returns the owners that are closest to a node.
 func TestOwnersOfANode(t *testing.T) {
 	t.Parallel()
 	schema := testSchema()
@@ -319,7 +320,7 @@ func TestOwnersOfANode(t *testing.T) {
 		"a list without names is owned as one": {path{fieldSegment("args"), indexSegment(0, 0)}, map[string][]string{"one": {"args"}}, "one"},
 		"a list with names is not":             {env, map[string][]string{"one": {"env"}}, ""},
 		"an atomic map in an element":          {append(env[:2:2], fieldSegment("value"), fieldSegment("x")), map[string][]string{"one": {`env/{"name":"A"}/value`}}, "one"},
-		"nobody":                               {field("cpu"), nil, ""},
+		"none":                                 {field("cpu"), nil, ""},
 	} {
 		live := &model.Resource{}
 		for _, name := range []string{"one", "two"} {

@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestAgreement counts the scalars inside two values that are equal, and the others.
+// TestAgreement counts the equal scalars inside two values, and the others.
 func TestAgreement(t *testing.T) {
 	t.Parallel()
 	auto := model.StringOf("auto")
@@ -98,8 +98,8 @@ func TestSamePlace(t *testing.T) {
 	}
 }
 
-// TestRecordedFor finds the record of an element: by position in an ordered list,
-// else by what it holds.
+// TestRecordedFor finds the recorded element: by position in an ordered list, otherwise by
+// content.
 func TestRecordedFor(t *testing.T) {
 	t.Parallel()
 	bag := &model.Schema{List: model.Bag, Keys: []string{"name"}}
@@ -127,8 +127,8 @@ func TestRecordedFor(t *testing.T) {
 	}
 }
 
-// TestReplacedElements reports every element that came or went in a list that is
-// replaced as one, each at a position of its own.
+// TestReplacedElements reports every added and removed element of an atomic list, each at a
+// position of its own.
 func TestReplacedElements(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -163,8 +163,8 @@ func TestReplacedElements(t *testing.T) {
 	}
 }
 
-// TestInsideSystemValues: what the system fills in inside a list that is replaced as
-// one is not reported beside what differs there.
+// TestInsideSystemValues checks that values that the system fills in inside an atomic list are
+// not reported with the differing ones.
 func TestInsideSystemValues(t *testing.T) {
 	t.Parallel()
 	each := &model.Schema{Fields: map[string]*model.Schema{"ip": {Generated: true}, "from": {}}}
@@ -189,8 +189,8 @@ func TestInsideSystemValues(t *testing.T) {
 	}
 }
 
-// TestInsideRecord: of a list that is replaced as one, only fields in which declared
-// and live differ are reported, whatever the record says of the others.
+// TestInsideRecord checks that inside an atomic list only fields in which declared and live
+// differ are reported, for any record of the others.
 func TestInsideRecord(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ reason, declared, recorded, live, want string }{

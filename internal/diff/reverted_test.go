@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestReverted holds a field that is declared as 3, was declared as 1 until hour
-// 4 and as 2 until hour 9, and is live and recorded as 1, to what driftd saw. A
+// TestReverted tests a field that is declared as 3, was declared as 1 until hour 4 and as 2
+// until hour 9, and is live and recorded as 1, with different results of earlier scans. A
 // writer claims that it was applied at hour 4.
 func TestReverted(t *testing.T) {
 	t.Parallel()
@@ -71,8 +71,8 @@ func TestReverted(t *testing.T) {
 	}
 }
 
-// TestRemovedAndMadeAgain holds a resource that is live and recorded, and was declared
-// until hour 4, to what is known of it.
+// TestRemovedAndMadeAgain tests a resource that is live and recorded, and was declared until
+// hour 4, with different evidence.
 func TestRemovedAndMadeAgain(t *testing.T) {
 	t.Parallel()
 	const again = "bypassed: made again after driftd saw it gone, and declared by no commit since; waits"

@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestRuleWhole holds resources that wait as a whole to what is known of them.
+// TestRuleWhole tests resources that are pending as a whole with different evidence.
 func TestRuleWhole(t *testing.T) {
 	t.Parallel()
 	branch := version(t, `{"port":1}`, "b0b0", "", 0)
@@ -119,8 +119,8 @@ func TestRuleWhole(t *testing.T) {
 	}
 }
 
-// TestMissedByScans holds the search for a version between two scans to what git
-// declared before it and to what driftd read.
+// TestMissedByScans tests the search for a version between two scans with the values that git
+// declared and that driftd read before.
 func TestMissedByScans(t *testing.T) {
 	t.Parallel()
 	v := func(text string, until float64) model.Version { return version(t, text, "c", "d", until) }
@@ -161,8 +161,8 @@ func TestMissedByScans(t *testing.T) {
 	}
 }
 
-// TestReportedOnce compares two claims that agree: the first one speaks, unless the
-// other one's history is worse.
+// TestReportedOnce compares two claims that agree: the first one is reported, unless the other
+// one's history is worse.
 func TestReportedOnce(t *testing.T) {
 	t.Parallel()
 	ahead := &model.Evidence{DeployWindow: time.Hour, Past: model.Past{Versions: []model.Version{version(t, `{"port":1}`, "c1", "c2", 9.9)}}}
@@ -197,8 +197,8 @@ func TestReportedOnce(t *testing.T) {
 	}
 }
 
-// TestIsNew decides whether a resource that is not live waits for its first apply. It
-// is hour 10, and the deploy window is an hour.
+// TestIsNew checks whether a resource that is not live is pending until its first apply. It is
+// hour 10, and the deploy window is an hour.
 func TestIsNew(t *testing.T) {
 	t.Parallel()
 	from := func(at float64) model.Version {

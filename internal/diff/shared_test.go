@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// elementLens shows of the live routes the one that its claim is of.
+// elementLens shows the live route that its claim is about.
 type elementLens struct {
 	*renamedLens
 

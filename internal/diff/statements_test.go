@@ -11,13 +11,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// renamedLens shows live fields under other names; what it halves it cannot turn
-// round.
+// renamedLens shows live fields under other names. Fields in halves have half the live value
+// and cannot be converted back.
 type renamedLens struct {
 	schema *model.Schema
 	live   map[string]string
 	halves string
-	// oneWay cannot be turned round, nor can halves.
+	// oneWay fields cannot be converted back, either.
 	oneWay []string
 }
 
@@ -35,7 +35,7 @@ func (l *renamedLens) View(live model.Value) model.Value {
 	v := model.MapOf()
 	for name, field := range l.live {
 		if field == "flavor" && name != field {
-			field = "flavor_" + name // what follows from it
+			field = "flavor_" + name // derived from it
 		}
 		held, ok := live.Get(field)
 		if !ok {
@@ -57,7 +57,7 @@ func (l *renamedLens) LiveValue(_ model.Value, path string, v model.Value) (mode
 	return v, !slices.Contains(l.oneWay, path)
 }
 
-func TestClaimsInDifferentWords(t *testing.T) {
+func TestClaimsInDifferentForms(t *testing.T) {
 	t.Parallel()
 	tool := newRenamedLens(map[string]string{"memory_mb": "memory", "cpus": "cores", "part": "cores", "title": "name", "addr": "ip", "vids": "trunks", "flavor": "flavor"}, "part")
 	inventory := newRenamedLens(map[string]string{"memory": "memory", "vcpus": "cores", "half": "cores", "name": "name", "ip": "ip", "trunks": "trunks", "ram": "flavor", "cpu": "flavor"}, "half", "ram", "cpu")
@@ -133,7 +133,7 @@ func TestClaimsInDifferentWords(t *testing.T) {
 	}
 }
 
-func TestWhoIsMissed(t *testing.T) {
+func TestMissingActors(t *testing.T) {
 	t.Parallel()
 	trace := func(deed model.Action, name string, minute int) model.AuditEvent {
 		return model.AuditEvent{Action: deed, Actor: model.Actor{Name: name, At: time.Unix(int64(minute)*60, 0), Confidence: model.Exact}}
@@ -168,8 +168,9 @@ func TestWhoIsMissed(t *testing.T) {
 	}
 }
 
-// A guest that runs takes up another memory when it is restarted.
-func TestDisputesOfWhatWaitsForARestart(t *testing.T) {
+// TestDisputeBeforeRestart checks that a running guest gets a new memory size when it is
+// restarted.
+func TestDisputeBeforeRestart(t *testing.T) {
 	t.Parallel()
 	tool := newRenamedLens(map[string]string{"memory_mb": "memory"}, "")
 	inventory := newRenamedLens(map[string]string{"memory": "memory"}, "")
@@ -197,7 +198,7 @@ func TestDisputesOfWhatWaitsForARestart(t *testing.T) {
 	}
 }
 
-func TestWhoDisputes(t *testing.T) {
+func TestDisputeActors(t *testing.T) {
 	t.Parallel()
 	at := func(name string, minute int, fields ...string) model.AuditEvent {
 		return model.AuditEvent{Fields: fields, Actor: model.Actor{Name: name, At: time.Unix(int64(minute)*60, 0), Via: name + "'s log", Confidence: model.Exact}}
@@ -231,7 +232,7 @@ func TestWhoDisputes(t *testing.T) {
 	}
 }
 
-func TestOneDeedManyResources(t *testing.T) {
+func TestOneEventOnManyResources(t *testing.T) {
 	t.Parallel()
 	renamed := model.AuditEvent{Fields: []string{"tags"}, Texts: []string{"web", "www"},
 		Actor: model.Actor{Name: "priya", At: time.Unix(600, 0), Request: "r1", Confidence: model.Exact}}
@@ -274,7 +275,7 @@ func TestMadeAgain(t *testing.T) {
 	}
 }
 
-func TestWhoIsAnswerable(t *testing.T) {
+func TestReportedActors(t *testing.T) {
 	t.Parallel()
 	author := model.AuditEvent{Actor: model.Actor{Name: "carol", At: time.Unix(60, 0), Via: "git", Confidence: model.Likely}}
 	entry := model.AuditEvent{Fields: []string{"memory"}, Actor: model.Actor{Name: "mara", At: time.Unix(60, 0), Via: "NetBox changelog", Confidence: model.Exact}}
@@ -307,9 +308,9 @@ func TestWhoIsAnswerable(t *testing.T) {
 	}
 }
 
-// TestWhoEnteredItIsToldBeside names who says that something should be there in
-// the reason, for it was perhaps removed by somebody else.
-func TestWhoEnteredItIsToldBeside(t *testing.T) {
+// TestEntererIsNamedInReason checks that the person who entered a missing resource in an
+// inventory is named in the reason: another actor may have removed it.
+func TestEntererIsNamedInReason(t *testing.T) {
 	t.Parallel()
 	entry := model.AuditEvent{Action: model.Created, Actor: model.Actor{Name: "mara", At: time.Unix(60, 0), Via: "NetBox changelog", Evidence: "object-change 7", Confidence: model.Exact}}
 	s := model.Subject{Key: model.Key{Source: "pve"}, Claims: []*model.Claim{{Value: value(t, `{"memory":1}`), ClaimMatching: model.ClaimMatching{ByIdentity: true}, ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{entry}}}}}
@@ -368,9 +369,9 @@ func TestOnlyOneKindOfDeclarationHasIt(t *testing.T) {
 	}
 }
 
-// Fields of one name in different words are different fields: their disputes come
-// in the order of the claims, each time.
-func TestDisputesOfOneName(t *testing.T) {
+// TestFieldsOfOneNameInDifferentForms checks that fields of one name in different forms are
+// different fields, and that their disputes have the order of the claims.
+func TestFieldsOfOneNameInDifferentForms(t *testing.T) {
 	t.Parallel()
 	one, other := newRenamedLens(map[string]string{"size": "disk"}, ""), newRenamedLens(map[string]string{"size": "memory"}, "")
 	for range 30 {
@@ -392,10 +393,10 @@ func TestDisputesOfOneName(t *testing.T) {
 	}
 }
 
-// What stands in the place of something that was made again is told of as it is
-// known: who changed a field stays who did, and without a log of who made it the
-// one who removed the other counts.
-func TestWhoMadeItAgain(t *testing.T) {
+// TestActorsOfRecreatedResource checks the actors of a resource that was created again: the
+// last writer of a field is named, and without a log of the creation the actor that deleted the
+// earlier one.
+func TestActorsOfRecreatedResource(t *testing.T) {
 	t.Parallel()
 	trace := func(deed model.Action, name string, fields ...string) model.AuditEvent {
 		return model.AuditEvent{Action: deed, Fields: fields, Actor: model.Actor{Name: name, At: time.Unix(60, 0), Confidence: model.Exact}}
@@ -426,8 +427,8 @@ func TestWhoMadeItAgain(t *testing.T) {
 	}
 }
 
-// A secret in any of the sides of a dispute is never shown.
-func TestDisputedSecret(t *testing.T) {
+// TestSecretStatements checks that a secret on any side of a dispute is not reported.
+func TestSecretStatements(t *testing.T) {
 	t.Parallel()
 	secret := model.NewSealer([]byte("key")).Seal("hunter2")
 	held := func(v model.Value) model.Value { return model.MapOf(model.Field{Name: "memory", Value: v}) }
@@ -448,9 +449,9 @@ func TestDisputedSecret(t *testing.T) {
 	}
 }
 
-// A claim in the live resource's own words is compared with others, too, and one
-// that stands twice in a declaration is named once.
-func TestOwnWords(t *testing.T) {
+// TestStatementInTheLiveForm checks that a claim in the live resource's own form is compared
+// with others, and that a declaration with two equal claims is named once.
+func TestStatementInTheLiveForm(t *testing.T) {
 	t.Parallel()
 	inventory := newRenamedLens(map[string]string{"memory": "memory"}, "")
 	claim := func(name, says string, lens model.Lens) *model.Claim {
@@ -467,8 +468,9 @@ func TestOwnWords(t *testing.T) {
 	}
 }
 
-// A kind whose system keeps no record of deletions says so where one is missing.
-func TestNobodyIsKnownToHaveRemovedIt(t *testing.T) {
+// TestDeletionsAreNotRecorded checks the reason of a missing resource of a kind whose system
+// keeps no record of deletions.
+func TestDeletionsAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	s := model.Subject{Kind: &model.Kind{WriterUnknown: "look into the access log"}, Claims: []*model.Claim{{Value: value(t, `{"a":1}`)}}}
 	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Actor.Reason != "look into the access log" {

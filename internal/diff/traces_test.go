@@ -7,7 +7,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestBelow: one path leads on from another one at a border of steps.
+// TestBelow checks whether one path continues another one at a step.
 func TestBelow(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -31,7 +31,7 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// TestNames: an entry names a field, one above it, or one below it.
+// TestNames checks that an event names a field by its path, one above it, or one below it.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -54,7 +54,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestTouchesBoth: an entry tells of what came or went between two values.
+// TestTouchesBoth checks events on elements that were added or removed between two values.
 func TestTouchesBoth(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -82,8 +82,8 @@ func TestTouchesBoth(t *testing.T) {
 	}
 }
 
-// TestLoggedActorAt: the last entry that names the field goes before the last one that
-// names the resource alone.
+// TestLoggedActorAt checks that the last event that names the field takes precedence over the
+// last one that names the resource only.
 func TestLoggedActorAt(t *testing.T) {
 	t.Parallel()
 	entry := func(deed model.Action, who string, fields ...string) model.AuditEvent {
@@ -110,7 +110,7 @@ func TestLoggedActorAt(t *testing.T) {
 	}
 }
 
-// TestRemover names who deleted a resource.
+// TestRemover names the actor that deleted a resource.
 func TestRemover(t *testing.T) {
 	t.Parallel()
 	entry := func(deed model.Action, who string, at time.Time) model.AuditEvent {
@@ -171,8 +171,8 @@ func TestDescribeActor(t *testing.T) {
 	}
 }
 
-// TestWaitingForRestart joins what differs in what is held with what differs in what
-// is in effect.
+// TestWaitingForRestart joins the differences of the stored value and those of the value in
+// effect.
 func TestWaitingForRestart(t *testing.T) {
 	t.Parallel()
 	differs := func(verdict model.Verdict, path, declared, recorded, live string) difference {
@@ -227,8 +227,8 @@ func TestWaitingForRestart(t *testing.T) {
 	}
 }
 
-// TestHashes: commits are named by the beginning of their hash, or else by when
-// driftd saw what they changed.
+// TestHashes checks that commits are named by the beginning of their hash, or else by the time
+// when driftd saw their change.
 func TestHashes(t *testing.T) {
 	t.Parallel()
 	seen := model.Commit{Seen: created}
@@ -251,8 +251,8 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// TestFieldAt returns what an earlier value has of a field: a value has every field,
-// perhaps an absent one; no value has none.
+// TestFieldAt returns the field of an earlier value: a value has every field, perhaps an absent
+// one; no value has none.
 func TestFieldAt(t *testing.T) {
 	t.Parallel()
 	at := path{fieldSegment("probe"), fieldSegment("path")}

@@ -51,8 +51,8 @@ func TestUnreadFields(t *testing.T) {
 	}
 }
 
-// TestUnreadFieldsSayAllReasons has two fields that are unread for different reasons.
-func TestUnreadFieldsSayAllReasons(t *testing.T) {
+// TestUnreadFieldsHaveAllReasons has two fields that are unread for different reasons.
+func TestUnreadFieldsHaveAllReasons(t *testing.T) {
 	t.Parallel()
 	s := subject(value(t, `{"a":1,"b":2,"c":3}`), &model.Resource{Value: value(t, `{}`),
 		UnreadFields: []model.UnreadField{{Name: "a", Reason: "one"}, {Name: "b", Reason: "two"}, {Name: "c", Reason: "one"}}})
@@ -62,9 +62,9 @@ func TestUnreadFieldsSayAllReasons(t *testing.T) {
 	}
 }
 
-// TestUnreadResourceThatNobodyDeclares is unchecked, where a declaration of it is
-// expected.
-func TestUnreadResourceThatNobodyDeclares(t *testing.T) {
+// TestUnreadResourceWithoutDeclaration checks that an unread resource without a claim is
+// unchecked if a declaration is expected to declare it.
+func TestUnreadResourceWithoutDeclaration(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason  string
@@ -89,8 +89,8 @@ func TestUnreadResourceThatNobodyDeclares(t *testing.T) {
 	}
 }
 
-// TestFieldsRecordedElsewhere names nobody for a field that is no part of the object
-// whose log names no field.
+// TestFieldsRecordedElsewhere checks that the actor is unknown for a field that is recorded
+// outside of the object whose log names no field.
 func TestFieldsRecordedElsewhere(t *testing.T) {
 	t.Parallel()
 	trace := func(who string, fields ...string) model.AuditEvent {

@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestFields lists what changed between two readings of one resource.
+// TestFields lists the changes between two values of one resource.
 func TestFields(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -61,7 +61,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestFieldsOfSecrets: a field is secret if the value on either side is.
+// TestFieldsOfSecrets checks that a field is secret if the value on either side is.
 func TestFieldsOfSecrets(t *testing.T) {
 	t.Parallel()
 	secret := model.DigestOf("0123456789abcdef")

@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestWithin: live has all that is declared, and perhaps more, in lists of the same
-// length.
+// TestWithin checks whether live has all that is declared, and perhaps more, in lists of the
+// same length.
 func TestWithin(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -86,8 +86,8 @@ func TestDifferingMaps(t *testing.T) {
 	}
 }
 
-// TestStructures: what a difference of two maps, or of a map and nothing, looks like
-// in a claim that says all and in one that says a part.
+// TestStructures checks the differences of two maps, or of a map and an absent value, in
+// complete and in partial claims.
 func TestStructures(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -115,8 +115,7 @@ func TestStructures(t *testing.T) {
 	}
 }
 
-// TestInside finds the fields that differ in lists that are replaced as one, and names
-// each one once.
+// TestInside finds the fields that differ in atomic lists, and names each once.
 func TestInside(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ reason, declared, live, want string }{
@@ -142,8 +141,8 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// TestUnknownLists compares lists of which no schema is known: fields that live has
-// beside the declared ones may be defaults.
+// TestUnknownLists compares lists without a known schema: live fields that are not declared may
+// be defaults.
 func TestUnknownLists(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ reason, declared, live, want string }{
@@ -166,7 +165,7 @@ func TestUnknownLists(t *testing.T) {
 	}
 }
 
-// TestFieldCursor: takeField goes through sorted fields by the least name.
+// TestFieldCursor checks that takeField returns sorted fields by the least name.
 func TestFieldCursor(t *testing.T) {
 	t.Parallel()
 	a, b := value(t, `{"a":1,"c":3}`).Fields(), value(t, `{"b":2,"c":4}`).Fields()
@@ -187,8 +186,8 @@ func TestFieldCursor(t *testing.T) {
 	}
 }
 
-// TestForeignFields: a field with the prefix of a controller is foreign in a map that
-// names such prefixes, and nowhere else.
+// TestForeignFields checks that a field with the prefix of a controller is foreign in a map
+// with such prefixes only.
 func TestForeignFields(t *testing.T) {
 	t.Parallel()
 	schema := &model.Schema{Foreign: []string{"tool/", "other."}}

@@ -342,5 +342,5 @@ func creator(s *model.Subject) model.Actor {
 
 // notAppliedActor returns the unknown actor of a value that was not applied yet.
 func notAppliedActor() model.Actor {
-	return model.UnknownActor("declared, not applied yet; who declared it is told where that lies in git, as it was committed")
+	return model.UnknownActor("declared, not applied yet; the author is known only if the declaration is in git, as committed")
 }

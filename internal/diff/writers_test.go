@@ -9,9 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestAuditedActors has a log beside the record of owners: it names the user of
-// a field's owner, and where nobody owns a field that went, who edited since the
-// last apply.
+// TestAuditedActors has a log in addition to the record of owners: it has the user of a field's
+// owner, and for a removed field without an owner the editors since the last apply.
 func TestAuditedActors(t *testing.T) {
 	t.Parallel()
 	hand := model.Owner{Name: "edit", Edits: true, At: later, Fields: set("port")}
@@ -84,9 +83,9 @@ func TestAuditedActors(t *testing.T) {
 	}
 }
 
-// TestMaker has somebody make an object anew without a field that is declared, and
-// perhaps somebody else edit it since.
-func TestMaker(t *testing.T) {
+// TestCreatorRemovedField has an object that was created again without a declared field, and
+// perhaps edited by another person since.
+func TestCreatorRemovedField(t *testing.T) {
 	t.Parallel()
 	maker := model.Owner{Name: "create", At: created, Fields: set("cpu"), User: "alice", Evidence: "audit 1, create"}
 	hand := model.Owner{Name: "edit", Edits: true, At: later, Fields: set("mode"), User: "bob", Evidence: "audit 2, edit"}
@@ -111,8 +110,8 @@ func TestMaker(t *testing.T) {
 	}
 }
 
-// TestSeveralUsedTheTool has two people use the one tool that wrote beside a field
-// that went: neither is named as who removed it.
+// TestSeveralUsedTheTool has two users of the only tool that wrote other fields than a removed
+// one: neither is named as the actor that removed it.
 func TestSeveralUsedTheTool(t *testing.T) {
 	t.Parallel()
 	hand := model.Owner{Name: "patch", At: later, Fields: set("probe"), User: "alice", Evidence: "audit 2, patch", Before: []string{"bob"}}
@@ -126,8 +125,8 @@ func TestSeveralUsedTheTool(t *testing.T) {
 	}
 }
 
-// TestHandBeside has one hand that wrote beside a field that went.
-func TestHandBeside(t *testing.T) {
+// TestOneManualWriter has one manual writer of other fields than a removed one.
+func TestOneManualWriter(t *testing.T) {
 	t.Parallel()
 	hand := model.Owner{Name: "edit", Edits: true, At: later, Fields: set("probe"), User: "alice", Evidence: "audit 1, edit"}
 	live := &model.Resource{Value: value(t, `{"probe":{"path":"/x"}}`), Created: created.Add(-time.Hour), Generation: 3, OwnersFrom: "managedFields",
@@ -143,9 +142,9 @@ func TestHandBeside(t *testing.T) {
 	}
 }
 
-// TestDisputeAndAHand has two declarations that differ, and somebody who made the
-// field a third value: who came last is named.
-func TestDisputeAndAHand(t *testing.T) {
+// TestDisputeWithManualChange has two declarations that differ, and a third value that was set
+// by hand: the last actor is named.
+func TestDisputeWithManualChange(t *testing.T) {
 	t.Parallel()
 	author := func(after time.Duration) []model.AuditEvent {
 		return []model.AuditEvent{{Actor: model.Actor{Name: "gita", At: created.Add(after), Via: "git", Confidence: model.Likely}}}
@@ -186,7 +185,7 @@ func TestDisputeAndAHand(t *testing.T) {
 	}
 }
 
-func TestWhenIsKnownWithoutWho(t *testing.T) {
+func TestTimeOfUnknownActor(t *testing.T) {
 	t.Parallel()
 	made, updated := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	live := &model.Resource{Value: value(t, `{"size":2}`), Created: made, Updated: updated, WriterUnknown: "no log tells"}
@@ -210,9 +209,9 @@ func TestWhenIsKnownWithoutWho(t *testing.T) {
 	}
 }
 
-// TestMakerWithoutTheField names who made an object without a declared field only
-// where nothing else can have removed it.
-func TestMakerWithoutTheField(t *testing.T) {
+// TestCreatorWithoutTheField names the creator of an object without a declared field only if no
+// other actor can have removed it.
+func TestCreatorWithoutTheField(t *testing.T) {
 	t.Parallel()
 	maker := model.Owner{Name: "create", At: created, Fields: set("cpu"), User: "alice", Evidence: "audit 1"}
 	applied, late := maker, maker
@@ -236,7 +235,7 @@ func TestMakerWithoutTheField(t *testing.T) {
 	}
 }
 
-// TestEditorsSinceApply returns who wrote since the last apply by hand.
+// TestEditorsSinceApply returns the manual writers since the last apply.
 func TestEditorsSinceApply(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
@@ -268,7 +267,7 @@ func TestEditorsSinceApply(t *testing.T) {
 	}
 }
 
-// TestIsManualEdit reports whether a log's entry is an edit by hand since the apply.
+// TestIsManualEdit reports whether an audit event is a manual edit since the apply.
 func TestIsManualEdit(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
@@ -295,7 +294,7 @@ func TestIsManualEdit(t *testing.T) {
 	}
 }
 
-// TestCreator names who made a resource, after a log or the record of writers.
+// TestCreator names the creator of a resource according to a log or the record of writers.
 func TestCreator(t *testing.T) {
 	t.Parallel()
 	owner := func(name string, at time.Time, subresource string) model.Owner {

@@ -131,14 +131,14 @@ func TestClaimsBySource(t *testing.T) {
 		source  string
 		want    map[string]string
 	}{
-		"every governed source":          {[]string{"s", "t"}, "", map[string]string{"s": "live", "t": "live"}},
-		"the source that it names":       {[]string{"s", "t"}, "t", map[string]string{"s": "unclaimed", "t": "live"}},
-		"one governed source":            {[]string{"s"}, "", map[string]string{"s": "live", "t": "unclaimed"}},
-		"a source that is not governed":  {[]string{"s"}, "t", map[string]string{"s": "unclaimed", "t": "unclaimed"}},
-		"no source":                      {nil, "", map[string]string{"s": "unclaimed", "t": "unclaimed"}},
-		"a source that was not read":     {[]string{"u"}, "", map[string]string{"s": "unclaimed", "t": "unclaimed", "u": "refused"}},
-		"named, and that was not read":   {[]string{"s", "u"}, "u", map[string]string{"s": "unclaimed", "t": "unclaimed", "u": "refused"}},
-		"a source of which no one knows": {[]string{"v"}, "", map[string]string{"s": "unclaimed", "t": "unclaimed", "v": "not read"}},
+		"every governed source":         {[]string{"s", "t"}, "", map[string]string{"s": "live", "t": "live"}},
+		"the source that it names":      {[]string{"s", "t"}, "t", map[string]string{"s": "unclaimed", "t": "live"}},
+		"one governed source":           {[]string{"s"}, "", map[string]string{"s": "live", "t": "unclaimed"}},
+		"a source that is not governed": {[]string{"s"}, "t", map[string]string{"s": "unclaimed", "t": "unclaimed"}},
+		"no source":                     {nil, "", map[string]string{"s": "unclaimed", "t": "unclaimed"}},
+		"a source that was not read":    {[]string{"u"}, "", map[string]string{"s": "unclaimed", "t": "unclaimed", "u": "refused"}},
+		"named, and that was not read":  {[]string{"s", "u"}, "u", map[string]string{"s": "unclaimed", "t": "unclaimed", "u": "refused"}},
+		"an unknown source":             {[]string{"v"}, "", map[string]string{"s": "unclaimed", "t": "unclaimed", "v": "not read"}},
 	} {
 		var snapshots []model.Snapshot
 		for _, source := range []string{"t", "s"} {
@@ -165,8 +165,8 @@ func TestClaimsBySource(t *testing.T) {
 	}
 }
 
-// TestCovers has a claim that covers p/a without comparing it: its group of declarations
-// is not silent on p/a, whatever the other group is.
+// TestCovers checks a claim that covers p/a without comparing it: its group of declarations is
+// expected to have p/a no more, and the other group still is.
 func TestCovers(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestDropped has an inventory whose log says which claims were removed.
+// TestDropped checks who removed a claim according to the log of its inventory.
 func TestDropped(t *testing.T) {
 	t.Parallel()
 	id := func(text string) model.Identity {

@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestOnlyDeclaredEvidenceCounts has objects that decide and change others, some
-// of which nobody declared.
+// TestOnlyDeclaredEvidenceCounts checks that delegations and admission refs to objects that no
+// declaration declares do not count.
 func TestOnlyDeclaredEvidenceCounts(t *testing.T) {
 	t.Parallel()
 	ref := func(id string) model.Ref { return model.Ref{Kind: kind, ID: id} }

@@ -8,9 +8,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// What belongs to something is expected of those who speak of that, wherever it
-// lies.
-func TestWhoIsSilentOfParts(t *testing.T) {
+// TestUndeclaredParts checks that a part is expected of the declarations that declare its
+// parent, in any place.
+func TestUndeclaredParts(t *testing.T) {
 	t.Parallel()
 	part := guest("pve/part", "1/a")
 	part.Parent = model.Ref{Kind: machine, ID: "1"}
@@ -27,9 +27,9 @@ func TestWhoIsSilentOfParts(t *testing.T) {
 	}
 }
 
-// An inventory has the machines, and is not expected to have their firewalls:
-// neither those that somebody else declares, nor others.
-func TestAnInventoryIsNotSilentOfParts(t *testing.T) {
+// TestInventoryIsNotExpectedToDeclareParts checks that an inventory of machines is not expected
+// to have their firewalls, declared elsewhere or not.
+func TestInventoryIsNotExpectedToDeclareParts(t *testing.T) {
 	t.Parallel()
 	part := guest("pve/part", "1/a")
 	part.Parent = model.Ref{Kind: machine, ID: "1"}
@@ -40,9 +40,9 @@ func TestAnInventoryIsNotSilentOfParts(t *testing.T) {
 		tool []model.Claim
 		want [][]string
 	}{
-		"somebody else declares it": {[]model.Claim{managed("1"), declared}, nil},
-		"nobody declares it":        {[]model.Claim{managed("1")}, [][]string{{"tool"}}},
-		"there is nobody else":      {nil, nil},
+		"the tool declares it":      {[]model.Claim{managed("1"), declared}, nil},
+		"no claim on it":            {[]model.Claim{managed("1")}, [][]string{{"tool"}}},
+		"no declarations of a tool": {nil, nil},
 	} {
 		for _, s := range Match([]model.Snapshot{snapshot}, estate(tc.tool, []model.Claim{entry("x", "mac=A")}), nil) {
 			want := tc.want
@@ -68,7 +68,7 @@ func estate(tool, inventory []model.Claim) []model.Declaration {
 	return all
 }
 
-func TestWhoIsSilent(t *testing.T) {
+func TestUndeclaredBy(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason          string
@@ -138,9 +138,9 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestSilentIsSorted has several declarations that are expected to declare the
-// same resource, listed in any order.
-func TestSilentIsSorted(t *testing.T) {
+// TestUndeclaredByIsSorted has several declarations that are expected to declare the same
+// resource, listed in any order.
+func TestUndeclaredByIsSorted(t *testing.T) {
 	t.Parallel()
 	declaration := func(name string) model.Declaration {
 		return model.Declaration{Name: name, Governs: []string{"s"}, Scopes: places("p"), Watches: true}
@@ -153,7 +153,8 @@ func TestSilentIsSorted(t *testing.T) {
 	}
 }
 
-// What somebody changed of what the system makes is demanded however old it is.
+// TestAlteredIsDemanded checks that a system's own resource that was altered is expected to be
+// declared, however old it is.
 func TestAlteredIsDemanded(t *testing.T) {
 	t.Parallel()
 	for _, altered := range []bool{false, true} {

@@ -16,7 +16,7 @@ const (
 	container = "pve/container"
 )
 
-// guest is a live guest that is known by what texts say: "mac=A", "name=web".
+// guest returns a live guest with identities such as "mac=A" and "name=web".
 func guest(kind, id string, known ...string) model.Resource {
 	return model.Resource{Key: model.Key{Source: "s", Kind: kind, ID: id}, Name: "live-" + id, Identities: identities(known)}
 }
@@ -29,36 +29,36 @@ func identities(texts []string) []model.Identity {
 	return list
 }
 
-// entry is what an inventory says of a guest that it knows by these.
+// entry returns the claim of an inventory on a guest with these identities.
 func entry(id string, known ...string) model.Claim {
 	return model.Claim{Declaration: "inventory", Address: "vm/" + id, Kind: machine, ClaimMatching: model.ClaimMatching{AltKinds: []string{container}, ByIdentity: true, Identities: identities(known)}, ID: "label " + id,
 		Name: "entry-" + id}
 }
 
-// of puts a claim into a cohort.
+// of returns the claim as a member of a cohort.
 func of(cohort string, c model.Claim) model.Claim {
 	c.Cohort = cohort
 	return c
 }
 
-// managed is a claim of a tool that knows the id.
+// managed returns the claim of a tool that has the ID of the guest.
 func managed(id string, known ...string) model.Claim {
 	return model.Claim{Declaration: "tool", Address: "tool." + id, Kind: machine, ID: id, Value: model.MapOf(), ClaimMatching: model.ClaimMatching{Identities: identities(known)}}
 }
 
-// waiting is a claim on what the next apply makes.
+// waiting returns the claim as one on a resource that the next apply creates.
 func waiting(c model.Claim) model.Claim {
 	c.Pending = "not created yet"
 	return c
 }
 
-// doubtful is a claim that may be known by more than was read.
+// doubtful returns the claim as one whose identities were not read in full.
 func doubtful(c model.Claim) model.Claim {
 	c.Doubt = "interfaces are not known"
 	return c
 }
 
-// found writes which claims ended where.
+// found returns, by address, the resource that each claim resolved to, or why none.
 func found(subjects []model.Subject) map[string]string {
 	all := map[string]string{}
 	for _, s := range subjects {
@@ -80,8 +80,9 @@ func found(subjects []model.Subject) map[string]string {
 	return all
 }
 
-// TestWhatWaitsToBeMade is no guest that is there under its name already.
-func TestWhatWaitsToBeMade(t *testing.T) {
+// TestPendingClaimDoesNotReplace checks that a claim on a resource to be created does not
+// resolve to a live guest of the same name.
+func TestPendingClaimDoesNotReplace(t *testing.T) {
 	t.Parallel()
 	snapshot := model.Snapshot{Source: "s", Coverage: []model.Coverage{{Source: "s", Complete: true}},
 		Resources: []model.Resource{guest(machine, "8", "name=web")}}
@@ -102,11 +103,11 @@ func TestIdentities(t *testing.T) {
 		inventory []model.Claim
 		tool      []model.Claim
 		want      map[string]string
-		// unmanaged reports whether the unclaimed resource is certainly not the one of a claim.
+		// unmanaged reports whether the unclaimed resource is certainly not that of a claim.
 		unmanaged bool
 	}{
 		{
-			reason: "the surest identity that leads anywhere counts",
+			reason: "the most reliable identity that any resource has counts",
 			live:   []model.Resource{guest(machine, "1", "mac=A", "name=web"), guest(machine, "2", "mac=B", "name=db")}, coverage: everything,
 			inventory: []model.Claim{entry("x", "uuid=none", "mac=B", "name=web")},
 			want:      map[string]string{"vm/x": "pve/machine 2"},
@@ -118,13 +119,13 @@ func TestIdentities(t *testing.T) {
 			want:      map[string]string{"vm/x": "pve/container 7"},
 		},
 		{
-			reason: "several MAC addresses of one guest are one answer", coverage: everything,
+			reason: "several MAC addresses of one guest resolve to it", coverage: everything,
 			live:      []model.Resource{guest(machine, "1", "mac=A", "mac=B")},
 			inventory: []model.Claim{entry("x", "mac=A", "mac=B")},
 			want:      map[string]string{"vm/x": "pve/machine 1"},
 		},
 		{
-			reason: "MAC addresses of two guests are no answer", coverage: everything,
+			reason: "MAC addresses of two guests resolve to neither", coverage: everything,
 			live:      []model.Resource{guest(machine, "1", "mac=A", "name=web"), guest(machine, "2", "mac=B")},
 			inventory: []model.Claim{entry("x", "mac=A", "mac=B", "name=web")},
 			want:      map[string]string{"vm/x": "unchecked: ambiguous: 1 (live-1) and 2 (live-2) have the same mac; give it a surer identity"},
@@ -139,7 +140,7 @@ func TestIdentities(t *testing.T) {
 			},
 		},
 		{
-			reason: "what nothing is known of is missing", coverage: everything,
+			reason: "a claim without identities is missing", coverage: everything,
 			live:      []model.Resource{guest(machine, "1", "mac=A")},
 			inventory: []model.Claim{entry("x", "mac=C")},
 			want:      map[string]string{"vm/x": "pve/machine label x missing"},
@@ -151,7 +152,7 @@ func TestIdentities(t *testing.T) {
 			want:      map[string]string{"vm/x": "pve/machine label x unread: no rights"},
 		},
 		{
-			reason: "a guest that could not be read may be the one that is looked for", coverage: everything,
+			reason: "a guest that could not be read may be the claimed one", coverage: everything,
 			unread:    []model.Unread{{Ref: model.Ref{Kind: machine, ID: "9"}, Reason: "its node is down", Identities: identities([]string{"vmid=9", "name=other"})}},
 			inventory: []model.Claim{entry("x", "mac=C", "name=web"), entry("y", "vmid=9"), entry("z", "vmid=8", "mac=D")},
 			want: map[string]string{
@@ -161,7 +162,7 @@ func TestIdentities(t *testing.T) {
 			},
 		},
 		{
-			reason: "of two cohorts the one that has a guest here is meant", coverage: everything,
+			reason: "of two cohorts the one with a live guest counts", coverage: everything,
 			live: []model.Resource{guest(machine, "1", "name=web")},
 			inventory: []model.Claim{of("this cluster is another", entry("x", "name=web")), of("this cluster is another", entry("y", "name=db")),
 				of("that cluster is another", entry("z", "name=app"))},
@@ -174,56 +175,56 @@ func TestIdentities(t *testing.T) {
 			want:      map[string]string{"vm/z": "pve/machine label z unread: no rights"},
 		},
 		{
-			reason: "what may be known by more than was read may be there", coverage: everything,
+			reason: "a claim whose identities were not read in full may be on a live guest", coverage: everything,
 			live:      []model.Resource{guest(machine, "1", "mac=A", "name=web")},
 			inventory: []model.Claim{doubtful(entry("x", "name=db")), doubtful(entry("y", "name=web"))},
 			want:      map[string]string{"vm/x": "pve/machine label x unread: interfaces are not known", "vm/y": "pve/machine 1"},
 		},
 		{
-			reason: "but not where the tool knows its id", coverage: everything,
+			reason: "a claim with an ID and doubtful identities is not on another guest", coverage: everything,
 			unread:    []model.Unread{{Ref: model.Ref{Kind: machine, ID: "9"}, Reason: "its node is down", Identities: identities([]string{"vmid=9"})}},
 			inventory: []model.Claim{doubtful(entry("x", "mac=C"))},
 			tool:      []model.Claim{managed("5", "mac=C")},
 			want:      map[string]string{"vm/x": "pve/machine 5 missing", "tool.5": "pve/machine 5 missing"},
 		},
 		{
-			reason: "what is gone for the tool and for the inventory is one thing", coverage: everything,
+			reason: "the claims of tool and inventory on an absent guest are one subject", coverage: everything,
 			inventory: []model.Claim{entry("x", "vmid=5")},
 			tool:      []model.Claim{managed("5", "vmid=5")},
 			want:      map[string]string{"vm/x": "pve/machine 5 missing", "tool.5": "pve/machine 5 missing"},
 		},
 		{
-			reason: "what was made again has moved", coverage: everything,
+			reason: "a guest that was created again has a new ID", coverage: everything,
 			live: []model.Resource{guest(machine, "8", "slug=ham1")},
 			tool: []model.Claim{managed("4", "slug=ham1")},
 			want: map[string]string{"tool.4": "pve/machine 8 formerly 4"},
 		},
 		{
-			reason: "what has the same name and another MAC address is something else", coverage: everything,
+			reason: "a guest with the same name and another MAC address is another guest", coverage: everything,
 			live: []model.Resource{guest(machine, "8", "vmid=8", "mac=B", "name=web")},
 			tool: []model.Claim{managed("4", "vmid=4", "mac=A", "name=web")},
 			want: map[string]string{"tool.4": "pve/machine 4 missing"}, unmanaged: true,
 		},
 		{
-			reason: "what has the same MAC address was put back under another number", coverage: everything,
+			reason: "a guest with the same MAC address was restored under another number", coverage: everything,
 			live: []model.Resource{guest(machine, "8", "vmid=8", "mac=A", "name=web-restored")},
 			tool: []model.Claim{managed("4", "vmid=4", "mac=A", "name=web")},
 			want: map[string]string{"tool.4": "pve/machine 8 formerly 4"},
 		},
 		{
-			reason: "a new guest with less known identities may be the one that is gone", coverage: everything,
+			reason: "a new guest with fewer identities may be the absent one", coverage: everything,
 			live: []model.Resource{guest(machine, "8", "name=web")},
 			tool: []model.Claim{managed("4", "mac=A", "name=web")},
 			want: map[string]string{"tool.4": "pve/machine 8 formerly 4"},
 		},
 		{
-			reason: "a claim on a live guest leads to no other one", coverage: everything,
+			reason: "a claim on a live guest resolves to no other one", coverage: everything,
 			live: []model.Resource{guest(machine, "7", "name=renamed"), guest(machine, "8", "name=web")},
 			tool: []model.Claim{managed("4", "name=web"), managed("7", "name=web")},
 			want: map[string]string{"tool.4": "pve/machine 8 formerly 4", "tool.7": "pve/machine 7"},
 		},
 		{
-			reason: "a claim on a guest that the next apply creates leads to no live one", coverage: everything,
+			reason: "a claim on a guest that the next apply creates resolves to no live one", coverage: everything,
 			live: []model.Resource{guest(machine, "8", "name=web")},
 			tool: []model.Claim{managed("4", "name=web"), waiting(managed("7", "name=web"))},
 			want: map[string]string{"tool.4": "pve/machine 8 formerly 4", "tool.7": "pve/machine 7 missing"},
@@ -240,45 +241,45 @@ func TestIdentities(t *testing.T) {
 			want:      map[string]string{"vm/x": "unchecked: it is another"},
 		},
 		{
-			reason: "a part of what was made again has moved with it", coverage: everything,
+			reason: "a part of a guest that was created again follows it", coverage: everything,
 			live: []model.Resource{guest(machine, "8", "slug=ham1")},
 			tool: []model.Claim{{Declaration: "tool", Address: "part.4", Kind: machine, ID: "4"}, managed("4", "slug=ham1")},
 			want: map[string]string{"tool.4": "pve/machine 8 formerly 4", "part.4": "pve/machine 8 formerly 4"},
 		},
 		{
-			reason: "what another claim has the id of is something else", coverage: everything,
+			reason: "a guest whose ID another claim has is not a replacement", coverage: everything,
 			live: []model.Resource{guest(machine, "8", "slug=ham1")},
 			tool: []model.Claim{managed("4", "slug=ham1"), managed("8", "slug=ham1")},
 			want: map[string]string{"tool.4": "pve/machine 4 missing", "tool.8": "pve/machine 8"},
 		},
 		{
-			reason: "what two that are gone lead to is neither of them", coverage: everything,
+			reason: "a guest that may replace two absent ones replaces neither", coverage: everything,
 			live: []model.Resource{guest(machine, "8", "slug=ham1")},
 			tool: []model.Claim{managed("4", "slug=ham1"), managed("5", "slug=ham1")},
 			want: map[string]string{"tool.4": "pve/machine 4 missing", "tool.5": "pve/machine 5 missing"},
 		},
 		{
-			reason: "what two that are gone have in common does not tell which of them an entry means", coverage: everything,
+			reason: "an identity of two absent guests does not resolve an entry", coverage: everything,
 			inventory: []model.Claim{entry("x", "mac=A"), entry("y", "mac=A", "name=web")},
 			tool:      []model.Claim{managed("4", "mac=A"), managed("5", "mac=A", "name=web")},
 			want: map[string]string{"tool.4": "pve/machine 4 missing", "tool.5": "pve/machine 5 missing",
 				"vm/x": "pve/machine label x missing", "vm/y": "pve/machine 5 missing"},
 		},
 		{
-			reason: "what leads to two is neither of them", coverage: everything,
+			reason: "a claim with two possible replacements resolves to neither", coverage: everything,
 			live: []model.Resource{guest(machine, "8", "slug=ham1"), guest(machine, "9", "slug=ham1")},
 			tool: []model.Claim{managed("4", "slug=ham1")},
 			want: map[string]string{"tool.4": "pve/machine 4 missing"},
 		},
 		{
-			reason: "a guest that is there under the tool's id is not what is gone", coverage: everything,
+			reason: "a live guest with the tool's ID is not a replacement", coverage: everything,
 			live:      []model.Resource{guest(machine, "4", "name=renamed")},
 			inventory: []model.Claim{entry("x", "name=web")},
 			tool:      []model.Claim{managed("4", "name=web")},
 			want:      map[string]string{"tool.4": "pve/machine 4", "vm/x": "pve/machine label x missing"},
 		},
 		{
-			reason: "something of another kind that could not be read is none of them", coverage: everything,
+			reason: "an unread resource of another kind is not a candidate", coverage: everything,
 			unread:    []model.Unread{{Ref: model.Ref{Kind: "pve/pool", ID: "9"}, Reason: "no rights"}},
 			inventory: []model.Claim{entry("x", "mac=C")},
 			want:      map[string]string{"vm/x": "pve/machine label x missing"},
@@ -307,8 +308,8 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// Two inventories may know one guest by different identities; within one that
-// would be two entries for it.
+// TestInventoriesThatAgree resolves entries of two inventories with different identities to one
+// guest. Two such entries of one inventory would be ambiguous.
 func TestInventoriesThatAgree(t *testing.T) {
 	t.Parallel()
 	other := entry("y", "name=web")
@@ -322,9 +323,9 @@ func TestInventoriesThatAgree(t *testing.T) {
 	}
 }
 
-// What an entry may mean is not called unmanaged by its inventory, and lies where
-// the guest does once that is found.
-func TestWhatAnEntryMayMean(t *testing.T) {
+// TestAmbiguousEntries checks that a guest that an entry may mean is not undeclared in the
+// inventory, and that a resolved claim has the place of its guest.
+func TestAmbiguousEntries(t *testing.T) {
 	t.Parallel()
 	here := guest(machine, "3", "name=db")
 	here.Place = "pve1"
@@ -348,29 +349,29 @@ func TestWhatAnEntryMayMean(t *testing.T) {
 	}
 }
 
-// What was edited in a resource that is gone says nothing of the one that stands
-// in its place.
-func TestWhatIsToldOfWhatWasMadeAgain(t *testing.T) {
+// TestAuditEventsOfReplacement checks that a resource has the deletions of its predecessor
+// among its audit events, and not the edits.
+func TestAuditEventsOfReplacement(t *testing.T) {
 	t.Parallel()
-	told := func(id, name string, deed model.Action, second int64) model.AuditEvent {
-		return model.AuditEvent{Ref: model.Ref{Kind: machine, ID: id}, Action: deed, Actor: model.Actor{Name: name, At: time.Unix(second, 0)}}
+	event := func(id, name string, action model.Action, second int64) model.AuditEvent {
+		return model.AuditEvent{Ref: model.Ref{Kind: machine, ID: id}, Action: action, Actor: model.Actor{Name: name, At: time.Unix(second, 0)}}
 	}
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "2", "name=web")}, Coverage: []model.Coverage{{Source: "s", Complete: true}},
-		AuditEvents: []model.AuditEvent{told("1", "ann", model.Edited, 1), told("1", "bob", model.Deleted, 2), told("1", "erin", model.Deleted, 4),
-			told("2", "carol", model.Created, 3), told("2", "dave", model.Edited, 5)}}
+		AuditEvents: []model.AuditEvent{event("1", "ann", model.Edited, 1), event("1", "bob", model.Deleted, 2), event("1", "erin", model.Deleted, 4),
+			event("2", "carol", model.Created, 3), event("2", "dave", model.Edited, 5)}}
 	subjects := Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("1", "name=web")}, nil), nil)
 	want := []string{"bob", "carol", "erin", "dave"}
 	var got []string
-	for _, trace := range subjects[0].AuditEvents {
-		got = append(got, trace.Actor.Name)
+	for _, e := range subjects[0].AuditEvents {
+		got = append(got, e.Actor.Name)
 	}
 	if diff := cmp.Diff(want, got); len(subjects) != 1 || diff != "" {
 		t.Error(diff)
 	}
 }
 
-// Whatever identities lead to, the order in which guests, claims and declarations
-// are listed never matters, and no claim is lost.
+// TestIdentitiesInAnyOrder checks that the order of guests, claims and declarations has no
+// effect on the result, and that no claim is lost.
 func TestIdentitiesInAnyOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -415,12 +416,12 @@ func TestIdentitiesInAnyOrder(t *testing.T) {
 	})
 }
 
-// TestWhoDeletedWhatAnInventoryMeans finds the deletion of what an entry means by
-// its number; a name is no number.
-func TestWhoDeletedWhatAnInventoryMeans(t *testing.T) {
+// TestDeletionByGuestNumber finds the deletion of the guest that an entry identifies by its
+// number. A name is not a number.
+func TestDeletionByGuestNumber(t *testing.T) {
 	t.Parallel()
-	trace := func(kind, id string, deed model.Action, who string, second int64) model.AuditEvent {
-		return model.AuditEvent{Ref: model.Ref{Kind: kind, ID: id}, Action: deed, Actor: model.Actor{Name: who, At: time.Unix(second, 0)}}
+	trace := func(kind, id string, action model.Action, who string, second int64) model.AuditEvent {
+		return model.AuditEvent{Ref: model.Ref{Kind: kind, ID: id}, Action: action, Actor: model.Actor{Name: who, At: time.Unix(second, 0)}}
 	}
 	snapshot := model.Snapshot{Source: "s", Coverage: []model.Coverage{{Source: "s", Complete: true}}, AuditEvents: []model.AuditEvent{
 		trace(container, "7", model.Deleted, "carol", 4), trace(machine, "7", model.Deleted, "frank", 1), trace(machine, "8", model.Edited, "dave", 2), trace(machine, "9", model.Deleted, "erin", 3)}}

@@ -130,19 +130,19 @@ func TestSourceWithoutSnapshotIsUnread(t *testing.T) {
 	}
 }
 
-// TestClaimThatKnowsNoPlaces has a claim whose declaration does not know whether
-// its kind has places: the live system does.
-func TestClaimThatKnowsNoPlaces(t *testing.T) {
+// TestClaimWithAltID checks the ID of a claim whose declaration lacks the definition of its
+// kind: the live system reports whether the kind has places.
+func TestClaimWithAltID(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct {
 		kinds map[string]*model.Kind
 		alt   string
 		want  string
 	}{
-		"a kind without places":              {map[string]*model.Kind{kind: {Name: kind}}, "a", "a in "},
-		"a kind with places":                 {map[string]*model.Kind{kind: {Name: kind, Namespaced: true}}, "a", "default/a in default"},
-		"an unknown kind":                    {nil, "a", "default/a in default"},
-		"the declaration knows the ID alone": {map[string]*model.Kind{kind: {Name: kind}}, "", "default/a in default"},
+		"a kind without places": {map[string]*model.Kind{kind: {Name: kind}}, "a", "a in "},
+		"a kind with places":    {map[string]*model.Kind{kind: {Name: kind, Namespaced: true}}, "a", "default/a in default"},
+		"an unknown kind":       {nil, "a", "default/a in default"},
+		"no other ID":           {map[string]*model.Kind{kind: {Name: kind}}, "", "default/a in default"},
 	} {
 		c := claim("d", "default/a")
 		c.AltID = tc.alt
@@ -158,8 +158,8 @@ func TestClaimThatKnowsNoPlaces(t *testing.T) {
 	}
 }
 
-// TestKind merges what the source knows of a kind with what a declaration that
-// governs the source defines.
+// TestKind merges a kind as its source reports it with the definition in a declaration that
+// governs the source.
 func TestKind(t *testing.T) {
 	t.Parallel()
 	schema, other := &model.Schema{}, &model.Schema{Closed: true}
@@ -175,7 +175,7 @@ func TestKind(t *testing.T) {
 	}{
 		"the source has a schema":              {read(schema), defined, "s", read(schema)},
 		"the source has none":                  {read(nil), defined, "s", read(other)},
-		"the source does not know the kind":    {nil, defined, "s", defined},
+		"the source has no such kind":          {nil, defined, "s", defined},
 		"a declaration for another source":     {read(nil), defined, "t", read(nil)},
 		"no declaration defines it":            {read(nil), nil, "s", read(nil)},
 		"neither the source nor a declaration": {nil, nil, "s", nil},
@@ -188,7 +188,7 @@ func TestKind(t *testing.T) {
 	}
 }
 
-// TestTemplate finds the live resource that a claim was made from.
+// TestTemplate finds the live resource of a claim's template.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct {
@@ -259,9 +259,9 @@ func TestNothingOutsideCoverageIsAbsent(t *testing.T) {
 	})
 }
 
-// TestWhatIsMissingHasAName takes it from the claim that knows it: one on a part
-// of a resource knows the id alone.
-func TestWhatIsMissingHasAName(t *testing.T) {
+// TestNameOfMissing takes the name from the claim that has one: a claim on a part of a resource
+// has its ID only.
+func TestNameOfMissing(t *testing.T) {
 	t.Parallel()
 	part := model.Claim{Declaration: "tool", Address: "a.part", Source: "s", Kind: "pve/machine", ID: "3", Name: "3"}
 	whole := model.Claim{Declaration: "tool", Address: "b.whole", Source: "s", Kind: "pve/machine", ID: "3", Name: "db-02"}
@@ -280,20 +280,20 @@ func TestWhatIsMissingHasAName(t *testing.T) {
 	}
 }
 
-func TestWhatIsToldOfMany(t *testing.T) {
+func TestBroadEvents(t *testing.T) {
 	t.Parallel()
-	told := func(ref model.Ref, name string, second int64) model.AuditEvent {
+	event := func(ref model.Ref, name string, second int64) model.AuditEvent {
 		return model.AuditEvent{Ref: ref, Actor: model.Actor{Name: name, At: time.Unix(second, 0)}}
 	}
 	other := resource("p/b")
 	other.Kind = "test/Other"
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{other, resource("p/a")}, Coverage: []model.Coverage{{Source: "s", Complete: true}},
-		AuditEvents: []model.AuditEvent{told(model.Ref{}, "ann", 2), told(model.Ref{Kind: kind}, "bob", 1), told(model.Ref{Kind: kind, ID: "p/a"}, "carol", 3)}}
+		AuditEvents: []model.AuditEvent{event(model.Ref{}, "ann", 2), event(model.Ref{Kind: kind}, "bob", 1), event(model.Ref{Kind: kind, ID: "p/a"}, "carol", 3)}}
 	want := map[string][]string{"p/a": {"bob", "ann"}, "p/b": {"ann"}}
 	got := map[string][]string{}
 	for _, s := range Match([]model.Snapshot{snapshot}, nil, nil) {
-		for _, trace := range s.BroadEvents {
-			got[s.ID] = append(got[s.ID], trace.Actor.Name)
+		for _, e := range s.BroadEvents {
+			got[s.ID] = append(got[s.ID], e.Actor.Name)
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A maker accounts for what it made only while it is live, and declared or
-// automatic itself.
+// TestAutomaticByMakers checks that a maker makes its objects automatic only if it is live, and
+// declared or automatic itself.
 func TestAutomaticByMakers(t *testing.T) {
 	t.Parallel()
 	made := func(id, automatic string, makers ...string) model.Resource {
@@ -35,7 +35,7 @@ func TestAutomaticByMakers(t *testing.T) {
 		"the second of its makers":              {[]model.Resource{made("1", "", "2", "3"), made("2", ""), made("3", "")}, []string{"3"}, map[string]string{"1": "made by machine n3", "2": "", "3": ""}},
 		"the first of its makers":               {[]model.Resource{made("1", "", "2", "3"), made("2", ""), made("3", "")}, []string{"2", "3"}, map[string]string{"1": "made by machine n2", "2": "", "3": ""}},
 		"a maker that is declared and not live": {[]model.Resource{made("1", "", "2")}, []string{"2"}, map[string]string{"1": "", "2": ""}},
-		"a maker that nobody knows":             {[]model.Resource{made("1", "", "9")}, nil, map[string]string{"1": ""}},
+		"an unknown maker":                      {[]model.Resource{made("1", "", "9")}, nil, map[string]string{"1": ""}},
 		"its own maker":                         {[]model.Resource{made("1", "", "1")}, nil, map[string]string{"1": ""}},
 		"makers of each other":                  {[]model.Resource{made("1", "", "2"), made("2", "", "1")}, nil, map[string]string{"1": "", "2": ""}},
 	} {
@@ -57,8 +57,8 @@ func TestAutomaticByMakers(t *testing.T) {
 	}
 }
 
-// TestRecordedMaker has a maker that a declaration declared earlier: what it made is
-// expected to be declared again.
+// TestRecordedMaker has a maker that was declared earlier: its objects are expected to be
+// declared again.
 func TestRecordedMaker(t *testing.T) {
 	t.Parallel()
 	for recorded, want := range map[bool]string{false: "made by machine n2", true: ""} {

@@ -13,7 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A drawn estate is what one scan read, and what it could not read.
+// A drawn estate has the results of one scan, and the reasons for failed reads.
 type drawn struct {
 	snapshots    []model.Snapshot
 	declarations []model.Declaration
@@ -162,9 +162,9 @@ func (e drawn) read(source string, c *model.Claim) bool {
 	return true
 }
 
-// TestAbsenceProperty holds that nothing is absent because it was not read: of a subject
-// without a live resource either all was read that one of its claims may mean, or Unread
-// is set. A claim that only has identities may stand for a claim that has the ID.
+// TestAbsenceProperty checks that no resource is absent because it was not read. For a subject
+// without a live resource, either all scopes of one of its claims were read, or Unread is set.
+// A claim that only has identities may be matched to one that has the ID.
 func TestAbsenceProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -197,8 +197,8 @@ func (e drawn) checkAbsent(t *rapid.T, source string, c *model.Claim) {
 	}
 }
 
-// TestOrderProperty holds that the order in which things are listed never matters, and
-// that the input stays as it is.
+// TestOrderProperty checks that the order of lists has no effect on the result, and that the
+// input does not change.
 func TestOrderProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -214,8 +214,8 @@ func TestOrderProperty(t *testing.T) {
 	})
 }
 
-// TestCompletenessProperty holds that each resource has one subject, each claim of a
-// declaration that governs a source is on one subject there, and subjects are sorted.
+// TestCompletenessProperty checks that each resource has one subject, that each claim of a
+// declaration that governs a source is on one subject there, and that subjects are sorted.
 func TestCompletenessProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -256,9 +256,8 @@ func TestCompletenessProperty(t *testing.T) {
 	})
 }
 
-// TestSilenceProperty holds that a declaration is called silent on a resource only if it
-// was read as far as it may declare the resource, and no declaration of its group claims
-// or covers it.
+// TestSilenceProperty checks that UndeclaredBy has a declaration only if all of it that may
+// declare the resource was read, and no declaration of its group claims or covers it.
 func TestSilenceProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -293,8 +292,8 @@ func TestSilenceProperty(t *testing.T) {
 	})
 }
 
-// TestFirstLooksProperty holds that a first look is at a scope that was read in full and
-// was not known, whatever the order.
+// TestFirstLooksProperty checks that a new first look is at a scope that was read in full and
+// is not in known, in any order.
 func TestFirstLooksProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

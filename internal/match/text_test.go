@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestCalled names a resource for people, once.
-func TestCalled(t *testing.T) {
+// TestLabel checks the label of a resource: its ID, and its name if that differs.
+func TestLabel(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct{ id, name, want string }{
 		"an ID and a name":   {"101", "web", "101 (web)"},
@@ -22,8 +22,8 @@ func TestCalled(t *testing.T) {
 	}
 }
 
-// TestAnd lists texts for people, the first five of them.
-func TestAnd(t *testing.T) {
+// TestEnumerate checks enumerations of texts: at most five of them are written.
+func TestEnumerate(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]string{
 		"":              "",
@@ -40,8 +40,9 @@ func TestAnd(t *testing.T) {
 	}
 }
 
-// TestNames lists the candidates of an ambiguous claim, in the order of their IDs.
-func TestNames(t *testing.T) {
+// TestCandidatesAreNamed checks that the reason of an ambiguous claim lists the candidates in
+// the order of their IDs.
+func TestCandidatesAreNamed(t *testing.T) {
 	t.Parallel()
 	snapshot := model.Snapshot{Source: "s", Coverage: []model.Coverage{{Source: "s", Complete: true}}}
 	for _, id := range []string{"7", "3", "5", "1", "6", "2"} {

@@ -15,10 +15,10 @@ func part(extents ...model.Extent) model.Problem {
 	return model.Problem{Address: "part", Reason: "broken", Bounded: true, Extents: extents}
 }
 
-// unknownPart is an unreadable part that shows nothing of what it declares.
+// unknownPart returns an unreadable part that may declare anything.
 func unknownPart() model.Problem { return model.Problem{Address: "part", Reason: "broken"} }
 
-// places governs places.
+// places returns scopes that govern places.
 func places(names ...string) []model.Scope {
 	var scopes []model.Scope
 	for _, name := range names {
@@ -27,8 +27,8 @@ func places(names ...string) []model.Scope {
 	return scopes
 }
 
-// judged says of each subject whether it is silent ("silent d"), held back ("held
-// d part" or, where it is not counted, "doubted d part"), older, or nothing.
+// judged returns a word for each subject by ID: "silent d" if d should declare it, "held d
+// part" or, if it is not counted, "doubted d part" for an unreadable part, or "older d".
 func judged(subjects []model.Subject) map[string]string {
 	got := map[string]string{}
 	for i := range subjects {
@@ -48,9 +48,9 @@ func judged(subjects []model.Subject) map[string]string {
 	return got
 }
 
-// TestAPartHoldsBackWhatItMayDeclare looks at stray objects p/a and q/a of one
-// kind, and p/b of another, where d governs p and e governs q.
-func TestAPartHoldsBackWhatItMayDeclare(t *testing.T) {
+// TestUnreadablePartWithholdsJudgement checks the undeclared objects p/a and q/a of one kind,
+// and p/b of another, where d governs p and e governs q.
+func TestUnreadablePartWithholdsJudgement(t *testing.T) {
 	t.Parallel()
 	other := resource("p/b")
 	other.Kind = "test/Other.group"
@@ -60,7 +60,7 @@ func TestAPartHoldsBackWhatItMayDeclare(t *testing.T) {
 		want map[string]string
 	}{
 		"nothing is broken": {nil, nil, map[string]string{"p/a": silentD, "p/b": silentD, "q/a": silentE}},
-		"a part without anything: what its declaration governs": {[]model.Problem{unknownPart()}, nil,
+		"a part that may declare anything its declaration governs": {[]model.Problem{unknownPart()}, nil,
 			map[string]string{"p/a": "held d part", "p/b": "held d part", "q/a": silentE}},
 		"a part that declares nothing": {[]model.Problem{part()}, nil,
 			map[string]string{"p/a": silentD, "p/b": silentD, "q/a": silentE}},
@@ -78,7 +78,7 @@ func TestAPartHoldsBackWhatItMayDeclare(t *testing.T) {
 			map[string]string{"p/a": "held d part", "p/b": silentD, "q/a": silentE}},
 		"a part with a name": {[]model.Problem{part(model.Extent{Name: "b"})}, nil,
 			map[string]string{"p/a": silentD, "p/b": "held d part", "q/a": silentE}},
-		"a part with what lies in no place": {[]model.Problem{part(model.Extent{Placeless: true})}, nil,
+		"a part with placeless objects": {[]model.Problem{part(model.Extent{Placeless: true})}, nil,
 			map[string]string{"p/a": silentD, "p/b": silentD, "q/a": silentE}},
 		"both are broken": {[]model.Problem{part(model.Extent{Name: "b"})}, []model.Problem{unknownPart()},
 			map[string]string{"p/a": silentD, "p/b": "held d part", "q/a": "held e part"}},
@@ -99,9 +99,9 @@ func TestAPartHoldsBackWhatItMayDeclare(t *testing.T) {
 	}
 }
 
-// TestAPartOfADeclarationThatGovernsNothing holds that nothing is known of a
-// declaration without scopes: it may declare what others govern.
-func TestAPartOfADeclarationThatGovernsNothing(t *testing.T) {
+// TestPartOfDeclarationWithoutScopes checks that an unreadable part of a declaration without
+// scopes may declare objects in places that others govern.
+func TestPartOfDeclarationWithoutScopes(t *testing.T) {
 	t.Parallel()
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a")}}
 	declarations := []model.Declaration{
@@ -114,10 +114,9 @@ func TestAPartOfADeclarationThatGovernsNothing(t *testing.T) {
 	}
 }
 
-// TestAPlaceThatOnlyAPartMayGovern holds that an object in a place of which no
-// declaration tells is doubted and not counted: an unreadable part may govern the
-// place.
-func TestAPlaceThatOnlyAPartMayGovern(t *testing.T) {
+// TestUngovernedPlace checks that an object in a place that no declaration governs is not
+// judged and not counted if an unreadable part may govern the place.
+func TestUngovernedPlace(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct {
 		problem model.Problem
@@ -135,9 +134,9 @@ func TestAPlaceThatOnlyAPartMayGovern(t *testing.T) {
 	}
 }
 
-// TestAPartAndAClaim holds that a claim settles the matter,
-// whatever is broken.
-func TestAPartAndAClaim(t *testing.T) {
+// TestClaimOutweighsUnreadablePart checks that a claimed object is judged although a part could
+// not be read.
+func TestClaimOutweighsUnreadablePart(t *testing.T) {
 	t.Parallel()
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a")}}
 	d := model.Declaration{Name: "d", Governs: []string{"s"}, Scopes: places("p"), Claims: []model.Claim{claim("d", "p/a")}, Problems: []model.Problem{unknownPart()}}
@@ -148,17 +147,16 @@ func TestAPartAndAClaim(t *testing.T) {
 
 var firstLook = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
-// watchedAt is a watched resource that was created some seconds after the first
-// look.
+// watchedAt returns a watched resource that was created some seconds after the first look.
 func watchedAt(id string, seconds int) model.Resource {
 	r := resource(id)
 	r.Watched, r.Created = "it is dangerous", firstLook.Add(time.Duration(seconds)*time.Second)
 	return r
 }
 
-// TestWhatIsWatchedOutside looks at one watched resource q/a in a place that no
-// declaration governs, except where the case says so.
-func TestWhatIsWatchedOutside(t *testing.T) {
+// TestWatchedOutside checks one watched resource q/a in a place that no declaration governs,
+// unless the test case has one that does.
+func TestWatchedOutside(t *testing.T) {
 	t.Parallel()
 	whole := []model.FirstRead{{Source: "s", Scope: model.Scope{Kind: kind}, Newest: firstLook}}
 	unwatched, automatic, unborn := watchedAt("q/a", 1), watchedAt("q/a", 1), watchedAt("q/a", 1)
@@ -173,20 +171,20 @@ func TestWhatIsWatchedOutside(t *testing.T) {
 		declaration model.Declaration
 		want        string
 	}{
-		"newer than the first look":                  {watchedAt("q/a", 1), whole, d, "silent [[d]]"},
-		"the newest that the first look saw":         {watchedAt("q/a", 0), whole, d, "older "},
-		"older":                                      {watchedAt("q/a", -1), whole, d, "older "},
-		"there was no first look":                    {watchedAt("q/a", 1), nil, d, "older "},
-		"its time is not known":                      {unborn, whole, d, "older "},
-		"not watched":                                {unwatched, whole, d, ""},
-		"made by the system is for others to decide": {automatic, whole, d, "silent [[d]]"},
-		"no declaration watches":                     {watchedAt("q/a", 1), whole, blind, ""},
-		"no declaration watches, and it is older":    {watchedAt("q/a", -1), whole, blind, ""},
-		"the declaration governs another source":     {watchedAt("q/a", 1), whole, far, ""},
-		"it is governed anyway":                      {watchedAt("q/a", -1), whole, governs, "silent [[d]]"},
-		"a part may declare it":                      {watchedAt("q/a", 1), whole, broken, "held d part"},
-		"a part may declare it, and it is older":     {watchedAt("q/a", -1), whole, broken, "older d"},
-		"a part declares elsewhere":                  {watchedAt("q/a", 1), whole, named, "silent [[d]]"},
+		"newer than the first look":               {watchedAt("q/a", 1), whole, d, "silent [[d]]"},
+		"the newest that the first look saw":      {watchedAt("q/a", 0), whole, d, "older "},
+		"older":                                   {watchedAt("q/a", -1), whole, d, "older "},
+		"there was no first look":                 {watchedAt("q/a", 1), nil, d, "older "},
+		"unknown creation time":                   {unborn, whole, d, "older "},
+		"not watched":                             {unwatched, whole, d, ""},
+		"made by the system":                      {automatic, whole, d, "silent [[d]]"},
+		"no declaration watches":                  {watchedAt("q/a", 1), whole, blind, ""},
+		"no declaration watches, and it is older": {watchedAt("q/a", -1), whole, blind, ""},
+		"the declaration governs another source":  {watchedAt("q/a", 1), whole, far, ""},
+		"it is governed anyway":                   {watchedAt("q/a", -1), whole, governs, "silent [[d]]"},
+		"a part may declare it":                   {watchedAt("q/a", 1), whole, broken, "held d part"},
+		"a part may declare it, and it is older":  {watchedAt("q/a", -1), whole, broken, "older d"},
+		"a part declares elsewhere":               {watchedAt("q/a", 1), whole, named, "silent [[d]]"},
 		"a first look at its place": {watchedAt("q/a", 1),
 			[]model.FirstRead{{Scope: model.Scope{Kind: kind, Place: "q"}, Newest: firstLook}}, d, "silent [[d]]"},
 		"the look at its place counts before that at the whole": {watchedAt("q/a", 1),
@@ -254,8 +252,8 @@ func TestFirstLooks(t *testing.T) {
 	}
 }
 
-// TestFirstLooksOfSeveralKinds has two kinds that can be watched, of which each
-// place was read for one alone.
+// TestFirstLooksOfSeveralKinds has two kinds that can be watched; each of two places was read
+// for one of them only.
 func TestFirstLooksOfSeveralKinds(t *testing.T) {
 	t.Parallel()
 	const second, third = "test/Second", "test/Third"
@@ -281,8 +279,8 @@ func TestFirstLooksOfSeveralKinds(t *testing.T) {
 	}
 }
 
-// TestWatchedWhereAnotherKindIsGoverned has a new watched resource q/a, and scopes that
-// hold its kind or its place, but not both.
+// TestWatchedWhereAnotherKindIsGoverned has a new watched resource q/a, and scopes with its
+// kind or its place, but not both.
 func TestWatchedWhereAnotherKindIsGoverned(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct {
@@ -313,9 +311,9 @@ func TestWatchedWhereAnotherKindIsGoverned(t *testing.T) {
 	}
 }
 
-// TestPartsAreNotHeldByPlace looks at a part of a resource: an unreadable file may
-// declare it wherever the resource lies.
-func TestPartsAreNotHeldByPlace(t *testing.T) {
+// TestUnreadablePartMayDeclareParts checks a part of a resource: an unreadable file may declare
+// it in any place.
+func TestUnreadablePartMayDeclareParts(t *testing.T) {
 	t.Parallel()
 	of := resource("q/part")
 	of.Parent = model.Ref{Kind: kind, ID: "q/a"}

@@ -8,9 +8,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestUnreadThatNobodyClaims finds the subject of a resource that exists, could not be
-// read, and that no claim means.
-func TestUnreadThatNobodyClaims(t *testing.T) {
+// TestUnreadAndUnclaimed checks the subject of an unclaimed resource that
+// exists and could not be read.
+func TestUnreadAndUnclaimed(t *testing.T) {
 	t.Parallel()
 	one := func(change ...func(*model.Unread)) model.Unread {
 		u := model.Unread{Ref: model.Ref{Kind: machine, ID: "9"}, Name: "byhand", Place: "n3", Reason: "node down", Identities: identities([]string{"vmid=9", "name=byhand"})}
@@ -31,20 +31,20 @@ func TestUnreadThatNobodyClaims(t *testing.T) {
 		broken          bool
 		want            [][]string
 	}{
-		{"nobody speaks of it", one(), []model.Claim{managed("1")}, nil, false, [][]string{{"tool"}}},
-		{"both should speak of it", one(), []model.Claim{managed("1")}, []model.Claim{}, false, [][]string{{"tool"}, {"inventory"}}},
+		{"undeclared", one(), []model.Claim{managed("1")}, nil, false, [][]string{{"tool"}}},
+		{"undeclared in tool and inventory", one(), []model.Claim{managed("1")}, []model.Claim{}, false, [][]string{{"tool"}, {"inventory"}}},
 		{"no declaration governs its kind", one(func(u *model.Unread) { u.Kind = "pve/other" }), []model.Claim{managed("1")}, nil, false, nil},
 		{"an unreadable part may declare it", one(), []model.Claim{managed("1")}, nil, true, nil},
-		{"an entry may mean it by what is not known of it", one(), nil, []model.Claim{entry("x", "mac=A")}, false, nil},
+		{"an entry may have an identity of it that was not read", one(), nil, []model.Claim{entry("x", "mac=A")}, false, nil},
 		{"an entry means it", one(), nil, []model.Claim{entry("x", "vmid=9")}, false, nil},
 		{"an entry means another", one(), nil, []model.Claim{entry("x", "vmid=8")}, false, [][]string{{"inventory"}}},
 		{"an entry means one that was read", one(), nil, []model.Claim{entry("x", "mac=B")}, false, [][]string{{"inventory"}}},
 		{"an entry of another kind is not found", one(func(u *model.Unread) { u.Kind = container }), nil, []model.Claim{only}, false, [][]string{{"inventory"}}},
 		{"a claim by ID is not found", one(), []model.Claim{managed("2")}, nil, false, [][]string{{"tool"}}},
-		{"a claim by ID is not found, with an identity that is not known of it", one(), []model.Claim{managed("2", "mac=A")}, nil, false, [][]string{{"tool"}}},
+		{"a claim by ID is not found, and has an identity that was not read", one(), []model.Claim{managed("2", "mac=A")}, nil, false, [][]string{{"tool"}}},
 		{"one of two entries means it", one(), nil, []model.Claim{entry("x", "vmid=8"), entry("y", "vmid=9")}, false, nil},
-		{"it belongs to what is declared", one(under("1")), []model.Claim{managed("1")}, nil, false, [][]string{{"tool"}}},
-		{"it belongs to what nobody declares", one(under("2")), []model.Claim{managed("1")}, nil, false, nil},
+		{"its parent is declared", one(under("1")), []model.Claim{managed("1")}, nil, false, [][]string{{"tool"}}},
+		{"its parent is not declared", one(under("2")), []model.Claim{managed("1")}, nil, false, nil},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +71,7 @@ func TestUnreadThatNobodyClaims(t *testing.T) {
 	}
 }
 
-// TestUnreadThatIsClaimed stays the subject of its claim.
+// TestUnreadThatIsClaimed checks that an unread resource with a claim has one subject.
 func TestUnreadThatIsClaimed(t *testing.T) {
 	t.Parallel()
 	snapshot := model.Snapshot{Source: "s", Unread: []model.Unread{{Ref: model.Ref{Kind: machine, ID: "1"}, Reason: "node down"}},
@@ -82,7 +82,7 @@ func TestUnreadThatIsClaimed(t *testing.T) {
 	}
 }
 
-// TestUnreadHasOneSubject: a resource of which one request was answered and another was
+// TestUnreadHasOneSubject checks that a resource of which one request was answered and another was
 // not is compared as far as it was read.
 func TestUnreadHasOneSubject(t *testing.T) {
 	t.Parallel()
@@ -94,10 +94,10 @@ func TestUnreadHasOneSubject(t *testing.T) {
 		live            bool
 		silent          [][]string
 	}{
-		{"read, and nobody claims it", []model.Resource{guest(machine, "1")}, []model.Claim{}, nil, true, [][]string{{"tool"}}},
+		{"read, and not claimed", []model.Resource{guest(machine, "1")}, []model.Claim{}, nil, true, [][]string{{"tool"}}},
 		{"read and claimed", []model.Resource{guest(machine, "1")}, []model.Claim{managed("1")}, nil, true, nil},
 		{"not read, and claimed by one of two", nil, []model.Claim{managed("1")}, []model.Claim{}, false, nil},
-		{"not read, and nobody claims it", nil, []model.Claim{}, []model.Claim{}, false, [][]string{{"tool"}, {"inventory"}}},
+		{"not read, and not claimed", nil, []model.Claim{}, []model.Claim{}, false, [][]string{{"tool"}, {"inventory"}}},
 	} {
 		snapshot := model.Snapshot{Source: "s", Resources: tc.resources, Unread: []model.Unread{unread}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
 		subjects := Match([]model.Snapshot{snapshot}, estate(tc.tool, tc.inventory), nil)

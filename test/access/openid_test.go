@@ -27,7 +27,7 @@ import (
 	"github.com/driftd/driftd/test/process"
 )
 
-// program returns the provider's program.
+// program returns the path of the provider's program.
 func program(t *testing.T) string {
 	t.Helper()
 	folder := os.Getenv("DRIFTD_TEST_OIDC_BIN")
@@ -41,8 +41,7 @@ func program(t *testing.T) string {
 	return filepath.Join(folder, "server")
 }
 
-// startProvider starts a provider with one user, that sends people back to an
-// address.
+// startProvider starts a provider with one user and a redirect address.
 func startProvider(t *testing.T, port int, back string) *process.Process {
 	t.Helper()
 	folder := t.TempDir()
@@ -75,7 +74,7 @@ func startProvider(t *testing.T, port int, back string) *process.Process {
 	return p
 }
 
-// answers tells whether somebody listens, and waits a little where nobody does.
+// answers reports whether a server listens, and waits a little if none does.
 func answers(ctx context.Context, port int) bool {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort("localhost", strconv.Itoa(port)))
@@ -91,7 +90,7 @@ func answers(ctx context.Context, port int) bool {
 	return false
 }
 
-// pages are as little of driftd's pages as a login needs.
+// pages is a minimal server with a page and the login.
 func pages(g *access.Gate) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /login/oidc", func(w http.ResponseWriter, r *http.Request) {
@@ -130,7 +129,7 @@ func newBrowser(t *testing.T) *browser {
 	return &browser{&http.Client{Jar: jar, Timeout: 30 * time.Second}, t}
 }
 
-// ask returns the page at which a request ends, and its address.
+// ask returns the page at the end of a request's redirects, and its address.
 func (b *browser) ask(method, address string, form url.Values) (status int, page string, at *url.URL) {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), method, address, strings.NewReader(form.Encode()))
@@ -152,8 +151,8 @@ func (b *browser) ask(method, address string, form url.Values) (status int, page
 	return answer.StatusCode, string(body), answer.Request.URL
 }
 
-// TestLogInAtAProvider begins before the provider runs, as a node does that
-// boots without network.
+// TestLogInAtAProvider starts before the provider does, like a node that boots without a
+// network.
 func TestLogInAtAProvider(t *testing.T) {
 	t.Parallel()
 	ports, err := process.FreePorts(1)
@@ -169,7 +168,7 @@ func TestLogInAtAProvider(t *testing.T) {
 	}
 	server := httptest.NewUnstartedServer(nil)
 	here := "http://" + server.Listener.Addr().String()
-	// The clock of the test goes ahead when it is told.
+	// The test advances its clock itself.
 	var ahead atomic.Int64
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	gate, err := access.New(access.Options{URL: here, Now: now, Log: slog.New(slog.DiscardHandler), Roles: access.Roles{Operator: []string{"alice"}},
@@ -212,7 +211,7 @@ func TestLogInAtAProvider(t *testing.T) {
 	}
 }
 
-// logIn goes to the provider, fills in its form and returns the page at the end.
+// logIn submits the form of the provider, and returns the page at the end.
 func logIn(b *browser, here, password string) string {
 	b.t.Helper()
 	_, page, at := b.ask(http.MethodGet, here+"/login/oidc?next="+url.QueryEscape("/findings?x=1"), nil)

@@ -22,12 +22,12 @@ const (
 	maxToSlack = 2 * time.Second
 	maxTell    = 5 * time.Second
 	maxPage    = 50 * time.Millisecond
-	// tooLate ends the wait for a message.
+	// tooLate is the timeout of a message.
 	tooLate = 30 * time.Second
 )
 
-// measureAlerts measures how long an edit takes to Slack, and what it costs to
-// tell and show many findings.
+// measureAlerts measures the time from an edit to Slack, and the cost of notifying and showing
+// many findings.
 func measureAlerts(ctx context.Context, s scale, driftd, dir string) (results []result, err error) {
 	took, err := editsToSlack(ctx, s.edits, driftd, filepath.Join(dir, "alerts"))
 	if err != nil {
@@ -35,27 +35,27 @@ func measureAlerts(ctx context.Context, s scale, driftd, dir string) (results []
 	}
 	slices.Sort(took)
 	p99 := took[(len(took)*99+99)/100-1]
-	marks, err := benchmarks(ctx, s.runs, "^(BenchmarkTell5000|BenchmarkPage)$", "./internal/daemon", "./internal/metrics")
+	marks, err := benchmarks(ctx, s.runs, "^(BenchmarkNotify5000|BenchmarkPage)$", "./internal/daemon", "./internal/metrics")
 	if err != nil {
 		return nil, err
 	}
-	tell, page := marks["BenchmarkTell5000"], marks["BenchmarkPage"]
-	if tell == nil || page == nil {
+	notify, page := marks["BenchmarkNotify5000"], marks["BenchmarkPage"]
+	if notify == nil || page == nil {
 		return nil, fmt.Errorf("read go benchmarks: one of two is not there, only %v", marks)
 	}
-	cpu := time.Duration(tell["ns-cpu/op"])
+	cpu := time.Duration(notify["ns-cpu/op"])
 	return []result{
 		judged(fmt.Sprintf("from an edit to the Slack server, p99 of %d", len(took)), fmt.Sprintf("%s (median %s)",
 			p99.Round(time.Millisecond), took[len(took)/2].Round(time.Millisecond)), "under 2 s", p99 < maxToSlack),
-		judged("5,000 new findings: planned, stored and posted", fmt.Sprintf("%s CPU, %.0f messages", cpu.Round(time.Millisecond), tell["messages/op"]),
+		judged("5,000 new findings: planned, stored and posted", fmt.Sprintf("%s CPU, %.0f messages", cpu.Round(time.Millisecond), notify["messages/op"]),
 			"under 5 s of CPU", cpu < maxTell),
 		judged("/metrics with 10,000 findings", fmt.Sprintf("%s, %.0f kB", page.duration().Round(time.Millisecond/10), page["bytes/page"]/1024),
 			"under 50 ms", page.duration() < maxPage),
 	}, nil
 }
 
-// editsToSlack edits objects one after the other, and returns how long each edit
-// took to arrive at the Slack server, from the API server's answer on.
+// editsToSlack edits objects one after the other, and returns for each edit the time from the
+// API server's response until it arrived at the Slack server.
 func editsToSlack(ctx context.Context, edits int, driftd, dir string) (took []time.Duration, err error) {
 	cluster, err := kubetest.Start(ctx, kubetest.Options{Dir: filepath.Join(dir, "cluster")})
 	if err != nil {
@@ -96,7 +96,7 @@ func editsToSlack(ctx context.Context, edits int, driftd, dir string) (took []ti
 	return took, nil
 }
 
-// slackServer is slack-go's own test server, which passes on what is posted.
+// slackServer is slack-go's own test server, which passes posts on.
 func slackServer(posts chan<- string) *slacktest.Server {
 	sent := 0
 	server := slacktest.NewTestServer(func(c slacktest.Customize) {
@@ -112,7 +112,7 @@ func slackServer(posts chan<- string) *slacktest.Server {
 	return server
 }
 
-// arrives waits for a post that speaks of something.
+// arrives waits for a post that contains a text.
 func arrives(ctx context.Context, posts <-chan string, of string) error {
 	timer := time.NewTimer(tooLate)
 	defer timer.Stop()
@@ -130,7 +130,7 @@ func arrives(ctx context.Context, posts <-chan string, of string) error {
 	}
 }
 
-// A running daemon.
+// A running is a daemon process.
 type running struct {
 	cmd    *exec.Cmd
 	log    *strings.Builder
@@ -165,7 +165,7 @@ func startDaemon(ctx context.Context, driftd, dir, slackURL string) (*running, e
 	return d, nil
 }
 
-// ready waits for the first scan: a scan of the daemon ends when all is read.
+// ready waits for the end of the first scan, when all sources were read.
 func (d *running) ready(ctx context.Context) error {
 	socket := filepath.Join(d.dir, "state", "driftd.sock")
 	for range 100 {

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// maxBoxed bounds what it costs to build a small overlay in a process of its own, beside
+// maxBoxed bounds the cost of building a small overlay in a process of its own, in addition to
 // reading the same manifest as plain YAML.
 const maxBoxed = 20 * time.Millisecond
 
-// overlaid is how many overlays are built in one scan.
+// overlaid is the number of overlays that one scan builds.
 const overlaid = 300
 
-// measureBox measures what a kustomization costs beside plain manifests.
+// measureBox compares the cost of a kustomization with that of plain manifests.
 func measureBox(ctx context.Context, s scale, driftd, dir string) ([]result, error) {
 	dir = filepath.Join(dir, "box")
 	one, err := alternate(ctx, 4*s.runs, driftd, filepath.Join(dir, "one"), 1)
@@ -36,8 +36,8 @@ func measureBox(ctx context.Context, s scale, driftd, dir string) ([]result, err
 	}, nil
 }
 
-// alternate scans folders with n manifests, plain ones and as overlays in turn, and
-// returns by how much the median of the overlays is longer.
+// alternate scans folders with n manifests, plain ones and overlays in turn, and returns the
+// difference of the medians.
 func alternate(ctx context.Context, runs int, driftd, dir string, n int) (time.Duration, error) {
 	var took [2][]time.Duration
 	configs, err := writeOverlays(dir, n)
@@ -59,7 +59,7 @@ func alternate(ctx context.Context, runs int, driftd, dir string, n int) (time.D
 	return took[1][runs/2] - took[0][runs/2], nil
 }
 
-// writeOverlays writes n manifests as plain files and as overlays, what is live, and a
+// writeOverlays writes n manifests as plain files and as overlays, the live objects, and a
 // configuration for each.
 func writeOverlays(dir string, n int) (configs []string, err error) {
 	write := func(name, text string) {

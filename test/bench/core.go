@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// coreResources is how many resources the Go benchmarks of the core work on.
+// coreResources is the number of resources in the Go benchmarks of the core.
 const coreResources = 100_000
 
-// measureCore runs the Go benchmarks of what needs no cluster: matching,
-// comparing and classifying on two cores, and the store.
+// measureCore runs the Go benchmarks that need no cluster: matching, comparing and classifying
+// on two cores, and the store.
 func measureCore(ctx context.Context, s scale, _, _ string) ([]result, error) {
 	marks, err := benchmarks(ctx, s.runs, "^(BenchmarkCore|BenchmarkSaveNew100k|BenchmarkSaveUnchanged100k)$",
 		"./internal/daemon", "./internal/store")
@@ -36,13 +36,13 @@ func measureCore(ctx context.Context, s scale, _, _ string) ([]result, error) {
 	}, nil
 }
 
-// A benchmark is what go test printed of one: values by unit.
+// A benchmark has the values of one benchmark of go test by unit.
 type benchmark map[string]float64
 
 func (b benchmark) duration() time.Duration { return time.Duration(b["ns/op"]) }
 
-// benchmarks runs Go benchmarks on two cores, each some times, and returns what
-// they print by name.
+// benchmarks runs Go benchmarks on two cores, several times each, and returns their values by
+// name.
 func benchmarks(ctx context.Context, runs int, pattern string, packages ...string) (map[string]benchmark, error) {
 	args := append([]string{"test", "-run", "^$", "-bench", pattern, "-benchtime", strconv.Itoa(runs) + "x", "-cpu", "2"}, packages...)
 	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
@@ -58,8 +58,8 @@ func benchmarks(ctx context.Context, runs int, pattern string, packages ...strin
 	return found, nil
 }
 
-// parseBenchmark reads a line of the format that golang.org/design/14313
-// describes: the name, the number of runs, and values with their units.
+// parseBenchmark parses a line in the format of golang.org/design/14313: the name, the number
+// of runs, and values with their units.
 func parseBenchmark(line string) (string, benchmark, bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 4 || !strings.HasPrefix(fields[0], "Benchmark") {

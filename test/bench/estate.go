@@ -15,18 +15,18 @@ import (
 	"github.com/driftd/driftd/test/kubetest"
 )
 
-// An estate is how many objects of each kind there are.
+// An estate has the number of objects of each kind.
 type estate struct{ deployments, configMaps int }
 
 func (e estate) String() string {
 	return fmt.Sprintf("%d Deployments, %d ConfigMaps", e.deployments, e.configMaps)
 }
 
-// An object is a manifest and the address that it is applied to.
+// An object is a manifest and the URL path that it is applied to.
 type object struct{ path, manifest string }
 
-// apply writes the estate's manifests into a folder and applies them to the
-// cluster as kubectl apply --server-side does, only faster.
+// apply writes the estate's manifests into a folder and applies them to the cluster like
+// kubectl apply --server-side, only faster.
 func (e estate) apply(ctx context.Context, c *kubetest.Cluster, dir, namespace string) error {
 	objects := e.objects(namespace)
 	if err := writeManifests(dir, objects); err != nil {
@@ -136,7 +136,7 @@ type applier struct {
 	url    string
 }
 
-// applyAll applies many objects at once, and returns the first error.
+// applyAll applies many objects concurrently, and returns the first error.
 func (a applier) applyAll(ctx context.Context, objects []object) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -161,7 +161,7 @@ func (a applier) applyAll(ctx context.Context, objects []object) error {
 
 func (a applier) apply(ctx context.Context, o object) error { return a.applyAs(ctx, o, "kubectl") }
 
-// applyAs applies an object in the name of a field manager.
+// applyAs applies an object as a field manager.
 func (a applier) applyAs(ctx context.Context, o object, manager string) error {
 	url := a.url + o.path + "?fieldManager=" + manager + "&force=true"
 	req, err := http.NewRequestWithContext(ctx, http.MethodPatch, url, bytes.NewReader([]byte(o.manifest)))

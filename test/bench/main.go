@@ -1,5 +1,5 @@
-// Command bench measures driftd on real parts against kubectl diff and tofu
-// plan, and against its own targets, all in one run on one machine: `make bench`.
+// Command bench compares driftd with kubectl diff and tofu plan on real servers, and with its
+// own targets, in one run on one machine: `make bench`.
 package main
 
 import (
@@ -27,18 +27,18 @@ func main() {
 	}
 }
 
-// A scale says how much is measured.
+// A scale has the sizes of the measurements.
 type scale struct {
 	small, large estate
-	// planned, recorded and guests are how many resources are planned, are read
-	// from a state, and how many guests a Proxmox cluster has.
-	// edits is how many objects are edited, one after the other.
-	// machines is how many virtual machines a NetBox has.
+	// planned and recorded are the numbers of resources that are planned and read from a state,
+	// guests is the number of guests of a Proxmox cluster.
+	// edits is the number of objects that are edited, one after the other.
+	// machines is the number of virtual machines in a NetBox.
 	planned, recorded, guests, machines, edits int
-	// findings is how many a page shows, viewers how many people look at it, and
-	// resources how many an idle daemon knows.
+	// findings is the number of findings on a page, viewers that of its clients, and resources
+	// that of the resources of an idle daemon.
 	findings, viewers, resources int
-	// runs of each short thing; the median counts.
+	// runs is the number of runs of each short measurement; the median counts.
 	runs int
 }
 
@@ -93,7 +93,7 @@ func measureAll(ctx context.Context, s scale, driftd, only string) ([]result, er
 	return results, nil
 }
 
-// An area is what is measured together.
+// An area is a group of measurements.
 type area struct {
 	name    string
 	measure func(ctx context.Context, s scale, driftd, dir string) ([]result, error)
@@ -130,7 +130,7 @@ func measureProcess(ctx context.Context, s scale, driftd, dir string) (results [
 // A result is one line of the table.
 type result struct {
 	what, measured, target string
-	// met is nil for what has no target.
+	// met is nil if there is no target.
 	met *bool
 }
 
@@ -148,7 +148,7 @@ func judged(what, measured, target string, met bool) result {
 	return result{what, measured, target, &met}
 }
 
-// withoutVerdicts returns the results of a run that is too small to judge by.
+// withoutVerdicts returns the results of a run that is too small to compare with targets.
 func withoutVerdicts(results []result) []result {
 	plain := slices.Clone(results)
 	for i := range plain {

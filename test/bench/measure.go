@@ -29,14 +29,14 @@ const (
 	maxGuests     = 6 * time.Second
 )
 
-// bench measures programs against one cluster.
+// bench measures programs on one cluster.
 type bench struct {
 	runner
 	cluster *kubetest.Cluster
 	driftd  string
 }
 
-// A runner runs programs whose files lie in one folder.
+// A runner runs programs in a folder.
 type runner struct {
 	dir  string
 	runs int
@@ -54,13 +54,13 @@ func (r runner) write(files map[string]string) error {
 	return nil
 }
 
-// cost is what a process took, with all that it started.
+// cost is the cost of a process and its descendants.
 type cost struct {
 	wall, cpu time.Duration
 	memory    int64
 }
 
-// and is the cost of one process after another.
+// and returns the cost of two processes that run one after the other.
 func (c cost) and(d cost) cost {
 	return cost{c.wall + d.wall, c.cpu + d.cpu, max(c.memory, d.memory)}
 }
@@ -112,8 +112,7 @@ func tabulate(s scale, small, kubectl, large, start cost) []result {
 	}
 }
 
-// scan measures the whole of driftd scan, each time as a first scan: with an
-// empty state folder.
+// scan measures driftd scan as a first scan each time, with an empty state folder.
 func (b *bench) scan(ctx context.Context, folders ...string) (cost, error) {
 	return b.median(b.runs, func(n int) (cost, error) {
 		args := []string{"scan", "--kubeconfig", b.path("kubeconfig"),
@@ -144,7 +143,7 @@ func middle(costs []cost) cost {
 	return costs[len(costs)/2]
 }
 
-// process runs a program to its end, which must be one of the exit codes.
+// process runs a program to its end, and checks its exit code.
 func (r runner) process(ctx context.Context, codes []int, program string, args ...string) (cost, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(os.Environ(), "HOME="+r.dir)

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// sampleInterval is how often the memory of a process and of what it started
-// is looked at. Peaks that are shorter may be missed, on every side alike.
+// sampleInterval is the interval at which the memory of a process and its descendants is read.
+// Shorter peaks may be missed, of all programs alike.
 const sampleInterval = 50 * time.Millisecond
 
-// peakMemory returns, once done is closed, the most resident memory that a
-// process and its descendants had together.
+// peakMemory returns, once done is closed, the maximum of the resident memory of a process and
+// its descendants.
 func peakMemory(root int, done <-chan struct{}) int64 {
 	tick := time.NewTicker(sampleInterval)
 	defer tick.Stop()
@@ -28,11 +28,11 @@ func peakMemory(root int, done <-chan struct{}) int64 {
 	}
 }
 
-// highWater is the most that a process itself had so far. What the system counts
-// once the process has ended says too much: it begins with what the parent had.
+// highWater returns the maximum memory of the process itself so far. The kernel's count at the
+// end of the process is too high: it includes the memory of the parent.
 func highWater(pid int) int64 { return statusLine(pid, "VmHWM:") }
 
-// statusLine is a line of the form that proc_pid_status(5) describes, in bytes.
+// statusLine returns a line in the format of proc_pid_status(5), in bytes.
 func statusLine(pid int, name string) int64 {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status") // "" once it has ended
 	_, rest, _ := strings.Cut(string(text), name)
@@ -47,9 +47,9 @@ func statusLine(pid int, name string) int64 {
 	return kilobytes << 10
 }
 
-// residentMemory adds up what a process and its descendants have now.
+// residentMemory returns the present memory of a process and its descendants.
 func residentMemory(root int) int64 {
-	// Nothing is there that is no process; what ended meanwhile has nothing.
+	// Other folders have no such file, and ended processes have no memory.
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	parents, pages := map[int]int{}, map[int]int64{}
 	for _, path := range stats {
@@ -70,9 +70,9 @@ func residentMemory(root int) int64 {
 	return sum * int64(os.Getpagesize())
 }
 
-// parseStat reads a line of the form that proc_pid_stat(5) describes: a number,
-// a name in brackets that may hold anything, and numbers, of which the second
-// is the parent and the twenty-second the resident pages.
+// parseStat parses a line in the format of proc_pid_stat(5): a number, a name in brackets with
+// any characters, and numbers, of which the second is the parent and the twenty-second the
+// resident pages.
 func parseStat(line string) (pid, parent int, rss int64, ok bool) {
 	number, _, found := strings.Cut(line, " (")
 	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])

@@ -16,23 +16,23 @@ import (
 	"github.com/driftd/driftd/test/netboxlab"
 )
 
-// netboxBench measures driftd on a NetBox that netboxlab stands in for.
+// netboxBench measures driftd with the fake NetBox of package netboxlab.
 type netboxBench struct {
 	runner
 	driftd string
 }
 
 const (
-	// netboxDelay is what NetBox takes for an answer.
+	// netboxDelay is the response time of NetBox.
 	netboxDelay = 5 * time.Millisecond
-	// slowAnswer is what servers take for one whose speed is all that counts.
+	// slowAnswer is the response time of servers if only the time matters.
 	slowAnswer = 100 * time.Millisecond
-	// netboxPage is how many objects NetBox gives at once.
+	// netboxPage is the number of objects in a page of NetBox.
 	netboxPage = 1000
 
 	maxNetBox       = 15 * time.Second
 	maxNetBoxMemory = 300 * megabyte
-	// maxTogether is what a scan of several sources may take of the slowest's.
+	// maxTogether bounds a scan of several sources, relative to the slowest one.
 	maxTogether = 1.1
 )
 
@@ -52,8 +52,7 @@ declarations:
 
 const emptyState = `{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "bench", "outputs": {}, "resources": []}`
 
-// measureNetBox measures the reading of a large NetBox, and of several sources
-// at once.
+// measureNetBox measures reading a large NetBox, and several sources at once.
 func measureNetBox(ctx context.Context, s scale, driftd, dir string) ([]result, error) {
 	b := &netboxBench{runner{filepath.Join(dir, "netbox"), s.runs}, driftd}
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
@@ -81,7 +80,7 @@ func (b *netboxBench) measureMachines(ctx context.Context, machines int) ([]resu
 	if err := b.write(map[string]string{"driftd.yaml": fmt.Sprintf(netboxConfig, server.URL)}); err != nil {
 		return nil, err
 	}
-	// The stand-in makes each answer once; NetBox's own work is not measured.
+	// The fake computes each response once; NetBox's own work is not measured.
 	if _, err := b.scan(ctx, "warm", 1); err != nil {
 		return nil, err
 	}
@@ -100,7 +99,7 @@ func (b *netboxBench) measureMachines(ctx context.Context, machines int) ([]resu
 	}, nil
 }
 
-// measureTogether measures three sources, each for itself and all in one scan.
+// measureTogether measures three sources, each alone and all in one scan.
 func (b *netboxBench) measureTogether(ctx context.Context) ([]result, error) {
 	lab, err := newNetBox(10)
 	if err != nil {
@@ -143,7 +142,7 @@ func (b *netboxBench) measureTogether(ctx context.Context) ([]result, error) {
 		fmt.Sprintf("%.2f (%s by %s)", ratio, together.wall.Round(time.Millisecond), slowest.Round(time.Millisecond)), "at most 1.10", ratio <= maxTogether)}, nil
 }
 
-// newNetBox is a NetBox whose user driftd sees everything.
+// newNetBox returns a NetBox whose user for driftd may read everything.
 func newNetBox(machines int) (*netboxlab.Lab, error) {
 	lab, err := netboxlab.New(netboxlab.Options{Version: "4.6.8", Now: time.Now})
 	if err != nil {
@@ -156,13 +155,13 @@ func newNetBox(machines int) (*netboxlab.Lab, error) {
 	return lab, nil
 }
 
-// A replay answers as a server did before, after a delay.
+// A replay returns the earlier responses of a server, after a delay.
 type replay struct {
 	server  http.Handler
 	delay   time.Duration
 	mu      sync.Mutex
 	answers map[string]*httptest.ResponseRecorder
-	// pages counts the requests for the lists that Lab.Fill makes long.
+	// pages counts the requests for the lists that Lab.Fill fills.
 	pages int
 }
 
@@ -178,8 +177,8 @@ func (r *replay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// answer returns what the server answered to such a request first. What depends
-// on the time is asked anew.
+// answer returns the server's first response to such a request. Responses that depend on the
+// time are requested anew.
 func (r *replay) answer(request *http.Request) *httptest.ResponseRecorder {
 	r.mu.Lock()
 	defer r.mu.Unlock()

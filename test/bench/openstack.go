@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/openstack/openstacktest"
 )
 
-// openstackBench measures driftd on a cloud that openstacktest stands in for.
+// openstackBench measures driftd with the fake cloud of package openstacktest.
 type openstackBench struct {
 	netboxBench
 }
@@ -20,10 +20,9 @@ type openstackBench struct {
 const (
 	maxTown = 3 * time.Second
 	maxCity = 6 * time.Second
-	// maxActions is how many servers are asked for their actions, whatever their
-	// number.
+	// maxActions bounds the requests for actions of servers, for any number of them.
 	maxActions = 20
-	// cloudPage is how many objects the services give at once.
+	// cloudPage is the number of objects in a page of the services.
 	cloudPage = 1000
 )
 
@@ -41,8 +40,8 @@ clouds:
     auth: {auth_url: %q, application_credential_id: %s, application_credential_secret: %s}
 `
 
-// measureOpenStack measures the reading of clouds of three sizes, and how the
-// number of requests grows with them.
+// measureOpenStack measures reading clouds of three sizes, and the growth of the number of
+// requests.
 func measureOpenStack(ctx context.Context, s scale, driftd, dir string) ([]result, error) {
 	b := &openstackBench{netboxBench{runner{filepath.Join(dir, "openstack"), s.runs}, driftd}}
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
@@ -69,11 +68,11 @@ func measureOpenStack(ctx context.Context, s scale, driftd, dir string) ([]resul
 	}, nil
 }
 
-// A visit is what reading one cloud took.
+// A visit is the cost of reading one cloud.
 type visit struct {
 	cost cost
-	// requests are those of one scan, but for the actions of servers, full the
-	// pages that are full, after each of which another one may follow.
+	// requests counts the requests of one scan, except for the actions of servers; full counts
+	// the full pages, after each of which another one may follow.
 	requests, actions, full int
 }
 
@@ -109,7 +108,7 @@ func (b *openstackBench) visit(ctx context.Context, name string, estate openstac
 	return v, nil
 }
 
-// compare judges how many more requests a cloud takes than a smaller one.
+// compare compares the requests for a cloud with those for a smaller one.
 func (v visit) compare(smaller visit, what string) result {
 	return judged("  its requests for lists, by those of "+what,
 		fmt.Sprintf("%.2f (%d by %d)", float64(v.requests)/float64(smaller.requests), v.requests, smaller.requests),

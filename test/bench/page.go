@@ -23,15 +23,15 @@ const (
 	maxIdle       = 80 * megabyte
 	maxIdleShare  = 0.01
 	maxDemo       = 10 * time.Second
-	maxTold       = 5 * time.Second
-	// asked is how often a page is asked for; the median counts.
+	maxNotified   = 5 * time.Second
+	// asked is the number of requests for a page; the median counts.
 	asked = 20
-	// idleFor is how long a daemon is watched that has nothing to do.
+	// idleFor is the time for which an idle daemon is measured.
 	idleFor = 30 * time.Second
 )
 
-// measurePage measures what people see, and what a daemon costs that nobody
-// looks at: driftd serve over files that kubectl would write.
+// measurePage measures the pages, and the cost of an idle daemon: driftd serve with files in
+// the form of kubectl's output.
 func measurePage(ctx context.Context, s scale, driftd, dir string) ([]result, error) {
 	var results []result
 	for _, part := range []func(context.Context, scale, string, string) ([]result, error){measureViews, measureIdle, measureDemo} {
@@ -44,8 +44,7 @@ func measurePage(ctx context.Context, s scale, driftd, dir string) ([]result, er
 	return results, nil
 }
 
-// measureViews measures the page of a daemon with many findings, alone and with
-// many people before it.
+// measureViews measures the page of a daemon with many findings, for one client and for many.
 func measureViews(ctx context.Context, s scale, driftd, dir string) (results []result, err error) {
 	dir = filepath.Join(dir, "page")
 	drifted := func(o map[string]any) { o["data"].(map[string]any)["feature"] = "off" }
@@ -64,12 +63,11 @@ func measureViews(ctx context.Context, s scale, driftd, dir string) (results []r
 	if err != nil {
 		return nil, err
 	}
-	crowd, err := d.measureCrowd(ctx, s.viewers)
+	crowd, err := d.measureViewers(ctx, s.viewers)
 	return append(results, crowd...), err
 }
 
-// measureAnswers measures how long the page and the API take, and what they
-// weigh.
+// measureAnswers measures the time and size of the page and of API responses.
 func (d *pages) measureAnswers(ctx context.Context, findings int) ([]result, error) {
 	page, err := d.answers(ctx, "/")
 	if err != nil {
@@ -94,7 +92,7 @@ func (d *pages) measureAnswers(ctx context.Context, findings int) ([]result, err
 	}, nil
 }
 
-// measureIdle measures a daemon that has looked and waits.
+// measureIdle measures a daemon that waits after its first scan.
 func measureIdle(ctx context.Context, s scale, driftd, dir string) (results []result, err error) {
 	dir = filepath.Join(dir, "idle")
 	e := estate{s.resources / 3, s.resources - s.resources/3}
@@ -124,7 +122,7 @@ func measureIdle(ctx context.Context, s scale, driftd, dir string) (results []re
 	}, nil
 }
 
-// measureDemo measures how long it takes from the command to a drift on the page.
+// measureDemo measures the time from the command to a finding on the page.
 func measureDemo(ctx context.Context, s scale, driftd, _ string) ([]result, error) {
 	took := make([]time.Duration, 0, s.runs)
 	for range s.runs {
@@ -162,13 +160,13 @@ func ms(d time.Duration) string { return d.Round(time.Millisecond / 10).String()
 
 func kB(bytes int) float64 { return float64(bytes) / 1000 }
 
-// ofTarget says how much of a target was used up.
+// ofTarget returns how much of a target was used up.
 func ofTarget(measured, target float64) string {
 	return fmt.Sprintf("%.2f of the target", measured/target)
 }
 
-// writeEstate writes manifests, and what kubectl would say of a cluster in which
-// each was applied and then edited by hand.
+// writeEstate writes manifests, and kubectl's output for a cluster in which each was applied
+// and then edited by hand.
 func writeEstate(dir string, e estate, edit func(map[string]any)) (err error) {
 	objects := e.objects("bench")
 	if err := writeManifests(filepath.Join(dir, "manifests"), objects); err != nil {
@@ -199,13 +197,13 @@ func writeEstate(dir string, e estate, edit func(map[string]any)) (err error) {
 	return nil
 }
 
-// An answered is what a path took, the first time and in the middle of many.
+// An answered has the times of the first response for a path and the median one.
 type answered struct {
 	first, median   time.Duration
 	weight, gzipped int
 }
 
-// answers asks for a path, many times.
+// answers requests a path many times.
 func (d *pages) answers(ctx context.Context, path string) (answered, error) {
 	var a answered
 	took := make([]time.Duration, 0, asked)
@@ -226,7 +224,7 @@ func (d *pages) answers(ctx context.Context, path string) (answered, error) {
 	return a, err
 }
 
-// body asks for a path; with an encoding the body stays encoded.
+// body requests a path; with an encoding the body stays encoded.
 func (d *pages) body(ctx context.Context, path, encoding string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url+path, http.NoBody)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// pages are those of a running daemon.
+// pages is a running daemon whose pages are requested.
 type pages struct {
 	running
 	url    string
@@ -35,7 +35,7 @@ declarations:
   - {name: git, type: manifests, governs: [bench], settings: {dir: manifests}}
 `
 
-// startPages starts driftd serve in a folder that holds an estate.
+// startPages starts driftd serve in a folder with an estate.
 func startPages(ctx context.Context, driftd, dir string) (*pages, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func newPages(ctx context.Context, address, driftd string, args ...string) *page
 	return d
 }
 
-// freeAddress returns one of this host that nobody listens on.
+// freeAddress returns a free address of this host.
 func freeAddress(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -72,7 +72,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	return address, nil
 }
 
-// settled waits for the first scan, which must find so much.
+// settled waits for the first scan, and checks the number of findings.
 func (d *pages) settled(ctx context.Context, findings int) error {
 	return d.until(ctx, func() (bool, error) {
 		body, err := d.body(ctx, "/api/v1/status", "")
@@ -92,8 +92,8 @@ func (d *pages) settled(ctx context.Context, findings int) error {
 	})
 }
 
-// until repeats a question until it is answered with yes. An error counts when
-// the time is up, or with a yes.
+// until calls a function until it returns true. An error counts if the time is up, or together
+// with true.
 func (d *pages) until(ctx context.Context, question func() (bool, error)) error {
 	deadline := time.Now().Add(2 * tooLate)
 	for {
@@ -121,25 +121,25 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// measureCrowd has many people open the page, changes something, and measures
-// until each of them was told and has looked again.
-func (d *pages) measureCrowd(ctx context.Context, viewers int) (results []result, err error) {
+// measureViewers has many clients open the page, changes something, and measures the time until
+// each of them was notified and has read the page again.
+func (d *pages) measureViewers(ctx context.Context, viewers int) (results []result, err error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	told, failed := make(chan time.Time, viewers), make(chan error, viewers)
+	notified, failed := make(chan time.Time, viewers), make(chan error, viewers)
 	var opened, group sync.WaitGroup
 	defer group.Wait()
 	defer leave()
 	opened.Add(viewers)
 	for range viewers {
 		group.Go(func() {
-			if err := d.watch(ctx, opened.Done, told); err != nil && ctx.Err() == nil {
+			if err := d.watch(ctx, opened.Done, notified); err != nil && ctx.Err() == nil {
 				failed <- err
 			}
 		})
 	}
 	opened.Wait()
-	if err := pause(ctx, 2*time.Second); err != nil { // each stream is quiet for a second after its first news
+	if err := pause(ctx, 2*time.Second); err != nil { // each stream pauses for a second after its first event
 		return nil, err
 	}
 	finding, err := d.someFinding(ctx)
@@ -154,26 +154,26 @@ func (d *pages) measureCrowd(ctx context.Context, viewers int) (results []result
 	var last time.Time
 	for range viewers {
 		select {
-		case at := <-told:
+		case at := <-notified:
 			last = at
 		case err := <-failed:
 			return nil, err
 		case <-time.After(tooLate):
-			return nil, fmt.Errorf("not everybody was told within %s\n%s", tooLate, d.log)
+			return nil, fmt.Errorf("not every viewer was notified within %s\n%s", tooLate, d.log)
 		}
 	}
-	looked := time.Since(began)
-	toldAfter := last.Sub(began)
+	updated := time.Since(began)
+	notifiedAfter := last.Sub(began)
 	return []result{
-		judged(fmt.Sprintf("%d people before the page: all of them know of a change", viewers), fmt.Sprintf("%s, %s", ms(toldAfter), ofTarget(toldAfter.Seconds(), maxTold.Seconds())),
-			"under 5 s", toldAfter < maxTold),
-		{what: "  all of them have looked again", measured: fmt.Sprintf("%s, %s CPU", ms(looked), ms(processorTime(pid)-before))},
+		judged(fmt.Sprintf("%d viewers of the page: all are notified of a change", viewers), fmt.Sprintf("%s, %s", ms(notifiedAfter), ofTarget(notifiedAfter.Seconds(), maxNotified.Seconds())),
+			"under 5 s", notifiedAfter < maxNotified),
+		{what: "  all have updated the page", measured: fmt.Sprintf("%s, %s CPU", ms(updated), ms(processorTime(pid)-before))},
 	}, nil
 }
 
-// watch opens the page as a browser does: it asks for it, follows the news, and
-// at the second asks for it again. What told gets is when the news came.
-func (d *pages) watch(ctx context.Context, opened func(), told chan<- time.Time) error {
+// watch opens the page like a browser: it requests the page, follows the event stream, and
+// requests the page again at the second event. The time of that event is sent to notified.
+func (d *pages) watch(ctx context.Context, opened func(), notified chan<- time.Time) error {
 	done := sync.OnceFunc(opened)
 	defer done()
 	if _, err := d.body(ctx, "/", "gzip"); err != nil {
@@ -181,33 +181,33 @@ func (d *pages) watch(ctx context.Context, opened func(), told chan<- time.Time)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url+"/events", http.NoBody)
 	if err != nil {
-		return fmt.Errorf("follow the news: %w", err)
+		return fmt.Errorf("follow the event stream: %w", err)
 	}
 	answer, err := (&http.Client{Transport: d.client.Transport}).Do(r)
 	if err != nil {
-		return fmt.Errorf("follow the news: %w", err)
+		return fmt.Errorf("follow the event stream: %w", err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	lines, news := bufio.NewScanner(answer.Body), 0
+	lines, events := bufio.NewScanner(answer.Body), 0
 	for lines.Scan() {
 		if lines.Text() != "event: changed" {
 			continue
 		}
 		done()
-		if news++; news < 2 {
-			continue // it says what is known already
+		if events++; events < 2 {
+			continue // the first event is the present state
 		}
 		at := time.Now()
 		if _, err := d.body(ctx, "/", "gzip"); err != nil {
 			return err
 		}
-		told <- at
+		notified <- at
 		return nil
 	}
-	return errors.Join(fmt.Errorf("the news ended: %s", answer.Status), lines.Err())
+	return errors.Join(fmt.Errorf("the event stream ended: %s", answer.Status), lines.Err())
 }
 
-// someFinding returns the id of the worst finding.
+// someFinding returns the ID of the worst finding.
 func (d *pages) someFinding(ctx context.Context) (string, error) {
 	body, err := d.body(ctx, "/api/v1/findings", "")
 	if err != nil {
@@ -223,7 +223,7 @@ func (d *pages) someFinding(ctx context.Context) (string, error) {
 	return list.Findings[0].ID, nil
 }
 
-// acknowledge decides about a finding, over the socket.
+// acknowledge makes a decision about a finding, over the socket.
 func (d *pages) acknowledge(ctx context.Context, finding string) error {
 	decision, err := json.Marshal(map[string]any{"kind": "acknowledge", "findings": []string{finding}})
 	if err != nil {
@@ -248,8 +248,8 @@ func (d *pages) acknowledge(ctx context.Context, finding string) error {
 	return nil
 }
 
-// processorTime is what a process has used so far, by proc_pid_stat(5): the
-// fourteenth and fifteenth number, in hundredths of a second.
+// processorTime returns the processor time of a process from proc_pid_stat(5): the fourteenth
+// and fifteenth number, in hundredths of a second.
 func processorTime(pid int) time.Duration {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") // "" once it has ended
 	fields := strings.Fields(string(text)[strings.LastIndexByte(string(text), ')')+1:])

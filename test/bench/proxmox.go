@@ -21,15 +21,15 @@ import (
 	"github.com/driftd/driftd/test/tftest"
 )
 
-// proxmoxBench measures driftd on a Proxmox cluster that pvetest stands in for.
+// proxmoxBench measures driftd with the fake Proxmox cluster of package pvetest.
 type proxmoxBench struct {
 	runner
 	cli    tftest.CLI
 	driftd string
 }
 
-// measureProxmox measures the state engine against what the CLI does with the
-// same state, and the reading of a large cluster.
+// measureProxmox compares the state engine with the CLI on the same state, and measures reading
+// a large cluster.
 func measureProxmox(ctx context.Context, s scale, driftd, dir string) ([]result, error) {
 	dir = filepath.Join(dir, "proxmox")
 	for _, name := range []string{"root", "tables"} {
@@ -57,13 +57,13 @@ func measureProxmox(ctx context.Context, s scale, driftd, dir string) ([]result,
 // serve serves a cluster until it is closed.
 func serve(handler http.Handler) *httptest.Server {
 	server := httptest.NewUnstartedServer(handler)
-	// Who hangs up is no news.
+	// A closed connection is not logged.
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Start()
 	return server
 }
 
-// first is a number that appears nowhere else in a state.
+// first is a number that occurs nowhere else in a state.
 const first = 700_000
 
 const stateRoot = `
@@ -92,9 +92,8 @@ resource "lab_server" "web" {
 }
 `
 
-// stateTable says that a server of the Lab is a user of the cluster: one list
-// holds them all, as the state engine would have it, and the Lab, which is what
-// the CLI asks, answers as fast as anything can.
+// stateTable maps a server of the Lab to a user of the cluster. One list has all users for the
+// state engine, and the Lab, which the CLI reads, responds without delay.
 const stateTable = `
 provider: driftd/lab
 types:
@@ -118,7 +117,7 @@ declarations:
     settings: {state: [root/terraform.tfstate], mappings: [tables]}
 `
 
-// measureState measures on resources of the tests' own provider.
+// measureState measures with resources of the tests' own provider.
 func (b *proxmoxBench) measureState(ctx context.Context, resources int) ([]result, error) {
 	lab := tftest.NewLab()
 	defer lab.Close()
@@ -168,8 +167,8 @@ func manyUsers(n int) pvetest.Cluster {
 	return c
 }
 
-// multiply makes many of the one resource that was applied, in the Lab and in
-// the state, as applying them would.
+// multiply copies the only applied resource many times, in the Lab and in the state, as if they
+// were applied.
 func (b *proxmoxBench) multiply(lab *tftest.Lab, n int) error {
 	text, err := os.ReadFile(b.path("root/terraform.tfstate"))
 	if err != nil {
@@ -196,7 +195,7 @@ func (b *proxmoxBench) multiply(lab *tftest.Lab, n int) error {
 	return b.write(map[string]string{"root/terraform.tfstate": string(text)})
 }
 
-// repeat makes n of the one instance of a resource.
+// repeat returns n copies of the only instance of a resource.
 func repeat(instances any, n int) ([]json.RawMessage, error) {
 	one, err := json.Marshal(instances)
 	if err != nil {
@@ -218,10 +217,10 @@ declarations:
   - {name: bench, type: terraform, governs: [pve], settings: {state: [empty.tfstate], unmanaged: []}}
 `
 
-// answerDelay is what a node takes for an answer.
+// answerDelay is the response time of a node.
 const answerDelay = 2 * time.Millisecond
 
-// measureGuests measures the reading of a cluster of thirty nodes.
+// measureGuests measures reading a cluster of thirty nodes.
 func (b *proxmoxBench) measureGuests(ctx context.Context, guests int) ([]result, error) {
 	cluster := pvetest.New(manyGuests(guests), rand.New(rand.NewPCG(1, 2)))
 	cluster.Delay = answerDelay

@@ -10,8 +10,7 @@ import (
 	"github.com/driftd/driftd/test/tftest"
 )
 
-// terraformBench measures driftd against the CLI on one root, whose live side
-// is a Lab.
+// terraformBench compares driftd with the CLI on one root, whose live side is a Lab.
 type terraformBench struct {
 	runner
 	cli    tftest.CLI
@@ -19,8 +18,7 @@ type terraformBench struct {
 	driftd string
 }
 
-// measureTerraform measures the plan engine against the bare commands that it
-// runs.
+// measureTerraform compares the plan engine with the commands that it runs.
 func measureTerraform(ctx context.Context, s scale, driftd, dir string) ([]result, error) {
 	dir = filepath.Join(dir, "terraform")
 	if err := os.MkdirAll(filepath.Join(dir, "root"), 0o700); err != nil {
@@ -73,7 +71,7 @@ declarations:
   - {name: bench, type: terraform, settings: {dir: root, binary: %q, cli_config_file: %q}}
 `
 
-// apply makes the root and its resources.
+// apply creates the root and its resources.
 func (b *terraformBench) apply(ctx context.Context, resources int) error {
 	if err := b.write(map[string]string{
 		"root/main.tf": fmt.Sprintf(labRoot, b.lab.URL(), tftest.Token, resources),
@@ -84,7 +82,7 @@ func (b *terraformBench) apply(ctx context.Context, resources int) error {
 	return b.cli.Apply(ctx, b.path("root"))
 }
 
-// measurePlan runs both in turn, so that what else the machine does hits both.
+// measurePlan runs both in turn, so that other load of the machine affects both.
 func (b *terraformBench) measurePlan(ctx context.Context, resources int) ([]result, error) {
 	var bare, whole []cost
 	for n := range b.runs {
@@ -107,7 +105,7 @@ func (b *terraformBench) measurePlan(ctx context.Context, resources int) ([]resu
 	}, nil
 }
 
-// bare runs what anybody runs to see a plan.
+// bare runs a plan with the CLI.
 func (b *terraformBench) bare(ctx context.Context) (cost, error) {
 	var sum cost
 	for _, args := range [][]string{

@@ -21,13 +21,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long anything on a page may take to be as it should.
+// patience is the time within which a page must reach an expected state.
 const patience = 20 * time.Second
 
 // A browser is a running Chromium.
 type browser struct{ ctx context.Context }
 
-// startBrowser starts Chromium with nothing known of earlier visits.
+// startBrowser starts Chromium with an empty profile.
 func startBrowser(program, dir string) (stop func(), err error) {
 	ctx, end := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(program), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU,
@@ -43,9 +43,9 @@ func startBrowser(program, dir string) (stop func(), err error) {
 	return stop, nil
 }
 
-// A tab is a page that somebody looks at. Whatever goes wrong on it that nobody
-// expects fails its test: an error on the console, a violation of the content
-// security policy, an exception, a dialog, a request to another origin.
+// A tab is an open page. An unexpected problem on it fails its test: an error on the console, a
+// violation of the content security policy, an exception, a dialog, or a request to another
+// origin.
 type tab struct {
 	*testing.T
 	ctx context.Context
@@ -57,7 +57,7 @@ type tab struct {
 	expected []string
 }
 
-// visit opens an empty tab of somebody who was never here.
+// visit opens an empty tab in a new browser profile.
 func (b *browser) visit(t *testing.T, base string) *tab {
 	t.Helper()
 	ctx, leave := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
@@ -73,14 +73,14 @@ func newTab(ctx context.Context, leave func(), t *testing.T, base string) *tab {
 			t.Errorf("the browser complains: %s", flaw)
 		}
 	})
-	if err := chromedp.Listen(ctx, p.hear); err != nil {
+	if err := chromedp.Listen(ctx, p.listen); err != nil {
 		t.Fatalf("open a tab: %v", err)
 	}
 	return p
 }
 
-// hear keeps what goes wrong. Log and Network are enabled by chromedp.
-func (p *tab) hear(event any) {
+// listen records problems. chromedp enables Log and Network.
+func (p *tab) listen(event any) {
 	switch e := event.(type) {
 	case *log.EventEntryAdded:
 		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
@@ -103,9 +103,9 @@ func (p *tab) hear(event any) {
 	}
 }
 
-// dismiss closes a dialog, which nothing else goes on behind.
+// dismiss closes a dialog, which blocks the page.
 func (p *tab) dismiss() {
-	_, _ = chromedp.Call(p.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{}) // the flaw is noted
+	_, _ = chromedp.Call(p.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{}) // the problem is recorded
 }
 
 func (p *tab) note(format string, args ...any) {
@@ -114,14 +114,14 @@ func (p *tab) note(format string, args ...any) {
 	p.flaws = append(p.flaws, fmt.Sprintf(format, args...))
 }
 
-// expect says which complaints belong to the test, by a part of them.
+// expect makes problems that contain one of the texts expected.
 func (p *tab) expect(parts ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.expected = append(p.expected, parts...)
 }
 
-// unexpected are the complaints that nobody expects.
+// unexpected returns the problems that were not expected.
 func (p *tab) unexpected() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,7 +130,7 @@ func (p *tab) unexpected() []string {
 	})
 }
 
-// do does something on the page, within patience.
+// do runs an action on the page, within patience.
 func (p *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -140,21 +140,21 @@ func (p *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// open goes to a path of the daemon.
+// open loads a path of the daemon.
 func (p *tab) open(path string) *tab {
 	p.Helper()
 	p.do("open "+path, chromedp.Navigate(p.base+path))
 	return p
 }
 
-// back goes back, as the button of the browser does.
+// back presses the back button of the browser.
 func (p *tab) back() {
 	p.Helper()
 	p.do("go back", chromedp.NavigateBack())
 }
 
-// press presses keys. That of a character brings the character along, unless the
-// page keeps it from that, as a keyboard does.
+// press presses keys. The key of a character also inserts the character, unless the page
+// prevents it, as with a keyboard.
 func (p *tab) press(keys ...string) {
 	p.Helper()
 	for _, key := range keys {
@@ -179,7 +179,7 @@ func call[P, R any](p *tab, command cdp.Command[P, R], params P) R {
 	return result
 }
 
-// eval returns what an expression of JavaScript is worth on the page.
+// eval evaluates an expression of JavaScript on the page, and decodes its value.
 func eval[T any](p *tab, expression string) T {
 	p.Helper()
 	result, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression))
@@ -189,8 +189,8 @@ func eval[T any](p *tab, expression string) T {
 	return result
 }
 
-// await waits until an expression is true on the page. Between two pages there is
-// none: that is no error while time is left.
+// await waits until an expression is true on the page. While another page loads there is no
+// value: this is not an error before the timeout.
 func (p *tab) await(expression string) {
 	p.Helper()
 	var last error
@@ -203,31 +203,31 @@ func (p *tab) await(expression string) {
 	}
 }
 
-// awaitText waits until the page says something.
+// awaitText waits until the page contains a text.
 func (p *tab) awaitText(want string) {
 	p.Helper()
 	p.await(jsf("document.body.innerText.includes(%q)", want))
 }
 
-// awaitGone waits until the page says something no more.
+// awaitGone waits until the page does not contain a text.
 func (p *tab) awaitGone(gone string) {
 	p.Helper()
 	p.await(jsf("!document.body.innerText.includes(%q)", gone))
 }
 
-// text is what is to be read on the page.
+// text returns the visible text of the page.
 func (p *tab) text() string {
 	p.Helper()
 	return eval[string](p, "document.body.innerText")
 }
 
-// address is the path and query of the page.
+// address returns the path and query of the page.
 func (p *tab) address() string {
 	p.Helper()
 	return eval[string](p, "location.pathname + location.search")
 }
 
-// eventually asks a question again and again, until it is answered with yes.
+// eventually calls a function until it returns true.
 func eventually(ctx context.Context, question func(context.Context) bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -245,7 +245,7 @@ func eventually(ctx context.Context, question func(context.Context) bool) bool {
 	}
 }
 
-// evalPromise is eval of what comes later.
+// evalPromise is eval for a promise.
 func evalPromise[T any](p *tab, expression string) T {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)

@@ -28,7 +28,7 @@ type daemon struct {
 	process *process.Process
 }
 
-// startDemo starts the demonstration, and waits for what drifts in it.
+// startDemo starts the demonstration, and waits for its drift.
 func startDemo(ctx context.Context, dir string) (*daemon, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder of the demonstration: %w", err)
@@ -45,15 +45,15 @@ func startDemo(ctx context.Context, dir string) (*daemon, error) {
 	return d, d.awaitPage(ctx, "2 findings")
 }
 
-// demo starts a demonstration for one test, which may break it.
+// demo starts a demonstration for one test, which may change it.
 func demo(t *testing.T) *daemon {
 	t.Helper()
 	d, err := startDemo(t.Context(), t.TempDir())
 	return d.of(t, err)
 }
 
-// serve starts a daemon on files: its configuration, of which %s is the address,
-// and whatever that names. It waits for a text on the list.
+// serve starts a daemon with files: its configuration, in which %s is the address, and the
+// files that this names. It waits for a text on the list.
 func serve(t *testing.T, files map[string]string, awaited string) *daemon {
 	t.Helper()
 	dir := t.TempDir()
@@ -73,7 +73,7 @@ func serve(t *testing.T, files map[string]string, awaited string) *daemon {
 	return d.of(t, err)
 }
 
-// of gives a daemon to a test, which ends with it.
+// of stops the daemon at the end of a test.
 func (d *daemon) of(t *testing.T, err error) *daemon {
 	t.Helper()
 	if d != nil {
@@ -99,7 +99,7 @@ func startDaemon(ctx context.Context, dir, listen string, args ...string) (*daem
 	return d, d.start(ctx)
 }
 
-// start starts the daemon, and waits until it has looked at everything.
+// start starts the daemon, and waits for its first scan.
 func (d *daemon) start(ctx context.Context) (err error) {
 	if d.process, err = process.Start(d.options); err != nil {
 		return fmt.Errorf("start driftd: %w", err)
@@ -120,7 +120,7 @@ func (d *daemon) stop() error {
 	return d.process.Stop()
 }
 
-// awaitPage waits until the list says something.
+// awaitPage waits until the list contains a text.
 func (d *daemon) awaitPage(ctx context.Context, text string) error {
 	var page string
 	if eventually(ctx, func(ctx context.Context) bool {
@@ -130,10 +130,10 @@ func (d *daemon) awaitPage(ctx context.Context, text string) error {
 	}) {
 		return nil
 	}
-	return fmt.Errorf("the list does not say %q: %.3000s", text, page)
+	return fmt.Errorf("the list does not contain %q: %.3000s", text, page)
 }
 
-// get asks as a program on this host does.
+// get requests a path as a program on this host does.
 func (d *daemon) get(ctx context.Context, path string) (status int, body string, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.base+path, http.NoBody)
 	if err != nil {

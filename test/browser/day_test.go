@@ -24,25 +24,25 @@ import (
 	"github.com/chromedp/cdproto/performance"
 )
 
-// A hurry stands before a daemon and tells news when a test wants it, not at most
-// once a second; and cuts the stream of news. Each news changes what the list
-// shows: its first page, or what one search finds. All else is the daemon's.
-type hurry struct {
+// An eventServer is a proxy of a daemon that sends events when a test wants them, without the
+// daemon's limit of one per second, and can cut the event stream. Each event changes the list:
+// its first page, or the result of one search. All other responses are the daemon's.
+type eventServer struct {
 	*httptest.Server
 	revision atomic.Int64
-	news     chan string
+	events   chan string
 	cut      chan struct{}
-	// fails has it answer that the page cannot be made.
+	// fails reports whether pages are responses with an error.
 	fails atomic.Bool
 }
 
-func newHurry(t *testing.T, d *daemon) *hurry {
+func newEventServer(t *testing.T, d *daemon) *eventServer {
 	t.Helper()
 	to, err := url.Parse(d.base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hurry{news: make(chan string), cut: make(chan struct{})}
+	h := &eventServer{events: make(chan string), cut: make(chan struct{})}
 	passed := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), ModifyResponse: h.number, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.Header.Del("Accept-Encoding")
@@ -52,7 +52,7 @@ func newHurry(t *testing.T, d *daemon) *hurry {
 	}}
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/events" {
-			h.tell(w, r)
+			h.stream(w, r)
 			return
 		}
 		if r.Header.Get("X-Fragment") != "" && h.fails.Load() {
@@ -68,11 +68,11 @@ func newHurry(t *testing.T, d *daemon) *hurry {
 	return h
 }
 
-// rarer is what only some of the findings have.
+// rarer is a text that only some of the findings contain.
 const rarer = "config-00"
 
-// number writes the number of the news into the list.
-func (h *hurry) number(answer *http.Response) error {
+// number adds the number of the event to the list.
+func (h *eventServer) number(answer *http.Response) error {
 	if answer.Request.URL.Path != "/" {
 		return nil
 	}
@@ -87,17 +87,17 @@ func (h *hurry) number(answer *http.Response) error {
 	return nil
 }
 
-// tell is one stream of news.
-func (h *hurry) tell(w http.ResponseWriter, r *http.Request) {
+// stream serves one event stream.
+func (h *eventServer) stream(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(text string) {
-		_, _ = w.Write([]byte(text)) // the page connects again
+		_, _ = w.Write([]byte(text)) // the page reconnects
 		_ = http.NewResponseController(w).Flush()
 	}
 	send("retry: 10\n\n")
 	for {
 		select {
-		case revision := <-h.news:
+		case revision := <-h.events:
 			send("event: changed\nid: " + revision + "\ndata: " + revision + "\n\n")
 		case <-h.cut:
 			return
@@ -107,21 +107,21 @@ func (h *hurry) tell(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// The updates that a page gets, and from which on nothing may grow.
+// The number of updates that a page gets, and the one after which nothing may grow.
 const (
 	updates = 300
 	warm    = 50
 )
 
-// TestOpenForADay has a page take as much news as on a busy day: what the page and
-// its scripts hold does not grow.
+// TestOpenForADay sends a page as many events as on a busy day, and checks that the memory of
+// the page and its scripts does not grow.
 func TestOpenForADay(t *testing.T) {
 	t.Parallel()
 	d := serve(t, drifted(20).files(t), "20 findings")
-	h := newHurry(t, d)
+	h := newEventServer(t, d)
 	p := chrome.visit(t, h.URL)
 	p.expect("ERR_INCOMPLETE_CHUNKED_ENCODING")
-	// What pages wait so that not all of them come at once is nothing here.
+	// The delay by which pages spread their requests is removed here.
 	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `Math.random = () => 0`})
 	p.open("/")
 	p.awaitLive()
@@ -131,7 +131,7 @@ func TestOpenForADay(t *testing.T) {
 		if n == warm {
 			held = p.usage()
 		}
-		h.news <- strconv.FormatInt(h.revision.Add(1), 10)
+		h.events <- strconv.FormatInt(h.revision.Add(1), 10)
 		p.await(jsf(`document.getElementById("main").dataset.revision === %q`, fmt.Sprint(n+1)))
 		if got, want := eval[int](p, `document.querySelectorAll("#main a.open").length`), 20-10*((n+1)%2); got != want {
 			t.Fatalf("after %d updates the page shows %d findings, want %d", n+1, got, want)
@@ -149,11 +149,10 @@ func TestOpenForADay(t *testing.T) {
 	}
 }
 
-// A usage is what a page holds.
+// A usage has the numbers of objects of a page.
 type usage struct{ nodes, listeners, documents, heap int }
 
-// usage counts what the page holds once the document that it has fetched last is
-// gone.
+// usage counts the objects of the page after its last fetched document was released.
 func (p *tab) usage() (u usage) {
 	p.Helper()
 	//nolint:contextcheck // a tab has a context of its own
@@ -163,7 +162,7 @@ func (p *tab) usage() (u usage) {
 	return u
 }
 
-// held collects what is garbage, and counts the rest.
+// held collects garbage, and counts the remaining objects.
 func (p *tab) held() usage {
 	p.Helper()
 	call(p, performance.Enable, performance.EnableParams{})
@@ -186,8 +185,8 @@ func (p *tab) held() usage {
 	return u
 }
 
-// TestDaemonRestarts ends the daemon under an open page, which says so and as of
-// when it is, and comes back by itself.
+// TestDaemonRestarts stops the daemon of an open page, which shows that and the time of its
+// data, and reconnects by itself.
 func TestDaemonRestarts(t *testing.T) {
 	t.Parallel()
 	d := serve(t, drifted(2).files(t), "2 findings")
@@ -199,7 +198,7 @@ func TestDaemonRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.await(`/reconnecting…, as of \d\d:\d\d/.test(document.getElementById("live").textContent)`)
-	p.find("link", "config-000") // what was known stays to be read
+	p.find("link", "config-000") // the earlier content remains
 	if err := writeFiles(d.dir, map[string]string{"cluster.json": strings.Replace(drifted(2).files(t)["cluster.json"], `"off"`, `"odd"`, 1)}); err != nil {
 		t.Fatal(err)
 	}
@@ -211,19 +210,19 @@ func TestDaemonRestarts(t *testing.T) {
 	p.stayed()
 }
 
-// TestPageCannotBeRead lets the page not be made anew: it does not pass for live
-// until it is.
+// TestPageCannotBeRead makes updates of the page fail: it must not be shown as live until one
+// succeeds.
 func TestPageCannotBeRead(t *testing.T) {
 	t.Parallel()
 	d := serve(t, drifted(2).files(t), "2 findings")
-	h := newHurry(t, d)
+	h := newEventServer(t, d)
 	p := chrome.visit(t, h.URL)
 	p.expect("500 (Internal Server Error)")
 	p.open("/").awaitLive()
 	h.fails.Store(true)
-	h.news <- strconv.FormatInt(h.revision.Add(2), 10)
+	h.events <- strconv.FormatInt(h.revision.Add(2), 10)
 	p.await(`/could not be updated, as of \d\d:\d\d/.test(document.getElementById("live").textContent)`)
-	p.find("link", "config-000") // what was known stays to be read
+	p.find("link", "config-000") // the earlier content remains
 	h.fails.Store(false)
 	p.awaitLive()
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// An estate is a cluster that is a file, and what a folder declares of it.
+// An estate is a cluster in a file, and the declarations in a folder.
 type estate struct {
 	// access is server.access of the configuration.
 	access string
@@ -21,7 +21,7 @@ type estate struct {
 	declared []map[string]any
 }
 
-// A configMap is one, as its field manager left it.
+// A configMap is a ConfigMap as written by its field manager.
 func configMap(namespace, name, manager string, data map[string]any) map[string]any {
 	fields := map[string]any{}
 	for key := range data {
@@ -33,12 +33,12 @@ func configMap(namespace, name, manager string, data map[string]any) map[string]
 			"fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:data": fields}}}}}
 }
 
-// manifest is what somebody would have written of a ConfigMap.
+// manifest returns the declaration of a ConfigMap.
 func manifest(namespace, name string, data map[string]any) map[string]any {
 	return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": namespace, "name": name}, "data": data}
 }
 
-// drifted is an estate of so many ConfigMaps, each of them changed by nina.
+// drifted returns an estate of ConfigMaps, each of them changed by nina.
 func drifted(n int) estate {
 	var e estate
 	for i := range n {
@@ -49,7 +49,7 @@ func drifted(n int) estate {
 	return e
 }
 
-// files are those that a daemon serves the estate from.
+// files returns the files with which a daemon serves the estate.
 func (e estate) files(t *testing.T) map[string]string {
 	t.Helper()
 	access := e.access
@@ -79,10 +79,10 @@ declarations:
 ` + e.more}
 }
 
-// A found is a finding as the API tells it.
+// A found is a finding of the API.
 type found struct{ ID, Resource, Verdict, Kind string }
 
-// findings are those that are open.
+// findings returns the open findings.
 func (d *daemon) findings(ctx context.Context, t *testing.T) []found {
 	t.Helper()
 	_, body, err := d.get(ctx, "/api/v1/findings")
@@ -96,7 +96,7 @@ func (d *daemon) findings(ctx context.Context, t *testing.T) []found {
 	return list.Findings
 }
 
-// findingPath is the page of a finding about a resource.
+// findingPath returns the path of the page of a resource's finding.
 func findingPath(t *testing.T, d *daemon, resource string) string {
 	t.Helper()
 	for _, f := range d.findings(t.Context(), t) {

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestFilterAsOneTypes searches, chooses, follows a link and comes back.
+// TestFilterAsOneTypes searches, chooses, follows a link and goes back.
 func TestFilterAsOneTypes(t *testing.T) {
 	t.Parallel()
 	p := chrome.visit(t, shop.base).open("/")
@@ -44,7 +44,7 @@ func TestFilterAsOneTypes(t *testing.T) {
 	p.awaitText("No finding matches")
 }
 
-// TestPages leafs through many findings, with and without JavaScript.
+// TestPages goes through many findings page by page, with and without JavaScript.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	d := serve(t, drifted(250).files(t), "250 findings")
@@ -64,7 +64,7 @@ func TestPages(t *testing.T) {
 	}
 	p.find("link", "Previous").follow()
 	p.awaitText("Page 2 of 3")
-	// Who filters begins at the first page again.
+	// A filter starts at the first page again.
 	p.find("searchbox", "Search").write("config-007")
 	p.await(`location.search === "?q=config-007"`)
 	p.awaitText("1 finding")
@@ -80,7 +80,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestTypingIsKept has news come while somebody fills in a form.
+// TestTypingIsKept sends an event while a form is being filled in.
 func TestTypingIsKept(t *testing.T) {
 	t.Parallel()
 	d := serve(t, drifted(2).files(t), "2 findings")

@@ -17,17 +17,16 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A thing is an element as a screen reader knows it: by its role and its name.
+// A thing is an element in the accessibility tree: a role and a name.
 type thing struct {
 	tab        *tab
 	role, name string
 	id         cdp.BackendNodeID
-	// value is what stands in it.
+	// value is its content.
 	value string
 }
 
-// things are the elements of a role whose names contain something, in the order
-// of the page.
+// things returns the elements of a role whose names contain a text, in the order of the page.
 func (p *tab) things(ctx context.Context, role, part string) ([]thing, error) {
 	document, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: "document"})
 	if err != nil {
@@ -39,15 +38,15 @@ func (p *tab) things(ctx context.Context, role, part string) ([]thing, error) {
 	}
 	var list []thing
 	for _, node := range found.Nodes {
-		if name := said(node.Name); !node.Ignored && strings.Contains(name, part) {
-			list = append(list, thing{p, role, name, node.BackendDOMNodeID, said(node.Value)})
+		if name := textOf(node.Name); !node.Ignored && strings.Contains(name, part) {
+			list = append(list, thing{p, role, name, node.BackendDOMNodeID, textOf(node.Value)})
 		}
 	}
 	return list, nil
 }
 
-// said is the text of a value.
-func said(v *accessibility.Value) string {
+// textOf returns the text of a value.
+func textOf(v *accessibility.Value) string {
 	var text string
 	if v == nil || json.Unmarshal(v.Value, &text) != nil {
 		return ""
@@ -55,8 +54,8 @@ func said(v *accessibility.Value) string {
 	return text
 }
 
-// find waits for the first element of a role whose name contains something; one
-// that is called just so goes before others.
+// find waits for the first element of a role whose name contains a text; one with exactly that
+// name takes precedence.
 func (p *tab) find(role, part string) thing {
 	p.Helper()
 	var list []thing
@@ -73,7 +72,7 @@ func (p *tab) find(role, part string) thing {
 	return list[0]
 }
 
-// has tells whether an element of a role is there whose name contains something.
+// has reports whether there is an element of a role whose name contains a text.
 func (p *tab) has(role, part string) bool {
 	p.Helper()
 	list, err := p.things(p.ctx, role, part)
@@ -83,8 +82,8 @@ func (p *tab) has(role, part string) bool {
 	return len(list) > 0
 }
 
-// click clicks in the middle of it, where a person would. What the page has drawn
-// anew in the meantime is found again.
+// click clicks in the middle of the element. An element that the page has drawn anew is found
+// again.
 func (t thing) click() {
 	t.tab.Helper()
 	var middle []float64
@@ -103,7 +102,7 @@ func (t thing) click() {
 	t.tab.do("click "+t.name, chromedp.MouseClickXY(middle[0], middle[1]))
 }
 
-// middle brings it into view, and returns where its middle is.
+// middle scrolls to the element, and returns the position of its middle.
 func (t thing) middle(ctx context.Context) ([]float64, error) {
 	if _, err := chromedp.Call(ctx, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: t.id}); err != nil {
 		return nil, err
@@ -119,7 +118,7 @@ func (t thing) middle(ctx context.Context) ([]float64, error) {
 	return []float64{(q[0] + q[4]) / 2, (q[1] + q[5]) / 2}, nil
 }
 
-// follow clicks it, and waits for another page.
+// follow clicks the element, and waits for another page.
 func (t thing) follow() *tab {
 	t.tab.Helper()
 	before := eval[float64](t.tab, "performance.timeOrigin")
@@ -128,7 +127,7 @@ func (t thing) follow() *tab {
 	return t.tab
 }
 
-// write puts text in the place of what stands in it.
+// write replaces the content of the element.
 func (t thing) write(text string) {
 	t.tab.Helper()
 	call(t.tab, dom.Focus, dom.FocusParams{BackendNodeID: t.id})
@@ -140,7 +139,7 @@ func (t thing) write(text string) {
 	t.tab.do("write into "+t.name, chromedp.KeyEvent(text))
 }
 
-// jsf writes an expression of JavaScript with values in it.
+// jsf formats an expression of JavaScript with values.
 func jsf(format string, values ...any) string {
 	for i, value := range values {
 		text, err := json.Marshal(value)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestFindingSideBySide opens a finding and reads what is declared, recorded and
-// live beside each other.
+// TestFindingSideBySide opens a finding and reads the declared, recorded and live values side
+// by side.
 func TestFindingSideBySide(t *testing.T) {
 	t.Parallel()
 	p := chrome.visit(t, shop.base).open("/")
@@ -20,7 +20,7 @@ func TestFindingSideBySide(t *testing.T) {
 	rows := eval[[][]string](p, `[...document.querySelectorAll("table tbody tr")].map(tr => [...tr.children].map(c => c.innerText))`)
 	i := slices.IndexFunc(rows, func(row []string) bool { return strings.Contains(row[0], "image") })
 	if i < 0 {
-		t.Fatalf("no row tells of the image: %q", rows)
+		t.Fatalf("no row has the image: %q", rows)
 	}
 	declared, live := rows[i][1], rows[i][len(rows[i])-1]
 	if !strings.Contains(declared, "web:1.4.2") || !strings.Contains(live, "web:1.4.3-hotfix") {
@@ -43,7 +43,7 @@ func TestFindingSideBySide(t *testing.T) {
 	p.find("link", "Deployment shop/web")
 }
 
-// TestRecordedSide opens what Terraform recorded.
+// TestRecordedSide opens a finding with values that Terraform recorded.
 func TestRecordedSide(t *testing.T) {
 	t.Parallel()
 	p := chrome.visit(t, shop.base).open("/")
@@ -54,7 +54,7 @@ func TestRecordedSide(t *testing.T) {
 	}
 }
 
-// TestNoSuchFinding goes to a finding that there is not.
+// TestNoSuchFinding opens the page of an unknown finding.
 func TestNoSuchFinding(t *testing.T) {
 	t.Parallel()
 	p := chrome.visit(t, shop.base)

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// hostile are names that somebody gives to things to see what breaks.
+// hostile are names that try to break pages.
 func hostile() map[string]string {
 	return map[string]string{
 		"script":   `<script>window.hit=1;alert(1)</script>`,
@@ -26,7 +26,8 @@ func hostile() map[string]string {
 	}
 }
 
-// hostileEstate has an object for each hostile name, with that name wherever it can be.
+// hostileEstate returns an object for each hostile name, with that name in every possible
+// place.
 func hostileEstate() estate {
 	var e estate
 	for _, bad := range hostile() {
@@ -34,7 +35,7 @@ func hostileEstate() estate {
 		name := strings.NewReplacer("{{", "", "${", "").Replace(bad)
 		e.live = append(e.live, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}})
 		declared, live := map[string]any{"value": "plain"}, map[string]any{"value": bad}
-		if len(bad) < 1000 { // YAML takes no longer keys
+		if len(bad) < 1000 { // YAML allows no longer keys
 			declared[bad], live[bad] = "plain", bad
 		}
 		e.declared = append(e.declared, manifest(name, name, declared))
@@ -43,8 +44,8 @@ func hostileEstate() estate {
 	return e
 }
 
-// TestHostileNames opens every page of an estate whose names are attacks: nothing
-// of them runs, and none of them breaks a page in two.
+// TestHostileNames opens every page of an estate whose names are attacks: none of them runs a
+// script or breaks the layout.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	e := hostileEstate()
@@ -62,7 +63,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	p := chrome.visit(t, d.base).open("/")
 	for _, want := range []string{`<script>window.hit=1;alert(1)</script>`, `"><img src=x onerror="window.hit=1;alert(1)">`, `{{.Token}}${window.hit=1}`} {
-		p.awaitText(want) // names are shown as they are, and not left out
+		p.awaitText(want) // names are shown unchanged
 	}
 	p.picture(filepath.Join(pictures(t), "hostile.png"))
 	for _, width := range []int64{1280, 360} {
@@ -81,7 +82,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// unharmed fails where something ran, or the page goes sideways.
+// unharmed fails if a script of a name ran, or the page is wider than its window.
 func (p *tab) unharmed(path string) {
 	p.Helper()
 	eval[chromedp.Void](p, `document.querySelectorAll("main *").forEach(e => e.dispatchEvent(new MouseEvent("mouseover", {bubbles: true})))`)

@@ -12,9 +12,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestListTellsWhoDidWhat is what somebody sees who opens the page for the first
-// time.
-func TestListTellsWhoDidWhat(t *testing.T) {
+// TestListNamesActors reads the list as on a first visit.
+func TestListNamesActors(t *testing.T) {
 	t.Parallel()
 	p := chrome.visit(t, shop.base).open("/")
 	p.find("heading", "2")
@@ -34,7 +33,7 @@ func TestListTellsWhoDidWhat(t *testing.T) {
 	}
 }
 
-// TestTheBrowserComplains proves that the tests hear what goes wrong.
+// TestTheBrowserComplains checks that tests detect each kind of problem.
 func TestTheBrowserComplains(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ script, want string }{
@@ -50,10 +49,10 @@ func TestTheBrowserComplains(t *testing.T) {
 			p := chrome.visit(t, shop.base).open("/")
 			eval[chromedp.Void](p, test.script)
 			if !eventually(p.ctx, func(context.Context) bool { return len(p.unexpected()) > 0 }) {
-				t.Fatal("nobody hears it")
+				t.Fatal("the problem was not detected")
 			}
 			if flaws := strings.Join(p.unexpected(), "\n"); !strings.Contains(flaws, test.want) {
-				t.Errorf("heard %q, want %q", flaws, test.want)
+				t.Errorf("problems %q, want %q", flaws, test.want)
 			}
 			p.expect("")
 		})
@@ -100,14 +99,13 @@ func TestKeyboardAlone(t *testing.T) {
 	p.await(`location.pathname === "/"`)
 }
 
-// active is what is to be read on the element that has the focus.
+// active returns the text of the element that has the focus.
 func active(p *tab) string {
 	p.Helper()
 	return eval[string](p, `document.activeElement.innerText || document.activeElement.name || document.activeElement.tagName`)
 }
 
-// TestTabOrder walks through the page: what comes later on it comes later by Tab,
-// and each stop is to be seen.
+// TestTabOrder checks that Tab follows the order of the page, and that each stop is visible.
 func TestTabOrder(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/", "/timeline", "/sources", "/decisions", "/stage", findingPath(t, shop, "shop/web")} {

@@ -15,13 +15,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// stays tells the page that a reload would be noticed.
+// stays marks the page, so that a reload would be detected.
 func (p *tab) stays() {
 	p.Helper()
 	eval[chromedp.Void](p, `window.stayed = true`)
 }
 
-// stayed fails where the page was loaded anew since.
+// stayed fails if the page was reloaded since.
 func (p *tab) stayed() {
 	p.Helper()
 	if !eval[bool](p, `window.stayed === true`) {
@@ -29,8 +29,8 @@ func (p *tab) stayed() {
 	}
 }
 
-// TestAcknowledgeIsSeenByOthers acknowledges in one browser, and looks in another
-// that is only open.
+// TestAcknowledgeIsSeenByOthers acknowledges a finding in one browser, and checks the open page
+// of another one.
 func TestAcknowledgeIsSeenByOthers(t *testing.T) {
 	t.Parallel()
 	d := demo(t)
@@ -50,14 +50,14 @@ func TestAcknowledgeIsSeenByOthers(t *testing.T) {
 	other.awaitText("Acknowledged")
 	other.stayed()
 
-	// Taken back, it is as before.
+	// After it is revoked, the page is as before.
 	p.find("button", "Revoke").follow()
 	p.awaitText("Decision revoked")
 	other.awaitGone("acknowledged")
 	other.stayed()
 }
 
-// buttonBelow is the button of the form that a field is in.
+// buttonBelow returns the button of the form that contains a field.
 func (p *tab) buttonBelow(field string) thing {
 	p.Helper()
 	name := eval[string](p, jsf(`[...document.querySelectorAll("label")].find(l => l.innerText.includes(%q)).control.form.querySelector("button").innerText`, field))
@@ -68,8 +68,8 @@ func (p *tab) buttonBelow(field string) thing {
 	return list[len(list)-1]
 }
 
-// TestBreakSomething breaks each thing in one browser: it appears by itself in
-// another, Slack is told, and goes when it is put back.
+// TestBreakSomething makes each change of the demonstration in one browser: its finding appears
+// in another one, Slack is notified, and it is resolved when the change is reverted.
 func TestBreakSomething(t *testing.T) {
 	t.Parallel()
 	d := demo(t)
@@ -93,7 +93,7 @@ func TestBreakSomething(t *testing.T) {
 	list.stayed()
 }
 
-// act presses the button of an act, which has to say what that does.
+// act presses the button of an action, which has to describe its effect.
 func (p *tab) act(title, does string) {
 	p.Helper()
 	button := p.find("button", title)
@@ -103,7 +103,7 @@ func (p *tab) act(title, does string) {
 	button.follow()
 }
 
-// decide decides about a finding as the command does, over the socket.
+// decide makes a decision about a finding, over the socket like the command.
 func (d *daemon) decide(t *testing.T, kind, id string) (decision string) {
 	t.Helper()
 	var made struct{ Decisions []struct{ ID string } }
@@ -119,7 +119,7 @@ func (d *daemon) decide(t *testing.T, kind, id string) (decision string) {
 	return made.Decisions[0].ID
 }
 
-// send sends over the socket.
+// send sends a request over the socket.
 func (d *daemon) send(t *testing.T, method, path string, body, answer any) {
 	t.Helper()
 	text, err := json.Marshal(body)

@@ -19,8 +19,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// guarded serves an estate to nobody who is not logged in: alice may act, vera
-// may look.
+// guarded serves an estate that requires a login: alice may act, vera may read.
 func guarded(t *testing.T) *daemon {
 	t.Helper()
 	e := drifted(2)
@@ -36,7 +35,7 @@ func guarded(t *testing.T) *daemon {
 	return serve(t, files, "")
 }
 
-// logIn fills in the form of the login.
+// logIn submits the login form.
 func (p *tab) logIn(name, password string) *tab {
 	p.Helper()
 	p.find("textbox", "Name").write(name)
@@ -45,7 +44,7 @@ func (p *tab) logIn(name, password string) *tab {
 	return p
 }
 
-// TestLogin is refused, comes in, looks and goes.
+// TestLogin is refused, logs in, reads pages and logs out.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	d := guarded(t)
@@ -82,13 +81,13 @@ func TestLogin(t *testing.T) {
 	p.find("heading", "Log in")
 }
 
-// awaitLive waits until the page follows the news.
+// awaitLive waits until the page follows the event stream.
 func (p *tab) awaitLive() {
 	p.Helper()
 	p.await(`document.getElementById("live").textContent === "live"`)
 }
 
-// TestViewer sees everything and may do nothing, whatever they send.
+// TestViewer reads everything, and is refused every action.
 func TestViewer(t *testing.T) {
 	t.Parallel()
 	d := guarded(t)
@@ -99,7 +98,7 @@ func TestViewer(t *testing.T) {
 			t.Errorf("a viewer sees the button %s", button)
 		}
 	}
-	p.awaitText("operator") // it is said who may
+	p.awaitText("operator") // the page names the required role
 	token := eval[string](p, `document.querySelector("input[name=csrf]").value`)
 	p.expect("403")
 	for _, path := range []string{p.address() + "/decide", "/scan", "/decisions/x/revoke", "/api/v1/scan"} {
@@ -112,8 +111,8 @@ func TestViewer(t *testing.T) {
 	}
 }
 
-// TestStolenCookie copies the cookies of a session; they are worth nothing once
-// its owner logged out, and an open page of theirs is told.
+// TestStolenCookie copies the cookies of a session. They are invalid after its owner logged
+// out, and an open page of the thief is notified.
 func TestStolenCookie(t *testing.T) {
 	t.Parallel()
 	d := guarded(t)
@@ -132,14 +131,14 @@ func TestStolenCookie(t *testing.T) {
 	}
 	call(thief, network.SetCookies, network.SetCookiesParams{Cookies: list})
 	thief.open("/")
-	thief.find("link", "config-000") // the theft works while the session lasts
+	thief.find("link", "config-000") // the cookies are valid during the session
 	thief.awaitLive()
 	p.find("button", "Log out").follow()
-	// The next news tells the open page, whatever it is about.
+	// The next event of any kind notifies the open page.
 	d.decide(t, "acknowledge", id)
 	thief.find("link", "log in again")
 	if strings.Contains(thief.text(), "acknowledged") {
-		t.Error("an open page of a stolen session is told more after the logout")
+		t.Error("an open page of a stolen session gets events after the logout")
 	}
 	thief.open("/")
 	thief.find("heading", "Log in")
@@ -148,8 +147,8 @@ func TestStolenCookie(t *testing.T) {
 	}
 }
 
-// TestLoginFlood has another machine guess passwords as fast as it can: a right
-// user comes in meanwhile, and whoever is in sees pages.
+// TestLoginFlood has another machine guess passwords as fast as it can: a user can log in
+// meanwhile, and logged-in users get pages.
 func TestLoginFlood(t *testing.T) {
 	t.Parallel()
 	d := guarded(t)
@@ -194,7 +193,7 @@ func TestLoginFlood(t *testing.T) {
 	}
 }
 
-// newAttacker is a program on another machine, as far as addresses go.
+// newAttacker returns a client with the address of another machine.
 func newAttacker(t *testing.T, d *daemon) (client *http.Client, token string) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

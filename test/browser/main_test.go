@@ -14,10 +14,9 @@ import (
 )
 
 var (
-	// chrome serves every test of the package; each visitor has cookies of their
-	// own.
+	// chrome is the browser of all tests of the package; each visitor has separate cookies.
 	chrome *browser
-	// shop is a demonstration that tests look at and do not change.
+	// shop is a demonstration that tests only read.
 	shop *daemon
 )
 
@@ -52,8 +51,8 @@ func runTests(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// chromium returns the browser's program: DRIFTD_TEST_CHROMIUM, or what
-// tools/chromium.sh finds.
+// chromium returns the path of the browser: DRIFTD_TEST_CHROMIUM, or the output of
+// tools/chromium.sh.
 func chromium() (string, error) {
 	if path := os.Getenv("DRIFTD_TEST_CHROMIUM"); path != "" {
 		return path, nil

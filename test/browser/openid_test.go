@@ -19,13 +19,13 @@ import (
 	"github.com/driftd/driftd/test/process"
 )
 
-// A provider is one of OpenID, with alice as its user.
+// A provider is an OpenID provider, with alice as its user.
 type provider struct {
 	issuer, dir string
 	port        int
 }
 
-// newProvider is one that does not run yet.
+// newProvider returns a provider that does not run yet.
 func newProvider(t *testing.T) provider {
 	t.Helper()
 	ports, err := process.FreePorts(1)
@@ -35,7 +35,7 @@ func newProvider(t *testing.T) provider {
 	return provider{fmt.Sprintf("http://localhost:%d/", ports[0]), t.TempDir(), ports[0]}
 }
 
-// start starts it for the clients of a daemon.
+// start starts the provider for the clients of a daemon.
 func (o provider) start(t *testing.T, d *daemon) {
 	t.Helper()
 	folder := os.Getenv("DRIFTD_TEST_OIDC_BIN")
@@ -66,8 +66,8 @@ func (o provider) start(t *testing.T, d *daemon) {
 	})
 }
 
-// TestLoginElsewhere goes to an OpenID provider, which does not answer at first, and
-// comes back to the page that was wanted.
+// TestLoginElsewhere logs in with an OpenID provider that does not respond at first, and
+// returns to the requested page.
 func TestLoginElsewhere(t *testing.T) {
 	t.Parallel()
 	o := newProvider(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// pictures is the folder that pictures of the pages are left in.
+// pictures is the folder for pictures of the pages.
 func pictures(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("DRIFTD_TEST_SCREENSHOTS")
@@ -25,8 +25,8 @@ func pictures(t *testing.T) string {
 	return dir
 }
 
-// TestPictures takes a picture of every page, light and dark, on a desk and on a
-// phone, for people to look at.
+// TestPictures takes a picture of every page, light and dark, in the sizes of a desktop and a
+// phone, for people to review.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	dir, d, closed, calm, unsure := pictures(t), demo(t), guarded(t), still(t), demo(t)
@@ -75,7 +75,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// still is an estate in which nothing drifts.
+// still returns an estate without drift.
 func still(t *testing.T) *daemon {
 	t.Helper()
 	e := drifted(3)
@@ -87,7 +87,7 @@ func still(t *testing.T) *daemon {
 	return serve(t, e.files(t), "in sync")
 }
 
-// picture takes one of the whole page.
+// picture takes a picture of the whole page.
 func (p *tab) picture(file string) {
 	p.Helper()
 	whole := true

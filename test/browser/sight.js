@@ -1,12 +1,12 @@
-// Returns what is wrong with the page for people who see little, use no mouse or
-// listen to it, after WCAG 2.2: 1.3.1, 1.4.3, 2.4.1, 2.4.2, 2.5.8, 3.1.1, 4.1.2.
+// Returns the accessibility problems of the page according to WCAG 2.2: 1.3.1, 1.4.3, 2.4.1,
+// 2.4.2, 2.5.8, 3.1.1, 4.1.2.
 (() => {
 	const flaws = [];
 	const all = selector => [...document.querySelectorAll(selector)];
 	const shown = e => e.checkVisibility({opacityProperty: true, visibilityProperty: true});
 	const at = e => e.tagName.toLowerCase() + (e.id ? "#" + e.id : "") + (e.className && e.className.baseVal === undefined ? "." + e.className : "") + " " + JSON.stringify((e.innerText || "").slice(0, 40));
 
-	if (!document.documentElement.lang) flaws.push("the page does not say its language");
+	if (!document.documentElement.lang) flaws.push("the page has no language");
 	if (!document.title.trim()) flaws.push("the page has no title");
 	if (all("h1").length !== 1) flaws.push(all("h1").length + " main headings");
 	for (const landmark of ["header", "main", "footer"]) if (all("body > " + landmark).length !== 1) flaws.push("no single " + landmark);
@@ -14,9 +14,9 @@
 
 	const ids = new Map();
 	all("[id]").forEach(e => ids.set(e.id, (ids.get(e.id) || 0) + 1));
-	ids.forEach((n, id) => { if (n > 1) flaws.push("id " + id + " stands " + n + " times"); });
+	ids.forEach((n, id) => { if (n > 1) flaws.push("id " + id + " occurs " + n + " times"); });
 	for (const name of ["for", "aria-labelledby", "aria-describedby", "list"]) {
-		all("[" + name + "]").forEach(e => e.getAttribute(name).split(/\s+/).forEach(id => { if (!document.getElementById(id)) flaws.push(at(e) + " names " + id + ", which is not there"); }));
+		all("[" + name + "]").forEach(e => e.getAttribute(name).split(/\s+/).forEach(id => { if (!document.getElementById(id)) flaws.push(at(e) + " names " + id + ", which does not exist"); }));
 	}
 
 	let level = 0;
@@ -37,7 +37,7 @@
 	all("[style], [onclick]").forEach(e => flaws.push(at(e) + " has a style or a handler of its own"));
 	all("table").forEach(t => { if (!t.querySelector("th") || !(t.caption || t.getAttribute("aria-label"))) flaws.push(at(t) + " has no heads or no caption"); });
 
-	// What is to be pressed is 24 by 24 pixels, unless it stands in a sentence.
+	// A target has at least 24 by 24 pixels, unless it is in a sentence.
 	all("button, input:not([type=hidden]), select, summary, nav a").filter(shown).forEach(e => {
 		const boxes = [e, ...(e.labels || [])].map(b => b.getBoundingClientRect()), box = boxes[0];
 		if (!boxes.some(b => b.width >= 24 && b.height >= 24)) flaws.push(at(e) + " is " + Math.round(box.width) + " by " + Math.round(box.height) + " pixels");

@@ -9,25 +9,25 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// sight tells what is wrong with a page for people who see little, use no mouse or
-// listen to it.
+// sight returns the accessibility problems of a page, for people with low vision, a keyboard or
+// a screen reader.
 //
 //go:embed sight.js
 var sight string
 
-// onPhone makes the tab one of a phone.
+// onPhone sets the size of a phone.
 func (p *tab) onPhone() {
 	p.Helper()
 	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 360, Height: 800, DeviceScaleFactor: 2, Mobile: true})
 }
 
-// inScheme lets the reader prefer a colour scheme: light or dark.
+// inScheme sets the preferred colour scheme: light or dark.
 func (p *tab) inScheme(scheme string) {
 	p.Helper()
 	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 }
 
-// notSideways fails where the page is wider than its window.
+// notSideways fails if the page is wider than its window.
 func (p *tab) notSideways(path string) {
 	p.Helper()
 	wide := eval[[]string](p, `(() => {
@@ -41,8 +41,8 @@ func (p *tab) notSideways(path string) {
 	}
 }
 
-// TestForEverybody judges every page, light and dark, on a desk and on a phone.
-func TestForEverybody(t *testing.T) {
+// TestAccessibility checks every page, light and dark, in the sizes of a desktop and a phone.
+func TestAccessibility(t *testing.T) {
 	t.Parallel()
 	d := guarded(t)
 	for _, scheme := range []string{"light", "dark"} {
@@ -83,8 +83,8 @@ func (p *tab) judge(path string) {
 	p.notSideways(path)
 }
 
-// TestTheme lets the reader choose against what their system prefers: the choice
-// outlives the page, and the pages that follow never show the other one.
+// TestTheme chooses a theme other than the system's preference: the choice is kept, and the
+// pages that follow are never drawn in the other one.
 func TestTheme(t *testing.T) {
 	t.Parallel()
 	p := chrome.visit(t, shop.base)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestSamplesParse reads what else pages show: JSON, and Go for others to copy.
+// TestSamplesParse parses the other samples of pages: JSON and Go.
 func TestSamplesParse(t *testing.T) {
 	t.Parallel()
 	for _, page := range readAll(t) {
@@ -24,7 +24,7 @@ func TestSamplesParse(t *testing.T) {
 			case "go":
 				whole := "package p\n" + b.Text
 				if page.Name == "docs/writing-a-collector.md" {
-					continue // it is compiled
+					continue // TestCollector compiles it
 				}
 				if _, err := parser.ParseFile(token.NewFileSet(), page.Name, whole, 0); err != nil {
 					t.Errorf("%s:%d: it is no Go: %v", page.Name, b.Line, err)
@@ -34,15 +34,15 @@ func TestSamplesParse(t *testing.T) {
 	}
 }
 
-// TestLinksLead sees that what a page links to in the repository is there, with
-// the heading that the link names.
+// TestLinksLead checks that links of a page to files of the repository have a file, and the
+// heading that the link names.
 func TestLinksLead(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for _, page := range readAll(t) {
 		for _, link := range page.Links {
 			if strings.Contains(link.Text, ":") {
-				continue // it leads out of the repository
+				continue // a link to another site
 			}
 			n++
 			name, anchor, _ := strings.Cut(link.Text, "#")

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestCollector builds the collector of docs/writing-a-collector.md as a part of
-// driftd, with the line that registers it, and runs its tests. The files are in an
-// overlay: nothing is written to the repository.
+// TestCollector builds the collector of docs/writing-a-collector.md as a part of driftd, with
+// the line that registers it, and runs its tests. The files are in an overlay: the repository
+// is not written to.
 func TestCollector(t *testing.T) {
 	t.Parallel()
 	top, err := filepath.Abs(root)

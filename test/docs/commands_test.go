@@ -27,14 +27,13 @@ func readAll(t *testing.T) []Page {
 	return pages
 }
 
-// TestCommands runs the commands of each page from top to bottom, in a place of
-// the page's own.
+// TestCommands runs the commands of each page from top to bottom, in a separate place.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	used, have := newUses(), realParts(t)
 	t.Cleanup(func() {
 		for _, line := range used.never() {
-			t.Errorf("no page says %q any more: take it out of the list of what is run elsewhere", line)
+			t.Errorf("no page has %q: remove it from exceptions", line)
 		}
 	})
 	for _, page := range readAll(t) {
@@ -47,10 +46,10 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// isCommands tells a block of commands.
+// isCommands reports whether a block has commands.
 func (b Block) isCommands() bool { return b.Lang == "sh" }
 
-// TestCommandsAreMarked sees that no command hides in a block that nobody runs.
+// TestCommandsAreMarked checks that no other block has commands, which would not be run.
 func TestCommandsAreMarked(t *testing.T) {
 	t.Parallel()
 	command := regexp.MustCompile(`(?m)^(\$ |# )?(sudo )?(driftd|bin/driftd|make|go|git|install|systemctl|kubectl|pveum|apt|dpkg|rpm|dnf|curl|docker|podman) [a-z./-]`)
@@ -63,8 +62,8 @@ func TestCommandsAreMarked(t *testing.T) {
 	}
 }
 
-// follow does what a page says: it takes over its configurations, where that is
-// how the page goes, and runs its commands.
+// follow follows a page: it uses its configurations, if the page is a guide that writes them,
+// and runs its commands.
 func (p *place) follow(used *uses) {
 	p.t.Helper()
 	for _, b := range p.page.Blocks {
@@ -78,19 +77,18 @@ func (p *place) follow(used *uses) {
 	p.end()
 }
 
-// run runs the lines of a block in one shell, but for those that are run
-// elsewhere.
+// run runs the lines of a block in one shell, except for exceptions.
 func (p *place) run(b Block, used *uses) {
 	p.t.Helper()
 	var lines []string
 	for i, line := range joined(b.Text) {
 		instead, ok := used.elsewhere(line, p.parts)
 		if !ok {
-			if program := strange(line); program != "" {
+			if program := unknownProgram(line); program != "" {
 				p.t.Fatalf("%s:%d: %s: nobody has said that %s may be run here: see elsewhere_test.go", p.page.Name, b.Line, line, program)
 			}
 			if ofDecision().MatchString(line) {
-				p.shell(b, lines) // may make the decision that the line names
+				p.shell(b, lines) // may create the decision that the line names
 				lines = nil
 			}
 			lines = append(lines, line)
@@ -118,7 +116,7 @@ func (p *place) shell(b Block, lines []string) {
 	cmd.Dir, cmd.Env = p.dir, p.env
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	// What goes to the background must not keep the pipe open.
+	// A background process must not keep the pipe open.
 	cmd.WaitDelay = patience
 	err := cmd.Run()
 	p.t.Logf("%s:%d:\n%s\n%s", p.page.Name, b.Line, script, out.String())
@@ -128,9 +126,8 @@ func (p *place) shell(b Block, lines []string) {
 	p.remember(lines)
 }
 
-// expect does what a reader does before a block: the daemon that was started by
-// hand ends before the service starts, and there the configuration is the
-// service's.
+// expect does the steps of a reader before a block: stop the daemon that was started by hand
+// before the service starts, which then has the configuration.
 func (p *place) expect(lines []string) {
 	p.t.Helper()
 	if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "systemctl enable") }) {
@@ -139,8 +136,8 @@ func (p *place) expect(lines []string) {
 	}
 }
 
-// remember does what a reader does after a block: variables stay, and Ctrl-C
-// ends the demonstration.
+// remember does the steps of a reader after a block: it keeps variables, and Ctrl-C ends the
+// demonstration.
 func (p *place) remember(lines []string) {
 	p.t.Helper()
 	for _, line := range lines {
@@ -153,8 +150,8 @@ func (p *place) remember(lines []string) {
 	}
 }
 
-// joined returns the commands of a block, with continued lines as one, and
-// without comments and blank lines.
+// joined returns the commands of a block without comments and blank lines, with continued lines
+// as one.
 func joined(text string) []string {
 	text = strings.ReplaceAll(text, "\\\n", " ")
 	var lines []string
@@ -167,8 +164,8 @@ func joined(text string) []string {
 	return lines
 }
 
-// here writes a line as it is run in this place: with folders of the place for
-// those of the system, and with findings and decisions that there are.
+// here returns a line in the form that is run in this place: with folders of the place instead
+// of those of the system, and with IDs of existing findings and decisions.
 func (p *place) here(line string) string {
 	for _, folder := range []string{"/etc/driftd", "/var/lib/driftd", "/var/backups", "/var/log/kubernetes", "/root", "/usr/share/doc/driftd", "/etc/systemd"} {
 		line = regexp.MustCompile(`(^|[\s"'=])`+folder).ReplaceAllString(line, "${1}"+p.dir+folder)
@@ -179,12 +176,11 @@ func (p *place) here(line string) string {
 	return madeUp().ReplaceAllStringFunc(line, p.id)
 }
 
-// madeUp fits the IDs that pages make up, ofDecision those of them that stand for
-// decisions.
+// madeUp matches the example IDs of pages, ofDecision those of them that are IDs of decisions.
 func madeUp() *regexp.Regexp     { return regexp.MustCompile(`\b(3f2a|77c1|f00d01|9b1c|010203040506)\b`) }
 func ofDecision() *regexp.Regexp { return regexp.MustCompile(`\b(9b1c|010203040506)\b`) }
 
-// id returns the beginning of an ID for one that a page makes up.
+// id returns the beginning of an existing ID for an example one.
 func (p *place) id(made string) string {
 	verb, at := "findings", 0
 	switch {
@@ -226,7 +222,7 @@ func stderrOf(err error) []byte {
 	return nil
 }
 
-// end ends what the page left running, which must end as it was asked to.
+// end stops the background processes of the page, and checks that they stop.
 func (p *place) end() {
 	p.t.Helper()
 	if err := endAll(p.background, syscall.SIGTERM); err != nil {
@@ -234,7 +230,7 @@ func (p *place) end() {
 	}
 }
 
-// verbs checks that driftd knows the verb and the flags of a line.
+// verbs checks that driftd has the verb and the flags of a line.
 func verbs(_ *place, line string) error {
 	for _, command := range regexp.MustCompile(`[|;&>]`).Split(line, -1) {
 		if words := strings.Fields(command); len(words) > 0 && words[0] == "driftd" {
@@ -254,7 +250,7 @@ func target(_ *place, line string) error {
 	}
 	for _, word := range strings.Fields(line)[1:] {
 		if strings.Contains(word, "=") {
-			break // what follows is a variable's
+			break // a variable follows
 		}
 		if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(word) + `:`).Match(makefile) {
 			return fmt.Errorf("the Makefile has no target %s", word)
@@ -263,7 +259,7 @@ func target(_ *place, line string) error {
 	return nil
 }
 
-// packaged checks that the folders are there that a go command names.
+// packaged checks that the folders of a go command exist.
 func packaged(_ *place, line string) error {
 	for _, word := range strings.Fields(line)[2:] {
 		if _, err := os.Stat(filepath.Join(root, word)); strings.HasPrefix(word, "./") && err != nil {

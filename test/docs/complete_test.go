@@ -21,11 +21,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A completer makes a whole configuration of a part, in a folder: with the files
-// and the sources that the part names.
+// A completer completes a part of a configuration, in a folder with the files and the sources
+// that the part names.
 type completer struct {
 	dir string
-	// table is a mapping table of one's own.
+	// table is the content of a custom mapping table.
 	table string
 }
 
@@ -60,7 +60,7 @@ func (c completer) complete(tree map[string]any) error {
 	return errors.Join(c.folders(tree), os.MkdirAll(filepath.Join(c.dir, "mappings"), 0o750), os.WriteFile(filepath.Join(c.dir, "mappings", "own.yaml"), []byte(c.table), 0o600), c.files(tree))
 }
 
-// folders makes the folders and the files of variables that declarations are read from.
+// folders creates the folders and files of variables from which declarations are read.
 func (c completer) folders(tree map[string]any) error {
 	var errs []error
 	for _, d := range list(tree["declarations"]) {
@@ -81,7 +81,7 @@ func list(v any) []any {
 	return l
 }
 
-// settings gives a thing whose settings a page leaves out those that it needs.
+// settings adds the required settings that a page omits.
 func settings(thing, needed map[string]any) {
 	have, _ := thing["settings"].(map[string]any)
 	if thing["type"] == "terraform" && have["state"] != nil {
@@ -98,7 +98,7 @@ func settings(thing, needed map[string]any) {
 	thing["settings"] = merged
 }
 
-// minimal are the settings without which a type opens nothing.
+// minimal returns the settings that a type requires.
 func minimal(typ string) map[string]any {
 	switch typ {
 	case "proxmox":
@@ -125,7 +125,7 @@ func typeByName(name string) string {
 	return "kubernetes"
 }
 
-// namedSources returns the sources of which the rest of a configuration speaks.
+// namedSources returns the sources that the rest of a configuration names.
 func namedSources(tree map[string]any) []string {
 	var names []string
 	for _, d := range list(tree["declarations"]) {
@@ -154,8 +154,8 @@ func namedSources(tree map[string]any) []string {
 	return names
 }
 
-// declarations returns those of a configuration, and one for each that it names
-// and does not hold.
+// declarations returns the declarations of a configuration, and one for each that is only
+// named.
 func declarations(tree map[string]any) []any {
 	all := list(tree["declarations"])
 	for _, t := range list(tree["triggers"]) {
@@ -170,7 +170,7 @@ func declarations(tree map[string]any) []any {
 	return all
 }
 
-// files makes the files that a configuration names, each with what it may hold.
+// files creates the files that a configuration names, with valid content.
 func (c completer) files(tree map[string]any) error {
 	var errs []error
 	for key, value := range tree {
@@ -195,7 +195,7 @@ func (c completer) files(tree map[string]any) error {
 	return errors.Join(errs...)
 }
 
-// content is what a file of that key may hold.
+// content returns valid content of a file with that key.
 func content(key, name string) (string, error) {
 	switch {
 	case key == "ca_file":
@@ -220,7 +220,7 @@ func content(key, name string) (string, error) {
 	return "secret", nil
 }
 
-// certificate returns one in PEM.
+// certificate returns a certificate in PEM.
 func certificate() (string, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -240,7 +240,7 @@ func (p *place) adopt(b Block) {
 	}
 	var tree map[string]any
 	p.must(yaml.Unmarshal([]byte(text), &tree))
-	delete(tree, "state_dir") // the commands know where it is
+	delete(tree, "state_dir") // the commands set it
 	for _, s := range list(tree["sources"]) {
 		if source, _ := s.(map[string]any); source["type"] == "kubernetes" {
 			source["settings"] = map[string]any{"dump": "cluster.yaml"}
@@ -260,8 +260,7 @@ func (p *place) adopt(b Block) {
 	p.writeConfig()
 }
 
-// writeConfig writes the configuration where pages have it, with the files that
-// it names beside it.
+// writeConfig writes the configuration to the path in pages, and the files that it names.
 func (p *place) writeConfig() {
 	p.t.Helper()
 	if p.config["sources"] == nil {

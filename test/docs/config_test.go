@@ -16,8 +16,8 @@ import (
 	"github.com/driftd/driftd/internal/cli"
 )
 
-// TestConfigurations has driftd check every configuration that a page shows. A
-// part of one is completed to a whole first.
+// TestConfigurations checks every configuration on a page with driftd. A part of one is
+// completed first.
 func TestConfigurations(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -44,8 +44,8 @@ func TestConfigurations(t *testing.T) {
 	}
 }
 
-// fragment returns the configuration of a block; ok tells whether it is one, and
-// not a file of another program, which must at least be YAML.
+// fragment returns the configuration in a block. ok is false for a file of another program,
+// which must be valid YAML.
 func fragment(t *testing.T, page Page, b Block) (tree map[string]any, ok bool) {
 	t.Helper()
 	text := strings.ReplaceAll(b.Text, "{…}", "{}")
@@ -66,7 +66,7 @@ func fragment(t *testing.T, page Page, b Block) (tree map[string]any, ok bool) {
 	return parts, known
 }
 
-// tableOf returns the mapping table that a page shows.
+// tableOf returns the mapping table on a page.
 func tableOf(page Page) string {
 	for _, b := range page.Blocks {
 		if b.Lang == "yaml" && strings.HasPrefix(b.Text, "provider: ") {
@@ -82,8 +82,7 @@ func with(tree, more map[string]any) map[string]any {
 	return tree
 }
 
-// check writes a configuration that is completed, and returns what driftd says
-// is wrong with it.
+// check completes and writes a configuration, and returns driftd's errors about it.
 func check(t *testing.T, page Page, tree map[string]any) string {
 	t.Helper()
 	c := completer{dir: t.TempDir(), table: tableOf(page)}
@@ -105,8 +104,7 @@ func check(t *testing.T, page Page, tree map[string]any) string {
 	return fmt.Sprintf("%s\n%s", said.String(), text)
 }
 
-// TestConfigurationsAreChecked sees that a page with a wrong key, a wrong type or
-// a wrong name would fail.
+// TestConfigurationsAreChecked checks that a page with a wrong key, type or name would fail.
 func TestConfigurationsAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

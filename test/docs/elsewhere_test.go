@@ -11,26 +11,26 @@ import (
 	"sync"
 )
 
-// An exception is a line that this test does not run.
+// An exception is a line of a page that is checked instead of run.
 type exception struct {
-	// reason says why.
+	// reason is why the line is not run.
 	reason string
-	// without tells in which place it cannot run; nil is everywhere.
+	// without reports whether the line cannot be run with the parts; nil means never.
 	without func(parts) bool
-	// instead is what is checked.
+	// instead checks the line.
 	instead func(*place, string) error
 }
 
-// exceptions are the lines that are not run here, in full.
+// exceptions returns the exceptions by line.
 func exceptions() map[string]exception {
 	noCluster := func(p parts) bool { return p.kubeconfig == "" }
 	noTofu := func(p parts) bool { return p.tofu == "" }
-	install := "it changes the machine, or wants somebody at it: test/systemd does what it does in one of its own"
+	install := "it changes the machine, or is interactive: test/systemd has a test for it in a container"
 	list := map[string]exception{
-		"driftd scan ./deploy":                        {"it needs an API server: the e2e test has one", noCluster, verbs},
-		"driftd scan ./deploy -n shop --fail-on high": {"it needs an API server: the e2e test has one", noCluster, verbs},
-		"driftd scan ./infra":                         {"it needs OpenTofu: the e2e test has it", noTofu, verbs},
-		`kubectl get "$(kubectl api-resources --verbs=list -o name | grep -v -e event -e metrics | paste -sd, -)" -A -o yaml --show-managed-fields > cluster.yaml`: {"it needs an API server: the e2e test has one", noCluster, none},
+		"driftd scan ./deploy":                        {"it needs an API server, as in the e2e test", noCluster, verbs},
+		"driftd scan ./deploy -n shop --fail-on high": {"it needs an API server, as in the e2e test", noCluster, verbs},
+		"driftd scan ./infra":                         {"it needs OpenTofu, as in the e2e test", noTofu, verbs},
+		`kubectl get "$(kubectl api-resources --verbs=list -o name | grep -v -e event -e metrics | paste -sd, -)" -A -o yaml --show-managed-fields > cluster.yaml`: {"it needs an API server, as in the e2e test", noCluster, none},
 	}
 	for _, line := range []string{
 		"apt install ./driftd_*_amd64.deb",
@@ -49,44 +49,43 @@ func exceptions() map[string]exception {
 		"pveum acl modify / --users driftd@pve --roles PVEAuditor,DriftdLog",
 		"pveum acl modify / --tokens 'driftd@pve!ro' --roles PVEAuditor,DriftdLog",
 	} {
-		list[line] = exception{"it is Proxmox VE's own program, which runs on its nodes alone", nil, privileges}
+		list[line] = exception{"a program of Proxmox VE, which only its nodes have", nil, privileges}
 	}
 	for _, line := range []string{
 		"openstack user create driftd --domain default --password-prompt",
 		"openstack role add reader --project shop --user driftd",
 		"env -u OS_PASSWORD openstack --os-username driftd --os-project-name shop application credential create driftd --role reader",
 	} {
-		list[line] = exception{"it needs a cloud: test/openstack has one", nil, roles}
+		list[line] = exception{"it needs a cloud, as in test/openstack", nil, roles}
 	}
 	for _, line := range []string{
 		"rabbitmqctl add_user driftd",
 		"rabbitmqctl set_permissions driftd '^driftd-.*$' '^driftd-.*$' '^(driftd-.*|neutron|nova|glance|cinder)$'",
 	} {
-		list[line] = exception{"it needs a message broker: test/openstack has one", nil, exchanges}
+		list[line] = exception{"it needs a message broker, as in test/openstack", nil, exchanges}
 	}
 	return list
 }
 
-// families are the lines that are not run here because of how they begin.
+// families returns the exceptions by the beginning of a line.
 func families() map[string]exception {
 	return map[string]exception{
-		"make ":     {"CI runs what the Makefile has, by itself", nil, target},
-		"go test ":  {"it would run itself; make test runs all tests", nil, packaged},
-		"go run ./": {"it writes into the repository; a test holds what it writes", nil, packaged},
+		"make ":     {"CI runs the Makefile's targets", nil, target},
+		"go test ":  {"it would run this test again; make test runs all tests", nil, packaged},
+		"go run ./": {"it writes to the repository; a test checks its output", nil, packaged},
 	}
 }
 
 func none(*place, string) error { return nil }
 
-// programs are those that a line may call here: none of them reaches for more
-// than it is given.
+// programs returns the programs that a line may call here: they only use the files that they
+// are given.
 func programs() []string {
 	return []string{"driftd", "systemctl", "kubectl", "curl", "openssl", "export", "chmod", "cp", "install", "cat", "printf", "sed", "grep", "paste", "date"}
 }
 
-// strange returns a program of a line that is not to be run; "" where there is
-// none.
-func strange(line string) string {
+// unknownProgram returns the first program of a line that must not be run, or "".
+func unknownProgram(line string) string {
 	for _, command := range regexp.MustCompile(`\$\(|[|;&)]+`).Split(line, -1) {
 		words := strings.Fields(command)
 		if len(words) == 0 || regexp.MustCompile(`^[A-Za-z_]+=`).MatchString(words[0]) || strings.HasPrefix(words[0], ">") {
@@ -99,30 +98,29 @@ func strange(line string) string {
 	return ""
 }
 
-// privileges checks that the Proxmox collector speaks of each privilege that a
-// line grants.
+// privileges checks that the Proxmox collector names each privilege that a line grants.
 func privileges(_ *place, line string) error {
-	return spoken("proxmox", regexp.MustCompile(`\b[A-Z][a-z]+\.[A-Z][A-Za-z.]+\b`).FindAllString(line, -1), `%s`)
+	return namedInCode("proxmox", regexp.MustCompile(`\b[A-Z][a-z]+\.[A-Z][A-Za-z.]+\b`).FindAllString(line, -1), `%s`)
 }
 
-// roles checks that the OpenStack collector knows the role that a line gives.
+// roles checks that the OpenStack collector names the role that a line assigns.
 func roles(_ *place, line string) error {
 	var given []string
 	for _, found := range regexp.MustCompile(`--role (\w+)|role add (\w+)`).FindAllStringSubmatch(line, -1) {
 		given = append(given, found[1]+found[2])
 	}
-	return spoken("openstack", given, `%q`)
+	return namedInCode("openstack", given, `%q`)
 }
 
-// exchanges checks that the OpenStack collector reads the exchanges that a line
-// grants, and its queue.
+// exchanges checks that the OpenStack collector reads the exchanges that a line allows, and its
+// queue.
 func exchanges(_ *place, line string) error {
 	_, granted, _ := strings.Cut(line, "^(")
-	return spoken("openstack", regexp.MustCompile(`[a-z]+`).FindAllString(granted, -1), `%q`)
+	return namedInCode("openstack", regexp.MustCompile(`[a-z]+`).FindAllString(granted, -1), `%q`)
 }
 
-// spoken checks that a collector's code speaks of names, in a form.
-func spoken(collector string, names []string, form string) error {
+// namedInCode checks that a collector's code has names, in a format.
+func namedInCode(collector string, names []string, form string) error {
 	files, err := filepath.Glob(filepath.Join(root, "internal/collectors", collector, "*.go"))
 	if err != nil {
 		return err
@@ -140,13 +138,13 @@ func spoken(collector string, names []string, form string) error {
 	}
 	for _, name := range names {
 		if !strings.Contains(code.String(), fmt.Sprintf(form, name)) {
-			return fmt.Errorf("the %s collector never speaks of %s", collector, name)
+			return fmt.Errorf("the code of the %s collector does not contain %s", collector, name)
 		}
 	}
 	return nil
 }
 
-// uses counts which exceptions pages still need. It is safe for concurrent use.
+// uses records which exceptions pages still need. It is safe for concurrent use.
 type uses struct {
 	mu    sync.Mutex
 	lines map[string]exception
@@ -155,9 +153,8 @@ type uses struct {
 
 func newUses() *uses { return &uses{lines: exceptions(), seen: map[string]bool{}} }
 
-// elsewhere returns what is checked of a line instead of running it; ok tells
-// whether it is not run. What calls curl or openssl is run by the e2e test alone:
-// make test needs only Go.
+// elsewhere checks a line that is not run; ok is false for one that is. Lines with curl or
+// openssl are only run by the e2e test: make test needs only Go.
 func (u *uses) elsewhere(line string, have parts) (instead func(*place, string) error, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -170,7 +167,7 @@ func (u *uses) elsewhere(line string, have parts) (instead func(*place, string) 
 			return e.instead, true
 		}
 	}
-	// The one shell of a block has to have all of it.
+	// All commands of a block run in one shell, which needs all of their parts.
 	return none, !have.shell && regexp.MustCompile(`\b(curl|openssl|\$signature|body=)`).MatchString(line)
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/driftd/driftd/internal/cli"
 )
 
-// TestMain lets the test's own binary be the programs that pages call: driftd,
-// and a systemctl that starts and stops it.
+// TestMain makes the test binary the programs that pages call: driftd, and a systemctl that
+// starts and stops it.
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
 	case "driftd":
@@ -31,17 +31,17 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	// realRun has the program be driftd and nothing else.
+	// realRun is the variable that makes the program driftd and nothing else.
 	realRun = "DRIFTD_TEST_DOCS_REAL"
-	// runDir is the folder of what runs in the background: a file for each, named
-	// after its process, with what it says.
+	// runDir is the variable with the folder of background processes: it has a file for each,
+	// named by its process ID, with its output.
 	runDir = "DRIFTD_TEST_DOCS_RUN"
-	// patience is how long anything may take on a machine that is busy.
+	// patience bounds each wait on a busy machine.
 	patience = 2 * time.Minute
 )
 
-// asDriftd is driftd for the commands of pages. What runs until somebody ends it
-// goes to the background once it is ready; drift is no failure.
+// asDriftd runs driftd for the commands of pages. The daemon and the demonstration continue in
+// the background once they are ready; drift is no failure.
 func asDriftd(args []string) int {
 	if os.Getenv(realRun) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -60,7 +60,7 @@ func asDriftd(args []string) int {
 	return driftedOr(foreground(args))
 }
 
-// driftedOr makes nothing of the exit codes that say what was found.
+// driftedOr replaces the exit codes of findings by 0.
 func driftedOr(code int) int {
 	if code == 2 || code == 3 {
 		return 0
@@ -125,13 +125,13 @@ func background(args []string, ready func(output string) bool) int {
 	}
 }
 
-// showsAddress tells that the demonstration said where its page is.
+// showsAddress reports whether the demonstration printed the address of its page.
 func showsAddress(output string) bool { return strings.Contains(output, "http://127.0.0.1:") }
 
-// listens tells that the daemon takes questions.
+// listens reports whether the daemon responds on its socket.
 func listens(output string) bool { return strings.Contains(output, "driftd.sock") }
 
-// asSystemctl starts and stops driftd as systemd would.
+// asSystemctl starts and stops driftd like systemd.
 func asSystemctl(args []string) int {
 	if len(args) == 1 && args[0] == "daemon-reload" {
 		return 0
@@ -162,7 +162,7 @@ func attached(program string, args ...string) error {
 	return cmd.Run()
 }
 
-// running returns the processes in the background.
+// running returns the background processes.
 func running(dir string) ([]int, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -190,7 +190,7 @@ func signalAll(dir string, s syscall.Signal) error {
 	return nil
 }
 
-// endAll ends what runs in the background, and waits for it.
+// endAll stops the background processes, and waits for them.
 func endAll(dir string, s syscall.Signal) error {
 	if err := signalAll(dir, s); err != nil {
 		return err
@@ -216,7 +216,7 @@ func endAll(dir string, s syscall.Signal) error {
 	return nil
 }
 
-// alive tells a process that has not ended; one that nobody waited for has.
+// alive reports whether a process has not ended; a zombie has.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

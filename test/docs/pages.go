@@ -1,7 +1,6 @@
-// Package docs holds the documentation to its word: a test runs every command
-// of README.md, CONTRIBUTING.md and docs/*.md in a place that is prepared for it,
-// or says why that cannot be done here and what is checked instead; and has
-// driftd read every configuration that they show.
+// Package docs tests the documentation. A test runs every command of README.md, CONTRIBUTING.md
+// and docs/*.md in a prepared place, or checks it in another way for a stated reason, and
+// checks every configuration on these pages with driftd.
 package docs
 
 import (
@@ -17,21 +16,21 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// A Page is what is in one file of the documentation.
+// A Page is a file of the documentation.
 type Page struct {
 	// Name is the file's path in the repository.
 	Name   string
 	Blocks []Block
 	// Spans are the inline pieces of code, in order.
 	Spans []Span
-	// Links are where links lead, in order.
+	// Links are the targets of links, in order.
 	Links []Span
 }
 
 // A Block is a fenced piece of code.
 type Block struct {
 	Lang, Text string
-	// Line of the file in which the text begins.
+	// Line is the line of the file where the text begins.
 	Line int
 }
 
@@ -41,8 +40,8 @@ type Span struct {
 	Line int
 }
 
-// ReadPages reads the documentation below the top folder of the repository,
-// without the decisions, which tell of what was.
+// ReadPages reads the documentation below the top folder of the repository, without the
+// decisions, which describe the past.
 func ReadPages(root string) ([]Page, error) {
 	names, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/driftd/driftd/test/tftest"
 )
 
-// realParts returns a cluster with what the demonstration's manifests declare,
-// and OpenTofu with its CLI configuration.
+// realParts returns a cluster with the demonstration's declarations, and OpenTofu with its CLI
+// configuration.
 func realParts(t *testing.T) parts {
 	t.Helper()
 	have := parts{shell: true}

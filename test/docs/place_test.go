@@ -19,29 +19,29 @@ import (
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 )
 
-// parts are real ones, where there are some.
+// parts are real servers and programs, if there are some.
 type parts struct {
-	// kubeconfig and kubectl are of a cluster; "" without one.
+	// kubeconfig and kubectl are those of a cluster; "" without one.
 	kubeconfig, kubectl string
-	// tofu is the program, tofuConfig what has it find its providers.
+	// tofu is the program, tofuConfig the CLI configuration with its providers.
 	tofu, tofuConfig string
-	// shell tells that curl and openssl are there.
+	// shell reports whether curl and openssl are available.
 	shell bool
 }
 
-// A place is where the commands of a page run: a folder that is home, with what
-// the page speaks of in it.
+// A place is the environment of the commands of a page: a home folder with the files that the
+// page mentions.
 type place struct {
 	t    *testing.T
 	page Page
 	parts
 	dir string
-	// background is the folder of what runs in the background.
+	// background is the folder of background processes.
 	background string
 	env        []string
-	// instead is what stands in for texts of the page.
+	// instead maps texts of the page to texts of this place.
 	instead map[string]string
-	// journey tells that the page's configurations are written as one reads on.
+	// journey reports whether the page is a guide that writes its configurations.
 	journey bool
 	config  map[string]any
 }
@@ -73,7 +73,7 @@ func (p *place) must(err error) {
 	}
 }
 
-// programs puts what pages call by name first in PATH.
+// programs puts the programs that pages call by name first in PATH.
 func (p *place) programs() {
 	p.t.Helper()
 	own, err := os.Executable()
@@ -90,7 +90,7 @@ func (p *place) programs() {
 	}
 }
 
-// files are what pages take for granted: manifests, a dump, a root, a state.
+// files writes the files that pages assume: manifests, a dump, a root, a state.
 func (p *place) files() {
 	p.t.Helper()
 	p.must(os.CopyFS(filepath.Join(p.dir, "deploy"), os.DirFS(filepath.Join(root, "testdata/demo/deploy"))))
@@ -102,14 +102,14 @@ func (p *place) files() {
 	p.write("usr/share/doc/driftd/examples/driftd.yaml", "{}\n")
 	p.write("terraform.tfstate", state)
 	if !slices.ContainsFunc(p.page.Blocks, func(b Block) bool { return strings.Contains(b.Text, "--fail") }) {
-		p.write(".curlrc", "fail-with-body\n") // what curl is refused is a failure
+		p.write(".curlrc", "fail-with-body\n") // an HTTP error is a failure
 	}
 	for _, secret := range []string{"pve-token", "netbox-token", "slack-token", "secret"} {
 		p.write(secret, "xoxb-secret-of-a-test\n")
 	}
 }
 
-// state is one machine, of the provider bpg/proxmox.
+// state returns a state with one machine, of the provider bpg/proxmox.
 const state = `{"version": 4, "terraform_version": "1.11.4", "serial": 3, "lineage": "c1f5e7d0-0000-4000-8000-000000000001", "outputs": {},
  "resources": [{"mode": "managed", "type": "proxmox_virtual_environment_pool", "name": "web", "provider": "provider[\"registry.terraform.io/bpg/proxmox\"]",
   "instances": [{"schema_version": 0, "attributes": {"id": "web", "pool_id": "web", "comment": "", "members": []}}]}]}
@@ -120,7 +120,7 @@ func (p *place) write(name, text string) {
 	p.must(os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600))
 }
 
-// prepare does what each page needs beyond.
+// prepare makes the further files and servers of each page.
 func (p *place) prepare() {
 	p.t.Helper()
 	address := p.address()
@@ -151,11 +151,11 @@ func (p *place) prepare() {
 	p.env = append(p.env, "DRIFTD_CONFIG="+filepath.Join(p.dir, "driftd.yaml"))
 	p.driftd("scan")
 	if !slices.Contains([]string{"README.md", "docs/commands.md", "docs/acceptance.md"}, p.page.Name) {
-		p.driftd("serve") // These pages start it themselves.
+		p.driftd("serve") // These pages start the daemon themselves.
 	}
 }
 
-// known lets mara in, who may do everything.
+// known adds the user mara with all rights.
 func (p *place) known() {
 	p.t.Helper()
 	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
@@ -165,7 +165,7 @@ func (p *place) known() {
 	server["access"] = map[string]any{"users_file": "users", "roles": map[string]any{"approver": []any{"mara"}}}
 }
 
-// address is one of this machine that is free.
+// address returns a free address of this machine.
 func (p *place) address() string {
 	p.t.Helper()
 	var config net.ListenConfig
@@ -175,14 +175,14 @@ func (p *place) address() string {
 	return listener.Addr().String()
 }
 
-// hook stands in for a receiver.
+// hook starts a fake receiver.
 func (p *place) hook() string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	p.t.Cleanup(server.Close)
 	return server.URL
 }
 
-// estate stands in for a Proxmox VE, a NetBox and a Slack.
+// estate starts a fake Proxmox VE, NetBox and Slack.
 func (p *place) estate() {
 	p.t.Helper()
 	pve := httptest.NewServer(pvetest.New(pvetest.Lab(), rand.New(rand.NewPCG(1, 1))))

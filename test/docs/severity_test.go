@@ -14,7 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestSeverityTable holds the table of severities to the rules: the page has a row with
+// TestSeverityTable compares the table of severities with the rules: the page has a row with
 // each reason for critical, and with each of Kubernetes for high, and no other reason for
 // critical.
 func TestSeverityTable(t *testing.T) {

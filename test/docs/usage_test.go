@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/cli"
 )
 
-// TestInlineCommands sees that what pages say within a sentence exists: the
-// verb, its flags, the target of make.
+// TestInlineCommands checks commands within sentences: the verb and its flags, or the target of
+// make.
 func TestInlineCommands(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -38,11 +38,10 @@ func TestInlineCommands(t *testing.T) {
 	}
 }
 
-// named tells what looks like a command of driftd and is a name in another
-// system.
+// named reports whether a text that looks like a command of driftd is a name in another system.
 func named(text string) bool { return text == "driftd read all" }
 
-// TestUsageIsChecked sees that what does not exist is found.
+// TestUsageIsChecked checks that unknown commands are detected.
 func TestUsageIsChecked(t *testing.T) {
 	t.Parallel()
 	for line, good := range map[string]bool{
@@ -64,7 +63,7 @@ func TestUsageIsChecked(t *testing.T) {
 	}
 }
 
-// checkUsage tells whether driftd knows the verbs and flags of a command.
+// checkUsage checks that driftd has the verbs and flags of a command.
 func checkUsage(words []string) error {
 	var path []string
 	text := help(path)
@@ -88,22 +87,22 @@ func checkUsage(words []string) error {
 	return nil
 }
 
-// subcommand tells whether a help text lists a command, or it is an alias.
+// subcommand reports whether a help text lists a command, or it is an alias.
 func subcommand(text, word string) bool {
 	_, list, _ := strings.Cut(text, "\nAvailable Commands:\n")
 	list, _, _ = strings.Cut(list, "\n\n")
 	return regexp.MustCompile(`(?m)^  `+regexp.QuoteMeta(word)+`\s`).MatchString(list) || regexp.MustCompile(`Aliases:\n  .*\b`+regexp.QuoteMeta(word)+`\b`).MatchString(help([]string{word}))
 }
 
-// help returns what driftd says of a command.
+// help returns the help text of a command.
 func help(path []string) string {
 	var out bytes.Buffer
 	cli.Run(context.Background(), cli.Build{}, append(append([]string{}, path...), "--help"), cli.Streams{Out: &out, Err: &out})
 	return out.String()
 }
 
-// TestStrangePrograms sees that nothing is run which nobody has looked at.
-func TestStrangePrograms(t *testing.T) {
+// TestUnknownPrograms checks that no program outside of the list is run.
+func TestUnknownPrograms(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"driftd scan ./deploy":                        "",
@@ -116,8 +115,8 @@ func TestStrangePrograms(t *testing.T) {
 		`driftd backup "driftd-$(hostname)-x.db"`:     "hostname",
 		`driftd backup "/var/backups/$(date +%F).db"`: "",
 	} {
-		if got := strange(line); got != want {
-			t.Errorf("strange(%q) = %q, want %q", line, got, want)
+		if got := unknownProgram(line); got != want {
+			t.Errorf("unknownProgram(%q) = %q, want %q", line, got, want)
 		}
 	}
 }

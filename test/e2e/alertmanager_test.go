@@ -19,14 +19,14 @@ import (
 	"github.com/driftd/driftd/test/process"
 )
 
-// shownEvery is how often the daemon shows what is open, and shownFor how long
-// an alert lives that is shown no more.
+// shownEvery is the interval at which the daemon sends open findings, and shownFor the time
+// after which an alert ends that is not sent again.
 const (
 	shownEvery = time.Second
 	shownFor   = 3 * shownEvery
 )
 
-// TestAlertmanager has a daemon show what it found to a real Alertmanager.
+// TestAlertmanager sends the findings of a daemon to a real Alertmanager.
 func TestAlertmanager(t *testing.T) {
 	t.Parallel()
 	am := startAlertmanager(t)
@@ -53,7 +53,7 @@ metadata: {name: app, namespace: shop, labels: {app.kubernetes.io/name: app, tea
 		"namespace": "shop", "verdict": "unmanaged", "severity": string(made.Severity),
 	}
 	am.awaits(wantApp, wantMade)
-	am.mentionsNobody()
+	am.hasNoMentions()
 
 	i.ends(0, "accept", app.ID, "--reason", "on its way out", "--owner", "shop", "--until", "30d")
 	am.awaits(wantMade)
@@ -70,8 +70,7 @@ metadata: {name: app, namespace: shop, labels: {app.kubernetes.io/name: app, tea
 	am.outlives(d)
 }
 
-// hostile is the name of a ConfigMap that somebody made to deceive, and
-// harmless how it reads in a label.
+// hostile is a deceptive name of a ConfigMap, and harmless its form in a label.
 const (
 	hostile  = "<!channel> @here {{ .Labels }} \"x\",y=\\z\n\u202eredrum\x1b[2J"
 	harmless = `<!channel> @here {{ .Labels }} "x",y=\z\n\u202eredrum\x1b[2J`
@@ -91,7 +90,7 @@ func found(t *testing.T, d *daemon, v model.Verdict) model.Finding {
 	return list[0]
 }
 
-// awaitsStatus waits until `driftd status` says something, or does not.
+// awaitsStatus waits until `driftd status` contains a text, or does not.
 func (i *installation) awaitsStatus(text string, said bool) {
 	i.t.Helper()
 	i.eventually(startTimeout, "its status", func() error {
@@ -103,8 +102,7 @@ func (i *installation) awaitsStatus(text string, said bool) {
 	})
 }
 
-// An alertmanager is a running server, and one that is started again at the
-// same address.
+// An alertmanager is a running server that can be restarted at the same address.
 type alertmanager struct {
 	*installation
 	url    string
@@ -143,14 +141,14 @@ func (a *alertmanager) kill() {
 	}
 }
 
-// An activeAlert is one that has not ended, as Alertmanager's API shows it.
+// An activeAlert is an alert that has not ended, in the form of Alertmanager's API.
 type activeAlert struct {
 	Labels, Annotations         map[string]string
 	StartsAt, EndsAt, UpdatedAt time.Time
 	Status                      struct{ State string }
 }
 
-// active lists the alerts that have not ended, sorted by verdict.
+// active lists the active alerts, sorted by verdict.
 func (a *alertmanager) active() ([]activeAlert, error) {
 	body, err := get(a.url + "/api/v2/alerts")
 	if err != nil {
@@ -185,8 +183,8 @@ func (a *alertmanager) awaits(want ...map[string]string) {
 	})
 }
 
-// mentionsNobody looks through the annotations, which templates put into chats.
-func (a *alertmanager) mentionsNobody() {
+// hasNoMentions checks that the annotations, which templates put into chats, mention no user.
+func (a *alertmanager) hasNoMentions() {
 	a.t.Helper()
 	list, err := a.active()
 	if err != nil {
@@ -206,7 +204,7 @@ func (a *alertmanager) mentionsNobody() {
 	}
 }
 
-// resolved counts the alerts that were sent as over.
+// resolved counts the alerts that were sent as resolved.
 func (a *alertmanager) resolved() int {
 	a.t.Helper()
 	page, err := get(a.url + "/metrics")
@@ -226,8 +224,8 @@ func (a *alertmanager) resolved() int {
 	return 0
 }
 
-// outlives stops the daemon, and wants its only alert to end by itself, when it
-// was shown for as long as it may live, and not before.
+// outlives stops the daemon, and checks that its only alert ends by itself, not before its end
+// time.
 func (a *alertmanager) outlives(d *daemon) {
 	a.t.Helper()
 	var end time.Time

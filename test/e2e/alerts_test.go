@@ -35,7 +35,7 @@ triggers:
 `
 )
 
-// A listener is whom a daemon tells: a webhook that knows ids, and a Slack.
+// A listener receives notifications: a webhook that remembers event IDs, and a Slack server.
 type listener struct {
 	t     *testing.T
 	hook  *httptest.Server
@@ -43,19 +43,18 @@ type listener struct {
 
 	mu   sync.Mutex
 	seen map[string]string
-	// said is all news in order.
-	said  []model.Item
-	posts []post
-	// again counts the events that had come before, and asked how often somebody
-	// looked into Slack's history.
+	// notifications are all notifications in order.
+	notifications []model.Item
+	posts         []post
+	// again counts the repeated events, and asked the requests for Slack's history.
 	again, asked int
-	// down makes both refuse for a while.
+	// down reports whether both return errors.
 	down bool
-	// trap is set for a request; nil while none is.
+	// trap is the trap that is set; nil if there is none.
 	trap *trap
 }
 
-// A post is one message in Slack.
+// A post is a message in Slack.
 type post struct {
 	TS       string          `json:"ts"`
 	Thread   string          `json:"thread_ts,omitempty"`
@@ -66,20 +65,20 @@ type post struct {
 func listen(t *testing.T) *listener {
 	t.Helper()
 	l := &listener{t: t, seen: map[string]string{}}
-	l.hook = httptest.NewServer(l.caught(toHook, l.event))
+	l.hook = httptest.NewServer(l.intercept(toHook, l.event))
 	t.Cleanup(l.hook.Close)
 	l.slack = slacktest.NewTestServer(func(c slacktest.Customize) {
-		c.Handle("/chat.postMessage", l.caught(toSlack, l.post))
-		c.Handle("/chat.update", l.caught(toSlack, l.edit))
-		c.Handle("/conversations.history", l.caught(toSlack, l.history))
-		c.Handle("/conversations.replies", l.caught(toSlack, l.history))
+		c.Handle("/chat.postMessage", l.intercept(toSlack, l.post))
+		c.Handle("/chat.update", l.intercept(toSlack, l.edit))
+		c.Handle("/conversations.history", l.intercept(toSlack, l.history))
+		c.Handle("/conversations.replies", l.intercept(toSlack, l.history))
 	})
 	l.slack.Start()
 	t.Cleanup(l.slack.Stop)
 	return l
 }
 
-// event takes a CloudEvent, as a receiver that remembers ids does.
+// event receives a CloudEvent, and ignores known IDs.
 func (l *listener) event(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var event struct {
@@ -102,7 +101,7 @@ func (l *listener) event(w http.ResponseWriter, r *http.Request) {
 		l.again++
 	default:
 		l.seen[event.ID] = string(body)
-		l.said = append(l.said, event.Data.News...)
+		l.notifications = append(l.notifications, event.Data.News...)
 	}
 }
 
@@ -154,12 +153,12 @@ func (l *listener) history(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer)
 }
 
-// told returns what was said of a resource.
-func (l *listener) told(name string) string {
+// notified returns the notifications about a resource.
+func (l *listener) notified(name string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var words []string
-	for _, it := range l.said {
+	for _, it := range l.notifications {
 		if it.Finding.Name == name {
 			words = append(words, string(it.News))
 		}
@@ -173,12 +172,12 @@ func (l *listener) set(down bool) {
 	l.down = down
 }
 
-// config is that of a daemon which tells the listener.
+// config returns the configuration of a daemon with the listener as its receivers.
 func (l *listener) config() string {
 	return strings.NewReplacer("$HOOK", l.hook.URL, "$SLACK", l.slack.GetAPIURL()).Replace(alertsConfig)
 }
 
-// installAlerts makes an installation that tells a listener.
+// installAlerts makes an installation with a listener.
 func installAlerts(t *testing.T) (*installation, *listener) {
 	t.Helper()
 	l := listen(t)
@@ -189,19 +188,19 @@ func installAlerts(t *testing.T) (*installation, *listener) {
 	return i, l
 }
 
-// awaits waits until exactly this was said of a resource.
+// awaits waits until a resource has exactly these notifications.
 func (l *listener) awaits(i *installation, name, want string) {
 	i.t.Helper()
 	i.eventually(startTimeout, "what is said of "+name, func() error {
-		if got := l.told(name); got != want {
+		if got := l.notified(name); got != want {
 			return fmt.Errorf("it is %q, want %q", got, want)
 		}
 		return nil
 	})
 }
 
-// TestAlertsAfterAnOutage: what came while nobody listened is said once, in
-// order, and a reload in the middle changes nothing.
+// TestAlertsAfterAnOutage checks that findings during an outage of the receivers are notified
+// once, in order, also after a reload.
 func TestAlertsAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	i, l := installAlerts(t)
@@ -225,7 +224,7 @@ func TestAlertsAfterAnOutage(t *testing.T) {
 	l.awaits(i, "other", "new")
 }
 
-// TestDecisions accepts from the command line beside a daemon, which tells.
+// TestDecisions accepts with the command while a daemon runs, which sends notifications.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	i, l := installAlerts(t)
@@ -252,7 +251,7 @@ func TestDecisions(t *testing.T) {
 	l.awaits(i, "app", "new, accepted, returned")
 }
 
-// TestTrigger lets a push make a scan, signed as GitHub signs it.
+// TestTrigger starts a scan by a push event, signed like GitHub's.
 func TestTrigger(t *testing.T) {
 	t.Parallel()
 	i, l := installAlerts(t)

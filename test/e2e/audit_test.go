@@ -23,13 +23,12 @@ import (
 	"github.com/driftd/driftd/test/kubetest"
 )
 
-// An auditedInstallation is one on a cluster whose API server keeps an audit log,
-// with people who edit there.
+// An auditedInstallation is an installation on a cluster whose API server has an audit log,
+// with users who edit there.
 type auditedInstallation struct{ *installation }
 
-// installAudited starts a cluster of its own whose API server logs by the policy
-// that the manual shows, at a level, and installs driftd with settings of the
-// source.
+// installAudited starts a cluster of its own whose API server logs by the policy in the manual,
+// at a level, and installs driftd with settings of the source.
 func installAudited(t *testing.T, address, level, settings string, flags ...string) auditedInstallation {
 	t.Helper()
 	policy := keep(t, "policy.yaml", strings.Replace(documented(t, "# --audit-policy-file="), "level: Metadata", "level: "+level, 1))
@@ -52,7 +51,7 @@ func installAudited(t *testing.T, address, level, settings string, flags ...stri
 	return i
 }
 
-// documented returns the example of the manual that begins with a comment.
+// documented returns the example of the manual that starts with a comment.
 func documented(t *testing.T, comment string) string {
 	t.Helper()
 	manual, err := os.ReadFile(filepath.Join("..", "..", "docs", "kubernetes.md"))
@@ -77,7 +76,7 @@ func keep(t *testing.T, name, text string) string {
 	return path
 }
 
-// as runs kubectl for somebody; an editor replaces hotfix for the image's version.
+// as runs kubectl as a user; the editor changes the image's version to hotfix.
 func (i auditedInstallation) as(name string, args ...string) {
 	i.t.Helper()
 	cmd := exec.Command(i.cluster.Kubectl(), append([]string{"--kubeconfig", i.path("people"), "--context", name}, args...)...)
@@ -98,11 +97,10 @@ func (i auditedInstallation) scan() (model.Report, error) {
 	return r, nil
 }
 
-// names checks that findings are these, and that every one names its actor after
-// the audit log, without doubt.
+// names checks the findings, and that the actor of each is certain and from the audit log.
 func (i auditedInstallation) names(r model.Report, want ...string) error {
 	if got := strings.ReplaceAll(summarize(r), i.namespace, "$NS"); got != strings.Join(want, "") {
-		return fmt.Errorf("it says:\n%swant:\n%s", got, strings.Join(want, ""))
+		return fmt.Errorf("findings:\n%swant:\n%s", got, strings.Join(want, ""))
 	}
 	var errs []error
 	for _, f := range r.Findings {
@@ -121,8 +119,8 @@ func (i auditedInstallation) names(r model.Report, want ...string) error {
 	return errors.Join(errs...)
 }
 
-// TestAuditLog has people edit by hand, and the log's file name them. It holds
-// bodies as well, and nobody sees them.
+// TestAuditLog has manual edits by users, whom the log file names. The log contains request
+// bodies, which must not be shown.
 func TestAuditLog(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "audit.log")
@@ -158,12 +156,12 @@ func TestAuditLog(t *testing.T) {
 		t.Error(err)
 	}
 
-	// The log is turned over, as the API server does it, while a daemon runs.
+	// The API server rotates the log while a daemon runs.
 	d := i.serve()
 	if err := os.Rename(log, strings.TrimSuffix(log, ".log")+"-2026-03-01T12-00-00.000.log"); err != nil {
 		t.Fatal(err)
 	}
-	if err := i.cluster.Restart(t.Context()); err != nil { // it opens its log anew
+	if err := i.cluster.Restart(t.Context()); err != nil { // it reopens its log
 		t.Fatal(err)
 	}
 	i.as("bob", "delete", "secret/byhand")
@@ -186,15 +184,15 @@ func TestAuditLog(t *testing.T) {
 	}
 }
 
-// TestForgedManagers has people write under the names of controllers, and as
-// them. The log names the people, and nothing is hidden.
+// TestForgedManagers has users who write as the managers of controllers, and with their
+// accounts. The users of the log are named, and nothing is hidden.
 func TestForgedManagers(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "audit.log")
 	i := installAudited(t, freeAddress(t), "Metadata", "audit_log: "+log, "--audit-log-path="+log)
 	var want []string
 	for n, manager := range []string{"cert-manager-cainjector", "flux", "helm", "istio-sidecar-injector", "kube-controller-manager",
-		"kubelet", "my-operator", "rancher"} { // The API server keeps ten of them.
+		"kubelet", "my-operator", "rancher"} { // The API server keeps ten entries.
 		patch := fmt.Sprintf(`{"metadata":{"annotations":{"deployment.kubernetes.io/x%d":"a","field.cattle.io/x%d":"b"}}}`, n, n)
 		i.as("alice", "patch", "configmap/app", "--as=bob", "--as-group=system:masters", "--field-manager="+manager, "-p", patch)
 		for _, name := range []string{"deployment.kubernetes.io", "field.cattle.io"} {
@@ -215,8 +213,8 @@ func TestForgedManagers(t *testing.T) {
 	}
 }
 
-// TestAuditWebhook has the API server's webhook tell a daemon behind a proxy that
-// speaks TLS: an API server shows its token to nobody else.
+// TestAuditWebhook has an API server whose webhook sends to a daemon behind a TLS proxy: an API
+// server only sends its token over TLS.
 func TestAuditWebhook(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)
@@ -240,7 +238,7 @@ func TestAuditWebhook(t *testing.T) {
 			"changed Deployment.apps $NS/web by alice: spec.template.spec.containers[name=web].image \"web:1.4\" -> \"web:hotfix\"\n",
 			"missing ConfigMap $NS/app by bob\n")
 	})
-	// What the webhook told is gone after a restart; who was named is not.
+	// The webhook's events are lost at a restart; the named actors are not.
 	if code := d.stop(); code != 0 {
 		t.Errorf("driftd serve stopped with exit code %d, want 0", code)
 	}

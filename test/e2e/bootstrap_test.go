@@ -13,8 +13,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestBootstrapObjects holds the table of what the API server makes to a real
-// one: everything that it labels as its own is known by content, too.
+// TestBootstrapObjects compares the table of objects that the API server creates with a real
+// one: all objects with its label are in the table.
 func TestBootstrapObjects(t *testing.T) {
 	t.Parallel()
 	kubeconfig := filepath.Join(t.TempDir(), "config")

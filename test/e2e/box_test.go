@@ -24,18 +24,18 @@ import (
 
 const (
 	boxConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata: {a: b}\n"
-	// maxHighWater bounds the memory of a daemon that reads hostile declarations, in
-	// KiB: beside them it has nothing to do.
+	// maxHighWater bounds the memory of a daemon that reads hostile declarations and little
+	// else, in KiB.
 	maxHighWater = 400 << 10
-	// maxEnd bounds how long a daemon takes to end.
+	// maxEnd bounds the time in which a daemon stops.
 	maxEnd = 10 * time.Second
 )
 
-// hostileDeclarations returns declarations that want too much, by name: their files, and the reason
-// for which they are unchecked. url is that of a server which must not be asked.
+// hostileDeclarations returns declarations that exceed limits, by name: their files, and the
+// reason for which they are unchecked. url is the URL of a server that must get no request.
 func hostileDeclarations(outside, url string) map[string]struct {
-	files map[string]string
-	says  string
+	files  map[string]string
+	reason string
 } {
 	var bomb strings.Builder
 	bomb.WriteString("  a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
@@ -55,8 +55,8 @@ func hostileDeclarations(outside, url string) map[string]struct {
 	generator := "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: leak}\nfiles: [\"a=" + url + "/x\"]\n"
 	const noFetch = "driftd does not fetch remote bases"
 	return map[string]struct {
-		files map[string]string
-		says  string
+		files  map[string]string
+		reason string
 	}{
 		"base":      {one("Resources: [cm.yaml, \"" + url + "/x\"]\n"), noFetch},
 		"file":      {one("resources: [cm.yaml]\nConfigMapGenerator: [{name: leak, Files: [\"a=" + url + "/x\"]}]\n"), noFetch},
@@ -74,7 +74,7 @@ func hostileDeclarations(outside, url string) map[string]struct {
 type boxed struct {
 	t   *testing.T
 	dir string
-	// want holds the reason for which a declaration is unchecked, by its name.
+	// want has the reason for which a declaration is unchecked, by its name.
 	want map[string]string
 	hits atomic.Int64
 }
@@ -97,7 +97,7 @@ func newBoxed(t *testing.T) *boxed {
 			b.write(filepath.Join(name, file), text)
 		}
 		b.commit(name)
-		b.want[name] = h.says
+		b.want[name] = h.reason
 		declare(name, "git: "+filepath.Join(b.dir, name))
 	}
 	for _, name := range []string{"pipe", "pipek", "zero"} {
@@ -111,8 +111,8 @@ func newBoxed(t *testing.T) *boxed {
 			t.Fatal(err)
 		}
 	}
-	for name, says := range map[string]string{"pipe": "not a regular file", "pipek": "not a regular file", "zero": "leads out of the folder"} {
-		b.want[name] = says
+	for name, reason := range map[string]string{"pipe": "not a regular file", "pipek": "not a regular file", "zero": "leads out of the folder"} {
+		b.want[name] = reason
 		declare(name, "dir: "+name)
 	}
 	b.write("good/cm.yaml", fmt.Sprintf(boxConfigMap, "x"))
@@ -147,16 +147,16 @@ func (b *boxed) driftd(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// missing returns the declarations whose findings a list lacks.
+// missing returns the declarations without a finding in a list.
 func (b *boxed) missing(findings []model.Finding) []string {
 	var lacks []string
-	for name, says := range b.want {
+	for name, reason := range b.want {
 		found := false
 		for _, f := range findings {
-			found = found || f.Declaration == name && f.Verdict == model.Unchecked && strings.Contains(f.Reason, says)
+			found = found || f.Declaration == name && f.Verdict == model.Unchecked && strings.Contains(f.Reason, reason)
 		}
 		if !found {
-			lacks = append(lacks, name+": "+says)
+			lacks = append(lacks, name+": "+reason)
 		}
 	}
 	drifted := false
@@ -169,7 +169,7 @@ func (b *boxed) missing(findings []model.Finding) []string {
 	return lacks
 }
 
-// TestBoxScan holds that a scan reports each hostile declaration as unchecked, with the
+// TestBoxScan checks that a scan reports each hostile declaration as unchecked, with the
 // reason, and the drift of the others.
 func TestBoxScan(t *testing.T) {
 	t.Parallel()
@@ -194,8 +194,8 @@ func TestBoxScan(t *testing.T) {
 	}
 }
 
-// TestBoxServe holds that a daemon outlives hostile declarations, in bounded memory, and
-// ends in time and with all of its processes, also when it is killed.
+// TestBoxServe checks that a daemon survives hostile declarations in bounded memory, and stops
+// in time with all of its processes, also when it is killed.
 func TestBoxServe(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
@@ -239,8 +239,8 @@ func TestBoxServe(t *testing.T) {
 	}
 }
 
-// await returns what is missing in the daemon's findings when all are there, when it
-// ends, or when a minute has passed.
+// await waits until the daemon has findings of all declarations, it ends, or a minute has
+// passed. It returns the missing declarations.
 func (b *boxed) await(ended chan error) (lacks []string) {
 	over := time.After(time.Minute)
 	for {
@@ -248,7 +248,7 @@ func (b *boxed) await(ended chan error) (lacks []string) {
 			Findings []model.Finding `json:"findings"`
 		}
 		out, _ := b.driftd("findings", "-o", "json").Output()
-		// Before the first scan there are none.
+		// Before the first scan there are no findings.
 		_ = json.Unmarshal(out, &list)
 		if lacks = b.missing(list.Findings); len(lacks) == 0 {
 			return nil
@@ -264,7 +264,7 @@ func (b *boxed) await(ended chan error) (lacks []string) {
 	}
 }
 
-// highWater returns the most memory that a process had, in KiB.
+// highWater returns the maximum memory of a process, in KiB.
 func highWater(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

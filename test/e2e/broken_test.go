@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/test/kubetest"
 )
 
-// TestBrokenCluster works on a cluster of its own, and ends with a server that
-// hangs: it is given up in time, and nothing is called missing.
+// TestBrokenCluster has a cluster of its own. At the end its server hangs: the read times out,
+// and nothing is missing.
 //
 //nolint:tparallel // the scripts come first; then the server is stopped
 func TestBrokenCluster(t *testing.T) {

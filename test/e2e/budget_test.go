@@ -21,8 +21,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// hostileAnswers write answers that want much more memory than they have bytes, or never
-// end. "allowed" is one of the largest that is decoded.
+// hostileAnswers returns handlers of responses that need much more memory than they have bytes,
+// or never end. "allowed" is one of the largest that is decoded.
 func hostileAnswers(t *testing.T) map[string]http.HandlerFunc {
 	repeated := func(begin, each string, n int, end string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -40,8 +40,8 @@ func hostileAnswers(t *testing.T) map[string]http.HandlerFunc {
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	// A process begins with the memory that the one had which started it, as the kernel
-	// counts: this one stays small.
+	// The kernel counts the memory of the parent as that of a new process at first: this parent
+	// is small.
 	part := strings.Repeat("a", 1<<20)
 	_, err := io.WriteString(z, `{"count":1,"next":null,"results":[{"a":"`)
 	for range 256 {
@@ -67,12 +67,12 @@ func hostileAnswers(t *testing.T) map[string]http.HandlerFunc {
 	}
 }
 
-// maxScanned bounds the memory of a scan of one hostile source with the default
-// max_memory, in KiB.
+// maxScanned bounds the memory of a scan of one hostile source with the default max_memory, in
+// KiB.
 const maxScanned = 700 << 10
 
-// TestHostileServers holds that a server of any type cannot make driftd take more memory
-// than the default lets it, and that its source is unchecked.
+// TestHostileServers checks that a server of any type cannot make driftd exceed the default
+// memory bound, and that its source is unchecked.
 //
 //nolint:paralleltest // a process begins with the memory of this one
 func TestHostileServers(t *testing.T) {

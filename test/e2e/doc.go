@@ -1,18 +1,14 @@
-// Package e2e drives the built driftd against real parts: an API server with
-// the real kubectl, OpenTofu, Prometheus, Alertmanager and, where it is
-// installed, Terraform.
-// Its tests carry the build tag e2e; `make e2e` builds what they need and runs
-// them.
+// Package e2e tests the built driftd with real servers and programs: an API server with the
+// real kubectl, OpenTofu, Prometheus, Alertmanager and, if installed, Terraform. Its tests have
+// the build tag e2e; `make e2e` builds the programs and runs the tests.
 //
-// The scripts under testdata/scan and testdata/broken are read like this:
-// `apply` is kubectl apply, client-side in one run of the script and
-// server-side in the other; `kubectl` is the real one, in a namespace of the
-// script's own, $NS; `drift` is `driftd scan`, checked for its exit code, with
-// the findings printed one change a line.
+// In the scripts in testdata/scan and testdata/broken, `apply` is kubectl apply, client-side in
+// one run of the script and server-side in the other. `kubectl` is the real one, in a namespace
+// of the script's own, $NS. `drift` runs `driftd scan`, checks its exit code, and prints the
+// findings, one change a line.
 //
-// Those under testdata/terraform, backends and proxmox run once with each
-// program: `apply` initializes and applies a root, `cli` runs the program in
-// one, `lab` and `pve` edit by hand what the providers manage, a Lab of package
-// tftest and a cluster of package pvelab. There `drift` also checks that driftd
-// changed no file, sent nothing but reads, and left no process.
+// Scripts in testdata/terraform, backends and proxmox run once with each program. `apply`
+// initializes and applies a root, `cli` runs the program in a root. `lab` and `pve` edit by
+// hand the objects of the providers: a Lab of package tftest and a cluster of package pvelab.
+// `drift` also checks that driftd changed no file, sent only reads, and left no process.
 package e2e

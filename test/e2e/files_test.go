@@ -29,11 +29,11 @@ func eachFile(dir string, do func(path string, content []byte) error) error {
 
 func digest(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content))[:16] }
 
-// survivorsTimeout is how long a killed process may take to go.
+// survivorsTimeout is the time within which a killed process must end.
 const survivorsTimeout = 5 * time.Second
 
-// survivors returns the command lines of the processes that work below dir, or
-// know of it, once those that are about to end have ended.
+// survivors returns the command lines of the processes that have dir as working folder or in
+// their arguments, after the end of those that are stopping.
 func survivors(dir string) string {
 	deadline := time.Now().Add(survivorsTimeout)
 	for {
@@ -52,7 +52,7 @@ func processesOf(dir string) []string {
 	}
 	var found []string
 	for _, p := range processes {
-		// Any of them may end while it is looked at, and is no survivor then.
+		// A process may end while it is read, and is no survivor then.
 		environment, _ := os.ReadFile(filepath.Join(p, "environ"))
 		folder, _ := os.Readlink(filepath.Join(p, "cwd"))
 		command, _ := os.ReadFile(filepath.Join(p, "cmdline"))

@@ -20,11 +20,10 @@ import (
 	"github.com/driftd/driftd/test/kubetest"
 )
 
-// committer is the author of every commit. He applies nothing, so that no
-// finding may name him.
+// committer is the author of every commit. It applies nothing, so that no finding may name it.
 const committer = "committer"
 
-// hidden is what is declared in the namespace of each way to write.
+// hidden are the declarations in the namespace of each way to write.
 const hidden = `
 apiVersion: v1
 kind: ConfigMap
@@ -55,13 +54,12 @@ spec:
     spec: {containers: [{name: web, image: "web:1"}]}
 `
 
-// edits are the edits that each way makes, by object, as a person writes them
-// into the manifest.
+// edits are the edits of each way, by object, as text changes of the manifest.
 var edits = []struct {
 	object string
 	// old and new are the manifest's text before and after.
 	old, new string
-	// patch is the same as a strategic merge patch.
+	// patch is the edit as a strategic merge patch.
 	patch string
 }{
 	{"configmap/app", "color: blue", "color: red", `{"data":{"color":"red"}}`},
@@ -83,7 +81,7 @@ func edited(namespace string) string {
 	return strings.ReplaceAll(text, "NAMESPACE", namespace)
 }
 
-// managers are names that well-known controllers and tools write under.
+// managers are the manager names of well-known controllers and tools.
 var managers = []string{
 	"kubectl-client-side-apply", "kubectl", "git", "before-first-apply", "kubectl-last-applied", "kube-controller-manager", "kube-scheduler",
 	"kubelet", "kube-apiserver", "cloud-controller-manager", "clusterrole-aggregation-controller", "my-operator", "my-controller",
@@ -99,7 +97,7 @@ type way struct {
 	write func(h *hideout, namespace string)
 }
 
-// ways returns every way to write; the first is the measure of the others.
+// ways returns every way to write; the others are compared with the first.
 func ways() []way {
 	list := []way{
 		{"kubectl edit", (*hideout).edit},
@@ -128,8 +126,8 @@ func ways() []way {
 		}})
 }
 
-// A hideout is a cluster with an audit log, a repository of manifests that a
-// pipeline applied, and somebody who edits past it.
+// A hideout is a cluster with an audit log, a repository of manifests that a pipeline applied,
+// and a user who edits by hand.
 type hideout struct {
 	auditedInstallation
 	prefix string
@@ -162,8 +160,7 @@ declarations:
 
 func (h *hideout) space(i int) string { return fmt.Sprintf("%s-%d", h.prefix, i) }
 
-// declare commits the manifests of a namespace for each way, and has the
-// pipeline apply them.
+// declare commits the manifests of a namespace for each way, and applies them as the pipeline.
 func (h *hideout) declare(list []way, flags ...string) {
 	h.t.Helper()
 	if err := os.MkdirAll(h.path("repository/manifests"), 0o700); err != nil {
@@ -182,7 +179,7 @@ func (h *hideout) declare(list []way, flags ...string) {
 	h.run("pipeline", "", append([]string{"apply", "-f", h.path("repository/manifests")}, flags...)...)
 }
 
-// run runs kubectl for somebody, with a text as its input.
+// run runs kubectl as a user, with a text as its input.
 func (h *hideout) run(name, input string, args ...string) string {
 	h.t.Helper()
 	cmd := exec.Command(h.cluster.Kubectl(), append([]string{"--kubeconfig", h.path("people"), "--context", name}, args...)...)
@@ -211,7 +208,7 @@ func (h *hideout) edit(namespace string) {
 	}
 }
 
-// editor returns a program that makes every edit in what kubectl gives it.
+// editor returns a program that makes every edit in the file that kubectl passes to it.
 func (h *hideout) editor() string {
 	const script = `#!/bin/sh
 sed -i -e 's/color: blue/color: red/' \
@@ -234,7 +231,7 @@ func (h *hideout) patch(namespace string, flags ...string) {
 	}
 }
 
-// rewrite reads an object, has it changed, and puts it back.
+// rewrite reads an object, changes it, and replaces it.
 func (h *hideout) rewrite(namespace string, change func(object map[string]any)) {
 	h.t.Helper()
 	h.patch(namespace, "--field-manager=kubectl-edit")
@@ -259,7 +256,7 @@ func entries(object map[string]any) []any {
 	return list
 }
 
-// forge edits, and gives every field to the pipeline's manager.
+// forge edits, and makes the pipeline's manager the owner of every field.
 func (h *hideout) forge(namespace string) { h.rewrite(namespace, forgeOwners) }
 
 func forgeOwners(object map[string]any) {
@@ -289,7 +286,7 @@ func merge(into, from map[string]any) {
 	}
 }
 
-// forgeRecord forges the record of the last apply, too.
+// forgeRecord also forges the record of the last apply.
 func (h *hideout) forgeRecord(namespace string) {
 	h.rewrite(namespace, func(object map[string]any) {
 		forgeOwners(object)
@@ -306,16 +303,15 @@ func (h *hideout) forgeRecord(namespace string) {
 	})
 }
 
-// clear edits, and leaves no record of writers.
+// clear edits, and removes the record of writers.
 func (h *hideout) clear(namespace string) {
 	h.rewrite(namespace, func(object map[string]any) {
 		object["metadata"].(map[string]any)["managedFields"] = []any{map[string]any{}}
 	})
 }
 
-// TestEditsThatHide writes the same edits past the repository in every way there
-// is. Each is at least as loud as kubectl edit, names who wrote it, and never the
-// committer.
+// TestEditsThatHide makes the same edits in every way. Each finding is at least as severe as
+// with kubectl edit, and names the user who edited, never the committer.
 func TestEditsThatHide(t *testing.T) {
 	t.Parallel()
 	for mode, flags := range map[string][]string{"client": nil, "server": {"--server-side"}} {
@@ -336,8 +332,8 @@ func TestEditsThatHide(t *testing.T) {
 	}
 }
 
-// apart waits until what follows lies in other seconds than what was before:
-// managedFields and audit events are joined by seconds.
+// apart waits until the next events have other seconds than the earlier ones: managedFields and
+// audit events are joined by seconds.
 func (h *hideout) apart() {
 	for range 3 {
 		h.nextSecond()
@@ -359,7 +355,7 @@ func (h *hideout) findings() map[string][]model.Finding {
 	return found
 }
 
-// judge holds what was found of every way to what was found of the first.
+// judge compares the findings of every way with those of the first.
 func (h *hideout) judge(list []way, found map[string][]model.Finding) {
 	h.t.Helper()
 	kinds := []string{"ConfigMap %s/app", "Service %s/web", "RoleBinding.rbac.authorization.k8s.io %s/readers", "Deployment.apps %s/web"}
@@ -386,8 +382,7 @@ func loudest(findings []model.Finding) model.Severity {
 	return worst
 }
 
-// asLoud checks that findings are as bad as a severity at least, and that all of
-// them name mallory.
+// asLoud checks that findings have at least a severity, and that all of them name mallory.
 func asLoud(findings []model.Finding, want model.Severity) error {
 	if len(findings) == 0 {
 		return errors.New("it is silent")

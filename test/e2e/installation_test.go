@@ -25,15 +25,15 @@ import (
 	"github.com/driftd/driftd/test/process"
 )
 
-// startTimeout and stopTimeout bound what a daemon may take; stopping within
-// ten seconds is a promise.
+// startTimeout and stopTimeout bound the start and stop of a daemon. driftd promises to stop
+// within ten seconds.
 const (
 	startTimeout = 60 * time.Second
 	stopTimeout  = 10 * time.Second
 )
 
-// An installation is a configuration, a state folder and a namespace of the
-// cluster that the configuration declares things in.
+// An installation is a configuration, a state folder, and a namespace of the cluster with
+// declared objects.
 type installation struct {
 	t         *testing.T
 	cluster   *kubetest.Cluster
@@ -42,8 +42,8 @@ type installation struct {
 	address   string
 }
 
-// install makes an installation that declares a ConfigMap "app" and a
-// Deployment "web", both applied. Extra is added to the configuration.
+// install makes an installation that declares a ConfigMap "app" and a Deployment "web", both
+// applied. Extra is added to the configuration.
 func install(t *testing.T, c *kubetest.Cluster, extra string) *installation {
 	t.Helper()
 	i := &installation{t: t, cluster: c, dir: t.TempDir(), namespace: newNamespace(), address: freeAddress(t)}
@@ -92,9 +92,8 @@ declarations:
 %s`, i.address, i.namespace, strings.Join(notOfOthers(), ", "), extra)
 }
 
-// notOfOthers returns the kinds that an installation does not read: those that
-// the product leaves out, and those of which other tests make new objects in the
-// cluster that all of them share.
+// notOfOthers returns the kinds that an installation does not read: those that the product
+// excludes by default, and those of which other tests create objects in the shared cluster.
 func notOfOthers() []string {
 	kinds := append(kubernetes.DefaultExcludeKinds(), "Namespace", "ClusterRole.*", "ClusterRoleBinding.*",
 		"*.admissionregistration.k8s.io", "APIService.*")
@@ -129,32 +128,29 @@ func (i *installation) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// driftd runs a command to its end and returns what it printed.
+// driftd runs a command to its end, and returns its output.
 func (i *installation) driftd(args ...string) (stdout, stderr string, code int) {
 	i.t.Helper()
-	var out, errs bytes.Buffer
-	cmd := i.command(args...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-		i.t.Fatalf("run driftd %v: %v", args, err)
+	stdout, stderr, code, err := process.Run(i.command(args...))
+	if err != nil {
+		i.t.Fatal(err)
 	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	return stdout, stderr, code
 }
 
 // A daemon is a running `driftd serve`.
 type daemon struct {
 	*installation
-	cmd  *exec.Cmd
-	log  *bytes.Buffer
-	done chan struct{}
+	process *process.Process
+	log     *bytes.Buffer
 }
 
-// serve starts the daemon and waits until it says that it is ready.
+// serve starts the daemon and waits until it is ready.
 func (i *installation) serve() *daemon {
 	i.t.Helper()
 	d := i.start()
 	d.eventually(startTimeout, "ready", func() error {
-		if d.exited() {
+		if d.process.Exited() {
 			return errors.New("it exited")
 		}
 		_, err := d.get("/readyz")
@@ -163,42 +159,37 @@ func (i *installation) serve() *daemon {
 	return d
 }
 
-// start starts the daemon. It is killed at the end of the test, if it still
-// runs then.
+// start starts the daemon. It is killed at the end of the test.
 func (i *installation) start() *daemon {
 	i.t.Helper()
-	d := &daemon{installation: i, cmd: i.command("serve"), log: &bytes.Buffer{}, done: make(chan struct{})}
-	d.cmd.Stdout, d.cmd.Stderr = d.log, d.log
-	if err := d.cmd.Start(); err != nil {
-		i.t.Fatalf("start driftd serve: %v", err)
+	d := &daemon{installation: i, log: &bytes.Buffer{}}
+	cmd := i.command("serve")
+	cmd.Stdout, cmd.Stderr = d.log, d.log
+	var err error
+	if d.process, err = process.Watch(cmd); err != nil {
+		i.t.Fatal(err)
 	}
-	go func() {
-		defer close(d.done)
-		_ = d.cmd.Wait()
-	}()
 	i.t.Cleanup(func() {
-		d.signal(syscall.SIGKILL)
-		<-d.done
+		d.kill()
 		if i.t.Failed() {
-			i.t.Logf("driftd serve said:\n%s", d.log)
+			i.t.Logf("log of driftd serve:\n%s", d.log)
 		}
 	})
 	return d
 }
 
-func (d *daemon) exited() bool {
-	select {
-	case <-d.done:
-		return true
-	default:
-		return false
+func (d *daemon) signal(s syscall.Signal) {
+	d.t.Helper()
+	if err := d.process.Signal(s); err != nil {
+		d.t.Error(err)
 	}
 }
 
-func (d *daemon) signal(s syscall.Signal) {
+// kill kills the daemon, unless it has ended.
+func (d *daemon) kill() {
 	d.t.Helper()
-	if err := d.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		d.t.Errorf("signal driftd: %v", err)
+	if err := d.process.Kill(); err != nil {
+		d.t.Error(err)
 	}
 }
 
@@ -207,18 +198,18 @@ func (d *daemon) stop() int {
 	d.t.Helper()
 	d.signal(syscall.SIGTERM)
 	select {
-	case <-d.done:
-		return d.cmd.ProcessState.ExitCode()
+	case <-d.process.Done():
+		return d.process.ExitCode()
 	case <-time.After(stopTimeout):
 		d.t.Fatalf("driftd serve did not stop within %s", stopTimeout)
 		return -1
 	}
 }
 
-// get asks the daemon over HTTP. An answer other than 200 is an error.
+// get requests a path of the daemon. A status other than 200 is an error.
 func (d *daemon) get(path string) (string, error) { return get("http://" + d.address + path) }
 
-// get asks a server over HTTP. An answer other than 200 is an error.
+// get requests a URL. A status other than 200 is an error.
 func get(url string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -238,7 +229,7 @@ func get(url string) (string, error) {
 	return string(body), nil
 }
 
-// report asks the daemon for its report.
+// report returns the report of the daemon.
 func (d *daemon) report() (model.Report, error) {
 	var r model.Report
 	body, err := d.get("/api/v1/report")
@@ -251,8 +242,8 @@ func (d *daemon) report() (model.Report, error) {
 	return r, nil
 }
 
-// awaitFindings waits until the daemon's report says exactly this, in the form
-// that scripts use, and returns how long that took.
+// awaitFindings waits until the daemon's report has exactly these findings, in the form of
+// scripts, and returns how long that took.
 func (d *daemon) awaitFindings(want ...string) time.Duration {
 	d.t.Helper()
 	since := time.Now()
@@ -262,14 +253,14 @@ func (d *daemon) awaitFindings(want ...string) time.Duration {
 			return err
 		}
 		if got := strings.ReplaceAll(summarize(r), d.namespace, "$NS"); got != strings.Join(want, "") {
-			return fmt.Errorf("it says:\n%swant:\n%s", got, strings.Join(want, ""))
+			return fmt.Errorf("report:\n%swant:\n%s", got, strings.Join(want, ""))
 		}
 		return nil
 	})
 	return time.Since(since)
 }
 
-// eventually asks again and again until there is no error.
+// eventually calls a function until it returns no error.
 func (i *installation) eventually(timeout time.Duration, what string, check func() error) {
 	i.t.Helper()
 	deadline := time.After(timeout)
@@ -297,8 +288,7 @@ func freeAddress(t *testing.T) string {
 	return address
 }
 
-// runServer runs a program until the end of the test, if it does not end
-// before.
+// runServer runs a program and stops it at the end of the test.
 func runServer(t *testing.T, o process.Options) *process.Process {
 	t.Helper()
 	server, err := process.Start(o)
@@ -310,7 +300,7 @@ func runServer(t *testing.T, o process.Options) *process.Process {
 			t.Error(err)
 		}
 		if t.Failed() {
-			t.Logf("%s said:\n%s", o.Program, server.Log())
+			t.Logf("log of %s:\n%s", o.Program, server.Log())
 		}
 	})
 	return server

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -21,7 +20,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A server is one of those that a daemon tells.
+// A server is a server that gets a daemon's notifications.
 type server string
 
 const (
@@ -29,27 +28,26 @@ const (
 	toSlack server = "Slack"
 )
 
-// A stage is how far a request has come.
+// A stage is a stage of handling a request.
 type stage string
 
 const (
-	arrives stage = "arrives" // it is there, and nothing came of it
-	taken   stage = "taken"   // what it asks for is done, and nobody says so
-	replied stage = "replied" // the answer is under way
+	arrives stage = "arrives" // it was received, and had no effect
+	taken   stage = "taken"   // it had its effect, and no response
+	replied stage = "replied" // the response was sent
 )
 
-// A moment is when a daemon is killed: at a stage of the nth request that a
-// server gets from it. The zero moment is right after its start.
+// A moment is when a daemon is killed: at a stage of its nth request to a server. The zero
+// moment is right after its start.
 type moment struct {
 	server server
 	nth    int
 	stage  stage
 }
 
-// kills are the moments, in groups: after each of them a daemon says all that
-// there is to say. Each time it has one thing to tell that is new, and from the
-// second group on one that is over: that makes two events, and three requests
-// to Slack, which edits a message and answers it.
+// kills returns the moments in groups: after each group a daemon delivers all notifications. In
+// each round one finding is new, and from the second group on one is resolved. These are two
+// events, and three requests to Slack, which edits a message and replies to it.
 func kills() [][]moment {
 	return [][]moment{
 		{{toSlack, 1, taken}, {toHook, 1, arrives}, {toSlack, 1, arrives}},
@@ -75,9 +73,8 @@ func (l *listener) setTrap(m moment) *trap {
 	return l.trap
 }
 
-// falls counts a request of a server, and returns the trap that it falls into,
-// or nil.
-func (l *listener) falls(to server) *trap {
+// trapFor counts a request to a server, and returns the trap for it, or nil.
+func (l *listener) trapFor(to server) *trap {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.trap
@@ -91,16 +88,16 @@ func (l *listener) falls(to server) *trap {
 	return t
 }
 
-// caught serves requests. One that falls into a trap is left at its stage until
-// whoever sent it is dead.
-func (l *listener) caught(to server, serve http.HandlerFunc) http.HandlerFunc {
+// intercept serves requests. One that has a trap is held at its stage until the process that
+// sent it is dead.
+func (l *listener) intercept(to server, serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		t := l.falls(to)
+		t := l.trapFor(to)
 		if t == nil {
 			serve(w, r)
 			return
 		}
-		// Only who has read all of a request hears that its sender is dead.
+		// The request's context ends with the connection only after the body was read.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			l.t.Errorf("read request: %v", err)
@@ -127,24 +124,23 @@ func (l *listener) killAt(i *installation, m moment) {
 	if m != (moment{}) {
 		select {
 		case <-t.sprung:
-		case <-d.done:
+		case <-d.process.Done():
 			i.t.Fatalf("driftd serve ended before %v", m)
 		case <-time.After(startTimeout):
 			i.t.Fatalf("driftd serve made no request for %v", m)
 		}
 	}
-	d.signal(syscall.SIGKILL)
-	<-d.done
+	d.kill()
 	l.setTrap(moment{})
 }
 
-// TestAlertsSurviveKills kills a daemon at many moments, while in each round
-// another ConfigMap goes and, a group of rounds later, is back. In the end of
-// each was said once that it is missing, and once that this is over.
+// TestAlertsSurviveKills kills a daemon at many moments. In each round another ConfigMap is
+// deleted, and created again a group of rounds later. At the end each has exactly one
+// notification that it is missing, and one that it is resolved.
 func TestAlertsSurviveKills(t *testing.T) {
 	t.Parallel()
 	i, l := installAlerts(t)
-	// What is new begins a thread, whatever was said a moment ago.
+	// A new finding starts a thread without delay.
 	i.configure(strings.Replace(l.config(), "notify:", "notify:\n  group_window: 0s", 1))
 	groups := kills()
 	away := len(groups[0]) + 1
@@ -168,22 +164,21 @@ func TestAlertsSurviveKills(t *testing.T) {
 		round()
 		d := i.serve()
 		l.awaits(i, names[n-1], "new")
-		d.awaitsSilence()
-		d.signal(syscall.SIGKILL)
-		<-d.done
-		l.heardTwice(group, asked, again)
+		d.awaitEmptyQueues()
+		d.kill()
+		l.checkRetries(group, asked, again)
 	}
 	i.lives(all...)
 	d := i.serve()
 	l.awaits(i, names[n-1], "new, resolved")
-	d.awaitsSilence()
-	saidOnce(t, toHook, l.hooked(), names)
-	saidOnce(t, toSlack, l.posted(), names)
+	d.awaitEmptyQueues()
+	checkNotifiedOnce(t, toHook, l.hooked(), names)
+	checkNotifiedOnce(t, toSlack, l.posted(), names)
 }
 
-// saidOnce wants of each name said that it is missing, and that this is over, in
-// the order of the names, and nothing else.
-func saidOnce(t *testing.T, to server, said, names []string) {
+// checkNotifiedOnce checks that each name has one notification that it is missing and one that
+// it is resolved, in the order of the names, and that there are no others.
+func checkNotifiedOnce(t *testing.T, to server, said, names []string) {
 	t.Helper()
 	for _, news := range []model.News{model.Appeared, model.Over} {
 		var want []string
@@ -192,43 +187,41 @@ func saidOnce(t *testing.T, to server, said, names []string) {
 		}
 		got := slices.DeleteFunc(slices.Clone(said), func(s string) bool { return !strings.HasPrefix(s, string(news)) })
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("what %s was told (-want +got):\n%s", to, diff)
+			t.Errorf("notifications of %s (-want +got):\n%s", to, diff)
 		}
 	}
 	if len(said) != 2*len(names) {
-		t.Errorf("%s was told %d things, want %d: %q", to, len(said), 2*len(names), said)
+		t.Errorf("%s has %d notifications, want %d: %q", to, len(said), 2*len(names), said)
 	}
 	for _, name := range names {
 		if slices.Index(said, "new "+name) > slices.Index(said, "resolved "+name) {
-			t.Errorf("%s was told that %s is over before it was told that it is missing", to, name)
+			t.Errorf("%s got %s resolved before missing", to, name)
 		}
 	}
 }
 
-// counts returns how often Slack's history was asked, and how many events came
-// again.
+// counts returns the number of requests for Slack's history, and of repeated events.
 func (l *listener) counts() (asked, again int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.asked, l.again
 }
 
-// heardTwice wants the kills of a group to have done what they are for: a
-// message that was begun and not confirmed is looked for in Slack, and told the
-// webhook again.
-func (l *listener) heardTwice(group []moment, asked, again int) {
+// checkRetries checks the effect of a group of kills: a message without a confirmation is
+// searched for in Slack's history, and an event without one is sent to the webhook again.
+func (l *listener) checkRetries(group []moment, asked, again int) {
 	l.t.Helper()
 	nowAsked, nowAgain := l.counts()
 	if slices.ContainsFunc(group, func(m moment) bool { return m.server == toSlack && m.stage != replied }) && nowAsked == asked {
-		l.t.Errorf("nobody looked into Slack's history after %v", group)
+		l.t.Errorf("no request for Slack's history after %v", group)
 	}
 	if slices.ContainsFunc(group, func(m moment) bool { return m.server == toHook && m.stage == taken }) && nowAgain == again {
-		l.t.Errorf("the webhook was told nothing again after %v", group)
+		l.t.Errorf("no event was sent to the webhook again after %v", group)
 	}
 }
 
-// awaitsSilence waits until nothing waits to be said.
-func (d *daemon) awaitsSilence() {
+// awaitEmptyQueues waits until no notification is queued.
+func (d *daemon) awaitEmptyQueues() {
 	d.t.Helper()
 	d.eventually(startTimeout, "silence", func() error {
 		body, err := d.get("/api/v1/status")
@@ -241,25 +234,25 @@ func (d *daemon) awaitsSilence() {
 		}
 		for _, r := range status.Receivers {
 			if r.Queued > 0 {
-				return fmt.Errorf("%d messages wait for %s: %s", r.Queued, r.Name, r.Error)
+				return fmt.Errorf("%d messages are queued for %s: %s", r.Queued, r.Name, r.Error)
 			}
 		}
 		return nil
 	})
 }
 
-// hooked lists what the webhook was told: news and names.
+// hooked lists the webhook's notifications: news and names.
 func (l *listener) hooked() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	said := make([]string, 0, len(l.said))
-	for _, it := range l.said {
+	said := make([]string, 0, len(l.notifications))
+	for _, it := range l.notifications {
 		said = append(said, string(it.News)+" "+it.Finding.Name)
 	}
 	return said
 }
 
-// posted lists the same of Slack, where no key may stand twice.
+// posted lists the notifications in Slack, and checks that no key occurs twice.
 func (l *listener) posted() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

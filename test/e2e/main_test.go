@@ -12,8 +12,8 @@ import (
 	"github.com/driftd/driftd/test/process"
 )
 
-// cluster serves every test of the package; each works in namespaces of its
-// own. What breaks a cluster starts one for itself.
+// cluster is the cluster of all tests of the package; each uses namespaces of its own. Tests
+// that break a cluster start their own.
 var cluster *kubetest.Cluster
 
 func TestMain(m *testing.M) {

@@ -28,8 +28,7 @@ import (
 	"github.com/driftd/driftd/test/tftest"
 )
 
-// A desk is a folder with a driftd.yaml, from which the built program scans a
-// stand-in for NetBox.
+// A desk is a folder with a driftd.yaml, from which the built program scans a fake NetBox.
 type desk struct {
 	t      *testing.T
 	dir    string
@@ -39,8 +38,8 @@ type desk struct {
 	clock  *clock
 }
 
-// A clock is what the stand-ins go by. It stands still until somebody does
-// something: what people do is minutes apart, some hours ago.
+// A clock is the clock of the fake servers. It advances by minutes with each action, and begins
+// some hours ago.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -58,8 +57,8 @@ func (c *clock) tick() {
 	c.at = c.at.Add(time.Minute)
 }
 
-// newDesk returns a desk with a NetBox of a version at which "driftd" may read
-// everything and write nothing.
+// newDesk returns a desk with a NetBox of a version in which "driftd" may read everything and
+// write nothing.
 func newDesk(t *testing.T, version string) *desk {
 	t.Helper()
 	hands := &clock{at: time.Now().Add(-6 * time.Hour).Truncate(time.Second)}
@@ -78,10 +77,10 @@ func newDesk(t *testing.T, version string) *desk {
 	return d
 }
 
-// serve serves what answers until the test ends.
+// serve serves a handler until the test ends.
 func (d *desk) serve(answers http.Handler, start func(*httptest.Server)) *httptest.Server {
 	server := httptest.NewUnstartedServer(answers)
-	// Who hangs up is no news.
+	// A closed connection is not logged.
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	start(server)
 	d.t.Cleanup(server.Close)
@@ -96,8 +95,7 @@ func (d *desk) write(name, text string) {
 	}
 }
 
-// apply has a program apply a root, ./root, whose configuration may use what
-// env gives it.
+// apply applies a root, ./root, whose configuration may use the variables in env.
 func (d *desk) apply(cli tftest.CLI, main []byte, env ...string) {
 	d.t.Helper()
 	d.write("root/main.tf", string(main))
@@ -107,8 +105,7 @@ func (d *desk) apply(cli tftest.CLI, main []byte, env ...string) {
 	}
 }
 
-// by has a user send a request to NetBox, and returns the id of the last change
-// that came of it.
+// by sends a request to NetBox as a user, and returns the ID of the last row of the changelog.
 func (d *desk) by(user, method, path string, body any) int {
 	d.t.Helper()
 	d.clock.tick()
@@ -118,7 +115,7 @@ func (d *desk) by(user, method, path string, body any) int {
 	return d.netbox.LastChange()
 }
 
-// at is the path of a NetBox object.
+// at returns the path of a NetBox object.
 func (d *desk) at(endpoint, display string) string {
 	d.t.Helper()
 	id, err := d.netbox.Find(endpoint, display)
@@ -128,7 +125,7 @@ func (d *desk) at(endpoint, display string) string {
 	return fmt.Sprintf("%s/%d", endpoint, id)
 }
 
-// id is the id of a NetBox object.
+// id returns the ID of a NetBox object.
 func (d *desk) id(endpoint, display string) int {
 	d.t.Helper()
 	id, err := d.netbox.Find(endpoint, display)
@@ -138,8 +135,7 @@ func (d *desk) id(endpoint, display string) int {
 	return id
 }
 
-// scan runs driftd, whose exit code must be what its report calls for, and
-// which changes nothing.
+// scan runs driftd, and checks its exit code against its report, and that nothing was changed.
 func (d *desk) scan() model.Report {
 	d.t.Helper()
 	writes := d.netbox.Writes()
@@ -169,13 +165,13 @@ func (d *desk) scan() model.Report {
 	return report
 }
 
-// expect scans and compares what was found, told in lines, with what is wanted.
+// expect scans and compares the findings, one change a line.
 func (d *desk) expect(reason string, want ...string) model.Report {
 	d.t.Helper()
 	report := d.scan()
 	var got []string
 	for _, f := range report.Findings {
-		got = append(got, tell(f)...)
+		got = append(got, describeFinding(f)...)
 	}
 	for _, line := range without(want, got) {
 		d.t.Errorf("%s: not found: %s", reason, line)
@@ -186,8 +182,7 @@ func (d *desk) expect(reason string, want ...string) model.Report {
 	return report
 }
 
-// without are the lines that the others do not have, each as often as it is
-// there too often.
+// without returns the lines that the others lack, each as often as it is missing there.
 func without(lines, others []string) []string {
 	left := slices.Clone(lines)
 	for _, line := range others {
@@ -198,9 +193,9 @@ func without(lines, others []string) []string {
 	return left
 }
 
-// tell tells a finding, one line a change: its verdict, what it is about, what
-// everybody says, and who did it by what evidence.
-func tell(f model.Finding) []string {
+// describeFinding formats a finding, one line a change: its verdict, its subject, the value of each
+// side, and the actor with the evidence.
+func describeFinding(f model.Finding) []string {
 	what := fmt.Sprintf("%s %s", f.Verdict, cmp.Or(f.Address, strings.TrimSpace(f.Kind+" "+f.Name)))
 	if f.Verdict == model.Unchecked {
 		return []string{what}
@@ -228,14 +223,14 @@ func by(a model.Actor) string {
 		return ""
 	}
 	evidence := a.Evidence
-	// A task's name holds its time; what it did to which guest is its end.
+	// The name of a task has its time; its end has the action and the guest.
 	if task := strings.Split(evidence, ":"); task[0] == "UPID" {
 		evidence = task[5] + " " + task[6]
 	}
 	return fmt.Sprintf(" by %s (%s)", a.Name, evidence)
 }
 
-// reasons lists why a report calls things what it does.
+// reasons lists the reasons in a report.
 func reasons(r model.Report) string {
 	var all []string
 	for _, f := range r.Findings {

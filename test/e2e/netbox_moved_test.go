@@ -10,9 +10,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestNetBoxMoved has one user make a virtual machine again and another one move its
-// cluster, which moves its virtual machines without an entry of theirs: each is named
-// for what was theirs, and what the cluster moved has one cause.
+// TestNetBoxMoved has one user who creates a virtual machine again and another one who moves
+// its cluster, which moves its virtual machines without rows in the changelog: each is named
+// for the changes of their own, and all moved fields have one cause.
 func TestNetBoxMoved(t *testing.T) {
 	t.Parallel()
 	d := appliedDesk(t, terraformCLIs(t)[0], "4.6.8")

@@ -28,8 +28,8 @@ const (
 	addresses = "ipam/ip-addresses"
 )
 
-// appliedDesk has the genuine provider apply its configuration to a NetBox that
-// it speaks with, which then becomes a newer one, as upgrades do.
+// appliedDesk applies a configuration to a NetBox of a version that the real provider supports,
+// and then upgrades that NetBox.
 func appliedDesk(t *testing.T, cli tftest.CLI, version string) *desk {
 	t.Helper()
 	d := newDesk(t, "3.1.11")
@@ -44,9 +44,8 @@ func appliedDesk(t *testing.T, cli tftest.CLI, version string) *desk {
 	return d
 }
 
-// TestNetBox has the genuine provider apply a configuration, and people edit
-// NetBox behind its back: driftd finds what they did, who did it, and nothing
-// else.
+// TestNetBox applies a configuration with the real provider, and edits NetBox by hand: driftd
+// reports exactly these edits, with their actors.
 func TestNetBox(t *testing.T) {
 	t.Parallel()
 	for _, cli := range terraformCLIs(t) {
@@ -62,8 +61,7 @@ func TestNetBox(t *testing.T) {
 	}
 }
 
-// editNetBox edits what the provider made, and returns what that is to be
-// called.
+// editNetBox edits the objects of the provider, and returns the expected findings.
 func (d *desk) editNetBox() []string {
 	d.t.Helper()
 	entry := func(user string, change int) string { return fmt.Sprintf(" by %s (object-change %d)", user, change) }
@@ -88,8 +86,8 @@ func (d *desk) editNetBox() []string {
 	}
 }
 
-// weaken has driftd see what belongs to one tenant, and nothing of some kinds:
-// what it does not see is unchecked, never missing.
+// weaken restricts driftd to the objects of one tenant, and to some models: the others are
+// unchecked, never missing.
 func (d *desk) weaken() {
 	d.t.Helper()
 	payments := map[string]any{"tenant__slug": "payments"}
@@ -107,7 +105,7 @@ func (d *desk) weaken() {
 	unchecked := strings.Join(seen[model.Unchecked], " ")
 	for _, address := range []string{`netbox_virtual_machine.vm["db-01"]`, `netbox_ip_address.vm["db-01"]`, `netbox_prefix.app`, `netbox_interface.eth0["app-01"]`} {
 		if !strings.Contains(unchecked, address) {
-			d.t.Errorf("%s is not unchecked; it is said that\n%s", address, reasons(report))
+			d.t.Errorf("%s is not unchecked; reasons:\n%s", address, reasons(report))
 		}
 	}
 	changed := strings.Join(seen[model.Changed], " ")
@@ -118,9 +116,8 @@ func (d *desk) weaken() {
 	}
 }
 
-// TestNetBoxBroken answers with a login page, with a proxy's error, with half of
-// an answer, and not in time: everything is unchecked, nothing is missing, and
-// the reason helps.
+// TestNetBoxBroken responds with a login page, a proxy's error, half a response, and not in
+// time: everything is unchecked, nothing is missing, and the reason has a next step.
 func TestNetBoxBroken(t *testing.T) {
 	t.Parallel()
 	cli := terraformCLIs(t)[0]
@@ -136,22 +133,22 @@ func TestNetBoxBroken(t *testing.T) {
 	} {
 		d.netbox.Break(test.fault)
 		report := d.scan()
-		told := reasons(report)
+		got := reasons(report)
 		for _, f := range report.Findings {
 			if f.Verdict != model.Unchecked {
 				t.Errorf("%s: %s is called %s", test.reason, f.Address, f.Verdict)
 			}
 		}
-		if !strings.Contains(told, `netbox_virtual_machine.vm["app-01"]`) || !strings.Contains(told, test.says) {
-			t.Errorf("%s: it is said that\n%s", test.reason, told)
+		if !strings.Contains(got, `netbox_virtual_machine.vm["app-01"]`) || !strings.Contains(got, test.says) {
+			t.Errorf("%s: reasons:\n%s", test.reason, got)
 		}
 	}
 	d.netbox.Break()
 	d.expect("it works again")
 }
 
-// TestNetBoxMoves deletes the first virtual machine of the list after driftd has
-// read the first page, which moves all others up: nobody is overlooked.
+// TestNetBoxMoves deletes the first virtual machine of the list after driftd has read the first
+// page, which moves all others up: none is missed.
 func TestNetBoxMoves(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"3.7.8", "4.4.10", "4.6.8"} {

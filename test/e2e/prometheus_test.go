@@ -25,16 +25,16 @@ import (
 	"github.com/driftd/driftd/test/process"
 )
 
-// delivered is the folder of what is delivered beside the program.
+// delivered is the folder of the files that are delivered with the program.
 const delivered = "../../deploy"
 
-// prometheusProgram returns the path of prometheus, promtool or alertmanager:
-// in PROMETHEUS_BIN, or by PATH.
+// prometheusProgram returns the path of prometheus, promtool or alertmanager: in
+// PROMETHEUS_BIN, or by PATH.
 func prometheusProgram(name string) string {
 	return filepath.Join(os.Getenv("PROMETHEUS_BIN"), name)
 }
 
-// TestRules has promtool judge the alerts, and try each.
+// TestRules checks the alerting rules with promtool, and tests each.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"check", "rules", "rules.yaml"}, {"test", "rules", "rules_test.yaml"}} {
@@ -46,15 +46,15 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestPrometheus has a real Prometheus scrape a real daemon, and alert by the
-// delivered rules; only their waiting times are shorter.
+// TestPrometheus scrapes a real daemon with a real Prometheus, with the delivered alerting
+// rules; only their waiting times are shorter.
 func TestPrometheus(t *testing.T) {
 	t.Parallel()
 	hook := gone(t)
 	config := dumpConfig + "notify: {receivers: [{name: hook, type: webhook, settings: {url: \"" + hook.URL + "\"}}]}\n"
 	d := installDump(t, config).serve()
 	p := startPrometheus(t, d.address)
-	p.awaitAlerts() // those before the first scrape are over
+	p.awaitAlerts() // those before the first scrape are resolved
 
 	drift := "DriftdCriticalDrift drift_severity=high severity=warning source=test: 1 open high findings in test"
 	d.lives("other")
@@ -81,7 +81,7 @@ func TestPrometheus(t *testing.T) {
 	p.awaitAlerts()
 }
 
-// A webhook is a server that is gone, until it is back.
+// A webhook is a server that is down until it is started.
 type webhook struct {
 	*httptest.Server
 	back atomic.Bool
@@ -99,7 +99,7 @@ func gone(t *testing.T) *webhook {
 	return h
 }
 
-// dumpConfig looks at a dump.
+// dumpConfig configures a dump as the source.
 const dumpConfig = `
 state_dir: state
 schedule: {every: 1h}
@@ -110,8 +110,8 @@ declarations:
   - {name: shop, type: manifests, governs: [test], settings: {dir: deploy}}
 `
 
-// installDump makes an installation that needs no cluster: it declares two
-// ConfigMaps, and both are live.
+// installDump makes an installation without a cluster: it declares two ConfigMaps, and both are
+// live.
 func installDump(t *testing.T, config string) *installation {
 	t.Helper()
 	i := &installation{t: t, dir: t.TempDir(), address: freeAddress(t)}
@@ -129,8 +129,7 @@ func (i *installation) configure(config string) {
 	i.write("driftd.yaml", strings.ReplaceAll(config, "$ADDRESS", i.address))
 }
 
-// lives makes the dump hold these ConfigMaps and nothing else. A daemon never
-// reads half of it.
+// lives writes a dump of exactly these ConfigMaps. The file is replaced in one step.
 func (i *installation) lives(names ...string) {
 	i.t.Helper()
 	i.write("cluster.yaml.new", configMaps(names...))
@@ -147,7 +146,7 @@ func configMaps(names ...string) string {
 	return b.String()
 }
 
-// ends runs a command that must end with an exit code.
+// ends runs a command, and checks its exit code.
 func (i *installation) ends(want int, args ...string) {
 	i.t.Helper()
 	if stdout, stderr, code := i.driftd(args...); code != want {
@@ -155,7 +154,7 @@ func (i *installation) ends(want int, args ...string) {
 	}
 }
 
-// A prometheus is a running server that scrapes one daemon, each second.
+// A prometheus is a running server that scrapes one daemon every second.
 type prometheus struct {
 	*installation
 	url string
@@ -188,7 +187,7 @@ scrape_configs:
 	return p
 }
 
-// impatient returns a file of rules whose alerts wait a second, and no longer.
+// impatient returns a file of rules whose alerts wait a second only.
 func impatient(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -216,7 +215,7 @@ func impatient(t *testing.T, path string) string {
 	return string(text)
 }
 
-// ask asks Prometheus' API and hands over the data of its answer.
+// ask requests Prometheus' API and returns the data of its response.
 func (p *prometheus) ask(path string, query url.Values, use func(json.RawMessage) error) error {
 	client := http.Client{Timeout: 10 * time.Second}
 	resp, err := client.Get(p.url + path + "?" + query.Encode())
@@ -242,7 +241,7 @@ func (p *prometheus) ask(path string, query url.Values, use func(json.RawMessage
 	return use(answer.Data)
 }
 
-// healthy wants every rule evaluated, and none of them failing.
+// healthy checks that every rule was evaluated without an error.
 func (p *prometheus) healthy(data json.RawMessage) error {
 	var list struct {
 		Groups []struct {
@@ -265,7 +264,7 @@ func (p *prometheus) healthy(data json.RawMessage) error {
 	return nil
 }
 
-// awaitAlerts waits until exactly these alerts fire, and none is about to.
+// awaitAlerts waits until exactly these alerts fire, and none is pending.
 func (p *prometheus) awaitAlerts(want ...string) {
 	p.t.Helper()
 	p.eventually(startTimeout, "alerts", func() error {
@@ -279,8 +278,8 @@ func (p *prometheus) awaitAlerts(want ...string) {
 	})
 }
 
-// alerts returns a line for each alert: its name, those of its labels that do
-// not name the target, and its summary.
+// alerts returns a line for each alert: its name, its labels without those of the target, and
+// its summary.
 func alerts(data json.RawMessage) ([]string, error) {
 	var list struct {
 		Alerts []struct {
@@ -310,9 +309,8 @@ func alerts(data json.RawMessage) ([]string, error) {
 	return lines, nil
 }
 
-// tryDashboard has Prometheus carry out every query of the dashboard, as
-// Grafana would send it, until each is answered: some tell of what the daemon
-// looks at every few seconds.
+// tryDashboard runs every query of the dashboard with Prometheus, in Grafana's form, until each
+// has a result: some metrics are updated every few seconds.
 func (p *prometheus) tryDashboard() {
 	p.t.Helper()
 	text, err := os.ReadFile(filepath.Join(delivered, "grafana", "driftd.json"))
@@ -339,7 +337,7 @@ func (p *prometheus) tryDashboard() {
 	}
 }
 
-// answered wants an answer that holds something.
+// answered checks that a result is not empty.
 func answered(data json.RawMessage) error {
 	var answer struct{ Result []json.RawMessage }
 	if err := json.Unmarshal(data, &answer); err != nil {

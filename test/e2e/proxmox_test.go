@@ -22,8 +22,8 @@ import (
 	"github.com/driftd/driftd/test/pvelab"
 )
 
-// TestProxmox runs each script of testdata/proxmox: the genuine provider
-// applies to a cluster, and driftd compares the state with the cluster.
+// TestProxmox runs each script in testdata/proxmox: the real provider applies to a cluster, and
+// driftd compares the state with the cluster.
 func TestProxmox(t *testing.T) {
 	t.Parallel()
 	for _, cli := range terraformCLIs(t) {
@@ -47,12 +47,12 @@ provider "proxmox" {
 }
 `
 
-// setUpProxmox gives a script a cluster of its own, at $PVE, the certificate in
-// pve.pem and a token's secret in token.
+// setUpProxmox makes a cluster for a script, at $PVE, with its certificate in pve.pem and a
+// token's secret in token.
 func (h terraformHarness) setUpProxmox(env *testscript.Env) error {
 	lab := pvelab.New(pvetest.New(pvelab.Cluster(), rand.New(rand.NewPCG(1, 2))))
 	server := httptest.NewUnstartedServer(lab)
-	// Who hangs up is no news.
+	// A closed connection is not logged.
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	env.Defer(server.Close)
@@ -72,20 +72,18 @@ func (h terraformHarness) pveOf(ts *testscript.TestScript) *pvelab.Lab {
 	return lab
 }
 
-// pve changes the cluster by hand. Guests, by their numbers and in somebody's
-// name: set ID KEY VALUE WHO, wait ID KEY VALUE WHO (until a restart), unset ID
-// KEY WHO, create KIND ID NODE NAME WHO, destroy ID WHO, migrate ID NODE WHO,
-// start ID WHO, stop ID WHO. Nodes: down NODE, up NODE;
-// partition NODE and heal NODE, of the node that answers. Rows of lists: row PATH
-// KEY ID FIELD VALUE, remove PATH KEY ID. Rights of who looks: rights PATH
-// [PRIVILEGES].
+// pve changes the cluster by hand. Guests, by their numbers and as a user: set ID KEY VALUE
+// WHO, wait ID KEY VALUE WHO (until a restart), unset ID KEY WHO, create KIND ID NODE NAME WHO,
+// destroy ID WHO, migrate ID NODE WHO, start ID WHO, stop ID WHO. Nodes: down NODE, up NODE;
+// partition NODE and heal NODE, of the node that responds. Rows of lists: row PATH KEY ID FIELD
+// VALUE, remove PATH KEY ID. Rights of driftd's user: rights PATH [PRIVILEGES].
 func (h terraformHarness) pve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: pve VERB ARGS...")
 	}
 	lab, verb := h.pveOf(ts), args[0]
 	args = append(args[1:], "", "", "", "", "")
-	// What is about nodes and lists has no number.
+	// Commands for nodes and lists have no guest number.
 	id, _ := strconv.Atoi(args[0])
 	switch verb {
 	case "set":

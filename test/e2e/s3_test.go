@@ -29,14 +29,13 @@ declarations:
   - {name: infra, type: terraform, governs: [s3], settings: {engine: state, state: [terraform.tfstate]}}
 `
 
-// everybody and overTLS are policies, as a provider writes them.
+// everybody and overTLS are policies, in the form of a provider.
 const (
 	overTLS   = `{"Statement":[{"Action":"s3:*","Condition":{"Bool":{"aws:SecureTransport":"false"}},"Effect":"Deny","Principal":"*","Resource":["arn:aws:s3:::logs","arn:aws:s3:::logs/*"],"Sid":"tls"}],"Version":"2012-10-17"}`
 	everybody = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:GetObject","Resource":"arn:aws:s3:::%s/*"}]}`
 )
 
-// A shelf is a folder with a driftd.yaml, from which the built program scans a
-// real S3 server.
+// A shelf is a folder with a driftd.yaml, from which the built program scans a real S3 server.
 type shelf struct {
 	t   *testing.T
 	dir string
@@ -78,7 +77,7 @@ func (s *shelf) state(instances ...[2]string) {
 	s.write("terraform.tfstate", `{"version": 4, "terraform_version": "1.9.0", "serial": 1, "lineage": "b4e5", "outputs": {}, "resources": [`+strings.Join(resources, ",")+`]}`)
 }
 
-// do takes the error of a call that must succeed.
+// do fails on the error of a call that must succeed.
 func (s *shelf) do(_ any, err error) {
 	s.t.Helper()
 	if err != nil {
@@ -86,7 +85,7 @@ func (s *shelf) do(_ any, err error) {
 	}
 }
 
-// expect scans, and compares what is found with what should be.
+// expect scans, and compares the findings.
 func (s *shelf) expect(reason string, want ...string) {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), driftdPath(s.t), "scan", "--config", "driftd.yaml", "-o", "json", "--state-dir", "state")
@@ -117,9 +116,8 @@ func (s *shelf) expect(reason string, want ...string) {
 	}
 }
 
-// TestS3 has people change buckets of a real server by hand, declared ones part by
-// part and parts that nobody declared: each is found, nothing else is, and nothing
-// once it is undone.
+// TestS3 changes buckets of a real server by hand, declared parts and undeclared ones: exactly
+// these changes are found, and none after they were undone.
 func TestS3(t *testing.T) {
 	t.Parallel()
 	s, ctx := newShelf(t), t.Context()
@@ -175,8 +173,8 @@ func TestS3(t *testing.T) {
 	s.expect("a policy and a bucket were deleted", `high missing BucketPolicy logs`, `high missing Bucket data`)
 }
 
-// TestS3Inline is the same for a state of a provider before 4.0, in which the
-// blocks of the bucket are its parts.
+// TestS3Inline is TestS3 for a state of a provider before 4.0, in which the parts of the bucket
+// are blocks.
 func TestS3Inline(t *testing.T) {
 	t.Parallel()
 	s, ctx := newShelf(t), t.Context()

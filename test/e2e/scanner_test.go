@@ -23,9 +23,9 @@ import (
 // A scanner runs driftd scan for scripts.
 type scanner struct {
 	driftd string
-	// schema is what reports promise to be.
+	// schema is the schema of reports.
 	schema *jsonschema.Schema
-	// env is what driftd sees: the script's variables by name, and others as
+	// env is the environment of driftd: the script's variables by name, and others as
 	// name=value.
 	env []string
 }
@@ -39,9 +39,9 @@ func newScanner(t *testing.T, env ...string) scanner {
 	return scanner{driftdPath(t), schema, env}
 }
 
-// drift runs `driftd scan` with a state folder of the script's own, checks that
-// its exit code says what its report says, and leaves the report in
-// report.json. With neg the scan must be unable to run, and there is no report.
+// drift runs `driftd scan` with a state folder of the script's own, checks its exit code
+// against its report, and leaves the report in report.json. With neg the scan must fail without
+// a report.
 func (s scanner) drift(ts *testscript.TestScript, neg bool, args []string) (model.Report, bool) {
 	report, code, err := s.scan(ts, args)
 	if neg {
@@ -93,7 +93,7 @@ func (s scanner) scan(ts *testscript.TestScript, args []string) (report model.Re
 
 var errPrinted = errors.New("a failed run printed a result")
 
-// wantedCode is the exit code that a report calls for.
+// wantedCode returns the exit code for a report.
 func wantedCode(r model.Report) int {
 	if slices.ContainsFunc(r.Findings, func(f model.Finding) bool { return f.Verdict.IsDrift() }) {
 		return 2

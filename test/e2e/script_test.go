@@ -25,11 +25,11 @@ import (
 	"github.com/driftd/driftd/test/kubetest"
 )
 
-// helmVariable names the folder that holds helm.
+// helmVariable names the variable with the folder of helm.
 const helmVariable = "DRIFTD_TEST_HELM_BIN"
 
-// TestScan runs each script of testdata/scan twice: once with everything
-// applied client-side, once server-side.
+// TestScan runs each script in testdata/scan twice: everything is applied client-side, then
+// server-side.
 func TestScan(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"client", "server"} {
@@ -40,11 +40,11 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// A harness gives scripts their commands.
+// A harness has the commands of scripts.
 type harness struct {
 	scanner
 	cluster *kubetest.Cluster
-	// mode is how manifests are applied: "client" or "server".
+	// mode is the way to apply manifests: "client" or "server".
 	mode string
 }
 
@@ -82,7 +82,7 @@ func (h harness) condition(cond string) (bool, error) {
 	return false, fmt.Errorf("unknown condition %q", cond)
 }
 
-// setUp gives a script a namespace, a kubeconfig and the programs.
+// setUp makes a namespace, a kubeconfig and the programs for a script.
 func (h harness) setUp(env *testscript.Env) error {
 	namespace := newNamespace()
 	kubeconfig := filepath.Join(env.WorkDir, ".kube", "config")
@@ -106,8 +106,8 @@ func (h harness) setUp(env *testscript.Env) error {
 // newNamespace returns a name that no other test uses.
 func newNamespace() string { return "e2e-" + strings.ToLower(rand.Text()[:10]) }
 
-// expandFiles puts the script's namespace and folder into its manifests and
-// configurations: the files that have an extension.
+// expandFiles inserts the script's namespace and folder into its manifests and configurations:
+// the files that have an extension.
 func expandFiles(env *testscript.Env) error {
 	expand := strings.NewReplacer("$NS", env.Getenv("NS"), "$WORK", env.WorkDir)
 	return filepath.WalkDir(env.WorkDir, func(path string, entry fs.DirEntry, err error) error {
@@ -122,7 +122,7 @@ func expandFiles(env *testscript.Env) error {
 	})
 }
 
-// makeNamespace makes a namespace and waits for what the cluster puts there.
+// makeNamespace creates a namespace and waits for the objects that the cluster creates in it.
 func (h harness) makeNamespace(kubeconfig, name string) error {
 	for _, args := range [][]string{
 		{"create", "namespace", name}, awaitArgs("serviceaccount/default"), awaitArgs("configmap/kube-root-ca.crt"),
@@ -143,7 +143,7 @@ func (h harness) kubectl(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// await OBJECTS... waits until each exists; kubectl itself waits for one.
+// await OBJECTS... waits until each exists; kubectl only waits for one.
 func (h harness) await(ts *testscript.TestScript, neg bool, args []string) {
 	for _, object := range args {
 		h.kubectl(ts, neg, awaitArgs(strings.Fields(object)...))
@@ -154,8 +154,7 @@ func awaitArgs(object ...string) []string {
 	return append([]string{"wait", "--for=create", "--timeout=60s"}, object...)
 }
 
-// newsecond waits for the next second of the clock: managedFields count in
-// seconds, and tell what came first only across one.
+// newsecond waits for the next second of the clock: the times of managedFields are in seconds.
 func (h harness) newSecond(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: newsecond")
@@ -171,9 +170,9 @@ func (h harness) apply(ts *testscript.TestScript, neg bool, args []string) {
 	h.kubectl(ts, neg, append([]string{"apply"}, args...))
 }
 
-// ssa MANAGER FILE OBJECT applies a file server-side to an object of the core group
-// ("configmaps/web"), by force, as a tool does that knows nothing of the last-applied
-// annotation: kubectl removes or rewrites it.
+// ssa MANAGER FILE OBJECT applies a file server-side with force to an object of the core group
+// ("configmaps/web"), like a tool that ignores the last-applied annotation, which kubectl would
+// remove or rewrite.
 func (h harness) serverSideApply(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: ssa MANAGER FILE OBJECT")
@@ -191,8 +190,8 @@ func (h harness) serverSideApply(ts *testscript.TestScript, neg bool, args []str
 	}
 }
 
-// user [-expired] NAME FILE writes a kubeconfig for a user who may do only what
-// the script grants, with a client certificate.
+// user [-expired] NAME FILE writes a kubeconfig with a client certificate for a user who only
+// has the rights that the script grants.
 func (h harness) user(ts *testscript.TestScript, neg bool, args []string) {
 	until := time.Now().Add(time.Hour)
 	if len(args) == 3 && args[0] == "-expired" {
@@ -206,9 +205,8 @@ func (h harness) user(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(h.cluster.WriteKubeconfig(ts.MkAbs(args[1]), ts.Getenv("NS"), user))
 }
 
-// ownFindings leaves out what other scripts make in the cluster that all of them
-// share: new objects outside of the governed namespaces whose name is not the
-// script's.
+// ownFindings removes the findings about objects of other scripts in the shared cluster: new
+// objects outside of the governed namespaces with another name than the script's.
 func ownFindings(r model.Report, namespace string) model.Report {
 	r.Findings = slices.DeleteFunc(r.Findings, func(f model.Finding) bool {
 		return strings.Contains(f.Reason, "in no governed namespace") && !strings.Contains(f.Key.ID, namespace)
@@ -216,8 +214,8 @@ func ownFindings(r model.Report, namespace string) model.Report {
 	return r
 }
 
-// drift ARGS... runs `driftd scan` and prints what was found; the findings are in
-// own.json, too, and the whole report in report.json.
+// drift ARGS... runs `driftd scan` and prints the findings; they are also in own.json, and the
+// whole report in report.json.
 func (h harness) drift(ts *testscript.TestScript, neg bool, args []string) {
 	report, ok := h.scanner.drift(ts, neg, args)
 	if !ok {

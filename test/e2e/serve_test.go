@@ -14,13 +14,13 @@ import (
 	"github.com/driftd/driftd/test/kubetest"
 )
 
-// visibleWithin is how soon a change must show while the daemon watches.
+// visibleWithin is the time within which a watched change must be visible.
 const visibleWithin = 2 * time.Second
 
-// TestServeSeesChanges runs alone: it measures. The middle one of several
-// measurements counts, so that one hiccup of the machine does not.
+// TestServeSeesChanges measures the time until a change is visible, without other tests. The
+// median counts.
 //
-//nolint:paralleltest // what runs beside it would be measured too
+//nolint:paralleltest // other tests would be measured too
 func TestServeSeesChanges(t *testing.T) {
 	d := install(t, cluster, "").serve()
 	d.awaitFindings()
@@ -43,7 +43,7 @@ func TestServeSeesChanges(t *testing.T) {
 	}
 }
 
-// TestServeAnswers asks a running daemon through every door.
+// TestServeAnswers reads a running daemon through every interface.
 func TestServeAnswers(t *testing.T) {
 	t.Parallel()
 	d := install(t, cluster, "").serve()
@@ -58,7 +58,7 @@ func TestServeAnswers(t *testing.T) {
 	} {
 		stdout, stderr, code := d.driftd(args...)
 		if code != 2 || !strings.Contains(stdout, d.namespace+"/byhand") || !strings.Contains(stdout, d.namespace+"/app") {
-			t.Errorf("driftd %v beside a daemon: exit code %d, want 2 and both findings: %s%s", args, code, stdout, stderr)
+			t.Errorf("driftd %v with a daemon: exit code %d, want 2 and both findings: %s%s", args, code, stdout, stderr)
 		}
 	}
 	if stdout, stderr, code := d.driftd("findings", "list"); code != 0 || !strings.Contains(stdout, "byhand") {
@@ -75,7 +75,7 @@ func TestServeAnswers(t *testing.T) {
 	}
 }
 
-// TestMetrics has promtool judge the page of a daemon that found something.
+// TestMetrics checks the metrics page of a daemon with findings with promtool.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	d := install(t, cluster, "").serve()
@@ -101,7 +101,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestReload gives a running daemon a good and a bad configuration.
+// TestReload reloads a running daemon with a good and a bad configuration.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	d := install(t, cluster, "").serve()
@@ -112,7 +112,7 @@ func TestReload(t *testing.T) {
 	d.signal(syscall.SIGHUP)
 	d.awaitMetric("driftd_config_last_reload_successful 0")
 	d.awaitFindings("missing ConfigMap $NS/app by unknown\n")
-	// The file is broken for the other commands, too: the daemon answers them.
+	// The file is invalid for the other commands, too: they ask the daemon.
 	if stdout, stderr, code := d.driftd("status"); code != 0 || !strings.Contains(stdout, "was not reloaded") || !strings.Contains(stderr, "shedule") {
 		t.Errorf("driftd status exits with %d:\n%s%s", code, stdout, stderr)
 	}
@@ -154,8 +154,7 @@ func (d *daemon) awaitMetric(line string) {
 	})
 }
 
-// TestServeOutlivesTheCluster breaks what the daemon watches: a server that
-// hangs, and one that goes and comes back.
+// TestServeOutlivesTheCluster breaks the watched cluster: its server hangs, and is restarted.
 func TestServeOutlivesTheCluster(t *testing.T) {
 	t.Parallel()
 	own := startCluster(t, kubetest.Options{})
@@ -199,10 +198,10 @@ func TestServeOutlivesTheCluster(t *testing.T) {
 	again.awaitFindings("missing ConfigMap $NS/app by unknown\n")
 }
 
-// TestServeSaysThatTheClusterIsLost freezes the API server that the daemon
-// watches: connections stay open and nothing answers. Status, metric and log say
-// so within 30 seconds, and that it is back.
-func TestServeSaysThatTheClusterIsLost(t *testing.T) {
+// TestServeReportsLostCluster pauses the API server that the daemon watches: connections stay
+// open without responses. Status, metrics and log show the loss within 30 seconds, and the
+// return.
+func TestServeReportsLostCluster(t *testing.T) {
 	t.Parallel()
 	own := startCluster(t, kubetest.Options{})
 	d := install(t, own, "").serve()

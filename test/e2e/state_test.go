@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,9 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/test/process"
 )
 
-// TestTwoDaemons starts a second daemon on the state folder of a first.
+// TestTwoDaemons starts a second daemon with the state folder of the first.
 func TestTwoDaemons(t *testing.T) {
 	t.Parallel()
 	i := install(t, cluster, "")
@@ -25,16 +25,16 @@ func TestTwoDaemons(t *testing.T) {
 	i.address = freeAddress(t)
 	i.write("driftd.yaml", i.config(""))
 	_, stderr, code := i.driftd("serve")
-	if code != 1 || !strings.Contains(stderr, strconv.Itoa(first.cmd.Process.Pid)) || !strings.Contains(stderr, "state") {
-		t.Errorf("the second daemon: exit code %d, want 1 and the holder's pid %d: %s", code, first.cmd.Process.Pid, stderr)
+	if code != 1 || !strings.Contains(stderr, strconv.Itoa(first.process.PID())) || !strings.Contains(stderr, "state") {
+		t.Errorf("the second daemon: exit code %d, want 1 and the holder's pid %d: %s", code, first.process.PID(), stderr)
 	}
-	if first.exited() {
+	if first.process.Exited() {
 		t.Error("the second daemon ended the first")
 	}
 }
 
-// TestKills kills scans, one-shot and in a daemon, at moments spread over their
-// whole run. What was found before is never lost.
+// TestKills kills scans, of the command and of a daemon, at times spread over their duration.
+// Earlier findings must not be lost.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	const kills = 24
@@ -63,19 +63,20 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// killAfter starts a command and kills it at a moment.
-func (i *installation) killAfter(cmd *exec.Cmd, moment time.Duration) {
+// killAfter starts a command and kills it after a time, unless it has ended.
+func (i *installation) killAfter(cmd *exec.Cmd, after time.Duration) {
 	i.t.Helper()
-	if err := cmd.Start(); err != nil {
+	p, err := process.Watch(cmd)
+	if err != nil {
 		i.t.Fatal(err)
 	}
-	<-time.After(moment)
-	// A command that ended by then has nothing left to kill.
-	_ = cmd.Process.Signal(syscall.SIGKILL)
-	_ = cmd.Wait()
+	<-time.After(after)
+	if err := p.Kill(); err != nil {
+		i.t.Fatal(err)
+	}
 }
 
-// findingIDs asks driftd report, without a daemon, for the open findings.
+// findingIDs returns the open findings of driftd report, without a daemon.
 func (i *installation) findingIDs() []string {
 	i.t.Helper()
 	stdout, stderr, code := i.driftd("report", "-o", "json")
@@ -93,8 +94,8 @@ func (i *installation) findingIDs() []string {
 	return ids
 }
 
-// TestScanTwice scans a drifted namespace twice: the findings are the same, but
-// for when they were last seen.
+// TestScanTwice scans a drifted namespace twice: the findings are the same, except for the time
+// when they were last seen.
 func TestScanTwice(t *testing.T) {
 	t.Parallel()
 	i := install(t, cluster, "")
@@ -111,7 +112,7 @@ func TestScanTwice(t *testing.T) {
 	}
 }
 
-// findings scans and returns what was found.
+// findings scans and returns the findings.
 func (i *installation) findings() []model.Finding {
 	i.t.Helper()
 	stdout, stderr, code := i.driftd("scan", "-o", "json")
@@ -125,7 +126,7 @@ func (i *installation) findings() []model.Finding {
 	return r.Findings
 }
 
-// TestStateDir puts the state folder where nothing can be written.
+// TestStateDir has a state folder that is not writable.
 func TestStateDir(t *testing.T) {
 	t.Parallel()
 	for name, dir := range map[string]string{

@@ -11,8 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// summarize prints a report's findings for comparison with a script's, one
-// change a line: what a person would want to be right.
+// summarize formats a report's findings for comparison with a script's, one change a line:
 //
 //	changed Deployment.apps shop/web by kubectl-set: spec.replicas 2 -> 3
 //
@@ -50,8 +49,8 @@ func summarizeFinding(f model.Finding) []string {
 	return lines
 }
 
-// sides prints declared -> live, with the record between them where the
-// verdict is about it, and in the place of what nobody could read declared.
+// sides formats declared -> live, with the record between them if the verdict depends on it,
+// and an unread value in the place of the declared one.
 func sides(v model.Verdict, c model.Change) string {
 	text := side(cmp.Or(c.Declared, c.Recorded))
 	if v == model.Conflict || v == model.Codified || v == model.Pending || v == model.Bypassed {

@@ -21,8 +21,8 @@ import (
 	"github.com/driftd/driftd/test/tftest"
 )
 
-// TestTerraform runs each script of testdata/terraform with OpenTofu and, where
-// it is installed, with Terraform.
+// TestTerraform runs each script in testdata/terraform with OpenTofu and, if installed, with
+// Terraform.
 func TestTerraform(t *testing.T) {
 	t.Parallel()
 	for _, cli := range terraformCLIs(t) {
@@ -33,8 +33,8 @@ func TestTerraform(t *testing.T) {
 	}
 }
 
-// TestTerraformBackends runs each script of testdata/backends: the state lies
-// in an S3 server, $S3, or in a PostgreSQL, $PG.
+// TestTerraformBackends runs each script in testdata/backends: the state is in an S3 server,
+// $S3, or in PostgreSQL, $PG.
 func TestTerraformBackends(t *testing.T) {
 	t.Parallel()
 	tools, err := tftest.Find()
@@ -80,11 +80,11 @@ func terraformCLIs(t *testing.T) []tftest.CLI {
 	return clis
 }
 
-// A terraformHarness gives scripts about Terraform their commands.
+// A terraformHarness has the commands of scripts about Terraform.
 type terraformHarness struct {
 	scanner
 	cli tftest.CLI
-	// vars are names and values that stand in the scripts' files, in turn.
+	// vars are alternating names and values to insert into the scripts' files.
 	vars []string
 }
 
@@ -94,7 +94,7 @@ func newTerraformHarness(t *testing.T, cli tftest.CLI, vars []string) terraformH
 	if err := os.Symlink(cli.Path, filepath.Join(bin, cli.Name)); err != nil {
 		t.Fatal(err)
 	}
-	// Only this program is in driftd's PATH: it chooses the right one.
+	// Only this program is in driftd's PATH, so that it chooses the right one.
 	return terraformHarness{newScanner(t, "HOME", "TF_CLI_CONFIG_FILE", "PATH="+bin), cli, vars}
 }
 
@@ -127,14 +127,14 @@ func (h terraformHarness) condition(cond string) (bool, error) {
 	return false, fmt.Errorf("unknown condition %q", cond)
 }
 
-// labKey and pveKey are where a script keeps its Lab and its Proxmox cluster.
+// labKey and pveKey are the keys of a script's Lab and Proxmox cluster.
 type (
 	labKey struct{}
 	pveKey struct{}
 )
 
-// setUp gives a script a Lab of its own, a lab.tf that says where it is, and,
-// where the script brings none, a configuration that names the root ./root.
+// setUp makes a Lab for a script, a lab.tf with its address, and, unless the script has one, a
+// configuration with the root ./root.
 func (h terraformHarness) setUp(env *testscript.Env) error {
 	lab := tftest.NewLab()
 	env.Defer(lab.Close)
@@ -177,7 +177,7 @@ declarations:
   - {name: infra, type: terraform, settings: {dir: root, cli_config_file: "$CLICONFIG"}}
 `
 
-// expandFiles puts the script's folder and Lab into its files.
+// expandFiles inserts the script's folder and Lab into its files.
 func (h terraformHarness) expandFiles(env *testscript.Env) error {
 	vars := slices.Concat(h.vars, []string{"$WORK", env.WorkDir, "$LAB", env.Getenv("LAB"), "$PVE", env.Getenv("PVE"), "$TOKEN", tftest.Token,
 		"$CLICONFIG", h.cli.Config, "$CLI", h.cli.Path, "$NAME", h.cli.Name})
@@ -187,8 +187,8 @@ func (h terraformHarness) expandFiles(env *testscript.Env) error {
 	})
 }
 
-// apply DIR [ARGS...] initializes a root and applies it. Where it configures no
-// provider, lab.tf is added.
+// apply DIR [ARGS...] initializes a root and applies it. If it configures no provider, lab.tf
+// is added.
 func (h terraformHarness) apply(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: apply DIR [ARGS...]")
@@ -214,8 +214,8 @@ func (h terraformHarness) program(ts *testscript.TestScript, neg bool, args []st
 	}
 }
 
-// drift [ARGS...] runs `driftd scan`, by default with the script's driftd.yaml,
-// and prints what was found, one change a line.
+// drift [ARGS...] runs `driftd scan`, by default with the script's driftd.yaml, and prints the
+// findings, one change a line.
 func (h terraformHarness) drift(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 {
 		args = []string{"--config", "driftd.yaml"}
@@ -230,8 +230,8 @@ func (h terraformHarness) drift(ts *testscript.TestScript, neg bool, args []stri
 	ts.Check(err)
 }
 
-// interrupt interrupts `driftd scan --config driftd.yaml` while its plan waits
-// for the Lab, which must hang.
+// interrupt interrupts `driftd scan --config driftd.yaml` while its plan waits for the Lab,
+// which must hang.
 func (h terraformHarness) interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: interrupt")
@@ -251,8 +251,8 @@ func (h terraformHarness) interrupt(ts *testscript.TestScript, neg bool, args []
 	})
 }
 
-// untouched has something run driftd. Nothing that driftd looks at may be
-// another afterwards, and nothing that it started may still run.
+// untouched calls a function that runs driftd, and checks that driftd changed no file that it
+// read, and left no process.
 func (h terraformHarness) untouched(ts *testscript.TestScript, run func()) {
 	lab := h.labOf(ts)
 	lab.Calls()
@@ -275,7 +275,7 @@ func (h terraformHarness) untouched(ts *testscript.TestScript, run func()) {
 	}
 }
 
-// summarizeTerraform prints findings by their addresses.
+// summarizeTerraform formats findings by their addresses.
 func summarizeTerraform(r model.Report) string {
 	for i, f := range r.Findings {
 		r.Findings[i].Kind, r.Findings[i].Key.ID = "", f.Address
@@ -286,7 +286,7 @@ func summarizeTerraform(r model.Report) string {
 	return strings.ReplaceAll(strings.ReplaceAll(summarize(r), "  ", " "), " by unknown", "")
 }
 
-// files lists what a script's folder holds, but for driftd's own.
+// files lists the files in a script's folder without driftd's own.
 func files(ts *testscript.TestScript) string {
 	var list bytes.Buffer
 	root := ts.MkAbs(".")
@@ -300,7 +300,7 @@ func files(ts *testscript.TestScript) string {
 	return list.String()
 }
 
-// appears FILE waits until there is a file.
+// appears FILE waits until a file exists.
 func (h terraformHarness) appears(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: appears FILE")
@@ -311,7 +311,7 @@ func (h terraformHarness) appears(ts *testscript.TestScript, neg bool, args []st
 	})
 }
 
-// poll waits until something is so; otherwise says what is instead.
+// poll waits until a condition holds, or fails with its description.
 func (terraformHarness) poll(ts *testscript.TestScript, otherwise string, so func() bool) {
 	deadline := time.After(startTimeout)
 	for !so() {
@@ -323,9 +323,9 @@ func (terraformHarness) poll(ts *testscript.TestScript, otherwise string, so fun
 	}
 }
 
-// lab edits or breaks the live side by hand: put NAME JSON, set NAME FIELD
-// VALUE, text NAME FIELD TEXT, unset NAME FIELD, remove NAME, and the faults fail NAME WORDS, hang
-// NAME, token TOKEN, flood BYTES, reformat, mend. A fault ends the one before.
+// lab edits or breaks the live side by hand: put NAME JSON, set NAME FIELD VALUE, text NAME
+// FIELD TEXT, unset NAME FIELD, remove NAME, and the faults fail NAME WORDS, hang NAME, token
+// TOKEN, flood BYTES, reformat, mend. A fault replaces the one before.
 func (h terraformHarness) lab(ts *testscript.TestScript, neg bool, args []string) {
 	lab := h.labOf(ts)
 	args = append(args, "", "", "", "")
@@ -372,7 +372,7 @@ func faults(ts *testscript.TestScript, args []string) (f tftest.Faults) {
 	return f
 }
 
-// jsonOrText reads a value as JSON; what is none is a text.
+// jsonOrText decodes a value as JSON; an invalid one is a text.
 func jsonOrText(text string) any {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()

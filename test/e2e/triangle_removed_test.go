@@ -15,9 +15,9 @@ import (
 	"github.com/driftd/driftd/test/pvelab"
 )
 
-// TestTriangleRemoved deletes the virtual machine of a guest in NetBox: the guest is
-// unmanaged, and who deleted its virtual machine is named. Without the right to read the
-// changelog, the right is named for everything that may have happened in NetBox.
+// TestTriangleRemoved deletes the virtual machine of a guest in NetBox: the guest is unmanaged,
+// and the user who deleted its virtual machine is named. Without the right to read the
+// changelog, the reason names that right for every change in NetBox.
 func TestTriangleRemoved(t *testing.T) {
 	t.Parallel()
 	tri := newTriangle(t, terraformCLIs(t)[0])
@@ -53,7 +53,7 @@ func TestTriangleRemoved(t *testing.T) {
 		}
 	}
 	if !strings.HasPrefix(said["web-01"], "carol@pve") {
-		t.Errorf("who changed a guest on Proxmox VE is told by its log: %q", said)
+		t.Errorf("the actor of a guest changed on Proxmox VE is in its log: %q", said)
 	}
 	if got := said["app-01"]; !strings.Contains(got, "grant view on core.objectchange") || strings.Contains(got, "access.log") {
 		t.Errorf("without the changelog, app-01 is %q", got)

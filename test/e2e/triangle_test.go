@@ -151,8 +151,8 @@ declarations:
   - {name: intent, type: netbox, governs: [pve], settings: {source: netbox}}
 `
 
-// A triangle is a desk with a Proxmox cluster as well: Terraform, NetBox and the
-// cluster agree on the same guests.
+// A triangle is a desk with a Proxmox cluster in addition: Terraform, NetBox and the cluster
+// agree on the same guests.
 type triangle struct {
 	*desk
 	pve *pvelab.Lab
@@ -160,8 +160,8 @@ type triangle struct {
 	interfaces map[string]map[string]any
 }
 
-// newTriangle has Terraform make guests in a cluster, describes them in NetBox,
-// and has Terraform make their addresses there.
+// newTriangle creates guests in a cluster with Terraform, describes them in NetBox, and creates
+// their addresses there with Terraform.
 func newTriangle(t *testing.T, cli tftest.CLI) *triangle {
 	t.Helper()
 	tri := &triangle{desk: newDesk(t, "3.1.11"), interfaces: map[string]map[string]any{},
@@ -193,7 +193,7 @@ func newTriangle(t *testing.T, cli tftest.CLI) *triangle {
 	return tri
 }
 
-// applyIn has a program apply a configuration in a folder.
+// applyIn applies a configuration in a folder.
 func (tri *triangle) applyIn(folder string, cli tftest.CLI, main string, env ...string) {
 	tri.t.Helper()
 	tri.write(filepath.Join(folder, "main.tf"), main)
@@ -236,15 +236,15 @@ func (tri *triangle) make(endpoint string, body map[string]any) int {
 	return id
 }
 
-// onPVE has somebody do something in the cluster.
+// onPVE makes a change in the cluster as a user.
 func (tri *triangle) onPVE(do func(*pvelab.Lab)) {
 	tri.clock.tick()
 	do(tri.pve)
 }
 
-// TestTriangle compares what Terraform, NetBox and Proxmox say of the same
-// guests: nothing while they agree, and then one report that says of each guest
-// who stands alone, and who did it.
+// TestTriangle compares Terraform, NetBox and Proxmox on the same guests: there are no findings
+// while they agree, and then one for each changed guest, with the side that differs and the
+// actor.
 func TestTriangle(t *testing.T) {
 	t.Parallel()
 	for _, cli := range terraformCLIs(t) {
@@ -261,10 +261,10 @@ func TestTriangle(t *testing.T) {
 	}
 }
 
-// guest is what Terraform calls a guest.
+// guest returns the Terraform address of a guest.
 func guest(name string) string { return `proxmox_virtual_environment_vm.guest["` + name + `"]` }
 
-// edit edits everywhere, and returns what that is to be called.
+// edit edits all three, and returns the expected findings.
 func (tri *triangle) edit() []string {
 	tri.t.Helper()
 	tri.by("mara", "PATCH", tri.at(machines, "db-01"), map[string]any{"memory": 16384, "changelog_message": "grow for the sale"})
@@ -283,10 +283,10 @@ func (tri *triangle) edit() []string {
 	tri.onPVE(func(pve *pvelab.Lab) { pve.SetConfig(400, "name", "mail-02", "carol@pve") })
 	address := tri.by("jonas", "PATCH", tri.at(addresses, "192.0.2.53/24"), map[string]any{"address": "192.0.2.54/24"})
 	return []string{
-		// Three say three things; the last was carol, on Proxmox.
+		// All three differ; the last edit is carol's, on Proxmox.
 		`disputed ` + guest("db-01") + `: memory[0].dedicated 4096 infra says 4096 intent says 16384 -> 8192` +
 			` by carol@pve (update VM 302: -memory 8192 (pvedaemon on pve2)), infra, intent and pve all differ`,
-		// Only NetBox has it; only Proxmox; both, and not Terraform.
+		// Only in NetBox; only on Proxmox; on both, and not in Terraform.
 		fmt.Sprintf(`missing virtual-machines/%d`, tri.id(machines, "queue-01")),
 		`unmanaged proxmox/qemu byhand by dave@pve (qmcreate 999), neither infra nor intent speaks of it`,
 		fmt.Sprintf(`unmanaged proxmox/qemu mail-02 by dave@pve (qmcreate 400), live, and in intent (virtual-machines/%d), but not in infra`, mail),
@@ -301,7 +301,7 @@ func (tri *triangle) edit() []string {
 	}
 }
 
-// machine describes a guest in NetBox, as it is since 4.2.
+// machine describes a guest in NetBox, in the form since 4.2.
 func (tri *triangle) machine(name, mac string) int {
 	tri.t.Helper()
 	vm := tri.make(machines, map[string]any{"name": name, "cluster": 1, "memory": 1024, "vcpus": 1})
@@ -311,8 +311,8 @@ func (tri *triangle) machine(name, mac string) int {
 	return vm
 }
 
-// growAgain changes in NetBox what was changed on Proxmox last: that is what the
-// finding tells from then on.
+// growAgain changes in NetBox the field that was changed on Proxmox before: the finding names
+// this change from then on.
 func (tri *triangle) growAgain(want []string) {
 	tri.t.Helper()
 	grown := tri.by("mara", "PATCH", tri.at(machines, "db-01"), map[string]any{"memory": 32768})
@@ -321,7 +321,7 @@ func (tri *triangle) growAgain(want []string) {
 	tri.expect("the last edit was in NetBox", want...)
 }
 
-// destroy destroys a guest that all had: said once, with who did it.
+// destroy destroys a guest that all three have: there is one finding, with the actor.
 func (tri *triangle) destroy(want []string) {
 	tri.t.Helper()
 	tri.onPVE(func(pve *pvelab.Lab) { pve.Destroy(303, "erin@pve") })
@@ -333,8 +333,8 @@ func (tri *triangle) destroy(want []string) {
 	}
 }
 
-// makeTwin makes a second virtual machine in NetBox with the same address:
-// neither is compared, and both are named.
+// makeTwin creates a second virtual machine in NetBox with the same address: neither is
+// compared, and both are named.
 func (tri *triangle) makeTwin(want []string) {
 	tri.t.Helper()
 	twin := tri.machine("db-01-copy", "BC:24:11:00:00:02")
@@ -349,9 +349,9 @@ func (tri *triangle) makeTwin(want []string) {
 	}
 }
 
-// TestTriangleDestroyed destroys guests that NetBox alone declares: who wrote
-// them into NetBox is never said to have removed them, and who did is, where
-// NetBox knows the guest's number.
+// TestTriangleDestroyed destroys guests that only NetBox declares: the user who entered them in
+// NetBox is never named as the one who removed them. The one who removed them is, if NetBox has
+// the guest's number.
 func TestTriangleDestroyed(t *testing.T) {
 	t.Parallel()
 	tri := newTriangle(t, terraformCLIs(t)[0])
@@ -375,8 +375,8 @@ func TestTriangleDestroyed(t *testing.T) {
 	}
 }
 
-// TestTriangleHalf has driftd see half of NetBox: what it does not see is
-// unchecked, and nothing is called missing or unmanaged for it.
+// TestTriangleHalf restricts driftd to half of NetBox: the other half is unchecked, and nothing
+// is missing or unmanaged because of it.
 func TestTriangleHalf(t *testing.T) {
 	t.Parallel()
 	tri := newTriangle(t, terraformCLIs(t)[0])
@@ -386,7 +386,7 @@ func TestTriangleHalf(t *testing.T) {
 	report := tri.scan()
 	for _, f := range report.Findings {
 		if f.Verdict != model.Unchecked && f.Address != guest("db-01") {
-			t.Errorf("with half of NetBox it is said: %s", tell(f))
+			t.Errorf("with half of NetBox: %s", describeFinding(f))
 		}
 	}
 	if got := reasons(report); !strings.Contains(got, "netbox_ip_address") {

@@ -19,8 +19,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestWhoByHand has an author in git, who is not to be blamed for what others did
-// by hand, and others, of whom none is to be blamed for what another one did.
+// TestWhoByHand has an author in git, who must not be named for manual changes of others, and
+// several other users, each with changes of their own.
 func TestWhoByHand(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "audit.log")
@@ -48,7 +48,7 @@ func TestWhoByHand(t *testing.T) {
 	i.as("bob", "apply", "-f", i.path("byhand.yaml"))
 	other := "\n  - {name: other, type: manifests, governs: [test], settings: {dir: other}}\n"
 	i.write("driftd.yaml", i.config(other[1:]))
-	i.says(map[string]string{
+	i.wantActors(map[string]string{
 		"argued data.color":  "kubectl-patch likely managedFields",
 		"applied data.color": "kubectl-client-side-apply likely managedFields; pending or bypassed: a plain folder keeps no history",
 		"shared data.color":  "kubectl-patch likely managedFields",
@@ -56,7 +56,7 @@ func TestWhoByHand(t *testing.T) {
 		"gone":               "unknown unknown managedFields do not record deletions; to find their users, set audit_log",
 	})
 	i.write("driftd.yaml", strings.Replace(i.config(other[1:]), "timeout: 5s", "timeout: 5s, audit_log: "+log, 1))
-	i.says(map[string]string{
+	i.wantActors(map[string]string{
 		"argued data.color":  "bob exact audit log",
 		"applied data.color": "bob likely audit log; pending or bypassed: a plain folder keeps no history",
 		"shared data.color":  "alice likely audit log",
@@ -65,8 +65,7 @@ func TestWhoByHand(t *testing.T) {
 	})
 }
 
-// commit makes the installation's folder a git work tree, and commits all of it
-// as somebody.
+// commit makes the installation's folder a git work tree, and commits all of it as an author.
 func (i auditedInstallation) commit(author string) {
 	i.t.Helper()
 	for _, args := range [][]string{{"init", "-q"}, {"add", "deploy"}, {"commit", "-q", "-m", "blue it is"}} {
@@ -78,14 +77,14 @@ func (i auditedInstallation) commit(author string) {
 	}
 }
 
-// nextSecond waits for the next second: managedFields and commits count in those.
+// nextSecond waits for the next second: the times of managedFields and commits are in seconds.
 func (i auditedInstallation) nextSecond() {
 	<-time.After(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 }
 
-// says scans anew, and checks who is named for what, with what is to be done about
-// it where nobody is.
-func (i auditedInstallation) says(want map[string]string) {
+// wantActors scans with an empty state, and checks the actor of each finding, or the next step
+// of an unknown one.
+func (i auditedInstallation) wantActors(want map[string]string) {
 	i.t.Helper()
 	if err := os.RemoveAll(i.path("state")); err != nil {
 		i.t.Fatal(err)
@@ -110,16 +109,16 @@ func (i auditedInstallation) says(want map[string]string) {
 	}
 	for what, said := range want {
 		if !strings.HasPrefix(got[what], said) {
-			i.t.Errorf("%s: it says %q, want %q", what, got[what], said)
+			i.t.Errorf("%s: %q, want %q", what, got[what], said)
 		}
 	}
 	if len(got) != len(want) {
-		i.t.Errorf("it says of %d things, want %d: %v", len(got), len(want), got)
+		i.t.Errorf("%d actors, want %d: %v", len(got), len(want), got)
 	}
 }
 
-// TestWhoPastTheChangelog has a script change what Terraform applied, without an
-// entry in NetBox's changelog: Terraform's account is not blamed for it.
+// TestWhoPastTheChangelog has a script that changes objects of Terraform without a row in
+// NetBox's changelog: Terraform's account must not be named.
 func TestWhoPastTheChangelog(t *testing.T) {
 	t.Parallel()
 	cli := terraformCLIs(t)[0]
@@ -146,7 +145,7 @@ func TestWhoPastTheChangelog(t *testing.T) {
 	}
 }
 
-// withoutEntries serves what another handler does, without what a user did in the
+// withoutEntries serves the responses of another handler without the rows of a user in the
 // changelog.
 func withoutEntries(next http.Handler, user string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -175,6 +174,6 @@ func withoutEntries(next http.Handler, user string) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("API-Version", recorder.Header().Get("API-Version"))
 		w.WriteHeader(recorder.Code)
-		_, _ = w.Write(body) // a client that is gone takes no answer
+		_, _ = w.Write(body) // the client may have disconnected
 	})
 }

@@ -1,11 +1,10 @@
 //go:build e2e
 
-// Package kills kills the built program at random moments and looks whether the
-// database is whole and holds all that was called stored.
+// Package kills kills the built program at random times and checks that the database is intact
+// and has all that was saved.
 package kills
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,37 +14,21 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/driftd/driftd/test/process"
 )
 
-// driftdPath returns the program under test: DRIFTD_TEST_BIN, or what make build built.
-func driftdPath(t *testing.T) string {
-	t.Helper()
-	path := os.Getenv("DRIFTD_TEST_BIN")
-	if path == "" {
-		path = filepath.Join("..", "..", "bin", "driftd")
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("find driftd: %v: run make build", err)
-	}
-	return path
-}
-
-// objects is how many objects the source prod has. Each round one more drifts.
+// objects is the number of objects of the source prod. In each round one more drifts.
 const objects = 400
 
-// swollen is how many objects the source swollen has, of which some drift all the time.
+// swollen is the number of objects of the source swollen, of which swollenDrift always drift.
 const swollen, swollenDrift = 20, 5
 
-// An estate has two sources in dumps, and a kustomization of each, which are built in
-// the box. The dump of the source swollen exceeds its budget in some rounds, and what
-// kustomize makes for it the budget of its declaration in others.
+// An estate has two sources in dumps, each with a kustomization that is built in the box. In
+// some rounds the dump of the source swollen exceeds its budget, in others the output of its
+// kustomization does.
 type estate struct {
 	t       *testing.T
 	program string
@@ -54,7 +37,11 @@ type estate struct {
 
 func newEstate(t *testing.T) *estate {
 	t.Helper()
-	e := &estate{t: t, program: driftdPath(t), dir: t.TempDir()}
+	program, err := process.Driftd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &estate{t: t, program: program, dir: t.TempDir()}
 	for _, dir := range []string{"deploy", "swollen"} {
 		if err := os.Mkdir(e.path(dir), 0o700); err != nil {
 			t.Fatal(err)
@@ -79,7 +66,7 @@ declarations:
 	return e
 }
 
-// list returns objects, of which the first so many drift.
+// list returns the manifests of n objects, the first of which drift.
 func list(prefix string, n, drifted int) string {
 	var b strings.Builder
 	for i := range n {
@@ -92,8 +79,8 @@ func list(prefix string, n, drifted int) string {
 	return b.String()
 }
 
-// swell writes the dump of the source swollen and its manifests: within their budgets,
-// or larger.
+// swell writes the dump of the source swollen and its manifests, within their budgets or
+// larger.
 func (e *estate) swell(live, declared bool) {
 	e.t.Helper()
 	var items []string
@@ -134,16 +121,14 @@ func (e *estate) command(args ...string) *exec.Cmd {
 // run runs a command to its end.
 func (e *estate) run(args ...string) (stdout, stderr string, code int) {
 	e.t.Helper()
-	var out, errs bytes.Buffer
-	cmd := e.command(args...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-		e.t.Fatalf("run driftd %v: %v", args, err)
+	stdout, stderr, code, err := process.Run(e.command(args...))
+	if err != nil {
+		e.t.Fatal(err)
 	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	return stdout, stderr, code
 }
 
-// scan scans and returns how many objects of prod drift then.
+// scan scans and returns the number of objects of prod that drift after it.
 func (e *estate) scan() int {
 	e.t.Helper()
 	if stdout, stderr, code := e.run("scan", "-o", "json"); code == 1 {
@@ -152,15 +137,15 @@ func (e *estate) scan() int {
 	return e.drifted()
 }
 
-// drifted returns how many objects of prod drift in the report. They are the first
-// ones, each once, and those of swollen are open, too.
+// drifted returns the number of objects of prod that drift in the report. It checks that these
+// are the first ones, each once, and that those of swollen are open, too.
 func (e *estate) drifted() int {
 	e.t.Helper()
 	prod := 0
 	seen := map[string]int{}
 	for _, f := range e.findings("report", "-o", "json") {
 		switch {
-		case f.Verdict == "unchecked": // a daemon that is killed early has not read all
+		case f.Verdict == "unchecked": // a daemon that was killed early has not read all sources
 		case f.Verdict != "changed":
 			e.t.Fatalf("driftd report: %s is %s", f.Name, f.Verdict)
 		default:
@@ -188,7 +173,7 @@ func (e *estate) drifted() int {
 
 type finding struct{ Verdict, Source, Name, Reason string }
 
-// findings returns those in the output of a command.
+// findings returns the findings in the output of a command.
 func (e *estate) findings(args ...string) []finding {
 	e.t.Helper()
 	stdout, stderr, code := e.run(args...)
@@ -199,30 +184,26 @@ func (e *estate) findings(args ...string) []finding {
 	return report.Findings
 }
 
-// killed runs a command and kills it at a moment, unless it ends before.
+// killed runs a command and kills it after a time. It reports whether the command ended before.
 func (e *estate) killed(after time.Duration, args ...string) (ended bool) {
 	e.t.Helper()
-	cmd := e.command(args...)
-	if err := cmd.Start(); err != nil {
+	p, err := process.Watch(e.command(args...))
+	if err != nil {
 		e.t.Fatal(err)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = cmd.Wait()
-	}()
 	select {
-	case <-done:
+	case <-p.Done():
 		return true
 	case <-time.After(after):
 	}
-	_ = cmd.Process.Signal(syscall.SIGKILL) // it may have ended just now
-	<-done
+	if err := p.Kill(); err != nil {
+		e.t.Fatal(err)
+	}
 	return false
 }
 
-// resolvedNone fails where a finding other than unchecked is resolved: nothing that
-// drifts is ever repaired here.
+// resolvedNone fails if a finding other than unchecked is resolved: no drift is ever repaired
+// here.
 func (e *estate) resolvedNone() {
 	e.t.Helper()
 	stdout, _, _ := e.run("findings", "--resolved", "--verdict", "changed", "-o", "json")
@@ -242,10 +223,10 @@ func (e *estate) resolvedNone() {
 	}
 }
 
-// TestKilledScansLoseNothing kills scans and daemons, while a box renders manifests,
-// and while a source or a declaration exceeds its budget. Each time the database is
-// whole, it holds what the last scan that ended has found, and no more than there
-// is. DRIFTD_TEST_KILLS is the number of kills, DRIFTD_TEST_SEED the seed of their times.
+// TestKilledScansLoseNothing kills scans and daemons, while a box renders manifests, and while
+// a source or a declaration exceeds its budget. After each kill the database is intact, and has
+// at least the findings of the last finished scan, and only real ones. DRIFTD_TEST_KILLS is the
+// number of kills, DRIFTD_TEST_SEED the seed of their times.
 func TestKilledScansLoseNothing(t *testing.T) {
 	t.Parallel()
 	kills, seed := number(t, "DRIFTD_TEST_KILLS", 20), number(t, "DRIFTD_TEST_SEED", 1)
@@ -288,16 +269,16 @@ func TestKilledScansLoseNothing(t *testing.T) {
 	}
 	e.swell(false, false)
 	if e.scan(); e.exceeded() != 0 {
-		t.Error("what fits its budget again is still called too large")
+		t.Error("a source within its budget is still reported as too large")
 	}
 	e.resolvedNone()
-	t.Logf("%d kills; after %d of them something new was stored; %d of the scans in between exceeded a budget", died, advanced, exceeded)
+	t.Logf("%d kills; after %d of them there was a new finding; %d of the scans in between exceeded a budget", died, advanced, exceeded)
 	if advanced == 0 || exceeded == 0 {
 		t.Error("no kill came after a save, or no budget was exceeded; the test tests too little")
 	}
 }
 
-// exceeded returns 1 where the report names a budget.
+// exceeded returns 1 if the report names a budget.
 func (e *estate) exceeded() int {
 	e.t.Helper()
 	for _, f := range e.findings("report", "-o", "json") {

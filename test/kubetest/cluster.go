@@ -1,6 +1,6 @@
-// Package kubetest starts real Kubernetes clusters for tests: etcd, an API
-// server and, where wanted, the controller manager; no node. The programs come
-// from the folder that `tools/build.sh kube` prints.
+// Package kubetest starts real Kubernetes clusters for tests: etcd, an API server and, if
+// requested, the controller manager; no node. The programs are in the folder that
+// `tools/build.sh kube` prints.
 package kubetest
 
 import (
@@ -26,32 +26,32 @@ const (
 	binVariable  = "DRIFTD_TEST_KUBE_BIN"
 )
 
-// Options of a cluster.
+// Options configure a cluster.
 type Options struct {
-	// Dir keeps the cluster's data, keys and logs. Nobody else uses it.
+	// Dir is the folder for the cluster's data, keys and logs. It must have no other use.
 	Dir string
-	// Controllers tells to run kube-controller-manager, so that Deployments
-	// get ReplicaSets, namespaces get service accounts, and deleted ones go.
+	// Controllers reports whether kube-controller-manager runs, so that Deployments get
+	// ReplicaSets, namespaces get service accounts, and deleted ones are removed.
 	Controllers bool
-	// Flags are added to kube-apiserver's.
+	// Flags are added to those of kube-apiserver.
 	Flags []string
 }
 
-// A Cluster is a running cluster. It serves one test binary; its methods may
-// be called from many tests at once.
+// A Cluster is a running cluster. It serves one test binary; its methods are safe for
+// concurrent use.
 type Cluster struct {
 	dir, bin string
 	address  string
 	pki      *authority
 	admin    User
 	token    User
-	// processes in the order in which they were started.
+	// processes are in the order in which they were started.
 	processes []*process.Process
-	// serverFlags are kube-apiserver's, for a restart.
+	// serverFlags are kube-apiserver's flags, for a restart.
 	serverFlags []string
 }
 
-// Bin returns the folder of the programs, which the environment names.
+// Bin returns the folder of the programs from the environment.
 func Bin() (string, error) {
 	bin := os.Getenv(binVariable)
 	if bin == "" {
@@ -65,8 +65,8 @@ func Bin() (string, error) {
 	return bin, nil
 }
 
-// Start starts a cluster and returns when it is ready. Its processes do not
-// outlive the caller's; ctx bounds the start only.
+// Start starts a cluster and returns when it is ready. Its processes do not outlive the
+// caller's; ctx only bounds the start.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	bin, err := Bin()
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *Cluster) apiServerFlags(etcd string, port int, o Options) []string {
 		"--service-account-signing-key-file=" + c.pki.file("sa.key"),
 	}
 	if !o.Controllers {
-		// Nobody would make the service accounts that it asks for.
+		// Without controllers there are no service accounts.
 		flags = append(flags, "--disable-admission-plugins=ServiceAccount")
 	}
 	return append(flags, o.Flags...)
@@ -166,7 +166,7 @@ func (c *Cluster) spawn(program string, flags ...string) (*process.Process, erro
 	})
 }
 
-// waitReady asks the API server until it says that it is ready, or died.
+// waitReady waits until the API server is ready or has ended.
 func (c *Cluster) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -205,8 +205,7 @@ func isReady(ctx context.Context, client *http.Client, url string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// Client returns an HTTP client that trusts the API server and speaks as the
-// admin.
+// Client returns an HTTP client that trusts the API server and authenticates as the admin.
 func (c *Cluster) Client() *http.Client {
 	roots := x509.NewCertPool()
 	roots.AddCert(c.pki.cert)
@@ -216,7 +215,7 @@ func (c *Cluster) Client() *http.Client {
 	}}}
 }
 
-// Stop stops what Start started, the last first, and waits for its end.
+// Stop stops the processes that Start started, the last first, and waits for them.
 func (c *Cluster) Stop() error {
 	var errs []error
 	for i := len(c.processes) - 1; i >= 0; i-- {
@@ -232,15 +231,15 @@ func (c *Cluster) URL() string { return c.address }
 // Kubectl returns the path of the kubectl that belongs to the API server.
 func (c *Cluster) Kubectl() string { return filepath.Join(c.bin, "kubectl") }
 
-// Pause stops the API server in its tracks: it accepts connections and answers
-// nothing, until Resume.
+// Pause stops the processes of the API server: it accepts connections and does not respond,
+// until Resume.
 func (c *Cluster) Pause() error { return c.apiServer().Signal(syscall.SIGSTOP) }
 
-// Resume ends what Pause began.
+// Resume continues the API server after Pause.
 func (c *Cluster) Resume() error { return c.apiServer().Signal(syscall.SIGCONT) }
 
-// Restart kills the API server, and every connection to it, and returns when a
-// new one is ready at the same address.
+// Restart kills the API server, which closes its connections, and returns when a new one is
+// ready at the same address.
 func (c *Cluster) Restart(ctx context.Context) error {
 	server := c.apiServer()
 	if err := server.Kill(); err != nil {

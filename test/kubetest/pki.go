@@ -23,8 +23,8 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// newAuthority makes the cluster's certificate authority, the API server's
-// certificate and the key that signs service account tokens.
+// newAuthority creates the cluster's certificate authority, the API server's certificate, and
+// the key that signs service account tokens.
 func newAuthority(dir string) (*authority, error) {
 	a := &authority{dir: dir}
 	template := &x509.Certificate{
@@ -56,7 +56,7 @@ func newAuthority(dir string) (*authority, error) {
 	return a, nil
 }
 
-// issue signs a certificate by the authority; the first signs itself.
+// issue signs a certificate with the authority; the first one signs itself.
 func (a *authority) issue(template *x509.Certificate, until time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

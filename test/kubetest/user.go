@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// A User is somebody whom the API server knows, or should not know, by a
-// client certificate or a token.
+// A User is a user of the API server, or an unknown one, with a client certificate or a token.
 type User struct {
 	Name  string
 	Token string
@@ -20,7 +19,7 @@ type User struct {
 	key   *ecdsa.PrivateKey
 }
 
-// makeUsers makes the users that exist from the start.
+// makeUsers creates the users that exist from the start.
 func (c *Cluster) makeUsers() error {
 	var err error
 	if c.admin, err = c.CertUser("admin", time.Now().Add(24*time.Hour), "system:masters"); err != nil {
@@ -34,15 +33,15 @@ func (c *Cluster) makeUsers() error {
 	return nil
 }
 
-// Admin returns a user who may do everything, known by a client certificate.
+// Admin returns a user with all rights and a client certificate.
 func (c *Cluster) Admin() User { return c.admin }
 
-// TokenAdmin returns a user who may do everything, known by a token.
+// TokenAdmin returns a user with all rights and a token.
 func (c *Cluster) TokenAdmin() User { return c.token }
 
-// CertUser returns a user with a client certificate that is good until then; a
-// time that is past gives an expired one. Without a group that has rights, or a
-// binding to the name, the user may do nothing.
+// CertUser returns a user with a client certificate that is valid until a time; a time in the
+// past gives an expired one. Without a group that has rights, or a binding to the name, the
+// user has no rights.
 func (c *Cluster) CertUser(name string, until time.Time, groups ...string) (User, error) {
 	cert, key, err := c.pki.issue(&x509.Certificate{
 		Subject:  pkix.Name{CommonName: name, Organization: groups},
@@ -51,8 +50,8 @@ func (c *Cluster) CertUser(name string, until time.Time, groups ...string) (User
 	return User{Name: name, cert: cert, key: key}, err
 }
 
-// WriteKubeconfig writes a kubeconfig with one context for each user, named
-// after the user, in the namespace; the first is the current one.
+// WriteKubeconfig writes a kubeconfig with one context for each user, named after the user, in
+// the namespace; the first is the current one.
 func (c *Cluster) WriteKubeconfig(path, namespace string, users ...User) error {
 	ca, err := encodePEM(c.pki.cert)
 	if err != nil {
@@ -74,7 +73,7 @@ func (c *Cluster) WriteKubeconfig(path, namespace string, users ...User) error {
 			"context": map[string]any{"cluster": "test", "user": u.Name, "namespace": namespace}})
 	}
 	config["users"], config["contexts"] = entries, contexts
-	// JSON is YAML, and encodes []byte as the base64 that kubeconfigs want.
+	// JSON is YAML, and encodes []byte in base64, as kubeconfigs require.
 	text, err := json.MarshalIndent(config, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode kubeconfig: %w", err)

@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/test/tftest"
 )
 
-// TestApply has the genuine provider apply what the tests declare: a plan that
-// follows plans nothing.
+// TestApply applies the declarations of the tests with the real provider. A plan after that is
+// empty.
 func TestApply(t *testing.T) {
 	t.Parallel()
 	tools, err := tftest.Find()

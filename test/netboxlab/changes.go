@@ -25,12 +25,12 @@ type change struct {
 	pre, post Object
 }
 
-// stamp is a time as the API writes it.
+// stamp formats a time like the API.
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
-// log notes what a request did to an object: pre or post is nil where there was
-// or is none. What changed nothing is not noted, and what one request did to an
-// object is one row.
+// log records the change of an object by a request: pre is nil for a creation, post for a
+// deletion. A change without a difference is not recorded, and all changes of an object by one
+// request are one row.
 func (e *exchange) log(o *object, pre, post Object) {
 	l := e.lab
 	if !o.model.logged() || reflect.DeepEqual(pre, post) {
@@ -57,7 +57,7 @@ func (e *exchange) log(o *object, pre, post Object) {
 		model: o.model, object: o.id, shown: l.store.display(o), message: e.message, pre: pre, post: post})
 }
 
-// row shows a row of the changelog.
+// row returns a row of the changelog in its API form.
 func (v *view) row(c *change) any {
 	path := "/api/core/object-changes/"
 	if v.version < 401 {
@@ -95,7 +95,8 @@ func (v *view) row(c *change) any {
 	return shown
 }
 
-// logged is what the changelog kept, without what the version does not have.
+// logged returns an object as the changelog stores it, without fields that the version does not
+// have.
 func (v *view) logged(m *model, data Object) Object {
 	shown := Object{}
 	for name, value := range data {
@@ -106,7 +107,7 @@ func (v *view) logged(m *model, data Object) Object {
 	return v.older(m, shown)
 }
 
-// listChanges answers a page of the changelog, the newest first.
+// listChanges writes a page of the changelog, the newest row first.
 func (e *exchange) listChanges(query url.Values) {
 	l := e.lab
 	if !e.may("view", l.store.byName["core.objectchange"]) {
@@ -130,8 +131,7 @@ func (e *exchange) listChanges(query url.Values) {
 	page(e, query, found, func(c *change) int { return c.id }, v.row)
 }
 
-// changeFilters reads the filters of the changelog; those that it does not know
-// it ignores.
+// changeFilters parses the filters of the changelog. Unknown ones are ignored.
 func (e *exchange) changeFilters(query url.Values) (func(*change) bool, error) {
 	var filters []func(*change) bool
 	for name, values := range query {
@@ -143,7 +143,7 @@ func (e *exchange) changeFilters(query url.Values) (func(*change) bool, error) {
 			return nil, unknownChoice(values[0])
 		}
 		if keep == nil {
-			keep = told(name, values)
+			keep = rowFilter(name, values)
 		}
 		if keep != nil {
 			filters = append(filters, keep)
@@ -154,7 +154,7 @@ func (e *exchange) changeFilters(query url.Values) (func(*change) bool, error) {
 	}, nil
 }
 
-// timed is the filter of that name that looks at times, if it is one.
+// timed returns the time filter of a name, if it is one.
 func timed(name, value string) (func(*change) bool, error) {
 	at, err := time.Parse(time.RFC3339, value)
 	filters := map[string]func(*change) bool{
@@ -167,9 +167,8 @@ func timed(name, value string) (func(*change) bool, error) {
 	return filters[name], nil
 }
 
-// told is the filter of that name that looks at what a row tells, nil where
-// there is none.
-func told(name string, values []string) func(*change) bool {
+// rowFilter returns the filter of a name on the content of a row, or nil if it is none.
+func rowFilter(name string, values []string) func(*change) bool {
 	base, lookup, _ := strings.Cut(name, "__")
 	of := map[string]func(*change) string{
 		"id":                  func(c *change) string { return strconv.Itoa(c.id) },

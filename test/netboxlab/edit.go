@@ -4,7 +4,7 @@ import (
 	"maps"
 )
 
-// create makes an object.
+// create creates an object.
 func (e *exchange) create(m *model, body Object) (*object, problems) {
 	s := e.lab.store
 	mac, withMAC := e.lab.oldMAC(m, body)
@@ -45,14 +45,14 @@ func (e *exchange) change(o *object, body Object) problems {
 	if o.model.name == "extras.customfield" && name != o.text("name") {
 		s.renameCustom(name, o.text("name"))
 	}
-	// A write that changes nothing moves the time all the same.
+	// A write without a change updates the time, too.
 	o.updated = e.lab.now()
 	e.log(o, pre, s.data(o))
 	return nil
 }
 
-// settle writes what follows from an object: where a virtual machine is, how
-// big its disks are. No change tells of it.
+// settle sets the computed fields of an object: the place of a virtual machine, and the size of
+// its disks. They are not in the changelog.
 func (e *exchange) settle(o *object) {
 	s := e.lab.store
 	switch o.model.name {
@@ -86,7 +86,7 @@ func (s *store) sumDisks(vm *object) {
 	vm.fields["disk"] = sum
 }
 
-// renameCustom renames what objects hold of a custom field.
+// renameCustom renames a custom field in all objects.
 func (s *store) renameCustom(from, to string) {
 	s.eachCustom(func(set map[string]any) {
 		if value, there := set[from]; there {
@@ -108,8 +108,8 @@ func (s *store) eachCustom(do func(map[string]any)) {
 	}
 }
 
-// oldMAC takes the MAC address out of an interface as it was before 4.2, when
-// it was a text.
+// oldMAC removes the MAC address from a request for an interface of a version before 4.2, where
+// it is a text.
 func (l *Lab) oldMAC(m *model, body Object) (mac any, given bool) {
 	if l.version() >= 402 || m.byName["primary_mac_address"] == nil {
 		return nil, false
@@ -118,7 +118,7 @@ func (l *Lab) oldMAC(m *model, body Object) (mac any, given bool) {
 	return mac, given
 }
 
-// setMAC keeps such an address as an object of its own, which nobody sees.
+// setMAC stores such an address as an object of its own, which is not visible in this version.
 func (l *Lab) setMAC(o *object, mac any) {
 	m := l.store.byName["dcim.macaddress"]
 	for _, old := range l.store.referring(m.name, "assigned_object", o) {
@@ -134,9 +134,8 @@ func (l *Lab) setMAC(o *object, mac any) {
 	l.store.change(o, map[string]any{"primary_mac_address": id})
 }
 
-// remove deletes an object and what goes with it: first what depends on it, each
-// with its row, and those that refer to it do so no longer. It refuses where
-// somebody else holds on to the object.
+// remove deletes an object after the objects that depend on it, each with its row, and clears
+// references to it. It returns an error if another object protects it.
 func (e *exchange) remove(o *object) error {
 	if err := e.removable(o, map[*object]bool{}); err != nil {
 		return err
@@ -145,7 +144,8 @@ func (e *exchange) remove(o *object) error {
 	return nil
 }
 
-// removable tells who holds on to an object, or what goes with it.
+// removable returns an error that names the objects that protect an object or one that would be
+// deleted with it.
 func (e *exchange) removable(o *object, going map[*object]bool) error {
 	going[o] = true
 	return e.eachReferrer(o, func(by *object, f *field) error {
@@ -175,7 +175,7 @@ func (e *exchange) eachReferrer(o *object, do func(*object, *field) error) error
 
 func (e *exchange) delete(o *object) {
 	s := e.lab.store
-	// Nothing that removable let pass stops it.
+	// removable returned no error, so there is none here.
 	_ = e.eachReferrer(o, func(by *object, f *field) error {
 		if f.kind == cascade || f.kind == owned {
 			e.delete(by)
@@ -183,7 +183,7 @@ func (e *exchange) delete(o *object) {
 		}
 		pre := s.data(by)
 		s.forget(by, f, o.id)
-		// Some of what follows leaves no row on a real server either.
+		// Some dependent objects get no row on a real server either.
 		if f.kind != tagged && f.name != "primary_mac_address" {
 			e.log(by, pre, s.data(by))
 		}
@@ -203,7 +203,7 @@ func (e *exchange) delete(o *object) {
 	}
 }
 
-// forget empties a field that refers to an object.
+// forget clears a field that refers to an object.
 func (s *store) forget(by *object, f *field, id int) {
 	switch {
 	case f.reference():

@@ -13,23 +13,23 @@ import (
 
 const maxBody = 64 << 20
 
-// An exchange is one request and its answer.
+// An exchange is a request and its response.
 type exchange struct {
 	lab  *Lab
 	w    http.ResponseWriter
 	r    *http.Request
 	user *object
-	// id names the request in the changelog.
+	// id is the ID of the request in the changelog.
 	id      string
 	message string
-	// body is the answer, written when the Lab is free again.
+	// body is the response; it is written after the Lab was unlocked.
 	code int
 	body any
 }
 
 func (e *exchange) answer(code int, body any) { e.code, e.body = code, body }
 
-// serve answers a request while nothing is wrong.
+// serve handles a request, without faults.
 func (l *Lab) serve(w http.ResponseWriter, r *http.Request) {
 	sent, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -46,7 +46,7 @@ func (l *Lab) serve(w http.ResponseWriter, r *http.Request) {
 	if e.body != nil {
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
-		// A client that is gone takes no answer.
+		// The client may have disconnected.
 		_ = encoder.Encode(e.body) //nolint:errchkjson // what it holds is written, or the client's test fails
 	}
 }
@@ -71,7 +71,7 @@ func (l *Lab) handle(w http.ResponseWriter, r *http.Request, sent []byte) *excha
 	return e
 }
 
-// route finds who answers a path.
+// route calls the handler of a path.
 func (e *exchange) route(path []string, sent []byte) {
 	v := e.lab.version()
 	at := strings.Join(path[:min(len(path), 2)], "/")
@@ -112,7 +112,7 @@ func (e *exchange) base() string {
 	return "http://" + e.r.Host
 }
 
-// view is how what a query asks for is shown.
+// view returns the form of objects that the query selects.
 func (e *exchange) view(query url.Values) *view {
 	v := &view{store: e.lab.store, base: e.base(), version: e.lab.version(), brief: query.Get("brief") == "1" || query.Get("brief") == "true",
 		only: map[string]bool{}, without: map[string]bool{"config_context": query.Get("exclude") == "config_context"}}
@@ -149,7 +149,7 @@ func (e *exchange) objectTypes() {
 	})
 }
 
-// model answers what is below a model's endpoint.
+// model handles requests below the endpoint of a model.
 func (e *exchange) model(m *model, path []string, sent []byte) {
 	action := map[string]string{http.MethodGet: "view", http.MethodHead: "view", http.MethodPost: "add", http.MethodPut: "change",
 		http.MethodPatch: "change", http.MethodDelete: "delete"}[e.r.Method]
@@ -226,8 +226,7 @@ func message(body Object) string {
 	return text
 }
 
-// bulk makes, changes or deletes objects: one, or a list of them until one is
-// wrong.
+// bulk creates, changes or deletes one object or a list. It stops at the first error.
 func (e *exchange) bulk(m *model, action string, sent []byte) {
 	bodies, several, err := decode(sent)
 	if err != nil || action != "add" && !several {
@@ -282,7 +281,7 @@ func (e *exchange) bulkDone(action string, several bool, done []any) {
 	}
 }
 
-// available makes the next address that is free in a prefix.
+// available creates the next free address in a prefix.
 func (e *exchange) available(o *object, what string, sent []byte) {
 	bodies, several, err := decode(sent)
 	if o.model.name != "ipam.prefix" || what != "available-ips" || e.r.Method != http.MethodPost || err != nil {
@@ -308,7 +307,7 @@ func (e *exchange) available(o *object, what string, sent []byte) {
 	e.bulkDone("add", several, done)
 }
 
-// decode reads an object or a list of them.
+// decode decodes an object or a list of objects.
 func decode(sent []byte) (bodies []Object, several bool, err error) {
 	sent = bytes.TrimSpace(sent)
 	several = bytes.HasPrefix(sent, []byte("["))
@@ -323,7 +322,7 @@ func decode(sent []byte) (bodies []Object, several bool, err error) {
 	return []Object{body}, false, err
 }
 
-// decodeOne reads an object; nothing sent is an empty one.
+// decodeOne decodes an object; an empty body is an empty object.
 func decodeOne(sent []byte) (Object, error) {
 	if len(sent) == 0 {
 		return Object{}, nil

@@ -5,9 +5,8 @@ import (
 	"strconv"
 )
 
-// Fill makes many virtual machines, in ten clusters, each with an interface, a
-// MAC address and an address on it that is its primary one, and leaves no trace
-// of it in the changelog.
+// Fill creates many virtual machines in ten clusters, each with an interface, a MAC address and
+// a primary address on it. It does not write to the changelog.
 func (l *Lab) Fill(machines int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +55,7 @@ func (l *Lab) fillOne(i, cluster int) error {
 	return nil
 }
 
-// plant makes an object without anybody having asked for it.
+// plant creates an object without a request.
 func (l *Lab) plant(name string, body Object) (*object, error) {
 	m := l.store.byName[name]
 	fields, wrong := l.store.values(m, body, nil)
@@ -66,7 +65,7 @@ func (l *Lab) plant(name string, body Object) (*object, error) {
 	return l.store.put(m, fields, l.now()), nil
 }
 
-// Make has a user make an object below an endpoint, and returns its id.
+// Make creates an object below an endpoint as a user, and returns its ID.
 func (l *Lab) Make(user, endpoint string, body Object) (int, error) {
 	made, err := l.Do(user, "POST", endpoint, body)
 	if err != nil {
@@ -79,7 +78,7 @@ func (l *Lab) Make(user, endpoint string, body Object) (int, error) {
 	return id, nil
 }
 
-// Find returns the id of the object below an endpoint that people call so.
+// Find returns the ID of the object with a display name below an endpoint.
 func (l *Lab) Find(endpoint, display string) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +95,7 @@ func (l *Lab) Find(endpoint, display string) (int, error) {
 	return 0, fmt.Errorf("find %s in %s: there is none", display, endpoint)
 }
 
-// LastChange is the id of the newest row of the changelog.
+// LastChange returns the ID of the newest row of the changelog.
 func (l *Lab) LastChange() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,7 +14,7 @@ const (
 	maxPage     = 1000
 )
 
-// list answers a page of a model's objects.
+// list writes a page of a model's objects.
 func (e *exchange) list(m *model, query url.Values) {
 	s := e.lab.store
 	filters, err := e.filters(m, query)
@@ -44,12 +44,13 @@ func (e *exchange) list(m *model, query url.Values) {
 	page(e, query, order, func(id int) int { return id }, func(id int) any { return v.full(s.get(m.name, id)) })
 }
 
-// cursor tells whether a list is read by ids, which older versions ignore.
+// cursor reports whether a list is read in the order of IDs, which older versions do not
+// support.
 func (e *exchange) cursor(query url.Values) bool {
 	return query.Has("start") && e.lab.version() >= 406
 }
 
-// page answers a part of a list, as the query says.
+// page writes the part of a list that the query selects.
 func page[T any](e *exchange, query url.Values, all []T, id func(T) int, show func(T) any) {
 	limit, err := strconv.Atoi(query.Get("limit"))
 	if err != nil || limit < 0 {
@@ -58,7 +59,7 @@ func page[T any](e *exchange, query url.Values, all []T, id func(T) int, show fu
 	if limit == 0 || limit > maxPage {
 		limit = maxPage
 	}
-	// What is no number is 0.
+	// An invalid number is 0.
 	offset, _ := strconv.Atoi(query.Get("offset"))
 	answer := Object{"count": len(all), "next": nil, "previous": nil}
 	if e.cursor(query) {
@@ -96,7 +97,7 @@ func (e *exchange) link(query url.Values, name string, at, limit int) string {
 	return e.base() + e.r.URL.Path + "?" + next.Encode()
 }
 
-// filters reads the filters of a list. Those that it does not know it ignores.
+// filters parses the filters of a list. Unknown ones are ignored.
 func (e *exchange) filters(m *model, query url.Values) ([]func(*object) bool, error) {
 	var filters []func(*object) bool
 	for name, values := range query {
@@ -145,8 +146,7 @@ func unknownChoice(value string) error {
 	return refuse("Select a valid choice. %s is not one of the available choices.", value)
 }
 
-// timeFilter compares times; without a lookup that says how, it filters
-// nothing.
+// timeFilter compares times. It matches everything if the filter has no lookup.
 func timeFilter(name, lookup, value string) (func(*object) bool, error) {
 	at, err := time.Parse(time.RFC3339, value)
 	if err != nil && lookup != "" {
@@ -164,7 +164,7 @@ func timeFilter(name, lookup, value string) (func(*object) bool, error) {
 	}[lookup], nil
 }
 
-// fieldFilter compares a field: an id, a reference's id or slug, a value.
+// fieldFilter compares a field: an ID, the ID or slug of a reference, or a value.
 func (e *exchange) fieldFilter(m *model, name, lookup string, values []string) (func(*object) bool, error) {
 	of := func(o *object) string { return strconv.Itoa(o.id) }
 	f, byID := m.byName[name], m.byName[strings.TrimSuffix(name, "_id")]

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A kind is how a field is written, kept and shown.
+// A kind is the type of a field: how it is written, stored and read.
 type kind string
 
 const (
@@ -40,32 +40,32 @@ type field struct {
 	kind             kind
 	since            version
 	required, unique bool
-	// target is the model that a reference is to.
+	// target is the model of a reference.
 	target string
-	// nested is where the object of a generic reference is shown.
+	// nested is the name under which the object of a generic reference is returned.
 	nested string
-	// places are the decimals.
+	// places is the number of decimals.
 	places int
-	// initial is what a new object has.
+	// initial is the value in a new object.
 	initial any
-	// options are the values of a choice, where only these may be chosen.
+	// options are the valid values of a choice.
 	options []string
-	// how says how to compute it.
+	// how is the rule to compute it.
 	how string
 }
 
-// reference tells whether the field refers to one object of one model.
+// reference reports whether the field refers to one object of one model.
 func (f *field) reference() bool {
 	return f.kind == setNull || f.kind == cascade || f.kind == protect
 }
 
-// generic tells whether the field refers to one object of any model.
+// generic reports whether the field refers to one object of any model.
 func (f *field) generic() bool { return f.kind == generic || f.kind == owned }
 
-// A model is a kind of objects.
+// A model is a type of objects.
 type model struct {
 	endpoint, name, words string
-	// number is that of its content type.
+	// number is the ID of its content type.
 	number  int
 	since   version
 	fields  []*field
@@ -74,7 +74,7 @@ type model struct {
 	display string
 }
 
-// class is what the server calls the model in its errors.
+// class returns the name of the model in the server's errors.
 func (m *model) class() string {
 	var class strings.Builder
 	for word := range strings.FieldsSeq(m.words) {
@@ -83,10 +83,10 @@ func (m *model) class() string {
 	return class.String()
 }
 
-// logged tells whether changes of its objects are logged.
+// logged reports whether changes of its objects are in the changelog.
 func (m *model) logged() bool { return !strings.HasPrefix(m.name, "users.") }
 
-// models reads the tables.
+// models parses the tables.
 func models() ([]*model, error) {
 	all, err := readModels(dcimModels + virtualizationModels + ipamModels + otherModels)
 	if err != nil {
@@ -132,7 +132,7 @@ func readModels(tables string) ([]*model, error) {
 	return all, nil
 }
 
-// read reads a line of fields.
+// read parses a line of fields.
 func (m *model) read(line string) error {
 	fields, brief, _ := strings.Cut(line, "(")
 	if brief != "" {
@@ -161,7 +161,7 @@ func (m *model) add(f *field) {
 	m.byName[f.name] = f
 }
 
-// complete reads what stands behind a field's kind.
+// complete sets the properties of a field's kind.
 func (f *field) complete(rest string) *field {
 	value, assigned := strings.CutPrefix(rest, "=")
 	if strings.HasPrefix(string(f.kind), ".") {
@@ -186,7 +186,7 @@ func (f *field) complete(rest string) *field {
 	return f
 }
 
-// begin reads what a new object has in a field.
+// begin parses the initial value of a field.
 func (f *field) begin(value string) {
 	switch {
 	case f.kind == text:
@@ -203,14 +203,14 @@ func (f *field) begin(value string) {
 	}
 }
 
-// A version is a NetBox version without its last number, 406 for 4.6.
+// A version is a NetBox version without its patch number: 406 is 4.6.
 type version int
 
-// parseVersion reads "4.6.8" or "4.6"; "" is before all others.
+// parseVersion parses "4.6.8" or "4.6"; "" is before all others.
 func parseVersion(text string) version {
 	major, rest, _ := strings.Cut(text, ".")
 	minor, _, _ := strings.Cut(rest, ".")
-	// What is no number counts as 0.
+	// An invalid number counts as 0.
 	a, _ := strconv.Atoi(major)
 	b, _ := strconv.Atoi(minor)
 	return version(a*100 + b)

@@ -1,26 +1,25 @@
 package netboxlab
 
-// What the tables say is written in these words; model.go reads them. A line
-// that is not indented names an endpoint, its model, the number of its content
-// type, since which version there is one, and what people call it; then come
-// its fields.
+// dcimModels are the tables of the DCIM models, in a syntax that model.go parses. A line that
+// is not indented has an endpoint, its model, the ID of its content type, the version that
+// introduced it, and its display name. The fields follow, indented:
 //
 //	name!        text that has to be given     slug!^      and is unique
 //	facility     text, "" where none           serial?     null where none
 //	vid#         whole number                  vcpus.2     number with 2 decimals
 //	enabled~true yes or no                     status:=on|off  a choice, of these
-//	site>app.m   reference; >> goes with it, >| keeps it from being deleted
+//	site>app.m   reference; >> deleted with it, >| protects it from deletion
 //	asns*app.m   references                    tags, custom_fields: as such
-//	scope@       any object: scope_type, scope_id, and scope, or what =name says;
-//	             @@ goes with it
+//	scope@       any object: scope_type, scope_id, and scope, or the name in =name;
+//	             @@ deleted with it
 //	data{}       any JSON                      ports[]     a list
 //	types%       names of models               ends&       a cable's ends
 //	color'000    text, 000 where none
 //	x=count:m.f  how many objects of m refer by f
 //	x=           computed by the code
 //
-// "=5" and the like is what a new object has; "/4.5" is since when there is one.
-// In parentheses stands what references to it show, in quotes its name.
+// "=5" is the value in a new object; "/4.5" is the version that introduced a field.
+// In parentheses are the fields that references to it have, in quotes its display name.
 const dcimModels = `
 dcim/regions dcim.region 86 region
 	name! slug!^ parent>>dcim.region description owner/4.5>users.owner comments/4.3 tags custom_fields

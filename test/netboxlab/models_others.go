@@ -1,7 +1,6 @@
 package netboxlab
 
-// emptyModels are what the tests have none of: a real server has these lists all
-// the same.
+// emptyModels are models without objects in the tests. A real server has their lists, too.
 const emptyModels = `
 ipam/vlan-translation-policies/4.2 ipam.vlantranslationpolicy 103 VLAN translation policy
 ipam/vlan-translation-rules/4.2 ipam.vlantranslationrule 104 VLAN translation rule

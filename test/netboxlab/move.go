@@ -1,7 +1,7 @@
 package netboxlab
 
-// move copies where an object lies to what lies in it, without a row of its own, as
-// NetBox does whenever a cluster, a location or a rack is saved.
+// move copies the place of an object to the objects in it, without rows of their own, as NetBox
+// does when a cluster, a location or a rack is saved.
 func (s *store) move(o *object) {
 	switch o.model.name {
 	case "virtualization.cluster":
@@ -31,7 +31,7 @@ func (s *store) move(o *object) {
 	}
 }
 
-// place gives fields to all objects of a model that refer to an object.
+// place sets fields of all objects of a model that refer to an object.
 func (s *store) place(model, field string, o *object, fields map[string]any) {
 	for _, below := range s.referring(model, field, o) {
 		s.change(below, fields)

@@ -1,7 +1,6 @@
-// Package netboxlab is a stand-in for NetBox: a small one, in memory, that
-// answers over HTTP as a real one does, as far as driftd and the Terraform
-// provider ask. It is no NetBox; its shapes come from what real ones were seen
-// to answer. Tests use it because NetBox itself, with its database, cannot run
+// Package netboxlab is a fake NetBox in memory. It responds over HTTP like a real one, as far
+// as driftd and the Terraform provider need it. Its responses follow those that real servers
+// were observed to return. Tests use it because NetBox itself, with its database, cannot run
 // where they do.
 package netboxlab
 
@@ -17,15 +16,15 @@ import (
 	"time"
 )
 
-// Options are what a Lab is made of.
+// Options configure a Lab.
 type Options struct {
-	// Version is that of NetBox, from 3.1 on; 4.6.8 when "".
+	// Version is the version of NetBox, from 3.1 on; "" means 4.6.8.
 	Version string
-	// Now is the clock; time.Now when nil.
+	// Now returns the time; nil means time.Now.
 	Now func() time.Time
 }
 
-// A Lab answers as a NetBox. Its methods may be called at any time.
+// A Lab is a fake NetBox. Its methods are safe for concurrent use.
 type Lab struct {
 	mu         sync.Mutex
 	options    Options
@@ -40,7 +39,7 @@ type Lab struct {
 	hooks      []func(*http.Request)
 }
 
-// New returns a Lab in which nothing is yet.
+// New returns an empty Lab.
 func New(o Options) (*Lab, error) {
 	all, err := models()
 	if err != nil {
@@ -55,7 +54,7 @@ func New(o Options) (*Lab, error) {
 	return &Lab{options: o, store: newStore(all), super: map[int]bool{}}, nil
 }
 
-// SetVersion has the Lab answer as another version from now on.
+// SetVersion changes the version of the Lab.
 func (l *Lab) SetVersion(v string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,36 +65,35 @@ func (l *Lab) version() version { return parseVersion(l.options.Version) }
 
 func (l *Lab) now() time.Time { return l.options.Now().UTC().Truncate(time.Microsecond) }
 
-// A Fault is what the Lab does wrong with requests below a path.
+// A Fault is an error that the Lab makes in requests below a path.
 type Fault struct {
-	// Path is where it begins, "/api/ipam/"; "" is everywhere.
+	// Path is the prefix of the path, such as "/api/ipam/"; "" means every path.
 	Path string
-	// Login answers the page that asks for a password.
+	// Login returns an HTML login page.
 	Login bool
-	// Status answers an HTML page with this code, as a proxy does.
+	// Status returns an HTML page with this code, like a proxy.
 	Status int
-	// Truncate cuts answers in half.
+	// Truncate cuts responses in half.
 	Truncate bool
-	// Delay is how long an answer takes.
+	// Delay is added to the time of each response.
 	Delay time.Duration
 }
 
-// Break replaces what is wrong; nothing mends it.
+// Break replaces the faults; no arguments remove them.
 func (l *Lab) Break(faults ...Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.faults = faults
 }
 
-// Before has do called before each request is answered; it may use the Lab.
+// Before sets a function that is called before each request is handled; it may use the Lab.
 func (l *Lab) Before(do func(*http.Request)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hooks = append(l.hooks, do)
 }
 
-// Requests lists the requests since the last time: method and path, with what
-// was asked for.
+// Requests returns and clears the list of requests: method, path and query.
 func (l *Lab) Requests() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,15 +102,14 @@ func (l *Lab) Requests() []string {
 	return seen
 }
 
-// Writes returns how many requests came over HTTP that were to change
-// something.
+// Writes returns the number of HTTP requests that were to change objects.
 func (l *Lab) Writes() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.writes
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements http.Handler.
 func (l *Lab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.mu.Lock()
 	l.requests = append(l.requests, r.Method+" "+r.URL.RequestURI())
@@ -135,7 +132,7 @@ func (l *Lab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.serve(w, r)
 }
 
-// serve does what is wrong, and tells whether that was an answer.
+// serve applies a fault, and reports whether it was the response.
 func (f Fault) serve(w http.ResponseWriter, r *http.Request, l *Lab) bool {
 	if f.Delay > 0 {
 		timer := time.NewTimer(f.Delay)
@@ -156,7 +153,7 @@ func (f Fault) serve(w http.ResponseWriter, r *http.Request, l *Lab) bool {
 		l.serve(recorder, r)
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(recorder.Code)
-		// A client that is gone takes no answer.
+		// The client may have disconnected.
 		_, _ = w.Write(recorder.Body.Bytes()[:recorder.Body.Len()/2])
 	default:
 		return false
@@ -167,11 +164,11 @@ func (f Fault) serve(w http.ResponseWriter, r *http.Request, l *Lab) bool {
 func html(w http.ResponseWriter, code int, page string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
-	// A client that is gone takes no answer.
+	// The client may have disconnected.
 	_, _ = fmt.Fprint(w, page)
 }
 
-// A Refusal is an answer that says no.
+// A Refusal is an error response.
 type Refusal struct {
 	Code int
 	Body string
@@ -179,9 +176,9 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%d %s", r.Code, r.Body) }
 
-// Do has a user, made where there is none, send a request by hand: below /api/,
-// with a body where it is not nil. It neither counts as a request nor suffers
-// faults. It returns the object that was the answer, nil for a list.
+// Do sends a request of a user, who is created if necessary: below /api/, with a body unless it
+// is nil. The request is not counted, and has no faults. Do returns the object in the response,
+// nil for a list.
 func (l *Lab) Do(user, method, path string, body any) (Object, error) {
 	l.AddUser(user)
 	var sent bytes.Buffer

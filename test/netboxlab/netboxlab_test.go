@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// newLab returns a Lab whose clock moves by a second each time it is looked at.
+// newLab returns a Lab whose clock advances by a second on each call.
 func newLab(t *testing.T, version string) *Lab {
 	t.Helper()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -33,7 +33,7 @@ func newLab(t *testing.T, version string) *Lab {
 	return lab
 }
 
-// do sends a request by hand that has to succeed.
+// do sends a request that has to succeed.
 func do(t *testing.T, lab *Lab, user, method, path string, body any) Object {
 	t.Helper()
 	answer, err := lab.Do(user, method, path, body)
@@ -43,7 +43,7 @@ func do(t *testing.T, lab *Lab, user, method, path string, body any) Object {
 	return answer
 }
 
-// estate makes a virtual machine and what belongs to it.
+// estate creates a virtual machine and its related objects.
 func estate(t *testing.T, lab *Lab) {
 	t.Helper()
 	for _, made := range []struct {
@@ -74,8 +74,8 @@ func estate(t *testing.T, lab *Lab) {
 	do(t, lab, "mara", "PATCH", "virtualization/virtual-machines/1", Object{"primary_ip4": 1})
 }
 
-// TestShapes keeps the answers of versions: they are what real servers answer,
-// as far as they were seen.
+// TestShapes compares the responses of versions with golden files of real servers' responses,
+// as far as these were observed.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"3.7.8", "4.1.11", "4.6.8"} {
@@ -132,7 +132,7 @@ func changesOf(t *testing.T, lab *Lab, after int) []string {
 	return rows
 }
 
-// TestChangelog looks at the rows that edits leave.
+// TestChangelog tests the rows of edits.
 func TestChangelog(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -169,7 +169,7 @@ func TestChangelog(t *testing.T) {
 	}
 }
 
-// TestComputed looks at what follows from other objects.
+// TestComputed tests fields that are computed from other objects.
 func TestComputed(t *testing.T) {
 	t.Parallel()
 	lab := newLab(t, "")
@@ -183,7 +183,7 @@ func TestComputed(t *testing.T) {
 	}
 }
 
-// TestRefusals looks at answers that say no.
+// TestRefusals tests error responses.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	lab := newLab(t, "")
@@ -219,7 +219,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestLists looks at pages and filters.
+// TestLists tests pages and filters.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	lab := newLab(t, "")
@@ -255,7 +255,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestHTTP looks at what only a client sees: headers, tokens, faults.
+// TestHTTP tests headers, tokens and faults.
 func TestHTTP(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -305,7 +305,7 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// TestFill makes machines by the dozen, of which the changelog knows nothing.
+// TestFill creates machines that are not in the changelog.
 func TestFill(t *testing.T) {
 	t.Parallel()
 	lab := newLab(t, "")
@@ -337,7 +337,7 @@ func BenchmarkFill20000(b *testing.B) {
 	}
 }
 
-// TestMoved moves a cluster and a location, with what lies in them.
+// TestMoved moves a cluster and a location with the objects in them.
 func TestMoved(t *testing.T) {
 	t.Parallel()
 	lab := newLab(t, "")

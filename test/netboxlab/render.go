@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// A view says how objects are shown.
+// A view is a form in which objects are returned.
 type view struct {
 	*store
 	// base is the server's address.
 	base    string
 	version version
 	brief   bool
-	// only are the fields that are shown, all where there are none; without
-	// those that are not.
+	// only are the fields to return, none meaning all; without are the fields to omit.
 	only, without map[string]bool
 }
 
@@ -27,7 +26,7 @@ func (v *view) shows(name string) bool {
 	return (len(v.only) == 0 || v.only[name]) && !v.without[name]
 }
 
-// head is what every object shows.
+// head returns the fields of every object.
 func (v *view) head(o *object) Object {
 	url := fmt.Sprintf("%s/api/%s/%d/", v.base, o.model.endpoint, o.id)
 	return Object{"id": o.id, "url": url, "display": v.display(o)}
@@ -37,7 +36,7 @@ func (v *view) displayURL(o *object) string {
 	return fmt.Sprintf("%s/%s/%d/", v.base, o.model.endpoint, o.id)
 }
 
-// nested shows an object as a reference does.
+// nested returns an object in the form of a reference.
 func (v *view) nested(o *object) any {
 	if o == nil {
 		return nil
@@ -65,7 +64,7 @@ func (v *view) nested(o *object) any {
 	return shown
 }
 
-// full shows an object with the fields that the view shows.
+// full returns an object with the fields of the view.
 func (v *view) full(o *object) any {
 	if v.brief {
 		return v.nested(o)
@@ -100,7 +99,7 @@ func (v *view) full(o *object) any {
 	return v.older(o.model, shown)
 }
 
-// generic shows a reference to any object.
+// generic returns a reference to an object of any model.
 func (v *view) generic(shown Object, o *object, f *field) {
 	var id any
 	if n := o.id0(f.name + "_id"); n != 0 {
@@ -116,7 +115,7 @@ func (v *view) generic(shown Object, o *object, f *field) {
 	}
 }
 
-// value shows one field.
+// value returns one field.
 func (v *view) value(o *object, f *field) any {
 	switch {
 	case v.version < 303 && f.name == "nat_outside":
@@ -135,7 +134,7 @@ func (v *view) value(o *object, f *field) any {
 	return v.plain(o.fields[f.name], f)
 }
 
-// plain shows a field that refers to nothing.
+// plain returns a field that is not a reference.
 func (v *view) plain(value any, f *field) any {
 	switch f.kind {
 	case choice, numChoice:
@@ -144,9 +143,9 @@ func (v *view) plain(value any, f *field) any {
 		}
 	case decimal:
 		n, ok := value.(float64)
-		// Heights and positions were whole numbers once.
+		// Heights and positions were integers in earlier versions.
 		if ok && (f.places > 1 || v.version >= 303) {
-			// 2 is shown as 2.0.
+			// 2 is returned as 2.0.
 			shown := strings.TrimRight(fmt.Sprintf("%.*f", max(f.places, 1), n), "0")
 			return json.Number(shown + strings.Repeat("0", len(shown)-len(strings.TrimSuffix(shown, "."))))
 		}
@@ -171,7 +170,7 @@ func (v *view) ends(refs []ref) []any {
 	for _, at := range refs {
 		end := Object{"object_type": at.target, "object_id": at.id, "object": nil}
 		if target := v.get(at.target, at.id); target != nil {
-			// Not as others show it: it would show the cable, and that its ends.
+			// Without the cable: it would contain its ends, and these the cable.
 			end["object"] = v.head(target)
 		}
 		ends = append(ends, end)
@@ -179,7 +178,7 @@ func (v *view) ends(refs []ref) []any {
 	return ends
 }
 
-// custom shows the custom fields: all that there are for the model.
+// custom returns all custom fields of the model.
 func (v *view) custom(o *object) Object {
 	set, _ := o.fields["custom_fields"].(map[string]any)
 	shown := Object{}
@@ -205,7 +204,7 @@ func (v *view) custom(o *object) Object {
 	return shown
 }
 
-// computed shows what nobody wrote.
+// computed returns a computed field.
 func (v *view) computed(o *object, f *field) any {
 	if counted, ok := strings.CutPrefix(f.how, "count:"); ok {
 		i := strings.LastIndex(counted, ".")
@@ -270,7 +269,7 @@ func (v *view) cable(o *object, name string) any {
 	return cable != nil
 }
 
-// counted shows sums and the like.
+// counted returns counts and sums.
 func (v *view) counted(o *object, name string) any {
 	switch name {
 	case "mac_address":
@@ -313,7 +312,7 @@ func (v *view) rangeSize(o *object) any {
 	return size
 }
 
-// data is an object as the changelog writes it.
+// data returns an object in the form of the changelog.
 func (s *store) data(o *object) Object {
 	data := Object{}
 	for _, f := range o.model.fields {
@@ -339,7 +338,7 @@ func orNull(id int) any {
 	return id
 }
 
-// datum is one field as the changelog writes it.
+// datum returns one field in the form of the changelog.
 func (s *store) datum(o *object, f *field) any {
 	value := o.fields[f.name]
 	switch {
@@ -373,7 +372,7 @@ func (s *store) datum(o *object, f *field) any {
 	return value
 }
 
-// numbers are the content types of models.
+// numbers returns the content types of models.
 func (s *store) numbers(value any) []int {
 	numbers := []int{}
 	names, _ := value.([]any)
@@ -385,8 +384,8 @@ func (s *store) numbers(value any) []int {
 	return numbers
 }
 
-// array is a list as the changelog writes it: most of those that the database
-// keeps as an array become a text.
+// array returns a list in the form of the changelog: most lists that the database stores as an
+// array are a text.
 func (f *field) array(value any) any {
 	values, ok := value.([]any)
 	if !ok || f.name == "ports" || f.name == "tags" {

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Object is an object as the API takes or answers it.
+// Object is an object in the form of the API.
 type Object = map[string]any
 
-// An object is what the store keeps. References are ids, numbers float64.
+// An object is an object of the store. References are IDs, numbers float64.
 type object struct {
 	model            *model
 	id               int
@@ -28,14 +28,14 @@ type ref struct {
 	id                   int
 }
 
-// A store keeps objects and who refers to them.
+// A store has objects and the references to them.
 type store struct {
 	models   []*model
 	byName   map[string]*model
 	objects  map[string]map[int]*object
 	last     map[string]int
 	referrer map[ref]map[int]bool
-	// order is that of a model's list; none when it has to be found anew.
+	// order is the order of a model's list; nil means that it has to be computed.
 	order map[string][]int
 	names *regexp.Regexp
 }
@@ -50,10 +50,10 @@ func newStore(all []*model) *store {
 	return s
 }
 
-// get returns an object, nil where there is none.
+// get returns an object, or nil.
 func (s *store) get(model string, id int) *object { return s.objects[model][id] }
 
-// put keeps a new object.
+// put adds a new object.
 func (s *store) put(m *model, fields map[string]any, at time.Time) *object {
 	s.last[m.name]++
 	o := &object{model: m, id: s.last[m.name], fields: fields, created: at, updated: at}
@@ -63,7 +63,7 @@ func (s *store) put(m *model, fields map[string]any, at time.Time) *object {
 	return o
 }
 
-// change gives an object other fields.
+// change sets fields of an object.
 func (s *store) change(o *object, fields map[string]any) {
 	s.index(o, false)
 	maps.Copy(o.fields, fields)
@@ -71,14 +71,14 @@ func (s *store) change(o *object, fields map[string]any) {
 	delete(s.order, o.model.name)
 }
 
-// drop forgets an object.
+// drop removes an object.
 func (s *store) drop(o *object) {
 	s.index(o, false)
 	delete(s.objects[o.model.name], o.id)
 	delete(s.order, o.model.name)
 }
 
-// index notes or forgets to whom an object refers.
+// index adds or removes the references of an object.
 func (s *store) index(o *object, there bool) {
 	for _, f := range o.model.fields {
 		for _, at := range o.targets(f) {
@@ -95,7 +95,7 @@ func (s *store) index(o *object, there bool) {
 	}
 }
 
-// targets are the objects that a field refers to.
+// targets returns the objects that a field refers to.
 func (o *object) targets(f *field) []ref {
 	switch {
 	case f.reference() && o.id0(f.name) != 0:
@@ -120,7 +120,7 @@ func (o *object) targets(f *field) []ref {
 	return nil
 }
 
-// id0 is the id in a field, 0 where there is none.
+// id0 returns the ID in a field, or 0.
 func (o *object) id0(name string) int {
 	id, _ := o.fields[name].(int)
 	return id
@@ -154,7 +154,7 @@ func (s *store) referring(model, field string, o *object) []*object {
 	return found
 }
 
-// display is what people call an object.
+// display returns the display name of an object.
 func (s *store) display(o *object) string {
 	shown, option, _ := strings.Cut(o.model.display, "[")
 	if name := s.names.FindString(option); name != "" && s.shown(o, name) != "" {
@@ -163,7 +163,7 @@ func (s *store) display(o *object) string {
 	return s.names.ReplaceAllStringFunc(shown, func(name string) string { return s.shown(o, name) })
 }
 
-// shown is what stands for a {name} in what people call an object.
+// shown returns the value of a {name} in a display name.
 func (s *store) shown(o *object, name string) string {
 	name = strings.Trim(name, "{}")
 	if f := o.model.byName[name]; f != nil && (f.reference() || f.generic()) {
@@ -182,7 +182,7 @@ func (s *store) shown(o *object, name string) string {
 	return o.text(name)
 }
 
-// target is the object that a field refers to, nil where it refers to none.
+// target returns the object that a field refers to, or nil.
 func (s *store) target(o *object, f *field) *object {
 	for _, at := range o.targets(f) {
 		return s.get(at.target, at.id)
@@ -190,8 +190,8 @@ func (s *store) target(o *object, f *field) *object {
 	return nil
 }
 
-// listed are the ids of a model's objects in the order of its list: by name,
-// numbers in names counting as such.
+// listed returns the IDs of a model's objects in the order of its list: by name, with numbers
+// in names compared as numbers.
 func (s *store) listed(m *model) []int {
 	if order, ok := s.order[m.name]; ok {
 		return order
@@ -205,7 +205,7 @@ func (s *store) listed(m *model) []int {
 	return order
 }
 
-// natural is a text with its numbers padded, so that they sort as numbers.
+// natural returns a text with its numbers padded, so that they sort as numbers.
 func natural(text string) string {
 	var padded strings.Builder
 	for i := 0; i < len(text); {
@@ -224,8 +224,7 @@ func natural(text string) string {
 	return strings.ToLower(padded.String())
 }
 
-// label is how a value is shown to people: "Virtual machine" for
-// "virtual-machine".
+// label returns the label of a value: "Virtual machine" for "virtual-machine".
 func label(value string) string {
 	words := strings.Fields(strings.NewReplacer("-", " ", "_", " ").Replace(value))
 	for i, word := range words {

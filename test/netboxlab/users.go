@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// A Permission lets somebody do something with objects of some models. An
-// object has to fit all of the constraints, which are Django's: "tenant__slug".
+// A Permission allows actions on objects of some models. An object has to match all
+// constraints, which have Django's syntax: "tenant__slug".
 type Permission struct {
 	Models      []string
 	Actions     []string
 	Constraints Object
 }
 
-// AddUser makes a user who may do everything, until Grant says otherwise. Made
-// again, it is the same.
+// AddUser adds a user with all rights, until Grant restricts them. It does nothing if the user
+// exists.
 func (l *Lab) AddUser(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -34,7 +34,7 @@ func (l *Lab) addUser(name string) *object {
 	return u
 }
 
-// Grant lets a user do what the permissions say and nothing else.
+// Grant replaces the rights of a user by the permissions.
 func (l *Lab) Grant(name string, permissions ...Permission) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,13 +77,13 @@ func (l *Lab) user(name string) *object {
 	return nil
 }
 
-// Token is a user's token: 40 hexadecimal digits.
+// Token returns a user's token: 40 hexadecimal digits.
 func Token(user string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(user)))[:40] }
 
-// Bearer is a user's token as 4.5 makes them.
+// Bearer returns a user's token in the form of NetBox 4.5.
 func Bearer(user string) string { return "nbt_" + Token(user)[:12] + "." + Token(user) }
 
-// authenticate finds who asks; otherwise it answers.
+// authenticate returns the user of a request, or writes an error.
 func (e *exchange) authenticate(header string) bool {
 	scheme, token, _ := strings.Cut(header, " ")
 	for _, u := range e.lab.store.objects["users.user"] {
@@ -104,8 +104,8 @@ func (e *exchange) authenticate(header string) bool {
 	return false
 }
 
-// granted lists the constraints under which the user may do something with a
-// model; everything is allowed where one of them is nil.
+// granted lists the constraints under which the user may do an action with a model; one that is
+// nil allows everything.
 func (e *exchange) granted(action string, m *model) (constraints []Object, ok bool) {
 	if e.lab.super[e.user.id] {
 		return []Object{nil}, true
@@ -121,8 +121,8 @@ func (e *exchange) granted(action string, m *model) (constraints []Object, ok bo
 	return constraints, ok
 }
 
-// may tells whether the user may do something with objects of a model; otherwise
-// it answers.
+// may reports whether the user may do an action with objects of a model. If not, it writes an
+// error.
 func (e *exchange) may(action string, m *model) bool {
 	if _, ok := e.granted(action, m); ok {
 		return true
@@ -131,7 +131,7 @@ func (e *exchange) may(action string, m *model) bool {
 	return false
 }
 
-// reaches tells which objects of a model the user may do something with.
+// reaches returns a filter for the objects of a model with which the user may do an action.
 func (e *exchange) reaches(action string, m *model) func(*object) bool {
 	constraints, _ := e.granted(action, m)
 	for _, c := range constraints {
@@ -144,7 +144,7 @@ func (e *exchange) reaches(action string, m *model) func(*object) bool {
 	}
 }
 
-// fits tells whether an object fits all of the constraints.
+// fits reports whether an object matches all constraints.
 func (s *store) fits(o *object, constraints Object) bool {
 	for path, want := range constraints {
 		if !s.fitsOne(o, strings.Split(path, "__"), want) {
@@ -175,7 +175,7 @@ func (s *store) fitsOne(o *object, path []string, want any) bool {
 	})
 }
 
-// compare compares a value as a lookup says; there are few of them.
+// compare compares a value by one of the supported lookups.
 func compare(have string, lookup []string, want any) bool {
 	if len(lookup) == 0 || lookup[0] == "exact" {
 		return have == fmt.Sprint(want)

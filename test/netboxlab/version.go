@@ -21,13 +21,12 @@ func renames() []struct {
 	}
 }
 
-// older gives what is shown of an object the form that a version has. What the
-// changelog keeps has the same.
+// older converts an object of a response, or of the changelog, to the form of a version.
 func (v *view) older(m *model, shown Object) Object {
 	for _, r := range renames() {
 		if value, there := shown[r.nowday]; there && m.name == r.model && v.version < r.before {
 			shown[r.once] = value
-			// Devices had both for a while.
+			// Devices had both in some versions.
 			if r.model != "dcim.device" || v.version < 306 {
 				delete(shown, r.nowday)
 			}
@@ -47,10 +46,10 @@ func (v *view) older(m *model, shown Object) Object {
 	return shown
 }
 
-// scoped tells whether a model has had a scope only since 4.2.
+// scoped reports whether a model has had a scope only since 4.2.
 func (m *model) scoped() bool { return m.name == "ipam.prefix" || m.name == "virtualization.cluster" }
 
-// gigabytes names the field of a model that counted gigabytes before 4.1.
+// gigabytes returns the field of a model that had gigabytes before 4.1.
 func gigabytes(m *model) (string, bool) {
 	switch m.name {
 	case "virtualization.virtualmachine":
@@ -61,7 +60,7 @@ func gigabytes(m *model) (string, bool) {
 	return "", false
 }
 
-// scopeToSite shows a scope as the site that it is.
+// scopeToSite replaces a scope by the site that it is.
 func (v *view) scopeToSite(shown Object) {
 	typ, there := shown["scope_type"]
 	if !there {
@@ -79,8 +78,8 @@ func (v *view) scopeToSite(shown Object) {
 	}
 }
 
-// single shows what was one before 4.3: a contact's group, what a service is
-// of.
+// single converts fields that had one value before 4.3: a contact's group, and the parent of a
+// service.
 func (v *view) single(m *model, shown Object) {
 	switch m.name {
 	case "tenancy.contact":
@@ -110,7 +109,7 @@ func serviceParents() map[string]string {
 	return map[string]string{"device": "dcim.device", "virtual_machine": "virtualization.virtualmachine"}
 }
 
-// nowadays are the fields that hold what an older version called so.
+// nowadays are the fields that older versions call by other names.
 func nowadays(name string, v version) []string {
 	switch {
 	case name == "site" && v < 402:
@@ -123,7 +122,7 @@ func nowadays(name string, v version) []string {
 	return nil
 }
 
-// newer gives what was sent to an older version the form of the newest.
+// newer converts a request for an older version to the form of the newest.
 func (s *store) newer(v version, m *model, sent Object) {
 	for _, r := range renames() {
 		if value, there := sent[r.once]; there && m.name == r.model && v < r.before {
@@ -144,7 +143,7 @@ func (s *store) newer(v version, m *model, sent Object) {
 	}
 }
 
-// several reads what was one before 4.3.
+// several converts fields that had one value before 4.3.
 func (*store) several(m *model, sent Object) {
 	if group, there := sent["group"]; there && m.name == "tenancy.contact" {
 		sent["groups"] = []any{group}

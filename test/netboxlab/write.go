@@ -11,18 +11,18 @@ import (
 	"strings"
 )
 
-// words are what the API says, in its own words.
+// words are an error message of the API.
 type words string
 
 func (w words) Error() string { return string(w) }
 
 func refuse(format string, args ...any) error { return words(fmt.Sprintf(format, args...)) }
 
-// problems are what is wrong with what was sent, by field.
+// problems are the errors of a request by field.
 type problems map[string][]string
 
-// values reads what was sent for an object; old is what is there, nil for a new
-// one.
+// values decodes the fields of a request for an object; old is the present object, nil for a
+// new one.
 func (s *store) values(m *model, sent Object, old *object) (map[string]any, problems) {
 	fields, wrong := map[string]any{}, problems{}
 	for _, f := range m.fields {
@@ -49,7 +49,7 @@ func (s *store) values(m *model, sent Object, old *object) (map[string]any, prob
 	return fields, wrong
 }
 
-// initial is what a new object has in a field.
+// initial returns the value of a field in a new object.
 func (s *store) initial(m *model, f *field) (any, error) {
 	if f.kind == custom {
 		return s.readCustom(m, Object{}, nil)
@@ -66,7 +66,7 @@ func (s *store) unique(m *model, f *field, value any, old *object) error {
 	return nil
 }
 
-// read reads the value of one field.
+// read decodes the value of one field.
 func (s *store) read(m *model, f *field, value any, old *object) (any, error) {
 	switch {
 	case f.kind == custom:
@@ -96,7 +96,7 @@ func (s *store) read(m *model, f *field, value any, old *object) (any, error) {
 	return f.scalar(value)
 }
 
-// null is what a field holds that is emptied.
+// null returns the value of an emptied field.
 func (f *field) null() (any, error) {
 	switch f.kind {
 	case text, plainText, boolean:
@@ -105,7 +105,7 @@ func (f *field) null() (any, error) {
 	return nil, nil //nolint:nilnil // the value is null
 }
 
-// scalar reads a text, number, yes or no, or choice.
+// scalar decodes a text, number, boolean or choice.
 func (f *field) scalar(value any) (any, error) {
 	shown := fmt.Sprint(value)
 	switch f.kind {
@@ -141,7 +141,7 @@ func (f *field) scalar(value any) (any, error) {
 
 func (f *field) chosen(value string) (any, error) {
 	if value == "" {
-		return nil, nil //nolint:nilnil // nothing is chosen
+		return nil, nil //nolint:nilnil // no choice
 	}
 	if f.options != nil && !slices.Contains(f.options, value) {
 		return nil, refuse("%s is not a valid choice.", value)
@@ -149,7 +149,7 @@ func (f *field) chosen(value string) (any, error) {
 	return value, nil
 }
 
-// readReference reads an id, or the attributes of exactly one object.
+// readReference decodes an ID, or the attributes of exactly one object.
 func (s *store) readReference(target string, value any) (int, error) {
 	if id, err := strconv.Atoi(fmt.Sprint(value)); err == nil {
 		if s.get(target, id) == nil {
@@ -172,7 +172,7 @@ func (s *store) readReference(target string, value any) (int, error) {
 	return 0, refuse("Related object not found using the provided attributes: %v", attributes)
 }
 
-// has tells whether an object has these texts and numbers.
+// has reports whether an object has these texts and numbers.
 func (o *object) has(attributes Object) bool {
 	for name, value := range attributes {
 		if o.model.byName[name] == nil || o.text(name) != fmt.Sprint(value) {
@@ -199,7 +199,7 @@ func (s *store) readReferences(target string, value any) ([]int, error) {
 	return slices.Compact(ids), nil
 }
 
-// readGeneric reads the two fields of a reference to any object.
+// readGeneric decodes the two fields of a reference to an object of any model.
 func (s *store) readGeneric(f *field, sent Object, old *object, fields map[string]any) error {
 	typeName, givenType := sent[f.name+"_type"]
 	idValue, givenID := sent[f.name+"_id"]
@@ -234,7 +234,7 @@ func readEnds(value any) (any, error) {
 	return ends, nil
 }
 
-// readCustom merges what was sent into the custom fields that are there.
+// readCustom merges the custom fields of a request into the present ones.
 func (s *store) readCustom(m *model, value any, old *object) (any, error) {
 	merged := map[string]any{}
 	if old != nil {
@@ -262,7 +262,7 @@ func (s *store) readCustom(m *model, value any, old *object) (any, error) {
 	return merged, nil
 }
 
-// customFields are the custom fields of a model by name.
+// customFields returns the custom fields of a model by name.
 func (s *store) customFields(m *model) map[string]*object {
 	defined := map[string]*object{}
 	for _, o := range s.objects["extras.customfield"] {
@@ -297,7 +297,7 @@ func (s *store) readCustomValue(definition *object, value any) (any, error) {
 	return value, nil
 }
 
-// freeAddress is the first address of a prefix that nobody has.
+// freeAddress returns the first unused address of a prefix.
 func (s *store) freeAddress(prefix string) (string, error) {
 	p, err := netip.ParsePrefix(prefix)
 	if err != nil {

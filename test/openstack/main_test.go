@@ -16,10 +16,10 @@ import (
 	"github.com/driftd/driftd/test/openstacklab"
 )
 
-// cloud serves every test of the package.
+// cloud is the cloud of all tests of the package.
 var cloud *openstacklab.Cloud
 
-// commandTimeout bounds one command line; none takes more than some seconds.
+// commandTimeout bounds one command; each takes some seconds at most.
 const commandTimeout = 2 * time.Minute
 
 func TestMain(m *testing.M) {
@@ -47,8 +47,8 @@ func runTests(m *testing.M) (code int, err error) {
 	return code, cloud.Close()
 }
 
-// furnish makes what an administrator makes for everybody: flavors, an image and
-// the network outside.
+// furnish creates the shared resources of an administrator: flavors, an image and the external
+// network.
 func furnish(dir string) error {
 	image := filepath.Join(dir, "debian.raw")
 	if err := os.WriteFile(image, make([]byte, 4096), 0o600); err != nil {
@@ -72,7 +72,7 @@ func admin() []string {
 	return cloud.Environment(openstacklab.Admin, openstacklab.Admin, openstacklab.Admin)
 }
 
-// openstack runs the real command line as somebody, and returns what it printed.
+// openstack runs the real command as a user, and returns its output.
 func openstack(env []string, command string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), commandTimeout)
 	defer cancel()

@@ -12,9 +12,8 @@ import (
 	"github.com/driftd/driftd/test/openstacklab"
 )
 
-// TestOpenStack has the genuine provider apply a configuration, and people edit
-// the cloud behind its back: driftd finds what they did, who did it, and nothing
-// else.
+// TestOpenStack applies a configuration with the real provider, and edits the cloud by hand:
+// driftd reports exactly these edits, with their actors.
 func TestOpenStack(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, "shop")
@@ -26,13 +25,12 @@ func TestOpenStack(t *testing.T) {
 		}
 	}
 	rule := p.edit()
-	p.planIsBlind()
+	p.planFindsOnlyThePort()
 	p.mend(rule)
 	p.editMore()
 }
 
-// edit has mara do by hand what people do in an incident, and returns the rule
-// that she made.
+// edit makes the changes of an incident as mara, and returns the rule that she created.
 func (p *project) edit() (rule string) {
 	p.t.Helper()
 	p.by("mara", "network set --tag urgent web")
@@ -49,9 +47,9 @@ func (p *project) edit() (rule string) {
 	return rule
 }
 
-// planIsBlind has OpenTofu plan: it sees neither the rule nor the metadata, nor
-// the added tag and the server; all it sees is the port that went.
-func (p *project) planIsBlind() {
+// planFindsOnlyThePort plans with OpenTofu: of all edits the plan only has the deleted port, not
+// the rule, the metadata, the added tag and the server.
+func (p *project) planFindsOnlyThePort() {
 	p.t.Helper()
 	want := []string{"create openstack_networking_port_v2.spare"}
 	actions, text := p.plan()
@@ -65,8 +63,7 @@ func (p *project) planIsBlind() {
 	}
 }
 
-// mend undoes by hand what was done by hand; only a port that went needs to be
-// made again.
+// mend undoes the manual changes; only a deleted port has to be created again.
 func (p *project) mend(rule string) {
 	p.t.Helper()
 	p.by("mara", "network unset --tag urgent web")
@@ -77,12 +74,12 @@ func (p *project) mend(rule string) {
 	p.expect("all of it is undone")
 }
 
-// editMore has mara and an administrator do what else people do.
+// editMore makes other changes as mara and as an administrator.
 func (p *project) editMore() {
 	p.t.Helper()
 	address := p.by("mara", "floating ip create public -f value -c floating_ip_address")
-	// Terraform's provider of this version knows nothing of port security, but
-	// it is off only where there are no groups.
+	// Terraform's provider of this version does not support port security, which can only be
+	// off without groups.
 	p.by("mara", "port set --no-security-group --disable-port-security web")
 	p.by("mara", "security group delete batch")
 	p.by("mara", "volume set --property tier=batch data")
@@ -108,8 +105,8 @@ func (p *project) editMore() {
 		`high changed openstack_images_image_v2.golden: visibility "private" -> "public" by admin: every project can use it`)
 }
 
-// TestOutOfReach has driftd look at a cloud that it can not, or not wholly, look
-// at: what it does not see is never missing.
+// TestOutOfReach scans a cloud that cannot be read, in full or in part: unread resources are
+// never missing.
 func TestOutOfReach(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, "office")
@@ -127,7 +124,7 @@ func TestOutOfReach(t *testing.T) {
 	p.expect("it has another credential")
 }
 
-// unchecked scans, which finds nothing missing, and whose coverage says why.
+// unchecked scans, and checks that nothing is missing and that the coverage has the reason.
 func (p *project) unchecked(reason, says string) {
 	p.t.Helper()
 	report := p.scan()
@@ -139,7 +136,7 @@ func (p *project) unchecked(reason, says string) {
 	}
 	for _, f := range report.Findings {
 		if f.Verdict != model.Unchecked {
-			p.t.Errorf("%s: %s", reason, strings.Join(p.tell(f), "\n"))
+			p.t.Errorf("%s: %s", reason, strings.Join(p.describe(f), "\n"))
 		}
 	}
 	if !strings.Contains(told.String(), says) {

@@ -21,8 +21,8 @@ import (
 	"github.com/driftd/driftd/test/tftest"
 )
 
-// A project is one that Terraform manages, mara edits and driftd looks at, in a
-// folder of its own.
+// A project is an OpenStack project that Terraform manages and mara edits, with a folder for
+// driftd.
 type project struct {
 	t    *testing.T
 	name string
@@ -52,8 +52,8 @@ clouds:
     region_name: %s
 `
 
-// newProject makes a project with its users, of whom Terraform's gives driftd a
-// credential that reads.
+// newProject creates a project with its users. Terraform's user gives driftd a credential with
+// the reader role.
 func newProject(t *testing.T, name string) *project {
 	t.Helper()
 	tools, err := tftest.Find()
@@ -79,10 +79,10 @@ func newProject(t *testing.T, name string) *project {
 	return p
 }
 
-// config is driftd's configuration, with more settings of its source.
+// config returns driftd's configuration, with more settings of its source.
 func (p *project) config(settings string) string { return fmt.Sprintf(config, p.name, settings) }
 
-// login makes a credential that reads, and gives it to driftd.
+// login creates a credential with the reader role, and configures driftd with it.
 func (p *project) login(region string) {
 	p.t.Helper()
 	var made struct{ ID, Secret string }
@@ -92,12 +92,12 @@ func (p *project) login(region string) {
 	p.write("clouds.yaml", fmt.Sprintf(clouds, cloud.AuthURL(), made.ID, made.Secret, region))
 }
 
-// as is what a user's programs see of the cloud.
+// as returns the environment of a user's programs.
 func (p *project) as(user string) []string {
 	return cloud.Environment(p.name+"-"+user, password, p.name)
 }
 
-// by has a user of the project run the command line.
+// by runs the command as a user of the project.
 func (p *project) by(user, command string) string {
 	p.t.Helper()
 	out, err := openstack(p.as(user), command)
@@ -122,7 +122,7 @@ func (p *project) write(name, text string) {
 	}
 }
 
-// apply has the genuine provider apply the configuration.
+// apply applies the configuration with the real provider.
 func (p *project) apply() {
 	p.t.Helper()
 	main, err := os.ReadFile(filepath.Join("testdata", "main.tf"))
@@ -136,7 +136,7 @@ func (p *project) apply() {
 	}
 }
 
-// plan has OpenTofu plan, and returns what it would do, and all that it prints.
+// plan plans with OpenTofu, and returns the planned changes and the output.
 func (p *project) plan() (actions []string, text string) {
 	p.t.Helper()
 	root := filepath.Join(p.dir, "root")
@@ -167,7 +167,7 @@ func (p *project) plan() (actions []string, text string) {
 	return actions, string(out)
 }
 
-// scan runs driftd, whose exit code must be what its report calls for.
+// scan runs driftd, and checks its exit code against its report.
 func (p *project) scan() model.Report {
 	p.t.Helper()
 	driftd, err := filepath.Abs(filepath.Join("..", "..", "bin", "driftd"))
@@ -192,7 +192,7 @@ func (p *project) scan() model.Report {
 	return report
 }
 
-// wantedCode is the exit code that a report calls for.
+// wantedCode returns the exit code for a report.
 func wantedCode(r model.Report) int {
 	switch {
 	case slices.ContainsFunc(r.Findings, func(f model.Finding) bool { return f.Verdict.IsDrift() }):
@@ -206,13 +206,13 @@ func wantedCode(r model.Report) int {
 	return 0
 }
 
-// expect scans and compares what was found, told in lines, with what is wanted.
+// expect scans and compares the findings, one change a line.
 func (p *project) expect(reason string, want ...string) model.Report {
 	p.t.Helper()
 	report := p.scan()
 	var got []string
 	for _, f := range report.Findings {
-		got = append(got, p.tell(f)...)
+		got = append(got, p.describe(f)...)
 	}
 	slices.Sort(got)
 	slices.Sort(want)
@@ -222,15 +222,15 @@ func (p *project) expect(reason string, want ...string) model.Report {
 	return report
 }
 
-// tell tells a finding, one line a change: its severity, what it is about, what
-// is declared and what is there, who did it, and why it counts.
-func (p *project) tell(f model.Finding) []string {
+// describe formats a finding, one line a change: its severity, its subject, the declared and
+// the live value, the actor, and the reason.
+func (p *project) describe(f model.Finding) []string {
 	what := fmt.Sprintf("%s %s %s", f.Severity, f.Verdict, f.Address)
 	if f.Address == "" {
 		what = fmt.Sprintf("%s %s %s %s", f.Severity, f.Verdict, f.Kind, f.Name)
 	}
 	if len(f.Changes) == 0 || f.Verdict == model.Unchecked {
-		return []string{what + p.tellActor(f.Actor) + tellReason(f.Reason)}
+		return []string{what + p.describeActor(f.Actor) + describeReason(f.Reason)}
 	}
 	var lines []string
 	for _, c := range f.Changes {
@@ -238,12 +238,12 @@ func (p *project) tell(f model.Finding) []string {
 		if c.Actor != nil {
 			actor = *c.Actor
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s %s -> %s%s%s", what, c.Path, side(cmp.Or(c.Declared, c.Recorded)), side(c.Live), p.tellActor(actor), tellReason(f.Reason)))
+		lines = append(lines, fmt.Sprintf("%s: %s %s -> %s%s%s", what, c.Path, side(cmp.Or(c.Declared, c.Recorded)), side(c.Live), p.describeActor(actor), describeReason(f.Reason)))
 	}
 	return lines
 }
 
-func (p *project) tellActor(a model.Actor) string {
+func (p *project) describeActor(a model.Actor) string {
 	if a.Confidence == model.Unknown {
 		return ""
 	}
@@ -253,7 +253,7 @@ func (p *project) tellActor(a model.Actor) string {
 	return " by " + strings.TrimPrefix(a.Name, p.name+"-")
 }
 
-func tellReason(reason string) string {
+func describeReason(reason string) string {
 	if reason == "" {
 		return ""
 	}
@@ -267,5 +267,5 @@ func side(v *model.Value) string {
 	return ids().ReplaceAllString(string(v.AppendJSON(nil)), "ID")
 }
 
-// ids are what OpenStack calls things by, which is new each time.
+// ids matches OpenStack's IDs, which differ in each run.
 func ids() *regexp.Regexp { return regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`) }

@@ -1,10 +1,9 @@
-// Package openstacklab runs a real OpenStack on loopback for tests: Keystone,
-// Neutron, Placement, Glance, Cinder and Nova, as Debian packages them, with
-// MariaDB and RabbitMQ. Three things are stood in for: Nova's hypervisor and
-// Cinder's disks, by the fakes that they come with, and the agent that would wire
-// Neutron's ports, by a row in its database.
+// Package openstacklab runs a real OpenStack on loopback for tests: Keystone, Neutron,
+// Placement, Glance, Cinder and Nova, from Debian's packages, with MariaDB and RabbitMQ. Three
+// parts are fake: Nova's hypervisor and Cinder's disks are the fakes of these projects, and the
+// agent that would wire Neutron's ports is a row in its database.
 //
-// The services send notifications, and a record of each request that changes
-// something, to RabbitMQ. What they need lies in the folder that
-// `tools/openstack.sh` prints; the databases are filled once and kept there.
+// The services send notifications, and an audit record of each request that changes something,
+// to RabbitMQ. The programs are in the folder that `tools/openstack.sh` prints; the databases
+// are filled once and kept there.
 package openstacklab

@@ -11,9 +11,8 @@ import (
 	"path/filepath"
 )
 
-// golden returns the archive of filled databases, and fills them where nobody
-// has done so. Its name is a hash of what they are made from, and it lies in the
-// folder of the packages' version.
+// golden returns the archive of filled databases, and creates it if necessary. Its name is a
+// hash of the inputs, and it is in the folder of the packages' version.
 func golden(ctx context.Context, files string) (string, error) {
 	hash := sha256.New()
 	err := fs.WalkDir(recipe, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -35,7 +34,7 @@ func golden(ctx context.Context, files string) (string, error) {
 	return archive, fill(ctx, files, archive)
 }
 
-// fill makes databases, fills them, and keeps them in an archive.
+// fill creates and fills databases, and archives them.
 func fill(ctx context.Context, files, archive string) (err error) {
 	dir, err := os.MkdirTemp("", "openstack-")
 	if err != nil {
@@ -52,7 +51,7 @@ func fill(ctx context.Context, files, archive string) (err error) {
 	if err := p.run(ctx, "tar", "-czf", "databases.tgz", "data"); err != nil {
 		return err
 	}
-	// Whoever comes second replaces it by one that is as good.
+	// A concurrent run may replace it by an equivalent one.
 	if err := p.run(ctx, "cp", "databases.tgz", archive+".making"); err != nil {
 		return err
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/driftd/driftd/test/process"
 )
 
-// Region is the region of everything.
+// Region is the only region.
 const Region = "RegionOne"
 
-// Admin is the name and the password of who may do everything, and the name of
-// their project.
+// Admin is the name and the password of the administrator, and the name of the administrator's
+// project.
 const Admin = "admin"
 
 // A Cloud is a running OpenStack. It does not outlive the caller's process.
@@ -25,8 +25,8 @@ type Cloud struct {
 	running []*process.Process
 }
 
-// Start starts a cloud whose files go into a folder, and waits until each
-// service answers, and work is taken. Whoever starts it closes it.
+// Start starts a cloud with its files in a folder, and waits until each service responds and
+// accepts work. The caller must close it.
 func Start(ctx context.Context, dir string) (*Cloud, error) {
 	files, err := findFiles()
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *Cloud) start(ctx context.Context) error {
 	if err := p.sql(ctx, string(here)); err != nil {
 		return err
 	}
-	// Databases count in seconds.
+	// Times in databases have seconds.
 	since := time.Now().Truncate(time.Second)
 	if err := c.startAll(ctx, p.servers()...); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (c *Cloud) start(ctx context.Context) error {
 	return await(ctx, c.running[len(c.running)-1], "all of OpenStack", func(ctx context.Context) error { return p.works(ctx, since) })
 }
 
-// startAll starts servers, and waits for them to be ready.
+// startAll starts servers, and waits until they are ready.
 func (c *Cloud) startAll(ctx context.Context, servers ...server) error {
 	started := len(c.running)
 	for _, s := range servers {
@@ -88,12 +88,11 @@ func (c *Cloud) startAll(ctx context.Context, servers ...server) error {
 	return nil
 }
 
-// Close ends everything at once, the last started first: nothing of it is used
-// again.
+// Close kills all processes, the last started first: their data is not used again.
 func (c *Cloud) Close() error {
 	var err error
 	for _, p := range slices.Backward(c.running) {
-		// Some have children, which are in the same group.
+		// Some have children, in the same process group.
 		if e := syscall.Kill(-p.PID(), syscall.SIGKILL); e != nil && !errors.Is(e, syscall.ESRCH) {
 			err = errors.Join(err, fmt.Errorf("end process group: %w", e))
 		}
@@ -103,16 +102,16 @@ func (c *Cloud) Close() error {
 	return err
 }
 
-// AuthURL is where to log in.
+// AuthURL returns the URL of Keystone.
 func (c *Cloud) AuthURL() string { return c.place.URL("keystone") + "/v3" }
 
-// BusURL is the address of the bus, for AMQP's clients.
+// BusURL returns the URL of the message bus, for AMQP clients.
 func (c *Cloud) BusURL() string {
 	return fmt.Sprintf("amqp://guest:guest@127.0.0.1:%d/", c.place.Port("rabbit"))
 }
 
-// Environment is what the command line and Terraform's provider see of the
-// cloud, as a user in a project.
+// Environment returns the environment of the command line and Terraform's provider, for a user
+// in a project.
 func (c *Cloud) Environment(user, password, project string) []string {
 	return append(environment(),
 		"OS_AUTH_URL="+c.AuthURL(), "OS_REGION_NAME="+Region, "OS_IDENTITY_API_VERSION=3",

@@ -13,30 +13,29 @@ import (
 	"github.com/driftd/driftd/test/process"
 )
 
-// Everything that databases are made from, whose hash tells whether those that
-// are kept still fit.
+// The inputs of the databases. Their hash shows whether the archived databases are up to date.
 //
 //go:embed etc *.go
 var recipe embed.FS
 
 const filesVariable = "DRIFTD_TEST_OPENSTACK"
 
-// A place is where a cloud lives: its folder and its addresses.
+// A place has the folder and the addresses of a cloud.
 type place struct {
 	// Dir is the cloud's own folder.
 	Dir string
-	// Files is the folder of what Debian's packages hold.
+	// Files is the folder with the content of Debian's packages.
 	Files string
 	ports map[string]int
 }
 
-// An entry is what the catalogue says of a service.
+// An entry is a service in the catalogue.
 type entry struct{ Name, Type, URL string }
 
-// A login is how a service logs in, in a section of its settings.
+// A login has the credentials of a service, in a section of its settings.
 type login struct{ Section, Keystone, User, Password string }
 
-// findFiles returns the folder of Debian's files, which the environment names.
+// findFiles returns the folder of Debian's files from the environment.
 func findFiles() (string, error) {
 	dir := os.Getenv(filesVariable)
 	if dir == "" {
@@ -48,7 +47,7 @@ func findFiles() (string, error) {
 	return dir, nil
 }
 
-// newPlace finds ports, and writes the settings of all services into a folder.
+// newPlace finds free ports, and writes the settings of all services into a folder.
 func newPlace(dir, files string) (place, error) {
 	names := []string{"keystone", "neutron", "placement", "glance", "cinder", "nova", "rabbit", "rabbit-nodes", "epmd"}
 	ports, err := process.FreePorts(len(names))
@@ -74,7 +73,7 @@ func (p place) writeSettings() error {
 	}
 	for _, t := range all.Templates() {
 		if filepath.Ext(t.Name()) == "" {
-			continue // a part of several
+			continue // included by several others
 		}
 		var text bytes.Buffer
 		if err := t.Execute(&text, p); err != nil {
@@ -87,7 +86,7 @@ func (p place) writeSettings() error {
 	return nil
 }
 
-// auditFilter records requests: who asked for what, and how it ended.
+// auditFilter records requests: the user, the action and the outcome.
 const auditFilter = `
 [filter:audit]
 paste.filter_factory = keystonemiddleware.audit:filter_factory
@@ -95,14 +94,13 @@ audit_map_file = %s
 ignore_req_list = GET, HEAD
 `
 
-// writePipelines writes Debian's pipelines, with a record of requests once it is
-// known who asks.
+// writePipelines writes Debian's pipelines, with the audit filter after the authentication.
 func (p place) writePipelines() error {
 	for name, from := range map[string]string{
 		"neutron-paste.ini": "neutron-common/api-paste.ini",
 		"glance-paste.ini":  "glance-common/glance-api-paste.ini",
 		"cinder-paste.ini":  "cinder-common/api-paste.ini",
-		// Nova looks for its own by this name.
+		// Nova expects its own by this name.
 		"api-paste.ini": "nova-common/api-paste.ini",
 	} {
 		text, err := os.ReadFile(filepath.Join(p.Files, "usr", "share", from))
@@ -119,31 +117,31 @@ func (p place) writePipelines() error {
 
 func (p place) settings(name string) string { return filepath.Join(p.Dir, "etc", name) }
 
-// Socket is where MariaDB listens.
+// Socket returns the path of MariaDB's socket.
 func (p place) Socket() string { return filepath.Join(p.Dir, "run", "mysql.sock") }
 
-// DB is the address of a database.
+// DB returns the URL of a database.
 func (p place) DB(name string) string {
 	return fmt.Sprintf("mysql+pymysql://root@localhost/%s?unix_socket=%s&charset=utf8", name, p.Socket())
 }
 
-// Port is where a service listens.
+// Port returns the port of a service.
 func (p place) Port(service string) int { return p.ports[service] }
 
-// URL is the address of a service, without a path.
+// URL returns the URL of a service, without a path.
 func (p place) URL(service string) string { return fmt.Sprintf("http://127.0.0.1:%d", p.Port(service)) }
 
-// Rabbit is the address of the bus, as the services write it.
+// Rabbit returns the URL of the bus, in the form of the services' settings.
 func (p place) Rabbit() string {
 	return fmt.Sprintf("rabbit://guest:guest@127.0.0.1:%d/", p.Port("rabbit"))
 }
 
-// Login is how a service logs in, in a section of its settings.
+// Login returns the credentials of a service, in a section of its settings.
 func (p place) Login(service, section string) login {
 	return login{Section: section, Keystone: p.URL("keystone"), User: service, Password: "service"}
 }
 
-// Catalog is what the catalogue names.
+// Catalog returns the entries of the catalogue.
 func (p place) Catalog() []entry {
 	return []entry{
 		{"keystone", "identity", p.URL("keystone") + "/v3"},
@@ -155,5 +153,5 @@ func (p place) Catalog() []entry {
 	}
 }
 
-// Interfaces are the faces that each service has in the catalogue.
+// Interfaces returns the interfaces of each service in the catalogue.
 func (p place) Interfaces() []string { return []string{"public", "internal", "admin"} }

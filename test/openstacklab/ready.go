@@ -22,11 +22,11 @@ const (
 	readyTimeout = 2 * time.Minute
 	askInterval  = 50 * time.Millisecond
 	askTimeout   = 5 * time.Second
-	// callTimeout bounds a call that a service passes on over the bus.
+	// callTimeout bounds a call that a service forwards over the bus.
 	callTimeout = 30 * time.Second
 )
 
-// await asks until all is as wanted, unless a process ends before.
+// await calls a function until it succeeds, or a process has ended.
 func await(ctx context.Context, p *process.Process, name string, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, fmt.Errorf("it is not ready after %s", readyTimeout))
 	defer cancel()
@@ -46,12 +46,12 @@ func await(ctx context.Context, p *process.Process, name string, ask func(contex
 	}
 }
 
-// awaitReady waits until a server answers.
+// awaitReady waits until a server is ready.
 func (p place) awaitReady(ctx context.Context, running *process.Process, s server) error {
 	return await(ctx, running, s.name, func(ctx context.Context) error { return s.asks(ctx, p) })
 }
 
-// answers has a service answer under a path.
+// answers returns a check that a service responds at a path.
 func answers(service, path string) asking {
 	client := &http.Client{Timeout: askTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
 	return func(ctx context.Context, p place) error {
@@ -71,7 +71,7 @@ func answers(service, path string) asking {
 	}
 }
 
-// listens has a server take a connection.
+// listens returns a check that a server accepts a connection.
 func listens(service string) asking {
 	return func(ctx context.Context, p place) error {
 		c, err := p.dial(ctx, service)
@@ -91,7 +91,7 @@ func (p place) dial(ctx context.Context, service string) (net.Conn, error) {
 	return c, nil
 }
 
-// speaks has the bus begin the conversation of AMQP 0-9-1.
+// speaks checks that the bus starts an AMQP 0-9-1 connection.
 func speaks(ctx context.Context, p place) (err error) {
 	c, err := p.dial(ctx, "rabbit")
 	if err != nil {
@@ -110,8 +110,8 @@ func speaks(ctx context.Context, p place) (err error) {
 	return nil
 }
 
-// works returns an error unless Nova and Cinder take work: what carries it out has
-// reported since a moment, and Cinder's scheduler knows where volumes can go.
+// works returns an error unless Nova and Cinder accept work: their workers have reported since
+// a time, and Cinder's scheduler has pools for volumes.
 func (p place) works(ctx context.Context, since time.Time) error {
 	const workers = `select
  (select count(*) from nova.services where topic = 'compute' and last_seen_up >= '%[1]s')
@@ -127,8 +127,8 @@ func (p place) works(ctx context.Context, since time.Time) error {
 	return p.hasPools(ctx)
 }
 
-// hasPools returns an error unless Cinder's scheduler knows a pool. Without one it puts
-// new volumes into an error.
+// hasPools returns an error unless Cinder's scheduler has a pool. Without one, new volumes get
+// the status error.
 func (p place) hasPools(ctx context.Context) error {
 	domain := map[string]string{"id": "default"}
 	login, err := json.Marshal(map[string]any{"auth": map[string]any{
@@ -157,7 +157,7 @@ func (p place) hasPools(ctx context.Context) error {
 	return nil
 }
 
-// call sends a request, and decodes the JSON of the answer.
+// call sends a request, and decodes the JSON response.
 func call(ctx context.Context, method, url, token string, body io.Reader, into any) (http.Header, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -189,7 +189,7 @@ func (p place) sql(ctx context.Context, statements string) error {
 	return err
 }
 
-// query runs statements, and returns the rows that they print.
+// query runs statements, and returns the rows of their output.
 func (p place) query(ctx context.Context, statements string) (string, error) {
 	cmd := exec.CommandContext(ctx, "mariadb", "--no-defaults", "--user=root", "--socket="+p.Socket(), "--batch", "--skip-column-names")
 	cmd.Stdin, cmd.Env = strings.NewReader(statements), environment()

@@ -16,15 +16,14 @@ type server struct {
 	program string
 	args    []string
 	env     []string
-	// asks has the server answer once it is ready; nil where it is asked for by
-	// another one.
+	// asks checks that the server is ready; nil if the check of another one includes it.
 	asks asking
 }
 
-// asking asks a server for an answer.
+// asking checks that a server is ready.
 type asking func(context.Context, place) error
 
-// database is where the services keep what they know.
+// database returns the database server of the services.
 func (p place) database() server {
 	return server{name: "mariadb", program: "/usr/sbin/mariadbd", args: []string{
 		"--no-defaults", "--user=root", "--datadir=" + filepath.Join(p.Dir, "data", "mysql"), "--socket=" + p.Socket(),
@@ -34,7 +33,7 @@ func (p place) database() server {
 	}, asks: func(ctx context.Context, p place) error { return p.sql(ctx, "select 1;") }}
 }
 
-// servers are all others, in the order of their start.
+// servers returns all others, in the order of their start.
 func (p place) servers() []server {
 	return []server{
 		{name: "epmd", program: "epmd", args: []string{"-address", "127.0.0.1", "-port", strconv.Itoa(p.Port("epmd"))}, asks: listens("epmd")},
@@ -53,30 +52,30 @@ func (p place) servers() []server {
 	}
 }
 
-// eventlet is a server that is a program of its own.
+// eventlet returns a server that is a program of its own.
 func (p place) eventlet(name, program, settings string, asks asking) server {
 	return server{name: name, program: p.packaged(program), args: []string{"--config-file", p.settings(settings)}, asks: asks}
 }
 
-// packaged is where a program of Debian's packages lies.
+// packaged returns the path of a program of Debian's packages.
 func (p place) packaged(program string) string { return filepath.Join(p.Files, "usr", "bin", program) }
 
-// wsgi is a server that a web server runs, ready once it answers under a path.
+// wsgi returns a service that a web server runs, ready once it responds at a path.
 func (p place) wsgi(name, file, path string, args ...string) server {
 	return server{name: name, program: "uwsgi", args: append([]string{
 		"--plugin", "python3", "--http-socket", fmt.Sprintf("127.0.0.1:%d", p.Port(name)), "--wsgi-file", file,
-		// One request at a time: Nova's and Cinder's green threads end in a deadlock
-		// where a web server runs them in several.
+		// One request at a time: the green threads of Nova and Cinder deadlock in a web server
+		// with several.
 		"--processes", "1", "--enable-threads", "--need-app", "--die-on-term", "--disable-logging",
-		// It does not read what a client still sends when the answer is made.
+		// It does not read the rest of a request after its response.
 		"--post-buffering", "65536", "--buffer-size", "65535", "--add-header", "Connection: close",
 	}, args...), env: []string{
 		"OS_KEYSTONE_CONFIG_DIR=" + p.settings(""), "OS_PLACEMENT_CONFIG_DIR=" + p.settings(""), "OS_NOVA_CONFIG_DIR=" + p.settings(""),
 	}, asks: answers(name, path)}
 }
 
-// rabbit is the bus. Its shell script replaces itself by the server where it
-// believes that systemd runs it, so that stopping it stops the server.
+// rabbit returns the bus. Its shell script replaces itself by the server if it detects systemd,
+// so that stopping it stops the server.
 func (p place) rabbit() server {
 	return server{name: "rabbit", program: "/usr/lib/rabbitmq/bin/rabbitmq-server", env: []string{
 		"RUNNING_UNDER_SYSTEMD=true",
@@ -103,7 +102,7 @@ func (p place) start(s server) (*process.Process, error) {
 	})
 }
 
-// environment is what every program of the cloud sees of the caller's.
+// environment returns the variables of the caller that every program of the cloud gets.
 func environment() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + os.Getenv("HOME"), "LANG=C.UTF-8",

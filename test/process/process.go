@@ -1,4 +1,4 @@
-// Package process runs real servers beside tests.
+// Package process runs programs for tests: servers, and driftd itself.
 package process
 
 import (
@@ -23,13 +23,13 @@ type Options struct {
 	Args    []string
 	// Env is its whole environment; nil means the caller's.
 	Env []string
-	// Log is the file that its output goes to.
+	// Log is the file for its output.
 	Log string
-	// UID is who it runs as; 0 means as the caller.
+	// UID is the user that it runs as; 0 means the caller's.
 	UID uint32
 }
 
-// A Process is a running program. It does not outlive the caller's.
+// A Process is a started program.
 type Process struct {
 	name string
 	log  string
@@ -37,7 +37,8 @@ type Process struct {
 	done chan struct{}
 }
 
-// Start starts a program. Whoever starts it stops it.
+// Start starts a program in a process group of its own. On Linux it is killed when the caller's
+// process ends.
 func Start(o Options) (*Process, error) {
 	out, err := os.Create(o.Log)
 	if err != nil {
@@ -50,19 +51,45 @@ func Start(o Options) (*Process, error) {
 	if o.UID != 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: o.UID, Gid: o.UID}
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", o.Program, err)
+	p, err := Watch(cmd)
+	if err != nil {
+		return nil, err
 	}
-	p := &Process{name: filepath.Base(o.Program), log: o.Log, cmd: cmd, done: make(chan struct{})}
+	p.log = o.Log
+	return p, nil
+}
+
+// Watch starts a command as it is, and waits for its end in the background.
+func Watch(cmd *exec.Cmd) (*Process, error) {
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+	}
+	p := &Process{name: filepath.Base(cmd.Path), cmd: cmd, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		// How it ended is in its log; that it ended is what counts here.
-		_ = cmd.Wait()
+		_ = cmd.Wait() // The callers use the ProcessState.
 	}()
 	return p, nil
 }
 
-// Wait waits for the program to end, and to end well.
+// Run runs a command to its end, and returns its output and exit code. An exit code other than
+// 0 is not an error.
+func Run(cmd *exec.Cmd) (stdout, stderr string, code int, err error) {
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		return "", "", -1, fmt.Errorf("run %s: %w", cmd.Path, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode(), nil
+}
+
+// Done returns a channel that is closed when the program has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// ExitCode returns the exit code of a program that has ended, or -1 if a signal ended it.
+func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
+
+// Wait waits for the program to end. It returns an error if the program failed.
 func (p *Process) Wait(ctx context.Context) error {
 	select {
 	case <-p.done:
@@ -75,10 +102,10 @@ func (p *Process) Wait(ctx context.Context) error {
 	return nil
 }
 
-// PID is the program's number.
+// PID returns the process ID.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Exited tells whether the program ended.
+// Exited reports whether the program has ended.
 func (p *Process) Exited() bool {
 	select {
 	case <-p.done:
@@ -88,7 +115,8 @@ func (p *Process) Exited() bool {
 	}
 }
 
-// Stop asks the program to end, also one that was paused, and waits for it.
+// Stop sends SIGTERM to the program, resumes it if it was paused, and waits for its end. After
+// stopTimeout it kills the program, and returns an error.
 func (p *Process) Stop() error {
 	if err := errors.Join(p.Signal(syscall.SIGTERM), p.Signal(syscall.SIGCONT)); err != nil {
 		return err
@@ -101,7 +129,7 @@ func (p *Process) Stop() error {
 	return errors.Join(fmt.Errorf("stop %s: it had to be killed after %s", p.name, stopTimeout), p.Kill())
 }
 
-// Kill ends the program at once, and waits for its end.
+// Kill sends SIGKILL to the program, and waits for its end.
 func (p *Process) Kill() error {
 	if err := p.Signal(syscall.SIGKILL); err != nil {
 		return err
@@ -110,7 +138,7 @@ func (p *Process) Kill() error {
 	return nil
 }
 
-// Signal sends a signal. A program that has ended gets none.
+// Signal sends a signal to the program unless it has ended.
 func (p *Process) Signal(sig syscall.Signal) error {
 	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("signal %s: %w", p.name, err)
@@ -118,7 +146,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-// Log returns the end of what the program printed.
+// Log returns the end of the output of a program that Start started.
 func (p *Process) Log() string {
 	const bound = 2000
 	b, err := os.ReadFile(p.log)
@@ -128,8 +156,8 @@ func (p *Process) Log() string {
 	return string(bytes.TrimSpace(b[max(0, len(b)-bound):]))
 }
 
-// FreePorts returns ports that nobody listened on a moment ago. All are held
-// until the last is found, so that none is handed out twice.
+// FreePorts returns TCP ports of the loopback address that were free. All are held until the
+// last is found, so that no port is returned twice.
 func FreePorts(n int) (ports []int, err error) {
 	held := make([]net.Listener, 0, n)
 	defer func() {
@@ -149,7 +177,7 @@ func FreePorts(n int) (ports []int, err error) {
 	return ports, nil
 }
 
-// FreeAddress returns an address of this machine that nobody listened on a moment ago.
+// FreeAddress returns a loopback address with a port that was free.
 func FreeAddress() (string, error) {
 	ports, err := FreePorts(1)
 	if err != nil {
@@ -158,8 +186,8 @@ func FreeAddress() (string, error) {
 	return fmt.Sprintf("127.0.0.1:%d", ports[0]), nil
 }
 
-// Driftd returns the path of the program under test: DRIFTD_TEST_BIN, or what make build built
-// for a test in a folder below test.
+// Driftd returns the path of the program under test: DRIFTD_TEST_BIN, or the output of make
+// build, for a test in a folder below test.
 func Driftd() (string, error) {
 	path, err := filepath.Abs(cmp.Or(os.Getenv("DRIFTD_TEST_BIN"), filepath.Join("..", "..", "bin", "driftd")))
 	if err != nil {

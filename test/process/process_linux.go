@@ -2,7 +2,8 @@ package process
 
 import "syscall"
 
-// dieWithParent ends the program with the test binary, however that ends.
+// dieWithParent returns attributes by which the kernel kills the program when the test binary
+// ends for any reason.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -4,8 +4,8 @@ package process
 
 import "syscall"
 
-// dieWithParent keeps a terminal's interrupt from the program; only Linux can
-// tie its end to the test binary's.
+// dieWithParent returns attributes by which the program gets no interrupt from the terminal. Only
+// Linux can kill it when the test binary ends.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

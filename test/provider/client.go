@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// errGone says that the API has no such object.
+// errGone reports that the API has no such object.
 var errGone = errors.New("no such object")
 
-// A client speaks to the API. It never gives up waiting.
+// A client is a client of the API, without timeouts.
 type client struct {
 	http            *http.Client
 	endpoint, token string
@@ -65,8 +65,7 @@ func (c *client) do(ctx context.Context, method, path string, fields map[string]
 	return read(resp)
 }
 
-// read returns the object that was answered. What went wrong is told in the
-// API's own words, whatever they are.
+// read decodes the object of a response. An error has the text of the API.
 func read(resp *http.Response) (map[string]any, error) {
 	switch resp.StatusCode {
 	case http.StatusNotFound:
@@ -87,7 +86,7 @@ func read(resp *http.Response) (map[string]any, error) {
 	return fields, nil
 }
 
-// flood writes as many bytes to stderr as the API asks for.
+// flood writes as many bytes to stderr as the API requests.
 func flood(size string) {
 	n, err := strconv.Atoi(size)
 	if err != nil {

@@ -28,7 +28,7 @@ func encodeObject(v tftypes.Value) (map[string]any, error) {
 	return fields, nil
 }
 
-// encode returns a value as encoding/json knows it.
+// encode returns a value in the types of encoding/json.
 func encode(v tftypes.Value) (any, error) {
 	switch t := v.Type(); {
 	case t.Is(tftypes.Object{}), t.Is(tftypes.Map{}):
@@ -66,9 +66,9 @@ func encodeList(v tftypes.Value) (any, error) {
 	return list, nil
 }
 
-// decode returns what the API answered as a value of a type. What is absent is
-// null, but for blocks, which Terraform wants empty; where filled is true
-// everything but an object is empty too.
+// decode returns a value of the API as a value of a type. An absent value is null, except for
+// blocks, which must be empty in Terraform; if filled is true, everything but an object is
+// empty.
 func decode(t tftypes.Type, raw any, filled bool) (tftypes.Value, error) {
 	switch t := t.(type) {
 	case tftypes.Object:
@@ -128,7 +128,7 @@ func decodeMap(t tftypes.Map, raw any, filled bool) (tftypes.Value, error) {
 	return tftypes.NewValue(t, elements), nil
 }
 
-// decodeList reads a list or a set: a list of objects is a block here.
+// decodeList decodes a list or a set: a list of objects is a block here.
 func decodeList(t, element tftypes.Type, raw any, filled bool) (tftypes.Value, error) {
 	list, ok := raw.([]any)
 	if !ok && !filled && !element.Is(tftypes.Object{}) {

@@ -11,12 +11,11 @@ import (
 // A kind is a resource type.
 type kind struct {
 	schema schema.Schema
-	// noisy kinds read back as empty what was never set, as many providers do.
+	// noisy kinds return unset attributes as empty, as many providers do.
 	noisy bool
 }
 
-// kinds are the resource types by name: between them every form that an
-// attribute can have.
+// kinds returns the resource types by name. Together they have every form of an attribute.
 func kinds() map[string]kind {
 	return map[string]kind{
 		"server": {schema: server()},
@@ -27,7 +26,7 @@ func kinds() map[string]kind {
 	}
 }
 
-// server has one attribute of each sort.
+// server has one attribute of each type.
 func server() schema.Schema {
 	return schema.Schema{
 		Attributes: map[string]schema.Attribute{
@@ -64,7 +63,7 @@ func server() schema.Schema {
 	}
 }
 
-// rule points at a server and has blocks without an order.
+// rule refers to a server and has blocks without an order.
 func rule() schema.Schema {
 	return schema.Schema{
 		Attributes: map[string]schema.Attribute{
@@ -92,7 +91,7 @@ func note() schema.Schema {
 	}}
 }
 
-// gate shows the rules that entries declare, too, as a security group does.
+// gate includes the rules that entries declare, like a security group.
 func gate() schema.Schema {
 	return schema.Schema{Attributes: map[string]schema.Attribute{
 		"id":   identifier(),

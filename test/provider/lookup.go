@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 )
 
-// lookup is a data source: it finds an object's value by its name.
+// lookup is a data source that finds an object's value by its name.
 type lookup struct{ client *client }
 
 func (*lookup) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
@@ -23,7 +23,7 @@ func (*lookup) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datas
 }
 
 func (l *lookup) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
-	// Nothing is handed over yet when a configuration is only validated.
+	// There is no data yet if a configuration is only validated.
 	l.client, _ = req.ProviderData.(*client)
 }
 

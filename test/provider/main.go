@@ -1,5 +1,5 @@
-// Command provider is a small Terraform provider for the tests: its resources
-// are JSON objects of a loopback HTTP API, which the test holds in its hands.
+// Command provider is a small Terraform provider for tests: its resources are JSON objects of a
+// loopback HTTP API, which the test controls.
 package main
 
 import (

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// An object is a resource of any kind: all are kept as JSON objects.
+// An object is a resource of any kind: all are stored as JSON objects.
 type object struct {
 	name   string
 	kind   kind
@@ -28,7 +28,7 @@ func (o *object) Schema(_ context.Context, _ resource.SchemaRequest, resp *resou
 }
 
 func (o *object) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
-	// Nothing is handed over yet when a configuration is only validated.
+	// There is no data yet if a configuration is only validated.
 	o.client, _ = req.ProviderData.(*client)
 }
 
@@ -40,7 +40,7 @@ func (o *object) Create(ctx context.Context, req resource.CreateRequest, resp *r
 	o.keep(ctx, &resp.State, fields, false, err, &resp.Diagnostics)
 }
 
-// Read does not end before the API has answered, whoever asks it to.
+// Read does not return before the API has responded, even if it is interrupted.
 func (o *object) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var id string
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
@@ -74,7 +74,7 @@ func (o *object) ImportState(ctx context.Context, req resource.ImportStateReques
 	resource.ImportStatePassthroughID(ctx, path.Root("id"), req, resp)
 }
 
-// keep puts an answer of the API into the state, or says why there is none.
+// keep stores a response of the API in the state, or adds its error.
 func (o *object) keep(ctx context.Context, state *tfsdk.State, fields map[string]any, filled bool, err error, diags *diag.Diagnostics) {
 	var value tftypes.Value
 	if err == nil {

@@ -24,8 +24,8 @@ func (lab) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.Sc
 	}}
 }
 
-// Configure asks the API nothing: as with most providers, a wrong token shows
-// at the first resource.
+// Configure sends no request: as with most providers, a wrong token is an error at the first
+// resource.
 func (lab) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	var settings struct {
 		Endpoint types.String `tfsdk:"endpoint"`

@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 )
 
-// guestRoutes write guests.
+// guestRoutes are the routes that write guests.
 func (l *Lab) guestRoutes() []route {
 	const guest = "/nodes/{node}/{kind}/{id}"
 	return []route{
@@ -35,7 +35,7 @@ func (l *Lab) guestRoutes() []route {
 	}
 }
 
-// onGuest answers what a guest that exists, on this node, says.
+// onGuest returns a handler for guests that exist on this node.
 func (l *Lab) onGuest(say func(*pvetest.Guest) any) func(request) (any, error) {
 	return func(r request) (data any, err error) {
 		err = fmt.Errorf("Configuration file 'nodes/%s/qemu-server/%s.conf' does not exist", r.path.Get("node"), r.path.Get("id")) //nolint:staticcheck // The API's own words.
@@ -69,7 +69,7 @@ func (l *Lab) createGuest(r request) (any, error) {
 	return upid(g.Node, "create", strconv.Itoa(id), r.user), nil
 }
 
-// guestRow types what differs between the kinds of guests.
+// guestRow returns a row with the types of the kind of guest.
 func guestRow(kind string, config pvetest.Row) pvetest.Row {
 	if kind == "qemu" {
 		return config
@@ -83,9 +83,9 @@ func guestRow(kind string, config pvetest.Row) pvetest.Row {
 	return config
 }
 
-// addresses are what a guest tells of itself from the beginning: a machine with
-// an agent, or a container, has those of its settings, or else one that a
-// server gave its first network device, which is made from its number.
+// addresses returns the initial addresses of a guest. A machine with an agent, or a container,
+// has those of its settings, or else a DHCP address of its first network device, which is
+// derived from its number.
 func addresses(g *pvetest.Guest) map[string][]string {
 	agent := regexp.MustCompile(`^(enabled=)?1\b`).MatchString(fmt.Sprint(g.Config["agent"]))
 	if g.Kind == "qemu" && !agent {
@@ -108,8 +108,8 @@ func addresses(g *pvetest.Guest) map[string][]string {
 	return found
 }
 
-// allocate gives volumes names where sizes were asked for: local:8,ssd=1
-// becomes local:vm-300-disk-0,ssd=1,size=8G.
+// allocate replaces sizes by names of volumes: local:8,ssd=1 becomes
+// local:vm-300-disk-0,ssd=1,size=8G.
 func allocate(id int, config pvetest.Row) {
 	volume := regexp.MustCompile(`^(file=|volume=)?([\w-]+):(cloudinit|[\d.]+)(,.*)?$`)
 	number := 0

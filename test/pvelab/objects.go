@@ -10,9 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 )
 
-// collections are the lists whose rows are written by one rule: POST to the
-// path adds a row, PUT and DELETE below it change and remove the one that the
-// key names.
+// collections are the lists whose rows are written in the same way: POST to the path adds a
+// row, PUT and DELETE below it change and remove the row with the key.
 func collections() map[string]string {
 	return map[string]string{
 		"/access/users":                      "userid",
@@ -37,7 +36,7 @@ func collections() map[string]string {
 
 const guestFirewall = "/nodes/{node}/(?P<kind>qemu|lxc)/{id}/firewall"
 
-// clusterRoutes write what is no guest.
+// clusterRoutes are the routes that write other objects than guests.
 func (l *Lab) clusterRoutes() []route {
 	routes := []route{
 		on(http.MethodPost, "/pools", l.writePool),
@@ -54,7 +53,7 @@ func (l *Lab) clusterRoutes() []route {
 		routes = append(routes, l.ruleRoutes(list)...)
 	}
 	for list, key := range collections() {
-		// What is below a set is its list, which pvetest answers.
+		// The path below a set is its list, which pvetest serves.
 		if !strings.HasSuffix(list, "/ipset") {
 			routes = append(routes, on(http.MethodGet, list+"/{row}", l.readRow(list, key)))
 		}
@@ -66,8 +65,7 @@ func (l *Lab) clusterRoutes() []route {
 	return routes
 }
 
-// at returns the path at which pvetest keeps what a pattern stands for; a
-// guest's firewall does not depend on its node.
+// at returns the path of a pattern in pvetest; a guest's firewall does not depend on its node.
 func at(pattern string, r request) string {
 	pattern = strings.ReplaceAll(pattern, "(?P<kind>qemu|lxc)", "{kind}")
 	if pattern != "/nodes/{node}/network" {
@@ -96,8 +94,8 @@ func (l *Lab) readRow(list, key string) func(request) (any, error) {
 	return l.onRow(list, key, func(c *pvetest.Cluster, found pvetest.Row, _ request) any { return single(c, list, found) })
 }
 
-// single returns a row as the API answers it alone: other than in its list, as
-// far as the two differ.
+// single returns a row in the form of a single response, which may differ from that in the
+// list.
 func single(c *pvetest.Cluster, list string, found pvetest.Row) pvetest.Row {
 	alone := maps.Clone(found)
 	switch list {
@@ -120,7 +118,7 @@ func single(c *pvetest.Cluster, list string, found pvetest.Row) pvetest.Row {
 	return alone
 }
 
-// words splits a list that is a text.
+// words splits a list in a text.
 func words(list any) []string {
 	text, _ := list.(string)
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
@@ -158,7 +156,7 @@ func (l *Lab) onRow(list, key string, do func(*pvetest.Cluster, pvetest.Row, req
 	}
 }
 
-// writeObject changes an object that is always there.
+// writeObject changes an object that always exists.
 func (l *Lab) writeObject(pattern string) func(request) (any, error) {
 	return func(r request) (any, error) {
 		l.Edit(func(c *pvetest.Cluster) {

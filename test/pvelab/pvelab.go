@@ -1,6 +1,5 @@
-// Package pvelab is a Proxmox VE cluster of pvetest's that can be written to as
-// well: as much of the API as the genuine Terraform provider needs to apply and
-// read back what the tests declare.
+// Package pvelab is pvetest's Proxmox VE cluster with write access: as much of the API as the
+// real Terraform provider needs to apply and read the declarations of the tests.
 package pvelab
 
 import (
@@ -16,8 +15,8 @@ import (
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 )
 
-// A Lab serves a cluster. What pvetest answers it answers, but for what has
-// to be written or only a writer asks for.
+// A Lab serves a cluster: writes, and reads that only the provider needs. All other requests go
+// to pvetest.
 type Lab struct {
 	*pvetest.Server
 	routes []route
@@ -27,49 +26,48 @@ type Lab struct {
 	writes  int
 }
 
-// New returns a Lab on a server of pvetest's.
+// New returns a Lab on a server of pvetest.
 func New(server *pvetest.Server) *Lab {
 	l := &Lab{Server: server}
 	l.routes = append(l.guestRoutes(), l.clusterRoutes()...)
 	return l
 }
 
-// Refused lists the requests that nobody answered: what the Lab lacks.
+// Refused lists the requests that had no handler.
 func (l *Lab) Refused() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]string(nil), l.refused...)
 }
 
-// Writes returns how many requests came that were to change something.
+// Writes returns the number of requests that were to change something.
 func (l *Lab) Writes() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.writes
 }
 
-// A request is one that was routed: its path's parts by name, its form, and
-// who sent it.
+// A request is a request with a route: its parts of the path by name, its form, and its user.
 type request struct {
 	path url.Values
 	form url.Values
 	user string
 }
 
-// A route answers the requests of one method whose path fits.
+// A route handles the requests of one method and a path pattern.
 type route struct {
 	method string
 	path   *regexp.Regexp
 	answer func(request) (any, error)
 }
 
-// on returns a route. In its pattern {name} stands for a part of the path.
+// on returns a route. In its pattern {name} is a variable part of the path.
 func on(method, pattern string, answer func(request) (any, error)) route {
 	named := regexp.MustCompile(`\{(\w+)\}`).ReplaceAllString(pattern, `(?P<$1>[^/]+)`)
 	return route{method, regexp.MustCompile("^" + named + "$"), answer}
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements http.Handler.
 func (l *Lab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := strings.TrimPrefix(r.URL.EscapedPath(), pvetest.Prefix)
 	if r.Method != http.MethodGet {
@@ -116,24 +114,23 @@ func (route route) serve(w http.ResponseWriter, r *http.Request, match []string)
 	}
 	w.Header().Set("Content-Type", "application/json;charset=UTF-8")
 	w.WriteHeader(code)
-	// A client that is gone takes no answer.
+	// The client may have disconnected.
 	_, _ = w.Write(body)
 }
 
-// A statusRecorder remembers the code of an answer.
+// A statusRecorder records the status of a response.
 type statusRecorder struct {
 	http.ResponseWriter
 	code int
 }
 
-// WriteHeader passes the code on.
+// WriteHeader implements http.ResponseWriter.
 func (s *statusRecorder) WriteHeader(code int) {
 	s.code = code
 	s.ResponseWriter.WriteHeader(code)
 }
 
-// row returns what was sent as the API keeps it, without keys that say how to
-// write and not what.
+// row returns the form as a row of the API, without the keys that only control the write.
 func row(form url.Values, without ...string) pvetest.Row {
 	r := pvetest.Row{}
 	for key := range form {
@@ -145,8 +142,8 @@ func row(form url.Values, without ...string) pvetest.Row {
 	return r
 }
 
-// typed returns a value in the type that the API answers: whole numbers are
-// numbers, but where it is known to answer texts.
+// typed returns a value in the type of the API's response: integers are numbers, except for
+// those that are known to be texts.
 func typed(key, text string) any {
 	switch key {
 	case "memory", "cpulimit", "name", "hostname", "comment", "password", "dport", "sport", "vmid":
@@ -158,15 +155,15 @@ func typed(key, text string) any {
 	return text
 }
 
-// deleted lists the keys that a request wants gone.
+// deleted lists the keys that a request deletes.
 func deleted(form url.Values) []string { return words(form.Get("delete")) }
 
-// upid names a task that has already ended.
+// upid returns the ID of a finished task.
 func upid(node, typ, id, user string) string {
 	return fmt.Sprintf("UPID:%s:000003E8:00001267:6759B2C0:%s:%s:%s:", node, typ, id, user)
 }
 
-// Cluster describes three nodes on which nothing was applied yet.
+// Cluster returns three nodes without applied resources.
 func Cluster() pvetest.Cluster {
 	c := pvetest.Cluster{Version: "9.0.5", Rights: pvetest.Auditor(), Pools: map[string]pvetest.Pool{},
 		Lists: map[string][]pvetest.Row{

@@ -13,8 +13,8 @@ import (
 	"github.com/driftd/driftd/test/tftest"
 )
 
-// TestApply has the genuine provider apply what the tests declare: a plan that
-// follows plans nothing, and everything that it asked for was answered.
+// TestApply applies the declarations of the tests with the real provider. A plan after that is
+// empty, and every request had a handler.
 func TestApply(t *testing.T) {
 	t.Parallel()
 	tools, err := tftest.Find()

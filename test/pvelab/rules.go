@@ -10,11 +10,11 @@ import (
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 )
 
-// ruleRoutes write a list of firewall rules, whose rows are known by their
-// place.
+// ruleRoutes are the routes that write a list of firewall rules, whose rows are identified by
+// their position.
 func (l *Lab) ruleRoutes(list string) []route {
 	return []route{
-		// Rules come in their order, which pvetest does not keep.
+		// Rules are ordered by position, which pvetest does not store.
 		on(http.MethodGet, list, func(r request) (data any, err error) {
 			rules := []pvetest.Row{}
 			err = l.editRules(list, r, func(kept []pvetest.Row) ([]pvetest.Row, error) {
@@ -58,7 +58,7 @@ func (l *Lab) ruleRoutes(list string) []route {
 	}
 }
 
-// onRule edits a list of rules at a place that must exist.
+// onRule edits a list of rules at a position that must exist.
 func (l *Lab) onRule(list string, r request, edit func([]pvetest.Row, int) []pvetest.Row) error {
 	return l.editRules(list, r, func(rules []pvetest.Row) ([]pvetest.Row, error) {
 		place, err := strconv.Atoi(r.path.Get("place"))
@@ -84,7 +84,7 @@ func (l *Lab) editRules(list string, r request, edit func([]pvetest.Row) ([]pvet
 	return err
 }
 
-// move puts a rule before the one that is at a place now; "" leaves it.
+// move moves a rule before the one at a position; "" keeps its position.
 func move(rules []pvetest.Row, from int, before string) []pvetest.Row {
 	to, err := strconv.Atoi(before)
 	if err != nil {

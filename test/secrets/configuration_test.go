@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// A mistake is a configuration that driftd refuses, or that leads to an error,
-// with a secret where the mistake is.
+// A mistake is a configuration with an error at a secret, or one that leads to an error at run
+// time.
 type mistake struct {
 	what string
-	// config and file hold the secret as %s. The file is named "file".
+	// config and file have the secret as %s. The file is named "file".
 	config, file string
 }
 
@@ -87,7 +87,7 @@ func mistakes() []mistake {
 	}
 }
 
-// TestMistakes has driftd refuse each configuration, or fail with it.
+// TestMistakes checks that each configuration is an error, or leads to one.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for _, m := range mistakes() {

@@ -20,12 +20,12 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A parrot is a server that fails, and says in its answers all that it was asked
-// with: in headers, in the body, where a request is redirected to.
+// A parrot is a server that returns errors with the content of the request: in headers, in the
+// body, and in the target of a redirect.
 func parrot(t *testing.T, start func(http.Handler) *httptest.Server) *httptest.Server {
 	t.Helper()
 	server := start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20)) // what is cut short is said as far as it came
+		body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20)) // a truncated body is returned as received
 		user, password, _ := r.BasicAuth()
 		said := fmt.Sprintf("invalid request %s by %s:%s with %v: %s", r.URL, user, password, r.Header, body)
 		w.Header().Set("Www-Authenticate", "Bearer realm=\""+strings.Join(r.Header.Values("Authorization"), " ")+"\"")
@@ -49,7 +49,7 @@ func parrot(t *testing.T, start func(http.Handler) *httptest.Server) *httptest.S
 	return server
 }
 
-// rudeMail is a mail server that refuses, and repeats what it was told.
+// rudeMail is a mail server that returns errors with the text of the command.
 func rudeMail(t *testing.T) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -59,7 +59,7 @@ func rudeMail(t *testing.T) string {
 	var group sync.WaitGroup
 	talk := func(c *textproto.Conn) {
 		defer func() { _ = c.Close() }()
-		_ = c.PrintfLine("220 mail.example.org ESMTP") // a client that is gone hears nothing
+		_ = c.PrintfLine("220 mail.example.org ESMTP") // the client may have disconnected
 		for {
 			line, err := c.ReadLine()
 			if err != nil {
@@ -88,8 +88,8 @@ func rudeMail(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// TestFailures gives driftd sources, declarations and receivers that fail, and
-// whose errors say the credentials and the secrets that they are about.
+// TestFailures has sources, declarations and receivers that fail, with errors that contain the
+// credentials and the related secrets.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	i := install(t)
@@ -144,8 +144,7 @@ func (i *installation) failed(name string) string {
 	return said.String()
 }
 
-// failures writes a configuration of what fails, and returns the names of its
-// sources and declarations.
+// failures writes a configuration of failing sources and declarations, and returns their names.
 func (i *installation) failures(at string, sealed *httptest.Server) []string {
 	token := func(name string) string { return i.write("tokens/"+name, i.secret("token of "+name)) }
 	host := strings.TrimPrefix(at, "http://")
@@ -157,7 +156,7 @@ func (i *installation) failures(at string, sealed *httptest.Server) []string {
 		at, i.secret("token in a kubeconfig")))
 	i.write("dump.yaml", `{"apiVersion":"v1","kind":"List","items":[]}`)
 	i.write("fine/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: missing, namespace: shop}\n")
-	// Files that are broken where a secret is.
+	// These files have a syntax error at a secret.
 	i.write("broken/a.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  password: "+i.secret("broken YAML: value")+": x\n  b: \"unclosed "+i.secret("broken YAML: unclosed")+"\n")
 	i.write("broken/b.json", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"password":"`+i.secret("broken JSON")+"\x01"+`"}}`)
 	i.write("broken/c.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: t}\ndata: ["+i.secret("Secret with a list for data")+"]\n")

@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// A form makes a secret, and the text of it that stands in a place.
+// A form returns a secret, and its text in a place.
 type form func(v *vault, what string) (text string)
 
-// plain is a random secret of letters and digits.
+// plain returns a random secret of letters and digits.
 func plain(v *vault, what string) string { return v.secret(what) }
 
-// odd has characters that every format escapes in its own way.
+// odd returns one with characters that formats escape.
 func odd() string { return rand.Text()[:14] + `/w@%d:"x"&<y>+` + rand.Text()[:14] + `=\z` }
 
-// inJSON is an odd one as it stands in a JSON string.
+// inJSON returns an odd one escaped in a JSON string.
 func inJSON(v *vault, what string) string {
 	text, err := json.Marshal(v.keep(what, odd()))
 	if err != nil {
@@ -30,30 +30,30 @@ func inJSON(v *vault, what string) string {
 	return strings.Trim(string(text), `"`)
 }
 
-// inURL is an odd one as it stands in the user information of a URL.
+// inURL returns an odd one escaped in the user information of a URL.
 func inURL(v *vault, what string) string {
 	return url.UserPassword("", v.keep(what, odd())).String()[1:]
 }
 
-// inQuery is an odd one as it stands in the query of a URL.
+// inQuery returns an odd one escaped in the query of a URL.
 func inQuery(v *vault, what string) string { return url.QueryEscape(v.keep(what, odd())) }
 
-// asIs is an odd one, unescaped.
+// asIs returns an odd one, unescaped.
 func asIs(v *vault, what string) string { return v.keep(what, odd()) }
 
-// inBase64 is encoded.
+// inBase64 returns an encoded one.
 func inBase64(v *vault, what string) string {
 	return encode64(v.secret(what))
 }
 
 func encode64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// basic is what an HTTP header holds of a user and a password.
+// basic returns the content of an HTTP header with a user and a password.
 func basic(v *vault, what string) string {
 	return encode64("admin:" + v.secret(what))
 }
 
-// shaped is random text behind a prefix that a system gives its tokens.
+// shaped returns random text with the prefix of a system's tokens.
 func shaped(prefix, alphabet string, length int) form {
 	return func(v *vault, what string) string { return v.keep(what, prefix+random(alphabet, length)) }
 }
@@ -72,18 +72,18 @@ func random(alphabet string, length int) string {
 	return string(text)
 }
 
-// slackToken is one of a bot.
+// slackToken returns a token of a bot.
 func slackToken(v *vault, what string) string {
 	return v.keep(what, "xoxb-"+random("0123456789", 12)+"-"+random("0123456789", 12)+"-"+random(mixed, 24))
 }
 
-// jwt is a signed token; its signature is the secret.
+// jwt returns a signed token; its signature is the secret.
 func jwt(v *vault, what string) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	return part(`{"alg":"HS256","typ":"JWT"}`) + "." + part(`{"sub":"1234567890","name":"shop","iat":1516239022}`) + "." + v.keep(what, random(mixed, 43))
 }
 
-// privateKey is a PEM block.
+// privateKey returns a PEM block.
 func privateKey(v *vault, what string) string {
 	content := make([]byte, 300)
 	_, _ = rand.Read(content) // it never fails

@@ -3,7 +3,6 @@
 package secrets
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,8 +26,8 @@ import (
 // patience bounds each wait for a condition.
 const patience = 60 * time.Second
 
-// An installation is a configuration, a state folder and a folder for temporary
-// files, with the vault of all that was planted in it.
+// An installation is a configuration, a state folder and a folder for temporary files, with the
+// vault of all planted secrets.
 type installation struct {
 	*vault
 	t       *testing.T
@@ -36,15 +35,15 @@ type installation struct {
 	address string
 	// env is added to driftd's environment.
 	env []string
-	// known are the secrets that a place holds by design, by what they are.
+	// known are the secrets that a place contains by design, by description.
 	known map[string][]string
 
 	mu    sync.Mutex
 	leaks map[string]map[string]leak
 }
 
-// install makes an empty installation. At the end of the test it reports, for
-// each secret that was found, the places.
+// install makes an empty installation. At the end of the test it reports, for each secret that
+// was found, the places.
 func install(t *testing.T) *installation {
 	t.Helper()
 	address, err := process.FreeAddress()
@@ -62,7 +61,7 @@ func install(t *testing.T) *installation {
 	return i
 }
 
-// check looks for secrets in what was found at a place.
+// check searches the content of a place for secrets.
 func (i *installation) check(place string, text []byte) {
 	for _, l := range i.find(text) {
 		if slices.Contains(i.known[l.what], place) {
@@ -98,7 +97,7 @@ func (i *installation) write(name, text string) string {
 	return path
 }
 
-// configure writes the configuration: what is the same everywhere, and the rest.
+// configure writes the configuration: the common settings, and the given ones.
 func (i *installation) configure(rest string) {
 	i.t.Helper()
 	i.write("driftd.yaml", fmt.Sprintf("state_dir: state\nlog: {level: debug}\nserver: {listen: %q}\nschedule: {every: 1h, jitter: 0s, timeout: 1m}\n%s", i.address, rest))
@@ -116,22 +115,20 @@ func (i *installation) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// driftd runs a command to its end, checks what it printed, and returns it.
+// driftd runs a command to its end, searches its output for secrets, and returns it.
 func (i *installation) driftd(args ...string) (stdout string, code int) {
 	i.t.Helper()
-	var out, errs bytes.Buffer
-	cmd := i.command(args...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-		i.t.Fatalf("run driftd %v: %v", args, err)
+	stdout, stderr, code, err := process.Run(i.command(args...))
+	if err != nil {
+		i.t.Fatal(err)
 	}
 	name := strings.Join(args[:min(len(args), 3)], " ")
 	if args[0] == "history" || len(args) > 1 && args[1] == "show" {
 		name = strings.Join(args[:2-len(args)%2], " ")
 	}
-	i.check("driftd "+name, out.Bytes())
-	i.check("driftd "+name+" stderr", errs.Bytes())
-	return out.String(), cmd.ProcessState.ExitCode()
+	i.check("driftd "+name, []byte(stdout))
+	i.check("driftd "+name+" stderr", []byte(stderr))
+	return stdout, code
 }
 
 // scan scans, and returns the report.
@@ -148,39 +145,35 @@ func (i *installation) scan() model.Report {
 // A daemon is a running `driftd serve`.
 type daemon struct {
 	*installation
-	cmd  *exec.Cmd
-	log  string
-	done chan struct{}
-	// watch watches the processes that it starts.
+	process *process.Process
+	log     string
+	// watch reads the processes that the daemon starts.
 	watch *watch
 }
 
 // serve starts the daemon and waits until it is ready.
 func (i *installation) serve() *daemon {
 	i.t.Helper()
-	d := &daemon{installation: i, cmd: i.command("serve"), log: i.path("log"), done: make(chan struct{})}
+	d := &daemon{installation: i, log: i.path("log")}
 	out, err := os.Create(d.log)
 	if err != nil {
 		i.t.Fatal(err)
 	}
-	d.cmd.Stdout, d.cmd.Stderr = out, out
-	if err := errors.Join(d.cmd.Start(), out.Close()); err != nil {
-		i.t.Fatalf("start driftd serve: %v", err)
+	cmd := i.command("serve")
+	cmd.Stdout, cmd.Stderr = out, out
+	d.process, err = process.Watch(cmd)
+	if err := errors.Join(err, out.Close()); err != nil {
+		i.t.Fatal(err)
 	}
-	go func() {
-		defer close(d.done)
-		_ = d.cmd.Wait() // its exit code is judged by stop
-	}()
 	i.t.Cleanup(func() {
-		_ = d.cmd.Process.Kill()
-		<-d.done
+		if err := d.process.Kill(); err != nil {
+			i.t.Error(err)
+		}
 	})
-	d.watch = newWatch(i, d.cmd.Process.Pid)
+	d.watch = newWatch(i, d.process.PID())
 	d.await("the daemon", func() error {
-		select {
-		case <-d.done:
+		if d.process.Exited() {
 			i.t.Fatalf("driftd serve exited: %s", d.logged())
-		default:
 		}
 		_, err := d.get("/readyz")
 		return err
@@ -215,7 +208,7 @@ func (i *installation) await(what string, holds func() error) {
 	}
 }
 
-// get asks the daemon over HTTP.
+// get requests a path of the daemon.
 func (d *daemon) get(path string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, "http://"+d.address+path, http.NoBody)
 	if err != nil {
@@ -237,18 +230,18 @@ func ask(req *http.Request) ([]byte, error) {
 	return body, err
 }
 
-// stop stops the daemon, and checks its log and what it has left.
+// stop stops the daemon, and checks its log and its files.
 func (d *daemon) stop() {
 	d.t.Helper()
-	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := d.process.Signal(syscall.SIGTERM); err != nil {
 		d.t.Fatal(err)
 	}
 	select {
-	case <-d.done:
+	case <-d.process.Done():
 	case <-time.After(patience):
 		d.t.Fatal("driftd serve does not stop")
 	}
-	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+	if code := d.process.ExitCode(); code != 0 {
 		d.t.Errorf("driftd serve: exit code %d", code)
 	}
 	d.watch.end()

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// An object is one of Kubernetes, as JSON writes it.
+// An object is a Kubernetes object in JSON.
 type object = map[string]any
 
-// A place makes an object around a secret. With "" it makes the same object
-// without the field that holds the secret.
+// A place returns an object with a secret. With "" it returns the object without the field of
+// the secret.
 type place func(name, secret string) object
 
 func metadata(name string) object { return object{"name": name, "namespace": "shop"} }
 
-// deployment has a container made of a variable, an argument, and what is changed.
+// deployment returns one with a variable, an argument, and changes of the container.
 func deployment(change func(container object)) func(name string) object {
 	return func(name string) object {
 		container := object{"name": "c", "image": "registry.example.org/app:1.4", "env": []any{object{"name": "MODE", "value": "fast"}}, "args": []any{"--verbose"}}
@@ -31,7 +31,7 @@ func deployment(change func(container object)) func(name string) object {
 	}
 }
 
-// variable is an environment variable; in its text, %s is the secret.
+// variable returns an environment variable; %s in its text is the secret.
 func variable(variable, text string) place {
 	return func(name, secret string) object {
 		return deployment(func(c object) {
@@ -42,10 +42,10 @@ func variable(variable, text string) place {
 	}
 }
 
-// arguments are a container's last arguments.
+// arguments returns a container's last arguments.
 func arguments(texts ...string) place { return words("args", texts...) }
 
-// command is a container's command.
+// command returns a container's command.
 func command(texts ...string) place { return words("command", texts...) }
 
 func words(field string, texts ...string) place {
@@ -63,7 +63,7 @@ func words(field string, texts ...string) place {
 	}
 }
 
-// probe is a header of a probe.
+// probe returns a header of a probe.
 func probe(header, text string) place {
 	return func(name, secret string) object {
 		return deployment(func(c object) {
@@ -76,7 +76,7 @@ func probe(header, text string) place {
 	}
 }
 
-// hook is the command of a hook before a container's end.
+// hook returns the command of a pre-stop hook.
 func hook(texts ...string) place {
 	return func(name, secret string) object {
 		inner := words("command", texts...)(name, secret)
@@ -85,7 +85,7 @@ func hook(texts ...string) place {
 	}
 }
 
-// setting is a key of a ConfigMap.
+// setting returns a key of a ConfigMap.
 func setting(key, text string) place {
 	return func(name, secret string) object {
 		data := object{"color": "blue"}
@@ -96,7 +96,7 @@ func setting(key, text string) place {
 	}
 }
 
-// annotation is one of a Service, or of another kind.
+// annotation returns an annotation of a Service, or of another kind.
 func annotation(kind, key, text string) place {
 	return func(name, secret string) object {
 		meta := metadata(name)
@@ -114,7 +114,7 @@ func annotation(kind, key, text string) place {
 	}
 }
 
-// secretData is a key of a Secret, encoded as data, or plain as stringData.
+// secretData returns a key of a Secret, encoded as data, or plain as stringData.
 func secretData(field, typ, key, text string) place {
 	return func(name, secret string) object {
 		value := func(text string) string {
@@ -131,7 +131,7 @@ func secretData(field, typ, key, text string) place {
 	}
 }
 
-// custom is a field of a custom resource.
+// custom returns a field of a custom resource.
 func custom(path, text string) place {
 	return func(name, secret string) object {
 		spec := object{"size": 3}
@@ -147,10 +147,10 @@ func custom(path, text string) place {
 	}
 }
 
-// filled puts a secret into a text.
+// filled inserts a secret into a text.
 func filled(text, secret string) string { return strings.ReplaceAll(text, "%s", secret) }
 
-// encoded writes objects as a manifest.
+// encoded encodes objects as a manifest.
 func encoded(objects []object) string {
 	var b strings.Builder
 	for _, o := range objects {

@@ -4,11 +4,11 @@ package secrets
 
 // A plant is a secret in one place of Kubernetes objects.
 type plant struct {
-	// what names the secret.
+	// what describes the secret.
 	what  string
 	form  form
 	place place
-	// path is the field of which a finding must say that it changed.
+	// path is the changed field of the finding.
 	path string
 }
 

@@ -18,15 +18,14 @@ import (
 	"github.com/driftd/driftd/test/kubetest"
 )
 
-// A side is where a secret is planted.
+// A side is a combination of sides on which a secret is planted.
 type side struct {
 	name string
-	// declared, live and before tell which sides hold a secret: what is declared,
-	// what is live, and what an older commit declares. Without the object, absent
-	// names the side.
+	// declared, live and before report which sides have a secret: the declaration, the live
+	// object, and an older commit. absent is the side without the object.
 	declared, live, before bool
 	absent                 string
-	// verdicts are those that say so.
+	// verdicts are the verdicts of such findings.
 	verdicts []model.Verdict
 }
 
@@ -40,15 +39,15 @@ func sides() []side {
 	}
 }
 
-// An estate holds the objects of all plants.
+// An estate has the objects of all plants.
 type estate struct {
-	// before is what the first commit declares, declared what the last does.
+	// before are the objects in the first commit, declared those in the last one.
 	before, declared, live []object
-	// expected are what findings must say.
+	// expected are the expected findings.
 	expected []expectation
 }
 
-// An expectation is that a finding of one of some verdicts names a field.
+// An expectation is a finding with one of some verdicts that names a field.
 type expectation struct {
 	what, resource, path string
 	verdicts             []model.Verdict
@@ -86,12 +85,12 @@ func plantObjects(v *vault) estate {
 	return e
 }
 
-// expect checks that a source's findings say what they must.
+// expect checks that a source has the expected findings.
 func (i *installation) expect(r model.Report, source string, list []expectation) {
 	i.t.Helper()
 	for _, want := range list {
 		if !slices.ContainsFunc(r.Findings, func(f model.Finding) bool { return f.Source == source && want.isMetBy(f) }) {
-			i.t.Errorf("%s: %s: nothing says that %s of %s changed%s", source, want.what, want.path, want.resource, said(r, source, want.resource))
+			i.t.Errorf("%s: %s: nothing says that %s of %s changed%s", source, want.what, want.path, want.resource, findingsOf(r, source, want.resource))
 		}
 	}
 }
@@ -102,8 +101,8 @@ func (e expectation) isMetBy(f model.Finding) bool {
 		(e.path == "" || slices.ContainsFunc(f.Changes, func(c model.Change) bool { return strings.Contains(c.Path, e.path) }))
 }
 
-// said tells what is said about a resource instead.
-func said(r model.Report, source, resource string) string {
+// findingsOf returns the findings about a resource as text.
+func findingsOf(r model.Report, source, resource string) string {
 	var b strings.Builder
 	for _, f := range r.Findings {
 		if f.Source == source && (strings.HasSuffix(f.Key.ID, resource) || f.Address == resource) {
@@ -158,7 +157,7 @@ func (s shop) kubectl(input string, args ...string) []byte {
 	return out
 }
 
-// apply applies what is declared, and has somebody change it to what is live.
+// apply applies the declarations, and changes the objects to the live ones by hand.
 func (s shop) apply(e estate) {
 	s.t.Helper()
 	declared := map[string]object{}
@@ -177,8 +176,7 @@ func (s shop) apply(e estate) {
 	}
 	s.kubectl(encoded(applied), "apply", "-f", "-")
 	s.kubectl(encoded(added), "create", "-f", "-")
-	// kubectl replace keeps the annotation of the last apply only where it is in
-	// the file.
+	// kubectl replace only keeps the annotation of the last apply if it is in the file.
 	for n, o := range replaced {
 		replaced[n] = annotated(o, declared[key(o)])
 	}
@@ -187,7 +185,7 @@ func (s shop) apply(e estate) {
 
 func key(o object) string { return fmt.Sprint(o["kind"], "/", o["metadata"].(object)["name"]) }
 
-// annotated returns a copy of an object that says what was last applied.
+// annotated returns a copy of an object with the annotation of the last apply.
 func annotated(o, applied object) object {
 	var c object
 	text, err := json.Marshal(o)
@@ -206,8 +204,7 @@ func annotated(o, applied object) object {
 	return c
 }
 
-// commit makes a repository of two commits. Their messages and authors hold
-// secrets, too.
+// commit creates a repository of two commits. Their messages and authors contain secrets, too.
 func (i *installation) commit(e estate) string {
 	i.t.Helper()
 	git := func(args ...string) {
@@ -229,8 +226,8 @@ func (i *installation) commit(e estate) string {
 	return "file://" + i.path("repository")
 }
 
-// TestKubernetes plants the table in a cluster, read from its API server and from
-// a dump of it, and in a repository with a history.
+// TestKubernetes plants the table in a cluster, read from its API server and from a dump of it,
+// and in a repository with a history.
 func TestKubernetes(t *testing.T) {
 	t.Parallel()
 	i := install(t)
@@ -257,13 +254,13 @@ triggers: [{name: deploy, type: github, secret_file: hook-secret}]
 	report := i.scan()
 	i.expect(report, "api", e.expected)
 	i.expect(report, "dump", e.expected)
-	r.told()
+	r.notified()
 	r.press("driftd_acknowledge")
 	d.everything(report)
 }
 
-// audit posts audit events whose parts hold secrets, and requests with secrets
-// that driftd refuses.
+// audit posts audit events whose parts contain secrets, and requests with secrets that driftd
+// refuses.
 func (d *daemon) audit() {
 	d.t.Helper()
 	now := time.Now().UTC().Format(time.RFC3339Nano)
@@ -283,7 +280,7 @@ func (d *daemon) audit() {
 	d.post("/hooks/audit/api", string(token), object{"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "items": []any{event}}, http.StatusOK)
 	d.post("/hooks/audit/api", d.secret("wrong token of the audit webhook"), object{"items": []any{}}, http.StatusUnauthorized)
 	d.post("/hooks/deploy", d.secret("wrong token of a trigger"), object{"password": d.secret("body of a trigger")}, http.StatusUnauthorized)
-	_, _ = d.get("/login/oidc/callback?state=x&code=" + d.secret("code of a login")) // it is refused: the log counts
+	_, _ = d.get("/login/oidc/callback?state=x&code=" + d.secret("code of a login")) // it is refused; the log is checked
 	_, _ = d.get("/api/v1/findings?access_token=" + d.secret("token in a query"))
 }
 

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestMain lets processes leave cores as large as the machine allows: driftd has
-// to forbid it itself.
+// TestMain allows cores of any size to processes: driftd has to forbid them itself.
 func TestMain(m *testing.M) {
 	var limit syscall.Rlimit
 	err := syscall.Getrlimit(syscall.RLIMIT_CORE, &limit)

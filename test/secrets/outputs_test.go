@@ -15,11 +15,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// formats are those of reports.
+// formats are the formats of reports.
 func formats() []string { return []string{"table", "json", "markdown", "html", "sarif", "junit"} }
 
-// everything checks each way out of a running daemon, stops it, and checks what
-// it leaves.
+// everything checks each output of a running daemon, stops it, and checks the remaining files.
 func (d *daemon) everything(r model.Report) {
 	d.t.Helper()
 	d.commands(r)
@@ -36,7 +35,7 @@ func (d *daemon) everything(r model.Report) {
 	d.files()
 }
 
-// commands runs each command that prints.
+// commands runs each command that has output.
 func (d *daemon) commands(r model.Report) {
 	d.t.Helper()
 	for _, format := range formats() {
@@ -50,8 +49,8 @@ func (d *daemon) commands(r model.Report) {
 	} {
 		d.driftd(args...)
 	}
-	// One process for each finding would take long: those of one verdict and kind
-	// are shown alike, and the page below shows each.
+	// A process for each finding would take long: those of one verdict and kind have the same
+	// format, and the pages include each.
 	shown := map[string]int{}
 	for _, f := range r.Findings {
 		if kind := string(f.Verdict) + f.Kind; shown[kind] < 3 {
@@ -62,7 +61,7 @@ func (d *daemon) commands(r model.Report) {
 	}
 }
 
-// pages asks the API for all that it has, and the pages.
+// pages requests all paths of the API, and the pages.
 func (d *daemon) pages(r model.Report) {
 	d.t.Helper()
 	paths := []string{"/", "/timeline", "/sources", "/decisions", "/metrics", "/api/v1/report", "/api/v1/findings?limit=1000", "/api/v1/findings?resolved=true",
@@ -99,7 +98,7 @@ func escapedKey(k model.Key) string {
 	return strings.NewReplacer("[", "%5B", "]", "%5D", `"`, "%22", " ", "%20", "&", "%26", "+", "%2B").Replace(k.String())
 }
 
-// general names a page without its object.
+// general returns the name of a page without its object.
 func general(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	for _, prefix := range []string{"/findings/", "/api/v1/findings/"} {
@@ -117,8 +116,8 @@ func (i *installation) temporary() {
 	i.folder("home", i.path("home"), func(string) bool { return true })
 }
 
-// files checks what lies in the state folder, the database and the backup. The
-// clones of repositories hold what the repositories hold, and are left out.
+// files checks the state folder, the database and the backup. Clones of repositories are left
+// out: they contain the secrets of the repositories.
 func (i *installation) files() {
 	i.t.Helper()
 	i.temporary()
@@ -144,7 +143,7 @@ func (i *installation) folder(place, dir string, wanted func(path string) bool) 
 	}
 }
 
-// database checks each key and value of a database, also where it is compressed.
+// database checks each key and value of a database, and the content of compressed ones.
 func (i *installation) database(place, path string) {
 	i.t.Helper()
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
@@ -183,8 +182,7 @@ func (i *installation) database(place, path string) {
 	}
 }
 
-// unpacked returns what is compressed in a value, before the checksum at the end of it,
-// or nil.
+// unpacked returns the content of a compressed value, which ends with a checksum, or nil.
 func unpacked(decoder *zstd.Decoder, value []byte) []byte {
 	const (
 		magic        = "\x28\xb5\x2f\xfd"

@@ -13,18 +13,18 @@ import (
 	"github.com/driftd/driftd/test/tftest"
 )
 
-// An attribute is one of a resource of the lab's provider that holds a secret.
+// An attribute is one with a secret of a resource of the lab's provider.
 type attribute struct {
 	what, name string
 	form       form
-	// value makes the attribute's value, as JSON writes it, around a secret.
+	// value returns the attribute's JSON value with a secret.
 	value func(secret string) any
 }
 
 func text(t string) func(string) any { return func(secret string) any { return filled(t, secret) } }
 
-// planAttributes is the table of secrets in what a plan reads. The provider marks
-// the first two alone as sensitive.
+// planAttributes is the table of secrets in a plan. Only the first two are sensitive in the
+// provider's schema.
 func planAttributes() []attribute {
 	return []attribute{
 		{"plan: sensitive attribute", "password", asIs, text("%s")},
@@ -41,13 +41,13 @@ func planAttributes() []attribute {
 	}
 }
 
-// inBase64Of is a text around a secret, encoded as a whole.
+// inBase64Of returns a text with a secret, encoded as a whole.
 func inBase64Of(around string) form {
 	return func(v *vault, what string) string { return encode64(filled(around, v.secret(what))) }
 }
 
-// TestPlan plants the table in a root that is planned by the real program: what
-// was applied, what is declared now and what is live differ.
+// TestPlan plants the table in a root that the real program plans: the applied, the declared
+// and the live values differ.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	tools, err := tftest.Find()
@@ -67,10 +67,10 @@ func TestPlan(t *testing.T) {
 	i.brokenRoots(lab)
 	r := i.receive()
 	inEnvironment := func(what string) string {
-		i.known[what] = []string{"environment of a process"} // of the program that it is configured for
+		i.known[what] = []string{"environment of a process"} // of its CLI
 		return i.secret(what)
 	}
-	// Its own environment; one variable is passed on.
+	// The environment of driftd itself; one variable is passed on.
 	i.env = []string{"VAULT_TOKEN=" + i.secret("variable VAULT_TOKEN of driftd"), "TF_VAR_passed=" + inEnvironment("variable that pass_env names")}
 	settings := fmt.Sprintf(`engine: plan, binary: %q, cli_config_file: %q`, cli.Path, cli.Config)
 	i.configure(fmt.Sprintf(`
@@ -93,7 +93,7 @@ declarations:
 			t.Errorf("nothing says that %s failed", name)
 		}
 	}
-	r.told()
+	r.notified()
 	d.everything(report)
 }
 
@@ -106,7 +106,7 @@ func containsFinding(r model.Report, want expectation) bool {
 	return false
 }
 
-// plantRoot applies a root, declares something else, and edits what is live.
+// plantRoot applies a root, changes its declarations, and edits the live side.
 func (i *installation) plantRoot(cli tftest.CLI, lab *tftest.Lab) []expectation {
 	i.t.Helper()
 	type resource struct {
@@ -130,7 +130,7 @@ func (i *installation) plantRoot(cli tftest.CLI, lab *tftest.Lab) []expectation 
 		for _, r := range list {
 			fmt.Fprintf(&b, "resource \"lab_server\" %q {\n  name = %q\n", r.name, r.name)
 			if holds(r) {
-				// JSON is an expression of the language, but for its templates.
+				// JSON is an expression of the language, except for its templates.
 				value := strings.NewReplacer("${", "$${", "%{", "%%{").Replace(mustJSON(r.value(r.form(i.vault, r.what+" "+of+" ("+r.name+")"))))
 				fmt.Fprintf(&b, "  %s = %s\n", r.attribute.name, value)
 			}

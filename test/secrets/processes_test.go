@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A watch reads the arguments, the environment and the limits of a daemon and of
-// each process below it, as long as they run.
+// A watch reads the arguments, the environment and the limits of a daemon and of each
+// descendant while they run.
 type watch struct {
 	*installation
 	daemon int
@@ -46,7 +46,7 @@ func (w *watch) run() {
 	}
 }
 
-// end ends the watch, and judges the limits.
+// end ends the watch, and checks the limits.
 func (w *watch) end() {
 	w.t.Helper()
 	close(w.stop)
@@ -61,8 +61,7 @@ func (w *watch) end() {
 
 var coreLimit = regexp.MustCompile(`Max core file size +(\S+) +(\S+)`)
 
-// look reads a process, and those that it started. Any of them may end
-// meanwhile: what cannot be read is left out.
+// look reads a process and its descendants. Processes that end meanwhile are skipped.
 func (w *watch) look(pid int, parent []byte) {
 	proc := filepath.Join("/proc", strconv.Itoa(pid))
 	args, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
@@ -90,8 +89,8 @@ func (w *watch) process(proc string, args []byte, isDaemon bool) {
 		w.seen[line] = true
 	}
 	if isDaemon {
-		// Its own environment is its administrator's. It sets its limits when it
-		// runs: ready is judged.
+		// The environment of driftd itself is the administrator's. It sets its limits after its
+		// start: they are checked once it is ready.
 		if _, err := os.Stat(w.path("state/driftd.sock")); err != nil {
 			return
 		}

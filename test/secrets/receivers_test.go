@@ -22,12 +22,12 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// The receivers are stand-ins that keep all that they are sent.
+// The receivers are fake receivers that record all requests.
 type receivers struct {
 	*installation
 	url  string
 	mail string
-	// buttons is the connection over which Slack tells of buttons.
+	// buttons is the connection by which Slack sends the presses of buttons.
 	buttons chan *websocket.Conn
 
 	mu  sync.Mutex
@@ -37,7 +37,7 @@ type receivers struct {
 	posts   int
 }
 
-// receive starts a stand-in for each type of receiver.
+// receive starts a fake server for each type of receiver.
 func (i *installation) receive() *receivers {
 	i.t.Helper()
 	r := &receivers{installation: i, got: map[string]*bytes.Buffer{}, buttons: make(chan *websocket.Conn, 8)}
@@ -45,7 +45,7 @@ func (i *installation) receive() *receivers {
 	mux.HandleFunc("/api/", r.slack)
 	mux.HandleFunc("/socket", r.socket)
 	mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) {
-		body, _ := io.ReadAll(req.Body) // what is cut short is judged as far as it came
+		body, _ := io.ReadAll(req.Body) // a truncated body is checked as received
 		r.keep(strings.SplitN(req.URL.Path, "/", 3)[1], body)
 		w.WriteHeader(http.StatusOK)
 	})
@@ -64,8 +64,8 @@ func (r *receivers) keep(receiver string, body []byte) {
 	r.got[receiver].Write(append(body, '\n'))
 }
 
-// config is the notify section: a receiver of each type, which is told of each
-// finding in full. The credentials of each are secrets, too.
+// config returns the notify section: a receiver of each type, which gets each finding in full.
+// The credentials of each are secrets, too.
 func (r *receivers) config() string {
 	r.write("webhook-url", r.url+"/webhook/"+r.secret("path of the webhook's URL"))
 	r.write("webhook-secret", r.secret("key that signs webhook messages")+"0123456789")
@@ -92,8 +92,8 @@ notify:
 `, r.address, r.url)
 }
 
-// told waits until each receiver was told, and checks what.
-func (r *receivers) told() {
+// notified waits until each receiver got a message, and checks the messages.
+func (r *receivers) notified() {
 	r.t.Helper()
 	names := []string{"webhook", "slack", "slackhook", "mail", "alertmanager"}
 	r.await("messages", func() error {
@@ -118,13 +118,13 @@ func (r *receivers) told() {
 	}
 }
 
-// A receiverStatus is what the status says of a receiver.
+// A receiverStatus is a receiver in the status.
 type receiverStatus struct {
 	Name, Error string
 	Queued      int
 }
 
-// receivers asks how the receivers do.
+// receivers returns the status of the receivers.
 func (i *installation) receivers() []receiverStatus {
 	i.t.Helper()
 	stdout, _ := i.driftd("status", "-o", "json")
@@ -135,10 +135,10 @@ func (i *installation) receivers() []receiverStatus {
 	return status.Receivers
 }
 
-// slack answers as Slack does.
+// slack handles requests like Slack.
 func (r *receivers) slack(w http.ResponseWriter, req *http.Request) {
 	method := strings.TrimPrefix(req.URL.Path, "/api/")
-	body, _ := io.ReadAll(req.Body) // what is cut short is judged as far as it came
+	body, _ := io.ReadAll(req.Body) // a truncated body is checked as received
 	form, err := url.ParseQuery(string(body))
 	form.Del("token")
 	text := form.Encode()
@@ -165,7 +165,7 @@ func (r *receivers) slack(w http.ResponseWriter, req *http.Request) {
 	}
 	r.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(w, mustJSON(answer)) // a client that is gone takes no answer
+	_, _ = io.WriteString(w, mustJSON(answer)) // the client may have disconnected
 }
 
 func (r *receivers) socket(w http.ResponseWriter, req *http.Request) {
@@ -179,8 +179,8 @@ func (r *receivers) socket(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// press presses a button of the last message in Slack. What Slack sends along
-// holds secrets of its own. driftd may have connected anew meanwhile.
+// press presses a button of the last message in Slack. The payload of Slack contains secrets of
+// its own. driftd may have reconnected meanwhile.
 func (r *receivers) press(action string) {
 	r.t.Helper()
 	deadline := time.After(patience)
@@ -200,7 +200,7 @@ func (r *receivers) press(action string) {
 	})
 }
 
-// button returns a button of the last message, as the message has it.
+// button returns a button of the last message.
 func (r *receivers) button(action string) (message url.Values, value any) {
 	r.t.Helper()
 	r.mu.Lock()
@@ -223,8 +223,7 @@ func (r *receivers) button(action string) (message url.Values, value any) {
 	return nil, nil
 }
 
-// envelope tells over a connection that somebody pressed a button. The error is the
-// connection's.
+// envelope sends the press of a button over a connection. The error is that of the connection.
 func (r *receivers) envelope(conn *websocket.Conn, action string) error {
 	r.t.Helper()
 	message, value := r.button(action)
@@ -243,7 +242,7 @@ func (r *receivers) envelope(conn *websocket.Conn, action string) error {
 	return err
 }
 
-// listenMail starts a server that takes mail, and returns its address.
+// listenMail starts a mail server, and returns its address.
 func (r *receivers) listenMail() string {
 	r.t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(r.t.Context(), "tcp", "127.0.0.1:0")
@@ -269,7 +268,7 @@ func (r *receivers) listenMail() string {
 
 func (r *receivers) takeMail(c *textproto.Conn) {
 	defer func() { _ = c.Close() }()
-	_ = c.PrintfLine("220 mail.example.org ESMTP") // a client that is gone sends no mail
+	_ = c.PrintfLine("220 mail.example.org ESMTP") // the client may have disconnected
 	for {
 		line, err := c.ReadLine()
 		if err != nil {
@@ -295,7 +294,7 @@ func (r *receivers) takeMail(c *textproto.Conn) {
 	}
 }
 
-// TestReceivers sees that the stand-ins keep what they are sent.
+// TestReceivers checks that the fake servers record all requests.
 func TestReceivers(t *testing.T) {
 	t.Parallel()
 	r := install(t).receive()

@@ -17,8 +17,8 @@ import (
 	"github.com/driftd/driftd/test/pvelab"
 )
 
-// A guest is a virtual machine with a secret in an attribute of the state, and in
-// a setting of the cluster.
+// A guest is a virtual machine with a secret in an attribute of the state, and in a setting of
+// the cluster.
 type guest struct {
 	what      string
 	form      form
@@ -35,7 +35,7 @@ func guests() []guest {
 	}
 }
 
-// A machine is one of NetBox with a secret in a field.
+// A machine is a virtual machine of NetBox with a secret in a field.
 type machine struct {
 	what  string
 	form  form
@@ -51,14 +51,14 @@ func machines() []machine {
 	}
 }
 
-// managed is a resource of a state.
+// managed returns a resource of a state.
 func managed(provider, typ, name string, attributes object) object {
 	return object{"mode": "managed", "type": typ, "name": name, "provider": fmt.Sprintf("provider[%q]", "registry.terraform.io/"+provider),
 		"instances": []any{object{"schema_version": 0, "attributes": attributes, "sensitive_attributes": []any{}}}}
 }
 
-// TestState plants secrets in a state, in the systems that it describes, in what
-// their logs say of changes, and in resources that driftd does not compare.
+// TestState plants secrets in a state, in the systems of its resources, in the changes in their
+// logs, and in resources that driftd does not compare.
 func TestState(t *testing.T) {
 	t.Parallel()
 	i := install(t)
@@ -144,7 +144,7 @@ declarations:
 		}
 	}
 	i.driftd("mapping", "test", i.path("terraform.tfstate"))
-	r.told()
+	r.notified()
 	d.everything(report)
 }
 
@@ -155,8 +155,8 @@ func serve(t *testing.T, answers http.Handler) string {
 	return server.URL
 }
 
-// plantNetBox returns what makes a machine in NetBox whose field somebody changes
-// from one secret to another: the changelog quotes both.
+// plantNetBox returns a function that creates a machine in NetBox, and changes its field from
+// one secret to another: the changelog has both.
 func (i *installation) plantNetBox(lab *netboxlab.Lab) func(name string, m machine) (id int) {
 	i.t.Helper()
 	made := func(endpoint string, body netboxlab.Object) int {

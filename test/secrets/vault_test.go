@@ -17,19 +17,19 @@ import (
 	"testing"
 )
 
-// excerpt is how much of a secret is a leak: what cuts a text must not print
-// the half of a secret.
+// excerpt is the number of characters of a secret that are a leak: truncation must not leave
+// half of a secret.
 const excerpt = 12
 
-// keyLength is how many bytes of a needle the index is built on.
+// keyLength is the number of bytes of a needle in the index.
 const keyLength = 8
 
-// A vault makes secrets and finds them again.
+// A vault creates secrets and finds them.
 type vault struct {
 	mu sync.Mutex
-	// planted are the secrets by their values, with what each is.
+	// planted are the descriptions of secrets by value.
 	planted map[string]string
-	// index holds the needles by their first bytes.
+	// index has the needles by their first bytes.
 	index map[uint64][]needle
 }
 
@@ -43,7 +43,7 @@ func newVault() *vault {
 // secret returns a new random secret: letters and digits.
 func (v *vault) secret(what string) string { return v.keep(what, "K7"+rand.Text()) }
 
-// keep registers a secret of a form of its own.
+// keep registers a secret in a form of its own.
 func (v *vault) keep(what, secret string) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -57,7 +57,7 @@ func (v *vault) keep(what, secret string) string {
 	return secret
 }
 
-// needles returns the forms in which a secret may show.
+// needles returns the forms in which a secret may occur.
 func needles(secret string) []needle {
 	var list []needle
 	add := func(form, text string) {
@@ -84,7 +84,7 @@ func needles(secret string) []needle {
 	return list
 }
 
-// escaped returns the secret as the formats write it.
+// escaped returns the secret in the escaped forms of the formats.
 func escaped(secret string) map[string]string {
 	quoted, err := json.Marshal(secret)
 	if err != nil {
@@ -106,14 +106,14 @@ func escaped(secret string) map[string]string {
 	}
 }
 
-// base64Forms returns what of the secret's base64 is the same whatever stands
-// around it, at each of the three alignments, in both alphabets.
+// base64Forms returns the part of the secret's base64 that does not depend on the surrounding
+// bytes, at each of the three alignments, in both alphabets.
 func base64Forms(secret string) []string {
 	var list []string
 	for before := range 3 {
 		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			text := encoding.EncodeToString([]byte(strings.Repeat("\x00", before) + secret))
-			// Characters that share bits with what stands before or after.
+			// Characters that include bits of the bytes before or after are left out.
 			from := (before*8 + 5) / 6
 			to := (before + len(secret)) * 8 / 6
 			list = append(list, text[from:to])

@@ -1,3 +1,3 @@
-// Package systemd installs the packages into a real Debian and runs the service
-// there: systemd boots in a container, by `make e2e`.
+// Package systemd installs the packages into a real Debian and runs the service there: `make
+// e2e` boots systemd in a container.
 package systemd

@@ -17,7 +17,7 @@ import (
 	"github.com/driftd/driftd/test/process"
 )
 
-// Bounds of waiting, of a boot and of one command in the machine.
+// Bounds of a wait, of a boot, and of one command in the machine.
 const (
 	patience    = 60 * time.Second
 	bootTimeout = 90 * time.Second
@@ -25,18 +25,18 @@ const (
 	step        = 100 * time.Millisecond
 )
 
-// A machine is a Debian that systemd has booted in a container, with a network
-// of its own in which there is nothing but itself.
+// A machine is a Debian container that systemd has booted, with a network of its own without
+// other hosts.
 type machine struct {
-	// t is the test that has it now, owner the one whose end is its own.
+	// t is the test that uses it now, owner the one at whose end it is stopped.
 	t, owner *testing.T
 	root     string
 	nspawn   *process.Process
-	// leader is the process that is number 1 in there.
+	// leader is the process with ID 1 in the container.
 	leader int
 }
 
-// newMachine copies a Debian, and boots nothing yet.
+// newMachine copies a Debian without booting it.
 func newMachine(t *testing.T) *machine {
 	t.Helper()
 	debian := strings.TrimSpace(output(t, "", "sh", "../../tools/debian.sh"))
@@ -52,7 +52,7 @@ func (m *machine) boot() {
 		Program: "systemd-nspawn",
 		Args: []string{"--boot", "--directory", m.root, "--machine", "driftd-test", "--hostname", "driftd-test",
 			"--register=no", "--keep-unit", "--private-network", "--resolv-conf=off", "--timezone=off", "--quiet",
-			// A real machine has these; systemd-nspawn forbids what it does not know.
+			// A real machine has these system calls; systemd-nspawn forbids unknown ones.
 			"--system-call-filter=landlock_create_ruleset landlock_add_rule landlock_restrict_self"},
 		Env: append(os.Environ(), "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1"),
 		Log: filepath.Join(m.owner.TempDir(), "console"),
@@ -69,13 +69,13 @@ func (m *machine) boot() {
 		if m.leader, err = m.findLeader(); err != nil {
 			return err.Error(), false
 		}
-		// "degraded" is up, too: what failed is each test's own matter.
+		// "degraded" is up, too: tests check failed units themselves.
 		state, _ := m.try("systemctl", "is-system-running")
 		return state, state == "running" || state == "degraded"
 	})
 }
 
-// findLeader asks the kernel for the only child of systemd-nspawn.
+// findLeader returns the only child of systemd-nspawn.
 func (m *machine) findLeader() (int, error) {
 	pid := m.nspawn.PID()
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
@@ -86,7 +86,7 @@ func (m *machine) findLeader() (int, error) {
 	return strconv.Atoi(first)
 }
 
-// shutDown turns the machine off, as its power button does.
+// shutDown shuts the machine down, like its power button.
 func (m *machine) shutDown() {
 	if m.nspawn == nil {
 		return
@@ -108,7 +108,7 @@ func (m *machine) reboot() {
 	m.boot()
 }
 
-// try runs a command in the machine, as root, and returns what it printed.
+// try runs a command in the machine, as root, and returns its output.
 func (m *machine) try(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), runTimeout)
 	defer cancel()
@@ -118,7 +118,7 @@ func (m *machine) try(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// run is try for what must succeed.
+// run is try for a command that must succeed.
 func (m *machine) run(args ...string) string {
 	m.t.Helper()
 	out, err := m.try(args...)
@@ -128,7 +128,7 @@ func (m *machine) run(args ...string) string {
 	return out
 }
 
-// fails is try for what must not succeed.
+// fails is try for a command that must not succeed.
 func (m *machine) fails(args ...string) string {
 	m.t.Helper()
 	out, err := m.try(args...)
@@ -138,7 +138,7 @@ func (m *machine) fails(args ...string) string {
 	return out
 }
 
-// write makes a file in the machine, and the folders that it needs.
+// write creates a file in the machine, and its folders.
 func (m *machine) write(path, text string, mode os.FileMode) {
 	m.t.Helper()
 	path = filepath.Join(m.root, path)
@@ -155,7 +155,7 @@ func (m *machine) copyIn(file string) string {
 	return "/root/" + filepath.Base(file)
 }
 
-// await asks again and again until what it waits for is there.
+// await calls a function until it returns true.
 func (m *machine) await(what string, patience time.Duration, there func() (said string, ok bool)) {
 	m.t.Helper()
 	deadline := time.Now().Add(patience)
@@ -171,13 +171,13 @@ func (m *machine) await(what string, patience time.Duration, there func() (said 
 	}
 }
 
-// property asks systemd for a property of the service.
+// property returns a property of the service from systemd.
 func (m *machine) property(name string) string {
 	m.t.Helper()
 	return m.run("systemctl", "show", "driftd.service", "--value", "--property", name)
 }
 
-// awaitState waits until the service is as it should be.
+// awaitState waits until the service has a state.
 func (m *machine) awaitState(want string) {
 	m.t.Helper()
 	m.await("a service that is "+want, patience, func() (string, bool) {
@@ -186,7 +186,7 @@ func (m *machine) awaitState(want string) {
 	})
 }
 
-// awaitStatus waits until `driftd status` says something.
+// awaitStatus waits until `driftd status` contains a text.
 func (m *machine) awaitStatus(want string) {
 	m.t.Helper()
 	m.await("driftd status with "+strconv.Quote(want), patience, func() (string, bool) {
@@ -195,13 +195,13 @@ func (m *machine) awaitStatus(want string) {
 	})
 }
 
-// journal returns what the service wrote since a cursor of mark.
+// journal returns the output of the service since a cursor of mark.
 func (m *machine) journal(since string) string {
 	m.t.Helper()
 	return m.run("journalctl", "--no-pager", "--unit", "driftd.service", "--after-cursor", since, "--output", "cat")
 }
 
-// mark returns where the journal is now.
+// mark returns the present cursor of the journal.
 func (m *machine) mark() string {
 	m.t.Helper()
 	out := m.run("journalctl", "--no-pager", "--lines", "0", "--show-cursor")
@@ -212,7 +212,7 @@ func (m *machine) mark() string {
 	return cursor
 }
 
-// awaitJournal waits until the service has written something since a mark.
+// awaitJournal waits until the service has written a text since a mark.
 func (m *machine) awaitJournal(since, want string) {
 	m.t.Helper()
 	m.await("a journal with "+strconv.Quote(want), patience, func() (string, bool) {
@@ -221,7 +221,7 @@ func (m *machine) awaitJournal(since, want string) {
 	})
 }
 
-// output runs a program here, in a folder, and returns what it printed.
+// output runs a program on this host, in a folder, and returns its output.
 func output(t *testing.T, dir, program string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(program, args...)

@@ -20,10 +20,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// server is an address that a machine does not have until it gets a network.
+// server is an address that a machine lacks until it gets a network.
 const server = "192.0.2.10"
 
-// within calls do in the network of the machine. What do opens stays there.
+// within calls do in the network of the machine. Sockets that do opens stay there.
 func (m *machine) within(do func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -42,33 +42,33 @@ func (m *machine) within(do func() error) error {
 	}
 	err = do()
 	if back := unix.Setns(int(here.Fd()), unix.CLONE_NEWNET); back != nil {
-		panic(back) // nothing else may run on this thread
+		panic(back) // this thread is in the wrong network
 	}
 	return err
 }
 
-// connect gives the machine its address, as a network that comes up late does.
+// connect gives the machine its address, like a network that starts late.
 func (m *machine) connect() {
 	m.t.Helper()
 	output(m.t, "", "nsenter", "--target", fmt.Sprint(m.leader), "--net", "ip", "address", "add", server+"/32", "dev", "lo")
 }
 
-// inventory is the name and port of somebody else's server at that address; its
-// certificate is the one that package httptest has for tests.
+// inventory is the name and port of another server at that address; its certificate is the test
+// certificate of package httptest.
 const inventory = "example.com:8443"
 
-// authority is who signed the certificate of inventory.
+// authority is the CA certificate of inventory.
 func authority() string {
 	s := httptest.NewTLSServer(http.NotFoundHandler())
 	defer s.Close()
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 }
 
-// serve answers as inventory in the machine's network.
+// serve serves inventory in the machine's network.
 func (m *machine) serve(handler http.Handler) {
 	m.t.Helper()
 	s := httptest.NewUnstartedServer(handler)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // a daemon that is killed leaves halves of handshakes
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // a killed daemon leaves unfinished handshakes
 	err := m.within(func() (err error) {
 		other := s.Listener
 		s.Listener, err = net.Listen("tcp", server+":8443")
@@ -81,7 +81,7 @@ func (m *machine) serve(handler http.Handler) {
 	m.owner.Cleanup(s.Close)
 }
 
-// get asks driftd's own server, from inside the machine.
+// get requests a path of driftd's own server, from inside the machine.
 func (m *machine) get(path string) (code int, body string, err error) {
 	const address = "127.0.0.1:9797"
 	var conn net.Conn
@@ -108,7 +108,7 @@ func (m *machine) get(path string) (code int, body string, err error) {
 	return response.StatusCode, string(text), err
 }
 
-// awaitReady waits for an answer of /readyz.
+// awaitReady waits for a response of /readyz.
 func (m *machine) awaitReady(code int, want string) {
 	m.t.Helper()
 	m.await(fmt.Sprintf("/readyz with %d %q", code, want), patience, func() (string, bool) {

@@ -26,13 +26,13 @@ const (
 	after  = "0.1.0"
 )
 
-// What the packages are told of the commit that they are built from.
+// The commit and its time, which are built into the packages.
 const (
 	commit = "0123456789abcdef0123456789abcdef01234567"
 	epoch  = "1795000000"
 )
 
-// built is where TestMain has built the packages, in a folder for each version.
+// built is the folder in which TestMain built the packages, with a folder for each version.
 var built string
 
 func TestMain(m *testing.M) {
@@ -57,7 +57,7 @@ func runTests(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// build builds the packages of this kind of machine from a folder.
+// build builds the packages for this architecture from a folder.
 func build(source, out, version string, env ...string) error {
 	cmd := exec.Command("sh", filepath.Join(source, "tools", "package.sh"), out, runtime.GOARCH)
 	cmd.Env = append(os.Environ(), "VERSION="+version, "COMMIT="+commit, "SOURCE_DATE_EPOCH="+epoch)
@@ -68,7 +68,7 @@ func build(source, out, version string, env ...string) error {
 	return nil
 }
 
-// packageFile returns the one file of a version that ends in suffix.
+// packageFile returns the only file of a version with a suffix.
 func packageFile(t *testing.T, version, suffix string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(built, version, "*"+suffix))
@@ -78,8 +78,8 @@ func packageFile(t *testing.T, version, suffix string) string {
 	return found[0]
 }
 
-// TestReproducible builds the same commit a second time: in another folder,
-// later, for somebody in another place with other habits.
+// TestReproducible builds the same commit a second time: in another folder, at a later time,
+// and with another time zone, locale and user name.
 func TestReproducible(t *testing.T) {
 	t.Parallel()
 	tree := filepath.Join(t.TempDir(), "elsewhere")
@@ -99,7 +99,7 @@ func TestReproducible(t *testing.T) {
 	output(t, again, "sha256sum", "--check", "--strict", "SHA256SUMS")
 }
 
-// copyTree copies what belongs to the source, committed or not.
+// copyTree copies the source files, committed or not.
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
 	for file := range strings.SplitSeq(output(t, from, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"), "\x00") {
@@ -139,8 +139,7 @@ func sums(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestBothPackagesHoldTheSame unpacks the .deb and installs the .rpm into an
-// empty system.
+// TestBothPackagesHoldTheSame unpacks the .deb and installs the .rpm into an empty system.
 func TestBothPackagesHoldTheSame(t *testing.T) {
 	t.Parallel()
 	deb, rpm := filepath.Join(t.TempDir(), "deb"), filepath.Join(t.TempDir(), "rpm")
@@ -188,7 +187,7 @@ func TestBothPackagesHoldTheSame(t *testing.T) {
 	}
 }
 
-// TestScripts has a shell read the packages' scripts.
+// TestScripts checks the syntax of the packages' scripts with a shell.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	control := t.TempDir()
@@ -209,7 +208,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// TestBillOfMaterials reads what driftd is made of.
+// TestBillOfMaterials checks the list of driftd's modules.
 func TestBillOfMaterials(t *testing.T) {
 	t.Parallel()
 	type component struct {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// planScript stands for terraform. Its plan tries what a provider could: it fails with a
-// list of what it reached.
+// planScript replaces terraform. Its plan tries the actions of a malicious provider, and fails
+// with a list of those that succeeded.
 const planScript = `#!/bin/sh
 [ "$1" = version ] && echo '{"terraform_version":"1.11.4"}'
 [ "$1" = plan ] || exit 0
@@ -36,8 +36,8 @@ declarations:
   - {name: infra, type: terraform, settings: {dir: /srv/infra, binary: /usr/local/bin/cli, read_paths: [/srv/infra/main]}}
 `
 
-// boxesPlans: under the hardening of the unit, what a plan runs reaches nothing of driftd,
-// and nothing of it is left.
+// boxesPlans checks that under the hardening of the unit, the programs of a plan reach nothing
+// of driftd, and leave nothing.
 func boxesPlans(t *testing.T, m *machine) {
 	m.write("/usr/local/bin/cli", planScript, 0o755)
 	m.write("/srv/infra/main.tf", "# empty\n", 0o644)

@@ -17,16 +17,16 @@ import (
 	"github.com/driftd/driftd/test/netboxlab"
 )
 
-// resources is how many there are in the estate. Some are declared, and each of
-// these drifted twice: it has another color, and a note that nobody declared.
+// resources is the number of resources in the estate. Some are declared, and each of these
+// drifted twice: it has another color, and a note that is not declared.
 const (
 	resources = 20_000
 	declared  = 200
 	drifted   = 2 * declared
 )
 
-// configuration names an estate in a file, and a NetBox that is not reached
-// before the machine has a network.
+// configuration has an estate in a file, and a NetBox that is not reachable before the machine
+// has a network.
 const configuration = `
 state_dir: /var/lib/driftd
 schedule: {every: 1h, jitter: 0s}
@@ -65,20 +65,20 @@ func (m *machine) configure() {
 	m.write("/etc/driftd/credentials/netbox-token", netboxlab.Token("driftd")+"\n", 0o600)
 }
 
-// drop overrides settings of the unit, to see soon what else takes long.
+// drop overrides long timeouts of the unit.
 func (m *machine) drop(settings string) {
 	m.t.Helper()
 	m.write("/etc/systemd/system/driftd.service.d/test.conf", "[Service]\n"+settings, 0o644)
 	m.run("systemctl", "daemon-reload")
 }
 
-// known is what the service has found and what people have decided.
+// known has the findings and decisions of the service.
 type known struct {
 	Findings  []string
 	Decisions string
 }
 
-// known asks the service.
+// known returns the findings and decisions of the service.
 func (m *machine) known() known {
 	m.t.Helper()
 	var listed struct {
@@ -96,10 +96,10 @@ func (m *machine) known() known {
 	return k
 }
 
-// TestService lives through what happens to a service in the course of its
-// life, in one machine: each part begins where the one before has ended.
+// TestService tests the life cycle of the service in one machine: each part starts in the state
+// that the one before has left.
 //
-//nolint:paralleltest // it is told what takes longer than it should
+//nolint:paralleltest // the parts depend on each other
 func TestService(t *testing.T) {
 	m := newMachine(t)
 	m.boot()
@@ -117,7 +117,7 @@ func TestService(t *testing.T) {
 		{"reloads", reloads},
 		{"comes back when killed", comesBack},
 		{"is restarted when it hangs", isRestarted},
-		{"says why it does not start", saysWhy},
+		{"says why it does not start", reportsWhy},
 		{"bears what root left", bearsWhatRootLeft},
 		{"upgrades", upgrades},
 		{"bears a full disk", bearsFullDisk},
@@ -137,7 +137,7 @@ func TestService(t *testing.T) {
 	}
 }
 
-// installs: a fresh installation is enabled, and waits for a configuration.
+// installs: a new installation is enabled, and waits for a configuration.
 func installs(t *testing.T, m *machine) {
 	deb := m.copyIn(packageFile(t, before, ".deb"))
 	said := m.run("dpkg", "--install", deb)
@@ -157,7 +157,7 @@ func installs(t *testing.T, m *machine) {
 	m.run("driftd", "version")
 }
 
-// isHardened: what systemd itself says of the unit.
+// isHardened: the rating by systemd itself.
 func isHardened(t *testing.T, m *machine) {
 	if said := m.run("systemd-analyze", "verify", "driftd.service"); said != "" {
 		t.Errorf("systemd-analyze verify: %s", said)
@@ -168,7 +168,7 @@ func isHardened(t *testing.T, m *machine) {
 	t.Log(lines[len(lines)-1])
 }
 
-// starts: with a configuration it runs, finds, and tells root.
+// starts: with a configuration the service runs, has findings, and responds to root.
 func starts(t *testing.T, m *machine) {
 	m.configure()
 	m.run("driftd", "config", "check")
@@ -191,8 +191,8 @@ func starts(t *testing.T, m *machine) {
 	}
 }
 
-// bootsWithoutNetwork: a node without a network has a service that runs, says
-// what it cannot reach, and goes on when the network comes.
+// bootsWithoutNetwork: on a node without a network the service runs, reports what is
+// unreachable, and continues when the network is up.
 func bootsWithoutNetwork(t *testing.T, m *machine) {
 	m.reboot()
 	m.awaitState("active")
@@ -219,14 +219,14 @@ func bootsWithoutNetwork(t *testing.T, m *machine) {
 	m.awaitReady(200, "ready")
 }
 
-// waitsForItsAddress: an address that comes later is waited for.
+// waitsForItsAddress: the service waits for an address that is added later.
 func waitsForItsAddress(t *testing.T, m *machine) {
 	const late = "192.0.2.77"
 	m.drop("RestartSec=200ms\nEnvironment=DRIFTD_SERVER_LISTEN=" + late + ":9797\n")
 	since := m.mark()
 	m.fails("systemctl", "restart", "driftd.service")
 	m.awaitJournal(since, "listen on "+late)
-	// More often than any limit of systemd's that would end it.
+	// More often than any start limit of systemd that would stop the service.
 	m.await("several new attempts", patience, func() (string, bool) {
 		n := m.property("NRestarts")
 		return n, len(n) > 1 || n > "6"
@@ -237,7 +237,7 @@ func waitsForItsAddress(t *testing.T, m *machine) {
 	m.run("systemctl", "restart", "driftd.service")
 }
 
-// reloads: a good configuration is taken, a bad one is refused and told.
+// reloads: a good configuration is used, a bad one is refused and reported.
 func reloads(t *testing.T, m *machine) {
 	pid := m.property("MainPID")
 	m.write("/etc/driftd/driftd.yaml", configuration+"ignore: [{resource: shop/app-00000, reason: somebody said so}]\n", 0o644)
@@ -263,7 +263,7 @@ func reloads(t *testing.T, m *machine) {
 	}
 }
 
-// comesBack: what is killed runs again, with what it knew.
+// comesBack: a killed service is restarted with its earlier data.
 func comesBack(t *testing.T, m *machine) {
 	had := m.known()
 	pid := m.property("MainPID")
@@ -284,7 +284,7 @@ func (m *machine) awaitAnother(pid string) {
 	m.awaitState("active")
 }
 
-// isRestarted: what hangs is noticed by the watchdog.
+// isRestarted: the watchdog restarts a hung service.
 func isRestarted(_ *testing.T, m *machine) {
 	m.drop("WatchdogSec=3s\nTimeoutAbortSec=1s\nRestartSec=200ms\n")
 	m.run("systemctl", "restart", "driftd.service")
@@ -293,14 +293,14 @@ func isRestarted(_ *testing.T, m *machine) {
 	m.run("systemctl", "kill", "--kill-whom=main", "--signal=STOP", "driftd.service")
 	m.awaitAnother(pid)
 	m.awaitJournal(since, "Watchdog timeout")
-	// One that does not hang is left alone for longer than the watchdog waits.
+	// A service that does not hang is not restarted for longer than the watchdog's timeout.
 	pid = m.property("MainPID")
 	m.awaitAlive(pid, 2*3*time.Second)
 	m.drop("")
 	m.run("systemctl", "restart", "driftd.service")
 }
 
-// awaitAlive watches the service live on.
+// awaitAlive checks that the service keeps running.
 func (m *machine) awaitAlive(pid string, long time.Duration) {
 	m.t.Helper()
 	until := time.Now().Add(long)
@@ -312,8 +312,8 @@ func (m *machine) awaitAlive(pid string, long time.Duration) {
 	})
 }
 
-// saysWhy: what cannot start says why, and starts by itself when it can.
-func saysWhy(_ *testing.T, m *machine) {
+// reportsWhy: a service that cannot start reports the reason, and starts by itself once it can.
+func reportsWhy(_ *testing.T, m *machine) {
 	m.drop("RestartSec=500ms\n")
 	m.write("/etc/driftd/driftd.yaml", "sorces: []\n", 0o644)
 	since := m.mark()
@@ -342,7 +342,7 @@ func bearsWhatRootLeft(t *testing.T, m *machine) {
 	m.awaitReady(200, "ready")
 }
 
-// upgrades: the next version has all that the one before knew.
+// upgrades: the next version has all data of the one before.
 func upgrades(t *testing.T, m *machine) {
 	found := m.known().Findings
 	first, _, _ := strings.Cut(found[0], " ")
@@ -371,7 +371,7 @@ func upgrades(t *testing.T, m *machine) {
 	m.awaitStatus(fmt.Sprintf("%d accepted", 1))
 }
 
-// runs returns the oldest scan that the service remembers.
+// runs returns the oldest scan in the store of the service.
 func (m *machine) runs() string {
 	m.t.Helper()
 	code, body, err := m.get("/api/v1/runs?limit=500")
@@ -385,8 +385,8 @@ func (m *machine) runs() string {
 	return runs.Runs[len(runs.Runs)-1].ID
 }
 
-// bearsFullDisk: without room it runs on and says so, and stores again when
-// there is some.
+// bearsFullDisk: on a full disk the service runs on and reports it, and stores scans again once
+// there is room.
 func bearsFullDisk(t *testing.T, m *machine) {
 	m.run("systemctl", "stop", "driftd.service")
 	state := "/var/lib/private/driftd"
@@ -430,7 +430,7 @@ func keepsSecrets(t *testing.T, m *machine) {
 	}
 }
 
-// goes: removing keeps what is somebody's, purging leaves nothing.
+// goes: removal keeps the user's files, purging leaves nothing.
 func goes(t *testing.T, m *machine) {
 	m.run("dpkg", "--remove", "driftd")
 	if state, _ := m.try("systemctl", "is-active", "driftd.service"); state == "active" {
@@ -458,8 +458,8 @@ func goes(t *testing.T, m *machine) {
 	}
 }
 
-// boxes: under the hardening of the unit, all seals of the process hold that expands
-// foreign input.
+// boxes: under the hardening of the unit, all seals hold in the process that expands foreign
+// input.
 func boxes(t *testing.T, m *machine) {
 	want := regexp.MustCompile(`(?m)^box +sealed: memory limit, landlock [0-9]+, seccomp$`)
 	if said := m.run("driftd", "status"); !want.MatchString(said) {

@@ -15,7 +15,7 @@ const binVariable = "DRIFTD_TEST_TERRAFORM_BIN"
 // Tools are the programs of the tests.
 type Tools struct{ dir string }
 
-// Find returns the programs, whose folder the environment names.
+// Find returns the programs from the folder in the environment.
 func Find() (Tools, error) {
 	dir := os.Getenv(binVariable)
 	if dir == "" {
@@ -33,19 +33,17 @@ func Find() (Tools, error) {
 type CLI struct {
 	// Name is "tofu" or "terraform".
 	Name string
-	// Path is where the program lies.
+	// Path is the path of the program.
 	Path string
-	// Config is the CLI configuration file that has it find the providers
-	// without a network.
+	// Config is the CLI configuration file by which it finds the providers without a network.
 	Config string
-	// Dir keeps what the program keeps for itself.
+	// Dir is the folder for the program's own files.
 	Dir string
 	// Env is added to its environment.
 	Env []string
 }
 
-// CLIs returns OpenTofu and, where it is installed, Terraform. Their files go
-// into a folder.
+// CLIs returns OpenTofu and, if installed, Terraform. Their files are in a folder.
 func (t Tools) CLIs(dir string) ([]CLI, error) {
 	config := filepath.Join(dir, "cli.tfrc")
 	text := fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror { path = %q }\n}\n",
@@ -75,7 +73,7 @@ func (c CLI) Command(ctx context.Context, root string, args ...string) *exec.Cmd
 	return cmd
 }
 
-// Run runs the program in a root. What it printed is part of the error.
+// Run runs the program in a root. An error includes its output.
 func (c CLI) Run(ctx context.Context, root string, args ...string) error {
 	out, err := c.Command(ctx, root, args...).CombinedOutput()
 	if err != nil {
@@ -84,7 +82,7 @@ func (c CLI) Run(ctx context.Context, root string, args ...string) error {
 	return nil
 }
 
-// Apply initializes a root and applies it; args are for apply.
+// Apply initializes a root and applies it; args are arguments of apply.
 func (c CLI) Apply(ctx context.Context, root string, args ...string) error {
 	if err := c.Run(ctx, root, "init", "-no-color"); err != nil {
 		return err

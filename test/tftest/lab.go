@@ -1,6 +1,6 @@
-// Package tftest runs real Terraform and OpenTofu for tests, with a small
-// provider of our own whose live side, the Lab, the test holds in its hands.
-// The programs come from the folder that `tools/terraform.sh` prints.
+// Package tftest runs real Terraform and OpenTofu for tests, with a small provider of our own
+// whose live side, the Lab, is controlled by the test. The programs are in the folder that
+// `tools/terraform.sh` prints.
 package tftest
 
 import (
@@ -16,33 +16,31 @@ import (
 	"time"
 )
 
-// Token is what the Lab wants from whoever asks.
+// Token is the token that the Lab requires.
 const Token = "lab-token-k3Jx"
 
-// An Object is what the Lab keeps: any JSON object. Its "id" is its own name,
-// or title, where that is free.
+// An Object is an object of the Lab: any JSON object. Its "id" is its name or title, if that is
+// not in use.
 type Object = map[string]any
 
-// Faults are what the Lab does wrong. Objects are named kind/id.
+// Faults are errors of the Lab. Objects are named kind/id.
 type Faults struct {
-	// Token is what the Lab wants from now on; it tells who comes with another
-	// one which it was.
+	// Token is the new required token; the error for another one contains that token.
 	Token string
-	// Fail has the reads of objects answered by an error, in these words.
+	// Fail has the texts of errors for the reads of objects.
 	Fail map[string]string
-	// Hang has the reads of an object answered when the asker has gone.
+	// Hang has the objects whose reads get no response before the client disconnects.
 	Hang map[string]bool
-	// Flood is how many bytes the provider writes to stderr for each answer.
+	// Flood is the number of bytes that the provider writes to stderr for each response.
 	Flood int
-	// Delay is how long each answer takes.
+	// Delay is added to the time of each response.
 	Delay time.Duration
-	// Reformat writes the JSON text in fields named "config" anew.
+	// Reformat changes the format of the JSON text in fields named "config".
 	Reformat bool
 }
 
-// A Lab is the live side: an HTTP API that creates, reads, replaces and deletes
-// objects of any kind, which tests also edit by hand. Its methods may be called
-// at any time.
+// A Lab is the live side: an HTTP API that creates, reads, replaces and deletes objects of any
+// kind, which tests also edit by hand. Its methods are safe for concurrent use.
 type Lab struct {
 	server *httptest.Server
 	closed chan struct{}
@@ -68,17 +66,17 @@ func NewLab() *Lab {
 	return l
 }
 
-// Close stops serving, also those who still wait.
+// Close stops the server, and ends the requests that still wait.
 func (l *Lab) Close() {
 	close(l.closed)
 	l.server.CloseClientConnections()
 	l.server.Close()
 }
 
-// URL is the Lab's address.
+// URL returns the Lab's URL.
 func (l *Lab) URL() string { return l.server.URL }
 
-// Break replaces the Lab's faults; none mend it.
+// Break replaces the Lab's faults; no faults remove them.
 func (l *Lab) Break(f Faults) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +86,7 @@ func (l *Lab) Break(f Faults) {
 	l.faults = f
 }
 
-// Put makes or replaces an object, named kind/id, by hand.
+// Put creates or replaces an object, named kind/id, by hand.
 func (l *Lab) Put(name string, o Object) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +96,7 @@ func (l *Lab) Put(name string, o Object) {
 	l.objects[name] = o
 }
 
-// Get returns a copy of an object, nil where there is none.
+// Get returns a copy of an object, or nil.
 func (l *Lab) Get(name string) Object {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,7 +130,7 @@ func (l *Lab) Remove(name string) error {
 	return nil
 }
 
-// Calls returns how many calls of each method came since the last time.
+// Calls returns the number of calls of each method since the last time.
 func (l *Lab) Calls() map[string]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,7 +139,7 @@ func (l *Lab) Calls() map[string]int {
 	return calls
 }
 
-// Waiting returns how many wait for an answer that hangs.
+// Waiting returns the number of requests that hang.
 func (l *Lab) Waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,7 +152,7 @@ func (l *Lab) wait(n int) {
 	l.waiting += n
 }
 
-// guard counts calls and does what is wrong with all of them.
+// guard counts requests and applies the faults that concern all of them.
 func (l *Lab) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		l.mu.Lock()
@@ -204,8 +202,7 @@ func (l *Lab) create(w http.ResponseWriter, r *http.Request) {
 	answer(w, o)
 }
 
-// freeID returns an object's name, or title, or its kind, with a number where
-// that is taken.
+// freeID returns an object's name, or title, or its kind, with a number if that is in use.
 func (l *Lab) freeID(kind string, o Object) string {
 	wanted := kind
 	for _, field := range []string{"name", "title"} {
@@ -246,7 +243,7 @@ func (l *Lab) read(w http.ResponseWriter, r *http.Request) {
 	answer(w, o)
 }
 
-// replace keeps what the server gave the object and nobody sent.
+// replace keeps the fields that the server set and the request lacks.
 func (l *Lab) replace(w http.ResponseWriter, r *http.Request) {
 	o, ok := receive(w, r)
 	if !ok {
@@ -290,12 +287,11 @@ func answer(w http.ResponseWriter, content any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// Whoever does not wait for the answer does not want it.
+	// The client may have disconnected.
 	_, _ = w.Write(body)
 }
 
-// reformat returns the object with its "config" in other words that mean the
-// same.
+// reformat returns the object with its "config" in another format with the same meaning.
 func reformat(o Object) Object {
 	var content any
 	text, _ := o["config"].(string)

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// pulled is a state with a guest and something without a live side.
+// pulled is a state with a guest and a resource without a live side.
 const pulled = `{"version": 4, "terraform_version": "1.11.4", "serial": 7, "lineage": "6d3a", "outputs": {}, "resources": [
  {"mode": "managed", "type": "proxmox_virtual_environment_vm", "name": "web", "provider": "provider[\"registry.terraform.io/bpg/proxmox\"]",
   "instances": [{"schema_version": 0, "attributes": {"id": "401", "vm_id": 401, "name": "web-1", "node_name": "alpha", "pool_id": "blue"}}]},
@@ -36,7 +36,7 @@ const pulled = `{"version": 4, "terraform_version": "1.11.4", "serial": 7, "line
   "instances": [{"schema_version": 0, "attributes": {"id": "1"}}]}
 ]}`
 
-// claims returns what a declaration claims, by address.
+// claims returns the claims of a declaration, by address.
 func claims(t *testing.T, change func(*terraform.Config)) (map[string]model.Key, error) {
 	t.Helper()
 	env := declared.Env{Name: "infra", Types: map[string]string{"pve": "proxmox"}, Governs: []string{"pve"},
@@ -57,7 +57,7 @@ func claims(t *testing.T, change func(*terraform.Config)) (map[string]model.Key,
 }
 
 // TestPullByCLI pulls a state with each CLI from a local and from an http backend, without a
-// provider and without a request other than GET.
+// provider and with GET requests only.
 func TestPullByCLI(t *testing.T) {
 	t.Parallel()
 	tools, err := Find()

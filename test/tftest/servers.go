@@ -17,12 +17,11 @@ import (
 const (
 	startTimeout = 60 * time.Second
 	pollInterval = 50 * time.Millisecond
-	// nobody is who PostgreSQL runs as where the tests run as root, whom it
-	// does not serve.
-	nobody = 65534
+	// unprivileged is the user of PostgreSQL if the tests run as root, which it refuses.
+	unprivileged = 65534
 )
 
-// A Server is a backend that states are kept in.
+// A Server is a backend for states.
 type Server struct {
 	*process.Process
 	// Address is host:port on the loopback.
@@ -30,7 +29,7 @@ type Server struct {
 	dir     string
 }
 
-// Stop stops the server and removes what it kept.
+// Stop stops the server and removes its files.
 func (s *Server) Stop() error { return errors.Join(s.Process.Stop(), os.RemoveAll(s.dir)) }
 
 // S3User and S3Password are the keys of the S3 server.
@@ -39,7 +38,7 @@ const (
 	S3Password = "driftd-test-secret"
 )
 
-// StartS3 starts an S3 server that has these buckets.
+// StartS3 starts an S3 server with these buckets.
 func (t Tools) StartS3(ctx context.Context, buckets ...string) (*Server, error) {
 	s, _, err := newServer("s3")
 	if err != nil {
@@ -66,8 +65,8 @@ func (t Tools) StartS3(ctx context.Context, buckets ...string) (*Server, error) 
 
 const postgresVariable = "POSTGRES_BIN"
 
-// StartPostgres starts a PostgreSQL that trusts everybody on the loopback; its
-// user and its database are "postgres".
+// StartPostgres starts a PostgreSQL that trusts all loopback clients; its user and its database
+// are "postgres".
 func StartPostgres(ctx context.Context) (*Server, error) {
 	bin := os.Getenv(postgresVariable)
 	if bin == "" {
@@ -79,8 +78,8 @@ func StartPostgres(ctx context.Context) (*Server, error) {
 	}
 	var uid uint32
 	if os.Geteuid() == 0 {
-		uid = nobody
-		if err := os.Chown(s.dir, nobody, nobody); err != nil {
+		uid = unprivileged
+		if err := os.Chown(s.dir, unprivileged, unprivileged); err != nil {
 			return nil, fmt.Errorf("hand over folder: %w", err)
 		}
 	}
@@ -104,13 +103,13 @@ func StartPostgres(ctx context.Context) (*Server, error) {
 	})
 }
 
-// newServer finds a folder and a port for a server.
+// newServer creates a folder and finds a port for a server.
 func newServer(name string) (s *Server, port string, err error) {
 	ports, err := process.FreePorts(1)
 	if err != nil {
 		return nil, "", err
 	}
-	// Not the test's own folder: that one is closed to other users.
+	// The folder of the test is not readable for other users.
 	dir, err := os.MkdirTemp("", "driftd-"+name+"-")
 	if err != nil {
 		return nil, "", fmt.Errorf("make folder of %s: %w", name, err)
@@ -153,7 +152,7 @@ func (s *Server) await(ctx context.Context, ready func(context.Context) error) e
 	}
 }
 
-// dial tells whether the server accepts connections.
+// dial checks that the server accepts connections.
 func (s *Server) dial(ctx context.Context) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.Address)
 	if err != nil {

@@ -64,8 +64,8 @@ data "lab_lookup" "office" {
 }
 `
 
-// TestApply applies the estate with each program: a plan that follows plans
-// nothing, and the providers are found without a network.
+// TestApply applies the estate with each program: a plan after that is empty, and the providers
+// are found without a network.
 func TestApply(t *testing.T) {
 	t.Parallel()
 	for _, cli := range clis(t) {
@@ -112,7 +112,7 @@ func applyEstate(t *testing.T, cli CLI, backend string) {
 	}
 }
 
-// TestBackends keeps the estate's state in each server.
+// TestBackends stores the estate's state in each server.
 func TestBackends(t *testing.T) {
 	t.Parallel()
 	s3, err := tools(t).StartS3(t.Context(), "states")
