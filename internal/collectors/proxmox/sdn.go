@@ -29,7 +29,7 @@ func (sc *scan) addStaged(ctx context.Context, kind, id, path string, data model
 			sc.addUnread(r, "the applied configuration could not be read: "+sc.config.reason(err))
 			continue
 		}
-		r.Running = sc.normalizer.Waiting(Type+"/"+kind, r.Value, sc.appliedValue(kind, applied, row.Name))
+		r.Running = sc.normalizer.Waiting(kind, r.Value, sc.appliedValue(kind, applied, row.Name))
 		sc.add(r)
 	}
 	return nil

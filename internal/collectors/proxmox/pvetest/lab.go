@@ -127,7 +127,8 @@ func labCluster() map[string][]Row {
 		"/cluster/mapping/dir":              {{"id": "media", "type": "dir", "map": []string{"node=pve1,path=/srv/media"}}},
 		"/cluster/sdn/zones":                {zone(1450)},
 		"/cluster/sdn/zones?running=1":      {zone(1400)},
-		"/cluster/sdn/vnets":                {{"vnet": "labnet", "type": "vnet", "zone": "lab", "alias": "lab", "digest": digest}},
+		"/cluster/sdn/vnets":                {{"vnet": "labnet", "type": "vnet", "zone": "lab", "alias": "lab", "vlanaware": 0, "digest": digest}},
+		"/cluster/sdn/vnets?running=1":      {{"vnet": "labnet", "type": "vnet", "zone": "lab", "alias": "lab", "digest": digest}},
 		"/cluster/sdn/vnets/labnet/subnets": {{"subnet": "lab-198.51.100.128-25", "type": "subnet", "cidr": "198.51.100.128/25", "vnet": "labnet", "zone": "lab", "gateway": "198.51.100.129", "snat": 1}},
 		"/cluster/sdn/ipams":                {{"ipam": "pve", "type": "pve", "digest": digest}},
 		"/nodes/pve1/network": {
