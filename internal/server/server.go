@@ -132,7 +132,7 @@ func (o Options) openTCP(ctx context.Context) (*door, error) {
 func (o Options) warn(addr net.Addr) {
 	switch {
 	case onlyThisHost(addr):
-	case !o.API.Gate.Knows():
+	case !o.API.Gate.Configured():
 		o.Log.Warn("nobody may read at this address, as nobody can be known there: set server.access, or listen on 127.0.0.1", "address", addr.String())
 	case o.API.Gate.Passwords() && o.WebConfigFile == "":
 		o.Log.Warn("passwords cross the network as they are: set server.web_config_file to turn on TLS, or listen on 127.0.0.1 behind a proxy that does", "address", addr.String())
