@@ -16,7 +16,7 @@ CORE     ?= ./internal/match ./internal/classify ./internal/diff
 PROSE    ?= cmd internal/atomicfile internal/awsconfig internal/bounded internal/clocktest internal/declared/folder internal/faults
 PROSE    += internal/box internal/budget internal/classify internal/credential internal/decide internal/decode internal/httpclient
 PROSE    += internal/kube internal/model internal/nearest internal/phrase internal/report deploy
-PROSE    += internal/access internal/metrics internal/secret internal/trigger
+PROSE    += internal/access internal/demo/cluster internal/metrics internal/secret internal/trigger
 
 # Where e2e and bench find the real parts.
 TOOLS     = DRIFTD_TEST_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TEST_TERRAFORM_BIN=$$(sh tools/terraform.sh)
