@@ -17,6 +17,7 @@ PROSE    ?= cmd internal/atomicfile internal/awsconfig internal/bounded internal
 PROSE    += internal/box internal/budget internal/classify internal/credential internal/decide internal/decode internal/httpclient
 PROSE    += internal/kube internal/model internal/nearest internal/phrase internal/report deploy
 PROSE    += internal/access internal/demo/cluster internal/metrics internal/secret internal/trigger
+PROSE    += internal/notify/alertmanager internal/notify/all internal/notify/plain internal/notify/post internal/notify/webhook
 
 # Where e2e and bench find the real parts.
 TOOLS     = DRIFTD_TEST_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TEST_TERRAFORM_BIN=$$(sh tools/terraform.sh)
