@@ -23,6 +23,8 @@ PROSE    += internal/declared/terraform
 PROSE    += internal/server internal/store tools
 PROSE    += internal/cli internal/config internal/mapping internal/declared/acceptances internal/declared/all internal/declared/await
 PROSE    += internal/daemon internal/diff internal/match test
+PROSE    += internal/access internal/demo/cluster internal/metrics internal/secret internal/trigger
+PROSE    += internal/notify/alertmanager internal/notify/all internal/notify/plain internal/notify/post internal/notify/webhook
 
 # Where e2e and bench find the real parts.
 TOOLS     = DRIFTD_TEST_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TEST_TERRAFORM_BIN=$$(sh tools/terraform.sh)

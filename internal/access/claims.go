@@ -13,45 +13,45 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Somebody is whom a provider names.
-type somebody struct {
+// An identity is a user and their groups, as an OpenID provider reports them.
+type identity struct {
 	name   string
 	groups []string
 }
 
-// claims are what a provider says of somebody.
+// claims are the claims about a user, by name.
 type claims map[string]json.RawMessage
 
-// identify asks the provider who has come back from it.
-func (o *openID) identify(r *http.Request, j journey) (somebody, *Refused) {
+// identify exchanges the code in a redirect from the provider for the identity of the user.
+func (o *openID) identify(r *http.Request, j oidcFlow) (identity, *Refused) {
 	query := r.URL.Query()
 	if code := query.Get("error"); code != "" {
-		return somebody{}, &Refused{Status: http.StatusForbidden, Message: "the OpenID provider refused the login: " + shown(code),
-			Hint: "log in there with another account, or ask whoever keeps the provider"}
+		return identity{}, &Refused{Status: http.StatusForbidden, Message: "the OpenID provider refused the login: " + shown(code),
+			Hint: "log in with another account, or ask the administrator of the provider"}
 	}
 	if issuer := query.Get("iss"); issuer != "" && issuer != o.Issuer {
-		return somebody{}, &Refused{Status: http.StatusForbidden, Message: "another OpenID provider has answered", Hint: "begin the login again"}
+		return identity{}, &Refused{Status: http.StatusForbidden, Message: "the response came from another OpenID provider", Hint: "start the login again"}
 	}
 	ctx := oidc.ClientContext(r.Context(), o.http)
 	provider, err := o.ready(ctx)
 	if err != nil {
-		return somebody{}, o.unavailable(err)
+		return identity{}, o.unavailable(err)
 	}
 	said, err := o.exchange(ctx, provider, query.Get("code"), j)
 	if err != nil {
-		return somebody{}, &Refused{Status: http.StatusForbidden, Message: fmt.Sprintf("the login at %s did not succeed: %v", o.Issuer, why(err)),
-			Hint: "begin it again; if it stays, check the client at the provider"}
+		return identity{}, &Refused{Status: http.StatusForbidden, Message: fmt.Sprintf("the login at %s failed: %v", o.Issuer, why(err)),
+			Hint: "try again; if the error persists, check the client configuration at the provider"}
 	}
 	who, err := o.read(said)
 	if err != nil {
-		return somebody{}, &Refused{Status: http.StatusForbidden, Message: err.Error(), Hint: "see server.access.oidc of the configuration"}
+		return identity{}, &Refused{Status: http.StatusForbidden, Message: err.Error(), Hint: "check server.access.oidc in the configuration"}
 	}
 	return who, nil
 }
 
-// exchange gets what the provider says of whoever it has sent with a code. Where
-// the token lacks the name or the groups, it asks for more.
-func (o *openID) exchange(ctx context.Context, provider *oidc.Provider, code string, j journey) (claims, error) {
+// exchange exchanges an authorization code for an ID token, verifies it and returns its
+// claims. If the name or the groups are missing, it adds those of the userinfo endpoint.
+func (o *openID) exchange(ctx context.Context, provider *oidc.Provider, code string, j oidcFlow) (claims, error) {
 	client, err := o.client(provider)
 	if err != nil {
 		return nil, err
@@ -62,14 +62,14 @@ func (o *openID) exchange(ctx context.Context, provider *oidc.Provider, code str
 	}
 	raw, ok := token.Extra("id_token").(string)
 	if !ok {
-		return nil, errors.New("its answer has no ID token")
+		return nil, errors.New("the response has no ID token")
 	}
 	verified, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: o.ClientID, Now: o.now}).Verify(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
 	if j.Nonce == "" || verified.Nonce != j.Nonce {
-		return nil, errors.New("its answer is to another login")
+		return nil, errors.New("the response belongs to another login")
 	}
 	var said claims
 	if err := verified.Claims(&said); err != nil {
@@ -81,14 +81,14 @@ func (o *openID) exchange(ctx context.Context, provider *oidc.Provider, code str
 	return said, said.addInfo(ctx, provider, verified.Subject, token)
 }
 
-// addInfo adds the claims that the provider's userinfo has beside the token's.
+// addInfo adds the claims of the userinfo endpoint that the ID token lacks.
 func (c claims) addInfo(ctx context.Context, provider *oidc.Provider, subject string, token *oauth2.Token) error {
 	info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
 		return err
 	}
 	if info.Subject != subject {
-		return errors.New("its userinfo is about somebody else")
+		return errors.New("the userinfo belongs to another user")
 	}
 	var more claims
 	if err := info.Claims(&more); err != nil {
@@ -102,8 +102,8 @@ func (c claims) addInfo(ctx context.Context, provider *oidc.Provider, subject st
 	return nil
 }
 
-// find returns a claim; where there is none of that name, dots lead into
-// objects, as in realm_access.roles.
+// find returns the claim with a name, or nil. If there is none, the dots in the name separate
+// the keys of nested objects, as in realm_access.roles.
 func (c claims) find(name string) json.RawMessage {
 	if value, ok := c[name]; ok {
 		return value
@@ -116,10 +116,10 @@ func (c claims) find(name string) json.RawMessage {
 	return below.find(rest)
 }
 
-// read returns who it is that the claims speak of.
-func (o *openID) read(said claims) (who somebody, err error) {
+// read returns the identity that the claims describe.
+func (o *openID) read(said claims) (who identity, err error) {
 	if json.Unmarshal(said.find(o.NameClaim), &who.name) != nil || !clean(who.name) {
-		return who, fmt.Errorf("the OpenID provider says no name in the claim %q that can be shown", o.NameClaim)
+		return who, fmt.Errorf("the OpenID provider sent no printable user name in the claim %q", o.NameClaim)
 	}
 	if o.NameClaim == "email" && !said.verifiesEmail() {
 		return who, errors.New("the OpenID provider has not verified the email address")
@@ -130,14 +130,14 @@ func (o *openID) read(said claims) (who somebody, err error) {
 	case json.Unmarshal(groups, &one) == nil && one != "":
 		who.groups = []string{one}
 	case json.Unmarshal(groups, &who.groups) != nil:
-		who.groups = nil // no groups, or none that a role could name
+		who.groups = nil // no groups, or in an unsupported form
 	}
 	who.groups = slices.DeleteFunc(who.groups, func(group string) bool { return group == "" })
 	return who, nil
 }
 
-// verifiesEmail reports whether the provider has verified the email address, or does not
-// say. Some providers write the boolean as text.
+// verifiesEmail reports whether the provider has verified the email address, or does not send
+// the claim. Some providers send the boolean as text.
 func (c claims) verifiesEmail() bool {
 	var verified any
 	if raw, has := c["email_verified"]; !has || json.Unmarshal(raw, &verified) == nil && verified == nil {
@@ -147,7 +147,7 @@ func (c claims) verifiesEmail() bool {
 	return verified == true || isText && strings.EqualFold(text, "true")
 }
 
-// shown makes a short text of another's fit for people.
+// shown returns a text from another system without unprintable characters, truncated.
 func shown(text string) string {
 	const most = 200
 	text = strings.Map(func(r rune) rune {

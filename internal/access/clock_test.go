@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/clocktest"
 )
 
-// TestSessionWhenTheClockJumps holds that a session lasts as long as it should, whatever
-// the wall clock is set to: a clock that is set back prolongs none.
+// TestSessionWhenTheClockJumps checks that changes of the wall clock do not change the lifetime
+// of a session.
 func TestSessionWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -26,7 +26,7 @@ func TestSessionWhenTheClockJumps(t *testing.T) {
 			clock.Jump(-jump)
 			clock.Advance(2 * time.Minute)
 			if got, _ := h.who(get(c), false); got != (Visitor{}) {
-				t.Errorf("visitor after the end = %+v, want nobody", got)
+				t.Errorf("visitor after the end = %+v, want none", got)
 			}
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The cookies, without the prefix that they have over TLS.
+// The names of the cookies, without the prefix that they have over TLS.
 const (
 	sessionCookie = "driftd-session"
 	visitCookie   = "driftd-visit"
@@ -14,15 +14,15 @@ const (
 	knownCookie   = "driftd-known"
 )
 
-// hostPrefix keeps other hosts of the domain, and plain HTTP, from setting a
-// cookie (RFC 6265bis, section 4.1.3).
+// hostPrefix prevents other hosts of the domain, and plain HTTP, from setting a cookie (RFC
+// 6265bis, section 4.1.3).
 const hostPrefix = "__Host-"
 
-// maxCookie bounds a cookie's value, in bytes.
+// maxCookie is the maximum size of a cookie's value, in bytes.
 const maxCookie = 3500
 
-// secure tells whether the visitor's browser speaks TLS: to us, to a trusted
-// proxy, or to whatever has the host name of the pages' https address.
+// secure reports whether the visitor's browser uses TLS: to this server, to a trusted proxy, or
+// to the host of the https address of the pages.
 func (g *Gate) secure(r *http.Request) bool {
 	if r.TLS != nil || g.isTrusted(peer(r)) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
 		return true
@@ -37,7 +37,7 @@ func (g *Gate) cookieName(r *http.Request, name string) string {
 	return name
 }
 
-// cookie returns a cookie of a request.
+// cookie returns the value of a cookie of a request.
 func (g *Gate) cookie(r *http.Request, name string) (value string, ok bool) {
 	c, err := r.Cookie(g.cookieName(r, name))
 	if err != nil || c.Value == "" || len(c.Value) > maxCookie {
@@ -46,8 +46,8 @@ func (g *Gate) cookie(r *http.Request, name string) (value string, ok bool) {
 	return c.Value, true
 }
 
-// setCookie sets a cookie for a time, or removes it with a negative one. A time
-// of 0 is as long as the browser runs.
+// setCookie sets a cookie for the given duration. A negative duration removes it; 0 sets a
+// cookie that the browser removes when it exits.
 func (g *Gate) setCookie(w http.ResponseWriter, r *http.Request, name, value string, length time.Duration) {
 	age := int(length / time.Second)
 	if length < 0 {

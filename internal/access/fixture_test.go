@@ -17,7 +17,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// A clock stands still until it is told otherwise.
+// A clock returns a time that only tests change.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -43,7 +43,7 @@ type journal struct {
 	text bytes.Buffer
 }
 
-// Write takes a line in.
+// Write appends to the log.
 func (j *journal) Write(p []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -56,7 +56,7 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-// hash returns a line of a users' file, as cheap as bcrypt can be.
+// hash returns a line of a users file, with the minimum bcrypt cost.
 func hash(t testing.TB, name, password string) string {
 	t.Helper()
 	sum, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
@@ -74,7 +74,7 @@ func usersFile(t testing.TB, lines ...string) string {
 	return file
 }
 
-// rewrite replaces a file as people should: whole, by another.
+// rewrite replaces a file atomically.
 func rewrite(t testing.TB, file string, lines ...string) {
 	t.Helper()
 	next := file + ".new"
@@ -86,17 +86,17 @@ func rewrite(t testing.TB, file string, lines ...string) {
 	}
 }
 
-// A house is a Gate with a clock and a log.
-type house struct {
+// A fixture is a Gate with a test clock and a log.
+type fixture struct {
 	*Gate
 	clock *clock
 	log   *journal
 	t     testing.TB
 }
 
-func newHouse(t testing.TB, o Options) *house {
+func newFixture(t testing.TB, o Options) *fixture {
 	t.Helper()
-	h := &house{clock: newClock(), log: &journal{}, t: t}
+	h := &fixture{clock: newClock(), log: &journal{}, t: t}
 	if o.Now == nil {
 		o.Now = h.clock.now
 	}
@@ -109,14 +109,14 @@ func newHouse(t testing.TB, o Options) *house {
 	return h
 }
 
-// withUsers is a house in which alice and bob have passwords.
-func withUsers(t testing.TB, o Options) *house {
+// withUsers returns a fixture with the users alice and bob.
+func withUsers(t testing.TB, o Options) *fixture {
 	t.Helper()
 	o.UsersFile = usersFile(t, hash(t, "alice", "open sesame"), hash(t, "bob", "swordfish"))
-	return newHouse(t, o)
+	return newFixture(t, o)
 }
 
-// request is one from an address, with headers as "Name: value" and cookies.
+// request returns a request from an address, with headers as "Name: value" and cookies.
 func request(method, target, from string, headers []string, cookies ...*http.Cookie) *http.Request {
 	r := httptest.NewRequest(method, target, http.NoBody)
 	r.RemoteAddr = from
@@ -140,8 +140,8 @@ func get(cookies ...*http.Cookie) *http.Request {
 	return request(http.MethodGet, "http://driftd.example.org/", "192.0.2.1:40000", nil, cookies...)
 }
 
-// who says who makes a request, by way of Identify.
-func (h *house) who(r *http.Request, loopbackOnly bool) (v Visitor, why *Refused) {
+// who returns the visitor that Identify finds, and the reason if authentication failed.
+func (h *fixture) who(r *http.Request, loopbackOnly bool) (v Visitor, why *Refused) {
 	h.Identify(loopbackOnly, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		v, why = Of(r.Context()), Why(r.Context())
 	})).ServeHTTP(httptest.NewRecorder(), r)
@@ -149,13 +149,13 @@ func (h *house) who(r *http.Request, loopbackOnly bool) (v Visitor, why *Refused
 }
 
 // identified returns a request as a handler behind Identify sees it.
-func (h *house) identified(r *http.Request) (seen *http.Request) {
+func (h *fixture) identified(r *http.Request) (seen *http.Request) {
 	h.Identify(false, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r })).ServeHTTP(httptest.NewRecorder(), r)
 	return seen
 }
 
 // login logs in and returns the cookies.
-func (h *house) login(r *http.Request, name, password string) []*http.Cookie {
+func (h *fixture) login(r *http.Request, name, password string) []*http.Cookie {
 	h.t.Helper()
 	w := httptest.NewRecorder()
 	if err := h.Login(w, r, name, password); err != nil {
@@ -164,7 +164,7 @@ func (h *house) login(r *http.Request, name, password string) []*http.Cookie {
 	return kept(w)
 }
 
-// kept are the cookies that a browser keeps of an answer.
+// kept returns the cookies of a response that a browser keeps.
 func kept(w *httptest.ResponseRecorder) (cookies []*http.Cookie) {
 	for _, c := range w.Result().Cookies() {
 		if c.MaxAge >= 0 {
@@ -185,19 +185,19 @@ func named(t testing.TB, cookies []*http.Cookie, name string) *http.Cookie {
 	return nil
 }
 
-// refused demands a refusal, with a status and with words.
+// refused checks that an error is a refusal with this status and text.
 func refused(t testing.TB, err error, status int, words string) {
 	t.Helper()
 	_ = refusal(t, err, status, words)
 }
 
-// away checks that nobody can log in at the provider now: the log says why, and
-// whoever comes is told no more than that.
-func (h *house) away(err error, words string) {
+// away checks that err is the refusal for an unavailable provider, and that only the log
+// contains the reason.
+func (h *fixture) away(err error, words string) {
 	h.t.Helper()
-	r := refusal(h.t, err, 503, "does not work now")
+	r := refusal(h.t, err, 503, "currently unavailable")
 	if r.RetryAfter <= 0 || strings.Contains(r.Error(), words) || !strings.Contains(strings.ReplaceAll(h.log.String(), `\"`, `"`), words) {
-		h.t.Errorf("refused = %+v\n%s\nwant the reason %q in the log alone", r, h.log, words)
+		h.t.Errorf("refused = %+v\n%s\nwant the reason %q only in the log", r, h.log, words)
 	}
 }
 

@@ -7,40 +7,40 @@ import (
 	"time"
 )
 
-// Bounds of what fails. Ten logins may fail in a row in one lane, and then one
-// every six seconds.
+// Limits of failed logins. In each rate bucket, burst logins may fail in a row, and then one
+// per refill.
 const (
-	burst    = 10
-	refill   = 6 * time.Second
-	maxLanes = 10_000
-	// maxWaiting is how many wait for a password to be compared: more than one
-	// network's burst.
+	burst      = 10
+	refill     = 6 * time.Second
+	maxBuckets = 10_000
+	// maxWaiting is how many requests may wait for a password comparison. It is larger than
+	// the burst of one network.
 	maxWaiting = 3 * burst
 )
 
-// A bucket holds what may still fail.
+// A bucket holds the number of logins that may still fail.
 type bucket struct {
 	tokens float64
 	at     time.Time
 }
 
-// failures bound how often logins may fail in one lane: from one network, or by
-// one browser that is known. Nobody is locked out: a bucket fills up again by
-// itself, and what succeeds costs nothing.
+// failures limits the rate of failed logins per bucket: one for each network and for each
+// known browser. It locks no user out: buckets refill over time, and a successful login takes
+// no token.
 type failures struct {
 	mu      sync.Mutex
 	buckets map[string]*bucket
-	// rest is shared by all for whom there is no room, and swept is when room was
-	// last made.
-	rest  bucket
-	swept time.Time
+	// overflow is shared by all for whom there is no room, and swept is when full buckets
+	// were last removed.
+	overflow bucket
+	swept    time.Time
 }
 
-// take takes a try from a lane, or says how long to wait for the next one.
-func (f *failures) take(lane string, now time.Time) (wait time.Duration) {
+// take takes a token from the named bucket. If it is empty, take returns how long to wait.
+func (f *failures) take(name string, now time.Time) (wait time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b := f.bucketOf(lane, now)
+	b := f.bucketOf(name, now)
 	b.fill(now)
 	if b.tokens < 1 {
 		return max(time.Duration((1-b.tokens)*float64(refill)), time.Millisecond)
@@ -49,20 +49,22 @@ func (f *failures) take(lane string, now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// give gives a try back that was none, or that succeeded.
-func (f *failures) give(lane string, now time.Time) {
+// give returns a token for a login that succeeded or was not attempted.
+func (f *failures) give(name string, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b := f.bucketOf(lane, now)
+	b := f.bucketOf(name, now)
 	b.fill(now)
 	b.tokens = min(burst, b.tokens+1)
 }
 
-func (f *failures) bucketOf(lane string, now time.Time) *bucket {
-	if b, ok := f.buckets[lane]; ok {
+// bucketOf returns the named bucket and creates it if needed. It removes full buckets if there
+// are too many, and returns the shared one if that is not enough.
+func (f *failures) bucketOf(name string, now time.Time) *bucket {
+	if b, ok := f.buckets[name]; ok {
 		return b
 	}
-	if since := now.Sub(f.swept); len(f.buckets) >= maxLanes && (since < 0 || since >= refill) {
+	if since := now.Sub(f.swept); len(f.buckets) >= maxBuckets && (since < 0 || since >= refill) {
 		f.swept = now
 		for other, b := range f.buckets {
 			if b.fill(now); b.tokens >= burst {
@@ -70,16 +72,15 @@ func (f *failures) bucketOf(lane string, now time.Time) *bucket {
 			}
 		}
 	}
-	if len(f.buckets) >= maxLanes {
-		return &f.rest
+	if len(f.buckets) >= maxBuckets {
+		return &f.overflow
 	}
 	b := &bucket{tokens: burst, at: now}
-	f.buckets[lane] = b
+	f.buckets[name] = b
 	return b
 }
 
-// fill adds what has come in since the last look. A clock that was set back adds
-// nothing.
+// fill adds the tokens for the time since the last call. A clock that was set back adds none.
 func (b *bucket) fill(now time.Time) {
 	if b.at.IsZero() {
 		b.tokens = burst
@@ -88,20 +89,19 @@ func (b *bucket) fill(now time.Time) {
 	b.at = now
 }
 
-// A queue lets few work at once and few wait: comparing passwords is made to be
-// slow, and must not take the machine.
+// A queue limits how many requests run and how many wait. bcrypt is slow by design and must
+// not use all processors.
 type queue struct{ waiting, working chan struct{} }
 
-// newHashing returns a queue that leaves half of the processors to others, and
-// takes two at most.
+// newHashing returns a queue that uses at most half of the processors, and at most two.
 func newHashing() queue { return newQueue(min(2, max(1, runtime.GOMAXPROCS(0)/2)), maxWaiting) }
 
 func newQueue(working, waiting int) queue {
 	return queue{waiting: make(chan struct{}, working+waiting), working: make(chan struct{}, working)}
 }
 
-// enter waits for a turn; ok is false where too many wait, or ctx ends. Whoever
-// has entered leaves.
+// enter waits until the caller may run. It returns false if too many wait or ctx ends; else
+// the caller must call leave.
 func (q queue) enter(ctx context.Context) (ok bool) {
 	select {
 	case q.waiting <- struct{}{}:

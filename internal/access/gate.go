@@ -13,41 +13,37 @@ import (
 	"time"
 )
 
-// Options say who may come in, and how. The zero Options let nobody in.
+// Options configure a Gate. The zero Options accept no credentials.
 type Options struct {
-	// Loopback is what whoever reaches an address of this host alone may do
-	// without saying who they are.
+	// Loopback is the role of anonymous requests to a loopback address.
 	Loopback Role
-	// UsersFile holds names and bcrypt hashes; "" means that nobody logs in with
-	// a password.
+	// UsersFile is the path of the file with user names and bcrypt hashes; "" disables
+	// passwords.
 	UsersFile string
-	// OpenID is a provider at which people log in; without an issuer there is
-	// none.
+	// OpenID is the OpenID provider; an empty issuer disables it.
 	OpenID OpenIDClient
-	// Proxy is a reverse proxy that says who asks; without a trusted address
-	// there is none.
+	// Proxy is the authenticating reverse proxy; no trusted addresses disable it.
 	Proxy ReverseProxy
 	Roles Roles
-	// Session is how long a login holds; 0 means 12 hours.
+	// Session is the lifetime of a session; 0 means 12 hours.
 	Session time.Duration
-	// URL is where people reach the pages; an OpenID provider sends them back
-	// there.
+	// URL is the public address of the pages. The OpenID provider redirects to it.
 	URL string
-	// Vouched names whom the server in front has already verified, and how; ""
-	// where it has not. It may be nil.
+	// Vouched returns the name of a visitor whom the server has already authenticated, and
+	// the method; "" if it has not. It may be nil.
 	Vouched func(*http.Request) (name string, via Via)
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// DefaultSession is how long a login holds where nothing is said of it.
+// DefaultSession is the default lifetime of a session.
 const DefaultSession = 12 * time.Hour
 
-// A Gate finds out who asks, and lets them log in and out. It is safe for
-// concurrent use, and starts nothing in the background.
+// A Gate authenticates requests and handles login and logout. It is safe for concurrent use
+// and starts no goroutines.
 type Gate struct {
 	options Options
-	// key is of everything that is signed; it lives as long as the Gate.
+	// key signs cookies and CSRF tokens. It is random and lives as long as the Gate.
 	key      []byte
 	roles    roleTable
 	trusted  []netip.Prefix
@@ -55,15 +51,16 @@ type Gate struct {
 	verified verified
 	sessions sessions
 	failures failures
-	// hashing is for everybody, hashingKnown for browsers that are known.
+	// hashing limits password comparisons for all requests, hashingKnown those of browsers
+	// from which the user has logged in before.
 	hashing, hashingKnown queue
 	openID                *openID
 	public                *url.URL
 	origins               *http.CrossOriginProtection
 }
 
-// New returns a Gate. It reads the users' file and the files of the OpenID
-// client, and reaches nobody.
+// New returns a Gate. It reads the users file and the files of the OpenID client, and makes
+// no network requests.
 func New(o Options) (*Gate, error) {
 	if o.Session == 0 {
 		o.Session = DefaultSession
@@ -97,7 +94,7 @@ func New(o Options) (*Gate, error) {
 	return g, nil
 }
 
-// publicURL reads the address of the pages; "" gives an empty one.
+// publicURL parses the public address of the pages; "" returns an empty URL.
 func publicURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || text != "" && (u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
@@ -106,111 +103,111 @@ func publicURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// A Refused says to people why they may not.
+// A Refused is the reason why a request is refused, written for the visitor.
 type Refused struct {
-	// Status is the HTTP status code: 401, 403, 429, or 503 where the OpenID
-	// provider does not answer.
+	// Status is the HTTP status code: 401, 403, 429, or 503 if the OpenID provider does not
+	// answer.
 	Status        int
 	Message, Hint string
-	// RetryAfter is how long to wait where Status is 429 or 503.
+	// RetryAfter is how long to wait before a retry; set if Status is 429 or 503.
 	RetryAfter time.Duration
 }
 
 // Error returns message and hint on one line.
 func (r *Refused) Error() string { return r.Message + ": " + r.Hint }
 
-// Seconds is how long to wait, in whole seconds; 0 where nobody knows.
+// Seconds returns RetryAfter in whole seconds, rounded up; 0 if it is not set.
 func (r *Refused) Seconds() int { return int(math.Ceil(r.RetryAfter.Seconds())) }
 
-// A standing is what a request's context carries beside the Visitor.
-type standing struct {
-	// session is the visitor's, where they are known by one, and hash that of
-	// the password, where they are known by it.
+// An authentication holds the details of how a visitor was authenticated. A request's context
+// carries it in addition to the Visitor.
+type authentication struct {
+	// session is the id of the session, if there is one, and hash the hash of the password,
+	// if the request contained one.
 	session digest
 	hash    string
-	// refused says why the visitor is nobody, where there is more to say than
-	// that nobody is logged in.
+	// refused is the reason why authentication failed; nil if the request contained no
+	// credentials.
 	refused *Refused
 }
 
-type standingKey struct{}
+type authenticationKey struct{}
 
-// Why tells why the visitor of a context is nobody, or whoever they would be
-// without what was wrong with their request; nil where there is no more to say
-// than that nobody is logged in.
+// Why returns the reason why the request of a context could not be authenticated, or nil if
+// it was authenticated or contained no credentials.
 func Why(ctx context.Context) *Refused {
-	s, _ := ctx.Value(standingKey{}).(standing)
+	s, _ := ctx.Value(authenticationKey{}).(authentication)
 	return s.refused
 }
 
-// Identify serves next with the Visitor in the request's context. LoopbackOnly
-// tells that the listener has an address which only this host reaches. Whoever
-// is not known is nobody; next decides what nobody may do.
+// Identify calls next with the Visitor in the request's context. LoopbackOnly reports whether
+// the listener has a loopback address. An unauthenticated visitor is the zero Visitor; next
+// decides what it may do.
 func (g *Gate) Identify(loopbackOnly bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, s := g.visitor(r, loopbackOnly)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(With(r.Context(), v), standingKey{}, s)))
+		next.ServeHTTP(w, r.WithContext(context.WithValue(With(r.Context(), v), authenticationKey{}, s)))
 	})
 }
 
-// visitor finds out who asks: who a proxy says, then whose session it is, then
-// who the server in front has verified, then whose password comes with it. A
-// password that is wrong makes nobody, even on this host.
-func (g *Gate) visitor(r *http.Request, loopbackOnly bool) (Visitor, standing) {
+// visitor authenticates a request. It tries, in this order, the headers of a proxy, the
+// session cookie, Vouched and the password of the request. A wrong password returns the zero
+// Visitor, even for a request from this host.
+func (g *Gate) visitor(r *http.Request, loopbackOnly bool) (Visitor, authentication) {
 	if name, groups, refused := g.proxied(r); refused != nil {
-		return Visitor{}, standing{refused: refused}
+		return Visitor{}, authentication{refused: refused}
 	} else if name != "" {
-		return Visitor{Name: name, Role: g.roles.of(name, groups), Via: Proxy}, standing{}
+		return Visitor{Name: name, Role: g.roles.of(name, groups), Via: Proxy}, authentication{}
 	}
 	if id, s, ok := g.session(r); ok {
-		return Visitor{Name: s.name, Role: g.roles.of(s.name, s.groups), Via: Session}, standing{session: id}
+		return Visitor{Name: s.name, Role: g.roles.of(s.name, s.groups), Via: Session}, authentication{session: id}
 	}
 	if g.options.Vouched != nil {
 		if name, via := g.options.Vouched(r); name != "" && !clean(name) {
-			return Visitor{}, standing{refused: &Refused{Status: http.StatusForbidden, Message: "the name that you are verified by cannot be shown",
-				Hint: fmt.Sprintf("take one of at most %d bytes of printable text", maxName)}}
+			return Visitor{}, authentication{refused: &Refused{Status: http.StatusForbidden, Message: "the user name of your credentials contains unprintable characters or is too long",
+				Hint: fmt.Sprintf("use a name of at most %d bytes of printable text", maxName)}}
 		} else if name != "" {
-			return Visitor{Name: name, Role: g.roles.of(name, nil), Via: via}, standing{}
+			return Visitor{Name: name, Role: g.roles.of(name, nil), Via: via}, authentication{}
 		}
 	}
 	if name, password, ok := r.BasicAuth(); ok && g.users != nil {
 		hash, refused := g.basic(r, name, password)
 		if refused != nil {
-			return Visitor{}, standing{refused: refused}
+			return Visitor{}, authentication{refused: refused}
 		}
-		return Visitor{Name: name, Role: g.roles.of(name, nil), Via: Password}, standing{hash: hash}
+		return Visitor{Name: name, Role: g.roles.of(name, nil), Via: Password}, authentication{hash: hash}
 	}
 	return g.anonymous(r, loopbackOnly)
 }
 
-// anonymous is who asks without saying who they are.
-func (g *Gate) anonymous(r *http.Request, loopbackOnly bool) (Visitor, standing) {
+// anonymous returns the visitor of a request without credentials.
+func (g *Gate) anonymous(r *http.Request, loopbackOnly bool) (Visitor, authentication) {
 	if g.options.Loopback == Nobody || !loopbackOnly || len(g.trusted) > 0 {
-		return Visitor{}, standing{}
+		return Visitor{}, authentication{}
 	}
 	if !fromLoopback(r) {
-		return Visitor{}, standing{refused: &Refused{Status: http.StatusUnauthorized,
-			Message: "nobody is logged in, and this did not come straight from this host",
-			Hint:    "open driftd by an address such as http://127.0.0.1 with its port, or log in; behind a proxy see server.access"}}
+		return Visitor{}, authentication{refused: &Refused{Status: http.StatusUnauthorized,
+			Message: "not logged in, and the request did not come directly from this host",
+			Hint:    "log in, or open driftd at http://127.0.0.1 and its port; behind a proxy, configure server.access"}}
 	}
-	return Visitor{Name: "somebody on this host", Role: g.options.Loopback, Via: Loopback}, standing{}
+	return Visitor{Name: "somebody on this host", Role: g.options.Loopback, Via: Loopback}, authentication{}
 }
 
-// Knows tells whether there is a way for anybody to be known.
-func (g *Gate) Knows() bool {
+// Configured reports whether any authentication method is configured.
+func (g *Gate) Configured() bool {
 	return g.users != nil || g.openID != nil || len(g.trusted) > 0 || g.options.Vouched != nil
 }
 
-// Passwords tells whether people log in with a password.
+// Passwords reports whether login with a password is configured.
 func (g *Gate) Passwords() bool { return g.users != nil }
 
-// OpenID tells whether people log in at an OpenID provider.
+// OpenID reports whether an OpenID provider is configured.
 func (g *Gate) OpenID() bool { return g.openID != nil }
 
-// Still tells whether the visitor of a context is who they were: whether their
-// session goes on, and their password is what it was.
+// Still reports whether the authentication of a context is still valid: the session has not
+// ended and the password has not changed.
 func (g *Gate) Still(ctx context.Context) bool {
-	s, _ := ctx.Value(standingKey{}).(standing)
+	s, _ := ctx.Value(authenticationKey{}).(authentication)
 	v := Of(ctx)
 	switch {
 	case v.Via == Session:
@@ -222,8 +219,7 @@ func (g *Gate) Still(ctx context.Context) bool {
 	return true
 }
 
-// begin begins a session: with the hash of the password where it was one. What
-// session the browser had before ends.
+// begin starts a session and sets its cookie. The previous session of the browser ends.
 func (g *Gate) begin(w http.ResponseWriter, r *http.Request, s session) {
 	if old, ok := g.cookie(r, sessionCookie); ok {
 		g.sessions.end(digestOf(old))
@@ -235,7 +231,7 @@ func (g *Gate) begin(w http.ResponseWriter, r *http.Request, s session) {
 	g.options.Log.InfoContext(r.Context(), "logged in", "user", s.name, "role", g.roles.of(s.name, s.groups).String(), "address", g.client(r).String())
 }
 
-// Logout ends the request's session, for every holder of its cookie.
+// Logout ends the session of the request and removes its cookie.
 func (g *Gate) Logout(w http.ResponseWriter, r *http.Request) {
 	if id, ok := g.cookie(r, sessionCookie); ok {
 		g.sessions.end(digestOf(id))
@@ -243,7 +239,7 @@ func (g *Gate) Logout(w http.ResponseWriter, r *http.Request) {
 	g.setCookie(w, r, sessionCookie, "", -1)
 }
 
-// session returns the session that goes with a request.
+// session returns the session of a request, and its id.
 func (g *Gate) session(r *http.Request) (digest, session, bool) {
 	text, ok := g.cookie(r, sessionCookie)
 	if !ok {
@@ -254,8 +250,8 @@ func (g *Gate) session(r *http.Request) (digest, session, bool) {
 	return id, s, ok
 }
 
-// sessionOf returns a session that goes on: in time, and of somebody whose
-// password is what it was.
+// sessionOf returns the session with an id, unless it has expired or the user's password has
+// changed since.
 func (g *Gate) sessionOf(id digest) (session, bool) {
 	s, ok := g.sessions.get(id, g.options.Now())
 	if ok && s.hash != "" && g.hashOf(s.name) != s.hash {
@@ -265,7 +261,7 @@ func (g *Gate) sessionOf(id digest) (session, bool) {
 	return s, ok
 }
 
-// clean tells a name that can stand in logs, pages and decisions.
+// clean reports whether a name is printable and short enough for logs, pages and decisions.
 func clean(name string) bool {
 	return name != "" && len(name) <= maxName && strings.TrimSpace(name) == name && !strings.ContainsFunc(name, notShown)
 }

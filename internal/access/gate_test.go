@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestWhoAsks(t *testing.T) {
+func TestVisitor(t *testing.T) {
 	t.Parallel()
 	roles := Roles{Viewer: []string{"*"}, Operator: []string{"alice", "group:sre"}, Approver: []string{"bob"}}
 	proxy := ReverseProxy{Trusted: []string{"10.0.0.0/24", "fd00::/64"}, UserHeader: "X-Forwarded-User", GroupsHeader: "X-Forwarded-Groups"}
@@ -21,48 +21,48 @@ func TestWhoAsks(t *testing.T) {
 		options Options
 		from    string
 		headers []string
-		// elsewhere is a listener that others reach.
+		// elsewhere reports whether the listener has another address than loopback.
 		elsewhere bool
 		want      Visitor
 		why       int
 	}{
 		"this host":            {reason: "reading is open on loopback", from: here, headers: []string{"Host: 127.0.0.1:9797"}, want: anonymous},
 		"IPv6 loopback":        {reason: "::1 is this host, too", from: "[::1]:4000", headers: []string{"Host: [::1]:9797"}, want: anonymous},
-		"localhost":            {reason: "so is the name", from: here, headers: []string{"Host: LocalHost:9797"}, want: anonymous},
-		"all of 127":           {reason: "so is the whole network", from: here, headers: []string{"Host: 127.8.9.1"}, want: anonymous},
-		"listener for all":     {reason: "by 0.0.0.0 everybody comes, whatever address they have", from: here, headers: []string{"Host: 127.0.0.1:9797"}, elsewhere: true},
-		"DNS rebinding":        {reason: "a page of evil.example.org whose name is 127.0.0.1 now", from: here, headers: []string{"Host: evil.example.org:9797"}, why: 401},
-		"name that begins so":  {reason: "a name is not an address for beginning like one", from: here, headers: []string{"Host: 127.0.0.1.evil.example.org"}, why: 401},
-		"local name":           {reason: "localhost.evil.example.org is another's", from: here, headers: []string{"Host: localhost.evil.example.org"}, why: 401},
-		"X-Forwarded-For":      {reason: "a proxy on this host passes on what comes from anywhere", from: here, headers: []string{"Host: 127.0.0.1:9797", "X-Forwarded-For: 198.51.100.1"}, why: 401},
-		"X-Forwarded-Proto":    {reason: "by whatever it tells", from: here, headers: []string{"Host: 127.0.0.1:9797", "x-forwarded-proto: https"}, why: 401},
-		"Forwarded":            {reason: "by the standard's header (RFC 7239)", from: here, headers: []string{"Host: 127.0.0.1:9797", "Forwarded: for=198.51.100.1"}, why: 401},
-		"Via":                  {reason: "by that of HTTP itself", from: here, headers: []string{"Host: localhost", "Via: 1.1 squid"}, why: 401},
-		"loopback is nobody":   {reason: "it can be shut", options: Options{Loopback: Nobody, Session: time.Hour}, from: here, headers: []string{"Host: 127.0.0.1:9797"}},
-		"loopback is approver": {reason: "or opened", options: Options{Loopback: Approver}, from: here, headers: []string{"Host: 127.0.0.1:9797"}, want: Visitor{Name: anonymous.Name, Role: Approver, Via: Loopback}},
+		"localhost":            {reason: "localhost names this host", from: here, headers: []string{"Host: LocalHost:9797"}, want: anonymous},
+		"all of 127":           {reason: "127.0.0.0/8 is this host", from: here, headers: []string{"Host: 127.8.9.1"}, want: anonymous},
+		"listener for all":     {reason: "a listener on 0.0.0.0 accepts requests from other hosts", from: here, headers: []string{"Host: 127.0.0.1:9797"}, elsewhere: true},
+		"DNS rebinding":        {reason: "evil.example.org resolves to 127.0.0.1", from: here, headers: []string{"Host: evil.example.org:9797"}, why: 401},
+		"name that begins so":  {reason: "a name that begins like an address is not loopback", from: here, headers: []string{"Host: 127.0.0.1.evil.example.org"}, why: 401},
+		"local name":           {reason: "a name that begins with localhost is not loopback", from: here, headers: []string{"Host: localhost.evil.example.org"}, why: 401},
+		"X-Forwarded-For":      {reason: "a proxy on this host forwards requests from anywhere", from: here, headers: []string{"Host: 127.0.0.1:9797", "X-Forwarded-For: 198.51.100.1"}, why: 401},
+		"X-Forwarded-Proto":    {reason: "any X-Forwarded header counts", from: here, headers: []string{"Host: 127.0.0.1:9797", "x-forwarded-proto: https"}, why: 401},
+		"Forwarded":            {reason: "the standard header (RFC 7239)", from: here, headers: []string{"Host: 127.0.0.1:9797", "Forwarded: for=198.51.100.1"}, why: 401},
+		"Via":                  {reason: "the header of RFC 9110", from: here, headers: []string{"Host: localhost", "Via: 1.1 squid"}, why: 401},
+		"loopback is nobody":   {reason: "loopback access can be disabled", options: Options{Loopback: Nobody, Session: time.Hour}, from: here, headers: []string{"Host: 127.0.0.1:9797"}},
+		"loopback is approver": {reason: "loopback can have any role", options: Options{Loopback: Approver}, from: here, headers: []string{"Host: 127.0.0.1:9797"}, want: Visitor{Name: anonymous.Name, Role: Approver, Via: Loopback}},
 
-		"trusted proxy":     {reason: "the proxy has asked", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{"bob", Approver, Proxy}},
-		"over IPv6":         {reason: "addresses have two families", options: Options{Proxy: proxy, Roles: roles}, from: "[fd00::1%eth0]:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{"bob", Approver, Proxy}},
-		"mapped":            {reason: "and one may be written in the other", options: Options{Proxy: proxy, Roles: roles}, from: "[::ffff:10.0.0.7]:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{"bob", Approver, Proxy}},
+		"trusted proxy":     {reason: "the proxy sends the name", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{"bob", Approver, Proxy}},
+		"over IPv6":         {reason: "the proxy's address is IPv6", options: Options{Proxy: proxy, Roles: roles}, from: "[fd00::1%eth0]:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{"bob", Approver, Proxy}},
+		"mapped":            {reason: "an IPv4-mapped IPv6 address", options: Options{Proxy: proxy, Roles: roles}, from: "[::ffff:10.0.0.7]:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{"bob", Approver, Proxy}},
 		"groups":            {reason: "groups give roles", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol", "X-Forwarded-Groups: dev, sre"}, elsewhere: true, want: Visitor{"carol", Operator, Proxy}},
 		"name of a group":   {reason: "a user who is called group:sre is in no group", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: group:sre"}, elsewhere: true, want: Visitor{"group:sre", Viewer, Proxy}},
-		"spoofed header":    {reason: "from elsewhere the header is only text", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.1.7:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true},
-		"spoofed on host":   {reason: "nor does this host say who asks, and with a proxy nobody is anonymous", options: Options{Loopback: Viewer, Proxy: proxy, Roles: roles}, from: here, headers: []string{"Host: 127.0.0.1", "X-Forwarded-User: bob"}},
-		"proxy and no name": {reason: "with a proxy nobody is anonymous", options: Options{Loopback: Approver, Proxy: proxy}, from: here, headers: []string{"Host: 127.0.0.1:9797"}},
-		"empty name":        {reason: "an empty name is nobody's", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: "}, elsewhere: true},
-		"two names":         {reason: "one of two may be the visitor's own", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: eve", "X-Forwarded-User: bob"}, elsewhere: true, why: 403},
-		"two lists":         {reason: "of groups, too", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: eve", "X-Forwarded-Groups: dev", "X-Forwarded-Groups: sre"}, elsewhere: true, why: 403},
-		"odd name":          {reason: "what turns text around stands in no log", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: \u202eecila"}, elsewhere: true, why: 403},
-		"long name":         {reason: "and nothing without an end", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: " + strings.Repeat("a", 201)}, elsewhere: true, why: 403},
+		"spoofed header":    {reason: "the header of an untrusted address is ignored", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.1.7:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true},
+		"spoofed on host":   {reason: "loopback is not a trusted proxy, and a proxy disables loopback access", options: Options{Loopback: Viewer, Proxy: proxy, Roles: roles}, from: here, headers: []string{"Host: 127.0.0.1", "X-Forwarded-User: bob"}},
+		"proxy and no name": {reason: "a proxy disables loopback access", options: Options{Loopback: Approver, Proxy: proxy}, from: here, headers: []string{"Host: 127.0.0.1:9797"}},
+		"empty name":        {reason: "an empty name authenticates no user", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: "}, elsewhere: true},
+		"two names":         {reason: "one of two headers may be the visitor's own", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: eve", "X-Forwarded-User: bob"}, elsewhere: true, why: 403},
+		"two lists":         {reason: "one of two group headers may be the visitor's own", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: eve", "X-Forwarded-Groups: dev", "X-Forwarded-Groups: sre"}, elsewhere: true, why: 403},
+		"odd name":          {reason: "a name with a change of text direction is refused", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: \u202eecila"}, elsewhere: true, why: 403},
+		"long name":         {reason: "a name over the maximum length is refused", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: " + strings.Repeat("a", 201)}, elsewhere: true, why: 403},
 
-		"no fitting role":   {reason: "roles that leave somebody out leave them out", options: Options{Proxy: proxy, Roles: Roles{Operator: []string{"alice"}}}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol"}, elsewhere: true, want: Visitor{"carol", Nobody, Proxy}},
-		"no roles":          {reason: "without roles all who are known read", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol"}, elsewhere: true, want: Visitor{"carol", Viewer, Proxy}},
-		"highest role":      {reason: "the highest role counts, wherever it comes from", options: Options{Proxy: proxy, Roles: Roles{Viewer: []string{"dave"}, Approver: []string{"group:lead"}, Operator: []string{"*"}}}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: dave", "X-Forwarded-Groups: lead"}, elsewhere: true, want: Visitor{"dave", Approver, Proxy}},
-		"vouched for":       {reason: "who the server in front has verified is known", options: Options{Roles: roles, Vouched: vouch("bob", Certificate)}, from: "192.0.2.1:1", elsewhere: true, want: Visitor{"bob", Approver, Certificate}},
-		"vouched for whom":  {reason: "a name that turns text around stands in no log", options: Options{Roles: roles, Vouched: vouch("bo\u202eb", Certificate)}, from: "192.0.2.1:1", elsewhere: true, why: 403},
-		"vouched for none":  {reason: "and who it has not is not", options: Options{Roles: roles, Vouched: vouch("", "")}, from: "192.0.2.1:1", elsewhere: true},
-		"password unasked":  {reason: "a password that nobody checks names nobody", options: Options{Roles: roles}, from: "192.0.2.1:1", headers: []string{"Authorization: Basic Ym9iOnN3b3JkZmlzaA=="}, elsewhere: true},
-		"no address at all": {reason: "what is no address is not trusted", options: Options{Proxy: proxy}, from: "@", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true},
+		"no fitting role":   {reason: "a user without a matching role has none", options: Options{Proxy: proxy, Roles: Roles{Operator: []string{"alice"}}}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol"}, elsewhere: true, want: Visitor{"carol", Nobody, Proxy}},
+		"no roles":          {reason: "without roles all authenticated users are viewers", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol"}, elsewhere: true, want: Visitor{"carol", Viewer, Proxy}},
+		"highest role":      {reason: "the highest matching role applies", options: Options{Proxy: proxy, Roles: Roles{Viewer: []string{"dave"}, Approver: []string{"group:lead"}, Operator: []string{"*"}}}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: dave", "X-Forwarded-Groups: lead"}, elsewhere: true, want: Visitor{"dave", Approver, Proxy}},
+		"vouched for":       {reason: "the server has authenticated the visitor", options: Options{Roles: roles, Vouched: vouch("bob", Certificate)}, from: "192.0.2.1:1", elsewhere: true, want: Visitor{"bob", Approver, Certificate}},
+		"vouched for whom":  {reason: "a certificate's name with a change of text direction is refused", options: Options{Roles: roles, Vouched: vouch("bo\u202eb", Certificate)}, from: "192.0.2.1:1", elsewhere: true, why: 403},
+		"vouched for none":  {reason: "the server has not authenticated the visitor", options: Options{Roles: roles, Vouched: vouch("", "")}, from: "192.0.2.1:1", elsewhere: true},
+		"password unasked":  {reason: "without a users file passwords are ignored", options: Options{Roles: roles}, from: "192.0.2.1:1", headers: []string{"Authorization: Basic Ym9iOnN3b3JkZmlzaA=="}, elsewhere: true},
+		"no address at all": {reason: "an invalid peer address is not trusted", options: Options{Proxy: proxy}, from: "@", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestWhoAsks(t *testing.T) {
 			if len(tt.options.Proxy.Trusted) == 0 && tt.options.Loopback == Nobody && tt.options.Session == 0 {
 				tt.options.Loopback = Viewer
 			}
-			got, why := newHouse(t, tt.options).who(request(http.MethodGet, "/", tt.from, tt.headers), !tt.elsewhere)
+			got, why := newFixture(t, tt.options).who(request(http.MethodGet, "/", tt.from, tt.headers), !tt.elsewhere)
 			if got != tt.want {
 				t.Errorf("%s: visitor = %+v, want %+v", tt.reason, got, tt.want)
 			}
@@ -111,10 +111,10 @@ func TestSession(t *testing.T) {
 	}
 	h.clock.pass(time.Nanosecond)
 	if got, _ := h.who(get(c), false); got != (Visitor{}) {
-		t.Errorf("visitor after the end of a session that was used all the time = %+v, want nobody", got)
+		t.Errorf("visitor after the end of a session in use = %+v, want none", got)
 	}
 	if h.Still(seen.Context()) {
-		t.Error("who was seen before the end is still there")
+		t.Error("Still() = true after the end of the session")
 	}
 	if strings.Contains(h.log.String(), c.Value) || strings.Contains(h.log.String(), "sesame") {
 		t.Errorf("the log shows a secret: %s", h.log)
@@ -133,25 +133,25 @@ func TestStolenCookieAfterLogout(t *testing.T) {
 		t.Errorf("the browser keeps %+v", c)
 	}
 	if got, _ := h.who(get(stolen), false); got != (Visitor{}) || h.Still(seen.Context()) {
-		t.Errorf("the thief is still %+v", got)
+		t.Errorf("the stolen cookie still authenticates %+v", got)
 	}
 	if got, _ := h.who(get(other), false); got.Name != "alice" {
-		t.Errorf("the other browser is %+v: one logout ends one session", got)
+		t.Errorf("visitor with the other session = %+v, want alice", got)
 	}
 }
 
-func TestLoginEndsTheSessionBefore(t *testing.T) {
+func TestLoginEndsPreviousSession(t *testing.T) {
 	t.Parallel()
 	h := withUsers(t, Options{})
 	first := named(t, h.login(get(), "alice", "open sesame"), sessionCookie)
 	second := named(t, h.login(get(first), "bob", "swordfish"), sessionCookie)
 	if got, _ := h.who(get(first), false); got != (Visitor{}) || first.Value == second.Value {
-		t.Errorf("the first session is still %+v", got)
+		t.Errorf("the first session still authenticates %+v", got)
 	}
-	// An id that the browser brings is never taken for a new session.
+	// A session id of the browser is never used for a new session.
 	forged := &http.Cookie{Name: sessionCookie, Value: strings.Repeat("A", 52)}
 	if third := named(t, h.login(get(forged), "bob", "swordfish"), sessionCookie); third.Value == forged.Value {
-		t.Error("a session was fixed")
+		t.Error("session fixation: the id of the browser was used")
 	}
 }
 
@@ -163,12 +163,12 @@ func TestCookiesOverTLS(t *testing.T) {
 		request func(*http.Request)
 		want    bool
 	}{
-		"plain":           {reason: "a browser keeps no secure cookie of plain HTTP", request: func(*http.Request) {}},
-		"TLS":             {reason: "the connection itself", request: func(r *http.Request) { r.TLS = &tls.ConnectionState{} }, want: true},
-		"trusted proxy":   {reason: "the proxy has the TLS", options: Options{Proxy: ReverseProxy{Trusted: []string{"192.0.2.1"}, UserHeader: "A", GroupsHeader: "B"}}, request: func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") }, want: true},
-		"any proxy":       {reason: "anybody can say so", request: func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") }},
-		"public address":  {reason: "the pages' address is https", options: Options{URL: "https://driftd.example.org"}, request: func(*http.Request) {}, want: true},
-		"another address": {reason: "and this is not it", options: Options{URL: "https://driftd.example.org"}, request: func(r *http.Request) { r.Host = "10.1.1.1:9797" }},
+		"plain":           {reason: "browsers reject secure cookies over plain HTTP", request: func(*http.Request) {}},
+		"TLS":             {reason: "the connection uses TLS", request: func(r *http.Request) { r.TLS = &tls.ConnectionState{} }, want: true},
+		"trusted proxy":   {reason: "a trusted proxy terminates TLS", options: Options{Proxy: ReverseProxy{Trusted: []string{"192.0.2.1"}, UserHeader: "A", GroupsHeader: "B"}}, request: func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") }, want: true},
+		"any proxy":       {reason: "the header of an untrusted address is ignored", request: func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") }},
+		"public address":  {reason: "the public address is https", options: Options{URL: "https://driftd.example.org"}, request: func(*http.Request) {}, want: true},
+		"another address": {reason: "the Host is not that of the public address", options: Options{URL: "https://driftd.example.org"}, request: func(r *http.Request) { r.Host = "10.1.1.1:9797" }},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -188,11 +188,11 @@ func TestCookiesOverTLS(t *testing.T) {
 			if got, _ := h.who(again, false); got.Name != "alice" {
 				t.Errorf("%s: visitor = %+v", tt.reason, got)
 			}
-			// A cookie that plain HTTP could have set counts for nothing over TLS.
+			// A cookie that plain HTTP could have set is ignored over TLS.
 			if planted := get(&http.Cookie{Name: sessionCookie, Value: cookies[0].Value}); tt.want {
 				tt.request(planted)
 				if got, _ := h.who(planted, false); got.Name != "" {
-					t.Errorf("%s: a planted cookie makes %+v", tt.reason, got)
+					t.Errorf("%s: a planted cookie authenticates %+v", tt.reason, got)
 				}
 			}
 		})
@@ -225,13 +225,13 @@ func TestSessionsAreBounded(t *testing.T) {
 	later := now.Add(2 * time.Hour)
 	s.add(digestOf("x"), session{name: "dave", ends: later.Add(time.Hour)}, later)
 	if len(s.all) != 1 {
-		t.Errorf("%d sessions are kept of which one goes on", len(s.all))
+		t.Errorf("%d sessions are kept, want only the current one", len(s.all))
 	}
 }
 
-// TestMany lets many log in, look and log out at once, each from a network of
-// their own; it is for -race.
-func TestMany(t *testing.T) {
+// TestConcurrent runs many logins, requests and logouts at once, each from its own network, for
+// the race detector.
+func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	h := withUsers(t, Options{Roles: Roles{Operator: []string{"alice"}}})
 	h.hashing = newQueue(2, 100)
@@ -277,14 +277,14 @@ func TestNewRefuses(t *testing.T) {
 		options Options
 		want    string
 	}{
-		"no file":        {reason: "a users' file that is not there", options: Options{UsersFile: "/nowhere/users"}, want: "read users_file /nowhere/users: no such file"},
-		"proxy":          {reason: "no address", options: Options{Proxy: ReverseProxy{Trusted: []string{"proxy"}}}, want: "read the trusted proxies"},
-		"everybody":      {reason: "every address, written as IPv6", options: Options{Proxy: ReverseProxy{Trusted: []string{"::ffff:0.0.0.0/96"}}}, want: "everybody could say who they are"},
+		"no file":        {reason: "the users file does not exist", options: Options{UsersFile: "/nowhere/users"}, want: "read users_file /nowhere/users: no such file"},
+		"proxy":          {reason: "not an address", options: Options{Proxy: ReverseProxy{Trusted: []string{"proxy"}}}, want: "read the trusted proxies"},
+		"everybody":      {reason: "every address, written as IPv6", options: Options{Proxy: ReverseProxy{Trusted: []string{"::ffff:0.0.0.0/96"}}}, want: "any client could claim any name"},
 		"pages":          {reason: "an address without a scheme", options: Options{URL: "driftd.example.org"}, want: "want one such as https://"},
-		"no pages":       {reason: "the provider must send people somewhere", options: Options{OpenID: OpenIDClient{Issuer: "https://login.example.org"}}, want: "set notify.url"},
-		"open issuer":    {reason: "codes and secrets in the open", options: Options{URL: "http://a.example.org", OpenID: OpenIDClient{Issuer: "http://login.example.org"}}, want: "https address"},
-		"no secret":      {reason: "a secret's file that is not there", options: Options{URL: "http://a.example.org", OpenID: OpenIDClient{Issuer: "https://login.example.org", ClientSecretFile: "/nowhere/secret"}}, want: "read client_secret_file: read secret file /nowhere/secret"},
-		"no authorities": {reason: "an authorities' file that is not there", options: Options{URL: "http://a.example.org", OpenID: OpenIDClient{Issuer: "https://login.example.org", CAFile: "/nowhere/ca"}}, want: "/nowhere/ca"},
+		"no pages":       {reason: "the provider needs a redirect address", options: Options{OpenID: OpenIDClient{Issuer: "https://login.example.org"}}, want: "set notify.url"},
+		"open issuer":    {reason: "plain HTTP would expose codes and secrets", options: Options{URL: "http://a.example.org", OpenID: OpenIDClient{Issuer: "http://login.example.org"}}, want: "https address"},
+		"no secret":      {reason: "the secret file does not exist", options: Options{URL: "http://a.example.org", OpenID: OpenIDClient{Issuer: "https://login.example.org", ClientSecretFile: "/nowhere/secret"}}, want: "read client_secret_file: read secret file /nowhere/secret"},
+		"no authorities": {reason: "the CA file does not exist", options: Options{URL: "http://a.example.org", OpenID: OpenIDClient{Issuer: "https://login.example.org", CAFile: "/nowhere/ca"}}, want: "/nowhere/ca"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

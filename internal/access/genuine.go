@@ -11,13 +11,12 @@ import (
 	"strings"
 )
 
-// maxForm bounds the form in which a token comes, in bytes.
+// maxForm is the maximum size of a form with a CSRF token, in bytes.
 const maxForm = 64 << 10
 
-// Token returns what a form of the visitor's page must send along as "csrf" to
-// be genuine. It may set a cookie: it is called before the page is written. Each
-// call returns another text for the same, so that a compressed page tells nobody
-// what it is by its length.
+// Token returns a CSRF token for the forms of the visitor's page, which send it as "csrf". It
+// may set a cookie, so it must be called before the page is written. The token is masked with
+// random bytes on each call, so that the size of a compressed page does not reveal it.
 func (g *Gate) Token(w http.ResponseWriter, r *http.Request) string {
 	want, ok := g.expected(r)
 	if !ok {
@@ -31,7 +30,7 @@ func (g *Gate) Token(w http.ResponseWriter, r *http.Request) string {
 	return base64.RawURLEncoding.EncodeToString(append(pad, masked...))
 }
 
-// visitOf returns the visit that this answer has begun already, or begins one.
+// visitOf returns the visit id that this response sets, or sets a new one.
 func (g *Gate) visitOf(w http.ResponseWriter, r *http.Request) string {
 	for _, c := range (&http.Response{Header: w.Header()}).Cookies() {
 		if c.Name == g.cookieName(r, visitCookie) {
@@ -43,27 +42,27 @@ func (g *Gate) visitOf(w http.ResponseWriter, r *http.Request) string {
 	return visit
 }
 
-// expected returns what a token of the visitor's says: it is bound to their
-// session, or else to the visit of their browser and to their name.
+// expected returns the unmasked CSRF token of the visitor. It is bound to their session, or
+// without one to their name and the visit id of their browser.
 func (g *Gate) expected(r *http.Request) (want [sha256.Size]byte, ok bool) {
-	if s, _ := r.Context().Value(standingKey{}).(standing); Of(r.Context()).Via == Session {
+	if s, _ := r.Context().Value(authenticationKey{}).(authentication); Of(r.Context()).Via == Session {
 		return g.mac("session", string(s.session[:])), true
 	}
 	visit, ok := g.cookie(r, visitCookie)
 	return g.mac("visit", visit, Of(r.Context()).Name), ok
 }
 
-// Genuine tells whether a request that changes something was meant by its
-// visitor. It comes from a page of driftd, with a token as "csrf" in its form or
-// in X-CSRF-Token; or, for the API, from a program, which no browser made send
-// it. It does not ask what the visitor may do. The error is a *Refused.
+// Genuine checks that a request that changes state is not a cross-site request forgery. It
+// accepts requests from a page of driftd, with a token as "csrf" in the form or in the header
+// X-CSRF-Token, and requests to the API that no browser sent. It does not check the role. The
+// error is a *Refused.
 func (g *Gate) Genuine(r *http.Request) error {
 	if Of(r.Context()).Via == Local || isProgram(r) {
 		return nil
 	}
 	if err := g.origins.Check(r); err != nil {
-		return &Refused{Status: http.StatusForbidden, Message: "another site has asked for this",
-			Hint: "do it on driftd's own page"}
+		return &Refused{Status: http.StatusForbidden, Message: "the request came from a page of another site",
+			Hint: "repeat it on a page of driftd"}
 	}
 	if want, ok := g.expected(r); ok {
 		if got, err := base64.RawURLEncoding.DecodeString(sentToken(r)); err == nil && len(got) == 2*sha256.Size {
@@ -73,12 +72,12 @@ func (g *Gate) Genuine(r *http.Request) error {
 			}
 		}
 	}
-	return &Refused{Status: http.StatusForbidden, Message: "the page is too old to act on",
-		Hint: "load it again and repeat it; programs send a user's name and password, and no cookie"}
+	return &Refused{Status: http.StatusForbidden, Message: "the page has expired",
+		Hint: "reload it and try again; programs must send a user name and password, and no cookie"}
 }
 
-// isProgram tells a request to the API that no page of another site can make a
-// browser send unnoticed: those that change something have an Origin.
+// isProgram reports whether a request to the API cannot be a forgery: browsers add an Origin
+// to the requests that a page of another site sends to change state.
 func isProgram(r *http.Request) bool {
 	if !strings.HasPrefix(r.URL.Path, "/api/v1/") {
 		return false
@@ -91,7 +90,7 @@ func isProgram(r *http.Request) bool {
 	return r.Header.Get("Authorization") != "" || Of(r.Context()).Via == Certificate
 }
 
-// sentToken returns the token that comes with a request.
+// sentToken returns the CSRF token of a request, from the header or the form.
 func sentToken(r *http.Request) string {
 	if token := r.Header.Get("X-CSRF-Token"); token != "" {
 		return token

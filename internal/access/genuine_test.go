@@ -8,14 +8,13 @@ import (
 	"testing"
 )
 
-// A sender is somebody with cookies who sends a form.
+// A sender sends forms with cookies.
 type sender struct {
-	h       *house
+	h       *fixture
 	cookies []*http.Cookie
 }
 
-// token opens a page and returns the token in it; cookies that the page sets are
-// kept.
+// token requests a page and returns its token. It keeps the cookies that the page sets.
 func (s *sender) token() string {
 	w := httptest.NewRecorder()
 	token := s.h.Token(w, s.h.identified(get(s.cookies...)))
@@ -41,27 +40,27 @@ func TestGenuine(t *testing.T) {
 	tests := map[string]struct {
 		reason  string
 		headers []string
-		// path is /scan unless told; body has TOKEN where the token goes.
+		// path is /scan if empty. TOKEN in the path, body and headers is replaced by the token.
 		path, body string
 		refused    string
 	}{
 		"form":            {reason: "a form of the page", body: "csrf=TOKEN", headers: []string{"Sec-Fetch-Site: same-origin", "Origin: http://driftd.example.org"}},
-		"old browser":     {reason: "one that says nothing of itself", body: "x=1&csrf=TOKEN"},
+		"old browser":     {reason: "a browser that sends neither Origin nor Sec-Fetch-Site", body: "x=1&csrf=TOKEN"},
 		"header":          {reason: "a script of the page", headers: []string{"X-CSRF-Token: TOKEN", "Content-Type: application/json"}, body: "{}"},
-		"no token":        {reason: "what any page may make a browser send", refused: "too old"},
-		"empty token":     {reason: "nothing is no token", body: "csrf=", refused: "too old"},
-		"wrong token":     {reason: "another text of the same length", body: "csrf=" + strings.Repeat("A", 86), refused: "too old"},
-		"short token":     {reason: "half a token", body: "csrf=AAAA", refused: "too old"},
-		"in the address":  {reason: "addresses are logged and passed on", path: "/scan?csrf=TOKEN", refused: "too old"},
-		"plain text":      {reason: "a form of another kind is no form of ours", headers: []string{"Content-Type: text/plain"}, body: "csrf=TOKEN", refused: "too old"},
-		"another site":    {reason: "even with a token", headers: []string{"Sec-Fetch-Site: cross-site"}, body: "csrf=TOKEN", refused: "another site"},
-		"same site":       {reason: "a neighbour of the domain is another site", headers: []string{"Sec-Fetch-Site: same-site"}, body: "csrf=TOKEN", refused: "another site"},
-		"another origin":  {reason: "an older browser says where from", headers: []string{"Origin: http://evil.example.org"}, body: "csrf=TOKEN", refused: "another site"},
-		"opaque origin":   {reason: "a frame that hides where it is from", headers: []string{"Origin: null"}, body: "csrf=TOKEN", refused: "another site"},
-		"another port":    {reason: "another program of the host", headers: []string{"Origin: http://driftd.example.org:8080"}, body: "csrf=TOKEN", refused: "another site"},
-		"large":           {reason: "a form has an end", body: "x=" + strings.Repeat("a", maxForm) + "&csrf=TOKEN", refused: "too old"},
-		"program by form": {reason: "the forms of people want tokens always", path: "/findings/1/decide", headers: []string{"Authorization: Basic Ym9iOnN3b3JkZmlzaA=="}, refused: "too old"},
-		"with a cookie":   {reason: "a browser that has a password, too", path: "/api/v1/scan", headers: []string{"Authorization: Basic Ym9iOnN3b3JkZmlzaA=="}, refused: "too old"},
+		"no token":        {reason: "a form without a token", refused: "page has expired"},
+		"empty token":     {reason: "an empty token", body: "csrf=", refused: "page has expired"},
+		"wrong token":     {reason: "another text of the same length", body: "csrf=" + strings.Repeat("A", 86), refused: "page has expired"},
+		"short token":     {reason: "half a token", body: "csrf=AAAA", refused: "page has expired"},
+		"in the address":  {reason: "a token in the URL is ignored: URLs are logged", path: "/scan?csrf=TOKEN", refused: "page has expired"},
+		"plain text":      {reason: "only urlencoded forms are read", headers: []string{"Content-Type: text/plain"}, body: "csrf=TOKEN", refused: "page has expired"},
+		"another site":    {reason: "a request of another site, with a valid token", headers: []string{"Sec-Fetch-Site: cross-site"}, body: "csrf=TOKEN", refused: "another site"},
+		"same site":       {reason: "another host of the same site", headers: []string{"Sec-Fetch-Site: same-site"}, body: "csrf=TOKEN", refused: "another site"},
+		"another origin":  {reason: "an older browser sends only the Origin", headers: []string{"Origin: http://evil.example.org"}, body: "csrf=TOKEN", refused: "another site"},
+		"opaque origin":   {reason: "a sandboxed frame has the Origin null", headers: []string{"Origin: null"}, body: "csrf=TOKEN", refused: "another site"},
+		"another port":    {reason: "another server on the same host", headers: []string{"Origin: http://driftd.example.org:8080"}, body: "csrf=TOKEN", refused: "another site"},
+		"large":           {reason: "the form exceeds the maximum size", body: "x=" + strings.Repeat("a", maxForm) + "&csrf=TOKEN", refused: "page has expired"},
+		"program by form": {reason: "pages always require a token", path: "/findings/1/decide", headers: []string{"Authorization: Basic Ym9iOnN3b3JkZmlzaA=="}, refused: "page has expired"},
+		"with a cookie":   {reason: "a browser with a cookie and a password", path: "/api/v1/scan", headers: []string{"Authorization: Basic Ym9iOnN3b3JkZmlzaA=="}, refused: "page has expired"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -102,11 +101,11 @@ func TestTokensAreBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if second := alice.token(); second == token {
-		t.Error("a token looks the same each time: its length when compressed tells it")
+		t.Error("the token is not masked anew on each call")
 	}
 	for name, s := range map[string]*sender{"another session of hers": again, "a visitor": visitor} {
 		_ = s.token()
-		refused(t, s.send(http.MethodPost, "/scan", url.Values{"csrf": {token}}.Encode()), 403, "too old")
+		refused(t, s.send(http.MethodPost, "/scan", url.Values{"csrf": {token}}.Encode()), 403, "page has expired")
 		t.Log(name, "cannot use it")
 	}
 	visit := visitor.token()
@@ -114,9 +113,9 @@ func TestTokensAreBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = other.token()
-	refused(t, other.send(http.MethodPost, "/login", url.Values{"csrf": {visit}}.Encode()), 403, "too old")
-	// A visit that an attacker plants in a browser of alice's password is another
-	// person's visit.
+	refused(t, other.send(http.MethodPost, "/login", url.Values{"csrf": {visit}}.Encode()), 403, "page has expired")
+	// A visit cookie that an attacker plants in alice's browser does not make the attacker's
+	// token valid.
 	planted := visitor.cookies
 	r := httptest.NewRequest(http.MethodPost, "/scan", form(url.Values{"csrf": {visit}}))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -124,15 +123,15 @@ func TestTokensAreBound(t *testing.T) {
 	for _, c := range planted {
 		r.AddCookie(c)
 	}
-	refused(t, h.Genuine(h.identified(r)), 403, "too old")
+	refused(t, h.Genuine(h.identified(r)), 403, "page has expired")
 
 	h.Logout(httptest.NewRecorder(), get(alice.cookies...))
-	refused(t, alice.send(http.MethodPost, "/scan", url.Values{"csrf": {token}}.Encode()), 403, "too old")
+	refused(t, alice.send(http.MethodPost, "/scan", url.Values{"csrf": {token}}.Encode()), 403, "page has expired")
 }
 
 func TestOnePageHasOneVisit(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, Options{})
+	h := newFixture(t, Options{})
 	w, r := httptest.NewRecorder(), h.identified(get())
 	first, second := h.Token(w, r), h.Token(w, r)
 	cookies := kept(w)
@@ -146,7 +145,7 @@ func TestOnePageHasOneVisit(t *testing.T) {
 		}
 	}
 	if w := httptest.NewRecorder(); h.Token(w, h.identified(get(cookies...))) == "" || len(kept(w)) > 0 {
-		t.Error("the next page begins another visit")
+		t.Error("the next page sets another visit cookie")
 	}
 }
 
@@ -164,13 +163,13 @@ func TestProgramsNeedNoToken(t *testing.T) {
 		headers []string
 		refused bool
 	}{
-		"password":    {reason: "a program sends its own", path: "/api/v1/scan", headers: []string{"Authorization: Basic Ym9iOnN3b3JkZmlzaA=="}},
-		"certificate": {reason: "or has a certificate", path: "/api/v1/scan", headers: []string{"Test-Certificate: yes"}},
-		"neither":     {reason: "or is a browser that hides something", path: "/api/v1/scan", refused: true},
-		"origin":      {reason: "a browser says where from", path: "/api/v1/scan", headers: []string{"Authorization: Basic Ym9iOnN3b3JkZmlzaA==", "Origin: http://driftd.example.org"}, refused: true},
-		"site":        {reason: "or what it is to us", path: "/api/v1/scan", headers: []string{"Test-Certificate: yes", "Sec-Fetch-Site: none"}, refused: true},
-		"page":        {reason: "pages are for people", path: "/scan", headers: []string{"Test-Certificate: yes"}, refused: true},
-		"like one":    {reason: "a path is not the API's for beginning like one", path: "/api/v10/scan", headers: []string{"Test-Certificate: yes"}, refused: true},
+		"password":    {reason: "a program sends a password", path: "/api/v1/scan", headers: []string{"Authorization: Basic Ym9iOnN3b3JkZmlzaA=="}},
+		"certificate": {reason: "a program has a certificate", path: "/api/v1/scan", headers: []string{"Test-Certificate: yes"}},
+		"neither":     {reason: "no credentials", path: "/api/v1/scan", refused: true},
+		"origin":      {reason: "an Origin means that a browser sent the request", path: "/api/v1/scan", headers: []string{"Authorization: Basic Ym9iOnN3b3JkZmlzaA==", "Origin: http://driftd.example.org"}, refused: true},
+		"site":        {reason: "Sec-Fetch-Site means that a browser sent the request", path: "/api/v1/scan", headers: []string{"Test-Certificate: yes", "Sec-Fetch-Site: none"}, refused: true},
+		"page":        {reason: "pages always require a token", path: "/scan", headers: []string{"Test-Certificate: yes"}, refused: true},
+		"like one":    {reason: "a path that only begins like that of the API", path: "/api/v10/scan", headers: []string{"Test-Certificate: yes"}, refused: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -183,14 +182,14 @@ func TestProgramsNeedNoToken(t *testing.T) {
 	}
 	local := request(http.MethodPost, "/api/v1/scan", "@", nil)
 	if err := h.Genuine(local.WithContext(With(local.Context(), Visitor{"root", Approver, Local}))); err != nil {
-		t.Errorf("who uses the socket: %v", err)
+		t.Errorf("request by the unix socket: %v", err)
 	}
 }
 
-// TestOriginBehindAProxy has a proxy that changes the Host of what it passes on.
+// TestOriginBehindAProxy checks the Origin behind a proxy that changes the Host.
 func TestOriginBehindAProxy(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, Options{URL: "https://pages.example.org/driftd"})
+	h := newFixture(t, Options{URL: "https://pages.example.org/driftd"})
 	s := &sender{h: h}
 	token := url.Values{"csrf": {s.token()}}.Encode()
 	if err := s.send(http.MethodPost, "/scan", token, "Origin: https://pages.example.org"); err != nil {

@@ -9,16 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what visitors send, in bytes.
+// Maximum lengths of names and paths, in bytes.
 const (
 	maxName = 200
 	maxPath = 2000
 )
 
-// fromLoopback tells a request that somebody on this host makes to an address of
-// this host. The Host must be one: a page of elsewhere whose name suddenly
-// resolves to 127.0.0.1 reads nothing (DNS rebinding). What a proxy has passed on
-// comes from anywhere.
+// fromLoopback reports whether a request was made on this host to a loopback address. The Host
+// header must name one, so that a page of another site whose name resolves to 127.0.0.1 is
+// refused (DNS rebinding). A request with the headers of a proxy may come from anywhere.
 func fromLoopback(r *http.Request) bool {
 	for name := range r.Header {
 		switch {
@@ -29,7 +28,7 @@ func fromLoopback(r *http.Request) bool {
 	return loopbackHost(r.Host)
 }
 
-// loopbackHost tells a Host header that names an address of this host alone.
+// loopbackHost reports whether a Host header names a loopback address.
 func loopbackHost(host string) bool {
 	name, port, bracketed := host, "", false
 	if inner, rest, ok := cutBrackets(host); ok {
@@ -47,7 +46,7 @@ func loopbackHost(host string) bool {
 	return err == nil && ip.Zone() == "" && ip.Is6() == bracketed && ip.Unmap().IsLoopback()
 }
 
-// cutBrackets takes an IPv6 address out of its brackets.
+// cutBrackets returns the text between brackets, such as an IPv6 address, and the rest.
 func cutBrackets(host string) (inner, rest string, ok bool) {
 	if !strings.HasPrefix(host, "[") {
 		return "", "", false
@@ -55,14 +54,14 @@ func cutBrackets(host string) (inner, rest string, ok bool) {
 	return strings.Cut(host[1:], "]")
 }
 
-// isPort tells ":9797" or nothing.
+// isPort reports whether a text is empty or a port such as ":9797".
 func isPort(text string) bool {
 	digits, ok := strings.CutPrefix(text, ":")
 	return text == "" || ok && digits != "" && len(digits) <= 5 && strings.Trim(digits, "0123456789") == ""
 }
 
-// LocalPath returns the path and query of a page of driftd, as it was asked for,
-// or "/": for anything that would lead a browser elsewhere, or back to the login.
+// LocalPath returns next if it is the path of a page of driftd, with its query. It returns "/"
+// for an address of another site and for the login pages.
 func LocalPath(next string) string {
 	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || len(next) > maxPath ||
 		strings.ContainsRune(next, '\\') || strings.ContainsFunc(next, notShown) {
@@ -80,6 +79,6 @@ func LocalPath(next string) string {
 	return next
 }
 
-// notShown tells a character that is none for people: controls, line ends, what
-// turns the direction of text, and what is no UTF-8.
+// notShown reports whether a character is not printable: a control character, a line end, a
+// change of the text direction, or invalid UTF-8.
 func notShown(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }

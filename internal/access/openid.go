@@ -21,34 +21,33 @@ import (
 	"github.com/driftd/driftd/internal/credential"
 )
 
-// Bounds of the way through an OpenID provider.
+// Limits of logins at an OpenID provider.
 const (
-	// openIDTime is how long somebody may take at the provider.
+	// openIDTime is the maximum duration of a login at the provider.
 	openIDTime = 10 * time.Minute
-	// askAgain is how soon a provider that did not answer is asked again.
-	askAgain = 5 * time.Second
-	// maxExchanges is how many come back at once.
+	// discoveryRetry is the minimum time between two failed discovery requests.
+	discoveryRetry = 5 * time.Second
+	// maxExchanges is the maximum number of concurrent code exchanges.
 	maxExchanges = 4
 )
 
-// Callback is the path to which the OpenID provider sends people back.
+// Callback is the path to which the OpenID provider redirects after a login.
 const Callback = "/login/oidc/callback"
 
 // An OpenIDClient is a client of an OpenID provider.
 type OpenIDClient struct {
-	// Issuer is the provider's address; CheckIssuer accepts it.
+	// Issuer is the provider's address. It must pass CheckIssuer.
 	Issuer, ClientID string
-	// ClientSecretFile is read each time that it is needed; "" is for a public
-	// client.
+	// ClientSecretFile is read each time the secret is needed; "" for a public client.
 	ClientSecretFile string
-	// CAFile holds the authorities to trust instead of the system's.
+	// CAFile holds the CA certificates to trust instead of the system's.
 	CAFile                 string
 	Scopes                 []string
 	NameClaim, GroupsClaim string
 }
 
-// CheckIssuer tells whether something can be the address of a provider: over
-// plain HTTP only on this host.
+// CheckIssuer returns an error if the issuer is not a valid address of a provider. Plain HTTP
+// is valid only for a loopback address.
 func CheckIssuer(issuer string) error {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || !safeScheme(u) {
@@ -57,28 +56,29 @@ func CheckIssuer(issuer string) error {
 	return nil
 }
 
-// safeScheme tells an address whose traffic nobody else reads.
+// safeScheme reports whether a URL uses https, or http to a loopback address.
 func safeScheme(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && loopbackHost(u.Host)
 }
 
-// openID is a provider that is asked about itself when it is first needed.
+// openID is a client of a provider, whose discovery document is read at the first login.
 type openID struct {
 	OpenIDClient
 	redirect string
 	now      func() time.Time
 	log      *slog.Logger
 	http     *http.Client
-	// asking is for those who ask what the provider is, coming for those who come
-	// back from it.
-	asking, coming queue
+	// discovery limits requests for the discovery document, exchanges limits code
+	// exchanges.
+	discovery, exchanges queue
 
 	mu       sync.Mutex
 	provider *oidc.Provider
-	// failed says why the provider was last not reached, and asked when.
-	failed error
-	asked  time.Time
-	// logged is when it was last logged why nobody can log in.
+	// failed is the error of the last request for the discovery document, and requested its
+	// time.
+	failed    error
+	requested time.Time
+	// logged is when unavailable last logged an error.
 	logged time.Time
 }
 
@@ -88,14 +88,14 @@ func newOpenID(o Options, public *url.URL) (*openID, error) {
 		return nil, err
 	}
 	if public.Host == "" {
-		return nil, errors.New("log in at an OpenID provider: set notify.url, to which it sends people back")
+		return nil, errors.New("configure the OpenID provider: set notify.url, to which it redirects after a login")
 	}
 	client, err := newHTTPClient(c.CAFile)
 	if err != nil {
 		return nil, err
 	}
 	provider := &openID{OpenIDClient: c, redirect: public.JoinPath(Callback).String(), now: o.Now, log: o.Log, http: client,
-		asking: newQueue(1, maxWaiting), coming: newQueue(maxExchanges, maxWaiting)}
+		discovery: newQueue(1, maxWaiting), exchanges: newQueue(maxExchanges, maxWaiting)}
 	if _, err := provider.secret(); err != nil {
 		return nil, fmt.Errorf("read client_secret_file: %w", err)
 	}
@@ -110,20 +110,20 @@ func (o *openID) secret() (string, error) {
 	return strings.TrimSpace(secret), err
 }
 
-// ready returns the provider. One that did not answer is asked again, but not at
-// once, and by one at a time: few wait for it.
+// ready returns the provider and reads its discovery document if needed. Only one request runs
+// at a time, and a failed one is repeated at the earliest after discoveryRetry.
 func (o *openID) ready(ctx context.Context) (*oidc.Provider, error) {
 	if provider, err := o.known(); provider != nil || err != nil {
 		return provider, err
 	}
-	if !o.asking.enter(ctx) {
-		return nil, errors.New("others wait already for its answer")
+	if !o.discovery.enter(ctx) {
+		return nil, errors.New("too many logins are waiting for the discovery document")
 	}
-	defer o.asking.leave()
+	defer o.discovery.leave()
 	if provider, err := o.known(); provider != nil || err != nil {
 		return provider, err
 	}
-	// Whoever asks first may go away; the others still want to know.
+	// The first visitor may cancel the request, but the others need the result.
 	ctx = oidc.ClientContext(context.WithoutCancel(ctx), o.http)
 	provider, err := oidc.NewProvider(ctx, o.Issuer)
 	if err == nil {
@@ -131,29 +131,29 @@ func (o *openID) ready(ctx context.Context) (*oidc.Provider, error) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.asked = o.now()
+	o.requested = o.now()
 	if o.failed = why(err); err == nil {
 		o.provider = provider
 	}
 	return o.provider, o.failed
 }
 
-// known returns the provider, or why it did not answer a moment ago; neither
-// where it must be asked.
+// known returns the provider, or the error of a recent failed request. It returns neither if
+// the discovery document must be requested.
 func (o *openID) known() (*oidc.Provider, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if since := o.now().Sub(o.asked); o.provider == nil && o.failed != nil && since >= 0 && since < askAgain {
+	if since := o.now().Sub(o.requested); o.provider == nil && o.failed != nil && since >= 0 && since < discoveryRetry {
 		return nil, o.failed
 	}
 	return o.provider, nil
 }
 
-// checkEndpoints refuses addresses that would send secrets in the open.
+// checkEndpoints returns an error if an endpoint of the provider would receive secrets in the clear.
 func checkEndpoints(p *oidc.Provider) error {
 	for _, text := range []string{p.Endpoint().AuthURL, p.Endpoint().TokenURL} {
 		if u, err := url.Parse(text); err != nil || u.Host == "" || !safeScheme(u) {
-			return errors.New("its discovery document has an address that is not https")
+			return errors.New("the discovery document has an endpoint that is not https")
 		}
 	}
 	return nil
@@ -164,21 +164,21 @@ func (o *openID) client(p *oidc.Provider) (*oauth2.Config, error) {
 	return &oauth2.Config{ClientID: o.ClientID, ClientSecret: secret, Endpoint: p.Endpoint(), RedirectURL: o.redirect, Scopes: o.Scopes}, err
 }
 
-// unavailable is the refusal while the provider cannot be used: the log says why,
-// once in a while, and strangers are not told.
+// unavailable logs err, at most once per discoveryRetry, and returns a refusal that does not
+// contain it.
 func (o *openID) unavailable(err error) *Refused {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if now := o.now(); now.Sub(o.logged).Abs() >= askAgain {
+	if now := o.now(); now.Sub(o.logged).Abs() >= discoveryRetry {
 		o.logged = now
-		o.log.Warn("nobody can log in at the OpenID provider", "issuer", o.Issuer, "err", err)
+		o.log.Warn("logins at the OpenID provider fail", "issuer", o.Issuer, "err", err)
 	}
-	return &Refused{Status: http.StatusServiceUnavailable, RetryAfter: askAgain,
-		Message: fmt.Sprintf("logging in at %s does not work now", o.Issuer), Hint: "driftd tries again by itself, and its log says why"}
+	return &Refused{Status: http.StatusServiceUnavailable, RetryAfter: discoveryRetry,
+		Message: fmt.Sprintf("login at %s is currently unavailable", o.Issuer), Hint: "try again in a few seconds; the log of driftd contains the reason"}
 }
 
-// A journey is what a browser keeps while its user is at the provider.
-type journey struct {
+// An oidcFlow is the state of a login at the provider. It is stored in a cookie.
+type oidcFlow struct {
 	State    string    `json:"s"`
 	Nonce    string    `json:"n"`
 	Verifier string    `json:"v"`
@@ -186,8 +186,8 @@ type journey struct {
 	Ends     time.Time `json:"e"`
 }
 
-// BeginOpenID sends the visitor to the OpenID provider; next is the path of the
-// page that they want. The error is a *Refused, and nothing is written then.
+// BeginOpenID redirects the visitor to the OpenID provider. After the login, EndOpenID returns
+// next, the path of the page to show. The error is a *Refused; then nothing is written.
 func (g *Gate) BeginOpenID(w http.ResponseWriter, r *http.Request, next string) error {
 	if g.openID == nil {
 		return noOpenID()
@@ -200,10 +200,10 @@ func (g *Gate) BeginOpenID(w http.ResponseWriter, r *http.Request, next string) 
 	if err != nil {
 		return g.openID.unavailable(err)
 	}
-	j := journey{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Next: LocalPath(next), Ends: g.options.Now().Add(openIDTime)}
+	j := oidcFlow{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Next: LocalPath(next), Ends: g.options.Now().Add(openIDTime)}
 	sealed, err := g.seal(j)
 	if err == nil && len(sealed) > maxCookie {
-		j.Next = "/" // no browser would keep it
+		j.Next = "/" // browsers do not store larger cookies
 		sealed, err = g.seal(j)
 	}
 	if err != nil {
@@ -215,23 +215,23 @@ func (g *Gate) BeginOpenID(w http.ResponseWriter, r *http.Request, next string) 
 }
 
 func noOpenID() *Refused {
-	return &Refused{Status: http.StatusForbidden, Message: "nobody logs in at an OpenID provider here",
-		Hint: "see server.access.oidc of the configuration"}
+	return &Refused{Status: http.StatusForbidden, Message: "login at an OpenID provider is not configured",
+		Hint: "set server.access.oidc in the configuration"}
 }
 
-// seal writes a journey so that nobody can change it.
-func (g *Gate) seal(j journey) (string, error) {
+// seal encodes and signs a flow.
+func (g *Gate) seal(j oidcFlow) (string, error) {
 	text, err := json.Marshal(j)
 	if err != nil {
-		return "", fmt.Errorf("remember the login: %w", err)
+		return "", fmt.Errorf("encode the login state: %w", err)
 	}
 	body := base64.RawURLEncoding.EncodeToString(text)
 	mac := g.mac("openid", body)
 	return body + "." + base64.RawURLEncoding.EncodeToString(mac[:]), nil
 }
 
-// unseal reads a journey that this Gate has sealed and that has not ended.
-func (g *Gate) unseal(sealed string) (j journey, ok bool) {
+// unseal decodes a flow. It returns false if the signature is invalid or the flow has expired.
+func (g *Gate) unseal(sealed string) (j oidcFlow, ok bool) {
 	body, sum, _ := strings.Cut(sealed, ".")
 	got, err := base64.RawURLEncoding.DecodeString(sum)
 	want := g.mac("openid", body)
@@ -245,8 +245,8 @@ func (g *Gate) unseal(sealed string) (j journey, ok bool) {
 	return j, g.options.Now().Before(j.Ends)
 }
 
-// EndOpenID begins a session for whoever comes back from the OpenID provider,
-// and returns the path of the page that they wanted. The error is a *Refused.
+// EndOpenID handles the redirect from the OpenID provider. It starts a session and returns the
+// path that was passed to BeginOpenID. The error is a *Refused.
 func (g *Gate) EndOpenID(w http.ResponseWriter, r *http.Request) (next string, err error) {
 	if g.openID == nil {
 		return "", noOpenID()
@@ -254,11 +254,11 @@ func (g *Gate) EndOpenID(w http.ResponseWriter, r *http.Request) (next string, e
 	sealed, _ := g.cookie(r, openIDCookie)
 	j, ok := g.unseal(sealed)
 	if query := r.URL.Query(); !ok || !hmac.Equal([]byte(query.Get("state")), []byte(j.State)) {
-		return "", &Refused{Status: http.StatusForbidden, Message: "this login was not begun in this browser, or over ten minutes ago",
-			Hint: "begin it again at " + g.public.JoinPath("/login").String()}
+		return "", &Refused{Status: http.StatusForbidden, Message: "this login was not started in this browser, or more than ten minutes ago",
+			Hint: "start it again at " + g.public.JoinPath("/login").String()}
 	}
 	g.setCookie(w, r, openIDCookie, "", -1)
-	l := lane{g.publicLane(r).name, g.openID.coming}
+	l := limiter{g.networkLimiter(r).bucket, g.openID.exchanges}
 	leave, refused := g.enter(r, l)
 	if refused != nil {
 		return "", refused
@@ -269,7 +269,7 @@ func (g *Gate) EndOpenID(w http.ResponseWriter, r *http.Request) (next string, e
 		g.options.Log.WarnContext(r.Context(), "login refused at the OpenID provider", "address", g.client(r).String(), "err", refused.Message)
 		return "", refused
 	}
-	g.failures.give(l.name, g.options.Now())
+	g.failures.give(l.bucket, g.options.Now())
 	g.begin(w, r, session{name: who.name, groups: g.roles.kept(who.groups)})
 	return LocalPath(j.Next), nil
 }

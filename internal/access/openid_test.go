@@ -23,7 +23,7 @@ func TestOpenID(t *testing.T) {
 	q := u.Query()
 	if q.Get("redirect_uri") != "https://driftd.example.org/login/oidc/callback" || q.Get("scope") != "openid profile" || q.Get("response_type") != "code" ||
 		q.Get("client_id") != "driftd" || q.Get("code_challenge_method") != "S256" || len(q.Get("state")) < 26 || len(q.Get("nonce")) < 26 {
-		t.Errorf("the way to the provider is %s", location)
+		t.Errorf("the redirect to the provider is %s", location)
 	}
 	if c := named(t, cookies, "__Host-"+openIDCookie); !c.HttpOnly || !c.Secure || c.MaxAge != 600 || c.SameSite != http.SameSiteLaxMode {
 		t.Errorf("cookie = %+v", c)
@@ -35,7 +35,7 @@ func TestOpenID(t *testing.T) {
 	if got, _ := h.who(get(session...), false); got != (Visitor{"alice", Operator, Session}) {
 		t.Errorf("visitor = %+v", got)
 	}
-	// The same way back once more: the code was used.
+	// The same redirect again: the code was used.
 	again, cookies := h.beginOpenID("/")
 	back := p.authorize(again)
 	if _, _, err := h.endOpenID(back, cookies); err != nil {
@@ -46,8 +46,8 @@ func TestOpenID(t *testing.T) {
 	if len(session) > 0 {
 		t.Errorf("cookies of a refusal = %v", session)
 	}
-	if p.asked.Load() != 1 {
-		t.Errorf("the provider was asked about itself %d times", p.asked.Load())
+	if p.discoveries.Load() != 1 {
+		t.Errorf("%d requests for the discovery document, want 1", p.discoveries.Load())
 	}
 }
 
@@ -61,23 +61,23 @@ func TestOpenIDClaims(t *testing.T) {
 		want         Visitor
 		refused      string
 	}{
-		"one group":      {reason: "a list of one may be a text", claims: any_{"preferred_username": "alice", "groups": "sre"}, want: Visitor{"alice", Operator, Session}},
-		"no groups":      {reason: "not every provider has groups", claims: any_{"preferred_username": "alice"}, want: Visitor{"alice", Viewer, Session}},
-		"odd groups":     {reason: "groups in another form are none", claims: any_{"preferred_username": "alice", "groups": any_{"sre": true}}, want: Visitor{"alice", Viewer, Session}},
+		"one group":      {reason: "a single group may be a string", claims: any_{"preferred_username": "alice", "groups": "sre"}, want: Visitor{"alice", Operator, Session}},
+		"no groups":      {reason: "the groups claim is optional", claims: any_{"preferred_username": "alice"}, want: Visitor{"alice", Viewer, Session}},
+		"odd groups":     {reason: "groups of an unsupported type are ignored", claims: any_{"preferred_username": "alice", "groups": any_{"sre": true}}, want: Visitor{"alice", Viewer, Session}},
 		"nested":         {reason: "roles of a realm", claims: any_{"preferred_username": "alice", "realm_access": any_{"roles": []string{"sre"}}}, change: func(o *Options) { o.OpenID.GroupsClaim = "realm_access.roles" }, want: Visitor{"alice", Operator, Session}},
 		"with dots":      {reason: "a claim may be named by an address", claims: any_{"preferred_username": "alice", "https://example.org/groups": []string{"sre"}}, change: func(o *Options) { o.OpenID.GroupsClaim = "https://example.org/groups" }, want: Visitor{"alice", Operator, Session}},
-		"userinfo":       {reason: "some providers say it there alone", claims: any_{}, info: any_{"sub": "42", "preferred_username": "alice", "groups": []string{"sre"}}, want: Visitor{"alice", Operator, Session}},
-		"signed first":   {reason: "what the token says counts", claims: any_{"preferred_username": "alice"}, info: any_{"sub": "42", "preferred_username": "bob", "groups": []string{"sre"}}, want: Visitor{"alice", Operator, Session}},
-		"somebody else":  {reason: "userinfo of another", claims: any_{}, info: any_{"sub": "43", "preferred_username": "bob"}, refused: "about somebody else"},
-		"nobody":         {reason: "a name is needed", claims: any_{"email": "a@example.org"}, refused: `no name in the claim "preferred_username"`},
-		"number":         {reason: "a name is a text", claims: any_{"preferred_username": 7}, refused: "no name in the claim"},
-		"odd name":       {reason: "that people can read", claims: any_{"preferred_username": "a\nb"}, refused: "no name in the claim"},
-		"email":          {reason: "an address that was verified", claims: any_{"email": "a@example.org", "email_verified": true}, change: byEmail, want: Visitor{"a@example.org", Viewer, Session}},
-		"unsaid":         {reason: "not every provider says so", claims: any_{"email": "a@example.org"}, change: byEmail, want: Visitor{"a@example.org", Viewer, Session}},
-		"unverified":     {reason: "anybody's address", claims: any_{"email": "bob@example.org", "email_verified": false}, change: byEmail, refused: "has not verified"},
-		"another name":   {reason: "the address does not matter to whom it does not name", claims: any_{"preferred_username": "alice", "email_verified": false}, want: Visitor{"alice", Viewer, Session}},
-		"unverified too": {reason: "in words", claims: any_{"email": "bob@example.org", "email_verified": "false"}, change: byEmail, refused: "has not verified"},
-		"no fitting":     {reason: "roles that leave somebody out leave them out", claims: any_{"preferred_username": "eve"}, change: func(o *Options) { o.Roles = Roles{Viewer: []string{"alice"}} }, want: Visitor{"eve", Nobody, Session}},
+		"userinfo":       {reason: "some providers send claims only in userinfo", claims: any_{}, info: any_{"sub": "42", "preferred_username": "alice", "groups": []string{"sre"}}, want: Visitor{"alice", Operator, Session}},
+		"signed first":   {reason: "claims of the token have precedence", claims: any_{"preferred_username": "alice"}, info: any_{"sub": "42", "preferred_username": "bob", "groups": []string{"sre"}}, want: Visitor{"alice", Operator, Session}},
+		"somebody else":  {reason: "userinfo of another user", claims: any_{}, info: any_{"sub": "43", "preferred_username": "bob"}, refused: "belongs to another user"},
+		"nobody":         {reason: "the name claim is missing", claims: any_{"email": "a@example.org"}, refused: `no printable user name in the claim "preferred_username"`},
+		"number":         {reason: "the name is not a string", claims: any_{"preferred_username": 7}, refused: "no printable user name in the claim"},
+		"odd name":       {reason: "the name is not printable", claims: any_{"preferred_username": "a\nb"}, refused: "no printable user name in the claim"},
+		"email":          {reason: "a verified email address", claims: any_{"email": "a@example.org", "email_verified": true}, change: byEmail, want: Visitor{"a@example.org", Viewer, Session}},
+		"unsaid":         {reason: "email_verified is optional", claims: any_{"email": "a@example.org"}, change: byEmail, want: Visitor{"a@example.org", Viewer, Session}},
+		"unverified":     {reason: "an email address that is not verified", claims: any_{"email": "bob@example.org", "email_verified": false}, change: byEmail, refused: "has not verified"},
+		"another name":   {reason: "email_verified matters only for the claim email", claims: any_{"preferred_username": "alice", "email_verified": false}, want: Visitor{"alice", Viewer, Session}},
+		"unverified too": {reason: "some providers send the boolean as text", claims: any_{"email": "bob@example.org", "email_verified": "false"}, change: byEmail, refused: "has not verified"},
+		"no fitting":     {reason: "a user without a matching role has none", claims: any_{"preferred_username": "eve"}, change: func(o *Options) { o.Roles = Roles{Viewer: []string{"alice"}} }, want: Visitor{"eve", Nobody, Session}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -111,26 +111,26 @@ func TestOpenIDForged(t *testing.T) {
 	tests := map[string]struct {
 		reason string
 		forge  func(map[string]any)
-		// back changes the way back, wait passes before it.
+		// back changes the query of the redirect, and wait is the time before it.
 		back func(url.Values)
 		wait time.Duration
-		// stolen comes back in another browser.
+		// stolen sends the redirect in another browser.
 		stolen, badKey bool
 		refused        string
 	}{
-		"nonce":     {reason: "a token of another login", forge: func(m map[string]any) { m["nonce"] = "other" }, refused: "to another login"},
-		"no nonce":  {reason: "of none", forge: func(m map[string]any) { delete(m, "nonce") }, refused: "to another login"},
-		"audience":  {reason: "for another client", forge: func(m map[string]any) { m["aud"] = "other" }, refused: "audience"},
-		"issuer":    {reason: "of another provider", forge: func(m map[string]any) { m["iss"] = "https://evil.example.org" }, refused: "issued by a different provider"},
-		"expired":   {reason: "out of date", forge: func(m map[string]any) { m["exp"] = 1 }, refused: "token is expired"},
-		"signature": {reason: "signed by nobody known", badKey: true, refused: "signature"},
-		"state":     {reason: "begun by another", back: func(q url.Values) { q.Set("state", "other") }, refused: "not begun in this browser"},
-		"no state":  {reason: "begun by nobody", back: func(q url.Values) { q.Del("state") }, refused: "not begun in this browser"},
-		"browser":   {reason: "sent to somebody by mail", stolen: true, refused: "not begun in this browser"},
-		"late":      {reason: "long after", wait: openIDTime, refused: "not begun in this browser"},
-		"mix-up":    {reason: "another provider says that it is it (RFC 9207)", back: func(q url.Values) { q.Set("iss", "https://evil.example.org") }, refused: "another OpenID provider"},
-		"code":      {reason: "a code that was made up", back: func(q url.Values) { q.Set("code", "other") }, refused: "invalid_grant"},
-		"denied":    {reason: "the provider refuses, in words that are not ours", back: func(q url.Values) { q.Set("error", "access_denied\n\u202e") }, refused: "refused the login: access_denied  "},
+		"nonce":     {reason: "a token of another login", forge: func(m map[string]any) { m["nonce"] = "other" }, refused: "belongs to another login"},
+		"no nonce":  {reason: "a token without a nonce", forge: func(m map[string]any) { delete(m, "nonce") }, refused: "belongs to another login"},
+		"audience":  {reason: "a token for another client", forge: func(m map[string]any) { m["aud"] = "other" }, refused: "audience"},
+		"issuer":    {reason: "a token of another provider", forge: func(m map[string]any) { m["iss"] = "https://evil.example.org" }, refused: "issued by a different provider"},
+		"expired":   {reason: "an expired token", forge: func(m map[string]any) { m["exp"] = 1 }, refused: "token is expired"},
+		"signature": {reason: "a token signed with an unknown key", badKey: true, refused: "signature"},
+		"state":     {reason: "the state of another login", back: func(q url.Values) { q.Set("state", "other") }, refused: "not started in this browser"},
+		"no state":  {reason: "no state", back: func(q url.Values) { q.Del("state") }, refused: "not started in this browser"},
+		"browser":   {reason: "a redirect opened in another browser", stolen: true, refused: "not started in this browser"},
+		"late":      {reason: "a redirect after openIDTime", wait: openIDTime, refused: "not started in this browser"},
+		"mix-up":    {reason: "a response of another provider (RFC 9207)", back: func(q url.Values) { q.Set("iss", "https://evil.example.org") }, refused: "from another OpenID provider"},
+		"code":      {reason: "an invalid code", back: func(q url.Values) { q.Set("code", "other") }, refused: "invalid_grant"},
+		"denied":    {reason: "the provider refuses, with unprintable characters", back: func(q url.Values) { q.Set("error", "access_denied\n\u202e") }, refused: "refused the login: access_denied  "},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestOpenIDForged(t *testing.T) {
 				t.Errorf("%s: cookies = %v", tt.reason, session)
 			}
 			if strings.Contains(err.Error()+h.log.String(), "hunter2") || strings.Contains(h.log.String(), "shared") {
-				t.Errorf("%s: a secret is told: %v\n%s", tt.reason, err, h.log)
+				t.Errorf("%s: a secret is exposed: %v\n%s", tt.reason, err, h.log)
 			}
 		})
 	}
@@ -171,7 +171,7 @@ func TestOpenIDSecretIsRenewed(t *testing.T) {
 	location, cookies := h.beginOpenID("/")
 	_, _, err := h.endOpenID(p.authorize(location), cookies)
 	if r := refusal(t, err, 403, "invalid_client"); strings.Contains(r.Error(), "hunter2") {
-		t.Errorf("the provider's answer is told: %v", r)
+		t.Errorf("the error contains the provider's response: %v", r)
 	}
 	if err := os.WriteFile(h.openID.ClientSecretFile, []byte("another"), 0o600); err != nil {
 		t.Fatal(err)
@@ -180,14 +180,14 @@ func TestOpenIDSecretIsRenewed(t *testing.T) {
 	if _, _, err := h.endOpenID(p.authorize(location), cookies); err != nil {
 		t.Error(err)
 	}
-	// Without the file nobody can come, and it is said why.
+	// Without the file logins fail, and the log contains the reason.
 	if err := os.Remove(h.openID.ClientSecretFile); err != nil {
 		t.Fatal(err)
 	}
 	h.away(h.BeginOpenID(httptest.NewRecorder(), get(), "/"), "no such file")
 }
 
-func TestOpenIDProviderIsAwayAtFirst(t *testing.T) {
+func TestOpenIDProviderRecovers(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("<p>hunter2</p>", 1<<17)
 	tests := map[string]struct {
@@ -195,78 +195,78 @@ func TestOpenIDProviderIsAwayAtFirst(t *testing.T) {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"broken":   {reason: "a page of a proxy in between", answer: func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>hunter2", http.StatusBadGateway) }, want: "it answers 502 Bad Gateway"},
-		"mismatch": {reason: "the name is not quite right", answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"issuer":"https://other.example.org"}`) }, want: `it calls itself "https://other.example.org": set issuer to that`},
-		"no JSON":  {reason: "something else answers", answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }, want: "decode provider discovery"},
-		"endless":  {reason: "an answer without an end", answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, long) }, want: "too large"},
-		"elsewhere": {reason: "a way to where everybody listens", answer: func(w http.ResponseWriter, r *http.Request) {
+		"broken":   {reason: "the error page of a proxy", answer: func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>hunter2", http.StatusBadGateway) }, want: "the provider answered 502 Bad Gateway"},
+		"mismatch": {reason: "the issuer differs", answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"issuer":"https://other.example.org"}`) }, want: `the provider's issuer is "https://other.example.org": set issuer to that`},
+		"no JSON":  {reason: "the response is not JSON", answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }, want: "decode provider discovery"},
+		"endless":  {reason: "the response exceeds the maximum size", answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, long) }, want: "too large"},
+		"elsewhere": {reason: "a redirect to plain HTTP", answer: func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://192.0.2.1/", http.StatusFound)
-		}, want: "it sends us elsewhere"},
-		"in the open": {reason: "addresses where everybody listens", answer: func(w http.ResponseWriter, r *http.Request) {
+		}, want: "redirects to another address"},
+		"in the open": {reason: "endpoints with plain HTTP", answer: func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, `{"issuer":"http://%s","authorization_endpoint":"http://192.0.2.1/","token_endpoint":"http://192.0.2.1/"}`, r.Host)
-		}, want: "an address that is not https"},
+		}, want: "an endpoint that is not https"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newProvider(t, httptest.NewServer)
 			p.discovery = tt.answer
-			h := withProvider(t, p, nil) // it starts all the same
+			h := withProvider(t, p, nil) // New succeeds without the provider
 			for range 3 {
 				h.away(h.BeginOpenID(httptest.NewRecorder(), get(), "/"), tt.want)
 				if log := h.log.String(); strings.Contains(log, "hunter2") || len(log) > 1000 {
 					t.Errorf("%s: log = %s", tt.reason, log)
 				}
 			}
-			if p.asked.Load() != 1 {
-				t.Errorf("%s: asked %d times at once", tt.reason, p.asked.Load())
+			if p.discoveries.Load() != 1 {
+				t.Errorf("%s: %d requests for the discovery document, want 1", tt.reason, p.discoveries.Load())
 			}
 			p.discovery = nil
-			h.clock.pass(askAgain)
+			h.clock.pass(discoveryRetry)
 			location, cookies := h.beginOpenID("/")
 			if _, _, err := h.endOpenID(p.authorize(location), cookies); err != nil {
-				t.Errorf("%s: when it is back: %v", tt.reason, err)
+				t.Errorf("%s: after the provider recovered: %v", tt.reason, err)
 			}
 		})
 	}
 }
 
-// TestFewWaitForAProvider has a provider that does not answer for long: whoever
-// comes while others wait is told so at once.
-func TestFewWaitForAProvider(t *testing.T) {
+// TestDiscoveryQueueIsBounded checks that logins are refused at once while too many others wait
+// for a slow provider.
+func TestDiscoveryQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, httptest.NewServer)
 	h := withProvider(t, p, nil)
-	for range cap(h.openID.asking.waiting) {
-		h.openID.asking.waiting <- struct{}{}
+	for range cap(h.openID.discovery.waiting) {
+		h.openID.discovery.waiting <- struct{}{}
 	}
 	for range 100 {
-		h.away(h.BeginOpenID(httptest.NewRecorder(), get(), "/"), "others wait already")
+		h.away(h.BeginOpenID(httptest.NewRecorder(), get(), "/"), "too many logins are waiting")
 	}
-	for range cap(h.openID.asking.waiting) {
-		<-h.openID.asking.waiting
+	for range cap(h.openID.discovery.waiting) {
+		<-h.openID.discovery.waiting
 	}
 	h.beginOpenID("/")
-	if p.asked.Load() != 1 {
-		t.Errorf("asked %d times", p.asked.Load())
+	if p.discoveries.Load() != 1 {
+		t.Errorf("%d requests for the discovery document, want 1", p.discoveries.Load())
 	}
 }
 
-func TestOpenIDNobodyThere(t *testing.T) {
+func TestOpenIDUnreachable(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, httptest.NewTLSServer)
 	h := withProvider(t, p, func(o *Options) { o.OpenID.CAFile = "" })
-	h.away(h.BeginOpenID(httptest.NewRecorder(), get(), "/"), "name the authority in ca_file")
+	h.away(h.BeginOpenID(httptest.NewRecorder(), get(), "/"), "set ca_file to the certificate authority")
 	p.Close()
-	h.clock.pass(askAgain)
+	h.clock.pass(discoveryRetry)
 	h.away(h.BeginOpenID(httptest.NewRecorder(), get(), "/"), "nothing listens there")
-	none := newHouse(t, Options{})
-	refused(t, none.BeginOpenID(httptest.NewRecorder(), get(), "/"), 403, "nobody logs in at an OpenID provider")
+	none := newFixture(t, Options{})
+	refused(t, none.BeginOpenID(httptest.NewRecorder(), get(), "/"), 403, "login at an OpenID provider is not configured")
 	_, err := none.EndOpenID(httptest.NewRecorder(), get())
-	refused(t, err, 403, "nobody logs in at an OpenID provider")
+	refused(t, err, 403, "login at an OpenID provider is not configured")
 }
 
-func TestOpenIDLeadsNowhereElse(t *testing.T) {
+func TestOpenIDRejectsForeignPaths(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, httptest.NewServer)
 	h := withProvider(t, p, nil)
@@ -281,12 +281,12 @@ func TestOpenIDLeadsNowhereElse(t *testing.T) {
 	if got, _, err := h.endOpenID(p.authorize(location), cookies); err != nil || got != long {
 		t.Errorf("the longest path leads to %q, %v", got, err)
 	}
-	// What the browser keeps cannot be changed.
+	// A changed cookie is refused.
 	location, cookies = h.beginOpenID("/")
 	body, sum, _ := strings.Cut(cookies[0].Value, ".")
 	for _, value := range []string{body + "A." + sum, "A" + body[1:] + "." + sum, body, "." + sum, "..", strings.Repeat("A", 5000)} {
 		_, _, err := h.endOpenID(p.authorize(location), []*http.Cookie{{Name: cookies[0].Name, Value: value}})
-		refused(t, err, 403, "not begun in this browser")
+		refused(t, err, 403, "not started in this browser")
 	}
 }
 

@@ -11,25 +11,25 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// MaxPassword is how long a password may be, in bytes: bcrypt takes no more.
+// MaxPassword is the maximum length of a password, in bytes. It is the limit of bcrypt.
 const MaxPassword = 72
 
-// Bounds of what is remembered of passwords that came with a request: a program
-// that asks every few seconds costs one comparison.
+// Limits of the cache of verified passwords. With it, a program that sends a request every few
+// seconds needs only one bcrypt comparison.
 const (
 	rememberVerified = 5 * time.Minute
 	maxVerified      = 1000
 )
 
-// verified are passwords that were right a short while ago, as keyed digests.
+// verified caches passwords that were recently verified, as keyed digests.
 type verified struct {
 	mu    sync.Mutex
 	until map[digest]time.Time
 }
 
-// has tells whether a password was right a short while ago. Asking counts as
-// another time that it was: a program that goes on asking is not compared again
-// until the users' file changes.
+// has reports whether a password was recently verified, and extends its lifetime in the cache.
+// The password of a program that keeps sending requests is not compared again until the users
+// file changes.
 func (v *verified) has(d digest, now time.Time) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -58,13 +58,13 @@ func (v *verified) clear() {
 	clear(v.until)
 }
 
-// Login begins a session. The error is a *Refused.
+// Login verifies a password and starts a session. The error is a *Refused.
 func (g *Gate) Login(w http.ResponseWriter, r *http.Request, name, password string) error {
 	if g.users == nil {
-		return &Refused{Status: http.StatusForbidden, Message: "nobody logs in with a password here",
-			Hint: "see server.access.users_file of the configuration"}
+		return &Refused{Status: http.StatusForbidden, Message: "login with a password is not configured",
+			Hint: "set server.access.users_file in the configuration"}
 	}
-	hash, refused := g.compare(r, g.laneOf(r, name), name, password)
+	hash, refused := g.compare(r, g.limiterOf(r, name), name, password)
 	if refused != nil {
 		return refused
 	}
@@ -73,14 +73,14 @@ func (g *Gate) Login(w http.ResponseWriter, r *http.Request, name, password stri
 	return nil
 }
 
-// basic verifies the password that comes with a request, and returns its hash.
+// basic verifies the password in the Authorization header of a request, and returns its hash.
 func (g *Gate) basic(r *http.Request, name, password string) (hash string, refused *Refused) {
 	hash = g.hashOf(name)
 	d := digest(g.mac("basic", name, password, hash))
 	if now := g.options.Now(); hash != "" && g.verified.has(d, now) {
 		return hash, nil
 	}
-	compared, refused := g.compare(r, g.publicLane(r), name, password)
+	compared, refused := g.compare(r, g.networkLimiter(r), name, password)
 	if refused != nil {
 		return "", refused
 	}
@@ -90,35 +90,34 @@ func (g *Gate) basic(r *http.Request, name, password string) (hash string, refus
 	return compared, nil
 }
 
-// compare returns the hash of the name's password, where it is that. Names that
-// there are not take as long.
-func (g *Gate) compare(r *http.Request, l lane, name, password string) (hash string, refused *Refused) {
+// compare verifies a password and returns its hash. It takes as long for unknown users.
+func (g *Gate) compare(r *http.Request, l limiter, name, password string) (hash string, refused *Refused) {
 	if len(password) > MaxPassword {
 		return "", &Refused{Status: http.StatusUnauthorized, Message: "the password is longer than 72 bytes",
-			Hint: "bcrypt takes no more: choose a shorter one"}
+			Hint: "this is the limit of bcrypt: choose a shorter one"}
 	}
 	leave, refused := g.enter(r, l)
 	if refused != nil {
 		return "", refused
 	}
 	defer leave()
-	hash, isUser := g.hashOrOther(name)
+	hash, isUser := g.hashOrDummy(name)
 	right := bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil
 	switch {
 	case right && isUser:
-		g.failures.give(l.name, g.options.Now())
+		g.failures.give(l.bucket, g.options.Now())
 		return hash, nil
 	case isUser:
 		g.options.Log.WarnContext(r.Context(), "login refused: wrong password", "user", name, "address", g.client(r).String())
 	default:
-		// A name that there is not may be a password in the wrong field.
-		g.options.Log.WarnContext(r.Context(), "login refused: no such user", "address", g.client(r).String())
+		// An unknown name is not logged: it may be a password in the wrong field.
+		g.options.Log.WarnContext(r.Context(), "login refused: unknown user", "address", g.client(r).String())
 	}
-	return "", &Refused{Status: http.StatusUnauthorized, Message: "name or password is wrong",
-		Hint: "try again; whoever keeps the users' file can set a new one"}
+	return "", &Refused{Status: http.StatusUnauthorized, Message: "wrong user name or password",
+		Hint: "try again; the administrator of the users file can set a new password"}
 }
 
-// hashOf returns the hash of a user's password; "" for a name that there is not.
+// hashOf returns the hash of a user's password, or "" for an unknown user.
 func (g *Gate) hashOf(name string) string {
 	if g.users == nil {
 		return ""
@@ -127,16 +126,17 @@ func (g *Gate) hashOf(name string) string {
 	return g.users.find(name)
 }
 
-// hashOrOther returns the hash of a user's password, or one that costs as much.
-func (g *Gate) hashOrOther(name string) (hash string, isUser bool) {
+// hashOrDummy returns the hash of a user's password, or for an unknown user one that costs as
+// much and matches no password.
+func (g *Gate) hashOrDummy(name string) (hash string, isUser bool) {
 	if hash = g.hashOf(name); hash != "" {
 		return hash, true
 	}
-	return g.users.other(g.mac("other", name)), false
+	return g.users.dummy(g.mac("other", name)), false
 }
 
-// renew reads the users' file again where it changed, and ends the sessions of
-// those who are gone or have another password.
+// renew reads the users file again if it has changed, and ends the sessions of users who were
+// removed or have a new password.
 func (g *Gate) renew() {
 	if !g.users.renew(g.options.Now()) {
 		return
@@ -147,8 +147,8 @@ func (g *Gate) renew() {
 	})
 }
 
-// mac signs parts for one purpose. Parts with other borders have another
-// signature.
+// mac returns the HMAC of a purpose and parts. Each part is hashed separately, so that the
+// boundaries between parts are signed as well.
 func (g *Gate) mac(purpose string, parts ...string) [sha256.Size]byte {
 	h := hmac.New(sha256.New, g.key)
 	for _, part := range append([]string{purpose}, parts...) {

@@ -23,12 +23,12 @@ func TestLoginRefuses(t *testing.T) {
 		status                 int
 		want                   string
 	}{
-		"wrong":   {reason: "a wrong password", name: "alice", password: "open barley", status: 401, want: "name or password is wrong"},
-		"unknown": {reason: "a name that there is not says no more", name: "carol", password: "open sesame", status: 401, want: "name or password is wrong"},
-		"empty":   {reason: "nothing is no password", name: "alice", password: "", status: 401, want: "name or password is wrong"},
-		"nobody":  {reason: "nobody has no password", status: 401, want: "name or password is wrong"},
-		"long":    {reason: "bcrypt would cut it off", name: "alice", password: strings.Repeat("a", 73), status: 401, want: "longer than 72 bytes"},
-		"other's": {reason: "another's password", name: "alice", password: "swordfish", status: 401, want: "name or password is wrong"},
+		"wrong":   {reason: "a wrong password", name: "alice", password: "open barley", status: 401, want: "wrong user name or password"},
+		"unknown": {reason: "the message for an unknown user is the same", name: "carol", password: "open sesame", status: 401, want: "wrong user name or password"},
+		"empty":   {reason: "an empty password", name: "alice", password: "", status: 401, want: "wrong user name or password"},
+		"nobody":  {reason: "empty name and password", status: 401, want: "wrong user name or password"},
+		"long":    {reason: "bcrypt would ignore the rest", name: "alice", password: strings.Repeat("a", 73), status: 401, want: "longer than 72 bytes"},
+		"other's": {reason: "another's password", name: "alice", password: "swordfish", status: 401, want: "wrong user name or password"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -40,38 +40,38 @@ func TestLoginRefuses(t *testing.T) {
 				t.Errorf("%s: a cookie is set: %v", tt.reason, w.Result().Cookies())
 			}
 			if tt.name == "carol" && strings.Contains(h.log.String(), "carol") {
-				t.Errorf("what may be a password in the wrong field is logged: %s", h.log)
+				t.Errorf("the log contains the name of an unknown user: %s", h.log)
 			}
 		})
 	}
-	refused(t, newHouse(t, Options{}).Login(httptest.NewRecorder(), get(), "alice", "open sesame"), 403, "nobody logs in with a password")
+	refused(t, newFixture(t, Options{}).Login(httptest.NewRecorder(), get(), "alice", "open sesame"), 403, "login with a password is not configured")
 }
 
 func TestLongestPassword(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("ä", MaxPassword/2)
-	h := newHouse(t, Options{UsersFile: usersFile(t, hash(t, "alice", longest))})
+	h := newFixture(t, Options{UsersFile: usersFile(t, hash(t, "alice", longest))})
 	h.login(get(), "alice", longest)
 }
 
-// TestUnknownNamesCostAsMuch tells by what bcrypt says that it has computed a
-// whole hash for a name that there is not.
+// TestUnknownNamesCostAsMuch checks that bcrypt computes a whole hash for an unknown name: it
+// returns ErrMismatchedHashAndPassword only after that.
 func TestUnknownNamesCostAsMuch(t *testing.T) {
 	t.Parallel()
 	dear, err := bcrypt.GenerateFromPassword([]byte("swordfish"), bcrypt.MinCost+2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHouse(t, Options{UsersFile: usersFile(t, hash(t, "alice", "open sesame"), "bob:"+string(dear)+"\n")})
+	h := newFixture(t, Options{UsersFile: usersFile(t, hash(t, "alice", "open sesame"), "bob:"+string(dear)+"\n")})
 	seen := map[int]bool{}
 	for i := range 64 {
-		name := fmt.Sprintf("nobody%d", i)
-		other, isUser := h.hashOrOther(name)
+		name := fmt.Sprintf("unknown%d", i)
+		other, isUser := h.hashOrDummy(name)
 		if err := bcrypt.CompareHashAndPassword([]byte(other), []byte("x")); isUser || !errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
 			t.Fatalf("hash of %s: user %v, %v", name, isUser, err)
 		}
-		if again, _ := h.hashOrOther(name); again != other {
-			t.Errorf("%s costs something else each time", name)
+		if again, _ := h.hashOrDummy(name); again != other {
+			t.Errorf("%s has another hash on each call", name)
 		}
 		cost, err := bcrypt.Cost([]byte(other))
 		if err != nil {
@@ -102,12 +102,12 @@ func TestFailuresAreBounded(t *testing.T) {
 	refused(t, fail("[2001:db8:0:1::1]:1", "alice"), 401, "wrong")
 	refused(t, fail("192.0.2.1:1", "alice"), 401, "wrong")
 
-	// Whoever has a right password waits as long as they are told, and is in.
+	// A login with the correct password succeeds after RetryAfter.
 	h.clock.pass(over.RetryAfter)
 	r := get()
 	r.RemoteAddr = "[2001:db8::3]:1"
 	h.login(r, "alice", "open sesame")
-	// What succeeds costs nothing.
+	// Successful logins take no tokens.
 	for range 3 * burst {
 		h.login(r, "bob", "swordfish")
 	}
@@ -119,7 +119,7 @@ func TestFailuresAreBounded(t *testing.T) {
 	refused(t, fail("[2001:db8::1]:1", "alice"), 401, "wrong")
 }
 
-func TestKnownBrowserGoesBesideAFlood(t *testing.T) {
+func TestKnownBrowserDuringFlood(t *testing.T) {
 	t.Parallel()
 	h := withUsers(t, Options{})
 	known := named(t, h.login(get(), "alice", "open sesame"), knownCookie)
@@ -131,15 +131,15 @@ func TestKnownBrowserGoesBesideAFlood(t *testing.T) {
 	refused(t, h.Login(httptest.NewRecorder(), get(known), "bob", "swordfish"), 429, "too many")
 	forged := &http.Cookie{Name: knownCookie, Value: "A" + known.Value}
 	refused(t, h.Login(httptest.NewRecorder(), get(forged), "alice", "open sesame"), 429, "too many")
-	// A known browser that was stolen guesses no faster.
+	// A stolen cookie of a known browser allows no more failures.
 	for range burst {
 		refused(t, h.Login(httptest.NewRecorder(), get(known), "alice", "guess"), 401, "wrong")
 	}
 	refused(t, h.Login(httptest.NewRecorder(), get(known), "alice", "guess"), 429, "too many")
 }
 
-// TestFlood fills every place where passwords wait to be compared, and then does
-// everything else.
+// TestFlood checks that sessions, verified passwords, loopback and known browsers work while
+// the queue for password comparisons is full.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	h := withUsers(t, Options{Loopback: Viewer})
@@ -161,7 +161,7 @@ func TestFlood(t *testing.T) {
 			var err *Refused
 			switch {
 			case !errors.As(h.Login(httptest.NewRecorder(), r, "alice", "guess"), &err):
-				t.Error("a guess is let in")
+				t.Error("a wrong password is accepted")
 			case err.Status == http.StatusTooManyRequests && err.RetryAfter > 0:
 				busy.Add(1)
 			case err.Status == http.StatusUnauthorized:
@@ -171,18 +171,18 @@ func TestFlood(t *testing.T) {
 			}
 		})
 	}
-	// No place is free, and everything but a new password goes on.
+	// The queue is full, but only new passwords need it.
 	if got, _ := h.who(get(cookies...), false); got.Name != "alice" {
 		t.Errorf("visitor with a session = %+v", got)
 	}
 	if got, why := h.who(program, false); got.Name != "bob" {
-		t.Errorf("program that was let in before = %+v %v", got, why)
+		t.Errorf("program with a verified password = %+v %v", got, why)
 	}
 	if got, _ := h.who(request(http.MethodGet, "/", here, []string{"Host: localhost"}), true); got.Role != Viewer {
 		t.Errorf("visitor of this host = %+v", got)
 	}
-	if h.laneOf(get(cookies...), "alice").queue == h.hashing {
-		t.Error("a browser that is known waits with everybody")
+	if h.limiterOf(get(cookies...), "alice").queue == h.hashing {
+		t.Error("a known browser uses the common queue")
 	} else {
 		h.login(get(cookies...), "alice", "open sesame")
 	}
@@ -191,19 +191,19 @@ func TestFlood(t *testing.T) {
 	}
 	waiting.Wait()
 	if busy.Load()+wrong.Load() != 500 || len(h.hashing.waiting) != 0 || len(h.hashing.working) != 0 {
-		t.Errorf("%d were sent away, %d were wrong; %d still wait", busy.Load(), wrong.Load(), len(h.hashing.waiting))
+		t.Errorf("%d were refused, %d had a wrong password, %d still wait", busy.Load(), wrong.Load(), len(h.hashing.waiting))
 	}
 	h.login(get(), "bob", "swordfish")
 }
 
-func TestNoPlaceToWait(t *testing.T) {
+func TestFullQueue(t *testing.T) {
 	t.Parallel()
 	h := withUsers(t, Options{})
 	for range cap(h.hashing.waiting) {
 		h.hashing.waiting <- struct{}{}
 	}
-	for range 3 * burst { // it is nobody's failure
-		if r := refusal(t, h.Login(httptest.NewRecorder(), get(), "alice", "guess"), 429, "at this moment"); r.RetryAfter <= 0 {
+	for range 3 * burst { // takes no tokens
+		if r := refusal(t, h.Login(httptest.NewRecorder(), get(), "alice", "guess"), 429, "logins are in progress"); r.RetryAfter <= 0 {
 			t.Errorf("refused = %+v", r)
 		}
 	}
@@ -211,8 +211,8 @@ func TestNoPlaceToWait(t *testing.T) {
 	h.login(get(), "alice", "open sesame")
 }
 
-// TestOneNetworkFloods has one network send guesses while all wait: those of
-// another still find a place, and come in when their turn comes.
+// TestOneNetworkFloods checks that the guesses of one network leave places in the queue for
+// the logins of another.
 func TestOneNetworkFloods(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -227,7 +227,7 @@ func TestOneNetworkFloods(t *testing.T) {
 		}
 		synctest.Wait()
 		if len(h.hashing.waiting) != burst || len(answers) != guesses-burst {
-			t.Errorf("%d of one network wait and %d were sent away, want %d and %d", len(h.hashing.waiting), len(answers), burst, guesses-burst)
+			t.Errorf("%d of one network wait and %d were refused, want %d and %d", len(h.hashing.waiting), len(answers), burst, guesses-burst)
 		}
 		right := make(chan error)
 		go func() {
@@ -240,7 +240,7 @@ func TestOneNetworkFloods(t *testing.T) {
 			<-h.hashing.working
 		}
 		if err := <-right; err != nil {
-			t.Errorf("login beside a flood = %v", err)
+			t.Errorf("login during a flood = %v", err)
 		}
 		for i := range guesses {
 			if i < guesses-burst {
@@ -250,13 +250,13 @@ func TestOneNetworkFloods(t *testing.T) {
 			}
 		}
 		if len(h.hashing.waiting)+len(h.hashing.working) != 0 {
-			t.Error("somebody who was refused keeps a place")
+			t.Error("a refused login keeps a place in the queue")
 		}
 	})
 }
 
-// TestWhoGoesAwayWaitsNoMore frees the place of a visitor who closes the page.
-func TestWhoGoesAwayWaitsNoMore(t *testing.T) {
+// TestCanceledLoginLeavesQueue checks that a canceled request frees its place in the queue.
+func TestCanceledLoginLeavesQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := withUsers(t, Options{})
@@ -268,36 +268,36 @@ func TestWhoGoesAwayWaitsNoMore(t *testing.T) {
 		go func() { done <- h.Login(httptest.NewRecorder(), get().WithContext(ctx), "alice", "guess") }()
 		synctest.Wait()
 		leave()
-		refused(t, <-done, 429, "at this moment")
+		refused(t, <-done, 429, "logins are in progress")
 		if len(h.hashing.waiting) != 0 {
-			t.Error("somebody who has gone away keeps a place")
+			t.Error("a canceled login keeps a place in the queue")
 		}
 	})
 }
 
-func TestLanesAreBounded(t *testing.T) {
+func TestBucketsAreBounded(t *testing.T) {
 	t.Parallel()
 	now := newClock().now()
 	f := failures{buckets: map[string]*bucket{}}
-	for i := range maxLanes + 100 {
+	for i := range maxBuckets + 100 {
 		f.take(fmt.Sprint(i), now)
 	}
-	if len(f.buckets) != maxLanes {
-		t.Errorf("%d lanes are kept", len(f.buckets))
+	if len(f.buckets) != maxBuckets {
+		t.Errorf("%d buckets are kept", len(f.buckets))
 	}
 	if wait := f.take("last", now); wait <= 0 {
-		t.Error("who finds no room is not bounded")
+		t.Error("the shared bucket is not limited")
 	}
 	later := now.Add(burst * refill)
 	if wait := f.take("last", later); wait > 0 || len(f.buckets) != 1 {
-		t.Errorf("wait = %s with %d lanes, want those that are full again forgotten", wait, len(f.buckets))
+		t.Errorf("wait = %s with %d buckets, want full buckets removed", wait, len(f.buckets))
 	}
 }
 
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	file := usersFile(t, hash(t, "prometheus", "scrape me"), hash(t, "alice", "open sesame"))
-	h := newHouse(t, Options{UsersFile: file, Loopback: Approver, Roles: Roles{Viewer: []string{"prometheus"}}})
+	h := newFixture(t, Options{UsersFile: file, Loopback: Approver, Roles: Roles{Viewer: []string{"prometheus"}}})
 	asks := func(name, password string) (Visitor, *Refused) {
 		r := request(http.MethodGet, "/metrics", here, []string{"Host: 127.0.0.1:9797"})
 		r.SetBasicAuth(name, password)
@@ -307,12 +307,12 @@ func TestPrograms(t *testing.T) {
 		t.Errorf("visitor = %+v", got)
 	}
 	if got, why := asks("prometheus", "guess"); got != (Visitor{}) || statusOf(why) != 401 {
-		t.Errorf("visitor with a wrong password = %+v %v: not even what anybody on this host may do", got, why)
+		t.Errorf("visitor with a wrong password = %+v %v, want none, not that of loopback", got, why)
 	}
 	if got, _ := asks("alice", "open sesame"); got != (Visitor{"alice", Nobody, Password}) {
 		t.Errorf("visitor without a role = %+v", got)
 	}
-	// Every further request costs no comparison.
+	// Further requests need no comparison.
 	for range cap(h.hashing.waiting) {
 		h.hashing.waiting <- struct{}{}
 	}
@@ -323,11 +323,11 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 	if _, why := asks("prometheus", "scrape you"); statusOf(why) != 429 {
-		t.Errorf("another password is remembered, too: %v", why)
+		t.Errorf("another password is accepted without a comparison: %v", why)
 	}
 	h.clock.pass(rememberVerified)
 	if _, why := asks("prometheus", "scrape me"); statusOf(why) != 429 {
-		t.Errorf("a password is remembered for ever: %v", why)
+		t.Errorf("a password is accepted after rememberVerified: %v", why)
 	}
 	for range cap(h.hashing.waiting) {
 		<-h.hashing.waiting
@@ -336,9 +336,9 @@ func TestPrograms(t *testing.T) {
 		t.Errorf("visitor = %+v", got)
 	}
 	rewrite(t, file, hash(t, "prometheus", "scrape you"), hash(t, "alice", "open sesame"))
-	h.clock.pass(lookEvery)
+	h.clock.pass(statInterval)
 	if got, _ := asks("prometheus", "scrape me"); got.Name != "" {
-		t.Errorf("the old password still opens: %+v", got)
+		t.Errorf("the old password still authenticates %+v", got)
 	}
 	if got, _ := asks("prometheus", "scrape you"); got.Name != "prometheus" {
 		t.Errorf("visitor = %+v", got)
@@ -353,24 +353,24 @@ func TestVerifiedAreBounded(t *testing.T) {
 		v.add(digestOf(fmt.Sprint(i)), now)
 	}
 	if len(v.until) > maxVerified {
-		t.Errorf("%d are remembered", len(v.until))
+		t.Errorf("%d entries are kept", len(v.until))
 	}
 }
 
 func TestClientBehindProxies(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, Options{Proxy: ReverseProxy{Trusted: []string{"10.0.0.0/24"}, UserHeader: "A", GroupsHeader: "B"}})
+	h := newFixture(t, Options{Proxy: ReverseProxy{Trusted: []string{"10.0.0.0/24"}, UserHeader: "A", GroupsHeader: "B"}})
 	tests := map[string]struct {
 		reason, from string
 		headers      []string
 		want         string
 	}{
-		"direct":    {reason: "the peer", from: "192.0.2.1:1", want: "192.0.2.1/32"},
-		"claimed":   {reason: "anybody may claim to be another", from: "192.0.2.1:1", headers: []string{"X-Forwarded-For: 198.51.100.1"}, want: "192.0.2.1/32"},
-		"proxied":   {reason: "the proxy knows better", from: "10.0.0.1:1", headers: []string{"X-Forwarded-For: 198.51.100.1"}, want: "198.51.100.1/32"},
-		"chain":     {reason: "what the outermost trusted proxy saw", from: "10.0.0.1:1", headers: []string{"X-Forwarded-For: 203.0.113.9, 198.51.100.1, 10.0.0.2"}, want: "198.51.100.1/32"},
-		"two lines": {reason: "the header may come in parts", from: "10.0.0.1:1", headers: []string{"X-Forwarded-For: 203.0.113.9", "X-Forwarded-For: 2001:db8::7"}, want: "2001:db8::/64"},
-		"nonsense":  {reason: "what is no address ends the chain", from: "10.0.0.1:1", headers: []string{"X-Forwarded-For: 198.51.100.1, unknown"}, want: "10.0.0.1/32"},
+		"direct":    {reason: "the peer itself", from: "192.0.2.1:1", want: "192.0.2.1/32"},
+		"claimed":   {reason: "the header of an untrusted address is ignored", from: "192.0.2.1:1", headers: []string{"X-Forwarded-For: 198.51.100.1"}, want: "192.0.2.1/32"},
+		"proxied":   {reason: "a trusted proxy sends the client's address", from: "10.0.0.1:1", headers: []string{"X-Forwarded-For: 198.51.100.1"}, want: "198.51.100.1/32"},
+		"chain":     {reason: "the client of the outermost trusted proxy", from: "10.0.0.1:1", headers: []string{"X-Forwarded-For: 203.0.113.9, 198.51.100.1, 10.0.0.2"}, want: "198.51.100.1/32"},
+		"two lines": {reason: "the header may be repeated", from: "10.0.0.1:1", headers: []string{"X-Forwarded-For: 203.0.113.9", "X-Forwarded-For: 2001:db8::7"}, want: "2001:db8::/64"},
+		"nonsense":  {reason: "an invalid address ends the chain", from: "10.0.0.1:1", headers: []string{"X-Forwarded-For: 198.51.100.1, unknown"}, want: "10.0.0.1/32"},
 		"mapped":    {reason: "IPv4 in IPv6 is IPv4", from: "[::ffff:192.0.2.1]:1", want: "192.0.2.1/32"},
 	}
 	for name, tt := range tests {

@@ -21,21 +21,21 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// A provider is a stand-in of an OpenID provider.
+// A provider is a fake OpenID provider.
 type provider struct {
 	*httptest.Server
 	t     testing.TB
 	clock *clock
-	// key is the one that it publishes, and signer the one that it signs with.
+	// key is the published key, and signer the key that signs tokens.
 	key, signer *ecdsa.PrivateKey
 	secret      string
-	// claims are those of the ID token, info those of userinfo; nil for none.
+	// claims are the claims of the ID token, info those of userinfo; nil for none.
 	claims, info map[string]any
-	// discovery answers in place of the provider's description, where not nil.
+	// discovery, if not nil, replaces the handler of the discovery document.
 	discovery http.HandlerFunc
 	// forge changes a token before it is signed.
-	forge func(map[string]any)
-	asked atomic.Int32
+	forge       func(map[string]any)
+	discoveries atomic.Int32
 
 	mu    sync.Mutex
 	codes map[string]url.Values
@@ -66,7 +66,7 @@ func newProvider(t testing.TB, start func(http.Handler) *httptest.Server) *provi
 }
 
 func (p *provider) describe(w http.ResponseWriter, r *http.Request) {
-	p.asked.Add(1)
+	p.discoveries.Add(1)
 	if p.discovery != nil {
 		p.discovery(w, r)
 		return
@@ -96,12 +96,12 @@ func (p *provider) keys(w http.ResponseWriter, _ *http.Request) {
 		"x": base64.RawURLEncoding.EncodeToString(point[1:33]), "y": base64.RawURLEncoding.EncodeToString(point[33:])}}})
 }
 
-// authorize lets somebody log in and returns where they are sent.
+// authorize performs a login at the provider and returns the redirect to driftd.
 func (p *provider) authorize(location string) *url.URL {
 	p.t.Helper()
 	u, err := url.Parse(location)
 	if err != nil || u.Path != "/authorize" {
-		p.t.Fatalf("the way to the provider is %q, %v", location, err)
+		p.t.Fatalf("the redirect to the provider is %q, %v", location, err)
 	}
 	q := u.Query()
 	p.mu.Lock()
@@ -116,7 +116,7 @@ func (p *provider) authorize(location string) *url.URL {
 	return back
 }
 
-// token gives tokens for a code, once, to whoever began.
+// token exchanges a code for tokens, once.
 func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,8 +175,8 @@ func (p *provider) userinfo(w http.ResponseWriter, r *http.Request) {
 	p.write(w, p.info)
 }
 
-// withProvider is a house whose people log in at a provider.
-func withProvider(t testing.TB, p *provider, change func(*Options)) *house {
+// withProvider returns a fixture with an OpenID provider.
+func withProvider(t testing.TB, p *provider, change func(*Options)) *fixture {
 	t.Helper()
 	folder := t.TempDir()
 	secret, ca := filepath.Join(folder, "secret"), ""
@@ -195,13 +195,13 @@ func withProvider(t testing.TB, p *provider, change func(*Options)) *house {
 	if change != nil {
 		change(&o)
 	}
-	h := newHouse(t, o)
+	h := newFixture(t, o)
 	p.clock = h.clock
 	return h
 }
 
-// begin sends a browser to the provider.
-func (h *house) beginOpenID(next string) (location string, cookies []*http.Cookie) {
+// beginOpenID starts a login and returns the redirect to the provider.
+func (h *fixture) beginOpenID(next string) (location string, cookies []*http.Cookie) {
 	h.t.Helper()
 	w := httptest.NewRecorder()
 	if err := h.BeginOpenID(w, get(), next); err != nil {
@@ -213,8 +213,8 @@ func (h *house) beginOpenID(next string) (location string, cookies []*http.Cooki
 	return w.Header().Get("Location"), kept(w)
 }
 
-// endOpenID lets the browser come back.
-func (h *house) endOpenID(back *url.URL, cookies []*http.Cookie) (next string, kepts []*http.Cookie, err error) {
+// endOpenID sends the redirect from the provider.
+func (h *fixture) endOpenID(back *url.URL, cookies []*http.Cookie) (next string, kepts []*http.Cookie, err error) {
 	w := httptest.NewRecorder()
 	next, err = h.EndOpenID(w, request(http.MethodGet, back.String(), "192.0.2.1:40000", nil, cookies...))
 	return next, kept(w), err

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// A ReverseProxy says in headers who asks.
+// A ReverseProxy authenticates visitors and sends their name and groups in headers.
 type ReverseProxy struct {
-	// Trusted are the addresses, or prefixes, of which the headers count.
+	// Trusted lists the addresses and prefixes of the proxies whose headers are accepted.
 	Trusted []string
-	// UserHeader names the visitor, GroupsHeader lists their groups with commas
-	// between them.
+	// UserHeader is the header with the visitor's name, GroupsHeader the header with their
+	// groups, separated by commas.
 	UserHeader, GroupsHeader string
 }
 
-// ParsePrefix reads an address, or a prefix such as 10.0.0.0/8. One that holds
-// every address is an error: everybody could say who they are.
+// ParsePrefix parses an address or a prefix such as 10.0.0.0/8. A prefix that contains every
+// address is an error: any client could claim any name.
 func ParsePrefix(text string) (netip.Prefix, error) {
 	prefix, err := netip.ParsePrefix(text)
 	if ip, wrong := netip.ParseAddr(text); err != nil && wrong == nil && ip.Zone() == "" {
@@ -27,11 +27,11 @@ func ParsePrefix(text string) (netip.Prefix, error) {
 	case err != nil:
 		return prefix, fmt.Errorf("address %q: want one such as 127.0.0.1 or 10.0.0.0/24", text)
 	case prefix.Bits() == 0:
-		return prefix, fmt.Errorf("address %q: everybody could say who they are, name the proxy's", text)
+		return prefix, fmt.Errorf("address %q: any client could claim any name; use the proxy's address", text)
 	case prefix.Addr().Is4In6() && prefix.Bits() >= 96:
 		prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
 		if prefix.Bits() == 0 {
-			return prefix, fmt.Errorf("address %q: everybody could say who they are, name the proxy's", text)
+			return prefix, fmt.Errorf("address %q: any client could claim any name; use the proxy's address", text)
 		}
 	}
 	return prefix.Masked(), nil
@@ -49,7 +49,7 @@ func parsePrefixes(texts []string) ([]netip.Prefix, error) {
 	return prefixes, nil
 }
 
-// isTrusted tells an address of a trusted proxy.
+// isTrusted reports whether an address is that of a trusted proxy.
 func (g *Gate) isTrusted(ip netip.Addr) bool {
 	for _, prefix := range g.trusted {
 		if prefix.Contains(ip) {
@@ -59,24 +59,24 @@ func (g *Gate) isTrusted(ip netip.Addr) bool {
 	return false
 }
 
-// proxied returns whom a trusted proxy says that a request comes from; "" where
-// none does. What two headers say is refused: the visitor may have sent one of
-// them.
+// proxied returns the name and groups that a trusted proxy sent in the headers of a request,
+// or "" if there are none. A request with two such headers is refused: the visitor may have
+// sent one of them.
 func (g *Gate) proxied(r *http.Request) (name string, groups []string, refused *Refused) {
 	if len(g.trusted) == 0 || !g.isTrusted(peer(r)) {
 		return "", nil, nil
 	}
 	users, lists := r.Header.Values(g.options.Proxy.UserHeader), r.Header.Values(g.options.Proxy.GroupsHeader)
 	if len(users) > 1 || len(lists) > 1 {
-		return "", nil, &Refused{Status: http.StatusForbidden, Message: "the proxy says twice who asks",
-			Hint: "let it replace the headers of its visitors, not add to them: docs/access.md"}
+		return "", nil, &Refused{Status: http.StatusForbidden, Message: "the proxy sent two user or group headers",
+			Hint: "configure it to replace the headers of its clients instead of adding to them: docs/access.md"}
 	}
 	if len(users) == 0 || strings.TrimSpace(users[0]) == "" {
 		return "", nil, nil
 	}
 	if name = strings.TrimSpace(users[0]); !clean(name) {
-		return "", nil, &Refused{Status: http.StatusForbidden, Message: "the proxy's name for the visitor cannot be shown",
-			Hint: fmt.Sprintf("let it send at most %d bytes of printable text", maxName)}
+		return "", nil, &Refused{Status: http.StatusForbidden, Message: "the user name from the proxy contains unprintable characters or is too long",
+			Hint: fmt.Sprintf("configure it to send at most %d bytes of printable text", maxName)}
 	}
 	for _, list := range lists {
 		for group := range strings.SplitSeq(list, ",") {
@@ -88,8 +88,7 @@ func (g *Gate) proxied(r *http.Request) (name string, groups []string, refused *
 	return name, groups, nil
 }
 
-// peer returns the address at the other end of the connection; an invalid one
-// where there is none.
+// peer returns the remote address of the connection, or the zero Addr if there is none.
 func peer(r *http.Request) netip.Addr {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -98,9 +97,9 @@ func peer(r *http.Request) netip.Addr {
 	return at.Addr().Unmap().WithZone("")
 }
 
-// client returns the network that a request comes from: an IPv4 address, or the
-// 64 bits of an IPv6 one that one household has. Behind trusted proxies it is
-// what the outermost of them saw.
+// client returns the network that a request comes from: an IPv4 address, or the /64 of an IPv6
+// address, which usually belongs to one site. Behind trusted proxies it is the network of the
+// client of the outermost proxy.
 func (g *Gate) client(r *http.Request) netip.Prefix {
 	ip := peer(r)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")

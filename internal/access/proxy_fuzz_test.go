@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzProxied sends the headers of a reverse proxy from any address: those of a stranger
-// count for nothing, and a name or group of the proxy's can be shown and told apart.
+// FuzzProxied checks that the headers of an untrusted address are ignored, and that names and
+// groups of a trusted proxy are printable and separated.
 func FuzzProxied(f *testing.F) {
 	for _, seed := range [][4]string{
 		{"10.0.0.1:443", "alice", "sre, staff", "192.0.2.7"},
@@ -38,7 +38,7 @@ func FuzzProxied(f *testing.F) {
 		at := peer(r)
 		if !g.isTrusted(at) {
 			if name != "" || in != nil || refused != nil {
-				t.Errorf("the headers of %q count: %q %q %v", peerAddress, name, in, refused)
+				t.Errorf("the headers of %q are accepted: %q %q %v", peerAddress, name, in, refused)
 			}
 			if from := g.client(r); at.IsValid() && !from.Contains(at) {
 				t.Errorf("%q comes from %s", peerAddress, from)

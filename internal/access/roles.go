@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Roles list who has which role: names, "group:NAME", or "*" for everybody who
-// is known. The highest that fits counts. Without any, everybody who is known is
+// Roles assigns roles to user names, to groups ("group:NAME") and to all authenticated users
+// ("*"). The highest matching role applies. If all lists are empty, every authenticated user is
 // a viewer.
 type Roles struct{ Viewer, Operator, Approver []string }
 
-// A roleTable knows who has which role.
+// A roleTable maps users and groups to roles.
 type roleTable struct {
 	names, groups map[string]Role
-	// others is everybody else's who is known.
+	// others is the role of all other authenticated users.
 	others Role
 }
 
@@ -38,7 +38,7 @@ func newRoleTable(r Roles) roleTable {
 	return t
 }
 
-// of returns the role of somebody who is known.
+// of returns the role of an authenticated user.
 func (t roleTable) of(name string, groups []string) Role {
 	role := max(t.others, t.names[name])
 	for _, group := range groups {
@@ -47,7 +47,7 @@ func (t roleTable) of(name string, groups []string) Role {
 	return role
 }
 
-// kept are those of the groups that some role names: no session keeps others.
+// kept returns the groups that have a role. Sessions store no others.
 func (t roleTable) kept(groups []string) []string {
 	return slices.DeleteFunc(slices.Clone(groups), func(group string) bool { return t.groups[group] == Nobody })
 }

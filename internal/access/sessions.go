@@ -6,36 +6,35 @@ import (
 	"time"
 )
 
-// Bounds of the sessions that go on at once. Only who has logged in makes one;
-// the oldest go.
+// Limits of concurrent sessions, in total and per user. Beyond them the oldest session ends.
 const (
 	maxSessions = 10_000
 	maxOfOne    = 100
 )
 
-// A digest is what is kept of a session's id: a copy of the memory opens
-// nothing.
+// A digest is the hash of a session id. Only the hash is stored, so that a copy of the memory
+// contains no valid session id.
 type digest [sha256.Size]byte
 
 func digestOf(id string) digest { return sha256.Sum256([]byte(id)) }
 
-// A session is one login. It ends at a fixed time, however much it is used.
+// A session is one login. It ends at a fixed time; use does not extend it.
 type session struct {
 	name string
-	// groups are those that roles name.
+	// groups are the user's groups that have a role.
 	groups []string
-	// hash is that of the password; "" where there was none.
+	// hash is the hash of the user's password; "" for a login without a password.
 	hash string
 	ends time.Time
 }
 
-// sessions are the logins that hold, in memory: a restart ends them.
+// sessions holds the current sessions in memory. A restart ends them.
 type sessions struct {
 	mu  sync.Mutex
 	all map[digest]session
 }
 
-// get returns a session that has not ended.
+// get returns the session with an id, if it has not expired.
 func (s *sessions) get(id digest, now time.Time) (session, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +52,7 @@ func (s *sessions) end(id digest) {
 	delete(s.all, id)
 }
 
-// endUnless ends every session that does not fit.
+// endUnless ends every session for which fits returns false.
 func (s *sessions) endUnless(fits func(session) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +63,7 @@ func (s *sessions) endUnless(fits func(session) bool) {
 	}
 }
 
-// add makes room and takes a session in.
+// add adds a session. It removes expired sessions, and the oldest beyond the limits.
 func (s *sessions) add(id digest, added session, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +89,7 @@ func (s *sessions) add(id digest, added session, now time.Time) {
 	s.all[id] = added
 }
 
-// older returns which of two sessions ends first; the first may be none.
+// older returns the id of the session that ends first. The first id may be unknown.
 func (s *sessions) older(a, b digest) digest {
 	if first, ok := s.all[a]; ok && first.ends.Before(s.all[b].ends) {
 		return a

@@ -16,30 +16,31 @@ import (
 	"github.com/driftd/driftd/internal/credential"
 )
 
-// Bounds of a users' file.
+// Limits of a users file.
 const (
 	maxUsersFile = 1 << 20
 	maxUsers     = 10_000
-	// maxCost is the dearest hash: with it one login takes about a second.
+	// maxCost is the maximum bcrypt cost. With it, a login takes about a second.
 	maxCost = 14
-	// lookEvery is how often it is looked whether the file changed, at most.
-	lookEvery = time.Second
+	// statInterval is the minimum time between two checks for a change of the file.
+	statInterval = time.Second
 )
 
-// users are the names and hashes of a file, which is read again when it changes.
+// users holds the names and hashes of a users file. It reads the file again when it changes.
 type users struct {
 	file string
 	log  *slog.Logger
 
 	mu     sync.Mutex
 	hashes map[string]string
-	// costs are those of the hashes, in the order of the file.
-	costs  []int
-	looked time.Time
-	// state is what the file looked like when it was last read, and trouble
-	// what is wrong with it since; "" for nothing.
+	// costs are the bcrypt costs of the hashes, in the order of the file.
+	costs []int
+	// checked is when the file was last checked for a change.
+	checked time.Time
+	// state describes the file when it was last read. lastErr is the error of the last attempt
+	// to read it again, "" if it succeeded.
 	state   os.FileInfo
-	trouble string
+	lastErr string
 }
 
 func newUsers(path string, log *slog.Logger) (*users, error) {
@@ -56,48 +57,48 @@ func newUsers(path string, log *slog.Logger) (*users, error) {
 	return u, nil
 }
 
-// find returns the hash of a user's password; "" for a name that there is not.
+// find returns the hash of a user's password, or "" for an unknown user.
 func (u *users) find(name string) string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.hashes[name]
 }
 
-// other returns a hash that fits no password. Which cost it has is the seed's
-// choice among those of the file: the same for a name each time.
-func (u *users) other(seed digest) string {
+// dummy returns a hash that matches no password, with one of the costs of the file. The seed
+// selects the cost, so that it is always the same for a name.
+func (u *users) dummy(seed digest) string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	cost := u.costs[binary.BigEndian.Uint64(seed[:8])%uint64(len(u.costs))]
-	// 22 characters of salt, and 31 of a hash that nobody has computed.
+	// 22 characters of salt and 31 of an arbitrary hash.
 	return fmt.Sprintf("$2a$%02d$%s", cost, strings.Repeat("X", 21)+"O"+strings.Repeat("z", 31))
 }
 
-// renew reads the file again where it changed, and tells whether there are other
-// users then. What is wrong with the new file is logged, and the old users stay.
+// renew reads the file again if it has changed, and reports whether it did. An error is logged
+// once, and the previous users stay valid.
 func (u *users) renew(now time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if since := now.Sub(u.looked); since >= 0 && since < lookEvery {
+	if since := now.Sub(u.checked); since >= 0 && since < statInterval {
 		return false
 	}
-	u.looked = now
+	u.checked = now
 	state, err := os.Stat(u.file)
 	if err == nil {
-		if u.trouble == "" && unchanged(u.state, state) {
+		if u.lastErr == "" && unchanged(u.state, state) {
 			return false
 		}
 		err = u.read()
 	}
 	if err != nil {
-		if text := cause(err).Error(); text != u.trouble {
-			u.trouble = text
-			u.log.Error("read users' file again; the old users stay", "file", u.file, "err", text)
+		if text := cause(err).Error(); text != u.lastErr {
+			u.lastErr = text
+			u.log.Error("cannot reload users file; the previous users stay valid", "file", u.file, "err", text)
 		}
 		return false
 	}
-	u.state, u.trouble = state, ""
-	u.log.Info("users' file was read again", "file", u.file, "users", len(u.hashes))
+	u.state, u.lastErr = state, ""
+	u.log.Info("users file reloaded", "file", u.file, "users", len(u.hashes))
 	return true
 }
 
@@ -105,7 +106,7 @@ func unchanged(a, b os.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && os.SameFile(a, b)
 }
 
-// read replaces the users by those of the file, if that is good.
+// read replaces the users by those of the file. On error the users stay unchanged.
 func (u *users) read() (err error) {
 	f, err := os.Open(u.file)
 	if err != nil {
@@ -113,7 +114,7 @@ func (u *users) read() (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return errors.Join(err, errors.New("not a regular file: name the file that holds names and hashes"))
+		return errors.Join(err, errors.New("not a regular file: set the path of a file with names and hashes"))
 	}
 	content, err := io.ReadAll(io.LimitReader(f, maxUsersFile+1))
 	if err != nil {
@@ -126,11 +127,11 @@ func (u *users) read() (err error) {
 	return err
 }
 
-// parseUsers reads lines of the form that htpasswd writes, name:hash. Empty
-// lines and those that begin with # are left out. No error shows a hash.
+// parseUsers parses lines name:hash, as htpasswd writes them. It skips empty lines and lines
+// that begin with #. No error contains a hash.
 func parseUsers(content []byte) (hashes map[string]string, costs []int, err error) {
 	if len(content) > maxUsersFile {
-		return nil, nil, fmt.Errorf("over %d KiB: this is no file of users", maxUsersFile>>10)
+		return nil, nil, fmt.Errorf("over %d KiB: this is not a users file", maxUsersFile>>10)
 	}
 	hashes = map[string]string{}
 	lines := map[string]int{}
@@ -147,42 +148,42 @@ func parseUsers(content []byte) (hashes map[string]string, costs []int, err erro
 		case err != nil:
 			return nil, nil, fmt.Errorf("line %d: %w", number, err)
 		case lines[name] > 0:
-			return nil, nil, fmt.Errorf("line %d: line %d has the user %q already, keep one", number, lines[name], name)
+			return nil, nil, fmt.Errorf("line %d: the user %q is already on line %d, remove one of them", number, name, lines[name])
 		case len(costs) >= maxUsers:
-			return nil, nil, fmt.Errorf("line %d: over %d users: let them log in at an OpenID provider", number, maxUsers)
+			return nil, nil, fmt.Errorf("line %d: over %d users: use an OpenID provider instead", number, maxUsers)
 		}
 		hashes[name], lines[name], costs = hash, number, append(costs, cost)
 	}
 	if len(costs) == 0 {
-		return nil, nil, errors.New("no user in it: add a line that `driftd user NAME` prints")
+		return nil, nil, errors.New("no user in the file: add a line printed by `driftd user NAME`")
 	}
 	return hashes, costs, nil
 }
 
-// checkUser returns the cost of a user's hash.
+// checkUser validates a user's name and hash, and returns the cost of the hash.
 func checkUser(name, hash string) (cost int, err error) {
 	if !clean(name) {
 		return 0, fmt.Errorf("want name:hash, with a name of at most %d bytes of printable text", maxName)
 	}
 	again := fmt.Sprintf("set the password of %q again with `driftd user` or `htpasswd -B`", name)
 	if kind := otherHash(hash); kind != "" {
-		return 0, fmt.Errorf("%s, and driftd takes bcrypt alone: %s", kind, again)
+		return 0, fmt.Errorf("%s, but driftd supports only bcrypt: %s", kind, again)
 	}
 	cost, err = bcrypt.Cost([]byte(hash))
 	alphabet := "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	if err != nil || len(hash) != 60 || strings.Trim(hash[7:], alphabet) != "" {
-		return 0, fmt.Errorf("a bcrypt hash that is not whole: %s", again)
+		return 0, fmt.Errorf("an incomplete bcrypt hash: %s", again)
 	}
 	if cost > maxCost {
-		return 0, fmt.Errorf("a bcrypt hash of cost %d, with which a login takes seconds: %s, with a cost of at most %d", cost, again, maxCost)
+		return 0, fmt.Errorf("a bcrypt hash of cost %d, which makes a login take seconds: %s, with a cost of at most %d", cost, again, maxCost)
 	}
 	return cost, nil
 }
 
-// otherHash says what a hash is that is not bcrypt's; "" for one of bcrypt.
+// otherHash describes a hash that is not a bcrypt hash; "" for a bcrypt hash.
 func otherHash(hash string) string {
-	for prefix, kind := range map[string]string{"$apr1$": "a hash of MD5", "$1$": "a hash of MD5", "{SHA}": "a hash of SHA-1",
-		"$5$": "a hash of SHA-256", "$6$": "a hash of SHA-512", "$y$": "a hash of yescrypt", "$argon2": "a hash of Argon2"} {
+	for prefix, kind := range map[string]string{"$apr1$": "an MD5 hash", "$1$": "an MD5 hash", "{SHA}": "a SHA-1 hash",
+		"$5$": "a SHA-256 hash", "$6$": "a SHA-512 hash", "$y$": "a yescrypt hash", "$argon2": "an Argon2 hash"} {
 		if strings.HasPrefix(hash, prefix) {
 			return kind
 		}
@@ -192,10 +193,10 @@ func otherHash(hash string) string {
 			return ""
 		}
 	}
-	return "no bcrypt hash (it begins with $2y$, $2b$ or $2a$)"
+	return "not a bcrypt hash (which begins with $2y$, $2b$ or $2a$)"
 }
 
-// cause takes the path off an error of the file system, which is said once.
+// cause returns the cause of a *os.PathError, without the path, and other errors unchanged.
 func cause(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

@@ -19,27 +19,27 @@ func TestParseUsers(t *testing.T) {
 		want            int
 		fails           string
 	}{
-		"htpasswd":   {reason: "as htpasswd -B writes it", content: "alice:" + goodHash + "\n", want: 1},
-		"comments":   {reason: "people leave notes", content: "# on call\n\nalice:" + goodHash + "\r\n  bob:$2b" + goodHash[3:] + "\n", want: 2},
-		"no newline": {reason: "the last line needs no end", content: "alice:$2a" + goodHash[3:], want: 1},
-		"names":      {reason: "names are people's", content: "Zoë Ünal@example.org:" + goodHash + "\n", want: 1},
-		"empty":      {reason: "a file that was cut to nothing lets nobody out", content: "", fails: "no user in it"},
-		"only notes": {reason: "nor does one of notes", content: "# nobody\n", fails: "no user in it"},
-		"md5":        {reason: "htpasswd's default once", content: "#\nalice:$apr1$x$y\n", fails: `line 2: a hash of MD5, and driftd takes bcrypt alone: set the password of "alice" again with ` + "`driftd user` or `htpasswd -B`"},
-		"sha":        {reason: "htpasswd -s", content: "alice:{SHA}eA==\n", fails: "line 1: a hash of SHA-1"},
-		"crypt":      {reason: "of /etc/shadow", content: "alice:$6$x$y\n", fails: "line 1: a hash of SHA-512"},
-		"plain":      {reason: "a password is no hash, and is not shown", content: "alice:hunter2\n", fails: "line 1: no bcrypt hash"},
-		"cut":        {reason: "half a line of a file that is being written", content: "alice:" + goodHash[:40], fails: "line 1: a bcrypt hash that is not whole"},
-		"more":       {reason: "something behind it", content: "alice:" + goodHash + ":x\n", fails: "line 1: a bcrypt hash that is not whole"},
-		"one more":   {reason: "a letter that slipped in", content: "alice:" + goodHash + "a\n", fails: "line 1: a bcrypt hash that is not whole"},
-		"cost":       {reason: "each login would take a minute", content: "alice:$2y$20" + goodHash[6:] + "\n", fails: "line 1: a bcrypt hash of cost 20"},
-		"odd cost":   {reason: "no number", content: "alice:$2y$xx" + goodHash[6:] + "\n", fails: "line 1: a bcrypt hash that is not whole"},
-		"twice":      {reason: "which of the two counts?", content: "alice:" + goodHash + "\nbob:" + goodHash + "\nalice:" + goodHash + "\n", fails: `line 3: line 1 has the user "alice" already`},
-		"no name":    {reason: "nobody", content: ":" + goodHash + "\n", fails: "line 1: want name:hash"},
-		"no colon":   {reason: "one word", content: "alice\n", fails: "line 1: no bcrypt hash"},
-		"odd name":   {reason: "what turns text around stands in no log", content: "ali\u202ece:" + goodHash + "\n", fails: "line 1: want name:hash"},
-		"large":      {reason: "another file", content: strings.Repeat("#", maxUsersFile+1), fails: "over 1024 KiB"},
-		"many":       {reason: "more than a file is for", content: manyUsers(), fails: "line 10001: over 10000 users"},
+		"htpasswd":   {reason: "the format of htpasswd -B", content: "alice:" + goodHash + "\n", want: 1},
+		"comments":   {reason: "comments and empty lines are skipped", content: "# on call\n\nalice:" + goodHash + "\r\n  bob:$2b" + goodHash[3:] + "\n", want: 2},
+		"no newline": {reason: "the last line may lack a newline", content: "alice:$2a" + goodHash[3:], want: 1},
+		"names":      {reason: "names may contain spaces and non-ASCII letters", content: "Zoë Ünal@example.org:" + goodHash + "\n", want: 1},
+		"empty":      {reason: "an empty file is an error, so that a truncation locks no user out", content: "", fails: "no user in the file"},
+		"only notes": {reason: "a file with only comments is an error", content: "# empty\n", fails: "no user in the file"},
+		"md5":        {reason: "the default of older htpasswd", content: "#\nalice:$apr1$x$y\n", fails: `line 2: an MD5 hash, but driftd supports only bcrypt: set the password of "alice" again with ` + "`driftd user` or `htpasswd -B`"},
+		"sha":        {reason: "htpasswd -s", content: "alice:{SHA}eA==\n", fails: "line 1: a SHA-1 hash"},
+		"crypt":      {reason: "a line of /etc/shadow", content: "alice:$6$x$y\n", fails: "line 1: a SHA-512 hash"},
+		"plain":      {reason: "a password instead of a hash is not part of the error", content: "alice:hunter2\n", fails: "line 1: not a bcrypt hash"},
+		"cut":        {reason: "a file that is still being written", content: "alice:" + goodHash[:40], fails: "line 1: an incomplete bcrypt hash"},
+		"more":       {reason: "a third field", content: "alice:" + goodHash + ":x\n", fails: "line 1: an incomplete bcrypt hash"},
+		"one more":   {reason: "an additional letter", content: "alice:" + goodHash + "a\n", fails: "line 1: an incomplete bcrypt hash"},
+		"cost":       {reason: "each login would take too long", content: "alice:$2y$20" + goodHash[6:] + "\n", fails: "line 1: a bcrypt hash of cost 20"},
+		"odd cost":   {reason: "the cost is not a number", content: "alice:$2y$xx" + goodHash[6:] + "\n", fails: "line 1: an incomplete bcrypt hash"},
+		"twice":      {reason: "a duplicate user", content: "alice:" + goodHash + "\nbob:" + goodHash + "\nalice:" + goodHash + "\n", fails: `line 3: the user "alice" is already on line 1`},
+		"no name":    {reason: "an empty name", content: ":" + goodHash + "\n", fails: "line 1: want name:hash"},
+		"no colon":   {reason: "a line without a hash", content: "alice\n", fails: "line 1: not a bcrypt hash"},
+		"odd name":   {reason: "a name with a change of text direction", content: "ali\u202ece:" + goodHash + "\n", fails: "line 1: want name:hash"},
+		"large":      {reason: "the file exceeds the maximum size", content: strings.Repeat("#", maxUsersFile+1), fails: "over 1024 KiB"},
+		"many":       {reason: "the file exceeds the maximum number of users", content: manyUsers(), fails: "line 10001: over 10000 users"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestParseUsers(t *testing.T) {
 	}
 }
 
-// manyUsers are as short as many can be.
+// manyUsers returns a file with more than maxUsers users.
 func manyUsers() string {
 	var b strings.Builder
 	for i := range maxUsers + 1 {
@@ -70,39 +70,39 @@ func TestChangedUsers(t *testing.T) {
 	tests := map[string]struct {
 		reason string
 		lines  []string
-		// alice and bob tell whose session goes on.
+		// alice and bob report whose session stays valid.
 		alice, bob bool
 		logged     string
 	}{
-		"removed":  {reason: "who is removed is out", lines: []string{bob}, bob: true, logged: "was read again"},
-		"renewed":  {reason: "a new password ends what the old one began", lines: []string{hash(t, "alice", "open barley"), bob}, bob: true, logged: "was read again"},
-		"added":    {reason: "others stay", lines: []string{alice, bob, hash(t, "carol", "12345678")}, alice: true, bob: true, logged: "was read again"},
-		"reversed": {reason: "the order does not matter", lines: []string{bob, alice}, alice: true, bob: true, logged: "was read again"},
-		"broken":   {reason: "a broken file keeps the old users", lines: []string{bob, "alice:hunter2\n"}, alice: true, bob: true, logged: "the old users stay"},
-		"empty":    {reason: "so does one that is just being written", lines: nil, alice: true, bob: true, logged: "no user in it"},
+		"removed":  {reason: "the session of a removed user ends", lines: []string{bob}, bob: true, logged: "users file reloaded"},
+		"renewed":  {reason: "a new password ends the sessions of the old one", lines: []string{hash(t, "alice", "open barley"), bob}, bob: true, logged: "users file reloaded"},
+		"added":    {reason: "others stay", lines: []string{alice, bob, hash(t, "carol", "12345678")}, alice: true, bob: true, logged: "users file reloaded"},
+		"reversed": {reason: "the order does not matter", lines: []string{bob, alice}, alice: true, bob: true, logged: "users file reloaded"},
+		"broken":   {reason: "a broken file keeps the old users", lines: []string{bob, "alice:hunter2\n"}, alice: true, bob: true, logged: "the previous users stay valid"},
+		"empty":    {reason: "an empty file keeps the old users", lines: nil, alice: true, bob: true, logged: "no user in the file"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := usersFile(t, alice, bob)
-			h := newHouse(t, Options{UsersFile: file})
+			h := newFixture(t, Options{UsersFile: file})
 			his, hers := h.login(get(), "bob", "swordfish"), h.login(get(), "alice", "open sesame")
 			r := get()
 			r.SetBasicAuth("alice", "open sesame")
 			seen, byPassword := h.identified(get(hers...)), h.identified(r)
 			rewrite(t, file, tt.lines...)
-			h.clock.pass(lookEvery)
-			for range 3 { // it is said once
+			h.clock.pass(statInterval)
+			for range 3 { // the result is logged once
 				if got, _ := h.who(get(hers...), false); got.Name == "alice" != tt.alice {
 					t.Errorf("%s: alice's session = %+v", tt.reason, got)
 				}
-				h.clock.pass(lookEvery)
+				h.clock.pass(statInterval)
 			}
 			if got, _ := h.who(get(his...), false); got.Name == "bob" != tt.bob {
 				t.Errorf("%s: bob's session = %+v", tt.reason, got)
 			}
 			if h.Still(seen.Context()) != tt.alice || h.Still(byPassword.Context()) != tt.alice {
-				t.Errorf("%s: an open page of alice goes on: %v", tt.reason, !tt.alice)
+				t.Errorf("%s: Still() of alice's requests = %v", tt.reason, !tt.alice)
 			}
 			if strings.Count(h.log.String(), tt.logged) != 1 || strings.Contains(h.log.String(), "hunter2") {
 				t.Errorf("%s: log =\n%s", tt.reason, h.log)
@@ -115,59 +115,59 @@ func TestUsersFileComesBack(t *testing.T) {
 	t.Parallel()
 	alice := hash(t, "alice", "open sesame")
 	file := usersFile(t, alice)
-	h := newHouse(t, Options{UsersFile: file})
+	h := newFixture(t, Options{UsersFile: file})
 	cookies := h.login(get(), "alice", "open sesame")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	h.clock.pass(lookEvery)
+	h.clock.pass(statInterval)
 	if got, _ := h.who(get(cookies...), false); got.Name != "alice" || !strings.Contains(h.log.String(), "no such file") {
 		t.Errorf("visitor without a file = %+v; log:\n%s", got, h.log)
 	}
 	rewrite(t, file, hash(t, "bob", "swordfish"))
-	h.clock.pass(lookEvery)
+	h.clock.pass(statInterval)
 	if got, _ := h.who(get(cookies...), false); got.Name != "" {
 		t.Errorf("visitor = %+v, want nobody", got)
 	}
-	// Who is back under the same password logs in again.
+	// A user who was removed and added again must log in again.
 	rewrite(t, file, alice)
-	h.clock.pass(lookEvery)
+	h.clock.pass(statInterval)
 	if got, _ := h.who(get(cookies...), false); got.Name != "" {
-		t.Errorf("a session that had ended lives: %+v", got)
+		t.Errorf("a session that had ended authenticates %+v", got)
 	}
 	h.login(get(), "alice", "open sesame")
 }
 
-func TestUsersFileGoesTwice(t *testing.T) {
+func TestUsersFileMissingTwice(t *testing.T) {
 	t.Parallel()
 	file := usersFile(t, hash(t, "alice", "open sesame"))
-	h := newHouse(t, Options{UsersFile: file})
+	h := newFixture(t, Options{UsersFile: file})
 	for range 2 {
 		for _, way := range [][2]string{{file, file + ".away"}, {file + ".away", file}} {
 			if err := os.Rename(way[0], way[1]); err != nil {
 				t.Fatal(err)
 			}
-			h.clock.pass(lookEvery)
+			h.clock.pass(statInterval)
 			h.renew()
 		}
 	}
 	if n := strings.Count(h.log.String(), "no such file"); n != 2 {
-		t.Errorf("it is said %d times that the file is gone, want each time\n%s", n, h.log)
+		t.Errorf("%d errors about the missing file, want 2\n%s", n, h.log)
 	}
 }
 
-func TestUsersAreLookedForOnceASecond(t *testing.T) {
+func TestUsersFileIsCheckedOnceASecond(t *testing.T) {
 	t.Parallel()
 	h := withUsers(t, Options{})
 	h.renew()
-	before := h.users.looked
-	h.clock.pass(lookEvery - time.Nanosecond)
-	if h.renew(); !h.users.looked.Equal(before) {
-		t.Error("the file was looked at twice within a second")
+	before := h.users.checked
+	h.clock.pass(statInterval - time.Nanosecond)
+	if h.renew(); !h.users.checked.Equal(before) {
+		t.Error("the file was checked twice within a second")
 	}
 	h.clock.pass(-time.Hour) // the clock is set back
-	if h.renew(); h.users.looked.Equal(before) {
-		t.Error("a clock that was set back keeps the file from being looked at")
+	if h.renew(); h.users.checked.Equal(before) {
+		t.Error("the file is not checked after the clock was set back")
 	}
 }
 
@@ -177,10 +177,10 @@ func TestUsersOfACredential(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "users"), []byte(hash(t, "alice", "open sesame")), 0o400); err != nil {
 		t.Fatal(err)
 	}
-	newHouse(t, Options{UsersFile: "users"}).login(get(), "alice", "open sesame")
+	newFixture(t, Options{UsersFile: "users"}).login(get(), "alice", "open sesame")
 }
 
-func TestNoFileOfUsers(t *testing.T) {
+func TestUsersFileIsADirectory(t *testing.T) {
 	t.Parallel()
 	if _, err := New(Options{UsersFile: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("New() error = %v", err)

@@ -1,5 +1,5 @@
-// Package access tells who asks over HTTP, and what they may: by a password, an
-// OpenID provider, a reverse proxy in front, or by coming from this host.
+// Package access authenticates HTTP requests and assigns roles. Visitors are authenticated by
+// a password, an OpenID provider, a client certificate, a reverse proxy or the loopback address.
 package access
 
 import (
@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// A Role is what somebody may do; each includes those before it.
+// A Role is a set of permissions. Each role includes those before it.
 type Role uint8
 
-// The roles: a viewer reads; an operator decides about findings and asks for
-// scans; an approver also decides what has no end, and takes back what others
-// decided.
+// The roles. A viewer reads. An operator also decides on findings and starts scans. An
+// approver also makes decisions without an expiry and revokes the decisions of others.
 const (
 	Nobody Role = iota
 	Viewer
@@ -21,10 +20,10 @@ const (
 	Approver
 )
 
-// RoleNames are the roles as people write them, from the least to the most.
+// RoleNames returns the names of the roles, in ascending order.
 func RoleNames() []string { return []string{"nobody", "viewer", "operator", "approver"} }
 
-// ParseRole reads a role's name.
+// ParseRole returns the role with the given name.
 func ParseRole(name string) (Role, error) {
 	for i, known := range RoleNames() {
 		if name == known {
@@ -37,21 +36,21 @@ func ParseRole(name string) (Role, error) {
 // String returns the role's name.
 func (r Role) String() string { return RoleNames()[r] }
 
-// A Visitor is who asks. The zero Visitor is nobody.
+// A Visitor is the author of a request. The zero Visitor is anonymous and has no role.
 type Visitor struct {
-	// Name is what decisions are made in the name of.
+	// Name is the author that decisions record.
 	Name string
 	Role Role
-	// Via is how it is known who this is.
+	// Via is how the visitor was authenticated.
 	Via Via
 }
 
-// Via is how a Visitor is known.
+// Via is an authentication method.
 type Via string
 
-// The ways: a session that began with a password or at an OpenID provider, a
-// password in the request itself, a client's certificate, a header of a reverse
-// proxy, an address of this host; the unix socket, or a command of its own.
+// The authentication methods: a session that began with a password or at an OpenID provider,
+// a password in the request, a client certificate, a header of a reverse proxy, a loopback
+// address, and the unix socket or a command that runs without the daemon.
 const (
 	Session     Via = "session"
 	Password    Via = "password"
@@ -61,17 +60,17 @@ const (
 	Local       Via = "local"
 )
 
-// May tells whether the visitor may do what needs such a role.
+// May reports whether the visitor has at least the needed role.
 func (v Visitor) May(needed Role) bool { return v.Role >= needed }
 
 type visitorKey struct{}
 
-// With returns a context that carries who asks.
+// With returns a context that carries the visitor.
 func With(ctx context.Context, v Visitor) context.Context {
 	return context.WithValue(ctx, visitorKey{}, v)
 }
 
-// Of returns who asks; the zero Visitor where the context does not say.
+// Of returns the visitor of a context, or the zero Visitor.
 func Of(ctx context.Context) Visitor {
 	v, _ := ctx.Value(visitorKey{}).(Visitor)
 	return v

@@ -86,8 +86,8 @@ func TestAccessProblems(t *testing.T) {
 			reason: "whom to believe is an address, and never everybody's",
 			access: `proxy: {trusted: [proxy.example.org, 0.0.0.0/0, "::/0"], user_header: "X User"}`,
 			want: []string{
-				`2: address "0.0.0.0/0": everybody could say who they are, name the proxy's`,
-				`2: address "::/0": everybody could say who they are, name the proxy's`,
+				`2: address "0.0.0.0/0": any client could claim any name; use the proxy's address`,
+				`2: address "::/0": any client could claim any name; use the proxy's address`,
 				`2: address "proxy.example.org": want one such as 127.0.0.1 or 10.0.0.0/24`,
 				`2: user_header: want the name of a header, such as X-Forwarded-User`,
 			},

@@ -14,16 +14,16 @@ import (
 	"github.com/driftd/driftd/internal/web"
 )
 
-// Drifting is how many findings there are before anybody does anything.
+// Drifting is the number of findings before the first act.
 const Drifting = 2
 
-// An act is what somebody may do to the estate, and how it is put back.
+// An act is a change that visitors can make to the simulated systems, and its reversal.
 type act struct {
 	id, title, detail string
 	do, undo          func(now time.Time) error
 }
 
-// Acts are what may be done.
+// Acts returns the changes that can be made.
 func (d *Demo) Acts() []web.Act {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -34,13 +34,13 @@ func (d *Demo) Acts() []web.Act {
 	return list
 }
 
-// Do does an act, or puts back what it did.
+// Do performs an act, or reverts it if it was performed.
 func (d *Demo) Do(_ context.Context, id string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i := slices.IndexFunc(d.acts, func(a act) bool { return a.id == id })
 	if i < 0 {
-		return fmt.Errorf("no act is called %q", id)
+		return fmt.Errorf("unknown act %q", id)
 	}
 	do := d.acts[i].do
 	if d.done[id] {
@@ -68,7 +68,7 @@ func (d *Demo) onProxmox() []act {
 		}
 	}
 	return []act{
-		{"firewall", "Open the firewall", "Somebody adds a rule on Proxmox that lets everybody reach every machine. Proxmox writes no log of it: nobody can be named.",
+		{"firewall", "Open the firewall", "A rule on Proxmox allows traffic from anywhere to every machine. Proxmox does not log changes of rules, so the actor is unknown.",
 			func(time.Time) error {
 				d.proxmox.Edit(func(c *pvetest.Cluster) { c.Lists[clusterRules] = append(slices.Clone(c.Lists[clusterRules]), open) })
 				return nil
@@ -77,8 +77,8 @@ func (d *Demo) onProxmox() []act {
 				d.proxmox.Edit(func(c *pvetest.Cluster) { c.Remove(clusterRules, "pos", strconv.Itoa(last)) })
 				return nil
 			}},
-		{"grow", "Grow a virtual machine", "Carol gives app-01 eight cores in the place of four. The cluster log of Proxmox names her.", cores(8), cores(4)},
-		{"byhand", "Make a virtual machine by hand", "Dave makes one on Proxmox that neither Terraform nor NetBox knows. The task log names him.",
+		{"grow", "Grow a virtual machine", "Carol increases the cores of app-01 from four to eight. The cluster log of Proxmox contains her name.", cores(8), cores(4)},
+		{"byhand", "Create a virtual machine by hand", "Dave creates a virtual machine on Proxmox that is neither in Terraform nor in NetBox. The task log contains his name.",
 			func(time.Time) error {
 				d.proxmox.Create(pvetest.Guest{ID: byHand, Kind: "qemu", Node: "pve3", Status: "running",
 					Config: pvetest.Row{"name": "daves-test", "cores": 2, "memory": "2048", "net0": "virtio,bridge=vmbr0"}}, "dave@pve")
@@ -95,26 +95,26 @@ func (d *Demo) inKubernetes() []act {
 	settings := cluster.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "payment"}
 	password := cluster.Ref{Kind: "Secret", Namespace: "shop", Name: "database"}
 	return []act{
-		{"image", "Edit a Deployment", "Nina puts a hotfix of hers into shop/api with kubectl edit. The API server's audit log names her.",
+		{"image", "Edit a Deployment", "Nina deploys a hotfix to shop/api with kubectl edit. The audit log of the API server contains her name.",
 			func(now time.Time) error {
 				return d.cluster.Edit(deployment("api"), kubectl("nina@example.org"), now, setImage("registry.example.org/shop/api:3.1.0-nina"))
 			},
-			func(now time.Time) error { return d.deliverAgain(deployment("api"), now) }},
-		{"secret", "Change a password", "Nina changes the password in the Secret shop/database. driftd shows that it changed, and never the password.",
+			func(now time.Time) error { return d.redeploy(deployment("api"), now) }},
+		{"secret", "Change a password", "Nina changes the password in the Secret shop/database. driftd reports the change, but never shows the password.",
 			func(now time.Time) error {
 				return d.cluster.Edit(password, kubectl("nina@example.org"), now, func(o cluster.Object) {
 					o["data"] = map[string]any{"username": "c2hvcA==", "password": "bmV3LW5vdC1yZWFsLWVpdGhlcg=="}
 				})
 			},
-			func(now time.Time) error { return d.deliverAgain(password, now) }},
-		{"delete", "Delete a ConfigMap", "Omar deletes shop/payment, which the checkout needs. The API server's audit log names him.",
+			func(now time.Time) error { return d.redeploy(password, now) }},
+		{"delete", "Delete a ConfigMap", "Omar deletes shop/payment, which the checkout needs. The audit log of the API server contains his name.",
 			func(now time.Time) error { return d.cluster.Delete(settings, kubectl("omar@example.org"), now) },
-			func(now time.Time) error { return d.deliverAgain(settings, now) }},
+			func(now time.Time) error { return d.redeploy(settings, now) }},
 	}
 }
 
-// deliverAgain applies what git declares of an object.
-func (d *Demo) deliverAgain(ref cluster.Ref, now time.Time) error {
+// redeploy applies the manifest of an object in git.
+func (d *Demo) redeploy(ref cluster.Ref, now time.Time) error {
 	declared, err := d.repo.find(ref)
 	if err != nil {
 		return err
@@ -125,13 +125,13 @@ func (d *Demo) deliverAgain(ref cluster.Ref, now time.Time) error {
 func (d *Demo) inNetBox() []act {
 	const addresses = "ipam/ip-addresses"
 	return []act{
-		{"address", "Delete an address", "Jonas deletes the address of the shop's front in NetBox. NetBox's changelog names him.",
+		{"address", "Delete an address", "Jonas deletes the address of the shop's load balancer in NetBox. The changelog of NetBox contains his name.",
 			func(time.Time) error {
 				d.netbox.Edit(func(e *netboxtest.Estate) {
 					list := e.Lists[addresses]
 					list.Rows = slices.DeleteFunc(slices.Clone(list.Rows), func(row netboxtest.Row) bool { return row["id"] == vipID })
 					e.Lists[addresses] = list
-					d.log.tell(e, "jonas", "delete", "ipam.ipaddress", vipID, netboxtest.Row{"address": vip, "status": "active"}, nil)
+					d.log.add(e, "jonas", "delete", "ipam.ipaddress", vipID, netboxtest.Row{"address": vip, "status": "active"}, nil)
 				})
 				return nil
 			},
@@ -143,16 +143,16 @@ func (d *Demo) inNetBox() []act {
 				})
 				return nil
 			}},
-		{"dispute", "Say three things of one machine", "Carol gives queue-01 6 GB on Proxmox, Jonas writes 8 GB into NetBox, Terraform still says 4 GB: the declarations disagree.",
+		{"dispute", "Create a conflict", "Carol sets the memory of queue-01 to 6 GB on Proxmox, Jonas sets it to 8 GB in NetBox, and Terraform still declares 4 GB.",
 			func(time.Time) error { return d.memory("queue-01", 6144, 8192) },
 			func(time.Time) error { return d.memory("queue-01", 4096, 4096) }},
-		{"outage", "Let NetBox fail", "NetBox answers with errors. What it declares is unchecked from then on, and nothing is called missing.",
+		{"outage", "Let NetBox fail", "NetBox answers with errors. Everything that it declares becomes unchecked, and nothing is reported as missing.",
 			func(time.Time) error { d.netbox.Break("", faults.BadGateway()); return nil },
 			func(time.Time) error { d.netbox.Heal(); return nil }},
 	}
 }
 
-// memory sets a machine's memory on Proxmox and, after that, in NetBox.
+// memory sets a machine's memory on Proxmox and then in NetBox.
 func (d *Demo) memory(name string, live, intended int) (err error) {
 	id := idOf(name)
 	d.proxmox.SetConfig(id, "memory", strconv.Itoa(live), "carol@pve")
@@ -163,7 +163,7 @@ func (d *Demo) memory(name string, live, intended int) (err error) {
 		}
 		before := row["memory"]
 		row["memory"] = intended
-		d.log.tell(e, "jonas", "update", "virtualization.virtualmachine", id, netboxtest.Row{"name": name, "memory": before}, netboxtest.Row{"name": name, "memory": intended})
+		d.log.add(e, "jonas", "update", "virtualization.virtualmachine", id, netboxtest.Row{"name": name, "memory": before}, netboxtest.Row{"name": name, "memory": intended})
 	})
 	return err
 }
@@ -171,7 +171,7 @@ func (d *Demo) memory(name string, live, intended int) (err error) {
 func (d *Demo) inGit() []act {
 	const file, now, next = "checkout.yaml", "checkout:2.3.0", "checkout:2.4.0"
 	return []act{
-		{"commit", "Commit without applying", "Lena commits checkout 2.4.0 to git, and nobody applies it. The commit names her.",
+		{"commit", "Commit without applying", "Lena commits checkout 2.4.0 to git, but the change is not applied. The commit contains her name.",
 			func(at time.Time) error {
 				return d.repo.replace(file, now, next, lena(), "checkout 2.4.0: gift cards", at)
 			},

@@ -2,23 +2,23 @@ package demo
 
 import "fmt"
 
-// channelID is the channel that is told.
+// channelID is the Slack channel for notifications.
 const channelID = "C0DEMO0000"
 
-// addresses are where everything answers, and the repository is.
+// addresses are the addresses of driftd and the simulated systems, and the repository's path.
 type addresses struct{ listen, kubernetes, proxmox, netbox, slack, git string }
 
-// config is driftd's configuration for the estate. Nobody minds being asked
-// every few seconds here.
+// config returns driftd's configuration. Sources are read every few seconds, which the
+// simulated systems can handle.
 func (a addresses) config() string {
-	return fmt.Sprintf(`# Written by driftd demo. Everything here is a stand-in on this machine.
+	return fmt.Sprintf(`# Written by driftd demo. All systems are simulated on this machine.
 state_dir: state
 schedule: {every: 5s, jitter: 0s, timeout: 30s}
 retention: {max_age: 1d, max_runs: 1000}
 server:
   listen: %q
   access:
-    # Whoever sits at this machine may press every button.
+    # Every user of this machine may use every button.
     loopback: approver
 
 sources:
@@ -31,7 +31,7 @@ declarations:
   - {name: shop, type: manifests, governs: [k8s], settings: {git: %q, path: `+inRepository+`}}
   # A Terraform state.
   - {name: infra, type: terraform, governs: [pve, netbox], every: 1m, settings: {engine: state, state: [infra/terraform.tfstate]}}
-  # What NetBox says of the guests.
+  # The guests that NetBox declares.
   - {name: intent, type: netbox, governs: [pve], settings: {source: netbox}}
 
 notify:

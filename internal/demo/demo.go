@@ -1,8 +1,6 @@
-// Package demo is the estate of stand-ins that `driftd demo` shows: a Proxmox
-// cluster, a NetBox, a Kubernetes API server and a Slack workspace on loopback, a
-// git repository and a Terraform state, and what people do to them.
-//
-// Nothing of it is real but what looks at it.
+// Package demo implements the simulated systems of `driftd demo`: a Proxmox cluster, a NetBox,
+// a Kubernetes API server and a Slack workspace on loopback, a git repository, a Terraform
+// state, and changes that people make to them. Only driftd itself is real.
 package demo
 
 import (
@@ -26,7 +24,7 @@ import (
 	"github.com/driftd/driftd/internal/web"
 )
 
-// A Demo is an estate that stands. It is a web.Stage.
+// A Demo is a running simulation. It implements web.Stage.
 type Demo struct {
 	dir     string
 	repo    *repository
@@ -48,9 +46,9 @@ type Demo struct {
 
 var _ web.Stage = (*Demo)(nil)
 
-// Start makes the estate in an empty folder, and a configuration of driftd's for
-// it; listen is where that is to answer, host:port. Close ends it, and leaves the
-// folder.
+// Start creates the simulated systems and driftd's configuration for them in an empty folder,
+// and starts the servers. listen is the address host:port of driftd. Close stops the servers
+// and keeps the folder.
 func Start(ctx context.Context, dir, listen string) (*Demo, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -67,22 +65,22 @@ func Start(ctx context.Context, dir, listen string) (*Demo, error) {
 	return d, nil
 }
 
-// ConfigFile is the configuration that driftd runs with.
+// ConfigFile returns the path of driftd's configuration file.
 func (d *Demo) ConfigFile() string { return filepath.Join(d.dir, "driftd.yaml") }
 
-// StateDir is the folder of driftd's database.
+// StateDir returns the folder of driftd's database.
 func (d *Demo) StateDir() string { return filepath.Join(d.dir, "state") }
 
-// build makes what the estate consists of.
+// build creates the simulated systems.
 func (d *Demo) build(now time.Time) (err error) {
 	if d.audit, err = os.OpenFile(filepath.Join(d.dir, "audit.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
-		return fmt.Errorf("make audit log: %w", err)
+		return fmt.Errorf("create audit log: %w", err)
 	}
 	d.cluster, d.proxmox, d.netbox = cluster.New(d.audit), newProxmox(now), newNetBox(now)
 	if d.repo, err = newRepository(filepath.Join(d.dir, "shop")); err != nil {
 		return err
 	}
-	if err := tellPast(d.repo, d.cluster, now); err != nil {
+	if err := createHistory(d.repo, d.cluster, now); err != nil {
 		return err
 	}
 	state, err := newState()
@@ -92,11 +90,11 @@ func (d *Demo) build(now time.Time) (err error) {
 	return d.write("infra/terraform.tfstate", state)
 }
 
-// write writes a file of the estate.
+// write writes a file below the folder of the simulation.
 func (d *Demo) write(name string, content []byte) error {
 	path := filepath.Join(d.dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("make folder: %w", err)
+		return fmt.Errorf("create folder: %w", err)
 	}
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
@@ -104,12 +102,12 @@ func (d *Demo) write(name string, content []byte) error {
 	return nil
 }
 
-// serve lets the stand-ins answer, and configures driftd for them.
+// serve starts the servers and writes driftd's configuration for them.
 func (d *Demo) serve(ctx context.Context, listen string) (err error) {
 	base, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	d.hangUp = hangUp
 	d.netbox.Forgets = true
-	// No page of a browser on this machine shall write to them.
+	// The tokens prevent web pages in a browser on this machine from writing to the servers.
 	netboxToken := rand.Text()
 	d.netbox.Token, d.slack.Token, d.slack.AppToken = "Token "+netboxToken, "xoxb-"+rand.Text(), "xapp-"+rand.Text()
 	a := addresses{listen: listen, git: d.repo.dir}
@@ -130,11 +128,10 @@ func (d *Demo) serve(ctx context.Context, listen string) (err error) {
 	return d.write("driftd.yaml", []byte(a.config()))
 }
 
-// headerTimeout bounds how long a client takes to say what it wants.
+// headerTimeout is the maximum duration of reading the headers of a request.
 const headerTimeout = 10 * time.Second
 
-// listen serves a handler on a port of its own on loopback, and returns its
-// address.
+// listen serves a handler on a free port on loopback, and returns its URL.
 func (d *Demo) listen(ctx context.Context, handler http.Handler) (string, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -142,12 +139,12 @@ func (d *Demo) listen(ctx context.Context, handler http.Handler) (string, error)
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: headerTimeout, BaseContext: func(net.Listener) context.Context { return ctx }}
 	d.servers = append(d.servers, server)
-	// It ends when it is closed, and then says so.
+	// Serve always returns an error; after Close it is http.ErrServerClosed.
 	d.serving.Go(func() { _ = server.Serve(listener) })
 	return "http://" + listener.Addr().String(), nil
 }
 
-// Close ends the stand-ins.
+// Close stops the servers.
 func (d *Demo) Close() error {
 	var problems []error
 	if d.hangUp != nil {
@@ -163,7 +160,7 @@ func (d *Demo) Close() error {
 	return errors.Join(problems...)
 }
 
-// Said are the messages that the Slack workspace was sent, newest first.
+// Said returns the messages in the Slack workspace, the newest first. It implements web.Stage.
 func (d *Demo) Said() []web.Said { return d.slack.Said() }
 
 func sortedNames(files map[string]string) []string { return slices.Sorted(maps.Keys(files)) }

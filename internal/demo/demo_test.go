@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/demo"
 )
 
-// TestCloseEndsEverything finds nobody at the addresses of the configuration any
-// more.
+// TestCloseEndsEverything checks that no server listens at the addresses of the configuration
+// after Close.
 func TestCloseEndsEverything(t *testing.T) {
 	t.Parallel()
 	d, err := demo.Start(t.Context(), t.TempDir(), "127.0.0.1:9797")
@@ -48,7 +48,7 @@ func TestCloseEndsEverything(t *testing.T) {
 		}
 	}
 	if len(stood) != 4 {
-		t.Errorf("%d stand-ins answered, want 4", len(stood))
+		t.Errorf("%d servers answered, want 4", len(stood))
 	}
 }
 
@@ -63,9 +63,9 @@ func TestStartFails(t *testing.T) {
 	if err != nil || first.Close() != nil {
 		t.Fatal(err)
 	}
-	for reason, dir := range map[string]string{"no folder": filepath.Join(used, "gone"), "a folder that holds something else": used, "a folder of another one": again} {
+	for reason, dir := range map[string]string{"no folder": filepath.Join(used, "gone"), "a folder with other files": used, "the folder of another demo": again} {
 		if d, err := demo.Start(t.Context(), dir, "127.0.0.1:9797"); err == nil {
-			t.Errorf("%s: it starts", reason)
+			t.Errorf("%s: Start() succeeded, want an error", reason)
 			if err := d.Close(); err != nil {
 				t.Error(err)
 			}

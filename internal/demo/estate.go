@@ -2,12 +2,12 @@ package demo
 
 import "fmt"
 
-// A machine is a guest, as Terraform, NetBox and Proxmox all have it.
+// A machine is a guest that Terraform, NetBox and Proxmox contain.
 type machine struct {
 	id   int
 	name string
 	node string
-	// container tells a container from a virtual machine.
+	// container reports whether the machine is a container; else it is a virtual machine.
 	container bool
 	cores     int
 	// memory is in MB, disk in GB.
@@ -15,7 +15,7 @@ type machine struct {
 	tag          string
 }
 
-// machines are the guests of the shop.
+// machines returns the guests of the shop.
 func machines() []machine {
 	return []machine{
 		{301, "web-01", "pve1", false, 2, 4096, 32, "web"},
@@ -33,7 +33,7 @@ func machines() []machine {
 	}
 }
 
-// idOf returns the number by which Proxmox knows a guest.
+// idOf returns the ID of a guest on Proxmox, or 0.
 func idOf(name string) int {
 	for _, m := range machines() {
 		if m.name == name {
@@ -43,14 +43,14 @@ func idOf(name string) int {
 	return 0
 }
 
-// mac and address are those of the guest's network device.
+// mac and address return the addresses of the guest's network device.
 func (m machine) mac() string     { return fmt.Sprintf("BC:24:11:20:01:%02X", m.id-300) }
 func (m machine) address() string { return fmt.Sprintf("10.20.1.%d/24", m.id-290) }
 
 const (
-	// gateway is that of all guests.
+	// gateway is the gateway of all guests.
 	gateway = "10.20.1.1"
-	// vip is the address of the shop's front, which no single guest has.
+	// vip is the virtual address of the shop's load balancer.
 	vip = "10.20.1.5/24"
 )
 
@@ -66,15 +66,14 @@ func networks() []network {
 		{1, "10.20.0.0/16", "the shop"},
 		{2, "10.20.1.0/24", "servers"},
 		{3, "10.20.8.0/22", "pods"},
-		{4, "198.51.100.0/28", "what the world reaches"},
+		{4, "198.51.100.0/28", "public addresses"},
 	}
 }
 
-// A rule is one of the firewall.
+// A rule is a rule of the firewall.
 type rule struct{ proto, port, source, comment string }
 
-// firewall are the rules of the whole cluster; what they do not allow is
-// dropped.
+// firewall returns the rules of the cluster. All other traffic is dropped.
 func firewall() []rule {
 	return []rule{
 		{"tcp", "443", "", "the shop"},

@@ -10,14 +10,14 @@ import (
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 )
 
-// Ids of what there is once in NetBox.
+// IDs of objects that exist once in NetBox.
 const (
 	siteID    = 1
 	clusterID = 1
 	vipID     = 90
 )
 
-// newNetBox returns the inventory, which agrees with all the rest.
+// newNetBox returns an inventory that matches the other systems.
 func newNetBox(now time.Time) *netboxtest.Server {
 	lists := map[string]netboxtest.List{
 		"users/permissions": {Rows: []netboxtest.Row{netboxtest.Permission(1, 8, nil, viewed()...)}},
@@ -56,7 +56,7 @@ func newNetBox(now time.Time) *netboxtest.Server {
 		rand.New(rand.NewPCG(1, 2)))
 }
 
-// viewed are the models that driftd's account may see: all that it reads.
+// viewed returns the models that driftd's account may view.
 func viewed() []string {
 	models := []string{"core.objectchange", "core.objecttype", "users.objectpermission"}
 	for _, k := range normalize.Kinds() {
@@ -76,7 +76,7 @@ func tagRow(name string) netboxtest.Row {
 	return netboxtest.Tag(0, name, name)
 }
 
-// row is the machine as NetBox has it. It counts disks by thousands of MB.
+// row returns the machine as a NetBox row, in which disks are in MB (1000 MB are one GB).
 func (m machine) row() netboxtest.Row {
 	primary := netboxtest.Ref("ipam/ip-addresses", m.id, m.address())
 	return netboxtest.Row{"id": m.id, "name": m.name, "status": netboxtest.Choice("active", "Active"), "cluster": netboxtest.Ref("virtualization/clusters", clusterID, "pve"),
@@ -92,7 +92,7 @@ func (m machine) nicRow() netboxtest.Row {
 		"tagged_vlans": []netboxtest.Row{}, "description": "", "tags": []netboxtest.Row{}, "custom_fields": netboxtest.Row{}}
 }
 
-// addressRow is an address, of a machine's interface unless that is 0.
+// addressRow returns an address, assigned to the interface nic unless that is 0.
 func addressRow(id int, address, name string, nic int) netboxtest.Row {
 	row := netboxtest.Row{"id": id, "address": address, "family": netboxtest.Choice(4, "IPv4"), "vrf": nil, "tenant": nil, "status": netboxtest.Choice("active", "Active"),
 		"role": nil, "assigned_object_type": nil, "assigned_object_id": nil, "assigned_object": nil, "nat_inside": nil, "nat_outside": []netboxtest.Row{},
@@ -116,22 +116,22 @@ func (n network) row() netboxtest.Row {
 		"mark_utilized": false, "description": n.description, "comments": "", "tags": []netboxtest.Row{}, "custom_fields": netboxtest.Row{}}
 }
 
-// A changelog numbers the entries that the acts add to NetBox's.
+// A changelog numbers the entries that acts add to the changelog of NetBox.
 type changelog struct{ last int }
 
-// tell adds an entry to the estate's changelog, the newest first.
-func (c *changelog) tell(e *netboxtest.Estate, user, action, model string, object int, before, after netboxtest.Row) {
+// add adds an entry to the changelog, the newest first.
+func (c *changelog) add(e *netboxtest.Estate, user, action, model string, object int, before, after netboxtest.Row) {
 	c.last++
 	at := time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")
 	e.Changes = append([]netboxtest.Row{netboxtest.Change(5000+c.last, at, user, action, model, object, before, after)}, e.Changes...)
 }
 
-// findRow returns the row of a list by its id.
+// findRow returns the row of a list with an id.
 func findRow(e *netboxtest.Estate, path string, id int) (netboxtest.Row, error) {
 	for _, row := range e.Lists[path].Rows {
 		if row["id"] == id {
 			return row, nil
 		}
 	}
-	return nil, fmt.Errorf("%s %d is not there", path, id)
+	return nil, fmt.Errorf("%s %d does not exist", path, id)
 }

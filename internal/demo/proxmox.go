@@ -9,14 +9,14 @@ import (
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 )
 
-// secondsOld are seconds since 1970 of when the guests were made.
-func secondsOld(now time.Time) int64 { return now.Add(-60 * 24 * time.Hour).Unix() }
+// created returns the creation time of the guests, in seconds since 1970.
+func created(now time.Time) int64 { return now.Add(-60 * 24 * time.Hour).Unix() }
 
-// clusterRules is the list of the firewall's rules.
+// clusterRules is the API path of the cluster's firewall rules.
 const clusterRules = "/cluster/firewall/rules"
 
-// newProxmox returns the cluster as it is at first: Carol gave db-01 more memory
-// yesterday.
+// newProxmox returns the initial cluster. It contains one drift: Carol increased the memory of
+// db-01 13 hours ago.
 func newProxmox(now time.Time) *pvetest.Server {
 	c := pvetest.Cluster{Version: "9.0.5", Nodes: []pvetest.Node{{Name: "pve1"}, {Name: "pve2"}, {Name: "pve3"}},
 		Rights: pvetest.Auditor(), Pools: map[string]pvetest.Pool{}, Objects: map[string]pvetest.Row{
@@ -47,7 +47,7 @@ func (r rule) row(place int) pvetest.Row {
 	return row
 }
 
-// guest is the machine as Proxmox has it.
+// guest returns the machine as a Proxmox guest.
 func (m machine) guest(now time.Time) pvetest.Guest {
 	g := pvetest.Guest{ID: m.id, Kind: "qemu", Node: m.node, Status: "running", Addresses: map[string][]string{"net0": {m.address()}}}
 	if m.container {
@@ -70,7 +70,7 @@ func (m machine) guest(now time.Time) pvetest.Guest {
 		"ipconfig0": "gw=" + gateway + ",ip=" + m.address(),
 		"net0":      fmt.Sprintf("virtio=%s,bridge=vmbr0,firewall=1", m.mac()),
 		"smbios1":   "uuid=" + pvetest.UUID(m.id), "vmgenid": fmt.Sprintf("9f2d1c60-0000-4000-a000-%012d", m.id),
-		"meta": fmt.Sprintf("creation-qemu=10.1.2,ctime=%d", secondsOld(now)),
+		"meta": fmt.Sprintf("creation-qemu=10.1.2,ctime=%d", created(now)),
 	}
 	return g
 }

@@ -20,35 +20,35 @@ import (
 	"github.com/driftd/driftd/internal/demo/cluster"
 )
 
-// manifests are what the shop declares of Kubernetes.
+// manifests are the Kubernetes manifests of the shop.
 //
 //go:embed manifests/*.yaml
 var manifests embed.FS
 
-// A person writes commits.
+// A person is the author of commits.
 type person struct{ name, email string }
 
-// A repository is where the shop's manifests are kept.
+// A repository is the git repository with the shop's manifests.
 type repository struct {
 	dir string
 	git *git.Repository
 }
 
-// inRepository is where the manifests are in it.
+// inRepository is the folder of the manifests in the repository.
 const inRepository = "clusters/prod"
 
-// A revision is a commit of the shop's past: what it changed in which file.
+// A revision is a past commit that replaced a text in a file.
 type revision struct {
 	by      person
 	message string
-	// ago is how long ago it was; who was on duty applied it soon after.
+	// ago is the age of the commit. It was applied soon after.
 	ago            time.Duration
 	file, from, to string
 }
 
 func lena() person { return person{"Lena Vogt", "lena@example.org"} }
 
-// revisions are the commits after the first, oldest first.
+// revisions returns the commits after the first, the oldest first.
 func revisions() []revision {
 	return []revision{
 		{person{"Omar Haddad", "omar@example.org"}, "checkout 2.3.0: pay by instalments", 12 * 24 * time.Hour, "checkout.yaml", "checkout:2.2.1", "checkout:2.3.0"},
@@ -56,7 +56,7 @@ func revisions() []revision {
 	}
 }
 
-// past returns the manifests by their files, as they were before all revisions.
+// past returns the manifests before all revisions, by file.
 func past() (map[string]string, error) {
 	files := map[string]string{}
 	entries, err := fs.ReadDir(manifests, "manifests")
@@ -76,11 +76,11 @@ func past() (map[string]string, error) {
 	return files, nil
 }
 
-// newRepository makes a repository without commits.
+// newRepository creates a repository without commits.
 func newRepository(dir string) (*repository, error) {
 	r, err := git.PlainInitWithOptions(dir, &git.PlainInitOptions{InitOptions: git.InitOptions{DefaultBranch: plumbing.Main}})
 	if err != nil {
-		return nil, fmt.Errorf("make git repository: %w", err)
+		return nil, fmt.Errorf("create git repository: %w", err)
 	}
 	return &repository{dir, r}, nil
 }
@@ -92,7 +92,7 @@ func (r *repository) commit(files map[string]string, by person, message string, 
 		return fmt.Errorf("open working tree: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Join(r.dir, inRepository), 0o700); err != nil {
-		return fmt.Errorf("make folder of manifests: %w", err)
+		return fmt.Errorf("create folder of manifests: %w", err)
 	}
 	for name, content := range files {
 		path := inRepository + "/" + name
@@ -110,7 +110,7 @@ func (r *repository) commit(files map[string]string, by person, message string, 
 	return nil
 }
 
-// replace commits another text in the place of one that stands in a file.
+// replace replaces a text in a file and commits the change.
 func (r *repository) replace(file, from, to string, by person, message string, at time.Time) error {
 	text, err := os.ReadFile(filepath.Join(r.dir, filepath.FromSlash(inRepository), file))
 	if err != nil {
@@ -119,7 +119,7 @@ func (r *repository) replace(file, from, to string, by person, message string, a
 	return r.commit(map[string]string{file: strings.Replace(string(text), from, to, 1)}, by, message, at)
 }
 
-// objects are those of a file of manifests.
+// objects returns the objects of a manifest file.
 func objects(text string) ([]cluster.Object, error) {
 	documents, err := decode.YAML(strings.NewReader(text))
 	if err != nil {
@@ -146,18 +146,18 @@ func deliver(c *cluster.Cluster, text string, at time.Time) error {
 	return err
 }
 
-// pipeline is what applies manifests.
+// pipeline returns the writer that applies manifests.
 func pipeline() cluster.Writer {
 	return cluster.Writer{User: "system:serviceaccount:ci:deploy", Agent: "kubectl", Manager: "kubectl-client-side-apply"}
 }
 
-// kubectl is somebody who edits by hand.
+// kubectl returns a user that edits objects by hand.
 func kubectl(user string) cluster.Writer {
 	return cluster.Writer{User: user, Agent: "kubectl", Manager: "kubectl-edit"}
 }
 
-// tellPast commits and delivers what happened before now.
-func tellPast(r *repository, c *cluster.Cluster, now time.Time) error {
+// createHistory commits and applies the revisions, and makes one manual edit.
+func createHistory(r *repository, c *cluster.Cluster, now time.Time) error {
 	files, err := past()
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func setImage(image string) func(cluster.Object) {
 	}
 }
 
-// find returns what is declared of an object.
+// find returns the manifest of an object.
 func (r *repository) find(ref cluster.Ref) (cluster.Object, error) {
 	folder := filepath.Join(r.dir, filepath.FromSlash(inRepository))
 	entries, err := os.ReadDir(folder)

@@ -6,15 +6,14 @@ import (
 	"strconv"
 )
 
-// attributes are those of a resource, as a provider writes them into a state.
+// attributes are the attributes of a resource in a Terraform state.
 type attributes = map[string]any
 
-// A recorded resource is one of a Terraform state, with an instance for each
-// key.
+// A recorded is a resource in a Terraform state, with an instance for each key.
 type recorded struct {
 	provider, typ, name string
 	version             int
-	// keyed tells one that was made by for_each.
+	// keyed reports whether the resource uses for_each.
 	keyed     bool
 	instances []instance
 }
@@ -24,7 +23,7 @@ type instance struct {
 	attributes attributes
 }
 
-// newState returns the Terraform state of everything below Kubernetes.
+// newState returns the Terraform state of all resources on Proxmox and in NetBox.
 func newState() ([]byte, error) {
 	vms := recorded{provider: proxmoxProvider, typ: "proxmox_virtual_environment_vm", name: "guest", keyed: true}
 	containers := recorded{provider: proxmoxProvider, typ: "proxmox_virtual_environment_container", name: "guest", keyed: true}
@@ -110,12 +109,12 @@ func ruleAttributes(list []rule) attributes {
 	return attributes{"container_id": nil, "id": "rule-2835696045", "node_name": nil, "rule": rules, "vm_id": nil}
 }
 
-// ipConfig is the one of a guest's network device.
+// ipConfig returns the ip_config of a guest's network device.
 func (m machine) ipConfig() []any {
 	return []any{attributes{"ipv4": []any{attributes{"address": m.address(), "gateway": gateway}}, "ipv6": []any{}}}
 }
 
-// attributes are a virtual machine's in version 0.80 and later of the provider.
+// attributes returns the attributes of a virtual machine in provider version 0.80 and later.
 func (m machine) attributes() attributes {
 	a := attributes{
 		"acpi": true, "agent": []any{attributes{"enabled": true, "timeout": "15m", "trim": false, "type": "virtio", "wait_for_ip": []any{}}},

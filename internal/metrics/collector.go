@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// descriptions of the gauges, which are rendered from the state.
+// descriptions are the descriptions of the gauges that are rendered from the state.
 type descriptions struct {
 	findings, oldestFinding, flapping, accepted, hidden *prometheus.Desc
 	resources, unchecked, coverage, lastSuccess, stale  *prometheus.Desc
@@ -25,23 +25,23 @@ func newDescriptions(build Build) descriptions {
 		return prometheus.NewDesc("driftd_"+name, help, labels, nil)
 	}
 	return descriptions{
-		findings: desc("findings", "Open findings, without the accepted and the hidden ones.",
+		findings: desc("findings", "Open findings, except accepted and hidden ones.",
 			"source", "kind", "verdict", "severity"),
 		oldestFinding: desc("finding_oldest_timestamp_seconds", "When the oldest open drift was first seen.",
 			"source", "severity"),
-		flapping: desc("findings_flapping", "Open findings that go back and forth.", "source"),
-		accepted: desc("findings_accepted", "Open findings that somebody accepted.", "source"),
+		flapping: desc("findings_flapping", "Open findings that flap.", "source"),
+		accepted: desc("findings_accepted", "Open findings that were accepted.", "source"),
 		hidden:   desc("findings_hidden", "Open findings that an ignore rule hides.", "source"),
 		notJudged: desc("objects_not_judged",
 			"Live objects that no declaration claims and that were not judged: an unreadable part of the declaration may declare them or, without a declaration, they lie outside the governed namespaces and are older than the first complete scan.",
 			"declaration", "source"),
-		resources:   desc("resources", "Resources that the source's last good scan saw.", "source"),
+		resources:   desc("resources", "Resources in the source's last successful scan.", "source"),
 		unchecked:   desc("unchecked_resources", "Declared resources that could not be compared.", "source"),
 		coverage:    desc("coverage_scopes", "Scopes of the last run, by whether they were fully read.", "source", "complete"),
 		lastSuccess: desc("scan_last_success_timestamp_seconds", "When the source was last read.", "source"),
 		up:          desc("source_up", "Whether the last attempt to read or follow the source succeeded.", "source"),
-		complete:    desc("complete", "Whether everything was checked: 0 is what makes driftd report exit with 3."),
-		notChecked: desc("not_checked", "What was due to be checked and was not: sources unreachable or stale, "+
+		complete:    desc("complete", "Whether everything was checked. If 0, driftd report exits with 3."),
+		notChecked: desc("not_checked", "What was not checked: unreachable or stale sources, "+
 			"scopes, parts of declarations, resources.", "what"),
 		stale:    desc("source_stale", "Whether the source was not read for three of its intervals.", "source"),
 		declared: desc("declared_resources", "Resources that the declaration claims.", "declaration"),
@@ -49,11 +49,11 @@ func newDescriptions(build Build) descriptions {
 			"When the declaration was last read.", "declaration"),
 		queued: desc("notification_queue_length", "Messages that wait for the receiver.", "receiver"),
 		oldestQueued: desc("notification_oldest_timestamp_seconds",
-			"When the first of the messages that wait was to be said.", "receiver"),
+			"When the oldest message that waits for the receiver became due.", "receiver"),
 		held: desc("notifications_held",
-			"Findings of which the receiver may not be told yet, because of quiet hours or its rate.", "receiver"),
+			"Findings whose notification is held back by quiet hours or the receiver's rate limit.", "receiver"),
 		stopped: desc("receiver_stopped",
-			"Whether nothing more is sent to the receiver, or heard from it, until somebody has mended it.", "receiver"),
+			"Whether delivery to the receiver, or the connection for its buttons, has stopped until the receiver is repaired.", "receiver"),
 		rules:            desc("ignore_rules", "Ignore rules, by whether they hide anything: active or dead.", "state"),
 		severityRules:    desc("severity_rules", "Severity rules, by whether they rate anything: active or dead.", "state"),
 		reloadSuccessful: desc("config_last_reload_successful", "Whether the last attempt to read the configuration succeeded."),
@@ -61,7 +61,7 @@ func newDescriptions(build Build) descriptions {
 		storeBytes:       desc("store_bytes", "Size of the database."),
 		storeDamaged:     desc("store_damaged", "Whether the last verification found the database damaged."),
 		storeVerified:    desc("store_verified_timestamp_seconds", "When the database was last verified."),
-		buildInfo: prometheus.NewDesc("driftd_build_info", "Always 1; the labels say which driftd runs.", nil,
+		buildInfo: prometheus.NewDesc("driftd_build_info", "Always 1; the labels contain the version of driftd.", nil,
 			prometheus.Labels{"version": build.Version, "commit": build.Commit, "goversion": build.GoVersion}),
 	}
 }
@@ -69,7 +69,7 @@ func newDescriptions(build Build) descriptions {
 // A collector renders the state of its Metrics.
 type collector struct{ m *Metrics }
 
-// Describe names every gauge.
+// Describe sends the descriptions of all gauges.
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	d := &c.m.desc
 	for _, desc := range []*prometheus.Desc{
@@ -81,7 +81,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect renders the gauges as they stand.
+// Collect sends the current values of all gauges.
 func (c collector) Collect(ch chan<- prometheus.Metric) {
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()
@@ -97,7 +97,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 		if decl.read {
 			p.gauge(d.declared, float64(decl.claims), name)
 		}
-		p.moment(d.declarationLastSuccess, decl.lastSuccess, name)
+		p.timestamp(d.declarationLastSuccess, decl.lastSuccess, name)
 	}
 	for name, r := range s.receivers {
 		r.render(d, p, name)
@@ -115,18 +115,18 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 		p.gauge(d.severityRules, float64(n), state)
 	}
 	p.gauge(d.reloadSuccessful, number(!s.reloadFailed))
-	p.moment(d.reloadTimestamp, s.reloaded)
+	p.timestamp(d.reloadTimestamp, s.reloaded)
 	if s.storeBytes > 0 {
 		p.gauge(d.storeBytes, float64(s.storeBytes))
 	}
 	if !s.verified.IsZero() {
 		p.gauge(d.storeDamaged, number(s.damaged))
 	}
-	p.moment(d.storeVerified, s.verified)
+	p.timestamp(d.storeVerified, s.verified)
 	p.gauge(d.buildInfo, 1)
 }
 
-// renderComplete renders whether everything was checked, as of now.
+// renderComplete renders whether everything was checked, at the time now.
 func (s *state) renderComplete(d *descriptions, p sink, now time.Time) {
 	run := s.run.At(now, s.unchecked)
 	p.gauge(d.complete, number(run.Complete))
@@ -145,7 +145,7 @@ func (s *source) render(d *descriptions, p sink, name string, now time.Time) {
 	if s.every > 0 {
 		p.gauge(d.stale, number(s.stale(now)), name)
 	}
-	p.moment(d.lastSuccess, s.lastSuccess, name)
+	p.timestamp(d.lastSuccess, s.lastSuccess, name)
 	if s.read {
 		p.gauge(d.resources, float64(s.resources), name)
 	}
@@ -159,29 +159,29 @@ func (s *source) render(d *descriptions, p sink, name string, now time.Time) {
 	p.gauge(d.accepted, float64(s.tally.accepted), name)
 	p.gauge(d.hidden, float64(s.tally.hidden), name)
 	for severity, first := range s.tally.oldest {
-		p.moment(d.oldestFinding, first, name, string(severity))
+		p.timestamp(d.oldestFinding, first, name, string(severity))
 	}
 }
 
 func (r *receiver) render(d *descriptions, p sink, name string) {
-	if !r.told {
+	if !r.known {
 		return
 	}
 	p.gauge(d.queued, float64(r.status.Queued), name)
-	p.moment(d.oldestQueued, r.status.Oldest, name)
+	p.timestamp(d.oldestQueued, r.status.Oldest, name)
 	p.gauge(d.held, float64(r.status.Untold), name)
 	p.gauge(d.stopped, number(r.status.Stopped), name)
 }
 
-// A sink takes what is rendered.
+// A sink converts values to metrics and sends them to a channel.
 type sink struct{ ch chan<- prometheus.Metric }
 
 func (p sink) gauge(desc *prometheus.Desc, value float64, labels ...string) {
 	p.ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 }
 
-// moment renders a time; one that is not known is absent.
-func (p sink) moment(desc *prometheus.Desc, at time.Time, labels ...string) {
+// timestamp renders a time as Unix seconds. It renders nothing for the zero time.
+func (p sink) timestamp(desc *prometheus.Desc, at time.Time, labels ...string) {
 	if !at.IsZero() {
 		p.gauge(desc, float64(at.Unix()), labels...)
 	}

@@ -2,14 +2,14 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// The results that are counted.
+// Values of the label result.
 const (
 	success   = "success"
 	delivered = "delivered"
 	failure   = "error"
 )
 
-// result names what became of something.
+// result returns the value of the label result: failure if err is not nil, else good.
 func result(err error, good string) string {
 	if err != nil {
 		return failure
@@ -17,8 +17,8 @@ func result(err error, good string) string {
 	return good
 }
 
-// counters are what is added up, instead of rendered from the state. All series
-// of what is configured are there from the start, at 0.
+// counters are the metrics that are incremented instead of rendered from the state. The
+// series of everything that is configured exist from the start, with the value 0.
 type counters struct {
 	duration                    *prometheus.HistogramVec
 	scans, loads, notifications *prometheus.CounterVec
@@ -37,11 +37,11 @@ func newCounters() counters {
 		}, []string{"source"}),
 		scans: count("scans_total", "How often a source was read, by result: success or error.", "source", "result"),
 		loads: count("declaration_loads_total", "How often a declaration was read, by result: success or error.", "declaration", "result"),
-		notifications: count("notifications_total", "How often a receiver was sent something, by result: delivered or error.",
+		notifications: count("notifications_total", "How often a message was sent to a receiver, by result: delivered or error.",
 			"receiver", "result"),
 		unsaved: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "driftd_store_save_failures_total",
-			Help: "How often what a scan found could not be stored.",
+			Help: "How often the result of a scan could not be stored.",
 		}),
 	}
 }
@@ -66,7 +66,7 @@ func (c *counters) addReceiver(name string) {
 	c.notifications.WithLabelValues(name, failure)
 }
 
-// forget removes the series of what is gone.
+// forget removes the series of the given names.
 func (c *counters) forget(gone names) {
 	for _, name := range gone.sources {
 		c.duration.DeleteLabelValues(name)

@@ -18,16 +18,16 @@ type series struct {
 	severity     model.Severity
 }
 
-// A tally is what the open findings of one source amount to.
+// A tally counts the open findings of one source.
 type tally struct {
 	// unchecked counts resources, the others count findings.
 	unchecked, accepted, hidden, flapping int
-	// oldest is when the oldest drift was first seen, by severity.
+	// oldest is when the oldest open drift was first seen, by severity.
 	oldest map[model.Severity]time.Time
 }
 
-// countFindings counts what is shown, apart from what a rule hides or somebody
-// accepted: that is nobody's alarm.
+// countFindings counts the open findings. Those that a rule hides or that were accepted are
+// not part of driftd_findings, so that they trigger no alert; they are counted separately.
 func (s *state) countFindings(open []model.Finding) {
 	for _, src := range s.sources {
 		src.tally = tally{}
@@ -68,11 +68,12 @@ func (t *tally) add(f *model.Finding) {
 		t.flapping++
 	}
 	if f.Verdict.IsDrift() && !f.FirstSeen.IsZero() {
-		t.seen(f.Severity, f.FirstSeen)
+		t.observeFirst(f.Severity, f.FirstSeen)
 	}
 }
 
-func (t *tally) seen(severity model.Severity, first time.Time) {
+// observeFirst lowers the oldest time of a severity to first.
+func (t *tally) observeFirst(severity model.Severity, first time.Time) {
 	if t.oldest == nil {
 		t.oldest = map[model.Severity]time.Time{}
 	}
@@ -81,7 +82,7 @@ func (t *tally) seen(severity model.Severity, first time.Time) {
 	}
 }
 
-// kindLabel makes a label value of any kind: valid UTF-8, and not too long.
+// kindLabel returns the kind as a label value: valid UTF-8 of at most MaxKindLength bytes.
 func kindLabel(kind string) string {
 	kind = strings.ToValidUTF8(kind, "\uFFFD")
 	if len(kind) <= MaxKindLength {
@@ -95,8 +96,7 @@ func kindLabel(kind string) string {
 	return kind[:end] + dots
 }
 
-// fold keeps the worst limit of the series and adds the others up under
-// OtherKind.
+// fold returns the limit most severe series unchanged, and merges the others under OtherKind.
 func fold(counts map[series]int, limit int) map[series]int {
 	if len(counts) <= limit {
 		return counts

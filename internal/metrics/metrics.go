@@ -1,5 +1,5 @@
-// Package metrics shows what driftd does to Prometheus. It holds the newest
-// state and renders it when it is asked; it looks at nothing by itself.
+// Package metrics serves driftd's Prometheus metrics. It stores the state that callers pass
+// to it and renders it when the metrics page is requested.
 package metrics
 
 import (
@@ -14,24 +14,24 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// MaxFindingSeries bounds the label sets of driftd_findings: beyond it, the
-// mildest are counted under the kind OtherKind.
+// MaxFindingSeries is the maximum number of label sets of driftd_findings. Findings beyond it,
+// the least severe ones, are counted under the kind OtherKind.
 const MaxFindingSeries = 500
 
-// OtherKind is the kind under which findings beyond MaxFindingSeries count.
+// OtherKind is the label kind of the findings beyond MaxFindingSeries.
 const OtherKind = "other"
 
-// MaxKindLength bounds the label kind, in bytes: longer ones are cut.
+// MaxKindLength is the maximum length of the label kind, in bytes. Longer ones are truncated.
 const MaxKindLength = 128
 
-// Build says which driftd this is.
+// Build identifies the running program.
 type Build struct{ Version, Commit, GoVersion string }
 
-// A Source is what Configure needs to know of one.
+// A Source is a configured source.
 type Source struct {
 	Name string
-	// Every is its interval, above zero; three of them without a success make
-	// it stale.
+	// Every is its scan interval, above zero. A source without a successful scan for three
+	// intervals is stale.
 	Every time.Duration
 }
 
@@ -46,15 +46,14 @@ type Metrics struct {
 	state state
 }
 
-// New returns the metrics of one process, with those of the Go runtime and of
-// the process itself.
+// New returns driftd's metrics together with those of the Go runtime and of the process.
 func New(build Build, now func() time.Time) *Metrics {
 	m := newBare(build, now)
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-// newBare returns driftd's own metrics alone.
+// newBare returns only driftd's own metrics.
 func newBare(build Build, now func() time.Time) *Metrics {
 	m := &Metrics{
 		now:      now,
@@ -63,7 +62,7 @@ func newBare(build Build, now func() time.Time) *Metrics {
 		counters: newCounters(),
 		state:    newState(),
 	}
-	m.state.reloaded = now() // a process that runs has read its configuration
+	m.state.reloaded = now() // a running process has read its configuration
 	m.counters.register(m.registry)
 	m.registry.MustRegister(collector{m})
 	return m
@@ -78,8 +77,8 @@ func (m *Metrics) Handler() http.Handler {
 	})
 }
 
-// Configure says which sources, declarations and receivers there are; it is
-// called at the start and after each reload. Series of others vanish.
+// Configure sets the sources, declarations and receivers. It is called at the start and after
+// each reload, and removes the series of all others.
 func (m *Metrics) Configure(sources []Source, declarations, receivers []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -95,14 +94,14 @@ func (m *Metrics) Configure(sources []Source, declarations, receivers []string) 
 	}
 }
 
-// SourceScanned notes that a source was read, or that this gave an error. It
-// is called once for each time that a collector ran.
+// SourceScanned records the duration and the result of a scan. It is called once per run of a
+// collector.
 func (m *Metrics) SourceScanned(name string, took time.Duration, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, ok := m.state.sources[name]
 	if !ok {
-		return // a scan that began before the reload which removed it
+		return // the scan began before the reload that removed the source
 	}
 	m.counters.duration.WithLabelValues(name).Observe(took.Seconds())
 	m.counters.scans.WithLabelValues(name, result(err, success)).Inc()
@@ -112,8 +111,8 @@ func (m *Metrics) SourceScanned(name string, took time.Duration, err error) {
 	}
 }
 
-// DeclarationLoaded notes that a declaration was read, or that this gave an
-// error. It is called once for each time that a loader ran.
+// DeclarationLoaded records the result of loading a declaration. It is called once per run of
+// a loader.
 func (m *Metrics) DeclarationLoaded(name string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,8 +126,8 @@ func (m *Metrics) DeclarationLoaded(name string, err error) {
 	}
 }
 
-// ObserveRun notes what a run found: open are all findings that are open after
-// it. Called with the last run of the store, it fills the page at the start.
+// ObserveRun records a run and all findings that are open after it. At the start it is called
+// with the last run of the store.
 func (m *Metrics) ObserveRun(run model.Run, open []model.Finding) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -136,16 +135,16 @@ func (m *Metrics) ObserveRun(run model.Run, open []model.Finding) {
 	m.state.countFindings(open)
 }
 
-// ObserveFindings notes all findings that are open, after something else than a
-// run changed them: a decision, or the end of one.
+// ObserveFindings records all open findings after a change that is not a run, such as a
+// decision or its expiry.
 func (m *Metrics) ObserveFindings(open []model.Finding) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.state.countFindings(open)
 }
 
-// Delivered notes that a receiver took a message, or that trying it gave an
-// error. It is called once for each attempt.
+// Delivered records the result of sending a message to a receiver. It is called once per
+// attempt.
 func (m *Metrics) Delivered(receiver string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -154,26 +153,26 @@ func (m *Metrics) Delivered(receiver string, err error) {
 	}
 }
 
-// ReceiversStatus notes how it stands with all receivers.
+// ReceiversStatus records the status of all receivers.
 func (m *Metrics) ReceiversStatus(list []model.ReceiverStatus) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, status := range list {
 		if r, ok := m.state.receivers[status.Name]; ok {
-			r.told, r.status = true, status
+			r.known, r.status = true, status
 		}
 	}
 }
 
-// Saved notes whether what a scan found could be stored.
+// Saved records whether the result of a scan could be stored.
 func (m *Metrics) Saved(err error) {
 	if err != nil {
 		m.counters.unsaved.Inc()
 	}
 }
 
-// ConfigReloaded notes whether the configuration could be read again. That it
-// was read at the start goes without saying.
+// ConfigReloaded records the result of a reload of the configuration. It is not called for
+// the first read at the start.
 func (m *Metrics) ConfigReloaded(ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -183,14 +182,14 @@ func (m *Metrics) ConfigReloaded(ok bool) {
 	}
 }
 
-// StoreSize notes how large the database is.
+// StoreSize records the size of the database in bytes.
 func (m *Metrics) StoreSize(bytes int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.state.storeBytes = bytes
 }
 
-// StoreVerified notes whether a verification found the database damaged.
+// StoreVerified records the result of a verification of the database.
 func (m *Metrics) StoreVerified(damaged bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

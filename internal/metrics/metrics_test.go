@@ -21,12 +21,12 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// start is when the frozen clock of these tests begins.
+// start is the initial time of the test clock.
 func start() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// A clock stands still until it is moved.
+// A clock returns a time that only tests change.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
@@ -37,7 +37,7 @@ func frozen(t *testing.T) (*Metrics, *clock) {
 	return newBare(Build{Version: "1.2.3", Commit: "abcdef0", GoVersion: "go1.26"}, c.now), c
 }
 
-// page reads the metrics page, as Prometheus would.
+// page returns the metrics page.
 func page(t *testing.T, m *Metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -48,7 +48,7 @@ func page(t *testing.T, m *Metrics) string {
 	return w.Body.String()
 }
 
-// has tells whether a page has a line.
+// has reports whether a page contains the line.
 func has(page, line string) bool { return strings.Contains("\n"+page, "\n"+line+"\n") }
 
 func finding(source, kind, id string, verdict model.Verdict, severity model.Severity) model.Finding {
@@ -158,11 +158,11 @@ func TestStale(t *testing.T) {
 		want         string
 	}{
 		"fresh":        {reason: "it was just read", success: 0, now: time.Minute, want: "0"},
-		"at the limit": {reason: "three intervals may pass", success: time.Minute, now: 16 * time.Minute, want: "0"},
-		"stale":        {reason: "the fourth may not", success: time.Minute, now: 16*time.Minute + 1, want: "1"},
-		"not yet":      {reason: "a new source gets its time", success: -1, now: 15 * time.Minute, want: "0"},
-		"never":        {reason: "what was never read is not fresh", success: -1, now: 15*time.Minute + 1, want: "1"},
-		"set back":     {reason: "a read in the future was before the clock was set back", success: 24 * time.Hour, now: time.Minute, want: "1"},
+		"at the limit": {reason: "three intervals are not stale", success: time.Minute, now: 16 * time.Minute, want: "0"},
+		"stale":        {reason: "more than three intervals are stale", success: time.Minute, now: 16*time.Minute + 1, want: "1"},
+		"not yet":      {reason: "a new source is not stale for three intervals", success: -1, now: 15 * time.Minute, want: "0"},
+		"never":        {reason: "a source that was never read becomes stale", success: -1, now: 15*time.Minute + 1, want: "1"},
+		"set back":     {reason: "the last read is in the future: the clock was set back", success: 24 * time.Hour, now: time.Minute, want: "1"},
 		"stepped back": {reason: "NTP corrects a clock by little", success: time.Minute, now: 0, want: "0"},
 	}
 	for name, tt := range tests {
@@ -183,8 +183,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestReadAfterTheClockWasSetBack holds that a read counts which is earlier, by the
-// clock, than the one before it: of a restarted daemon, which knows no more than times.
+// TestReadAfterTheClockWasSetBack checks that a read counts although its time is before the
+// time of the previous read. A restarted daemon has only these times.
 func TestReadAfterTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	for name, read := range map[string]func(*Metrics, time.Time){
@@ -247,7 +247,7 @@ func TestReloadRemovesSeries(t *testing.T) {
 	t.Parallel()
 	m := busy(t)
 	m.Configure([]Source{{"prod", 5 * time.Minute}}, []string{"platform"}, []string{"slack"})
-	m.SourceScanned("edge", time.Second, nil) // one that was under way
+	m.SourceScanned("edge", time.Second, nil) // its scan began before the reload
 	m.DeclarationLoaded("shop", nil)
 	m.Delivered("oncall", nil)
 	m.ReceiversStatus([]model.ReceiverStatus{{Name: "oncall", Queued: 1}})
@@ -326,7 +326,7 @@ func TestDecisionsAreShownWithoutARun(t *testing.T) {
 	}
 }
 
-func TestWhatIsSeenButMutedCounts(t *testing.T) {
+func TestSnoozedAndAcknowledgedCount(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []model.DecisionKind{model.Snooze, model.Acknowledge} {
 		m := busy(t)
@@ -361,7 +361,7 @@ func TestReceiverRecovers(t *testing.T) {
 	}
 }
 
-// TestLint has Prometheus' own parser and linter judge the page.
+// TestLint runs the Prometheus parser and linter on the page.
 func TestLint(t *testing.T) {
 	t.Parallel()
 	problems, err := promlint.New(strings.NewReader(page(t, busy(t)))).Lint()
@@ -378,7 +378,7 @@ func TestKindLabel(t *testing.T) {
 	tests := map[string]struct{ reason, kind, want string }{
 		"usual":   {reason: "it stays as it is", kind: "kubernetes/Service", want: "kubernetes/Service"},
 		"longest": {reason: "the bound itself fits", kind: strings.Repeat("x", MaxKindLength), want: strings.Repeat("x", MaxKindLength)},
-		"longer":  {reason: "dots say that it was cut", kind: strings.Repeat("x", 10_000), want: strings.Repeat("x", MaxKindLength-3) + "…"},
+		"longer":  {reason: "an ellipsis marks the truncation", kind: strings.Repeat("x", 10_000), want: strings.Repeat("x", MaxKindLength-3) + "…"},
 		"runes":   {reason: "no rune is cut in two", kind: strings.Repeat("é", 10_000), want: strings.Repeat("é", (MaxKindLength-4)/2) + "…"},
 		"invalid": {reason: "labels are valid UTF-8", kind: "a\xff\xfeb", want: "a\uFFFDb"},
 	}
@@ -392,7 +392,7 @@ func TestKindLabel(t *testing.T) {
 	}
 }
 
-// flood is 10,000 findings of 3,000 kinds, some of them with long names, in 20
+// flood returns metrics with 10,000 findings of 3,000 kinds, some with long names, in 20
 // sources.
 func flood(t testing.TB) *Metrics {
 	t.Helper()
@@ -421,7 +421,7 @@ func flood(t testing.TB) *Metrics {
 func TestPageIsBounded(t *testing.T) {
 	t.Parallel()
 	got := page(t, flood(t))
-	// The folded ones still differ in source, verdict and severity.
+	// The merged series still differ in source, verdict and severity.
 	most := MaxFindingSeries + 20*len(model.Verdicts())*len(model.Severities())
 	if n := strings.Count(got, "\ndriftd_findings{"); n < MaxFindingSeries || n > most {
 		t.Errorf("page has %d series of findings, want %d to %d", n, MaxFindingSeries, most)

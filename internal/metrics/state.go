@@ -9,29 +9,28 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// state is the newest that is known.
+// state holds the newest observations.
 type state struct {
-	// sources are those that are configured, and the live sides of plans.
+	// sources are the configured sources and the live sides of plans.
 	sources      map[string]*source
 	declarations map[string]*declaration
 	receivers    map[string]*receiver
 	findings     map[series]int
-	// run is the last one, nil before it, and unchecked the open findings of the
-	// verdict unchecked: together they hold what was not checked.
+	// run is the last run, nil before the first, and unchecked are the open findings with the
+	// verdict unchecked. Together they determine what was not checked.
 	run       *model.Run
 	unchecked []model.Finding
 	// rules counts the ignore rules by state; nil before the first run.
 	rules map[string]int
-	// severityRules counts the severity rules in the same way.
+	// severityRules counts the severity rules by state; nil before the first run.
 	severityRules map[string]int
 	// notJudged counts the live objects that the last run did not judge.
 	notJudged    map[unjudged]int
 	reloadFailed bool
 	reloaded     time.Time
-	// storeBytes is 0 before it was measured.
+	// storeBytes is 0 until the size is measured.
 	storeBytes int64
-	// verified is when the store was last verified, zero before; damaged tells that it
-	// was found damaged then.
+	// verified is when the store was last verified, zero if never. damaged is the result.
 	verified time.Time
 	damaged  bool
 }
@@ -40,12 +39,12 @@ type state struct {
 type unjudged struct{ declaration, source string }
 
 type source struct {
-	// every is 0 for the live side of a plan: its declaration has the schedule.
+	// every is 0 for the live side of a plan, whose declaration has the schedule.
 	every time.Duration
-	// since is when it was first configured.
+	// since is when the source was first configured.
 	since       time.Time
 	lastSuccess time.Time
-	// judged tells that a run spoke of it, read that one could read it.
+	// judged reports whether a run included the source, read whether a run could read it.
 	judged, read         bool
 	resources            int
 	complete, incomplete int
@@ -59,8 +58,8 @@ type declaration struct {
 }
 
 type receiver struct {
-	// told tells that status was given once.
-	told   bool
+	// known reports whether status is set.
+	known  bool
 	status model.ReceiverStatus
 }
 
@@ -72,8 +71,8 @@ func newState() state {
 		findings: map[series]int{}}
 }
 
-// configure keeps what is known of those that are configured, and returns the
-// names of those that are no more.
+// configure keeps the state of everything that is still configured, and returns the names of
+// everything that was removed.
 func (s *state) configure(sources []Source, declarations, receivers []string, now time.Time) (gone names) {
 	s.declarations, gone.declarations = renew(s.declarations, declarations)
 	s.receivers, gone.receivers = renew(s.receivers, receivers)
@@ -98,8 +97,8 @@ func (s *state) configure(sources []Source, declarations, receivers []string, no
 	return gone
 }
 
-// renew returns the things of these names, the known ones as they were, and the
-// names of those that are left out.
+// renew returns a map with the given names as keys: values of known are kept, others are new.
+// It also returns the names of known that are not in the list.
 func renew[T any](known map[string]*T, list []string) (kept map[string]*T, gone []string) {
 	kept = make(map[string]*T, len(list))
 	for _, name := range list {
@@ -113,15 +112,13 @@ func renew[T any](known map[string]*T, list []string) (kept map[string]*T, gone 
 	return kept, gone
 }
 
-// ofPlan tells whether a source is the live side that a declaration's own
-// engine sees, by the name that package declared gives it.
+// ofPlan reports whether a source is the live side of a plan, named by declared.LiveSource.
 func (s *state) ofPlan(source string) bool {
 	declaration, ok := strings.CutPrefix(source, "plan:")
 	return ok && s.declarations[declaration] != nil
 }
 
-// source returns a source of the configuration, or the live side of one of its
-// plans; nil for another.
+// source returns the state of a configured source or of the live side of a plan, or nil.
 func (s *state) source(name string) *source {
 	if s.sources[name] == nil && s.ofPlan(name) {
 		s.sources[name] = &source{}
@@ -129,16 +126,17 @@ func (s *state) source(name string) *source {
 	return s.sources[name]
 }
 
-// succeeded takes in a read at some time. A later one is known better, unless it lies
-// after now: then the clock was set back.
+// succeeded records a successful read at the given time. An earlier time than the recorded
+// one is ignored, unless the recorded one is after now: then the clock was set back.
 func (s *source) succeeded(at, now time.Time) {
 	if at.After(s.lastSuccess) || s.lastSuccess.After(now) {
 		s.lastSuccess = at
 	}
 }
 
-// stale reports whether the last success, or the beginning, is too long ago, or lies in
-// the future as far: the source was not read since the clock was set back.
+// stale reports whether the last success, or the first configuration if there was none, is
+// too far in the past. It also returns true if it is as far in the future: then the source was
+// not read since the clock was set back.
 func (s *source) stale(now time.Time) bool {
 	last := s.lastSuccess
 	if last.IsZero() {
@@ -147,8 +145,7 @@ func (s *source) stale(now time.Time) bool {
 	return now.Sub(last).Abs() > model.StaleIntervals*s.every
 }
 
-// observe takes in a run. What a source could not read this time keeps its
-// last count.
+// observe records a run. A source that could not be read keeps its last count.
 func (s *state) observe(run model.Run, now time.Time) {
 	for _, r := range run.Sources {
 		src := s.source(r.Name)
@@ -191,7 +188,7 @@ func (s *state) countCoverage(coverage []model.Coverage) {
 	}
 }
 
-// countRules counts rules by whether they do anything.
+// countRules returns the number of active and dead rules.
 func countRules(rules []model.RuleRun) map[string]int {
 	counts := map[string]int{"active": 0, "dead": 0}
 	for i := range rules {

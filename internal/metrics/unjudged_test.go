@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestNotJudgedIsShown counts what the last run did not judge, by declaration and
-// source; what is judged again is gone from the page.
+// TestNotJudgedIsShown checks the counts of objects not judged by the last run, by declaration
+// and source. A run without such objects removes the series.
 func TestNotJudgedIsShown(t *testing.T) {
 	t.Parallel()
 	m := busy(t)
@@ -27,6 +27,6 @@ func TestNotJudgedIsShown(t *testing.T) {
 	}
 	m.ObserveRun(model.Run{}, nil)
 	if strings.Contains(page(t, m), "driftd_objects_not_judged{") {
-		t.Error("page still has what is judged again")
+		t.Error("page still has driftd_objects_not_judged")
 	}
 }

@@ -2,19 +2,18 @@ package secret
 
 import "strings"
 
-// An assignment is a name in a text and the value behind it: NAME=value, name: value,
-// "name": "value", --name value.
+// An assignment is a name in a text and its value: NAME=value, name: value, "name": "value",
+// --name value.
 type assignment struct {
 	name string
-	// from is where the name begins, value where the value's content begins and end
-	// where it ends.
+	// from is the start of the name, value the start of the value and end its end.
 	from, value, end int
-	// quoted reports whether the name is in quotes of its own.
+	// quoted reports whether the name itself is in quotes.
 	quoted bool
 }
 
-// assignments finds values of secret names in files, connection strings and command
-// lines, whatever their language is.
+// assignments finds the values of secret names in files, connection strings and command lines
+// of any language.
 func (s *scan) assignments() {
 	var before *assignment
 	for i := 0; i < len(s.text); i++ {
@@ -39,7 +38,7 @@ func (s *scan) assignments() {
 	}
 }
 
-// value adds the value of an assignment, without the name of an HTTP scheme.
+// value adds the value of an assignment, without the name of an HTTP authentication scheme.
 func (s *scan) value(a *assignment, sure certainty) {
 	content := s.text[a.value:a.end]
 	if !isContent(content, sure) || markAt(content, 0) && len(content) == markSize {
@@ -53,8 +52,8 @@ func (s *scan) value(a *assignment, sure certainty) {
 	s.add(a.value, a.end)
 }
 
-// pair adds the value of two assignments of which one says the name: name: PASSWORD
-// and value: x, in either order.
+// pair adds the value of two assignments, one of which contains the name: name: PASSWORD and
+// value: x, in either order.
 func (s *scan) pair(before, now *assignment) {
 	if before == nil || now.from-before.end > maxBetween {
 		return
@@ -70,7 +69,7 @@ func (s *scan) pair(before, now *assignment) {
 	}
 }
 
-// maxBetween bounds how far a value is behind its name.
+// maxBetween is the maximum distance between a name and its value, in bytes.
 const maxBetween = 200
 
 func isNameKey(name string) bool {
@@ -111,8 +110,7 @@ func (s *scan) assignmentAt(i int) (assignment, bool) {
 	return a, true
 }
 
-// nameBefore returns where the name before i begins and ends, and whether it is in
-// quotes.
+// nameBefore returns the start and end of the name before i, and whether it is in quotes.
 func nameBefore(t string, i int) (from, end int, quoted bool) {
 	end = head(t, i, 40, isBlank)
 	if end > 0 && (t[end-1] == '"' || t[end-1] == '\'') {
@@ -129,8 +127,8 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
-// extent sets where the value ends: at its closing quote, at the indentation of a
-// block, or where the language of the text ends values.
+// extent sets the end of the value: its closing quote, the end of the indented block, or the
+// separator of the language.
 func (s *scan) extent(a *assignment, colon bool) {
 	t := s.text
 	switch {
@@ -152,7 +150,7 @@ func (s *scan) extent(a *assignment, colon bool) {
 	}
 }
 
-// closing returns where a quoted text ends.
+// closing returns the end of a quoted text.
 func closing(t string, i int, quote byte, escaped bool) int {
 	for ; i < len(t); i++ {
 		switch {
@@ -167,7 +165,7 @@ func closing(t string, i int, quote byte, escaped bool) int {
 	return len(t)
 }
 
-// bare returns where a value without quotes ends.
+// bare returns the end of a value without quotes.
 func (s *scan) bare(a *assignment, colon bool) int {
 	t := s.text
 	rest := strings.TrimRight(t[a.value:s.endOfLine(a.value)], " \t\r")
@@ -179,7 +177,7 @@ func (s *scan) bare(a *assignment, colon bool) int {
 		}
 		begin--
 	}
-	if colon && isInSentence(t, begin) { // Errors put the next step behind "; ".
+	if colon && isInSentence(t, begin) { // In errors, "; " precedes the next step.
 		if i := strings.Index(rest, "; "); i >= 0 {
 			return a.value + i
 		}
@@ -194,14 +192,15 @@ func (s *scan) bare(a *assignment, colon bool) int {
 	return end
 }
 
-// isInSentence reports whether another word stands before a name.
+// isInSentence reports whether another word precedes a name.
 func isInSentence(t string, begin int) bool {
 	before := head(t, begin, 64, isBlank)
 	return before > 0 && before < begin && isAlnum(t[before-1])
 }
 
-// separatorsOf returns the bytes that end a value without quotes; "" for the end of the
-// line. The byte before its name, or else the next assignment in the line, shows it.
+// separatorsOf returns the bytes that end a value without quotes, or "" if it extends to the
+// end of the line. The byte before the name, or else the next assignment in the line,
+// determines them.
 func separatorsOf(t string, begin int, rest string, colon bool) string {
 	before := byte('\n')
 	if line := head(t, begin, 64, isBlank); line > 0 && t[line-1] != '\n' && t[line-1] != 0 {
@@ -222,8 +221,7 @@ func separatorsOf(t string, begin int, rest string, colon bool) string {
 	return nextSeparator(rest)
 }
 
-// endOfLine returns where the line ends in which a position is. It searches each line
-// once.
+// endOfLine returns the end of the line that contains a position. It searches each line once.
 func (s *scan) endOfLine(at int) int {
 	if at < s.line.from || at > s.line.to {
 		s.line = span{at, len(s.text)}
@@ -234,8 +232,8 @@ func (s *scan) endOfLine(at int) int {
 	return s.line.to
 }
 
-// nextSeparator returns the byte before the next name in a line of assignments; ""
-// if there is only one.
+// nextSeparator returns the byte before the next name in a line of assignments, or "" if there
+// is only one.
 func nextSeparator(rest string) string {
 	rest = rest[:min(len(rest), 1024)]
 	for i := range len(rest) {
@@ -250,7 +248,7 @@ func nextSeparator(rest string) string {
 	return ""
 }
 
-// block sets the extent of a YAML block: the lines that are indented more.
+// block sets the end of a YAML block, which consists of the lines with more indentation.
 func (s *scan) block(a *assignment) {
 	t := s.text
 	start := strings.LastIndexByte(t[:a.from], '\n') + 1

@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// BenchmarkRoom seals 5,000 real objects. Decoding them from JSON is a small part of a
-// scan, and what to compare with.
+// BenchmarkRoom seals 5,000 real objects. The time to decode them from JSON, a small part of a
+// scan, is measured for comparison.
 func BenchmarkRoom(b *testing.B) {
 	data, err := os.ReadFile(filepath.Join("..", "kube", "testdata", "drifted.json"))
 	if err != nil {
@@ -30,7 +30,7 @@ func BenchmarkRoom(b *testing.B) {
 	}
 	text := model.ListOf(objects...).AppendJSON(nil)
 	size := len(text)
-	for i, object := range objects { // What a collector leaves out.
+	for i, object := range objects { // The collector removes these fields.
 		metadata := object.At("metadata").Without("managedFields")
 		annotations := metadata.At("annotations").Without("kubectl.kubernetes.io/last-applied-configuration")
 		objects[i] = object.With("metadata", metadata.With("annotations", annotations)).Without("status")

@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// A program is how a command takes a secret, other than by a flag that is named like
-// one.
+// A program describes the flags of a command that take a secret but are not named like one.
 type program struct {
-	// attached are flags with the secret directly behind them: mysql -pPW.
+	// attached are flags directly followed by the secret: mysql -pPW.
 	attached []string
 	// next are flags with the secret as the next argument: redis-cli -a PW.
 	next []string
-	// user are flags with user:password as the next argument, or behind them.
+	// user are flags with user:password as the next argument or directly after them.
 	user []string
 	// header are flags with a header as the next argument.
 	header []string
 }
 
-// programs are the commands, by name; the manual of each describes the flags.
+// programs are the commands by name. Their manuals describe the flags.
 var programs = map[string]program{
 	"mysql": {attached: []string{"-p"}}, "mysqldump": {attached: []string{"-p"}}, "mysqladmin": {attached: []string{"-p"}},
 	"mysqlshow": {attached: []string{"-p"}}, "mysqlimport": {attached: []string{"-p"}}, "mysqlcheck": {attached: []string{"-p"}},
@@ -40,7 +39,7 @@ var programs = map[string]program{
 	"kubectl": {}, "influx": {next: []string{"-t", "-p"}}, "vault": {}, "htpasswd": {}, "etcdctl": {user: []string{"--user"}},
 }
 
-// A word is an argument of a command, as it stands in a text.
+// A word is an argument of a command in a text.
 type word struct {
 	text     string
 	from, to int
@@ -72,7 +71,7 @@ func (s *scan) commands() {
 	}
 }
 
-// argument adds what is secret of an argument behind another one.
+// argument adds the secret part of an argument, which may depend on the previous argument.
 func (s *scan) argument(p *program, before, w word) {
 	from, to := secretOf(s.names, p, before.text, w.text)
 	if from < to && w.to-w.from == len(w.text) {
@@ -80,8 +79,8 @@ func (s *scan) argument(p *program, before, w word) {
 	}
 }
 
-// nextWord returns the next word of a command line; ends reports that the command ends
-// behind it. Quotes are left out where they are around the whole word.
+// nextWord returns the next word of a command line. ends reports whether the command ends after
+// it. Quotes around the whole word are not part of it.
 func nextWord(t string, at int) (w word, next int, ends bool) {
 	at = tail(t, at, func(c byte) bool { return c == ' ' || c == '\t' || c == '\\' || c == '\n' && at > 0 && t[at-1] == '\\' })
 	if at >= len(t) {
@@ -115,8 +114,8 @@ func isHeader(t string) bool {
 	return ok && !strings.Contains(name, " ")
 }
 
-// secretOf returns which part of an argument is secret: that of a flag with its value
-// in it, or the value of the flag before.
+// secretOf returns the secret part of an argument: the value in --flag=value, or the whole
+// argument if it is the value of the previous flag.
 func secretOf(names *rules, p *program, before, argument string) (from, to int) {
 	if name, value, ok := strings.Cut(argument, "="); ok && isFlag(name) && isSecretFlag(names, name, value) {
 		from, to = len(name)+1, len(argument)
@@ -163,7 +162,7 @@ func (p *program) secretOf(names *rules, before, argument string) (from, to int)
 	return 0, 0
 }
 
-// passwordOf returns where the password of user:password or user%password is.
+// passwordOf returns the position of the password in user:password or user%password.
 func passwordOf(argument string) (from, to int) {
 	start := strings.IndexAny(argument, ":%")
 	if start < 0 || isReference(argument[start+1:]) {

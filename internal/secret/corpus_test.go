@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestCorpus lists every place that is sealed in the objects, plans and answers that
-// the project's tests have. Each line of the golden file is a secret.
+// TestCorpus checks which values are sealed in the objects, plans and responses of the
+// project's test data. Each line of the golden file is a secret.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	r := room(secret.Options{})
@@ -35,7 +35,7 @@ func TestCorpus(t *testing.T) {
 			}
 			docs, _ := decode.YAML(bytes.NewReader(data)) // Some are broken on purpose.
 			for _, doc := range docs {
-				if doc.Value.At("kind").Str() == "Secret" { // By its schema.
+				if doc.Value.At("kind").Str() == "Secret" { // Sealed by its schema.
 					continue
 				}
 				r.Found("", doc.Value, func(path, why, _ string) {

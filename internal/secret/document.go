@@ -13,8 +13,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// inJSON seals a text that is JSON: by the names and forms in it, with its notation
-// kept. ok is false for a text that is no object and no list in JSON.
+// inJSON seals a JSON text by the names and forms in it, and keeps its formatting. ok is false
+// if the text is not a JSON object or array.
 func (w *walker) inJSON(t string) (sealed string, ok bool) {
 	trimmed := strings.TrimSpace(t)
 	if len(trimmed) < 2 || trimmed[0] != '{' && trimmed[0] != '[' {
@@ -27,14 +27,14 @@ func (w *walker) inJSON(t string) (sealed string, ok bool) {
 	inner := walker{room: w.room, kind: "", again: w.again}
 	result, changed := inner.tree(tree, frame{})
 	if !changed {
-		// Fields with the same name twice are only in the text.
+		// The tree has only one of two fields with the same name.
 		return t, true
 	}
 	sealed, err = w.rewrite(t, result)
 	return sealed, err == nil
 }
 
-// rewrite replaces the scalars of a JSON text that are sealed in its tree.
+// rewrite replaces the scalars of a JSON text that are sealed in the tree.
 func (w *walker) rewrite(t string, tree model.Value) (string, error) {
 	r := rewriter{walker: w, text: t, decoder: json.NewDecoder(strings.NewReader(t))}
 	r.decoder.UseNumber()
@@ -54,7 +54,7 @@ type rewriter struct {
 	text    string
 	decoder *json.Decoder
 	out     strings.Builder
-	// written is up to where text was copied.
+	// written is the end of the text that was copied.
 	written int
 }
 
@@ -82,7 +82,7 @@ func (r *rewriter) value(sealed model.Value) error {
 	return nil
 }
 
-// put writes what a scalar became. before is where the token before it ends.
+// put writes a sealed scalar. before is the end of the previous token.
 func (r *rewriter) put(before int, was string, sealed model.Value) error {
 	from := before
 	for from < len(r.text) && strings.IndexByte(" \t\r\n:,", r.text[from]) >= 0 {
@@ -133,7 +133,7 @@ func (r *rewriter) list(sealed model.Value) error {
 	return err
 }
 
-// minBase64 is the length from which a text is taken for base64 of another text.
+// minBase64 is the minimum length of a text that is decoded as base64.
 const minBase64 = 24
 
 // maybeBase64 reports whether a text may be base64.
@@ -144,8 +144,8 @@ func maybeBase64(t string) bool {
 	return strings.IndexFunc(t, func(r rune) bool { return r > 127 || !isBase64(byte(r)) && r != '\n' && r != '\r' }) < 0
 }
 
-// inBase64 seals what a base64 text decodes to, if that is text with secrets, and
-// encodes it again. ok is false if it is not.
+// inBase64 decodes a base64 text, seals the secrets in it and encodes it again. ok is false if
+// it is not base64 or contains no secrets.
 func (w *walker) inBase64(t string) (sealed string, ok bool) {
 	if !maybeBase64(t) {
 		return t, false

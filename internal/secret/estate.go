@@ -28,7 +28,7 @@ func (r *Room) Snapshot(s model.Snapshot) model.Snapshot {
 	for i := range s.Stale {
 		s.Stale[i].Reason = r.Text(s.Stale[i].Reason)
 	}
-	s.AuditEvents, s.LogUnread = r.traces(s.AuditEvents), r.Text(s.LogUnread)
+	s.AuditEvents, s.LogUnread = r.auditEvents(s.AuditEvents), r.Text(s.LogUnread)
 	return s
 }
 
@@ -47,20 +47,21 @@ func (r *Room) resource(x *model.Resource) {
 	x.WriterUnknown = r.Text(x.WriterUnknown)
 }
 
-func (r *Room) traces(traces []model.AuditEvent) []model.AuditEvent {
-	traces = slices.Clone(traces)
-	for i := range traces {
-		t := &traces[i]
-		t.LastValue = r.Value(t.Kind, t.LastValue)
-		if len(t.Texts) > 0 {
-			t.Texts = slices.Clone(t.Texts)
-			for k := range t.Texts {
-				t.Texts[k] = r.value("", model.StringOf(t.Texts[k]), false).Text()
+// auditEvents seals the values, texts and actors of audit events.
+func (r *Room) auditEvents(events []model.AuditEvent) []model.AuditEvent {
+	events = slices.Clone(events)
+	for i := range events {
+		e := &events[i]
+		e.LastValue = r.Value(e.Kind, e.LastValue)
+		if len(e.Texts) > 0 {
+			e.Texts = slices.Clone(e.Texts)
+			for k := range e.Texts {
+				e.Texts[k] = r.value("", model.StringOf(e.Texts[k]), false).Text()
 			}
 		}
-		t.Actor = r.actor(t.Actor)
+		e.Actor = r.actor(e.Actor)
 	}
-	return traces
+	return events
 }
 
 func (r *Room) actor(a model.Actor) model.Actor {
@@ -111,15 +112,15 @@ func (r *Room) claim(c *model.Claim, again bool) {
 	c.Written, c.Recorded = r.pointer(c.Kind, c.Written, again), r.pointer(c.Kind, c.Recorded, again)
 	c.Lens = r.lens(c)
 	if !again {
-		c.AuditEvents = r.traces(c.AuditEvents)
+		c.AuditEvents = r.auditEvents(c.AuditEvents)
 	}
 	for _, text := range []*string{&c.Unchecked, &c.Pending, &c.Doubt, &c.WriterUnknown, &c.LogUnread} {
 		*text = r.Text(*text)
 	}
 }
 
-// decision seals the values of a decision in a file. They are compared with the sealed
-// values of findings.
+// decision seals the values of a decision in a file, which are compared with the sealed values
+// of findings.
 func (r *Room) decision(d *model.Decision) {
 	d.Reason = r.Text(d.Reason)
 	d.Changes = slices.Clone(d.Changes)
@@ -131,7 +132,7 @@ func (r *Room) decision(d *model.Decision) {
 	}
 }
 
-// Canonical seals the claims that a source rewrote; the others are as they were.
+// Canonical seals the claims that a source rewrote. Unchanged claims are already sealed.
 func (r *Room) Canonical(before, after []model.Claim) []model.Claim {
 	if r == nil {
 		return after
@@ -181,7 +182,7 @@ func (r *Room) Observations(kind string, list []model.Observation) []model.Obser
 	return list
 }
 
-// Error returns an error with a mark in place of each secret part of its text. It wraps err.
+// Error returns an error that wraps err, with a mark in place of each secret part of its text.
 func (r *Room) Error(err error) error {
 	if r == nil || err == nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// leaky returns an error, a reason or a value that quotes a secret.
+// leaky is a text that contains a secret.
 const leaky = "GET https://u:" + planted + "@h: refused"
 
 func lambda() model.Value {
@@ -40,7 +40,7 @@ func declaration() model.Declaration {
 			Unchecked: leaky, ClaimApply: model.ClaimApply{Pending: leaky}, ClaimMatching: model.ClaimMatching{Doubt: leaky}, ClaimHistory: model.ClaimHistory{WriterUnknown: leaky, LogUnread: leaky, AuditEvents: snapshot().AuditEvents}}}}
 }
 
-func TestNothingOfAnEstateIsLegible(t *testing.T) {
+func TestEverythingIsSealed(t *testing.T) {
 	t.Parallel()
 	r := room(secret.Options{})
 	past := model.Past{Gap: leaky, Versions: []model.Version{{Value: pointer(lambda()), From: model.Commit{Message: leaky}, Until: model.Commit{Message: leaky}}}}
@@ -63,12 +63,12 @@ func TestNothingOfAnEstateIsLegible(t *testing.T) {
 			t.Errorf("%s: %s", what, text)
 		}
 		if what == "snapshot" && !strings.Contains(string(text), "debug") {
-			t.Errorf("%s: what is not secret is gone: %s", what, text)
+			t.Errorf("%s: text that is not secret is missing: %s", what, text)
 		}
 	}
 }
 
-// TestStoredPaths holds that the operator's paths fit stored changes as they fit trees.
+// TestStoredPaths checks that the operator's paths match stored changes like trees.
 func TestStoredPaths(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ reason, rule, path string }{
@@ -86,7 +86,7 @@ func TestStoredPaths(t *testing.T) {
 	}
 }
 
-// A renamed lens calls the field pin of live resources code.
+// A renamed lens shows the live field pin as code.
 type renamed struct{}
 
 func (renamed) Schema() *model.Schema { return nil }
@@ -99,13 +99,13 @@ func (renamed) LiveValue(model.Value, string, model.Value) (model.Value, bool) {
 }
 func (renamed) IsShared(string) bool { return false }
 
-func TestLensesShowLiveValuesSealedAlike(t *testing.T) {
+func TestLensesSealLiveValuesLikeClaims(t *testing.T) {
 	t.Parallel()
 	r := room(secret.Options{})
 	text := func(name, value string) model.Field { return model.Field{Name: name, Value: model.StringOf(value)} }
 	live := model.MapOf(text("text", leaky), text("pw", "https://u:"+planted+"@h"), text("env", planted))
 	declared := renamed{}.View(live)
-	// The state marks code as sensitive; the name seals the others.
+	// The state marks code as sensitive; the others are sealed by name.
 	declared = declared.With("code", r.Sealer().SealTree(declared.At("code")))
 	claims := r.Declaration(model.Declaration{Claims: []model.Claim{{Value: declared, Lens: renamed{}}, {Value: model.MapOf(), Lens: renamed{}}, {Value: model.MapOf(), Lens: renamed{}}}}).Claims
 	seen := claims[0].Lens.View(r.Snapshot(model.Snapshot{Resources: []model.Resource{{Value: live}}}).Resources[0].Value)
@@ -113,6 +113,6 @@ func TestLensesShowLiveValuesSealedAlike(t *testing.T) {
 		t.Errorf("live %s, declared %s", seen.AppendJSON(nil), claims[0].Value.AppendJSON(nil))
 	}
 	if claims[1].Lens != claims[2].Lens {
-		t.Error("claims without secrets do not share their lens any more")
+		t.Error("claims without secrets do not share their lens")
 	}
 }

@@ -2,7 +2,7 @@ package secret
 
 import "github.com/driftd/driftd/internal/model"
 
-// Found calls found with each place of a value that is sealed, and why.
+// Found calls found for each sealed part of a value, with its path and the reason.
 func (r *Room) Found(kind string, v model.Value, found func(path, why, content string)) model.Value {
 	w := walker{room: r, kind: kind, found: found}
 	sealed, _ := w.tree(v, frame{})

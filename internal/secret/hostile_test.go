@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// TestHostileTexts seals long texts that are made to be slow to search. With time that
-// grows with the square of their length, it would not end before the test's timeout.
+// TestHostileTexts seals long texts that are designed to be slow to search. With quadratic
+// time, it would exceed the test's timeout.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	r := room(secret.Options{})

@@ -4,8 +4,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// lens returns a lens that seals live resources as the claim is sealed. Claims without
-// secrets that share a lens still share it.
+// lens returns a lens that seals live resources in the same way as the claim. Claims without
+// secrets that share a lens also share the returned one.
 func (r *Room) lens(c *model.Claim) model.Lens {
 	if c.Lens == nil {
 		return nil
@@ -21,7 +21,7 @@ func (r *Room) lens(c *model.Claim) model.Lens {
 	return &claimLens{shared, declared}
 }
 
-// A lens seals the view of another lens, whose attributes have other names than the live
+// A lens seals the view of another lens, whose attributes may have other names than the live
 // fields.
 type lens struct {
 	model.Lens

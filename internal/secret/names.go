@@ -7,47 +7,47 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A certainty is how sure it is, by its name, that a value is secret.
+// A certainty is the degree to which a name indicates that its value is secret.
 type certainty uint8
 
 const (
 	// open is the certainty of a name that does not name a secret.
 	open certainty = iota
-	// described is that of one that is about a secret, such as secretName.
+	// described is the certainty of a name that describes a secret, such as secretName.
 	described
-	// basic is that of one whose value is a secret if it is a user and a password in
-	// base64: auth.
+	// basic is the certainty of a name whose value is secret if it is base64 of a user and a
+	// password: auth.
 	basic
-	// place is that of one whose value is a secret unless it is a path or a name of
-	// a place: TLS_KEY, GOOGLE_APPLICATION_CREDENTIALS, PWD.
+	// place is the certainty of a name whose value is secret unless it is a path or a location:
+	// TLS_KEY, GOOGLE_APPLICATION_CREDENTIALS, PWD.
 	place
-	// connection is that of one whose value holds a secret if it has a user or a
+	// connection is the certainty of a name whose value contains a secret if it has a user or a
 	// password: DSN.
 	connection
-	// hook is that of one whose value is a URL that is a secret if a part of its path
-	// is one: SLACK_WEBHOOK_URL.
+	// hook is the certainty of a name whose value is a URL that is secret if a part of its path
+	// is a token: SLACK_WEBHOOK_URL.
 	hook
-	// text is that of one whose text is secret.
+	// text is the certainty of a name whose value is secret if it is text.
 	text
-	// certain is that of one whose value is secret also as a number.
+	// certain is the certainty of a name whose value is secret even if it is a number.
 	certain
 )
 
-// Name reports whether a key, a variable, a flag or a header is named like a secret,
-// in any spelling: DB_PASSWORD, apiToken, aws.secret-access-key; but not TOKEN_TTL,
-// secretName or PUBLIC_KEY, which are about secrets.
+// Name reports whether a key, a variable, a flag or a header is named like a secret, in any
+// spelling: DB_PASSWORD, apiToken, aws.secret-access-key. It returns false for TOKEN_TTL,
+// secretName and PUBLIC_KEY, which describe secrets.
 func Name(name string) bool { return rate(name, false) > described }
 
-// maxName is the length up to which a text is taken for a name.
+// maxName is the maximum length of a name, in bytes.
 const maxName = 256
 
-// isVariable reports whether a name is spelled as a variable of the environment.
+// isVariable reports whether a name is spelled like an environment variable.
 func isVariable(name string) bool {
 	return strings.Contains(name, "_") && strings.ToUpper(name) == name
 }
 
-// rate returns how certain it is that the name is that of a secret. A variable or a
-// flag is one also as any KEY that is not known to be open.
+// rate returns the certainty that the name is that of a secret. For a variable or a flag, any
+// KEY counts that is not in openKeys.
 func rate(name string, variable bool) certainty {
 	if !hasStem(name) || len(name) > maxName || strings.Contains(name, "\n") || strings.Contains(name, "://") || Marked(name) {
 		return open
@@ -86,13 +86,13 @@ func rateWords(name string, words []string, variable bool) certainty {
 	return found
 }
 
-// isAbout reports whether a name is about a secret and holds none.
+// isAbout reports whether a name describes a secret but its value is not one.
 func isAbout(name string, words []string, pair string) bool {
 	return aboutLast[words[len(words)-1]] || len(words) > 1 && aboutFirst[words[0]] || slices.Contains(words, "ALLOW") ||
 		referencePairs[pair] || strings.Contains(name, "/") && referenceAnnotations[strings.Join(words, " ")]
 }
 
-// rateURL rates a name of a URL: one that is a secret as a whole is a webhook's.
+// rateURL rates the name of a URL. Only the URLs of webhooks are secret as a whole.
 func rateURL(words []string) certainty {
 	if slices.Contains(words, "WEBHOOK") || slices.Contains(words, "HOOK") {
 		return hook
@@ -116,7 +116,7 @@ func rateKey(words []string, variable bool) certainty {
 	return open
 }
 
-// rateWord rates a word of a name, wherever it stands.
+// rateWord rates a word of a name, regardless of its position.
 func rateWord(w string) certainty {
 	ends := func(end string) bool { return strings.HasSuffix(w, end) }
 	switch {
@@ -130,7 +130,7 @@ func rateWord(w string) certainty {
 	return open
 }
 
-// withoutNumbers drops words of digits at the end: PASSWORD_2.
+// withoutNumbers removes trailing words of digits: PASSWORD_2.
 func withoutNumbers(words []string) []string {
 	for len(words) > 1 && strings.Trim(words[len(words)-1], "0123456789") == "" {
 		words = words[:len(words)-1]
@@ -140,7 +140,7 @@ func withoutNumbers(words []string) []string {
 
 // words splits a name where its case or its punctuation changes, and returns the
 // words in capitals: dbPassword, DBPassword, db-password and db.password are DB
-// PASSWORD. A domain before "/" does not count.
+// PASSWORD. It ignores a domain before "/".
 func words(name string) []string {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	var b strings.Builder
@@ -176,7 +176,7 @@ func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func isAlnum(c byte) bool { return isUpper(c) || isLower(c) || isDigit(c) }
 
-// nameStems occur in every name that rate calls secret.
+// nameStems are substrings, one of which occurs in every name that rate considers secret.
 var nameStems = []string{"pass", "pwd", "pw", "secret", "token", "key", "cred", "jwt", "psk", "bearer", "auth", "mnemonic", "pin", "otp", "cookie", "dsn", "community", "webhook"}
 
 // nameStarts has a bit for the first two bytes of each stem, in any case.
@@ -190,7 +190,7 @@ func startsOf(stems []string) *[32]uint32 {
 	return starts
 }
 
-// hasStem reports whether a name may be secret; most names are not.
+// hasStem reports whether a name may be that of a secret. It is a fast check before rate.
 func hasStem(name string) bool {
 	for i := 0; i+1 < len(name); i++ {
 		if nameStarts[name[i]&0x1f]&(1<<(name[i+1]&0x1f)) == 0 {
@@ -205,7 +205,7 @@ func hasStem(name string) bool {
 	return false
 }
 
-// hasFold reports whether s begins with a prefix in small letters, in any case.
+// hasFold reports whether s begins with a lower-case prefix, ignoring case.
 func hasFold(s, prefix string) bool {
 	if len(s) < len(prefix) {
 		return false
@@ -222,8 +222,8 @@ func hasFold(s, prefix string) bool {
 	return true
 }
 
-// isContent reports whether a value under a name of this certainty is a secret, and
-// not a reference to one, a switch, or nothing.
+// isContent reports whether the value of a name of this certainty is a secret, and not a
+// reference to one, a switch or empty.
 func isContent(value string, sure certainty) bool {
 	value = strings.TrimSpace(value)
 	switch {
@@ -243,7 +243,7 @@ func isContent(value string, sure certainty) bool {
 	return sure > described
 }
 
-// isSwitch reports whether a text is a boolean or says that there is no value.
+// isSwitch reports whether a text is a boolean or a word for the absence of a value.
 func isSwitch(value string) bool {
 	switch strings.ToLower(value) {
 	case "true", "false", "yes", "no", "on", "off", "none", "null", "nil", "enabled", "disabled", "optional", "required", "~":
@@ -252,7 +252,7 @@ func isSwitch(value string) bool {
 	return false
 }
 
-// isReference reports whether a text stands for a value that is elsewhere: $(NAME),
+// isReference reports whether a text refers to a value that is stored elsewhere: $(NAME),
 // ${NAME}, {{ name }}, an ARN, a path in a vault.
 func isReference(value string) bool {
 	switch {
@@ -274,13 +274,13 @@ func isPath(value string) bool {
 	return !strings.ContainsAny(value, "+=@:,; \n") || strings.HasPrefix(value, "file:")
 }
 
-// isPlainPath reports whether a text is the path of a file without capitals, as no
-// generated secret is.
+// isPlainPath reports whether a text is the path of a file without capitals. Generated secrets
+// do not have this form.
 func isPlainPath(value string) bool {
 	return isPath(value) && strings.Count(value, "/") > 1 && strings.ToLower(value) == value
 }
 
-// isMask reports whether a system shows a text in place of a secret: ****.
+// isMask reports whether a text is a placeholder for a secret: ****.
 func isMask(value string) bool { return strings.Trim(value, "*") == "" || value == model.SecretText }
 
 // hasTokenSegment reports whether a part of the path or the query of a URL is a token.

@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// TestPasts seals what a history says besides values: who commits writes both.
+// TestPasts checks that authors and messages of commits and gaps are sealed.
 func TestPasts(t *testing.T) {
 	t.Parallel()
 	commit := model.Commit{Author: "https://u:" + planted + "@h/", Message: "rotate https://u:" + planted + "@h/"}

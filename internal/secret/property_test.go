@@ -10,12 +10,12 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// drawSecret draws a secret that has a digit and is no word of any language.
+// drawSecret draws a secret that contains a digit.
 func drawSecret(t *rapid.T) string {
 	return "q" + rapid.StringMatching(`[A-Za-z0-9]{8,12}[0-9]`).Draw(t, "secret")
 }
 
-// drawText plants a secret in one of the forms, with other lines around it.
+// drawText draws a text that contains a secret in one of the forms, between other lines.
 func drawText(t *rapid.T, content string) string {
 	form := rapid.SampledFrom(texts).Draw(t, "form")
 	text := strings.ReplaceAll(form.text, planted, content)
@@ -29,7 +29,7 @@ func drawText(t *rapid.T, content string) string {
 	return text
 }
 
-func TestNoPlantedSecretComesOut(t *testing.T) {
+func TestPlantedSecretsAreSealed(t *testing.T) {
 	t.Parallel()
 	r := room(secret.Options{})
 	rapid.Check(t, func(t *rapid.T) {
@@ -81,7 +81,7 @@ func TestSealingIsStable(t *testing.T) {
 	})
 }
 
-// TestOtherSecretsDiffer replaces one secret: the sealed text must change.
+// TestOtherSecretsDiffer checks that the sealed text changes if the secret changes.
 func TestOtherSecretsDiffer(t *testing.T) {
 	t.Parallel()
 	r := room(secret.Options{})

@@ -7,29 +7,28 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Room seals what is secret. It is safe for concurrent use. A nil Room seals nothing.
+// A Room seals secrets. It is safe for concurrent use. A nil Room seals nothing.
 type Room struct {
 	sealer model.Sealer
 	rules  *rules
 }
 
-// New returns a Room. The patterns of the options must be valid: see Check.
+// New returns a Room. The patterns of the options must be valid, see Check.
 func New(sealer model.Sealer, o Options) *Room { return &Room{sealer: sealer, rules: newRules(o)} }
 
 // Sealer returns the sealer for values that a schema marks as sensitive. Every collector
 // and loader of this room must use it.
 func (r *Room) Sealer() model.Sealer { return r.sealer.WithParts(r.Text, marks) }
 
-// marks reports whether a text is the mark of the secret with a digest.
+// marks reports whether a text is the mark of the secret with the given digest.
 func marks(text, digest string) bool {
 	return isMark(text) && strings.HasPrefix(digest, text[len(markBegin):markSize-1])
 }
 
-// Value returns a value that was read from a resource of a kind, sealed.
+// Value seals a value that was read from a resource of a kind.
 func (r *Room) Value(kind string, v model.Value) model.Value { return r.value(kind, v, false) }
 
-// Again seals a value that was sealed by earlier rules by the current rules. Its marks
-// stay.
+// Again seals a value that was already sealed by earlier rules. Its marks stay unchanged.
 func (r *Room) Again(kind string, v model.Value) model.Value { return r.value(kind, v, true) }
 
 func (r *Room) value(kind string, v model.Value, again bool) model.Value {
@@ -41,7 +40,7 @@ func (r *Room) value(kind string, v model.Value, again bool) model.Value {
 	return sealed
 }
 
-// Text returns a text with a mark in place of each secret part. Marks in it stay, because
+// Text returns a text in which a mark replaces each secret part. Existing marks stay, because
 // reasons quote sealed values.
 func (r *Room) Text(text string) string {
 	if r == nil {
@@ -65,8 +64,9 @@ type walker struct {
 	room  *Room
 	kind  string
 	again bool
-	// path is where the walker is; it is kept only if traced.
-	path  []model.Step
+	// path is the current position. It is maintained only if traced returns true.
+	path []model.Step
+	// found, if not nil, is called for each value that is sealed.
 	found func(path, why, content string)
 }
 
@@ -74,7 +74,7 @@ func (w *walker) traced() bool {
 	return w.found != nil || len(w.room.rules.paths)+len(w.room.rules.bare) > 0
 }
 
-// at returns the path where the walker is, with and without keys.
+// at returns the current path, with and without keys.
 func (w *walker) at() (path, bare string) {
 	var b, c strings.Builder
 	for _, s := range w.path {
@@ -96,7 +96,7 @@ func (w *walker) at() (path, bare string) {
 	return b.String(), c.String()
 }
 
-// isPlain reports whether a name stands in a path without quotes.
+// isPlain reports whether a path contains the name without quotes.
 func isPlain(name string) bool {
 	return name != "" && tail(name, 0, func(c byte) bool { return isWord(c) || c == '$' }) == len(name)
 }

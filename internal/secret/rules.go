@@ -8,35 +8,34 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Options are the operator's rules. They are patterns in which "*" stands for any
-// run of characters but "/".
+// Options are the operator's rules. They are patterns in which "*" matches any run of
+// characters except "/".
 type Options struct {
-	// Names are names of keys, variables and flags whose values are secret, in any
-	// case.
+	// Names are names of keys, variables and flags whose values are secret. Case is ignored.
 	Names []string
-	// Paths are paths of fields whose values are secret, with all below them, with or
-	// without the keys in brackets. A kind may stand before a path:
-	// "Deployment.apps spec.template.*".
+	// Paths are paths of fields that are secret together with everything below them, with or
+	// without the keys in brackets. A path may follow a kind: "Deployment.apps
+	// spec.template.*".
 	Paths []string
-	// Except are names and paths that are not secret. A name is not taken for that of
-	// a secret, but what has the form of a secret is sealed all the same. Below a path
-	// nothing is sealed, other than what a schema marks as sensitive.
+	// Except are names and paths that are not secret. The value of such a name is sealed only if
+	// it has the form of a secret. Below such a path only values that a schema marks as
+	// sensitive are sealed.
 	Except []string
 }
 
-// Check returns what is wrong with a pattern.
+// Check returns an error if a pattern is invalid.
 func Check(pattern string) error {
 	if strings.TrimSpace(pattern) == "" {
-		return fmt.Errorf("an empty pattern: fill it or remove it")
+		return fmt.Errorf("an empty pattern: set or remove it")
 	}
 	if strings.Trim(pattern, "*. ") == "" {
-		return fmt.Errorf("pattern %q fits every value: name a key or a path", pattern)
+		return fmt.Errorf("pattern %q matches every value: use a key or a path", pattern)
 	}
 	if len(strings.Fields(pattern)) > 2 {
 		return fmt.Errorf("pattern %q: want a path, or a kind and a path with a space between them", pattern)
 	}
 	if _, err := path.Match(pattern, ""); err != nil {
-		return fmt.Errorf("pattern %q: the brackets do not close, or the end is a backslash", pattern)
+		return fmt.Errorf("pattern %q: unclosed bracket or trailing backslash", pattern)
 	}
 	return nil
 }
@@ -51,17 +50,18 @@ func pathRuleOf(pattern string) pathRule {
 	return pathRule{"", strings.TrimSpace(pattern)}
 }
 
+// fits reports whether the rule matches a path of a kind. bare is the path without keys.
 func (r *pathRule) fits(kind, at, bare string) bool {
 	return (r.kind == "" || model.Glob(r.kind, kind) || model.Glob(r.kind, path.Base(kind))) &&
 		(model.Glob(r.path, at) || model.Glob(r.path, bare))
 }
 
-// rules are Options in the form in which names and paths are compared with them.
+// rules are Options prepared for matching.
 type rules struct {
-	// names and open are in small letters.
+	// names and open are Options.Names and Options.Except in lower case.
 	names, open []string
 	paths, bare []pathRule
-	// all are the options as they are given.
+	// all are the original options.
 	all Options
 }
 
@@ -80,7 +80,7 @@ func newRules(o Options) *rules {
 	return r
 }
 
-// rate is rate with the operator's names.
+// rate rates a name by the operator's rules, or else by the function rate.
 func (r *rules) rate(name string, variable bool) certainty {
 	if r != nil && len(r.names)+len(r.open) > 0 {
 		low := strings.ToLower(name)

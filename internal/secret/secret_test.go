@@ -34,10 +34,10 @@ func TestName(t *testing.T) {
 	}
 }
 
-// planted is a secret in each of the texts below.
+// planted is the secret in each of the texts below.
 const planted = "hunTer2x9Q"
 
-// texts are forms in which a secret stands in a longer text, and what of it stays.
+// texts are longer texts that contain a secret. stays is a part that must not be sealed.
 var texts = []struct{ reason, text, stays string }{
 	{"a password in a URL", "postgres://u:" + planted + "@db/x", "postgres://u:"},
 	{"the password of a URL with a slash in it", "postgres://u:" + planted + "/abc@db/x", "@db/x"},
@@ -111,7 +111,7 @@ func TestSecretsInTextsAreMarked(t *testing.T) {
 	}
 }
 
-// plain are texts that hold no secret.
+// plain are texts without secrets.
 var plain = []string{
 	"https://example.org:8443/a…", "https://example.org:84…", "https://[::1]:80/a…", "tcp://db:5432…", "see https://example.org/ab…", "ghp_…",
 	"<passwordPolicy>strict</passwordPolicy>", "<tokens></tokens>", "</password>", "login with password authentication", `{"auth": "ldap"}`, `{"auth":"a2V5"}`,
@@ -143,10 +143,10 @@ func TestMarksCannotBeForged(t *testing.T) {
 		declared := r.Value("", model.StringOf(text))
 		live := r.Value("", declared)
 		if live.Equal(declared) {
-			t.Errorf("a live text that holds the mark itself equals %s", declared)
+			t.Errorf("a live text that contains the mark equals %s", declared)
 		}
 		if !strings.Contains(live.Text(), "(secret-") {
-			t.Errorf("%s became %s, which shows what nobody sealed", declared, live)
+			t.Errorf("%s became %s, which contains a forged mark", declared, live)
 		}
 	}
 }

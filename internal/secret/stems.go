@@ -2,8 +2,8 @@ package secret
 
 import "strings"
 
-// stems occur, in any case, in every text in which something secret can be found by
-// its form or by a name in it. Each has three bytes or more.
+// stems are substrings, in any case, one of which occurs in every text with a secret that the
+// package can find by its form or by a name. Each has at least three bytes.
 var stems = []string{
 	"pass", "pwd", "secret", "token", "apikey", "api_key", "api-key", "api.key", "_key", "-key", ".key", "ekey", "ykey", "tkey", "gkey", "rkey", "skey", "nkey", "dkey", " key=", ";key=", "cred", "jwt", "psk", "bearer", "basic", "auth", "cookie", "dsn", "community",
 	"mnemonic", "_pin", "pin=", "pin:", "pin\"", "otp", " pw", "pw=", "pw:", "_pw", "-pw", "\npw",
@@ -13,16 +13,16 @@ var stems = []string{
 	"(secret-",
 }
 
-// An index finds, by their first three bytes in any case, which of many texts may begin
-// at a place.
+// An index finds which of many texts may begin at a position, by their first three bytes in
+// any case.
 type index struct {
-	// buckets has, for each start, the number of its bucket; 0 is empty.
+	// buckets maps each gram to the number of its bucket; 0 means none.
 	buckets [1 << 15]uint8
 	stems   [][]string
 	tokens  [][]*tokenForm
 }
 
-// gram numbers three bytes; case does not count. Others may have the same number.
+// gram maps three bytes to a number, ignoring case. Different bytes may have the same number.
 func gram(a, b, c byte) uint32 { return uint32(a&0x1f)<<10 | uint32(b&0x1f)<<5 | uint32(c&0x1f) }
 
 func (x *index) bucket(start string) uint8 {
@@ -49,8 +49,8 @@ func indexOf() *index {
 	return x
 }
 
-// suspicious reports whether a text may hold a secret. It is called for every text
-// that is read, and answers false for most of them.
+// suspicious reports whether a text may contain a secret. It is called for every text that is
+// read, and returns false for most of them.
 func suspicious(text string) bool {
 	if len(text) < 4 {
 		return false
@@ -63,7 +63,7 @@ func suspicious(text string) bool {
 	return maybeBase64(text)
 }
 
-// begins reports whether one of the texts of a bucket begins a text.
+// begins reports whether a text begins with one of the texts of a bucket.
 func (x *index) begins(bucket uint8, text string) bool {
 	for _, s := range x.stems[bucket] {
 		if hasFold(text, s) {

@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// rulesVersion must be incremented when the tables and forms of this package change. A
-// store that was sealed by another version is sealed again.
+// rulesVersion must be incremented when the tables or forms of this package change. A store
+// that was sealed with another version is sealed again.
 const rulesVersion = 1
 
 // Rules identifies the rules of the room: those of this package and the operator's.
@@ -104,8 +104,8 @@ func (r *Room) at(kind, path string, v model.Value) model.Value {
 	return r.Again(kind, model.MapOf(model.Field{Name: last, Value: v})).At(last)
 }
 
-// lastName returns the last field of a path, and the name of the element around it:
-// value and DB_PASSWORD of env[name=DB_PASSWORD].value.
+// lastName returns the last field of a path, and the name of the enclosing list element:
+// value and DB_PASSWORD for env[name=DB_PASSWORD].value.
 func lastName(path string) (name, key string) {
 	if inner, ok := strings.CutSuffix(path, `"]`); ok {
 		return inner[strings.LastIndex(inner, `["`)+2:], ""

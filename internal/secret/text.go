@@ -11,7 +11,7 @@ import (
 // A span is a secret part of a text.
 type span struct{ from, to int }
 
-// A scan looks for secrets in one text.
+// A scan finds the secrets in one text.
 type scan struct {
 	text  string
 	names *rules
@@ -26,16 +26,16 @@ func (s *scan) add(from, to int) {
 	}
 }
 
-// The marks that stand for the secret parts of a text: "(secret-", markDigits digits
-// and ")". A mark has no character that separates the parts of a URL, a property
-// string, a command line or YAML.
+// The format of the marks that replace the secret parts of a text: "(secret-", markDigits
+// digits and ")". A mark contains no separator of URLs, property strings, command lines or
+// YAML.
 const (
 	markBegin  = "(secret-"
 	markDigits = 12
 	markSize   = len(markBegin) + markDigits + 1
 )
 
-// markAt reports whether a mark stands at i.
+// markAt reports whether a mark begins at i.
 func markAt(text string, i int) bool {
 	if len(text)-i < markSize || text[i:i+len(markBegin)] != markBegin || text[i+markSize-1] != ')' {
 		return false
@@ -48,7 +48,7 @@ func markAt(text string, i int) bool {
 	return true
 }
 
-// Marked reports whether a text holds a mark.
+// Marked reports whether a text contains a mark.
 func Marked(text string) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], markBegin)
@@ -62,7 +62,7 @@ func Marked(text string) bool {
 	}
 }
 
-// HasMark reports whether a text of the tree holds a mark, or the tree a digest.
+// HasMark reports whether the tree contains a digest or a text with a mark.
 func HasMark(v model.Value) bool {
 	return v.Kind() == model.Secret || Marked(v.Str()) || slices.ContainsFunc(v.Items(), HasMark) ||
 		slices.ContainsFunc(v.Fields(), func(f model.Field) bool { return HasMark(f.Value) })
@@ -73,7 +73,7 @@ func (w *walker) mark(content string) string {
 	return markBegin + w.room.sealer.Seal(content).Text()[:markDigits] + ")"
 }
 
-// inText returns the text with a mark at each secret part.
+// inText returns the text with a mark in place of each secret part.
 func (w *walker) inText(t string) string {
 	if !suspicious(t) {
 		return t
@@ -100,7 +100,7 @@ func (w *walker) inText(t string) string {
 	return w.replace(&s)
 }
 
-// marks finds foreign text that looks like a mark.
+// marks finds text from outside that looks like a mark.
 func (s *scan) marks() {
 	for i := strings.Index(s.text, markBegin); i >= 0 && i < len(s.text); i++ {
 		if markAt(s.text, i) {
@@ -114,7 +114,7 @@ func (s *scan) marks() {
 	}
 }
 
-// replace returns the text with its spans replaced. Spans that overlap are one.
+// replace returns the text with its spans replaced by marks. Overlapping spans are merged.
 func (w *walker) replace(s *scan) string {
 	if len(s.spans) == 0 {
 		return s.text
@@ -140,7 +140,7 @@ func (w *walker) replace(s *scan) string {
 	return b.String()
 }
 
-// tail returns where a run of bytes ends that begins at i.
+// tail returns the end of the run of bytes that begins at i.
 func tail(text string, i int, in func(byte) bool) int {
 	for i < len(text) && in(text[i]) {
 		i++
@@ -148,8 +148,7 @@ func tail(text string, i int, in func(byte) bool) int {
 	return i
 }
 
-// head returns where a run of bytes begins that ends before i, at most far bytes
-// before it.
+// head returns the start of the run of bytes that ends at i, at most far bytes before i.
 func head(text string, i, far int, in func(byte) bool) int {
 	end := max(0, i-far)
 	for i > end && in(text[i-1]) {

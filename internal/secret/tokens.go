@@ -2,13 +2,13 @@ package secret
 
 import "strings"
 
-// A tokenForm is a published form of a token: a prefix, and a number of characters of
-// an alphabet behind it.
+// A tokenForm is the published format of a token: a prefix followed by a number of characters
+// of an alphabet.
 type tokenForm struct {
 	prefix string
 	in     func(byte) bool
-	// least and most bound the number of characters behind the prefix; most is 0 for
-	// any number.
+	// least and most are the limits of the number of characters after the prefix. most is 0 for
+	// no limit.
 	least, most int
 }
 
@@ -22,8 +22,8 @@ func isBase64(c byte) bool {
 func isAny64(c byte) bool   { return isBase64(c) || c == '.' || c == '~' }
 func isSegment(c byte) bool { return isWord(c) || c == '/' }
 
-// tokenForms are the forms whose issuers publish them, so that scanners can find
-// leaked tokens. Each line is an issuer.
+// tokenForms are the formats that issuers publish so that scanners can find leaked tokens. Each
+// line belongs to one issuer.
 var tokenForms = []tokenForm{
 	{"ghp_", isAlnum, 30, 0}, {"gho_", isAlnum, 30, 0}, {"ghu_", isAlnum, 30, 0}, {"ghs_", isAlnum, 30, 0}, {"ghr_", isAlnum, 30, 0}, {"github_pat_", isWord, 40, 0},
 	{"glpat-", isDotted, 16, 0}, {"gldt-", isDotted, 16, 0}, {"glrt-", isDotted, 16, 0}, {"glptt-", isDotted, 16, 0}, {"glcbt-", isDotted, 16, 0}, {"glsoat-", isDotted, 16, 0}, {"glagent-", isDotted, 16, 0}, {"glft-", isDotted, 16, 0}, {"GR1348941", isWord, 18, 0},
@@ -55,7 +55,7 @@ func (s *scan) tokens() {
 	}
 }
 
-// leastCut is how much of a token must be left of one that was cut.
+// leastCut is the minimum number of characters after the prefix of a truncated token.
 const leastCut = 4
 
 // tokenAt returns the end of the token of one of some forms that begins at i, or 0.
@@ -79,8 +79,8 @@ func tokenAt(t string, i int, forms []*tokenForm) int {
 	return 0
 }
 
-// jwtAt returns the end of the JSON web token that begins at i, or 0: a header and a
-// payload, which are JSON, and a signature.
+// jwtAt returns the end of the JSON web token that begins at i, or 0. A token has a header and
+// a payload in JSON, and a signature.
 func jwtAt(t string, i int) int {
 	if !strings.HasPrefix(t[i:], "eyJ") {
 		return 0
@@ -96,7 +96,7 @@ func jwtAt(t string, i int) int {
 	return tail(t, second+1, isDotted)
 }
 
-// pem finds private keys in PEM: all between the lines that begin and end them.
+// pem finds PEM private keys: everything between the BEGIN and END lines.
 func (s *scan) pem() {
 	const begin, end = "-----BEGIN ", "-----END "
 	for at := 0; ; {
@@ -124,11 +124,11 @@ func (s *scan) pem() {
 	}
 }
 
-// authSchemes begin credentials of HTTP (RFC 7235): "Bearer x".
+// authSchemes are prefixes of HTTP credentials (RFC 7235): "Bearer x".
 var authSchemes = []string{"bearer ", "basic ", "digest ", "apikey ", "token token="}
 
-// schemes finds credentials behind the name of their scheme. Prose has such words,
-// too: a credential has a digit or is long.
+// schemes finds credentials after the name of an authentication scheme. Because prose contains
+// these words as well, a credential must contain a digit or be long.
 func (s *scan) schemes() {
 	for i := 0; i+7 < len(s.text); i++ {
 		if c := s.text[i] | 0x20; c != 'b' && c != 'd' && c != 'a' && c != 't' || i > 0 && isAlnum(s.text[i-1]) {

@@ -8,11 +8,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A frame is what is known of a value by the names above it.
+// A frame holds the certainties that follow from the names above a value.
 type frame struct {
-	// sure is how certain it is that a scalar here is secret.
+	// sure is the certainty that a scalar here is secret.
 	sure certainty
-	// below is the certainty for every field of a map here: passwords: {db: x}.
+	// below is the certainty for all fields of a map here: passwords: {db: x}.
 	below certainty
 	// all reports whether the operator's rules make everything here secret.
 	all bool
@@ -77,8 +77,8 @@ func (w *walker) str(v model.Value, f frame) (model.Value, bool) {
 
 func isMark(content string) bool { return len(content) == markSize && markAt(content, 0) }
 
-// named seals a text under a secret name: as a whole, unless it is a connection, of
-// which only the secret part is.
+// named seals the text of a secret name. It seals the whole text, but only the secret part of a
+// connection.
 func (w *walker) named(v model.Value, content string, sure certainty) (model.Value, bool) {
 	if sure == connection {
 		if sealed := w.inText(content); sealed != content {
@@ -123,7 +123,7 @@ func (w *walker) fields(v model.Value, f frame) (model.Value, bool) {
 	return model.MapOf(fields...), true
 }
 
-// ruled seals a value by the operator's paths, or else by its frame.
+// ruled seals a value by the operator's path rules, or else by its frame.
 func (w *walker) ruled(v model.Value, f frame, traced bool) (model.Value, bool) {
 	if traced && len(w.room.rules.paths)+len(w.room.rules.bare) > 0 {
 		at, bare := w.at()
@@ -162,14 +162,14 @@ func (w *walker) frameOf(f frame, field model.Field) frame {
 			below.sure = sure
 		}
 	default:
-		if !plural || !isPort(field.Value.Text()) { // A number of secrets is none.
+		if !plural || !isPort(field.Value.Text()) { // A count of secrets is not a secret.
 			below.sure = sure
 		}
 	}
 	return below
 }
 
-// inherited returns the certainty of a field below a frame whose own name says nothing.
+// inherited returns the certainty of a field whose own name is not that of a secret.
 func (f *frame) inherited(name string) certainty {
 	switch {
 	case f.sure > described && holders[strings.Join(words(name), " ")]:
@@ -180,8 +180,8 @@ func (f *frame) inherited(name string) certainty {
 	return open
 }
 
-// isFree reports whether a name below secrets: or passwords: is one that a person
-// chose, and not a part of a reference to a secret.
+// isFree reports whether a name below secrets: or passwords: is the name of a secret, and not
+// part of a reference to a secret.
 func isFree(name string) bool {
 	switch lower := strings.ToLower(name); lower {
 	case "key", "property", "optional", "items", "user", "url", "enabled", "create", "annotations", "labels":
@@ -199,8 +199,8 @@ func lastWord(name string) string {
 	return all[len(all)-1]
 }
 
-// pairOf rates the value of a map that names it in another field: {name, value}, as
-// variables, headers, tags and parameters are written.
+// pairOf rates the value of a map with a name and a value field, such as a variable, a header,
+// a tag or a parameter.
 func (w *walker) pairOf(v model.Value) (certainty, bool) {
 	fields := v.Fields()
 	if len(fields) < 2 {
@@ -221,7 +221,7 @@ func (w *walker) pairOf(v model.Value) (certainty, bool) {
 	return w.room.rules.rate(name, false), true
 }
 
-// programOf returns the program that the lists of a map run: command: [mysql] and
+// programOf returns the program that a map with command and args runs: command: [mysql],
 // args: [-pPW].
 func (w *walker) programOf(v model.Value) *program {
 	command, ok := v.Get("command")
@@ -271,7 +271,7 @@ func (w *walker) items(v model.Value, f frame) (model.Value, bool) {
 	return model.ListOf(items...), true
 }
 
-// argument seals a text of a list, which may be the argument of a command.
+// argument seals a text in a list, which may be an argument of a command.
 func (w *walker) argument(f *frame, before string, item model.Value) (model.Value, bool) {
 	content := item.Text()
 	if p, ok := programs[base(content)]; ok && f.program == nil {

@@ -2,8 +2,8 @@ package secret
 
 import "strings"
 
-// urls finds the passwords of URLs, and tokens that stand for a user. A password may
-// hold "/", "@", "," and "?", as people write them without escaping.
+// urls finds the passwords of URLs, and tokens in place of a user. A password may contain "/",
+// "@", "," and "?", because people often do not escape them.
 func (s *scan) urls() {
 	t := s.text
 	for at := 0; ; {
@@ -32,8 +32,7 @@ func inURL(c byte) bool {
 	return c > ' ' && c != '"' && c != '\'' && c != '<' && c != '>' && c != '`' && c != '\\'
 }
 
-// userInfo finds what is secret of the user information of the URL whose authority
-// begins at from.
+// userInfo finds the secrets in the user information of the URL whose authority begins at from.
 func (s *scan) userInfo(scheme string, from, to int) {
 	url := s.text[from:to]
 	authority := url
@@ -44,8 +43,7 @@ func (s *scan) userInfo(scheme string, from, to int) {
 	user, rest, hasPassword := strings.Cut(authority, ":")
 	switch {
 	case hasPassword && strings.IndexByte(user, '@') < 0 && (last >= 0 || !isPort(rest) || !isWeb(scheme)):
-		// An "@" behind the first "/" ends the user information, if no host can
-		// stand before that.
+		// An "@" after the first "/" ends the user information if no host precedes the "/".
 		if end := lastHost(url, len(user)+1); end > 0 {
 			last = end
 		}
@@ -62,11 +60,11 @@ func (s *scan) userInfo(scheme string, from, to int) {
 	}
 }
 
-// cut ends a text that was cut.
+// cut is the suffix of a truncated text.
 const cut = "…"
 
-// cutUserInfo finds the beginning of a password in a URL that was cut before its "@".
-// rest is what stands behind the first ":" of its authority.
+// cutUserInfo finds the beginning of a password in a URL that was truncated before its "@".
+// rest is the part of the authority after the first ":".
 func (s *scan) cutUserInfo(from, to int, rest string) {
 	if strings.HasSuffix(s.text[from:to], cut) && !isPort(strings.TrimSuffix(rest, cut)) && s.text[from-2] != '[' {
 		s.credential(from, to-len(cut))
@@ -80,8 +78,8 @@ func (s *scan) credential(from, to int) {
 	}
 }
 
-// lastHost returns the position of the last "@" of a URL, from a position on, that a
-// host follows; 0 if there is none.
+// lastHost returns the position of the last "@" at or after from that precedes a host, or 0 if
+// there is none.
 func lastHost(url string, from int) int {
 	for i := len(url) - 1; i >= from; i-- {
 		if url[i] != '@' {

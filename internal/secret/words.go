@@ -1,40 +1,40 @@
 package secret
 
-// The words of names, in capitals. A name is split into words where its case or its
-// punctuation changes.
+// The words of names, in capitals. A name is split into words where its case changes or at
+// punctuation.
 var (
-	// secretWords make a name secret wherever they stand in it.
+	// secretWords make a name secret at any position.
 	secretWords = setOf("PASS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PASSCODE", "PASSKEY", "PWD", "PW", "SECRET", "SECRETS",
 		"TOKEN", "TOKENS", "APIKEY", "APIKEYS", "CREDENTIAL", "CREDENTIALS", "CREDS", "PRIVATEKEY", "ACCESSKEY",
 		"SECRETKEY", "ENCRYPTIONKEY", "BASICAUTH", "REQUIREPASS", "MASTERAUTH", "PGPASS")
-	// secretEndings make a word secret that ends with them: PGPASSWORD, authtoken.
+	// secretEndings make a word secret as its suffix: PGPASSWORD, authtoken.
 	secretEndings = []string{"SECRET", "TOKEN", "APIKEY", "PRIVATEKEY", "SECRETKEY", "ACCESSKEY", "USERPASS"}
-	// certainEndings make it one that may be a number.
+	// certainEndings are suffixes of words whose value is secret even if it is a number.
 	certainEndings = []string{"PASSWORD", "PASSWD", "PASSPHRASE"}
 	// lastWords make a name secret as its last word.
 	lastWords = setOf("AUTHORIZATION", "COOKIE", "COOKIES", "JWT", "PSK", "BEARER", "MNEMONIC", "TOTP", "PW")
-	// lastCertainties are those of names by their last word, where text is not right.
+	// lastCertainties are the certainties of names by their last word, other than text.
 	lastCertainties = map[string]certainty{"DSN": connection, "PIN": certain, "OTP": certain}
 	// lastPairs make a name secret as its last two words.
 	lastPairs = setOf("BASIC AUTH", "HTTP AUTH", "PROXY AUTH", "SNMP COMMUNITY", "READ COMMUNITY", "WRITE COMMUNITY")
-	// certainWords name secrets that may be numbers.
+	// certainWords make a name secret whose value may be a number.
 	certainWords = setOf("PASS", "PASSCODE")
-	// keyWords make a KEY behind them secret.
+	// keyWords make a following word KEY secret.
 	keyWords = setOf("API", "PRIVATE", "PRIV", "SECRET", "ACCESS", "ENCRYPTION", "ENCRYPT", "SIGNING", "SIGN", "MASTER", "LICENSE",
 		"LICENCE", "AUTH", "HMAC", "AES", "SHARED", "PRESHARED", "STORAGE", "ACCOUNT", "APP", "CLIENT", "ADMIN", "DEPLOY",
 		"SESSION", "JWT", "FERNET", "CRYPT", "CIPHER", "WRAPPING", "UNSEAL", "JOIN", "BOOT", "COOKIE")
-	// openKeys are keys that are not secret, of variables and flags: every other one is.
+	// openKeys precede the word KEY in variables and flags that are not secret. All others are.
 	openKeys = setOf("PUBLIC", "PUB", "PRIMARY", "FOREIGN", "SORT", "PARTITION", "CACHE", "ROUTING", "PROJECT", "ORDER", "TOPOLOGY",
 		"LABEL", "ANNOTATION", "TAINT", "OBJECT", "HOST", "KNOWN", "CONFIG", "GPG", "HASH", "RANGE", "INDEX", "GROUP", "MESSAGE",
 		"USER", "USERNAME", "PASSWORD", "FEATURE", "METRIC", "TAG", "ROW", "LOOKUP", "IDEMPOTENCY", "REGISTRY")
-	// lists hold secrets themselves as their elements, or below any name.
+	// lists are names of lists whose elements are secret, and maps of maps whose values are.
 	lists = setOf("PASSWORDS", "TOKENS", "APIKEYS", "CREDS")
 	maps  = setOf("PASSWORDS", "TOKENS", "APIKEYS", "SECRETS", "CREDENTIALS", "CREDS")
-	// holders name the value below a map with a secret name: password: {value: x}.
+	// holders are keys of the value in a map with a secret name: password: {value: x}.
 	holders = setOf("VALUE", "PLAIN", "PLAINTEXT", "PLAIN TEXT", "RAW", "INLINE", "TEXT", "CONTENT", "STRING")
 
-	// aboutFirst and aboutLast say that a name is about a secret and holds none:
-	// ENABLE_TOKEN, secretName, TOKEN_TTL.
+	// aboutFirst and aboutLast are first and last words of names that describe a secret but do
+	// not contain one: ENABLE_TOKEN, secretName, TOKEN_TTL.
 	aboutFirst = setOf("ENABLE", "ENABLED", "DISABLE", "DISABLED", "USE", "ALLOW", "SKIP", "REQUIRE", "REQUIRED", "HAS", "IS", "NEEDS",
 		"GENERATE", "CREATE", "AUTOMOUNT", "ROTATE", "SHOW", "HIDE", "EXISTING", "MIN", "MAX", "VALIDATE", "VERIFY", "IGNORE",
 		"SUPPRESS", "WITH", "WITHOUT", "ALLOWED")
@@ -53,8 +53,8 @@ var (
 		"DIGEST", "FINGERPRINT", "THUMBPRINT", "CHECKSUM", "RESOURCES", "REPOSITORY", "IMAGE", "FROM", "TEMPLATE", "SOURCE", "SOURCES",
 		"SERVICE", "ACCESSOR", "HINT", "EVENTS", "STRATEGY", "PROMPT", "REPLICAS", "WO", "LOCKOUT", "ATTEMPTS", "COMPLEXITY",
 		"SAMESITE", "SECURE", "HTTPONLY", "CSI", "REGION", "PROJECT", "CONTEXT", "PUBKEY", "BUCKET", "METADATA", "INFO", "CONFIGMAP", "SPEC")
-	// referencePairs are last words of names that hold the name of an object;
-	// referenceAnnotations are those of annotations, before which "/" stands.
+	// referencePairs are the last words of names whose value is the name of an object.
+	// referenceAnnotations are the same for annotations, after the "/".
 	referencePairs       = setOf("TLS SECRET", "SSL SECRET", "PULL SECRET", "PULL SECRETS")
 	referenceAnnotations = setOf("AUTH SECRET", "BASIC AUTH SECRET")
 )

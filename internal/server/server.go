@@ -130,7 +130,7 @@ func (o Options) openTCP(ctx context.Context) (*endpoint, error) {
 func (o Options) warn(addr net.Addr) {
 	switch {
 	case onlyThisHost(addr):
-	case !o.API.Gate.Knows():
+	case !o.API.Gate.Configured():
 		o.Log.Warn("no visitor can be authenticated at this address: set server.access, or listen on 127.0.0.1", "address", addr.String())
 	case o.API.Gate.Passwords() && o.WebConfigFile == "":
 		o.Log.Warn("passwords are sent unencrypted over the network: set server.web_config_file to turn on TLS, or listen on 127.0.0.1 behind a proxy that does", "address", addr.String())

@@ -13,8 +13,8 @@ import (
 	"github.com/driftd/driftd/internal/trigger"
 )
 
-// TestQueueWhenTheClockJumps holds that a trigger scans as often as it may, whatever the
-// wall clock is set to.
+// TestQueueWhenTheClockJumps checks that changes of the wall clock neither delay nor add
+// scans.
 func TestQueueWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -22,7 +22,7 @@ func TestQueueWhenTheClockJumps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				clock, w := clocktest.New(time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC)), &watch{began: time.Now()}
+				clock, w := clocktest.New(time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC)), &recorder{began: time.Now()}
 				q := trigger.NewQueue(trigger.Options{Scan: w.scan, Now: clock.Now, Log: slog.New(slog.DiscardHandler)})
 				q.Configure([]trigger.Trigger{{Name: "push", Type: "github", Secret: secret("secret"), Sources: []string{"prod"}, MinInterval: time.Minute}})
 				ctx, stop := context.WithCancel(t.Context())

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ServeHTTP answers a request to the trigger that the path's {name} names: 202
-// when a scan will begin. A refusal tells no more than it must; the log does.
+// ServeHTTP handles a request to the trigger named by the path's {name}. It answers 202 if a
+// scan will start. The answer to a refused request contains no details; the log does.
 func (q *Queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	err := q.Accept(name, r.Header, r.Body)
@@ -23,48 +23,49 @@ func (q *Queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q.answer(w, r, code, map[string]any{"error": message, "hint": hint})
 }
 
-// refusal returns what a refused request is answered with.
+// refusal returns the status, message and hint that answer a refused request.
 func refusal(err error) (code int, message, hint string) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.Is(err, ErrUnknown):
-		return http.StatusNotFound, "there is no such trigger", "see triggers in the configuration of driftd"
+		return http.StatusNotFound, "unknown trigger", "check the setting triggers of driftd"
 	case errors.Is(err, ErrUnsigned):
-		return http.StatusUnauthorized, "the request is not signed as it should be", "the log of driftd says more"
+		return http.StatusUnauthorized, "invalid signature", "see the log of driftd for the reason"
 	case errors.Is(err, ErrReplayed):
-		return http.StatusConflict, "this request was accepted before", "a new scan needs a new request"
+		return http.StatusConflict, "this request was already accepted", "send a new request for a new scan"
 	case errors.Is(err, ErrTooLarge), errors.As(err, &tooLarge):
-		return http.StatusRequestEntityTooLarge, "the request is " + ErrTooLarge.Error(), "send less"
+		return http.StatusRequestEntityTooLarge, "request " + ErrTooLarge.Error(), "send a smaller request"
 	case errors.Is(err, ErrBroken):
-		return http.StatusBadRequest, "the request broke off", "send it again"
+		return http.StatusBadRequest, "the request body was incomplete", "send the request again"
 	}
-	return http.StatusInternalServerError, "the request cannot be checked", "the log of driftd says why"
+	return http.StatusInternalServerError, "the signature could not be checked", "see the log of driftd for the reason"
 }
 
-// patience is how long nothing more is logged of one kind of refusal by a
-// trigger: everybody may send it requests.
-const patience = time.Minute
+// refusalLogInterval is how often a trigger logs each kind of refusal at most: anyone can
+// send requests to it.
+const refusalLogInterval = time.Minute
 
-// logRefusal logs why a request was refused.
+// logRefusal logs why a request was refused, as a warning at most once per
+// refusalLogInterval for each trigger and status, otherwise as a debug message.
 func (q *Queue) logRefusal(ctx context.Context, name string, code int, why error) {
 	level := slog.LevelDebug
 	q.mu.Lock()
-	if p, ok := q.pending[name]; ok && q.Now().Sub(p.logged[code]).Abs() >= patience {
+	if p, ok := q.pending[name]; ok && q.Now().Sub(p.logged[code]).Abs() >= refusalLogInterval {
 		level, p.logged[code] = slog.LevelWarn, q.Now()
 	}
 	q.mu.Unlock()
-	q.Log.Log(ctx, level, "request to a trigger refused", "trigger", name, "err", why)
+	q.Log.Log(ctx, level, "trigger request refused", "trigger", name, "err", why)
 }
 
 func (q *Queue) answer(w http.ResponseWriter, r *http.Request, code int, answer map[string]any) {
 	body, err := json.Marshal(answer)
 	if err != nil {
-		q.Log.ErrorContext(r.Context(), "answer not encoded", "err", err)
+		q.Log.ErrorContext(r.Context(), "encode response", "err", err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	if _, err := w.Write(append(body, '\n')); err != nil {
-		q.Log.DebugContext(r.Context(), "answer not delivered", "err", err)
+		q.Log.DebugContext(r.Context(), "write response", "err", err)
 	}
 }

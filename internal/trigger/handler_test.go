@@ -30,21 +30,21 @@ func TestServeHTTP(t *testing.T) {
 		mux.ServeHTTP(w, r)
 		return fmt.Sprint(w.Code, " ", w.Header().Get("Content-Type"), " ", w.Body.String())
 	}
-	nobody := ask("push", hubSignature, hubBody) // before there is any trigger
+	unknown := ask("push", hubSignature, hubBody) // before any trigger is configured
 	q.Configure([]trigger.Trigger{
 		{Name: "push", Type: "github", Secret: secret(hubSecret)},
 		{Name: "broken", Type: "github", Secret: func() (string, error) { return "", errors.New("read secret file /x: gone") }},
 	})
 	const typ = " application/json "
 	tests := []struct{ reason, got, want string }{
-		{"nobody's trigger", nobody, "404" + typ + `{"error":"there is no such trigger","hint":"see triggers in the configuration of driftd"}`},
-		{"another name looks the same", ask("psh", hubSignature, hubBody), strings.TrimSpace(nobody)},
-		{"a right signature", ask("push", hubSignature, hubBody), "202" + typ + `{"accepted":true}`},
-		{"once", ask("push", hubSignature, hubBody), "409" + typ + `{"error":"this request was accepted before","hint":"a new scan needs a new request"}`},
-		{"a wrong one", ask("push", hubSignature, "{}"), "401" + typ + `{"error":"the request is not signed as it should be","hint":"the log of driftd says more"}`},
-		{"another wrong one", ask("push", hubSignature, "[]"), "401" + typ + `{"error":"the request is not signed as it should be","hint":"the log of driftd says more"}`},
-		{"a secret that cannot be read", ask("broken", hubSignature, "{}"), "500" + typ + `{"error":"the request cannot be checked","hint":"the log of driftd says why"}`},
-		{"too much", ask("push", hubSignature, strings.Repeat("x", trigger.MaxBody+1)), "413" + typ + `{"error":"the request is over 25 MiB","hint":"send less"}`},
+		{"no trigger is configured", unknown, "404" + typ + `{"error":"unknown trigger","hint":"check the setting triggers of driftd"}`},
+		{"no trigger has this name", ask("psh", hubSignature, hubBody), strings.TrimSpace(unknown)},
+		{"a valid signature", ask("push", hubSignature, hubBody), "202" + typ + `{"accepted":true}`},
+		{"a replay", ask("push", hubSignature, hubBody), "409" + typ + `{"error":"this request was already accepted","hint":"send a new request for a new scan"}`},
+		{"a wrong signature", ask("push", hubSignature, "{}"), "401" + typ + `{"error":"invalid signature","hint":"see the log of driftd for the reason"}`},
+		{"another wrong signature", ask("push", hubSignature, "[]"), "401" + typ + `{"error":"invalid signature","hint":"see the log of driftd for the reason"}`},
+		{"a secret that cannot be read", ask("broken", hubSignature, "{}"), "500" + typ + `{"error":"the signature could not be checked","hint":"see the log of driftd for the reason"}`},
+		{"a body that is too large", ask("push", hubSignature, strings.Repeat("x", trigger.MaxBody+1)), "413" + typ + `{"error":"request body over 25 MiB","hint":"send a smaller request"}`},
 	}
 	for _, tt := range tests {
 		if strings.TrimSpace(tt.got) != tt.want {
@@ -52,9 +52,9 @@ func TestServeHTTP(t *testing.T) {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-	want := []string{`trigger=push err="seen before"`, "does not fit the request", "trigger=broken", "over 25 MiB"}
+	want := []string{`trigger=push err="request already accepted"`, "does not match the body", "trigger=broken", "over 25 MiB"}
 	if len(lines) != len(want) {
-		t.Fatalf("the log says each trigger's first refusal of a kind, and no second:\n%s", log.String())
+		t.Fatalf("want one line for each trigger and kind of refusal, got:\n%s", log.String())
 	}
 	for i, line := range lines {
 		if !strings.Contains(line, want[i]) {
@@ -77,7 +77,7 @@ func TestBrokenRequests(t *testing.T) {
 		want   int
 	}{
 		"cut off":   {"a body that ends early", 1 << 20, 100, http.StatusBadRequest},
-		"too large": {"the server's own bound", 5, 0, http.StatusRequestEntityTooLarge},
+		"too large": {"the limit of the server itself", 5, 0, http.StatusRequestEntityTooLarge},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestBrokenRequests(t *testing.T) {
 	}
 }
 
-// raw sends a request as it stands, ends its half of the connection and returns
+// raw sends a request byte for byte, closes its half of the connection and returns
 // the status of the answer.
 func raw(t *testing.T, address, request string) int {
 	t.Helper()

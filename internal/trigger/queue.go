@@ -11,37 +11,37 @@ import (
 	"time"
 )
 
-// Scan reads sources and declarations now; none of both means everything.
+// Scan reads the named sources and declarations now, or everything if both lists are empty.
 type Scan func(ctx context.Context, sources, declarations []string) error
 
-// Options are what a Queue works with.
+// Options are the dependencies of a Queue.
 type Options struct {
 	Scan Scan
 	Now  func() time.Time
 	Log  *slog.Logger
 }
 
-// A Queue takes requests, and makes scans of them. Its methods may be called at
-// once; Run only once.
+// A Queue accepts requests to triggers and runs the scans for them. Its methods may be called
+// concurrently; Run must be called once.
 type Queue struct {
 	Options
-	// wake holds a word when there may be something to do.
+	// wake holds a value if a scan may be due.
 	wake chan struct{}
 
 	mu   sync.Mutex
-	seen memory
-	// pending are all triggers, by name.
+	seen replayCache
+	// pending holds all triggers, by name.
 	pending map[string]*pending
 }
 
-// A pending trigger is one for which a scan may wait.
+// pending is a trigger and its state.
 type pending struct {
 	Trigger
-	// asked tells that one does.
-	asked bool
-	// began is when its last scan did.
+	// requested reports whether a scan is waiting.
+	requested bool
+	// began is when its last scan started.
 	began time.Time
-	// logged is when a refusal was last logged, by what was answered.
+	// logged is when a refusal was last logged, by status code.
 	logged map[int]time.Time
 }
 
@@ -50,9 +50,8 @@ func NewQueue(o Options) *Queue {
 	return &Queue{Options: o, wake: make(chan struct{}, 1), pending: map[string]*pending{}}
 }
 
-// Configure puts triggers in the place of those before, which have distinct
-// names. What was asked of one that stays is not lost, and what was accepted
-// once is still a replay.
+// Configure replaces the triggers, whose names must be distinct. A trigger that stays keeps
+// its waiting scan, and requests accepted before are still refused as replays.
 func (q *Queue) Configure(triggers []Trigger) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -66,11 +65,11 @@ func (q *Queue) Configure(triggers []Trigger) {
 		next[t.Name] = p
 	}
 	q.pending = next
-	q.rouse()
+	q.notify()
 }
 
-// Accept checks a request to the trigger of a name, and sees to it that a scan
-// begins soon after. An error is one of Verify, ErrUnknown or ErrReplayed.
+// Accept verifies a request to the named trigger and schedules a scan. The error is
+// ErrUnknown, ErrReplayed or one of Verify.
 func (q *Queue) Accept(name string, header http.Header, body io.Reader) error {
 	t, ok := q.trigger(name)
 	if !ok {
@@ -86,11 +85,11 @@ func (q *Queue) Accept(name string, header http.Header, body io.Reader) error {
 	switch {
 	case !ok:
 		return ErrUnknown
-	case signature != nil && !q.seen.note(name+"/"+string(signature), q.Now()):
+	case signature != nil && !q.seen.add(name+"/"+string(signature), q.Now()):
 		return ErrReplayed
 	}
-	p.asked = true
-	q.rouse()
+	p.requested = true
+	q.notify()
 	return nil
 }
 
@@ -103,16 +102,16 @@ func (q *Queue) trigger(name string) (Trigger, bool) {
 	return Trigger{}, false
 }
 
-func (q *Queue) rouse() {
+// notify wakes Run.
+func (q *Queue) notify() {
 	select {
 	case q.wake <- struct{}{}:
 	default:
 	}
 }
 
-// Run makes the scans that are asked for until ctx ends: never two at once, and
-// for no trigger more often than it allows. What is asked for during a scan is
-// one more scan after it.
+// Run runs the requested scans until ctx ends: one at a time, and each trigger at most once
+// per MinInterval. Requests that arrive during a scan are combined into one scan after it.
 func (q *Queue) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		due, wait := q.take()
@@ -124,7 +123,7 @@ func (q *Queue) Run(ctx context.Context) {
 	}
 }
 
-// await waits for a word; wait bounds that where it is above zero.
+// await blocks until ctx ends or a scan is requested, and no longer than wait if it is above 0.
 func (q *Queue) await(ctx context.Context, wait time.Duration) {
 	var later <-chan time.Time
 	if wait > 0 {
@@ -139,19 +138,19 @@ func (q *Queue) await(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// take returns the triggers of which a scan is to begin now, by name. Where none
-// is, wait is how long until the first may be; 0 means that none was asked for.
+// take returns the triggers whose scan is due, sorted by name, and marks them as started. If
+// none is due, wait is the time until the first will be, or 0 if no scan is requested.
 func (q *Queue) take() (due []Trigger, wait time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.Now()
 	for _, p := range q.pending {
-		if !p.asked {
+		if !p.requested {
 			continue
 		}
 		since := now.Sub(p.began)
-		if since >= p.MinInterval || since < 0 { // a clock set back
-			p.asked, p.began = false, now
+		if since >= p.MinInterval || since < 0 { // the clock was set back
+			p.requested, p.began = false, now
 			due = append(due, p.Trigger)
 		} else if left := p.MinInterval - since; wait == 0 || left < wait {
 			wait = left
@@ -166,16 +165,16 @@ func (q *Queue) scan(ctx context.Context, due []Trigger) {
 	for i, t := range due {
 		names[i] = t.Name
 	}
-	q.Log.InfoContext(ctx, "scan triggered", "triggers", names)
-	sources, declarations := together(due)
+	q.Log.InfoContext(ctx, "triggered scan starts", "triggers", names)
+	sources, declarations := union(due)
 	if err := q.Scan(ctx, sources, declarations); err != nil && ctx.Err() == nil {
-		q.Log.ErrorContext(ctx, "triggered scan", "triggers", names, "err", err)
+		q.Log.ErrorContext(ctx, "triggered scan failed", "triggers", names, "err", err)
 	}
 }
 
-// together returns all that triggers read, sorted and once; nothing where one of
-// them reads everything.
-func together(triggers []Trigger) (sources, declarations []string) {
+// union returns the sources and declarations that the triggers read, sorted and without
+// duplicates. It returns nil for both if one of the triggers reads everything.
+func union(triggers []Trigger) (sources, declarations []string) {
 	for _, t := range triggers {
 		if len(t.Sources)+len(t.Declarations) == 0 {
 			return nil, nil

@@ -18,17 +18,17 @@ import (
 	"github.com/driftd/driftd/internal/trigger"
 )
 
-// A watch notes the scans that a queue makes, with the time since it began.
-type watch struct {
+// A recorder records the scans of a queue, with the time since the recorder began.
+type recorder struct {
 	began time.Time
-	// takes is how long a scan does, and err what becomes of it.
+	// takes is the duration of each scan, and err its result.
 	takes time.Duration
 	err   error
 	busy  bool
 	scans []string
 }
 
-func (w *watch) scan(ctx context.Context, sources, declarations []string) error {
+func (w *recorder) scan(ctx context.Context, sources, declarations []string) error {
 	if w.busy {
 		w.scans = append(w.scans, "two at once")
 	}
@@ -42,8 +42,8 @@ func (w *watch) scan(ctx context.Context, sources, declarations []string) error 
 	return w.err
 }
 
-// run runs a queue in a bubble of its own time.
-func run(t *testing.T, w *watch, triggers []trigger.Trigger, use func(*trigger.Queue)) {
+// run calls use with a running queue, in a synctest bubble.
+func run(t *testing.T, w *recorder, triggers []trigger.Trigger, use func(*trigger.Queue)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w.began = time.Now()
@@ -58,7 +58,7 @@ func run(t *testing.T, w *watch, triggers []trigger.Trigger, use func(*trigger.Q
 	})
 }
 
-// push is a signed request that is like no other.
+// push sends a signed request with a unique body.
 func push(q *trigger.Queue, name string) error {
 	return accept(q, name, fmt.Sprintf("%s %d", name, time.Now().UnixNano()))
 }
@@ -76,9 +76,9 @@ func github(name string, every time.Duration, sources, declarations []string) tr
 
 func TestBurst(t *testing.T) {
 	t.Parallel()
-	w := &watch{takes: 30 * time.Second}
+	w := &recorder{takes: 30 * time.Second}
 	run(t, w, []trigger.Trigger{github("push", 10*time.Second, []string{"prod"}, []string{"shop"})}, func(q *trigger.Queue) {
-		for range 50 { // one now, and one more for those that come while it runs
+		for range 50 { // one scan at once, and one for the requests during it
 			if err := push(q, "push"); err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestBurst(t *testing.T) {
 
 func TestMinInterval(t *testing.T) {
 	t.Parallel()
-	w := &watch{takes: time.Second, err: errors.New("source away")}
+	w := &recorder{takes: time.Second, err: errors.New("source unreachable")}
 	triggers := []trigger.Trigger{github("push", time.Minute, nil, []string{"shop"}), github("fast", 0, []string{"prod"}, nil)}
 	run(t, w, triggers, func(q *trigger.Queue) {
 		for range 30 {
@@ -120,7 +120,7 @@ func TestTriggersScanTogether(t *testing.T) {
 		github("first", 0, []string{"pve"}, nil), github("b", 0, []string{"prod", "edge"}, []string{"shop"}),
 		github("a", 0, []string{"prod"}, []string{"shop", "infra"}), github("all", 0, nil, nil),
 	}
-	w := &watch{takes: time.Minute}
+	w := &recorder{takes: time.Minute}
 	run(t, w, triggers, func(q *trigger.Queue) {
 		for _, names := range [][]string{{"first"}, {"a", "b"}, {"all", "b"}} {
 			for _, name := range names {
@@ -141,17 +141,17 @@ func TestTriggersScanTogether(t *testing.T) {
 
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	w := &watch{}
+	w := &recorder{}
 	triggers := []trigger.Trigger{github("push", 0, []string{"prod"}, nil), github("other", 0, []string{"edge"}, nil)}
 	run(t, w, triggers, func(q *trigger.Queue) {
 		steps := []struct {
 			reason, name string
 			want         error
 		}{
-			{"it is new", "push", nil},
-			{"it was here", "push", trigger.ErrReplayed},
-			{"another trigger has a memory of its own", "other", nil},
-			{"nobody has such a trigger", "absent", trigger.ErrUnknown},
+			{"a new request", "push", nil},
+			{"a replay", "push", trigger.ErrReplayed},
+			{"replays are detected per trigger", "other", nil},
+			{"no trigger has this name", "absent", trigger.ErrUnknown},
 		}
 		for _, s := range steps {
 			if err := accept(q, s.name, "{}"); !errors.Is(err, s.want) {
@@ -159,12 +159,12 @@ func TestReplay(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		q.Configure(triggers[:1]) // a reload forgets nothing
+		q.Configure(triggers[:1]) // a reload keeps the replay cache
 		if err := accept(q, "push", "{}"); !errors.Is(err, trigger.ErrReplayed) {
 			t.Errorf("Accept() after a reload = %v", err)
 		}
 		if err := accept(q, "other", "new"); !errors.Is(err, trigger.ErrUnknown) {
-			t.Errorf("Accept() of a trigger that is gone = %v", err)
+			t.Errorf("Accept() of a removed trigger = %v", err)
 		}
 		time.Sleep(time.Minute)
 	})
@@ -173,10 +173,10 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReloadKeepsWhatWasAsked changes a trigger while it waits.
-func TestReloadKeepsWhatWasAsked(t *testing.T) {
+// TestReloadKeepsWaitingScan changes the interval of a trigger while its scan waits.
+func TestReloadKeepsWaitingScan(t *testing.T) {
 	t.Parallel()
-	w := &watch{}
+	w := &recorder{}
 	run(t, w, []trigger.Trigger{github("push", time.Minute, []string{"prod"}, nil), github("gone", time.Minute, nil, nil)}, func(q *trigger.Queue) {
 		for range 2 {
 			if err := errors.Join(push(q, "push"), push(q, "gone")); err != nil {
@@ -192,9 +192,9 @@ func TestReloadKeepsWhatWasAsked(t *testing.T) {
 	}
 }
 
-func TestRunEndsInTheMiddle(t *testing.T) {
+func TestRunEndsDuringScan(t *testing.T) {
 	t.Parallel()
-	w := &watch{takes: time.Hour}
+	w := &recorder{takes: time.Hour}
 	run(t, w, []trigger.Trigger{github("push", time.Hour, nil, nil)}, func(q *trigger.Queue) {
 		if err := push(q, "push"); err != nil {
 			t.Fatal(err)
@@ -206,12 +206,11 @@ func TestRunEndsInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestClockSetBack sees to it that nobody waits for an hour that was there
-// before.
+// TestClockSetBack checks that a scan is not delayed by the hour that the clock is set back.
 func TestClockSetBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &watch{began: time.Now()}
+		w := &recorder{began: time.Now()}
 		var back time.Duration
 		q := trigger.NewQueue(trigger.Options{Scan: w.scan, Log: slog.New(slog.DiscardHandler),
 			Now: func() time.Time { return time.Now().Add(-back) }})

@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// A scheme is a way to sign: it returns what the body of a request must prove.
-// What the headers alone get wrong is an error.
-type scheme func(secret string, header http.Header, now time.Time) (*proof, error)
+// A scheme is a signature type. It returns a verifier for the body of a request, or an error
+// if the headers alone are invalid.
+type scheme func(secret string, header http.Header, now time.Time) (*verifier, error)
 
-// schemes are by type. Where they are described:
+// schemes returns the schemes by type. Their specifications:
 //
 //   - github: https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries
 //   - gitlab: https://docs.gitlab.com/user/project/integrations/webhooks/
@@ -41,46 +41,46 @@ func schemes() map[string]scheme {
 	}
 }
 
-// hexadecimal is an HMAC of the body, in one header.
+// hexadecimal returns a scheme that sends the HMAC of the body in the named header, as hex.
 func hexadecimal(name, prefix string, digest func() hash.Hash) scheme {
-	return func(secret string, header http.Header, _ time.Time) (*proof, error) {
+	return func(secret string, header http.Header, _ time.Time) (*verifier, error) {
 		text, ok := strings.CutPrefix(header.Get(name), prefix)
 		sent, err := hex.DecodeString(text)
 		if !ok || err != nil || len(sent) == 0 {
 			return nil, fmt.Errorf("%w: no signature in %s", ErrUnsigned, name)
 		}
 		mac := hmac.New(digest, []byte(secret))
-		return &proof{Writer: mac, sum: func() []byte { return mac.Sum(nil) }, sent: [][]byte{sent}}, nil
+		return &verifier{Writer: mac, sum: func() []byte { return mac.Sum(nil) }, sent: [][]byte{sent}}, nil
 	}
 }
 
-// signingToken is what the secrets of Standard Webhooks begin with.
+// signingToken is the prefix of Standard Webhooks secrets.
 const signingToken = "whsec_"
 
-// gitlab signs by Standard Webhooks where the secret is a signing token (from
-// 19.0 on); a secret token it only shows.
-func gitlab(secret string, header http.Header, now time.Time) (*proof, error) {
+// gitlab is the scheme of GitLab. If the secret is a signing token (GitLab 19.0 and later),
+// requests are signed by Standard Webhooks. Otherwise the secret itself is sent in a header.
+func gitlab(secret string, header http.Header, now time.Time) (*verifier, error) {
 	if strings.HasPrefix(secret, signingToken) {
 		return standard(secret, header, now)
 	}
-	// Digests are compared, so that the time tells nothing of the length.
+	// Comparing digests keeps the duration independent of the length of the secret.
 	want, got := sha256.Sum256([]byte(secret)), sha256.Sum256([]byte(header.Get("X-Gitlab-Token")))
 	if !hmac.Equal(want[:], got[:]) {
 		return nil, fmt.Errorf("%w: wrong or no token in X-Gitlab-Token", ErrUnsigned)
 	}
-	return &proof{Writer: io.Discard}, nil
+	return &verifier{Writer: io.Discard}, nil
 }
 
-// tolerance is how far the clocks of both sides may be apart, with the time
-// that a request is under way.
+// tolerance is the largest accepted age of a request, and the largest clock difference
+// between the two sides.
 const tolerance = 5 * time.Minute
 
-// standard is an HMAC of identity, time and body. There may be several, as while
-// a secret is changed.
-func standard(secret string, header http.Header, now time.Time) (*proof, error) {
+// standard is the scheme of Standard Webhooks: an HMAC of id, time and body. A request may
+// contain several signatures, for example during a rotation of the secret.
+func standard(secret string, header http.Header, now time.Time) (*verifier, error) {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, signingToken))
 	if err != nil || len(key) == 0 {
-		return nil, errors.New("read secret: want whsec_ and base64 after it")
+		return nil, errors.New("read secret: want whsec_ followed by base64")
 	}
 	id, sentAt := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(sentAt, 10, 64)
@@ -88,10 +88,10 @@ func standard(secret string, header http.Header, now time.Time) (*proof, error) 
 		return nil, fmt.Errorf("%w: no webhook-id or webhook-timestamp", ErrUnsigned)
 	}
 	if age := now.Sub(time.Unix(seconds, 0)); age > tolerance || age < -tolerance {
-		return nil, fmt.Errorf("%w: sent more than %v before or after now: compare the clocks", ErrUnsigned, tolerance)
+		return nil, fmt.Errorf("%w: webhook-timestamp is more than %v off: synchronize the clocks", ErrUnsigned, tolerance)
 	}
 	mac := hmac.New(sha256.New, key)
-	p := &proof{Writer: mac, sum: func() []byte { return mac.Sum(nil) }}
+	p := &verifier{Writer: mac, sum: func() []byte { return mac.Sum(nil) }}
 	for versioned := range strings.FieldsSeq(header.Get("webhook-signature")) {
 		text, ok := strings.CutPrefix(versioned, "v1,")
 		sent, err := base64.StdEncoding.DecodeString(text)

@@ -1,6 +1,6 @@
-// Package trigger lets other systems ask for a scan: it checks that a request is
-// signed, and makes one scan of a burst of them. Of what a request says nothing
-// is read: its signature is all that counts.
+// Package trigger starts scans at the request of other systems. It verifies the signature
+// of each request and combines a burst of requests into one scan. The body of a request is
+// not parsed: only its signature matters.
 package trigger
 
 import (
@@ -14,40 +14,40 @@ import (
 	"time"
 )
 
-// MaxBody bounds the body of a request, in bytes. GitHub and GitLab send no
-// more.
+// MaxBody is the largest accepted request body, in bytes. GitHub and GitLab send no larger
+// ones.
 const MaxBody = 25 << 20
 
-// Why a request is refused.
+// The reasons for which a request is refused.
 var (
 	ErrUnknown  = errors.New("unknown trigger")
-	ErrUnsigned = errors.New("not signed as it should be")
-	ErrReplayed = errors.New("seen before")
-	ErrTooLarge = fmt.Errorf("over %d MiB", MaxBody>>20)
-	ErrBroken   = errors.New("broken off")
+	ErrUnsigned = errors.New("invalid signature")
+	ErrReplayed = errors.New("request already accepted")
+	ErrTooLarge = fmt.Errorf("body over %d MiB", MaxBody>>20)
+	ErrBroken   = errors.New("read request body")
 )
 
-// A Trigger is one way to ask for a scan.
+// A Trigger is a webhook endpoint that starts scans.
 type Trigger struct {
 	Name string
 	// Type is one of Types.
 	Type string
-	// Secret returns what requests are signed with. It is called for each
-	// request, so that a new secret counts at once.
+	// Secret returns the secret that signs requests. It is called for each request, so that a
+	// new secret applies at once.
 	Secret func() (string, error)
-	// Sources and Declarations are what is read then; without both, everything.
+	// Sources and Declarations name what a scan reads. If both are empty, it reads everything.
 	Sources, Declarations []string
-	// MinInterval is the least time between the beginnings of two scans.
+	// MinInterval is the minimum time between the starts of two scans.
 	MinInterval time.Duration
 }
 
-// Types lists the ways to sign.
+// Types returns the supported signature types, sorted.
 func Types() []string { return slices.Sorted(maps.Keys(schemes())) }
 
-// Verify reads the body of a request and checks its signature. The signature
-// comes back, the same for the same request; it is nil where requests only show
-// the secret. An error wraps ErrUnsigned, ErrTooLarge or ErrBroken where the
-// request is to blame. No error shows the secret or what was sent.
+// Verify reads the body of a request and checks its signature. It returns the signature,
+// which is the same for the same request, or nil for a type that sends the secret itself
+// instead of a signature. The error wraps ErrUnsigned, ErrTooLarge or ErrBroken if the
+// request caused it. No error contains the secret or any part of the request.
 func (t *Trigger) Verify(header http.Header, body io.Reader, now time.Time) (signature []byte, err error) {
 	scheme, ok := schemes()[t.Type]
 	if !ok {
@@ -57,38 +57,41 @@ func (t *Trigger) Verify(header http.Header, body io.Reader, now time.Time) (sig
 	if err != nil {
 		return nil, err
 	}
-	proof, err := scheme(secret, header, now)
+	v, err := scheme(secret, header, now)
 	if err != nil {
 		return nil, err
 	}
-	n, err := io.Copy(proof, io.LimitReader(body, MaxBody+1))
+	n, err := io.Copy(v, io.LimitReader(body, MaxBody+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrBroken, err)
 	case n > MaxBody:
 		return nil, ErrTooLarge
 	}
-	return proof.signature()
+	return v.signature()
 }
 
-// A proof takes the body of a request, and tells whether one of the digests that
-// came with it is right.
-type proof struct {
+// A verifier computes the digest of a request whose body is written to it, and compares it
+// with the digests that the headers contain.
+type verifier struct {
 	io.Writer
-	// sum is that of what was written.
-	sum  func() []byte
+	// sum returns the digest of the bytes written so far; nil if nothing has to be compared.
+	sum func() []byte
+	// sent are the digests of the headers.
 	sent [][]byte
 }
 
-func (p *proof) signature() ([]byte, error) {
-	if p.sum == nil {
+// signature returns the digest if it equals one of those sent, else ErrUnsigned. It returns
+// nil if there is nothing to compare.
+func (v *verifier) signature() ([]byte, error) {
+	if v.sum == nil {
 		return nil, nil
 	}
-	sum := p.sum()
-	for _, sent := range p.sent {
+	sum := v.sum()
+	for _, sent := range v.sent {
 		if hmac.Equal(sent, sum) {
 			return sum, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: the signature does not fit the request", ErrUnsigned)
+	return nil, fmt.Errorf("%w: the signature does not match the body", ErrUnsigned)
 }

@@ -28,7 +28,7 @@ const (
 	standardSignature = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 )
 
-// Made with openssl.
+// Signatures computed with openssl.
 const (
 	pushBody      = `{"ref":"refs/heads/main"}`
 	pushSignature = "d8f89f0618acd61fe621aa4e64078c0e2bca15d0b578b7f3eb734f55883c5320"
@@ -65,45 +65,45 @@ func TestVerify(t *testing.T) {
 		now         time.Time
 		want        error
 	}{
-		"github":                 {"its published example", "github", hubSecret, header("X-Hub-Signature-256", hubSignature), hubBody, sentAt(), nil},
-		"github, upper case":     {"hexadecimal has two spellings", "github", hubSecret, header("X-Hub-Signature-256", "sha256="+strings.ToUpper(hubSignature[7:])), hubBody, sentAt(), nil},
-		"github, other body":     {"what is signed is the body", "github", hubSecret, header("X-Hub-Signature-256", hubSignature), hubBody + " ", sentAt(), trigger.ErrUnsigned},
-		"github, other secret":   {"and with the secret", "github", hubSecret + " ", header("X-Hub-Signature-256", hubSignature), hubBody, sentAt(), trigger.ErrUnsigned},
-		"github, truncated":      {"the beginning of a signature is none", "github", hubSecret, header("X-Hub-Signature-256", hubSignature[:9]), hubBody, sentAt(), trigger.ErrUnsigned},
-		"github, empty":          {"nor is nothing", "github", hubSecret, header("X-Hub-Signature-256", "sha256="), hubBody, sentAt(), trigger.ErrUnsigned},
-		"github, without prefix": {"the digest is named", "github", hubSecret, header("X-Hub-Signature-256", hubSignature[7:]), hubBody, sentAt(), trigger.ErrUnsigned},
-		"github, SHA-1":          {"the old header does not count", "github", hubSecret, header("X-Hub-Signature", "sha1=0e2b5a2bb4b2bd2a2ef1d3e4bd94f5b6b2a3a8ab"), hubBody, sentAt(), trigger.ErrUnsigned},
-		"github, no header":      {"a request of anybody", "github", hubSecret, nil, hubBody, sentAt(), trigger.ErrUnsigned},
-		"github, two headers":    {"the first counts", "github", hubSecret, header("X-Hub-Signature-256", "sha256=00", "X-Hub-Signature-256", hubSignature), hubBody, sentAt(), trigger.ErrUnsigned},
+		"github":                 {"the published example", "github", hubSecret, header("X-Hub-Signature-256", hubSignature), hubBody, sentAt(), nil},
+		"github, upper case":     {"hex is case-insensitive", "github", hubSecret, header("X-Hub-Signature-256", "sha256="+strings.ToUpper(hubSignature[7:])), hubBody, sentAt(), nil},
+		"github, other body":     {"the body is signed", "github", hubSecret, header("X-Hub-Signature-256", hubSignature), hubBody + " ", sentAt(), trigger.ErrUnsigned},
+		"github, other secret":   {"the secret is the key", "github", hubSecret + " ", header("X-Hub-Signature-256", hubSignature), hubBody, sentAt(), trigger.ErrUnsigned},
+		"github, truncated":      {"a prefix of the signature is not accepted", "github", hubSecret, header("X-Hub-Signature-256", hubSignature[:9]), hubBody, sentAt(), trigger.ErrUnsigned},
+		"github, empty":          {"an empty value is not accepted", "github", hubSecret, header("X-Hub-Signature-256", "sha256="), hubBody, sentAt(), trigger.ErrUnsigned},
+		"github, without prefix": {"the prefix is required", "github", hubSecret, header("X-Hub-Signature-256", hubSignature[7:]), hubBody, sentAt(), trigger.ErrUnsigned},
+		"github, SHA-1":          {"the SHA-1 header is ignored", "github", hubSecret, header("X-Hub-Signature", "sha1=0e2b5a2bb4b2bd2a2ef1d3e4bd94f5b6b2a3a8ab"), hubBody, sentAt(), trigger.ErrUnsigned},
+		"github, no header":      {"an unsigned request", "github", hubSecret, nil, hubBody, sentAt(), trigger.ErrUnsigned},
+		"github, two headers":    {"only the first header is read", "github", hubSecret, header("X-Hub-Signature-256", "sha256=00", "X-Hub-Signature-256", hubSignature), hubBody, sentAt(), trigger.ErrUnsigned},
 
-		"gitea":                {"no prefix", "gitea", "secret", header("X-Gitea-Signature", pushSignature), pushBody, sentAt(), nil},
-		"gitea, wrong":         {"as above", "gitea", "secret", header("X-Gitea-Signature", strings.Repeat("0", 64)), pushBody, sentAt(), trigger.ErrUnsigned},
-		"gitea without secret": {"it sends an empty header then", "gitea", "secret", header("X-Gitea-Signature", ""), pushBody, sentAt(), trigger.ErrUnsigned},
-		"forgejo":              {"its own header", "forgejo", "secret", header("X-Forgejo-Signature", pushSignature), pushBody, sentAt(), nil},
-		"forgejo, wrong":       {"which no other replaces", "forgejo", "secret", header("X-Forgejo-Signature", strings.Repeat("0", 64), "X-Gitea-Signature", pushSignature), pushBody, sentAt(), trigger.ErrUnsigned},
+		"gitea":                {"the header has no prefix", "gitea", "secret", header("X-Gitea-Signature", pushSignature), pushBody, sentAt(), nil},
+		"gitea, wrong":         {"the signature must match", "gitea", "secret", header("X-Gitea-Signature", strings.Repeat("0", 64)), pushBody, sentAt(), trigger.ErrUnsigned},
+		"gitea without secret": {"Gitea sends an empty header if it has no secret", "gitea", "secret", header("X-Gitea-Signature", ""), pushBody, sentAt(), trigger.ErrUnsigned},
+		"forgejo":              {"the header of Forgejo", "forgejo", "secret", header("X-Forgejo-Signature", pushSignature), pushBody, sentAt(), nil},
+		"forgejo, wrong":       {"the header of Gitea is ignored", "forgejo", "secret", header("X-Forgejo-Signature", strings.Repeat("0", 64), "X-Gitea-Signature", pushSignature), pushBody, sentAt(), trigger.ErrUnsigned},
 		"netbox":               {"SHA-512", "netbox", "secret", header("X-Hook-Signature", hookSignature), hookBody, sentAt(), nil},
-		"netbox, SHA-256":      {"and nothing less", "netbox", "secret", header("X-Hook-Signature", pushSignature), pushBody, sentAt(), trigger.ErrUnsigned},
+		"netbox, SHA-256":      {"a SHA-256 digest is not accepted", "netbox", "secret", header("X-Hook-Signature", pushSignature), pushBody, sentAt(), trigger.ErrUnsigned},
 
-		"gitlab":                    {"it shows the secret token", "gitlab", "secret", header("X-Gitlab-Token", "secret"), pushBody, sentAt(), nil},
-		"gitlab, wrong":             {"another is none", "gitlab", "secret", header("X-Gitlab-Token", "secreT"), pushBody, sentAt(), trigger.ErrUnsigned},
-		"gitlab, none":              {"nor is nothing", "gitlab", "secret", nil, pushBody, sentAt(), trigger.ErrUnsigned},
+		"gitlab":                    {"the header contains the secret token", "gitlab", "secret", header("X-Gitlab-Token", "secret"), pushBody, sentAt(), nil},
+		"gitlab, wrong":             {"another token is not accepted", "gitlab", "secret", header("X-Gitlab-Token", "secreT"), pushBody, sentAt(), trigger.ErrUnsigned},
+		"gitlab, none":              {"an empty value is not accepted", "gitlab", "secret", nil, pushBody, sentAt(), trigger.ErrUnsigned},
 		"gitlab, signing token":     {"from 19.0 on", "gitlab", standardSecret, good, standardBody, sentAt(), nil},
-		"gitlab, signing token out": {"a signing token is not shown", "gitlab", standardSecret, header("X-Gitlab-Token", standardSecret), standardBody, sentAt(), trigger.ErrUnsigned},
+		"gitlab, signing token out": {"a signing token is never sent itself", "gitlab", standardSecret, header("X-Gitlab-Token", standardSecret), standardBody, sentAt(), trigger.ErrUnsigned},
 
 		"standard":                 {"the published example", "standard", standardSecret, good, standardBody, sentAt(), nil},
-		"standard, bare secret":    {"whsec_ may be left out", "standard", standardSecret[6:], good, standardBody, sentAt(), nil},
-		"standard, two signatures": {"while the secret is changed", "standard", standardSecret, standardHeader(standardID, standardAt, "v1,AAAA v1a,xyz "+standardSignature), standardBody, sentAt(), nil},
-		"standard, other version":  {"v2 is not v1", "standard", standardSecret, standardHeader(standardID, standardAt, "v2"+standardSignature[2:]), standardBody, sentAt(), trigger.ErrUnsigned},
-		"standard, other id":       {"the identity is signed", "standard", standardSecret, standardHeader("msg", standardAt, standardSignature), standardBody, sentAt(), trigger.ErrUnsigned},
-		"standard, other time":     {"so is the time", "standard", standardSecret, standardHeader(standardID, "1614265331", standardSignature), standardBody, sentAt(), trigger.ErrUnsigned},
-		"standard, other body":     {"so is the body", "standard", standardSecret, good, "{}", sentAt(), trigger.ErrUnsigned},
-		"standard, just in time":   {"five minutes on the way", "standard", standardSecret, good, standardBody, sentAt().Add(5 * time.Minute), nil},
-		"standard, late":           {"and not a second more", "standard", standardSecret, good, standardBody, sentAt().Add(5*time.Minute + time.Second), trigger.ErrUnsigned},
-		"standard, early":          {"a clock ahead", "standard", standardSecret, good, standardBody, sentAt().Add(-5*time.Minute - time.Second), trigger.ErrUnsigned},
-		"standard, far off":        {"a time beyond all reckoning", "standard", standardSecret, standardHeader(standardID, "-9223372036854775808", standardSignature), standardBody, sentAt(), trigger.ErrUnsigned},
-		"standard, no number":      {"a time is seconds", "standard", standardSecret, standardHeader(standardID, "now", standardSignature), standardBody, sentAt(), trigger.ErrUnsigned},
-		"standard, no id":          {"a request has an identity", "standard", standardSecret, standardHeader("", standardAt, standardSignature), standardBody, sentAt(), trigger.ErrUnsigned},
-		"standard, no signature":   {"a request of anybody", "standard", standardSecret, standardHeader(standardID, standardAt, ""), standardBody, sentAt(), trigger.ErrUnsigned},
+		"standard, bare secret":    {"whsec_ is optional", "standard", standardSecret[6:], good, standardBody, sentAt(), nil},
+		"standard, two signatures": {"a rotation of the secret", "standard", standardSecret, standardHeader(standardID, standardAt, "v1,AAAA v1a,xyz "+standardSignature), standardBody, sentAt(), nil},
+		"standard, other version":  {"only v1 is supported", "standard", standardSecret, standardHeader(standardID, standardAt, "v2"+standardSignature[2:]), standardBody, sentAt(), trigger.ErrUnsigned},
+		"standard, other id":       {"the id is signed", "standard", standardSecret, standardHeader("msg", standardAt, standardSignature), standardBody, sentAt(), trigger.ErrUnsigned},
+		"standard, other time":     {"the time is signed", "standard", standardSecret, standardHeader(standardID, "1614265331", standardSignature), standardBody, sentAt(), trigger.ErrUnsigned},
+		"standard, other body":     {"the body is part of the HMAC", "standard", standardSecret, good, "{}", sentAt(), trigger.ErrUnsigned},
+		"standard, just in time":   {"five minutes old", "standard", standardSecret, good, standardBody, sentAt().Add(5 * time.Minute), nil},
+		"standard, late":           {"a second over five minutes old", "standard", standardSecret, good, standardBody, sentAt().Add(5*time.Minute + time.Second), trigger.ErrUnsigned},
+		"standard, early":          {"more than five minutes in the future", "standard", standardSecret, good, standardBody, sentAt().Add(-5*time.Minute - time.Second), trigger.ErrUnsigned},
+		"standard, far off":        {"the smallest int64", "standard", standardSecret, standardHeader(standardID, "-9223372036854775808", standardSignature), standardBody, sentAt(), trigger.ErrUnsigned},
+		"standard, no number":      {"the time must be a number of seconds", "standard", standardSecret, standardHeader(standardID, "now", standardSignature), standardBody, sentAt(), trigger.ErrUnsigned},
+		"standard, no id":          {"the id is required", "standard", standardSecret, standardHeader("", standardAt, standardSignature), standardBody, sentAt(), trigger.ErrUnsigned},
+		"standard, no signature":   {"an unsigned request", "standard", standardSecret, standardHeader(standardID, standardAt, ""), standardBody, sentAt(), trigger.ErrUnsigned},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-func TestSignatureIsThatOfTheRequest(t *testing.T) {
+func TestSignatureIdentifiesTheRequest(t *testing.T) {
 	t.Parallel()
 	tr := trigger.Trigger{Type: "standard", Secret: secret(standardSecret)}
 	verify := func(signature string) []byte {
@@ -133,15 +133,15 @@ func TestSignatureIsThatOfTheRequest(t *testing.T) {
 	}
 	once, again := verify(standardSignature), verify("v1,AAAA "+standardSignature)
 	if len(once) != 32 || !bytes.Equal(once, again) {
-		t.Errorf("the same request in other words has signatures %x and %x", once, again)
+		t.Errorf("signatures %x and %x of the same request differ", once, again)
 	}
 	shown := trigger.Trigger{Type: "gitlab", Secret: secret("token")}
 	if got, err := shown.Verify(header("X-Gitlab-Token", "token"), strings.NewReader("{}"), sentAt()); got != nil || err != nil {
-		t.Errorf("Verify() = %x, %v; a token is no signature of a request", got, err)
+		t.Errorf("Verify() = %x, %v; want no signature for a secret token", got, err)
 	}
 }
 
-// zeros is a body without an end, which counts what was read of it.
+// zeros is an endless body. Its value is the number of bytes read.
 type zeros int
 
 func (z *zeros) Read(p []byte) (int, error) {
@@ -161,7 +161,7 @@ func TestVerifyIsBounded(t *testing.T) {
 		}
 		body = 0
 		if _, err := tr.Verify(nil, &body, sentAt()); !errors.Is(err, trigger.ErrUnsigned) || body != 0 {
-			t.Errorf("%s: Verify() of nobody's request = %v after %d bytes", typ, err, body)
+			t.Errorf("%s: Verify() of an unsigned request = %v after %d bytes", typ, err, body)
 		}
 	}
 }
@@ -177,11 +177,11 @@ func TestVerifyFails(t *testing.T) {
 		body    io.Reader
 		want    string
 	}{
-		"no secret":   {"the file is gone", trigger.Trigger{Type: "github", Secret: func() (string, error) { return "", away }}, signed, strings.NewReader(""), "away"},
-		"broken body": {"the line is dead", trigger.Trigger{Type: "github", Secret: secret(hubSecret)}, signed, iotest.ErrReader(away), "broken off: away"},
-		"type":        {"a mistake of ours", trigger.Trigger{Type: "svn", Secret: secret("x")}, signed, strings.NewReader(""), `verify request: unknown type "svn"`},
-		"no base64": {"a secret of another kind", trigger.Trigger{Type: "standard", Secret: secret("hunter2!")},
-			standardHeader(standardID, standardAt, standardSignature), strings.NewReader(""), "read secret: want whsec_ and base64 after it"},
+		"no secret":   {"the secret cannot be read", trigger.Trigger{Type: "github", Secret: func() (string, error) { return "", away }}, signed, strings.NewReader(""), "away"},
+		"broken body": {"the connection ends", trigger.Trigger{Type: "github", Secret: secret(hubSecret)}, signed, iotest.ErrReader(away), "read request body: away"},
+		"type":        {"an unknown type", trigger.Trigger{Type: "svn", Secret: secret("x")}, signed, strings.NewReader(""), `verify request: unknown type "svn"`},
+		"no base64": {"the secret is not base64", trigger.Trigger{Type: "standard", Secret: secret("hunter2!")},
+			standardHeader(standardID, standardAt, standardSignature), strings.NewReader(""), "read secret: want whsec_ followed by base64"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// FuzzVerify sends what anybody might: only the one right request is taken.
+// FuzzVerify checks that only the request that was signed is accepted.
 func FuzzVerify(f *testing.F) {
 	f.Add(hubSignature, standardID, standardAt, standardSignature, hubBody)
 	f.Add("sha256=", "", "1e3", "v1, v1 v1,====", "")

@@ -155,7 +155,7 @@ func TestLoginShowsTheReasonOfRefusal(t *testing.T) {
 	for host, told := range map[string]bool{"127.0.0.1:9797": false, "driftd.example.org": true} {
 		r, w := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+host+"/login", http.NoBody), httptest.NewRecorder()
 		gate.Identify(true, h.handler).ServeHTTP(w, r)
-		if got := strings.Contains(w.Body.String(), "this did not come straight from this host"); got != told {
+		if got := strings.Contains(w.Body.String(), "the request did not come directly from this host"); got != told {
 			t.Errorf("%s: told %v, want %v\n%s", host, got, told, w.Body)
 		}
 	}

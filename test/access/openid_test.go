@@ -182,7 +182,7 @@ func TestLogInAtAProvider(t *testing.T) {
 	t.Cleanup(server.Close)
 
 	b := newBrowser(t)
-	if status, page, _ := b.ask(http.MethodGet, here+"/login/oidc?next=/findings", nil); status != http.StatusServiceUnavailable || !strings.Contains(page, "does not work now") {
+	if status, page, _ := b.ask(http.MethodGet, here+"/login/oidc?next=/findings", nil); status != http.StatusServiceUnavailable || !strings.Contains(page, "currently unavailable") {
 		t.Fatalf("login without a provider = %d %s", status, page)
 	}
 	p := startProvider(t, port, here+access.Callback)
@@ -206,7 +206,7 @@ func TestLogInAtAProvider(t *testing.T) {
 	if _, page, _ := b.ask(http.MethodGet, here+"/", nil); page != `/ "" nobody via ""` {
 		t.Errorf("the page after the logout = %s", page)
 	}
-	if status, page, _ := b.ask(http.MethodGet, here+access.Callback+"?code=x&state=y", nil); status != http.StatusForbidden || !strings.Contains(page, "not begun in this browser") {
+	if status, page, _ := b.ask(http.MethodGet, here+access.Callback+"?code=x&state=y", nil); status != http.StatusForbidden || !strings.Contains(page, "not started in this browser") {
 		t.Errorf("a made up way back = %d %s", status, page)
 	}
 }

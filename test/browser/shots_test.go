@@ -35,7 +35,7 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	stage := chrome.visit(t, d.base).open("/stage")
-	for _, title := range []string{"Open the firewall", "Edit a Deployment", "Say three things of one machine", "Change a password"} {
+	for _, title := range []string{"Open the firewall", "Edit a Deployment", "Create a conflict", "Change a password"} {
 		stage.act(title, "Run")
 	}
 	list := chrome.visit(t, d.base).open("/")

@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// A deed is what somebody does to an object.
-type deed struct {
+// A write is a write request to an object.
+type write struct {
 	verb string
 	by   Writer
 	at   time.Time
 }
 
-// note tells the audit log what was done, as a kube-apiserver does at the level
-// Metadata.
-func (c *Cluster) note(ref Ref, d deed) error {
+// audited writes an audit event at the level Metadata, like a kube-apiserver.
+func (c *Cluster) audited(ref Ref, d write) error {
 	k, _ := kindOf(ref.Kind)
 	path := k.path(ref.Namespace) + "/" + ref.Name
 	if d.verb != "delete" {

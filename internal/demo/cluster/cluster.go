@@ -1,6 +1,5 @@
-// Package cluster is a small stand-in for a Kubernetes API server, for the
-// demonstration: it keeps objects with the record of who wrote which field,
-// lists and watches them, and tells an audit log who did what.
+// Package cluster is a simulated Kubernetes API server for the demonstration. It stores objects
+// with managed fields, serves lists and watches, and writes an audit log.
 package cluster
 
 import (
@@ -14,55 +13,55 @@ import (
 	"time"
 )
 
-// An Object is one as the API writes it.
+// An Object is a Kubernetes object as decoded JSON.
 type Object = map[string]any
 
-// A Writer is who writes, and with what.
+// A Writer is the author of a write.
 type Writer struct {
-	// User is the name by which the API server knows them.
+	// User is the user name.
 	User string
-	// Agent is the program's name: "kubectl".
+	// Agent is the name of the program, such as "kubectl".
 	Agent string
-	// Manager is the field manager of the write: "kubectl-edit".
+	// Manager is the field manager, such as "kubectl-edit".
 	Manager string
 }
 
-// A Ref names an object.
+// A Ref identifies an object.
 type Ref struct{ Kind, Namespace, Name string }
 
-// maxEvents bounds how far back a watch may begin.
+// maxEvents is the number of past events from which a watch can start.
 const maxEvents = 1000
 
-// A Cluster is an API server with what it keeps. It is safe for concurrent use.
+// A Cluster is a simulated API server. It is safe for concurrent use.
 type Cluster struct {
 	mu      sync.Mutex
 	audit   io.Writer
 	version int
 	objects map[Ref]Object
-	// events are the last ones, oldest first; those up to forgotten are gone.
+	// events are the latest events, the oldest first. Those up to version forgotten are removed.
 	events    []event
 	forgotten int
 	// changed is closed when there is another event.
 	changed chan struct{}
 }
 
-// An event is what a watch tells of one write.
+// An event is a watch event.
 type event struct {
 	version int
 	kind    string
-	// place is the object's namespace.
+	// place is the namespace of the object.
 	place string
 	line  []byte
 }
 
-// New returns a Cluster without objects. Each write is told to audit as a line
-// of audit.k8s.io/v1.
+// New returns a Cluster without objects. For each write it appends an audit.k8s.io/v1 event to
+// audit.
 func New(audit io.Writer) *Cluster {
 	return &Cluster{audit: audit, version: 1000, objects: map[Ref]Object{}, changed: make(chan struct{})}
 }
 
-// Apply writes a whole object, as kubectl apply does on the client's side: it
-// becomes the writer's, and what was applied is kept beside it.
+// Apply writes a whole object like client-side kubectl apply: the writer owns all its fields, and
+// the manifest is stored in the annotation last-applied-configuration.
 func (c *Cluster) Apply(manifest Object, by Writer, at time.Time) error {
 	ref, err := RefOf(manifest)
 	if err != nil {
@@ -98,24 +97,23 @@ func (c *Cluster) Apply(manifest Object, by Writer, at time.Time) error {
 		verb = "create"
 		meta["uid"] = fmt.Sprintf("5d6f1c2a-0000-4000-8000-%012d", c.version)
 	}
-	return c.put(ref, object, deed{verb, by, at})
+	return c.put(ref, object, write{verb, by, at})
 }
 
-// Edit changes an object that is there: the fields that edit changes become the
-// writer's.
+// Edit changes an existing object. The writer becomes the owner of the fields that edit changes.
 func (c *Cluster) Edit(ref Ref, by Writer, at time.Time, edit func(Object)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.objects[ref]
 	if before == nil {
-		return fmt.Errorf("edit %s %s/%s: it is not there", ref.Kind, ref.Namespace, ref.Name)
+		return fmt.Errorf("edit %s %s/%s: not found", ref.Kind, ref.Namespace, ref.Name)
 	}
 	object, err := copyOf(before)
 	if err != nil {
 		return err
 	}
 	edit(object)
-	// What edit wrote gets the form of what was read.
+	// Encode and decode the object, so that its values have the types of decoded JSON.
 	if object, err = copyOf(object); err != nil {
 		return err
 	}
@@ -129,29 +127,29 @@ func (c *Cluster) Edit(ref Ref, by Writer, at time.Time, edit func(Object)) erro
 		return ok && len(fields) == 0
 	})
 	meta["managedFields"] = append(managed, entry(by.Manager, object["apiVersion"], at, changed))
-	return c.put(ref, object, deed{"patch", by, at})
+	return c.put(ref, object, write{"patch", by, at})
 }
 
-// Delete removes an object that is there.
+// Delete removes an existing object.
 func (c *Cluster) Delete(ref Ref, by Writer, at time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	object := c.objects[ref]
 	if object == nil {
-		return fmt.Errorf("delete %s %s/%s: it is not there", ref.Kind, ref.Namespace, ref.Name)
+		return fmt.Errorf("delete %s %s/%s: not found", ref.Kind, ref.Namespace, ref.Name)
 	}
 	delete(c.objects, ref)
 	c.version++
 	metaOf(object)["resourceVersion"] = strconv.Itoa(c.version)
-	if err := c.tell("DELETED", ref, object); err != nil {
+	if err := c.publish("DELETED", ref, object); err != nil {
 		return err
 	}
-	return c.note(ref, deed{"delete", by, at})
+	return c.audited(ref, write{"delete", by, at})
 }
 
-// put keeps an object, and tells those who watch and the audit log. It is called
-// with mu held, as are tell and note.
-func (c *Cluster) put(ref Ref, object Object, d deed) error {
+// put stores an object and adds a watch event and an audit event. The caller must hold mu, as
+// for publish and audited.
+func (c *Cluster) put(ref Ref, object Object, d write) error {
 	what := "MODIFIED"
 	if c.objects[ref] == nil {
 		what = "ADDED"
@@ -159,13 +157,14 @@ func (c *Cluster) put(ref Ref, object Object, d deed) error {
 	c.version++
 	metaOf(object)["resourceVersion"] = strconv.Itoa(c.version)
 	c.objects[ref] = object
-	if err := c.note(ref, d); err != nil {
+	if err := c.audited(ref, d); err != nil {
 		return err
 	}
-	return c.tell(what, ref, object)
+	return c.publish(what, ref, object)
 }
 
-func (c *Cluster) tell(what string, ref Ref, object Object) error {
+// publish adds a watch event and wakes all watches.
+func (c *Cluster) publish(what string, ref Ref, object Object) error {
 	line, err := json.Marshal(map[string]any{"type": what, "object": object})
 	if err != nil {
 		return fmt.Errorf("encode %s %s: %w", ref.Kind, ref.Name, err)
@@ -180,7 +179,7 @@ func (c *Cluster) tell(what string, ref Ref, object Object) error {
 	return nil
 }
 
-// metaOf returns the metadata of an object, which every object has.
+// metaOf returns the metadata of an object, and adds it if it is missing.
 func metaOf(object Object) map[string]any {
 	meta, ok := object["metadata"].(map[string]any)
 	if !ok {
@@ -200,7 +199,7 @@ func generation(object Object) int {
 	return 0
 }
 
-// RefOf names an object; an error tells what is not served, or incomplete.
+// RefOf returns the Ref of an object. It is an error if the kind is not served or a name is missing.
 func RefOf(object Object) (Ref, error) {
 	meta := metaOf(object)
 	kind, _ := object["kind"].(string)
@@ -216,7 +215,7 @@ func RefOf(object Object) (Ref, error) {
 	return Ref{kind, namespace, name}, nil
 }
 
-// copyOf returns an object that shares nothing with another.
+// copyOf returns a deep copy of an object.
 func copyOf(object Object) (Object, error) {
 	text, err := json.Marshal(object)
 	if err != nil {

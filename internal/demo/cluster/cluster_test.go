@@ -32,7 +32,7 @@ func alice() cluster.Writer {
 	return cluster.Writer{User: "alice", Agent: "kubectl", Manager: "kubectl-edit"}
 }
 
-// object reads an object.
+// object parses an object.
 func object(t *testing.T, text string) cluster.Object {
 	t.Helper()
 	var o cluster.Object
@@ -46,7 +46,7 @@ const deployment = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"nam
 	"spec":{"replicas":2,"template":{"spec":{"containers":[
 		{"name":"web","image":"web:1","args":["a"],"ports":[{"containerPort":80,"name":"http"}]},{"name":"side","image":"side:1"}]}}}}`
 
-// newCluster holds a Deployment and a few ConfigMaps; it tells audit.
+// newCluster returns a cluster with a Deployment and a few ConfigMaps.
 func newCluster(t *testing.T, log *bytes.Buffer) *cluster.Cluster {
 	t.Helper()
 	c := cluster.New(log)
@@ -85,7 +85,7 @@ func read(t *testing.T, c http.Handler) cluster.Object {
 	return o
 }
 
-// owned writes who owns what, one field a line.
+// owned returns the managed fields of an object, one field a line.
 func owned(o cluster.Object) []string {
 	var lines []string
 	meta, _ := o["metadata"].(map[string]any)
@@ -109,7 +109,7 @@ func owned(o cluster.Object) []string {
 	return lines
 }
 
-func TestWhoOwnsWhat(t *testing.T) {
+func TestManagedFields(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, &bytes.Buffer{})
 	const containers = "f:spec f:template f:spec f:containers "
@@ -147,7 +147,7 @@ func TestWhoOwnsWhat(t *testing.T) {
 	uid := meta["uid"]
 	apply(t, c, deployment)
 	if meta, _ := read(t, c)["metadata"].(map[string]any); meta["uid"] != uid || meta["generation"] != 3.0 {
-		t.Errorf("an object that is applied again is another one: %v", meta)
+		t.Errorf("applying again replaced the object: %v", meta)
 	}
 }
 
@@ -244,7 +244,7 @@ func watch(t *testing.T, server *httptest.Server, query string) watcher {
 	return watcher{t, bufio.NewScanner(answer.Body)}
 }
 
-// next returns what the next line tells, and of which version.
+// next returns the type and the version of the next event.
 func (w watcher) next() (what, version string) {
 	w.t.Helper()
 	if !w.lines.Scan() {
@@ -271,26 +271,26 @@ func TestWatch(t *testing.T) {
 	}
 	what, edited := w.next()
 	if what != "MODIFIED" {
-		t.Errorf("an edit is told as %s", what)
+		t.Errorf("event of an edit = %s", what)
 	}
 	apply(t, c, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"noise","namespace":"shop"},"data":{}}`)
 	if err := c.Delete(web(), alice(), noon()); err != nil {
 		t.Fatal(err)
 	}
 	if what, _ := w.next(); what != "DELETED" {
-		t.Errorf("a deletion is told as %s", what)
+		t.Errorf("event of a deletion = %s", what)
 	}
-	// Who comes back is told what came meanwhile, and nothing twice.
+	// A new watch gets the events in between, without duplicates.
 	apply(t, c, deployment)
 	again := watch(t, server, "timeoutSeconds=1&resourceVersion="+edited)
 	for _, want := range []string{"DELETED", "ADDED", "end"} {
 		if what, _ := again.next(); what != want {
-			t.Errorf("who comes back is told %s, want %s", what, want)
+			t.Errorf("event of a new watch = %s, want %s", what, want)
 		}
 	}
 }
 
-// TestWatchFromLongAgo is told that too much has happened.
+// TestWatchFromLongAgo checks that a watch from a removed version fails with 410.
 func TestWatchFromLongAgo(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, &bytes.Buffer{})
@@ -304,12 +304,12 @@ func TestWatchFromLongAgo(t *testing.T) {
 	w := watch(t, server, "resourceVersion="+strconv.Itoa(1001))
 	for _, want := range []string{"ERROR", "end"} {
 		if what, _ := w.next(); what != want {
-			t.Errorf("it is told %s, want %s", what, want)
+			t.Errorf("event = %s, want %s", what, want)
 		}
 	}
 }
 
-// TestAuditLog has driftd read what the cluster tells.
+// TestAuditLog checks that driftd can parse the audit log.
 func TestAuditLog(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// entry is one of metadata.managedFields.
+// entry returns an entry of metadata.managedFields.
 func entry(manager string, apiVersion any, at time.Time, fields map[string]any) map[string]any {
 	return map[string]any{"manager": manager, "operation": "Update", "apiVersion": apiVersion, "time": at.UTC().Format(time.RFC3339),
 		"fieldsType": "FieldsV1", "fieldsV1": fields}
 }
 
-// unowned are the fields that no writer owns.
+// unowned reports whether a field is never owned.
 func unowned(path string) bool {
 	switch path {
 	case ".apiVersion", ".kind", ".status", ".metadata.name", ".metadata.namespace", ".metadata.uid", ".metadata.creationTimestamp",
@@ -27,11 +27,10 @@ func unowned(path string) bool {
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/
 func leaves(object Object) map[string]any { return fieldsOf("", nil, object) }
 
-// changedLeaves returns the fields that two objects differ in, of those that the
-// second has.
+// changedLeaves returns the fields of after that before lacks or that have another value there.
 func changedLeaves(before, after Object) map[string]any { return fieldsOf("", before, after) }
 
-// fieldsOf returns what after has that before has not, or has otherwise.
+// fieldsOf returns the fields of after that differ from before, as a set of FieldsV1.
 func fieldsOf(path string, before, after any) map[string]any {
 	set := map[string]any{}
 	switch after := after.(type) {
@@ -53,8 +52,8 @@ func fieldsOf(path string, before, after any) map[string]any {
 	return set
 }
 
-// own adds a field to a set with what is below it: a value as a whole, and of
-// what has parts those alone that belong to it.
+// own adds a field and the set of fields below it to a set. It skips a non-empty map or list with
+// an empty set, because none of its fields is owned.
 func own(set map[string]any, step string, value any, below map[string]any) {
 	object, _ := value.(map[string]any)
 	if len(below) > 0 || len(object) == 0 && len(keyed(value)) == 0 {
@@ -62,8 +61,7 @@ func own(set map[string]any, step string, value any, below map[string]any) {
 	}
 }
 
-// keyed returns the items of a list by the steps that lead to them; none for a
-// list that has one owner as a whole.
+// keyed returns the items of a list by their FieldsV1 keys, or nothing for an atomic list.
 func keyed(list any) map[string]any {
 	items, _ := list.([]any)
 	steps := make(map[string]any, len(items))
@@ -85,8 +83,7 @@ func keyed(list any) map[string]any {
 	return steps
 }
 
-// keyOf returns what tells an item from others in a list of its kind; nil where
-// nothing does.
+// keyOf returns the fields that identify an item in its list, or nil if there are none.
 func keyOf(item map[string]any) map[string]any {
 	if port, ok := item["containerPort"]; ok {
 		return map[string]any{"containerPort": port, "protocol": protocolOf(item)}
@@ -110,7 +107,7 @@ func protocolOf(item map[string]any) string {
 	return "TCP"
 }
 
-// take removes from a set of fields what another has.
+// take removes the fields of one set from another.
 func take(from, other map[string]any) {
 	for step, below := range other {
 		mine, ok := from[step].(map[string]any)

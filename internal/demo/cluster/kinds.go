@@ -2,13 +2,13 @@ package cluster
 
 import "slices"
 
-// A kind is one that is served.
+// A kind is a served kind of objects.
 type kind struct {
 	group, version, resource, name string
 	namespaced                     bool
 }
 
-// kinds are those that are served.
+// kinds returns the served kinds.
 func kinds() []kind {
 	return []kind{
 		{"", "v1", "configmaps", "ConfigMap", true},
@@ -37,7 +37,7 @@ func kindOf(name string) (kind, bool) {
 	return all[i], true
 }
 
-// apiVersion is the kind's as its objects name it.
+// apiVersion returns the apiVersion of the kind's objects.
 func (k kind) apiVersion() string {
 	if k.group == "" {
 		return k.version
@@ -45,7 +45,7 @@ func (k kind) apiVersion() string {
 	return k.group + "/" + k.version
 }
 
-// path is where the kind's objects are, in a namespace or in all.
+// path returns the API path of the kind's objects in a namespace, or in all if it is "".
 func (k kind) path(namespace string) string {
 	root := "/apis/" + k.apiVersion()
 	if k.group == "" {

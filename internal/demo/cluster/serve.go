@@ -13,14 +13,13 @@ import (
 )
 
 const (
-	// longestWatch bounds a watch, and bookmarkEvery is how often one is told how
-	// far it is.
+	// longestWatch is the maximum duration of a watch, and bookmarkEvery the interval of its
+	// bookmarks.
 	longestWatch  = 10 * time.Minute
 	bookmarkEvery = time.Minute
 )
 
-// ServeHTTP answers what who reads a cluster asks: which kinds there are, lists
-// in pages, and watches. It takes no write: those are Go calls.
+// ServeHTTP serves discovery, paged lists and watches. It refuses writes, which are Go calls.
 func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch path := r.URL.Path; {
@@ -29,7 +28,7 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply(w, map[string]any{"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1",
 			"status": map[string]any{"userInfo": map[string]any{"username": "system:serviceaccount:driftd:driftd"}}})
 	case r.Method != http.MethodGet:
-		refuse(w, http.StatusMethodNotAllowed, "MethodNotAllowed", "the stand-in is only read")
+		refuse(w, http.StatusMethodNotAllowed, "MethodNotAllowed", "the simulated cluster is read-only")
 	case path == "/version":
 		reply(w, map[string]any{"major": "1", "minor": "36", "gitVersion": "v1.36.3"})
 	case path == "/api", path == "/apis":
@@ -41,7 +40,7 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// discovery answers with the aggregated list of kinds.
+// discovery serves the aggregated discovery document.
 func discovery(w http.ResponseWriter, core bool) {
 	items := []any{}
 	var group string
@@ -73,7 +72,7 @@ func discovery(w http.ResponseWriter, core bool) {
 	reply(w, map[string]any{"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": items})
 }
 
-// resources answers for the objects of one kind.
+// resources serves lists and watches of one kind.
 func (c *Cluster) resources(w http.ResponseWriter, r *http.Request) {
 	for _, k := range kinds() {
 		namespace := ""
@@ -95,7 +94,7 @@ func (c *Cluster) resources(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource")
 }
 
-// list answers with a page; the token is where the next one begins.
+// list serves a page of a list. The continue token is the index of the next page.
 func (c *Cluster) list(w http.ResponseWriter, r *http.Request, k kind, namespace string) {
 	c.mu.Lock()
 	var refs []Ref
@@ -116,18 +115,18 @@ func (c *Cluster) list(w http.ResponseWriter, r *http.Request, k kind, namespace
 	for _, ref := range refs[from:to] {
 		items = append(items, c.objects[ref])
 	}
-	// Objects are changed under the lock, and encoded so.
+	// Objects are modified under the lock, so they are encoded under it.
 	body, err := json.Marshal(map[string]any{"kind": k.name + "List", "apiVersion": k.apiVersion(), "metadata": meta, "items": items})
 	c.mu.Unlock()
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "InternalError", err.Error())
 		return
 	}
-	// A client that is gone takes no answer.
+	// An error means that the client has disconnected.
 	_, _ = w.Write(body)
 }
 
-// number reads a number of the query; what is none counts as 0.
+// number returns a number of the query, or 0 if it is missing or invalid.
 func number(r *http.Request, name string) int {
 	n, err := strconv.Atoi(r.URL.Query().Get(name))
 	if err != nil || n < 0 {
@@ -136,8 +135,7 @@ func number(r *http.Request, name string) int {
 	return n
 }
 
-// watch tells what happens after a version, until the client has gone or the
-// time is over that it asked for.
+// watch sends the events after a version, until the client disconnects or its timeout expires.
 func (c *Cluster) watch(w http.ResponseWriter, r *http.Request, k kind, namespace string) {
 	long := longestWatch
 	if seconds := number(r, "timeoutSeconds"); seconds > 0 {
@@ -164,16 +162,15 @@ func (c *Cluster) watch(w http.ResponseWriter, r *http.Request, k kind, namespac
 			return
 		case <-ticker.C:
 			if bookmarks {
-				// The next write shows a client that is gone.
+				// If the client has disconnected, the next write fails.
 				_, _ = fmt.Fprintf(w, `{"type":"BOOKMARK","object":{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"%d"}}}`+"\n", k.name, k.apiVersion(), since)
 			}
 		}
 	}
 }
 
-// after returns the lines of what happened to a kind after a version, the
-// version that they lead to, and what is closed when there are more; ok is
-// false when that version is too old.
+// after returns the events of a kind after a version, the version after them, and a channel that
+// is closed when there are more. ok is false if the version is too old.
 func (c *Cluster) after(since int, name, namespace string) (lines []byte, version int, changed <-chan struct{}, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,11 +192,11 @@ func reply(w http.ResponseWriter, answer any) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	// A client that is gone takes no answer.
+	// An error means that the client has disconnected.
 	_, _ = w.Write(body)
 }
 
-// refuse answers with a metav1.Status.
+// refuse sends a metav1.Status.
 func refuse(w http.ResponseWriter, code int, reason, message string) {
 	w.WriteHeader(code)
 	reply(w, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "message": message, "code": code})

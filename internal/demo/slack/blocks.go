@@ -8,18 +8,18 @@ import (
 	"github.com/driftd/driftd/internal/web"
 )
 
-// A block is one of Block Kit, or an element of one: those that messages are
-// made of have these fields.
+// A block is a Block Kit block or an element of one. It has the fields that driftd's messages
+// use.
 // https://docs.slack.dev/reference/block-kit/blocks
 type block struct {
 	Type string `json:"type"`
 	// Text is a text object, or the plain text of an element.
 	Text text `json:"text"`
-	// Elements are those of rich text, of a context and of actions; Fields those
-	// of a section.
+	// Elements are the elements of rich text, a context or actions. Fields are the fields of a
+	// section.
 	Elements []block `json:"elements"`
 	Fields   []text  `json:"fields"`
-	// Placeholder is what a menu shows.
+	// Placeholder is the placeholder of a menu.
 	Placeholder text   `json:"placeholder"`
 	Style       style  `json:"style"`
 	URL         string `json:"url"`
@@ -28,10 +28,10 @@ type block struct {
 	GroupID     string `json:"usergroup_id"`
 }
 
-// A text is a text object of Block Kit, or just a text.
+// A text is a Block Kit text object or a string.
 type text struct{ kind, text string }
 
-// UnmarshalJSON reads either form.
+// UnmarshalJSON decodes either form.
 func (t *text) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &t.text); err == nil {
 		return nil
@@ -47,7 +47,7 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// mrkdwn is the text in Slack's marks.
+// mrkdwn returns the text in Slack's mrkdwn format.
 func (t text) mrkdwn() string {
 	if t.kind == "mrkdwn" {
 		return t.text
@@ -55,10 +55,10 @@ func (t text) mrkdwn() string {
 	return escape(t.text)
 }
 
-// A style is how a piece of rich text looks. Buttons have a word in its place.
+// A style is the style of a rich text element. For buttons, the JSON field is a string.
 type style struct{ bold, italic, strike, code bool }
 
-// UnmarshalJSON reads the style of rich text, and nothing of a button's.
+// UnmarshalJSON decodes the style of rich text and ignores that of a button.
 func (s *style) UnmarshalJSON(data []byte) error {
 	var set map[string]bool
 	if json.Unmarshal(data, &set) == nil {
@@ -78,7 +78,7 @@ func readBlocks(list string) ([]block, error) {
 	return blocks, nil
 }
 
-// parts are the blocks as a page shows them.
+// parts converts blocks to the parts of a page.
 func parts(blocks []block) []web.Part {
 	var list []web.Part
 	for _, b := range blocks {
@@ -114,7 +114,7 @@ func parts(blocks []block) []web.Part {
 	return list
 }
 
-// rich is a paragraph of rich text in Slack's marks.
+// rich returns a paragraph of rich text in mrkdwn.
 func (b block) rich() string {
 	var s strings.Builder
 	for _, e := range b.Elements {
@@ -126,7 +126,7 @@ func (b block) rich() string {
 	return s.String()
 }
 
-// word is a piece of rich text.
+// word returns a rich text element in mrkdwn.
 func (b block) word() string {
 	switch b.Type {
 	case "text":
@@ -146,8 +146,8 @@ func (b block) word() string {
 	return ""
 }
 
-// mark puts marks around a text, inside of the spaces and lines around it: marks
-// stand at words.
+// mark adds formatting marks around a text. Surrounding white space stays outside, because marks
+// must be adjacent to words.
 func (s style) mark(text string) string {
 	bare := strings.TrimSpace(text)
 	if bare == "" {
@@ -165,7 +165,7 @@ func (s style) mark(text string) string {
 	return before + bare + after
 }
 
-// escape is a text without marks of links and mentions.
+// escape escapes the characters of links and mentions.
 func escape(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }

@@ -1,5 +1,5 @@
-// Package slack is a stand-in for a Slack workspace with one app, for the
-// demonstration: it takes and keeps messages, and shows them.
+// Package slack is a simulated Slack workspace with one app for the demonstration. It stores
+// messages and returns them for display.
 package slack
 
 import (
@@ -18,19 +18,20 @@ import (
 )
 
 const (
-	// maxMessages bounds what is kept, and maxForm the body of a request.
+	// maxMessages is the maximum number of stored messages, and maxForm the maximum size of a
+	// request body in bytes.
 	maxMessages = 200
 	maxForm     = 1 << 20
-	// pingEvery is how often a connection of the app is told that it stands.
+	// pingEvery is the interval of pings on a connection of the app.
 	pingEvery = 10 * time.Second
 )
 
-// A Workspace takes what an app sends. It is safe for concurrent use.
+// A Workspace is a simulated Slack workspace. It is safe for concurrent use.
 type Workspace struct {
 	// Channels are the names of the channels by their IDs.
 	Channels map[string]string
-	// Token is what the app shows with every request, AppToken what it shows to
-	// be told of buttons.
+	// Token is the bot token of the app. AppToken is its token for Socket Mode, which delivers
+	// button events.
 	Token, AppToken string
 
 	mu       sync.Mutex
@@ -38,7 +39,7 @@ type Workspace struct {
 	sent     int
 }
 
-// A message is one in a channel.
+// A message is a message in a channel.
 type message struct {
 	at       time.Time
 	ts       string
@@ -50,7 +51,7 @@ type message struct {
 	metadata json.RawMessage
 }
 
-// ServeHTTP answers those of Slack's methods that driftd calls.
+// ServeHTTP serves the Slack methods that driftd calls.
 func (w *Workspace) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	method := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 	if method == "socket" {
@@ -73,11 +74,11 @@ func (w *Workspace) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rw.Header().Set("Content-Type", "application/json")
-	// A client that is gone takes no answer.
+	// An error means that the client has disconnected.
 	_, _ = rw.Write(body)
 }
 
-// shownToken is the token that a request shows, in its header or its form.
+// shownToken returns the token in the header or the form of a request.
 func shownToken(r *http.Request) string {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return token
@@ -99,7 +100,7 @@ func (w *Workspace) answer(method string, r *http.Request) map[string]any {
 
 func refusal(code string) map[string]any { return map[string]any{"ok": false, "error": code} }
 
-// post keeps a message.
+// post stores a message.
 func (w *Workspace) post(r *http.Request) map[string]any {
 	blocks, err := readBlocks(r.PostFormValue("blocks"))
 	if err != nil {
@@ -121,7 +122,7 @@ func (w *Workspace) post(r *http.Request) map[string]any {
 	return map[string]any{"ok": true, "channel": m.channel, "ts": m.ts}
 }
 
-// update puts another message in a message's place.
+// update replaces a message.
 func (w *Workspace) update(r *http.Request) map[string]any {
 	blocks, err := readBlocks(r.PostFormValue("blocks"))
 	if err != nil {
@@ -138,8 +139,7 @@ func (w *Workspace) update(r *http.Request) map[string]any {
 	return refusal("message_not_found")
 }
 
-// history lists the messages of a channel, or of a thread, on one page, the
-// newest first.
+// history returns the messages of a channel or a thread in one page, the newest first.
 func (w *Workspace) history(r *http.Request) map[string]any {
 	oldest, err := strconv.ParseFloat(r.PostFormValue("oldest"), 64)
 	if err != nil {
@@ -159,18 +159,17 @@ func (w *Workspace) history(r *http.Request) map[string]any {
 	return map[string]any{"ok": true, "messages": found, "has_more": false}
 }
 
-// appOrigin is what an app's connection comes from; no page of a browser does.
+// appOrigin is the Origin of the app's connections. Browsers send another one.
 const appOrigin = "https://api.slack.com"
 
-// hold keeps a connection of the app open until the app closes it. Nobody
-// presses a button here.
+// hold keeps a Socket Mode connection open until the app closes it. It sends no button events.
 func hold(rw http.ResponseWriter, r *http.Request) {
 	upgrader := websocket.Upgrader{HandshakeTimeout: pingEvery, CheckOrigin: func(r *http.Request) bool {
 		return r.Header.Get("Origin") == appOrigin
 	}}
 	connection, err := upgrader.Upgrade(rw, r, nil)
 	if err != nil {
-		return // The answer has gone out.
+		return // Upgrade has sent the response.
 	}
 	connection.SetReadLimit(maxForm)
 	gone := make(chan struct{})
@@ -182,7 +181,7 @@ func hold(rw http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}()
-	// Whatever fails, the connection is gone.
+	// An error means that the connection is closed.
 	_ = connection.WriteJSON(map[string]any{"type": "hello", "num_connections": 1, "connection_info": map[string]any{"app_id": "A0DEMO0000"}})
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
@@ -200,7 +199,7 @@ func hold(rw http.ResponseWriter, r *http.Request) {
 	<-gone
 }
 
-// Said are the messages as Slack would show them, the newest first.
+// Said returns the messages as Slack would show them, the newest first.
 func (w *Workspace) Said() []web.Said {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -109,7 +109,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestParts shows blocks as the pieces of a page.
+// TestParts checks the conversion of blocks to parts of a page.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -146,8 +146,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestButtonsAreHeardOf has an app connect as it would to hear of buttons.
-func TestButtonsAreHeardOf(t *testing.T) {
+// TestSocketMode checks the connection for button events.
+func TestSocketMode(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace()
 	server := httptest.NewServer(w)
@@ -170,18 +170,18 @@ func TestButtonsAreHeardOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	if response.Body.Close() != nil || connection.WriteMessage(websocket.TextMessage, []byte(`{}`)) != nil {
-		t.Error("the connection does not stand")
+		t.Error("no connection")
 	}
 	var hello struct{ Type string }
 	if err := connection.ReadJSON(&hello); err != nil || hello.Type != "hello" {
-		t.Errorf("it says %q, %v", hello.Type, err)
+		t.Errorf("first message = %q, %v", hello.Type, err)
 	}
 	if err := connection.Close(); err != nil {
 		t.Error(err)
 	}
 	_, refused, err := websocket.DefaultDialer.DialContext(t.Context(), open.URL, http.Header{"Origin": {"https://evil.example.org"}})
 	if err == nil || refused.StatusCode != http.StatusForbidden || refused.Body.Close() != nil {
-		t.Errorf("a page of a browser comes in: %v", err)
+		t.Errorf("a connection of a browser is accepted: %v", err)
 	}
 }
 
@@ -206,7 +206,7 @@ func FuzzBlocks(f *testing.F) {
 		call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"t"}, "blocks": {blocks}})
 		for _, said := range w.Said() {
 			if len(said.Parts) == 0 {
-				t.Error("a message shows nothing")
+				t.Error("a message has no parts")
 			}
 		}
 	})

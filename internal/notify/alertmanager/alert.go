@@ -15,8 +15,8 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// Bounds of what an alert says, in characters, and of the resource's labels
-// that it has.
+// Limits of an alert: the lengths of labels and annotations in characters, and the numbers of
+// resource labels and fields.
 const (
 	maxLabel      = 200
 	maxAnnotation = 1000
@@ -33,7 +33,7 @@ type alert struct {
 	GeneratorURL string            `json:"generatorURL,omitempty"`
 }
 
-// newAlert makes an alert of a finding.
+// newAlert returns the alert of a finding.
 func newAlert(f *model.Finding, url string, now, end time.Time) alert {
 	t := plain.Text{Quote: plain.Unmention, URL: url}
 	a := alert{
@@ -42,20 +42,20 @@ func newAlert(f *model.Finding, url string, now, end time.Time) alert {
 			"summary":     t.Summary(f),
 			"description": strings.Join(t.Fields(f, len(f.Changes), maxFields), "\n"),
 			"reason":      t.Reason(f),
-			"who":         t.Who(f),
+			"who":         t.Actor(f),
 			"since":       t.Seen(f),
 			"next":        t.Next(f),
 		}),
 	}
-	// A clock that was set back, or a time that nobody kept: an alert does not
-	// begin after now.
+	// An alert must not start after now: the time is zero if it is not stored, and in the future
+	// if the clock was set back.
 	if f.FirstSeen.IsZero() || a.StartsAt.After(now) {
 		a.StartsAt = now
 	}
 	return a
 }
 
-// id is the same for alerts that Alertmanager takes for one.
+// id returns a key of the labels, by which Alertmanager identifies an alert.
 func (a *alert) id() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(a.Labels)) {
@@ -64,7 +64,7 @@ func (a *alert) id() string {
 	return b.String()
 }
 
-// bounded leaves out what is empty, and cuts what is long.
+// bounded removes empty texts and truncates long ones.
 func bounded(texts map[string]string) map[string]string {
 	for name, text := range texts {
 		if runes := []rune(text); len(runes) > maxAnnotation {
@@ -76,7 +76,7 @@ func bounded(texts map[string]string) map[string]string {
 	return texts
 }
 
-// labels are what routes and silences go by.
+// labels returns the labels of a finding's alert, which routes and silences match.
 func labels(f *model.Finding) map[string]string {
 	all := map[string]string{}
 	for i, name := range slices.Sorted(maps.Keys(f.Labels)) {
@@ -95,8 +95,9 @@ func labels(f *model.Finding) map[string]string {
 	return all
 }
 
-// valid writes a name as all versions of Alertmanager take it:
-// [a-zA-Z_][a-zA-Z0-9_]*. It stands behind a prefix.
+// valid replaces all characters of a name that are not valid in the label names of all
+// Alertmanager versions: [a-zA-Z_][a-zA-Z0-9_]*. The caller adds a prefix, so that the result may
+// begin with a digit.
 func valid(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -116,7 +117,7 @@ func value(s string) string {
 	return phrase.Visible(s)
 }
 
-// sorted lists alerts in the order of their ids.
+// sorted returns alerts in the order of their ids.
 func sorted(alerts map[string]alert) []alert {
 	list := make([]alert, 0, len(alerts))
 	for _, id := range slices.Sorted(maps.Keys(alerts)) {
@@ -125,9 +126,9 @@ func sorted(alerts map[string]alert) []alert {
 	return list
 }
 
-// ended lists those of the alerts that are not open any more, as over.
-func ended(believed, open map[string]alert, now time.Time) []alert {
-	over := maps.Clone(believed)
+// ended returns the active alerts that are no longer open, with an end time.
+func ended(active, open map[string]alert, now time.Time) []alert {
+	over := maps.Clone(active)
 	maps.DeleteFunc(over, func(id string, _ alert) bool { _, still := open[id]; return still })
 	list := sorted(over)
 	for i := range list {
@@ -137,11 +138,11 @@ func ended(believed, open map[string]alert, now time.Time) []alert {
 	return list
 }
 
-// batch is how many alerts one request holds.
+// batch is the maximum number of alerts in one request.
 const batch = 500
 
-// push sends alerts, so many at a time. After an error it sends no more. An empty
-// list is sent too: it shows that the Alertmanager is there.
+// push sends alerts in batches, and stops after an error. It also sends an empty list, to check
+// that the Alertmanager responds.
 func (p *peer) push(ctx context.Context, alerts []alert) error {
 	parts := slices.Collect(slices.Chunk(alerts, batch))
 	if len(parts) == 0 {

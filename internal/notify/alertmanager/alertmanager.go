@@ -1,5 +1,4 @@
-// Package alertmanager shows open findings to Alertmanagers, as alerts of their
-// API version 2.
+// Package alertmanager sends open findings to Alertmanagers as alerts, with API version 2.
 package alertmanager
 
 import (
@@ -22,26 +21,24 @@ import (
 
 // Config is the settings of an alertmanager receiver.
 type Config struct {
-	// URLs are the Alertmanagers; each of them is shown everything. At least one
-	// must be given.
+	// Addresses of the Alertmanagers. Each gets all alerts. At least one is required.
 	URLs []string `mapstructure:"urls"`
-	// Username signs in, with the password.
+	// User name for basic authentication.
 	Username string `mapstructure:"username"`
-	// PasswordFile holds the password.
+	// File with the password.
 	PasswordFile string `mapstructure:"password_file" path:"true"`
-	// TokenFile holds a bearer token, in place of user and password.
+	// File with a bearer token, instead of user name and password.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// CAFile holds the authorities that signed the servers' certificates; without
-	// it, the system's count.
+	// File with the CA certificates to trust. If it is not set, the system's are trusted.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// Every is how often all open findings are shown again. An alert that is
-	// not ends after three times that.
+	// Interval at which all open findings are sent again. An alert that is not sent again ends
+	// after three intervals.
 	Every time.Duration `mapstructure:"every"`
-	// Timeout bounds each request.
+	// Maximum duration of a request.
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
-// Definition makes alertmanager receivers.
+// Definition returns the receiver of type "alertmanager".
 func Definition() notify.Definition {
 	return notify.Define("alertmanager", Config{Every: time.Minute, Timeout: 10 * time.Second}, open)
 }
@@ -62,7 +59,7 @@ func open(env notify.Env, config Config) (notify.Receiver, error) {
 	header.Set("User-Agent", "driftd/"+env.Version)
 	m := &mirror{every: config.Every, url: env.URL, now: env.Now}
 	if len(config.URLs) == 0 {
-		return notify.Receiver{}, errors.New("urls: name at least one Alertmanager")
+		return notify.Receiver{}, errors.New("urls: set the address of at least one Alertmanager")
 	}
 	for i, text := range config.URLs {
 		to, err := post.Address(text)
@@ -74,7 +71,7 @@ func open(env notify.Env, config Config) (notify.Receiver, error) {
 	return notify.Receiver{Mirror: m}, nil
 }
 
-// header returns how driftd signs in.
+// header returns the Authorization header.
 func (c Config) header() (http.Header, error) {
 	header := http.Header{}
 	switch {
@@ -101,7 +98,7 @@ func (c Config) header() (http.Header, error) {
 	return header, nil
 }
 
-// A mirror shows findings to all its peers.
+// A mirror sends findings to all its peers.
 type mirror struct {
 	peers []*peer
 	every time.Duration
@@ -109,16 +106,16 @@ type mirror struct {
 	now   func() time.Time
 }
 
-// lifetime is how many times Every an alert lives when driftd is silent: a
-// restart does not resolve it, driftd's end does.
+// lifetime is the lifetime of an alert in intervals. A restart of driftd does not resolve alerts,
+// but they end after driftd has stopped.
 const lifetime = 3
 
-// Every tells how often Show wants to be called.
+// Every returns the interval of Show.
 func (m *mirror) Every() time.Duration { return m.every }
 
-// Show makes an alert of each finding that people want to hear of, and ends
-// those that were shown before and are none of them. All Alertmanagers are told
-// at once, and what one misses it gets the next time.
+// Show sends an alert for each open finding that is not muted, and ends earlier alerts without
+// such a finding. It sends to all Alertmanagers concurrently. One that fails gets the alerts with
+// the next call.
 func (m *mirror) Show(ctx context.Context, findings []model.Finding) error {
 	now := m.now().UTC()
 	alerts := make(map[string]alert, len(findings))
@@ -137,8 +134,8 @@ func (m *mirror) Show(ctx context.Context, findings []model.Finding) error {
 	return joined(errs)
 }
 
-// joined returns all errors as one, which is permanent only when no peer is
-// left, and partial when some peer was told.
+// joined joins the errors of all peers. The result is permanent if all errors are, and partial if
+// at least one peer succeeded.
 func joined(errs []error) error {
 	if len(errs) == 1 {
 		return errs[0]
@@ -164,26 +161,26 @@ type peer struct {
 	header http.Header
 
 	mu sync.Mutex
-	// shown are the alerts that it may believe to be open, by id.
+	// shown are the alerts that may be active on the peer, by id.
 	shown map[string]alert
 }
 
-// show sends what is open, and once what is over. What is over is forgotten
-// when all has arrived, or when it has ended by itself.
+// show sends all open alerts, and the end of the others. An ended alert is sent until a call
+// succeeds or its lifetime is over.
 func (p *peer) show(ctx context.Context, open map[string]alert, now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	believed := make(map[string]alert, len(open))
+	active := make(map[string]alert, len(open))
 	for id, a := range p.shown {
 		if a.EndsAt.After(now) {
-			believed[id] = a
+			active[id] = a
 		}
 	}
-	over := ended(believed, open, now)
+	over := ended(active, open, now)
 	for id, a := range open {
-		believed[id] = a
+		active[id] = a
 	}
-	p.shown = believed
+	p.shown = active
 	if err := p.push(ctx, append(sorted(open), over...)); err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func TestAlert(t *testing.T) {
 	}
 }
 
-// What is foreign is made valid, and pages nobody.
+// TestForeignNames checks that labels are valid and mentions are escaped.
 func TestForeignNames(t *testing.T) {
 	t.Parallel()
 	am, c := newFake(t), newClock()
@@ -284,9 +284,9 @@ func TestOpenRefuses(t *testing.T) {
 		change func(*alertmanager.Config)
 		want   string
 	}{
-		"none":       {func(*alertmanager.Config) {}, "urls: name at least one"},
+		"none":       {func(*alertmanager.Config) {}, "urls: set the address of at least one"},
 		"no url":     {func(c *alertmanager.Config) { c.URLs = []string{"https://a", "b"} }, "urls[1]: the address must begin"},
-		"password":   {func(c *alertmanager.Config) { c.URLs = []string{"https://a:hunter2@b"} }, "urls[0]: the address must not hold"},
+		"password":   {func(c *alertmanager.Config) { c.URLs = []string{"https://a:hunter2@b"} }, "urls[0]: the address must not contain"},
 		"two ways":   {func(c *alertmanager.Config) { c.TokenFile, c.Username = "t", "u" }, "either token_file"},
 		"half":       {func(c *alertmanager.Config) { c.PasswordFile = "p" }, "go together"},
 		"no file":    {func(c *alertmanager.Config) { c.TokenFile = "/nowhere/t" }, "token_file: "},

@@ -1,5 +1,5 @@
-// Package plain renders findings as plain text: what was found, where, who did it,
-// since when, which fields differ, and where there is more. It is pure.
+// Package plain renders findings as plain text: the resource, its location, the actor, the times,
+// the fields that differ, and the page with details. It is pure.
 package plain
 
 import (
@@ -24,7 +24,7 @@ const (
 	maxValue = 100
 )
 
-// Subject returns what the finding is about: "changed: Deployment shop/web".
+// Subject returns the verdict and the resource: "changed: Deployment shop/web".
 func (t Text) Subject(f *model.Finding) string { return t.render(phrase.Subject(f)) }
 
 // Summary returns Subject and Where in one line.
@@ -32,17 +32,15 @@ func (t Text) Summary(f *model.Finding) string {
 	return t.render(phrase.Subject(f).Then(phrase.Where(f)))
 }
 
-// Where returns the source and where the resource is declared, or should be; "" for
-// a part of a declaration.
+// Where returns the source and the place of the declaration; "" for a part of a declaration.
 func (t Text) Where(f *model.Finding) string { return t.render(phrase.Where(f).Sentence()) }
 
-// Who returns who did it, when, by what evidence and how sure that is; "" where no
-// actor was looked for.
-func (t Text) Who(f *model.Finding) string {
+// Actor returns the actor with time, evidence and confidence, or "" if none was searched for.
+func (t Text) Actor(f *model.Finding) string {
 	return t.render(phrase.Clock{}.ActorOf(f).Sentence())
 }
 
-// Muted returns why there are no more notifications about it; "" where there are.
+// Muted returns the reason why the finding causes no notifications, or "".
 func (t Text) Muted(f *model.Finding) string {
 	return t.render(phrase.Clock{}.Muted(f).Sentence())
 }
@@ -52,7 +50,7 @@ func (t Text) Seen(f *model.Finding) string {
 	return t.render(phrase.Clock{}.Seen(f).Sentence())
 }
 
-// Reason returns why it could not be checked or has its severity; or "".
+// Reason returns why the finding could not be checked or has its severity, or "".
 func (t Text) Reason(f *model.Finding) string { return t.Line(f.Why(), phrase.ReasonLimit) }
 
 // Next returns the page of the finding, or the command that shows it.

@@ -154,7 +154,7 @@ func TestText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, w := &test.finding, test.words
-			got := append([]string{w.Subject(f), w.Where(f), w.Who(f), w.Muted(f), w.Seen(f), w.Reason(f), w.Next(f)},
+			got := append([]string{w.Subject(f), w.Where(f), w.Actor(f), w.Muted(f), w.Seen(f), w.Reason(f), w.Next(f)},
 				w.Fields(f, len(f.Changes)+len(f.Changes)/7, 6)...)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", test.reason, diff)

@@ -2,11 +2,11 @@ package plain
 
 import "strings"
 
-// joiner has no width. It separates characters that a program would read together.
+// joiner is a character without width. It separates characters that would form a mark.
 const joiner = "\u2060"
 
-// Unmention escapes what chat services read as a mention or a link: "@everyone",
-// "<!channel>" and "<@U123>" look the same and notify no one.
+// Unmention escapes the mentions and links of chat services. "@everyone", "<!channel>" and
+// "<@U123>" look the same, but are only text.
 func Unmention(s string) string {
 	return strings.NewReplacer("@", "@"+joiner, "<", "<"+joiner).Replace(s)
 }

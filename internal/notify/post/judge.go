@@ -14,30 +14,28 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 )
 
-// usualLater is how long a receiver is left alone that is busy and does not say
-// how long.
+// usualLater is the pause after a response that asks to wait without a valid Retry-After.
 const usualLater = time.Minute
 
-// Judge says what a status code means for a message: nil when it arrived,
-// an error that is marked permanent or refused, a *notify.Later, or an error
-// that another try may mend.
+// Judge converts a status code to the result of a delivery: nil for success, an error marked
+// permanent or refused, a *notify.Later, or an error for which a retry may succeed.
 func Judge(code int, header http.Header, now time.Time) error {
 	if code >= 200 && code < 300 {
 		return nil
 	}
-	err := fmt.Errorf("answers %d %s", code, http.StatusText(code))
+	err := fmt.Errorf("responds with %d %s", code, http.StatusText(code))
 	switch code {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return notify.Permanent(fmt.Errorf("%w: check the credentials", err))
 	case http.StatusGone:
-		return notify.Permanent(fmt.Errorf("%w: nothing takes messages there any more, check the address", err))
+		return notify.Permanent(fmt.Errorf("%w: the address no longer accepts messages, check it", err))
 	case http.StatusMovedPermanently, http.StatusPermanentRedirect:
-		return notify.Permanent(fmt.Errorf("%w: redirects are not followed, set the address that it leads to", err))
+		return notify.Permanent(fmt.Errorf("%w: redirects are not followed, set the address to the target", err))
 	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity,
 		http.StatusRequestHeaderFieldsTooLarge:
 		return notify.Refused(err)
 	case http.StatusNotFound, http.StatusRequestTimeout, http.StatusMisdirectedRequest, http.StatusLocked, http.StatusTooEarly:
-		return err // a proxy says 404 too while what stands behind it is being replaced
+		return err // a proxy returns 404 too while its backend restarts
 	}
 	busy := code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable && header.Get("Retry-After") != ""
 	switch {
@@ -51,8 +49,8 @@ func Judge(code int, header http.Header, now time.Time) error {
 	return err
 }
 
-// later reads Retry-After (RFC 9110, 10.2.3): seconds, which some services send
-// with a fraction, or a date.
+// later returns the pause in Retry-After (RFC 9110, 10.2.3): seconds, which some services send
+// with a fraction, or a date. It is at least a second and at most notify.MaxLater.
 func later(header http.Header, now time.Time) time.Duration {
 	text := header.Get("Retry-After")
 	after := usualLater
@@ -64,12 +62,11 @@ func later(header http.Header, now time.Time) time.Duration {
 	return min(max(after, time.Second), notify.MaxLater)
 }
 
-// ErrGarbled stands for an error that may quote the other side.
-var ErrGarbled = errors.New("the answer is not HTTP that can be read")
+// ErrGarbled replaces an error that may contain text of the server.
+var ErrGarbled = errors.New("the response is not valid HTTP")
 
-// Cause returns why a connection failed, in this machine's own words: without
-// the address that was asked, but for the host, and without anything that the
-// other side said. Where there are no such words it is ErrGarbled.
+// Cause returns the cause of a failed request without secrets: it contains only the host of the
+// address and no text of the server. It is ErrGarbled if there is no such cause.
 func Cause(err error) error {
 	for _, cause := range []error{context.Canceled, context.DeadlineExceeded, http.ErrSchemeMismatch} {
 		if errors.Is(err, cause) {

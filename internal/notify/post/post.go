@@ -1,6 +1,5 @@
-// Package post sends requests to receivers over HTTP, and says what came of
-// them in words that hold no secret: neither addresses beyond their host, nor
-// what the other side said.
+// Package post sends HTTP requests to receivers. Its errors contain no secrets: only the host of
+// an address, and no text of the server.
 package post
 
 import (
@@ -16,14 +15,13 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 )
 
-// Options are how a Client works.
+// Options are the settings of a Client.
 type Options struct {
-	// Server is what hints call the receiver ("the webhook").
+	// Server is the name of the receiver in hints, such as "the webhook".
 	Server string
-	// Timeout bounds each request with its answer.
+	// Timeout is the maximum duration of a request, including the response.
 	Timeout time.Duration
-	// CAFile holds the authorities, in PEM form, that sign certificates; "" are
-	// the system's.
+	// CAFile holds the trusted CA certificates in PEM form; "" for the system's.
 	CAFile string
 	Now    func() time.Time
 }
@@ -55,9 +53,8 @@ func New(o Options) (*Client, error) {
 	}}, nil
 }
 
-// Send posts a body to an address. What the answer says beyond its status is
-// not read, and redirects are not followed. The error is marked as package
-// notify wants it.
+// Send posts a body to an address. It does not read the body of the response and does not follow
+// redirects. The error is one of Judge.
 func (c *Client) Send(ctx context.Context, to *url.URL, header http.Header, body []byte) error {
 	if err := c.send(ctx, to, header, body); err != nil {
 		return fmt.Errorf("post to %s://%s: %w", to.Scheme, to.Host, err)
@@ -70,14 +67,14 @@ func (c *Client) send(ctx context.Context, to *url.URL, header http.Header, body
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(body))
 	if err != nil {
-		return notify.Permanent(errors.New("the address is no URL"))
+		return notify.Permanent(errors.New("the address is not a valid URL"))
 	}
 	request.Header = header
 	answer, err := c.http.Do(request)
 	var slow *httpclient.Timeout
 	switch {
 	case err == nil:
-		// Nobody waits for a body that nobody reads.
+		// The body is not read.
 		_ = answer.Body.Close()
 		return Judge(answer.StatusCode, answer.Header, c.o.Now())
 	case errors.As(context.Cause(ctx), &slow):
@@ -102,16 +99,16 @@ func (c *Client) explain(err error) error {
 	return err
 }
 
-// Address reads an address of a receiver. The error does not show it.
+// Address parses the address of a receiver. The error does not contain it.
 func Address(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, errors.New("is no URL")
+		return nil, errors.New("is not a valid URL")
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		return nil, errors.New("must begin with https:// or http:// and a host")
 	case u.User != nil:
-		return nil, errors.New("must not hold a user or a password: they have settings of their own")
+		return nil, errors.New("must not contain a user or a password: use the settings for them")
 	}
 	return u, nil
 }

@@ -31,25 +31,25 @@ func TestJudge(t *testing.T) {
 		mark   error
 		later  time.Duration
 	}{
-		"moved":        {"the address is another one for good", 308, "", notify.ErrPermanent, 0},
-		"found":        {"a page for maintenance may go again", 302, "", nil, 0},
-		"bad":          {"it never takes this message", 422, "", notify.ErrRefused, 0},
-		"conflict":     {"it has the message, or another like it", 409, "", notify.ErrRefused, 0},
-		"slow":         {"it gave up waiting", 408, "5", nil, 0},
-		"teapot":       {"it takes no messages", 418, "", notify.ErrPermanent, 0},
-		"seconds":      {"it says when", 429, "120", nil, 2 * time.Minute},
-		"fraction":     {"some services are exact", 429, "1.5", nil, 1500 * time.Millisecond},
-		"date":         {"it says when, by the clock", 429, "Fri, 20 Nov 2026 12:00:42 GMT", nil, 42 * time.Second},
-		"past":         {"the clocks differ", 429, "Fri, 20 Nov 2026 11:00:00 GMT", nil, time.Second},
-		"zero":         {"it does not really wait", 429, "0", nil, time.Second},
-		"long":         {"nobody waits for days", 429, "86400", nil, time.Hour},
-		"far":          {"nobody waits for years", 429, "Fri, 20 Nov 2096 12:00:00 GMT", nil, time.Hour},
-		"nothing":      {"it does not say when", 429, "", nil, time.Minute},
-		"nonsense":     {"it does not say when", 429, "NaN", nil, time.Minute},
-		"unavailable":  {"it says when", 503, "5", nil, 5 * time.Second},
-		"down":         {"it does not say when: the deliverer decides", 503, "", nil, 0},
-		"error":        {"it may go again, whatever it asks for", 500, "5", nil, 0},
-		"no such code": {"it is no success", 600, "", nil, 0},
+		"moved":        {"a permanent redirect", 308, "", notify.ErrPermanent, 0},
+		"found":        {"a temporary redirect, such as to a maintenance page", 302, "", nil, 0},
+		"bad":          {"the message is invalid", 422, "", notify.ErrRefused, 0},
+		"conflict":     {"the message exists already", 409, "", notify.ErrRefused, 0},
+		"slow":         {"the server timed out", 408, "5", nil, 0},
+		"teapot":       {"another 4xx status", 418, "", notify.ErrPermanent, 0},
+		"seconds":      {"Retry-After in seconds", 429, "120", nil, 2 * time.Minute},
+		"fraction":     {"Retry-After with a fraction", 429, "1.5", nil, 1500 * time.Millisecond},
+		"date":         {"Retry-After with a date", 429, "Fri, 20 Nov 2026 12:00:42 GMT", nil, 42 * time.Second},
+		"past":         {"a date in the past", 429, "Fri, 20 Nov 2026 11:00:00 GMT", nil, time.Second},
+		"zero":         {"Retry-After of 0", 429, "0", nil, time.Second},
+		"long":         {"Retry-After of a day", 429, "86400", nil, time.Hour},
+		"far":          {"a date far in the future", 429, "Fri, 20 Nov 2096 12:00:00 GMT", nil, time.Hour},
+		"nothing":      {"no Retry-After", 429, "", nil, time.Minute},
+		"nonsense":     {"an invalid Retry-After", 429, "NaN", nil, time.Minute},
+		"unavailable":  {"503 with Retry-After", 503, "5", nil, 5 * time.Second},
+		"down":         {"503 without Retry-After: the worker chooses the pause", 503, "", nil, 0},
+		"error":        {"Retry-After is ignored for 500", 500, "5", nil, 0},
+		"no such code": {"an unknown status", 600, "", nil, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestAuthorities(t *testing.T) {
 	}{
 		"known":   {to, file, ""},
 		"unknown": {to, "", "set ca_file"},
-		"no TLS":  {&plain, "", "answers 400"},
+		"no TLS":  {&plain, "", "responds with 400"},
 	} {
 		c, err := post.New(post.Options{Server: "the server", Timeout: time.Minute, CAFile: test.file, Now: now})
 		if err != nil {

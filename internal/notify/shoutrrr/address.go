@@ -13,50 +13,48 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 )
 
-// nameOf returns the name of the service that an address is for: what stands
-// before "://", or before a "+" in that.
+// nameOf returns the name of an address's service: the scheme up to a "+".
 func nameOf(address string) string {
 	scheme, _, _ := strings.Cut(address, ":")
 	name, _, _ := strings.Cut(scheme, "+")
 	return strings.ToLower(name)
 }
 
-// check tells whether the library takes the address, as far as that can be told
-// without asking anybody, and returns the service's name. No error shows any of
-// the address.
+// check validates an address as far as possible without network requests, and returns the name of
+// its service. No error contains any part of the address.
 func check(address string) (name string, err error) {
 	name = nameOf(address)
 	known := new(router.ServiceRouter).ListServices()
 	slices.Sort(known)
 	switch {
 	case !slices.Contains(known, name):
-		return "", fmt.Errorf("the address is for no service that shoutrrr has: it begins with one of %s and ://", strings.Join(known, ", "))
+		return "", fmt.Errorf("unknown service: the address must begin with one of %s and ://", strings.Join(known, ", "))
 	case name == "logger":
-		return "", errors.New("logger:// tells nobody: name another service")
+		return "", errors.New("logger:// sends no notifications: use another service")
 	case name == "matrix":
-		// It signs in at once.
+		// Initializing this service logs in.
 		return name, nil
 	}
 	if _, err := locate(address); err != nil {
-		// What the library says may quote any part of the address.
-		return "", fmt.Errorf("shoutrrr does not take the address for %s: https://shoutrrr.nickfedor.com shows how it is written", name)
+		// The library's error may contain any part of the address.
+		return "", fmt.Errorf("invalid address for %s: see https://shoutrrr.nickfedor.com for its format", name)
 	}
 	return name, nil
 }
 
-// locate returns the service that an address is for. A panic of the library is
+// locate returns the service of an address. A panic of the library is
 // an error.
 func locate(address string) (service types.Service, err error) {
 	defer func() { err = orPanic(recover(), err) }()
 	r := new(router.ServiceRouter)
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("it is no URL")
+		return nil, errors.New("not a valid URL")
 	}
 	if strings.Contains(u.Scheme, "+") {
 		return r.Locate(address)
 	}
-	// The router leaves out of its error what is wrong.
+	// The router's error lacks the cause.
 	if service, err = r.NewService(u.Scheme); err != nil {
 		return nil, err
 	}
@@ -66,13 +64,12 @@ func locate(address string) (service types.Service, err error) {
 // orPanic returns err, unless there was a panic.
 func orPanic(cause any, err error) error {
 	if cause != nil {
-		return errors.New("shoutrrr broke off")
+		return errors.New("shoutrrr panicked")
 	}
 	return err
 }
 
-// What is quoted, what looks like a URL, and the words that an address is made of: cut at what
-// stands between its parts, and finer.
+// Patterns for quoted text, URLs and the parts of an address, split at two sets of separators.
 var (
 	quoted    = regexp.MustCompile(`"(\\.|[^"\\])*"?`)
 	anyURL    = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:/?/?[^\s"']*[/@][^\s"']*`)
@@ -80,10 +77,9 @@ var (
 	fineParts = regexp.MustCompile(`[^/?&=#@:,+.\s]{3,}`)
 )
 
-// redact takes out of a text all URLs, and all words that the address is made
-// of, but for the service's name.
+// redact removes all URLs and all parts of the address from a text, except the service's name.
 func redact(text, address string) string {
-	// What is quoted may be any part of the address, spelt in another way.
+	// Quoted text may be any part of the address, with another encoding.
 	text = quoted.ReplaceAllString(text, "…")
 	text = anyURL.ReplaceAllString(text, "…")
 	forms := []string{address}

@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/notify/post"
 )
 
-// judge returns the error that an outcome is, marked as package notify wants it.
+// judge returns the error of an outcome, marked as permanent or refused where it is.
 func (o *outcome) judge(now time.Time) error {
 	switch {
 	case !o.Failed:
@@ -23,7 +23,7 @@ func (o *outcome) judge(now time.Time) error {
 	return errors.New(o.Cause)
 }
 
-// judgeMail says what a reply of an SMTP server means (RFC 5321, 4.2; RFC 4954, 6).
+// judgeMail returns the error for a reply of an SMTP server (RFC 5321, 4.2; RFC 4954, 6).
 func judgeMail(code int) error {
 	err := fmt.Errorf("the mail server answers %d", code)
 	switch code {

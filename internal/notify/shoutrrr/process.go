@@ -16,17 +16,16 @@ import (
 	"github.com/driftd/driftd/internal/notify/post"
 )
 
-// Verb is the argument with which driftd's own program is started to send one
-// message: it must call Serve then.
+// Verb is the argument of driftd's program for a process that sends one message. With it, the
+// program must call Serve.
 const Verb = "shoutrrr-send"
 
-// Serve does one errand, which it reads from in, and writes to out what came of
-// it. It is for a process of its own: it watches all HTTP of the process. The
-// error is of in and out.
+// Serve reads a request from in, sends its message, and writes the outcome to out. It replaces
+// the default HTTP transport, so it needs a process of its own. The error is that of in or out.
 func Serve(in io.Reader, out io.Writer) error {
 	var e errand
 	if err := json.NewDecoder(in).Decode(&e); err != nil {
-		return fmt.Errorf("read errand: %w", err)
+		return fmt.Errorf("read request: %w", err)
 	}
 	w := &watch{next: http.DefaultTransport}
 	http.DefaultTransport = w
@@ -36,20 +35,20 @@ func Serve(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// An outcome is what came of an errand; zero when the message was taken.
+// An outcome is the result of sending a message; zero for success.
 type outcome struct {
-	// Failed tells that it was not, whatever else is known.
+	// Failed reports whether sending failed.
 	Failed bool `json:"failed"`
-	// Status is that of the answer which was no success, RetryAfter its header.
+	// Status and RetryAfter are those of an unsuccessful HTTP response.
 	Status     int    `json:"status,omitempty"`
 	RetryAfter string `json:"retry_after,omitempty"`
-	// Mail is the SMTP server's code.
+	// Mail is the reply code of the SMTP server.
 	Mail int `json:"mail,omitempty"`
-	// Cause says it in words.
+	// Cause is the text of the error.
 	Cause string `json:"cause,omitempty"`
 }
 
-// run sends, and puts together what the library says and what was seen of it.
+// run sends the message and combines the library's error with the observed HTTP response.
 func (e *errand) run(w *watch) outcome {
 	err := e.send(w)
 	if o := w.outcome(); o.Failed || err == nil {
@@ -76,8 +75,8 @@ func (e *errand) send(w *watch) (err error) {
 	return service.Send(e.Text, &params)
 }
 
-// A watch sees what becomes of requests. After the first that is no success it
-// lets no more through: the deliverer decides when to try again.
+// A watch observes the responses to requests. After the first failure it sends no more requests,
+// because the worker decides on retries.
 type watch struct {
 	next http.RoundTripper
 
@@ -85,24 +84,24 @@ type watch struct {
 	failed outcome
 }
 
-// prepare sees to what the library does not do as the others.
+// prepare handles the differences of some services.
 func (w *watch) prepare(service types.Service) {
 	switch s := service.(type) {
-	case interface{ GetHTTPClient() *http.Client }: // a way of its own to the network
+	case interface{ GetHTTPClient() *http.Client }: // it has its own HTTP client
 		client := s.GetHTTPClient()
 		client.Transport = w.around(client.Transport)
 	case *ntfy.Service: // likewise
 		if !s.Config.DisableTLSVerification {
 			s.SetHTTPClient(&http.Client{Transport: w})
 		}
-	case *pagerduty.Service: // port 0 where the address names none
+	case *pagerduty.Service: // its port is 0 if the address has none
 		if s.Config.Port == 0 {
 			s.Config.Port = 443
 		}
 	}
 }
 
-// around watches another way to the network, for the same outcome.
+// around returns a transport that sends with next and observes the responses.
 func (w *watch) around(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) { return w.through(next, r) })
 }
@@ -112,13 +111,12 @@ type roundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip calls the function.
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// RoundTrip sends a request. Its error tells the library nothing that it could
-// act on.
+// RoundTrip sends a request. Its error is always errNotSent, so that the library does not retry.
 func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) { return w.through(w.next, r) }
 
 var errNotSent = errors.New("not sent")
 
-// maxAnswer bounds what the library reads of an answer.
+// maxAnswer is the maximum size of a response that the library reads, in bytes.
 const maxAnswer = 1 << 20
 
 func (w *watch) through(next http.RoundTripper, r *http.Request) (*http.Response, error) {

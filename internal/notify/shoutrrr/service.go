@@ -8,31 +8,31 @@ import (
 	"github.com/driftd/driftd/internal/notify/plain"
 )
 
-// An errand is what the process that sends is asked for.
+// An errand is the request to the process that sends a message.
 type errand struct {
 	Address string            `json:"address"`
 	Text    string            `json:"text"`
 	Params  map[string]string `json:"params"`
 }
 
-// A service is what messages have to be like for it.
+// A service describes the format of messages for a service.
 type service struct {
-	// limit bounds the text, in bytes, and title a title beside it, in
-	// characters; 0 where the service has none.
+	// limit is the maximum size of the text in bytes, and title the maximum length of a separate
+	// title in characters, 0 if the service has none.
 	limit, title int
-	// quote makes foreign data harmless; header writes the title, nil as it is.
+	// quote escapes data of other systems. header encodes the title; nil leaves it.
 	quote, header func(string) string
-	// params go with a message; ok is false where it must not be sent. They
-	// override the address's.
+	// params returns the parameters of a message, which override those of the address. ok is
+	// false if the message must not be sent.
 	params func(*model.Message) (params map[string]string, ok bool)
-	// updates is set where a later message changes what the service shows of the
-	// thread, and calls nobody: quiet messages are sent too.
+	// updates is set if a later message updates the thread's entry without a notification. Then
+	// quiet messages are sent too.
 	updates bool
 }
 
 func same(s string) string { return s }
 
-// fixed are params that are always the same: key, value, key, value …
+// fixed returns constant params from pairs of key and value.
 func fixed(pairs ...string) func(*model.Message) (map[string]string, bool) {
 	return func(*model.Message) (map[string]string, bool) {
 		params := map[string]string{}
@@ -45,15 +45,15 @@ func fixed(pairs ...string) func(*model.Message) (map[string]string, bool) {
 
 const usualLimit = 4000
 
-// serviceOf returns what is known of a service. What is not listed gets plain
-// text that begins with the title.
+// serviceOf returns the format of a service. Unlisted services get plain text that begins with the
+// title.
 func serviceOf(name string) service {
 	usual := service{limit: usualLimit, quote: plain.Unmention, params: fixed()}
 	titled := usual
 	titled.title = 200
 	s, ok := map[string]service{
 		"smtp": {limit: usualLimit, title: 200, quote: same, header: mailHeader, params: fixed("usehtml", "no")},
-		// Discord pings nobody from an embed, which is what a title makes of it.
+		// With a title, Discord shows an embed, in which mentions do not notify.
 		"discord":    {limit: usualLimit, title: 200, quote: plain.Unmark, params: fixed("splitLines", "no", "json", "no")},
 		"teams":      {limit: usualLimit, title: 200, quote: plain.Unmark, params: fixed()},
 		"telegram":   {limit: 4096, quote: plain.Unmention, params: fixed("parsemode", "none", "preview", "no", "title", "")},
@@ -76,7 +76,7 @@ func serviceOf(name string) service {
 	return s
 }
 
-// errand makes what is sent of a message; ok is false where nothing is to be.
+// errand returns the request for a message; ok is false if nothing must be sent.
 func (s service) errand(m *model.Message) (e errand, ok bool) {
 	e.Params, ok = s.params(m)
 	ok = ok && (s.updates || !m.Quiet)
@@ -96,12 +96,12 @@ func (s service) errand(m *model.Message) (e errand, ok bool) {
 	return e, ok
 }
 
-// over tells whether nothing of the thread is left to do.
+// over reports whether the thread has no open findings.
 func over(m *model.Message) bool {
 	return m.OpenCount == 0 && m.Kind != model.TestMessage && m.Kind != model.DigestMessage
 }
 
-// thread is what messages of one incident share.
+// thread returns the key that the messages of one incident share.
 func thread(m *model.Message) string {
 	if m.Thread == "" {
 		return m.Key
@@ -109,7 +109,7 @@ func thread(m *model.Message) string {
 	return m.Thread
 }
 
-// incident is PagerDuty's: it makes one incident of a thread, and resolves it.
+// incident returns the params of PagerDuty, which has one incident per thread and resolves it.
 func incident(m *model.Message) (map[string]string, bool) {
 	severities := map[model.Severity]string{model.Critical: "critical", model.High: "error", model.Medium: "warning"}
 	params := map[string]string{"action": "trigger", "dedup_key": "driftd-" + thread(m), "severity": "info", "source": "driftd", "client": "driftd"}
@@ -125,8 +125,8 @@ func incident(m *model.Message) (map[string]string, bool) {
 	return params, true
 }
 
-// alert is Opsgenie's: it makes one alert of a thread. The library cannot close it, and must
-// not open one only to say that all is well.
+// alert returns the params of Opsgenie, which has one alert per thread. The library cannot close
+// it, and a message about a resolved thread must not open one.
 func alert(m *model.Message) (map[string]string, bool) {
 	priorities := map[model.Severity]string{model.Critical: "P1", model.High: "P2", model.Medium: "P3", model.Low: "P4"}
 	params := map[string]string{"alias": "driftd-" + thread(m), "priority": "P5", "source": "driftd"}
@@ -136,5 +136,5 @@ func alert(m *model.Message) (map[string]string, bool) {
 	return params, !over(m)
 }
 
-// mailHeader writes a line as a header of a mail may have it (RFC 2047), folded.
+// mailHeader encodes a line for a mail header (RFC 2047), folded.
 func mailHeader(line string) string { return mime.QEncoding.Encode("utf-8", line) }

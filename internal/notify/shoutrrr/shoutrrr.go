@@ -1,10 +1,10 @@
-// Package shoutrrr tells people by the services that the library of that name
-// speaks to: e-mail, Teams, Discord, Telegram, PagerDuty, Opsgenie and others.
+// Package shoutrrr sends messages with the library shoutrrr, which supports e-mail, Teams,
+// Discord, Telegram, PagerDuty, Opsgenie and others.
 //
-// The library runs in a process of its own, one for each message: it takes no
-// context, waits for minutes within a call, reads answers without a bound,
-// panics where a connection fails (Zulip) and forgets that it did (Telegram). A
-// process can be ended, and its HTTP can be watched.
+// The library runs in a separate process for each message, because it takes no context, waits
+// for minutes within a call, reads responses without a limit, panics if a connection fails
+// (Zulip) and ignores failed requests (Telegram). A process can be killed, and its HTTP requests
+// can be observed.
 package shoutrrr
 
 import (
@@ -28,14 +28,14 @@ import (
 
 // Config is the settings of a shoutrrr receiver.
 type Config struct {
-	// URLFile holds the service's address as shoutrrr writes it, which has
-	// passwords and tokens in it. It must be given.
+	// URLFile is the file with the service's address in the format of shoutrrr, which contains
+	// passwords and tokens. It is required.
 	URLFile string `mapstructure:"url_file" path:"true"`
-	// Timeout bounds each delivery.
+	// Timeout is the maximum duration of a delivery.
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
-// Definition makes shoutrrr receivers.
+// Definition returns the receiver of type "shoutrrr".
 func Definition() notify.Definition {
 	return notify.Define("shoutrrr", Config{Timeout: 20 * time.Second}, open)
 }
@@ -45,7 +45,7 @@ func open(env notify.Env, config Config) (notify.Receiver, error) {
 		return notify.Receiver{}, errors.New("timeout: must be over 0s")
 	}
 	if config.URLFile == "" {
-		return notify.Receiver{}, errors.New("url_file: name the file that holds the service's address")
+		return notify.Receiver{}, errors.New("url_file: set the path of the file with the service's address")
 	}
 	address, err := credential.Read(config.URLFile)
 	if err != nil {
@@ -75,8 +75,8 @@ type sender struct {
 	env []string
 }
 
-// Notify delivers one message. Nobody can tell of a message that was begun
-// before whether it arrived: it may come twice.
+// Notify delivers one message. It cannot check whether an interrupted delivery has arrived, so
+// the message may arrive twice.
 func (s *sender) Notify(ctx context.Context, entry model.OutboxEntry) (string, error) {
 	e, ok := s.service.errand(&entry.Message)
 	if !ok {
@@ -89,7 +89,7 @@ func (s *sender) Notify(ctx context.Context, entry model.OutboxEntry) (string, e
 	return "", nil
 }
 
-// maxOutcome bounds what is read of the process.
+// maxOutcome is the maximum size of the process's output, in bytes.
 const maxOutcome = 16 << 10
 
 func (s *sender) send(ctx context.Context, e errand) error {
@@ -114,16 +114,15 @@ func (s *sender) send(ctx context.Context, e errand) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil && !errors.As(err, &exit):
-		return fmt.Errorf("start the process that sends: %w", err)
+		return fmt.Errorf("start the process that sends the message: %w", err)
 	case err != nil, json.Unmarshal(output.Bytes(), &o) != nil:
-		return errors.New("the process that sends broke off")
+		return errors.New("the process that sends the message failed")
 	}
 	return o.judge(s.now())
 }
 
-// inherited returns what the process needs of driftd's environment: the way to
-// the network, and where certificates, temporary files and time zones are. The
-// rest may hold credentials of others.
+// inherited returns the variables that the process needs: proxies, certificates, temporary files
+// and time zones. Other variables may contain credentials.
 func inherited(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -135,16 +134,16 @@ func inherited(environ []string) []string {
 	})
 }
 
-// A bounded buffer keeps the beginning.
+// A bounded buffer stores only the first maxOutcome bytes.
 type bounded struct{ bytes.Buffer }
 
-// Write keeps what there is room for.
+// Write stores p as far as there is room.
 func (b *bounded) Write(p []byte) (int, error) {
 	b.Buffer.Write(p[:min(len(p), maxOutcome-b.Len())])
 	return len(p), nil
 }
 
-// clean makes an error of the library a line without what the address holds.
+// clean returns an error of the library as one line without parts of the address.
 func clean(err error, address string) string {
 	return phrase.Line(redact(err.Error(), address), 200)
 }

@@ -309,11 +309,11 @@ func TestOpenRefuses(t *testing.T) {
 		config Config
 		want   string
 	}{
-		"none":     {Config{}, "url_file: name the file"},
+		"none":     {Config{}, "url_file: set the path of the file"},
 		"no file":  {Config{URLFile: "/nowhere/x"}, "url_file: read secret file /nowhere/x"},
 		"no time":  {Config{URLFile: "x", Timeout: -1}, "timeout: must be over 0s"},
-		"no URL":   {Config{URLFile: file(t, secret)}, "for no service that shoutrrr has: it begins with one of bark, discord, generic"},
-		"logger":   {Config{URLFile: file(t, "logger://")}, "tells nobody"},
+		"no URL":   {Config{URLFile: file(t, secret)}, "the address must begin with one of bark, discord, generic"},
+		"logger":   {Config{URLFile: file(t, "logger://")}, "sends no notifications"},
 		"half":     {Config{URLFile: file(t, "smtp://me:"+secret+"@mail.example.org/")}, "for smtp: "},
 		"bad":      {Config{URLFile: file(t, "telegram://"+secret+"@telegram")}, "for telegram: "},
 		"bad path": {Config{URLFile: file(t, "pagerduty://h/"+secret)}, "for pagerduty: "},
@@ -341,7 +341,7 @@ func TestOpenRefuses(t *testing.T) {
 func TestProcess(t *testing.T) {
 	t.Parallel()
 	s := opened(t, addresses["ntfy"].address, "")
-	for program, want := range map[string]string{"/nowhere/driftd": "start the process that sends", "/bin/false": "broke off", "/bin/true": "broke off"} {
+	for program, want := range map[string]string{"/nowhere/driftd": "start the process that sends", "/bin/false": "sends the message failed", "/bin/true": "sends the message failed"} {
 		s.program = program
 		if _, err := s.Notify(t.Context(), notifytest.Entry()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", program, err, want)

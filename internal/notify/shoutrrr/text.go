@@ -76,7 +76,7 @@ func about(item *model.Item, t plain.Text) []string {
 	case !told.Open():
 		return []string{t.Where(f), t.Seen(f)}
 	}
-	lines := []string{t.Line(item.Why, maxNote), t.Where(f), t.Who(f), t.Seen(f), t.Reason(f)}
+	lines := []string{t.Line(item.Why, maxNote), t.Where(f), t.Actor(f), t.Seen(f), t.Reason(f)}
 	if f.Flapping || item.News == model.StartsToFlap {
 		lines = append(lines, phrase.Words(phrase.Flapping).Sentence().String())
 	}

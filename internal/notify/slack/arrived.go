@@ -14,22 +14,21 @@ const (
 	// eventType and keyField mark a message with its key, in its metadata.
 	eventType = "driftd_message"
 	keyField  = "key"
-	// skew is how far this machine's clock and Slack's may be apart.
+	// skew is the tolerated difference between this machine's clock and Slack's.
 	skew = time.Hour
-	// pageSize and maxPages bound how many messages are looked through.
+	// pageSize and maxPages limit the number of messages to search.
 	pageSize = 100
 	maxPages = 50
 )
 
-// with marks a message with its key.
+// with returns the option that stores the key in the message's metadata.
 func with(key string) []slack.MsgOption {
 	return []slack.MsgOption{slack.MsgOptionMetadata(slack.SlackMetadata{
 		EventType: eventType, EventPayload: map[string]any{keyField: key}})}
 }
 
-// arrived looks for a message that may have been posted already: in the
-// channel, or below the thread's first message. It returns "" when it is not
-// there, and when the app may not look.
+// arrived returns the timestamp of a message that may already be posted in the channel or in the
+// thread. It returns "" if it is not there or if the app is not permitted to search.
 func (c *channel) arrived(ctx context.Context, m model.Message, thread string) (ts string, _ error) {
 	oldest := strconv.FormatInt(m.At.Add(-skew).Unix(), 10)
 	for cursor, page := "", 0; page < maxPages; page++ {
@@ -58,8 +57,7 @@ func (c *channel) arrived(ctx context.Context, m model.Message, thread string) (
 	return "", nil
 }
 
-// page returns some of the messages that are there, and where the next ones
-// begin.
+// page returns a page of messages and the cursor of the next page.
 func (c *channel) page(ctx context.Context, oldest, thread, cursor string) ([]slack.Message, string, error) {
 	if thread != "" {
 		messages, _, next, err := c.api.GetConversationRepliesContext(ctx, &slack.GetConversationRepliesParameters{

@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// The names of the buttons and of the modal, as Slack sends them back.
+// The IDs of the buttons and of the modal.
 const (
 	acknowledgeAction = "driftd_acknowledge"
 	snoozeAction      = "driftd_snooze"
@@ -19,17 +19,17 @@ const (
 	acceptModal       = "driftd_accept_form"
 )
 
-// maxOption bounds the value of an option of a menu, in characters.
+// maxOption is Slack's limit for the value of a menu option, in characters.
 const maxOption = 150
 
-// A span is a choice of how long: as decide.ParseUntil reads it, and in words.
+// A span is a choice of a duration: in the format of decide.ParseUntil, and as a label.
 type span struct{ value, words string }
 
 func snoozes() []span {
 	return []span{{"1h", "1 hour"}, {"4h", "4 hours"}, {"1d", "1 day"}, {"1w", "1 week"}}
 }
 
-// A ref says to which message a button belongs.
+// A ref identifies the message of a button.
 type ref struct {
 	receiver, thread string
 	sequence         int
@@ -37,7 +37,7 @@ type ref struct {
 
 func (r ref) String() string { return r.receiver + "/" + r.thread + "." + strconv.Itoa(r.sequence) }
 
-// readRef reads what String wrote.
+// readRef parses the result of String.
 func readRef(text string) (ref, bool) {
 	slash, dot := strings.LastIndexByte(text, '/'), strings.LastIndexByte(text, '.')
 	if slash <= 0 || dot <= slash+1 {
@@ -47,9 +47,9 @@ func readRef(text string) (ref, bool) {
 	return ref{text[:slash], text[slash+1 : dot], sequence}, err == nil
 }
 
-// buttons adds what people may do about the open findings of the thread; who
-// would decide about more than the message shows is asked first. A thread that
-// does not fit into a button's value has none.
+// buttons adds the buttons for decisions on the open findings of the thread. If there are more
+// findings than the message shows, the buttons ask for confirmation. There are no buttons if
+// the thread does not fit into a button's value.
 func (s *sheet) buttons(m model.Message) {
 	value := ref{m.Receiver, m.Thread, m.Sequence}.String()
 	if _, ok := readRef(value); !ok || utf8.RuneCountInString(value)+len("1w:") > maxOption {
@@ -72,12 +72,12 @@ func (s *sheet) buttons(m model.Message) {
 		slack.NewButtonBlockElement(acceptAction, strconv.Itoa(count)+":"+value, caption("Accept…"))))
 }
 
-// confirm asks whether so many findings are meant.
+// confirm returns a confirmation dialog with the number of findings.
 func confirm(action, does string, count int) *slack.ConfirmationBlockObject {
 	return slack.NewConfirmationBlockObject(caption(action+" all?"), caption(allOf(does, count)), caption(action), caption("Cancel"))
 }
 
-// allOf says about how many findings a button decides.
+// allOf returns the text for the number of findings that a button decides on.
 func allOf(does string, count int) string {
 	if count == 1 {
 		return "This " + does + " 1 finding."
@@ -85,7 +85,7 @@ func allOf(does string, count int) string {
 	return "This " + does + " all " + phrase.Number(count) + " findings of this message."
 }
 
-// caption makes a text without marks and emoji.
+// caption returns a plain text object.
 func caption(text string) *slack.TextBlockObject {
 	return slack.NewTextBlockObject(slack.PlainTextType, text, false, false)
 }

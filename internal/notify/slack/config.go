@@ -24,7 +24,7 @@ type Config struct {
 	// WebhookURLFile holds the address of an incoming webhook, which is a secret.
 	// It takes the place of token and channel.
 	WebhookURLFile string `mapstructure:"webhook_url_file" path:"true"`
-	// AppTokenFile holds an app-level token, xapp-…; with it, driftd hears of
+	// AppTokenFile holds an app-level token, xapp-…; with it, driftd receives clicks on
 	// buttons.
 	AppTokenFile string `mapstructure:"app_token_file" path:"true"`
 	// Users are the IDs of the people who may press buttons. Without users and
@@ -41,13 +41,12 @@ type Config struct {
 	Pace time.Duration `mapstructure:"pace"`
 }
 
-// Defaults returns the settings that hold where the configuration is silent.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{APIURL: slack.APIURL, Timeout: 10 * time.Second, Pace: time.Second}
 }
 
-// check returns what is wrong with the settings: the first thing, since others
-// may follow from it.
+// check returns the first error in the settings, since others may follow from it.
 func (c *Config) check() error {
 	for _, check := range []func() error{c.checkAccount, c.checkButtons, c.checkLimits} {
 		if err := check(); err != nil {
@@ -62,7 +61,7 @@ func (c *Config) checkAccount() error {
 	case c.TokenFile != "" && c.WebhookURLFile != "":
 		return errors.New("settings token_file and webhook_url_file exclude each other: keep one")
 	case c.TokenFile == "" && c.WebhookURLFile == "":
-		return errors.New("setting token_file is missing: set it and channel, or webhook_url_file; docs/slack.md says how to make the app")
+		return errors.New("setting token_file is missing: set it and channel, or webhook_url_file; see docs/slack.md for how to create the app")
 	case c.WebhookURLFile != "" && c.Channel != "":
 		return errors.New("setting channel needs token_file: a webhook has a channel of its own")
 	case c.WebhookURLFile != "" && c.AppTokenFile != "":
@@ -70,7 +69,7 @@ func (c *Config) checkAccount() error {
 	case c.TokenFile != "" && c.Channel == "":
 		return errors.New("setting channel is missing: set the ID of the channel, such as C0123456789")
 	case c.Channel != "" && !isID(c.Channel, "CGD"):
-		return fmt.Errorf("setting channel is %q: want the channel's ID, such as C0123456789; it stands at the end of the channel's details in Slack", c.Channel)
+		return fmt.Errorf("setting channel is %q: want the channel's ID, such as C0123456789; see the end of the channel's details in Slack", c.Channel)
 	}
 	return nil
 }
@@ -83,7 +82,7 @@ func (c *Config) checkButtons() error {
 	}
 	for _, id := range c.Users {
 		if !isID(id, "UW") {
-			return fmt.Errorf("setting users has %q: want member IDs, such as U0123456789; \"Copy member ID\" in somebody's profile gives it", id)
+			return fmt.Errorf("setting users has %q: want member IDs, such as U0123456789; use \"Copy member ID\" in a member's profile", id)
 		}
 	}
 	for _, id := range c.Groups {
@@ -94,7 +93,7 @@ func (c *Config) checkButtons() error {
 	return nil
 }
 
-// isID tells whether an ID of Slack begins with one of the letters.
+// isID reports whether a text is a Slack ID that begins with one of the letters.
 func isID(id, letters string) bool {
 	return len(id) > 2 && strings.ContainsRune(letters, rune(id[0])) && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
@@ -102,7 +101,7 @@ func isID(id, letters string) bool {
 func (c *Config) checkLimits() error {
 	switch {
 	case !safe(c.APIURL):
-		return errors.New("setting api_url is no address: want one such as " + slack.APIURL)
+		return errors.New("setting api_url is not a valid address: want one such as " + slack.APIURL)
 	case c.Timeout <= 0:
 		return errors.New("setting timeout must be more than 0")
 	case c.Pace < 0:
@@ -111,7 +110,7 @@ func (c *Config) checkLimits() error {
 	return nil
 }
 
-// safe tells an address to which a token may be sent.
+// safe reports whether a token may be sent to an address: https, or http to loopback.
 func safe(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -121,8 +120,7 @@ func safe(address string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// read returns the token that the file of a setting holds, "" where there is
-// none.
+// read returns the token in the file of a setting, or "" if the setting is empty.
 func read(setting, file, prefix, other string) (string, error) {
 	if file == "" {
 		return "", nil
@@ -139,7 +137,7 @@ func read(setting, file, prefix, other string) (string, error) {
 	return token, nil
 }
 
-// readWebhook returns the address of the webhook, "" where there is none.
+// readWebhook returns the address of the webhook, or "" if it is not configured.
 func (c *Config) readWebhook() (string, error) {
 	if c.WebhookURLFile == "" {
 		return "", nil
@@ -149,7 +147,7 @@ func (c *Config) readWebhook() (string, error) {
 		return "", fmt.Errorf("setting webhook_url_file: %w", err)
 	}
 	if !safe(address) {
-		return "", errors.New("setting webhook_url_file: the file holds no address such as https://hooks.slack.com/services/…")
+		return "", errors.New("setting webhook_url_file: the file must contain an address such as https://hooks.slack.com/services/…")
 	}
 	return address, nil
 }

@@ -34,8 +34,8 @@ func TestSettings(t *testing.T) {
 		"swapped":        {settings{"token_file": app, "channel": channel}, "setting token_file: the file holds another kind of token (xapp-…)"},
 		"swapped app":    {settings{"token_file": bot, "channel": channel, "app_token_file": bot}, "setting app_token_file: the file holds another kind of token (xoxb-…)"},
 		"two lines":      {settings{"token_file": file(t, botToken+"\n"+botToken), "channel": channel}, "more than a token"},
-		"no address":     {settings{"webhook_url_file": file(t, "s3cr3t")}, "setting webhook_url_file: the file holds no address"},
-		"in the clear":   {settings{"webhook_url_file": file(t, "http://hooks.example.org/s3cr3t")}, "setting webhook_url_file: the file holds no address"},
+		"no address":     {settings{"webhook_url_file": file(t, "s3cr3t")}, "setting webhook_url_file: the file must contain an address"},
+		"in the clear":   {settings{"webhook_url_file": file(t, "http://hooks.example.org/s3cr3t")}, "setting webhook_url_file: the file must contain an address"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

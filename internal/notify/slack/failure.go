@@ -13,30 +13,29 @@ import (
 	"github.com/driftd/driftd/internal/notify/post"
 )
 
-// connecting is what the app-level token is for.
+// connecting is the action that uses the app-level token.
 const connecting = "connect"
 
-// errGone says that the message that was to be edited or answered is not there
-// any more.
+// errGone means that the message to edit or to reply to was deleted.
 var errGone = errors.New("the message is gone")
 
-// errGarbled stands for an error that may quote the other side.
-var errGarbled = errors.New("the answer is none of Slack's: see what lies between driftd and Slack")
+// errGarbled replaces an error that may contain text of the server.
+var errGarbled = errors.New("the response is not from Slack: check the proxies between driftd and Slack")
 
-// soon is when to try again where Slack asks to wait and does not say how long.
+// soon is the pause after a response that asks to wait without a duration.
 const soon = time.Minute
 
-// maxDetail bounds what is repeated of Slack's own words, in characters.
+// maxDetail is the maximum length of Slack's details in an error, in characters.
 const maxDetail = 200
 
-// A failure is an answer of Slack that says why it did not do something.
+// A failure is an error response of Slack.
 type failure struct {
 	code, detail string
 	// hint is the next step, or "".
 	hint string
 }
 
-// Error says what is wrong, and the next step.
+// Error returns the code, the detail and the next step.
 func (f *failure) Error() string {
 	said := f.code
 	if f.detail != "" {
@@ -48,7 +47,7 @@ func (f *failure) Error() string {
 	return said
 }
 
-// codeOf returns Slack's own word for a failure, or "".
+// codeOf returns Slack's error code, or "".
 func codeOf(err error) string {
 	if f := (*failure)(nil); errors.As(err, &f) {
 		return f.code
@@ -56,14 +55,14 @@ func codeOf(err error) string {
 	return ""
 }
 
-// A judged error says already what Slack means.
+// A judged error is already an error of judge.
 type judged struct{ error }
 
-// Unwrap returns what it says.
+// Unwrap returns the error.
 func (j judged) Unwrap() error { return j.error }
 
-// explain says what could not be done, and what to do about it. It marks what
-// no repetition mends, and what is wrong with the message alone.
+// explain adds the failed action and the next step to an error. Errors that a retry does not fix
+// are marked permanent, and errors of a single message refused.
 func explain(what string, err error) error {
 	var said slack.SlackErrorResponse
 	switch {
@@ -86,7 +85,7 @@ func explain(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// detail repeats what helps to mend it.
+// detail returns the details of an error response.
 func detail(said slack.SlackErrorResponse) string {
 	if said.Needed != "" {
 		return "needed: " + said.Needed
@@ -97,17 +96,16 @@ func detail(said slack.SlackErrorResponse) string {
 func words() httpclient.Words {
 	return httpclient.Words{
 		Server: "Slack", Address: "api_url",
-		Authority: "this machine does not trust the certificate's authority: see what lies between driftd and Slack",
-		Expired:   "see that this machine's clock is right",
-		Host:      "the certificate is another host's: check api_url, and what lies between driftd and Slack",
+		Authority: "this machine does not trust the certificate authority: check the proxies between driftd and Slack",
+		Expired:   "check the clock of this machine",
+		Host:      "the certificate is for another host: check api_url and the proxies between driftd and Slack",
 	}
 }
 
-// refusal makes an error of Slack's own word for what is wrong, with a hint
-// where that lasts until somebody does something.
+// refusal converts an error code of Slack to an error. One with a hint is permanent.
 func refusal(code, detail string, hint func(code string) string) error {
 	if len(code) > maxCode || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") != "" {
-		code = "an error that it does not name"
+		code = "an unknown error"
 	}
 	f := &failure{code: code, detail: clean(detail, maxDetail), hint: hint(code)}
 	switch {
@@ -125,10 +123,10 @@ func refusal(code, detail string, hint func(code string) string) error {
 	return f
 }
 
-// known tells Slack's words from others.
+// known reports whether a text is an error code of Slack.
 func known(code string) bool { return standing(code) != "" || unfit(code) }
 
-// unfit tells a message that Slack never takes, although it takes others.
+// unfit reports whether an error code means that Slack does not accept this message.
 func unfit(code string) bool {
 	switch code {
 	case "msg_too_long", "msg_blocks_too_long", "no_text", "invalid_blocks", "invalid_blocks_format", "block_mismatch",
@@ -139,41 +137,40 @@ func unfit(code string) bool {
 	return false
 }
 
-// standing returns what to do about a failure that lasts until somebody does
-// it; "" for one that may pass.
+// standing returns the next step for an error that a retry does not fix, or "" for others.
 func standing(code string) string {
 	switch code {
 	case "invalid_auth", "not_authed":
-		return "the token is not valid, or not any more: write the bot token (xoxb-…) from the app's settings in Slack into token_file"
+		return "the token is invalid: write the bot token (xoxb-…) from the app's settings in Slack into token_file"
 	case "token_revoked", "token_expired", "account_inactive":
 		return "install the app in the workspace again, and write its new bot token (xoxb-…) into token_file"
 	case "not_allowed_token_type":
-		return "token_file wants a bot token (xoxb-…), app_token_file an app-level token (xapp-…)"
+		return "token_file must contain a bot token (xoxb-…), and app_token_file an app-level token (xapp-…)"
 	case "missing_scope", "no_permission":
 		return "give the app the scopes that docs/slack.md lists, and install it again"
 	case "channel_not_found":
-		return "see that channel is the ID of a channel of this workspace; a private one must have the app in it: /invite @driftd"
+		return "set channel to the ID of a channel of this workspace; invite the app to a private channel: /invite @driftd"
 	case "not_in_channel":
 		return "invite the app to the channel: /invite @driftd"
 	case "is_archived", "is_inactive", "channel_is_archived":
 		return "the channel is archived: unarchive it, or set another channel"
 	case "no_service", "no_service_id", "no_active_hooks", "no_team", "team_disabled", "invalid_token", "user_not_found":
-		return "the webhook is gone: make a new one in the app's settings, and write its address into webhook_url_file"
+		return "the webhook was deleted: create a new one in the app's settings, and write its address into webhook_url_file"
 	case "team_access_not_granted", "org_login_required", "ekm_access_denied", "access_denied", "enterprise_is_restricted",
 		"action_prohibited", "posting_to_general_channel_denied", "team_added_to_org":
-		return "the workspace does not let the app post: ask its administrators"
+		return "the workspace does not allow the app to post: ask its administrators"
 	}
 	if strings.HasPrefix(code, "restricted_action") {
-		return "the workspace does not let the app post in this channel: ask its administrators"
+		return "the workspace does not allow the app to post in this channel: ask its administrators"
 	}
 	return ""
 }
 
-// standingOfApp is standing for what is done with the app-level token.
+// standingOfApp is like standing, for requests with the app-level token.
 func standingOfApp(code string) string {
 	switch code {
 	case "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "not_allowed_token_type", "missing_scope", "no_permission":
-		return "make an app-level token (xapp-…) with the scope connections:write in the app's settings in Slack, and write it into app_token_file"
+		return "create an app-level token (xapp-…) with the scope connections:write in the app's settings in Slack, and write it into app_token_file"
 	}
 	return standing(code)
 }

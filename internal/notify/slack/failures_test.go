@@ -17,7 +17,7 @@ import (
 	driftdslack "github.com/driftd/driftd/internal/notify/slack"
 )
 
-// TestFailures: what each failure means for the message, and what is said of it.
+// TestFailures checks the error and its mark for each failure.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	plain := func(err error) bool {
@@ -42,8 +42,8 @@ func TestFailures(t *testing.T) {
 		"revoked":        {"the app was taken out of the workspace", says("token_revoked"), permanent, "install the app", false},
 		"inactive":       {"the same", says("account_inactive"), permanent, "install the app", false},
 		"expired":        {"the same", says("token_expired"), permanent, "install the app", false},
-		"invalid":        {"a wrong token", says("invalid_auth"), permanent, "the token is not valid", false},
-		"none":           {"no token", says("not_authed"), permanent, "the token is not valid", false},
+		"invalid":        {"a wrong token", says("invalid_auth"), permanent, "the token is invalid", false},
+		"none":           {"no token", says("not_authed"), permanent, "the token is invalid", false},
 		"no channel":     {"the channel was deleted", says("channel_not_found"), permanent, "/invite @driftd", false},
 		"outside":        {"the app is not in the channel", says("not_in_channel"), permanent, "invite the app to the channel: /invite @driftd", false},
 		"archived":       {"nobody may post there", says("is_archived"), permanent, "unarchive", false},
@@ -52,14 +52,14 @@ func TestFailures(t *testing.T) {
 		"invalid blocks": {"this message only", says("invalid_blocks"), refused, "invalid_blocks", true},
 		"slack is ill":   {"another try may do", says("internal_error"), plain, "internal_error", false},
 		"unknown":        {"a word that nobody knows may pass", says("some_new_word"), plain, "some_new_word", false},
-		"no word":        {"what is no word of Slack's is not repeated", says("s3cr3t \u202e <!here>"), plain, "an error that it does not name", false},
+		"no word":        {"an unknown error code is not part of the error", says("s3cr3t \u202e <!here>"), plain, "an unknown error", false},
 		"limited":        {"Slack says how long to wait", answers(429, "Retry-After", "7"), after(7 * time.Second), "429", false},
 		"limited long":   {"but not for ever", answers(429, "Retry-After", "99999999"), after(time.Hour), "429", false},
 		"limited a word": {"in a word, without how long", says("ratelimited"), after(time.Minute), "ratelimited", false},
 		"500":            {"another try may do", answers(500), plain, "500", false},
 		"401":            {"a proxy wants something", answers(401), permanent, "401", false},
 		"redirect":       {"a token goes nowhere else", answers(302, "Location", "/elsewhere"), plain, "redirects are not followed", false},
-		"no json":        {"a page of a proxy", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>s3cr3t") }, plain, "none of Slack's", false},
+		"no json":        {"a page of a proxy", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>s3cr3t") }, plain, "not from Slack", false},
 		"broken off":     {"the connection ended", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, plain, "unexpected EOF", false},
 		"no message":     {"an answer that names nothing", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"ok":true}`) }, plain, "names no message", false},
 	}

@@ -127,14 +127,14 @@ func TestWebhookFailures(t *testing.T) {
 		permanent bool
 		want      string
 	}{
-		"gone":      {404, "no_service", true, "make a new one"},
-		"team":      {404, "no_team", true, "make a new one"},
+		"gone":      {404, "no_service", true, "create a new one"},
+		"team":      {404, "no_team", true, "create a new one"},
 		"archived":  {410, "channel_is_archived", true, "unarchive"},
 		"forbidden": {403, "action_prohibited", true, "administrators"},
-		"token":     {403, "invalid_token", true, "make a new one"},
+		"token":     {403, "invalid_token", true, "create a new one"},
 		"payload":   {400, "invalid_payload", false, "invalid_payload"},
 		"blocks":    {400, "invalid_blocks", false, "invalid_blocks"},
-		"user":      {400, "user_not_found", true, "make a new one"},
+		"user":      {400, "user_not_found", true, "create a new one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

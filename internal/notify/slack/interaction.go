@@ -46,7 +46,7 @@ func readActions(callback *slack.InteractionCallback) *interaction {
 			same += callback.TriggerID // the modal may be opened again
 			var count string
 			count, value, _ = strings.Cut(value, ":")
-			it.count, _ = strconv.Atoi(count) // without a number the modal says none
+			it.count, _ = strconv.Atoi(count) // without a number the modal has no count
 		default:
 			continue
 		}

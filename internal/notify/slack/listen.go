@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// maxEvent bounds what Slack sends at once, in bytes.
+	// maxEvent is the maximum size of an event, in bytes.
 	maxEvent = 1 << 20
-	// atOnce is how many interactions are worked at together.
+	// atOnce is the maximum number of interactions that are handled concurrently.
 	atOnce = 16
-	// working bounds how long one interaction is worked at.
+	// working is the maximum duration of handling an interaction.
 	working = 30 * time.Second
 )
 
-// Listen hears of buttons until ctx ends, over a connection that this side
-// opens. It returns earlier only when Slack refuses the app-level token.
+// Listen receives interactions over a Socket Mode connection until ctx ends. It returns earlier
+// only if Slack refuses the app-level token.
 func (c *channel) Listen(ctx context.Context, decide notify.Decide) error {
 	defer c.peers.enter(&listener{c, decide})()
 	within, stop := context.WithCancelCause(ctx)
@@ -32,7 +32,7 @@ func (c *channel) Listen(ctx context.Context, decide notify.Decide) error {
 		slack.OptionHTTPClient(&unhurried{wire: c.wire, turns: pace{every: c.config.Pace}}))
 	socket := socketmode.New(api, socketmode.OptionLog(silent{}), socketmode.OptionReadLimit(maxEvent))
 	var group sync.WaitGroup
-	group.Go(func() { c.hear(within, socket, stop) })
+	group.Go(func() { c.handle(within, socket, stop) })
 	err := socket.RunContext(within)
 	stop(explain(connecting, err))
 	group.Wait()
@@ -45,8 +45,8 @@ func (c *channel) Listen(ctx context.Context, decide notify.Decide) error {
 	return err
 }
 
-// unhurried does not open one connection right after the other, when Slack, or
-// what lies between, closes them as soon as they are open.
+// unhurried limits the rate of new connections, in case Slack or a proxy closes them as soon as
+// they are open.
 type unhurried struct {
 	wire  *wire
 	turns pace
@@ -60,9 +60,9 @@ func (u *unhurried) Do(request *http.Request) (*http.Response, error) {
 	return u.wire.Do(request)
 }
 
-// hear takes what comes over the connections, until ctx ends. It stops them when
-// Slack will not have them.
-func (c *channel) hear(ctx context.Context, socket *socketmode.Client, stop context.CancelCauseFunc) {
+// handle handles the events of the connections until ctx ends. It calls stop if Slack refuses
+// the app-level token.
+func (c *channel) handle(ctx context.Context, socket *socketmode.Client, stop context.CancelCauseFunc) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	free := make(chan struct{}, atOnce)
@@ -82,14 +82,14 @@ func (c *channel) hear(ctx context.Context, socket *socketmode.Client, stop cont
 					c.work(ctx, heard)
 				})
 			default:
-				c.env.Log.Warn("too many buttons pressed at once: one is ignored")
+				c.env.Log.Warn("too many concurrent interactions, one is ignored")
 			}
 		}
 	}
 }
 
-// receive logs how the connections do, acknowledges what somebody did, and
-// returns what that asks for, or nil.
+// receive logs the state of the connections, acknowledges an event, and returns its interaction
+// or nil.
 func (c *channel) receive(ctx context.Context, socket *socketmode.Client, event socketmode.Event, stop context.CancelCauseFunc) *interaction {
 	switch data := event.Data.(type) {
 	case *socketmode.ConnectedEvent:
@@ -107,13 +107,12 @@ func (c *channel) receive(ctx context.Context, socket *socketmode.Client, event 
 	}
 	heard, answer := c.read(event.Data)
 	if err := socket.AckCtx(ctx, event.Request.EnvelopeID, answer); err != nil {
-		c.env.Log.Warn("button not acknowledged", "err", err)
+		c.env.Log.Warn("acknowledge interaction", "err", err)
 	}
 	return heard
 }
 
-// read reads what somebody did, and what is to be answered at once: what is
-// wrong with what was submitted.
+// read returns the interaction of an event, and the response to an invalid modal.
 func (c *channel) read(data any) (heard *interaction, answer any) {
 	callback, ok := data.(slack.InteractionCallback)
 	if !ok {

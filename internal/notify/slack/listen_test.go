@@ -324,7 +324,7 @@ func TestRefusedToken(t *testing.T) {
 			to := mustOpen(t, w.buttons(nil))
 			receipt := deliver(t, to, first(), "")
 			err := to.Listener.Listen(t.Context(), newDesk().decide)
-			want := "connect: " + code + "; make an app-level token (xapp-…) with the scope connections:write in the app's settings in Slack, and write it into app_token_file"
+			want := "connect: " + code + "; create an app-level token (xapp-…) with the scope connections:write in the app's settings in Slack, and write it into app_token_file"
 			if !errors.Is(err, notify.ErrPermanent) || err.Error() != want {
 				t.Errorf("error %v, want %s", err, want)
 			}

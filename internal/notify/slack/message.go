@@ -13,19 +13,19 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// Slack's limits, and ours below them.
+// Limits of messages, below those of Slack.
 const (
-	// maxShown is how many findings a message shows, and maxWeight how heavy it
-	// may become by them: Slack refuses blocks of more than some 13,000 bytes as
-	// it keeps them, and says msg_blocks_too_long.
+	// maxShown is the maximum number of findings in a message, and maxWeight their maximum
+	// estimated size in bytes. Slack refuses blocks of more than about 13,000 bytes with
+	// msg_blocks_too_long.
 	maxShown  = 10
 	maxWeight = 9000
-	// maxNamed is how many findings the text of notifications names.
+	// maxNamed is the maximum number of findings in the notification text.
 	maxNamed = 3
-	// maxFull is how many findings are described in full; the milder ones beyond
-	// take a line.
+	// maxFull is the maximum number of findings that are described in full. The others, which are
+	// less severe, take one line.
 	maxFull = 3
-	// maxNotes bounds the lines beside the findings.
+	// maxNotes is the maximum number of notes after the findings.
 	maxNotes = 8
 )
 
@@ -35,8 +35,8 @@ type message struct {
 	blocks []slack.Block
 }
 
-// options are what every message is posted or edited with. Nothing in its text
-// is a mark, a mention or a link.
+// options returns the options for posting and editing a message. They disable marks, mentions
+// and links in its text.
 func (m message) options() []slack.MsgOption {
 	return []slack.MsgOption{
 		slack.MsgOptionText(m.text, false), slack.MsgOptionBlocks(m.blocks...),
@@ -244,12 +244,12 @@ func closedWord(m model.Message) string {
 
 func andMore(n int) string { return " and " + phrase.Number(n) + " more" }
 
-// A sheet is a message in the making, within Slack's limits.
+// A sheet builds a message within Slack's limits.
 type sheet struct {
 	m      model.Message
 	blocks []slack.Block
 	weight int
-	// shown counts the findings that it shows.
+	// shown is the number of findings in the message.
 	shown int
 }
 
@@ -261,8 +261,8 @@ func (s *sheet) add(block slack.Block) {
 	s.blocks = append(s.blocks, block)
 }
 
-// items adds findings, as many as there is room for, and says how many there
-// are beyond. Brief ones are one line each.
+// items adds as many findings as there is room for, and a line with the number of the others. With
+// brief set, each finding is one line.
 func (s *sheet) items(items []model.Item, count int, brief bool) {
 	for _, it := range items[:min(len(items), maxShown)] {
 		described := describe(it, s.m.URL, brief || s.shown >= maxFull)
@@ -282,7 +282,7 @@ func (s *sheet) items(items []model.Item, count int, brief bool) {
 	}
 }
 
-// notes adds lines beside the findings.
+// notes adds the notes, one per line.
 func (s *sheet) notes(notes []string) {
 	if len(notes) == 0 {
 		return

@@ -6,16 +6,14 @@ import (
 	"time"
 )
 
-// A pace lets one caller through at a time, and then none for a while. It goes
-// by the machine's own clock, which nobody sets back.
+// A pace lets callers through one at a time, at an interval. It uses the monotonic clock.
 type pace struct {
 	every time.Duration
 	mu    sync.Mutex
 	next  time.Time
 }
 
-// wait returns when it is the caller's turn, or with ctx's error when that ends
-// first.
+// wait blocks until the caller may continue, or returns the error of ctx if it ends first.
 func (p *pace) wait(ctx context.Context) error {
 	p.mu.Lock()
 	now := time.Now()

@@ -7,14 +7,14 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 )
 
-// peers are the channels that listen now. Slack hands each interaction to any
-// one of an app's connections, whichever channel it was in.
+// peers are the channels that listen now. Slack sends each interaction to any of the app's
+// connections, regardless of its channel.
 type peers struct {
 	mu        sync.Mutex
 	listeners map[string]*listener
 }
 
-// A listener is a channel that listens, and who carries out what it hears.
+// A listener is a channel that listens, with the function that makes decisions.
 type listener struct {
 	*channel
 	decide notify.Decide
@@ -37,8 +37,8 @@ func (p *peers) enter(l *listener) (leave func()) {
 	}
 }
 
-// of returns the listener of an interaction that came through another of the
-// same app; nil where it is none of theirs.
+// of returns the listener for an interaction that was received by a channel of the same app, or
+// nil.
 func (p *peers) of(heard *interaction, through *channel) *listener {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,17 +49,17 @@ func (p *peers) of(heard *interaction, through *channel) *listener {
 	return l
 }
 
-// sameAgain is how long the same interaction counts as one: of fingers that are too
-// quick, and of Slack, which sends again what it takes for lost.
+// sameAgain is how long a repeated interaction is ignored, such as a double click or a repeated
+// event of Slack.
 const sameAgain = 30 * time.Second
 
-// once tells an interaction from its repetition.
+// once detects repeated interactions.
 type once struct {
 	mu   sync.Mutex
 	seen map[string]time.Time
 }
 
-// first tells whether the key was not there lately, and keeps it.
+// first reports whether a key is new, and stores it.
 func (o *once) first(key string, now time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -78,7 +78,7 @@ func (o *once) first(key string, now time.Time) bool {
 	return true
 }
 
-// forget lets a key come again.
+// forget removes a key, so that the interaction can be repeated.
 func (o *once) forget(key string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A receipt says where a thread's first message is, what sort of message that
-// is, and how bad it was when it was posted.
+// A receipt identifies the first message of a thread, with the kind and the severity that it had
+// when it was posted.
 type receipt struct {
 	Channel  string            `json:"channel"`
 	TS       string            `json:"ts"`
@@ -19,7 +19,7 @@ func newReceipt(channel, ts string, m model.Message) receipt {
 	return receipt{channel, ts, m.Kind, worst(openOnes(m.All))}
 }
 
-// String returns the receipt as it is kept; "" for one of no message.
+// String returns the stored form of the receipt, or "" without a message.
 func (r receipt) String() string {
 	text, err := json.Marshal(r)
 	if err != nil || r.TS == "" {
@@ -28,14 +28,14 @@ func (r receipt) String() string {
 	return string(text)
 }
 
-// readReceipt reads what String wrote; ok is false where there is nothing, and
-// where the message is in another channel.
+// readReceipt parses the result of String. ok is false if it is empty or the message is in
+// another channel.
 func readReceipt(text, channel string) (r receipt, ok bool) {
 	err := json.Unmarshal([]byte(text), &r)
 	return r, err == nil && r.TS != "" && r.Channel == channel
 }
 
-// recall returns the message as the first of its thread would have been.
+// recall returns the message with the kind of the thread's first message and without notes.
 func (r receipt) recall(m model.Message) model.Message {
 	m.Kind, m.Notes = r.Kind, nil
 	return m

@@ -12,8 +12,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A webhook posts through an incoming webhook. It cannot edit, answer in
-// threads or look what has arrived, so what was begun is posted again.
+// A webhook posts through an incoming webhook. It cannot edit messages, reply in threads or
+// check whether a message has arrived, so an interrupted delivery is repeated.
 type webhook struct {
 	*wire
 	address string
@@ -58,7 +58,7 @@ func (h *webhook) send(ctx context.Context, m message) error {
 	if err != nil {
 		return err
 	}
-	// That it is a success says all: nobody waits for a body that nobody reads.
+	// The body is not needed.
 	_ = response.Body.Close()
 	return nil
 }

@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// maxAnswer bounds each answer of Slack, in bytes.
+	// maxAnswer is the maximum size of a response, in bytes.
 	maxAnswer = 16 << 20
-	// maxCode bounds the words in which Slack says what is wrong.
+	// maxCode is the maximum length of an error code.
 	maxCode = 64
 )
 
-// A wire carries requests to Slack.
+// A wire sends requests to Slack.
 type wire struct {
 	client *http.Client
 	agent  string
 	now    func() time.Time
 	log    *slog.Logger
-	// pace is that of the messages in the channel.
+	// pace limits the rate of messages in the channel.
 	pace pace
 }
 
@@ -42,7 +42,7 @@ func newWire(config Config, env notify.Env) *wire {
 				IdleConnTimeout:        time.Minute,
 				ForceAttemptHTTP2:      true,
 			},
-			// A redirect would take the token elsewhere.
+			// A redirect would send the token to another address.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Timeout:       config.Timeout,
 		},
@@ -53,8 +53,8 @@ func newWire(config Config, env notify.Env) *wire {
 	}
 }
 
-// Do sends a request. An answer other than success is an error, and the body of
-// one is bounded.
+// Do sends a request. A response other than success is an error. The body is limited to
+// maxAnswer.
 func (w *wire) Do(request *http.Request) (*http.Response, error) {
 	request.Header.Set("User-Agent", w.agent)
 	response, err := w.client.Do(request)
@@ -62,7 +62,7 @@ func (w *wire) Do(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if err := w.judge(response); err != nil {
-		_ = response.Body.Close() // nobody wants more of it
+		_ = response.Body.Close() // the rest of the body is not needed
 		return nil, judged{err}
 	}
 	response.Body = struct {
@@ -72,8 +72,7 @@ func (w *wire) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// judge says what an answer means whose status tells it. Webhooks say in the
-// body which failure it is.
+// judge returns the error for the status of a response. Webhooks send an error code in the body.
 func (w *wire) judge(response *http.Response) error {
 	err := post.Judge(response.StatusCode, response.Header, w.now())
 	if err == nil || response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError {
@@ -86,7 +85,7 @@ func (w *wire) judge(response *http.Response) error {
 	return err
 }
 
-// call calls one of Slack's methods. Its error says what to do next.
+// call calls a Slack method. The error contains the next step.
 func (w *wire) call(ctx context.Context, what string, method func() error) error {
 	err := method()
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
@@ -95,14 +94,13 @@ func (w *wire) call(ctx context.Context, what string, method func() error) error
 	return explain(what, err)
 }
 
-// orBare sends a message, and where Slack will never take it as it is, once more
-// as bare text: better a plain word than none.
+// orBare sends a message. If Slack refuses it, it sends the text without blocks.
 func (w *wire) orBare(m message, send func(message) error) error {
 	err := send(m)
 	if !errors.Is(err, notify.ErrRefused) {
 		return err
 	}
-	w.log.Warn("a message is refused as it is: it is sent as bare text", "err", err)
+	w.log.Warn("message refused, sending its text without blocks", "err", err)
 	return send(m.bare())
 }
 
@@ -112,7 +110,7 @@ func (w *wire) connect(address, token string, options ...slack.Option) *slack.Cl
 	return slack.New(token, append(common, options...)...)
 }
 
-// silent logs nothing: what Slack's library would log holds secrets.
+// silent discards the log of Slack's library, which contains secrets.
 type silent struct{}
 
 // Output does nothing.

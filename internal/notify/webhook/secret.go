@@ -17,13 +17,13 @@ import (
 	"github.com/driftd/driftd/internal/credential"
 )
 
-// A signer holds the keys that sign; without keys it does not.
+// A signer holds the keys that sign messages. Without keys it adds no signatures.
 type signer [][]byte
 
-// minKey is the least length of a key, in bytes, that the scheme recommends.
+// minKey is the minimum length of a key, in bytes, that Standard Webhooks recommends.
 const minKey = 24
 
-// readSigner reads keys, one a line: "whsec_" and base64, or as they are.
+// readSigner reads the keys of a file, one per line: "whsec_" and base64, or the raw key.
 func readSigner(file string) (signer, error) {
 	if file == "" {
 		return nil, nil
@@ -37,19 +37,19 @@ func readSigner(file string) (signer, error) {
 		key := []byte(strings.TrimRight(line, "\r\n"))
 		if encoded, ok := strings.CutPrefix(string(key), "whsec_"); ok {
 			if key, err = base64.StdEncoding.DecodeString(encoded); err != nil {
-				return nil, errors.New("secret_file: what follows whsec_ is not base64")
+				return nil, errors.New("secret_file: the text after whsec_ is not base64")
 			}
 		}
 		if len(key) < minKey {
-			return nil, fmt.Errorf("secret_file: a key has %d bytes: it needs %d, as `openssl rand -base64 32` makes them", len(key), minKey)
+			return nil, fmt.Errorf("secret_file: a key has %d bytes, want at least %d: create one with `openssl rand -base64 32`", len(key), minKey)
 		}
 		keys = append(keys, key)
 	}
 	return keys, nil
 }
 
-// sign puts the message's id, the time and the signatures of all keys into the
-// header, as Standard Webhooks 1.0 has it.
+// sign sets the headers of Standard Webhooks 1.0: the message's id, the time and the signatures
+// of all keys.
 func (s signer) sign(header http.Header, id string, now time.Time, body []byte) {
 	seconds := strconv.FormatInt(now.Unix(), 10)
 	header.Set("Webhook-Id", id)
@@ -66,7 +66,7 @@ func (s signer) sign(header http.Header, id string, now time.Time, body []byte) 
 	}
 }
 
-// readHeaders reads "Name: value" lines. An error shows no value.
+// readHeaders reads "Name: value" lines from a file. Its errors contain no values.
 func readHeaders(file string) (http.Header, error) {
 	header := http.Header{}
 	if file == "" {
@@ -86,7 +86,7 @@ func readHeaders(file string) (http.Header, error) {
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		switch {
 		case !ok || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value):
-			return nil, fmt.Errorf("headers_file: line %d is no header: write Name: value", number)
+			return nil, fmt.Errorf("headers_file: line %d is not a header, want Name: value", number)
 		case ours(name):
 			return nil, fmt.Errorf("headers_file: line %d sets a header that driftd sets itself", number)
 		}
@@ -95,7 +95,7 @@ func readHeaders(file string) (http.Header, error) {
 	return header, nil
 }
 
-// ours tells the headers that say what the body is and who wrote it.
+// ours reports whether driftd sets the header itself.
 func ours(name string) bool {
 	name = textproto.CanonicalMIMEHeaderKey(name)
 	switch name {

@@ -1,6 +1,5 @@
-// Package webhook tells another program of findings: each message is a
-// CloudEvent, signed after the Standard Webhooks scheme. docs/webhook.md shows
-// both.
+// Package webhook posts messages as CloudEvents, signed according to Standard Webhooks.
+// docs/webhook.md describes both formats.
 package webhook
 
 import (
@@ -18,25 +17,24 @@ import (
 	"github.com/driftd/driftd/internal/notify/post"
 )
 
-// Config is the settings of a webhook receiver. One of URL and URLFile is set.
+// Config is the settings of a webhook receiver. Exactly one of URL and URLFile must be set.
 type Config struct {
-	// URL takes the messages.
+	// Address to which messages are posted.
 	URL string `mapstructure:"url"`
-	// URLFile holds that address, where the address itself is a secret.
+	// File with the address, for an address that is a secret.
 	URLFile string `mapstructure:"url_file" path:"true"`
-	// SecretFile holds the keys that messages are signed with, one a line: each
-	// of them signs. Without it they are not signed.
+	// File with the keys that sign messages, one per line. Each key adds a signature. If it is
+	// not set, messages are not signed.
 	SecretFile string `mapstructure:"secret_file" path:"true"`
-	// HeadersFile holds headers to send along, "Name: value" each on a line.
+	// File with additional HTTP headers, one "Name: value" per line.
 	HeadersFile string `mapstructure:"headers_file" path:"true"`
-	// CAFile holds the authorities that signed the server's certificate; without
-	// it, the system's count.
+	// File with the CA certificates to trust. If it is not set, the system's are trusted.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// Timeout bounds each delivery.
+	// Maximum duration of a delivery.
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
-// Definition makes webhook receivers.
+// Definition returns the receiver of type "webhook".
 func Definition() notify.Definition {
 	return notify.Define("webhook", Config{Timeout: 10 * time.Second}, open)
 }
@@ -63,7 +61,7 @@ func open(env notify.Env, config Config) (notify.Receiver, error) {
 	return notify.Receiver{Notifier: h}, nil
 }
 
-// address reads the address; an error does not show it.
+// address returns the address of the receiver. The error does not contain it.
 func (c Config) address() (*url.URL, error) {
 	if (c.URL == "") == (c.URLFile == "") {
 		return nil, errors.New("set either url or url_file")
@@ -105,10 +103,10 @@ type event struct {
 	Data            model.Message `json:"data"`
 }
 
-// typePrefix begins an event's type; the kind of the message ends it.
+// typePrefix is the prefix of an event's type. The kind of the message follows.
 const typePrefix = "io.github.driftd.findings."
 
-// Notify posts one message. A message that is delivered again has the same id.
+// Notify posts one message. A repeated delivery has the same id.
 func (h *hook) Notify(ctx context.Context, entry model.OutboxEntry) (string, error) {
 	m := entry.Message
 	body, err := json.Marshal(event{SpecVersion: "1.0", ID: m.Key, Source: h.source, Type: typePrefix + string(m.Kind),

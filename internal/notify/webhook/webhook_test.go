@@ -142,7 +142,7 @@ func golden(t *testing.T, body []byte) {
 	}
 }
 
-// A delivery that is repeated can be told by its id, and by nothing else.
+// A repeated delivery has the same id.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	url, got := serve(t)
@@ -170,8 +170,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// What the golden file leaves out: nothing is sent of a message but what JSON
-// can say of it, and names stay data.
+// TestNames checks that unusual names are encoded as JSON strings.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	url, got := serve(t)
@@ -200,15 +199,15 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		"no address":    {func(*webhook.Config) {}, "set either url or url_file"},
 		"two addresses": {func(c *webhook.Config) { c.URL, c.URLFile = "https://a", file(t, "https://b") }, "set either url or url_file"},
-		"no url":        {func(c *webhook.Config) { c.URL = "https://a b/" + secret }, "url: the address is no URL"},
+		"no url":        {func(c *webhook.Config) { c.URL = "https://a b/" + secret }, "url: the address is not a valid URL"},
 		"ftp":           {func(c *webhook.Config) { c.URLFile = file(t, "ftp://"+secret) }, "url_file: the address must begin with https"},
 		"no host":       {func(c *webhook.Config) { c.URL = "https:///x" }, "and a host"},
-		"password":      {func(c *webhook.Config) { c.URL = "https://me:" + secret + "@a/" }, "must not hold a user"},
-		"short key":     {func(c *webhook.Config) { c.URL, c.SecretFile = "https://a", file(t, secret) }, "a key has 7 bytes: it needs 24"},
+		"password":      {func(c *webhook.Config) { c.URL = "https://me:" + secret + "@a/" }, "must not contain a user"},
+		"short key":     {func(c *webhook.Config) { c.URL, c.SecretFile = "https://a", file(t, secret) }, "a key has 7 bytes, want at least 24"},
 		"bad base64":    {func(c *webhook.Config) { c.URL, c.SecretFile = "https://a", file(t, "whsec_"+secret+"!") }, "not base64"},
 		"no secret":     {func(c *webhook.Config) { c.URL, c.SecretFile = "https://a", "/nowhere/"+"x" }, "secret_file: read secret file /nowhere/x"},
-		"no headers":    {func(c *webhook.Config) { c.URL, c.HeadersFile = "https://a", file(t, "A: b\n"+secret) }, "line 2 is no header"},
-		"line break":    {func(c *webhook.Config) { c.URL, c.HeadersFile = "https://a", file(t, "A: b\x01"+secret) }, "line 1 is no header"},
+		"no headers":    {func(c *webhook.Config) { c.URL, c.HeadersFile = "https://a", file(t, "A: b\n"+secret) }, "line 2 is not a header"},
+		"line break":    {func(c *webhook.Config) { c.URL, c.HeadersFile = "https://a", file(t, "A: b\x01"+secret) }, "line 1 is not a header"},
 		"our header":    {func(c *webhook.Config) { c.URL, c.HeadersFile = "https://a", file(t, "webhook-id: "+secret) }, "driftd sets itself"},
 		"no timeout":    {func(c *webhook.Config) { c.URL, c.Timeout = "https://a", 0 }, "timeout: must be over 0s"},
 		"no authority":  {func(c *webhook.Config) { c.URL, c.CAFile = "https://a", file(t, "x") }, "no certificate in PEM form"},

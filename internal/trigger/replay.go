@@ -2,22 +2,23 @@ package trigger
 
 import "time"
 
-// Bounds of what is remembered of requests.
+// Bounds of the replay cache.
 const (
 	maxSeen  = 4096
 	keepSeen = 12 * time.Hour
 )
 
-// A memory knows the requests that were accepted lately. What it forgot may come
-// again: all that it does is one more scan.
-type memory struct {
+// A replayCache holds the keys of recently accepted requests. A request that was evicted is
+// accepted again, which causes one additional scan.
+type replayCache struct {
 	seen map[string]time.Time
-	// order are the keys of seen, the oldest first.
+	// order holds the keys of seen, the oldest first.
 	order []string
 }
 
-// note remembers a request, and tells whether it is new.
-func (m *memory) note(key string, now time.Time) bool {
+// add adds a key and reports whether it is new. It evicts keys that are too old, and the
+// oldest if there are too many.
+func (m *replayCache) add(key string, now time.Time) bool {
 	for len(m.order) > 0 && (len(m.order) >= maxSeen || now.Sub(m.seen[m.order[0]]) > keepSeen) {
 		delete(m.seen, m.order[0])
 		m.order = m.order[1:]
