@@ -23,7 +23,7 @@ PROSE    += internal/declared/terraform
 PROSE    += internal/server internal/store tools
 PROSE    += internal/cli internal/config internal/mapping internal/declared/acceptances internal/declared/all internal/declared/await
 PROSE    += internal/daemon internal/diff internal/match test
-PROSE    += internal/access internal/demo/cluster internal/metrics internal/secret internal/trigger
+PROSE    += internal/access internal/demo internal/web internal/metrics internal/secret internal/trigger
 PROSE    += internal/notify/alertmanager internal/notify/all internal/notify/plain internal/notify/post internal/notify/webhook
 
 # Where e2e and bench find the real parts.

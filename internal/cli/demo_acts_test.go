@@ -258,7 +258,7 @@ func awaitSaid(t *testing.T, stage *demo.Demo, words ...string) {
 	late := time.NewTimer(time.Minute)
 	defer late.Stop()
 	for {
-		said := fmt.Sprint(stage.Said())
+		said := fmt.Sprint(stage.Messages())
 		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(said, word) }) {
 			return
 		}

@@ -104,7 +104,7 @@ func (o observer) Saved(err error) {
 	}
 	problem := fmt.Sprintf("the last scan could not be stored: %s; scans continue, and driftd tries again after each one", err)
 	if o.service.unsaved.Swap(&problem) == nil {
-		o.service.news.Tell()
+		o.service.news.Notify()
 	}
 }
 
@@ -112,7 +112,7 @@ func (o observer) Saved(err error) {
 func (o observer) ObserveRun(run model.Run, open []model.Finding) {
 	o.Metrics.ObserveRun(run, open)
 	o.service.shown.Store(digest(open))
-	o.service.news.Tell()
+	o.service.news.Notify()
 }
 
 // ObserveFindings records findings between scans, and notifies pages only if the findings
@@ -120,7 +120,7 @@ func (o observer) ObserveRun(run model.Run, open []model.Finding) {
 func (o observer) ObserveFindings(open []model.Finding) {
 	o.Metrics.ObserveFindings(open)
 	if now := digest(open); o.service.shown.Swap(now) != now {
-		o.service.news.Tell()
+		o.service.news.Notify()
 	}
 }
 

@@ -166,7 +166,7 @@ func (s *service) generations(ctx context.Context) error {
 				return err
 			}
 			s.adopt(next)
-			s.news.Tell()
+			s.news.Notify()
 			s.metrics.ConfigReloaded(true)
 			s.log.Info("configuration reloaded", "file", next.config.File)
 			notifySystemd(sd.SdNotifyReady)
@@ -200,7 +200,7 @@ func (s *service) reload() *generation {
 		problem := fmt.Sprintf("the configuration was not reloaded at %s: %s; the old one stays in use",
 			time.Now().UTC().Format(time.RFC3339), strings.ReplaceAll(err.Error(), "\n", "; "))
 		s.unread.Store(&problem)
-		s.news.Tell()
+		s.news.Notify()
 		s.metrics.ConfigReloaded(false)
 		s.log.Error("reload configuration; the old one stays in use", "err", err)
 		notifySystemd(sd.SdNotifyReady)

@@ -129,5 +129,5 @@ func (s *service) verify() {
 	}
 	problem := fmt.Sprintf("the database is damaged (%s): %s; driftd store verify lists all", health.Err(), restore)
 	s.corrupt.Store(&problem)
-	s.news.Tell()
+	s.news.Notify()
 }

@@ -160,7 +160,7 @@ func (d *Demo) Close() error {
 	return errors.Join(problems...)
 }
 
-// Said returns the messages in the Slack workspace, the newest first. It implements web.Stage.
-func (d *Demo) Said() []web.Said { return d.slack.Said() }
+// Messages returns the messages in the Slack workspace, the newest first. It implements web.Stage.
+func (d *Demo) Messages() []web.Message { return d.slack.Messages() }
 
 func sortedNames(files map[string]string) []string { return slices.Sorted(maps.Keys(files)) }

@@ -41,7 +41,7 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) error {
 	if _, err := s.API.Decide(r.Context(), request); err != nil {
 		return fmt.Errorf("decide about %s: %w", finding.ID, err)
 	}
-	s.News.Tell()
+	s.News.Notify()
 	after(w, r, page, string(request.Kind))
 	return nil
 }
@@ -61,7 +61,7 @@ func (s *site) revoke(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && (!errors.As(err, &known) || known.Status != http.StatusNotFound) {
 		return fmt.Errorf("revoke %s: %w", r.PathValue("id"), err)
 	}
-	s.News.Tell()
+	s.News.Notify()
 	after(w, r, r.PostFormValue("next"), "revoked")
 	return nil
 }
@@ -78,7 +78,7 @@ func (s *site) scan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("scan: %w", err)
 	}
-	s.News.Tell()
+	s.News.Notify()
 	after(w, r, r.PostFormValue("next"), "scanned")
 	return nil
 }

@@ -36,7 +36,7 @@ func TestIndexIsMadeAhead(t *testing.T) {
 		}()
 		for range 10 {
 			time.Sleep(rest * 2 * takes)
-			news.Tell()
+			news.Notify()
 		}
 		time.Sleep(rest * 2 * takes)
 		began := time.Now()
@@ -49,7 +49,7 @@ func TestIndexIsMadeAhead(t *testing.T) {
 		}
 		before := made.Load()
 		for range 1000 {
-			news.Tell()
+			news.Notify()
 			time.Sleep(takes)
 		}
 		if more := made.Load() - before; more > 1000/rest+1 {

@@ -12,8 +12,8 @@ type News struct {
 // NewNews returns News at revision 0.
 func NewNews() *News { return &News{changed: make(chan struct{})} }
 
-// Tell reports that the content of pages may have changed. It never blocks.
-func (n *News) Tell() {
+// Notify reports that the content of pages may have changed. It never blocks.
+func (n *News) Notify() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.revision++

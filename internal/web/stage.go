@@ -16,7 +16,7 @@ type Stage interface {
 	// has detected it.
 	Do(ctx context.Context, id string) error
 	// The sent messages, newest first.
-	Said() []Said
+	Messages() []Message
 }
 
 // An Act is a change that a visitor can make to the estate.
@@ -29,8 +29,8 @@ type Act struct {
 	Done bool
 }
 
-// A Said is one message as Slack would show it.
-type Said struct {
+// A Message is one message as Slack would show it.
+type Message struct {
 	At      time.Time
 	Channel string
 	// Edited reports that the message was changed after it was sent, Reply that it is in a thread.

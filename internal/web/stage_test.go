@@ -38,8 +38,8 @@ func (s *stage) Do(_ context.Context, id string) error {
 	return nil
 }
 
-func (s *stage) Said() []Said {
-	return []Said{
+func (s *stage) Messages() []Message {
+	return []Message{
 		{At: earlier(time.Minute), Channel: "#oncall", Reply: true, Edited: true, Parts: []Part{{Kind: Section, Text: "_resolved_"}}},
 		{At: earlier(3 * time.Minute), Channel: "#oncall", Parts: []Part{
 			{Kind: Header, Text: "1 critical: qemu 104 (db-01) &lt;changed&gt;"},

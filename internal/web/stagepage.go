@@ -18,7 +18,7 @@ type stageView struct {
 
 // A messageView is one message of the preview.
 type messageView struct {
-	Said
+	Message
 	Parts []partView
 }
 
@@ -33,10 +33,10 @@ const maxMessages = 30
 
 func (s *site) stagePage(w http.ResponseWriter, r *http.Request) error {
 	v := stageView{frame: s.frame(w, r, "Break something", "stage"), Acts: s.Stage.Acts()}
-	said := s.Stage.Said()
-	v.More = max(0, len(said)-maxMessages)
-	for _, message := range said[:len(said)-v.More] {
-		m := messageView{Said: message}
+	messages := s.Stage.Messages()
+	v.More = max(0, len(messages)-maxMessages)
+	for _, message := range messages[:len(messages)-v.More] {
+		m := messageView{Message: message}
 		for _, part := range message.Parts {
 			p := partView{Part: part}
 			if part.Kind == Header {
@@ -60,7 +60,7 @@ func (s *site) perform(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Stage.Do(r.Context(), id); err != nil {
 		return fmt.Errorf("do %s: %w", id, err)
 	}
-	s.News.Tell()
+	s.News.Notify()
 	after(w, r, "/stage", "done")
 	return nil
 }

@@ -86,7 +86,7 @@ func TestStreamTellsNews(t *testing.T) {
 			t.Errorf("a page is not told what is known: %q", r.got())
 		}
 		for range 100 { // within a tenth of a second
-			s.News.Tell()
+			s.News.Notify()
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(2 * time.Second)
@@ -119,7 +119,7 @@ func TestStreamEndsWithTheSession(t *testing.T) {
 		done := open(t.Context(), s, r)
 		synctest.Wait()
 		people.leave()
-		s.News.Tell()
+		s.News.Notify()
 		<-done
 		if !strings.HasSuffix(r.got(), "event: logout\ndata: log in again\n\n") || strings.Contains(r.got(), "data: 1") {
 			t.Errorf("who is logged out is told %q", r.got())
@@ -153,7 +153,7 @@ func TestStuckReaderIsCutOff(t *testing.T) {
 		r.mu.Lock()
 		r.stuck = true
 		r.mu.Unlock()
-		s.News.Tell()
+		s.News.Notify()
 		<-done
 		if len(s.streams) != 0 {
 			t.Error("a stuck reader counts as an open page")
@@ -201,7 +201,7 @@ func TestIndexIsMadeAtMostOnceASecond(t *testing.T) {
 		}
 		get(false)
 		for range 100 {
-			news.Tell()
+			news.Notify()
 			if x := get(false); time.Since(x.built) > pause {
 				t.Fatalf("what is shown is %v old", time.Since(x.built))
 			}
@@ -210,7 +210,7 @@ func TestIndexIsMadeAtMostOnceASecond(t *testing.T) {
 		if made > 11 {
 			t.Errorf("made %d times in 10 seconds", made)
 		}
-		news.Tell()
+		news.Notify()
 		wanted, _ := news.Now()
 		if x := get(true); x.revision != wanted {
 			t.Errorf("who wants it as it is now gets revision %d, want %d", x.revision, wanted)
@@ -286,7 +286,7 @@ func TestIndexIsMadeAgainAfterAFailure(t *testing.T) {
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		c.current.built = time.Now()
-		c.news.Tell()
+		c.news.Notify()
 		if _, err := c.get(ended, true); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v for a visitor who is gone", err)
 		}

@@ -199,22 +199,22 @@ func hold(rw http.ResponseWriter, r *http.Request) {
 	<-gone
 }
 
-// Said returns the messages as Slack would show them, the newest first.
-func (w *Workspace) Said() []web.Said {
+// Messages returns the messages as Slack would show them, the newest first.
+func (w *Workspace) Messages() []web.Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	said := make([]web.Said, 0, len(w.messages))
+	messages := make([]web.Message, 0, len(w.messages))
 	for i := len(w.messages) - 1; i >= 0; i-- {
 		m := w.messages[i]
 		name := m.channel
 		if known, ok := w.Channels[m.channel]; ok {
 			name = known
 		}
-		s := web.Said{At: m.at, Channel: name, Edited: m.edited, Reply: m.thread != "", Parts: parts(m.blocks)}
+		s := web.Message{At: m.at, Channel: name, Edited: m.edited, Reply: m.thread != "", Parts: parts(m.blocks)}
 		if len(s.Parts) == 0 {
 			s.Parts = []web.Part{{Kind: web.Section, Text: escape(m.text)}}
 		}
-		said = append(said, s)
+		messages = append(messages, s)
 	}
-	return said
+	return messages
 }

@@ -54,11 +54,11 @@ func TestMessages(t *testing.T) {
 	if said := call(t, w, "chat.update", url.Values{"channel": {"C1"}, "ts": {ts}, "text": {"uno"}}); said["ok"] != true {
 		t.Errorf("edited: %v", said)
 	}
-	want := []web.Said{
+	want := []web.Message{
 		{Channel: "#ops", Reply: true, Parts: []web.Part{{Kind: web.Section, Text: "reply"}}},
 		{Channel: "#ops", Edited: true, Parts: []web.Part{{Kind: web.Section, Text: "uno"}}},
 	}
-	if diff := cmp.Diff(want, w.Said(), cmpopts.IgnoreFields(web.Said{}, "At")); diff != "" {
+	if diff := cmp.Diff(want, w.Messages(), cmpopts.IgnoreFields(web.Message{}, "At")); diff != "" {
 		t.Errorf("said (-want +got):\n%s", diff)
 	}
 	for _, tc := range []struct {
@@ -140,7 +140,7 @@ func TestParts(t *testing.T) {
 			t.Errorf("%s: %v", tc.reason, said)
 			continue
 		}
-		if diff := cmp.Diff(tc.want, w.Said()[0].Parts); diff != "" {
+		if diff := cmp.Diff(tc.want, w.Messages()[0].Parts); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 		}
 	}
@@ -192,7 +192,7 @@ func TestKeepsTheLastMessages(t *testing.T) {
 		call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"x"}})
 	}
 	call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"last"}})
-	said := w.Said()
+	said := w.Messages()
 	if len(said) != 200 || said[0].Parts[0].Text != "last" {
 		t.Errorf("%d messages, the newest %v", len(said), said[0].Parts)
 	}
@@ -204,7 +204,7 @@ func FuzzBlocks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, blocks string) {
 		w := newWorkspace()
 		call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"t"}, "blocks": {blocks}})
-		for _, said := range w.Said() {
+		for _, said := range w.Messages() {
 			if len(said.Parts) == 0 {
 				t.Error("a message has no parts")
 			}
