@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/driftd/driftd/internal/model"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
 )
 
 // TestFirstReads verifies that the first read of a scope is not overwritten, also after the file
