@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-// ErrTooLarge reports more content than the limit.
+// ErrTooLarge is returned if the content exceeds the limit.
 var ErrTooLarge = errors.New("too large")
 
 // ReadAll is like io.ReadAll. It returns ErrTooLarge, and no content, if there are more

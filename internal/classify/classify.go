@@ -62,7 +62,11 @@ func (r Result) Open() []model.Finding { return append(slices.Clone(r.Current), 
 // All returns every finding of the result.
 func (r Result) All() []model.Finding { return append(r.Open(), r.Resolved...) }
 
-// Findings returns the findings of a scan.
+// Findings returns the findings of a scan. It makes a finding of each outcome, with the
+// rules for ignored fields and the severities of its kind. It identifies each with a finding
+// of an earlier scan, whose history it continues, or gives it a new ID. Then it applies the
+// configured severities and the decisions, and determines which of the other earlier
+// findings are resolved.
 func Findings(in Input) Result {
 	proof := newProof(&in)
 	records, rewritten := checkRecords(&in)

@@ -33,7 +33,7 @@ type identities struct {
 }
 
 // identify sets the ID of each finding of the scan. Before the call, ID holds
-// the text that distinguishes several claims of one declaration (see besides).
+// the text that distinguishes several claims of one declaration (see claimDiscriminator).
 // The order of the findings does not matter, as long as no two are equal.
 func identify(in *Input, p *proof, current []model.Finding) identities {
 	m := &matcher{proof: p, current: current, kept: map[string]bool{}, claims: make([]string, len(current)),

@@ -28,9 +28,9 @@ const prefix = "driftd_"
 // credentials.
 const Below = "credentials"
 
-// Find returns the file of a path. A bare name is a credential of the service if there is
-// one with that name, or one in the folder that it loads as a whole; ok reports whether it
-// is.
+// Find resolves path. If path is a bare name and systemd passed a credential of that name to
+// the service, alone or with a folder, Find returns the file of the credential and true.
+// Otherwise it returns path and false.
 func Find(path string) (file string, ok bool) { return find(path, os.Getenv(Folder)) }
 
 func find(path, folder string) (string, bool) {

@@ -33,8 +33,8 @@ func (e *Engine) collectAndLoad(ctx context.Context, due Due) {
 	}
 	group.Wait()
 	for _, s := range due.Watched {
-		// A source that follows itself saw each deletion; it proves nothing
-		// about a result that is held back.
+		// A watch reports each deletion, so its result is not held back. It does
+		// not confirm a result that is.
 		if before := e.previous(s.Source); !before.held {
 			s = e.estate.Secrets.Snapshot(s)
 			marks := track(before.marks, &s, e.now())
@@ -153,7 +153,7 @@ func (e *Engine) withMarks(before, now collected) collected {
 
 func (e *Engine) collectOnce(parent context.Context, s Source) collected {
 	started := e.now()
-	snapshot, err := run(parent, &e.calls, s.task(), e.now, func(ctx context.Context) (model.Snapshot, error) {
+	snapshot, err := callBounded(parent, &e.calls, s.task(), e.now, func(ctx context.Context) (model.Snapshot, error) {
 		snapshot, err := s.Collector.Collect(ctx)
 		return snapshot, cmp.Or(err, budget.Fits(ctx, snapshot.Weight()))
 	})
@@ -268,7 +268,7 @@ var errNoLive = errors.New("the declaration's engine did not read the live side"
 
 // loadOnce reads a declaration within its timeout.
 func (c *calls) loadOnce(parent context.Context, d Declaration, loader declared.Loader, now func() time.Time) (model.Declaration, error) {
-	return run(parent, c, d.task(), now, func(ctx context.Context) (model.Declaration, error) {
+	return callBounded(parent, c, d.task(), now, func(ctx context.Context) (model.Declaration, error) {
 		declaration, err := loader.Load(ctx)
 		return declaration, cmp.Or(err, budget.Fits(ctx, declaration.Weight()))
 	})
@@ -366,8 +366,9 @@ func (e *Engine) logUnread(ctx context.Context, of string, err error) {
 	log.Error("cannot read")
 }
 
-// canonicalize sets the canonical form of the claims of sources that can return it, if
-// either side was read in this scan.
+// canonicalize sets the canonical form of the claims of sources that can return it, for the
+// sources and declarations that due names. A change that a watch reports does not affect
+// that form.
 func (e *Engine) canonicalize(ctx context.Context, due Due) {
 	for _, s := range e.estate.Sources {
 		canonicalizer, ok := s.Collector.(collectors.Canonicalizer)
@@ -393,7 +394,7 @@ func (e *Engine) canonicalizeOne(parent context.Context, s Source, d Declaration
 	}
 	t := s.task()
 	t.what = "canonicalizing for source " + s.Name
-	claims, err := run(parent, &e.calls, t, e.now, func(ctx context.Context) ([]model.Claim, error) {
+	claims, err := callBounded(parent, &e.calls, t, e.now, func(ctx context.Context) ([]model.Claim, error) {
 		return c.Canonicalize(ctx, r.declaration.Claims)
 	})
 	if err != nil {

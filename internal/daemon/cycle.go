@@ -32,10 +32,12 @@ type scan struct {
 	notices model.NoticeChange
 }
 
-// Cycle is one scan. It reads the sources and declarations that are due, compares them
-// with the last state of the others, classifies and saves the results, and delivers
-// notifications. The report contains a source or declaration that could not be read. If
-// Cycle returns an error, there is no report.
+// Cycle is one scan. It reads the sources and declarations that due names, compares them
+// with the last results of the others, classifies and saves the findings, and delivers
+// notifications. Verdicts that depend on the history of a declaration are determined twice:
+// by compare without the history, and again by classify with it. The report contains a
+// source or declaration that could not be read. If Cycle returns an error, there is no
+// report.
 func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 	s := &scan{due: due, started: e.now(), failed: historyFailures{}}
 	e.collectAndLoad(ctx, due)
@@ -61,8 +63,9 @@ func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 }
 
 // compare matches and diffs what was read. If verdicts depend on the histories of
-// declarations, it reads these and compares again, maxRounds times at most. It returns
-// with evaluating locked, unless it returns an error.
+// declarations, it unlocks evaluating, reads these and compares again, maxRounds times at
+// most. Histories that it could not read by then are missing evidence for classify. It
+// returns with evaluating locked, and the caller unlocks it, unless it returns an error.
 func (e *Engine) compare(ctx context.Context, s *scan) error {
 	for round := 1; ; round++ {
 		e.evaluating.Lock()
@@ -137,9 +140,9 @@ func (e *Engine) deliver(s *scan) {
 	e.dispatch(open, s.notices)
 }
 
-// noteSaved records which sources have a result that is not in the store, and reports
-// whether the scan was saved to the observer. A store that cannot be read counts as one
-// that cannot be written: what was read has to be saved later.
+// noteSaved records whether the scan was saved: err is the error of reading or writing the
+// store. It notifies the observer, and marks the results that are not in the store, which
+// a later scan saves.
 func (e *Engine) noteSaved(v view, err error) {
 	e.observer.Saved(err)
 	e.mu.Lock()

@@ -154,7 +154,8 @@ type Engine struct {
 
 	calls calls
 
-	// evaluating is held while results are compared and saved.
+	// evaluating is held while results are compared, saved and delivered, and while
+	// decisions are made.
 	evaluating *sync.Mutex
 	// records are the last accepted records of what was applied, by declaration.
 	records map[string][]model.StateRead

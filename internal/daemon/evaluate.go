@@ -26,7 +26,8 @@ type view struct {
 type sourceView struct {
 	Source
 	collected
-	// fresh reports whether the snapshot was read in this scan.
+	// fresh reports whether the store lacks the snapshot: it was read in this scan, or the
+	// last save failed.
 	fresh bool
 	// declarations are those that govern the source, in its canonical form.
 	declarations []model.Declaration
@@ -142,7 +143,8 @@ func diffAll(subjects []model.Subject, options diff.Options) []model.Judged {
 	return judged
 }
 
-// findings returns the findings of a scan.
+// findings returns the findings of a scan: what was judged, identified with the findings
+// and decisions of the store.
 func (e *Engine) findings(v view, judged []model.Judged, before storedState, now time.Time) classify.Result {
 	in := classify.Input{Judged: judged, Snapshots: v.accepted(), Earlier: before.findings, Recent: before.recent,
 		Records: e.recordsBefore(v), Decisions: before.decisions, Rules: e.estate.Rules, Severities: e.estate.Severities, Owners: e.estate.Owners,

@@ -233,7 +233,7 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	}
 	t := d.task()
 	t.what = "history of declaration " + d.Name
-	history, err := run(ctx, &e.calls, t, e.now, func(ctx context.Context) (model.History, error) {
+	history, err := callBounded(ctx, &e.calls, t, e.now, func(ctx context.Context) (model.History, error) {
 		return historian.History(ctx, revision, claims)
 	})
 	switch {
@@ -296,8 +296,10 @@ func (e *Engine) forgetAnswers(list []candidate) {
 	e.answers = needed
 }
 
-// applyEvidence compares the candidates' subjects again, with evidence. It holds the
-// evidence of one subject at a time: hundreds of values for each claim.
+// applyEvidence compares the subjects of the candidates again, with evidence, and replaces
+// their outcomes. It replaces the claims of these subjects by copies, because claims are
+// shared between scans, and removes the evidence afterwards: it is hundreds of values for
+// each claim.
 func (e *Engine) applyEvidence(v view, list []candidate, earlier []model.Finding) error {
 	if len(list) == 0 {
 		return nil

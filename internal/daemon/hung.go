@@ -75,11 +75,11 @@ type task struct {
 	memory  int64
 }
 
-// run returns the result of f within the bounds of a task. A panic of f is an error. If f
-// has not returned some time after the end of its context, run abandons it and returns a
+// callBounded returns the result of f within the bounds of a task. A panic of f is an error. If f
+// has not returned some time after the end of its context, callBounded abandons it and returns a
 // *hungError. Until f returns, later calls of the same source or declaration return a
 // *hungError at once.
-func run[T any](parent context.Context, c *calls, t task, now func() time.Time, f func(context.Context) (T, error)) (T, error) {
+func callBounded[T any](parent context.Context, c *calls, t task, now func() time.Time, f func(context.Context) (T, error)) (T, error) {
 	return budget.Run(c.memory.Scope(parent, t.memory), func(parent context.Context) (T, error) {
 		ctx, cancel := withTimeout(parent, t.timeout, cmp.Or(t.what, t.of))
 		defer cancel()

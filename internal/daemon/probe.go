@@ -19,6 +19,6 @@ func (s Source) Probe(parent context.Context, timeout time.Duration) (p collecto
 	}
 	t := s.task()
 	t.timeout = cmp.Or(s.Timeout, timeout)
-	p, err = run(parent, &calls{memory: budget.NewTotal(s.MaxMemory)}, t, time.Now, prober.Probe)
+	p, err = callBounded(parent, &calls{memory: budget.NewTotal(s.MaxMemory)}, t, time.Now, prober.Probe)
 	return p, true, err
 }

@@ -16,10 +16,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Run reads each source and declaration at once and then on its schedule, in one job each so
-// that none waits for another, and follows the sources that can be followed, until ctx ends. It
-// returns when all jobs have stopped. A failed scan is logged and tried again when it is next
-// due.
+// Run runs scans until ctx ends, and returns when all of its jobs have stopped. Each source
+// and declaration has a job of its own, so that none waits for another: it is read
+// immediately and then on its schedule, delayed by up to jitter. Run also follows the
+// sources that can be watched. A failed scan is logged and repeated when it is next due; the
+// error is one of starting.
 func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
 	scheduler, err := gocron.NewScheduler(gocron.WithStopTimeout(stopTimeout), gocron.WithClock(newSteadyClock(e.now)))
 	if err != nil {
@@ -62,7 +63,7 @@ func (e *Engine) retrySaves(ctx context.Context) {
 			return
 		case <-ticker.C:
 			if e.hasUnsaved() {
-				e.scan(ctx, Due{})
+				e.cycleAndLog(ctx, Due{})
 			}
 		}
 	}
@@ -73,7 +74,7 @@ func (e *Engine) retrySaves(ctx context.Context) {
 func (e *Engine) schedule(ctx context.Context, scheduler gocron.Scheduler, jitter time.Duration) error {
 	add := func(name string, every time.Duration, due Due) error {
 		_, err := scheduler.NewJob(gocron.DurationRandomJob(every, every+max(min(jitter, every), 1)),
-			gocron.NewTask(func() { e.scan(ctx, due) }), gocron.WithName(name),
+			gocron.NewTask(func() { e.cycleAndLog(ctx, due) }), gocron.WithName(name),
 			gocron.WithStartAt(gocron.WithStartImmediately()), gocron.WithSingletonMode(gocron.LimitModeReschedule))
 		if err != nil {
 			return fmt.Errorf("schedule %s: %w", name, err)
@@ -96,8 +97,8 @@ func (e *Engine) schedule(ctx context.Context, scheduler gocron.Scheduler, jitte
 	return nil
 }
 
-// scan calls Cycle and logs its error.
-func (e *Engine) scan(ctx context.Context, due Due) {
+// cycleAndLog calls Cycle and logs its error.
+func (e *Engine) cycleAndLog(ctx context.Context, due Due) {
 	report, err := e.Cycle(ctx, due)
 	switch {
 	case ctx.Err() != nil:
@@ -112,11 +113,11 @@ func (e *Engine) scan(ctx context.Context, due Due) {
 // follow follows a source until ctx ends. It restarts a watch that failed.
 func (e *Engine) follow(ctx context.Context, s Source, watcher collectors.Watcher) {
 	within := e.calls.memory.Scope(ctx, s.MaxMemory)
-	lose := func(err error) { e.scan(ctx, Due{Lost: []Loss{{s.Name, err}}}) }
+	lose := func(err error) { e.cycleAndLog(ctx, Due{Lost: []Loss{{s.Name, err}}}) }
 	for ctx.Err() == nil {
 		var err error
 		panicked := panics.Try(func() {
-			err = watcher.Watch(within, func(snapshot model.Snapshot) { e.scan(ctx, Due{Watched: []model.Snapshot{snapshot}}) }, lose)
+			err = watcher.Watch(within, func(snapshot model.Snapshot) { e.cycleAndLog(ctx, Due{Watched: []model.Snapshot{snapshot}}) }, lose)
 		})
 		if panicked != nil {
 			err = newPanicError(panicked)

@@ -107,7 +107,7 @@ func TestWhoApplied(t *testing.T) {
 		owners []model.Owner
 		live   string
 		seen   []model.Observation
-		traces []model.AuditEvent
+		events []model.AuditEvent
 		want   string
 	}{
 		{"the owner", []model.Owner{apply}, `2`, nil, nil, "apply"},
@@ -132,7 +132,7 @@ func TestWhoApplied(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
 			s := subject(value(t, `{"cpu":1,"port":3}`), &model.Resource{Value: value(t, `{"cpu":1}`), Created: created, OwnersFrom: "managedFields", Owners: tc.owners})
-			s.AuditEvents, s.Claims[0].Evidence = tc.traces, &model.Evidence{Live: tc.seen}
+			s.AuditEvents, s.Claims[0].Evidence = tc.events, &model.Evidence{Live: tc.seen}
 			if got := who(walkAt(s, "port").appliedBy(nil, value(t, tc.live))); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}

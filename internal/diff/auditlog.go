@@ -9,11 +9,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// lastTrace returns the last trace for which fits returns true, or nil.
-func lastTrace(traces []model.AuditEvent, fits func(*model.AuditEvent) bool) *model.AuditEvent {
-	for i := len(traces) - 1; i >= 0; i-- {
-		if fits(&traces[i]) {
-			return &traces[i]
+// lastEvent returns the last event for which fits returns true, or nil.
+func lastEvent(events []model.AuditEvent, fits func(*model.AuditEvent) bool) *model.AuditEvent {
+	for i := len(events) - 1; i >= 0; i-- {
+		if fits(&events[i]) {
+			return &events[i]
 		}
 	}
 	return nil
@@ -28,7 +28,7 @@ func (w *walk) loggedActor() model.Actor { return loggedActorAt(w.subject, w.liv
 // field is recorded elsewhere.
 func loggedActorAt(s *model.Subject, path string) model.Actor {
 	named := func(t *model.AuditEvent) bool { return t.Action == model.Edited && names(t, path) }
-	if t := lastTrace(s.AuditEvents, named); t != nil {
+	if t := lastEvent(s.AuditEvents, named); t != nil {
 		return t.Actor
 	}
 	if where := recordedElsewhere(s.Kind, path); where != "" {
@@ -37,7 +37,7 @@ func loggedActorAt(s *model.Subject, path string) model.Actor {
 	unnamed := func(t *model.AuditEvent) bool {
 		return t.Action == model.Edited && len(t.Fields) == 0 && !excepts(t, path)
 	}
-	if t := lastTrace(s.AuditEvents, unnamed); t != nil {
+	if t := lastEvent(s.AuditEvents, unnamed); t != nil {
 		return t.Actor
 	}
 	return unknownEditor(s.Live)
@@ -79,7 +79,7 @@ func claimAuthor(c *model.Claim, path string) model.Actor {
 	fits := func(t *model.AuditEvent) bool {
 		return t.Action != model.Deleted && (len(t.Fields) == 0 && !excepts(t, path) || names(t, path))
 	}
-	if t := lastTrace(c.AuditEvents, fits); t != nil {
+	if t := lastEvent(c.AuditEvents, fits); t != nil {
 		return t.Actor
 	}
 	return model.UnknownActor(cmp.Or(c.WriterUnknown, "nothing tells who declared it"))
@@ -98,7 +98,7 @@ func claimAuthorOrUnapplied(c *model.Claim, path string) model.Actor {
 // the declaration according to its log, and who changed many resources at once.
 func (w *walk) completeActor(d, l model.Value, actor model.Actor) model.Actor {
 	path := w.path.String()
-	if t := lastTrace(w.claim.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Edited && names(t, path) }); t != nil {
+	if t := lastEvent(w.claim.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Edited && names(t, path) }); t != nil {
 		actor = orReason(latest(actor, t.Actor), t.Actor)
 	} else {
 		actor = orReason(actor, model.UnknownActor(w.claim.LogUnread))
@@ -108,7 +108,7 @@ func (w *walk) completeActor(d, l model.Value, actor model.Actor) model.Actor {
 	}
 	live := w.livePath()
 	broad := func(t *model.AuditEvent) bool { return names(t, live) && touches(t, d, l) }
-	if t := lastTrace(w.subject.BroadEvents, broad); t != nil {
+	if t := lastEvent(w.subject.BroadEvents, broad); t != nil {
 		actor = latest(actor, t.Actor)
 	}
 	return actor
@@ -156,7 +156,7 @@ func markReplaced(s *model.Subject, c *model.Claim, all []difference) []differen
 		return all
 	}
 	former, now := model.StringOf(c.Former), model.StringOf(s.ID)
-	made := lastTrace(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created })
+	made := lastEvent(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created })
 	actor := latest(remover(s, c), creator(s))
 	change := model.Change{Path: "id", Recorded: &former, Live: &now, Actor: &actor}
 	if !c.RecordOnly {
@@ -180,8 +180,8 @@ func (w *walk) reportMasked(schema *model.Schema, d model.Value) {
 		return
 	}
 	path := w.livePath()
-	made := lastTrace(w.subject.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created })
-	set := lastTrace(w.subject.AuditEvents, func(t *model.AuditEvent) bool {
+	made := lastEvent(w.subject.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created })
+	set := lastEvent(w.subject.AuditEvents, func(t *model.AuditEvent) bool {
 		return t.Action == model.Edited && names(t, path)
 	})
 	if d.IsNull() || set == nil || made != nil && made.Actor.Name == set.Actor.Name {
@@ -211,10 +211,10 @@ func (w *walk) changedLivePath() string {
 // declared it is part of the reason only: the resource of a claim that is matched by
 // identities may never have existed, or not since it was declared again.
 func remover(s *model.Subject, c *model.Claim) model.Actor {
-	gone := lastTrace(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Deleted })
+	gone := lastEvent(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Deleted })
 	var made *model.AuditEvent
 	if c.ByIdentity {
-		made = lastTrace(c.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created })
+		made = lastEvent(c.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created })
 	}
 	switch {
 	case gone != nil && (made == nil || !gone.Actor.At.Before(made.Actor.At)):

@@ -162,7 +162,7 @@ func (w *walk) appliedBy(schema *model.Schema, l model.Value) model.Actor {
 // in the source's logs takes precedence if the record does not contain its writer, or
 // if the owner is disproved.
 func (w *walk) writtenBy(o *model.Owner, disproved bool) model.Actor {
-	t := lastTrace(w.subject.AuditEvents, func(t *model.AuditEvent) bool {
+	t := lastEvent(w.subject.AuditEvents, func(t *model.AuditEvent) bool {
 		recorded := slices.ContainsFunc(w.live.Owners, func(o model.Owner) bool { return o.Name == t.Writer })
 		return t.Action == model.Edited && t.Writer != "" && (disproved || !recorded) && t.Actor.At.After(o.At)
 	})

@@ -340,45 +340,45 @@ func TestRule(t *testing.T) {
 func TestAppliedBy(t *testing.T) {
 	t.Parallel()
 	owner := model.Owner{Name: "apply", Records: true, Fields: set("port"), At: hour(10), User: "pipeline", Evidence: "audit 1"}
-	trace := func(writer, user string, at float64) model.AuditEvent {
+	event := func(writer, user string, at float64) model.AuditEvent {
 		return model.AuditEvent{Writer: writer, Actor: model.Actor{Name: user, At: hour(at), Evidence: "audit 2", Confidence: model.Exact}}
 	}
 	for name, tc := range map[string]struct {
 		reason string
 		owners []model.Owner
-		traces []model.AuditEvent
+		events []model.AuditEvent
 		want   string
 		seen   []model.Observation
 	}{
 		"an owner that a scan disproves": {reason: "another value was live after its last write", owners: []model.Owner{owner, {Name: "edit", Fields: set("cpu"), At: hour(13)}},
-			traces: []model.AuditEvent{trace("edit", "mallory", 13)}, seen: observations(t, `11 {"port":2}`), want: "mallory likely: audit 2, a later write than the one that managedFields records"},
+			events: []model.AuditEvent{event("edit", "mallory", 13)}, seen: observations(t, `11 {"port":2}`), want: "mallory likely: audit 2, a later write than the one that managedFields records"},
 		"an owner that no scan disproves": {reason: "the value was live then", owners: []model.Owner{owner, {Name: "edit", Fields: set("cpu"), At: hour(13)}},
-			traces: []model.AuditEvent{trace("edit", "alice", 13)}, seen: observations(t, `11 {"port":1}`), want: "pipeline exact: audit 1"},
+			events: []model.AuditEvent{event("edit", "alice", 13)}, seen: observations(t, `11 {"port":1}`), want: "pipeline exact: audit 1"},
 		"a scan before the write": {reason: "the owner wrote since", owners: []model.Owner{owner, {Name: "edit", Fields: set("cpu"), At: hour(13)}},
-			traces: []model.AuditEvent{trace("edit", "alice", 13)}, seen: observations(t, `10 {"port":2}`), want: "pipeline exact: audit 1"},
+			events: []model.AuditEvent{event("edit", "alice", 13)}, seen: observations(t, `10 {"port":2}`), want: "pipeline exact: audit 1"},
 		"the owner": {reason: "the field's last writer", owners: []model.Owner{owner}, want: "pipeline exact: audit 1"},
 		"a later write without an entry": {reason: "the record of writers was rewritten", owners: []model.Owner{owner},
-			traces: []model.AuditEvent{trace("edit", "mallory", 11)}, want: "mallory likely: audit 2, a later write than the one that managedFields records"},
+			events: []model.AuditEvent{event("edit", "mallory", 11)}, want: "mallory likely: audit 2, a later write than the one that managedFields records"},
 		"an earlier write without an entry": {reason: "the apply took its fields over", owners: []model.Owner{owner},
-			traces: []model.AuditEvent{trace("edit", "alice", 9)}, want: "pipeline exact: audit 1"},
+			events: []model.AuditEvent{event("edit", "alice", 9)}, want: "pipeline exact: audit 1"},
 		"a write of the same second": {reason: "not later", owners: []model.Owner{owner},
-			traces: []model.AuditEvent{trace("edit", "alice", 10)}, want: "pipeline exact: audit 1"},
+			events: []model.AuditEvent{event("edit", "alice", 10)}, want: "pipeline exact: audit 1"},
 		"a later write with an entry": {reason: "of another field", owners: []model.Owner{owner, {Name: "edit", Fields: set("cpu"), At: hour(11)}},
-			traces: []model.AuditEvent{trace("edit", "alice", 11)}, want: "pipeline exact: audit 1"},
+			events: []model.AuditEvent{event("edit", "alice", 11)}, want: "pipeline exact: audit 1"},
 		"a deletion": {reason: "of an object of the same name", owners: []model.Owner{owner},
-			traces: []model.AuditEvent{{Action: model.Deleted, Writer: "edit", Actor: model.Actor{Name: "alice", At: hour(11)}}}, want: "pipeline exact: audit 1"},
+			events: []model.AuditEvent{{Action: model.Deleted, Writer: "edit", Actor: model.Actor{Name: "alice", At: hour(11)}}}, want: "pipeline exact: audit 1"},
 		"a write by an unnamed writer": {reason: "the log has no writer", owners: []model.Owner{owner},
-			traces: []model.AuditEvent{trace("", "alice", 11)}, want: "pipeline exact: audit 1"},
+			events: []model.AuditEvent{event("", "alice", 11)}, want: "pipeline exact: audit 1"},
 		"of several writers the last": {reason: "the field changed hands", owners: []model.Owner{owner, {Name: "other", Fields: set("port"), At: hour(12), User: "bob", Evidence: "audit 3"}},
 			want: "bob exact: audit 3"},
-		"no record of writers": {reason: "the source's logs name the field", traces: []model.AuditEvent{{Fields: []string{"port"}, Actor: model.Actor{Name: "carol", Confidence: model.Exact, Evidence: "task"}}},
+		"no record of writers": {reason: "the source's logs name the field", events: []model.AuditEvent{{Fields: []string{"port"}, Actor: model.Actor{Name: "carol", Confidence: model.Exact, Evidence: "task"}}},
 			want: "carol exact: task"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			recorded := value(t, `{"port":1}`)
 			s := subject(value(t, `{"port":2}`), &model.Resource{Value: recorded, LastApplied: &recorded, OwnersFrom: "managedFields", Owners: tc.owners})
-			s.AuditEvents, s.Claims[0].Evidence = tc.traces, &model.Evidence{Live: tc.seen}
+			s.AuditEvents, s.Claims[0].Evidence = tc.events, &model.Evidence{Live: tc.seen}
 			outcomes := Compare(s, Options{})
 			if len(outcomes) != 1 || outcomes[0].Verdict != model.Bypassed {
 				t.Fatalf("%s: %+v, want one that is bypassed", tc.reason, outcomes)

@@ -23,8 +23,8 @@ type Options struct {
 	exempted *[]model.Exemption
 }
 
-// Judge compares a subject and returns the outcomes with the fields that were
-// exempted, sorted by path.
+// Judge compares a subject. It returns the outcomes, and the fields that were exempted,
+// which are sorted by path.
 func Judge(s *model.Subject, o Options) model.Judged {
 	var exempted []model.Exemption
 	o.exempted = &exempted
@@ -174,8 +174,8 @@ func judgeAbsent(s *model.Subject, claims []*model.Claim) []model.Outcome {
 	return outcomes
 }
 
-// withPending adds the outcome of a claim whose resource waits for an apply as a whole: to
-// the pending outcome of its fields, if there is one.
+// withPending returns the outcomes of a claim. If its whole resource waits for an apply, it
+// adds that to the pending outcome of the fields, or as an outcome of its own.
 func withPending(s *model.Subject, c *model.Claim, outcomes []model.Outcome) []model.Outcome {
 	if c.Pending == "" {
 		return outcomes

@@ -227,7 +227,7 @@ func TestCompareWithOwnedFields(t *testing.T) {
 			generation: 5, again: true, applied: []string{"cpu"}, want: "pending port apply"},
 		{reason: "the only declared field is somebody's who came later", declared: `{"port":1}`, live: `{"port":2}`,
 			controlled: []string{"port"}, want: "changed port controller"},
-		{reason: "not the default, and nobody's: scaled without a trace", declared: `{"cpu":1}`, live: `{"cpu":1,"mode":"manual"}`,
+		{reason: "not the default, and nobody's: scaled without a event", declared: `{"cpu":1}`, live: `{"cpu":1,"mode":"manual"}`,
 			applied: []string{"cpu"}, want: "undeclared mode"},
 		{reason: "an empty map that was applied does not own what is below it", declared: `{"cpu":1,"probe":{}}`, live: `{"cpu":1,"probe":{"every":10}}`,
 			applied: []string{"cpu", "probe"}, want: "undeclared probe.every"},

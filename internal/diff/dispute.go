@@ -42,7 +42,7 @@ type dispute struct {
 	change model.Change
 	// reason is the result of minority.
 	reason string
-	// statements are the sayings of those who dispute in different words.
+	// statements are those of the disputing claims that have another Lens.
 	statements []fieldRef
 }
 

@@ -61,7 +61,7 @@ func TestRemovedBy(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		owners []model.Owner
-		traces []model.AuditEvent
+		events []model.AuditEvent
 		kind   *model.Kind
 		want   string
 	}{
@@ -84,7 +84,7 @@ func TestRemovedBy(t *testing.T) {
 	} {
 		s := subject(value(t, `{"cpu":1,"probe":{"every":1}}`), &model.Resource{Value: value(t, `{"cpu":1,"probe":{"every":1}}`), Created: created,
 			OwnersFrom: "managedFields", Owners: tc.owners})
-		s.AuditEvents, s.Kind = tc.traces, tc.kind
+		s.AuditEvents, s.Kind = tc.events, tc.kind
 		if got := who(walkAt(s, "probe", "path").removedBy()); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 		}
@@ -121,7 +121,7 @@ func TestSoleEditor(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		hands  []string
-		traces []model.AuditEvent
+		events []model.AuditEvent
 		want   string
 	}{
 		{"no log", nil, nil, ""},
@@ -140,7 +140,7 @@ func TestSoleEditor(t *testing.T) {
 	} {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1,"port":2}`), Created: created,
 			Owners: []model.Owner{handOwner("apply", 1, "cpu")}})
-		s.AuditEvents = tc.traces
+		s.AuditEvents = tc.events
 		w := walkAt(s, "port")
 		w.writers.controller = func(name string) bool { return strings.HasPrefix(name, "ctrl") }
 		var hands []*model.Owner
@@ -168,7 +168,7 @@ func TestWriterActor(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		owner  model.Owner
-		traces []model.AuditEvent
+		events []model.AuditEvent
 		want   string
 	}{
 		{"a writer", timed, nil, "vim likely"},
@@ -180,7 +180,7 @@ func TestWriterActor(t *testing.T) {
 		{"a user of the log goes before an editor", signed, edit, "carol exact"},
 	} {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1,"port":2}`), Created: created, Owners: []model.Owner{apply, tc.owner}})
-		s.AuditEvents = tc.traces
+		s.AuditEvents = tc.events
 		got := walkAt(s, "port").actor(&tc.owner)
 		if line := got.Name + " " + string(got.Confidence); line != tc.want {
 			t.Errorf("%s: %s, want %s", tc.reason, line, tc.want)
@@ -198,7 +198,7 @@ func TestCreatorOf(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		owners []model.Owner
-		traces []model.AuditEvent
+		events []model.AuditEvent
 		want   string
 	}{
 		{"nobody is known", nil, nil, "unknown: the live object carries no record of its writers"},
@@ -208,12 +208,12 @@ func TestCreatorOf(t *testing.T) {
 		{"a subresource is no creation", []model.Owner{scaled, handOwner("a", 1, "cpu")}, nil, "a"},
 		{"a write without a time is none", []model.Owner{{Name: "x"}, handOwner("a", 1, "cpu")}, nil, "a"},
 	} {
-		s := &model.Subject{Live: &model.Resource{Created: created, Owners: tc.owners}, AuditEvents: tc.traces}
+		s := &model.Subject{Live: &model.Resource{Created: created, Owners: tc.owners}, AuditEvents: tc.events}
 		got := creator(s)
 		if who(got) != tc.want {
 			t.Errorf("%s: %q, want %q", tc.reason, who(got), tc.want)
 		}
-		if len(tc.traces) == 0 && !got.At.Equal(created) {
+		if len(tc.events) == 0 && !got.At.Equal(created) {
 			t.Errorf("%s: made at %s, want %s", tc.reason, got.At, created)
 		}
 	}

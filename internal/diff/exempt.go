@@ -13,8 +13,8 @@ type origin struct {
 	writer *model.Owner
 	// applied reports whether the field was applied with the declaration.
 	applied bool
-	// exempt is the owner whose write is not drift, and why the evidence for that; why
-	// is "" if the field is not exempt.
+	// exempt is the owner whose write is not drift, and reason is the evidence for that.
+	// reason is "" if the field is not exempt.
 	exempt *model.Owner
 	reason string
 	// unrecorded is the edit that the record of owners lacks, and for which the
@@ -61,7 +61,7 @@ func (w *walk) leftToSystem(o *model.Owner, schema *model.Schema) bool {
 // when the object was created. The log must have no edit under its name.
 func (w *walk) mayBeDerived(o *model.Owner, schema *model.Schema) bool {
 	return mayDerive(schema) && !o.Edits && (o.Inherits || o.At.Equal(w.live.Created)) &&
-		lastTrace(w.subject.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Edited && t.Writer == o.Name }) == nil
+		lastEvent(w.subject.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Edited && t.Writer == o.Name }) == nil
 }
 
 // mayDerive reports whether the system may have derived any value of the field.
@@ -84,7 +84,7 @@ func (w *walk) evidenceFor(write *model.Write) (why string, missing *model.Audit
 	if why = w.options.Exempt(write); why == "" {
 		return "", nil
 	}
-	missing = lastTrace(w.subject.AuditEvents, func(t *model.AuditEvent) bool {
+	missing = lastEvent(w.subject.AuditEvents, func(t *model.AuditEvent) bool {
 		write.Missing = t.Account
 		return w.isUnrecorded(t) && w.options.Exempt(write) == ""
 	})
@@ -94,7 +94,7 @@ func (w *walk) evidenceFor(write *model.Write) (why string, missing *model.Audit
 	return why, nil
 }
 
-// isUnrecorded reports whether the trace is an edit, later than the last write of the
+// isUnrecorded reports whether the event is an edit, later than the last write of the
 // declaration, that may have changed the field at the walk's path and whose writer
 // the record of owners lacks. Any client that can write a resource can change that record:
 // the time of the declaration's write counts only if the log confirms it.

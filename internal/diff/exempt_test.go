@@ -173,7 +173,7 @@ func TestMissingEdit(t *testing.T) {
 		user   string
 		owners []model.Owner
 		change func(*model.Subject)
-		traces []model.AuditEvent
+		events []model.AuditEvent
 		want   string
 	}{
 		"later":                  {"the editor may have renamed the entry", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "alice")}, "undeclared port alice"},
@@ -192,7 +192,7 @@ func TestMissingEdit(t *testing.T) {
 			t.Parallel()
 			owners := append([]model.Owner{{Name: "apply", Applies: true, At: created, User: tc.user, Fields: set("cpu")}}, tc.owners...)
 			j := judgeWith(t, `{"cpu":1}`, `{"cpu":1,"port":2}`, owners, func(s *model.Subject) {
-				s.AuditEvents = tc.traces
+				s.AuditEvents = tc.events
 				if tc.change != nil {
 					tc.change(s)
 				}

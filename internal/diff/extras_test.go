@@ -19,7 +19,7 @@ func TestUnownedActor(t *testing.T) {
 	const nobody = "unknown: not the default, and managedFields names no writer: some tools leave none"
 	for _, tc := range []struct {
 		reason string
-		traces []model.AuditEvent
+		events []model.AuditEvent
 		want   string
 	}{
 		{"no log", nil, nobody},
@@ -31,7 +31,7 @@ func TestUnownedActor(t *testing.T) {
 	} {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1,"port":2}`), Created: created, OwnersFrom: "managedFields",
 			Owners: []model.Owner{{Name: "apply", Applies: true, At: hour(1), Fields: set("cpu")}}})
-		s.AuditEvents, s.Kind.Unowned = tc.traces, "some tools leave none"
+		s.AuditEvents, s.Kind.Unowned = tc.events, "some tools leave none"
 		outcomes := Compare(s, Options{})
 		if show(outcomes) != strings.TrimSpace("undeclared port "+strings.TrimPrefix(outcomes[0].Actor.Name, "unknown")) || who(outcomes[0].Actor) != tc.want {
 			t.Errorf("%s: %s by %q, want it by %q", tc.reason, show(outcomes), who(outcomes[0].Actor), tc.want)
@@ -169,7 +169,7 @@ func TestIsUnrecorded(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		reason string
-		trace  model.AuditEvent
+		event  model.AuditEvent
 		user   string
 		want   bool
 	}{
@@ -187,7 +187,7 @@ func TestIsUnrecorded(t *testing.T) {
 	} {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1,"port":2}`), Created: created,
 			Owners: []model.Owner{{Name: "apply", Applies: true, User: tc.user, At: hour(1), Fields: set("cpu")}}})
-		if got := walkAt(s, "port").isUnrecorded(&tc.trace); got != tc.want {
+		if got := walkAt(s, "port").isUnrecorded(&tc.event); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
@@ -214,27 +214,27 @@ func TestExemptElement(t *testing.T) {
 // the log has an edit of it by another actor than the creator.
 func TestMaskedFields(t *testing.T) {
 	t.Parallel()
-	trace := func(deed model.Action, who string, fields ...string) model.AuditEvent {
+	event := func(deed model.Action, who string, fields ...string) model.AuditEvent {
 		return model.AuditEvent{Action: deed, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Exact}}
 	}
 	for _, tc := range []struct {
 		reason   string
 		declared string
-		traces   []model.AuditEvent
+		events   []model.AuditEvent
 		want     string
 	}{
 		{"nobody set it", `{"password":"x"}`, nil, ""},
-		{"somebody set it", `{"password":"x"}`, []model.AuditEvent{trace(model.Edited, "ann", "password")}, "changed password ann"},
-		{"the last one who did", `{"password":"x"}`, []model.AuditEvent{trace(model.Edited, "ann", "password"), trace(model.Edited, "bob", "password")}, "changed password bob"},
-		{"it is not declared", `{}`, []model.AuditEvent{trace(model.Edited, "ann", "password")}, ""},
-		{"somebody set another field", `{"password":"x"}`, []model.AuditEvent{trace(model.Edited, "ann", "name")}, ""},
-		{"somebody edited something", `{"password":"x"}`, []model.AuditEvent{trace(model.Edited, "ann")}, ""},
-		{"the maker set it", `{"password":"x"}`, []model.AuditEvent{trace(model.Created, "ann"), trace(model.Edited, "ann", "password")}, ""},
-		{"another one than the maker set it", `{"password":"x"}`, []model.AuditEvent{trace(model.Created, "ann"), trace(model.Edited, "bob", "password")}, "changed password bob"},
-		{"it was made with it", `{"password":"x"}`, []model.AuditEvent{trace(model.Created, "ann", "password")}, ""},
+		{"somebody set it", `{"password":"x"}`, []model.AuditEvent{event(model.Edited, "ann", "password")}, "changed password ann"},
+		{"the last one who did", `{"password":"x"}`, []model.AuditEvent{event(model.Edited, "ann", "password"), event(model.Edited, "bob", "password")}, "changed password bob"},
+		{"it is not declared", `{}`, []model.AuditEvent{event(model.Edited, "ann", "password")}, ""},
+		{"somebody set another field", `{"password":"x"}`, []model.AuditEvent{event(model.Edited, "ann", "name")}, ""},
+		{"somebody edited something", `{"password":"x"}`, []model.AuditEvent{event(model.Edited, "ann")}, ""},
+		{"the maker set it", `{"password":"x"}`, []model.AuditEvent{event(model.Created, "ann"), event(model.Edited, "ann", "password")}, ""},
+		{"another one than the maker set it", `{"password":"x"}`, []model.AuditEvent{event(model.Created, "ann"), event(model.Edited, "bob", "password")}, "changed password bob"},
+		{"it was made with it", `{"password":"x"}`, []model.AuditEvent{event(model.Created, "ann", "password")}, ""},
 	} {
 		s := subject(value(t, tc.declared), &model.Resource{Value: value(t, `{}`)})
-		s.Kind.Schema.Fields["password"], s.AuditEvents = &model.Schema{Masked: true}, tc.traces
+		s.Kind.Schema.Fields["password"], s.AuditEvents = &model.Schema{Masked: true}, tc.events
 		outcomes := Compare(s, Options{})
 		if d := cmp.Diff(tc.want, show(outcomes)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, d)

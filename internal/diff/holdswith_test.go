@@ -298,7 +298,7 @@ func TestUnsignedDispute(t *testing.T) {
 	for _, tc := range []struct {
 		reason          string
 		live            string
-		traces          []model.AuditEvent
+		events          []model.AuditEvent
 		inventory, tool string
 		want            string
 	}{
@@ -307,7 +307,7 @@ func TestUnsignedDispute(t *testing.T) {
 		{"both stand against live", `{"memory":16}`, nil, "the changelog is not read", "the state has none", "unknown: the cluster log is silent"},
 		{"the other one's log is silent", `{"memory":4}`, nil, "", "the state has none", "unknown: the cluster log is silent"},
 	} {
-		s := model.Subject{Live: &model.Resource{Value: value(t, tc.live), WriterUnknown: "the cluster log is silent"}, AuditEvents: tc.traces, Claims: []*model.Claim{
+		s := model.Subject{Live: &model.Resource{Value: value(t, tc.live), WriterUnknown: "the cluster log is silent"}, AuditEvents: tc.events, Claims: []*model.Claim{
 			{Declaration: "tool", Value: value(t, `{"memory_mb":4}`), Lens: newRenamedLens(map[string]string{"memory_mb": "memory"}, ""), RecordOnly: true, ClaimHistory: model.ClaimHistory{WriterUnknown: tc.tool}},
 			{Declaration: "inventory", Value: value(t, `{"memory":8}`), Lens: newRenamedLens(map[string]string{"memory": "memory"}, ""), ClaimMatching: model.ClaimMatching{ByIdentity: true}, ClaimHistory: model.ClaimHistory{WriterUnknown: tc.inventory}},
 		}}

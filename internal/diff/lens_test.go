@@ -213,7 +213,7 @@ func TestActorsFromAuditEvents(t *testing.T) {
 	at := func(name string, minute int) model.Actor {
 		return model.Actor{Name: name, At: created.Add(time.Duration(minute) * time.Minute), Confidence: model.Likely}
 	}
-	traces := []model.AuditEvent{
+	events := []model.AuditEvent{
 		{Action: model.Created, Actor: at("terraform", 0)},
 		{Action: model.Edited, Fields: []string{"cores"}, Actor: at("alice", 1)},
 		{Action: model.Edited, Fields: []string{"cores", "password"}, Actor: at("bob", 2)},
@@ -221,7 +221,7 @@ func TestActorsFromAuditEvents(t *testing.T) {
 		{Action: model.Edited, Fields: []string{"other"}, Actor: at("dave", 4)},
 	}
 	claim := &model.Claim{Value: value(t, `{"cpu":[{"cores":2}],"node":"one","password":"**"}`), Lens: newGuestLens(), RecordOnly: true, Complete: true}
-	s := model.Subject{Live: &model.Resource{Value: value(t, `{"cores":4,"node":"two"}`), WriterUnknown: "the log is silent"}, Claims: []*model.Claim{claim}, AuditEvents: traces}
+	s := model.Subject{Live: &model.Resource{Value: value(t, `{"cores":4,"node":"two"}`), WriterUnknown: "the log is silent"}, Claims: []*model.Claim{claim}, AuditEvents: events}
 	got := map[string]string{}
 	for _, o := range Compare(&s, Options{}) {
 		for _, c := range o.Changes {
@@ -241,7 +241,7 @@ func TestActorsFromAuditEvents(t *testing.T) {
 		t.Error(diff)
 	}
 
-	s.AuditEvents = traces[:1]
+	s.AuditEvents = events[:1]
 	for _, o := range Compare(&s, Options{}) {
 		if o.Actor.Confidence != model.Unknown || slices.ContainsFunc(o.Changes, func(c model.Change) bool { return c.Path == "password" }) {
 			t.Errorf("only its maker is known to have touched it, got %s by %v", o.Verdict, o.Actor)
@@ -251,7 +251,7 @@ func TestActorsFromAuditEvents(t *testing.T) {
 	if o := Compare(&gone, Options{}); len(o) != 1 || o[0].Actor.Name != "eve" {
 		t.Errorf("the log names who deleted it, got %v", o)
 	}
-	unclaimedGuest := model.Subject{Live: s.Live, UndeclaredBy: [][]string{{"d"}}, AuditEvents: traces}
+	unclaimedGuest := model.Subject{Live: s.Live, UndeclaredBy: [][]string{{"d"}}, AuditEvents: events}
 	if o := Compare(&unclaimedGuest, Options{}); len(o) != 1 || o[0].Actor.Name != "terraform" {
 		t.Errorf("the log names who made it, got %v", o)
 	}

@@ -23,7 +23,7 @@ func world(t *rapid.T) *model.Subject {
 			Fields: set(rapid.SliceOfDistinct(rapid.SampledFrom(paths), func(p string) string { return p }).Draw(t, "fields")...),
 		})
 	}
-	for i := range rapid.IntRange(0, 3).Draw(t, "traces") {
+	for i := range rapid.IntRange(0, 3).Draw(t, "events") {
 		s.AuditEvents = append(s.AuditEvents, model.AuditEvent{Writer: rapid.SampledFrom([]string{"a", "b", "curl"}).Draw(t, "writer"),
 			Actor: model.Actor{Name: string(rune('p' + i)), At: hour(float64(2*i) + 2), Confidence: model.Exact}})
 	}

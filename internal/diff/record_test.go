@@ -156,28 +156,28 @@ func TestSecretChange(t *testing.T) {
 // than the creator.
 func TestMasked(t *testing.T) {
 	t.Parallel()
-	trace := func(deed model.Action, who string, fields ...string) model.AuditEvent {
+	event := func(deed model.Action, who string, fields ...string) model.AuditEvent {
 		return model.AuditEvent{Action: deed, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Exact}}
 	}
-	maker, alice := trace(model.Created, "maker"), trace(model.Edited, "alice", "password")
+	maker, alice := event(model.Created, "maker"), event(model.Edited, "alice", "password")
 	for reason, tc := range map[string]struct {
 		declared string
-		traces   []model.AuditEvent
+		events   []model.AuditEvent
 		want     string
 	}{
 		"set by another":                   {`{"password":"x"}`, []model.AuditEvent{maker, alice}, "changed password alice"},
-		"set by its maker":                 {`{"password":"x"}`, []model.AuditEvent{maker, trace(model.Edited, "maker", "password")}, ""},
+		"set by its maker":                 {`{"password":"x"}`, []model.AuditEvent{maker, event(model.Edited, "maker", "password")}, ""},
 		"set, and its maker is not known":  {`{"password":"x"}`, []model.AuditEvent{alice}, "changed password alice"},
-		"made again by the one who set it": {`{"password":"x"}`, []model.AuditEvent{maker, alice, trace(model.Created, "alice")}, ""},
-		"edited, and not made, by alice":   {`{"password":"x"}`, []model.AuditEvent{maker, alice, trace(model.Edited, "alice")}, "changed password alice"},
-		"another field":                    {`{"password":"x"}`, []model.AuditEvent{maker, trace(model.Edited, "alice", "mode")}, ""},
-		"made with the field":              {`{"password":"x"}`, []model.AuditEvent{maker, trace(model.Created, "alice", "password")}, ""},
+		"made again by the one who set it": {`{"password":"x"}`, []model.AuditEvent{maker, alice, event(model.Created, "alice")}, ""},
+		"edited, and not made, by alice":   {`{"password":"x"}`, []model.AuditEvent{maker, alice, event(model.Edited, "alice")}, "changed password alice"},
+		"another field":                    {`{"password":"x"}`, []model.AuditEvent{maker, event(model.Edited, "alice", "mode")}, ""},
+		"made with the field":              {`{"password":"x"}`, []model.AuditEvent{maker, event(model.Created, "alice", "password")}, ""},
 		"not declared":                     {`{}`, []model.AuditEvent{maker, alice}, ""},
 		"nothing is logged":                {`{"password":"x"}`, nil, ""},
 	} {
 		s := subject(value(t, tc.declared), &model.Resource{Value: value(t, `{}`)})
 		s.Kind.Schema.Fields["password"] = &model.Schema{Masked: true}
-		s.AuditEvents = tc.traces
+		s.AuditEvents = tc.events
 		if diff := gocmp.Diff(tc.want, show(Compare(s, Options{}))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", reason, diff)
 		}
@@ -188,22 +188,22 @@ func TestMasked(t *testing.T) {
 // log.
 func TestDeclarerOfPending(t *testing.T) {
 	t.Parallel()
-	trace := func(deed model.Action, who string, fields ...string) model.AuditEvent {
+	event := func(deed model.Action, who string, fields ...string) model.AuditEvent {
 		return model.AuditEvent{Action: deed, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Likely}}
 	}
 	const none = "unknown: declared, not applied yet; the author is known only if the declaration is in git, as committed"
 	for reason, tc := range map[string]struct {
-		traces []model.AuditEvent
+		events []model.AuditEvent
 		want   string
 	}{
-		"the last one":                   {[]model.AuditEvent{trace(model.Edited, "ann"), trace(model.Edited, "bob")}, "bob: "},
-		"the deleter":                    {[]model.AuditEvent{trace(model.Edited, "ann"), trace(model.Deleted, "bob")}, "ann: "},
-		"the writer of the field":        {[]model.AuditEvent{trace(model.Edited, "ann", "port"), trace(model.Edited, "bob", "cpu")}, "ann: "},
-		"the writer of an element of it": {[]model.AuditEvent{trace(model.Edited, "ann", "port[0]"), trace(model.Edited, "bob", "ports")}, "ann: "},
+		"the last one":                   {[]model.AuditEvent{event(model.Edited, "ann"), event(model.Edited, "bob")}, "bob: "},
+		"the deleter":                    {[]model.AuditEvent{event(model.Edited, "ann"), event(model.Deleted, "bob")}, "ann: "},
+		"the writer of the field":        {[]model.AuditEvent{event(model.Edited, "ann", "port"), event(model.Edited, "bob", "cpu")}, "ann: "},
+		"the writer of an element of it": {[]model.AuditEvent{event(model.Edited, "ann", "port[0]"), event(model.Edited, "bob", "ports")}, "ann: "},
 		"none":                           {nil, none},
 		"an unknown actor":               {[]model.AuditEvent{{Actor: model.UnknownActor("squashed")}}, none},
 	} {
-		a := claimAuthorOrUnapplied(&model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: tc.traces}}, "port")
+		a := claimAuthorOrUnapplied(&model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: tc.events}}, "port")
 		if got := a.Name + ": " + a.Reason; got != tc.want {
 			t.Errorf("%s: got %q, want %q", reason, got, tc.want)
 		}

@@ -135,7 +135,7 @@ func TestClaimsInDifferentForms(t *testing.T) {
 
 func TestMissingActors(t *testing.T) {
 	t.Parallel()
-	trace := func(deed model.Action, name string, minute int) model.AuditEvent {
+	event := func(deed model.Action, name string, minute int) model.AuditEvent {
 		return model.AuditEvent{Action: deed, Actor: model.Actor{Name: name, At: time.Unix(int64(minute)*60, 0), Confidence: model.Exact}}
 	}
 	for _, tc := range []struct {
@@ -143,9 +143,9 @@ func TestMissingActors(t *testing.T) {
 		log, entered []model.AuditEvent
 		want         string
 	}{
-		{"who entered what never was", nil, []model.AuditEvent{trace(model.Created, "jonas", 1), trace(model.Edited, "mara", 9)}, "never made, or removed and not found in pve's logs: it was declared by jonas at 1970-01-01 00:01 UTC"},
-		{"who deleted what was entered", []model.AuditEvent{trace(model.Deleted, "eve", 5)}, []model.AuditEvent{trace(model.Created, "jonas", 1), trace(model.Edited, "mara", 9)}, "eve exact"},
-		{"who entered again what had been deleted", []model.AuditEvent{trace(model.Deleted, "eve", 5)}, []model.AuditEvent{trace(model.Created, "jonas", 6)},
+		{"who entered what never was", nil, []model.AuditEvent{event(model.Created, "jonas", 1), event(model.Edited, "mara", 9)}, "never made, or removed and not found in pve's logs: it was declared by jonas at 1970-01-01 00:01 UTC"},
+		{"who deleted what was entered", []model.AuditEvent{event(model.Deleted, "eve", 5)}, []model.AuditEvent{event(model.Created, "jonas", 1), event(model.Edited, "mara", 9)}, "eve exact"},
+		{"who entered again what had been deleted", []model.AuditEvent{event(model.Deleted, "eve", 5)}, []model.AuditEvent{event(model.Created, "jonas", 6)},
 			"never made, or removed and not found in pve's logs: it was declared by jonas at 1970-01-01 00:06 UTC"},
 		{"nobody, and why", nil, nil, "the changelog is not read"},
 	} {
@@ -260,12 +260,12 @@ func TestOneEventOnManyResources(t *testing.T) {
 
 func TestMadeAgain(t *testing.T) {
 	t.Parallel()
-	trace := func(deed model.Action, name string, minute int) model.AuditEvent {
+	event := func(deed model.Action, name string, minute int) model.AuditEvent {
 		return model.AuditEvent{Action: deed, Actor: model.Actor{Name: name, At: time.Unix(int64(minute)*60, 0), Confidence: model.Exact}}
 	}
 	claim := &model.Claim{ID: "6", ClaimMatching: model.ClaimMatching{Former: "4"}, Value: value(t, `{"slug":"ham1","status":"staging"}`), RecordOnly: true, Complete: true}
 	s := model.Subject{Key: model.Key{ID: "6"}, Live: &model.Resource{Value: value(t, `{"slug":"ham1","status":"active"}`)},
-		Claims: []*model.Claim{claim}, AuditEvents: []model.AuditEvent{trace(model.Deleted, "priya", 1), trace(model.Created, "jonas", 2)}}
+		Claims: []*model.Claim{claim}, AuditEvents: []model.AuditEvent{event(model.Deleted, "priya", 1), event(model.Created, "jonas", 2)}}
 	outcomes := Compare(&s, Options{})
 	if diff := gocmp.Diff([]string{`moved id "4" "6"`, `moved status "staging" "active"`}, sketch(outcomes)); diff != "" {
 		t.Error(diff)
@@ -398,12 +398,12 @@ func TestFieldsOfOneNameInDifferentForms(t *testing.T) {
 // earlier one.
 func TestActorsOfRecreatedResource(t *testing.T) {
 	t.Parallel()
-	trace := func(deed model.Action, name string, fields ...string) model.AuditEvent {
+	event := func(deed model.Action, name string, fields ...string) model.AuditEvent {
 		return model.AuditEvent{Action: deed, Fields: fields, Actor: model.Actor{Name: name, At: time.Unix(60, 0), Confidence: model.Exact}}
 	}
 	claim := &model.Claim{ID: "6", ClaimMatching: model.ClaimMatching{Former: "4"}, Value: value(t, `{"status":"staging"}`), Complete: true}
 	s := model.Subject{Key: model.Key{ID: "6"}, Live: &model.Resource{Value: value(t, `{"status":"active"}`)},
-		Claims: []*model.Claim{claim}, AuditEvents: []model.AuditEvent{trace(model.Deleted, "priya"), trace(model.Edited, "mara", "status")}}
+		Claims: []*model.Claim{claim}, AuditEvents: []model.AuditEvent{event(model.Deleted, "priya"), event(model.Edited, "mara", "status")}}
 	outcomes := Compare(&s, Options{})
 	if len(outcomes) != 1 || len(outcomes[0].Changes) != 2 {
 		t.Fatalf("one story of two fields, got %+v", outcomes)

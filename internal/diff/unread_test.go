@@ -93,22 +93,22 @@ func TestUnreadResourceWithoutDeclaration(t *testing.T) {
 // outside of the object whose log names no field.
 func TestFieldsRecordedElsewhere(t *testing.T) {
 	t.Parallel()
-	trace := func(who string, fields ...string) model.AuditEvent {
+	event := func(who string, fields ...string) model.AuditEvent {
 		return model.AuditEvent{Action: model.Edited, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Likely}}
 	}
 	for _, tc := range []struct {
 		reason, declared, live string
-		traces                 []model.AuditEvent
+		events                 []model.AuditEvent
 		want                   string
 	}{
 		{"nothing is logged", `{"pool":"shop"}`, `{"pool":"test"}`, nil, "look for /pools"},
-		{"an edit of the object", `{"pool":"shop"}`, `{"pool":"test"}`, []model.AuditEvent{trace("alice")}, "look for /pools"},
-		{"an entry that names the field", `{"pool":"shop"}`, `{"pool":"test"}`, []model.AuditEvent{trace("bob", "pool"), trace("alice")}, "bob"},
-		{"a part of the field", `{"pool":{"name":"shop"}}`, `{"pool":{"name":"test"}}`, []model.AuditEvent{trace("alice")}, "look for /pools"},
-		{"another field", `{"pools":"shop"}`, `{"pools":"test"}`, []model.AuditEvent{trace("alice")}, "alice"},
+		{"an edit of the object", `{"pool":"shop"}`, `{"pool":"test"}`, []model.AuditEvent{event("alice")}, "look for /pools"},
+		{"an entry that names the field", `{"pool":"shop"}`, `{"pool":"test"}`, []model.AuditEvent{event("bob", "pool"), event("alice")}, "bob"},
+		{"a part of the field", `{"pool":{"name":"shop"}}`, `{"pool":{"name":"test"}}`, []model.AuditEvent{event("alice")}, "look for /pools"},
+		{"another field", `{"pools":"shop"}`, `{"pools":"test"}`, []model.AuditEvent{event("alice")}, "alice"},
 	} {
 		s := subject(value(t, tc.declared), &model.Resource{Value: value(t, tc.live), WriterUnknown: "see the task log"})
-		s.Kind.LoggedElsewhere, s.AuditEvents = map[string]string{"pool": "look for /pools"}, tc.traces
+		s.Kind.LoggedElsewhere, s.AuditEvents = map[string]string{"pool": "look for /pools"}, tc.events
 		outcomes := Compare(s, Options{})
 		if len(outcomes) != 1 {
 			t.Fatalf("%s: %+v", tc.reason, outcomes)

@@ -19,7 +19,7 @@ type walk struct {
 	// view is the live value in the form of the claim. template is the value of the
 	// resource's template in that form, or null.
 	view, template model.Value
-	// others are the values of the other claims on the resource.
+	// others are the values of the other claims on the resource that have the same Lens.
 	others []model.Value
 	path   path
 	// statements collects what the claim declares for each live field; nil drops it.

@@ -47,7 +47,7 @@ func (w *writers) applier() *model.Owner {
 	return w.applied
 }
 
-// A overlap counts the declared fields that one owner has, by whether live and
+// An overlap counts the declared fields that one owner has, by whether live and
 // declared agree on them.
 type overlap struct {
 	agree, differ  int
@@ -264,7 +264,7 @@ func (w *walk) soleEditor(editors []*model.Owner) (who model.Actor, ok bool) {
 	return last.Actor, !several && !unsigned
 }
 
-// isManualEdit reports whether the trace is an edit of any field since the last apply, and
+// isManualEdit reports whether the event is an edit of any field since the last apply, and
 // neither by a controller nor by the applier.
 func (w *walk) isManualEdit(t *model.AuditEvent) bool {
 	d := w.writers.applier()
@@ -316,7 +316,7 @@ func ownerActor(live *model.Resource, o *model.Owner) model.Actor {
 // creator returns the actor that created a resource: according to the source's logs, or
 // else the first writer.
 func creator(s *model.Subject) model.Actor {
-	if t := lastTrace(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created }); t != nil {
+	if t := lastEvent(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created }); t != nil {
 		return t.Actor
 	}
 	var first *model.Owner

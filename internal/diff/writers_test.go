@@ -35,7 +35,7 @@ func TestAuditedActors(t *testing.T) {
 		reason string
 		live   string
 		owners []model.Owner
-		traces []model.AuditEvent
+		events []model.AuditEvent
 		want   string
 	}{
 		"unsigned":     {"the record alone names the tool", changed, []model.Owner{hand}, nil, "edit managedFields likely: update"},
@@ -70,7 +70,7 @@ func TestAuditedActors(t *testing.T) {
 				Owners: append([]model.Owner{{Name: "apply", Applies: true, At: created, Fields: set("cpu")}}, tt.owners...)}
 			s := subject(value(t, declared), live)
 			s.Claims[0].Recorded = pointer(value(t, declared))
-			s.AuditEvents = tt.traces
+			s.AuditEvents = tt.events
 			outcomes := Compare(s, Options{Controller: func(name string) bool { return name == "controller" }})
 			if len(outcomes) != 1 {
 				t.Fatalf("outcomes: %s", show(outcomes))
@@ -273,7 +273,7 @@ func TestIsManualEdit(t *testing.T) {
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
 	for reason, tc := range map[string]struct {
 		owners []model.Owner
-		trace  model.AuditEvent
+		event  model.AuditEvent
 		want   bool
 	}{
 		"after the apply":                  {[]model.Owner{apply}, model.AuditEvent{Writer: "edit", Actor: model.Actor{At: later}}, true},
@@ -288,7 +288,7 @@ func TestIsManualEdit(t *testing.T) {
 		live := &model.Resource{Value: value(t, `{"cpu":1}`), Owners: tc.owners}
 		w := newWalk(subject(value(t, `{"cpu":1}`), live), &model.Claim{Value: value(t, `{"cpu":1}`)}, live.Value,
 			Options{Controller: func(name string) bool { return name == "controller" }})
-		if got := w.isManualEdit(&tc.trace); got != tc.want {
+		if got := w.isManualEdit(&tc.event); got != tc.want {
 			t.Errorf("%s: got %t", reason, got)
 		}
 	}
@@ -303,7 +303,7 @@ func TestCreator(t *testing.T) {
 	made := model.AuditEvent{Action: model.Created, Actor: model.Actor{Name: "ann", At: created, Evidence: "log"}}
 	for reason, tc := range map[string]struct {
 		owners  []model.Owner
-		traces  []model.AuditEvent
+		events  []model.AuditEvent
 		created time.Time
 		want    string
 	}{
@@ -316,7 +316,7 @@ func TestCreator(t *testing.T) {
 		"a writer without a time":       {[]model.Owner{owner("one", time.Time{}, ""), owner("two", later, "")}, nil, time.Time{}, "two 01:00 update"},
 		"nobody":                        {nil, nil, later, "unknown 01:00 "},
 	} {
-		a := creator(&model.Subject{Live: &model.Resource{Owners: tc.owners, Created: tc.created}, AuditEvents: tc.traces})
+		a := creator(&model.Subject{Live: &model.Resource{Owners: tc.owners, Created: tc.created}, AuditEvents: tc.events})
 		if got := a.Name + " " + a.At.Format("15:04") + " " + a.Evidence; got != tc.want {
 			t.Errorf("%s: got %q, want %q", reason, got, tc.want)
 		}

@@ -93,14 +93,14 @@ func contextPowers(context model.Value) []string {
 
 var hostFields = []string{"hostNetwork", "hostPID", "hostIPC"}
 
-// strongCapabilities are the capabilities with which a container can take over its node
-// or observe other containers.
+// strongCapabilities are the capabilities with which a container can take over its node, if
+// only by observing other containers.
 var strongCapabilities = []string{
 	"ALL", "BPF", "DAC_READ_SEARCH", "MAC_ADMIN", "MAC_OVERRIDE", "NET_ADMIN", "PERFMON", "SYS_ADMIN", "SYS_BOOT",
 	"SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "SYS_TIME", "SYSLOG",
 }
 
-// Privileged reports whether a resource runs pods that can take over their nodes.
+// Privileged reports whether r runs pods that can take over their nodes.
 func Privileged(r *model.Resource) bool { return len(powers(podSpec(r))) > 0 }
 
 // fromTemplate reports whether the pods that child runs can come from the pod template

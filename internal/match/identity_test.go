@@ -420,11 +420,11 @@ func TestIdentitiesInAnyOrder(t *testing.T) {
 // number. A name is not a number.
 func TestDeletionByGuestNumber(t *testing.T) {
 	t.Parallel()
-	trace := func(kind, id string, action model.Action, who string, second int64) model.AuditEvent {
+	event := func(kind, id string, action model.Action, who string, second int64) model.AuditEvent {
 		return model.AuditEvent{Ref: model.Ref{Kind: kind, ID: id}, Action: action, Actor: model.Actor{Name: who, At: time.Unix(second, 0)}}
 	}
 	snapshot := model.Snapshot{Source: "s", Coverage: []model.Coverage{{Source: "s", Complete: true}}, AuditEvents: []model.AuditEvent{
-		trace(container, "7", model.Deleted, "carol", 4), trace(machine, "7", model.Deleted, "frank", 1), trace(machine, "8", model.Edited, "dave", 2), trace(machine, "9", model.Deleted, "erin", 3)}}
+		event(container, "7", model.Deleted, "carol", 4), event(machine, "7", model.Deleted, "frank", 1), event(machine, "8", model.Edited, "dave", 2), event(machine, "9", model.Deleted, "erin", 3)}}
 	declaration := model.Declaration{Name: "inventory", Governs: []string{"s"}, Claims: []model.Claim{
 		entry("a", "vmid=7"), entry("b", "vmid=8"), entry("c", "name=9"), entry("d", "mac=AA", "vmid=9")}}
 	got := map[string]string{}

@@ -18,7 +18,7 @@ func addAutomatic(subjects []model.Subject) {
 
 type makers struct {
 	subjects []model.Subject
-	// resolved reports which subjects settle was called for.
+	// resolved reports which subjects resolve was called for.
 	resolved []bool
 }
 

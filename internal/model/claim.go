@@ -96,11 +96,11 @@ type ClaimHistory struct {
 	// Evidence is set if the verdict on a field of the claim depends on it; nil while it
 	// was not collected.
 	Evidence *Evidence
-	// Traces are the entries of the declaration's own log on who wrote the claim, by
-	// time. Their fields are paths in Value. An entry that caused the claim to exist,
-	// even by an edit, is Created.
+	// AuditEvents are the entries of the declaration's own log on who wrote the claim,
+	// by time. Their fields are paths in Value. The action of an entry that caused the
+	// claim to exist is Created, even if the entry is an edit.
 	AuditEvents []AuditEvent
-	// Unsigned is why that log may lack the writer of the claim; "" if the declaration
+	// WriterUnknown is why that log may lack the writer of the claim; "" if the declaration
 	// has no log.
 	WriterUnknown string
 	// LogUnread is why that log could not be read, and what to do; "" if it was read.

@@ -9,7 +9,8 @@ import (
 // A Verdict is the result of comparing a subject.
 type Verdict string
 
-// The verdicts. Live L, declared D, recorded R.
+// The verdicts. Live L, declared D, recorded R. If nothing records what was applied, the
+// writers of a field take the place of R: package diff.
 const (
 	InSync         Verdict = "in-sync"         // D = R = L.
 	Changed        Verdict = "changed"         // L ≠ R, D = R: changed behind the tool's back.

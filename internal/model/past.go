@@ -86,7 +86,7 @@ type Evidence struct {
 	// Declared and Live are what earlier scans read of the claim and of the
 	// resource, newest first.
 	Declared, Live []Observation
-	// Looked is when the last scan before this one read the resource; zero if unknown.
+	// LastRead is when the last scan before this one read the resource; zero if unknown.
 	LastRead time.Time
 	// Now is when the scan compares.
 	Now time.Time

@@ -42,8 +42,8 @@ func Meaning(verdict string) string {
 	return fmt.Sprintf("Verdict %q", verdict)
 }
 
-// Verb returns what the actor of a finding did, as "removed"; "" where the
-// evidence does not show that.
+// Verb returns a past-tense verb, such as "removed", for what the actor of f did. It
+// returns "" if the evidence does not show it.
 func Verb(f *model.Finding) string {
 	verdict := f.Verdict
 	if verdict == model.Pending && f.IsUnproven() {

@@ -66,8 +66,8 @@ func (s *Store) Verify() (Health, error) {
 	return h, nil
 }
 
-// VerifyFile verifies the database file at path, to which no process may be writing. It changes
-// nothing.
+// VerifyFile verifies the database file at path without changing it. No process may be writing
+// to the file.
 func VerifyFile(path string) (Health, error) {
 	c, err := newCodec()
 	if err != nil {

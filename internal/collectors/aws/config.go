@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// Config is the settings of an aws source. The AWS SDK's defaults apply to an empty setting:
+// Config configures an aws source. The AWS SDK's defaults apply to an empty setting:
 // environment, profiles, the role of the instance.
 type Config struct {
 	// Region is the region of the first request. Buckets in other regions are requested there.

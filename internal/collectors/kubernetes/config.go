@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 )
 
-// Config is the settings of a kubernetes source. Kubeconfig and Context, InCluster, or
+// Config configures a kubernetes source. Kubeconfig and Context, InCluster, or
 // Server select the API server. Without them, it is that of the user's kubeconfig, as with
 // kubectl.
 type Config struct {

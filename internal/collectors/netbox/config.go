@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// Config is the settings of a netbox source.
+// Config configures a netbox source.
 type Config struct {
 	// URL is the address of NetBox, such as https://netbox.example.org. It must be given.
 	URL string `mapstructure:"url"`

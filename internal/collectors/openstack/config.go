@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// Config is the settings of an openstack source.
+// Config configures an openstack source.
 type Config struct {
 	// CloudsFile is a clouds.yaml, in the format of the openstack command. A secure.yaml in the
 	// same folder is read with it. It must be given; the environment variables OS_* are ignored.

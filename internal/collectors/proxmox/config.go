@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// Config is the settings of a proxmox source. The account is an API token (TokenID and
+// Config configures a proxmox source. The account is an API token (TokenID and
 // TokenFile), or a user with a password (Username and PasswordFile).
 type Config struct {
 	// URL is the address of a node of the cluster, such as https://pve.example.org:8006. It is

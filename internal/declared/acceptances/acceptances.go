@@ -26,7 +26,7 @@ const fileName = "acceptances.yaml"
 // maxSize is the maximum size of the file, in bytes.
 const maxSize = 16 << 20
 
-// Config is the settings of a declaration of acceptances. Its path is the file, or the folder
+// Config configures a declaration of acceptances. Its path is the file, or the folder
 // that contains it.
 type Config struct {
 	gitrepo.Place `mapstructure:",squash"`

@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform"
 )
 
-// Definitions returns the definitions of all loaders, by type.
+// Definitions returns the definitions of all loaders, sorted by type.
 func Definitions() []declared.Definition {
 	return []declared.Definition{
 		acceptances.Definition(),

@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// Config is the settings of a manifests declaration.
+// Config configures a manifests declaration.
 type Config struct {
 	gitrepo.Place    `mapstructure:",squash"`
 	gitrepo.Lookback `mapstructure:",squash"`

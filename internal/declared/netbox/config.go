@@ -26,7 +26,7 @@ const (
 	byName = "name"
 )
 
-// Config is the settings of a declaration in a NetBox.
+// Config configures a declaration in a NetBox.
 type Config struct {
 	// Source is the name of the source of type netbox from which the declaration is read. It
 	// is required.

@@ -130,7 +130,8 @@ func (c *Cluster) Edit(ref Ref, by Writer, at time.Time, edit func(Object)) erro
 	return c.put(ref, object, write{"patch", by, at})
 }
 
-// Delete removes an existing object.
+// Delete deletes ref at a time, and publishes the watch event and the audit event of its
+// deletion by the writer. It returns an error if there is no such object.
 func (c *Cluster) Delete(ref Ref, by Writer, at time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"github.com/driftd/driftd/internal/notify/post"
 )
 
-// Config is the settings of an alertmanager receiver.
+// Config configures an alertmanager receiver.
 type Config struct {
 	// Addresses of the Alertmanagers. Each gets all alerts. At least one is required.
 	URLs []string `mapstructure:"urls"`

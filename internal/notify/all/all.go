@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/notify/webhook"
 )
 
-// Definitions returns every kind of receiver, by type.
+// Definitions returns the definitions of all receivers, sorted by type.
 func Definitions() []notify.Definition {
 	return []notify.Definition{
 		alertmanager.Definition(),

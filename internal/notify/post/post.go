@@ -99,7 +99,8 @@ func (c *Client) explain(err error) error {
 	return err
 }
 
-// Address parses the address of a receiver. The error does not contain it.
+// Address parses text as an HTTP or HTTPS URL. Because text may contain a secret, the error
+// does not contain it.
 func Address(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {

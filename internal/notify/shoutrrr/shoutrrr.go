@@ -26,7 +26,7 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// Config is the settings of a shoutrrr receiver.
+// Config configures a shoutrrr receiver.
 type Config struct {
 	// URLFile is the file with the service's address in the format of shoutrrr, which contains
 	// passwords and tokens. It is required.

@@ -13,7 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/credential"
 )
 
-// Config is the settings of a slack receiver. It is an app with a bot token
+// Config configures a slack receiver. It is an app with a bot token
 // (TokenFile with Channel), or an incoming webhook (WebhookURLFile), which can
 // only post.
 type Config struct {

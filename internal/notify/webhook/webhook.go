@@ -17,7 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/notify/post"
 )
 
-// Config is the settings of a webhook receiver. Exactly one of URL and URLFile must be set.
+// Config configures a webhook receiver. Exactly one of URL and URLFile must be set.
 type Config struct {
 	// Address to which messages are posted.
 	URL string `mapstructure:"url"`

@@ -91,7 +91,7 @@ func TestLoggedActorAt(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		reason string
-		traces []model.AuditEvent
+		events []model.AuditEvent
 		want   string
 	}{
 		{"nothing", nil, "unknown"},
@@ -104,7 +104,7 @@ func TestLoggedActorAt(t *testing.T) {
 		{"who made it with the field", []model.AuditEvent{entry(model.Created, "ann", "net0")}, "unknown"},
 		{"who deleted it", []model.AuditEvent{entry(model.Deleted, "ann")}, "unknown"},
 	} {
-		if got := loggedActorAt(&model.Subject{Live: &model.Resource{}, AuditEvents: tc.traces}, "net0"); got.Name != tc.want {
+		if got := loggedActorAt(&model.Subject{Live: &model.Resource{}, AuditEvents: tc.events}, "net0"); got.Name != tc.want {
 			t.Errorf("%s: %s, want %s", tc.reason, got.Name, tc.want)
 		}
 	}
