@@ -85,7 +85,7 @@ bench: build tools ## measure driftd against kubectl diff and tofu plan; BENCH=-
 
 .PHONY: golden
 golden: ## write the golden files anew; read the difference before you commit it
-	grep -rl --include='*_test.go' 'flag.Bool("update"' internal cmd tools | xargs -n1 dirname | sort -u | sed 's,^,./,' | \
+	grep -rlE --include='*_test.go' 'flag.Bool\("update"|collectors/table/tabletest"' internal cmd tools | xargs -n1 dirname | sort -u | sed 's,^,./,' | \
 	xargs -t -I{} $(GO) test {} -update
 
 .PHONY: demo

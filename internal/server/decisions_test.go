@@ -129,7 +129,7 @@ func TestDecisionsAreRefused(t *testing.T) {
 		"unknown":       {"an id may be wrong", post, "decisions", `{"kind":"acknowledge","findings":["dead"]}`, a.Handler(), 404, "not found"},
 		"ambiguous":     {"an id may be too short", post, "decisions", `{"kind":"acknowledge","findings":["f00d"]}`, a.Handler(), 409, "f00d01, f00d02"},
 		"over":          {"what is over is over", post, "decisions", `{"kind":"acknowledge","findings":["0ver"]}`, a.Handler(), 400, "is over since"},
-		"in a file":     {"the file wantText so again", remove, "decisions/f11e00", ``, a.Handler(), 409, "acceptances.yaml:3: remove it there"},
+		"in a file":     {"the file says so again", remove, "decisions/f11e00", ``, a.Handler(), 409, "acceptances.yaml:3: remove it there"},
 		"short finding": {"a slip may be unique", post, "decisions", `{"kind":"acknowledge","findings":["f00d01","bee"]}`, a.Handler(), 400, "write at least 4 characters"},
 		"short id":      {"a slip may be unique", remove, "decisions/f11", ``, a.Handler(), 400, "write at least 4 characters"},
 		"a finding":     {"IDs look alike", remove, "decisions/beef", ``, a.Handler(), 404, `is a finding, not a decision","hint":"name the decision that applies to it, f11e00`},

@@ -138,7 +138,7 @@ func (c *contract) example(t *testing.T, q curled) {
 	if answer.StatusCode != http.StatusOK {
 		t.Errorf("%s: %s %s = %d %s", apiPage, q.method, q.url, answer.StatusCode, body)
 	}
-	c.hold(t, r, exchange{reason: "the page wantText so", method: q.method, target: r.URL.RequestURI(), body: q.body}, answer, body)
+	c.hold(t, r, exchange{reason: "the page says so", method: q.method, target: r.URL.RequestURI(), body: q.body}, answer, body)
 }
 
 // TestPageAboutTheAPI verifies the other statements of the page.

@@ -104,7 +104,7 @@ func (c *contract) hold(t *testing.T, r *http.Request, q exchange, answer *http.
 	input := &openapi3filter.RequestValidationInput{Request: asked, PathParams: params, Route: route,
 		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true, RejectWhenRequestBodyNotSpecified: true}}
 	if err := openapi3filter.ValidateRequest(t.Context(), input); (err != nil) != q.wrong {
-		t.Errorf("%s %s %s: the document wantText %v, and the API %d (%s)", q.method, q.target, q.body, err, answer.StatusCode, q.reason)
+		t.Errorf("%s %s %s: the document says %v, and the API %d (%s)", q.method, q.target, q.body, err, answer.StatusCode, q.reason)
 	}
 	err = openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{RequestValidationInput: input,
 		Status: answer.StatusCode, Header: answer.Header, Body: io.NopCloser(strings.NewReader(body)), Options: input.Options})
@@ -178,7 +178,7 @@ func refusals(t *testing.T, a API) []rejection {
 	return []rejection{
 		{reason: "no credentials", handler: closed.Public(false, http.NotFoundHandler()), status: http.StatusUnauthorized, over: true},
 		{reason: "a password was tried too often", handler: tired, user: "mara", status: http.StatusTooManyRequests, over: true},
-		{reason: "no role wantText what they may", handler: as(a, access.Nobody), status: http.StatusForbidden, over: true},
+		{reason: "no role says what they may", handler: as(a, access.Nobody), status: http.StatusForbidden, over: true},
 		{reason: "all slots are taken", handler: a.guard(bounds{0, maxBody}, local(a.routes())), status: http.StatusServiceUnavailable},
 		{reason: "a parameter may be misspelt", handler: a.Handler(), query: "?x=1", status: http.StatusBadRequest},
 		{reason: "the store may be gone", handler: dead.Handler(), status: http.StatusInternalServerError},
@@ -324,7 +324,7 @@ func asks(t *testing.T, a API) []exchange {
 		{"findings show it", full, get, "/api/v1/findings?hidden=true", "", 200, "", false},
 		{"taken back", full, remove, decisions + "/0102", "", 200, "", false},
 		{"taken back already", full, remove, decisions + "/0102", "", 404, "", false},
-		{"a file wantText so again", full, remove, decisions + "/f11e00", "", 409, "", false},
+		{"a file says so again", full, remove, decisions + "/f11e00", "", 409, "", false},
 		{"a slip may be unique", full, remove, decisions + "/f11", "", 400, "", true},
 		{"no decider", idle.Handler(), post, decisions, `{"kind":"acknowledge","findings":["0a0000"]}`, 503, "", false},
 		{"no decider", idle.Handler(), remove, decisions + "/f11e00", "", 503, "", false},

@@ -155,7 +155,7 @@ func TestServeRefusesToStart(t *testing.T) {
 		want    string
 	}{
 		"no socket":  {reason: "what is no socket is not removed", options: Options{Socket: file}, want: "not a socket"},
-		"long path":  {reason: "the kernel's own error wantText nothing", options: Options{Socket: filepath.Join(dir, strings.Repeat("x", 100))}, want: "choose a shorter state_dir"},
+		"long path":  {reason: "the kernel's own error says nothing", options: Options{Socket: filepath.Join(dir, strings.Repeat("x", 100))}, want: "choose a shorter state_dir"},
 		"no folder":  {reason: "the folder comes first", options: Options{Socket: filepath.Join(dir, "absent", "s")}, want: "no such file"},
 		"taken":      {reason: "the port belongs to another", options: Options{Listen: taken.Addr().String(), Socket: filepath.Join(dir, "s")}, want: "listen on " + taken.Addr().String() + ": bind: address already in use: free the address"},
 		"web config": {reason: "its error shows no password", options: Options{Listen: "127.0.0.1:0", WebConfigFile: web}, want: "read web_config_file " + web},

@@ -34,7 +34,7 @@ func TestVerify(t *testing.T) {
 				t.Errorf("%s: %s", c.reason, diff)
 			}
 			if (err == nil) != (c.wantText == "") || err != nil && !strings.Contains(err.Error(), c.wantText) {
-				t.Errorf("%s: got %v, want one that wantText %q", c.reason, err, c.wantText)
+				t.Errorf("%s: got %v, want one that says %q", c.reason, err, c.wantText)
 			}
 		})
 	}
