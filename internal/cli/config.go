@@ -206,7 +206,7 @@ func (c *command) testSources(ctx context.Context, estate daemon.Estate, names [
 		}
 		tested[s.Name] = true
 		stop := c.progress("testing " + s.Name)
-		probe, err := probe(ctx, s)
+		probe, err := s.Probe(ctx, config.Default().Schedule.Timeout)
 		stop()
 		if err != nil {
 			fmt.Fprintf(c.streams.Out, "%s (%s): FAILED: %s\n", s.Name, s.Type, printable(estate.Secrets.Error(err).Error()))
@@ -228,14 +228,6 @@ func (c *command) testSources(ctx context.Context, estate daemon.Estate, names [
 	return exitStatus(code)
 }
 
-func probe(ctx context.Context, s daemon.Source) (collectors.Probe, error) {
-	p, ok, err := s.Probe(ctx, config.Default().Schedule.Timeout)
-	if !ok {
-		p = collectors.Probe{Endpoint: "a file", Identity: "none needed"}
-	}
-	return p, err
-}
-
 // printProbe prints the result of a test, and reports whether some scopes cannot be read.
 func (c *command) printProbe(s daemon.Source, p collectors.Probe) (narrow bool) {
 	readable, skipped := 0, 0
@@ -255,7 +247,7 @@ func (c *command) printProbe(s daemon.Source, p collectors.Probe) (narrow bool) 
 	fmt.Fprintf(c.streams.Out, "%s (%s): %s\n", s.Name, s.Type, state)
 	table := tabwriter.NewWriter(c.streams.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "  endpoint\t%s\n  version\t%s\n  identity\t%s\n  readable\t%d of %d scopes, %d more left out on purpose\n",
-		printable(p.Endpoint), printable(cmp.Or(p.Version, "unknown")), printable(cmp.Or(p.Identity, "unknown")),
+		printable(cmp.Or(p.Endpoint, "unknown")), printable(cmp.Or(p.Version, "unknown")), printable(cmp.Or(p.Identity, "unknown")),
 		readable, len(p.Coverage)-skipped, skipped)
 	for _, g := range unreadable(p.Coverage) {
 		fmt.Fprintf(table, "  cannot read\t%s\t%s\n", printable(g.scopes), printable(g.reason))

@@ -141,25 +141,29 @@ func (s *stuck) Probe(context.Context) (collectors.Probe, error) {
 	return collectors.Probe{Version: "1"}, nil
 }
 
-// TestProbe checks that a hung test of a source ends, and that a source without a server is not
-// tested.
+// TestProbe checks that a hung test of a source ends, and that a source whose collector is no
+// Prober is read.
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hung := &stuck{}
 		release := hung.hang()
 		s := Source{Name: "x", Collector: hung}
-		if _, ok, err := s.Probe(t.Context(), 10*time.Second); !ok || err == nil || !strings.Contains(err.Error(), "did not return within 40s") {
-			t.Errorf("hung: %t, %v", ok, err)
+		if _, err := s.Probe(t.Context(), 10*time.Second); err == nil || !strings.Contains(err.Error(), "did not return within 40s") {
+			t.Errorf("hung: %v", err)
 		}
 		release()
-		if p, ok, err := s.Probe(t.Context(), 10*time.Second); !ok || err != nil || p.Version != "1" {
-			t.Errorf("afterwards: %+v, %t, %v", p, ok, err)
+		if p, err := s.Probe(t.Context(), 10*time.Second); err != nil || p.Version != "1" {
+			t.Errorf("afterwards: %+v, %v", p, err)
 		}
 		synctest.Wait()
 	})
-	if _, ok, err := (Source{Collector: &fakeSource{}}).Probe(t.Context(), time.Second); ok || err != nil {
-		t.Errorf("no server: %t, %v", ok, err)
+	if p, err := (Source{Collector: &fakeSource{count: 1}}).Probe(t.Context(), time.Second); err != nil || len(p.Coverage) == 0 {
+		t.Errorf("no Prober: %+v, %v", p, err)
+	}
+	refused := errors.New("401 Unauthorized")
+	if _, err := (Source{Collector: &fakeSource{err: refused}}).Probe(t.Context(), time.Second); !errors.Is(err, refused) {
+		t.Errorf("no Prober, and the source rejects the token: %v", err)
 	}
 }
 

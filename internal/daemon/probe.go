@@ -9,16 +9,18 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 )
 
-// Probe tests the source within its timeout, or within the given one if it has none. A
-// collector that does not return some time after that is abandoned, which is an error. ok is
-// false for a source that connects to no server; it is not tested.
-func (s Source) Probe(parent context.Context, timeout time.Duration) (p collectors.Probe, ok bool, err error) {
-	prober, ok := s.Collector.(collectors.Prober)
-	if !ok {
-		return p, false, nil
+// Probe tests the source within its timeout, or within the given one if it has none. If its
+// collector is no Prober, Probe reads the whole source. A collector that does not return
+// some time after the timeout is abandoned, which is an error.
+func (s Source) Probe(parent context.Context, timeout time.Duration) (collectors.Probe, error) {
+	test := func(ctx context.Context) (collectors.Probe, error) {
+		snapshot, err := s.Collector.Collect(ctx)
+		return collectors.Probe{Version: snapshot.Version, Coverage: snapshot.Coverage}, err
+	}
+	if prober, ok := s.Collector.(collectors.Prober); ok {
+		test = prober.Probe
 	}
 	t := s.task()
 	t.timeout = cmp.Or(s.Timeout, timeout)
-	p, err = callBounded(parent, &calls{memory: budget.NewTotal(s.MaxMemory)}, t, time.Now, prober.Probe)
-	return p, true, err
+	return callBounded(parent, &calls{memory: budget.NewTotal(s.MaxMemory)}, t, time.Now, test)
 }
