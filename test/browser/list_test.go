@@ -19,7 +19,7 @@ func TestListNamesActors(t *testing.T) {
 	p.find("heading", "2")
 	p.find("link", "Deployment shop/web")
 	p.find("link", "305")
-	for _, want := range []string{"anna@example.org", "shop/web:1.4.3-hotfix", "carol@pve", "24576", "stand-in"} {
+	for _, want := range []string{"anna@example.org", "shop/web:1.4.3-hotfix", "carol@pve", "24576", "driftd simulates"} {
 		if !strings.Contains(p.text(), want) {
 			t.Errorf("the list does not say %q:\n%s", want, p.text())
 		}
