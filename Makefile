@@ -12,19 +12,8 @@ DATE     ?= $(shell git log -1 --format=%cI 2>/dev/null)
 # The packages whose tests must notice nearly every mistake.
 CORE     ?= ./internal/match ./internal/classify ./internal/diff
 
-# The folders whose comments keep to the rules of tools/vale/styles.
-PROSE    ?= cmd internal/atomicfile internal/awsconfig internal/bounded internal/clocktest internal/declared/folder internal/faults
-PROSE    += internal/box internal/budget internal/classify internal/credential internal/decide internal/decode internal/httpclient
-PROSE    += internal/kube internal/model internal/nearest internal/phrase internal/report deploy
-PROSE    += internal/collectors/aws internal/collectors/proxmox
-PROSE    += internal/collectors/*.go internal/collectors/all internal/collectors/collectortest internal/collectors/kubernetes internal/collectors/table
-PROSE    += internal/collectors/netbox internal/collectors/openstack
-PROSE    += internal/declared/terraform
-PROSE    += internal/server internal/store tools
-PROSE    += internal/cli internal/config internal/mapping internal/declared/acceptances internal/declared/all internal/declared/await
-PROSE    += internal/daemon internal/diff internal/match test
-PROSE    += internal/access internal/demo internal/web internal/metrics internal/secret internal/trigger
-PROSE    += internal/notify/alertmanager internal/notify/all internal/notify/plain internal/notify/post internal/notify/webhook
+# The folders whose comments follow the rules of tools/vale/styles.
+PROSE    ?= cmd deploy internal test tools
 
 # Where e2e and bench find the real parts.
 TOOLS     = DRIFTD_TEST_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TEST_TERRAFORM_BIN=$$(sh tools/terraform.sh)

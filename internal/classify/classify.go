@@ -67,21 +67,26 @@ func (r Result) All() []model.Finding { return append(r.Open(), r.Resolved...) }
 // of an earlier scan, whose history it continues, or gives it a new ID. Then it applies the
 // configured severities and the decisions, and determines which of the other earlier
 // findings are resolved.
+//
+// The severity of a finding is set in this order: the rules of its kind (rate), medium if its
+// resource was recreated (rateRecreated), high if the next apply replaces its resource
+// (markReplaced), both at least, and last the configured rules (rater).
+// docs/decisions/0033 and 0034 have the reasons.
 func Findings(in Input) Result {
 	proof := newProof(&in)
 	records, rewritten := checkRecords(&in)
 	rules, decisions := newIgnorer(in.Rules, in.Now), model.IndexDecisions(in.Decisions)
 	carried, rater := newCarriedOver(in.Earlier, proof), newRater(in.Severities)
-	found, witnesses := currentFindings(&in, carried, rules, rewritten)
-	result := Result{Current: found, Records: records}
-	ids := identify(&in, proof, result.Current)
+	found := findCurrent(&in, carried, rules, rewritten)
+	result := Result{Current: found.findings, Records: records}
+	ids := identify(&in, proof, found)
 	open := ids.open(result.Current)
 	for i := range result.Current {
 		f := &result.Current[i]
 		f.LastSeen = proof.readAt(f.Source)
 		f.FirstSeen = f.LastSeen
 		resume(f, ids.continues[i], ids.again[i], in.Now)
-		rater.rate(f, &witnesses[i])
+		rater.rate(f, &found.evidence[i])
 		f.Merged = ids.withoutSeparate(f.Merged, open)
 		decisions.Settle(f, in.Now)
 	}
@@ -173,39 +178,49 @@ func Sort(findings []model.Finding) {
 	slices.SortFunc(findings, func(a, b model.Finding) int { return model.CompareWorst(&a, &b) })
 }
 
-// currentFindings returns the findings of this scan and the evidence for each. ID has the
-// text that identify expects.
-func currentFindings(in *Input, carried carriedOver, rules *ignorer, rewritten []model.Finding) ([]model.Finding, []findingEvidence) {
-	var findings []model.Finding
-	var witnesses []findingEvidence
+// The current findings are those of this scan, without IDs.
+type current struct {
+	findings []model.Finding
+	// evidence is the evidence for each finding, and claims the text of claimDiscriminator.
+	// Both are by index.
+	evidence []findingEvidence
+	claims   []string
+}
+
+// findCurrent returns the findings of this scan.
+func findCurrent(in *Input, carried carriedOver, rules *ignorer, rewritten []model.Finding) current {
+	var c current
 	for i := range in.Judged {
 		j := &in.Judged[i]
 		for k := range j.Outcomes {
 			if o, ok := carried.without(j.Subject.Key, &j.Outcomes[k]); ok {
-				findings = append(findings, newFinding(j.Subject, &o, rules))
+				c.findings = append(c.findings, newFinding(j.Subject, &o, rules))
+				c.claims = append(c.claims, claimDiscriminator(j.Subject, o.Claim))
 				if len(in.Severities) > 0 {
-					witnesses = append(witnesses, newFindingEvidence(j.Subject, o.Claim))
+					c.evidence = append(c.evidence, newFindingEvidence(j.Subject, o.Claim))
 				}
 			}
 		}
 	}
 	for i := range in.Declarations {
-		findings = append(findings, problems(&in.Declarations[i])...)
+		c.findings = append(c.findings, problems(&in.Declarations[i])...)
 	}
 	for i := range rewritten {
 		rules.apply(&rewritten[i])
 		rewritten[i].ID = ""
 	}
-	findings = append(findings, rewritten...)
-	for i := range findings {
-		f := &findings[i]
+	c.findings = append(c.findings, rewritten...)
+	for i := range c.findings {
+		f := &c.findings[i]
 		f.Owner = owner(f, in.Owners)
 		if f.Basis == "" {
 			f.Basis = basis(f, nil)
 		}
 	}
-	// A finding without a subject has no evidence.
-	return findings, append(witnesses, make([]findingEvidence, len(findings)-len(witnesses))...)
+	// A finding without a subject has no evidence and no claim.
+	c.evidence = append(c.evidence, make([]findingEvidence, len(c.findings)-len(c.evidence))...)
+	c.claims = append(c.claims, make([]string, len(c.findings)-len(c.claims))...)
+	return c
 }
 
 func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Finding {
@@ -213,7 +228,6 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 		Actor: o.Actor, Reason: o.Reason, Labels: labels(s, o.Claim), Declaration: o.Declaration, Unproven: o.Unproven}
 	if o.Claim != nil {
 		f.Declaration, f.Address = o.Claim.Declaration, o.Claim.Address
-		f.ID = claimDiscriminator(s, o.Claim)
 	}
 	rules.apply(&f)
 	f.Basis = basis(&f, o.Claim)
@@ -233,8 +247,12 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 }
 
 // claimDiscriminator distinguishes the claims of one declaration on one resource: it is ""
-// for the first and the address for others. It does not depend on which of them drifted.
+// for the first and the address for others. It does not depend on which of them drifted. It
+// is "" for nil.
 func claimDiscriminator(s *model.Subject, claim *model.Claim) string {
+	if claim == nil {
+		return ""
+	}
 	for _, c := range s.Claims {
 		if c.Declaration == claim.Declaration {
 			if c.Address == claim.Address {

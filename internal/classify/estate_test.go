@@ -248,9 +248,15 @@ func (sc *scan) declaration(t *rapid.T, w *world, d model.Declaration) model.Dec
 // input compares what the scan read.
 func (sc *scan) input(w *world) Input {
 	in := Input{Snapshots: sc.snapshots, Declarations: sc.declarations, Sources: slices.Clone(w.sources), Whole: true}
-	subjects := match.Match(sc.snapshots, sc.declarations, map[string]string{"s": "refused", "t": "timeout"})
-	for i := range subjects {
-		in.Judged = append(in.Judged, diff.Judge(&subjects[i], diff.Options{}))
+	for _, source := range in.Sources {
+		snapshot := model.NotRead(source, "refused")
+		if read := sc.of(source); read != nil {
+			snapshot = *read
+		}
+		subjects := match.Match(snapshot, sc.declarations)
+		for i := range subjects {
+			in.Judged = append(in.Judged, diff.Judge(&subjects[i], diff.Options{}))
+		}
 	}
 	return in
 }

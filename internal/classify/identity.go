@@ -32,16 +32,16 @@ type identities struct {
 	separate map[string]bool
 }
 
-// identify sets the ID of each finding of the scan. Before the call, ID holds
-// the text that distinguishes several claims of one declaration (see claimDiscriminator).
-// The order of the findings does not matter, as long as no two are equal.
-func identify(in *Input, p *proof, current []model.Finding) identities {
-	m := &matcher{proof: p, current: current, kept: map[string]bool{}, claims: make([]string, len(current)),
+// identify sets the ID of each finding of the scan. The order of the findings does not
+// matter, as long as no two are equal.
+func identify(in *Input, p *proof, found current) identities {
+	current := found.findings
+	m := &matcher{proof: p, current: current, claims: found.claims, kept: map[string]bool{},
 		preferred: make([]string, len(current)), identities: identities{merged: map[string]string{},
 			continues: make([][]*model.Finding, len(current)), again: make([]*model.Finding, len(current))}}
 	taken := map[string]bool{}
 	earlier, recent := byKey(in.Earlier, taken), byKey(in.Recent, taken)
-	order := canonical(current)
+	order := found.canonical()
 	m.prefer(order)
 	for _, group := range byResource(current, order) {
 		key := current[group[0]].Key
@@ -100,16 +100,16 @@ func older(a, b *model.Finding) int {
 	return cmp.Or(a.FirstSeen.Compare(b.FirstSeen), cmp.Compare(a.ID, b.ID))
 }
 
-// canonical returns the indexes of findings in an order that depends only on
+// canonical returns the indexes of the findings in an order that depends only on
 // their content.
-func canonical(findings []model.Finding) []int {
-	order := make([]int, len(findings))
+func (c *current) canonical() []int {
+	order := make([]int, len(c.findings))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		a, b := &findings[i], &findings[j]
-		return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Declaration, b.Declaration), cmp.Compare(a.ID, b.ID),
+		a, b := &c.findings[i], &c.findings[j]
+		return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Declaration, b.Declaration), cmp.Compare(c.claims[i], c.claims[j]),
 			cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Basis, b.Basis),
 			cmp.Compare(a.Reason, b.Reason))
 	})
@@ -156,13 +156,11 @@ type matcher struct {
 	claims, preferred []string
 }
 
-// prefer records the claim of each finding, and the ID that it would get as a
-// new one.
+// prefer records the ID that each finding would get as a new one.
 func (m *matcher) prefer(order []int) {
 	seen := map[string]int{}
 	for _, i := range order {
 		f := &m.current[i]
-		m.claims[i], f.ID = f.ID, ""
 		first := fingerprint(f, m.claims[i], 1)
 		seen[first]++
 		m.preferred[i] = fingerprint(f, m.claims[i], seen[first])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -54,7 +55,7 @@ func (c *command) copyStore(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return fmt.Errorf("read the backup's size: %w", err)
 	}
-	fmt.Fprintf(c.streams.Err, "to restore it, you also need the key %s: keep a copy of the key, apart from this file\n", inLine(filepath.Join(cfg.StateDir, "secret.key")))
-	_, err = fmt.Fprintf(c.streams.Out, "%s: %d bytes, verified\n", inLine(path), info.Size())
+	fmt.Fprintf(c.streams.Err, "to restore it, you also need the key %s: keep a copy of the key, apart from this file\n", phrase.Visible(filepath.Join(cfg.StateDir, "secret.key")))
+	_, err = fmt.Fprintf(c.streams.Out, "%s: %d bytes, verified\n", phrase.Visible(path), info.Size())
 	return err
 }

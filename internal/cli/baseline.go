@@ -15,6 +15,7 @@ import (
 
 	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/server"
 )
 
@@ -74,7 +75,7 @@ func (c *command) makeBaseline(ctx context.Context, client *server.Client, in io
 		return err
 	}
 	fmt.Fprintf(c.streams.Out, "accepted %s until %s, decision %s; to revoke it: driftd decisions revoke %s\n",
-		findings(d.Covers), d.Until.UTC().Format(time.RFC3339), inLine(d.ID), inLine(d.ID))
+		findings(d.Covers), d.Until.UTC().Format(time.RFC3339), phrase.Visible(d.ID), phrase.Visible(d.ID))
 	return nil
 }
 
@@ -107,7 +108,7 @@ func inText(p *decide.Preview) string {
 		}
 	}
 	if p.NotChecked != "" {
-		b.WriteString("the last scan did not check everything: " + inLine(p.NotChecked) + "\n")
+		b.WriteString("the last scan did not check everything: " + phrase.Visible(p.NotChecked) + "\n")
 	}
 	return b.String()
 }

@@ -30,7 +30,7 @@ func Run(ctx context.Context, build Build, args []string, streams Streams) int {
 	case errors.As(err, &status):
 		return int(status)
 	}
-	fmt.Fprintln(streams.Err, "driftd:", printable(err.Error()))
+	fmt.Fprintln(streams.Err, "driftd:", visible(err.Error()))
 	return exitError
 }
 

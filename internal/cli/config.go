@@ -21,6 +21,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/server"
 )
 
@@ -58,9 +59,9 @@ Nothing is contacted over the network.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(c.streams.Out, "%s: ok, %s, %s, %s, %s, %s\n", inLine(cfg.File), count(len(cfg.Sources), "source"),
-				count(len(cfg.Declarations), "declaration"), count(len(cfg.Notify.Receivers), "receiver"),
-				count(len(cfg.Notify.Routes), "route"), count(len(cfg.Triggers), "trigger"))
+			_, err = fmt.Fprintf(c.streams.Out, "%s: ok, %s, %s, %s, %s, %s\n", phrase.Visible(cfg.File), phrase.Count(len(cfg.Sources), "source"),
+				phrase.Count(len(cfg.Declarations), "declaration"), phrase.Count(len(cfg.Notify.Receivers), "receiver"),
+				phrase.Count(len(cfg.Notify.Routes), "route"), phrase.Count(len(cfg.Triggers), "trigger"))
 			return errors.Join(err, c.printOverrides(cfg.Overrides), c.printSecrets(cfg.Secrets), c.warnControllers(cfg))
 		},
 	})
@@ -90,7 +91,7 @@ func (c *command) printSecrets(s config.Secrets) error {
 		if len(rule.patterns) == 0 {
 			continue
 		}
-		if _, err := fmt.Fprintf(c.streams.Out, "secrets: %s: %s\n", rule.what, inLine(strings.Join(rule.patterns, ", "))); err != nil {
+		if _, err := fmt.Fprintf(c.streams.Out, "secrets: %s: %s\n", rule.what, phrase.Visible(strings.Join(rule.patterns, ", "))); err != nil {
 			return fmt.Errorf("write secrets: %w", err)
 		}
 	}
@@ -105,7 +106,7 @@ func (c *command) warnControllers(cfg *config.Config) error {
 			continue
 		}
 		_, err := fmt.Fprintf(c.streams.Err, "warning: kubernetes.controllers: %s has no fields: anyone can write under this name, "+
-			"and every field but the guarded ones is exempt; list the fields that it writes\n", inLine(entry.Writer))
+			"and every field but the guarded ones is exempt; list the fields that it writes\n", phrase.Visible(entry.Writer))
 		if err != nil {
 			return fmt.Errorf("write warning: %w", err)
 		}
@@ -209,7 +210,7 @@ func (c *command) testSources(ctx context.Context, estate daemon.Estate, names [
 		probe, err := s.Probe(ctx, config.Default().Schedule.Timeout)
 		stop()
 		if err != nil {
-			fmt.Fprintf(c.streams.Out, "%s (%s): FAILED: %s\n", s.Name, s.Type, printable(estate.Secrets.Error(err).Error()))
+			fmt.Fprintf(c.streams.Out, "%s (%s): FAILED: %s\n", s.Name, s.Type, visible(estate.Secrets.Error(err).Error()))
 			code = exitError
 			continue
 		}
@@ -247,10 +248,10 @@ func (c *command) printProbe(s daemon.Source, p collectors.Probe) (narrow bool) 
 	fmt.Fprintf(c.streams.Out, "%s (%s): %s\n", s.Name, s.Type, state)
 	table := tabwriter.NewWriter(c.streams.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "  endpoint\t%s\n  version\t%s\n  identity\t%s\n  readable\t%d of %d scopes, %d more left out on purpose\n",
-		printable(cmp.Or(p.Endpoint, "unknown")), printable(cmp.Or(p.Version, "unknown")), printable(cmp.Or(p.Identity, "unknown")),
+		visible(cmp.Or(p.Endpoint, "unknown")), visible(cmp.Or(p.Version, "unknown")), visible(cmp.Or(p.Identity, "unknown")),
 		readable, len(p.Coverage)-skipped, skipped)
 	for _, g := range unreadable(p.Coverage) {
-		fmt.Fprintf(table, "  cannot read\t%s\t%s\n", printable(g.scopes), printable(g.reason))
+		fmt.Fprintf(table, "  cannot read\t%s\t%s\n", phrase.Visible(g.scopes), phrase.Visible(g.reason))
 	}
 	_ = table.Flush() // the stream's own error shows at the next write
 	return narrow

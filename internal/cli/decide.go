@@ -10,6 +10,7 @@ import (
 
 	"github.com/driftd/driftd/internal/declared/acceptances"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
 )
@@ -106,7 +107,7 @@ func (c *command) decide(cmd *cobra.Command, ids []string, request server.Decisi
 			return err
 		}
 		for i := range made {
-			fmt.Fprintln(c.streams.Out, inLine(done(&made[i])))
+			fmt.Fprintln(c.streams.Out, phrase.Visible(done(&made[i])))
 		}
 		return nil
 	})
@@ -173,7 +174,7 @@ func (c *command) revoke(ctx context.Context, client *server.Client, ids []strin
 			errs = append(errs, err)
 			continue
 		}
-		fmt.Fprintf(c.streams.Out, "revoked %s: %s of %s by %s\n", inLine(d.ID), d.Kind, inLine(d.Topic()), inLine(d.By))
+		fmt.Fprintf(c.streams.Out, "revoked %s: %s of %s by %s\n", phrase.Visible(d.ID), d.Kind, phrase.Visible(d.Topic()), phrase.Visible(d.By))
 	}
 	return errors.Join(errs...)
 }

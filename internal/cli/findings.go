@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
 )
@@ -155,7 +156,7 @@ func (c *command) completeFindings(cmd *cobra.Command, _ []string, _ string) ([]
 	err := c.ask(cmd, func(ctx context.Context, client *server.Client) error {
 		list, err := client.Findings(ctx, server.Query{})
 		for i := range list {
-			ids = append(ids, cobra.CompletionWithDesc(list[i].ID, inLine(string(list[i].Verdict)+" "+list[i].Key.String())))
+			ids = append(ids, cobra.CompletionWithDesc(list[i].ID, phrase.Visible(string(list[i].Verdict)+" "+list[i].Key.String())))
 		}
 		return err
 	})

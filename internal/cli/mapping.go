@@ -12,6 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/mapping"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 func (c *command) mapping() *cobra.Command {
@@ -111,14 +112,14 @@ func (c *command) coverTable(covers []terraform.TypeCover, total, compared int) 
 	table := tabwriter.NewWriter(c.streams.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "TYPE\tRESOURCES\tLIVE KIND\tNOT COMPARED\n")
 	for _, cover := range covers {
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s\n", printable(cover.Type), cover.Instances, kindText(cover), printable(strings.Join(cover.Unmapped, ", ")))
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s\n", phrase.Visible(cover.Type), cover.Instances, kindText(cover), phrase.Visible(strings.Join(cover.Unmapped, ", ")))
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print table: %w", err)
 	}
 	for _, cover := range covers {
 		for _, p := range cover.Problems {
-			fmt.Fprintf(c.streams.Out, "%s: %s\n", printable(p.Address), printable(p.Reason))
+			fmt.Fprintf(c.streams.Out, "%s: %s\n", phrase.Visible(p.Address), visible(p.Reason))
 		}
 	}
 	_, err := fmt.Fprintf(c.streams.Out, "\n%d resources, %d covered\n", total, compared)

@@ -14,6 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 func (c *command) notify() *cobra.Command {
@@ -77,11 +78,11 @@ func (c *command) testReceivers(ctx context.Context, cfg *config.Config, receive
 		}
 		stop()
 		if err != nil {
-			fmt.Fprintf(c.streams.Out, "%s (%s): FAILED: %s\n", inLine(r.Name), inLine(r.Type), printable(err.Error()))
+			fmt.Fprintf(c.streams.Out, "%s (%s): FAILED: %s\n", phrase.Visible(r.Name), phrase.Visible(r.Type), visible(err.Error()))
 			code = exitError
 			continue
 		}
-		fmt.Fprintf(c.streams.Out, "%s (%s): ok\n", inLine(r.Name), inLine(r.Type))
+		fmt.Fprintf(c.streams.Out, "%s (%s): ok\n", phrase.Visible(r.Name), phrase.Visible(r.Type))
 	}
 	if code == exitInSync {
 		return nil

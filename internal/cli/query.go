@@ -47,7 +47,7 @@ func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Co
 	switch {
 	case err == nil:
 		if unread != nil {
-			fmt.Fprintf(c.streams.Err, "driftd: the configuration cannot be read: %s; this output is that of the running daemon, which uses an earlier configuration\n", printable(unread.Error()))
+			fmt.Fprintf(c.streams.Err, "driftd: the configuration cannot be read: %s; this output is that of the running daemon, which uses an earlier configuration\n", visible(unread.Error()))
 		}
 		return use(ctx, client)
 	case unread != nil:

@@ -27,9 +27,9 @@ import (
 	"github.com/driftd/driftd/internal/collectors/kubernetes"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/metrics"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
 	"github.com/driftd/driftd/internal/trigger"
@@ -52,7 +52,7 @@ daemon logs it and keeps the old one. SIGTERM stops the daemon.`,
 			if err != nil {
 				// systemctl status shows only the status line, and no line of the journal, until
 				// the next start.
-				notifySystemd("STATUS=" + httpclient.Printable(err.Error()))
+				notifySystemd("STATUS=" + printable.Text(err.Error()))
 			}
 			return err
 		},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/driftd/driftd/internal/metrics"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
 	"github.com/driftd/driftd/internal/web"
@@ -48,16 +49,16 @@ func TestWriteStatus(t *testing.T) {
 	}
 }
 
-func TestInLine(t *testing.T) {
+func TestVisible(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"shop/web": "shop/web", "a\nb\tc": `a\nb\tc`, "\x1b[31mred": `\x1b[31mred`, "größe": "größe"} {
-		if got := inLine(in); got != want {
-			t.Errorf("inLine(%q) = %q, want %q", in, got, want)
+	for in, want := range map[string]string{"": "", "a\nb\tc": "a\nb\tc", "\x1b[31mred\n\u202e": `\x1b[31mred` + "\n" + `\u202e`, "größe": "größe"} {
+		if got := visible(in); got != want {
+			t.Errorf("visible(%q) = %q, want %q", in, got, want)
 		}
 	}
 	d := model.DecisionStatus{Decision: model.Decision{Kind: model.Accept, Subject: model.Target{Key: model.Key{ID: "a\nrevoked ffff\x1b[2J"}}}}
-	if said := inLine(done(&d)); strings.ContainsAny(said, "\n\x1b") {
-		t.Errorf("a name forges a line: %q", said)
+	if line := phrase.Visible(done(&d)); strings.ContainsAny(line, "\n\x1b") {
+		t.Errorf("a name forges a line: %q", line)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/server"
 )
 
@@ -102,8 +103,8 @@ const widest = 100
 
 func (t *sheet) row(cells ...string) {
 	for i := range cells {
-		if cells[i] = inLine(cells[i]); i < len(cells)-1 {
-			cells[i] = clip(cells[i], widest)
+		if cells[i] = phrase.Visible(cells[i]); i < len(cells)-1 {
+			cells[i] = phrase.Clip(cells[i], widest)
 		}
 	}
 	fmt.Fprintln(t.out, strings.Join(cells, "\t"))
@@ -149,7 +150,7 @@ func (t *sheet) head(s *server.Status) {
 			o.Findings, o.Unchecked, o.Accepted, o.Hidden, o.InSync, o.Resources))
 	}
 	if n := s.LastRun.Summary.Exempt; n > 0 {
-		t.row("exempt", count(n, "field")+": see driftd findings --exempt")
+		t.row("exempt", phrase.Count(n, "field")+": see driftd findings --exempt")
 	}
 }
 
@@ -178,7 +179,7 @@ func declarationRow(d *model.DeclarationRun) []string {
 	case len(d.Problems) == 1 && d.Problems[0].Address == d.Name:
 		state = "cannot be read: " + d.Problems[0].Reason
 	case len(d.Problems) > 0:
-		state = fmt.Sprintf("%s cannot be read: %s: %s", count(len(d.Problems), "part"), d.Problems[0].Address, d.Problems[0].Reason)
+		state = fmt.Sprintf("%s cannot be read: %s: %s", phrase.Count(len(d.Problems), "part"), d.Problems[0].Address, d.Problems[0].Reason)
 	}
 	return []string{d.Name, d.Type, strconv.Itoa(d.Claims), cmp.Or(fmt.Sprintf("%.12s", d.Revision), "-"), state}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -66,7 +67,7 @@ func (c *command) verifyStore(ctx context.Context, cfg *config.Config, args []st
 		return err
 	}
 	for _, damage := range health.Damages {
-		fmt.Fprintln(c.streams.Out, inLine(damage))
+		fmt.Fprintln(c.streams.Out, phrase.Visible(damage))
 	}
 	if health.More > 0 {
 		fmt.Fprintf(c.streams.Out, "and %d more\n", health.More)
@@ -74,7 +75,7 @@ func (c *command) verifyStore(ctx context.Context, cfg *config.Config, args []st
 	if !health.Whole() {
 		return fmt.Errorf("%s is damaged: %s", path, restore)
 	}
-	fmt.Fprintf(c.streams.Out, "%s: %d records, %d bytes, no damage\n", inLine(path), health.Records, health.Bytes)
+	fmt.Fprintf(c.streams.Out, "%s: %d records, %d bytes, no damage\n", phrase.Visible(path), health.Records, health.Bytes)
 	return nil
 }
 

@@ -10,9 +10,9 @@ import (
 // state_dir may do everything.
 type Access struct {
 	// Loopback is the role of a client without a login whose connection comes from an
-	// address of this host: viewer, operator or approver, or the role without rights that
-	// access.md names. It applies only while listen is a loopback address, and never to
-	// requests that a proxy forwards.
+	// address of this host: viewer, operator, approver, or `nobody`, which has no rights.
+	// It applies only while listen is a loopback address, and never to requests that a proxy
+	// forwards.
 	Loopback string `mapstructure:"loopback"`
 	// UsersFile holds user names and the bcrypt hashes of their passwords, one user a line, as
 	// `driftd user` and `htpasswd -B` write them; "" turns login with a password off. The file

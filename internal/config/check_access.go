@@ -9,11 +9,11 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/driftd/driftd/internal/access"
-	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/timeparse"
 )
 
 // longestSession is the maximum of Session.
-const longestSession = 90 * moment.Day
+const longestSession = 90 * timeparse.Day
 
 func (d *document) checkAccess(c *Config) {
 	const at = "server.access"

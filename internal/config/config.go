@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/driftd/driftd/internal/bounded"
-	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/timeparse"
 )
 
 // MaxSize is the maximum size of a configuration file, in bytes.
@@ -225,7 +225,7 @@ func Default() *Config {
 		MaxMemory: 1 << 30,
 		Server:    Server{Listen: "127.0.0.1:9797", Access: defaultAccess()},
 		Log:       Log{Format: "text", Level: slog.LevelInfo},
-		Retention: Retention{MaxAge: 90 * moment.Day, MaxRunBytes: 64 << 20},
+		Retention: Retention{MaxAge: 90 * timeparse.Day, MaxRunBytes: 64 << 20},
 		Notify:    Notify{UncheckedAfter: 30 * time.Minute, GroupWindow: 5 * time.Minute},
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/go-viper/mapstructure/v2"
 
-	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/timeparse"
 )
 
 // decode fills a struct with the part of the tree at path. It adds a problem for each unknown
@@ -126,7 +126,7 @@ func duration(from reflect.Value) (any, error) {
 	if from.Kind() != reflect.String {
 		return nil, fmt.Errorf("want a duration such as 90s, 10m or 90d, got %s", nameOf(from.Kind()))
 	}
-	return moment.ParseDuration(from.String())
+	return timeparse.ParseDuration(from.String())
 }
 
 // instant parses a time. A date without a time is its last second, so that "expires:
@@ -137,7 +137,7 @@ func instant(from reflect.Value) (any, error) {
 			return t, nil
 		}
 		if t, err := time.Parse(time.DateOnly, from.String()); err == nil {
-			return t.Add(moment.Day - time.Nanosecond), nil
+			return t.Add(timeparse.Day - time.Nanosecond), nil
 		}
 	}
 	return nil, errors.New("want a date such as 2026-12-31 or a time such as 2026-12-31T18:00:00Z")

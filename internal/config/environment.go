@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/nearest"
 	"github.com/driftd/driftd/internal/secret"
+	"github.com/driftd/driftd/internal/suggest"
 )
 
 // prefix is the prefix of the names of all environment variables that driftd reads: those of
@@ -49,7 +49,7 @@ func unknownVariable(name string, known, lists []string) string {
 		}
 	}
 	const unknown = "no setting corresponds to this variable: "
-	if near, ok := nearest.Word(name, known); ok {
+	if near, ok := suggest.Word(name, known); ok {
 		return unknown + "did you mean " + prefix + near + "?"
 	}
 	if secret.Name(name) {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/nearest"
 	"github.com/driftd/driftd/internal/secret"
+	"github.com/driftd/driftd/internal/suggest"
 )
 
 // checkKeys adds a problem for every key of a tree without a field in the type.
@@ -35,7 +35,7 @@ func (d *document) checkKeys(path string, tree any, t reflect.Type) {
 			} else {
 				valid := slices.Sorted(maps.Keys(fields))
 				d.add(child(path, key), "%s", unknownKey(path, key, valid))
-				if near, ok := nearest.Word(key, valid); ok {
+				if near, ok := suggest.Word(key, valid); ok {
 					d.meant[child(path, near)] = true
 				}
 			}
@@ -73,7 +73,7 @@ func unknownKey(path, key string, valid []string) string {
 	if secret.Name(key) {
 		return text + ": secrets do not belong in this file, write it to a file of its own" + secretFile(key, valid)
 	}
-	if near, ok := nearest.Word(key, valid); ok {
+	if near, ok := suggest.Word(key, valid); ok {
 		return fmt.Sprintf("%s: did you mean %q?", text, near)
 	}
 	if len(valid) == 0 {

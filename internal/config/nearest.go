@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/driftd/driftd/internal/nearest"
+	"github.com/driftd/driftd/internal/suggest"
 )
 
 // oneOf returns a hint for a wrong name: the most similar valid one, or all of them.
 func oneOf(word string, valid []string) string {
-	if near, ok := nearest.Word(word, valid); ok {
+	if near, ok := suggest.Word(word, valid); ok {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	if len(valid) == 0 {

@@ -3,7 +3,7 @@ package config
 import (
 	"time"
 
-	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/timeparse"
 )
 
 // Match selects findings: all given lists must match, and a list matches if one of its items
@@ -114,7 +114,7 @@ type Route struct {
 }
 
 // DefaultRepeat is the Repeat of a route that sets none, so that no route has nil.
-const DefaultRepeat = moment.Day
+const DefaultRepeat = timeparse.Day
 
 // A Trigger is a webhook that starts a scan. Its requests are signed.
 type Trigger struct {

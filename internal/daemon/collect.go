@@ -12,7 +12,6 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/declared"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -417,5 +416,5 @@ func withTimeout(ctx context.Context, timeout time.Duration, what string) (conte
 	if timeout <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, timeout, &httpclient.Expired{What: what, After: timeout})
+	return context.WithTimeoutCause(ctx, timeout, &collectors.ExpiredError{Of: what, After: timeout})
 }

@@ -118,11 +118,11 @@ func (v view) snapshots(of func(sourceView) bool) []model.Snapshot {
 func matchAll(v view) []model.Subject {
 	var subjects []model.Subject
 	for _, s := range v.sources {
+		snapshot := s.snapshot
 		if s.err != nil {
-			subjects = append(subjects, match.Match(nil, s.declarations, map[string]string{s.Name: s.err.Error()})...)
-		} else {
-			subjects = append(subjects, match.Match([]model.Snapshot{s.snapshot}, s.declarations, nil)...)
+			snapshot = model.NotRead(s.Name, s.err.Error())
 		}
+		subjects = append(subjects, match.Match(snapshot, s.declarations)...)
 	}
 	return subjects
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // calls runs collectors and loaders. It abandons a call that does not return when its
@@ -62,7 +63,7 @@ func newPanicError(r *panics.Recovered) *panicError {
 
 // Error implements error.
 func (e *panicError) Error() string {
-	return fmt.Sprintf("driftd panicked, which is a bug in driftd: report it with the stack in its log (%s)", httpclient.Printable(fmt.Sprint(e.recovered.Value)))
+	return fmt.Sprintf("driftd panicked, which is a bug in driftd: report it with the stack in its log (%s)", printable.Text(fmt.Sprint(e.recovered.Value)))
 }
 
 // A task is what one call does, and its bounds.

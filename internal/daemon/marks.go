@@ -19,6 +19,7 @@ const (
 
 // track compares the positions of a snapshot with the greatest earlier ones. It doubts the
 // scopes whose position went back, and returns the marks for the next snapshot.
+// docs/decisions/0032 has the reasons.
 func track(marks []model.Mark, s *model.Snapshot, now time.Time) []model.Mark {
 	marks = slices.Clone(marks)
 	for _, p := range s.Positions {

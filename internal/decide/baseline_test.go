@@ -10,7 +10,7 @@ import (
 
 	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/timeparse"
 )
 
 // estate is what is open after a run: of every sort one, and of those that a baseline
@@ -95,7 +95,7 @@ func TestBaseline(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := model.Decision{ID: "abababababab", Kind: model.Accept, Reason: "first day", Owner: "alice", By: "alice", At: now(), Via: "command line",
-		Until: now().Add(30 * moment.Day), Covers: 2,
+		Until: now().Add(30 * timeparse.Day), Covers: 2,
 		Covered: []model.Covered{{Finding: "f1", Basis: "basis of f1", Severity: model.Low}, {Finding: "f2", Basis: "basis of f2", Severity: model.High}}}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("decision (-want +got):\n%s", diff)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/timeparse"
 )
 
 // A Request is a request for a decision.
@@ -35,7 +35,7 @@ type Refusal struct{ Message, Hint string }
 func (r *Refusal) Error() string { return r.Message + ": " + r.Hint }
 
 // acknowledgeFor is how long an acknowledgement without an end holds.
-const acknowledgeFor = moment.Day
+const acknowledgeFor = timeparse.Day
 
 // maxText bounds a reason and a name, in bytes.
 const maxText = 2000
@@ -44,11 +44,11 @@ const maxText = 2000
 func longest(kind model.DecisionKind) time.Duration {
 	switch kind {
 	case model.Accept:
-		return 5 * 365 * moment.Day
+		return 5 * 365 * timeparse.Day
 	case model.Snooze:
-		return 90 * moment.Day
+		return 90 * timeparse.Day
 	case model.Acknowledge:
-		return 30 * moment.Day
+		return 30 * timeparse.Day
 	}
 	return 0
 }
@@ -65,7 +65,7 @@ func Make(findings []model.Finding, r Request, now time.Time, random io.Reader) 
 		return nil, err
 	}
 	if len(findings) == 0 {
-		return nil, &Refusal{"no finding is named", "`driftd findings list` shows those that there are"}
+		return nil, &Refusal{"no finding is named", "`driftd findings list` lists the findings"}
 	}
 	var decisions []model.Decision
 	for i := range findings {
@@ -134,9 +134,9 @@ func (r *Request) checkEnd(end, now time.Time) error {
 	case !end.After(now):
 		return &Refusal{"it would have ended already, at " + end.UTC().Format(time.RFC3339), "name a time to come"}
 	case end.Sub(now) > longest && r.Kind == model.Accept:
-		return &Refusal{fmt.Sprintf("an end over %d years away", longest/(365*moment.Day)), "name a nearer one, or say forever"}
+		return &Refusal{fmt.Sprintf("an end over %d years away", longest/(365*timeparse.Day)), "name a nearer one, or say forever"}
 	case end.Sub(now) > longest:
-		return &Refusal{fmt.Sprintf("to %s is for at most %d days", r.Kind, longest/moment.Day), "accept the finding to leave it so for longer"}
+		return &Refusal{fmt.Sprintf("to %s is for at most %d days", r.Kind, longest/timeparse.Day), "accept the finding to leave it so for longer"}
 	}
 	return nil
 }

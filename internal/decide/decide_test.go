@@ -12,7 +12,7 @@ import (
 
 	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/timeparse"
 )
 
 func now() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }
@@ -30,7 +30,7 @@ func TestMake(t *testing.T) {
 	accept := decide.Request{Kind: model.Accept, Reason: " sale ", Owner: "team-shop", By: "alice", Via: "command line", Until: " 1d "}
 	want := model.Decision{ID: "abababababab", Kind: model.Accept, Finding: "f00d01", Basis: "abc",
 		Subject: model.Target{Key: drifted().Key, Declaration: "shop", Verdict: model.Changed},
-		Reason:  "sale", Owner: "team-shop", By: "alice", At: now(), Via: "command line", Until: now().Add(moment.Day)}
+		Reason:  "sale", Owner: "team-shop", By: "alice", At: now(), Via: "command line", Until: now().Add(timeparse.Day)}
 	forever, ack := want, want
 	forever.Until = time.Time{}
 	ack.Kind, ack.Reason, ack.Owner = model.Acknowledge, "", ""
@@ -134,8 +134,8 @@ func TestEndsOverSummerTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		date := at.Add(moment.Day).Format(time.DateOnly)
-		for text, want := range map[string]time.Time{"1d": at.Add(moment.Day), date: at.Truncate(moment.Day).Add(2*moment.Day - 1)} {
+		date := at.Add(timeparse.Day).Format(time.DateOnly)
+		for text, want := range map[string]time.Time{"1d": at.Add(timeparse.Day), date: at.Truncate(timeparse.Day).Add(2*timeparse.Day - 1)} {
 			end, err := decide.ParseUntil(text, at.In(place))
 			if err != nil || !end.Equal(want) {
 				t.Errorf("%s: %q ends at %s, want %s: %v", zone, text, end, want, err)
@@ -155,7 +155,7 @@ func TestParseUntil(t *testing.T) {
 		"date":     {reason: "the day itself still counts", text: "2026-12-24", want: day, file: true},
 		"time":     {reason: "in any zone", text: "2026-12-24T18:00:00+01:00", want: time.Date(2026, 12, 24, 17, 0, 0, 0, time.UTC), file: true},
 		"forever":  {reason: "said in words", text: "forever", file: true},
-		"days":     {reason: "from now on", text: " 30d ", want: now().Add(30 * moment.Day)},
+		"days":     {reason: "from now on", text: " 30d ", want: now().Add(30 * timeparse.Day)},
 		"hours":    {reason: "from now on", text: "4h", want: now().Add(4 * time.Hour)},
 		"empty":    {reason: "silence is not forever", text: "", fails: true},
 		"past":     {reason: "time goes on", text: "-4h", fails: true},

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/timeparse"
 )
 
 // Forever is the word that people write for a decision that never ends.
@@ -18,7 +18,7 @@ func ParseEnd(text string) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	if t, err := time.Parse(time.DateOnly, text); err == nil {
-		return t.Add(moment.Day - time.Nanosecond), nil
+		return t.Add(timeparse.Day - time.Nanosecond), nil
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil || t.IsZero() {
@@ -54,7 +54,7 @@ func parseUntil(text string, now time.Time, forever bool) (time.Time, error) {
 	if end, err := ParseEnd(text); err == nil {
 		return end, nil
 	}
-	length, err := moment.ParseDuration(text)
+	length, err := timeparse.ParseDuration(text)
 	switch {
 	case err == nil && length > 0:
 		return now.Add(length), nil

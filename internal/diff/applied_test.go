@@ -327,7 +327,7 @@ func TestFromTemplate(t *testing.T) {
 		if tc.template != "" {
 			s.Template = &model.Resource{Value: value(t, tc.template)}
 		}
-		got := walkAt(s, "ram").fromTemplate(&model.Schema{Generated: tc.generated}, value(t, tc.declared), value(t, tc.live))
+		got := walkAt(s, "ram").fromTemplate(&model.Schema{Extra: model.Extra{Generated: tc.generated}}, value(t, tc.declared), value(t, tc.live))
 		if got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}

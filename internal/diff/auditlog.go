@@ -149,9 +149,9 @@ func orReason(a, other model.Actor) model.Actor {
 	return a
 }
 
-// markReplaced sets the verdict Moved on all differences, with one for the ID, if another
+// asMoved sets the verdict Moved on all differences, with one for the ID, if another
 // resource replaced the one that the claim had.
-func markReplaced(s *model.Subject, c *model.Claim, all []difference) []difference {
+func asMoved(s *model.Subject, c *model.Claim, all []difference) []difference {
 	if c.Former == "" {
 		return all
 	}

@@ -61,11 +61,11 @@ var (
 func testSchema() *model.Schema {
 	defaultMode := model.StringOf("auto")
 	protocol := model.StringOf("TCP")
-	return &model.Schema{Closed: true, Fields: map[string]*model.Schema{
+	return &model.Schema{Extra: model.Extra{Closed: true}, Fields: map[string]*model.Schema{
 		"labels": {Each: &model.Schema{}, Foreign: []string{"tool/"}},
 		"mode":   {Default: &defaultMode},
-		"ip":     {Generated: true},
-		"policy": {Derived: true},
+		"ip":     {Extra: model.Extra{Generated: true}},
+		"policy": {Extra: model.Extra{Derived: true}},
 		"cpu":    {Format: model.Quantity},
 		"port":   {Format: model.IntOrString},
 		"noise":  {Volatile: true},

@@ -74,19 +74,19 @@ func TestEqual(t *testing.T) {
 			`[{"mode":"auto"}]`, false},
 		{"a map where a sequence belongs is compared as a map", item(model.Sequence, text), "", `{"a":1}`, false},
 
-		{"a generated field that one side lacks", fields(map[string]*model.Schema{"ip": {Generated: true}}), `{}`, `{"ip":"10.0.0.1"}`, true},
-		{"a generated field on the other side", fields(map[string]*model.Schema{"ip": {Generated: true}}), `{"ip":"10.0.0.1"}`, `{}`, true},
-		{"a generated field that both sides have", fields(map[string]*model.Schema{"ip": {Generated: true}}), `{"ip":"10.0.0.1"}`, `{"ip":"10.0.0.2"}`, false},
-		{"generated below what one side lacks", fields(map[string]*model.Schema{"net": fields(map[string]*model.Schema{"ip": {Generated: true}})}),
+		{"a generated field that one side lacks", fields(map[string]*model.Schema{"ip": {Extra: model.Extra{Generated: true}}}), `{}`, `{"ip":"10.0.0.1"}`, true},
+		{"a generated field on the other side", fields(map[string]*model.Schema{"ip": {Extra: model.Extra{Generated: true}}}), `{"ip":"10.0.0.1"}`, `{}`, true},
+		{"a generated field that both sides have", fields(map[string]*model.Schema{"ip": {Extra: model.Extra{Generated: true}}}), `{"ip":"10.0.0.1"}`, `{"ip":"10.0.0.2"}`, false},
+		{"generated below what one side lacks", fields(map[string]*model.Schema{"net": fields(map[string]*model.Schema{"ip": {Extra: model.Extra{Generated: true}}})}),
 			`{}`, `{"net":{"ip":"10.0.0.1"}}`, true},
-		{"generated beside something else", fields(map[string]*model.Schema{"net": fields(map[string]*model.Schema{"ip": {Generated: true}})}),
+		{"generated beside something else", fields(map[string]*model.Schema{"net": fields(map[string]*model.Schema{"ip": {Extra: model.Extra{Generated: true}}})}),
 			`{}`, `{"net":{"ip":"10.0.0.1","name":"a"}}`, false},
 		{"generated in a map whose being there says something",
-			fields(map[string]*model.Schema{"net": {Content: true, Fields: map[string]*model.Schema{"ip": {Generated: true}}}}),
+			fields(map[string]*model.Schema{"net": {Content: true, Fields: map[string]*model.Schema{"ip": {Extra: model.Extra{Generated: true}}}}}),
 			`{}`, `{"net":{"ip":"10.0.0.1"}}`, false},
-		{"a derived map fills in fields", &model.Schema{Derived: true}, `{"a":1}`, `{"a":1,"b":2}`, true},
-		{"a derived map fills in fields on the other side", &model.Schema{Derived: true}, `{"a":1,"b":2}`, `{"a":1}`, true},
-		{"a derived map changes no field", &model.Schema{Derived: true}, `{"a":1}`, `{"a":2,"b":2}`, false},
+		{"a derived map fills in fields", &model.Schema{Extra: model.Extra{Derived: true}}, `{"a":1}`, `{"a":1,"b":2}`, true},
+		{"a derived map fills in fields on the other side", &model.Schema{Extra: model.Extra{Derived: true}}, `{"a":1,"b":2}`, `{"a":1}`, true},
+		{"a derived map changes no field", &model.Schema{Extra: model.Extra{Derived: true}}, `{"a":1}`, `{"a":2,"b":2}`, false},
 
 		{"an ordered list", item(model.Ordered, text), `[1,2]`, `[1,2]`, true},
 		{"an ordered list, turned", item(model.Ordered, text), `[1,2]`, `[2,1]`, false},
@@ -192,8 +192,8 @@ func TestFillsIn(t *testing.T) {
 	t.Parallel()
 	auto := model.StringOf("auto")
 	schema := &model.Schema{Fields: map[string]*model.Schema{
-		"ip": {Generated: true}, "policy": {Derived: true}, "mode": {Default: &auto}, "name": {},
-		"entry": {Content: true, Fields: map[string]*model.Schema{"ip": {Generated: true}}},
+		"ip": {Extra: model.Extra{Generated: true}}, "policy": {Extra: model.Extra{Derived: true}}, "mode": {Default: &auto}, "name": {},
+		"entry": {Content: true, Fields: map[string]*model.Schema{"ip": {Extra: model.Extra{Generated: true}}}},
 	}}
 	for _, tc := range []struct {
 		live string

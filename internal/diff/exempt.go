@@ -145,7 +145,8 @@ func (w *walk) exemptIfDelegated(l model.Value) bool {
 	return true
 }
 
-// exempt records that the live value is not drift.
+// exempt records that the live value is not drift. docs/decisions/0027 lists the evidence
+// that a field needs to be exempt.
 func (w *walk) exempt(l model.Value, o *model.Owner, why string) {
 	writer := ""
 	if o != nil {

@@ -130,7 +130,7 @@ func TestLeftToSystem(t *testing.T) {
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
 	maker := model.Owner{Name: "maker", At: created, Fields: set("cpu")}
 	hand := model.Owner{Name: "hand", Delivers: true, At: later, Fields: set("port")}
-	derives := &model.Schema{Derived: true}
+	derives := &model.Schema{Extra: model.Extra{Derived: true}}
 	for _, tc := range []struct {
 		reason   string
 		declares model.Owner
@@ -146,7 +146,7 @@ func TestLeftToSystem(t *testing.T) {
 		{"a field of another writer beside what is declared", apply, hand, &model.Schema{}, true, false},
 		{"a derived field of a maker without a record", maker, maker, derives, false, false},
 		{"a field of a maker without a record", maker, maker, &model.Schema{}, false, false},
-		{"a derived field whose rule is known", apply, apply, &model.Schema{Derived: true, Derive: func(v model.Value) model.Value { return v }}, false, false},
+		{"a derived field whose rule is known", apply, apply, &model.Schema{Extra: model.Extra{Derived: true, Derive: func(v model.Value) model.Value { return v }}}, false, false},
 	} {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1}`), Created: created, Owners: []model.Owner{tc.declares, hand}})
 		w := walkAt(s, "port")

@@ -21,7 +21,7 @@ func TestRuleFilledIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			schema := &model.Schema{Fields: map[string]*model.Schema{"size": {Derived: true}}}
+			schema := &model.Schema{Fields: map[string]*model.Schema{"size": {Extra: model.Extra{Derived: true}}}}
 			c := &model.Claim{Declaration: "d", Value: value(t, `{"a":1,"size":3}`), Recorded: pointer(value(t, tc.recorded)),
 				ClaimHistory: model.ClaimHistory{Evidence: declaredBefore(value(t, tc.before))}}
 			s := &model.Subject{Claims: []*model.Claim{c}, Kind: &model.Kind{Schema: schema}, Live: &model.Resource{Value: value(t, `{"a":1,"size":2}`)}}

@@ -18,7 +18,7 @@ type guestLens struct{ schema *model.Schema }
 func newGuestLens() *guestLens {
 	one, plain := model.IntOf(1), &model.Schema{}
 	nic := &model.Schema{Fields: map[string]*model.Schema{"mac": plain, "bridge": plain, "tag": plain}}
-	disk := &model.Schema{Fields: map[string]*model.Schema{"slot": plain, "size": plain, "file": {Generated: true}}}
+	disk := &model.Schema{Fields: map[string]*model.Schema{"slot": plain, "size": plain, "file": {Extra: model.Extra{Generated: true}}}}
 	rule := &model.Schema{Fields: map[string]*model.Schema{"action": plain, "port": plain}}
 	return &guestLens{&model.Schema{Fields: map[string]*model.Schema{
 		"cpu":      {List: model.Sequence, Each: &model.Schema{Fields: map[string]*model.Schema{"cores": {Default: &one}}}},
@@ -27,9 +27,9 @@ func newGuestLens() *guestLens {
 		"disk":     {List: model.Sequence, Keys: []string{"slot"}, Each: disk},
 		"rule":     {List: model.Sequence, Each: rule},
 		"node":     {Location: true},
-		"pool":     {Optional: true},
+		"pool":     {Extra: model.Extra{Optional: true}},
 		"password": {Masked: true},
-		"args":     {Stray: true},
+		"args":     {Extra: model.Extra{Stray: true}},
 	}}}
 }
 

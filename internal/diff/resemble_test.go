@@ -14,7 +14,7 @@ func TestAgreement(t *testing.T) {
 	t.Parallel()
 	auto := model.StringOf("auto")
 	schema := &model.Schema{
-		Fields: map[string]*model.Schema{"mode": {Default: &auto}, "ip": {Generated: true}, "cpu": {Format: model.Quantity}},
+		Fields: map[string]*model.Schema{"mode": {Default: &auto}, "ip": {Extra: model.Extra{Generated: true}}, "cpu": {Format: model.Quantity}},
 	}
 	for _, tc := range []struct {
 		reason string
@@ -167,7 +167,7 @@ func TestReplacedElements(t *testing.T) {
 // not reported with the differing ones.
 func TestInsideSystemValues(t *testing.T) {
 	t.Parallel()
-	each := &model.Schema{Fields: map[string]*model.Schema{"ip": {Generated: true}, "from": {}}}
+	each := &model.Schema{Fields: map[string]*model.Schema{"ip": {Extra: model.Extra{Generated: true}}, "from": {}}}
 	for _, tc := range []struct {
 		reason         string
 		each           *model.Schema
@@ -177,9 +177,9 @@ func TestInsideSystemValues(t *testing.T) {
 		{"an allocated value", each, `[{"from":"a"}]`, `[{"from":"b","ip":"10.0.0.1"}]`, "changed list[0].from"},
 		{"a declared one where another was allocated", each, `[{"from":"a","ip":"10.0.0.2"}]`, `[{"from":"b","ip":"10.0.0.1"}]`,
 			"changed list[0].from\nchanged list[0].ip"},
-		{"a field of a derived map", &model.Schema{Derived: true}, `[{"from":"a"}]`, `[{"from":"b","ip":"10.0.0.1"}]`, "changed list[0].from"},
+		{"a field of a derived map", &model.Schema{Extra: model.Extra{Derived: true}}, `[{"from":"a"}]`, `[{"from":"b","ip":"10.0.0.1"}]`, "changed list[0].from"},
 		{"a field of any other map", &model.Schema{}, `[{"from":"a"}]`, `[{"from":"b","ip":"10.0.0.1"}]`, "changed list[0].from\nchanged list[0].ip"},
-		{"a field that live lacks", &model.Schema{Derived: true}, `[{"from":"a","ip":"10.0.0.1"}]`, `[{"from":"b"}]`, "changed list[0].from\nchanged list[0].ip"},
+		{"a field that live lacks", &model.Schema{Extra: model.Extra{Derived: true}}, `[{"from":"a","ip":"10.0.0.1"}]`, `[{"from":"b"}]`, "changed list[0].from\nchanged list[0].ip"},
 	} {
 		s := subject(value(t, `{"list":`+tc.declared+`}`), &model.Resource{Value: value(t, `{"list":`+tc.live+`}`)})
 		s.Kind = &model.Kind{Schema: &model.Schema{Fields: map[string]*model.Schema{"list": {Each: tc.each}}}}

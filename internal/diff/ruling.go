@@ -9,6 +9,11 @@ import (
 
 // An aspect is what a ruling decides on: one field of a claim, or the resource as a
 // whole. Its live and recorded values agree and differ from the declared one.
+//
+// For example, git declares memory: 4Gi (d). The state of the last apply records 2048Mi, which
+// is 2Gi in the terms of the declaration (v), and live is 2147483648 (l). The question is
+// whether a commit declared 2Gi earlier (Pending: the newer commit is not applied yet) or
+// none did (Bypassed: 2Gi was applied past git).
 type aspect struct {
 	evidence *model.Evidence
 	// d is declared and l is live; v is the declared value that l was applied from.

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // cached returns the header that marks an answer as the copy of a cache, such as
@@ -15,14 +17,14 @@ func cached(h http.Header) string {
 	}
 	for _, name := range []string{"X-Cache", "X-Cache-Status", "X-Proxy-Cache", "CF-Cache-Status"} {
 		if value := h.Get(name); strings.HasPrefix(strings.ToUpper(strings.TrimSpace(value)), "HIT") {
-			return name + ": " + Printable(value)
+			return name + ": " + printable.Text(value)
 		}
 	}
 	for _, value := range h.Values("Cache-Status") {
 		for _, member := range strings.Split(value, ",") {
 			for _, parameter := range strings.Split(member, ";")[1:] {
 				if strings.TrimSpace(parameter) == "hit" {
-					return "Cache-Status: " + Printable(strings.TrimSpace(member))
+					return "Cache-Status: " + printable.Text(strings.TrimSpace(member))
 				}
 			}
 		}

@@ -3,26 +3,10 @@ package httpclient
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"golang.org/x/time/rate"
 )
-
-// An Expired is the cause of a context that ended because the time for one source or
-// declaration was over.
-type Expired struct {
-	// The source or declaration that was being read, such as "source netbox".
-	What string
-	// After is the setting that bounds it.
-	After time.Duration
-}
-
-// Error returns what was being read, and the bound.
-func (e *Expired) Error() string { return fmt.Sprintf("%s: no answer within %s", e.What, e.After) }
-
-// Is reports whether target is context.DeadlineExceeded.
-func (e *Expired) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // Because returns the cause of the end of the context in place of an error that follows
 // it, and any other error as it is.
@@ -31,30 +15,6 @@ func Because(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	return err
-}
-
-// Ended returns the reason for a part of a source that was not read because its context
-// ended, with the setting that bounds it; "" for any other error.
-func Ended(err error) string {
-	var (
-		late *Expired
-		slow *Timeout
-	)
-	switch {
-	case errors.As(err, &late):
-		return fmt.Sprintf("timed out after %s: raise timeout of the source", late.After)
-	case errors.As(err, &slow) && slow.Look:
-		return "timed out before the end of the scan: raise timeout of the source"
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "the scan ended before it was read"
-	}
-	return ""
-}
-
-// Void reports whether the result of a scan is void: its context was cancelled, or its time
-// was over before anything was read. Otherwise the parts that were read count.
-func Void(ctx context.Context, read bool) bool {
-	return ctx.Err() != nil && !(read && errors.Is(ctx.Err(), context.DeadlineExceeded))
 }
 
 // Within returns a context for one request, which ends after limit, and after half of the

@@ -14,6 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // read reads the answer to a request through Read, and counts the attempts.
@@ -54,7 +55,7 @@ func TestRead(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				api := httpclient.API{Retry: []int{500}, Describe: func(s *httpclient.Status, _ http.Header, body model.Value) {
-					s.Message = httpclient.Printable(body.At("why").Str())
+					s.Message = printable.Text(body.At("why").Str())
 				}}
 				text, begun, err := read(t.Context(), t, httpclient.New(&server{answers: tc.answers}, limits(), api))
 				got := ""
@@ -100,13 +101,13 @@ func TestReadEndsWithItsContext(t *testing.T) {
 	}{
 		"half of the scan":       {"others need the rest", &server{answers: []answer{{code: 200, body: endless{}}}}, time.Minute, "no full answer within 30s"},
 		"the request":            {"its setting is to be raised", &server{answers: []answer{{code: 200, body: endless{}}}}, time.Hour, "no full answer within 1m0s"},
-		"a pause":                {"the scan ends in it", &server{answers: []answer{{code: 503, wait: "30"}}}, 10 * time.Second, "source a: no answer within 10s"},
+		"a pause":                {"the scan ends in it", &server{answers: []answer{{code: 503, wait: "30"}}}, 10 * time.Second, errScan.Error()},
 		"a transport knows more": {"it returns its own", roundTripper(func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, plugin }), time.Hour, plugin.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeoutCause(t.Context(), tc.scan, &httpclient.Expired{What: "source a", After: tc.scan})
+				ctx, cancel := context.WithTimeoutCause(t.Context(), tc.scan, errScan)
 				defer cancel()
 				if _, _, err := read(ctx, t, client(tc.base)); err == nil || err.Error() != tc.want {
 					t.Errorf("%v, want %s: %s", err, tc.want, tc.reason)
@@ -228,7 +229,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 		if slow, ok := errors.AsType[*httpclient.Timeout](err); !ok || slow.After != time.Minute {
 			t.Errorf("%v, want that the answer did not begin within a minute", err)
 		}
-		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Hour, &httpclient.Expired{What: "source a", After: time.Hour})
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Hour, errScan)
 		defer cancel()
 		start := time.Now()
 		answer, err := client(&server{answers: []answer{{code: 200, body: endless{}}}}).Open(request(ctx, t, ""))

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
 )
 
 // Broken reports whether a connection ended in the middle, as when the server restarts.
@@ -87,23 +86,4 @@ func Wait(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// maxPrinted bounds what Printable returns, in characters.
-const maxPrinted = 300
-
-// Printable returns foreign text on one line, without control characters and of bounded
-// length.
-func Printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > maxPrinted {
-		return string(runes[:maxPrinted]) + "…"
-	}
-	return s
 }

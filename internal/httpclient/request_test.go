@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -65,22 +64,5 @@ func TestBrokenAndBare(t *testing.T) {
 		if httpclient.Loopback(host) != want {
 			t.Errorf("%s is loopback: %t", host, !want)
 		}
-	}
-}
-
-func TestPrintable(t *testing.T) {
-	t.Parallel()
-	for reason, tc := range map[string]struct{ text, want string }{
-		"blanks of any kind are one":     {" a\t\u00a0 b\r\nc ", "a b c"},
-		"what steers a terminal is none": {"\x1b[31mred\u202e", "[31mred"},
-		"letters of any language stay":   {"größer als 日本", "größer als 日本"},
-		"what is too long ends":          {strings.Repeat("ä", 301), strings.Repeat("ä", 300) + "…"},
-	} {
-		t.Run(reason, func(t *testing.T) {
-			t.Parallel()
-			if got := httpclient.Printable(tc.text); got != tc.want {
-				t.Errorf("%q, want %q", got, tc.want)
-			}
-		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A Status is an answer other than success. Its texts fit on one line.
@@ -47,14 +48,14 @@ func NewStatus(answer *http.Response, api API) *Status {
 	_, line, _ := strings.Cut(answer.Status, " ")
 	s := &Status{
 		Code:       answer.StatusCode,
-		Line:       Printable(line),
+		Line:       printable.Text(line),
 		Page:       isPage(answer.Header, body),
 		RetryAfter: RetryAfter(answer.Header.Get("Retry-After"), time.Now()),
 		again:      api.retries(answer),
 	}
 	if to, err := answer.Location(); err == nil {
 		to.User, to.RawQuery, to.Fragment = nil, "", ""
-		s.Location = Printable(to.String())
+		s.Location = printable.Text(to.String())
 	}
 	if api.Describe != nil {
 		v, _ := decode.JSON(body) // null without an API before it

@@ -159,8 +159,8 @@ func (w written) judge(t *testing.T) model.Judged {
 	slices.SortFunc(resources, func(a, b model.Resource) int { return a.Key.Compare(b.Key) })
 	kube.Relate(resources, whole)
 	policy := kube.NewPolicy(w.entries)
-	subjects := match.Match([]model.Snapshot{{Source: "s", Resources: resources, Kinds: kinds, Coverage: []model.Coverage{{Source: "s", Complete: true}}}},
-		[]model.Declaration{{Name: "d", Governs: []string{"s"}, Claims: claims}}, nil)
+	subjects := match.Match(model.Snapshot{Source: "s", Resources: resources, Kinds: kinds, Coverage: []model.Coverage{{Source: "s", Complete: true}}},
+		[]model.Declaration{{Name: "d", Governs: []string{"s"}, Claims: claims}})
 	for i := range subjects {
 		if subjects[i].Key == r.Key {
 			if w.edit.Account != "" {

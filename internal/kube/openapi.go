@@ -313,7 +313,7 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 		maps.Copy(s.Fields, r.metadata())
 	}
 	if r.lists("labels_from_template", name) {
-		r.setBelow(s, "metadata.labels", func(l *model.Schema) { l.Derived, l.Each = true, &model.Schema{Derived: true} })
+		r.setBelow(s, "metadata.labels", func(l *model.Schema) { l.Derived, l.Each = true, &model.Schema{Extra: model.Extra{Derived: true}} })
 	}
 }
 
@@ -338,7 +338,7 @@ func (r *schemaReader) scheduled(pod *model.Schema) {
 // metadata returns the schemas of labels and annotations.
 func (r *schemaReader) metadata() map[string]*model.Schema {
 	labels := &model.Schema{Each: &model.Schema{Content: true}, Foreign: r.foreign(),
-		Fields: map[string]*model.Schema{"kubernetes.io/metadata.name": {Generated: true}}}
+		Fields: map[string]*model.Schema{"kubernetes.io/metadata.name": {Extra: model.Extra{Generated: true}}}}
 	annotations := &model.Schema{Each: &model.Schema{Content: true}, Foreign: labels.Foreign,
 		Fields: map[string]*model.Schema{restartedAt: {Volatile: true}, templateGeneration: {Volatile: true}}}
 	return map[string]*model.Schema{"labels": labels, "annotations": annotations}

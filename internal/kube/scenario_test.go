@@ -95,7 +95,7 @@ func newEstate(t *testing.T, dump string, change func(model.Value) model.Value) 
 
 func (e estate) findings() []model.Finding {
 	policy := kube.NewPolicy(nil)
-	subjects := match.Match([]model.Snapshot{e.snapshot}, e.declarations, nil)
+	subjects := match.Match(e.snapshot, e.declarations)
 	judged := make([]model.Judged, len(subjects))
 	for i := range subjects {
 		judged[i] = model.Judged{Subject: &subjects[i], Outcomes: diff.Compare(&subjects[i], diff.Options{Controller: policy.Controller, Exempt: policy.Exempt})}

@@ -219,7 +219,7 @@ func (a *attribute) translated(v model.Value) model.Value {
 
 // newSchema returns the schema for comparing the attribute.
 func (a *attribute) newSchema() *model.Schema {
-	s := &model.Schema{Optional: a.optional, Masked: a.masked, Generated: a.generated, Location: a.location}
+	s := &model.Schema{Masked: a.masked, Location: a.location, Extra: model.Extra{Optional: a.optional, Generated: a.generated}}
 	switch a.block {
 	case oneBlock:
 		s.List, s.Each = model.Sequence, &model.Schema{Fields: schemas(a.attributes)}
@@ -245,7 +245,7 @@ func (a *attribute) newSchema() *model.Schema {
 // element returns the schema of one block of a list. If undeclared elements are allowed, a
 // block that is not declared has no expected fields.
 func (a *attribute) element() *model.Schema {
-	s := &model.Schema{Fields: schemas(a.attributes), Optional: a.others}
+	s := &model.Schema{Fields: schemas(a.attributes), Extra: model.Extra{Optional: a.others}}
 	if a.others {
 		for name, field := range s.Fields {
 			optional := *field

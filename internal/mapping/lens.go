@@ -30,12 +30,12 @@ func newLens(attributes []attribute, w *whole) *lens {
 	if w == nil {
 		return l
 	}
-	stray := &model.Schema{Stray: true}
+	stray := &model.Schema{Extra: model.Extra{Stray: true}}
 	stray.Each = stray
 	l.schema.Each = stray
 	for name, v := range w.defaults {
 		if l.schema.Fields[name] == nil {
-			l.schema.Fields[name] = &model.Schema{Stray: true, Default: &v}
+			l.schema.Fields[name] = &model.Schema{Extra: model.Extra{Stray: true}, Default: &v}
 		}
 	}
 	liveFields(attributes, true, w.known, &w.indexed)

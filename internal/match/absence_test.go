@@ -63,7 +63,7 @@ func TestAbsence(t *testing.T) {
 			t.Parallel()
 			tc.snapshot.Source = "s"
 			d := model.Declaration{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{tc.claim}}
-			subjects := Match([]model.Snapshot{tc.snapshot}, []model.Declaration{d}, nil)
+			subjects := Match(tc.snapshot, []model.Declaration{d})
 			if len(subjects) != 1 || subjects[0].Live != nil || subjects[0].Unread != tc.want {
 				t.Errorf("got %q, want %q", subjects[0].Unread, tc.want)
 			}
@@ -115,7 +115,7 @@ func TestSureClaims(t *testing.T) {
 		"no claim has the ID":                         {[]model.Coverage{{Source: "s", Kind: machine, Complete: true}}, nil, nil, "not read"},
 	} {
 		snapshot := model.Snapshot{Source: "s", Coverage: tc.coverage, Unread: tc.unread}
-		subjects := Match([]model.Snapshot{snapshot}, estate(tc.tool, []model.Claim{entry("x", "mac=A")}), nil)
+		subjects := Match(snapshot, estate(tc.tool, []model.Claim{entry("x", "mac=A")}))
 		if len(subjects) != 1 || subjects[0].Unread != tc.want {
 			t.Errorf("%s: got %+v, want one subject with %q", reason, subjects, tc.want)
 		}
@@ -138,9 +138,8 @@ func TestClaimsBySource(t *testing.T) {
 		"no source":                     {nil, "", map[string]string{"s": "unclaimed", "t": "unclaimed"}},
 		"a source that was not read":    {[]string{"u"}, "", map[string]string{"s": "unclaimed", "t": "unclaimed", "u": "refused"}},
 		"named, and that was not read":  {[]string{"s", "u"}, "u", map[string]string{"s": "unclaimed", "t": "unclaimed", "u": "refused"}},
-		"an unknown source":             {[]string{"v"}, "", map[string]string{"s": "unclaimed", "t": "unclaimed", "v": "not read"}},
 	} {
-		var snapshots []model.Snapshot
+		snapshots := []model.Snapshot{model.NotRead("u", "refused")}
 		for _, source := range []string{"t", "s"} {
 			r := resource("p/a")
 			r.Source = source
@@ -149,7 +148,7 @@ func TestClaimsBySource(t *testing.T) {
 		c := claim("d", "p/a")
 		c.Source = tc.source
 		got := map[string]string{}
-		for _, s := range Match(snapshots, []model.Declaration{{Name: "d", Governs: tc.governs, Claims: []model.Claim{c}}}, map[string]string{"u": "refused"}) {
+		for _, s := range matchAll(snapshots, []model.Declaration{{Name: "d", Governs: tc.governs, Claims: []model.Claim{c}}}) {
 			switch {
 			case s.Live == nil:
 				got[s.Source] = s.Unread
@@ -189,7 +188,7 @@ func TestCovers(t *testing.T) {
 			{Name: "covering", Governs: []string{"s"}, Claims: []model.Claim{covering}, Inventory: tc.inventory},
 		}
 		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a")}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
-		if diff := cmp.Diff(tc.want, Match([]model.Snapshot{snapshot}, declarations, nil)[0].UndeclaredBy); diff != "" {
+		if diff := cmp.Diff(tc.want, Match(snapshot, declarations)[0].UndeclaredBy); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", reason, diff)
 		}
 	}
@@ -216,7 +215,7 @@ func TestNamedPart(t *testing.T) {
 		"two declarations": {[]model.Declaration{broken("e", "a"), broken("d", "x")}, model.Unjudged{Declaration: "d", Address: "x", Reason: "broken x", Expected: true}},
 		"one of them can":  {[]model.Declaration{broken("e", "a"), broken("d")}, model.Unjudged{Declaration: "e", Address: "a", Reason: "broken a", Expected: true}},
 	} {
-		if diff := cmp.Diff(&tc.want, Match([]model.Snapshot{snapshot}, tc.declarations, nil)[0].Unjudged); diff != "" {
+		if diff := cmp.Diff(&tc.want, Match(snapshot, tc.declarations)[0].Unjudged); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", reason, diff)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 // younger.
 func (m matcher) dropped(snapshot *model.Snapshot) map[model.Ref]map[string]model.Actor {
 	all := map[model.Ref]map[string]model.Actor{}
-	for i := range m.declarations {
-		d := &m.declarations[i]
+	for i := range m {
+		d := &m[i]
 		claims := make([]*model.Claim, 0, len(d.Removals))
 		for k := range d.Removals {
 			r := &d.Removals[k]
@@ -69,8 +69,8 @@ func contradicts(a, b []model.Identity) bool {
 // sorted by declaration.
 func (m matcher) droppedFrom(silent [][]string, by map[string]model.Actor) []model.Dropped {
 	var all []model.Dropped
-	for i := range m.declarations {
-		d := &m.declarations[i]
+	for i := range m {
+		d := &m[i]
 		who, known := by[d.Name]
 		switch {
 		case !slices.ContainsFunc(silent, func(group []string) bool { return slices.Contains(group, d.Name) }):

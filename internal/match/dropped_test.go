@@ -69,7 +69,7 @@ func TestDropped(t *testing.T) {
 		d := model.Declaration{Name: "intent", Inventory: true, Governs: []string{"pve", "other"}, Scopes: []model.Scope{{}}, Removals: tc.removals, LogUnread: tc.unread}
 		silent := model.Declaration{Name: "infra", Governs: []string{"pve"}, Scopes: []model.Scope{{}}}
 		var got []string
-		for _, subject := range Match([]model.Snapshot{s}, []model.Declaration{silent, d}, nil) {
+		for _, subject := range Match(s, []model.Declaration{silent, d}) {
 			for _, dropped := range subject.Dropped {
 				if dropped.Declaration != "intent" {
 					t.Errorf("%s: dropped from %s", tc.reason, dropped.Declaration)
@@ -102,7 +102,7 @@ func TestDroppedOfAYoungerResource(t *testing.T) {
 		r.Created = tc.created
 		d := estate(nil, []model.Claim{})
 		d[0].Removals = []model.Removal{{Source: "s", Kinds: []string{machine}, Identities: identities([]string{"vmid=1"}), Actor: model.Actor{Name: "mara", At: removed}}}
-		for _, s := range Match([]model.Snapshot{{Source: "s", Resources: []model.Resource{r}}}, d, nil) {
+		for _, s := range Match(model.Snapshot{Source: "s", Resources: []model.Resource{r}}, d) {
 			if len(s.Dropped) != tc.want {
 				t.Errorf("%s: dropped %+v", tc.reason, s.Dropped)
 			}
@@ -136,7 +136,7 @@ func TestDroppedByDeclaration(t *testing.T) {
 		{"no declaration governs the source", []model.Declaration{foreign}, ""},
 	} {
 		var got []string
-		for _, s := range Match([]model.Snapshot{{Source: "s", Resources: []model.Resource{guest(machine, "1", "vmid=1")}}}, tc.declarations, nil) {
+		for _, s := range Match(model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1", "vmid=1")}}, tc.declarations) {
 			for _, d := range s.Dropped {
 				got = append(got, d.Declaration+" "+d.Actor.Name)
 			}

@@ -22,7 +22,7 @@ func TestOnlyDeclaredEvidenceCounts(t *testing.T) {
 	record := model.MapOf()
 	former.Recorded = &record
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("ns/byhand"), web}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
-	subjects := Match([]model.Snapshot{snapshot}, []model.Declaration{{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{declared, former, sealed}}}, nil)
+	subjects := Match(snapshot, []model.Declaration{{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{declared, former, sealed}}})
 	for _, s := range subjects {
 		if s.ID != "ns/web" {
 			continue

@@ -31,8 +31,8 @@ func (m matcher) governance(source *model.Snapshot, claims map[model.Ref][]*mode
 	g := governance{first: source.FirstReads}
 	for _, inventory := range []bool{false, true} {
 		one := &declarationGroup{inventory: inventory, places: map[string]bool{}, covered: map[model.Ref]bool{}}
-		for i := range m.declarations {
-			if d := &m.declarations[i]; d.Inventory == inventory && slices.Contains(d.Governs, source.Source) {
+		for i := range m {
+			if d := &m[i]; d.Inventory == inventory && slices.Contains(d.Governs, source.Source) {
 				one.add(d)
 			}
 		}
@@ -85,7 +85,7 @@ type expectation struct {
 // expect returns the expectation for a live resource. undeclaredBy has, for each group
 // that should declare it and does not, the declarations that should. A group with an
 // unreadable part that may declare the resource is left out. If there is no other group,
-// an unclaimed resource is not judged.
+// an unclaimed resource is not judged. docs/decisions/0029 has the reasons.
 func (g governance) expect(r *model.Resource, claims map[model.Ref][]*model.Claim) expectation {
 	ref := model.Ref{Kind: r.Kind, ID: r.ID}
 	made := claims[ref]

@@ -18,7 +18,7 @@ func TestUndeclaredParts(t *testing.T) {
 	stray.Parent = model.Ref{Kind: machine, ID: "2"}
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1"), guest(machine, "2"), part, stray}}
 	silent := map[string][][]string{}
-	for _, s := range Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("1")}, nil), nil) {
+	for _, s := range Match(snapshot, estate([]model.Claim{managed("1")}, nil)) {
 		silent[s.ID] = s.UndeclaredBy
 	}
 	want := map[string][][]string{"1": nil, "2": {{"tool"}}, "1/a": {{"tool"}}, "2/a": nil}
@@ -44,7 +44,7 @@ func TestInventoryIsNotExpectedToDeclareParts(t *testing.T) {
 		"no claim on it":            {[]model.Claim{managed("1")}, [][]string{{"tool"}}},
 		"no declarations of a tool": {nil, nil},
 	} {
-		for _, s := range Match([]model.Snapshot{snapshot}, estate(tc.tool, []model.Claim{entry("x", "mac=A")}), nil) {
+		for _, s := range Match(snapshot, estate(tc.tool, []model.Claim{entry("x", "mac=A")})) {
 			want := tc.want
 			if s.ID == "1" {
 				want = nil
@@ -97,7 +97,7 @@ func TestUndeclaredBy(t *testing.T) {
 				}
 			}
 			snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1", "mac=A")}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
-			subjects := Match([]model.Snapshot{snapshot}, declarations, nil)
+			subjects := Match(snapshot, declarations)
 			if diff := cmp.Diff(tc.want, subjects[0].UndeclaredBy); diff != "" {
 				t.Error(diff)
 			}
@@ -132,7 +132,7 @@ func TestScopes(t *testing.T) {
 	} {
 		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a"), other, resource("q/a")}}
 		d := model.Declaration{Name: "d", Governs: []string{"s"}, Scopes: tc.scopes}
-		if diff := cmp.Diff(tc.want, judged(Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil))); diff != "" {
+		if diff := cmp.Diff(tc.want, judged(Match(snapshot, []model.Declaration{d}))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", reason, diff)
 		}
 	}
@@ -148,7 +148,7 @@ func TestUndeclaredByIsSorted(t *testing.T) {
 	watched := watchedAt("q/a", 1)
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a"), watched}, FirstReads: []model.FirstRead{{Scope: model.Scope{Kind: kind}, Newest: firstLook}}}
 	want := map[string]string{"p/a": "silent [[d e]]", "q/a": "silent [[d e]]"}
-	if diff := cmp.Diff(want, judged(Match([]model.Snapshot{snapshot}, []model.Declaration{declaration("e"), declaration("d")}, nil))); diff != "" {
+	if diff := cmp.Diff(want, judged(Match(snapshot, []model.Declaration{declaration("e"), declaration("d")}))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -165,7 +165,7 @@ func TestAlteredIsDemanded(t *testing.T) {
 		if altered {
 			want = [][]string{{"d"}}
 		}
-		if diff := cmp.Diff(want, Match([]model.Snapshot{snapshot}, declarations, nil)[0].UndeclaredBy); diff != "" {
+		if diff := cmp.Diff(want, Match(snapshot, declarations)[0].UndeclaredBy); diff != "" {
 			t.Errorf("altered %t: %s", altered, diff)
 		}
 	}

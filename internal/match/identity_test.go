@@ -86,7 +86,7 @@ func TestPendingClaimDoesNotReplace(t *testing.T) {
 	t.Parallel()
 	snapshot := model.Snapshot{Source: "s", Coverage: []model.Coverage{{Source: "s", Complete: true}},
 		Resources: []model.Resource{guest(machine, "8", "name=web")}}
-	got := found(Match([]model.Snapshot{snapshot}, estate([]model.Claim{waiting(managed("4", "name=web"))}, nil), nil))
+	got := found(Match(snapshot, estate([]model.Claim{waiting(managed("4", "name=web"))}, nil)))
 	if want := map[string]string{"tool.4": "pve/machine 4 missing"}; cmp.Diff(want, got) != "" {
 		t.Errorf("found %v, want %v", got, want)
 	}
@@ -295,7 +295,7 @@ func TestIdentities(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
 			snapshot := model.Snapshot{Source: "s", Resources: tc.live, Unread: tc.unread, Coverage: tc.coverage}
-			subjects := Match([]model.Snapshot{snapshot}, estate(tc.tool, tc.inventory), nil)
+			subjects := Match(snapshot, estate(tc.tool, tc.inventory))
 			if diff := cmp.Diff(tc.want, found(subjects)); diff != "" {
 				t.Error(diff)
 			}
@@ -318,7 +318,7 @@ func TestInventoriesThatAgree(t *testing.T) {
 		model.Declaration{Name: "other", Governs: []string{"s"}, Claims: []model.Claim{other}, Inventory: true})
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1", "mac=A", "name=web")}}
 	want := map[string]string{"vm/x": "pve/machine 1", "vm/y": "pve/machine 1"}
-	if diff := cmp.Diff(want, found(Match([]model.Snapshot{snapshot}, declarations, nil))); diff != "" {
+	if diff := cmp.Diff(want, found(Match(snapshot, declarations))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -333,7 +333,7 @@ func TestAmbiguousEntries(t *testing.T) {
 		Coverage: []model.Coverage{{Source: "s", Complete: true}}}
 	unsure := entry("z", "mac=A")
 	unsure.Unchecked = "another reason"
-	subjects := Match([]model.Snapshot{snapshot}, estate(nil, []model.Claim{entry("x", "mac=A"), entry("y", "name=db"), unsure}), nil)
+	subjects := Match(snapshot, estate(nil, []model.Claim{entry("x", "mac=A"), entry("y", "name=db"), unsure}))
 	for _, s := range subjects {
 		if len(s.UndeclaredBy) > 0 {
 			t.Errorf("%s is called unmanaged", s.ID)
@@ -359,7 +359,7 @@ func TestAuditEventsOfReplacement(t *testing.T) {
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "2", "name=web")}, Coverage: []model.Coverage{{Source: "s", Complete: true}},
 		AuditEvents: []model.AuditEvent{event("1", "ann", model.Edited, 1), event("1", "bob", model.Deleted, 2), event("1", "erin", model.Deleted, 4),
 			event("2", "carol", model.Created, 3), event("2", "dave", model.Edited, 5)}}
-	subjects := Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("1", "name=web")}, nil), nil)
+	subjects := Match(snapshot, estate([]model.Claim{managed("1", "name=web")}, nil))
 	want := []string{"bob", "carol", "erin", "dave"}
 	var got []string
 	for _, e := range subjects[0].AuditEvents {
@@ -397,7 +397,7 @@ func TestIdentitiesInAnyOrder(t *testing.T) {
 		}
 		run := func(guests []model.Resource, declarations []model.Declaration) map[string]string {
 			snapshot := model.Snapshot{Source: "s", Resources: guests, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
-			return found(Match([]model.Snapshot{snapshot}, declarations, nil))
+			return found(Match(snapshot, declarations))
 		}
 		first := run(guests, declarations)
 		if want := len(entries) + len(tools["a"]) + len(tools["b"]); len(first) != want {
@@ -428,7 +428,7 @@ func TestDeletionByGuestNumber(t *testing.T) {
 	declaration := model.Declaration{Name: "inventory", Governs: []string{"s"}, Claims: []model.Claim{
 		entry("a", "vmid=7"), entry("b", "vmid=8"), entry("c", "name=9"), entry("d", "mac=AA", "vmid=9")}}
 	got := map[string]string{}
-	for _, s := range Match([]model.Snapshot{snapshot}, []model.Declaration{declaration}, nil) {
+	for _, s := range Match(snapshot, []model.Declaration{declaration}) {
 		for _, tr := range s.AuditEvents {
 			got[s.Claims[0].Address] += tr.Actor.Name + " "
 		}

@@ -9,21 +9,12 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Match returns all subjects, sorted by key: one for each resource of each snapshot, and
-// one for each claimed resource that is not in a snapshot. A declaration claims resources
-// in every source that it governs. unread is, by source, why a governed source has no
-// snapshot.
-func Match(snapshots []model.Snapshot, declarations []model.Declaration, unread map[string]string) []model.Subject {
-	m := matcher{declarations: inOrder(declarations), unread: unread}
-	sources := map[string]*model.Snapshot{}
-	for i := range snapshots {
-		sources[snapshots[i].Source] = &snapshots[i]
-	}
-	var subjects []model.Subject
-	for _, name := range m.sources(sources) {
-		subjects = append(subjects, m.source(name, sources[name])...)
-	}
-	return subjects
+// Match returns the subjects of a source, sorted by key: one for each resource of its snapshot,
+// and one for each claimed resource that is not in the snapshot. The declarations claim
+// resources in each source that they govern. The snapshot of a source that could not be read
+// has no resources, and a coverage with the reason.
+func Match(snapshot model.Snapshot, declarations []model.Declaration) []model.Subject {
+	return matcher(inOrder(declarations)).match(&snapshot)
 }
 
 // inOrder returns the declarations sorted by name, each with its problems sorted by
@@ -39,24 +30,8 @@ func inOrder(declarations []model.Declaration) []model.Declaration {
 	return sorted
 }
 
-type matcher struct {
-	// declarations are sorted by name.
-	declarations []model.Declaration
-	unread       map[string]string
-}
-
-// sources returns the names of all sources that were read or are claimed in.
-func (m matcher) sources(read map[string]*model.Snapshot) []string {
-	var names []string
-	for name := range read {
-		names = append(names, name)
-	}
-	for _, d := range m.declarations {
-		names = append(names, d.Governs...)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
+// A matcher has the declarations, sorted by name.
+type matcher []model.Declaration
 
 // kind returns a kind as the source has it, or, if that has no schema, as a declaration
 // defines it.
@@ -65,9 +40,9 @@ func (m matcher) kind(snapshot *model.Snapshot, name string) *model.Kind {
 	if kind != nil && kind.Schema != nil {
 		return kind
 	}
-	for i := range m.declarations {
-		defined := m.declarations[i].Kinds[name]
-		if defined == nil || !slices.Contains(m.declarations[i].Governs, snapshot.Source) {
+	for i := range m {
+		defined := m[i].Kinds[name]
+		if defined == nil || !slices.Contains(m[i].Governs, snapshot.Source) {
 			continue
 		}
 		if kind == nil {
@@ -80,12 +55,8 @@ func (m matcher) kind(snapshot *model.Snapshot, name string) *model.Kind {
 	return kind
 }
 
-// source matches within one source.
-func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
-	if snapshot == nil {
-		snapshot = &model.Snapshot{Source: name, Coverage: []model.Coverage{{Source: name, Reason: m.unread[name]}}}
-	}
-	claims := m.claims(name, snapshot)
+func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
+	claims := m.claims(snapshot)
 	governance, broad := m.governance(snapshot, claims), map[string][]model.AuditEvent{}
 	dropped := m.dropped(snapshot)
 	subjects := make([]model.Subject, 0, len(snapshot.Resources)+len(claims))
@@ -106,7 +77,7 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 	}
 	for ref, list := range claims {
 		if !seen[ref] {
-			subjects = append(subjects, m.absentSubject(name, ref, list, snapshot))
+			subjects = append(subjects, m.absentSubject(snapshot, ref, list))
 		}
 	}
 	subjects = append(subjects, m.unreadable(snapshot, claims, seen, governance)...)
@@ -117,8 +88,8 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 }
 
 // absentSubject returns the subject of claims on a resource that the snapshot lacks.
-func (m matcher) absentSubject(source string, ref model.Ref, claims []*model.Claim, snapshot *model.Snapshot) model.Subject {
-	s := model.Subject{Key: model.Key{Source: source, Kind: ref.Kind, ID: ref.ID}, Place: claims[0].Place,
+func (m matcher) absentSubject(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) model.Subject {
+	s := model.Subject{Key: model.Key{Source: snapshot.Source, Kind: ref.Kind, ID: ref.ID}, Place: claims[0].Place,
 		Name: claimedName(claims), Kind: m.kind(snapshot, ref.Kind), Claims: claims, AuditEvents: eventsOnAbsent(snapshot, ref, claims)}
 	// The ID of another claim is certain.
 	sure := slices.ContainsFunc(claims, func(c *model.Claim) bool { return !c.ByIdentity })
@@ -226,17 +197,17 @@ func addTemplates(subjects []model.Subject) {
 	}
 }
 
-// claims returns the claims on resources of a source, by resource, sorted by declaration
+// claims returns the claims on resources of the source, by resource, sorted by declaration
 // and address.
-func (m matcher) claims(source string, snapshot *model.Snapshot) map[model.Ref][]*model.Claim {
+func (m matcher) claims(snapshot *model.Snapshot) map[model.Ref][]*model.Claim {
 	var made []*model.Claim
-	for i := range m.declarations {
-		d := &m.declarations[i]
-		if !slices.Contains(d.Governs, source) {
+	for i := range m {
+		d := &m[i]
+		if !slices.Contains(d.Governs, snapshot.Source) {
 			continue
 		}
 		for j := range d.Claims {
-			if s := d.Claims[j].Source; s == "" || s == source {
+			if s := d.Claims[j].Source; s == "" || s == snapshot.Source {
 				made = append(made, withLiveID(&d.Claims[j], snapshot))
 			}
 		}

@@ -114,7 +114,7 @@ func TestMatch(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
 			snapshot := model.Snapshot{Source: "s", Resources: tc.resources, Coverage: tc.coverage}
-			if d := cmp.Diff(tc.want, show(Match([]model.Snapshot{snapshot}, tc.declarations, nil))); d != "" {
+			if d := cmp.Diff(tc.want, show(Match(snapshot, tc.declarations))); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
@@ -124,7 +124,7 @@ func TestMatch(t *testing.T) {
 func TestSourceWithoutSnapshotIsUnread(t *testing.T) {
 	t.Parallel()
 	d := model.Declaration{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{claim("d", "p/a")}}
-	got := show(Match(nil, []model.Declaration{d}, map[string]string{"s": "refused"}))
+	got := show(Match(model.NotRead("s", "refused"), []model.Declaration{d}))
 	if want := "s/test/Thing/p/a unread: refused claimed by d"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -147,7 +147,7 @@ func TestClaimWithAltID(t *testing.T) {
 		c := claim("d", "default/a")
 		c.AltID = tc.alt
 		d := model.Declaration{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{c}}
-		for _, s := range Match([]model.Snapshot{{Source: "s", Kinds: tc.kinds}}, []model.Declaration{d}, nil) {
+		for _, s := range Match(model.Snapshot{Source: "s", Kinds: tc.kinds}, []model.Declaration{d}) {
 			if got := s.ID + " in " + s.Place; got != tc.want {
 				t.Errorf("%s: got %q, want %q", reason, got, tc.want)
 			}
@@ -162,7 +162,7 @@ func TestClaimWithAltID(t *testing.T) {
 // governs the source.
 func TestKind(t *testing.T) {
 	t.Parallel()
-	schema, other := &model.Schema{}, &model.Schema{Closed: true}
+	schema, other := &model.Schema{}, &model.Schema{Extra: model.Extra{Closed: true}}
 	read := func(s *model.Schema) *model.Kind {
 		return &model.Kind{Name: kind, Version: "v2", Namespaced: true, WriterUnknown: "no log", Schema: s}
 	}
@@ -182,7 +182,7 @@ func TestKind(t *testing.T) {
 	} {
 		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a")}, Kinds: map[string]*model.Kind{kind: tc.read}}
 		d := model.Declaration{Name: "d", Governs: []string{tc.governs}, Kinds: map[string]*model.Kind{kind: tc.defined}}
-		if diff := cmp.Diff(tc.want, Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil)[0].Kind); diff != "" {
+		if diff := cmp.Diff(tc.want, Match(snapshot, []model.Declaration{d})[0].Kind); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", reason, diff)
 		}
 	}
@@ -210,7 +210,7 @@ func TestTemplate(t *testing.T) {
 		made.Template = tc.of
 		d := model.Declaration{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{made, claim("d", "p/missing")}}
 		got := ""
-		for _, s := range Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil) {
+		for _, s := range Match(snapshot, []model.Declaration{d}) {
 			if s.Template != nil {
 				got += s.ID + " from " + s.Template.ID
 			}
@@ -242,8 +242,8 @@ func TestNothingOutsideCoverageIsAbsent(t *testing.T) {
 				snapshot.Resources = append(snapshot.Resources, resource(fmt.Sprintf("%s/%d", p, i)))
 			}
 		}
-		want := show(Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil))
-		for _, s := range Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil) {
+		want := show(Match(snapshot, []model.Declaration{d}))
+		for _, s := range Match(snapshot, []model.Declaration{d}) {
 			if s.Live == nil && s.Unread == "" && !covered[s.Place] {
 				t.Fatalf("%s is called absent, but %s was not read", s.Key, s.Place)
 			}
@@ -253,7 +253,7 @@ func TestNothingOutsideCoverageIsAbsent(t *testing.T) {
 			snapshot.Resources[i], snapshot.Resources[j] = snapshot.Resources[j], snapshot.Resources[i]
 		})
 		r.Shuffle(len(d.Claims), func(i, j int) { d.Claims[i], d.Claims[j] = d.Claims[j], d.Claims[i] })
-		if got := show(Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil)); got != want {
+		if got := show(Match(snapshot, []model.Declaration{d})); got != want {
 			t.Fatalf("another order, another result:\n%s\n\n%s", want, got)
 		}
 	})
@@ -272,7 +272,7 @@ func TestNameOfMissing(t *testing.T) {
 		"":      {{nameless}},
 	} {
 		for _, claims := range all {
-			subjects := Match([]model.Snapshot{{Source: "s"}}, []model.Declaration{{Name: "tool", Governs: []string{"s"}, Claims: claims}}, nil)
+			subjects := Match(model.Snapshot{Source: "s"}, []model.Declaration{{Name: "tool", Governs: []string{"s"}, Claims: claims}})
 			if len(subjects) != 1 || subjects[0].Name != want {
 				t.Errorf("subjects %+v, want one called %q", subjects, want)
 			}
@@ -291,7 +291,7 @@ func TestBroadEvents(t *testing.T) {
 		AuditEvents: []model.AuditEvent{event(model.Ref{}, "ann", 2), event(model.Ref{Kind: kind}, "bob", 1), event(model.Ref{Kind: kind, ID: "p/a"}, "carol", 3)}}
 	want := map[string][]string{"p/a": {"bob", "ann"}, "p/b": {"ann"}}
 	got := map[string][]string{}
-	for _, s := range Match([]model.Snapshot{snapshot}, nil, nil) {
+	for _, s := range Match(snapshot, nil) {
 		for _, e := range s.BroadEvents {
 			got[s.ID] = append(got[s.ID], e.Actor.Name)
 		}

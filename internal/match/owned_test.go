@@ -47,7 +47,7 @@ func TestAutomaticByMakers(t *testing.T) {
 			}
 			snapshot := model.Snapshot{Source: "s", Resources: tc.resources, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
 			got := map[string]string{}
-			for _, s := range Match([]model.Snapshot{snapshot}, estate(claims, nil), nil) {
+			for _, s := range Match(snapshot, estate(claims, nil)) {
 				got[s.ID] = s.SystemOwned
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -70,7 +70,7 @@ func TestRecordedMaker(t *testing.T) {
 			c.Value, c.Recorded = model.Value{}, &record
 		}
 		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{part, maker}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
-		for _, s := range Match([]model.Snapshot{snapshot}, estate([]model.Claim{c}, nil), nil) {
+		for _, s := range Match(snapshot, estate([]model.Claim{c}, nil)) {
 			if s.ID == "1" && s.SystemOwned != want {
 				t.Errorf("recorded %t: automatic = %q, want %q", recorded, s.SystemOwned, want)
 			}
@@ -84,7 +84,7 @@ func TestKindInReason(t *testing.T) {
 	for name, want := range map[string]string{"kubernetes/ReplicaSet.apps": "made by ReplicaSet web", "pve/machine": "made by machine web"} {
 		maker, made := guest(name, "1"), guest("pve/part", "2")
 		maker.Name, maker.SystemOwned, made.Makers = "web", "the system's", []model.Ref{{Kind: name, ID: "1"}}
-		for _, s := range Match([]model.Snapshot{{Source: "s", Resources: []model.Resource{maker, made}}}, nil, nil) {
+		for _, s := range Match(model.Snapshot{Source: "s", Resources: []model.Resource{maker, made}}, nil) {
 			if s.ID == "2" && s.SystemOwned != want {
 				t.Errorf("got %q, want %q", s.SystemOwned, want)
 			}

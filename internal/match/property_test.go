@@ -13,25 +13,26 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A drawn estate has the results of one scan, and the reasons for failed reads.
+// A drawn estate has the results of one scan.
 type drawn struct {
 	snapshots    []model.Snapshot
 	declarations []model.Declaration
-	unread       map[string]string
 	// complete reports, by source, kind and place, which scopes were read in full. The
 	// place "" stands for all places of the kind.
 	complete map[[3]string]bool
 }
 
-// sourceNames are the sources that a snapshot may have. The source "never" has none.
+// sourceNames are the sources that may be read. The source "never" cannot be read.
 var sourceNames = []string{"s", "t"}
 
 // drawEstate draws an estate of which any part may be unreadable.
 func drawEstate(t *rapid.T) drawn {
-	e := drawn{unread: map[string]string{"never": "refused", "t": "timeout"}, complete: map[[3]string]bool{}}
+	e := drawn{snapshots: []model.Snapshot{model.NotRead("never", "refused")}, complete: map[[3]string]bool{}}
 	for _, source := range sourceNames {
 		if rapid.IntRange(0, 5).Draw(t, "read") > 0 {
 			e.snapshots = append(e.snapshots, e.drawSnapshot(t, source))
+		} else {
+			e.snapshots = append(e.snapshots, model.NotRead(source, "timeout"))
 		}
 	}
 	for _, name := range []string{"a", "b", "c"} {
@@ -124,7 +125,17 @@ func drawDeclaration(t *rapid.T, name string) model.Declaration {
 	return d
 }
 
-func (e drawn) match() []model.Subject { return Match(e.snapshots, e.declarations, e.unread) }
+// matchAll returns the subjects of all snapshots, sorted by key.
+func matchAll(snapshots []model.Snapshot, declarations []model.Declaration) []model.Subject {
+	var subjects []model.Subject
+	for _, s := range snapshots {
+		subjects = append(subjects, Match(s, declarations)...)
+	}
+	slices.SortFunc(subjects, func(a, b model.Subject) int { return a.Key.Compare(b.Key) })
+	return subjects
+}
+
+func (e drawn) match() []model.Subject { return matchAll(e.snapshots, e.declarations) }
 
 // shuffled returns the estate with every list in another order, except those that are
 // promised to be sorted.

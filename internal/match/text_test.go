@@ -48,7 +48,7 @@ func TestCandidatesAreNamed(t *testing.T) {
 	for _, id := range []string{"7", "3", "5", "1", "6", "2"} {
 		snapshot.Resources = append(snapshot.Resources, guest(machine, id, "mac=A"))
 	}
-	got := found(Match([]model.Snapshot{snapshot}, estate(nil, []model.Claim{entry("x", "mac=A")}), nil))["vm/x"]
+	got := found(Match(snapshot, estate(nil, []model.Claim{entry("x", "mac=A")})))["vm/x"]
 	want := "unchecked: ambiguous: 1 (live-1), 2 (live-2), 3 (live-3), 5 (live-5), 6 (live-6) and 1 more have the same mac; give it a surer identity"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)

@@ -92,7 +92,7 @@ func TestUnreadablePartWithholdsJudgement(t *testing.T) {
 				{Name: "d", Governs: []string{"s"}, Scopes: places("p"), Problems: tc.d},
 				{Name: "e", Governs: []string{"s"}, Scopes: places("q"), Problems: tc.e},
 			}
-			if diff := cmp.Diff(tc.want, judged(Match([]model.Snapshot{snapshot}, declarations, nil))); diff != "" {
+			if diff := cmp.Diff(tc.want, judged(Match(snapshot, declarations))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -109,7 +109,7 @@ func TestPartOfDeclarationWithoutScopes(t *testing.T) {
 		{Name: "e", Governs: []string{"s"}, Problems: []model.Problem{unknownPart()}},
 	}
 	want := map[string]string{"p/a": "held e part"}
-	if diff := cmp.Diff(want, judged(Match([]model.Snapshot{snapshot}, declarations, nil))); diff != "" {
+	if diff := cmp.Diff(want, judged(Match(snapshot, declarations))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -128,7 +128,7 @@ func TestUngovernedPlace(t *testing.T) {
 	} {
 		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("q/a")}}
 		d := model.Declaration{Name: "d", Governs: []string{"s"}, Scopes: places("p"), Problems: []model.Problem{tc.problem}}
-		if diff := cmp.Diff(tc.want, judged(Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil))); diff != "" {
+		if diff := cmp.Diff(tc.want, judged(Match(snapshot, []model.Declaration{d}))); diff != "" {
 			t.Errorf("%s: (-want +got):\n%s", reason, diff)
 		}
 	}
@@ -140,7 +140,7 @@ func TestClaimOutweighsUnreadablePart(t *testing.T) {
 	t.Parallel()
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a")}}
 	d := model.Declaration{Name: "d", Governs: []string{"s"}, Scopes: places("p"), Claims: []model.Claim{claim("d", "p/a")}, Problems: []model.Problem{unknownPart()}}
-	if got := judged(Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil)); len(got) > 0 {
+	if got := judged(Match(snapshot, []model.Declaration{d})); len(got) > 0 {
 		t.Errorf("got %v of what is declared", got)
 	}
 }
@@ -199,7 +199,7 @@ func TestWatchedOutside(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{tc.resource}, FirstReads: tc.first}
-			subjects := Match([]model.Snapshot{snapshot}, []model.Declaration{tc.declaration}, nil)
+			subjects := Match(snapshot, []model.Declaration{tc.declaration})
 			if got := judged(subjects)["q/a"]; got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
@@ -300,7 +300,7 @@ func TestWatchedWhereAnotherKindIsGoverned(t *testing.T) {
 	} {
 		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{watchedAt("q/a", 1)}, FirstReads: []model.FirstRead{{Scope: model.Scope{Kind: kind}, Newest: firstLook}}}
 		d := model.Declaration{Name: "d", Governs: []string{"s"}, Scopes: []model.Scope{tc.scope}, Watches: true}
-		s := Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil)[0]
+		s := Match(snapshot, []model.Declaration{d})[0]
 		got := "governed"
 		if s.Outside != "" {
 			got = "outside"
@@ -323,7 +323,7 @@ func TestUnreadablePartMayDeclareParts(t *testing.T) {
 		{Name: "e", Governs: []string{"s"}, Scopes: places("q"), Claims: []model.Claim{claim("e", "q/a")}},
 	}
 	want := map[string]string{"q/part": "held d part"}
-	if diff := cmp.Diff(want, judged(Match([]model.Snapshot{snapshot}, declarations, nil))); diff != "" {
+	if diff := cmp.Diff(want, judged(Match(snapshot, declarations))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -336,7 +336,7 @@ func TestCoveredAndWatched(t *testing.T) {
 	covering.Covers = []model.Ref{{Kind: kind, ID: "p/a"}}
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{watchedAt("p/a", -1)}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
 	d := model.Declaration{Name: "d", Governs: []string{"s"}, Scopes: places("p"), Claims: []model.Claim{covering}, Watches: true}
-	if got := judged(Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil)); len(got) > 0 {
+	if got := judged(Match(snapshot, []model.Declaration{d})); len(got) > 0 {
 		t.Errorf("got %v, want nothing of what is covered", got)
 	}
 }
@@ -351,7 +351,7 @@ func TestWatchedWhereOnlyAnInventoryGoverns(t *testing.T) {
 		{Name: "inventory", Governs: []string{"s"}, Scopes: places("q"), Inventory: true},
 	}
 	want := map[string]string{"q/a": "silent [[inventory]]"}
-	if diff := cmp.Diff(want, judged(Match([]model.Snapshot{snapshot}, declarations, nil))); diff != "" {
+	if diff := cmp.Diff(want, judged(Match(snapshot, declarations))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

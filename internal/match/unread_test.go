@@ -55,7 +55,7 @@ func TestUnreadAndUnclaimed(t *testing.T) {
 			snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1", "mac=B")}, Unread: []model.Unread{tc.unread},
 				Coverage: []model.Coverage{{Source: "s", Complete: true}}}
 			var got [][]string
-			for _, s := range Match([]model.Snapshot{snapshot}, declarations, nil) {
+			for _, s := range Match(snapshot, declarations) {
 				if s.ID != "9" {
 					continue
 				}
@@ -76,7 +76,7 @@ func TestUnreadThatIsClaimed(t *testing.T) {
 	t.Parallel()
 	snapshot := model.Snapshot{Source: "s", Unread: []model.Unread{{Ref: model.Ref{Kind: machine, ID: "1"}, Reason: "node down"}},
 		Coverage: []model.Coverage{{Source: "s", Complete: true}}}
-	subjects := Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("1")}, nil), nil)
+	subjects := Match(snapshot, estate([]model.Claim{managed("1")}, nil))
 	if len(subjects) != 1 || len(subjects[0].Claims) != 1 || subjects[0].Unread != "node down" {
 		t.Errorf("subjects %+v", subjects)
 	}
@@ -100,7 +100,7 @@ func TestUnreadHasOneSubject(t *testing.T) {
 		{"not read, and not claimed", nil, []model.Claim{}, []model.Claim{}, false, [][]string{{"tool"}, {"inventory"}}},
 	} {
 		snapshot := model.Snapshot{Source: "s", Resources: tc.resources, Unread: []model.Unread{unread}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
-		subjects := Match([]model.Snapshot{snapshot}, estate(tc.tool, tc.inventory), nil)
+		subjects := Match(snapshot, estate(tc.tool, tc.inventory))
 		if len(subjects) != 1 || subjects[0].ID != "1" || (subjects[0].Live != nil) != tc.live {
 			t.Fatalf("%s: subjects %+v", tc.reason, subjects)
 		}

@@ -223,7 +223,16 @@ type Delegation struct {
 	Adds bool
 }
 
-// An Owner is one entry of a live system's record of the writers of fields.
+// An Owner is one entry of a live system's record of the writers of fields. In Kubernetes:
+//
+//	kubectl apply --server-side    Applies, Delivers
+//	kubectl apply                  Delivers, Records
+//	helm                           Delivers
+//	kubectl edit, patch, scale     Edits
+//	before-first-apply             Inherits
+//	a controller                   none of them
+//
+// A writer chooses its name: the marks by name alone are no proof.
 type Owner struct {
 	// Name is the system's name of the writer (a field manager).
 	Name string
@@ -346,6 +355,11 @@ type Snapshot struct {
 	Stale []Staleness
 }
 
+// NotRead returns the snapshot of a source that could not be read, with the reason.
+func NotRead(source, reason string) Snapshot {
+	return Snapshot{Source: source, Coverage: []Coverage{{Source: source, Reason: reason}}}
+}
+
 // Coverage describes whether one scope was fully read.
 type Coverage struct {
 	Source string `json:"source"`
@@ -414,7 +428,9 @@ type Subject struct {
 	// Admission are the declared objects that may change the resource when it is written.
 	Admission []Ref
 	// UndeclaredBy are the declarations that are expected to declare the resource and do
-	// not, in groups: one declaration of each group would be sufficient.
+	// not, in groups: one declaration of each group would be sufficient. If two roots govern
+	// the source and the inventory must list its guests, an undeclared guest has
+	// [[dns web] [netbox]].
 	UndeclaredBy [][]string
 	// Outside is why it is expected to be declared although it is in no governed scope; ""
 	// if it is in one.

@@ -16,6 +16,10 @@ type Schema struct {
 	// a PropertyString. In a Bag or an Ordered list, different elements with equal Keys are
 	// one that changed.
 	Keys []string
+	// Foreign are prefixes of names of a map's fields that controllers and delivery tools
+	// add to the declared ones.
+	Foreign []string
+
 	// Format is which spellings of a scalar are equal.
 	Format Format
 	// Default is the value that the system sets if none is given.
@@ -23,6 +27,30 @@ type Schema struct {
 	// Content reports whether an empty value differs from an absent one: an entry of a map
 	// with any field names exists or does not, and an empty selector selects everything.
 	Content bool
+	// Location reports whether the field is the place of the object: another value means
+	// that the object was moved.
+	Location bool
+	// Volatile reports whether the field is never drift.
+	Volatile bool
+	// Masked reports whether the system never returns the value: it cannot be compared,
+	// and only a log can show that it was changed.
+	Masked bool
+
+	Extra
+}
+
+// An Extra describes how a live value is judged that its claim does not declare. The
+// zero value leaves it to the rules of the claim and of the writers of the resource.
+// Examples of fields with each mark:
+//
+//	Generated  the clusterIP of a Service, the MAC address of a guest.
+//	Derived    the labels of a Job that come from its template, the size of a NetBox IP range.
+//	Optional   the disks of a virtual machine, where NetBox lists none.
+//	Stray      an argument of a guest that the mapping of its Terraform type does not have.
+//	Closed     all fields of a built-in Kubernetes kind.
+//	Newer      a field of the cluster's release that the built-in schema of the kind lacks.
+//	Filled     a bare Pod, in which admission sets tolerations and volumes.
+type Extra struct {
 	// Generated reports whether the system allocates a value if none is declared, so that
 	// an undeclared one is never drift.
 	Generated bool
@@ -30,26 +58,15 @@ type Schema struct {
 	// undeclared one is drift only if it was edited later.
 	Derived bool
 	// Derive returns the value that the system derives, from the value that contains the
-	// field. Null if it derives none. It is nil if the rule is not known. Only Derived
-	// fields have one.
+	// field. It returns null if the system derives none. It is nil if the rule is not
+	// known. Only Derived fields have one.
 	Derive func(holder Value) Value
-	// Volatile reports whether the field is never drift.
-	Volatile bool
-	// Foreign are prefixes of names of a map's fields that controllers and delivery tools
-	// add to the declared ones.
-	Foreign []string
-	// Location reports whether the field is the place of the object: another value means
-	// that the object was moved.
-	Location bool
 	// Optional reports whether an absent field is left to other writers, even in a claim
 	// that is complete.
 	Optional bool
 	// Stray reports whether no claim can declare the field: a value that is not the
 	// default was set by another writer.
 	Stray bool
-	// Masked reports whether the system never returns the value: it cannot be compared,
-	// and only a log can show that it was changed.
-	Masked bool
 	// Closed reports whether every default below is known: an undeclared live value that
 	// is no default was set by a writer, even if the system keeps no record of writers.
 	Closed bool

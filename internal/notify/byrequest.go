@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// byRequest groups items of one cause with the same news. Muted ones stay alone: each
-// has a decision and an owner.
+// byRequest groups the items that have the same cause and the same news. A muted item
+// is a group of its own, since each has a decision and an owner.
 func byRequest(items []item) [][]item {
 	return model.ByCause(items, func(it item) (model.Cause, string) {
 		if (model.Notified{News: it.news}).Muted() {
@@ -19,9 +19,9 @@ func byRequest(items []item) [][]item {
 	})
 }
 
-// requested counts the items of groups with several, and the requests that they come
-// from.
-func requested(groups [][]item) (items, requests int) {
+// countRequests returns the number of items in groups of more than one item, and the
+// number of requests that caused them.
+func countRequests(groups [][]item) (items, requests int) {
 	type request struct {
 		source string
 		model.Request
@@ -37,22 +37,22 @@ func requested(groups [][]item) (items, requests int) {
 	return items, len(seen)
 }
 
-// maxAlike bounds the lines about findings of the same request, and maxResource the
-// resource that each begins with, in columns.
+// maxRequestLines bounds the number of lines of requestLines. maxResource bounds the
+// resource at the beginning of a line, in columns.
 const (
-	maxAlike    = 5
-	maxResource = 50
+	maxRequestLines = 5
+	maxResource     = 50
 )
 
-// alike returns a line for each group about the findings that the first one stands
-// for.
-func alike(groups [][]item) []string {
+// requestLines returns a line for each group of more than one item. The line names the
+// first finding of the group, which the message lists, and summarizes the others.
+func requestLines(groups [][]item) []string {
 	var lines []string
 	left := 0
 	for _, group := range groups {
 		switch {
 		case len(group) == 1:
-		case len(lines) == maxAlike:
+		case len(lines) == maxRequestLines:
 			left += len(group) - 1
 		default:
 			lines = append(lines, phrase.Line(resource(group[0].finding), maxResource)+" and "+phrase.SameRequest(findingsOf(group[1:])).String())
@@ -64,7 +64,7 @@ func alike(groups [][]item) []string {
 	return lines
 }
 
-// resource returns the kind and the name of a finding's resource.
+// resource returns the kind and the name of f's resource.
 func resource(f *model.Finding) string { return phrase.Kind(f.Kind) + " " + phrase.Resource(f) }
 
 func findingsOf(items []item) []*model.Finding {
@@ -75,8 +75,8 @@ func findingsOf(items []item) []*model.Finding {
 	return all
 }
 
-// resources counts the resources of findings.
-func resources(items []item) int {
+// countResources returns the number of distinct resources of items.
+func countResources(items []item) int {
 	seen := map[model.Key]bool{}
 	for _, it := range items {
 		seen[it.finding.Key] = true
@@ -84,5 +84,5 @@ func resources(items []item) int {
 	return len(seen)
 }
 
-// flat returns the items of all groups.
-func flat(groups [][]item) []item { return slices.Concat(groups...) }
+// flatten returns the items of all groups.
+func flatten(groups [][]item) []item { return slices.Concat(groups...) }

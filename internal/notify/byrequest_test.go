@@ -11,9 +11,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// renamed are findings on so many machines whose site priya renamed in one
+// renamedSites returns n findings: virtual machines whose site priya changed in one
 // request.
-func renamed(request string, n int) []model.Finding {
+func renamedSites(request string, n int) []model.Finding {
 	old, now := model.StringOf("ber1"), model.StringOf("berlin")
 	all := make([]model.Finding, n)
 	for i := range all {
@@ -26,17 +26,18 @@ func renamed(request string, n int) []model.Finding {
 	return all
 }
 
-func (d *desk) last() model.Message { return d.messages[len(d.messages)-1] }
+// lastMessage returns the message that was planned last.
+func (d *fixture) lastMessage() model.Message { return d.messages[len(d.messages)-1] }
 
-// TestOneCause: what one request brought about is one finding in a message, and
-// all of it in its counts.
-func TestOneCause(t *testing.T) {
+// TestManyFindingsOfOneRequest checks that a message lists one of the findings that one
+// request caused, and counts all of them.
+func TestManyFindingsOfOneRequest(t *testing.T) {
 	t.Parallel()
-	d := newDesk().show(renamed("r1", 5000)...)
-	if said := d.tell(); len(said) != 1 || said[0] != "new: new r1-0000, and 4999 more (5000/0/0)" {
-		t.Fatalf("said %q", said)
+	d := newFixture().setOpen(renamedSites("r1", 5000)...)
+	if got := d.plan(); len(got) != 1 || got[0] != "new: new r1-0000, and 4999 more (5000/0/0)" {
+		t.Fatalf("got messages %q", got)
 	}
-	m := d.last()
+	m := d.lastMessage()
 	if want := "netbox: 5,000 resources changed by priya in one request"; m.Title != want || m.Subject != want {
 		t.Errorf("title %q, subject %q, want %q", m.Title, m.Subject, want)
 	}
@@ -45,35 +46,35 @@ func TestOneCause(t *testing.T) {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 	if len(m.All) != 1 || m.OpenCount != 5000 || m.NewsCount != 5000 {
-		t.Errorf("%d of all are listed, %d open, %d news", len(m.All), m.OpenCount, m.NewsCount)
+		t.Errorf("%d listed, %d open, %d news, want 1, 5000, 5000", len(m.All), m.OpenCount, m.NewsCount)
 	}
 
-	seen := renamed("r1", 5)
+	seen := renamedSites("r1", 5)
 	for i := range seen {
-		seen[i] = decided(seen[i], model.Acknowledge)
+		seen[i] = withDecision(seen[i], model.Acknowledge)
 	}
-	d.later(time.Minute).show(seen...).resolve("r1-0010", "r1-0011", "r1-0012", "r1-0013")
-	if said := d.tell(); len(said) != 1 || !strings.HasSuffix(said[0], "resolved r1-0010, and 3 more (4991/5/4)") {
-		t.Errorf("said %q", said)
+	d.advance(time.Minute).setOpen(seen...).resolve("r1-0010", "r1-0011", "r1-0012", "r1-0013")
+	if got := d.plan(); len(got) != 1 || !strings.HasSuffix(got[0], "resolved r1-0010, and 3 more (4991/5/4)") {
+		t.Errorf("got messages %q", got)
 	}
-	if want := "netbox: 4,991 resources changed by priya in one request"; d.last().Subject != want {
-		t.Errorf("subject %q, want %q", d.last().Subject, want)
+	if want := "netbox: 4,991 resources changed by priya in one request"; d.lastMessage().Subject != want {
+		t.Errorf("subject %q, want %q", d.lastMessage().Subject, want)
 	}
-	if n := strings.Count(inShort(d.last()), "acknowledged"); n != 5 {
-		t.Errorf("%d of 5 that somebody looks after are told: %s", n, inShort(d.last()))
+	if n := strings.Count(summarize(d.lastMessage()), "acknowledged"); n != 5 {
+		t.Errorf("%d of 5 acknowledged findings are in the message, want all: %s", n, summarize(d.lastMessage()))
 	}
 
-	if said := d.later(25 * time.Hour).tell(); len(said) != 1 || d.last().Kind != model.ReminderMessage {
-		t.Fatalf("said %q", said)
+	if got := d.advance(25 * time.Hour).plan(); len(got) != 1 || d.lastMessage().Kind != model.ReminderMessage {
+		t.Fatalf("got messages %q", got)
 	}
-	if notes := d.last().Notes; len(notes) != 1 || !strings.Contains(notes[0], " and 4,990 more by the same request: ") {
-		t.Errorf("a reminder notes %q", notes)
+	if notes := d.lastMessage().Notes; len(notes) != 1 || !strings.Contains(notes[0], " and 4,990 more by the same request: ") {
+		t.Errorf("got notes %q of a reminder", notes)
 	}
 }
 
 func TestTitle(t *testing.T) {
 	t.Parallel()
-	as := func(v model.Verdict, findings ...model.Finding) []model.Finding {
+	withVerdict := func(v model.Verdict, findings ...model.Finding) []model.Finding {
 		for i := range findings {
 			findings[i].Verdict = v
 		}
@@ -85,10 +86,10 @@ func TestTitle(t *testing.T) {
 		}
 		return findings
 	}
-	unasked := func(n int) []model.Finding { return renamed("", n) }
-	unproven := as(model.Pending, unasked(1)...)
+	withoutRequest := func(n int) []model.Finding { return renamedSites("", n) }
+	unproven := withVerdict(model.Pending, withoutRequest(1)...)
 	unproven[0].Changes = []model.Change{{Path: "a"}, {Path: "b", Unproven: true}}
-	twice := append(renamed("r1", 4), renamed("r1", 4)...)
+	twice := append(renamedSites("r1", 4), renamedSites("r1", 4)...)
 	for i := range 4 {
 		twice[i].Declaration = "other"
 	}
@@ -98,23 +99,23 @@ func TestTitle(t *testing.T) {
 		findings []model.Finding
 		want     string
 	}{
-		"one":         {"who did it", model.NewMessage, unasked(1), "netbox: virtualmachine -0000 (app-1) changed by priya"},
-		"few":         {"three are three", model.NewMessage, renamed("r", 3), "netbox: 3 findings changed by priya"},
-		"enough":      {"four are one cause", model.NewMessage, renamed("r", 4), "netbox: 4 resources changed by priya in one request"},
-		"some":        {"what else somebody did is counted", model.NewMessage, append(renamed("r", 4), unasked(2)...), "netbox: 6 findings changed by priya, 4 of them in one request"},
-		"several":     {"requests are counted", model.NewMessage, append(renamed("r", 4), renamed("s", 5)...), "netbox: 9 findings changed by priya, 9 of them in 2 requests"},
-		"two claims":  {"a resource counts once", model.NewMessage, twice, "netbox: 4 resources changed by priya in one request"},
-		"two effects": {"one request that did two things is one", model.NewMessage, append(renamed("r", 4), as(model.Missing, renamed("r", 4)...)...), "netbox: 4 resources (4 missing, 4 changed) by priya in one request"},
-		"missing":     {"who removes does not miss", model.NewMessage, as(model.Missing, renamed("r", 1200)...), "netbox: 1,200 resources missing, removed by priya in one request"},
-		"wanted":      {"who enters what is not there removes nothing", model.NewMessage, likely(as(model.Missing, unasked(1)...)), "netbox: virtualmachine -0000 (app-1) missing, likely by priya"},
-		"unmanaged":   {"who made it", model.NewMessage, as(model.Unmanaged, unasked(1)...), "netbox: virtualmachine -0000 (app-1) unmanaged, created by priya"},
-		"disputed":    {"nobody disputes", model.NewMessage, as(model.Disputed, unasked(1)...), "netbox: virtualmachine -0000 (app-1) disputed, last changed by priya"},
-		"pending":     {"who declared it", model.NewMessage, as(model.Pending, unasked(1)...), "netbox: virtualmachine -0000 (app-1) pending, declared by priya"},
-		"bypassed":    {"who applied it", model.NewMessage, as(model.Bypassed, unasked(1)...), "netbox: virtualmachine -0000 (app-1) bypassed, applied by priya"},
-		"unproven":    {"who applied it, not who declared it", model.NewMessage, unproven, "netbox: virtualmachine -0000 (app-1) pending, applied by priya"},
-		"moved":       {"who moved it", model.NewMessage, as(model.Moved, unasked(1)...), "netbox: virtualmachine -0000 (app-1) moved by priya"},
-		"conflict":    {"who changed it", model.NewMessage, as(model.Conflict, unasked(1)...), "netbox: virtualmachine -0000 (app-1) conflict, changed by priya"},
-		"resolved":    {"who did it does not matter any more", model.ResolvedMessage, renamed("r", 4), "netbox: 4 resources resolved"},
+		"one":         {"the actor is named", model.NewMessage, withoutRequest(1), "netbox: virtualmachine -0000 (app-1) changed by priya"},
+		"few":         {"three findings of one request are listed one by one", model.NewMessage, renamedSites("r", 3), "netbox: 3 findings changed by priya"},
+		"enough":      {"four findings of one request are summarized", model.NewMessage, renamedSites("r", 4), "netbox: 4 resources changed by priya in one request"},
+		"some":        {"findings without the request are counted", model.NewMessage, append(renamedSites("r", 4), withoutRequest(2)...), "netbox: 6 findings changed by priya, 4 of them in one request"},
+		"several":     {"the requests are counted", model.NewMessage, append(renamedSites("r", 4), renamedSites("s", 5)...), "netbox: 9 findings changed by priya, 9 of them in 2 requests"},
+		"two claims":  {"a resource with two findings counts once", model.NewMessage, twice, "netbox: 4 resources changed by priya in one request"},
+		"two effects": {"a request may cause two verdicts", model.NewMessage, append(renamedSites("r", 4), withVerdict(model.Missing, renamedSites("r", 4)...)...), "netbox: 4 resources (4 missing, 4 changed) by priya in one request"},
+		"missing":     {"the actor removed the resource", model.NewMessage, withVerdict(model.Missing, renamedSites("r", 1200)...), "netbox: 1,200 resources missing, removed by priya in one request"},
+		"declared":    {"the actor may have declared the resource", model.NewMessage, likely(withVerdict(model.Missing, withoutRequest(1)...)), "netbox: virtualmachine -0000 (app-1) missing, likely by priya"},
+		"unmanaged":   {"the actor created the resource", model.NewMessage, withVerdict(model.Unmanaged, withoutRequest(1)...), "netbox: virtualmachine -0000 (app-1) unmanaged, created by priya"},
+		"disputed":    {"the actor made the last change", model.NewMessage, withVerdict(model.Disputed, withoutRequest(1)...), "netbox: virtualmachine -0000 (app-1) disputed, last changed by priya"},
+		"pending":     {"the actor declared the change", model.NewMessage, withVerdict(model.Pending, withoutRequest(1)...), "netbox: virtualmachine -0000 (app-1) pending, declared by priya"},
+		"bypassed":    {"the actor applied the change", model.NewMessage, withVerdict(model.Bypassed, withoutRequest(1)...), "netbox: virtualmachine -0000 (app-1) bypassed, applied by priya"},
+		"unproven":    {"the actor of an unproven change applied it", model.NewMessage, unproven, "netbox: virtualmachine -0000 (app-1) pending, applied by priya"},
+		"moved":       {"the actor moved the resource", model.NewMessage, withVerdict(model.Moved, withoutRequest(1)...), "netbox: virtualmachine -0000 (app-1) moved by priya"},
+		"conflict":    {"the actor changed the resource", model.NewMessage, withVerdict(model.Conflict, withoutRequest(1)...), "netbox: virtualmachine -0000 (app-1) conflict, changed by priya"},
+		"resolved":    {"the title of resolved findings names no actor", model.ResolvedMessage, renamedSites("r", 4), "netbox: 4 resources resolved"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -129,21 +130,21 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-// TestAlikeIsBounded: however many requests there are, and whatever things are
-// called, a message has a few short lines beside its findings.
-func TestAlikeIsBounded(t *testing.T) {
+// TestRequestLinesAreBounded checks that the number and the length of the lines about
+// requests are bounded, for any number of requests and any names.
+func TestRequestLinesAreBounded(t *testing.T) {
 	t.Parallel()
 	var items []item
 	for r := range 30 {
-		findings := renamed(fmt.Sprint(r), 10)
+		findings := renamedSites(fmt.Sprint(r), 10)
 		for i := range findings {
 			findings[i].Name, findings[i].Kind = strings.Repeat("@here ", 2000), strings.Repeat("x", 2000)
 			items = append(items, item{news: model.Appeared, finding: &findings[i]})
 		}
 	}
-	lines := alike(byRequest(items))
-	if len(lines) != maxAlike+1 || !strings.HasPrefix(lines[maxAlike], "and 225 more by other requests") {
-		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
+	lines := requestLines(byRequest(items))
+	if len(lines) != maxRequestLines+1 || !strings.HasPrefix(lines[maxRequestLines], "and 225 more by other requests") {
+		t.Errorf("got %d lines, the last %q", len(lines), lines[len(lines)-1])
 	}
 	for _, line := range lines {
 		if n := len([]rune(line)); n > 300 {
@@ -152,19 +153,19 @@ func TestAlikeIsBounded(t *testing.T) {
 	}
 }
 
-// TestActorsAreShort: what somebody wrote beside a change does not fill a
-// message, and stays whole in what is kept.
-func TestActorsAreShort(t *testing.T) {
+// TestActorTextsAreShortened checks that long texts of an actor are shortened in a
+// message, and not in the finding.
+func TestActorTextsAreShortened(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("界", 10_000)
 	own := model.Actor{Name: "x", Message: long, Confidence: model.Exact}
 	f := finding("a")
 	f.Actor = model.Actor{Name: long, Via: long, Evidence: long, Reason: long, Message: long, Confidence: model.Exact}
 	f.Changes[0].Actor = &own
-	d := newDesk().show(f)
-	d.tell()
-	told := d.last().News[0].Finding
-	for _, text := range []string{told.Actor.Name, told.Actor.Via, told.Actor.Evidence, told.Actor.Reason, told.Actor.Message, told.Changes[0].Actor.Message} {
+	d := newFixture().setOpen(f)
+	d.plan()
+	published := d.lastMessage().News[0].Finding
+	for _, text := range []string{published.Actor.Name, published.Actor.Via, published.Actor.Evidence, published.Actor.Reason, published.Actor.Message, published.Changes[0].Actor.Message} {
 		if n := len([]rune(text)); n != model.MaxValue {
 			t.Errorf("a text has %d characters, want %d", n, model.MaxValue)
 		}
@@ -174,10 +175,10 @@ func TestActorsAreShort(t *testing.T) {
 	}
 }
 
-func BenchmarkOneCause(b *testing.B) {
+func BenchmarkManyFindingsOfOneRequest(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			d := newDesk().show(renamed("r1", n)...)
+			d := newFixture().setOpen(renamedSites("r1", n)...)
 			in := d.input()
 			for b.Loop() {
 				if change := d.policy.Plan(in); len(change.Messages) != 1 {

@@ -10,16 +10,16 @@ import (
 
 const oneDay = 24 * time.Hour
 
-// changeOfClocks is a day on which a zone changes to or from summer time: Europe/Berlin
-// and America/New_York skip or repeat the hour from two or one, Australia/Lord_Howe half
-// an hour.
-type changeOfClocks struct {
+// A dstChange is a day on which a time zone changes to or from summer time. Europe/Berlin
+// skips or repeats the hour after 02:00, America/New_York the hour after 02:00 or 01:00,
+// and Australia/Lord_Howe half an hour.
+type dstChange struct {
 	zone             string
 	year, month, day int
 }
 
-func changesOfClocks() []changeOfClocks {
-	return []changeOfClocks{
+func dstChanges() []dstChange {
+	return []dstChange{
 		{"Europe/Berlin", 2026, 3, 29}, {"Europe/Berlin", 2026, 10, 25},
 		{"America/New_York", 2026, 3, 8}, {"America/New_York", 2026, 11, 1},
 		{"Australia/Lord_Howe", 2026, 4, 5}, {"Australia/Lord_Howe", 2026, 10, 4},
@@ -27,66 +27,67 @@ func changesOfClocks() []changeOfClocks {
 	}
 }
 
-// around returns a place and the noon two days before its clocks change.
-func (c changeOfClocks) around(t *testing.T) (*time.Location, time.Time) {
+// around returns the location of the time zone, and noon two days before its clocks
+// change.
+func (c dstChange) around(t *testing.T) (*time.Location, time.Time) {
 	t.Helper()
-	place, err := time.LoadLocation(c.zone)
+	location, err := time.LoadLocation(c.zone)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return place, time.Date(c.year, time.Month(c.month), c.day-2, 12, 0, 0, 0, place)
+	return location, time.Date(c.year, time.Month(c.month), c.day-2, 12, 0, 0, 0, location)
 }
 
-func (c changeOfClocks) String() string {
+func (c dstChange) String() string {
 	return fmt.Sprintf("%s %d-%02d-%02d", c.zone, c.year, c.month, c.day)
 }
 
-// TestDigestOverSummerTime holds that a digest comes once for each day, whatever the
-// clocks do on it.
+// TestDigestOverSummerTime checks that there is one digest for each day on which the
+// clocks change.
 func TestDigestOverSummerTime(t *testing.T) {
 	t.Parallel()
-	for _, change := range changesOfClocks() {
+	for _, change := range dstChanges() {
 		for _, at := range []time.Duration{0, 30 * time.Minute, time.Hour + 45*time.Minute, 2 * time.Hour, 2*time.Hour + 15*time.Minute, 3 * time.Hour, 9 * time.Hour, 23*time.Hour + 59*time.Minute} {
 			t.Run(fmt.Sprint(change, " ", at), func(t *testing.T) {
 				t.Parallel()
-				place, begin := change.around(t)
-				p := Pacing{Digest: at, Location: place}
-				told, last := 0, time.Time{}
+				location, begin := change.around(t)
+				p := Pacing{Digest: at, Location: location}
+				digests, last := 0, time.Time{}
 				for now := begin; now.Before(begin.Add(4 * oneDay)); now = now.Add(time.Minute) {
 					due := p.dueDigest(now)
 					if due.After(now) || now.Sub(due) > 26*time.Hour {
-						t.Fatalf("at %s the last one was due at %s", now, due)
+						t.Fatalf("at %s: the last digest was due at %s", now, due)
 					}
 					if !last.IsZero() && due.Before(last) {
-						t.Fatalf("at %s the last one was due at %s, before it at %s", now, due, last)
+						t.Fatalf("at %s: the last digest was due at %s, a minute before at %s", now, due, last)
 					}
 					if !last.IsZero() && due.After(last) {
-						told++
+						digests++
 					}
 					last = due
 				}
-				if told != 4 {
-					t.Errorf("told %d times in four days", told)
+				if digests != 4 {
+					t.Errorf("got %d digests in four days, want 4", digests)
 				}
 			})
 		}
 	}
 }
 
-// TestQuietHoursOverSummerTime holds that it is quiet when the clock on the wall shows
-// it, once each night, with no break.
+// TestQuietHoursOverSummerTime checks that quiet hours follow the local time of day, and
+// that there is one uninterrupted period each night.
 func TestQuietHoursOverSummerTime(t *testing.T) {
 	t.Parallel()
-	for _, change := range changesOfClocks() {
+	for _, change := range dstChanges() {
 		t.Run(change.String(), func(t *testing.T) {
 			t.Parallel()
-			place, begin := change.around(t)
+			location, begin := change.around(t)
 			q := QuietHours{From: 22 * time.Hour, To: 6 * time.Hour}
 			nights, was := 0, false
 			for now := begin; now.Before(begin.Add(4 * oneDay)); now = now.Add(time.Minute) {
-				is := q.hold(now)
-				if hour := now.In(place).Hour(); is != (hour >= 22 || hour < 6) {
-					t.Fatalf("at %s it is quiet: %t", now, is)
+				is := q.contains(now)
+				if hour := now.In(location).Hour(); is != (hour >= 22 || hour < 6) {
+					t.Fatalf("at %s: contains() = %t", now, is)
 				}
 				if is && !was {
 					nights++
@@ -94,51 +95,51 @@ func TestQuietHoursOverSummerTime(t *testing.T) {
 				was = is
 			}
 			if nights != 4 {
-				t.Errorf("it was quiet %d times in four nights", nights)
+				t.Errorf("got %d periods of quiet hours in four nights, want 4", nights)
 			}
 		})
 	}
 }
 
-// A jumpOf is what happens to a clock for an hour, at a time of day.
-type jumpOf struct {
+// A clockJump is a sudden change of the system clock.
+type clockJump struct {
 	reason string
 	by     time.Duration
-	// back reports whether the clock is right again after an hour.
+	// back is set if the clock is corrected after an hour.
 	back bool
 }
 
-func jumpsOf() map[string]jumpOf {
+func clockJumps() map[string]clockJump {
 	const year = 365 * oneDay
-	return map[string]jumpOf{
-		"a day ahead":           {"the day was told when the clock was ahead", oneDay, false},
-		"a day ahead and back":  {"the day that was told is not told again", oneDay, true},
-		"a day back":            {"what was told of today is not told again", -oneDay, false},
-		"a day back and ahead":  {"what was told of today is not told again", -oneDay, true},
-		"a year ahead and back": {"it is not silent until the clock comes there again", 365 * oneDay, true},
-		"a year back":           {"it goes on by the new time", -year, false},
-		"a year back and ahead": {"it goes on", -year, true},
+	return map[string]clockJump{
+		"a day ahead":           {"the digest of the day was sent while the clock was ahead", oneDay, false},
+		"a day ahead and back":  {"a digest is not sent again", oneDay, true},
+		"a day back":            {"the digest of today is not sent again", -oneDay, false},
+		"a day back and ahead":  {"the digest of today is not sent again", -oneDay, true},
+		"a year ahead and back": {"digests do not wait until the clock shows the later time again", 365 * oneDay, true},
+		"a year back":           {"digests continue by the new time", -year, false},
+		"a year back and ahead": {"digests continue", -year, true},
 	}
 }
 
-// TestDigestWhenTheClockJumps holds that no day is told twice by its date, that at most
-// one date is left out, and that digests go on.
+// TestDigestWhenTheClockJumps checks that no date has two digests, that at most one date
+// has none, and that digests continue after the jump.
 func TestDigestWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
-	for name, jump := range jumpsOf() {
+	for name, jump := range clockJumps() {
 		for _, hour := range []int{1, 8, 9, 10, 23} {
 			t.Run(fmt.Sprintf("%s at %d", name, hour), func(t *testing.T) {
 				t.Parallel()
-				d := newDesk()
+				d := newFixture()
 				d.policy.Receivers["ops"] = Pacing{Digest: 9 * time.Hour}
 				d.policy.Routes[0].Repeat = 0
 				d.now = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
-				d.show(finding("a"))
+				d.setOpen(finding("a"))
 				dues, after := map[string]int{}, 0
-				live := func(minutes int) {
+				run := func(minutes int) {
 					for range minutes / 10 {
 						d.messages = nil
-						d.tell()
+						d.plan()
 						for _, m := range d.messages {
 							if m.Kind == model.DigestMessage {
 								p := d.policy.Receivers["ops"]
@@ -146,19 +147,19 @@ func TestDigestWhenTheClockJumps(t *testing.T) {
 								after++
 							}
 						}
-						d.later(10 * time.Minute)
+						d.advance(10 * time.Minute)
 					}
 				}
-				live(2*24*60 + (hour-9)*60)
-				d.later(jump.by)
-				live(60)
+				run(2*24*60 + (hour-9)*60)
+				d.advance(jump.by)
+				run(60)
 				if jump.back {
-					d.later(-jump.by)
+					d.advance(-jump.by)
 				}
 				after = 0
-				live(5 * 24 * 60)
+				run(5 * 24 * 60)
 				if after < 4 || after > 6 {
-					t.Errorf("%d digests in the five days after it: %s", after, jump.reason)
+					t.Errorf("got %d digests in the five days after the jump: %s", after, jump.reason)
 				}
 				for date, n := range dues {
 					if n > 1 {
@@ -170,35 +171,35 @@ func TestDigestWhenTheClockJumps(t *testing.T) {
 	}
 }
 
-// TestNobodyIsSilentWhenTheClockJumps holds that new drift is told at once, and repeated
-// on time, whatever was told before a clock jumped.
-func TestNobodyIsSilentWhenTheClockJumps(t *testing.T) {
+// TestMessagesContinueWhenTheClockJumps checks that a message about a new finding is sent
+// immediately after a clock jump, and that reminders are sent on time.
+func TestMessagesContinueWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
-	for name, jump := range jumpsOf() {
+	for name, jump := range clockJumps() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk()
+			d := newFixture()
 			d.policy.Receivers["ops"] = Pacing{Messages: 3, Per: time.Hour, Digest: -1, Quiet: QuietHours{From: 22 * time.Hour, To: 6 * time.Hour}}
 			d.now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-			d.show(finding("a")).tell()
-			d.later(jump.by).show(finding("b"))
-			if said := d.tell(); len(said) == 0 {
-				t.Error("what is new is not told at the wrong time")
+			d.setOpen(finding("a")).plan()
+			d.advance(jump.by).setOpen(finding("b"))
+			if got := d.plan(); len(got) == 0 {
+				t.Error("no message about a new finding while the clock is wrong")
 			}
-			d.later(time.Hour)
+			d.advance(time.Hour)
 			if jump.back {
-				d.later(-jump.by)
+				d.advance(-jump.by)
 			}
-			d.show(finding("c"))
-			if said := d.tell(); len(said) == 0 {
-				t.Error("what is new is not told afterwards")
+			d.setOpen(finding("c"))
+			if got := d.plan(); len(got) == 0 {
+				t.Error("no message about a new finding after the jump")
 			}
 			d.messages = nil
 			for range 2 * 24 {
-				d.later(time.Hour).tell()
+				d.advance(time.Hour).plan()
 			}
 			if len(d.messages) < 3 || len(d.messages) > 6 {
-				t.Errorf("%d reminders of three threads in two days, which are due once a day", len(d.messages))
+				t.Errorf("got %d reminders for three threads in two days, want one a day for each", len(d.messages))
 			}
 		})
 	}

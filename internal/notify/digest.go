@@ -9,22 +9,23 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// digest sends the daily summary, unless it would be empty.
+// digest sends the daily summary if it is due and not empty. There is no digest on the
+// first day of a receiver, and none for a receiver with queued messages.
 func (pl *planner) digest() {
 	due := pl.pacing.dueDigest(pl.now)
 	if due.IsZero() || !due.After(pl.pace.Digest) {
 		return
 	}
-	begun, again := !pl.pace.Digest.IsZero(), due.Equal(pl.pace.LastDigest)
-	pl.pace.Digest, pl.pace.LastDigest, pl.paced = due, due, true
-	if !begun || again || pl.in.Queued[pl.receiver] > 0 {
-		return // there is no day before the first one; a receiver with a queue gets no digest
+	hadDigest, repeated := !pl.pace.Digest.IsZero(), due.Equal(pl.pace.LastDigest)
+	pl.pace.Digest, pl.pace.LastDigest, pl.paceChanged = due, due, true
+	if !hadDigest || repeated || pl.in.Queued[pl.receiver] > 0 {
+		return
 	}
 	t := &thread{first: true, findings: map[string]*model.Finding{}, Thread: model.Thread{
 		ID: threadID(pl.receiver, "digest", due), Members: map[string]model.Notified{}}}
 	for i := range pl.findings {
 		f := &pl.findings[i]
-		if pl.route(f, pl.receiver) != nil && pl.loud(f, pl.now) {
+		if pl.route(f, pl.receiver) != nil && pl.notifies(f, pl.now) {
 			t.findings[f.ID] = f
 			t.record(item{news: model.Standing, finding: f}, false)
 		}
@@ -38,7 +39,8 @@ func (pl *planner) digest() {
 	last.Notes = append(notes, last.Notes...)
 }
 
-// notes returns the lines of a digest after its findings.
+// notes returns the lines that a digest shows after its findings: the number of findings
+// resolved after since, acceptances that end soon, and unused rules.
 func (pl *planner) notes(since time.Time) []string {
 	var notes []string
 	resolved := 0
@@ -66,8 +68,9 @@ func (pl *planner) notes(since time.Time) []string {
 	return slices.Clip(notes)
 }
 
-// keepPace stores the times of the messages, and how much news is deferred.
-func (pl *planner) keepPace() {
+// updatePace records the times of the planned messages and the amount of deferred news
+// in the pace of the receiver.
+func (pl *planner) updatePace() {
 	sent := slices.DeleteFunc(slices.Clone(pl.pace.Sent), func(at time.Time) bool {
 		return pl.now.Sub(at) >= pl.pacing.Per
 	})
@@ -76,15 +79,15 @@ func (pl *planner) keepPace() {
 			sent = append(sent, pl.now)
 		}
 	}
-	pl.paced = pl.paced || len(pl.messages) > 0
+	pl.paceChanged = pl.paceChanged || len(pl.messages) > 0
 	pl.pace.Sent = sent
 	switch {
 	case pl.held > 0 && pl.pace.Held.IsZero():
-		pl.pace.Held, pl.paced = pl.now, true
+		pl.pace.Held, pl.paceChanged = pl.now, true
 	case pl.quietEnded && pl.limited == 0:
-		pl.pace.Held, pl.paced = time.Time{}, true
+		pl.pace.Held, pl.paceChanged = time.Time{}, true
 	}
-	if untold := pl.held + pl.limited; untold != pl.pace.Untold {
-		pl.pace.Untold, pl.paced = untold, true
+	if deferred := pl.held + pl.limited; deferred != pl.pace.Untold {
+		pl.pace.Untold, pl.paceChanged = deferred, true
 	}
 }

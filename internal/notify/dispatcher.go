@@ -13,19 +13,21 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Outbox stores the messages of each receiver until they are delivered, in order.
-// A call that has returned survives a crash.
+// An Outbox stores the messages of each receiver, in order, until they are delivered.
+// The effect of a call that has returned survives a crash.
 type Outbox interface {
-	// NextOutboxEntry returns the first message; ok is false where there is none.
+	// NextOutboxEntry returns the first message of receiver. ok reports whether there is
+	// one.
 	NextOutboxEntry(receiver string) (entry model.OutboxEntry, ok bool, err error)
-	// BeginDelivery records that the message may have arrived from now on.
+	// BeginDelivery records that the message may have arrived. It is called before the
+	// first attempt.
 	BeginDelivery(receiver, key string) error
 	// EndDelivery removes a message that has arrived, and stores the receipt for the
-	// later ones of its thread. A receipt of "" leaves the stored one.
+	// later messages of its thread. If receipt is "", the stored one is kept.
 	EndDelivery(receiver, key, receipt string) error
-	// DropMessage removes a message that the receiver refuses.
+	// DropMessage removes a message that the receiver refused.
 	DropMessage(receiver, key string) error
-	// Queues returns the queues by receiver, without empty ones.
+	// Queues returns the non-empty queues by receiver.
 	Queues() (map[string]model.Queue, error)
 }
 
@@ -38,15 +40,16 @@ type Watcher interface {
 // Options are the settings of a Dispatcher. Outbox is required.
 type Options struct {
 	Outbox Outbox
-	// Receivers have distinct names.
+	// Receivers are the receivers to deliver to. Their names must be distinct.
 	Receivers []Opened
-	// Watcher may be nil.
+	// Watcher counts deliveries. It may be nil.
 	Watcher Watcher
 	// Decide handles the requests that Listeners receive.
 	Decide Decide
-	// Now is the clock for Status; nil is the system's. No timer depends on it.
+	// Now is the clock for Status. If it is nil, the system's clock is used. No timer
+	// depends on it.
 	Now func() time.Time
-	// Log records failures; nil discards them.
+	// Log records failures. If it is nil, they are discarded.
 	Log *slog.Logger
 }
 
@@ -56,24 +59,25 @@ type Opened struct {
 	Receiver
 }
 
-// A Dispatcher delivers the messages of the outbox: those of one receiver in order and
-// one at a time, those of several receivers independently of each other. An Outbox
-// must have one Dispatcher at a time.
+// A Dispatcher delivers the messages of the outbox. It delivers the messages of one
+// receiver in order and one at a time, and serves receivers independently of each other.
+// An Outbox must have only one Dispatcher at a time.
 type Dispatcher struct {
-	o     Options
-	lanes []lane
+	o         Options
+	endpoints []endpoint
 }
 
-// A lane is one receiver with its workers.
-type lane struct {
+// An endpoint is one receiver with its workers.
+type endpoint struct {
 	Opened
-	// out sends messages or shows findings. in listens, or is nil.
+	// out sends messages or shows findings. in runs the Listener. It is nil if the
+	// receiver has none.
 	out, in *worker
-	// mirror is nil for a Notifier.
+	// mirror is nil if the receiver is a Notifier.
 	mirror *mirror
 }
 
-// NewDispatcher returns a Dispatcher that is not running.
+// NewDispatcher returns a Dispatcher. Run starts it.
 func NewDispatcher(o Options) *Dispatcher {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -86,7 +90,7 @@ func NewDispatcher(o Options) *Dispatcher {
 	}
 	d := &Dispatcher{o: o}
 	for _, r := range o.Receivers {
-		d.lanes = append(d.lanes, newLane(&d.o, r))
+		d.endpoints = append(d.endpoints, newEndpoint(&d.o, r))
 	}
 	return d
 }
@@ -96,29 +100,31 @@ type noWatcher struct{}
 
 func (noWatcher) Delivered(string, error) {}
 
-func newLane(o *Options, r Opened) lane {
-	l := lane{Opened: r, out: newWorker(o, r.Name, o.Watcher)}
+// newEndpoint returns the endpoint of r.
+func newEndpoint(o *Options, r Opened) endpoint {
+	l := endpoint{Opened: r, out: newWorker(o, r.Name, o.Watcher)}
 	if r.Mirror != nil {
 		l.mirror = &mirror{Mirror: r.Mirror}
-		l.out.turn, l.out.every = l.mirror.show, l.mirror.every()
-		l.out.longest, l.out.persists = min(maxPause, l.out.every), true
+		l.out.task, l.out.interval = l.mirror.show, l.mirror.every()
+		l.out.pauseLimit, l.out.retryPermanent = min(maxPause, l.out.interval), true
 	} else {
-		l.out.turn = (&sender{o: o, name: r.Name, to: r.Notifier}).deliver
+		l.out.task = (&sender{o: o, name: r.Name, to: r.Notifier}).deliver
 	}
 	if r.Listener != nil {
 		l.in = newWorker(o, r.Name, noWatcher{})
 		l.in.listens = true
-		l.in.turn = (&listening{Listener: r.Listener, decide: o.Decide, works: l.in.succeed}).listen
+		l.in.task = (&listenTask{Listener: r.Listener, decide: o.Decide, onWorking: l.in.succeed}).listen
 	}
 	return l
 }
 
-// Run delivers, mirrors and listens until ctx ends. It returns when all its goroutines
-// have ended; a delivery in progress has a grace period.
+// Run delivers messages, updates mirrors and runs listeners until ctx ends. It returns
+// when all its goroutines have ended. A delivery in progress may continue for a grace
+// period.
 func (d *Dispatcher) Run(ctx context.Context) {
 	d.logUnconfigured()
 	var group sync.WaitGroup
-	for _, l := range d.lanes {
+	for _, l := range d.endpoints {
 		for _, w := range l.workers() {
 			group.Go(func() { w.run(ctx) })
 		}
@@ -128,7 +134,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 }
 
 // workers returns the workers of the receiver.
-func (l *lane) workers() []*worker {
+func (l *endpoint) workers() []*worker {
 	return slices.DeleteFunc([]*worker{l.out, l.in}, func(w *worker) bool { return w == nil })
 }
 
@@ -140,7 +146,7 @@ func (d *Dispatcher) logUnconfigured() {
 		d.o.Log.Error("read outbox", "err", err)
 		return
 	}
-	for _, l := range d.lanes {
+	for _, l := range d.endpoints {
 		delete(queues, l.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(queues)) {
@@ -148,20 +154,21 @@ func (d *Dispatcher) logUnconfigured() {
 	}
 }
 
-// Wake makes the Dispatcher look for new messages. It never blocks.
+// Wake makes the Dispatcher read new messages from the outbox. It never blocks.
 func (d *Dispatcher) Wake() {
-	for _, l := range d.lanes {
+	for _, l := range d.endpoints {
 		if l.mirror == nil {
 			l.out.wakeUp()
 		}
 	}
 }
 
-// Show sets the open findings of a mirror; for another receiver it does nothing. It
-// never blocks, and of several states only the newest is sure to be shown. The caller
-// must not change the findings afterwards. Until the first call, nothing is shown.
+// Show sets the open findings of a mirror. For a receiver that is no mirror it does
+// nothing. It never blocks: if it is called several times in a row, only the newest
+// findings are certain to be shown. The caller must not change open afterwards. Nothing
+// is shown before the first call.
 func (d *Dispatcher) Show(receiver string, open []model.Finding) {
-	for _, l := range d.lanes {
+	for _, l := range d.endpoints {
 		if l.Name == receiver && l.mirror != nil {
 			l.mirror.set(open)
 			l.out.wakeUp()
@@ -169,12 +176,12 @@ func (d *Dispatcher) Show(receiver string, open []model.Finding) {
 	}
 }
 
-// Flush delivers all messages and shows all findings once. It continues after an error
-// with the other receivers, and returns all errors.
+// Flush delivers all messages and shows all findings once. After an error it continues
+// with the other receivers. It returns all errors.
 func (d *Dispatcher) Flush(ctx context.Context) error {
 	var group sync.WaitGroup
-	errs := make([]error, len(d.lanes))
-	for i, l := range d.lanes {
+	errs := make([]error, len(d.endpoints))
+	for i, l := range d.endpoints {
 		group.Go(func() {
 			if err := l.out.flush(ctx); err != nil {
 				errs[i] = fmt.Errorf("deliver to %s: %w", l.Name, err)
@@ -191,8 +198,8 @@ func (d *Dispatcher) Status() ([]model.ReceiverStatus, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read outbox: %w", err)
 	}
-	list := make([]model.ReceiverStatus, 0, len(d.lanes))
-	for _, l := range d.lanes {
+	list := make([]model.ReceiverStatus, 0, len(d.endpoints))
+	for _, l := range d.endpoints {
 		status := model.ReceiverStatus{Name: l.Name, Type: l.Type, Queued: queues[l.Name].Length, Oldest: queues[l.Name].Oldest, Untold: queues[l.Name].Untold}
 		status.Delivered, status.Error, status.Stopped = l.out.state()
 		if _, problem, stopped := l.in.state(); status.Error == "" {

@@ -13,16 +13,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A box is an outbox in memory, whose methods can be made to fail.
-type box struct {
+// A memoryOutbox is an Outbox in memory.
+type memoryOutbox struct {
 	mu     sync.Mutex
 	queues map[string][]model.OutboxEntry
-	// fail is asked before each call; nil fails nothing.
+	// fail is called before each method and returns its error. It may be nil.
 	fail func(method string) error
 }
 
-// put lets messages wait whose keys are given.
-func (b *box) put(receiver string, keys ...string) {
+// enqueue adds messages with the given keys for receiver.
+func (b *memoryOutbox) enqueue(receiver string, keys ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.queues == nil {
@@ -33,7 +33,8 @@ func (b *box) put(receiver string, keys ...string) {
 	}
 }
 
-func (b *box) first(method, receiver string, use func(*model.OutboxEntry)) error {
+// withFirst calls f with the first entry of receiver, if there is one.
+func (b *memoryOutbox) withFirst(method, receiver string, f func(*model.OutboxEntry)) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.fail != nil {
@@ -44,28 +45,28 @@ func (b *box) first(method, receiver string, use func(*model.OutboxEntry)) error
 	if len(b.queues[receiver]) == 0 {
 		return nil
 	}
-	use(&b.queues[receiver][0])
+	f(&b.queues[receiver][0])
 	return nil
 }
 
-func (b *box) NextOutboxEntry(receiver string) (p model.OutboxEntry, ok bool, err error) {
-	err = b.first("next", receiver, func(first *model.OutboxEntry) { p, ok = *first, true })
+func (b *memoryOutbox) NextOutboxEntry(receiver string) (p model.OutboxEntry, ok bool, err error) {
+	err = b.withFirst("next", receiver, func(first *model.OutboxEntry) { p, ok = *first, true })
 	return p, ok, err
 }
 
-func (b *box) BeginDelivery(receiver, key string) error {
-	return b.first("begin", receiver, func(first *model.OutboxEntry) { first.Begun = first.Message.Key == key })
+func (b *memoryOutbox) BeginDelivery(receiver, key string) error {
+	return b.withFirst("begin", receiver, func(first *model.OutboxEntry) { first.Begun = first.Message.Key == key })
 }
 
-func (b *box) EndDelivery(receiver, key, receipt string) error {
-	return b.first("end", receiver, func(*model.OutboxEntry) { b.remove(receiver, key, receipt) })
+func (b *memoryOutbox) EndDelivery(receiver, key, receipt string) error {
+	return b.withFirst("end", receiver, func(*model.OutboxEntry) { b.remove(receiver, key, receipt) })
 }
 
-func (b *box) DropMessage(receiver, key string) error {
-	return b.first("drop", receiver, func(*model.OutboxEntry) { b.remove(receiver, key, "") })
+func (b *memoryOutbox) DropMessage(receiver, key string) error {
+	return b.withFirst("drop", receiver, func(*model.OutboxEntry) { b.remove(receiver, key, "") })
 }
 
-func (b *box) remove(receiver, key, receipt string) {
+func (b *memoryOutbox) remove(receiver, key, receipt string) {
 	if q := b.queues[receiver]; q[0].Message.Key == key {
 		b.queues[receiver] = q[1:]
 	}
@@ -76,7 +77,7 @@ func (b *box) remove(receiver, key, receipt string) {
 	}
 }
 
-func (b *box) Queues() (map[string]model.Queue, error) {
+func (b *memoryOutbox) Queues() (map[string]model.Queue, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	queues := map[string]model.Queue{}
@@ -88,17 +89,18 @@ func (b *box) Queues() (map[string]model.Queue, error) {
 	return queues, nil
 }
 
-// A fake receiver takes what comes and notes it.
+// A fake is a Notifier that records its calls.
 type fake struct {
-	// answer says what becomes of the nth try, from 1; nil takes everything.
+	// answer returns the result of the nth call, from 1. If it is nil, every call
+	// succeeds.
 	answer func(ctx context.Context, n int, p model.OutboxEntry) (string, error)
 
-	mu    sync.Mutex
-	tries []try
+	mu       sync.Mutex
+	attempts []attempt
 }
 
-// A try is one call to a fake.
-type try struct {
+// An attempt is one call to a fake.
+type attempt struct {
 	Key     string
 	At      time.Duration
 	Begun   bool
@@ -108,8 +110,8 @@ type try struct {
 
 func (f *fake) Notify(ctx context.Context, p model.OutboxEntry) (string, error) {
 	f.mu.Lock()
-	n := len(f.tries)
-	f.tries = append(f.tries, try{p.Message.Key, time.Since(bubbleStart()), p.Begun, p.Receipt, true})
+	n := len(f.attempts)
+	f.attempts = append(f.attempts, attempt{p.Message.Key, time.Since(bubbleStart()), p.Begun, p.Receipt, true})
 	f.mu.Unlock()
 	receipt, err := "", error(nil)
 	if f.answer != nil {
@@ -117,21 +119,21 @@ func (f *fake) Notify(ctx context.Context, p model.OutboxEntry) (string, error) 
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.tries[n].Failed = err != nil
+	f.attempts[n].Failed = err != nil
 	return receipt, err
 }
 
-// bubbleStart is when the clock of every synctest bubble starts.
+// bubbleStart returns the time at which the clock of every synctest bubble starts.
 func bubbleStart() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-func (f *fake) all() []try {
+func (f *fake) all() []attempt {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]try(nil), f.tries...)
+	return append([]attempt(nil), f.attempts...)
 }
 
-// taken are the keys of what it took, in order.
-func (f *fake) taken() (keys []string) {
+// delivered returns the keys of the messages that f accepted, in order.
+func (f *fake) delivered() (keys []string) {
 	for _, t := range f.all() {
 		if !t.Failed {
 			keys = append(keys, t.Key)
@@ -140,26 +142,26 @@ func (f *fake) taken() (keys []string) {
 	return keys
 }
 
-// times are when it was tried.
-func (f *fake) times() (times []time.Duration) {
+// attemptTimes returns the times of all calls.
+func (f *fake) attemptTimes() (times []time.Duration) {
 	for _, t := range f.all() {
 		times = append(times, t.At)
 	}
 	return times
 }
 
-// counts are what a Watcher was told.
-type counts struct {
-	mu        sync.Mutex
-	Good, Bad map[string]int
+// A deliveryCounter is a Watcher that counts deliveries by receiver.
+type deliveryCounter struct {
+	mu                sync.Mutex
+	Succeeded, Failed map[string]int
 }
 
-func (c *counts) Delivered(receiver string, err error) {
+func (c *deliveryCounter) Delivered(receiver string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	counted := &c.Good
+	counted := &c.Succeeded
 	if err != nil {
-		counted = &c.Bad
+		counted = &c.Failed
 	}
 	if *counted == nil {
 		*counted = map[string]int{}
@@ -167,6 +169,7 @@ func (c *counts) Delivered(receiver string, err error) {
 	(*counted)[receiver]++
 }
 
+// notifiers returns receivers with the names a, b and c.
 func notifiers(list ...*fake) (opened []Opened) {
 	for i, f := range list {
 		opened = append(opened, Opened{Name: []string{"a", "b", "c"}[i], Type: "fake", Receiver: Receiver{Notifier: f}})
@@ -174,13 +177,14 @@ func notifiers(list ...*fake) (opened []Opened) {
 	return opened
 }
 
-// options are those of a Dispatcher over b.
-func options(b *box, receivers ...Opened) Options {
+// options returns the options of a Dispatcher with the outbox b.
+func options(b *memoryOutbox, receivers ...Opened) Options {
 	return Options{Outbox: b, Receivers: receivers}
 }
 
-// running starts a Dispatcher and returns it with what ends it.
-func running(t *testing.T, o Options) (*Dispatcher, func()) {
+// startDispatcher starts a Dispatcher. It returns the Dispatcher and a function that stops
+// it.
+func startDispatcher(t *testing.T, o Options) (*Dispatcher, func()) {
 	t.Helper()
 	d := NewDispatcher(o)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -201,15 +205,15 @@ func status(t *testing.T, d *Dispatcher) []model.ReceiverStatus {
 	return list
 }
 
-func same[T any](t *testing.T, what string, got, want T) {
+func assertEqual[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
-// numbers are the keys from to to.
-func numbers(from, to int) (keys []string) {
+// keyRange returns the numbers from to to as keys.
+func keyRange(from, to int) (keys []string) {
 	for i := from; i <= to; i++ {
 		keys = append(keys, fmt.Sprint(i))
 	}

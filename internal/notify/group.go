@@ -8,16 +8,18 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// group returns the properties that a finding shares with the others of its thread.
+// group returns the key of a finding's group: the values of the properties in by.
+// Findings with an equal key join one thread.
 func group(f *model.Finding, by []string) string {
 	parts := make([]string, 0, len(by))
 	for _, name := range by {
-		parts = append(parts, grouping(f, name))
+		parts = append(parts, groupingValue(f, name))
 	}
 	return strings.Join(parts, "\x00")
 }
 
-func grouping(f *model.Finding, name string) string {
+// groupingValue returns the value of one of Groupings for f.
+func groupingValue(f *model.Finding, name string) string {
 	switch name {
 	case "source":
 		return f.Source
@@ -41,8 +43,9 @@ func grouping(f *model.Finding, name string) string {
 	return cause(f)
 }
 
-// cause returns what findings have in common that appear together: the source that
-// could not be read, the actor, or else source and declaration.
+// cause returns the value of the grouping "cause": the source if f is unchecked, the
+// source and the actor if the actor is known, and the source and the declaration
+// otherwise.
 func cause(f *model.Finding) string {
 	switch {
 	case f.Verdict == model.Unchecked:
@@ -53,16 +56,16 @@ func cause(f *model.Finding) string {
 	return "in " + f.Source + " " + f.Declaration
 }
 
-// title returns in one line what findings are about, the actor that they have in
-// common, and how many come from one request.
+// title returns a one-line summary of items: their resource or their number, their
+// verdicts, their common actor, and the number of requests that caused them.
 func title(kind model.MessageKind, groups [][]item) string {
-	items := flat(groups)
+	items := flatten(groups)
 	if len(items) == 0 {
 		return "no open findings"
 	}
-	asked, requests := requested(groups)
-	once := asked == len(items) && requests == 1
-	what := subject(items, once)
+	requested, requests := countRequests(groups)
+	oneRequest := requested == len(items) && requests == 1
+	what := subject(items, oneRequest)
 	switch kind {
 	case model.ResolvedMessage:
 		return what + " resolved"
@@ -75,18 +78,18 @@ func title(kind model.MessageKind, groups [][]item) string {
 	}
 	what += " " + verdicts(items) + actor(items)
 	switch {
-	case once:
+	case oneRequest:
 		return what + " in one request"
 	case requests == 1:
-		return what + ", " + phrase.Number(asked) + " of them in one request"
+		return what + ", " + phrase.Number(requested) + " of them in one request"
 	case requests > 1:
-		return what + ", " + phrase.Number(asked) + " of them in " + phrase.Number(requests) + " requests"
+		return what + ", " + phrase.Number(requested) + " of them in " + phrase.Number(requests) + " requests"
 	}
 	return what
 }
 
-// actor returns what the actor of all items did, after their verdict: ", created by
-// alice"; "" where there is none.
+// actor returns the words for the common actor of items, such as ", created by alice".
+// It returns "" if the items have no common actor.
 func actor(items []item) string {
 	first := items[0].finding
 	name, verb := first.Actor.Name, phrase.Verb(first)
@@ -110,28 +113,29 @@ func actor(items []item) string {
 	return ", " + verb + " by " + name
 }
 
-// subject returns the source and the resource of one finding, or of several their
-// number. once is set where all come from one request.
-func subject(items []item, once bool) string {
+// subject returns the source and the resource of a single item, or the source and the
+// number of several. If oneRequest is set, it counts resources instead of findings.
+func subject(items []item, oneRequest bool) string {
 	first := items[0].finding
 	counted := phrase.Number(len(items)) + " findings"
-	if once {
-		counted = phrase.Number(resources(items)) + " resources"
+	if oneRequest {
+		counted = phrase.Number(countResources(items)) + " resources"
 	}
-	where := first.Source
-	if slices.ContainsFunc(items, func(it item) bool { return it.finding.Source != where }) {
+	prefix := first.Source
+	if slices.ContainsFunc(items, func(it item) bool { return it.finding.Source != prefix }) {
 		return counted
 	}
-	if where != "" {
-		where += ": "
+	if prefix != "" {
+		prefix += ": "
 	}
 	if len(items) > 1 {
-		return where + counted
+		return prefix + counted
 	}
-	return where + resource(first)
+	return prefix + resource(first)
 }
 
-// verdicts returns the verdict of all items, or the number of each, worst first.
+// verdicts returns the common verdict of items, or the number of items with each verdict,
+// worst first.
 func verdicts(items []item) string {
 	count := map[model.Verdict]int{}
 	for _, it := range items {

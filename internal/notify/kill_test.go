@@ -18,18 +18,18 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// A process that is to die at the nth step of a kind finds both here, and the
-// mailbox to which it delivers, and the folder in which it works.
+// The environment variables of the test process: the folder of its store, the name of its
+// receiver, and the step at whose nth repetition it kills itself.
 const (
-	killDir  = "DRIFTD_NOTIFY_TEST_DIR"
-	killBox  = "DRIFTD_NOTIFY_TEST_BOX"
-	killStep = "DRIFTD_NOTIFY_TEST_STEP"
-	killNth  = "DRIFTD_NOTIFY_TEST_NTH"
+	killDir      = "DRIFTD_NOTIFY_TEST_DIR"
+	killReceiver = "DRIFTD_NOTIFY_TEST_RECEIVER"
+	killStep     = "DRIFTD_NOTIFY_TEST_STEP"
+	killNth      = "DRIFTD_NOTIFY_TEST_NTH"
 )
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(killDir); dir != "" {
-		if err := deliverUntilKilled(dir, os.Getenv(killBox), os.Getenv(killStep), os.Getenv(killNth)); err != nil {
+		if err := deliverUntilKilled(dir, os.Getenv(killReceiver), os.Getenv(killStep), os.Getenv(killNth)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -38,24 +38,26 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A mailbox is a receiver whose messages lie in a file, on which each line is
-// the key of one that arrived and whether it came as one that was begun before.
-type mailbox struct {
+// A fileReceiver is a Notifier that appends messages to a file. Each line has the key of a
+// message, and whether its entry was Begun.
+type fileReceiver struct {
 	path string
-	// asks tells that it looks for a message that was begun before it takes it.
-	asks bool
-	// picky tells that it refuses every other message.
-	picky bool
-	step  func(string)
+	// checksArrival is set if the receiver looks for a message with Begun set in the file.
+	checksArrival bool
+	// refusesEven is set if the receiver refuses messages with an even number.
+	refusesEven bool
+	// step is called after each step, with its name.
+	step func(string)
 }
 
-// mailboxIn is one that can be asked, "asked", or cannot, "unasked", or that
-// refuses some messages, "picky".
-func mailboxIn(dir, name string) *mailbox {
-	return &mailbox{path: filepath.Join(dir, "mailbox"), asks: name != "unasked", picky: name == "picky"}
+// newFileReceiver returns a receiver with a file in dir. By its name, it checks whether a
+// message has arrived ("checking"), does not check ("unchecking"), or checks and refuses
+// some messages ("refusing").
+func newFileReceiver(dir, name string) *fileReceiver {
+	return &fileReceiver{path: filepath.Join(dir, "messages"), checksArrival: name != "unchecking", refusesEven: name == "refusing"}
 }
 
-func (m *mailbox) Notify(_ context.Context, p model.OutboxEntry) (string, error) {
+func (m *fileReceiver) Notify(_ context.Context, p model.OutboxEntry) (string, error) {
 	m.step("called")
 	arrived, err := m.arrivals()
 	switch {
@@ -63,8 +65,8 @@ func (m *mailbox) Notify(_ context.Context, p model.OutboxEntry) (string, error)
 		return "", err
 	case m.refuses(p.Message.Key):
 		m.step("refused")
-		return "", Refused(errors.New("i do not like it"))
-	case m.asks && p.Begun && slices.ContainsFunc(arrived, func(a arrival) bool { return a.key == p.Message.Key }):
+		return "", Refused(errors.New("even number"))
+	case m.checksArrival && p.Begun && slices.ContainsFunc(arrived, func(a arrival) bool { return a.key == p.Message.Key }):
 		return "", nil
 	}
 	file, err := os.OpenFile(m.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -76,17 +78,17 @@ func (m *mailbox) Notify(_ context.Context, p model.OutboxEntry) (string, error)
 	return "", errors.Join(err, file.Close())
 }
 
-func (m *mailbox) refuses(key string) bool {
-	return m.picky && strings.ContainsAny(key[len(key)-1:], "02468")
+func (m *fileReceiver) refuses(key string) bool {
+	return m.refusesEven && strings.ContainsAny(key[len(key)-1:], "02468")
 }
 
-// An arrival is a line of a mailbox.
+// An arrival is a line in the file of a fileReceiver.
 type arrival struct {
 	key   string
 	begun bool
 }
 
-func (m *mailbox) arrivals() ([]arrival, error) {
+func (m *fileReceiver) arrivals() ([]arrival, error) {
 	file, err := os.Open(m.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -103,23 +105,23 @@ func (m *mailbox) arrivals() ([]arrival, error) {
 	return list, errors.Join(lines.Err(), file.Close())
 }
 
-// A stepwise outbox, which is a receiver too, names each step once it is done.
-type stepwise struct {
+// A stepOutbox is an Outbox and a Notifier that calls step after each step that succeeded.
+type stepOutbox struct {
 	Outbox
 	Notifier
 
 	step func(string)
 }
 
-// did names a step that was done.
-func (s stepwise) did(step string, err error) error {
+// done calls step with name if err is nil. It returns err.
+func (s stepOutbox) done(name string, err error) error {
 	if err == nil {
-		s.step(step)
+		s.step(name)
 	}
 	return err
 }
 
-func (s stepwise) NextOutboxEntry(receiver string) (p model.OutboxEntry, ok bool, err error) {
+func (s stepOutbox) NextOutboxEntry(receiver string) (p model.OutboxEntry, ok bool, err error) {
 	p, ok, err = s.Outbox.NextOutboxEntry(receiver)
 	if ok {
 		s.step("next")
@@ -127,25 +129,26 @@ func (s stepwise) NextOutboxEntry(receiver string) (p model.OutboxEntry, ok bool
 	return p, ok, err
 }
 
-func (s stepwise) BeginDelivery(receiver, key string) error {
-	return s.did("begun", s.Outbox.BeginDelivery(receiver, key))
+func (s stepOutbox) BeginDelivery(receiver, key string) error {
+	return s.done("begun", s.Outbox.BeginDelivery(receiver, key))
 }
 
-func (s stepwise) Notify(ctx context.Context, p model.OutboxEntry) (string, error) {
+func (s stepOutbox) Notify(ctx context.Context, p model.OutboxEntry) (string, error) {
 	receipt, err := s.Notifier.Notify(ctx, p)
-	return receipt, s.did("sent", err)
+	return receipt, s.done("sent", err)
 }
 
-func (s stepwise) EndDelivery(receiver, key, receipt string) error {
-	return s.did("ended", s.Outbox.EndDelivery(receiver, key, receipt))
+func (s stepOutbox) EndDelivery(receiver, key, receipt string) error {
+	return s.done("ended", s.Outbox.EndDelivery(receiver, key, receipt))
 }
 
-func (s stepwise) DropMessage(receiver, key string) error {
-	return s.did("dropped", s.Outbox.DropMessage(receiver, key))
+func (s stepOutbox) DropMessage(receiver, key string) error {
+	return s.done("dropped", s.Outbox.DropMessage(receiver, key))
 }
 
-// deliverUntilKilled delivers what waits, unless it dies before.
-func deliverUntilKilled(dir, box, at, nth string) error {
+// deliverUntilKilled delivers all queued messages. It kills the process at the nth step
+// with the name at.
+func deliverUntilKilled(dir, receiver, at, nth string) error {
 	left, err := strconv.Atoi(nth)
 	if err != nil {
 		return err
@@ -162,62 +165,62 @@ func deliverUntilKilled(dir, box, at, nth string) error {
 			if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 				panic(err)
 			}
-			select {} // it takes a moment to die
+			select {} // the signal is asynchronous
 		}
 	}
-	mailbox := mailboxIn(dir, box)
-	mailbox.step = step
-	steps := stepwise{Outbox: s, Notifier: mailbox, step: step}
-	o := Options{Outbox: steps, Receivers: []Opened{{Name: box, Receiver: Receiver{Notifier: steps}}}}
+	notifier := newFileReceiver(dir, receiver)
+	notifier.step = step
+	steps := stepOutbox{Outbox: s, Notifier: notifier, step: step}
+	o := Options{Outbox: steps, Receivers: []Opened{{Name: receiver, Receiver: Receiver{Notifier: steps}}}}
 	if err := NewDispatcher(o).Flush(context.Background()); err != nil && !errors.Is(err, ErrRefused) {
 		return err
 	}
 	return s.Close()
 }
 
-// TestKilledAtEachStep kills a process that delivers, at each step and again
-// and again, and looks in the end at what arrived: everything, in order, once
-// where the receiver can be asked, and a second time only as what may be there.
+// TestKilledAtEachStep kills a delivering process repeatedly, at each step. It checks that
+// all messages arrive in order, that they arrive once if the receiver checks for them, and
+// that a repeated message has Begun set.
 func TestKilledAtEachStep(t *testing.T) {
 	t.Parallel()
 	const kills = 20
 	common := []string{"next", "begun", "called", "arrived", "sent", "ended"}
 	tests := map[string]struct {
 		steps []string
-		// again is how many arrive twice.
-		again int
+		// repeated is the number of messages that arrive twice.
+		repeated int
 	}{
-		"asked":   {steps: common},
-		"unasked": {steps: common, again: 2 * kills}, // at arrived and at sent
-		"picky":   {steps: append([]string{"refused", "dropped"}, common...)},
+		"checking":   {steps: common},
+		"unchecking": {steps: common, repeated: 2 * kills}, // at arrived and at sent
+		"refusing":   {steps: append([]string{"refused", "dropped"}, common...)},
 	}
-	for box, test := range tests {
-		t.Run(box, func(t *testing.T) {
+	for receiver, test := range tests {
+		t.Run(receiver, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			messages := 4 * kills * len(test.steps)
-			fill(t, dir, box, messages)
+			fillOutbox(t, dir, receiver, messages)
 			for i := range kills {
 				for _, at := range test.steps {
-					if nth := 1 + i%3; !killedAt(t, dir, box, at, nth) {
+					if nth := 1 + i%3; !runUntilKilled(t, dir, receiver, at, nth) {
 						t.Fatalf("the process was not killed at step %q, %d", at, nth)
 					}
 				}
 			}
-			if killedAt(t, dir, box, "none", 1) {
-				t.Fatal("the last process was killed")
+			if runUntilKilled(t, dir, receiver, "none", 1) {
+				t.Fatal("the process was killed without a step")
 			}
-			queues, err := storeAt(t, dir).Queues()
+			queues, err := openStore(t, dir).Queues()
 			if err != nil || len(queues) > 0 {
-				t.Errorf("still waiting: %v, %v", queues, err)
+				t.Errorf("queues %v, error %v; want none", queues, err)
 			}
-			checkArrivals(t, mailboxIn(dir, box), messages, test.again)
+			checkArrivals(t, newFileReceiver(dir, receiver), messages, test.repeated)
 		})
 	}
 }
 
-// fill makes a store in which messages wait.
-func fill(t *testing.T, dir, receiver string, messages int) {
+// fillOutbox creates a store with queued messages for receiver.
+func fillOutbox(t *testing.T, dir, receiver string, messages int) {
 	t.Helper()
 	s, err := store.Open(dir, store.Options{})
 	if err != nil {
@@ -232,15 +235,15 @@ func fill(t *testing.T, dir, receiver string, messages int) {
 	}
 }
 
-// killedAt lets a process deliver and tells whether it was killed.
-func killedAt(t *testing.T, dir, box, at string, nth int) bool {
+// runUntilKilled runs a delivering process and reports whether it was killed.
+func runUntilKilled(t *testing.T, dir, receiver, at string, nth int) bool {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), killDir+"="+dir, killBox+"="+box, killStep+"="+at, killNth+"="+strconv.Itoa(nth))
+	cmd.Env = append(os.Environ(), killDir+"="+dir, killReceiver+"="+receiver, killStep+"="+at, killNth+"="+strconv.Itoa(nth))
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return false
@@ -251,7 +254,9 @@ func killedAt(t *testing.T, dir, box, at string, nth int) bool {
 	return true
 }
 
-func checkArrivals(t *testing.T, m *mailbox, messages, again int) {
+// checkArrivals checks that the messages from 1 on have arrived in order, as many of them
+// twice as given.
+func checkArrivals(t *testing.T, m *fileReceiver, messages, repeated int) {
 	t.Helper()
 	arrived, err := m.arrivals()
 	if err != nil {
@@ -263,9 +268,9 @@ func checkArrivals(t *testing.T, m *mailbox, messages, again int) {
 		case i == 0 || a.key != arrived[i-1].key:
 			once = append(once, a.key)
 		case !a.begun:
-			t.Errorf("message %s came again as if it were new", a.key)
+			t.Errorf("message %s was repeated without Begun", a.key)
 		}
 	}
-	same(t, "what arrived", once, slices.DeleteFunc(numbers(1, messages), m.refuses))
-	same(t, "how many arrived again", len(arrived)-len(once), again)
+	assertEqual(t, "messages that arrived", once, slices.DeleteFunc(keyRange(1, messages), m.refuses))
+	assertEqual(t, "repeated messages", len(arrived)-len(once), repeated)
 }

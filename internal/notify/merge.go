@@ -1,7 +1,7 @@
 package notify
 
-// mergedInto maps the IDs of merged findings to the IDs of the findings that they were
-// merged into.
+// mergedInto returns a map from the ID of each merged finding to the ID of the finding
+// that it was merged into.
 func mergedInto(in Input) map[string]string {
 	merged := map[string]string{}
 	for i := range in.Recent {
@@ -17,9 +17,9 @@ func mergedInto(in Input) map[string]string {
 	return merged
 }
 
-// adopt adds an open finding without a thread to the thread of a finding that was merged
-// into it, and replaces the merged one there.
-func (pl *planner) adopt() {
+// inheritThreads puts each open finding without a thread into the thread of a finding
+// that was merged into it, in place of the merged one.
+func (pl *planner) inheritThreads() {
 	for i := range pl.findings {
 		f := &pl.findings[i]
 		for n := len(f.Merged) - 1; n >= 0 && pl.member[f.ID] == nil; n-- {
@@ -32,7 +32,7 @@ func (pl *planner) adopt() {
 	}
 }
 
-// rename moves the last notice of one finding to another.
+// rename moves the last notice of finding from to finding to.
 func (t *thread) rename(from, to string) {
 	t.Members[to] = t.Members[from]
 	delete(t.Members, from)

@@ -12,14 +12,15 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
+// threadID returns the ID of a new thread.
 func threadID(receiver, group string, at time.Time) string {
 	sum := sha256.Sum256([]byte(receiver + "\x00" + group + "\x00" + strconv.FormatInt(at.UnixNano(), 10)))
 	return hex.EncodeToString(sum[:6])
 }
 
 // makeMessages makes a message from the news of each thread, the most urgent first.
-// Above the rate limit, new threads are combined into one, and news of old ones is
-// deferred.
+// Above the rate limit, it combines new threads into one and defers the news of existing
+// threads.
 func (pl *planner) makeMessages() {
 	var active []*thread
 	for _, t := range pl.sorted() {
@@ -29,12 +30,12 @@ func (pl *planner) makeMessages() {
 		}
 	}
 	slices.SortFunc(active, pl.byUrgency)
-	if may := pl.allowance(1); len(active) > may {
+	if allowed := pl.allowance(1); len(active) > allowed {
 		severe := 0
 		for severe < len(active) && active[severe].severe() {
 			severe++
 		}
-		active = pl.limit(active, max(may, min(severe, pl.allowance(severeTimes))))
+		active = pl.limit(active, max(allowed, min(severe, pl.allowance(severeFactor))))
 	}
 	for _, t := range active {
 		for _, it := range t.news {
@@ -45,17 +46,17 @@ func (pl *planner) makeMessages() {
 	}
 }
 
-// severeTimes is the factor of the rate limit for severe news.
-const severeTimes = 2
+// severeFactor is the factor of the rate limit for severe news.
+const severeFactor = 2
 
-// byUrgency orders threads by stage, then worst first.
+// byUrgency compares threads by stage, then by severity, the worst first.
 func (pl *planner) byUrgency(a, b *thread) int {
-	return cmp.Or(cmp.Compare(pl.stage(a), pl.stage(b)), cmp.Compare(worst(loud(a.news)).Rank(), worst(loud(b.news)).Rank()),
+	return cmp.Or(cmp.Compare(pl.stage(a), pl.stage(b)), cmp.Compare(worst(notQuiet(a.news)).Rank(), worst(notQuiet(b.news)).Rank()),
 		cmp.Compare(urgency(a.news[0]), urgency(b.news[0])), worstFirst(*a.news[0].finding, *b.news[0].finding), cmp.Compare(a.ID, b.ID))
 }
 
-// stage returns the order of a thread: severe news, then news that was deferred for the
-// period of the rate limit, then the rest.
+// stage returns the rank of a thread's news: 0 if it is severe, 1 if the rate limit
+// deferred it for at least one period, 2 otherwise.
 func (pl *planner) stage(t *thread) int {
 	since := t.Waits
 	if t.first {
@@ -70,29 +71,29 @@ func (pl *planner) stage(t *thread) int {
 	return 2
 }
 
-// severe reports whether the thread has news that is critical or high.
-func (t *thread) severe() bool { return worst(loud(t.news)).Rank() <= model.High.Rank() }
+// severe reports whether the thread has critical or high news that is not quiet.
+func (t *thread) severe() bool { return worst(notQuiet(t.news)).Rank() <= model.High.Rank() }
 
-// limit returns at most as many threads as the receiver may get messages. If the last
-// one is new, it combines all further new ones. News of other threads is planned again
-// later.
-func (pl *planner) limit(active []*thread, may int) []*thread {
-	kept := slices.Clone(active[:may])
-	rest := active[may:]
-	if may > 0 && kept[may-1].first {
-		kept, rest = kept[:may-1], active[may-1:]
+// limit returns the first allowed threads. If the last of them is new, limit replaces it
+// with a thread that combines it with all further new ones. The news of the other threads
+// is planned again later.
+func (pl *planner) limit(active []*thread, allowed int) []*thread {
+	kept := slices.Clone(active[:allowed])
+	rest := active[allowed:]
+	if allowed > 0 && kept[allowed-1].first {
+		kept, rest = kept[:allowed-1], active[allowed-1:]
 		var all *thread
 		for _, t := range rest {
 			for _, it := range t.news {
 				if t.first {
-					all = pl.open(pl.once(overflowGroup), it)
+					all = pl.open(pl.uniqueGroup(overflowGroup), it)
 				}
 			}
 		}
 		sortItems(all.news)
 		kept = append(kept, all)
 	}
-	merged := len(kept) > 0 && kept[len(kept)-1].is(overflowGroup)
+	merged := len(kept) > 0 && kept[len(kept)-1].hasGroup(overflowGroup)
 	for _, t := range rest {
 		if !t.first || !merged {
 			pl.limited += len(t.news)
@@ -108,8 +109,8 @@ func (pl *planner) limit(active []*thread, may int) []*thread {
 	return kept
 }
 
-// allowance returns how many messages the receiver may get now, at times its rate
-// limit.
+// allowance returns the number of messages that the receiver may get now. times
+// multiplies its rate limit.
 func (pl *planner) allowance(times int) int {
 	room := MaxQueued - pl.in.Queued[pl.receiver] - len(pl.messages)
 	if pl.pacing.Messages > 0 {
@@ -118,7 +119,7 @@ func (pl *planner) allowance(times int) int {
 	return max(room, 0)
 }
 
-// sentRecently counts the messages in the period of the rate limit.
+// sentRecently returns the number of messages sent in the period of the rate limit.
 func (pl *planner) sentRecently() int {
 	n := 0
 	for _, at := range pl.pace.Sent {
@@ -131,49 +132,49 @@ func (pl *planner) sentRecently() int {
 
 // send makes the next message of a thread.
 func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
-	all := t.standing()
-	told, standing := byRequest(news), byRequest(all)
+	all := t.items()
+	newGroups, allGroups := byRequest(news), byRequest(all)
 	t.Sequence++
 	t.LastSent, t.Waits, t.changed = pl.now, time.Time{}, true
 	m := model.Message{Key: t.ID + "." + strconv.Itoa(t.Sequence), Receiver: pl.receiver, Kind: kind, At: pl.now,
-		Thread: t.ID, First: t.first, Sequence: t.Sequence, URL: pl.URL, News: publish(told), NewsCount: len(news), All: publish(standing),
-		Quiet: len(news) > 0 && len(loud(news)) == 0}
+		Thread: t.ID, First: t.first, Sequence: t.Sequence, URL: pl.URL, News: publish(newGroups), NewsCount: len(news), All: publish(allGroups),
+		Quiet: len(news) > 0 && len(notQuiet(news)) == 0}
 	t.first = false
 	for _, it := range all {
-		switch told := t.Members[it.finding.ID]; {
-		case told.News == model.Over:
+		switch last := t.Members[it.finding.ID]; {
+		case last.News == model.Over:
 			m.ResolvedCount++
-		case told.News == model.WasMerged:
+		case last.News == model.WasMerged:
 			m.MergedCount++
-		case told.Muted():
+		case last.Muted():
 			m.MutedCount++
 		default:
 			m.OpenCount++
 		}
 	}
-	subject := told
+	subject := newGroups
 	if len(subject) == 0 {
-		subject = standing
+		subject = allGroups
 	}
-	m.Severity = worst(flat(subject))
-	m.Title, m.Subject = title(kind, subject), title(model.NewMessage, openFirst(standing))
-	m.Notes = alike(told)
+	m.Severity = worst(flatten(subject))
+	m.Title, m.Subject = title(kind, subject), title(model.NewMessage, openGroups(allGroups))
+	m.Notes = requestLines(newGroups)
 	if len(news) == 0 {
-		m.Notes = alike(openFirst(standing))
+		m.Notes = requestLines(openGroups(allGroups))
 	}
 	switch {
-	case t.is(overflowGroup) && m.First:
+	case t.hasGroup(overflowGroup) && m.First:
 		m.Title = "More findings: " + m.Title
-	case t.is(heldGroup) && m.First:
+	case t.hasGroup(heldGroup) && m.First:
 		m.Title = "During quiet hours: " + m.Title
-		m.Notes = append(m.Notes, pl.passing()...)
+		m.Notes = append(m.Notes, pl.resolvedMeanwhile()...)
 	}
 	pl.messages = append(pl.messages, m)
 }
 
-// passing counts the findings that opened and were resolved while messages were held
-// back.
-func (pl *planner) passing() []string {
+// resolvedMeanwhile returns a line with the number of findings that opened and were
+// resolved during quiet hours. It returns nil if there are none.
+func (pl *planner) resolvedMeanwhile() []string {
 	n := 0
 	for id, f := range pl.recent {
 		if pl.member[id] == nil && f.MergedInto == "" && !f.Muted() && !f.FirstSeen.Before(pl.pace.Held) && pl.route(f, pl.receiver) != nil {
@@ -186,8 +187,8 @@ func (pl *planner) passing() []string {
 	return []string{phrase.Count(n, "other finding") + " opened and resolved in the meantime."}
 }
 
-// openFirst returns the groups that are open; all of them where none is.
-func openFirst(all [][]item) [][]item {
+// openGroups returns the groups of open findings. It returns all groups if none is open.
+func openGroups(all [][]item) [][]item {
 	open := slices.DeleteFunc(slices.Clone(all), func(group []item) bool { return group[0].news != model.Standing })
 	if len(open) == 0 {
 		return all
@@ -195,6 +196,7 @@ func openFirst(all [][]item) [][]item {
 	return open
 }
 
+// worst returns the worst severity of items.
 func worst(items []item) model.Severity {
 	found := model.Info
 	for _, it := range items {
@@ -205,8 +207,8 @@ func worst(items []item) model.Severity {
 	return found
 }
 
-// publish returns the items of a message: the first of each group, at most
-// model.MaxItems, without secrets.
+// publish returns the items of a message without secrets: the first of each group, and
+// at most model.MaxItems.
 func publish(groups [][]item) []model.Item {
 	public := make([]model.Item, 0, min(len(groups), model.MaxItems))
 	for _, group := range groups[:cap(public)] {
@@ -220,7 +222,7 @@ func publish(groups [][]item) []model.Item {
 	return public
 }
 
-// short returns the part of a public finding that a message shows.
+// short returns f with the fields that a message shows, and with shortened texts.
 func short(f model.Finding) model.Finding {
 	f = f.WorstFirst()
 	f.Changes = f.Changes[:min(len(f.Changes), model.MaxFields)]
@@ -228,21 +230,21 @@ func short(f model.Finding) model.Finding {
 	for i := range f.Changes {
 		c := &f.Changes[i]
 		for _, actor := range []**model.Actor{&c.Actor, &c.LiveActor} {
-			*actor = shortSide(*actor)
+			*actor = shortOptional(*actor)
 		}
 		for _, side := range []**model.Value{&c.Declared, &c.Recorded, &c.Live, &c.Running} {
 			*side = cut(*side)
 		}
 		for j := range c.Claims {
-			c.Claims[j].Value, c.Claims[j].Actor = *cut(&c.Claims[j].Value), shortSide(c.Claims[j].Actor)
+			c.Claims[j].Value, c.Claims[j].Actor = *cut(&c.Claims[j].Value), shortOptional(c.Claims[j].Actor)
 		}
 	}
 	f.Ignored = nil
 	return f
 }
 
-// shortSide returns shortActor of one side of a field; nil of nil.
-func shortSide(a *model.Actor) *model.Actor {
+// shortOptional is shortActor for an actor that may be nil.
+func shortOptional(a *model.Actor) *model.Actor {
 	if a == nil {
 		return nil
 	}
@@ -250,7 +252,7 @@ func shortSide(a *model.Actor) *model.Actor {
 	return &actor
 }
 
-// shortActor cuts the texts of an actor at model.MaxValue.
+// shortActor shortens each text of an actor to model.MaxValue characters.
 func shortActor(a model.Actor) model.Actor {
 	for _, text := range []*string{&a.Name, &a.Via, &a.Evidence, &a.Reason, &a.Message} {
 		if runes := []rune(*text); len(runes) > model.MaxValue {
@@ -260,7 +262,7 @@ func shortActor(a model.Actor) model.Actor {
 	return a
 }
 
-// cut shortens a value to model.MaxValue characters.
+// cut shortens v to model.MaxValue characters. v may be nil.
 func cut(v *model.Value) *model.Value {
 	if v == nil {
 		return nil
@@ -273,8 +275,8 @@ func cut(v *model.Value) *model.Value {
 	return &shown
 }
 
-// remind sends reminders for threads without a recent message, the oldest first. A
-// receiver with queued messages gets none.
+// remind sends reminders for threads without a recent message, the oldest first. It sends
+// none to a receiver with queued messages.
 func (pl *planner) remind() {
 	threads := pl.sorted()
 	slices.SortStableFunc(threads, func(a, b *thread) int { return a.LastSent.Compare(b.LastSent) })
@@ -288,10 +290,10 @@ func (pl *planner) remind() {
 	}
 }
 
-// repeat returns the interval of reminders for the worst open finding of a thread; 0 is
-// never.
+// repeat returns the interval of reminders for the worst open finding of a thread. It
+// returns 0 if there are no reminders.
 func (pl *planner) repeat(t *thread) time.Duration {
-	for _, it := range t.standing() {
+	for _, it := range t.items() {
 		if it.news == model.Standing {
 			if route := pl.route(it.finding, pl.receiver); route != nil {
 				return route.Repeat

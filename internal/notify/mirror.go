@@ -13,7 +13,7 @@ import (
 // minEvery bounds the interval of a mirror.
 const minEvery = time.Second
 
-// A mirror shows the newest state to a Mirror.
+// A mirror keeps the newest open findings for a Mirror.
 type mirror struct {
 	Mirror
 
@@ -22,6 +22,7 @@ type mirror struct {
 	isSet bool
 }
 
+// every returns the interval of the Mirror, at least minEvery.
 func (m *mirror) every() time.Duration { return max(m.Every(), minEvery) }
 
 func (m *mirror) set(open []model.Finding) {
@@ -30,13 +31,14 @@ func (m *mirror) set(open []model.Finding) {
 	m.open, m.isSet = open, true
 }
 
+// newest returns the newest findings. ok reports whether set was called.
 func (m *mirror) newest() (open []model.Finding, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.open, m.isSet
 }
 
-// show is a turn.
+// show is the task that shows the newest findings.
 func (m *mirror) show(ctx context.Context) (bool, error) {
 	open, ok := m.newest()
 	if !ok {
@@ -48,21 +50,21 @@ func (m *mirror) show(ctx context.Context) (bool, error) {
 	return err == nil || errors.Is(err, ErrRefused), err
 }
 
-// listenerRecovered is how long a Listener must listen after an error until it counts
-// as working.
+// listenerRecovered is the time that a Listener must run after an error until it counts
+// as recovered.
 const listenerRecovered = time.Minute
 
-// A listening runs the Listener of one receiver.
-type listening struct {
+// A listenTask runs the Listener of one receiver.
+type listenTask struct {
 	Listener
 	decide Decide
-	// works is called when it has listened for a while.
-	works func()
+	// onWorking is called when the Listener has run for listenerRecovered.
+	onWorking func()
 }
 
-// listen is a turn that is never done.
-func (l *listening) listen(ctx context.Context) (bool, error) {
-	timer := time.AfterFunc(listenerRecovered, l.works)
+// listen is a task that is never done.
+func (l *listenTask) listen(ctx context.Context) (bool, error) {
+	timer := time.AfterFunc(listenerRecovered, l.onWorking)
 	defer timer.Stop()
 	err := l.Listen(ctx, l.decide)
 	if err == nil {

@@ -16,32 +16,33 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A showed mirror notes what it was shown.
-type showed struct {
+// A fakeMirror is a Mirror that records its calls.
+type fakeMirror struct {
 	every time.Duration
-	// answer says what becomes of the nth showing, from 1; nil takes everything.
+	// answer returns the result of the nth call, from 1. If it is nil, every call
+	// succeeds.
 	answer func(ctx context.Context, n int) error
 
 	mu    sync.Mutex
-	views []view
+	calls []mirrorCall
 }
 
-// A view is what a mirror was shown, and when.
-type view struct {
+// A mirrorCall is a call to a fakeMirror.
+type mirrorCall struct {
 	At  time.Duration
 	IDs string
 }
 
-func (s *showed) Every() time.Duration { return s.every }
+func (s *fakeMirror) Every() time.Duration { return s.every }
 
-func (s *showed) Show(ctx context.Context, open []model.Finding) error {
+func (s *fakeMirror) Show(ctx context.Context, open []model.Finding) error {
 	ids := make([]string, len(open))
 	for i := range open {
 		ids[i] = open[i].ID
 	}
 	s.mu.Lock()
-	s.views = append(s.views, view{time.Since(bubbleStart()), strings.Join(ids, " ")})
-	n := len(s.views)
+	s.calls = append(s.calls, mirrorCall{time.Since(bubbleStart()), strings.Join(ids, " ")})
+	n := len(s.calls)
 	s.mu.Unlock()
 	if s.answer == nil {
 		return nil
@@ -49,12 +50,13 @@ func (s *showed) Show(ctx context.Context, open []model.Finding) error {
 	return s.answer(ctx, n)
 }
 
-func (s *showed) all() []view {
+func (s *fakeMirror) all() []mirrorCall {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]view(nil), s.views...)
+	return append([]mirrorCall(nil), s.calls...)
 }
 
+// findings returns findings with the given IDs.
 func findings(ids ...string) (list []model.Finding) {
 	for _, id := range ids {
 		list = append(list, model.Finding{ID: id})
@@ -82,40 +84,40 @@ func TestMirror(t *testing.T) {
 		reason string
 		every  time.Duration
 		answer func(context.Context, int) error
-		// do calls the Dispatcher. After it, span passes, or a minute.
+		// do calls the Dispatcher. Afterwards, the test waits for span, or for a minute.
 		do   func(*Dispatcher)
 		span time.Duration
-		want []view
+		want []mirrorCall
 	}{
-		"nothing known": {
-			reason: "an empty list would say that all is well",
+		"no findings set": {
+			reason: "nothing is shown before the first call of Show: an empty list means that nothing is open",
 			every:  10 * time.Second,
 			do:     func(d *Dispatcher) { d.Wake() },
 		},
 		"nothing open": {
-			reason: "that nothing is open is worth telling too",
+			reason: "an empty list is shown",
 			every:  time.Hour,
 			do:     func(d *Dispatcher) { d.Show("m", nil) },
-			want:   []view{{}},
+			want:   []mirrorCall{{}},
 		},
-		"again and again": {
-			reason: "without a change it is shown every Every",
+		"no change": {
+			reason: "unchanged findings are shown at the interval",
 			every:  25 * time.Second,
 			do:     func(d *Dispatcher) { d.Show("m", findings("f1", "f2")) },
-			want:   []view{{0, "f1 f2"}, {25e9, "f1 f2"}, {50e9, "f1 f2"}},
+			want:   []mirrorCall{{0, "f1 f2"}, {25e9, "f1 f2"}, {50e9, "f1 f2"}},
 		},
 		"a change": {
-			reason: "a change is shown at once, and Every starts anew",
+			reason: "a change is shown immediately, and restarts the interval",
 			every:  25 * time.Second,
 			do: func(d *Dispatcher) {
 				d.Show("m", findings("f1"))
 				time.Sleep(20 * time.Second)
 				d.Show("m", findings("f2"))
 			},
-			want: []view{{0, "f1"}, {20e9, "f2"}, {45e9, "f2"}, {70e9, "f2"}},
+			want: []mirrorCall{{0, "f1"}, {20e9, "f2"}, {45e9, "f2"}, {70e9, "f2"}},
 		},
 		"many changes": {
-			reason: "while one is shown, only the newest of the others waits",
+			reason: "of the changes during a call only the newest is shown",
 			every:  time.Hour,
 			answer: func(context.Context, int) error { time.Sleep(10 * time.Second); return nil },
 			do: func(d *Dispatcher) {
@@ -124,47 +126,47 @@ func TestMirror(t *testing.T) {
 					time.Sleep(time.Millisecond)
 				}
 			},
-			want: []view{{0, "f0"}, {10e9, "f99"}},
+			want: []mirrorCall{{0, "f0"}, {10e9, "f99"}},
 		},
 		"down": {
-			reason: "after an error the newest state is shown again, and a change shortens no pause",
+			reason: "after an error the newest findings are shown, and a change does not shorten the pause",
 			every:  time.Hour,
 			answer: fails(errors.New("down"), 2),
 			do:     twice,
-			want:   []view{{0, "f1"}, {1e9, "f1"}, {3e9, "f3"}},
+			want:   []mirrorCall{{0, "f1"}, {1e9, "f1"}, {3e9, "f3"}},
 		},
 		"down for long": {
-			reason: "no pause is longer than Every",
+			reason: "no pause is longer than the interval",
 			every:  3 * time.Second,
 			answer: fails(errors.New("down"), 5),
 			do:     func(d *Dispatcher) { d.Show("m", nil) },
 			span:   16 * time.Second,
-			want:   []view{{0, ""}, {1e9, ""}, {3e9, ""}, {6e9, ""}, {9e9, ""}, {12e9, ""}, {15e9, ""}},
+			want:   []mirrorCall{{0, ""}, {1e9, ""}, {3e9, ""}, {6e9, ""}, {9e9, ""}, {12e9, ""}, {15e9, ""}},
 		},
 		"later": {
-			reason: "what it asks for is kept",
+			reason: "the pause of a Later is exact",
 			every:  time.Hour,
 			answer: fails(&Later{After: 40 * time.Second, Err: errors.New("busy")}, 1),
 			do:     twice,
-			want:   []view{{0, "f1"}, {40e9, "f3"}},
+			want:   []mirrorCall{{0, "f1"}, {40e9, "f3"}},
 		},
 		"refused": {
-			reason: "what it will not take is not shown again before it is due or something changes",
+			reason: "refused findings are shown again after the interval or after a change",
 			every:  20 * time.Second,
 			answer: fails(Refused(errors.New("bad label")), 2),
 			do:     twice,
 			span:   50 * time.Second,
-			want:   []view{{0, "f1"}, {1500e6, "f3"}, {21500e6, "f3"}, {41500e6, "f3"}},
+			want:   []mirrorCall{{0, "f1"}, {1500e6, "f3"}, {21500e6, "f3"}, {41500e6, "f3"}},
 		},
 		"permanent": {
-			reason: "a mirror is never given up: what it is shown is whole each time",
+			reason: "a mirror is not stopped: each call shows all findings",
 			every:  time.Hour,
 			answer: fails(Permanent(errors.New("gone")), 1),
 			do:     twice,
-			want:   []view{{0, "f1"}, {1e9, "f1"}, {1500e6, "f3"}},
+			want:   []mirrorCall{{0, "f1"}, {1e9, "f1"}, {1500e6, "f3"}},
 		},
 		"hanging": {
-			reason: "a call has an end",
+			reason: "a call has a timeout",
 			every:  time.Hour,
 			answer: func(ctx context.Context, n int) error {
 				if n == 1 {
@@ -173,32 +175,31 @@ func TestMirror(t *testing.T) {
 				return ctx.Err()
 			},
 			do:   twice,
-			want: []view{{0, "f1"}, {31e9, "f3"}},
+			want: []mirrorCall{{0, "f1"}, {31e9, "f3"}},
 		},
 		"too often": {
-			reason: "a mirror that names no time is not shown without end",
+			reason: "the interval is at least minEvery",
 			do:     func(d *Dispatcher) { d.Show("m", nil) },
 			span:   2500 * time.Millisecond,
-			want:   []view{{0, ""}, {1e9, ""}, {2e9, ""}},
+			want:   []mirrorCall{{0, ""}, {1e9, ""}, {2e9, ""}},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &showed{every: test.every, answer: test.answer}
-				d, stop := running(t, options(&box{}, Opened{Name: "m", Receiver: Receiver{Mirror: m}}))
+				m := &fakeMirror{every: test.every, answer: test.answer}
+				d, stop := startDispatcher(t, options(&memoryOutbox{}, Opened{Name: "m", Receiver: Receiver{Mirror: m}}))
 				test.do(d)
 				time.Sleep(cmp.Or(test.span, time.Minute))
 				stop()
-				same(t, test.reason, m.all(), test.want)
+				assertEqual(t, test.reason, m.all(), test.want)
 			})
 		})
 	}
 }
 
-// TestPartial: what one of a mirror's places took counts as delivered, and the
-// error stays.
+// TestPartial checks that a Partial error counts as delivered and is part of the status.
 func TestPartial(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -211,25 +212,26 @@ func TestPartial(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &showed{every: time.Hour, answer: func(context.Context, int) error { return test.err }}
-				d, _ := running(t, options(&box{}, Opened{Name: "m", Receiver: Receiver{Mirror: m}}))
+				m := &fakeMirror{every: time.Hour, answer: func(context.Context, int) error { return test.err }}
+				d, _ := startDispatcher(t, options(&memoryOutbox{}, Opened{Name: "m", Receiver: Receiver{Mirror: m}}))
 				d.Show("m", nil)
 				synctest.Wait()
-				same(t, "status", status(t, d)[0], test.want)
+				assertEqual(t, "status", status(t, d)[0], test.want)
 			})
 		})
 	}
 }
 
-// An answerer is a Listener that ends as told.
-type answerer struct {
+// A fakeListener is a Listener that makes one request in each call.
+type fakeListener struct {
+	// ends returns the result of the nth call, from 1.
 	ends func(ctx context.Context, n int) error
 
 	mu     sync.Mutex
 	starts []time.Duration
 }
 
-func (a *answerer) Listen(ctx context.Context, decide Decide) error {
+func (a *fakeListener) Listen(ctx context.Context, decide Decide) error {
 	a.mu.Lock()
 	a.starts = append(a.starts, time.Since(bubbleStart()))
 	n := len(a.starts)
@@ -248,17 +250,17 @@ func TestListener(t *testing.T) {
 		reason string
 		ends   func(ctx context.Context, n int) error
 		starts []time.Duration
-		// problem is what Status says after two seconds, and later after an
+		// problem is the error in Status after two seconds, and later the one after an
 		// hour.
 		problem, later string
 	}{
 		"good": {
-			reason: "one that listens is left alone",
+			reason: "a running listener is not restarted",
 			ends:   func(ctx context.Context, _ int) error { return untilEnd(ctx) },
 			starts: []time.Duration{0},
 		},
 		"ends": {
-			reason: "one that ends is started again, after pauses",
+			reason: "a listener that ends is restarted after pauses",
 			ends: func(ctx context.Context, n int) error {
 				if n > 3 {
 					return untilEnd(ctx)
@@ -269,7 +271,7 @@ func TestListener(t *testing.T) {
 			problem: "listen for requests: connection ended without an error",
 		},
 		"ends after long": {
-			reason: "one that listened for a while begins with short pauses again",
+			reason: "pauses are short again after a listener ran for listenerRecovered",
 			ends: func(_ context.Context, n int) error {
 				if n > 3 {
 					time.Sleep(29 * time.Minute)
@@ -280,18 +282,18 @@ func TestListener(t *testing.T) {
 			problem: "listen for requests: lost",
 		},
 		"panics": {
-			reason: "a panic ends no daemon",
+			reason: "a panic is an error",
 			ends: func(ctx context.Context, n int) error {
 				if n > 1 {
 					return untilEnd(ctx)
 				}
-				panic("oh")
+				panic("index out of range")
 			},
 			starts:  []time.Duration{0, 1e9},
-			problem: "panic: oh: this is a bug in driftd, please report it with the stack in the log",
+			problem: "panic: index out of range: this is a bug in driftd, please report it with the stack in the log",
 		},
 		"permanent": {
-			reason: "one that cannot listen does not keep messages from being sent",
+			reason: "messages are sent although the listener is stopped",
 			ends: func(context.Context, int) error {
 				return Permanent(errors.New("the app token is revoked"))
 			},
@@ -304,29 +306,29 @@ func TestListener(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				b, w, f, asked := &box{}, &counts{}, &fake{}, 0
-				listener := &answerer{ends: test.ends}
+				b, w, f, requests := &memoryOutbox{}, &deliveryCounter{}, &fake{}, 0
+				listener := &fakeListener{ends: test.ends}
 				o := options(b, Opened{Name: "a", Receiver: Receiver{Notifier: f, Listener: listener}})
 				o.Watcher = w
 				var log bytes.Buffer
 				o.Log = slog.New(slog.NewTextHandler(&log, nil))
-				o.Decide = func(context.Context, Request) (string, error) { asked++; return "", nil }
-				d, stop := running(t, o)
+				o.Decide = func(context.Context, Request) (string, error) { requests++; return "", nil }
+				d, stop := startDispatcher(t, o)
 				time.Sleep(2 * time.Second)
-				same(t, "problem", status(t, d)[0].Error, test.problem)
+				assertEqual(t, "problem", status(t, d)[0].Error, test.problem)
 				time.Sleep(hour - 2*time.Second)
-				same(t, "problem later", status(t, d)[0].Error, test.later)
-				b.put("a", "1")
+				assertEqual(t, "problem later", status(t, d)[0].Error, test.later)
+				b.enqueue("a", "1")
 				d.Wake()
 				synctest.Wait()
-				same(t, "sent all the same", f.taken(), []string{"1"})
-				same(t, "stopped", status(t, d)[0].Stopped, name == "permanent")
+				assertEqual(t, "messages sent", f.delivered(), []string{"1"})
+				assertEqual(t, "stopped", status(t, d)[0].Stopped, name == "permanent")
 				stop()
-				same(t, test.reason, listener.starts, test.starts)
-				same(t, "asked", asked, len(test.starts))
-				same(t, "what is no delivery is not counted", w.Bad, nil)
-				same(t, "the log says what does not work", strings.Contains(log.String(), "listener stopped until driftd is reloaded or restarted"), name == "permanent")
-				same(t, "the log says that nothing is sent", strings.Contains(log.String(), "receiver stopped"), false)
+				assertEqual(t, test.reason, listener.starts, test.starts)
+				assertEqual(t, "requests", requests, len(test.starts))
+				assertEqual(t, "failed deliveries", w.Failed, nil)
+				assertEqual(t, "the stopped listener is logged", strings.Contains(log.String(), "listener stopped until driftd is reloaded or restarted"), name == "permanent")
+				assertEqual(t, "a stopped receiver is logged", strings.Contains(log.String(), "receiver stopped"), false)
 			})
 		})
 	}

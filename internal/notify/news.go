@@ -8,19 +8,20 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// newsOf returns the news of an open finding; "" for none. t is its thread, or nil.
-// routed reports whether a route sends it to the receiver.
+// newsOf returns the news of the open finding f, or "" if there is none. t is the thread
+// of f, or nil. routed is set if a route sends f to the receiver.
 func (pl *planner) newsOf(f *model.Finding, t *thread, routed bool) model.News {
 	switch {
 	case t != nil && routed:
 		return pl.newsSince(t.Members[f.ID], f)
 	case t != nil:
-		// other receivers get it now; this one only that it is milder or resolved
-		if told := t.Members[f.ID]; told.Open() && !f.Muted() && milder(model.Reclassified, told, f) {
+		// No route sends f to this receiver any more. The receiver is still informed
+		// when f becomes milder or is resolved.
+		if last := t.Members[f.ID]; last.Open() && !f.Muted() && milder(model.Reclassified, last, f) {
 			return model.Reclassified
 		}
 		return ""
-	case !routed || !pl.loud(f, pl.now):
+	case !routed || !pl.notifies(f, pl.now):
 		return ""
 	case f.Flaps(pl.now):
 		return model.StartsToFlap
@@ -28,63 +29,64 @@ func (pl *planner) newsOf(f *model.Finding, t *thread, routed bool) model.News {
 	return model.Appeared
 }
 
-// newsSince returns the news of a finding since its last notice.
-func (pl *planner) newsSince(told model.Notified, f *model.Finding) model.News {
+// newsSince returns the news of f since its last notice.
+func (pl *planner) newsSince(last model.Notified, f *model.Finding) model.News {
 	switch {
-	case told.Ended() && !pl.loud(f, pl.now):
+	case last.Ended() && !pl.notifies(f, pl.now):
 		return ""
 	case f.Muted():
-		return unless(muted(f), told.News)
-	case told.Muted():
+		return ifChanged(mutedNews(f), last.News)
+	case last.Muted():
 		return model.Returned
 	case f.Flaps(pl.now):
-		if told.Flapping {
+		if last.Flapping {
 			return ""
 		}
 		return model.StartsToFlap
-	case told.Ended():
+	case last.Ended():
 		return model.Again
-	case told.Flapping:
+	case last.Flapping:
 		return model.Steady
-	case f.Verdict != told.Verdict:
+	case f.Verdict != last.Verdict:
 		return model.Reclassified
-	case f.Severity.Rank() < told.Severity.Rank(), f.Basis != told.Basis && len(f.Changes) > 0:
+	case f.Severity.Rank() < last.Severity.Rank(), f.Basis != last.Basis && len(f.Changes) > 0:
 		return model.Altered
 	}
 	return ""
 }
 
-// milder reports whether news is that a finding has a milder verdict than in its last
-// notice.
-func milder(news model.News, told model.Notified, f *model.Finding) bool {
-	return news == model.Reclassified && f.Verdict != told.Verdict && f.Severity.Rank() > told.Severity.Rank()
+// milder reports whether news is that f was reclassified and is less severe than in its
+// last notice.
+func milder(news model.News, last model.Notified, f *model.Finding) bool {
+	return news == model.Reclassified && f.Verdict != last.Verdict && f.Severity.Rank() > last.Severity.Rank()
 }
 
-// newItem returns the news of a member.
+// newItem returns the item for news of the member f.
 func (t *thread) newItem(news model.News, f *model.Finding, now time.Time) item {
-	told := t.Members[f.ID]
-	it := item{news: news, finding: f, why: why(news, told, f, now), quiet: milder(news, told, f)}
+	last := t.Members[f.ID]
+	it := item{news: news, finding: f, why: why(news, last, f, now), quiet: milder(news, last, f)}
 	if news == model.Reclassified {
-		it.was = &told
+		it.was = &last
 	}
 	return it
 }
 
-// loud returns the items that cause a message.
-func loud(items []item) []item {
+// notQuiet returns the items that cause a message.
+func notQuiet(items []item) []item {
 	return slices.DeleteFunc(slices.Clone(items), func(it item) bool { return it.quiet })
 }
 
-// unless returns news if it differs from the last notice.
-func unless(news, told model.News) model.News {
-	if news == told {
+// ifChanged returns news, or "" if it equals the last notice.
+func ifChanged(news, last model.News) model.News {
+	if news == last {
 		return ""
 	}
 	return news
 }
 
-// muted returns why there are no messages about a finding.
-func muted(f *model.Finding) model.News {
+// mutedNews returns the news that the muted finding f was hidden, accepted, snoozed or
+// acknowledged.
+func mutedNews(f *model.Finding) model.News {
 	switch {
 	case f.Hidden != "":
 		return model.WasHidden
@@ -96,37 +98,38 @@ func muted(f *model.Finding) model.News {
 	return model.WasAcknowledged
 }
 
-// record stores the news of an item as the last notice of its finding.
+// record stores the news of an item as the last notice of its finding. flapping is set if
+// the notice is that the finding flaps.
 func (t *thread) record(it item, flapping bool) {
 	f := it.finding
 	t.Members[f.ID] = model.Notified{News: it.news, Sequence: t.Sequence + 1, Basis: f.Basis, Flapping: flapping, Severity: f.Severity,
 		Verdict: f.Verdict, Key: f.Key, Name: f.Name, Decision: f.Decision}
 }
 
-// why returns why a muted finding is open again, and the former verdict of a
-// reclassified one; "" for other news.
-func why(news model.News, told model.Notified, f *model.Finding, now time.Time) string {
+// why returns the reason why a muted finding is open again, or the former verdict of a
+// reclassified one. It returns "" for other news.
+func why(news model.News, last model.Notified, f *model.Finding, now time.Time) string {
 	switch news {
 	case model.Reclassified:
-		return "was " + string(told.Verdict)
+		return "was " + string(last.Verdict)
 	case model.Returned:
 	default:
 		return ""
 	}
-	d := told.Decision
+	d := last.Decision
 	if d == nil {
 		return "no longer hidden by a rule"
 	}
-	said := d.Kind.Participle() + " by " + d.By
+	decided := d.Kind.Participle() + " by " + d.By
 	switch {
 	case d.Ended(now):
-		return said + ", expired"
-	case d.Basis != "" && d.Basis != f.Basis, told.Basis != f.Basis:
-		return said + ", but changed since"
-	case f.Severity.Rank() < told.Severity.Rank():
-		return said + ", but more severe now"
+		return decided + ", expired"
+	case d.Basis != "" && d.Basis != f.Basis, last.Basis != f.Basis:
+		return decided + ", but changed since"
+	case f.Severity.Rank() < last.Severity.Rank():
+		return decided + ", but more severe now"
 	}
-	return said + ", revoked"
+	return decided + ", revoked"
 }
 
 // newsOrder returns all news, the most urgent first.
@@ -138,16 +141,17 @@ func newsOrder() []model.News {
 // urgency returns the place of news in newsOrder.
 func urgency(it item) int { return slices.Index(newsOrder(), it.news) }
 
+// sortItems sorts items by urgency, then by severity.
 func sortItems(items []item) {
 	slices.SortFunc(items, func(a, b item) int {
 		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), worstFirst(*a.finding, *b.finding))
 	})
 }
 
-// listed returns the news of the next message: items that cause a message, or all
-// where there are none.
+// listed returns the news that the next message lists: the items that cause a message, or
+// all items if none does.
 func (t *thread) listed() []item {
-	if items := loud(t.news); len(items) > 0 {
+	if items := notQuiet(t.news); len(items) > 0 {
 		return items
 	}
 	return t.news
@@ -155,7 +159,7 @@ func (t *thread) listed() []item {
 
 // kind returns the kind of the next message.
 func (t *thread) kind() model.MessageKind {
-	if t.first && t.is(heldGroup) {
+	if t.first && t.hasGroup(heldGroup) {
 		return model.DigestMessage
 	}
 	has := map[model.MessageKind]bool{}
@@ -175,6 +179,7 @@ func (t *thread) kind() model.MessageKind {
 	return model.DecidedMessage
 }
 
+// kindOf returns the kind of a message about news.
 func kindOf(news model.News) model.MessageKind {
 	switch news {
 	case model.Appeared, model.Again, model.Returned, model.StartsToFlap:
@@ -187,13 +192,13 @@ func kindOf(news model.News) model.MessageKind {
 	return model.DecidedMessage
 }
 
-// standing returns all members of the thread, the open ones first.
-func (t *thread) standing() []item {
+// items returns all members of the thread, the open ones first.
+func (t *thread) items() []item {
 	items := make([]item, 0, len(t.Members))
-	for id, told := range t.Members {
+	for id, last := range t.Members {
 		if f := t.findings[id]; f != nil {
-			news := told.News
-			if told.Open() {
+			news := last.News
+			if last.Open() {
 				news = model.Standing
 			}
 			items = append(items, item{news: news, finding: f})

@@ -1,5 +1,5 @@
-// Package notify plans the messages for each receiver, which is pure, and delivers
-// them. Each type of receiver has its own folder; package all lists them.
+// Package notify plans the messages for each receiver and delivers them. Planning is a
+// pure function. Each type of receiver has its own package. Package all lists them.
 package notify
 
 import (
@@ -13,28 +13,32 @@ import (
 
 // A Notifier delivers messages to one receiver, one at a time and in order.
 type Notifier interface {
-	// Notify delivers one message. Where a delivery of the entry was begun before, the
-	// message may have arrived: a receiver with a query for that is queried first. The receipt of a thread's first message comes back with
-	// the thread's later ones. An error wrapped by Permanent is not retried,
-	// and one wrapped by Refused gives up this message alone.
+	// Notify delivers one message. If the entry is Begun, the message may have arrived
+	// before: Notify checks that first if the receiver can be queried. The receipt of a
+	// thread's first message is passed with the later messages of the thread. After an
+	// error wrapped by Permanent, the receiver is stopped. After an error wrapped by
+	// Refused, only this message is dropped.
 	Notify(context.Context, model.OutboxEntry) (receipt string, err error)
 }
 
 // A Mirror is a receiver that gets all open findings at intervals, instead of news.
 type Mirror interface {
-	// Show shows the open findings. It is called after each change, and at least once in
-	// each interval of Every.
+	// Show replaces the findings at the receiver by open. It is called after each change,
+	// and at least once in each interval of Every.
 	Show(ctx context.Context, open []model.Finding) error
+	// Every returns the interval. Intervals of less than a second count as a second.
 	Every() time.Duration
 }
 
-// A Listener is a receiver that takes requests of people, as from buttons.
+// A Listener receives requests that people make at the receiver, such as clicks on
+// buttons.
 type Listener interface {
 	// Listen handles requests until ctx ends. It reconnects after errors.
 	Listen(ctx context.Context, decide Decide) error
 }
 
-// Decide makes a decision. The answer, or the error, is shown to the person who asked.
+// Decide makes the decision that a Request asks for. The answer or the error is shown to
+// the person.
 type Decide func(context.Context, Request) (answer string, err error)
 
 // A Request asks for a decision about all open findings of a thread.
@@ -47,43 +51,47 @@ type Request struct {
 	Reason, Owner    string
 	// By is the name of the person.
 	By string
-	// Until is when the decision ends, in the format of decide.ParseUntil; "" is the
+	// Until is the end of the decision, in the format of decide.ParseUntil. "" is the
 	// default of the kind.
 	Until string
 }
 
 // Env is the environment of a receiver.
 type Env struct {
-	// Name of the receiver.
+	// Name is the name of the receiver.
 	Name string
-	// Version of driftd.
+	// Version is the version of driftd.
 	Version string
-	// URL is where driftd's pages begin, or "".
+	// URL is the address of driftd's web pages, or "".
 	URL string
+	// Now is the clock.
 	Now func() time.Time
+	// Log is the logger of the receiver.
 	Log *slog.Logger
 }
 
-// A Decoder fills a settings struct from the configuration file: unknown keys
-// are errors. Relative paths in fields tagged `path:"true"` come out absolute.
+// A Decoder sets the fields of a settings struct from the configuration file. An unknown
+// key is an error. Relative paths in fields tagged `path:"true"` become absolute.
 type Decoder func(into any) error
 
-// A Definition makes receivers of one type: Notifiers, or Mirrors.
+// A Definition describes a type of receiver.
 type Definition struct {
+	// Type is the name of the type in the configuration.
 	Type string
+	// Open returns a receiver with the settings that the Decoder reads.
 	Open func(Env, Decoder) (Receiver, error)
 }
 
-// A Receiver is a destination of notifications. Exactly one of Notifier and
-// Mirror is set; Listener may be.
+// A Receiver is a destination of notifications. Exactly one of Notifier and Mirror is
+// set. Listener is optional.
 type Receiver struct {
 	Notifier Notifier
 	Mirror   Mirror
 	Listener Listener
 }
 
-// Define returns the definition of a receiver type whose settings begin as
-// defaults.
+// Define returns the Definition of type typ. open gets the defaults, overridden by the
+// settings of the configuration.
 func Define[C any](typ string, defaults C, open func(Env, C) (Receiver, error)) Definition {
 	return Definition{Type: typ, Open: func(env Env, decode Decoder) (Receiver, error) {
 		settings := defaults
@@ -94,18 +102,19 @@ func Define[C any](typ string, defaults C, open func(Env, C) (Receiver, error)) 
 	}}
 }
 
-// ErrPermanent marks an error that a retry does not fix: a revoked token, a deleted
-// channel. The receiver is stopped until driftd is reloaded.
+// ErrPermanent marks an error that a retry does not fix, such as a revoked token or a
+// deleted channel. The receiver is stopped until driftd is reloaded.
 var ErrPermanent = errors.New("permanent")
 
-// ErrRefused marks a message that the receiver does not accept, although it accepts
-// others.
+// ErrRefused marks an error of a single message: the receiver does not accept it, but may
+// accept others.
 var ErrRefused = errors.New("refused")
 
-// ErrPartial marks an error of some servers of a mirror, but not of all.
+// ErrPartial marks an error of a mirror with several servers, of which at least one
+// succeeded.
 var ErrPartial = errors.New("partial")
 
-// A marked error is one of the above.
+// A marked error carries ErrPermanent, ErrRefused or ErrPartial.
 type marked struct {
 	error
 	mark error
@@ -114,23 +123,24 @@ type marked struct {
 // Unwrap returns both the error and its mark.
 func (m marked) Unwrap() []error { return []error{m.error, m.mark} }
 
-// Permanent marks an error as ErrPermanent.
+// Permanent returns err marked as ErrPermanent.
 func Permanent(err error) error { return marked{err, ErrPermanent} }
 
-// Refused marks an error as ErrRefused.
+// Refused returns err marked as ErrRefused.
 func Refused(err error) error { return marked{err, ErrRefused} }
 
-// Partial marks an error as ErrPartial.
+// Partial returns err marked as ErrPartial.
 func Partial(err error) error { return marked{err, ErrPartial} }
 
-// Later is an error with a time for the next attempt.
+// Later is an error with the pause before the next attempt.
 type Later struct {
+	// After is the pause. Values below or equal to 0 are ignored.
 	After time.Duration
 	Err   error
 }
 
-// Error returns what went wrong.
+// Error returns the text of Err.
 func (l *Later) Error() string { return l.Err.Error() }
 
-// Unwrap returns what went wrong.
+// Unwrap returns Err.
 func (l *Later) Unwrap() error { return l.Err }

@@ -11,13 +11,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Input is the state that messages are planned from.
+// Input is the state from which messages are planned.
 type Input struct {
-	// Findings are all that are open, and Recent those that were resolved recently.
+	// Findings are all open findings. Recent are the recently resolved ones.
 	Findings, Recent []model.Finding
-	// Notices are the messages that receivers got so far.
+	// Notices record the earlier messages to all receivers.
 	Notices model.Notices
-	// Queued counts the messages in the outbox, by receiver. There are at most MaxQueued.
+	// Queued is the number of messages in the outbox, by receiver. It is at most
+	// MaxQueued.
 	Queued map[string]int
 	// Rules are the ignore rules and severity rules, and Decisions all decisions, for
 	// digests.
@@ -31,16 +32,17 @@ type Input struct {
 const MaxQueued = 500
 
 const (
-	// keepThread is how long a thread without open findings is kept. A finding that
-	// recurs within that time continues the thread.
+	// keepThread is the time for which a thread without open findings is kept. A finding
+	// that recurs within that time continues the thread.
 	keepThread = 24 * time.Hour
-	// keepAbsent is how long the threads of a receiver are kept that is no longer
-	// configured.
+	// keepAbsent is the time for which the threads of a receiver are kept after it was
+	// removed from the configuration.
 	keepAbsent = 30 * 24 * time.Hour
 )
 
-// Plan returns the messages for each receiver, and the notices to store with them. It
-// is pure: the same input gives the same plan, and planned news is not planned again.
+// Plan returns the messages for each receiver, and the notices to store with them. It is
+// a pure function of the policy and in. News that is part of a stored plan is not planned
+// again.
 func (p *Policy) Plan(in Input) model.NoticeChange {
 	var change model.NoticeChange
 	change.Paces = map[string]model.Pace{}
@@ -71,7 +73,8 @@ func (p *Policy) Plan(in Input) model.NoticeChange {
 	return change
 }
 
-// worstFirst orders findings. Two different findings are never equal.
+// worstFirst compares findings, the worst first. It never returns 0 for two different
+// findings.
 func worstFirst(a, b model.Finding) int { return model.CompareWorst(&a, &b) }
 
 // A planner plans for one receiver.
@@ -83,54 +86,58 @@ type planner struct {
 	now      time.Time
 	findings []model.Finding
 	recent   map[string]*model.Finding
-	// merged maps the ID of a merged finding to the ID of the finding that has its
-	// fields now.
+	// merged maps the ID of a merged finding to the ID of the finding that it was merged
+	// into.
 	merged map[string]string
 
-	pace  model.Pace
-	paced bool
-	// threads are by ID, member by the ID of a finding in the thread, and group the
-	// youngest by group.
+	pace model.Pace
+	// paceChanged is set if the pace must be stored.
+	paceChanged bool
+	// threads holds the threads by ID. member holds the thread of each finding by the ID
+	// of the finding. group holds the youngest thread of each group.
 	threads, member, group map[string]*thread
-	// held counts the news that is deferred by quiet hours, limited the news that is
-	// deferred by the rate limit. quietEnded is set where quiet hours have ended since
-	// the last plan.
+	// held is the amount of news that quiet hours defer. limited is the amount of news
+	// that the rate limit defers.
 	held, limited int
-	quietEnded    bool
-	messages      []model.Message
+	// quietEnded is set if quiet hours have ended since the last plan.
+	quietEnded bool
+	messages   []model.Message
 }
 
 // A thread is a model.Thread during planning.
 type thread struct {
 	model.Thread
-	// findings are the members as they are now, by ID.
+	// findings are the members in their present state, by ID.
 	findings map[string]*model.Finding
 	// news is the news for the next message.
 	news []item
-	// first is set where the next message is the first one.
+	// first is set if the next message is the first one.
 	first bool
-	// changed is set where the thread must be stored.
+	// changed is set if the thread must be stored.
 	changed bool
 }
 
+// An item is the news of one finding.
 type item struct {
 	news    model.News
 	finding *model.Finding
-	why     string
-	// was is the last notice of a reclassified finding; nil otherwise.
+	// why is the result of the function why.
+	why string
+	// was is the last notice of a reclassified finding. It is nil for other news.
 	was *model.Notified
 	// quiet is set for news that causes no message.
 	quiet bool
 }
 
-func newPlanner(p *Policy, receiver string, in Input, known []model.Thread) *planner {
+// newPlanner returns a planner for receiver, with its stored threads.
+func newPlanner(p *Policy, receiver string, in Input, stored []model.Thread) *planner {
 	pl := &planner{Policy: p, receiver: receiver, pacing: p.Receivers[receiver], in: in, now: in.Now,
 		pace: in.Notices.Paces[receiver], threads: map[string]*thread{}, member: map[string]*thread{}, group: map[string]*thread{}}
 	pl.fixPace()
-	slices.SortFunc(known, func(a, b model.Thread) int { return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.ID, b.ID)) })
-	for _, k := range known {
-		t := &thread{Thread: k, findings: map[string]*model.Finding{}}
-		t.Members = maps.Clone(k.Members)
+	slices.SortFunc(stored, func(a, b model.Thread) int { return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.ID, b.ID)) })
+	for _, s := range stored {
+		t := &thread{Thread: s, findings: map[string]*model.Finding{}}
+		t.Members = maps.Clone(s.Members)
 		t.fixTimes(in.Now)
 		pl.threads[t.ID], pl.group[t.Group] = t, t
 		for id := range t.Members {
@@ -143,8 +150,8 @@ func newPlanner(p *Policy, receiver string, in Input, known []model.Thread) *pla
 	return pl
 }
 
-// fixTimes replaces times in the future, which a clock that was set back leaves: they
-// must not suppress messages.
+// fixTimes replaces the times of a thread that are in the future by now. Such times are
+// left when the clock is set back, and would suppress messages.
 func (t *thread) fixTimes(now time.Time) {
 	for _, at := range []*time.Time{&t.Opened, &t.LastSent, &t.Waits} {
 		if at.After(now) {
@@ -153,26 +160,27 @@ func (t *thread) fixTimes(now time.Time) {
 	}
 }
 
-// fixPace does the same for the pace.
+// fixPace removes or replaces the times of the pace that are in the future.
 func (pl *planner) fixPace() {
 	sent := slices.DeleteFunc(slices.Clone(pl.pace.Sent), func(at time.Time) bool { return at.After(pl.now) })
-	pl.paced = len(sent) < len(pl.pace.Sent)
+	pl.paceChanged = len(sent) < len(pl.pace.Sent)
 	pl.pace.Sent = sent
 	for _, at := range []*time.Time{&pl.pace.Digest, &pl.pace.Held} {
 		if at.After(pl.now) {
-			*at, pl.paced = pl.now, true
+			*at, pl.paceChanged = pl.now, true
 		}
 	}
 }
 
+// plan makes all messages of the receiver.
 func (pl *planner) plan() {
-	quiet := pl.pacing.Quiet.hold(pl.now.In(pl.pacing.location()))
-	pl.adopt()
-	fresh := pl.gather(quiet)
+	quiet := pl.pacing.Quiet.contains(pl.now.In(pl.pacing.location()))
+	pl.inheritThreads()
+	fresh := pl.collectNews(quiet)
 	pl.quietEnded = !quiet && !pl.pace.Held.IsZero()
 	for _, n := range fresh {
 		if pl.quietEnded {
-			n.group = pl.once(heldGroup)
+			n.group = pl.uniqueGroup(heldGroup)
 		}
 		pl.open(n.group, n.item)
 	}
@@ -181,21 +189,22 @@ func (pl *planner) plan() {
 		pl.remind()
 	}
 	pl.digest()
-	pl.keepPace()
+	pl.updatePace()
 }
 
-// Groups of threads with findings of several groups.
+// Prefixes of the groups of threads that combine findings of several groups.
 const (
 	heldGroup     = "held"
 	overflowGroup = "overflow"
 )
 
-// once returns a group that no later finding can join.
-func (pl *planner) once(name string) string {
+// uniqueGroup returns a group with the prefix name that no later finding can join.
+func (pl *planner) uniqueGroup(name string) string {
 	return fmt.Sprintf("%s\x00%d", name, pl.now.UnixNano())
 }
 
-func (t *thread) is(name string) bool { return strings.HasPrefix(t.Group, name+"\x00") }
+// hasGroup reports whether uniqueGroup made the group of the thread with name.
+func (t *thread) hasGroup(name string) bool { return strings.HasPrefix(t.Group, name+"\x00") }
 
 // A newFinding is a finding without a thread.
 type newFinding struct {
@@ -203,8 +212,9 @@ type newFinding struct {
 	group string
 }
 
-// gather adds the news to each thread, and returns the findings without a thread.
-func (pl *planner) gather(quiet bool) []newFinding {
+// collectNews adds the news of each finding to its thread, and returns the new findings
+// that have no thread. quiet is set during quiet hours.
+func (pl *planner) collectNews(quiet bool) []newFinding {
 	var fresh []newFinding
 	open := make(map[string]bool, len(pl.findings))
 	for i := range pl.findings {
@@ -237,9 +247,10 @@ func (pl *planner) gather(quiet bool) []newFinding {
 	return fresh
 }
 
-// ended adds the news of a member that is no longer open.
-func (pl *planner) ended(t *thread, id string, told model.Notified, quiet bool) {
-	f := cmp.Or(pl.recent[id], stub(id, told, pl.now))
+// ended adds the news of the member with the given ID, which is no longer open. last is
+// its last notice.
+func (pl *planner) ended(t *thread, id string, last model.Notified, quiet bool) {
+	f := cmp.Or(pl.recent[id], stub(id, last, pl.now))
 	end := model.Over
 	if into := pl.merged[id]; into != "" {
 		merged := *f
@@ -248,18 +259,18 @@ func (pl *planner) ended(t *thread, id string, told model.Notified, quiet bool) 
 	}
 	t.findings[id] = f
 	switch {
-	case told.Ended() && pl.recent[id] == nil:
+	case last.Ended() && pl.recent[id] == nil:
 		delete(t.Members, id) // resolved long ago
 		t.changed = true
-	case told.Ended():
-	case told.News == model.WasAccepted || told.News == model.WasHidden:
-		// no message, but the list of the thread shows it as ended
-		told.News = end
-		t.Members[id], t.changed = told, true
+	case last.Ended():
+	case last.News == model.WasAccepted || last.News == model.WasHidden:
+		// There is no message, but the list of the thread shows the finding as ended.
+		last.News = end
+		t.Members[id], t.changed = last, true
 	case end == model.WasMerged:
 		t.news = append(t.news, item{news: end, finding: f, quiet: true})
-	case f.Flaps(pl.now) && told.Flapping:
-	case quiet && !pl.pacing.Quiet.excepts(told.Severity):
+	case f.Flaps(pl.now) && last.Flapping:
+	case quiet && !pl.pacing.Quiet.excepts(last.Severity):
 		pl.held++
 	case f.Flaps(pl.now):
 		t.news = append(t.news, item{news: model.StartsToFlap, finding: f})
@@ -268,9 +279,9 @@ func (pl *planner) ended(t *thread, id string, told model.Notified, quiet bool) 
 	}
 }
 
-// stub returns a finding with only the properties of its last notice.
-func stub(id string, told model.Notified, now time.Time) *model.Finding {
-	return &model.Finding{ID: id, Key: told.Key, Name: told.Name, Verdict: told.Verdict, Severity: told.Severity,
+// stub returns a finding with only the properties that its last notice holds.
+func stub(id string, last model.Notified, now time.Time) *model.Finding {
+	return &model.Finding{ID: id, Key: last.Key, Name: last.Name, Verdict: last.Verdict, Severity: last.Severity,
 		Actor: model.UnknownActor("not stored"), Resolved: now}
 }
 
@@ -281,51 +292,51 @@ func (pl *planner) sorted() []*thread {
 	})
 }
 
-// open adds a new finding to the thread of its group if that has just begun, or to a new
-// one. A finding worse than its thread gets a new one, so that it is not hidden in
-// replies.
+// open adds a new finding to the thread of its group if that was opened within the
+// GroupWindow, and to a new thread otherwise. A finding that is worse than all in the
+// thread gets a new thread, so that it is not hidden in replies.
 func (pl *planner) open(group string, it item) *thread {
-	home := pl.group[group]
-	if home == nil || pl.now.Sub(home.Opened) > pl.GroupWindow || !home.first && it.finding.Severity.Rank() < home.worstSent() {
-		home = &thread{first: true, findings: map[string]*model.Finding{}, Thread: model.Thread{
+	t := pl.group[group]
+	if t == nil || pl.now.Sub(t.Opened) > pl.GroupWindow || !t.first && it.finding.Severity.Rank() < t.worstSent() {
+		t = &thread{first: true, findings: map[string]*model.Finding{}, Thread: model.Thread{
 			ID: threadID(pl.receiver, fmt.Sprintf("%s\x00%d", group, len(pl.threads)), pl.now), Receiver: pl.receiver, Group: group,
 			Opened: pl.now, Members: map[string]model.Notified{}}}
-		pl.threads[home.ID], pl.group[group] = home, home
+		pl.threads[t.ID], pl.group[group] = t, t
 	}
-	home.findings[it.finding.ID] = it.finding
-	home.news = append(home.news, it)
-	return home
+	t.findings[it.finding.ID] = it.finding
+	t.news = append(t.news, it)
+	return t
 }
 
-// worstSent returns the rank of the worst finding in the messages of a thread.
+// worstSent returns the rank of the worst severity in the earlier messages of the thread.
 func (t *thread) worstSent() int {
 	rank := len(model.Severities())
-	for _, told := range t.Members {
-		rank = min(rank, told.Severity.Rank())
+	for _, last := range t.Members {
+		rank = min(rank, last.Severity.Rank())
 	}
 	return rank
 }
 
-// finish adds the plan to the change.
+// finish adds the messages, the changed threads and the pace of the receiver to change.
 func (pl *planner) finish(change *model.NoticeChange) {
 	for _, t := range pl.sorted() {
 		switch {
-		case t.over() && pl.now.Sub(t.LastSent) > keepThread:
+		case t.allEnded() && pl.now.Sub(t.LastSent) > keepThread:
 			change.Gone = append(change.Gone, t.ID)
 		case t.changed:
 			change.Threads = append(change.Threads, t.Thread)
 		}
 	}
-	if pl.paced {
+	if pl.paceChanged {
 		change.Paces[pl.receiver] = pl.pace
 	}
 	change.Messages = append(change.Messages, pl.messages...)
 }
 
-// over reports whether no finding of the thread is open.
-func (t *thread) over() bool {
-	for _, told := range t.Members {
-		if !told.Ended() {
+// allEnded reports whether the last notice of each finding of the thread is its end.
+func (t *thread) allEnded() bool {
+	for _, last := range t.Members {
+		if !last.Ended() {
 			return false
 		}
 	}

@@ -14,38 +14,38 @@ import (
 
 func TestFlood(t *testing.T) {
 	t.Parallel()
-	d := newDesk()
+	d := newFixture()
 	d.policy.Receivers["ops"] = Pacing{Messages: 20, Per: 10 * time.Minute, Digest: -1}
 	for i := range 5000 {
 		f := finding(fmt.Sprintf("f%04d", i))
 		f.Declaration = fmt.Sprintf("d%d", i%100)
-		d.show(f)
+		d.setOpen(f)
 	}
-	said := d.tell()
-	if len(said) != 20 || d.messages[19].Title != "More findings: prod: 4,050 findings changed" {
-		t.Errorf("%d messages, the last %q; want 20, the last for all the rest", len(said), d.messages[len(said)-1].Title)
+	got := d.plan()
+	if len(got) != 20 || d.messages[19].Title != "More findings: prod: 4,050 findings changed" {
+		t.Errorf("got %d messages, the last %q; want 20, the last one for all further findings", len(got), d.messages[len(got)-1].Title)
 	}
-	told := 0
+	reported := 0
 	for _, m := range d.messages {
-		told += m.NewsCount
+		reported += m.NewsCount
 		if len(m.News) > model.MaxItems || len(m.All) > model.MaxItems {
 			t.Errorf("a message lists %d and %d findings", len(m.News), len(m.All))
 		}
 	}
-	if told != 5000 {
-		t.Errorf("%d findings were told, want all 5000", told)
+	if reported != 5000 {
+		t.Errorf("%d findings are in messages, want all 5000", reported)
 	}
 }
 
-// TestThreadsAreBounded lets something new come every few minutes for days: the
-// threads that hold it end.
+// TestThreadsAreBounded checks that old threads are removed when a new finding appears
+// every five minutes for five days.
 func TestThreadsAreBounded(t *testing.T) {
 	t.Parallel()
-	d := newDesk()
+	d := newFixture()
 	for i := range 5 * 24 * 12 {
 		id := fmt.Sprint("f", i)
-		d.show(finding(id)).tell()
-		d.later(5 * time.Minute).resolve(id)
+		d.setOpen(finding(id)).plan()
+		d.advance(5 * time.Minute).resolve(id)
 		d.recent = slices.DeleteFunc(d.recent, func(f model.Finding) bool { return d.now.Sub(f.Resolved) > 24*time.Hour })
 	}
 	members := 0
@@ -53,16 +53,16 @@ func TestThreadsAreBounded(t *testing.T) {
 		members += len(thread.Members)
 	}
 	if perDay := 24 * 12; len(d.notices.Threads) > perDay || members > 2*perDay {
-		t.Errorf("%d threads with %d members after five days, want those of the last", len(d.notices.Threads), members)
+		t.Errorf("%d threads with %d members after five days, want only those of the last day", len(d.notices.Threads), members)
 	}
 }
 
-// TestNothingIsSaidTwiceNorForgotten lets findings come, change and go in any
-// order, and reads what was told of each.
-func TestNothingIsSaidTwiceNorForgotten(t *testing.T) {
+// TestEachChangeIsReportedOnce checks for random sequences of changes that each change of a
+// finding is in one message, and that the last message about it has its final state.
+func TestEachChangeIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		d := newDesk()
+		d := newFixture()
 		d.policy.Routes[0].Repeat = 0
 		if rapid.Bool().Draw(t, "limited") {
 			d.policy.Receivers["ops"] = Pacing{Messages: rapid.IntRange(1, 3).Draw(t, "messages"), Per: time.Hour, Digest: -1}
@@ -72,69 +72,69 @@ func TestNothingIsSaidTwiceNorForgotten(t *testing.T) {
 			if _, open := d.open[id]; open && rapid.Bool().Draw(t, "resolve") {
 				d.resolve(id)
 			} else {
-				f := by(basis(finding(id), rapid.SampledFrom([]string{"1", "2"}).Draw(t, "basis")), rapid.SampledFrom([]string{"x", "y"}).Draw(t, "by"))
+				f := withActor(withBasis(finding(id), rapid.SampledFrom([]string{"1", "2"}).Draw(t, "basis")), rapid.SampledFrom([]string{"x", "y"}).Draw(t, "by"))
 				f.Verdict = rapid.SampledFrom([]model.Verdict{model.Changed, model.Disputed}).Draw(t, "verdict")
 				f.Basis += string(f.Verdict)
-				d.show(f)
+				d.setOpen(f)
 			}
-			d.later(time.Duration(rapid.IntRange(1, 120).Draw(t, "minutes")) * time.Minute)
+			d.advance(time.Duration(rapid.IntRange(1, 120).Draw(t, "minutes")) * time.Minute)
 			in := d.input()
 			shuffled := in
 			shuffled.Findings = rapid.Permutation(in.Findings).Draw(t, "order")
 			if diff := cmp.Diff(d.policy.Plan(in), d.policy.Plan(shuffled)); diff != "" {
 				t.Fatalf("the order of findings matters:\n%s", diff)
 			}
-			d.tell()
+			d.plan()
 		}
-		for range 10 { // whatever the rate held back is told in the end
-			d.later(2 * time.Hour).tell()
+		for range 10 { // the rate limit defers some news
+			d.advance(2 * time.Hour).plan()
 		}
-		told := map[string]model.News{}
+		reported := map[string]model.News{}
 		for _, m := range d.messages {
 			for _, it := range m.News {
-				check(t, it, told[it.Finding.ID])
-				told[it.Finding.ID] = it.News
+				checkSequence(t, it, reported[it.Finding.ID])
+				reported[it.Finding.ID] = it.News
 			}
 		}
 		for id := range d.open {
-			if told[id] == "" || told[id] == model.Over {
-				t.Errorf("%s is open, and last told was %q", id, told[id])
+			if reported[id] == "" || reported[id] == model.Over {
+				t.Errorf("%s is open, but its last news is %q", id, reported[id])
 			}
 		}
-		for id, last := range told {
+		for id, last := range reported {
 			if _, open := d.open[id]; !open && last != model.Over {
-				t.Errorf("%s is over, and last told was %q", id, last)
+				t.Errorf("%s is resolved, but its last news is %q", id, last)
 			}
 		}
 	})
 }
 
-// check tells whether one piece of news may follow another.
-func check(t *rapid.T, it model.Item, before model.News) {
-	known := before != "" && before != model.Over
+// checkSequence fails the test if the news of it must not follow the news before.
+func checkSequence(t *rapid.T, it model.Item, before model.News) {
+	open := before != "" && before != model.Over
 	switch it.News {
 	case model.Appeared, model.Again:
-		if known {
-			t.Errorf("%s is %s although it was open already", it.Finding.ID, it.News)
+		if open {
+			t.Errorf("%s is %s, but was open before", it.Finding.ID, it.News)
 		}
 	case model.Over, model.Altered, model.Steady, model.Reclassified:
-		if !known {
-			t.Errorf("%s is %s although it was not open", it.Finding.ID, it.News)
+		if !open {
+			t.Errorf("%s is %s, but was not open before", it.Finding.ID, it.News)
 		}
 	case model.StartsToFlap:
 		if before == model.StartsToFlap {
-			t.Errorf("%s is said to flap twice", it.Finding.ID)
+			t.Errorf("%s starts to flap twice", it.Finding.ID)
 		}
 	}
 }
 
-// TestEveryThingHasOneThread lets findings come, go, change their verdict and
-// merge in any order: what is open stands in one thread, what is over in none as
-// open, and what was merged was never said to be resolved.
-func TestEveryThingHasOneThread(t *testing.T) {
+// TestOpenFindingHasOneThread checks for random sequences of changes and merges that an
+// open finding is open in exactly one thread, that no thread shows an ended finding as
+// open, and that no message calls a merged finding resolved.
+func TestOpenFindingHasOneThread(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		d := newDesk()
+		d := newFixture()
 		d.policy.Routes[0].Repeat = 0
 		if rapid.Bool().Draw(t, "limited") {
 			d.policy.Receivers["ops"] = Pacing{Messages: 2, Per: time.Hour, Digest: -1}
@@ -162,18 +162,18 @@ func TestEveryThingHasOneThread(t *testing.T) {
 					d.open[g.ID] = g
 				}
 				severity := rapid.SampledFrom([]model.Severity{model.High, model.Medium, model.Info}).Draw(t, "severity")
-				d.show(as(f, rapid.SampledFrom([]model.Verdict{model.Changed, model.Disputed, model.Pending}).Draw(t, "verdict"), severity))
+				d.setOpen(withVerdict(f, rapid.SampledFrom([]model.Verdict{model.Changed, model.Disputed, model.Pending}).Draw(t, "verdict"), severity))
 				merged[id] = false
 			}
-			d.later(time.Duration(rapid.IntRange(1, 120).Draw(t, "minutes")) * time.Minute)
+			d.advance(time.Duration(rapid.IntRange(1, 120).Draw(t, "minutes")) * time.Minute)
 			before := len(d.messages)
-			d.tell()
+			d.plan()
 			for _, m := range d.messages[before:] {
-				// A list may go on to show what was said to be resolved before it came
-				// again and was merged, if its return was not said.
+				// A list may show a merged finding as resolved if the last message about
+				// it was that: the finding was opened again and merged without a message.
 				for _, it := range append(m.News, m.All...) {
 					if it.News == model.Over && merged[it.Finding.ID] && it.Finding.MergedInto != "" && !over[it.Finding.ID] {
-						t.Fatalf("%s was merged, and is said to be resolved", it.Finding.ID)
+						t.Fatalf("%s was merged, but is shown as resolved", it.Finding.ID)
 					}
 				}
 				for _, it := range m.News {
@@ -182,12 +182,12 @@ func TestEveryThingHasOneThread(t *testing.T) {
 			}
 		}
 		for range 10 {
-			d.later(2 * time.Hour).tell()
+			d.advance(2 * time.Hour).plan()
 		}
 		for _, id := range []string{"a", "b", "c", "d"} {
 			threads := 0
 			for _, thread := range d.notices.Threads {
-				if told, member := thread.Members[id]; member && told.Open() {
+				if last, member := thread.Members[id]; member && last.Open() {
 					threads++
 				}
 			}

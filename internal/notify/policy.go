@@ -9,61 +9,70 @@ import (
 
 // A Policy holds the routes and limits of notifications. It is never changed.
 type Policy struct {
-	// Routes are tried in order for each finding; the first that fits applies,
-	// unless it has Continue set.
+	// Routes are tried in order for each finding. The first one that matches applies. If
+	// it has Continue set, the next one that matches applies too.
 	Routes []Route
-	// Receivers are the limits of each receiver of messages, by name.
+	// Receivers holds the limits of each receiver of messages, by name.
 	Receivers map[string]Pacing
-	// UncheckedAfter is how long a finding is unchecked before there is a message.
+	// UncheckedAfter is the time for which a finding is unchecked before it causes a
+	// message.
 	UncheckedAfter time.Duration
-	// GroupWindow is how long new findings join a thread of their group.
+	// GroupWindow is the time for which new findings join a thread of their group.
 	GroupWindow time.Duration
-	// URL is where driftd's pages begin, or "".
+	// URL is the address of driftd's web pages, or "".
 	URL string
 }
 
-// A Route sends the findings that it fits to receivers.
+// A Route sends the findings that its Selector matches to receivers.
 type Route struct {
 	model.Selector
+	// Receivers are the names of the receivers.
 	Receivers []string
-	Continue  bool
-	// GroupBy is what findings of one thread have in common, of Groupings.
+	// Continue is set to apply the later routes too.
+	Continue bool
+	// GroupBy lists the properties that the findings of one thread have in common. Its
+	// values are those of Groupings.
 	GroupBy []string
-	// Repeat is the interval of reminders for open findings; 0 is never.
+	// Repeat is the interval of reminders for open findings. There are none if it is 0.
 	Repeat time.Duration
 }
 
-// Groupings are the words of Route.GroupBy. Cause is who did it where that is
-// known, or else the source and declaration in which it came up.
+// Groupings returns the valid values of Route.GroupBy. "cause" is the actor if it is
+// known, and the source and the declaration otherwise.
 func Groupings() []string {
 	return []string{"cause", "source", "declaration", "kind", "namespace", "resource", "verdict", "severity", "owner", "actor"}
 }
 
 // Pacing holds the limits of one receiver.
 type Pacing struct {
-	// Messages bounds the messages in any period of Per; 0 is no bound.
+	// Messages is the maximum number of messages in any period of Per. 0 is no limit.
 	Messages int
 	Per      time.Duration
-	Quiet    QuietHours
-	// Digest is the time of the daily summary after midnight; a negative time is never.
+	// Quiet are the quiet hours.
+	Quiet QuietHours
+	// Digest is the time of the daily summary, as the duration since midnight. There is
+	// none if it is negative.
 	Digest time.Duration
-	// Location is the time zone of quiet hours and digests.
+	// Location is the time zone of quiet hours and digests. nil is UTC.
 	Location *time.Location
 }
 
 // QuietHours are a part of the day during which a receiver gets only findings of the
-// severities in Except. From and To are after midnight; with To before From
-// they end on the next day. The zero QuietHours are none.
+// severities in Except. The zero value has no quiet hours.
 type QuietHours struct {
+	// From and To are durations since midnight. If To is before From, the quiet hours end
+	// on the next day.
 	From, To time.Duration
-	// Days are those on which they begin; empty means all.
+	// Days are the days on which quiet hours begin. If it is empty, they begin on all
+	// days.
 	Days []time.Weekday
-	// Except are severities that are sent during quiet hours, as are worse ones.
+	// Except lists the severities that are sent during quiet hours. Worse ones are sent,
+	// too.
 	Except []model.Severity
 }
 
-// hold reports whether a time is in quiet hours.
-func (q *QuietHours) hold(at time.Time) bool {
+// contains reports whether the time at is in quiet hours.
+func (q *QuietHours) contains(at time.Time) bool {
 	if q.From == q.To {
 		return false
 	}
@@ -75,19 +84,19 @@ func (q *QuietHours) hold(at time.Time) bool {
 	return since >= q.From && on(at.Weekday()) || since < q.To && on((at.Weekday()+6)%7)
 }
 
-// excepts reports whether a severity is sent during quiet hours.
+// excepts reports whether findings of severity s are sent during quiet hours.
 func (q *QuietHours) excepts(s model.Severity) bool {
 	return slices.ContainsFunc(q.Except, func(e model.Severity) bool { return s.Rank() <= e.Rank() })
 }
 
-// sinceMidnight returns the time of day.
+// sinceMidnight returns the time of day of at.
 func sinceMidnight(at time.Time) time.Duration {
 	hour, minute, second := at.Clock()
 	return time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute + time.Duration(second)*time.Second
 }
 
-// dueDigest returns when the last daily digest before now was due; zero for a
-// receiver that has none.
+// dueDigest returns the time at which the last daily digest before now was due. It
+// returns the zero time for a receiver without digests.
 func (p *Pacing) dueDigest(now time.Time) time.Time {
 	if p.Digest < 0 {
 		return time.Time{}
@@ -98,8 +107,9 @@ func (p *Pacing) dueDigest(now time.Time) time.Time {
 	return p.digestOn(now, -1)
 }
 
-// digestOn returns when a digest is due so many days after the day of now. A time of day
-// that a change to summer time skips is moved by as much as the clocks are.
+// digestOn returns the time at which the digest is due on the day that is the given number
+// of days after now. A time of day that the change to summer time skips is moved forward
+// by the same amount as the clocks.
 func (p *Pacing) digestOn(now time.Time, days int) time.Time {
 	year, month, day := now.In(p.location()).Date()
 	return time.Date(year, month, day+days, 0, 0, int(p.Digest/time.Second), 0, p.location())
@@ -112,7 +122,7 @@ func (p *Pacing) location() *time.Location {
 	return p.Location
 }
 
-// route returns the first route that sends a finding to a receiver.
+// route returns the first route that sends f to receiver. It returns nil if there is none.
 func (p *Policy) route(f *model.Finding, receiver string) *Route {
 	for i := range p.Routes {
 		r := &p.Routes[i]
@@ -129,21 +139,22 @@ func (p *Policy) route(f *model.Finding, receiver string) *Route {
 	return nil
 }
 
-// Wanted returns the findings for a receiver: those that a route sends there, that are
-// not muted, and that are not unchecked for a short time only.
+// Wanted returns the findings for a receiver: those that a route sends to it, without
+// muted ones and without those that are unchecked for less than UncheckedAfter.
 func (p *Policy) Wanted(receiver string, findings []model.Finding, now time.Time) []model.Finding {
 	var wanted []model.Finding
 	for i := range findings {
-		if f := &findings[i]; p.route(f, receiver) != nil && p.loud(f, now) {
+		if f := &findings[i]; p.route(f, receiver) != nil && p.notifies(f, now) {
 			wanted = append(wanted, f.Public())
 		}
 	}
 	return wanted
 }
 
-// loud reports whether a finding causes messages.
-func (p *Policy) loud(f *model.Finding, now time.Time) bool {
+// notifies reports whether f causes messages: it is not muted, and not unchecked for less
+// than UncheckedAfter.
+func (p *Policy) notifies(f *model.Finding, now time.Time) bool {
 	age := now.Sub(f.FirstSeen)
-	// a time in the future, from before the clock was set back, is long ago
+	// A negative age means that the clock was set back. It counts as long ago.
 	return !f.Muted() && (f.Verdict != model.Unchecked || age < 0 || age >= p.UncheckedAfter)
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// as gives a finding another verdict.
-func as(f model.Finding, v model.Verdict, s model.Severity) model.Finding {
+// withVerdict returns f with another verdict and severity.
+func withVerdict(f model.Finding, v model.Verdict, s model.Severity) model.Finding {
 	return with(f, func(f *model.Finding) { f.Verdict, f.Severity, f.Basis = v, s, string(v) })
 }
 
-// merge ends one open finding as merged into another.
-func (d *desk) merge(id, into string) *desk {
+// merge resolves an open finding and merges it into another one.
+func (d *fixture) merge(id, into string) *fixture {
 	d.resolve(id)
 	d.recent[len(d.recent)-1].MergedInto = into
 	f := d.open[into]
@@ -25,23 +25,23 @@ func (d *desk) merge(id, into string) *desk {
 	return d
 }
 
-// tellQuiet tells, and marks quiet messages.
-func (d *desk) tellQuiet() []string {
+// planMarkingQuiet is plan, with "quiet " before the summary of each quiet message.
+func (d *fixture) planMarkingQuiet() []string {
 	before := len(d.messages)
-	said := d.tell()
+	summaries := d.plan()
 	for i, m := range d.messages[before:] {
 		if m.Quiet {
-			said[i] = "quiet " + said[i]
+			summaries[i] = "quiet " + summaries[i]
 		}
 	}
-	return said
+	return summaries
 }
 
 func TestReclassified(t *testing.T) {
 	t.Parallel()
 	type step struct {
-		do   func(*desk)
-		said []string
+		do   func(*fixture)
+		want []string
 	}
 	a := finding("a")
 	quietHours := func(p *Policy) {
@@ -55,96 +55,104 @@ func TestReclassified(t *testing.T) {
 		set    func(*Policy)
 		steps  []step
 	}{
-		"there and back": {"each change of verdict is one message in the thread, and the end is told once", nil, []step{
-			{func(d *desk) { d.show(a) }, []string{"new: new a (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).show(as(a, model.Disputed, model.Medium)) }, []string{"changed: reclassified a (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour) }, nil},
-			{func(d *desk) { d.later(time.Hour).show(a) }, []string{"changed: reclassified a (1/0/0)"}},
-			{func(d *desk) { d.later(4 * time.Hour).resolve("a") }, []string{"resolved: resolved a (0/0/1)"}},
+		"there and back": {"there is one message in the thread for each change of verdict, and one for the end", nil, []step{
+			{func(d *fixture) { d.setOpen(a) }, []string{"new: new a (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(withVerdict(a, model.Disputed, model.Medium)) }, []string{"changed: reclassified a (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour) }, nil},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(a) }, []string{"changed: reclassified a (1/0/0)"}},
+			{func(d *fixture) { d.advance(4 * time.Hour).resolve("a") }, []string{"resolved: resolved a (0/0/1)"}},
 		}},
-		"milder": {"a milder verdict only brings up to date what was told, a worse one is news", nil, []step{
-			{func(d *desk) { d.show(as(a, model.Bypassed, model.High)) }, []string{"new: new a (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).show(as(a, model.Pending, model.Info)) }, []string{"quiet changed: reclassified a (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour) }, nil},
-			{func(d *desk) { d.later(time.Hour).show(as(a, model.Bypassed, model.High)) }, []string{"changed: reclassified a (1/0/0)"}},
+		"milder": {"a milder verdict is quiet, a worse one is news", nil, []step{
+			{func(d *fixture) { d.setOpen(withVerdict(a, model.Bypassed, model.High)) }, []string{"new: new a (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(withVerdict(a, model.Pending, model.Info)) }, []string{"quiet changed: reclassified a (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour) }, nil},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(withVerdict(a, model.Bypassed, model.High)) }, []string{"changed: reclassified a (1/0/0)"}},
 		}},
-		"not for this receiver any more": {"what a receiver does not want to hear of still takes back what it was told", noInfo, []step{
-			{func(d *desk) { d.show(as(a, model.Bypassed, model.High)) }, []string{"new: new a (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).show(as(a, model.Pending, model.Info)) }, []string{"quiet changed: reclassified a (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).show(as(a, model.Codified, model.Info)) }, nil},
-			{func(d *desk) { d.later(time.Hour).show(as(a, model.Bypassed, model.High)) }, []string{"changed: reclassified a (1/0/0)"}},
+		"no route any more": {"a receiver that no route selects any more still gets the milder verdict", noInfo, []step{
+			{func(d *fixture) { d.setOpen(withVerdict(a, model.Bypassed, model.High)) }, []string{"new: new a (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(withVerdict(a, model.Pending, model.Info)) }, []string{"quiet changed: reclassified a (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(withVerdict(a, model.Codified, model.Info)) }, nil},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(withVerdict(a, model.Bypassed, model.High)) }, []string{"changed: reclassified a (1/0/0)"}},
 		}},
-		"not for this receiver before": {"a receiver that was not told of the milder verdict gets it as new", noInfo, []step{
-			{func(d *desk) { d.show(as(a, model.Pending, model.Info)) }, nil},
-			{func(d *desk) { d.later(time.Hour).show(as(a, model.Bypassed, model.High)) }, []string{"new: new a (1/0/0)"}},
+		"no route before": {"a finding that a route selects only now is new", noInfo, []step{
+			{func(d *fixture) { d.setOpen(withVerdict(a, model.Pending, model.Info)) }, nil},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(withVerdict(a, model.Bypassed, model.High)) }, []string{"new: new a (1/0/0)"}},
 		}},
-		"accepted meanwhile": {"nothing is said of what is accepted, and what is no more is open again", noInfo, []step{
-			{func(d *desk) { d.show(as(a, model.Bypassed, model.High)) }, []string{"new: new a (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).show(decided(as(a, model.Bypassed, model.High), model.Accept)) }, []string{"decided: accepted a (0/1/0)"}},
-			{func(d *desk) { d.later(time.Hour).show(decided(as(a, model.Pending, model.Info), model.Accept)) }, nil},
-			{func(d *desk) { d.later(time.Hour).show(as(a, model.Bypassed, model.High)) }, []string{"new: returned a (1/0/0)"}},
+		"accepted": {"there is no message about an accepted finding, and one when it is open again", noInfo, []step{
+			{func(d *fixture) { d.setOpen(withVerdict(a, model.Bypassed, model.High)) }, []string{"new: new a (1/0/0)"}},
+			{func(d *fixture) {
+				d.advance(time.Hour).setOpen(withDecision(withVerdict(a, model.Bypassed, model.High), model.Accept))
+			}, []string{"decided: accepted a (0/1/0)"}},
+			{func(d *fixture) {
+				d.advance(time.Hour).setOpen(withDecision(withVerdict(a, model.Pending, model.Info), model.Accept))
+			}, nil},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(withVerdict(a, model.Bypassed, model.High)) }, []string{"new: returned a (1/0/0)"}},
 		}},
-		"with something loud": {"a message that is for others does not list what is milder", nil, []step{
-			{func(d *desk) { d.show(as(a, model.Bypassed, model.High), finding("b")) }, []string{"new: new a, new b (2/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).show(as(a, model.Pending, model.Info), basis(finding("b"), "2")) }, []string{"changed: changed b (2/0/0)"}},
-			{func(d *desk) { d.later(time.Hour) }, nil},
+		"with other news": {"a message with other news does not list a milder finding", nil, []step{
+			{func(d *fixture) { d.setOpen(withVerdict(a, model.Bypassed, model.High), finding("b")) }, []string{"new: new a, new b (2/0/0)"}},
+			{func(d *fixture) {
+				d.advance(time.Hour).setOpen(withVerdict(a, model.Pending, model.Info), withBasis(finding("b"), "2"))
+			}, []string{"changed: changed b (2/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour) }, nil},
 		}},
-		"quiet hours": {"what calls for nobody needs not wait for the morning; what does, waits", quietHours, []step{
-			{func(d *desk) { d.show(as(a, model.Bypassed, model.High)) }, []string{"new: new a (1/0/0)"}},
-			{func(d *desk) { d.later(2 * time.Hour).show(as(a, model.Pending, model.Info)) }, []string{"quiet changed: reclassified a (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).show(as(a, model.Bypassed, model.High)) }, nil},
-			{func(d *desk) { d.later(8 * time.Hour) }, []string{"changed: reclassified a (1/0/0)"}},
+		"quiet hours": {"quiet news is sent during quiet hours, other news is deferred", quietHours, []step{
+			{func(d *fixture) { d.setOpen(withVerdict(a, model.Bypassed, model.High)) }, []string{"new: new a (1/0/0)"}},
+			{func(d *fixture) { d.advance(2 * time.Hour).setOpen(withVerdict(a, model.Pending, model.Info)) }, []string{"quiet changed: reclassified a (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(withVerdict(a, model.Bypassed, model.High)) }, nil},
+			{func(d *fixture) { d.advance(8 * time.Hour) }, []string{"changed: reclassified a (1/0/0)"}},
 		}},
-		"merged in one thread": {"what was merged is struck, and not resolved", nil, []step{
-			{func(d *desk) { d.show(a, finding("b")) }, []string{"new: new a, new b (2/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).merge("b", "a") }, []string{"quiet changed: merged b (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour) }, nil},
-			{func(d *desk) { d.later(time.Hour).resolve("a") }, []string{"resolved: resolved a (0/0/1)"}},
+		"merged in one thread": {"a merged finding is shown as merged, not as resolved", nil, []step{
+			{func(d *fixture) { d.setOpen(a, finding("b")) }, []string{"new: new a, new b (2/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).merge("b", "a") }, []string{"quiet changed: merged b (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour) }, nil},
+			{func(d *fixture) { d.advance(time.Hour).resolve("a") }, []string{"resolved: resolved a (0/0/1)"}},
 		}},
-		"merged with what has another thread": {"each thread is brought up to date", nil, []step{
-			{func(d *desk) { d.show(a) }, []string{"new: new a (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).show(finding("b")) }, []string{"new: new b (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).merge("b", "a").show(basis(d.open["a"], "2")) }, []string{"changed: changed a (1/0/0)", "quiet changed: merged b (0/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).resolve("a") }, []string{"resolved: resolved a (0/0/1)"}},
+		"merged into a finding of another thread": {"both threads are updated", nil, []step{
+			{func(d *fixture) { d.setOpen(a) }, []string{"new: new a (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(finding("b")) }, []string{"new: new b (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).merge("b", "a").setOpen(withBasis(d.open["a"], "2")) }, []string{"changed: changed a (1/0/0)", "quiet changed: merged b (0/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).resolve("a") }, []string{"resolved: resolved a (0/0/1)"}},
 		}},
-		"merged with what was not told": {"its thread goes on with the finding that it was merged into", noInfo, []step{
-			{func(d *desk) { d.show(as(a, model.Pending, model.Info)) }, nil},
-			{func(d *desk) { d.later(time.Hour).show(finding("b")) }, []string{"new: new b (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).show(as(a, model.Changed, model.Medium)).merge("b", "a") }, []string{"changed: changed a (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).resolve("a") }, []string{"resolved: resolved a (0/0/1)"}},
+		"merged into a finding without a thread": {"the thread continues with the finding that it was merged into", noInfo, []step{
+			{func(d *fixture) { d.setOpen(withVerdict(a, model.Pending, model.Info)) }, nil},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(finding("b")) }, []string{"new: new b (1/0/0)"}},
+			{func(d *fixture) {
+				d.advance(time.Hour).setOpen(withVerdict(a, model.Changed, model.Medium)).merge("b", "a")
+			}, []string{"changed: changed a (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).resolve("a") }, []string{"resolved: resolved a (0/0/1)"}},
 		}},
-		"merged long after it was resolved": {"what ended for the receiver is no thread to go on in", nil, []step{
-			{func(d *desk) { d.show(finding("b")) }, []string{"new: new b (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).resolve("b") }, []string{"resolved: resolved b (0/0/1)"}},
-			{func(d *desk) {
-				d.later(time.Hour).show(with(a, func(f *model.Finding) { f.Merged = []string{"b"} }))
+		"merged long after it was resolved": {"the thread of a resolved finding does not continue", nil, []step{
+			{func(d *fixture) { d.setOpen(finding("b")) }, []string{"new: new b (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).resolve("b") }, []string{"resolved: resolved b (0/0/1)"}},
+			{func(d *fixture) {
+				d.advance(time.Hour).setOpen(with(a, func(f *model.Finding) { f.Merged = []string{"b"} }))
 			}, []string{"new: new a (1/0/0)"}},
 		}},
-		"merged and back": {"what parts again comes back in its thread", nil, []step{
-			{func(d *desk) { d.show(a) }, []string{"new: new a (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).show(finding("b")) }, []string{"new: new b (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).merge("b", "a") }, []string{"quiet changed: merged b (0/0/0)"}},
-			{func(d *desk) {
-				d.later(time.Hour).show(with(a, func(f *model.Finding) { f.Merged = nil }), finding("b"))
+		"merged and open again": {"a finding that is open again after a merge continues its thread", nil, []step{
+			{func(d *fixture) { d.setOpen(a) }, []string{"new: new a (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(finding("b")) }, []string{"new: new b (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).merge("b", "a") }, []string{"quiet changed: merged b (0/0/0)"}},
+			{func(d *fixture) {
+				d.advance(time.Hour).setOpen(with(a, func(f *model.Finding) { f.Merged = nil }), finding("b"))
 			}, []string{"new: again b (1/0/0)"}},
 		}},
-		"merged and accepted": {"nobody is told what becomes of what is accepted", nil, []step{
-			{func(d *desk) { d.show(a) }, []string{"new: new a (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).show(finding("b")) }, []string{"new: new b (1/0/0)"}},
-			{func(d *desk) { d.later(time.Hour).show(decided(finding("b"), model.Accept)) }, []string{"decided: accepted b (0/1/0)"}},
-			{func(d *desk) { d.later(time.Hour).merge("b", "a") }, nil},
+		"merged and accepted": {"there is no message when an accepted finding is merged", nil, []step{
+			{func(d *fixture) { d.setOpen(a) }, []string{"new: new a (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(finding("b")) }, []string{"new: new b (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).setOpen(withDecision(finding("b"), model.Accept)) }, []string{"decided: accepted b (0/1/0)"}},
+			{func(d *fixture) { d.advance(time.Hour).merge("b", "a") }, nil},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk()
+			d := newFixture()
 			d.policy.Routes[0].Repeat = 0
 			if test.set != nil {
 				test.set(&d.policy)
 			}
 			for i, step := range test.steps {
 				step.do(d)
-				if diff := cmp.Diff(step.said, d.tellQuiet()); diff != "" {
+				if diff := cmp.Diff(step.want, d.planMarkingQuiet()); diff != "" {
 					t.Errorf("%s: step %d (-want +got):\n%s", test.reason, i+1, diff)
 				}
 			}
@@ -152,90 +160,89 @@ func TestReclassified(t *testing.T) {
 	}
 }
 
-// TestReclassifiedItem: a message says what the receiver was told before.
+// TestReclassifiedItem checks that an item has the former verdict and severity of a
+// reclassified finding.
 func TestReclassifiedItem(t *testing.T) {
 	t.Parallel()
-	d := newDesk()
-	d.show(as(finding("a"), model.Pending, model.Info)).tell()
-	d.later(time.Hour).show(as(finding("a"), model.Bypassed, model.High)).tell()
+	d := newFixture()
+	d.setOpen(withVerdict(finding("a"), model.Pending, model.Info)).plan()
+	d.advance(time.Hour).setOpen(withVerdict(finding("a"), model.Bypassed, model.High)).plan()
 	m := d.messages[1]
 	it := m.News[0]
 	if it.WasVerdict != model.Pending || it.WasSeverity != model.Info || !it.Worse() || it.Why != "was pending" || m.Severity != model.High ||
 		m.Title != "prod: Thing a bypassed" || m.Thread != d.messages[0].Thread {
 		t.Errorf("got %+v in %q", it, m.Title)
 	}
-	d.later(time.Hour).show(as(finding("a"), model.Conflict, model.High)).tell()
+	d.advance(time.Hour).setOpen(withVerdict(finding("a"), model.Conflict, model.High)).plan()
 	if it := d.messages[2].News[0]; it.Worse() || it.Why != "was bypassed" {
-		t.Errorf("as bad as before: worse %t, %q", it.Worse(), it.Why)
+		t.Errorf("with the same severity: worse %t, why %q", it.Worse(), it.Why)
 	}
-	d.later(time.Hour).show(basis(as(finding("a"), model.Conflict, model.High), "2")).tell()
+	d.advance(time.Hour).setOpen(withBasis(withVerdict(finding("a"), model.Conflict, model.High), "2")).plan()
 	if it := d.messages[3].News[0]; it.WasVerdict != "" || it.Worse() || it.Why != "" {
-		t.Errorf("of the same verdict it is said that it was %q, %q", it.WasVerdict, it.Why)
+		t.Errorf("with the same verdict: was %q, why %q, want none", it.WasVerdict, it.Why)
 	}
 }
 
-// TestMergedMessage: the message that a finding was merged does not call it
-// resolved, nor count it so.
+// TestMergedMessage checks that the message about a merged finding neither calls it
+// resolved nor counts it as resolved.
 func TestMergedMessage(t *testing.T) {
 	t.Parallel()
-	d := newDesk()
-	d.show(finding("a"), as(finding("b"), model.Conflict, model.High)).tell()
-	d.later(time.Hour).merge("b", "a").tell()
+	d := newFixture()
+	d.setOpen(finding("a"), withVerdict(finding("b"), model.Conflict, model.High)).plan()
+	d.advance(time.Hour).merge("b", "a").plan()
 	m := d.messages[len(d.messages)-1]
 	if m.MergedCount != 1 || m.ResolvedCount != 0 || m.OpenCount != 1 || m.Title != "prod: Thing b merged" || m.Subject != "prod: Thing a changed" {
-		t.Errorf("%d merged, %d resolved, %d open in %q, of %q", m.MergedCount, m.ResolvedCount, m.OpenCount, m.Title, m.Subject)
+		t.Errorf("%d merged, %d resolved, %d open, title %q, subject %q", m.MergedCount, m.ResolvedCount, m.OpenCount, m.Title, m.Subject)
 	}
 	at := slices.IndexFunc(m.All, func(it model.Item) bool { return it.Finding.ID == "b" })
 	if it := m.All[at]; it.News != model.WasMerged || it.Finding.MergedInto != "a" {
 		t.Errorf("b is listed as %s into %q", it.News, it.Finding.MergedInto)
 	}
-	// Long after, only the finding that has it knows that it was merged.
+	// Later, only the Merged field of finding a records the merge.
 	d.recent, d.notices.Threads[0].Members["b"] = nil, model.Notified{News: model.Appeared}
-	d.later(time.Hour).tell()
+	d.advance(time.Hour).plan()
 	if m := d.messages[len(d.messages)-1]; m.News[0].News != model.WasMerged || m.News[0].Finding.MergedInto != "a" {
-		t.Errorf("after the finding was forgotten the news is %s", m.News[0].News)
+		t.Errorf("without the merged finding the news is %s", m.News[0].News)
 	}
 }
 
-// TestMergedIsNotCounted: digests and the end of quiet hours count what is over,
-// and what is merged is not.
+// TestMergedIsNotCounted checks that a digest does not count merged findings as resolved.
 func TestMergedIsNotCounted(t *testing.T) {
 	t.Parallel()
-	d := newDesk()
+	d := newFixture()
 	d.policy.Receivers["ops"] = Pacing{Digest: 12 * time.Hour}
-	d.show(finding("a"), finding("b")).tell()
-	d.later(6*time.Hour).merge("b", "a").tell()
-	d.later(18 * time.Hour).tell()
+	d.setOpen(finding("a"), finding("b")).plan()
+	d.advance(6*time.Hour).merge("b", "a").plan()
+	d.advance(18 * time.Hour).plan()
 	m := d.messages[len(d.messages)-1]
 	if m.Kind != model.DigestMessage || len(m.Notes) != 0 {
-		t.Errorf("a %s says %q", m.Kind, m.Notes)
+		t.Errorf("got notes %q in a message of kind %s, want none in a digest", m.Notes, m.Kind)
 	}
 }
 
-func TestQuietNewsWaitsForRoom(t *testing.T) {
+func TestQuietNewsIsSentLast(t *testing.T) {
 	t.Parallel()
-	d := newDesk()
+	d := newFixture()
 	d.policy.Receivers["ops"] = Pacing{Messages: 2, Per: time.Hour, Digest: -1}
-	d.show(as(finding("a"), model.Bypassed, model.High)).tell()
-	d.later(2*time.Hour).show(as(finding("a"), model.Pending, model.Info), by(finding("b"), "x"), by(finding("c"), "y"))
-	if diff := cmp.Diff([]string{"new: new b (1/0/0)", "new: new c (1/0/0)"}, d.tellQuiet()); diff != "" {
-		t.Errorf("what calls for somebody comes first (-want +got):\n%s", diff)
+	d.setOpen(withVerdict(finding("a"), model.Bypassed, model.High)).plan()
+	d.advance(2*time.Hour).setOpen(withVerdict(finding("a"), model.Pending, model.Info), withActor(finding("b"), "x"), withActor(finding("c"), "y"))
+	if diff := cmp.Diff([]string{"new: new b (1/0/0)", "new: new c (1/0/0)"}, d.planMarkingQuiet()); diff != "" {
+		t.Errorf("new findings first (-want +got):\n%s", diff)
 	}
-	d.later(2 * time.Hour)
-	if diff := cmp.Diff([]string{"quiet changed: reclassified a (1/0/0)"}, d.tellQuiet()); diff != "" {
-		t.Errorf("then the rest (-want +got):\n%s", diff)
+	d.advance(2 * time.Hour)
+	if diff := cmp.Diff([]string{"quiet changed: reclassified a (1/0/0)"}, d.planMarkingQuiet()); diff != "" {
+		t.Errorf("quiet news last (-want +got):\n%s", diff)
 	}
 }
 
-// TestWorstFieldIsToldFirst holds that receivers get the field that makes a finding
-// severe first.
-func TestWorstFieldIsToldFirst(t *testing.T) {
+// TestWorstFieldComesFirst checks that the field with the worst severity is listed first.
+func TestWorstFieldComesFirst(t *testing.T) {
 	t.Parallel()
-	d := newDesk()
+	d := newFixture()
 	f := finding("a")
 	f.Severity = model.Critical
 	f.Changes = []model.Change{{Path: "mild"}, {Path: "severe", Severity: model.Critical}}
-	d.show(f).tell()
+	d.setOpen(f).plan()
 	if len(d.messages) != 1 || len(d.messages[0].News) != 1 {
 		t.Fatalf("messages %+v, want one about one finding", d.messages)
 	}

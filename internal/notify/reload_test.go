@@ -12,66 +12,66 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestReload ends a Dispatcher while a receiver is at work, and starts another
-// over the same outbox.
+// TestReload stops a Dispatcher during a delivery, and starts another one with the same
+// outbox.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		reason string
 		answer func(ctx context.Context) error
-		// want are all tries, of both Dispatchers; ended is when the first
-		// one had ended.
-		want  []try
-		ended time.Duration
-		bad   map[string]int
+		// want are the attempts of both Dispatchers. ended is the time at which the first
+		// one has ended. failed is its number of failed deliveries.
+		want   []attempt
+		ended  time.Duration
+		failed map[string]int
 	}{
-		"quick enough": {
-			reason: "a call under way may finish, for it cannot always be asked whether it arrived",
+		"within the grace period": {
+			reason: "a delivery in progress may finish, because not every receiver can be queried for the message",
 			answer: func(context.Context) error { time.Sleep(12 * time.Second); return nil },
-			want:   []try{{Key: "1"}, {Key: "2", At: 12 * time.Second}},
+			want:   []attempt{{Key: "1"}, {Key: "2", At: 12 * time.Second}},
 			ended:  12 * time.Second,
 		},
-		"broken off": {
-			reason: "one that takes long is broken off, and the next knows that it was begun",
+		"cancelled": {
+			reason: "a delivery is cancelled after the grace period, and repeated with Begun set",
 			answer: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
-			want:   []try{{Key: "1", Failed: true}, {Key: "1", Begun: true, At: 13 * time.Second}, {Key: "2", At: 13 * time.Second}},
+			want:   []attempt{{Key: "1", Failed: true}, {Key: "1", Begun: true, At: 13 * time.Second}, {Key: "2", At: 13 * time.Second}},
 			ended:  13 * time.Second,
 		},
-		"arrived all the same": {
-			reason: "what arrived although the call was broken off counts as delivered",
+		"delivered at the end": {
+			reason: "a success after the cancellation counts",
 			answer: func(ctx context.Context) error { <-ctx.Done(); return nil },
-			want:   []try{{Key: "1"}, {Key: "2", At: 13 * time.Second}},
+			want:   []attempt{{Key: "1"}, {Key: "2", At: 13 * time.Second}},
 			ended:  13 * time.Second,
 		},
 		"refused at the end": {
-			reason: "a refusal counts too",
+			reason: "a refusal after the cancellation counts",
 			answer: func(ctx context.Context) error { <-ctx.Done(); return Refused(errors.New("too long")) },
-			want:   []try{{Key: "1", Failed: true}, {Key: "2", At: 13 * time.Second}},
+			want:   []attempt{{Key: "1", Failed: true}, {Key: "2", At: 13 * time.Second}},
 			ended:  13 * time.Second,
-			bad:    map[string]int{"a": 1},
+			failed: map[string]int{"a": 1},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				b, w := &box{}, &counts{}
+				b, w := &memoryOutbox{}, &deliveryCounter{}
 				f := &fake{answer: func(ctx context.Context, n int, _ model.OutboxEntry) (string, error) {
 					if n == 1 {
 						return "", test.answer(ctx)
 					}
 					return "", nil
 				}}
-				b.put("a", "1", "2")
+				b.enqueue("a", "1", "2")
 				o := options(b, notifiers(f)...)
 				o.Watcher = w
-				_, stop := running(t, o)
+				_, stop := startDispatcher(t, o)
 				time.Sleep(10 * time.Second)
 				stop()
-				same(t, "time of the end", time.Since(bubbleStart()), test.ended)
-				same(t, "tries before", len(f.all()), 1)
-				same(t, "what was broken off is no error", w.Bad, test.bad)
-				running(t, options(b, notifiers(f)...))
+				assertEqual(t, "end of the first Dispatcher", time.Since(bubbleStart()), test.ended)
+				assertEqual(t, "attempts of the first Dispatcher", len(f.all()), 1)
+				assertEqual(t, "failed deliveries", w.Failed, test.failed)
+				startDispatcher(t, options(b, notifiers(f)...))
 				if diff := cmp.Diff(test.want, f.all()); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", test.reason, diff)
 				}

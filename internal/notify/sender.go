@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// callTimeout bounds one call to a receiver.
+	// callTimeout is the timeout of one call to a receiver.
 	callTimeout = 30 * time.Second
-	// grace is how long a delivery may continue after ctx has ended: a message that is
-	// interrupted may have arrived, and not every receiver can be asked.
-	grace = 3 * time.Second
+	// gracePeriod is the time for which a delivery may continue after ctx has ended. An
+	// interrupted message may have arrived, and not every receiver can be queried for it.
+	gracePeriod = 3 * time.Second
 )
 
 // A sender delivers the messages of one receiver.
@@ -22,18 +22,19 @@ type sender struct {
 	o    *Options
 	name string
 	to   Notifier
-	// unrecorded is the outcome of the last message, until the outbox has it.
+	// unrecorded is the outcome of the last message until it is written to the outbox.
 	unrecorded *outcome
 }
 
-// An outcome is the result of a delivery: the message arrived, or was refused.
+// An outcome is the result of a delivery: the message arrived or was refused.
 type outcome struct {
 	key, receipt string
-	refused      error
+	// refused is the error of a message that the receiver refused.
+	refused error
 }
 
-// deliver is a turn: it delivers one message. A message whose outcome could not be
-// written to the outbox is not sent again by this Dispatcher.
+// deliver is the task that delivers one message. If the outcome cannot be written to the
+// outbox, deliver retries the write, and does not send the message again.
 func (s *sender) deliver(ctx context.Context) (bool, error) {
 	if s.unrecorded == nil {
 		entry, ok, err := s.o.Outbox.NextOutboxEntry(s.name)
@@ -55,6 +56,7 @@ func (s *sender) deliver(ctx context.Context) (bool, error) {
 	return true, out.refused
 }
 
+// send sends entry to the receiver.
 func (s *sender) send(ctx context.Context, entry model.OutboxEntry) (*outcome, error) {
 	key := entry.Message.Key
 	if !entry.Begun {
@@ -62,7 +64,7 @@ func (s *sender) send(ctx context.Context, entry model.OutboxEntry) (*outcome, e
 			return nil, fmt.Errorf("write outbox: %w", err)
 		}
 	}
-	call, cancel := graceful(ctx)
+	call, cancel := callContext(ctx)
 	defer cancel()
 	receipt, err := s.to.Notify(call, entry)
 	switch {
@@ -74,7 +76,7 @@ func (s *sender) send(ctx context.Context, entry model.OutboxEntry) (*outcome, e
 	return &outcome{key: key, receipt: receipt}, nil
 }
 
-// record writes the outcome of a message to the outbox.
+// record writes an outcome to the outbox.
 func (s *sender) record(out *outcome) error {
 	if out.refused != nil {
 		return s.o.Outbox.DropMessage(s.name, out.key)
@@ -82,13 +84,14 @@ func (s *sender) record(out *outcome) error {
 	return s.o.Outbox.EndDelivery(s.name, out.key, out.receipt)
 }
 
-// graceful returns the context of one call, which outlives ctx by the grace period.
-func graceful(ctx context.Context) (context.Context, context.CancelFunc) {
+// callContext returns the context of one call. It ends after callTimeout, or after the
+// gracePeriod when ctx has ended.
+func callContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	stop := context.AfterFunc(ctx, func() {
 		select {
 		case <-call.Done():
-		case <-time.After(grace):
+		case <-time.After(gracePeriod):
 			cancel()
 		}
 	})

@@ -12,8 +12,8 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// storeAt opens the store in dir for the length of the test.
-func storeAt(t *testing.T, dir string) *store.Store {
+// openStore opens the store in dir, and closes it at the end of the test.
+func openStore(t *testing.T, dir string) *store.Store {
 	t.Helper()
 	s, err := store.Open(dir, store.Options{})
 	if err != nil {
@@ -27,13 +27,14 @@ func storeAt(t *testing.T, dir string) *store.Store {
 	return s
 }
 
-func overStore(s *store.Store, receivers ...Opened) Options {
+// storeOptions returns the options of a Dispatcher with the outbox s.
+func storeOptions(s *store.Store, receivers ...Opened) Options {
 	return Options{Outbox: s, Receivers: receivers}
 }
 
-// announce lets the nth message for a receiver wait, which is the first of its
-// thread where n ends in 1.
-func announce(t *testing.T, s *store.Store, receiver string, n int) {
+// enqueueMessage stores the nth message for receiver. It is the first message of its
+// thread if n ends in 1.
+func enqueueMessage(t *testing.T, s *store.Store, receiver string, n int) {
 	t.Helper()
 	thread := model.Thread{ID: fmt.Sprintf("%s-%d", receiver, (n-1)/10), Receiver: receiver, Opened: time.Now(), Sequence: n}
 	err := s.SaveNotices(model.NoticeChange{
@@ -46,55 +47,55 @@ func announce(t *testing.T, s *store.Store, receiver string, n int) {
 	}
 }
 
-// TestOutage takes a receiver down for an hour in which there is much to tell,
-// and reloads the configuration meanwhile.
+// TestOutage checks that no message is lost when a receiver fails for an hour, with new
+// messages and reloads of the configuration in that time.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const down, up = 5 * time.Minute, 65 * time.Minute
-		s := storeAt(t, t.TempDir())
+		s := openStore(t, t.TempDir())
 		slack := &fake{answer: func(ctx context.Context, n int, p model.OutboxEntry) (string, error) {
 			if now := time.Since(bubbleStart()); now >= down && now < up {
-				return "", outage(ctx, n)
+				return "", outageError(ctx, n)
 			}
 			return "receipt of " + p.Message.Thread, nil
 		}}
 		webhook := &fake{}
-		d, stop := running(t, overStore(s, notifiers(slack, webhook)...))
+		d, stop := startDispatcher(t, storeOptions(s, notifiers(slack, webhook)...))
 		for n := 1; n <= 200; n++ {
-			announce(t, s, "a", n)
-			announce(t, s, "b", n)
+			enqueueMessage(t, s, "a", n)
+			enqueueMessage(t, s, "b", n)
 			d.Wake()
 			time.Sleep(20 * time.Second)
-			same(t, "what the other has", len(webhook.taken()), n)
+			assertEqual(t, "messages to the other receiver", len(webhook.delivered()), n)
 			if n%50 == 25 {
 				stop()
-				d, stop = running(t, overStore(s, notifiers(slack, webhook)...))
+				d, stop = startDispatcher(t, storeOptions(s, notifiers(slack, webhook)...))
 			}
 			if n == 150 {
 				got := status(t, d)[0]
 				if got.Queued != 150-15 || got.Error == "" || got.Stopped || !got.Oldest.Equal(bubbleStart().Add(down)) {
-					t.Errorf("status while it is down: %+v", got)
+					t.Errorf("status during the outage: %+v", got)
 				}
 			}
 		}
 		time.Sleep(up + maxPause - time.Since(bubbleStart()))
-		same(t, "taken", slack.taken(), numbers(1, 200))
-		if tries := len(slack.all()) - 200; tries < 10 || tries > 60 {
-			t.Errorf("tried %d times in an hour", tries)
+		assertEqual(t, "delivered messages", slack.delivered(), keyRange(1, 200))
+		if attempts := len(slack.all()) - 200; attempts < 10 || attempts > 60 {
+			t.Errorf("%d failed attempts in an hour, want 10 to 60", attempts)
 		}
-		for i, try := range slack.all() {
-			if i > 0 && try.Key == slack.all()[i-1].Key && !try.Begun {
-				t.Errorf("message %s came again as if it were new", try.Key)
+		for i, attempt := range slack.all() {
+			if i > 0 && attempt.Key == slack.all()[i-1].Key && !attempt.Begun {
+				t.Errorf("message %s was repeated without Begun", attempt.Key)
 			}
 		}
 		checkReceipts(t, slack.all())
-		same(t, "queued in the end", status(t, d)[0], model.ReceiverStatus{Name: "a", Type: "fake", Delivered: status(t, d)[0].Delivered})
+		assertEqual(t, "status at the end", status(t, d)[0], model.ReceiverStatus{Name: "a", Type: "fake", Delivered: status(t, d)[0].Delivered})
 	})
 }
 
-// outage is how a receiver fails that is down: each time in another way.
-func outage(ctx context.Context, n int) error {
+// outageError fails in one of four ways, by the number of the attempt.
+func outageError(ctx context.Context, n int) error {
 	switch n % 4 {
 	case 0:
 		<-ctx.Done()
@@ -104,24 +105,24 @@ func outage(ctx context.Context, n int) error {
 	case 2:
 		return &Later{After: 30 * time.Second, Err: errors.New("too many requests")}
 	}
-	panic("an answer that nobody has thought of")
+	panic("unexpected response")
 }
 
-// checkReceipts sees that what is said later in a thread comes with the receipt
-// of what was said first.
-func checkReceipts(t *testing.T, tries []try) {
+// checkReceipts checks that the later messages of a thread have the receipt of the first
+// one.
+func checkReceipts(t *testing.T, attempts []attempt) {
 	t.Helper()
-	for _, try := range tries {
+	for _, attempt := range attempts {
 		var n int
-		if _, err := fmt.Sscan(try.Key, &n); err != nil {
+		if _, err := fmt.Sscan(attempt.Key, &n); err != nil {
 			t.Fatal(err)
 		}
 		want := ""
 		if n%10 != 1 {
 			want = fmt.Sprint("receipt of a-", (n-1)/10)
 		}
-		if try.Receipt != want {
-			t.Errorf("message %d came with receipt %q, want %q", n, try.Receipt, want)
+		if attempt.Receipt != want {
+			t.Errorf("message %d has receipt %q, want %q", n, attempt.Receipt, want)
 		}
 	}
 }

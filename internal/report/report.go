@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/nearest"
 	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/suggest"
 )
 
 // Options are the settings of a report. The zero Options are for a file or a pipe.
@@ -81,7 +81,7 @@ func buffered(w io.Writer, what string, write func(*bufio.Writer) error) error {
 
 func unknownFormat(format string, names []string) error {
 	list := strings.Join(names, ", ")
-	if near, ok := nearest.Word(format, names); ok {
+	if near, ok := suggest.Word(format, names); ok {
 		return fmt.Errorf("unknown format %q: did you mean %q? (one of %s)", format, near, list)
 	}
 	return fmt.Errorf("unknown format %q: want one of %s", format, list)

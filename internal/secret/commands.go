@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A program describes the flags of a command that take a secret but are not named like one.
+// A program describes the flags of a command whose names mislead: those that take a secret but
+// are not named like one, and the reverse.
 type program struct {
 	// attached are flags directly followed by the secret: mysql -pPW.
 	attached []string
@@ -15,6 +16,8 @@ type program struct {
 	user []string
 	// header are flags with a header as the next argument.
 	header []string
+	// public are flags with a name as the next argument: pveum --tokens 'user@realm!name'.
+	public []string
 }
 
 // programs are the commands by name. Their manuals describe the flags.
@@ -37,6 +40,7 @@ var programs = map[string]program{
 	"openssl": {next: []string{"-k", "-K", "-pass", "-passin", "-passout"}}, "zip": {next: []string{"-P"}}, "unzip": {next: []string{"-P"}},
 	"keytool": {next: []string{"-storepass", "-keypass", "-srcstorepass", "-deststorepass"}}, "clickhouse-client": {}, "psql": {},
 	"kubectl": {}, "influx": {next: []string{"-t", "-p"}}, "vault": {}, "htpasswd": {}, "etcdctl": {user: []string{"--user"}},
+	"pveum": {public: []string{"--tokens", "-tokens"}},
 }
 
 // A word is an argument of a command in a text.
@@ -123,6 +127,9 @@ func secretOf(names *rules, p *program, before, argument string) (from, to int) 
 			from, to = from+1, to-1
 		}
 		return from, to
+	}
+	if p != nil && slices.Contains(p.public, before) {
+		return 0, 0
 	}
 	if isFlag(before) && !strings.HasPrefix(argument, "-") && isSecretFlag(names, before, argument) {
 		return 0, len(argument)

@@ -80,6 +80,7 @@ var texts = []struct{ reason, text, stays string }{
 	{"curl with a header", `curl -H "X-Api-Key: ` + planted + `" https://x`, "https://x"},
 	{"redis-cli", "exec redis-cli -a " + planted + " ping", " ping"},
 	{"a flag and its value", "app --db-password " + planted + " --verbose", "--verbose"},
+	{"a token's name and a secret", "pveum acl modify / --tokens 'a@pve!b'; app --tokens " + planted, "--tokens 'a@pve!b'"},
 	{"a flag with its value", "app --token=" + planted + " --verbose", "--verbose"},
 	{"a shell in a shell", `sh -c "mysql -p` + planted + ` && true"`, "true"},
 	{"base64 of a file", "cGFzc3dvcmQ6IGh1blRlcjJ4OVEKaG9zdDogZGIK", ""},
@@ -124,6 +125,7 @@ var plain = []string{
 	"Basic authentication is on", "the bearer of this", "$(DB_PASSWORD)", "postgres://u:$(DB_PASSWORD)@db/x", "/var/run/secrets/token",
 	"system:serviceaccount:kube-system:token-cleaner", "arn:aws:secretsmanager:eu-central-1:1:secret:db", "secrets", "get,list,watch",
 	"mysql -u root -e 'select 1'", "ps -p 1", "kubectl -n x get secret", "mkdir -p /data", "cp -a a b",
+	"lacks VM.Audit on /vms: pveum acl modify /vms --users driftd@pve --tokens 'driftd@pve!ro' --roles PVEAuditor",
 }
 
 func TestOtherTextsStay(t *testing.T) {

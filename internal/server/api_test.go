@@ -95,7 +95,7 @@ func TestRefusals(t *testing.T) {
 		"unknown parameter": {reason: "a typo is not ignored", handler: full.Handler(), target: "/api/v1/report?snce=1h", status: 400, message: `unknown parameter "snce"`},
 		"no parameters":     {reason: "some pages have none", handler: full.Handler(), target: "/api/v1/status?x=1", status: 400, message: `unknown parameter "x"`},
 		"bad encoding":      {reason: "a query may be malformed", handler: full.Handler(), target: "/api/v1/report?since=%zz", status: 400, message: "the query is malformed"},
-		"bad since":         {reason: "a moment has a form", handler: full.Handler(), target: "/api/v1/report?since=soon", status: 400, message: `since: moment "soon"`},
+		"bad since":         {reason: "a time in no known form", handler: full.Handler(), target: "/api/v1/report?since=soon", status: 400, message: `since: time "soon"`},
 		"bad verdict":       {reason: "verdicts are a closed list", handler: full.Handler(), target: "/api/v1/findings?verdict=bad", status: 400, message: `unknown verdict "bad"`},
 		"bad flag":          {reason: "yes is no boolean", handler: full.Handler(), target: "/api/v1/findings?resolved=yes", status: 400, message: `resolved="yes"`},
 		"bad limit":         {reason: "an answer is bounded", handler: full.Handler(), target: "/api/v1/runs?limit=1001", status: 400, message: `limit="1001"`},

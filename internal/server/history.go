@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/moment"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/store"
+	"github.com/driftd/driftd/internal/timeparse"
 )
 
 // History is the answer to /api/v1/history.
@@ -122,7 +122,7 @@ func (a API) compare(key model.Key, before, after model.Value) []model.Change {
 func hasSecret(v *model.Value) bool { return v != nil && v.HasSecret() }
 
 // diffBack is the default age of the start of a diff.
-const diffBack = moment.Day
+const diffBack = timeparse.Day
 
 func (a API) diff(r *http.Request) (any, error) {
 	p, err := a.params(r, "source", "from", "to")

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/moment"
-	"github.com/driftd/driftd/internal/nearest"
 	"github.com/driftd/driftd/internal/store"
+	"github.com/driftd/driftd/internal/suggest"
+	"github.com/driftd/driftd/internal/timeparse"
 )
 
 // A params holds the validated parameters of a request.
@@ -46,7 +46,7 @@ func (p params) moment(name string, back time.Duration) (time.Time, error) {
 	if text == "" {
 		return p.now.Add(-back), nil
 	}
-	at, err := moment.Parse(text, p.now)
+	at, err := timeparse.Parse(text, p.now)
 	if err != nil {
 		return at, badRequest(name+": "+err.Error(), "")
 	}
@@ -109,7 +109,7 @@ func parseVerdict(name string) (model.Verdict, error) {
 		names = append(names, string(v))
 	}
 	hint := "want one of " + strings.Join(names, ", ")
-	if near, ok := nearest.Word(name, names); ok {
+	if near, ok := suggest.Word(name, names); ok {
 		hint = fmt.Sprintf("did you mean %q? (one of %s)", near, strings.Join(names, ", "))
 	}
 	return "", badRequest(fmt.Sprintf("unknown verdict %q", name), hint)

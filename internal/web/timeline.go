@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/moment"
 	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
+	"github.com/driftd/driftd/internal/timeparse"
 )
 
 // Limits of a timeline: the default age of its start, and the number of findings whose versions are
@@ -64,7 +64,7 @@ func (s *site) timelinePage(w http.ResponseWriter, r *http.Request) error {
 	f := readFilter(r.URL.Query())
 	f.State, f.Like = isOpen, ""
 	f.Since = cmp.Or(f.Since, defaultSince)
-	since, err := moment.Parse(f.Since, s.Now())
+	since, err := timeparse.Parse(f.Since, s.Now())
 	if err != nil {
 		return &server.Error{Status: http.StatusBadRequest, Message: "since: " + err.Error(), Hint: "want one such as 24h, 7d or 2026-11-20"}
 	}
@@ -76,7 +76,7 @@ func (s *site) timelinePage(w http.ResponseWriter, r *http.Request) error {
 	v := timelineView{frame: s.frame(w, r, "Timeline", "timeline"), Filter: f, Partly: line.partly, Cut: line.cut}
 	v.Revision = known
 	v.Period = "since " + phrase.Line(f.Since, 40)
-	if _, err := moment.ParseDuration(f.Since); err == nil {
+	if _, err := timeparse.ParseDuration(f.Since); err == nil {
 		v.Period = "in the last " + spelled(f.Since)
 	}
 	v.list(line)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -65,7 +64,7 @@ func (c *inventory) scan(ctx context.Context, brief bool) (*scan, error) {
 	}
 	defer session.close()
 	sc := &scan{config: c.config, source: c.env.Name, kinds: normalize.Kinds(), brief: brief, taken: taken, session: session}
-	if err = sc.read(ctx); err != nil || httpclient.Void(ctx, sc.anyRead()) {
+	if err = sc.read(ctx); err != nil || collectors.Void(ctx, sc.anyRead()) {
 		return nil, c.config.fail(ctx, session.address(), err)
 	}
 	return sc, nil

@@ -31,7 +31,7 @@ type Config struct {
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Account is the number of the account that must own the buckets; "" for any.
 	Account string `mapstructure:"account"`
-	// Buckets are the names of the buckets to read; nil for all.
+	// Buckets are the names of the buckets to read; empty for all.
 	Buckets []string `mapstructure:"buckets"`
 	// ExcludeKinds are patterns of kinds that are not read ("AWS::S3::Bucket.Accelerate*").
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`

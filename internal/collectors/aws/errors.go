@@ -10,8 +10,10 @@ import (
 
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A refusedError is an answer other than success. An error of S3 has a code; one of a proxy
@@ -29,25 +31,18 @@ func (e *refusedError) Error() string {
 	return text
 }
 
-// A localError is an invalid setting, file or credential.
-type localError struct{ err error }
-
-func (e *localError) Error() string { return e.err.Error() }
-
-func (e *localError) Unwrap() error { return e.err }
-
 // asError returns the error of an unsuccessful answer, or of a request without an answer. hide
 // removes secrets from texts of the server.
 func (a *answer) asError(err error, hide func(string) string) error {
 	if a.code != 0 {
 		refusal := normalize.DecodeError(a.body)
-		return &refusedError{status: a.code, code: httpclient.Printable(hide(refusal.Code)), message: httpclient.Printable(hide(refusal.Message))}
+		return &refusedError{status: a.code, code: printable.Text(hide(refusal.Code)), message: printable.Text(hide(refusal.Message))}
 	}
 	var sent *smithyhttp.RequestSendError
 	if errors.As(err, &sent) {
 		return httpclient.WithoutURL(sent.Err)
 	}
-	return &localError{fmt.Errorf("find AWS credentials: %w", err)}
+	return &collectors.LocalError{Err: fmt.Errorf("find AWS credentials: %w", err)}
 }
 
 // codeOf returns the code of an S3 error, or "".
@@ -96,7 +91,7 @@ func hint(err error) string {
 	var (
 		large  *httpclient.TooLarge
 		answer *normalize.UnexpectedAnswerError
-		local  *localError
+		local  *collectors.LocalError
 	)
 	switch status := statusOf(err); {
 	case errors.As(err, &local):
@@ -141,14 +136,14 @@ func (c Config) fail(ctx context.Context, server string, err error) error {
 // gapReason returns why a part of a bucket was not read, and the next step. The same cause has
 // the same text, so that reports can group them.
 func gapReason(k *normalize.Kind, err error) string {
-	if ended := httpclient.Ended(err); ended != "" {
+	if ended := collectors.Ended(err); ended != "" {
 		return ended
 	}
 	next := hint(err)
 	if next == "" && statusOf(err) == http.StatusForbidden {
 		next = "grant " + k.Action
 	}
-	text := httpclient.Printable(err.Error())
+	text := printable.Text(err.Error())
 	if next != "" {
 		text += ": " + next
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A scan holds the results of one reading of an account.
@@ -112,7 +112,7 @@ func (sc *scan) listAll(ctx context.Context) ([]normalize.ListedBucket, error) {
 			return nil, err
 		}
 		all = append(all, page.Buckets...)
-		sc.owner, sc.server = httpclient.Printable(page.Owner), httpclient.Printable(body.header.Get("Server"))
+		sc.owner, sc.server = printable.Text(page.Owner), printable.Text(body.header.Get("Server"))
 		if page.Next == "" {
 			return all, nil
 		}

@@ -18,6 +18,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/driftd/driftd/internal/awsconfig"
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 )
@@ -36,11 +37,11 @@ type session struct {
 func connect(ctx context.Context, c Config, backoff time.Duration) (*session, error) {
 	trust, err := httpclient.Trust(c.CAFile)
 	if err != nil {
-		return nil, &localError{err}
+		return nil, &collectors.LocalError{Err: err}
 	}
 	loaded, err := load(ctx, c)
 	if err != nil {
-		return nil, &localError{err}
+		return nil, &collectors.LocalError{Err: err}
 	}
 	limits := httpclient.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
 	// Redirects are not followed: do sends a new request, signed for the other region.

@@ -12,7 +12,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,7 +20,6 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/faults"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -68,7 +66,15 @@ func Run(t *testing.T, s Subject) {
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		t.Parallel()
-		s.cancelled(t)
+		s.cancelled(t, whole)
+	})
+	t.Run("repeated page", func(t *testing.T) {
+		t.Parallel()
+		s.repeatedPage(t, whole.snapshot)
+	})
+	t.Run("credentials in errors", func(t *testing.T) {
+		t.Parallel()
+		s.quotedCredentials(t, whole)
 	})
 	t.Run("no permissions", func(t *testing.T) {
 		t.Parallel()
@@ -133,7 +139,7 @@ func (s Subject) collectFrom(ctx context.Context, t *testing.T, url string, time
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
 	snapshot, err := collector.Collect(ctx)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		t.Errorf("Collect() did not return within %s: %v", testTimeout, err)
 	}
 	return snapshot, err
@@ -211,25 +217,29 @@ func (s Subject) order(t *testing.T, whole model.Snapshot) {
 	}
 }
 
-func (s Subject) cancelled(t *testing.T) {
+// cancelled cancels a scan after none, some and most of the answers, and before it begins.
+// The parts that were read must not count.
+func (s Subject) cancelled(t *testing.T, whole healthyRun) {
 	t.Helper()
-	requested := make(chan struct{})
-	var once sync.Once
-	estate := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		once.Do(func() { close(requested) })
-		faults.Hangs()(nil, nil, r)
-	})
-	server := httptest.NewServer(estate)
-	defer server.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		<-requested
-		cancel()
-	}()
-	for _, when := range []string{"during Collect", "before Collect"} {
-		if got, err := s.collectFrom(ctx, t, server.URL, testTimeout); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled %s: %d resources, error %v; want %v", when, len(got.Resources), err, context.Canceled)
+	for part := range 4 {
+		ctx, cancel := context.WithCancel(t.Context())
+		answers := int64(len(whole.paths) * part / 4)
+		estate := s.Estate(rand.New(rand.NewPCG(1, 1)))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if atomic.AddInt64(&answers, -1) < 0 {
+				cancel()
+				faults.Hangs()(nil, nil, r)
+				return
+			}
+			estate.ServeHTTP(w, r)
+		}))
+		for _, when := range []string{"during Collect", "before Collect"} {
+			got, err := s.collectFrom(ctx, t, server.URL, testTimeout)
+			if !errors.Is(err, context.Canceled) || got.Resources != nil || got.Coverage != nil {
+				t.Errorf("cancelled %s, in part %d of 4: %d resources, error %v; want %v", when, part, len(got.Resources), err, context.Canceled)
+			}
 		}
+		server.Close()
 	}
 }
 
@@ -249,7 +259,7 @@ func (s Subject) outOfTime(t *testing.T, whole healthyRun) {
 			}
 			estate.ServeHTTP(w, r)
 		}))
-		ctx, cancel := context.WithTimeoutCause(t.Context(), scanTimeout, &httpclient.Expired{What: "the test", After: scanTimeout})
+		ctx, cancel := context.WithTimeoutCause(t.Context(), scanTimeout, &collectors.ExpiredError{Of: "the test", After: scanTimeout})
 		got, err := s.Open(t, Settings{URL: server.URL, Timeout: testTimeout, MaxBody: maxBody, CacheDir: t.TempDir()}).Collect(ctx)
 		cancel()
 		server.Close()

@@ -14,6 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 	"github.com/driftd/driftd/internal/secret"
 )
 
@@ -119,7 +120,7 @@ func (r *reader) dryRun(ctx context.Context, a api, claim *model.Claim) (model.V
 		}
 		stored, err = r.object(a, data)
 		if err != nil {
-			return &httpclient.Unexpected{Reason: httpclient.Printable(err.Error())}
+			return &httpclient.Unexpected{Reason: printable.Text(err.Error())}
 		}
 		return nil
 	})

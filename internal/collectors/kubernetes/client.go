@@ -12,6 +12,7 @@ import (
 
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 const (
@@ -123,7 +124,7 @@ func describe(s *httpclient.Status, _ http.Header, body model.Value) {
 	if body.At("kind").Str() != "Status" {
 		return
 	}
-	s.Message = httpclient.Printable(body.At("message").Str())
+	s.Message = printable.Text(body.At("message").Str())
 	if s.RetryAfter == 0 {
 		s.RetryAfter = httpclient.RetryAfter(body.At("details", "retryAfterSeconds").Text(), time.Time{})
 	}

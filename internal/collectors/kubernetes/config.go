@@ -37,7 +37,7 @@ type Config struct {
 	// namespaces is forbidden.
 	TryNamespaces []string `mapstructure:"try_namespaces"`
 	// ExcludeKinds are patterns of kinds that are not read ("Event", "*.metrics.k8s.io");
-	// by default DefaultExcludeKinds.
+	// by default events, leases, component statuses and metrics.
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
 	// PageSize is the number of objects per list request.
 	PageSize int `mapstructure:"page_size"`

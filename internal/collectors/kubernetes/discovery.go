@@ -16,6 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // An api is a kind of the API server, in the version that the server prefers.
@@ -185,7 +186,7 @@ func discoverRoot(ctx context.Context, c *client, root string) ([]served, error)
 	case "APIVersions", "APIGroupList":
 		return discoverEach(ctx, c, answer.groupVersions())
 	}
-	return nil, &httpclient.Unexpected{Reason: fmt.Sprintf("%s answers with kind %q: this is not a Kubernetes API server", root, httpclient.Printable(answer.Kind))}
+	return nil, &httpclient.Unexpected{Reason: fmt.Sprintf("%s answers with kind %q: this is not a Kubernetes API server", root, printable.Text(answer.Kind))}
 }
 
 func (d *discovery) aggregated() []served {
@@ -247,7 +248,7 @@ func discoverEach(ctx context.Context, c *client, all []served) ([]served, error
 	for i, err := range errs {
 		if err != nil {
 			failed++
-			all[i].fault = unavailable(all[i].group, all[i].version) + ": " + httpclient.Printable(err.Error())
+			all[i].fault = unavailable(all[i].group, all[i].version) + ": " + printable.Text(err.Error())
 		}
 	}
 	if failed == len(all) && failed > 0 {

@@ -17,9 +17,9 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/decode"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A dump reads an output file of "kubectl get -o yaml" or "-o json".
@@ -123,7 +123,7 @@ func (d *dumpContent) readJSON(content io.Reader) {
 			err = d.single(doc)
 		}
 		if err != nil {
-			d.fault = httpclient.Printable(err.Error())
+			d.fault = printable.Text(err.Error())
 			return
 		}
 	}
@@ -154,7 +154,7 @@ func (d *dumpContent) readYAML(content io.Reader) {
 		d.document(doc.Value)
 	}
 	if err != nil {
-		d.fault = httpclient.Printable(err.Error())
+		d.fault = printable.Text(err.Error())
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // explain adds the next step to an error that concerns the server as a whole.
@@ -65,7 +67,7 @@ func firstLine(err error) error {
 		return err
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
-	return &lineError{httpclient.Printable(line), err}
+	return &lineError{printable.Text(line), err}
 }
 
 type lineError struct {
@@ -79,7 +81,7 @@ func (e *lineError) Unwrap() error { return e.err }
 // reason returns why a target was not read completely, and the next step.
 func (t target) reason(err error) string {
 	path := t.path()
-	if ended := httpclient.Ended(err); ended != "" {
+	if ended := collectors.Ended(err); ended != "" {
 		return ended
 	}
 	switch code := httpclient.Code(err); {
@@ -102,7 +104,7 @@ func (t target) reason(err error) string {
 	case errors.As(err, new(*httpclient.TooLarge)):
 		return fmt.Sprintf("%v: raise max_page_size", err)
 	}
-	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", httpclient.Printable(err.Error()), path)
+	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", printable.Text(err.Error()), path)
 }
 
 // forbidden returns which user lacks a permission, and the next step. The text has neither

@@ -17,6 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A follower updates one target of the inventory by a watch. It lists the target again if
@@ -271,7 +272,7 @@ func (f *follower) event(ctx context.Context, raw jsontext.Value) error {
 	case "ADDED", "MODIFIED", "DELETED":
 		return f.object(ctx, e)
 	}
-	return &httpclient.Unexpected{Reason: fmt.Sprintf("the watch sent an event of type %q", httpclient.Printable(e.Type))}
+	return &httpclient.Unexpected{Reason: fmt.Sprintf("the watch sent an event of type %q", printable.Text(e.Type))}
 }
 
 func (e event) status() error {

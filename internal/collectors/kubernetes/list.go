@@ -17,6 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 const (
@@ -179,7 +180,7 @@ func (p *page) finish(doc *document) error {
 		doc.isList = true
 	}
 	if !doc.isList || !strings.HasSuffix(kind, "List") {
-		return &httpclient.Unexpected{Reason: fmt.Sprintf("the answer has kind %q and is not a list", httpclient.Printable(kind))}
+		return &httpclient.Unexpected{Reason: fmt.Sprintf("the answer has kind %q and is not a list", printable.Text(kind))}
 	}
 	var meta struct {
 		ResourceVersion string `json:"resourceVersion"`

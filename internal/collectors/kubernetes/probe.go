@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // Probe returns the version of the API server, the user of the credentials, and the coverage
@@ -21,7 +21,7 @@ func (c *cluster) Probe(ctx context.Context) (collectors.Probe, error) {
 		return collectors.Probe{}, c.fail(ctx, r, err)
 	}
 	found.listings = r.readAll(ctx, c.choose(found), r.first)
-	if err := found.failure(); err != nil || httpclient.Void(ctx, true) {
+	if err := found.failure(); err != nil || collectors.Void(ctx, true) {
 		return collectors.Probe{}, c.fail(ctx, r, err)
 	}
 	r.recheck(ctx, found.listings)
@@ -58,5 +58,5 @@ func (r *reader) identity(ctx context.Context) string {
 	if err != nil || review.Status.UserInfo.Username == "" {
 		return "unknown"
 	}
-	return httpclient.Printable(review.Status.UserInfo.Username)
+	return printable.Text(review.Status.UserInfo.Username)
 }

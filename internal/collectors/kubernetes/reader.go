@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/driftd/driftd/internal/decode"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A reader reads resources from the API server.
@@ -36,7 +36,7 @@ func (r *reader) object(a api, raw jsontext.Value) (model.Resource, error) {
 		return model.Resource{}, err
 	}
 	if resource.Kind != a.kind {
-		return model.Resource{}, fmt.Errorf("its kind is %s", httpclient.Printable(resource.Kind))
+		return model.Resource{}, fmt.Errorf("its kind is %s", printable.Text(resource.Kind))
 	}
 	return resource, nil
 }
@@ -79,7 +79,7 @@ func (l label) String() string {
 	if l.Metadata.Name == "" {
 		return "an object without a name"
 	}
-	return httpclient.Printable(l.id())
+	return printable.Text(l.id())
 }
 
 // An unreadable is an object that cannot be decoded, with the error.
@@ -92,7 +92,7 @@ type unreadable struct {
 func (u unreadable) fault() string {
 	var syntax *decode.SyntaxError
 	if errors.As(u.err, &syntax) {
-		return fmt.Sprintf("%s: %s", u.label, httpclient.Printable(syntax.Err.Error()))
+		return fmt.Sprintf("%s: %s", u.label, printable.Text(syntax.Err.Error()))
 	}
-	return fmt.Sprintf("%s: %s", u.label, httpclient.Printable(u.err.Error()))
+	return fmt.Sprintf("%s: %s", u.label, printable.Text(u.err.Error()))
 }

@@ -13,9 +13,11 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A scan is the result of one full read of the API server. It is immutable.
@@ -56,7 +58,7 @@ func (c *cluster) scan(ctx context.Context) (*scan, error) {
 	wait.Go(func() { found.kinds = c.schemas.kinds(ctx, r, apis) })
 	found.listings = r.readAll(ctx, apis, r.list)
 	wait.Wait()
-	if err := found.failure(); err != nil || httpclient.Void(ctx, true) {
+	if err := found.failure(); err != nil || collectors.Void(ctx, true) {
 		return nil, c.fail(ctx, r, err)
 	}
 	r.recheck(ctx, found.listings)
@@ -107,7 +109,7 @@ func (r *reader) version(ctx context.Context) string {
 	if err := r.getJSON(ctx, request{path: "/version"}, &info); err != nil {
 		return ""
 	}
-	return httpclient.Printable(info.GitVersion)
+	return printable.Text(info.GitVersion)
 }
 
 // A lister lists a target.

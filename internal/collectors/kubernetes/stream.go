@@ -12,6 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A stream reads JSON objects from one answer or file. It holds one object at a time, of
@@ -105,7 +106,7 @@ func (s *stream) member(doc *document, item func(*document, jsontext.Value)) err
 		return err
 	}
 	if doc.field(key) != nil {
-		return &httpclient.Unexpected{Reason: fmt.Sprintf("duplicate field %q", httpclient.Printable(key))}
+		return &httpclient.Unexpected{Reason: fmt.Sprintf("duplicate field %q", printable.Text(key))}
 	}
 	doc.fields = append(doc.fields, rawField{key, value.Clone()})
 	return nil

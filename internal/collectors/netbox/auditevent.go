@@ -9,8 +9,8 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/decode"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // parseChange parses a row of the changelog into audit events, with the fields that changed in
@@ -22,7 +22,7 @@ func parseChange(kinds map[string]*normalize.Kind, models normalize.Models, row 
 	}
 	at := decode.Time(row.At("time").Str(), time.RFC3339)
 	if at.IsZero() {
-		return change{}, fmt.Errorf("invalid time %q", httpclient.Printable(row.At("time").Str()))
+		return change{}, fmt.Errorf("invalid time %q", printable.Text(row.At("time").Str()))
 	}
 	c := change{id: id, at: at}
 	action, known := actionOf(row)
@@ -69,9 +69,9 @@ func actionOf(row model.Value) (model.Action, bool) {
 // actorOf returns the actor of a row. Changes by NetBox itself have no user.
 func actorOf(row model.Value, c change) model.Actor {
 	a := model.Actor{
-		Name: httpclient.Printable(cmp.Or(row.At("user_name").Str(), row.At("user", "username").Str())), At: c.at, Via: "NetBox changelog",
+		Name: printable.Text(cmp.Or(row.At("user_name").Str(), row.At("user", "username").Str())), At: c.at, Via: "NetBox changelog",
 		Evidence: "object-change " + strconv.FormatInt(c.id, 10), Confidence: model.Exact,
-		Request: httpclient.Printable(row.At("request_id").Str()), Message: httpclient.Printable(row.At("message").Str()),
+		Request: printable.Text(row.At("request_id").Str()), Message: printable.Text(row.At("message").Str()),
 	}
 	if a.Name == "" {
 		a.Name, a.Confidence, a.Reason = "unknown", model.Unknown, "the entry of the changelog names no user"

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
@@ -190,7 +191,7 @@ func (c *changelog) fetch(ctx context.Context, sc *scan, from time.Time) (found 
 		}
 		next, ok := parameter(p.next, "offset")
 		if !ok || next <= offset {
-			return found, false, &inconsistentError{"its pages do not advance"}
+			return found, false, &collectors.InconsistentError{Text: "its pages do not advance"}
 		}
 		offset, q = next, queryOf(p.next)
 	}

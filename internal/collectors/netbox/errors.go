@@ -7,21 +7,11 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/printable"
 )
-
-// A localError is the error of a file that the settings name.
-type localError struct{ err error }
-
-func (e *localError) Error() string { return e.err.Error() }
-
-func (e *localError) Unwrap() error { return e.err }
-
-// An inconsistentError is returned for a list whose pages do not fit together.
-type inconsistentError struct{ what string }
-
-func (e *inconsistentError) Error() string { return e.what }
 
 // tokenRejected reports whether NetBox rejects the token itself. It answers 403 for that and
 // for a missing permission; the message differs.
@@ -79,7 +69,7 @@ func (c Config) accessHint(err error) string {
 		return "correct the path, or let driftd read the file"
 	case errors.As(err, &token):
 		return "write only the token into the file, on one line"
-	case errors.As(err, new(*localError)):
+	case errors.As(err, new(*collectors.LocalError)):
 		return "see docs/netbox.md"
 	case errors.As(err, &answer):
 		return noAPI
@@ -107,13 +97,13 @@ func (c Config) reason(k *normalize.Kind, err error) string {
 func (c Config) errorReason(err error) string {
 	var (
 		large  *httpclient.TooLarge
-		moved  *inconsistentError
+		moved  *collectors.InconsistentError
 		answer *httpclient.Unexpected
 	)
-	text := httpclient.Printable(err.Error())
+	text := printable.Text(err.Error())
 	switch code := httpclient.Code(err); {
-	case httpclient.Ended(err) != "":
-		return httpclient.Ended(err)
+	case collectors.Ended(err) != "":
+		return collectors.Ended(err)
 	case tokenRejected(err):
 		return text + ": check the token in token_file"
 	case code == http.StatusTooManyRequests:

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A fieldRef identifies a field of an object.
@@ -155,7 +155,7 @@ func (x *evidence) copy(c *normalize.Copied, child *model.Resource, parents map[
 		if cause != nil && !value.IsNull() && value.Equal(child.Value.At(c.Field)) && !found[p].Actor.At.After(cause.Actor.At) {
 			t := model.AuditEvent{Ref: p.Ref, Action: model.Edited, Fields: []string{c.Field}, Actor: cause.Actor}
 			t.Actor.Confidence = confidence(cause.Actor, model.Likely)
-			t.Actor.Evidence += " of " + normalize.Noun(c.Parent) + " " + httpclient.Printable(parent.Name) + ", whose " + c.Field + " NetBox copies to the objects below it"
+			t.Actor.Evidence += " of " + normalize.Noun(c.Parent) + " " + printable.Text(parent.Name) + ", whose " + c.Field + " NetBox copies to the objects below it"
 			found[p] = t
 		}
 		if c.Up == "" {

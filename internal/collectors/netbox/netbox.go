@@ -11,6 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // Type is the collector's type in the configuration, and the first part of the names of its
@@ -76,7 +77,7 @@ func (c *inventory) scan(ctx context.Context, probeOnly bool) (*scan, error) {
 	if err = sc.readVersion(ctx); err == nil {
 		sc.read(ctx)
 	}
-	if err != nil || httpclient.Void(ctx, len(sc.lists) > 0) {
+	if err != nil || collectors.Void(ctx, len(sc.lists) > 0) {
 		return nil, c.fail(ctx, err)
 	}
 	return sc, nil
@@ -97,10 +98,10 @@ func (sc *scan) readVersion(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sc.release = httpclient.Printable(status.At("netbox-version").Str())
+	sc.release = printable.Text(status.At("netbox-version").Str())
 	version, ok := normalize.ParseVersion(sc.release)
 	if !ok {
-		sc.release = httpclient.Printable(header.Get("API-Version"))
+		sc.release = printable.Text(header.Get("API-Version"))
 		if version, ok = normalize.ParseVersion(sc.release); !ok {
 			return &httpclient.Unexpected{Reason: "the answer has no version of NetBox"}
 		}

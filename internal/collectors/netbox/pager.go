@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
@@ -67,7 +68,7 @@ const pageOverlap = 1
 var errNoOverlap = errors.New("no overlap")
 
 func isInconsistent(err error) bool {
-	var moved *inconsistentError
+	var moved *collectors.InconsistentError
 	return errors.As(err, &moved)
 }
 
@@ -106,11 +107,11 @@ func readByCursor[T numbered](ctx context.Context, s *session, l list, parse fun
 			return distinct(all), p.checkCount(len(all))
 		}
 		if next <= start {
-			return nil, &inconsistentError{"its pages do not advance"}
+			return nil, &collectors.InconsistentError{Text: "its pages do not advance"}
 		}
 		start = next
 	}
-	return nil, &inconsistentError{fmt.Sprintf("it has more than %d pages", maxPages)}
+	return nil, &collectors.InconsistentError{Text: fmt.Sprintf("it has more than %d pages", maxPages)}
 }
 
 func readByOffset[T numbered](ctx context.Context, s *session, l list, overlap int64, parse func(model.Value) (T, error)) ([]T, error) {
@@ -137,12 +138,12 @@ func readByOffset[T numbered](ctx context.Context, s *session, l list, overlap i
 		}
 		next, ok := parameter(p.next, "offset")
 		if !ok || next-overlap <= offset {
-			return nil, &inconsistentError{"its pages do not advance"}
+			return nil, &collectors.InconsistentError{Text: "its pages do not advance"}
 		}
 		offset, q = next-overlap, queryOf(p.next)
 		q.Set("offset", strconv.FormatInt(offset, 10))
 	}
-	return nil, &inconsistentError{fmt.Sprintf("it has more than %d pages", maxPages)}
+	return nil, &collectors.InconsistentError{Text: fmt.Sprintf("it has more than %d pages", maxPages)}
 }
 
 // checkOverlap returns an error unless the page begins with the last row that was read.
@@ -153,7 +154,7 @@ func checkOverlap[T numbered](rows, all []T) error {
 	case len(rows) > 0 && rows[0].number() == all[0].number():
 		return errNoOverlap
 	}
-	return &inconsistentError{"its pages changed while they were read"}
+	return &collectors.InconsistentError{Text: "its pages changed while they were read"}
 }
 
 // queryOf returns the query of the URL of the next page. The rest of the URL is ignored: behind
@@ -178,7 +179,7 @@ func (p *page[T]) checkCount(rows int) error {
 	if p.count < 0 || p.count == rows {
 		return nil
 	}
-	return &inconsistentError{fmt.Sprintf("NetBox counts %d objects, and %d were read", p.count, rows)}
+	return &collectors.InconsistentError{Text: fmt.Sprintf("NetBox counts %d objects, and %d were read", p.count, rows)}
 }
 
 // distinct returns each row once, sorted by id. Of several rows with one id it keeps the last,

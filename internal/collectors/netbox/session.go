@@ -7,9 +7,11 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 const apiPath = "/api"
@@ -25,11 +27,11 @@ type session struct {
 func connect(config Config, limits httpclient.Limits) (*session, error) {
 	secret, err := readToken(config.TokenFile)
 	if err != nil {
-		return nil, &localError{err}
+		return nil, &collectors.LocalError{Err: err}
 	}
 	trust, err := httpclient.Trust(config.CAFile)
 	if err != nil {
-		return nil, &localError{err}
+		return nil, &collectors.LocalError{Err: err}
 	}
 	return &session{url: config.URL, token: secret, http: httpclient.New(httpclient.NewBase(trust, limits), limits, httpclient.API{Describe: describe})}, nil
 }
@@ -40,7 +42,7 @@ func (s *session) close() { s.http.Close() }
 // describe takes the reason from the body of an unsuccessful answer of NetBox. A proxy in front
 // of NetBox answers with an HTML page instead.
 func describe(status *httpclient.Status, header http.Header, body model.Value) {
-	status.Message, status.Own = httpclient.Printable(body.At("detail").Str()), hasAPIVersion(header)
+	status.Message, status.Own = printable.Text(body.At("detail").Str()), hasAPIVersion(header)
 }
 
 // hasAPIVersion reports whether an answer is from NetBox itself: a proxy in front of it does

@@ -11,6 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // visibility is the set of objects that the token has permission to view. NetBox answers a list
@@ -153,7 +154,7 @@ func (sc *scan) readAccount(ctx context.Context) (account, error) {
 	if err != nil {
 		return account{}, &httpclient.Unexpected{Reason: "the answer has no user"}
 	}
-	a := account{known: true, id: id, name: httpclient.Printable(v.At("username").Str()), groups: ids(v.At("groups"))}
+	a := account{known: true, id: id, name: printable.Text(v.At("username").Str()), groups: ids(v.At("groups"))}
 	for _, p := range v.At("permissions").Items() {
 		// A disabled permission grants nothing, and revokes nothing.
 		if permissions := ids(model.ListOf(p)); p.At("enabled").Text() != "false" {

@@ -15,6 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A service is an OpenStack service, with its form in the catalogue.
@@ -70,7 +71,7 @@ func (s *session) findEndpoints(l login) error {
 	case l.region == "" && len(regions) > 1:
 		return &catalogueError{what: "the cloud has several regions: " + strings.Join(regions, ", "), hint: "set region to one of them"}
 	case l.region != "" && !slices.Contains(regions, l.region):
-		return &catalogueError{what: fmt.Sprintf("the cloud has no region %s; it has %s", httpclient.Printable(l.region), strings.Join(regions, ", ")), hint: "set region to one of them"}
+		return &catalogueError{what: fmt.Sprintf("the cloud has no region %s; it has %s", printable.Text(l.region), strings.Join(regions, ", ")), hint: "set region to one of them"}
 	}
 	region := cmp.Or(l.region, strings.Join(regions, ""))
 	s.endpoints = map[string]endpoint{identity: {url: s.client.IdentityBase + "v3/"}}
@@ -85,7 +86,7 @@ func (s *session) regions() []string {
 	var all []string
 	for _, entry := range s.grant.Catalog {
 		for _, e := range entry.Endpoints {
-			all = append(all, httpclient.Printable(regionOf(e)))
+			all = append(all, printable.Text(regionOf(e)))
 		}
 	}
 	slices.Sort(all)

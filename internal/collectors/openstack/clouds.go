@@ -14,10 +14,12 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A login is the content of a clouds.yaml entry.
@@ -62,7 +64,7 @@ func (c Config) readLogin() (login, error) {
 func readEntry(file, cloud string) (model.Value, error) {
 	clouds, err := readClouds(file)
 	if err != nil {
-		return model.Value{}, &localError{err}
+		return model.Value{}, &collectors.LocalError{Err: err}
 	}
 	return clouds.At(cloud), nil
 }
@@ -238,7 +240,7 @@ func methods() []string {
 
 func (r *entryReader) checkMethod() {
 	if method := r.text("", "auth_type"); !slices.Contains(methods(), method) {
-		r.fail("has auth_type %s, which is not supported: use an application credential (v3applicationcredential)", httpclient.Printable(method))
+		r.fail("has auth_type %s, which is not supported: use an application credential (v3applicationcredential)", printable.Text(method))
 	}
 }
 

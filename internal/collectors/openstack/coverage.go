@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // visibility is the set of objects that the token may read. Services answer a list with the
@@ -27,13 +27,13 @@ type visibility struct {
 func readers() []string { return []string{"admin", "manager", "member", "_member_", "reader"} }
 
 func newVisibility(config Config, g grant) visibility {
-	s := visibility{config: config, project: g.Project.ID, user: g.User.ID, name: httpclient.Printable(g.Project.Name)}
+	s := visibility{config: config, project: g.Project.ID, user: g.User.ID, name: printable.Text(g.Project.Name)}
 	var names []string
 	for _, role := range g.Roles {
 		name := strings.ToLower(role.Name)
 		s.admin = s.admin || name == "admin"
 		s.known = s.known || slices.Contains(readers(), name)
-		names = append(names, httpclient.Printable(role.Name))
+		names = append(names, printable.Text(role.Name))
 	}
 	slices.Sort(names)
 	s.roles = cmp.Or(strings.Join(names, ", "), "none")

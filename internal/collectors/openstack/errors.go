@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A renewError is returned if the token expired and could not be renewed.
@@ -21,11 +23,6 @@ func (e *renewError) Error() string {
 
 func (e *renewError) Unwrap() error { return e.err }
 
-// An inconsistentError is returned for a list whose pages do not fit together.
-type inconsistentError struct{ what string }
-
-func (e *inconsistentError) Error() string { return e.what }
-
 // A catalogueError is returned if the catalogue does not have a usable endpoint.
 type catalogueError struct {
 	what, hint string
@@ -34,13 +31,6 @@ type catalogueError struct {
 }
 
 func (e *catalogueError) Error() string { return e.what }
-
-// A localError is the error of a file that the settings name.
-type localError struct{ err error }
-
-func (e *localError) Error() string { return e.err.Error() }
-
-func (e *localError) Unwrap() error { return e.err }
 
 // explain adds the next step to an error that concerns the whole cloud.
 func (c Config) explain(server string, err error) error {
@@ -86,7 +76,7 @@ func (c Config) accessHint(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return "correct the path, or let driftd read the file"
-	case errors.As(err, new(*entryError)), errors.As(err, new(*localError)):
+	case errors.As(err, new(*entryError)), errors.As(err, new(*collectors.LocalError)):
 		return "see docs/openstack.md"
 	case errors.As(err, new(*httpclient.Unexpected)):
 		return noAPI
@@ -108,17 +98,17 @@ func (c Config) errorReason(service string, err error) string {
 		at     *catalogueError
 		answer *httpclient.Unexpected
 	)
-	text := httpclient.Printable(err.Error())
+	text := printable.Text(err.Error())
 	switch {
-	case httpclient.Ended(err) != "":
-		return httpclient.Ended(err)
+	case collectors.Ended(err) != "":
+		return collectors.Ended(err)
 	case errors.As(err, &at):
 		return text + ": " + at.hint
 	case errors.As(err, new(*renewError)):
 		return text + ": " + fmt.Sprintf("check that the credentials of cloud %s of clouds_file have not expired", c.Cloud)
 	case errors.As(err, new(*httpclient.TooLarge)):
 		return text + ": lower page_size, or raise max_body"
-	case errors.As(err, new(*inconsistentError)):
+	case errors.As(err, new(*collectors.InconsistentError)):
 		return text + ": the next scan reads the list again"
 	case errors.As(err, &answer) && answer.Page:
 		return text + ": exempt driftd from any login page in front of the " + service + " service"

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // maxNames limits the user names that one scan requests, and maxKnown those that are kept.
@@ -63,6 +64,6 @@ func (d *userNames) ask(ctx context.Context, api requester, id string) {
 	case code == http.StatusForbidden, code == http.StatusUnauthorized:
 		d.refused = true
 	case err == nil:
-		d.remember(id, httpclient.Printable(answer.At("user", "name").Str()))
+		d.remember(id, printable.Text(answer.At("user", "name").Str()))
 	}
 }

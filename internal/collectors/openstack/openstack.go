@@ -9,7 +9,6 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -50,7 +49,7 @@ func (c *cloud) Collect(ctx context.Context) (model.Snapshot, error) {
 	defer sc.session.close()
 	c.history.remember(sc.session.grant.User.ID, sc.session.grant.User.Name)
 	sc.auditLog = c.history.read(ctx, sc.session, &sc.estate, sc.taken)
-	if httpclient.Void(ctx, true) {
+	if collectors.Void(ctx, true) {
 		return model.Snapshot{}, fmt.Errorf("read %s: %w", sc.server(), ctx.Err())
 	}
 	return sc.snapshot(), nil
@@ -73,7 +72,7 @@ func (c *cloud) scan(ctx context.Context, read listReader) (*scan, error) {
 	if err == nil {
 		sc.readAll(ctx, read)
 	}
-	if err == nil && !httpclient.Void(ctx, len(sc.estate.Objects) > 0) {
+	if err == nil && !collectors.Void(ctx, len(sc.estate.Objects) > 0) {
 		return sc, nil
 	}
 	if sc.session != nil {

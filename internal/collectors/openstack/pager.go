@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
@@ -44,7 +45,7 @@ func (p *pager) read(ctx context.Context) ([]normalize.Object, error) {
 	for listReader := 1; ; listReader++ {
 		p.objects, p.seen = nil, map[string]bool{}
 		err := p.readOnce(ctx)
-		if !errors.As(err, new(*inconsistentError)) || listReader == maxListReads {
+		if !errors.As(err, new(*collectors.InconsistentError)) || listReader == maxListReads {
 			return p.objects, err
 		}
 	}
@@ -68,7 +69,7 @@ func (p *pager) readList(ctx context.Context, query url.Values) error {
 	for pages := range maxPages {
 		answer, err := p.page(ctx, query, at)
 		if code := httpclient.Code(err); pages > 0 && (code == http.StatusBadRequest || code == http.StatusNotFound) {
-			return &inconsistentError{"the marker of a page was deleted"}
+			return &collectors.InconsistentError{Text: "the marker of a page was deleted"}
 		}
 		if err != nil {
 			return err
@@ -120,7 +121,7 @@ func (p *pager) nextByMarker(answer model.Value) (url.Values, error) {
 		return nil, &httpclient.Unexpected{Reason: "the answer has no marker of the next page"}
 	}
 	if rows := answer.At(p.kind.Rows).Items(); len(rows) == 0 {
-		return nil, &inconsistentError{"its pages do not advance"}
+		return nil, &collectors.InconsistentError{Text: "its pages do not advance"}
 	}
 	return url.Values{"marker": {address.Query().Get("marker")}}, nil
 }
@@ -132,7 +133,7 @@ func (p *pager) nextByOffset(answer model.Value) (url.Values, error) {
 	rows := answer.At(p.kind.Rows).Items()
 	if last := len(p.objects) - 1; last >= 0 {
 		if len(rows) == 0 || rows[0].At("id").Str() != p.objects[last].ID {
-			return nil, &inconsistentError{"its pages changed while they were read"}
+			return nil, &collectors.InconsistentError{Text: "its pages changed while they were read"}
 		}
 		rows = rows[1:]
 	}
@@ -151,7 +152,7 @@ func (p *pager) add(rows []model.Value) error {
 			return &httpclient.Unexpected{Reason: fmt.Sprintf("row %d of the answer cannot be read: %v", i+1, err)}
 		}
 		if p.seen[o.ID] {
-			return &inconsistentError{"its pages repeat"}
+			return &collectors.InconsistentError{Text: "its pages repeat"}
 		}
 		p.seen[o.ID] = true
 		p.objects = append(p.objects, o)

@@ -14,6 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A scan is one read of a cloud.
@@ -221,5 +222,5 @@ func (sc *scan) identity() string {
 	if name := g.ApplicationCredential.Name; name != "" {
 		text += ", application credential " + name
 	}
-	return httpclient.Printable(text)
+	return printable.Text(text)
 }

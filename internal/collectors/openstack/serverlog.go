@@ -18,6 +18,7 @@ import (
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // viaActions is model.Actor.Via of actors from Nova's instance action log.
@@ -220,14 +221,14 @@ func actions(id string, answer model.Value) []bus.Event {
 		name := row.At("action").Str()
 		t, known := table[name]
 		at := decode.Time(strings.TrimSuffix(row.At("start_time").Str(), "Z"), "2006-01-02T15:04:05")
-		user := httpclient.Printable(row.At("user_id").Str())
+		user := printable.Text(row.At("user_id").Str())
 		// Actions without a user are Nova's own.
 		if !known || at.IsZero() || user == "" || t.action == model.Edited && len(events) >= maxOfServer || len(events) >= 2*maxOfServer {
 			continue
 		}
 		events = append(events, bus.Event{
 			Ref: model.Ref{Kind: normalize.Server, ID: id}, Action: t.action, Fields: strings.Fields(t.fields), At: at, UserID: user,
-			Request: httpclient.Printable(row.At("request_id").Str()), Via: viaActions, Evidence: "action " + name, Doubtful: !row.At("message").IsNull(),
+			Request: printable.Text(row.At("request_id").Str()), Via: viaActions, Evidence: "action " + name, Doubtful: !row.At("message").IsNull(),
 		})
 	}
 	return events

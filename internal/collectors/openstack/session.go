@@ -15,8 +15,10 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A requester requests a JSON object from a service.
@@ -51,7 +53,7 @@ type grant struct {
 func connect(ctx context.Context, l login, limits httpclient.Limits) (*session, error) {
 	client, err := openstack.NewClient(l.auth.IdentityEndpoint)
 	if err != nil {
-		return nil, &localError{err}
+		return nil, &collectors.LocalError{Err: err}
 	}
 	client.UserAgent.Prepend("driftd")
 	s := &session{client: client, auth: l.auth, http: httpclient.New(httpclient.NewBase(l.trust, limits), limits, httpclient.API{})}
@@ -159,7 +161,7 @@ func (s *session) statusError(answer gophercloud.ErrUnexpectedResponseCode) erro
 		httpclient.API{Describe: func(status *httpclient.Status, _ http.Header, body model.Value) {
 			for _, f := range body.Fields() {
 				if message := f.Value.At("message").Str(); message != "" {
-					status.Message = httpclient.Printable(s.redact(message))
+					status.Message = printable.Text(s.redact(message))
 				}
 			}
 		}})

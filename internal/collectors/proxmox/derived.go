@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // withRestoredSettings returns the entry, and for the restore of a guest also an edit, because
@@ -84,7 +84,7 @@ func cloneTask(row model.Value) (logEntry, bool) {
 	}
 	e := logEntry{id: u.id, node: u.node, pid: u.pid, task: true}
 	e.Ref, e.Action = ref(normalize.QEMU, u.id), model.Created
-	e.Actor = model.Actor{Name: httpclient.Printable(u.user), At: u.start, Via: "task log", Evidence: httpclient.Printable(row.At("upid").Str()), Confidence: model.Likely}
+	e.Actor = model.Actor{Name: printable.Text(u.user), At: u.start, Via: "task log", Evidence: printable.Text(row.At("upid").Str()), Confidence: model.Likely}
 	return e, true
 }
 

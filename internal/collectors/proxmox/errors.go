@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // Status codes of pveproxy.
@@ -107,10 +109,10 @@ func (c Config) reason(err error) string {
 		return fmt.Sprintf("%v: set rate lower", err)
 	case errors.As(err, &large):
 		return fmt.Sprintf("%v: raise max_body", err)
-	case httpclient.Ended(err) != "":
-		return httpclient.Ended(err)
+	case collectors.Ended(err) != "":
+		return collectors.Ended(err)
 	}
-	return httpclient.Printable(err.Error())
+	return printable.Text(err.Error())
 }
 
 // forbidden returns the missing privilege, which the message of Proxmox VE contains:
@@ -120,9 +122,9 @@ func (c Config) forbidden(err error) string {
 	detail, _, _ = strings.Cut(detail, ")")
 	where, privilege, ok := strings.Cut(detail, ", ")
 	if !ok || !strings.HasPrefix(where, "/") {
-		return fmt.Sprintf("%s is not allowed to read it (%s): %s", c.account(), httpclient.Printable(err.Error()), c.grant("/"))
+		return fmt.Sprintf("%s is not allowed to read it (%s): %s", c.account(), printable.Text(err.Error()), c.grant("/"))
 	}
-	return c.lacking(httpclient.Printable(privilege), httpclient.Printable(where))
+	return c.lacking(printable.Text(privilege), printable.Text(where))
 }
 
 // lacking returns a message about a missing privilege, with the command that grants it.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // An update is a parsed message of the cluster log about a virtual machine:
@@ -45,7 +45,7 @@ func parseUpdate(line string) (u update, ok bool) {
 		if isKey(disk) {
 			u.fields = []string{disk}
 		}
-		u.shown = clip(httpclient.Printable(line), shownLine)
+		u.shown = clip(printable.Text(line), shownLine)
 		return u, true
 	}
 	u.options = parseOptions(settings)
@@ -56,7 +56,7 @@ func parseUpdate(line string) (u update, ok bool) {
 	}
 	slices.Sort(u.fields)
 	u.fields = slices.Compact(u.fields)
-	u.shown = clip(httpclient.Printable(strings.Join(shown, " ")), shownLine)
+	u.shown = clip(printable.Text(strings.Join(shown, " ")), shownLine)
 	return u, true
 }
 

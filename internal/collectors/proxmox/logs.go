@@ -12,8 +12,8 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A logEntry is an entry of the cluster log or of a task log that concerns a guest.
@@ -104,8 +104,8 @@ func logLine(row model.Value) (logEntry, bool) {
 	e := logEntry{id: u.id, node: row.At("node").Str(), pid: pid, line: line, written: u.rows()}
 	e.Ref, e.Fields = ref(normalize.QEMU, u.id), u.fields
 	e.Actor = model.Actor{
-		Name: httpclient.Printable(row.At("user").Str()), At: at, Via: "cluster log", Confidence: confidence,
-		Evidence: fmt.Sprintf("%s (%s on %s)", u.shown, httpclient.Printable(row.At("tag").Str()), httpclient.Printable(e.node)),
+		Name: printable.Text(row.At("user").Str()), At: at, Via: "cluster log", Confidence: confidence,
+		Evidence: fmt.Sprintf("%s (%s on %s)", u.shown, printable.Text(row.At("tag").Str()), printable.Text(e.node)),
 	}
 	return e, e.Actor.Name != ""
 }
@@ -153,7 +153,7 @@ func taskEntry(row model.Value, effects map[string]taskEffect) (logEntry, bool) 
 	}
 	e := logEntry{id: u.id, node: u.node, pid: u.pid, task: true, taskEffect: effect}
 	e.Ref, e.Action, e.Fields = ref(effect.kind, u.id), effect.action, effect.fields
-	e.Actor = model.Actor{Name: httpclient.Printable(u.user), At: u.start, Via: "task log", Evidence: httpclient.Printable(row.At("upid").Str()), Confidence: confidence}
+	e.Actor = model.Actor{Name: printable.Text(u.user), At: u.start, Via: "task log", Evidence: printable.Text(row.At("upid").Str()), Confidence: confidence}
 	return e, true
 }
 

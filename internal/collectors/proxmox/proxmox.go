@@ -87,7 +87,7 @@ func (c *cluster) scan(ctx context.Context, brief bool) (*scan, string, error) {
 	if err == nil {
 		sc.readWithQuorum(ctx, brief)
 	}
-	if err != nil || httpclient.Void(ctx, len(sc.resources) > 0) {
+	if err != nil || collectors.Void(ctx, len(sc.resources) > 0) {
 		return nil, "", c.fail(ctx, err)
 	}
 	return sc, version, nil

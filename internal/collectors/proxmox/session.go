@@ -14,6 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // An api reads the API of Proxmox VE.
@@ -69,7 +70,7 @@ func connect(ctx context.Context, config Config, backoff time.Duration) (*sessio
 // describe takes the reason from the message of an unsuccessful answer, or from the status
 // line if it has no body.
 func describe(status *httpclient.Status, _ http.Header, body model.Value) {
-	status.Message = cmp.Or(httpclient.Printable(body.At("message").Str()), status.Line)
+	status.Message = cmp.Or(printable.Text(body.At("message").Str()), status.Line)
 }
 
 // close closes the connections.

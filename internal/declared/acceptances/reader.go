@@ -9,7 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/nearest"
+	"github.com/driftd/driftd/internal/suggest"
 )
 
 // A reader reads the fields of a map, and records all errors. The errors contain names of
@@ -37,7 +37,7 @@ func (r *reader) keys(known ...string) {
 			continue
 		}
 		hint := "want one of " + strings.Join(known, ", ")
-		if near, ok := nearest.Word(f.Name, known); ok {
+		if near, ok := suggest.Word(f.Name, known); ok {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		r.fail("unknown key %q: %s", f.Name, hint)

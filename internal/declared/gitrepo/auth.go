@@ -16,7 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// auth returns the credentials as they stand in their files now.
+// auth returns the credentials that are currently in their files.
 func (r *Repository) auth() (transport.AuthMethod, error) {
 	switch {
 	case r.endpoint.Protocol == "ssh":
@@ -46,7 +46,7 @@ func (r *Repository) sshAuth() (transport.AuthMethod, error) {
 	if r.settings.SSHKeyFile == "" {
 		agent, err := gitssh.NewSSHAgentAuth(r.endpoint.User)
 		if err != nil {
-			return nil, errors.New("no ssh_key_file is set and no ssh agent runs")
+			return nil, errors.New("no ssh_key_file is set and no ssh agent is running")
 		}
 		agent.HostKeyCallbackHelper = trust
 		return agent, nil
@@ -63,9 +63,9 @@ func (r *Repository) sshAuth() (transport.AuthMethod, error) {
 	return keys, nil
 }
 
-// discreet returns an error without the repository's credentials in its text: servers and
-// proxies quote requests in their responses. It wraps err.
-func (r *Repository) discreet(err error) error {
+// redact returns err without the repository's credentials in its text: servers and proxies
+// quote requests in their responses. The result wraps err.
+func (r *Repository) redact(err error) error {
 	auth, authErr := r.auth()
 	basic, ok := auth.(*githttp.BasicAuth)
 	if authErr != nil || !ok || basic == nil || basic.Password == "" {
@@ -76,13 +76,13 @@ func (r *Repository) discreet(err error) error {
 	if text == err.Error() {
 		return err
 	}
-	return &discreetError{text, err}
+	return &redactedError{text, err}
 }
 
-type discreetError struct {
+type redactedError struct {
 	text string
 	err  error
 }
 
-func (e *discreetError) Error() string { return e.text }
-func (e *discreetError) Unwrap() error { return e.err }
+func (e *redactedError) Error() string { return e.text }
+func (e *redactedError) Unwrap() error { return e.err }

@@ -15,7 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// TestEndlessRefs proves that a server that lists refs without an end is refused.
+// TestEndlessRefs proves that an endless list of refs is an error.
 func TestEndlessRefs(t *testing.T) {
 	t.Parallel()
 	server := newPackServer(t, plumbing.NewHash(strings.Repeat("1", 40)), nil)
@@ -26,8 +26,8 @@ func TestEndlessRefs(t *testing.T) {
 	}
 }
 
-// TestLargeCommits proves that commits and folders over their bounds are errors, and no
-// reason to clone again.
+// TestLargeCommits proves that commits and folders above their limits are errors, and that
+// they do not cause another clone.
 func TestLargeCommits(t *testing.T) {
 	t.Parallel()
 	content := []byte("a: 1\n")
@@ -58,7 +58,7 @@ func TestLargeCommits(t *testing.T) {
 	}
 }
 
-// TestDeepFolders proves that folders in one another end at a bound.
+// TestDeepFolders proves that the depth of folders is limited.
 func TestDeepFolders(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -68,7 +68,7 @@ func TestDeepFolders(t *testing.T) {
 	if got, _, err := readFile(t, s, "", deep); err != nil || got != "in" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if _, _, err := readFile(t, s, "", "x/"+deep); err == nil || !strings.Contains(err.Error(), "more than 256 folders in one another") {
+	if _, _, err := readFile(t, s, "", "x/"+deep); err == nil || !strings.Contains(err.Error(), "more than 256 nested folders") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -92,7 +92,7 @@ func TestLinksStayInside(t *testing.T) {
 	g.run("", "update-index", "--add", "--cacheinfo", "120000,"+long+",long")
 	g.run("", "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",submodule")
 	g.run("", "-c", "user.name=t", "-c", "user.email=t", "commit", "-qm", "links")
-	server := newRealHub(t, g)
+	server := newGitServer(t, g)
 	for way, s := range map[string]gitrepo.Settings{"local": {URL: g.dir}, "clone": {URL: server.URL + "/r.git", CacheDir: t.TempDir(), Log: quiet()}} {
 		for _, name := range []string{"good", "folder/a"} {
 			if got, _, err := readFile(t, s, "", name); err != nil || got != "inside" {
@@ -139,8 +139,8 @@ func TestLinksStayInside(t *testing.T) {
 	}
 }
 
-// TestCheckOutBounds proves that a commit over the bounds is not written as a whole, and
-// that nothing of it is a repository.
+// TestCheckOutBounds proves that a commit above the limits is not written completely, and that
+// no .git is written.
 func TestCheckOutBounds(t *testing.T) {
 	t.Parallel()
 	blob := plumbing.ComputeHash(plumbing.BlobObject, []byte("x"))
@@ -169,8 +169,8 @@ func TestCheckOutBounds(t *testing.T) {
 	}
 }
 
-// TestLocalConfigRunsNothing proves that reading a local repository executes nothing that
-// its configuration, hooks or attributes name, and changes no content.
+// TestLocalConfigRunsNothing proves that reading a local repository runs no program that its
+// configuration, hooks or attributes name, and does not convert content.
 func TestLocalConfigRunsNothing(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -192,7 +192,7 @@ func TestLocalConfigRunsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// git itself would read this one without an end.
+	// git itself would read this file endlessly.
 	config := filepath.Join(g.dir, ".git", "config")
 	text, err := os.ReadFile(config)
 	if err != nil {
@@ -216,8 +216,8 @@ func TestLocalConfigRunsNothing(t *testing.T) {
 	}
 }
 
-// TestLocalFolder proves that a local repository's own files cannot make driftd wait,
-// swell, or read another repository.
+// TestLocalFolder proves that the files of a local repository cannot make driftd hang, use
+// much memory, or read another repository.
 func TestLocalFolder(t *testing.T) {
 	t.Parallel()
 	fifo := func(name string) func(t *testing.T, g gitFolder) {
@@ -237,7 +237,7 @@ func TestLocalFolder(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		reason string
-		harm   func(t *testing.T, g gitFolder)
+		damage func(t *testing.T, g gitFolder)
 		want   string
 	}{
 		"head":      {"HEAD is a named pipe", fifo("HEAD"), "repository does not exist"},
@@ -246,7 +246,7 @@ func TestLocalFolder(t *testing.T) {
 		"branch":    {"a branch is a named pipe", fifo("refs/heads/main"), "not a regular file"},
 		"commondir": {"commondir is a named pipe", fifo("commondir"), "not a regular file"},
 		"common":    {"commondir names nothing", write("commondir", "/nonexistent\n"), "does not exist"},
-		"alternate": {"objects of another repository", write("objects/info/alternates", "/srv/private.git/objects\n"), "borrows objects of another repository"},
+		"alternate": {"objects of another repository", write("objects/info/alternates", "/srv/private.git/objects\n"), "uses objects of another repository"},
 		"huge": {"packed-refs is huge", func(t *testing.T, g gitFolder) {
 			t.Helper()
 			write("packed-refs", "")(t, g)
@@ -259,7 +259,7 @@ func TestLocalFolder(t *testing.T) {
 			t.Parallel()
 			g := newGit(t)
 			g.commit(step{files: a("1")})
-			tc.harm(t, g)
+			tc.damage(t, g)
 			if _, _, err := readFile(t, gitrepo.Settings{URL: g.dir}, "main", "a"); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
 			}

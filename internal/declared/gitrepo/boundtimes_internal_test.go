@@ -7,9 +7,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestBoundTimes proves that a commit is not younger than a head of the ref that
-// contains it, whatever date its committer chose, and that a merged commit makes
-// no other one older.
+// TestBoundTimes proves that a commit is not newer than a head of the ref that contains it,
+// with any date of its committer, and that a merged commit does not change the times of
+// others.
 func TestBoundTimes(t *testing.T) {
 	t.Parallel()
 	at := func(hour int, parents ...*LogCommit) *LogCommit {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A branch is a branch, or a pull or merge request, other than the ref.
@@ -41,7 +43,7 @@ func (r refs) others(contained func(plumbing.Hash) bool, when func(plumbing.Hash
 			}
 			b.number, b.name = number, map[string]string{"pull": "pull request ", "merge-requests": "merge request "}[m[1]]+m[2]
 		} else if name.IsBranch() {
-			b.name = line(name.Short(), maxBranchName)
+			b.name = printable.Line(name.Short(), maxBranchName)
 		}
 		if b.name == "" || contained(hash) {
 			continue

@@ -25,7 +25,7 @@ func TestCheckLocal(t *testing.T) {
 		"file URL":         {"a repository", "file://" + bare, ""},
 		"https":            {"nothing is contacted", "https://git.example.org/x.git", ""},
 		"ssh":              {"nothing is contacted", "git@git.example.org:x.git", ""},
-		"relative":         {"New refuses it", "./work", ""},
+		"relative":         {"New reports it", "./work", ""},
 		"missing":          {"nothing is there", filepath.Join(dir, "gone"), "does not exist: create it, or correct the path"},
 		"missing as a URL": {"nothing is there", "file://" + filepath.Join(dir, "gone"), "does not exist"},
 		"a folder":         {"it has no .git", dir, "is not a git repository: name the top of one, or read the folder as it stands with dir"},

@@ -12,21 +12,20 @@ import (
 	"strings"
 )
 
-// Bounds limit what is written to disk: the number of files and folders, and the bytes
-// of the files; 0 bytes means DefaultMaxCloneSize.
+// Bounds limits what CheckOut writes: the number of files and folders, and the bytes of the
+// files; 0 bytes means DefaultMaxCloneSize.
 type Bounds struct {
 	Files int
 	Bytes int64
 }
 
-// CheckOut writes the files to a folder, which is empty. It writes symbolic links that
-// stay inside, and an empty folder for a submodule. As git does, it leaves out what is
-// called .git: a program that runs there must not take it for a repository. No hooks and
-// no filters run.
+// CheckOut writes the files to the empty folder dir. It writes symbolic links that stay inside
+// the repository, and an empty folder for a submodule. As git does, it leaves out files and
+// folders named .git: a program that runs in dir must not use them as a repository. It runs no
+// hooks and no filters.
 //
-// It returns the files that it could not write, by their path in the commit, each with
-// the reason: symbolic links that lead out of the repository, and files that are too
-// large to be read.
+// It returns the files that it could not write, by their path in the commit, with the reason:
+// symbolic links that lead out of the repository, and files that are too large to be read.
 func (c *FS) CheckOut(ctx context.Context, dir string, b Bounds) (absent map[string]error, err error) {
 	b.Bytes = cmp.Or(b.Bytes, DefaultMaxCloneSize)
 	to, err := os.OpenRoot(dir)
@@ -34,7 +33,7 @@ func (c *FS) CheckOut(ctx context.Context, dir string, b Bounds) (absent map[str
 		return nil, fmt.Errorf("open folder: %w", err)
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	out := checkingOut{from: c, to: to, left: b, bounds: b, absent: map[string]error{}}
+	out := checkoutWriter{from: c, to: to, left: b, bounds: b, absent: map[string]error{}}
 	return out.absent, fs.WalkDir(c, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -52,19 +51,19 @@ func (c *FS) CheckOut(ctx context.Context, dir string, b Bounds) (absent map[str
 	})
 }
 
-// isGit reports whether a file system may take a name for .git.
+// isGit reports whether a file system may treat name as .git.
 func isGit(name string) bool {
 	return strings.EqualFold(name, ".git") || strings.EqualFold(name, "git~1")
 }
 
-type checkingOut struct {
+type checkoutWriter struct {
 	from         *FS
 	to           *os.Root
 	left, bounds Bounds
 	absent       map[string]error
 }
 
-func (o *checkingOut) write(name string, d fs.DirEntry) error {
+func (o *checkoutWriter) write(name string, d fs.DirEntry) error {
 	if o.left.Files--; o.left.Files < 0 {
 		return fmt.Errorf("%w: more than %d files and folders", errTooLarge, o.bounds.Files)
 	}
@@ -83,7 +82,7 @@ func (o *checkingOut) write(name string, d fs.DirEntry) error {
 }
 
 // leaveOut records a file that cannot be written, and returns any other error.
-func (o *checkingOut) leaveOut(name string, err error) error {
+func (o *checkoutWriter) leaveOut(name string, err error) error {
 	if !errors.Is(err, errLeadsOut) && !errors.Is(err, errTooLarge) && !errors.Is(err, ErrLeftOut) {
 		return err
 	}
@@ -95,7 +94,7 @@ func (o *checkingOut) leaveOut(name string, err error) error {
 	return nil
 }
 
-func (o *checkingOut) file(name, path string) (err error) {
+func (o *checkoutWriter) file(name, path string) (err error) {
 	info, err := o.from.Stat(name)
 	if err != nil {
 		return o.leaveOut(name, err)

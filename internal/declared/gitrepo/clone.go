@@ -14,31 +14,31 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/cache"
 )
 
-// A clone is driftd's own bare copy of a repository, held by one reader at a time.
-// Without a cache folder it is made for one reading, and removed after it.
+// A clone is driftd's own bare copy of a repository. One reader at a time holds its lock.
+// Without a cache folder, it is created for one reading and removed afterwards.
 type clone struct {
 	dir    string
 	unlock func() error
 }
 
-// maxPacks bounds how many fetches a clone collects before it is made anew: nothing
-// repacks it.
+// maxPacks bounds the packs of a clone. Each fetch adds one, and driftd does not repack: a
+// clone with more packs is removed and created again.
 const maxPacks = 100
 
-// cacheSize bounds how much of a clone is kept in memory while it is read.
+// cacheSize bounds the objects of a clone that are kept in memory, in bytes.
 const cacheSize = 16 * cache.MiByte
 
-// openClone returns the clone of a URL, which carries no credentials.
+// openClone locks and returns the clone of url, which has no credentials.
 func openClone(ctx context.Context, cacheDir, url string) (*clone, error) {
 	if cacheDir == "" {
 		dir, err := os.MkdirTemp("", "driftd-clone-")
 		if err != nil {
-			return nil, fmt.Errorf("make clone of %s: %w", url, err)
+			return nil, fmt.Errorf("create clone of %s: %w", url, err)
 		}
 		return &clone{dir: filepath.Join(dir, "clone.git"), unlock: func() error { return os.RemoveAll(dir) }}, nil
 	}
 	if err := os.MkdirAll(cacheDir, 0o700); err != nil {
-		return nil, fmt.Errorf("make clone of %s: %w", url, err)
+		return nil, fmt.Errorf("create clone of %s: %w", url, err)
 	}
 	hash := sha256.Sum256([]byte(url))
 	c := &clone{dir: filepath.Join(cacheDir, hex.EncodeToString(hash[:12])+".git")}
@@ -49,9 +49,9 @@ func openClone(ctx context.Context, cacheDir, url string) (*clone, error) {
 	return c, nil
 }
 
-// open opens the clone, or makes it. The caller closes it.
+// open opens the clone, or creates it. The caller closes it.
 func (c *clone) open() (*objectStore, error) {
-	if err := sweep(c.dir); err != nil {
+	if err := removeIncoming(c.dir); err != nil {
 		return nil, err
 	}
 	packs, _, err := packsIn(c.dir)
@@ -66,11 +66,11 @@ func (c *clone) open() (*objectStore, error) {
 	return openClonedObjects(c.dir, cacheSize)
 }
 
-// sweep removes what interrupted transfers left behind.
-func sweep(dir string) error {
+// removeIncoming removes the temporary files of interrupted transfers.
+func removeIncoming(dir string) error {
 	left, err := filepath.Glob(filepath.Join(dir, incoming+"*"))
 	if err != nil {
-		return fmt.Errorf("look into clone: %w", err)
+		return fmt.Errorf("list files of clone: %w", err)
 	}
 	for _, file := range left {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -80,11 +80,11 @@ func sweep(dir string) error {
 	return nil
 }
 
-// openClonedObjects opens a clone, or makes it.
+// openClonedObjects opens the clone in dir, or creates it.
 func openClonedObjects(dir string, size cache.FileSize) (*objectStore, error) {
 	s := openObjects(osfs.New(dir), size)
 	if err := s.Init(); err != nil {
-		return nil, errors.Join(fmt.Errorf("make clone: %w", err), s.Close())
+		return nil, errors.Join(fmt.Errorf("create clone: %w", err), s.Close())
 	}
 	return s, nil
 }
@@ -93,7 +93,7 @@ func openClonedObjects(dir string, size cache.FileSize) (*objectStore, error) {
 func packsIn(dir string) (count int, size int64, err error) {
 	packs, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack"))
 	if err != nil {
-		return 0, 0, fmt.Errorf("look into clone: %w", err)
+		return 0, 0, fmt.Errorf("list files of clone: %w", err)
 	}
 	for _, pack := range packs {
 		if info, err := os.Stat(pack); err == nil {

@@ -13,22 +13,35 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// A connection is a transport to a server. Over https it bounds what the server sends
-// before the objects: the list of its refs, and its response to the negotiation.
+// A connection is a session to fetch objects from a server. Over https, it bounds the response
+// before the objects: the list of refs, and the result of the negotiation.
 type connection struct {
-	transport.Transport
+	transport.UploadPackSession
 
 	web *http.Transport
 	// left is the number of bytes that may still be read.
 	left int64
 }
 
-func (r *Repository) connect(endpoint *transport.Endpoint) (*connection, error) {
+// connect opens a session. The session may change its endpoint, so it has its own.
+func (r *Repository) connect(auth transport.AuthMethod) (*connection, error) {
 	c := &connection{left: maxRefsSize}
-	if endpoint.Protocol != "https" && endpoint.Protocol != "http" {
-		var err error
-		c.Transport, err = client.NewClient(endpoint)
-		return c, err
+	endpoint := r.endpoint
+	through, err := r.transport(c)
+	if err == nil {
+		c.UploadPackSession, err = through.NewUploadPackSession(&endpoint, auth)
+	}
+	if err != nil {
+		c.closeIdle()
+		return nil, err
+	}
+	return c, nil
+}
+
+// transport returns the transport to the server. One over https sends its requests by c.
+func (r *Repository) transport(c *connection) (transport.Transport, error) {
+	if r.endpoint.Protocol != "https" && r.endpoint.Protocol != "http" {
+		return client.NewClient(&r.endpoint)
 	}
 	web, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -40,19 +53,23 @@ func (r *Repository) connect(endpoint *transport.Endpoint) (*connection, error) 
 	}
 	c.web = web.Clone()
 	c.web.TLSClientConfig = trust
-	c.Transport = githttp.NewClient(&http.Client{Transport: c})
-	return c, nil
+	return githttp.NewClient(&http.Client{Transport: c}), nil
 }
 
-// Close closes connections that are idle.
-func (c *connection) Close() {
+// Close ends the session, and closes connections that are idle.
+func (c *connection) Close() error {
+	defer c.closeIdle()
+	return c.UploadPackSession.Close()
+}
+
+func (c *connection) closeIdle() {
 	if c.web != nil {
 		c.web.CloseIdleConnections()
 	}
 }
 
-// unbound lifts the bound: what is read next is bounded by its reader.
-func (c *connection) unbound() { c.left = math.MaxInt64 }
+// removeLimit removes the bound: the reader of the objects has its own.
+func (c *connection) removeLimit() { c.left = math.MaxInt64 }
 
 // RoundTrip implements http.RoundTripper.
 func (c *connection) RoundTrip(request *http.Request) (*http.Response, error) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The authorities of ca_file replace those of the system.
+// TestCAFileReplacesSystem proves that the authorities of ca_file replace those of the system.
 func TestCAFileReplacesSystem(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewTLSServer(http.NotFoundHandler())
@@ -27,16 +27,16 @@ func TestCAFileReplacesSystem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := r.connect(&r.endpoint)
+		c, err := r.connect(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := c.web.TLSClientConfig.RootCAs; !got.Equal(want) {
-			t.Errorf("ca_file %q: other authorities are trusted", caFile)
+			t.Errorf("ca_file %q: wrong authorities", caFile)
 		}
 	}
 	if r, err := New(Settings{URL: "https://git.example.org/shop.git", CAFile: filepath.Dir(file)}); err == nil {
-		if _, err := r.connect(&r.endpoint); err == nil {
+		if _, err := r.connect(nil); err == nil {
 			t.Error("a ca_file that cannot be read was accepted")
 		}
 	}

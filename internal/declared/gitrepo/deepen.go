@@ -24,40 +24,41 @@ import (
 	"github.com/driftd/driftd/internal/declared/await"
 )
 
-// The history of a remote repository is a second clone beside the first: as many commits
-// as are read, and no files where the server supports filters. Reading the declaration
-// does not wait for it, and damage to it does not affect the declaration.
+// The history of a remote repository is in a second clone. It contains as many commits as
+// are read, and no files if the server supports filters. Reading the declaration does not
+// wait for it, and damage to it does not affect the declaration.
 
-// maxHistory bounds what one fetch of history brings, in bytes.
+// maxHistory bounds the transfer of one fetch of history, in bytes.
 const maxHistory = 512 << 20
 
-// A source is where a commit was fetched: as the commit, or a tag of it.
+// A source is the clone that contains a fetched commit.
 type source struct {
 	clone   *clone
 	objects *objectStore
-	// asked is what the server gave out.
-	asked plumbing.Hash
+	// requested is the hash that was requested from the server: that of the commit, or of a
+	// tag of it.
+	requested plumbing.Hash
 }
 
-// lookupRemote returns the lookup from a commit that was fetched.
+// lookupRemote returns the lookup from head, a commit that was fetched.
 func (r *Repository) lookupRemote(from source, head *object.Commit) lookup {
-	return func(ctx context.Context, paths []string, known *answers) (*answers, error) {
+	return func(ctx context.Context, paths []string, known *touchResults) (*touchResults, error) {
 		if shallow, err := from.objects.Shallow(); err != nil || len(shallow) > 0 {
 			return r.lookupDeepened(ctx, from, head, paths, known)
 		}
-		return walkStored(ctx, osfs.New(from.clone.dir), head, paths, r.history.limit, known)
+		return findTouchesIn(ctx, osfs.New(from.clone.dir), head, paths, r.history.limit, known)
 	}
 }
 
-// lookupDeepened fetches history and looks at that. One that is damaged is made
-// anew, once.
-func (r *Repository) lookupDeepened(ctx context.Context, from source, head *object.Commit, paths []string, known *answers) (*answers, error) {
+// lookupDeepened fetches the history and finds the last changes of paths in it. If the clone
+// of the history is damaged, it clones again, once.
+func (r *Repository) lookupDeepened(ctx context.Context, from source, head *object.Commit, paths []string, known *touchResults) (*touchResults, error) {
 	c := &clone{dir: strings.TrimSuffix(from.clone.dir, ".git") + ".history"}
 	for again := true; ; again = false {
-		err := r.deepen(ctx, c, from.asked, head.Hash)
+		err := r.deepen(ctx, c, from.requested, head.Hash)
 		if err == nil {
-			var found *answers
-			if found, err = walkStored(ctx, osfs.New(c.dir), head, paths, r.history.limit, known); err == nil {
+			var found *touchResults
+			if found, err = findTouchesIn(ctx, osfs.New(c.dir), head, paths, r.history.limit, known); err == nil {
 				return found, nil
 			}
 		}
@@ -70,15 +71,15 @@ func (r *Repository) lookupDeepened(ctx context.Context, from source, head *obje
 	}
 }
 
-// deepen fetches the history of a commit, as far as it is looked at. What is
-// there already is not fetched again.
-func (r *Repository) deepen(ctx context.Context, c *clone, asked, head plumbing.Hash) (err error) {
+// deepen fetches the history of the commit head, up to the limit. Commits that the clone c has
+// are not fetched again.
+func (r *Repository) deepen(ctx context.Context, c *clone, requested, head plumbing.Hash) (err error) {
 	s, err := c.open()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	// The name holds the depth: another one is fetched anew.
+	// The ref name contains the depth, so a changed depth is fetched again.
 	fetched := plumbing.ReferenceName(fmt.Sprintf("refs/driftd/history-%d", r.history.limit))
 	have, err := s.Reference(fetched)
 	if err == nil && have.Hash() == head {
@@ -91,9 +92,9 @@ func (r *Repository) deepen(ctx context.Context, c *clone, asked, head plumbing.
 	if request.Shallows, err = s.Shallow(); err != nil {
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	request.Wants = []plumbing.Hash{asked}
-	part := portion{depth: r.history.limit + 1, filter: packp.FilterBlobNone(), limit: maxHistory, setting: "history"}
-	if err := r.uploadTo(ctx, c.dir, request, part); err != nil {
+	request.Wants = []plumbing.Hash{requested}
+	spec := fetchSpec{depth: r.history.limit + 1, filter: packp.FilterBlobNone(), limit: maxHistory, setting: "history"}
+	if err := r.uploadTo(ctx, c.dir, request, spec); err != nil {
 		return fmt.Errorf("fetch history of %s: %w", r.url, err)
 	}
 	s.Reindex()
@@ -103,25 +104,23 @@ func (r *Repository) deepen(ctx context.Context, c *clone, asked, head plumbing.
 	return s.SetReference(plumbing.NewHashReference(fetched, head))
 }
 
-// A portion is how much of the wanted commits' history a server uploads: so many
-// commits (0 is all), without the files that the filter names where the server can
-// leave them out.
-type portion struct {
-	// follow is the ref whose commit is wanted, wherever it is by then; "" wants the
-	// commits of the request.
+// A fetchSpec limits what a server uploads: the number of commits (0 means all), and the files
+// that the filter excludes, if the server supports filters.
+type fetchSpec struct {
+	// follow is the ref whose current commit is wanted; "" means the commits of the request.
 	follow plumbing.ReferenceName
 	depth  int
 	filter packp.Filter
-	// limit bounds the transfer, in bytes; setting is the setting that reduces it, or
-	// raises the limit.
+	// limit bounds the transfer, in bytes. setting is the name of the setting that reduces the
+	// transfer or raises the limit.
 	limit   int64
 	setting string
 }
 
-// uploadTo fetches a portion into a clone. It returns when ctx ends, also if the server
-// does not respond, so the transfer opens the clone itself.
-func (r *Repository) uploadTo(ctx context.Context, dir string, request *packp.UploadPackRequest, part portion) error {
-	endpoint, auth, err := r.access()
+// uploadTo fetches spec into the clone in dir. It returns when ctx ends, even if the server
+// does not respond. The transfer can therefore outlast the call, and opens the clone itself.
+func (r *Repository) uploadTo(ctx context.Context, dir string, request *packp.UploadPackRequest, spec fetchSpec) error {
+	auth, err := r.auth()
 	if err != nil {
 		return err
 	}
@@ -130,45 +129,40 @@ func (r *Repository) uploadTo(ctx context.Context, dir string, request *packp.Up
 		if err != nil {
 			return struct{}{}, err
 		}
-		return struct{}{}, errors.Join(r.upload(ctx, into, &endpoint, auth, request, part), into.Close())
+		return struct{}{}, errors.Join(r.upload(ctx, into, auth, request, spec), into.Close())
 	})
 	return err
 }
 
-// upload fetches a portion into s.
-func (r *Repository) upload(ctx context.Context, s *objectStore, endpoint *transport.Endpoint, auth transport.AuthMethod, request *packp.UploadPackRequest, part portion) (err error) {
-	c, err := r.connect(endpoint)
+// upload fetches spec into s.
+func (r *Repository) upload(ctx context.Context, s *objectStore, auth transport.AuthMethod, request *packp.UploadPackRequest, spec fetchSpec) (err error) {
+	c, err := r.connect(auth)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	session, err := c.NewUploadPackSession(endpoint, auth)
+	defer func() { err = errors.Join(err, c.Close()) }()
+	ad, err := c.AdvertisedReferencesContext(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	ad, err := session.AdvertisedReferencesContext(ctx)
-	if err != nil {
+	if err := spec.negotiate(request, ad); err != nil {
 		return err
 	}
-	if err := part.negotiate(request, ad); err != nil {
-		return err
-	}
-	response, err := session.UploadPack(ctx, request)
+	response, err := c.UploadPack(ctx, request)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, response.Close()) }()
-	c.unbound()
-	if err := part.receive(ctx, s, response, request.Capabilities); err != nil {
+	c.removeLimit()
+	if err := spec.receive(ctx, s, response, request.Capabilities); err != nil {
 		return err
 	}
 	return setShallow(s, request.Shallows, response)
 }
 
-// negotiate completes a request with the capabilities that the server supports.
-func (p portion) negotiate(request *packp.UploadPackRequest, ad *packp.AdvRefs) error {
-	if now, there := advertisedRefs(ad).at(p.follow); there {
+// negotiate completes request with the capabilities that the server supports.
+func (f fetchSpec) negotiate(request *packp.UploadPackRequest, ad *packp.AdvRefs) error {
+	if now, there := advertisedRefs(ad).at(f.follow); there {
 		request.Wants = []plumbing.Hash{now}
 	}
 	server := ad.Capabilities
@@ -176,29 +170,29 @@ func (p portion) negotiate(request *packp.UploadPackRequest, ad *packp.AdvRefs) 
 	request.Depth = packp.DepthCommits(0)
 	var capabilities []capability.Capability
 	if server.Supports(capability.Shallow) {
-		request.Depth = packp.DepthCommits(p.depth)
+		request.Depth = packp.DepthCommits(f.depth)
 		capabilities = append(capabilities, capability.Shallow)
 	}
 	if server.Supports(capability.NoProgress) {
 		capabilities = append(capabilities, capability.NoProgress)
 	}
-	if p.filter != "" && server.Supports(capability.Filter) {
+	if f.filter != "" && server.Supports(capability.Filter) {
 		capabilities = append(capabilities, capability.Filter)
-		request.Filter = p.filter
+		request.Filter = f.filter
 	}
 	for _, c := range capabilities {
 		if err := request.Capabilities.Set(c); err != nil {
-			return fmt.Errorf("ask for %s: %w", c, err)
+			return fmt.Errorf("request capability %s: %w", c, err)
 		}
 	}
 	return nil
 }
 
-// incoming is the prefix of the files of a clone that a transfer is written to.
+// incoming is the prefix of the temporary files in a clone to which a transfer is written.
 const incoming = "incoming-"
 
-// receive adds the objects of a response to s. If it fails, it removes what it wrote.
-func (p portion) receive(ctx context.Context, s *objectStore, response io.Reader, agreed *capability.List) (err error) {
+// receive adds the objects of response to s. If it fails, it removes what it wrote.
+func (f fetchSpec) receive(ctx context.Context, s *objectStore, response io.Reader, agreed *capability.List) (err error) {
 	content := response
 	switch {
 	case agreed.Supports(capability.Sideband64k):
@@ -209,7 +203,7 @@ func (p portion) receive(ctx context.Context, s *objectStore, response io.Reader
 	files := s.Filesystem()
 	pack, err := files.TempFile("", incoming)
 	if err != nil {
-		return fmt.Errorf("make room for objects: %w", err)
+		return fmt.Errorf("create temporary file for objects: %w", err)
 	}
 	defer func() {
 		err = errors.Join(err, pack.Close())
@@ -217,24 +211,24 @@ func (p portion) receive(ctx context.Context, s *objectStore, response io.Reader
 			err = errors.Join(err, removed)
 		}
 	}()
-	switch size, err := io.Copy(untilDone{ctx, pack}, io.LimitReader(content, p.limit+1)); {
+	switch size, err := io.Copy(contextWriter{ctx, pack}, io.LimitReader(content, f.limit+1)); {
 	case err != nil:
 		return err
-	case size > p.limit:
-		return fmt.Errorf("%w: the transfer exceeds %d bytes; %s", errTooLarge, p.limit, p.advice())
+	case size > f.limit:
+		return fmt.Errorf("%w: the transfer exceeds %d bytes; %s", errTooLarge, f.limit, f.advice())
 	}
 	return addPack(ctx, s, pack)
 }
 
-// advice returns what to do about a transfer that is too large.
-func (p portion) advice() string {
-	if p.setting == "history" {
-		return "look less far back: set history"
+// advice returns the next step after a transfer that is too large.
+func (f fetchSpec) advice() string {
+	if f.setting == "history" {
+		return "reduce the setting history"
 	}
-	return "raise " + p.setting
+	return "raise " + f.setting
 }
 
-// addPack adds a pack, a file of the clone. It leaves out objects that are too large and
+// addPack adds pack, a file of the clone, to s. It leaves out objects that are too large and
 // records their size in the clone. It ignores a pack without objects.
 func addPack(ctx context.Context, s *objectStore, pack billy.File) error {
 	index, tooLarge, err := indexPack(ctx, pack)
@@ -271,14 +265,14 @@ func writeIndex(files billy.Filesystem, name string, index *idxfile.MemoryIndex)
 	return w.Flush()
 }
 
-// setShallow notes where the history of a clone ends.
+// setShallow records where the history of a clone ends.
 func setShallow(s storage.Storer, before []plumbing.Hash, response *packp.UploadPackResponse) error {
 	ends := slices.DeleteFunc(append(slices.Clone(before), response.Shallows...), func(h plumbing.Hash) bool {
 		return slices.Contains(response.Unshallows, h)
 	})
 	slices.SortFunc(ends, func(a, b plumbing.Hash) int { return slices.Compare(a[:], b[:]) })
 	if err := s.SetShallow(slices.Compact(ends)); err != nil {
-		return fmt.Errorf("note where history ends: %w", err)
+		return fmt.Errorf("record where history ends: %w", err)
 	}
 	return nil
 }

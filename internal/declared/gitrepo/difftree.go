@@ -9,18 +9,18 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// A tree is the content of a tree object: "mode name", a zero byte and 20 bytes
-// of hash for each entry, sorted by name, where a folder's ends with "/"
+// A tree is the content of a tree object. Each entry is "mode name", a zero byte and a hash of
+// 20 bytes. Entries are sorted by name; the name of a folder sorts as if it ended with "/"
 // (gitformat-pack(5) and git's Documentation/technical).
 type tree []byte
 
-// An item is what a tree says of a name: mode and hash, as they stand. A name
-// that is not there is "".
+// An item is the mode and the hash of an entry of a tree, as in the tree; "" if there is no
+// entry.
 type item string
 
 const hashSize = len(plumbing.ZeroHash)
 
-// folderMode is how the mode of a folder is written.
+// folderMode is the mode of a folder.
 const folderMode = "40000"
 
 func (i item) hash() (h plumbing.Hash) {
@@ -32,7 +32,7 @@ func (i item) isFolder() bool {
 	return len(i) == len(folderMode)+hashSize && i[:len(folderMode)] == folderMode
 }
 
-// next cuts the first entry off a tree.
+// next returns the first entry of t, and the rest of t.
 func (t tree) next() (name, mode, hash []byte, rest tree, err error) {
 	space := bytes.IndexByte(t, ' ')
 	if space < 0 {
@@ -45,9 +45,8 @@ func (t tree) next() (name, mode, hash []byte, rest tree, err error) {
 	return t[space+1 : end], t[:space], t[end+1 : end+1+hashSize], t[end+1+hashSize:], nil
 }
 
-// differing calls visit for each name of t that is another thing in u, or not
-// there.
-func (t tree) differing(u tree, visit func(name string, of, in item) error) error {
+// forEachChange calls visit for each name of t whose item in u differs or is absent.
+func (t tree) forEachChange(u tree, visit func(name string, of, in item) error) error {
 	for len(t) > 0 {
 		name, mode, hash, rest, err := t.next()
 		if err != nil {
@@ -73,7 +72,7 @@ func (t tree) differing(u tree, visit func(name string, of, in item) error) erro
 	return nil
 }
 
-// find returns what a tree says of a name, and the tree from there on.
+// find returns the item of name, or "", and the rest of the tree after it.
 func (t tree) find(name []byte, isFolder bool) (item, tree, error) {
 	for len(t) > 0 {
 		n, mode, hash, rest, err := t.next()
@@ -92,7 +91,7 @@ func (t tree) find(name []byte, isFolder bool) (item, tree, error) {
 	return "", t, nil
 }
 
-// compareNames orders names as trees do.
+// compareNames compares names in the order of trees.
 func compareNames(a []byte, aFolder bool, b []byte, bFolder bool) int {
 	n := min(len(a), len(b))
 	if order := bytes.Compare(a[:n], b[:n]); order != 0 {
@@ -101,7 +100,7 @@ func compareNames(a []byte, aFolder bool, b []byte, bFolder bool) int {
 	return int(after(a, n, aFolder)) - int(after(b, n, bFolder))
 }
 
-// after is the byte that a name has at n for its order.
+// after returns the byte of name at position n, for compareNames.
 func after(name []byte, n int, isFolder bool) byte {
 	switch {
 	case n < len(name):
@@ -112,7 +111,7 @@ func after(name []byte, n int, isFolder bool) byte {
 	return 0
 }
 
-// readTree returns a tree object's content.
+// readTree returns the content of the tree object with the given hash.
 func readTree(s storer.EncodedObjectStorer, hash plumbing.Hash) (_ tree, err error) {
 	o, err := s.EncodedObject(plumbing.TreeObject, hash)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// FuzzTree proves that no bytes make reading trees crash or hang.
+// FuzzTree proves that reading arbitrary bytes as a tree does not panic or hang.
 func FuzzTree(f *testing.F) {
 	whole := "100644 a\x0001234567890123456789" + "40000 b\x0001234567890123456789"
 	f.Add([]byte(whole), []byte(whole[:30]))
 	f.Add([]byte(""), []byte("100644 "))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		visits := 0
-		err := tree(a).differing(b, func(name string, is, was item) error {
+		err := tree(a).forEachChange(b, func(name string, is, was item) error {
 			visits++
 			if is == was {
 				t.Errorf("%q is the same", name)
@@ -32,27 +32,27 @@ func FuzzTree(f *testing.F) {
 		if err == nil && visits > len(a)/hashSize {
 			t.Errorf("%d visits of %d bytes", visits, len(a))
 		}
-		if err := tree(a).differing(a, func(name string, _, _ item) error { return fmt.Errorf("%q differs from itself", name) }); err != nil && err.Error() != "malformed tree" {
+		if err := tree(a).forEachChange(a, func(name string, _, _ item) error { return fmt.Errorf("%q differs from itself", name) }); err != nil && err.Error() != "malformed tree" {
 			t.Error(err)
 		}
 	})
 }
 
-// TestDiffering proves that trees that git would write are compared right.
-func TestDiffering(t *testing.T) {
+// TestForEachChange compares random trees as git writes them.
+func TestForEachChange(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		trees := rapid.MapOf(rapid.StringMatching(`[a.\-0/]{1,3}`).Filter(func(s string) bool { return s[0] != '/' }), rapid.IntRange(1, 5))
 		a, b := trees.Draw(t, "a"), trees.Draw(t, "b")
 		of, in := encoded(t, a), encoded(t, b)
 		var got []string
-		if err := of.differing(in, func(name string, is, was item) error {
+		if err := of.forEachChange(in, func(name string, is, was item) error {
 			got = append(got, fmt.Sprint(name, " ", is.isFolder(), " ", was == ""))
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
-		want := expected(entriesOf(a), entriesOf(b))
+		want := expectedChanges(entriesOf(a), entriesOf(b))
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%v in %v (-want +got):\n%s", a, b, diff)
@@ -60,9 +60,9 @@ func TestDiffering(t *testing.T) {
 	})
 }
 
-// expected compares trees in the slow way. As another kind of thing, a name is
-// not there.
-func expected(a, b map[string]object.TreeEntry) []string {
+// expectedChanges compares trees by name. A name whose entry was of another kind, folder or
+// file, counts as absent before.
+func expectedChanges(a, b map[string]object.TreeEntry) []string {
 	var want []string
 	for name, is := range a {
 		was, there := b[name]
@@ -75,7 +75,7 @@ func expected(a, b map[string]object.TreeEntry) []string {
 	return want
 }
 
-// entriesOf makes a tree's entries: a name with "/" is a folder's.
+// entriesOf returns the entries of a tree: a name with "/" is a folder.
 func entriesOf(of map[string]int) map[string]object.TreeEntry {
 	entries := map[string]object.TreeEntry{}
 	for _, name := range slices.Sorted(maps.Keys(of)) {
@@ -94,7 +94,7 @@ func entriesOf(of map[string]int) map[string]object.TreeEntry {
 	return entries
 }
 
-// encoded returns a tree as git writes it.
+// encoded returns a tree in git's encoding.
 func encoded(t *rapid.T, of map[string]int) tree {
 	written := object.Tree{Entries: slices.Collect(maps.Values(entriesOf(of)))}
 	slices.SortFunc(written.Entries, func(a, b object.TreeEntry) int {

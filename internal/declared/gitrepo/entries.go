@@ -5,9 +5,9 @@ import (
 	"path"
 )
 
-// entries returns, by name, the paths that the content of a file hangs on: where
-// it lies and, after that, the symbolic link that leads there. What is not there
-// is left out.
+// entries returns, by name, the paths that determine the content of a file: its own path and,
+// if it is a symbolic link, the path of the target before it. Files that do not exist are left
+// out.
 func (c *FS) entries(names []string) map[string][]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,7 +28,7 @@ func (c *FS) entries(names []string) map[string][]string {
 	return found
 }
 
-// findFolder returns the folder that a path leads to, or nil.
+// findFolder returns the folder at the path name, or nil.
 func (c *FS) findFolder(name string) *entry {
 	hops := 0
 	e, err := c.find(name, &hops)

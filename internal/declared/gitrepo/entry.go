@@ -36,7 +36,7 @@ func (e *entry) IsDir() bool { return e.mode.IsDir() }
 // Sys implements fs.FileInfo.
 func (e *entry) Sys() any { return nil }
 
-// A dirEntry is an entry in a listing: a link stands for itself there.
+// A dirEntry is an entry of a folder. Symbolic links are not followed.
 type dirEntry struct {
 	files *FS
 	*entry

@@ -37,16 +37,15 @@ type FS struct {
 	when time.Time
 }
 
-// An objectReader reads the objects of a repository for one FS, or for several
-// ones that share their folders. The mutex guards the other fields.
+// An objectReader reads the objects of a repository for one FS, or for several that share it.
+// The mutex guards the other fields.
 type objectReader struct {
 	mu      sync.Mutex
 	objects storer.EncodedObjectStorer
 	folders map[plumbing.Hash]map[string]object.TreeEntry
 	// cached is the number of entries in folders.
 	cached int
-	// leftOut is the size in bytes from which on files were not fetched; 0 where
-	// all were.
+	// leftOut is the size in bytes from which files were not fetched; 0 if all were fetched.
 	leftOut int64
 	broken  error
 }
@@ -101,9 +100,9 @@ func (c *FS) Open(name string) (fs.File, error) {
 	return &openFile{ReadCloser: content, info: e}, nil
 }
 
-// ID returns what identifies the content of a file or folder, symbolic links
-// followed: files with the same ID are equal, and so are folders, apart from the
-// files that symbolic links in them lead to. It does not read the content.
+// ID returns an identifier of the content of a file or folder. Symbolic links are followed.
+// Files with the same ID are equal. Folders with the same ID are equal too, except for the
+// targets of symbolic links in them. ID does not read the content.
 func (c *FS) ID(name string) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", &fs.PathError{Op: "id", Path: name, Err: fs.ErrInvalid}
@@ -177,7 +176,7 @@ const maxHops = 40
 
 func (c *FS) find(name string, hops *int) (*entry, error) {
 	if strings.Count(name, "/") >= maxDepth {
-		return nil, fmt.Errorf("%w: more than %d folders in one another", errTooLarge, maxDepth)
+		return nil, fmt.Errorf("%w: more than %d nested folders", errTooLarge, maxDepth)
 	}
 	if name == "." {
 		return &entry{name: ".", path: ".", hash: c.root, mode: fs.ModeDir | 0o555, when: c.when}, nil
@@ -211,7 +210,7 @@ func (c *FS) find(name string, hops *int) (*entry, error) {
 	return c.find(to, hops)
 }
 
-// linked returns the path that a symbolic link stands for.
+// linked returns the path of the target of the symbolic link.
 func (c *FS) linked(link *entry) (string, error) {
 	content, err := c.openBlob(link.hash)
 	if err != nil {
@@ -231,7 +230,7 @@ func (c *FS) linked(link *entry) (string, error) {
 	return to, nil
 }
 
-// target returns where the symbolic link at a path leads, as a path from its folder.
+// target returns the target of the symbolic link at name, relative to its folder.
 func (c *FS) target(name string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -255,8 +254,8 @@ func (c *FS) target(name string) (string, error) {
 	return filepath.Rel(path.Dir(name), to)
 }
 
-// folder returns the entries of a tree object by name, without names that no
-// file system has.
+// folder returns the entries of a tree object by name, without names that are invalid in a
+// file system.
 func (c *FS) folder(hash plumbing.Hash) (map[string]object.TreeEntry, error) {
 	if folder, ok := c.folders[hash]; ok {
 		return folder, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// A gitFolder is a repository that git itself writes to.
+// A gitFolder is a repository that the git command writes to.
 type gitFolder struct {
 	t   testing.TB
 	dir string
@@ -31,45 +31,42 @@ func newGit(t testing.TB) gitFolder {
 	return g
 }
 
-// run returns what a command of git says. Nothing of the machine's own
-// configuration counts.
+// run returns the output of a git command. The git configuration of the machine is ignored.
 func (g gitFolder) run(input string, args ...string) string {
 	g.t.Helper()
 	c := g.command(g.t.Context(), args...)
 	c.Stdin = strings.NewReader(input)
-	var complaint bytes.Buffer
-	c.Stderr = &complaint
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
 	out, err := c.Output()
 	if err != nil {
-		g.t.Fatalf("git %s: %v: %s", args, err, complaint.String())
+		g.t.Fatalf("git %s: %v: %s", args, err, stderr.String())
 	}
 	return strings.TrimSpace(string(out))
 }
 
 func (g gitFolder) command(ctx context.Context, args ...string) *exec.Cmd {
-	c := exec.CommandContext(ctx, "git", args...) //nolint:gosec // the tests' own words
+	c := exec.CommandContext(ctx, "git", args...) //nolint:gosec // fixed arguments
 	c.Dir = g.dir
 	c.Env = []string{"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "HOME=" + g.dir, "LC_ALL=C"}
 	return c
 }
 
-// A step is a commit, as git fast-import takes it.
+// A step is a commit in the input of git fast-import.
 type step struct {
-	// who is "Name <e-mail>", of the author; the committer is somebody else.
-	who, message string
-	// at is the committer's clock, in seconds; 0 is the time after the step
-	// before.
+	// author is "Name <e-mail>" of the author. The committer is always c.
+	author, message string
+	// at is the committer's time in seconds; 0 is one minute after the previous step.
 	at int64
-	// from are the steps that it follows, from 1; without any, the one before,
-	// or none for the first.
+	// from lists the parents as step numbers from 1. The default is the previous step.
 	from []int
-	// files are what changes: "" takes a file out.
+	// files are the changed files; "" deletes a file.
 	files map[string]string
-	// clear begins without the files of the step before.
+	// clear removes all files of the parent first.
 	clear bool
 }
 
-// commit makes commits on main and returns their hashes.
+// commit creates commits on main and returns their hashes.
 func (g gitFolder) commit(steps ...step) []string {
 	g.t.Helper()
 	var stream strings.Builder
@@ -101,8 +98,8 @@ func writeStep(stream *strings.Builder, mark int, s step) {
 	if s.at == 0 {
 		s.at = firstTime + int64(mark)*60
 	}
-	if s.who == "" {
-		s.who = "t <t@example.org>"
+	if s.author == "" {
+		s.author = "t <t@example.org>"
 	}
 	if s.from == nil && mark > 1 {
 		s.from = []int{mark - 1}
@@ -110,7 +107,7 @@ func writeStep(stream *strings.Builder, mark int, s step) {
 	if len(s.from) == 0 {
 		stream.WriteString("reset refs/heads/main\n\n")
 	}
-	fmt.Fprintf(stream, "commit refs/heads/main\nmark :%d\nauthor %s 1600000000 +0000\ncommitter c <c@example.org> %d +0000\n", mark, s.who, s.at)
+	fmt.Fprintf(stream, "commit refs/heads/main\nmark :%d\nauthor %s 1600000000 +0000\ncommitter c <c@example.org> %d +0000\n", mark, s.author, s.at)
 	fmt.Fprintf(stream, "data %d\n%s\n", len(s.message), s.message)
 	for i, parent := range s.from {
 		fmt.Fprintf(stream, "%s :%d\n", [...]string{"from", "merge"}[min(i, 1)], parent)
@@ -132,7 +129,7 @@ func writeStep(stream *strings.Builder, mark int, s step) {
 	stream.WriteString("\n")
 }
 
-// touches reads a commit and returns the last touches of files.
+// touches reads the commit of ref and returns the touches of the files names.
 func touches(t testing.TB, r *gitrepo.Repository, ref string, names ...string) map[string]gitrepo.Touch {
 	t.Helper()
 	var found map[string]gitrepo.Touch
@@ -146,31 +143,31 @@ func touches(t testing.TB, r *gitrepo.Repository, ref string, names ...string) m
 	return found
 }
 
-// A realHub serves a repository over http as git itself does.
-type realHub struct {
+// A gitServer serves a repository over http with git upload-pack.
+type gitServer struct {
 	*httptest.Server
 	git gitFolder
 
 	mu     sync.Mutex
 	bodies []string
 	sent   int
-	// broken answers no request for history.
+	// broken makes the server reject requests for history.
 	broken bool
-	// refused is called for each of those.
-	refused func()
+	// onHistoryRequest is called for each rejected request.
+	onHistoryRequest func()
 }
 
-func newRealHub(t testing.TB, g gitFolder) *realHub {
+func newGitServer(t testing.TB, g gitFolder) *gitServer {
 	t.Helper()
-	h := &realHub{git: g}
+	h := &gitServer{git: g}
 	h.Server = httptest.NewServer(h)
 	t.Cleanup(h.Close)
 	return h
 }
 
-// asked returns the requests for objects since it was called last, and how much
-// was sent for them.
-func (h *realHub) asked() (bodies []string, sent int) {
+// requested returns the requests for objects since its last call, and the size of the
+// responses in bytes.
+func (h *gitServer) requested() (bodies []string, sent int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	bodies, sent = h.bodies, h.sent
@@ -178,17 +175,17 @@ func (h *realHub) asked() (bodies []string, sent int) {
 	return bodies, sent
 }
 
-func (h *realHub) set(change func(*realHub)) {
+func (h *gitServer) set(change func(*gitServer)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	change(h)
 }
 
-// ServeHTTP speaks git's smart protocol (gitprotocol-http(5)).
-func (h *realHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP implements git's smart protocol (gitprotocol-http(5)).
+func (h *gitServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var body, answer bytes.Buffer
+	var body, response bytes.Buffer
 	if _, err := body.ReadFrom(r.Body); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -196,24 +193,24 @@ func (h *realHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	args := []string{"upload-pack", "--stateless-rpc"}
 	if r.Method == http.MethodGet {
 		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
-		answer.WriteString("001e# service=git-upload-pack\n0000")
+		response.WriteString("001e# service=git-upload-pack\n0000")
 		args = append(args, "--advertise-refs")
 	} else {
 		h.bodies = append(h.bodies, body.String())
 		if h.broken && !strings.Contains(body.String(), "deepen 1\n") {
-			if h.refused != nil {
-				h.refused()
+			if h.onHistoryRequest != nil {
+				h.onHistoryRequest()
 			}
-			http.Error(w, "not today", http.StatusInternalServerError)
+			http.Error(w, "unavailable", http.StatusInternalServerError)
 			return
 		}
 	}
 	c := h.git.command(r.Context(), append(args, ".")...)
-	c.Stdin, c.Stdout = &body, &answer
+	c.Stdin, c.Stdout = &body, &response
 	if err := c.Run(); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	h.sent += answer.Len()
-	_, _ = w.Write(answer.Bytes())
+	h.sent += response.Len()
+	_, _ = w.Write(response.Bytes())
 }

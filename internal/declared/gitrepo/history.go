@@ -13,31 +13,32 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// A history tells which commits touched files last. It remembers what it told
-// last: of a newer commit, only what is newer is looked at. It is an extra: what
-// it cannot read it does not tell, and nobody else fails for that.
+// A history finds the last commits that changed files. It caches the results of the last
+// commit, so that for a newer commit only the new commits are read. Reading the history is
+// optional: a failure is logged, and does not fail the reading of the declaration.
 type history struct {
-	// limit is how many commits back it looks, 0 none.
+	// limit is the number of commits to read; 0 disables the history.
 	limit int
 	log   *slog.Logger
 
 	mu    sync.Mutex
-	known *answers
-	// failed counts failures in a row, skip the readings to be left out.
+	known *touchResults
+	// failed counts consecutive failures. skip is the number of readings to skip.
 	failed, skip int
 }
 
-// A lookup looks paths up, from a commit that has them; known may be nil.
-type lookup func(ctx context.Context, paths []string, known *answers) (*answers, error)
+// A lookup finds the last changes of paths, from a commit that contains them. known can be
+// nil.
+type lookup func(ctx context.Context, paths []string, known *touchResults) (*touchResults, error)
 
-// maxKnown bounds how many answers are remembered, maxSkip how many readings
-// are left out after failures.
+// maxKnown bounds the number of cached results. maxSkip bounds the number of readings that are
+// skipped after failures.
 const (
 	maxKnown = 200_000
 	maxSkip  = 63
 )
 
-// touches returns the last touch of each file of head, by name.
+// touches returns the last change of each file of head, by name.
 func (h *history) touches(ctx context.Context, head *object.Commit, files *FS, names []string, find lookup) map[string]Touch {
 	if h.limit <= 0 || len(names) == 0 {
 		return nil
@@ -50,7 +51,7 @@ func (h *history) touches(ctx context.Context, head *object.Commit, files *FS, n
 		paths = append(paths, list...)
 	}
 	found := h.known
-	if !found.answer(head, paths) {
+	if !found.covers(head, paths) {
 		found = h.find(ctx, paths, find)
 	}
 	touches := make(map[string]Touch, len(names))
@@ -62,13 +63,14 @@ func (h *history) touches(ctx context.Context, head *object.Commit, files *FS, n
 	return touches
 }
 
-// find looks paths up, unless that failed lately.
-func (h *history) find(ctx context.Context, paths []string, find lookup) *answers {
+// find finds the last changes of paths. It returns nil if that failed, or is skipped after an
+// earlier failure.
+func (h *history) find(ctx context.Context, paths []string, find lookup) *touchResults {
 	if h.skip > 0 {
 		h.skip--
 		return nil
 	}
-	ctx, cancel := share(ctx)
+	ctx, cancel := withHistoryTimeout(ctx)
 	defer cancel()
 	found, err := find(ctx, paths, h.known)
 	if err != nil {
@@ -82,33 +84,33 @@ func (h *history) find(ctx context.Context, paths []string, find lookup) *answer
 	return found
 }
 
-// fail notes that the history could not be read: it is said aloud once, and
-// each failure lengthens the pause.
+// fail records that the history could not be read. The first failure is logged as a warning.
+// Each consecutive failure skips more readings.
 func (h *history) fail(ctx context.Context, err error) {
 	level := slog.LevelDebug
 	if h.failed == 0 {
 		level = slog.LevelWarn
 	}
-	h.log.Log(ctx, level, "history cannot be read, who declared what is not known", "err", err)
+	h.log.Log(ctx, level, "git history cannot be read, authors of declared values are unknown", "err", err)
 	h.failed++
 	h.skip = min(1<<min(h.failed, 6)-1, maxSkip)
 }
 
-// maxShare bounds the time that one look at the history takes.
-const maxShare = time.Minute
+// maxHistoryTime bounds the time of one reading of the history.
+const maxHistoryTime = time.Minute
 
-// share returns a context for an extra: most of the time that is left stays for
-// the rest.
-func share(ctx context.Context) (context.Context, context.CancelFunc) {
-	limit := maxShare
+// withHistoryTimeout returns a context for reading the history. It leaves at least half of the
+// remaining time for the rest.
+func withHistoryTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := maxHistoryTime
 	if deadline, bounded := ctx.Deadline(); bounded {
 		limit = min(limit, time.Until(deadline)/2)
 	}
 	return context.WithTimeout(ctx, limit)
 }
 
-// answer tells whether a holds what there is to know of paths of head.
-func (a *answers) answer(head *object.Commit, paths []string) bool {
+// covers reports whether a contains results for all paths of head.
+func (a *touchResults) covers(head *object.Commit, paths []string) bool {
 	if a == nil || a.head != head.Hash {
 		return false
 	}
@@ -120,9 +122,9 @@ func (a *answers) answer(head *object.Commit, paths []string) bool {
 	return true
 }
 
-// last returns the latest of the touches of paths, or none where all of them
-// are too far away. It is not known unless all of them are.
-func (a *answers) last(paths []string) (last Touch, known bool) {
+// last returns the latest of the touches of paths. It returns an empty Touch if all are
+// farther away than the limit. known is false if a path has no result.
+func (a *touchResults) last(paths []string) (last Touch, known bool) {
 	if a == nil {
 		return Touch{}, false
 	}
@@ -145,22 +147,22 @@ func (a *answers) last(paths []string) (last Touch, known bool) {
 
 // lookupLocal returns the lookup in a repository on this machine.
 func lookupLocal(dir string, head *object.Commit, limit int) lookup {
-	return func(ctx context.Context, paths []string, known *answers) (*answers, error) {
+	return func(ctx context.Context, paths []string, known *touchResults) (*touchResults, error) {
 		files, err := gitFolder(dir)
 		if err != nil {
 			return nil, fmt.Errorf("open repository: %w", err)
 		}
-		return walkStored(ctx, files, head, paths, limit, known)
+		return findTouchesIn(ctx, files, head, paths, limit, known)
 	}
 }
 
-// walkCache bounds how much of a repository is kept in memory during a walk.
+// walkCache bounds the objects that a walk keeps in memory, in bytes.
 const walkCache = 32 * cache.MiByte
 
-// walkStored walks in a repository on disk, opened on its own: a storage is not
-// safe for concurrent use.
-func walkStored(ctx context.Context, files billy.Filesystem, head *object.Commit, paths []string, limit int, known *answers) (_ *answers, err error) {
+// findTouchesIn calls findTouches with the repository in files. It opens the repository
+// itself, because a storage is not safe for concurrent use.
+func findTouchesIn(ctx context.Context, files billy.Filesystem, head *object.Commit, paths []string, limit int, known *touchResults) (_ *touchResults, err error) {
 	s := openObjects(files, walkCache)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	return walkFrom(ctx, s, head, paths, limit, known)
+	return findTouches(ctx, s, head, paths, limit, known)
 }

@@ -47,79 +47,80 @@ func TestTouches(t *testing.T) {
 		reason string
 		steps  []step
 		limit  int
-		// want is, of app/a.yaml, the author, or "old", or "" for unknown.
+		// want is the author of app/a.yaml, "old" for a touch beyond the limit, or "" for
+		// unknown.
 		want string
 	}{
-		"Edited": {"who edited last", []step{
-			{who: alice, files: map[string]string{"app/a.yaml": "1"}},
-			{who: bob, files: map[string]string{"app/a.yaml": "2"}},
-			{who: carol, files: map[string]string{"app/b.yaml": "1", "a.yaml": "1"}},
+		"Edited": {"last edit", []step{
+			{author: alice, files: map[string]string{"app/a.yaml": "1"}},
+			{author: bob, files: map[string]string{"app/a.yaml": "2"}},
+			{author: carol, files: map[string]string{"app/b.yaml": "1", "a.yaml": "1"}},
 		}, 500, "Bob"},
-		"Reverted": {"who went back to what was", []step{
-			{who: alice, files: map[string]string{"app/a.yaml": "1"}},
-			{who: bob, files: map[string]string{"app/a.yaml": "2"}},
-			{who: carol, files: map[string]string{"app/a.yaml": "1"}},
+		"Reverted": {"revert", []step{
+			{author: alice, files: map[string]string{"app/a.yaml": "1"}},
+			{author: bob, files: map[string]string{"app/a.yaml": "2"}},
+			{author: carol, files: map[string]string{"app/a.yaml": "1"}},
 		}, 500, "Carol"},
-		"Merged": {"who edited it on a branch, not who merged that", []step{
-			{who: alice, files: map[string]string{"app/a.yaml": "1", "b": "1"}},
-			{who: bob, files: map[string]string{"app/a.yaml": "2"}},
-			{who: carol, from: []int{1}, files: map[string]string{"b": "2"}},
-			{who: carol, from: []int{3, 2}, files: map[string]string{"app/a.yaml": "2"}},
+		"Merged": {"edit on a merged branch", []step{
+			{author: alice, files: map[string]string{"app/a.yaml": "1", "b": "1"}},
+			{author: bob, files: map[string]string{"app/a.yaml": "2"}},
+			{author: carol, from: []int{1}, files: map[string]string{"b": "2"}},
+			{author: carol, from: []int{3, 2}, files: map[string]string{"app/a.yaml": "2"}},
 		}, 500, "Bob"},
-		"Ours": {"a merge that keeps its own side: the other one has not counted", []step{
-			{who: alice, files: map[string]string{"app/a.yaml": "1"}},
-			{who: bob, files: map[string]string{"app/a.yaml": "2"}},
-			{who: carol, from: []int{1}, files: map[string]string{"b": "2"}},
-			{who: carol, from: []int{3, 2}},
+		"Ours": {"merge that discards the branch", []step{
+			{author: alice, files: map[string]string{"app/a.yaml": "1"}},
+			{author: bob, files: map[string]string{"app/a.yaml": "2"}},
+			{author: carol, from: []int{1}, files: map[string]string{"b": "2"}},
+			{author: carol, from: []int{3, 2}},
 		}, 500, "Alice"},
-		"Resolved": {"a merge that makes a third thing of two", []step{
-			{who: alice, files: map[string]string{"app/a.yaml": "1"}},
-			{who: bob, files: map[string]string{"app/a.yaml": "2"}},
-			{who: alice, from: []int{1}, files: map[string]string{"app/a.yaml": "3"}},
-			{who: carol, from: []int{3, 2}, files: map[string]string{"app/a.yaml": "2 and 3"}},
+		"Resolved": {"merge with a resolved conflict", []step{
+			{author: alice, files: map[string]string{"app/a.yaml": "1"}},
+			{author: bob, files: map[string]string{"app/a.yaml": "2"}},
+			{author: alice, from: []int{1}, files: map[string]string{"app/a.yaml": "3"}},
+			{author: carol, from: []int{3, 2}, files: map[string]string{"app/a.yaml": "2 and 3"}},
 		}, 500, "Carol"},
-		"Octopus": {"a merge of three", []step{
-			{who: alice, files: map[string]string{"app/a.yaml": "1"}},
-			{who: alice, from: []int{1}, files: map[string]string{"b": "1"}},
-			{who: bob, from: []int{1}, files: map[string]string{"app/a.yaml": "2"}},
-			{who: carol, from: []int{1, 2, 3}, files: map[string]string{"b": "1", "app/a.yaml": "2"}},
+		"Octopus": {"merge of three branches", []step{
+			{author: alice, files: map[string]string{"app/a.yaml": "1"}},
+			{author: alice, from: []int{1}, files: map[string]string{"b": "1"}},
+			{author: bob, from: []int{1}, files: map[string]string{"app/a.yaml": "2"}},
+			{author: carol, from: []int{1, 2, 3}, files: map[string]string{"b": "1", "app/a.yaml": "2"}},
 		}, 500, "Bob"},
-		"Renamed": {"who gave it its name", []step{
-			{who: alice, files: map[string]string{"app/old.yaml": "1"}},
-			{who: bob, files: map[string]string{"app/old.yaml": "", "app/a.yaml": "1"}},
-			{who: carol, files: map[string]string{"b": "1"}},
+		"Renamed": {"renamed file", []step{
+			{author: alice, files: map[string]string{"app/old.yaml": "1"}},
+			{author: bob, files: map[string]string{"app/old.yaml": "", "app/a.yaml": "1"}},
+			{author: carol, files: map[string]string{"b": "1"}},
 		}, 500, "Bob"},
-		"Folder": {"who gave its folder its name", []step{
-			{who: alice, files: map[string]string{"old/a.yaml": "1"}},
-			{who: bob, files: map[string]string{"old/a.yaml": "", "app/a.yaml": "1"}},
+		"Folder": {"renamed folder", []step{
+			{author: alice, files: map[string]string{"old/a.yaml": "1"}},
+			{author: bob, files: map[string]string{"old/a.yaml": "", "app/a.yaml": "1"}},
 		}, 500, "Bob"},
-		"Back": {"who added it again", []step{
-			{who: alice, files: map[string]string{"app/a.yaml": "1", "b": "1"}},
-			{who: bob, files: map[string]string{"app/a.yaml": ""}},
-			{who: carol, files: map[string]string{"app/a.yaml": "1"}},
+		"Back": {"deleted and added again", []step{
+			{author: alice, files: map[string]string{"app/a.yaml": "1", "b": "1"}},
+			{author: bob, files: map[string]string{"app/a.yaml": ""}},
+			{author: carol, files: map[string]string{"app/a.yaml": "1"}},
 		}, 500, "Carol"},
-		"Was a folder": {"who made a file of a folder", []step{
-			{who: alice, files: map[string]string{"app/a.yaml/x": "1"}},
-			{who: bob, files: map[string]string{"app/a.yaml/x": "", "app/a.yaml": "1"}},
-			{who: carol, files: map[string]string{"app/a.yaml.bak": "1"}},
+		"Was a folder": {"folder replaced by a file", []step{
+			{author: alice, files: map[string]string{"app/a.yaml/x": "1"}},
+			{author: bob, files: map[string]string{"app/a.yaml/x": "", "app/a.yaml": "1"}},
+			{author: carol, files: map[string]string{"app/a.yaml.bak": "1"}},
 		}, 500, "Bob"},
-		"Was a file": {"who made a folder of a file", []step{
-			{who: alice, files: map[string]string{"app": "1"}},
-			{who: bob, files: map[string]string{"app": "", "app/a.yaml": "1"}},
+		"Was a file": {"file replaced by a folder", []step{
+			{author: alice, files: map[string]string{"app": "1"}},
+			{author: bob, files: map[string]string{"app": "", "app/a.yaml": "1"}},
 		}, 500, "Bob"},
-		"Near": {"as many commits back as are looked at", []step{
-			{who: alice, files: map[string]string{"app/a.yaml": "1"}},
+		"Near": {"commit at the limit", []step{
+			{author: alice, files: map[string]string{"app/a.yaml": "1"}},
 			{files: map[string]string{"b": "1"}},
 			{files: map[string]string{"b": "2"}},
 		}, 3, "Alice"},
-		"Far": {"one more", []step{
-			{who: alice, files: map[string]string{"app/a.yaml": "1"}},
+		"Far": {"commit beyond the limit", []step{
+			{author: alice, files: map[string]string{"app/a.yaml": "1"}},
 			{files: map[string]string{"b": "1"}},
 			{files: map[string]string{"b": "2"}},
 		}, 2, "old"},
-		"Not at all":  {"nobody is looked for", []step{{who: alice, files: map[string]string{"app/a.yaml": "1"}}}, 0, ""},
-		"Not there":   {"a file that the commit lacks", []step{{who: alice, files: map[string]string{"b": "1"}}}, 500, ""},
-		"Only e-mail": {"an author without a name", []step{{who: "<alice@example.org>", files: map[string]string{"app/a.yaml": "1"}}}, 500, "alice@example.org"},
+		"Not at all":  {"history is disabled", []step{{author: alice, files: map[string]string{"app/a.yaml": "1"}}}, 0, ""},
+		"Not there":   {"missing file", []step{{author: alice, files: map[string]string{"b": "1"}}}, 500, ""},
+		"Only e-mail": {"author without a name", []step{{author: "<alice@example.org>", files: map[string]string{"app/a.yaml": "1"}}}, 500, "alice@example.org"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +143,7 @@ func TestTouches(t *testing.T) {
 func TestTouchesIn(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
-	g.commit(step{who: alice, files: map[string]string{"infra/a.tf": "1", "modules/b.tf": "1"}}, step{who: bob, files: map[string]string{"modules/b.tf": "2"}})
+	g.commit(step{author: alice, files: map[string]string{"infra/a.tf": "1", "modules/b.tf": "1"}}, step{author: bob, files: map[string]string{"modules/b.tf": "2"}})
 	err := local(t, g, 10).Read(t.Context(), "", func(c gitrepo.Commit) error {
 		found := c.TouchesIn(t.Context(), "infra", []string{"a.tf", "../modules/b.tf", "../../x", "gone.tf"})
 		if len(found) != 2 || found["a.tf"].Author != "Alice" || found["../modules/b.tf"].Author != "Bob" || found["../modules/b.tf"].Path != "modules/b.tf" {
@@ -155,8 +156,9 @@ func TestTouchesIn(t *testing.T) {
 	}
 }
 
-// TestLinks proves that a file behind a link is touched with either.
-func TestLinks(t *testing.T) {
+// TestTouchesOfLinks proves that a symbolic link is touched with its target, and when it
+// changes.
+func TestTouchesOfLinks(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
 	for link, to := range map[string]string{"link.yaml": "real/a.yaml", "folder": "real"} {
@@ -187,8 +189,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// randomHistory makes a history of branches and merges, with clocks that are
-// wrong, and returns its commits and files.
+// randomHistory creates a history of branches and merges with wrong clocks, and returns its
+// commits and files.
 func randomHistory(g gitFolder, seed uint64, commits int) (hashes, names []string) {
 	rng := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same each time
 	names = []string{"a", "a.b", "a-b", "d/a", "d/e/f", "d/e/g", "d.yaml", "z"}
@@ -223,9 +225,8 @@ func randomHistory(g gitFolder, seed uint64, commits int) (hashes, names []strin
 	return g.commit(steps...), names
 }
 
-// TestLikeGit proves that what is told is what git log tells, whatever the
-// history, and the same whether it was looked up or remembered in part.
-func TestLikeGit(t *testing.T) {
+// TestTouchesLikeGit compares touches with git log, and cached results with new ones.
+func TestTouchesLikeGit(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -235,14 +236,14 @@ func TestLikeGit(t *testing.T) {
 			head := hashes[len(hashes)-1]
 			for name, found := range touches(t, local(t, g, 1000), head, names...) {
 				if want := g.run("", "log", "-1", "--format=%H", head, "--", name); found.Commit != want {
-					t.Errorf("%s: got %s, git says %s", name, found.Commit, want)
+					t.Errorf("%s: got %s, git log: %s", name, found.Commit, want)
 				}
 			}
 			for _, limit := range []int{1, 3, 8, 1000} {
-				remembering := local(t, g, limit)
+				cached := local(t, g, limit)
 				for i, hash := range hashes {
 					fresh := touches(t, local(t, g, limit), hash, names...)
-					if diff := cmp.Diff(fresh, touches(t, remembering, hash, names...), cmp.AllowUnexported(gitrepo.Touch{})); diff != "" {
+					if diff := cmp.Diff(fresh, touches(t, cached, hash, names...), cmp.AllowUnexported(gitrepo.Touch{})); diff != "" {
 						t.Fatalf("limit %d, commit %d (-fresh +remembering):\n%s", limit, i, diff)
 					}
 				}
@@ -251,12 +252,12 @@ func TestLikeGit(t *testing.T) {
 	}
 }
 
-// TestRemembered proves that what was told is not looked up again: not even a
-// repository that is spoilt since then matters.
-func TestRemembered(t *testing.T) {
+// TestTouchesCached damages the repository after the first reading: cached touches are not
+// read again.
+func TestTouchesCached(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
-	g.commit(step{who: alice, files: map[string]string{"a": "1"}}, step{who: bob, files: map[string]string{"b": "1"}})
+	g.commit(step{author: alice, files: map[string]string{"a": "1"}}, step{author: bob, files: map[string]string{"b": "1"}})
 	first := g.run("", "rev-parse", "main~1")
 	r := local(t, g, 10)
 	want := touches(t, r, "main", "a", "b")
@@ -267,11 +268,11 @@ func TestRemembered(t *testing.T) {
 		t.Errorf("(-before +after):\n%s", diff)
 	}
 	if got := touches(t, local(t, g, 10), "main", "a", "b"); len(got) > 0 {
-		t.Errorf("somebody who does not remember: %v", got)
+		t.Errorf("without a cache: %v", got)
 	}
 }
 
-func TestTraces(t *testing.T) {
+func TestAuditEvents(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 10_000)
 	cases := map[string]struct {
@@ -280,23 +281,23 @@ func TestTraces(t *testing.T) {
 		file   string
 		want   model.Actor
 	}{
-		"Plain": {"an author and a message of several lines", step{who: alice, message: "\n  Fix the web\n\nbecause\n"}, "a.yaml", model.Actor{
+		"Plain": {"an author and a message of several lines", step{author: alice, message: "\n  Fix the web\n\nbecause\n"}, "a.yaml", model.Actor{
 			Name: "Alice", At: time.Unix(firstTime+60, 0).UTC(), Message: "Fix the web",
 		}},
-		"Control": {"characters that do things to a terminal", step{who: "A\x1b[31ml\tice\u202e <a>", message: "fix\x00 \x1b]0;x\x07 it\r\nmore"}, "a.yaml", model.Actor{
+		"Control": {"terminal control characters", step{author: "A\x1b[31ml\tice\u202e <a>", message: "fix\x00 \x1b]0;x\x07 it\r\nmore"}, "a.yaml", model.Actor{
 			Name: "A [31ml ice", At: time.Unix(firstTime+60, 0).UTC(), Message: "fix ]0;x it",
 		}},
-		"Long": {"10 kB of name and message", step{who: long + " <a>", message: long}, "a.yaml", model.Actor{
+		"Long": {"10 kB of name and message", step{author: long + " <a>", message: long}, "a.yaml", model.Actor{
 			Name: long[:99] + "…", At: time.Unix(firstTime+60, 0).UTC(), Message: long[:199] + "…",
 		}},
-		"Bytes": {"bytes that are no text", step{who: "J\xf6rg <a>", message: "\xff"}, "a.yaml", model.Actor{
+		"Bytes": {"invalid UTF-8", step{author: "J\xf6rg <a>", message: "\xff"}, "a.yaml", model.Actor{
 			Name: "J\uFFFDrg", At: time.Unix(firstTime+60, 0).UTC(), Message: "\uFFFD",
 		}},
-		"Future": {"a clock that is wrong is said as it stands", step{who: alice, at: 4_000_000_000}, "a.yaml", model.Actor{
+		"Future": {"a time in the future is kept", step{author: alice, at: 4_000_000_000}, "a.yaml", model.Actor{
 			Name: "Alice", At: time.Unix(4_000_000_000, 0).UTC(),
 		}},
-		"No time": {"a time that no calendar has", step{who: alice, at: 1 << 60}, "a.yaml", model.Actor{Name: "Alice"}},
-		"File":    {"a file whose name does things", step{who: alice}, "a\u202eb.yaml", model.Actor{Name: "Alice", At: time.Unix(firstTime+60, 0).UTC()}},
+		"No time": {"an invalid time", step{author: alice, at: 1 << 60}, "a.yaml", model.Actor{Name: "Alice"}},
+		"File":    {"a control character in the file name", step{author: alice}, "a\u202eb.yaml", model.Actor{Name: "Alice", At: time.Unix(firstTime+60, 0).UTC()}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -306,7 +307,7 @@ func TestTraces(t *testing.T) {
 			hash := g.commit(tc.step)[0]
 			tc.want.Via, tc.want.Confidence = "git", model.Likely
 			tc.want.Evidence = "commit " + hash[:12] + " " + strings.ReplaceAll(tc.file, "\u202e", " ")
-			got := gitrepo.Traces(touches(t, local(t, g, 10), "main", tc.file), tc.file)
+			got := gitrepo.AuditEvents(touches(t, local(t, g, 10), "main", tc.file), tc.file)
 			if diff := cmp.Diff([]model.AuditEvent{{Actor: tc.want}}, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
@@ -314,7 +315,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-func TestTracesOfSeveral(t *testing.T) {
+func TestAuditEventsOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	touch := func(commit string, seconds int64) gitrepo.Touch {
 		return gitrepo.Touch{Commit: commit, Author: "by " + commit, At: time.Unix(seconds, 0), Path: commit}
@@ -325,20 +326,20 @@ func TestTracesOfSeveral(t *testing.T) {
 		files  []string
 		want   string
 	}{
-		"Latest":   {"the latest counts", []string{"a", "b"}, "by b"},
-		"Order":    {"in any order", []string{"b", "a"}, "by b"},
-		"Old":      {"what is too old came before", []string{"old", "a"}, "by a"},
-		"All old":  {"all of it is too old", []string{"old"}, ""},
-		"Unknown":  {"one of which nothing is known may have come later", []string{"a", "unknown"}, ""},
-		"Nameless": {"who is last has no name: nobody else did it", []string{"a", "nameless"}, ""},
+		"Latest":   {"latest touch", []string{"a", "b"}, "by b"},
+		"Order":    {"the order of files is ignored", []string{"b", "a"}, "by b"},
+		"Old":      {"a touch beyond the limit is older", []string{"old", "a"}, "by a"},
+		"All old":  {"all touches beyond the limit", []string{"old"}, ""},
+		"Unknown":  {"an unknown touch may be later", []string{"a", "unknown"}, ""},
+		"Nameless": {"the latest touch has no author", []string{"a", "nameless"}, ""},
 		"None":     {"no file", nil, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := ""
-			if traces := gitrepo.Traces(found, tc.files...); len(traces) > 0 {
-				got = traces[0].Actor.Name
+			if events := gitrepo.AuditEvents(found, tc.files...); len(events) > 0 {
+				got = events[0].Actor.Name
 			}
 			if got != tc.want {
 				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
@@ -347,7 +348,7 @@ func TestTracesOfSeveral(t *testing.T) {
 	}
 }
 
-// lines counts the lines of a log, by level.
+// lines counts the lines of a log by level.
 func lines(log *bytes.Buffer) map[string]int {
 	counts := map[string]int{}
 	for line := range strings.Lines(log.String()) {

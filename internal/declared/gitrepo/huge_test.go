@@ -14,9 +14,9 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// TestHugeObjects proves that objects that are small on disk and huge in memory are
-// never loaded: it measures what is allocated. It does not run in parallel, since that
-// counts what others allocate; the race detector allocates of its own accord.
+// TestHugeObjects proves that objects that are small on disk and large in memory are never
+// loaded, by measuring allocations. It does not run in parallel, because allocations of other
+// tests count, and not under the race detector, which allocates itself.
 func TestHugeObjects(t *testing.T) { //nolint:paralleltest // it measures the process
 	small := []byte("kind: List\n")
 	good := plumbing.ComputeHash(plumbing.BlobObject, small)
@@ -49,14 +49,14 @@ func TestHugeObjects(t *testing.T) { //nolint:paralleltest // it measures the pr
 	}
 }
 
-// readHuge reads the file "good", and checks the size of the file "bad", and whether that
-// can be opened.
+// readHuge reads the file "good", and checks the size of the file "bad" and whether it can be
+// opened.
 func readHuge(t *testing.T, s gitrepo.Settings, size int64, opens bool, good string) error {
 	t.Helper()
 	return open(t, s).Read(t.Context(), "", func(c gitrepo.Commit) error {
 		switch info, err := fs.Stat(c.Files, "bad"); {
 		case size == 0 && !errors.Is(err, gitrepo.ErrLeftOut):
-			return fmt.Errorf("stat: got %w, want that it is left out", err)
+			return fmt.Errorf("stat: got %w, want ErrLeftOut", err)
 		case size > 0 && (err != nil || info.Size() != size):
 			return fmt.Errorf("stat: got %v, %w, want %d bytes", info, err, size)
 		}

@@ -33,8 +33,8 @@ type packEntry struct {
 	offset int64
 	// length is that of the object or delta, and size that of the object, in bytes.
 	length, size int64
-	// base is where the base of a delta lies, and baseHash its hash if that is not
-	// known.
+	// base is the position of a delta's base, and baseHash its hash if the position is
+	// unknown.
 	base     int
 	baseHash plumbing.Hash
 	hash     plumbing.Hash
@@ -54,8 +54,8 @@ const (
 // indexCache bounds the contents that are kept while a pack is indexed.
 const indexCache = 96 * cache.MiByte
 
-// indexPack returns the index of a pack, and the number of objects that are too large
-// for it; nil if the pack has no objects.
+// indexPack returns the index of pack, and the number of objects that are too large for it.
+// The index is nil if the pack has no objects.
 func indexPack(ctx context.Context, pack io.ReadSeeker) (*idxfile.MemoryIndex, int, error) {
 	if _, err := pack.Seek(0, io.SeekStart); err != nil {
 		return nil, 0, err
@@ -113,7 +113,7 @@ func (x *packIndexer) next(ctx context.Context) (packEntry, error) {
 	if h.Type.IsDelta() {
 		into = head
 	}
-	n, crc, err := x.scanner.NextObject(untilDone{ctx, into})
+	n, crc, err := x.scanner.NextObject(contextWriter{ctx, into})
 	switch {
 	case err != nil:
 		return e, err
@@ -141,7 +141,7 @@ func (x *packIndexer) next(ctx context.Context) (packEntry, error) {
 	return e, err
 }
 
-// at returns which entry begins at an offset, or -1.
+// at returns the position of the entry that begins at offset, or -1.
 func (x *packIndexer) at(offset int64) int {
 	i, found := slices.BinarySearchFunc(x.entries, offset, func(e packEntry, offset int64) int { return int(e.offset - offset) })
 	if !found {
@@ -150,8 +150,8 @@ func (x *packIndexer) at(offset int64) int {
 	return i
 }
 
-// resolveAll finds the hashes of the deltas. One that names its base by hash waits
-// until that is known.
+// resolveAll computes the hashes of the deltas. A delta that names its base by hash waits
+// until the hash of the base is known.
 func (x *packIndexer) resolveAll(ctx context.Context) error {
 	if x.byHash != nil {
 		for i := range x.entries {
@@ -190,7 +190,7 @@ func (x *packIndexer) resolveAll(ctx context.Context) error {
 	return nil
 }
 
-// resolve finds the hash of a delta; known is false if it has to wait for its base.
+// resolve computes the hash of the delta i. known is false if it has to wait for its base.
 func (x *packIndexer) resolve(ctx context.Context, i int) (known bool, err error) {
 	var chain []int
 	for x.entries[i].typ.IsDelta() {
@@ -232,8 +232,8 @@ func (x *packIndexer) leaveOut(chain []int) {
 	}
 }
 
-// apply computes the objects of a chain of deltas, the last of which is based on the
-// entry at base, or is that.
+// apply computes the objects of a chain of deltas. The last delta of the chain is based on the
+// entry base, or is that entry.
 func (x *packIndexer) apply(ctx context.Context, base int, chain []int) error {
 	content, err := x.content(ctx, base)
 	if err != nil {
@@ -275,7 +275,7 @@ func (x *packIndexer) content(ctx context.Context, i int) ([]byte, error) {
 	return content, err
 }
 
-// typeOf returns the type of an object, that of its base for a delta.
+// typeOf returns the type of the object i; for a delta, the type of its base.
 func (x *packIndexer) typeOf(i int) plumbing.ObjectType {
 	for x.entries[i].typ.IsDelta() {
 		i = x.entries[i].base
@@ -289,7 +289,7 @@ func (x *packIndexer) inflate(ctx context.Context, e *packEntry) ([]byte, error)
 		return nil, err
 	}
 	content := &prefix{limit: int(e.length), text: make([]byte, 0, e.length)}
-	_, _, err := x.scanner.NextObject(untilDone{ctx, content})
+	_, _, err := x.scanner.NextObject(contextWriter{ctx, content})
 	return content.text, err
 }
 
@@ -310,8 +310,8 @@ func (x *packIndexer) index(checksum plumbing.Hash) (*idxfile.MemoryIndex, error
 	return w.Index()
 }
 
-// A prefix keeps the beginning of what is written to it: limit bytes, or enough for
-// the sizes of a delta.
+// A prefix is a writer that keeps the beginning of its input: limit bytes, or enough for the
+// sizes of a delta.
 type prefix struct {
 	limit int
 	text  []byte
@@ -323,13 +323,13 @@ func (p *prefix) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// An untilDone is a writer whose Write fails once its context has ended.
-type untilDone struct {
+// A contextWriter is a writer whose Write fails once its context has ended.
+type contextWriter struct {
 	ctx context.Context //nolint:containedctx // an io.Writer has no other way to take one
 	io.Writer
 }
 
-func (w untilDone) Write(p []byte) (int, error) {
+func (w contextWriter) Write(p []byte) (int, error) {
 	if err := w.ctx.Err(); err != nil {
 		return 0, err
 	}

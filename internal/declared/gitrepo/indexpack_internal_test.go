@@ -12,15 +12,15 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 )
 
-// TestIndexPack proves that the index of a pack is the one that git writes, with deltas
-// that name their base by place and by hash.
+// TestIndexPack proves that the index of a pack equals the one of git, with bases of deltas by
+// offset and by hash.
 func TestIndexPack(t *testing.T) {
 	t.Parallel()
 	for _, option := range []string{"--delta-base-offset", "--no-reuse-delta"} {
 		dir := t.TempDir()
 		git := func(input string, args ...string) []byte {
 			t.Helper()
-			c := exec.CommandContext(t.Context(), "git", args...) //nolint:gosec // the test's own words
+			c := exec.CommandContext(t.Context(), "git", args...) //nolint:gosec // fixed arguments
 			c.Dir, c.Stdin = dir, strings.NewReader(input)
 			c.Env = []string{"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "HOME=" + dir}
 			out, err := c.Output()
@@ -62,7 +62,7 @@ func TestIndexPack(t *testing.T) {
 	}
 }
 
-// FuzzIndexPack proves that no pack makes the indexer fail other than with an error.
+// FuzzIndexPack proves that an arbitrary pack causes an error at most.
 func FuzzIndexPack(f *testing.F) {
 	f.Add([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x01\x30\x78\x9c\x03\x00\x00\x00\x00\x01"))
 	f.Fuzz(func(t *testing.T, pack []byte) {
@@ -78,10 +78,10 @@ func TestMayFollow(t *testing.T) {
 		want           bool
 	}{
 		{"a user's worktree of the user's repository", 1000, 1000, 7, true},
-		{"root may name anything", 0, 1000, 7, true},
-		{"so may who runs driftd", 7, 1000, 7, true},
-		{"a user must not read what is root's", 1000, 0, 7, false},
-		{"nor what is another user's, through a driftd that runs as root", 1000, 1001, 0, false},
+		{"root", 0, 1000, 7, true},
+		{"driftd's own user", 7, 1000, 7, true},
+		{"a folder of root", 1000, 0, 7, false},
+		{"a folder of another user, with driftd as root", 1000, 1001, 0, false},
 	} {
 		if got := mayFollow(tc.file, tc.to, tc.self); got != tc.want {
 			t.Errorf("%s: got %t", tc.reason, got)

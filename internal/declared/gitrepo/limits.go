@@ -7,8 +7,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Limits on what is read of a repository. Everyone with push access chooses its content,
-// and an object may be a thousand times larger than its compressed form.
+// Limits on what is read from a repository. Everyone with push access chooses its content, and
+// an object may be a thousand times larger than its compressed form.
 const (
 	// maxObject bounds what is loaded into memory for one object, in bytes: the
 	// object, and each part of a delta that it is computed from. Larger objects that
@@ -36,8 +36,8 @@ const (
 	streamOver = 1 << 20
 )
 
-// errTooLarge reports that something exceeds a bound. The repository is not damaged:
-// reading it again gives the same error.
+// errTooLarge reports that an object, a transfer or a count exceeds a bound. The repository is
+// not damaged: reading it again gives the same error.
 var errTooLarge = errors.New("too large")
 
 // damage returns the error of an object that cannot be read: an errDamaged, unless
@@ -49,8 +49,8 @@ func damage(what string, hash plumbing.Hash, err error) error {
 	return fmt.Errorf("%w: %s %s: %w", errDamaged, what, hash, err)
 }
 
-// check returns an error if an object is too large to be loaded. The size is that of
-// the object, and needs what is loaded to compute it.
+// check returns an error if an object is too large to load. size is the size of the object,
+// and needs the number of bytes to load to compute it.
 func check(typ plumbing.ObjectType, size, needs int64) error {
 	limit := int64(maxObject)
 	switch typ {

@@ -21,7 +21,7 @@ import (
 
 func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// allocated returns how much memory f allocates in all, in bytes.
+// allocated returns the memory that f allocates, in bytes.
 func allocated(f func()) int64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -32,15 +32,15 @@ func allocated(f func()) int64 {
 
 const mebibyte = 1 << 20
 
-// A hugeCase is an object that is small on disk and huge in memory, and what is said of
-// the file that has it.
+// A hugeCase is an object that is small on disk and large in memory, with the expected results
+// for a file with it.
 type hugeCase struct {
 	reason  string
 	objects []packed
-	// file is the hash of the file. Its size is 0 if it is left out of a clone.
+	// file is the hash of the file. size is 0 if the file is left out of a clone.
 	file plumbing.Hash
 	size int64
-	// local is its size in a local repository, and opens whether it can be opened there.
+	// local is its size in a local repository. opens reports whether it can be opened there.
 	local int64
 	opens bool
 }
@@ -54,13 +54,13 @@ func hugeCases() map[string]hugeCase {
 	return map[string]hugeCase{
 		"a blob": {"a blob that is no delta is streamed",
 			[]packed{{typ: plumbing.BlobObject, content: make([]byte, hugeSize)}}, hashOfZeros(hugeSize), hugeSize, hugeSize, true},
-		"a delta": {"deltas of some bytes write their base over and over",
+		"a delta": {"small deltas repeat their base",
 			[]packed{{typ: plumbing.BlobObject, content: seed}, {typ: plumbing.OFSDeltaObject, content: repeat(1000, 10*mebibyte), base: 0},
 				{typ: plumbing.OFSDeltaObject, content: repeat(10*mebibyte, hugeSize), base: 1}}, hashOfZeros(hugeSize), 0, hugeSize, false},
-		"a base": {"a small result has a huge base",
+		"a base": {"a delta with a huge base",
 			[]packed{{typ: plumbing.BlobObject, content: make([]byte, hugeSize)},
 				{typ: plumbing.OFSDeltaObject, content: append(deltaHead(hugeSize, 10), 0x90, 10), base: 0}}, hashOfZeros(10), 0, 10, false},
-		"instructions": {"the delta itself is large, and within the bounds",
+		"instructions": {"a large delta within the bounds",
 			[]packed{{typ: plumbing.BlobObject, content: seed}, {typ: plumbing.OFSDeltaObject, content: append(deltaHead(1000, insertedSize), inserted...), base: 0}},
 			hashOfZeros(insertedSize), insertedSize, insertedSize, true},
 	}
@@ -75,7 +75,7 @@ func deltaHead(base, result int) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(base)), uint64(result))
 }
 
-// incompressible returns bytes that depend on a seed.
+// incompressible returns n random bytes for a seed.
 func incompressible(seed, n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{byte(seed)}).Read(b)
@@ -84,8 +84,8 @@ func incompressible(seed, n int) []byte {
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// TestCloneSize proves that a transfer ends at the limit, leaves nothing behind, is not
-// repeated, and takes nothing from the clone.
+// TestCloneSize proves that a transfer ends at the limit, leaves no file behind, is not
+// repeated, and does not damage the clone.
 func TestCloneSize(t *testing.T) {
 	t.Parallel()
 	content := []byte("a: 1\n")
@@ -137,12 +137,13 @@ func TestCloneSize(t *testing.T) {
 	}
 }
 
-// TestOutgrownClone proves that a clone that earlier commits made too large is made anew.
-func TestOutgrownClone(t *testing.T) {
+// TestOversizedClone proves that a clone is created again if earlier commits make it too
+// large.
+func TestOversizedClone(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	cache := t.TempDir()
-	s := gitrepo.Settings{URL: newRealHub(t, g).URL + "/r.git", CacheDir: cache, MaxCloneSize: 600 << 10, Log: quiet()}
+	s := gitrepo.Settings{URL: newGitServer(t, g).URL + "/r.git", CacheDir: cache, MaxCloneSize: 600 << 10, Log: quiet()}
 	for i := range 4 {
 		name := fmt.Sprint("a", i)
 		hashes := g.commit(step{files: map[string]string{name: string(incompressible(i, 250<<10))}})

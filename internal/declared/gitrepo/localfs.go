@@ -19,9 +19,9 @@ import (
 	"github.com/driftd/driftd/internal/declared/folder"
 )
 
-// openLocal opens the repository of a folder on this machine: a work tree, one that
-// "git worktree add" made, or a bare repository. It reads files of the repository only,
-// and executes nothing that its configuration names.
+// openLocal opens the repository in the folder dir of this machine: a work tree, one that "git
+// worktree add" made, or a bare repository. It reads files of the repository only, and runs
+// nothing that its configuration names.
 func openLocal(dir string) (*objectStore, error) {
 	files, err := gitFolder(dir)
 	if err != nil {
@@ -50,9 +50,9 @@ func openGitFolder(files billy.Filesystem, cacheSize cache.FileSize) (*objectSto
 
 const alternates = "objects/info/alternates"
 
-// errAlternates reports a repository whose objects lie in another one. The owner of the
-// repository chooses which one, and driftd may have more permissions than the owner.
-var errAlternates = errors.New("it borrows objects of another repository (" + alternates +
+// errAlternates reports a repository whose objects are in another one. The owner of the
+// repository chooses the other one, and driftd may have more permissions than the owner.
+var errAlternates = errors.New("it uses objects of another repository (" + alternates +
 	"), which is not supported: declare that one, or run git repack -a -d and remove the file")
 
 // gitFolder returns the files of a local repository (gitrepository-layout(5)).
@@ -69,11 +69,11 @@ func gitFolder(dir string) (billy.Filesystem, error) {
 			return nil, err
 		}
 	default:
-		if within, err = followed(filepath.Join(dir, git.GitDirName), "gitdir: "); err != nil {
+		if within, err = linkedFolder(filepath.Join(dir, git.GitDirName), "gitdir: "); err != nil {
 			return nil, err
 		}
 	}
-	common, err := followed(filepath.Join(within, "commondir"), "")
+	common, err := linkedFolder(filepath.Join(within, "commondir"), "")
 	if errors.Is(err, fs.ErrNotExist) {
 		return regularFiles{osfs.New(within)}, nil
 	}
@@ -83,10 +83,10 @@ func gitFolder(dir string) (billy.Filesystem, error) {
 	return dotgit.NewRepositoryFilesystem(regularFiles{osfs.New(within)}, regularFiles{osfs.New(common)}), nil
 }
 
-// followed returns the folder that a file names. File and folder must have the same owner,
-// unless the file belongs to root or to driftd's own user: otherwise a user could make
-// driftd read files that the user cannot read.
-func followed(name, prefix string) (string, error) {
+// linkedFolder returns the folder that the file name contains after prefix. File and folder
+// must have the same owner, unless the file belongs to root or to driftd's own user: otherwise
+// a user could make driftd read files that the user cannot read.
+func linkedFolder(name, prefix string) (string, error) {
 	if err := checkLink(name, os.Getuid()); err != nil {
 		return "", err
 	}
@@ -122,8 +122,8 @@ func followed(name, prefix string) (string, error) {
 	return to, nil
 }
 
-// checkLink returns an error if a symbolic link leads to another user's file or folder:
-// see followed. go-billy refuses links that lead out of a repository.
+// checkLink returns an error if name is a symbolic link to another user's file or folder: see
+// linkedFolder. go-billy rejects links that lead out of a repository.
 func checkLink(name string, self int) error {
 	link, err := os.Lstat(name)
 	if err != nil || link.Mode()&fs.ModeSymlink == 0 {
@@ -134,12 +134,13 @@ func checkLink(name string, self int) error {
 		return err
 	}
 	if !mayFollow(owner(link), owner(to), self) {
-		return fmt.Errorf("%s is a symbolic link to what belongs to another user", name)
+		return fmt.Errorf("%s is a symbolic link to a file of another user", name)
 	}
 	return nil
 }
 
-// mayFollow reports whether a file of one user may lead to another user's folder.
+// mayFollow reports whether a file that belongs to the user ID file may refer to a folder that
+// belongs to the user ID to. self is driftd's own user ID.
 func mayFollow(file, to, self int) bool { return file == to || file == 0 || file == self }
 
 // owner returns the user ID of a file's owner, or -1.
@@ -150,7 +151,7 @@ func owner(info fs.FileInfo) int {
 	return -1
 }
 
-// regularFiles is a repository's folder. It opens regular files only, and no file
+// regularFiles is the file system of a repository. It opens regular files only, and no file
 // larger than maxRefsSize outside of objects: go-git reads those into memory.
 type regularFiles struct{ billy.Filesystem }
 

@@ -9,11 +9,11 @@ import (
 	"github.com/go-git/go-billy/v5/osfs"
 )
 
-// otherUser is a user ID that runs no tests.
+// otherUser is a user ID that does not run the tests.
 const otherUser = 12345
 
-// linkOfOther makes a symbolic link that does not belong to root, whose links are followed
-// anywhere.
+// linkOfOther creates a symbolic link whose owner is not root. Links of root are always
+// followed.
 func linkOfOther(t *testing.T, to, link string) {
 	t.Helper()
 	err := os.Symlink(to, link)
@@ -27,11 +27,11 @@ func linkOfOther(t *testing.T, to, link string) {
 
 func TestCheckLink(t *testing.T) {
 	t.Parallel()
-	// A driftd that is neither root nor the owner of the link.
+	// driftd is neither root nor the owner of the link.
 	const self = -2
 	for _, tc := range []struct{ reason, to, want string }{
-		{"another user's file", "/etc/passwd", "belongs to another user"},
-		{"another user's folder", "/etc", "belongs to another user"},
+		{"another user's file", "/etc/passwd", "to a file of another user"},
+		{"another user's folder", "/etc", "to a file of another user"},
 		{"nothing", "/nonexistent", "no such file"},
 	} {
 		link := filepath.Join(t.TempDir(), "link")
@@ -45,8 +45,8 @@ func TestCheckLink(t *testing.T) {
 	}
 }
 
-// TestLinkToRepository proves that a link of another user is not followed to a repository
-// that only driftd may read. Links of driftd's own user are.
+// TestLinkToRepository proves that another user's link to a repository that only driftd can
+// read is not followed. Links of driftd's own user are.
 func TestLinkToRepository(t *testing.T) {
 	t.Parallel()
 	private := t.TempDir()
@@ -61,13 +61,13 @@ func TestLinkToRepository(t *testing.T) {
 		dir := t.TempDir()
 		linkOfOther(t, tc.to, filepath.Join(dir, ".git"))
 		_, err := gitFolder(dir)
-		if refused := err != nil && strings.Contains(err.Error(), ".git is a symbolic link"); refused != isRoot {
+		if rejected := err != nil && strings.Contains(err.Error(), ".git is a symbolic link"); rejected != isRoot {
 			t.Errorf("%s: got %v", tc.reason, err)
 		}
 	}
 }
 
-// TestLinkOutOfRepository proves that links that lead out of a repository are refused.
+// TestLinkOutOfRepository proves that links out of a repository are errors.
 func TestLinkOutOfRepository(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

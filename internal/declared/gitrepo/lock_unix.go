@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// lock takes a file's lock, which others in this process and in other ones
-// respect, and returns what gives it back.
+// lock acquires a lock on file. It excludes other holders in this and other processes. unlock
+// releases the lock.
 func lock(ctx context.Context, file string) (unlock func() error, err error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -31,7 +31,7 @@ func lock(ctx context.Context, file string) (unlock func() error, err error) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			return nil, errors.Join(fmt.Errorf("lock %s: somebody else reads it: %w", file, ctx.Err()), f.Close())
+			return nil, errors.Join(fmt.Errorf("lock %s: still locked by another reader: %w", file, ctx.Err()), f.Close())
 		}
 	}
 }

@@ -103,9 +103,9 @@ func (l *logReader) ref(ctx context.Context, head plumbing.Hash) (Line, error) {
 	return Line{Commits: commits}, nil
 }
 
-// boundTimes gives commits the time of the oldest commit that contains them and
-// was the head of the ref, where that is before their own: whoever commits on a
-// branch chooses a date, and whoever merges it chooses another.
+// boundTimes gives a commit the time of the oldest commit that contains it and was the head of
+// the ref, if that time is earlier than its own. Committers choose dates: those who commit to
+// a branch, and those who merge it.
 func boundTimes(commits []*LogCommit) {
 	if len(commits) == 0 {
 		return
@@ -296,7 +296,7 @@ func (l *logReader) commit(hash plumbing.Hash) (*object.Commit, error) {
 	if err != nil {
 		return nil, damage("commit", hash, err)
 	}
-	// Both may be long, and only the subject is needed.
+	// Message and PGPSignature may be long, and only the subject is needed.
 	c.Message, c.PGPSignature = touchOf(c).Message, ""
 	l.read[hash] = c
 	return c, nil

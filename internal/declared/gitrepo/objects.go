@@ -20,10 +20,9 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 )
 
-// An objectStore is the storage of a repository on disk. It measures each object
-// before it loads it, which go-git's own storage does not do: a delta of a few bytes
-// may stand for gigabytes. It does not follow alternates. It is not safe for
-// concurrent use.
+// An objectStore is the storage of a repository on disk. It determines the size of an object
+// before it loads it, which go-git's own storage does not do: a delta of a few bytes can
+// result in gigabytes. It does not follow alternates. It is not safe for concurrent use.
 type objectStore struct {
 	*filesystem.Storage
 
@@ -41,8 +40,8 @@ type pack struct {
 	file  *packfile.Packfile
 }
 
-// openObjects opens the repository in a folder. Up to cacheSize of its objects are
-// kept in memory.
+// openObjects opens the repository in files. Up to cacheSize bytes of its objects are kept in
+// memory.
 func openObjects(files billy.Filesystem, cacheSize cache.FileSize) *objectStore {
 	objects := cache.NewObjectLRU(cacheSize)
 	return &objectStore{Storage: filesystem.NewStorage(files, objects), dir: dotgit.New(files), cached: objects}
@@ -72,11 +71,11 @@ func (o *objectStore) Reindex() {
 	o.Storage.Reindex()
 }
 
-// A stored object describes an object of the store.
+// A stored object is the type and size of an object of the store.
 type stored struct {
 	typ plumbing.ObjectType
-	// size is that of the object, and needs how much must be loaded to compute it; 0 if
-	// it can be streamed. Both are in bytes.
+	// size is the size of the object. needs is the number of bytes to load to compute it; 0 if
+	// it can be streamed.
 	size, needs int64
 	open        func() (plumbing.EncodedObject, error)
 }
@@ -109,7 +108,7 @@ func (o *objectStore) HasEncodedObject(h plumbing.Hash) error {
 	return err
 }
 
-// find looks for an object, in packs first.
+// find searches for an object, in packs first.
 func (o *objectStore) find(h plumbing.Hash) (stored, error) {
 	if o.closed {
 		return stored{}, os.ErrClosed
@@ -180,11 +179,11 @@ func (o *objectStore) openPack(p *pack) error {
 	return nil
 }
 
-// maxChain bounds the deltas that follow one another, as git does.
+// maxChain bounds the length of a chain of deltas, as git does.
 const maxChain = 4095
 
-// measure follows the deltas of the object at an offset, and reads nothing of them but
-// their sizes.
+// measure returns the type and sizes of the object at offset. It reads only the sizes of its
+// deltas.
 func (p *pack) measure(offset int64) (found stored, err error) {
 	var deltas, total int64
 	for depth := range maxChain {
@@ -240,7 +239,7 @@ func (p *pack) link(offset int64) (l link, err error) {
 	return l, err
 }
 
-// deltaSize returns the size of what the delta at the scanner's place results in.
+// deltaSize returns the size of the result of the delta at the scanner's position.
 func deltaSize(scanner *packfile.Scanner) (size int64, err error) {
 	r, err := scanner.ReadObject()
 	if err != nil {
@@ -269,7 +268,7 @@ func resultSize(delta []byte) (int64, error) {
 	return int64(size), nil
 }
 
-// findLoose looks for an object that has a file of its own.
+// findLoose searches for an object with a file of its own.
 func (o *objectStore) findLoose(h plumbing.Hash) (found stored, err error) {
 	f, err := o.dir.Object(h)
 	if errors.Is(err, os.ErrNotExist) {
@@ -293,7 +292,7 @@ func (o *objectStore) findLoose(h plumbing.Hash) (found stored, err error) {
 	return found, nil
 }
 
-// A sized object is read up to the size in its header.
+// A sized object ends at the size in its header.
 type sized struct{ plumbing.EncodedObject }
 
 // Reader implements plumbing.EncodedObject.
@@ -308,7 +307,7 @@ func (s sized) Reader() (io.ReadCloser, error) {
 	}{io.LimitReader(r, s.Size()), r}, nil
 }
 
-// looseHeader is more than the header of a loose object takes, in bytes.
+// looseHeader is an upper bound of the header of a loose object, in bytes.
 const looseHeader = 64
 
 // readLooseHeader reads "type size\0" (gitrepository-layout(5)).

@@ -19,7 +19,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// A packed object of a pack that a test writes by hand (gitformat-pack(5)).
+// A packed object is an object of a pack that a test writes (gitformat-pack(5)).
 type packed struct {
 	typ     plumbing.ObjectType
 	content []byte
@@ -60,8 +60,8 @@ func writePack(objects []packed) []byte {
 	return pack.Bytes()
 }
 
-// repeat returns the delta that writes a base of size bytes over and over, up to total
-// bytes: copy instructions of up to 16 MiB each.
+// repeat returns a delta that repeats a base of size bytes up to total bytes, with copy
+// instructions of up to 16 MiB.
 func repeat(size, total int) []byte {
 	delta := deltaHead(size, total)
 	for total > 0 {
@@ -72,8 +72,8 @@ func repeat(size, total int) []byte {
 	return delta
 }
 
-// tip returns the objects of a commit whose files are given by their hashes, and the
-// commit's hash.
+// tip returns the objects of a commit with the given files and message, and the hash of the
+// commit.
 func tip(message string, files map[string]plumbing.Hash) ([]packed, plumbing.Hash) {
 	var tree bytes.Buffer
 	for _, name := range sortedNames(files) {
@@ -86,15 +86,14 @@ func tip(message string, files map[string]plumbing.Hash) ([]packed, plumbing.Has
 		plumbing.ComputeHash(plumbing.CommitObject, commit)
 }
 
-// A packServer answers each request with the same refs and pack. It may send both
-// without an end.
+// A packServer responds to each request with the same refs and pack, or with endless ones.
 type packServer struct {
 	*httptest.Server
 	mu    sync.Mutex
 	head  plumbing.Hash
 	pack  []byte
 	posts int
-	// endlessRefs and endlessPack go on as long as the client reads.
+	// endlessRefs and endlessPack make the response continue as long as the client reads.
 	endlessRefs, endlessPack bool
 }
 

@@ -205,8 +205,8 @@ type backoff struct {
 	last         error
 }
 
-// due returns the last failure if the next attempt is to be skipped, or nil.
-func (b *backoff) due() error {
+// skipped returns the last failure if the next attempt must be skipped, or nil.
+func (b *backoff) skipped() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.skip == 0 {
@@ -216,8 +216,8 @@ func (b *backoff) due() error {
 	return b.last
 }
 
-// note records the result of an attempt.
-func (b *backoff) note(err error) {
+// record records the result of an attempt.
+func (b *backoff) record(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.last = err; err == nil {

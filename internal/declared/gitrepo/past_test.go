@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// content returns what the file "a" holds at a commit: "" where it is absent.
+// content returns the content of the file "a" at the commit c, or "" if it is absent.
 func content(t testing.TB, c *gitrepo.LogCommit) string {
 	t.Helper()
 	data, err := fs.ReadFile(c.Files, "a")
@@ -22,8 +22,8 @@ func content(t testing.TB, c *gitrepo.LogCommit) string {
 	return string(data)
 }
 
-// past returns the spans of the file "a", as "content from-until branch" with
-// the places of the commits in hashes, and the gap.
+// past returns the spans of the file "a", as "content from-until branch", and the gap. Commits
+// are numbers: their positions in hashes, from 1.
 func past(t testing.TB, r *gitrepo.Repository, ref, revision string, hashes []string) (head string, spans []string, gap string) {
 	t.Helper()
 	names := map[string]string{"": "-"}
@@ -56,7 +56,7 @@ func TestSpans(t *testing.T) {
 		want   []string
 	}{
 		"Plain": {
-			"a value is replaced, and what was before the file is its absence",
+			"a value is replaced; before the first one the file is absent",
 			[]step{{files: other}, {files: a("v")}, {files: map[string]string{"b": "1"}}, {files: a("w")}}, nil,
 			[]string{"w 4--", "v 2-4", "1-2"},
 		},
@@ -71,27 +71,27 @@ func TestSpans(t *testing.T) {
 			[]string{"v 3--", "2-3", "v 1-2"},
 		},
 		"Merge": {
-			"what was replaced before the merge has its own span, what came with it begins at the merge",
+			"a state replaced before the merge has its own span; the merged state begins at the merge",
 			[]step{{files: a("v")}, {files: a("s")}, {files: a("w")}, {from: []int{1}, files: other}, {from: []int{4, 3}, files: a("w")}}, nil,
 			[]string{"w 5--", "v 1-5", "s 2-3"},
 		},
 		"Lost in the merge": {
-			"the merge itself replaced what the branch had",
+			"the merge replaces the state of the branch",
 			[]step{{files: a("v")}, {files: a("s")}, {from: []int{1}, files: other}, {from: []int{3, 2}}}, nil,
 			[]string{"v 1--", "s 2-4"},
 		},
 		"Replaced after the merge": {
-			"what a branch brought is the ref's from the merge on",
+			"a merged state belongs to the ref from the merge on",
 			[]step{{files: a("v")}, {files: a("w")}, {from: []int{1}, files: other}, {from: []int{3, 2}, files: a("w")}, {files: a("z")}}, nil,
 			[]string{"z 5--", "w 4-5", "v 1-4"},
 		},
 		"Merged twice": {
-			"a value that is replaced on two ways is replaced by the commit nearer to the head",
+			"of two replacing commits the one nearer to the head counts",
 			[]step{{files: a("v")}, {files: a("s")}, {files: a("w")}, {from: []int{1}, files: other}, {from: []int{4, 2}, files: a("v")}, {from: []int{5, 3}, files: a("v")}}, nil,
 			[]string{"v 1--", "w 3-6", "s 2-5"},
 		},
 		"Stale branch": {
-			"a branch that kept the old value until it was merged does not prolong it",
+			"a branch that kept the old value until the merge does not extend its span",
 			[]step{{files: a("v")}, {files: other}, {from: []int{1}, files: a("w")}, {from: []int{3, 2}}}, nil,
 			[]string{"w 3--", "v 1-3"},
 		},
@@ -101,12 +101,12 @@ func TestSpans(t *testing.T) {
 			[]string{"z 5--", "y 3-5", "v 1-5", "x 2-3"},
 		},
 		"Two roots": {
-			"histories that have no common commit",
+			"histories without a common commit",
 			[]step{{files: a("v")}, {from: []int{}, clear: true, files: a("r")}, {from: []int{1, 2}, files: a("w")}}, nil,
 			[]string{"w 3--", "v 1-3", "r 2-3"},
 		},
 		"Branch": {
-			"what only a branch has is its own; what the ref had is the ref's",
+			"a branch has spans only for states that the ref never had",
 			[]step{{files: a("v")}, {files: a("b")}, {files: a("c")}, {files: a("v")}, {from: []int{1}, files: a("w")}},
 			map[string]int{"heads/feature/x": 4},
 			[]string{"w 5--", "v 1-5", "c 3-4 feature/x", "b 2-3 feature/x"},
@@ -124,19 +124,19 @@ func TestSpans(t *testing.T) {
 			[]string{"w 4--", "v 1-4", "b 2-- pull request 12", "c 3-- merge request 7"},
 		},
 		"No branches": {
-			"tags, notes and a server's own refs are none",
+			"tags, notes and the server's own refs are not branches",
 			[]step{{files: a("v")}, {files: a("b")}, {from: []int{1}, files: a("w")}},
 			map[string]int{"tags/v1": 2, "notes/x": 2, "pull/0/head": 2, "pull/x/head": 2, "pull/1/merge": 2},
 			[]string{"w 3--", "v 1-3"},
 		},
 		"Merged branch": {
-			"a branch that the ref contains has nothing of its own",
+			"a branch that the ref contains has no spans",
 			[]step{{files: a("v")}, {files: a("b")}, {files: a("w")}},
 			map[string]int{"heads/done": 2},
 			[]string{"w 3--", "b 2-3", "v 1-2"},
 		},
 		"Dates": {
-			"commits that claim to come from the future change no order",
+			"dates in the future do not change the order",
 			[]step{{files: a("v"), at: 9_000_000_000}, {files: a("w"), at: 1}, {files: a("x"), at: 5_000_000_000}}, nil,
 			[]string{"x 3--", "w 2-3", "v 1-2"},
 		},
@@ -152,8 +152,8 @@ func TestSpans(t *testing.T) {
 			last := hashes[len(hashes)-1]
 			for filter, where := range map[string]*gitrepo.Repository{
 				"local":     local(t, g, 500),
-				"no filter": open(t, gitrepo.Settings{URL: newRealHub(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 500}),
-				"no cache":  open(t, gitrepo.Settings{URL: newRealHub(t, g).URL + "/r.git", History: 500}),
+				"no filter": open(t, gitrepo.Settings{URL: newGitServer(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 500}),
+				"no cache":  open(t, gitrepo.Settings{URL: newGitServer(t, g).URL + "/r.git", History: 500}),
 			} {
 				head, spans, gap := past(t, where, "main", last, hashes)
 				if diff := cmp.Diff(tc.want, spans); diff != "" || gap != "" || head != last {
@@ -164,8 +164,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestSpansCut proves that a merged branch whose beginning is cut off does not
-// prolong what it may have kept from the ref.
+// TestSpansCut proves that a merged branch with a truncated history does not extend a span of
+// the ref.
 func TestSpansCut(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -182,9 +182,9 @@ func TestSpansCut(t *testing.T) {
 	}
 }
 
-// TestSpansNotKnown proves that a commit of which nothing is known ends a span,
-// and that a commit may have several states.
-func TestSpansNotKnown(t *testing.T) {
+// TestSpansUnknown proves that a commit without a known state ends a span, and that a commit
+// can have several states.
+func TestSpansUnknown(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	hashes := g.commit(step{files: a("v")}, step{files: a("?")}, step{files: a("v")}, step{files: a("v w")}, step{files: a("w")})

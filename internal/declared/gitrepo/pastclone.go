@@ -44,12 +44,12 @@ func openPastClone(ctx context.Context, cacheDir, url string) (*pastClone, error
 	if cacheDir == "" {
 		dir, err := os.MkdirTemp("", "driftd-history-")
 		if err != nil {
-			return nil, fmt.Errorf("make clone: %w", err)
+			return nil, fmt.Errorf("create clone: %w", err)
 		}
 		return &pastClone{dir: dir, unlock: func() error { return os.RemoveAll(dir) }}, nil
 	}
 	if err := os.MkdirAll(cacheDir, 0o700); err != nil {
-		return nil, fmt.Errorf("make clone: %w", err)
+		return nil, fmt.Errorf("create clone: %w", err)
 	}
 	hash := sha256.Sum256([]byte(url))
 	dir := filepath.Join(cacheDir, hex.EncodeToString(hash[:12])+".past")
@@ -82,7 +82,7 @@ func (c *pastClone) discard() error {
 }
 
 func (c *pastClone) open() (*objectStore, error) {
-	if err := sweep(c.dir); err != nil {
+	if err := removeIncoming(c.dir); err != nil {
 		return nil, err
 	}
 	packs, size, err := packsIn(c.dir)
@@ -108,13 +108,13 @@ type pastFetch struct {
 	repository *Repository
 	clone      *pastClone
 	query      Query
-	// refused is the error with which fetching the ref's history failed, or nil.
-	refused error
+	// fetchErr is the error of fetching the ref's history, or nil.
+	fetchErr error
 }
 
-// run fetches the history of a head and reads it. asked is the hash that the server
+// run fetches the history of a head and reads it. requested is the hash that the server
 // advertises for the ref.
-func (f *pastFetch) run(ctx context.Context, asked plumbing.Hash, p past, read func(Log) error) (damage, err error) {
+func (f *pastFetch) run(ctx context.Context, requested plumbing.Hash, p past, read func(Log) error) (damage, err error) {
 	s, err := f.clone.open()
 	if err != nil {
 		return nil, read(Log{Gap: fmt.Sprintf("history cannot be fetched: %v", err)})
@@ -123,12 +123,12 @@ func (f *pastFetch) run(ctx context.Context, asked plumbing.Hash, p past, read f
 	if f.repository.history.limit > 0 {
 		fetching, cancel := half(ctx)
 		defer cancel()
-		f.refused = f.fetchRef(fetching, s, asked, p.head)
-		if errors.Is(f.refused, errDamaged) {
-			return f.refused, nil
+		f.fetchErr = f.fetchRef(fetching, s, requested, p.head)
+		if errors.Is(f.fetchErr, errDamaged) {
+			return f.fetchErr, nil
 		}
-		if f.refused != nil {
-			p.gap = fmt.Sprintf("history cannot be fetched: %v", f.refused)
+		if f.fetchErr != nil {
+			p.gap = fmt.Sprintf("history cannot be fetched: %v", f.fetchErr)
 		}
 		p.prepare = func(branches []branch) string { return f.fetchBranches(fetching, s, p.head, branches) }
 	}
@@ -138,7 +138,7 @@ func (f *pastFetch) run(ctx context.Context, asked plumbing.Hash, p past, read f
 // moved returns the head, and read's error. If the history could not be fetched, it
 // returns the current head, because the ref may have moved meanwhile.
 func (f *pastFetch) moved(ctx context.Context, head string, readErr error) (string, error) {
-	if f.refused == nil || readErr != nil {
+	if f.fetchErr == nil || readErr != nil {
 		return head, readErr
 	}
 	if _, _, now, err := f.repository.remoteHead(ctx, f.query.Ref); err == nil {
@@ -155,18 +155,18 @@ const (
 )
 
 // fetchRef fetches the history of a head, unless the clone has it.
-func (f *pastFetch) fetchRef(ctx context.Context, s *objectStore, asked, head plumbing.Hash) error {
+func (f *pastFetch) fetchRef(ctx context.Context, s *objectStore, requested, head plumbing.Hash) error {
 	prefix := fmt.Sprintf(pastRefs, f.repository.history.limit)
 	have, err := fetchedRefs(s, prefix)
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(have, head) {
-		if err := f.repository.pastFailures.due(); err != nil {
+		if err := f.repository.pastFailures.skipped(); err != nil {
 			return err
 		}
-		err = f.upload(ctx, s, []plumbing.Hash{asked}, have, f.repository.history.limit+1)
-		f.repository.pastFailures.note(err)
+		err = f.upload(ctx, s, []plumbing.Hash{requested}, have, f.repository.history.limit+1)
+		f.repository.pastFailures.record(err)
 		if err != nil {
 			return err
 		}
@@ -192,10 +192,10 @@ func (f *pastFetch) fetchBranches(ctx context.Context, s *objectStore, head plum
 		}
 	}
 	if len(wants) > 0 {
-		err := f.repository.branchFailures.due()
+		err := f.repository.branchFailures.skipped()
 		if err == nil {
 			err = f.upload(ctx, s, wants, append(slices.Clone(have), head), maxBranchCommits+1)
-			f.repository.branchFailures.note(err)
+			f.repository.branchFailures.record(err)
 		}
 		if err != nil {
 			return fmt.Sprintf("branches and pull requests cannot be fetched: %v", err)
@@ -210,7 +210,7 @@ func (f *pastFetch) fetchBranches(ctx context.Context, s *objectStore, head plum
 // upload requests commits from the server and writes them to the clone that s reads.
 // If ctx ends before the upload, the clone stays locked until the upload has ended.
 func (f *pastFetch) upload(ctx context.Context, s *objectStore, wants, have []plumbing.Hash, depth int) error {
-	endpoint, auth, err := f.repository.access()
+	auth, err := f.repository.auth()
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (f *pastFetch) upload(ctx context.Context, s *objectStore, wants, have []pl
 	request := &packp.UploadPackRequest{}
 	request.Wants, request.Haves = wants, have
 	limit := max(min(f.query.MaxFile, maxObject), 0) + 1
-	part := portion{depth: depth, filter: packp.FilterBlobLimit(uint64(limit), packp.BlobLimitPrefixNone), limit: maxHistory, setting: "history"}
+	spec := fetchSpec{depth: depth, filter: packp.FilterBlobLimit(uint64(limit), packp.BlobLimitPrefixNone), limit: maxHistory, setting: "history"}
 	done := make(chan error, 1)
 	ended := make(chan struct{})
 	var caught panics.Catcher
@@ -229,7 +229,7 @@ func (f *pastFetch) upload(ctx context.Context, s *objectStore, wants, have []pl
 		defer close(ended)
 		var err error
 		caught.Try(func() {
-			err = f.receive(ctx, into, &endpoint, auth, request, part)
+			err = f.receive(ctx, into, auth, request, spec)
 			if request.Filter != "" && err == nil {
 				err = noteLeftOut(into, limit)
 			}
@@ -251,13 +251,13 @@ func (f *pastFetch) upload(ctx context.Context, s *objectStore, wants, have []pl
 }
 
 func (f *pastFetch) receive(
-	ctx context.Context, into *objectStore, endpoint *transport.Endpoint, auth transport.AuthMethod, request *packp.UploadPackRequest, part portion,
+	ctx context.Context, into *objectStore, auth transport.AuthMethod, request *packp.UploadPackRequest, spec fetchSpec,
 ) error {
 	var err error
 	if request.Shallows, err = into.Shallow(); err != nil {
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	if err := f.repository.upload(ctx, into, endpoint, auth, request, part); err != nil {
+	if err := f.repository.upload(ctx, into, auth, request, spec); err != nil {
 		return err
 	}
 	return trimShallow(into)
@@ -304,7 +304,7 @@ func trimShallow(s *objectStore) error {
 		return err == nil && !slices.ContainsFunc(commit.ParentHashes, func(p plumbing.Hash) bool { return s.HasEncodedObject(p) != nil })
 	})
 	if err := s.SetShallow(ends); err != nil {
-		return fmt.Errorf("note where history ends: %w", err)
+		return fmt.Errorf("record where history ends: %w", err)
 	}
 	return nil
 }

@@ -19,18 +19,17 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// TestPastAfar proves that the history of a repository somewhere else is that of
-// the same one on this machine, whatever its server can do and whatever happened
-// to it since.
-func TestPastAfar(t *testing.T) {
+// TestPastRemote proves that the history of a remote repository equals that of the local one,
+// with each server configuration.
+func TestPastRemote(t *testing.T) {
 	t.Parallel()
-	for name, tc := range gitServers() {
+	for name, tc := range serverConfigs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGit(t)
 			g.run("", append([]string{"config"}, tc.config...)...)
 			hashes, _ := randomHistory(g, 11, 40)
-			hub, cache := newRealHub(t, g), t.TempDir()
+			hub, cache := newGitServer(t, g), t.TempDir()
 			remote := open(t, gitrepo.Settings{URL: hub.URL + "/r.git", CacheDir: cache, History: 500})
 			// Forwards, back, and to another branch; another branch moves as well.
 			for n, i := range []int{20, 24, 22, 39, 12, 39} {
@@ -42,18 +41,18 @@ func TestPastAfar(t *testing.T) {
 				slices.Sort(want)
 				slices.Sort(got)
 				if diff := cmp.Diff(want, got); diff != "" || gap != wantGap || gap != "" || head != hashes[i] {
-					t.Fatalf("%s: step %d: head %s, gap %q and %q (-local +afar):\n%s", tc.reason, n, head, wantGap, gap, diff)
+					t.Fatalf("%s: step %d: head %s, gap %q and %q (-local +remote):\n%s", tc.reason, n, head, wantGap, gap, diff)
 				}
 			}
-			bodies, _ := hub.asked()
+			bodies, _ := hub.requested()
 			if got := strings.Contains(strings.Join(bodies, ""), "filter blob:limit"); got != tc.filters {
-				t.Errorf("%s: it asked to leave files out: %v", tc.reason, got)
+				t.Errorf("%s: requested a filter: %v", tc.reason, got)
 			}
 		})
 	}
 }
 
-// pastOf is past with the hashes of whole trees as the states.
+// pastOf is like past, with the IDs of whole trees as states.
 func pastOf(t testing.TB, r *gitrepo.Repository, ref, revision string, hashes []string) (head string, spans []string, gap string) {
 	t.Helper()
 	head, err := r.History(t.Context(), gitrepo.Query{Ref: ref, Revision: revision, MaxFile: 1 << 20}, func(l gitrepo.Log) error {
@@ -75,9 +74,9 @@ func pastOf(t testing.TB, r *gitrepo.Repository, ref, revision string, hashes []
 	return head, spans, gap
 }
 
-// TestPastCosts proves that old files are fetched once, then only what is new,
-// and that reading the declaration fetches none of them.
-func TestPastCosts(t *testing.T) {
+// TestPastTransfer proves that old files are fetched once, then only new commits, and that
+// reading the declaration fetches none of them.
+func TestPastTransfer(t *testing.T) {
 	t.Parallel()
 	for _, filter := range []string{"true", "false"} {
 		g := newGit(t)
@@ -88,48 +87,48 @@ func TestPastCosts(t *testing.T) {
 		}
 		hashes := g.commit(steps...)
 		g.run("", "update-ref", "refs/heads/side", hashes[55])
-		hub := newRealHub(t, g)
+		hub := newGitServer(t, g)
 		s := gitrepo.Settings{URL: hub.URL + "/r.git", CacheDir: t.TempDir(), History: 50}
 		r := open(t, s)
-		look := func(r *gitrepo.Repository, at, versions int, want string) (requests, sent int) {
+		fetch := func(r *gitrepo.Repository, at, versions int, want string) (requests, sent int) {
 			t.Helper()
 			g.run("", "update-ref", "refs/heads/main", hashes[at])
-			hub.asked()
+			hub.requested()
 			_, spans, gap := past(t, r, "main", hashes[at], hashes)
 			if gap != want || len(spans) != versions {
 				t.Fatalf("at %d: %d spans, gap %q, want %d, %q", at, len(spans), gap, versions, want)
 			}
-			bodies, sent := hub.asked()
+			bodies, sent := hub.requested()
 			return len(bodies), sent
 		}
 		cut := "history is cut at 50 commits"
-		if requests, sent := look(r, 57, 50, cut); requests != 1 || sent > 60_000 {
-			t.Errorf("at first: %d requests, %d bytes", requests, sent)
+		if requests, sent := fetch(r, 57, 50, cut); requests != 1 || sent > 60_000 {
+			t.Errorf("first: %d requests, %d bytes", requests, sent)
 		}
-		if requests, sent := look(r, 57, 50, cut); requests != 0 || sent > 2000 {
+		if requests, sent := fetch(r, 57, 50, cut); requests != 0 || sent > 2000 {
 			t.Errorf("again: %d requests, %d bytes", requests, sent)
 		}
-		if requests, sent := look(open(t, s), 57, 50, cut); requests != 0 || sent > 2000 {
+		if requests, sent := fetch(open(t, s), 57, 50, cut); requests != 0 || sent > 2000 {
 			t.Errorf("after a restart: %d requests, %d bytes", requests, sent)
 		}
-		if requests, sent := look(r, 58, 50, cut); requests != 1 || sent > 4000 {
+		if requests, sent := fetch(r, 58, 50, cut); requests != 1 || sent > 4000 {
 			t.Errorf("one commit later: %d requests, %d bytes", requests, sent)
 		}
-		if requests, sent := look(r, 40, 41+15, ""); requests > 2 || sent > 60_000 {
+		if requests, sent := fetch(r, 40, 41+15, ""); requests > 2 || sent > 60_000 {
 			t.Errorf("moved back: %d requests, %d bytes", requests, sent)
 		}
 	}
 }
 
-// TestPastLeftOut proves that a large file of an old commit is not fetched where
-// the server can leave it out, and is known not to be read.
+// TestPastLeftOut proves that a server with filters does not send a large file of an old
+// commit, and that reading the file is an error.
 func TestPastLeftOut(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	hashes := g.commit(step{files: a("1")}, step{files: a(strings.Repeat("0", 3<<20))}, step{files: a("2")})
 	for _, filter := range []string{"true", "false"} {
 		g.run("", "config", "uploadpack.allowFilter", filter)
-		r := open(t, gitrepo.Settings{URL: newRealHub(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 10})
+		r := open(t, gitrepo.Settings{URL: newGitServer(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 10})
 		for range 2 {
 			sizes := map[int64]int{}
 			_, err := r.History(t.Context(), gitrepo.Query{Ref: "main", Revision: hashes[2], MaxFile: 1 << 20}, func(l gitrepo.Log) error {
@@ -155,32 +154,32 @@ func TestPastLeftOut(t *testing.T) {
 		}
 	}
 	big := g.commit(step{files: a("1")}, step{files: a(strings.Repeat("0", 65<<20))}, step{files: a("2")})
-	r := open(t, gitrepo.Settings{URL: newRealHub(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 10})
+	r := open(t, gitrepo.Settings{URL: newGitServer(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 10})
 	if head, spans, gap := past(t, r, "main", big[2], big); head != big[2] || len(spans) != 3 || gap != "" {
 		t.Errorf("a huge file: head %s, %d spans, gap %q", head, len(spans), gap)
 	}
 }
 
-// TestPastFails proves that a server that sends no history makes a gap, is not
-// asked each time, and that one that cannot be reached is an error.
+// TestPastFails proves that a server that sends no history causes a gap and is retried after a
+// pause, and that a server that cannot be reached is an error.
 func TestPastFails(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	hashes := g.commit(step{files: a("1")}, step{files: a("2")}, step{from: []int{1}, files: a("s")})
 	g.run("", "update-ref", "refs/heads/main", hashes[1])
 	g.run("", "update-ref", "refs/heads/side", hashes[2])
-	hub := newRealHub(t, g)
-	hub.set(func(h *realHub) { h.broken = true })
+	hub := newGitServer(t, g)
+	hub.set(func(h *gitServer) { h.broken = true })
 	r := open(t, gitrepo.Settings{URL: hub.URL + "/r.git", CacheDir: t.TempDir(), History: 10})
 	for range 20 {
 		if head, spans, gap := past(t, r, "main", hashes[1], hashes); head != hashes[1] || len(spans) > 0 || !strings.HasPrefix(gap, "history cannot be fetched: ") || strings.Contains(gap, ";") {
 			t.Fatalf("head %s, spans %q, gap %q", head, spans, gap)
 		}
 	}
-	if bodies, _ := hub.asked(); len(bodies) != 4 {
+	if bodies, _ := hub.requested(); len(bodies) != 4 {
 		t.Errorf("%d requests, want 4", len(bodies))
 	}
-	hub.set(func(h *realHub) { h.broken = false })
+	hub.set(func(h *gitServer) { h.broken = false })
 	for range 70 {
 		past(t, r, "main", hashes[1], hashes)
 	}
@@ -201,8 +200,8 @@ func TestPastRefs(t *testing.T) {
 	hashes := g.commit(step{files: a("1")}, step{files: a("2")}, step{files: a("3")})
 	g.run("", "-c", "user.name=t", "-c", "user.email=t", "tag", "-a", "-m", "v1", "v1", hashes[1])
 	for where, r := range map[string]*gitrepo.Repository{
-		"local": local(t, g, 10),
-		"afar":  open(t, gitrepo.Settings{URL: newRealHub(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 10}),
+		"local":  local(t, g, 10),
+		"remote": open(t, gitrepo.Settings{URL: newGitServer(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 10}),
 	} {
 		want := []string{"2 2--", "1 1-2", "3 3-- main"}
 		for _, ref := range []string{"v1", hashes[1]} {
@@ -224,8 +223,8 @@ func TestPastRefs(t *testing.T) {
 	}
 }
 
-// TestManyBranches proves that hundreds of branches and requests are bounded,
-// that requests are read the newest first, and that the rest is a gap.
+// TestManyBranches proves that the number of branches and requests is bounded, that the newest
+// requests are read, and that the rest is a gap.
 func TestManyBranches(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -241,8 +240,8 @@ func TestManyBranches(t *testing.T) {
 	}
 	g.run(refs.String(), "update-ref", "--stdin")
 	for where, r := range map[string]*gitrepo.Repository{
-		"local": local(t, g, 10),
-		"afar":  open(t, gitrepo.Settings{URL: newRealHub(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 10}),
+		"local":  local(t, g, 10),
+		"remote": open(t, gitrepo.Settings{URL: newGitServer(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 10}),
 	} {
 		_, spans, gap := past(t, r, "main", hashes[0], hashes)
 		if len(spans) != 201 || gap != "50 of 250 branches and pull requests are not read" ||
@@ -252,8 +251,8 @@ func TestManyBranches(t *testing.T) {
 	}
 }
 
-// TestLongBranch proves that a branch is read so far back, and that a branch is
-// left out where it is not known what of it the ref contains.
+// TestLongBranch proves that the commits of a branch are bounded. A branch is left out if it
+// is unknown which of its commits the ref contains.
 func TestLongBranch(t *testing.T) {
 	t.Parallel()
 	steps := []step{{files: a("main")}}
@@ -276,22 +275,21 @@ func TestLongBranch(t *testing.T) {
 	if len(spans) != 5 || gap != "history is cut at 5 commits" {
 		t.Errorf("contained, on this machine: spans %q, gap %q", spans, gap)
 	}
-	r := open(t, gitrepo.Settings{URL: newRealHub(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 5})
+	r := open(t, gitrepo.Settings{URL: newGitServer(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 5})
 	_, spans, gap = past(t, r, "main", hashes[120], hashes)
 	if len(spans) != 5 || gap != "history is cut at 5 commits; long: it is not known which of its commits the ref contains" {
-		t.Errorf("contained, afar: spans %q, gap %q", spans, gap)
+		t.Errorf("contained, remote: spans %q, gap %q", spans, gap)
 	}
 }
 
-// TestDamagedPast proves that a clone of the history that was spoilt on disk is
-// made again.
+// TestDamagedPast proves that a damaged clone of the history is created again.
 func TestDamagedPast(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{"objects/pack/*.pack", "objects/pack/*.idx", "shallow", "refs/driftd/past-2/*"} {
 		g := newGit(t)
 		hashes := g.commit(step{files: a("1")}, step{files: a("2")}, step{files: a("3")})
 		cache := t.TempDir()
-		s := gitrepo.Settings{URL: newRealHub(t, g).URL + "/r.git", CacheDir: cache, History: 2}
+		s := gitrepo.Settings{URL: newGitServer(t, g).URL + "/r.git", CacheDir: cache, History: 2}
 		want := []string{"3 3--", "2 2-3"}
 		for range 2 {
 			if _, spans, gap := past(t, open(t, s), "main", hashes[2], hashes); !cmp.Equal(want, spans) || gap != "history is cut at 2 commits" {
@@ -302,13 +300,12 @@ func TestDamagedPast(t *testing.T) {
 	}
 }
 
-// TestPastBesidesRead proves that reading the declaration and its history at once
-// neither hinders the one nor the other, and that neither has the other wait.
-func TestPastBesidesRead(t *testing.T) {
+// TestPastWithRead proves that the declaration and its history can be read at the same time.
+func TestPastWithRead(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	hashes := g.commit(step{files: a("1")}, step{files: a("2")})
-	s := gitrepo.Settings{URL: newRealHub(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 10}
+	s := gitrepo.Settings{URL: newGitServer(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 10}
 	r := open(t, s)
 	_, err := r.History(t.Context(), gitrepo.Query{Ref: "main", Revision: hashes[1]}, func(gitrepo.Log) error {
 		return r.Read(t.Context(), "main", func(gitrepo.Commit) error { return nil })
@@ -338,14 +335,13 @@ func TestPastBesidesRead(t *testing.T) {
 	all.Wait()
 }
 
-// TestPastInTime proves that a history that takes too long is a gap, that whoever
-// waits for the clone ends with the time, and that what is read after the end is
-// an error.
-func TestPastInTime(t *testing.T) {
+// TestPastTimeout proves that a timeout is a gap, that waiting for the clone ends with the
+// context, and that files cannot be read after History returns.
+func TestPastTimeout(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	hashes := g.commit(step{files: a("1")}, step{files: a("2")})
-	s := gitrepo.Settings{URL: newRealHub(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 10}
+	s := gitrepo.Settings{URL: newGitServer(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 10}
 	r := open(t, s)
 	var kept *gitrepo.FS
 	_, err := r.History(t.Context(), gitrepo.Query{Ref: "main", Revision: hashes[1]}, func(l gitrepo.Log) error {
@@ -368,14 +364,14 @@ func TestPastInTime(t *testing.T) {
 	if _, err := kept.Open("a"); err == nil {
 		t.Error("files can be read after the end")
 	}
-	own := errors.New("mine")
+	own := errors.New("error of read")
 	if _, err := r.History(t.Context(), gitrepo.Query{Ref: "main", Revision: hashes[1]}, func(gitrepo.Log) error { return own }); !errors.Is(err, own) {
-		t.Errorf("got %v, want the reader's own error", err)
+		t.Errorf("got %v, want the error of read", err)
 	}
 }
 
-// TestPastWithoutDepth proves that a server that knows no shallow clones sends
-// the whole history, and later what is new.
+// TestPastWithoutDepth has a server without shallow clones: it sends the whole history once,
+// and then new commits.
 func TestPastWithoutDepth(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -394,8 +390,7 @@ func TestPastWithoutDepth(t *testing.T) {
 	}
 }
 
-// TestPastOverSSH proves that the history comes from git itself over ssh, first
-// all of it, then what is new.
+// TestPastOverSSH fetches the history from git over ssh: all of it once, and then new commits.
 func TestPastOverSSH(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -426,15 +421,16 @@ func TestPastOverSSH(t *testing.T) {
 	}
 }
 
-// TestPastMoves proves that a ref that moves while its history is fetched is told.
-func TestPastMoves(t *testing.T) {
+// TestPastMovedRef proves that History returns the new head of a ref that moves during the
+// fetch.
+func TestPastMovedRef(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	hashes := g.commit(step{files: a("1")}, step{files: a("2")})
-	hub := newRealHub(t, g)
-	hub.set(func(h *realHub) {
+	hub := newGitServer(t, g)
+	hub.set(func(h *gitServer) {
 		h.broken = true
-		h.refused = func() { g.run("", "update-ref", "refs/heads/main", hashes[0]) }
+		h.onHistoryRequest = func() { g.run("", "update-ref", "refs/heads/main", hashes[0]) }
 	})
 	r := open(t, gitrepo.Settings{URL: hub.URL + "/r.git", CacheDir: t.TempDir(), History: 10})
 	if head, spans, gap := past(t, r, "main", hashes[1], hashes); head != hashes[0] {
@@ -442,9 +438,8 @@ func TestPastMoves(t *testing.T) {
 	}
 }
 
-// TestPastOfDamaged proves that a repository on this machine that lacks objects
-// has a gap, and nothing else.
-func TestPastOfDamaged(t *testing.T) {
+// TestPastOfDamagedRepository proves that missing objects of a local repository are a gap.
+func TestPastOfDamagedRepository(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(gitFolder, []string){
 		"commit": func(g gitFolder, hashes []string) { remove(g, hashes[0]) },

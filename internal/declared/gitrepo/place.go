@@ -9,50 +9,50 @@ import (
 	"strings"
 )
 
-// A Place says, as settings of a declaration do, where in which repository the
-// declaration lies: a folder (Dir) or a repository (Git).
+// A Place is the location of a declaration: a folder (Dir) or a path in a git repository
+// (Git).
 type Place struct {
-	// Dir is a folder, or a single file, that is read as it stands.
+	// Dir is a folder or a single file that is read as it is.
 	Dir string `mapstructure:"dir" path:"true"`
 
 	// Git is the URL of a repository, or the absolute path of a local one.
 	Git string `mapstructure:"git"`
-	// Ref is a full commit hash, a full name (refs/tags/v1), a branch or a tag; a
-	// name that is both a branch's and a tag's is an error. Without it, the
-	// remote's HEAD.
+	// Ref is a full commit hash, a full name (refs/tags/v1), a branch or a tag. A name of both
+	// a branch and a tag is an error. The default is the remote's HEAD.
 	Ref string `mapstructure:"ref"`
-	// Path is the folder or file inside the repository; without it, all of it.
+	// Path is the folder or file inside the repository. The default is the whole repository.
 	Path string `mapstructure:"path"`
-	// Username signs in over https, with the token.
+	// Username is the user name for https, with the token.
 	Username string `mapstructure:"username"`
-	// TokenFile holds the token, or the password, for https.
+	// TokenFile contains the token, or the password, for https.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// CAFile holds the authorities to trust instead of the system's; without it, the system's count.
+	// CAFile contains the authorities to trust instead of the system's. The default is the
+	// system's.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// SSHKeyFile signs in over ssh; without it, the ssh agent does.
+	// SSHKeyFile contains the private key for ssh. The default is the ssh agent.
 	SSHKeyFile string `mapstructure:"ssh_key_file" path:"true"`
-	// KnownHostsFile names the hosts to trust over ssh; without it, the user's
-	// and the system's own do.
+	// KnownHostsFile lists the hosts to trust over ssh. The default is the files of the user
+	// and of the system.
 	KnownHostsFile string `mapstructure:"known_hosts_file" path:"true"`
-	// MaxCloneSize bounds driftd's own clone of the repository on disk, in bytes. A
-	// transfer that exceeds it ends, and the declaration is unchecked.
+	// MaxCloneSize bounds driftd's own clone of the repository on disk, in bytes. A transfer
+	// that exceeds it ends, and the declaration is unchecked.
 	MaxCloneSize int64 `mapstructure:"max_clone_size"`
 }
 
-// DefaultPlace returns the settings that hold where the configuration is silent.
+// DefaultPlace returns the default settings.
 func DefaultPlace() Place { return Place{Username: "git", MaxCloneSize: DefaultMaxCloneSize} }
 
 // DefaultMaxCloneSize is enough for the files of one commit of large repositories.
 const DefaultMaxCloneSize = 2 << 30
 
-// A Lookback bounds how much of a repository's history is read.
+// A Lookback bounds the history of a repository that is read.
 type Lookback struct {
-	// Commits is how many commits back the author of what is declared, and what was
-	// declared before, are looked for; 0 looks for neither.
+	// Commits is the number of commits in which the authors of declared values and earlier
+	// declared values are searched; 0 disables both.
 	Commits int `mapstructure:"history"`
 }
 
-// DefaultLookback holds where the configuration is silent.
+// DefaultLookback is the default of Lookback.Commits.
 const DefaultLookback = 500
 
 // maxLookback bounds Lookback.Commits.
@@ -66,19 +66,20 @@ func (l Lookback) Check() error {
 	return nil
 }
 
-// Check returns an error if the settings contradict each other; content is what the place holds.
+// Check returns an error if the settings contradict each other. content is the word for what
+// the place contains ("manifests").
 func (p Place) Check(content string) error {
 	switch {
 	case p.Dir == "" && p.Git == "":
-		return fmt.Errorf("neither dir nor git: name the folder or the repository that holds the %s", content)
+		return fmt.Errorf("neither dir nor git is set: name the folder or the repository that contains the %s", content)
 	case p.Dir != "" && p.Git != "":
-		return errors.New("dir and git: a declaration is read from one of them")
+		return errors.New("dir and git are both set: remove one")
 	case p.Git == "" && p.Ref+p.Path+p.TokenFile+p.CAFile+p.SSHKeyFile+p.KnownHostsFile != "":
-		return errors.New("ref, path and credentials belong to git, and dir is set")
+		return errors.New("ref, path and credentials apply to git, but dir is set: remove them")
 	case p.MaxCloneSize < 0:
-		return fmt.Errorf("max_clone_size %d: want more than 0", p.MaxCloneSize)
+		return fmt.Errorf("max_clone_size %d: want the number of bytes, or 0 for the default", p.MaxCloneSize)
 	case p.TokenFile != "" && p.SSHKeyFile != "":
-		return errors.New("token_file and ssh_key_file: https takes the one, ssh the other")
+		return errors.New("token_file and ssh_key_file are both set: https uses the first, ssh the second; remove one")
 	case strings.ContainsAny(p.Path, "*?"):
 		return fmt.Errorf("path %s: takes no patterns, name one folder or file", p.Path)
 	case !fs.ValidPath(p.Root()):
@@ -87,16 +88,15 @@ func (p Place) Check(content string) error {
 	return nil
 }
 
-// Root returns Path within the repository.
+// Root returns Path in the form of io/fs.
 func (p Place) Root() string { return path.Clean(strings.Trim(p.Path, "/")) }
 
-// Open returns the repository that the place names; nil for a folder. It
-// reaches for nothing yet.
+// Open returns the repository of the place, or nil for a folder. It does not connect to it.
 func (p Place) Open(cacheDir string, log *slog.Logger) (*Repository, error) {
 	return p.OpenWithHistory(cacheDir, Lookback{}, log)
 }
 
-// OpenWithHistory is like Open, for a repository that tells who touched files.
+// OpenWithHistory is like Open. The repository also finds the last commits that changed files.
 func (p Place) OpenWithHistory(cacheDir string, l Lookback, log *slog.Logger) (*Repository, error) {
 	if p.Git == "" {
 		return nil, nil

@@ -18,8 +18,8 @@ type refs struct {
 	head  plumbing.Hash
 }
 
-// A target is the commit, or the tag object, that a ref stands for. Its name
-// is "" for a commit that is no branch's and no tag's.
+// A target is the commit, or the tag object, that a ref names. Its name is "" for a commit
+// that no branch or tag names.
 type target struct {
 	name plumbing.ReferenceName
 	hash plumbing.Hash
@@ -60,7 +60,7 @@ func advertisedRefs(ad *packp.AdvRefs) refs {
 	return found
 }
 
-// at returns the commit, or the tag object, that a full name stands for.
+// at returns the commit, or the tag object, with the full name.
 func (r refs) at(name plumbing.ReferenceName) (plumbing.Hash, bool) {
 	if name == plumbing.HEAD {
 		return r.head, !r.head.IsZero()
@@ -69,9 +69,9 @@ func (r refs) at(name plumbing.ReferenceName) (plumbing.Hash, bool) {
 	return hash, there
 }
 
-// resolve returns what a user's ref stands for: HEAD, a full commit hash, a full
-// name, a branch or a tag. A name that is both a branch's and a tag's is an
-// error: who may push one of them must not choose what is declared.
+// resolve returns the target of a configured ref: HEAD, a full commit hash, a full name, a
+// branch or a tag. A name of both a branch and a tag is an error: a user who can push only one
+// of them must not choose what is declared.
 func (r refs) resolve(ref string) (target, error) {
 	if ref == "" || ref == "HEAD" {
 		if r.head.IsZero() {
@@ -99,7 +99,8 @@ func (r refs) resolve(ref string) (target, error) {
 	return target{}, fmt.Errorf("no branch, tag or full commit hash %q; %s", ref, r.branches())
 }
 
-// commit prefers a name for a commit, because every server gives out names.
+// commit returns the target for a commit hash. It prefers a name, because every server serves
+// names.
 func (r refs) commit(hash plumbing.Hash) target {
 	var names []plumbing.ReferenceName
 	for name, at := range r.named {
@@ -130,11 +131,11 @@ func (r refs) branches() string {
 	return "it has the branches " + strings.Join(names, ", ")
 }
 
-// maxTags bounds how many tags may stand for one another.
+// maxTags bounds the tags of tags that are followed.
 const maxTags = 8
 
-// commitOf returns the commit that a hash, or the tag of that hash, stands for.
-// An object that is not there is plumbing.ErrObjectNotFound.
+// commitOf returns the commit with the given hash, or the commit of the tag with that hash. If
+// the object does not exist, the error is plumbing.ErrObjectNotFound.
 func commitOf(s storer.EncodedObjectStorer, hash plumbing.Hash) (*object.Commit, error) {
 	for range maxTags {
 		tag, err := object.GetTag(s, hash)

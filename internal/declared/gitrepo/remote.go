@@ -19,9 +19,9 @@ import (
 )
 
 // fetch fetches the commit of ref into s, with as little history as the server allows.
-// asked is the hash that was requested: that of the commit, or of a tag of it. A commit
+// requested is the hash that was requested: that of the commit, or of a tag of it. A commit
 // that is in s already is not fetched again.
-func (r *Repository) fetch(ctx context.Context, c *clone, s *objectStore, ref string) (_ *object.Commit, asked plumbing.Hash, err error) {
+func (r *Repository) fetch(ctx context.Context, c *clone, s *objectStore, ref string) (_ *object.Commit, requested plumbing.Hash, err error) {
 	all, want, err := r.advertised(ctx, ref)
 	if err != nil {
 		return nil, plumbing.ZeroHash, err
@@ -33,13 +33,13 @@ func (r *Repository) fetch(ctx context.Context, c *clone, s *objectStore, ref st
 	return r.transfer(ctx, c, s, want, all)
 }
 
-// advertised returns the refs of a server, and what ref names there.
+// advertised returns the refs of the server, and the target of ref.
 func (r *Repository) advertised(ctx context.Context, ref string) (*packp.AdvRefs, target, error) {
-	endpoint, auth, err := r.access()
+	auth, err := r.auth()
 	if err != nil {
 		return nil, target{}, r.explain(err)
 	}
-	ad, err := await.Call(ctx, func() (*packp.AdvRefs, error) { return r.advertisement(ctx, endpoint, auth) })
+	ad, err := await.Call(ctx, func() (*packp.AdvRefs, error) { return r.advertisement(ctx, auth) })
 	if err != nil {
 		return nil, target{}, r.explain(err)
 	}
@@ -50,25 +50,14 @@ func (r *Repository) advertised(ctx context.Context, ref string) (*packp.AdvRefs
 	return ad, want, nil
 }
 
-// access returns how to reach the repository now.
-func (r *Repository) access() (endpoint transport.Endpoint, auth transport.AuthMethod, err error) {
-	auth, err = r.auth()
-	return r.endpoint, auth, err
-}
-
-// advertisement returns the references of a repository.
-func (r *Repository) advertisement(ctx context.Context, endpoint transport.Endpoint, auth transport.AuthMethod) (_ *packp.AdvRefs, err error) {
-	c, err := r.connect(&endpoint)
+// advertisement returns the refs that the server advertises.
+func (r *Repository) advertisement(ctx context.Context, auth transport.AuthMethod) (_ *packp.AdvRefs, err error) {
+	c, err := r.connect(auth)
 	if err != nil {
 		return nil, err
 	}
-	defer c.Close()
-	session, err := c.NewUploadPackSession(&endpoint, auth)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	ad, err := session.AdvertisedReferencesContext(ctx)
+	defer func() { err = errors.Join(err, c.Close()) }()
+	ad, err := c.AdvertisedReferencesContext(ctx)
 	if err == nil && len(ad.References) > maxRefs {
 		err = fmt.Errorf("%w: it has %d refs, more than %d", errTooLarge, len(ad.References), maxRefs)
 	}
@@ -80,11 +69,11 @@ const wanted = "refs/driftd/wanted"
 
 // transfer fetches a commit. A commit that is too large for a clone is not transferred
 // a second time.
-func (r *Repository) transfer(ctx context.Context, c *clone, s *objectStore, want target, ad *packp.AdvRefs) (_ *object.Commit, asked plumbing.Hash, err error) {
-	if err := r.refused.due(want.hash); err != nil {
+func (r *Repository) transfer(ctx context.Context, c *clone, s *objectStore, want target, ad *packp.AdvRefs) (_ *object.Commit, requested plumbing.Hash, err error) {
+	if err := r.tooLarge.check(want.hash); err != nil {
 		return nil, plumbing.ZeroHash, err
 	}
-	request, part, err := r.choose(want, s, ad)
+	request, spec, err := r.choose(want, s, ad)
 	if err != nil {
 		return nil, plumbing.ZeroHash, err
 	}
@@ -92,10 +81,10 @@ func (r *Repository) transfer(ctx context.Context, c *clone, s *objectStore, wan
 	if err != nil {
 		return nil, plumbing.ZeroHash, err
 	}
-	if err := r.uploadTo(ctx, c.dir, request, part); err != nil {
+	if err := r.uploadTo(ctx, c.dir, request, spec); err != nil {
 		err = r.transferError(err, s)
 		if errors.Is(err, errTooLarge) {
-			r.refused.note(want.hash, err)
+			r.tooLarge.record(want.hash, err)
 		}
 		return nil, plumbing.ZeroHash, err
 	}
@@ -113,8 +102,8 @@ func (r *Repository) transfer(ctx context.Context, c *clone, s *objectStore, wan
 	return commit, want.hash, err
 }
 
-// keep sets the ref wanted, unless the clone exceeds its limit: then it returns an
-// errDamaged, so that the clone is made anew without the earlier commits.
+// keep sets the ref wanted. If the clone exceeds its limit, it returns an errDamaged instead,
+// so that the clone is created again without the earlier commits.
 func (r *Repository) keep(c *clone, s *objectStore, before int64, hash plumbing.Hash) error {
 	_, size, err := packsIn(c.dir)
 	if err != nil {
@@ -129,14 +118,14 @@ func (r *Repository) keep(c *clone, s *objectStore, before int64, hash plumbing.
 	return nil
 }
 
-// choose returns what to fetch: one commit without history where the server can give
-// that out, and else every branch and tag.
-func (r *Repository) choose(want target, s *objectStore, ad *packp.AdvRefs) (*packp.UploadPackRequest, portion, error) {
+// choose returns the request for want: one commit without history, if the server allows that,
+// or every branch and tag.
+func (r *Repository) choose(want target, s *objectStore, ad *packp.AdvRefs) (*packp.UploadPackRequest, fetchSpec, error) {
 	request := &packp.UploadPackRequest{}
-	part := portion{follow: want.name, depth: 1, limit: r.maxClone, setting: "max_clone_size"}
+	spec := fetchSpec{follow: want.name, depth: 1, limit: r.maxClone, setting: "max_clone_size"}
 	var err error
 	if request.Shallows, err = s.Shallow(); err != nil {
-		return nil, part, fmt.Errorf("%w: %w", errDamaged, err)
+		return nil, spec, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	if have, err := s.Reference(wanted); err == nil && s.HasEncodedObject(have.Hash()) == nil {
 		request.Haves = []plumbing.Hash{have.Hash()}
@@ -144,12 +133,12 @@ func (r *Repository) choose(want target, s *objectStore, ad *packp.AdvRefs) (*pa
 	request.Wants = []plumbing.Hash{want.hash}
 	byHash := ad.Capabilities.Supports(capability.AllowReachableSHA1InWant) || ad.Capabilities.Supports(capability.AllowTipSHA1InWant)
 	if want.name != "" || byHash {
-		return request, part, nil
+		return request, spec, nil
 	}
 	if len(request.Shallows) > 0 {
-		return nil, part, fmt.Errorf("%w: commit %s needs a clone with history", errDamaged, want.hash)
+		return nil, spec, fmt.Errorf("%w: commit %s needs a clone with history", errDamaged, want.hash)
 	}
-	part.depth, request.Wants = 0, nil
+	spec.depth, request.Wants = 0, nil
 	for name, hash := range advertisedRefs(ad).named {
 		if name.IsBranch() || name.IsTag() {
 			request.Wants = append(request.Wants, hash)
@@ -157,11 +146,11 @@ func (r *Repository) choose(want target, s *objectStore, ad *packp.AdvRefs) (*pa
 	}
 	slices.SortFunc(request.Wants, func(a, b plumbing.Hash) int { return slices.Compare(a[:], b[:]) })
 	request.Wants = slices.Compact(request.Wants)
-	return request, part, nil
+	return request, spec, nil
 }
 
-// transferError returns an errDamaged if the clone may be the cause of a failed transfer,
-// and else the explained error.
+// transferError returns an errDamaged if the clone may be the cause of the failed transfer, or
+// the explained error.
 func (r *Repository) transferError(err error, s *objectStore) error {
 	var network net.Error
 	var file *fs.PathError
@@ -174,15 +163,15 @@ func (r *Repository) transferError(err error, s *objectStore) error {
 	return fmt.Errorf("%w: fetch %s: %w", errDamaged, r.url, err)
 }
 
-// A refusal is a commit that was too large to be transferred.
-type refusal struct {
+// A tooLargeCommit is the commit of the last transfer that was too large.
+type tooLargeCommit struct {
 	mu   sync.Mutex
 	hash plumbing.Hash
 	err  error
 }
 
-// due returns the error of the last attempt at a commit, if that was too large.
-func (f *refusal) due(hash plumbing.Hash) error {
+// check returns the error of the last transfer of the commit hash, if it was too large.
+func (f *tooLargeCommit) check(hash plumbing.Hash) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.hash != hash {
@@ -191,7 +180,8 @@ func (f *refusal) due(hash plumbing.Hash) error {
 	return f.err
 }
 
-func (f *refusal) note(hash plumbing.Hash, err error) {
+// record records that the commit hash is too large.
+func (f *tooLargeCommit) record(hash plumbing.Hash, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.hash, f.err = hash, err

@@ -1,5 +1,5 @@
-// Package gitrepo reads the files of a commit, from a repository somewhere else
-// or from one on this machine. It writes to neither.
+// Package gitrepo reads the files of a commit from a remote or local git repository. It does
+// not write to the repository.
 package gitrepo
 
 import (
@@ -19,23 +19,23 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 )
 
-// Settings say where a repository is and who reads it.
+// Settings are the location of a repository and the credentials for it.
 type Settings struct {
-	// URL is https, ssh ("git@host:path" as well), file, or an absolute path.
+	// URL is an https, ssh or file URL, "git@host:path", or an absolute path.
 	URL string
-	// Username and TokenFile sign in over https.
+	// Username and TokenFile are the credentials for https.
 	Username, TokenFile string
-	// CAFile holds the authorities to trust instead of the system's; without it, the system's count.
+	// CAFile contains the authorities to trust instead of the system's; "" means the system's.
 	CAFile string
-	// SSHKeyFile signs in over ssh; "" means the ssh agent. KnownHostsFile
-	// names the hosts to trust; "" means the user's and the system's own.
+	// SSHKeyFile contains the private key for ssh; "" means the ssh agent. KnownHostsFile
+	// lists the hosts to trust; "" means the files of the user and of the system.
 	SSHKeyFile, KnownHostsFile string
-	// CacheDir holds the clones. Repositories and processes may share it; ""
-	// makes a clone for one reading.
+	// CacheDir contains the clones. Repositories and processes can share it. If it is "", each
+	// reading has its own clone.
 	CacheDir string
 	// MaxCloneSize bounds a clone, in bytes; 0 means DefaultMaxCloneSize.
 	MaxCloneSize int64
-	// History is how many commits back Commit.Touches looks; 0 means not at all.
+	// History is the number of commits that Commit.Touches reads; 0 disables it.
 	History int
 	Log     *slog.Logger
 }
@@ -43,33 +43,33 @@ type Settings struct {
 // A Repository is a git repository that is read at a ref.
 type Repository struct {
 	settings Settings
-	// url and endpoint carry no credentials.
+	// url and endpoint have no credentials.
 	url      string
 	endpoint transport.Endpoint
-	// basic is what the configured URL itself carried, or nil.
+	// basic contains the credentials in the configured URL, or is nil.
 	basic   *githttp.BasicAuth
 	history *history
 	// maxClone bounds the clone, in bytes.
 	maxClone int64
-	refused  refusal
-	// pastFailures and branchFailures are of fetching what History reads.
+	tooLarge tooLargeCommit
+	// pastFailures and branchFailures record failures to fetch what History reads.
 	pastFailures, branchFailures backoff
 }
 
-// New returns a repository. It reaches for nothing yet.
+// New returns a repository. It does not connect to it.
 func New(s Settings) (*Repository, error) {
 	endpoint, err := transport.NewEndpoint(s.URL)
 	if err != nil {
-		return nil, errors.New("git: not a URL (it is not shown, for it may hold a password)")
+		return nil, errors.New("git: malformed URL (not shown, because it may contain a password)")
 	}
 	r := &Repository{settings: s, endpoint: *endpoint, maxClone: cmp.Or(s.MaxCloneSize, DefaultMaxCloneSize)}
 	switch endpoint.Protocol {
 	case "file":
-		err = r.useDisk()
+		err = r.initLocal()
 	case "ssh":
-		r.useSSH()
+		r.initSSH()
 	case "https", "http":
-		err = r.useWeb()
+		err = r.initHTTP()
 	default:
 		return nil, fmt.Errorf("git: protocol %s; want https, ssh or a local path", endpoint.Protocol)
 	}
@@ -77,16 +77,16 @@ func New(s Settings) (*Repository, error) {
 	return r, err
 }
 
-func (r *Repository) useSSH() {
-	carried := r.endpoint.Password
+func (r *Repository) initSSH() {
+	password := r.endpoint.Password
 	r.endpoint.User, r.endpoint.Password = cmp.Or(r.endpoint.User, r.settings.Username), ""
 	r.url = r.settings.URL
-	if carried != "" {
+	if password != "" {
 		r.url = r.endpoint.String()
 	}
 }
 
-func (r *Repository) useDisk() error {
+func (r *Repository) initLocal() error {
 	r.url = r.endpoint.Path
 	if !filepath.IsAbs(r.settings.URL) && r.endpoint.String() != r.settings.URL {
 		return fmt.Errorf("git: %s is neither a URL nor an absolute path", r.settings.URL)
@@ -94,8 +94,8 @@ func (r *Repository) useDisk() error {
 	return nil
 }
 
-// useWeb takes the credentials out of the URL.
-func (r *Repository) useWeb() error {
+// initHTTP moves the credentials from the URL to basic.
+func (r *Repository) initHTTP() error {
 	if r.endpoint.User+r.endpoint.Password != "" {
 		r.basic = &githttp.BasicAuth{Username: r.endpoint.User, Password: r.endpoint.Password}
 	}
@@ -107,22 +107,22 @@ func (r *Repository) useWeb() error {
 	return nil
 }
 
-// A Commit is the state of a repository that was read.
+// A Commit is the state of a repository at one commit.
 type Commit struct {
 	// Hash is the full commit hash.
 	Hash string
-	// When is the time of the commit, after its committer's clock.
+	// When is the time of the commit by its committer's clock.
 	When time.Time
-	// Files are the commit's files; symbolic links are followed within it.
+	// Files are the commit's files. Symbolic links are followed within the repository.
 	Files *FS
 
 	touches func(context.Context, []string) map[string]Touch
 }
 
-// Touches returns the last commit that touched each of the files, by name, as
-// far back as Settings.History says: an empty Touch where that is longer ago. It
-// is called while the commit is read. A file that it cannot tell of is not in the
-// answer: what fails is logged, and takes at most half of the time that is left.
+// Touches returns the last commit that changed each of the files, by name. It reads as many
+// commits as Settings.History; the Touch of a file with no change in them is empty. A file
+// whose last change is unknown is absent from the map. Touches must be called while the commit
+// is read. It logs failures, and takes at most half of the remaining time of ctx.
 func (c Commit) Touches(ctx context.Context, names []string) map[string]Touch {
 	if c.touches == nil {
 		return nil
@@ -130,8 +130,7 @@ func (c Commit) Touches(ctx context.Context, names []string) map[string]Touch {
 	return c.touches(ctx, names)
 }
 
-// TouchesIn is like Touches, for files that are named by their path from a
-// folder.
+// TouchesIn is like Touches for paths relative to the folder dir.
 func (c Commit) TouchesIn(ctx context.Context, dir string, names []string) map[string]Touch {
 	paths := make([]string, len(names))
 	for i, name := range names {
@@ -147,15 +146,14 @@ func (c Commit) TouchesIn(ctx context.Context, dir string, names []string) map[s
 	return touches
 }
 
-// URL returns where the repository is, without credentials.
+// URL returns the URL or path of the repository, without credentials.
 func (r *Repository) URL() string { return r.url }
 
-// Read calls read with the commit that ref names now: a full commit hash, a full
-// name, a branch or a tag; "" means HEAD. A name that is both a branch's and a
-// tag's is an error. A repository that
-// cannot be reached is an error, never the commit of last time. When a clone
-// turns out to be damaged, Read makes it anew and calls read again: what read
-// returned before does not count.
+// Read calls read with the commit that ref currently names. ref is a full commit hash, a full
+// name, a branch or a tag; "" means HEAD. A name of both a branch and a tag is an error. If
+// the repository cannot be reached, Read returns an error, never an earlier commit. If a clone
+// is damaged, Read clones again and calls read a second time; the results of the first call
+// are then invalid.
 func (r *Repository) Read(ctx context.Context, ref string, read func(Commit) error) (err error) {
 	if r.endpoint.Protocol == "file" {
 		return r.readLocal(ref, read)
@@ -192,12 +190,12 @@ func (r *Repository) readLocal(ref string, read func(Commit) error) (err error) 
 	}
 	commit, err := commitOf(s, want.hash)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return r.explain(fmt.Errorf("commit %s is not in it", want.hash))
+		return r.explain(fmt.Errorf("it does not contain commit %s", want.hash))
 	}
 	if err != nil {
 		return r.explain(err)
 	}
-	return r.explained(r.readCommit(newFS(s, commit), commit, lookupLocal(r.endpoint.Path, commit, r.history.limit), read))
+	return r.explainDamage(r.readCommit(newFS(s, commit), commit, lookupLocal(r.endpoint.Path, commit, r.history.limit), read))
 }
 
 func (r *Repository) readClone(ctx context.Context, c *clone, ref string, read func(Commit) error) (err error) {
@@ -206,16 +204,16 @@ func (r *Repository) readClone(ctx context.Context, c *clone, ref string, read f
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	commit, asked, err := r.fetch(ctx, c, s, ref)
+	commit, requested, err := r.fetch(ctx, c, s, ref)
 	if err != nil {
 		return err
 	}
 	files := newFS(s, commit)
 	files.leftOut = leftOut(s)
-	return r.readCommit(files, commit, r.lookupRemote(source{clone: c, objects: s, asked: asked}, commit), read)
+	return r.readCommit(files, commit, r.lookupRemote(source{clone: c, objects: s, requested: requested}, commit), read)
 }
 
-// readCommit returns read's error, unless the repository itself is to blame.
+// readCommit returns the error of read, or the damage of the repository if there is any.
 func (r *Repository) readCommit(files *FS, commit *object.Commit, find lookup, read func(Commit) error) error {
 	defer files.close()
 	err := read(Commit{
@@ -230,24 +228,25 @@ func (r *Repository) readCommit(files *FS, commit *object.Commit, find lookup, r
 	return err
 }
 
-// explained explains damage, and lets any other error be.
-func (r *Repository) explained(err error) error {
+// explainDamage adds the repository to an error for damage, and returns other errors
+// unchanged.
+func (r *Repository) explainDamage(err error) error {
 	if errors.Is(err, errDamaged) {
 		return r.explain(err)
 	}
 	return err
 }
 
-// explain says what failed with which repository, and what to do.
+// explain returns err with the repository and a hint.
 func (r *Repository) explain(err error) error {
 	hint := ""
 	switch {
 	case errors.Is(err, transport.ErrRepositoryNotFound), errors.Is(err, git.ErrRepositoryNotExists):
-		hint = "; check git, and that the credentials may read it"
+		hint = "; check the setting git, and that the credentials have read access"
 	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
 		hint = "; check token_file and username"
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
-		hint = "; push something first"
+		hint = "; push a commit first"
 	}
-	return fmt.Errorf("read git repository %s: %w%s", r.url, r.discreet(err), hint)
+	return fmt.Errorf("read git repository %s: %w%s", r.url, r.redact(err), hint)
 }

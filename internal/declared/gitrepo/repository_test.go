@@ -31,7 +31,7 @@ func readFile(t testing.TB, s gitrepo.Settings, ref, name string) (content, comm
 	return content, commit, err
 }
 
-// readers are the ways to reach an origin.
+// readers returns settings for each kind of access to o.
 func readers(t *testing.T, o origin) map[string]gitrepo.Settings {
 	h := newHub(t, o)
 	quiet := slog.New(slog.DiscardHandler)
@@ -60,27 +60,27 @@ func TestRefs(t *testing.T) { //nolint:tparallel // its cases share one clone a 
 		reason, ref string
 		want        string
 		commit      plumbing.Hash
-		says        string
+		wantErr     string
 	}{
 		"Head":     {"the default is HEAD", "", "third", third, ""},
 		"Branch":   {"a branch", "dev", "first", first, ""},
-		"Both":     {"whoever pushes a branch with the name of a tag does not choose what is declared", "v1", "", plumbing.ZeroHash, `"v1" is a branch and a tag; set ref to refs/heads/v1 or refs/tags/v1`},
+		"Both":     {"a branch and a tag with the same name", "v1", "", plumbing.ZeroHash, `"v1" is a branch and a tag; set ref to refs/heads/v1 or refs/tags/v1`},
 		"Full":     {"a branch by its full name", "refs/heads/v1", "second", second, ""},
 		"Tag":      {"a full name", "refs/tags/v1", "first", first, ""},
 		"Tagged":   {"an annotated tag", "v2", "first", first, ""},
-		"Commit":   {"a commit that is a branch's", first.String(), "first", first, ""},
-		"Nameless": {"a commit that is no branch's, from a server that gives out names only", second.String(), "second", second, ""},
-		"Gone":     {"a ref that is not there", "prod", "", plumbing.ZeroHash, `no branch, tag or full commit hash "prod"; it has the branches dev, master, v1`},
+		"Commit":   {"the commit of a branch", first.String(), "first", first, ""},
+		"Nameless": {"a commit without a name, from a server that serves named commits only", second.String(), "second", second, ""},
+		"Gone":     {"a missing ref", "prod", "", plumbing.ZeroHash, `no branch, tag or full commit hash "prod"; it has the branches dev, master, v1`},
 		"Short":    {"part of a hash", first.String()[:8], "", plumbing.ZeroHash, "no branch, tag or full commit hash"},
-		"Nowhere":  {"a commit that is not there", strings.Repeat("1", 40), "", plumbing.ZeroHash, strings.Repeat("1", 40)},
+		"Nowhere":  {"a missing commit", strings.Repeat("1", 40), "", plumbing.ZeroHash, strings.Repeat("1", 40)},
 	}
 	for way, settings := range readers(t, o) { //nolint:paralleltest // the cases of a way share one clone, in turn
 		for name, tc := range cases {
 			t.Run(way+"/"+name, func(t *testing.T) {
 				got, commit, err := readFile(t, settings, tc.ref, "a.yaml")
-				if tc.says != "" {
-					if err == nil || !strings.Contains(err.Error(), tc.says) {
-						t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+				if tc.wantErr != "" {
+					if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+						t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
 					}
 					return
 				}
@@ -92,7 +92,7 @@ func TestRefs(t *testing.T) { //nolint:tparallel // its cases share one clone a 
 	}
 }
 
-func TestFollow(t *testing.T) {
+func TestFetchNewCommits(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
 	first := o.commit(map[string]string{"a.yaml": "1"})
@@ -104,7 +104,7 @@ func TestFollow(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
-		if diff := cmp.Diff(requests, h.asked()); diff != "" {
+		if diff := cmp.Diff(requests, h.requested()); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
 	}
@@ -119,7 +119,7 @@ func TestFollow(t *testing.T) {
 	expect("1", ask)
 }
 
-func TestGone(t *testing.T) {
+func TestMissingRepository(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
 	o.commit(map[string]string{"a.yaml": "1"})
@@ -131,25 +131,25 @@ func TestGone(t *testing.T) {
 	h.set(func(h *hub) { h.gone = true })
 	_, _, err := readFile(t, settings, "", "a.yaml")
 	if err == nil || !strings.Contains(err.Error(), "read git repository "+settings.URL+": repository not found") ||
-		!strings.Contains(err.Error(), "check git, and that the credentials may read it") {
-		t.Errorf("a repository that is gone: got %v", err)
+		!strings.Contains(err.Error(), "check the setting git, and that the credentials have read access") {
+		t.Errorf("removed repository: got %v", err)
 	}
 	h.Close()
 	if _, _, err := readFile(t, settings, "", "a.yaml"); err == nil || !strings.Contains(err.Error(), "connection refused") {
-		t.Errorf("a server that is gone: got %v", err)
+		t.Errorf("stopped server: got %v", err)
 	}
 	if err := os.RemoveAll(o.dir); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = readFile(t, gitrepo.Settings{URL: o.dir}, "", "a.yaml")
-	if err == nil || !strings.Contains(err.Error(), "read git repository "+o.dir+": repository does not exist; check git") {
-		t.Errorf("a folder that is gone: got %v", err)
+	if err == nil || !strings.Contains(err.Error(), "read git repository "+o.dir+": repository does not exist; check the setting git") {
+		t.Errorf("removed folder: got %v", err)
 	}
 }
 
-// TestHistoryWanted proves that a clone without history is made anew when a
-// commit must be looked for in it.
-func TestHistoryWanted(t *testing.T) {
+// TestCommitInHistory reads an older commit that a clone without history lacks. The clone is
+// created again.
+func TestCommitInHistory(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
 	first := o.commit(map[string]string{"a.yaml": "first"})
@@ -169,7 +169,7 @@ func TestHistoryWanted(t *testing.T) {
 	}
 }
 
-func TestEmpty(t *testing.T) {
+func TestEmptyRepository(t *testing.T) {
 	t.Parallel()
 	for way, settings := range readers(t, newOrigin(t)) {
 		if _, _, err := readFile(t, settings, "", "a.yaml"); err == nil || !strings.Contains(err.Error(), "read git repository ") {
@@ -217,9 +217,9 @@ func TestDamagedClone(t *testing.T) {
 		reason string
 		harm   func(t *testing.T, clone string)
 	}{
-		"Pack":  {"a pack that was cut off", func(t *testing.T, clone string) { truncate(t, clone, "objects/pack/*.pack") }},
-		"Index": {"an index that was cut off", func(t *testing.T, clone string) { truncate(t, clone, "objects/pack/*.idx") }},
-		"Lost": {"objects that are gone", func(t *testing.T, clone string) {
+		"Pack":  {"truncated pack", func(t *testing.T, clone string) { truncate(t, clone, "objects/pack/*.pack") }},
+		"Index": {"truncated index", func(t *testing.T, clone string) { truncate(t, clone, "objects/pack/*.idx") }},
+		"Lost": {"missing objects", func(t *testing.T, clone string) {
 			if err := os.RemoveAll(filepath.Join(clone, "objects")); err != nil {
 				t.Fatal(err)
 			}
@@ -255,12 +255,12 @@ func glob(t testing.TB, dir, pattern string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, pattern))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("nothing fits %s in %s: %v", pattern, dir, err)
+		t.Fatalf("no file matches %s in %s: %v", pattern, dir, err)
 	}
 	return files
 }
 
-// TestDamagedOrigin reads a local repository that lacks a file's content.
+// TestDamagedOrigin reads a local repository that lacks the content of a file.
 func TestDamagedOrigin(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -270,11 +270,11 @@ func TestDamagedOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _, err := readFile(t, gitrepo.Settings{URL: o.dir}, "", "b.yaml"); err != nil || got != "kept" {
-		t.Errorf("what is there: got %q, %v", got, err)
+		t.Errorf("intact file: got %q, %v", got, err)
 	}
 	_, _, err := readFile(t, gitrepo.Settings{URL: o.dir}, "", "a.yaml")
 	if err == nil || !strings.Contains(err.Error(), "read git repository "+o.dir+": git objects cannot be read: object "+hash) {
-		t.Errorf("what is lost: got %v", err)
+		t.Errorf("damaged file: got %v", err)
 	}
 }
 
@@ -330,8 +330,8 @@ func TestManyFetches(t *testing.T) {
 	}
 }
 
-// TestOneReaderAtATime proves that two readers of one clone wait for each
-// other, and that waiting ends with the context.
+// TestOneReaderAtATime proves that two readers of one clone exclude each other, and that
+// waiting ends with the context.
 func TestOneReaderAtATime(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -345,13 +345,13 @@ func TestOneReaderAtATime(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		err := r.Read(ctx, "", func(gitrepo.Commit) error { return nil })
-		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "somebody else reads it") {
-			t.Errorf("while somebody reads: got %v", err)
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "still locked by another reader") {
+			t.Errorf("while the clone is locked: got %v", err)
 		}
-		return errors.New("mine")
+		return errors.New("error of read")
 	})
-	if err == nil || err.Error() != "mine" {
-		t.Errorf("got %v, want the reader's own error", err)
+	if err == nil || err.Error() != "error of read" {
+		t.Errorf("got %v, want the error of read", err)
 	}
 }
 
@@ -366,7 +366,7 @@ func TestBareAndWorktree(t *testing.T) {
 	if err := os.CopyFS(bare, os.DirFS(filepath.Join(o.dir, ".git"))); err != nil {
 		t.Fatal(err)
 	}
-	// What "git worktree add" leaves behind (gitrepository-layout(5)).
+	// These are the files that "git worktree add" creates (gitrepository-layout(5)).
 	admin := filepath.Join(o.dir, ".git", "worktrees", "linked")
 	writeAll(t, map[string]string{
 		filepath.Join(admin, "HEAD"): "ref: refs/heads/master\n", filepath.Join(admin, "commondir"): "../..\n",

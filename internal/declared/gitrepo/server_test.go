@@ -27,7 +27,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// An origin is a repository that the tests write to.
+// An origin is a repository that tests write to with go-git.
 type origin struct {
 	t   testing.TB
 	dir string
@@ -44,7 +44,7 @@ func newOrigin(t testing.TB) origin {
 	return origin{t, dir, r}
 }
 
-// commit writes files and commits everything; "" removes a file.
+// commit writes files and commits all changes.
 func (o origin) commit(files map[string]string) plumbing.Hash {
 	o.t.Helper()
 	work, err := o.Worktree()
@@ -63,15 +63,15 @@ func (o origin) commit(files map[string]string) plumbing.Hash {
 	if err := work.AddWithOptions(&git.AddOptions{All: true}); err != nil {
 		o.t.Fatal(err)
 	}
-	who := &object.Signature{Name: "t", Email: "t@example.org", When: time.Unix(1_700_000_000, 0)}
-	hash, err := work.Commit("change", &git.CommitOptions{Author: who, AllowEmptyCommits: true})
+	signature := &object.Signature{Name: "t", Email: "t@example.org", When: time.Unix(1_700_000_000, 0)}
+	hash, err := work.Commit("change", &git.CommitOptions{Author: signature, AllowEmptyCommits: true})
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	return hash
 }
 
-// rewrite moves the branch back, as a force-push does.
+// rewrite moves the branch back, like a force-push.
 func (o origin) rewrite(to plumbing.Hash) {
 	o.t.Helper()
 	work, err := o.Worktree()
@@ -97,7 +97,7 @@ func (o origin) tag(name string, at plumbing.Hash, annotated bool) {
 // Load implements server.Loader.
 func (o origin) Load(*transport.Endpoint) (storer.Storer, error) { return o.Storer, nil }
 
-// A hub serves an origin over https. It keeps what it was asked.
+// A hub serves an origin over https and records requests.
 type hub struct {
 	origin origin
 	*httptest.Server
@@ -106,7 +106,7 @@ type hub struct {
 	mu       sync.Mutex
 	token    string
 	requests []string
-	// gone answers 404, cut breaks transfers off.
+	// gone makes the hub respond with 404. cut makes it truncate transfers.
 	gone, cut bool
 }
 
@@ -129,8 +129,8 @@ func (h *hub) set(change func(*hub)) {
 	change(h)
 }
 
-// asked returns the requests since it was called last.
-func (h *hub) asked() []string {
+// requested returns the requests since its last call.
+func (h *hub) requested() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	requests := h.requests
@@ -138,7 +138,7 @@ func (h *hub) asked() []string {
 	return requests
 }
 
-// ServeHTTP speaks git's smart protocol (gitprotocol-http(5)).
+// ServeHTTP implements git's smart protocol (gitprotocol-http(5)).
 func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -149,7 +149,7 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	case h.token != "" && (user != "git" || password != h.token):
-		http.Error(w, "who are you?", http.StatusUnauthorized)
+		http.Error(w, "authentication required", http.StatusUnauthorized)
 		return
 	}
 	session, err := server.NewServer(h.origin).NewUploadPackSession(&transport.Endpoint{}, nil)
@@ -157,19 +157,19 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	var answer bytes.Buffer
+	var response bytes.Buffer
 	if strings.HasSuffix(r.URL.Path, "/info/refs") {
 		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
-		err = advertise(session, &answer, true)
+		err = advertise(session, &response, true)
 	} else {
 		w.Header().Set("Content-Type", "application/x-git-upload-pack-result")
-		err = upload(r.Context(), session, r.Body, &answer)
+		err = upload(r.Context(), session, r.Body, &response)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	body := answer.Bytes()
+	body := response.Bytes()
 	if h.cut && r.Method == http.MethodPost {
 		body = body[:len(body)/2]
 	}
@@ -199,7 +199,7 @@ func upload(ctx context.Context, session transport.UploadPackSession, from io.Re
 	return response.Encode(to)
 }
 
-// settings returns settings that reach the hub and keep clones in dir.
+// settings returns settings for the hub with clones in dir.
 func (h *hub) settings(dir string) gitrepo.Settings {
 	return gitrepo.Settings{
 		URL: h.URL + "/shop.git", Username: "git", CAFile: h.caFile, CacheDir: dir, Log: slog.New(slog.DiscardHandler),

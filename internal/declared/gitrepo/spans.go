@@ -30,7 +30,7 @@ type Span[S comparable] struct {
 // commits only kept from the ref has no span of its own, because the ref had
 // replaced it already. For a branch, states that the ref ever had are left out.
 func Spans[S comparable](log Log, states func(*LogCommit) []S) []Span[S] {
-	w := spanner[S]{states: map[*LogCommit][]S{}}
+	w := spanFinder[S]{states: map[*LogCommit][]S{}}
 	onRef := map[S]bool{}
 	for _, c := range log.Ref.Commits {
 		w.states[c] = states(c)
@@ -48,7 +48,7 @@ func Spans[S comparable](log Log, states func(*LogCommit) []S) []Span[S] {
 	return spans
 }
 
-type spanner[S comparable] struct{ states map[*LogCommit][]S }
+type spanFinder[S comparable] struct{ states map[*LogCommit][]S }
 
 // An indexed span has the positions of its commits in the line, for sorting.
 type indexed[S comparable] struct {
@@ -58,7 +58,7 @@ type indexed[S comparable] struct {
 }
 
 // line returns the spans of one line.
-func (w *spanner[S]) line(l Line) []Span[S] {
+func (w *spanFinder[S]) line(l Line) []Span[S] {
 	if len(l.Commits) == 0 {
 		return nil
 	}
@@ -96,7 +96,7 @@ func firstParents(head *LogCommit, index map[*LogCommit]int) (chain []*LogCommit
 }
 
 // runs returns the spans along a chain of first parents.
-func (w *spanner[S]) runs(chain []*LogCommit, index map[*LogCommit]int) []indexed[S] {
+func (w *spanFinder[S]) runs(chain []*LogCommit, index map[*LogCommit]int) []indexed[S] {
 	var found []indexed[S]
 	open := map[S]int{}
 	for i, c := range chain {
@@ -119,7 +119,7 @@ func (w *spanner[S]) runs(chain []*LogCommit, index map[*LogCommit]int) []indexe
 }
 
 // merged returns the spans of states that merged commits introduced.
-func (w *spanner[S]) merged(commits []*LogCommit, index map[*LogCommit]int, onChain map[*LogCommit]bool) []indexed[S] {
+func (w *spanFinder[S]) merged(commits []*LogCommit, index map[*LogCommit]int, onChain map[*LogCommit]bool) []indexed[S] {
 	children := map[*LogCommit][]*LogCommit{}
 	for _, c := range commits {
 		for _, p := range c.parents {
@@ -146,7 +146,7 @@ func (w *spanner[S]) merged(commits []*LogCommit, index map[*LogCommit]int, onCh
 			due := []*LogCommit{c}
 			seen[member{c, s}] = true
 			for ; len(due) > 0; due = due[1:] {
-				for _, next := range w.look(&g, due[0], children[due[0]], index, onChain) {
+				for _, next := range w.expand(&g, due[0], children[due[0]], index, onChain) {
 					if m := (member{next, s}); !seen[m] {
 						seen[m] = true
 						due = append(due, next)
@@ -164,7 +164,7 @@ func (w *spanner[S]) merged(commits []*LogCommit, index map[*LogCommit]int, onCh
 	return found
 }
 
-// A group is merged commits that follow each other and have one state.
+// A group is a set of connected merged commits with the same state.
 type group[S comparable] struct {
 	state S
 	// kept reports whether a commit next to the group, on the chain or outside of the
@@ -174,9 +174,9 @@ type group[S comparable] struct {
 	from, until int
 }
 
-// look adds a commit to a group and returns its neighbors that also belong to the
-// group.
-func (w *spanner[S]) look(g *group[S], c *LogCommit, children []*LogCommit, index map[*LogCommit]int, onChain map[*LogCommit]bool) []*LogCommit {
+// expand adds the commit c to the group g, and returns the neighbors of c that also belong to
+// it.
+func (w *spanFinder[S]) expand(g *group[S], c *LogCommit, children []*LogCommit, index map[*LogCommit]int, onChain map[*LogCommit]bool) []*LogCommit {
 	g.from = max(g.from, index[c])
 	var next []*LogCommit
 	for _, p := range c.parents {

@@ -23,7 +23,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// newKey returns an ssh key and the file that holds it.
+// newKey returns an ssh key and its file.
 func newKey(t testing.TB) (signer ssh.Signer, file string) {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
@@ -43,13 +43,13 @@ func newKey(t testing.TB) (signer ssh.Signer, file string) {
 	return signer, file
 }
 
-// serveSSH serves an origin to whoever holds the key, and returns its address.
+// serveSSH serves o to clients with the key user, and returns its address.
 func serveSSH(t testing.TB, o origin, host ssh.Signer, user ssh.PublicKey) string {
 	t.Helper()
 	return serveSessions(t, func(channel io.ReadWriter) error { return serveSession(o, channel) }, host, user)
 }
 
-// serveSessions serves uploads to whoever holds the key, and returns its address.
+// serveSessions serves uploads to clients with the key user, and returns its address.
 func serveSessions(t testing.TB, session func(io.ReadWriter) error, host ssh.Signer, user ssh.PublicKey) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -120,7 +120,7 @@ func serveSession(o origin, channel io.ReadWriter) error {
 	if err := upload(context.Background(), session, channel, channel); err != nil {
 		return err
 	}
-	// The client may still be saying that it is done.
+	// The client may still be sending its last message.
 	_, err = io.Copy(io.Discard, channel)
 	return err
 }
@@ -141,14 +141,14 @@ func TestSSH(t *testing.T) {
 	cases := map[string]struct {
 		reason     string
 		key, hosts string
-		says       string
+		wantErr    string
 	}{
 		"Known":   {"a known host and the right key", userFile, known, ""},
-		"Wrong":   {"a host with another key than the known one", userFile, wrong, "knownhosts: key mismatch"},
-		"Key":     {"a key that the server does not know", otherFile, known, "unable to authenticate"},
-		"NoKey":   {"a file that is no key", known, known, "not a private key without passphrase"},
-		"NoFile":  {"a key that is not there", userFile + "-gone", known, "no such file"},
-		"NoHosts": {"a known_hosts file that is not there", userFile, known + "-gone", "set known_hosts_file"},
+		"Wrong":   {"a host with a changed key", userFile, wrong, "knownhosts: key mismatch"},
+		"Key":     {"a key that the server rejects", otherFile, known, "unable to authenticate"},
+		"NoKey":   {"a malformed key", known, known, "not a private key without passphrase"},
+		"NoFile":  {"a missing key", userFile + "-gone", known, "no such file"},
+		"NoHosts": {"a missing known_hosts file", userFile, known + "-gone", "set known_hosts_file"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -157,19 +157,19 @@ func TestSSH(t *testing.T) {
 				URL: "ssh://git:hunter2@" + address + "/shop.git", SSHKeyFile: tc.key, KnownHostsFile: tc.hosts,
 				CacheDir: t.TempDir(), Log: slog.New(slog.DiscardHandler),
 			}, "", "a.yaml")
-			if tc.says == "" && (err != nil || got != "1") {
+			if tc.wantErr == "" && (err != nil || got != "1") {
 				t.Errorf("%s: got %q, %v", tc.reason, got, err)
 			}
-			if tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hunter2")) {
-				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), "hunter2")) {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
 			}
 		})
 	}
 }
 
-// TestHung proves that a server that never answers holds nobody up, whatever
-// the protocol.
-func TestHung(t *testing.T) {
+// TestServerDoesNotRespond proves that Read returns at its deadline if the server does not
+// respond.
+func TestServerDoesNotRespond(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -5,50 +5,49 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
-// A Touch is the last commit that made a file what it is.
+// A Touch is the last commit that changed a file.
 type Touch struct {
-	// Commit is the full hash; "" where the file has been what it is for longer
-	// than was looked back.
+	// Commit is the full hash. It is "" if none of the commits that were read changed the
+	// file.
 	Commit string
-	// Path is the file, from the top of the repository.
+	// Path is the path of the file in the repository.
 	Path string
-	// Author is the author's name, or else e-mail, printable and bounded; ""
-	// where the commit names neither.
+	// Author is the author's name or, if that is empty, the e-mail address. It is printable
+	// and bounded, and "" if the commit has neither.
 	Author string
-	// At is when the commit was made, after its committer's clock; zero where
-	// that says nothing that is a time.
+	// At is the time of the commit by its committer's clock; zero if it is not a valid time.
 	At time.Time
-	// Message is the first line of what the author wrote, printable and bounded.
+	// Message is the first line of the commit message, printable and bounded.
 	Message string
-	// steps is how many commits lie between it and the one that was read.
+	// steps is the number of commits between this one and the one that was read.
 	steps int
 }
 
-// The most of a commit's texts that is shown, in characters.
+// Limits of the texts of a commit in messages, in characters.
 const (
 	maxAuthor  = 100
 	maxMessage = 200
 	maxPath    = 300
 )
 
-// touchOf returns what a commit says of itself.
+// touchOf returns the Touch of the commit c, without the fields of a file.
 func touchOf(c *object.Commit) *Touch {
 	message, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	return &Touch{
-		Commit: c.Hash.String(), At: timeOf(c), Message: line(message, maxMessage),
-		Author: cmp.Or(line(c.Author.Name, maxAuthor), line(c.Author.Email, maxAuthor)),
+		Commit: c.Hash.String(), At: timeOf(c), Message: printable.Line(message, maxMessage),
+		Author: cmp.Or(printable.Line(c.Author.Name, maxAuthor), printable.Line(c.Author.Email, maxAuthor)),
 	}
 }
 
-// timeOf returns when a commit came to be, after its committer's clock. A time
-// that no calendar of ours has is zero: it could not be written down.
+// timeOf returns the time of the commit c by its committer's clock. It returns zero for a time
+// outside of the years 1970 to 9999, which cannot be stored.
 func timeOf(c *object.Commit) time.Time {
 	at := c.Committer.When.UTC()
 	if at.Unix() <= 0 || at.Year() > 9999 {
@@ -57,28 +56,8 @@ func timeOf(c *object.Commit) time.Time {
 	return at
 }
 
-// line makes a foreign text fit for one line of at most limit characters.
-func line(s string, limit int) string {
-	// No character has more than four bytes.
-	cut := len(s) > 4*limit
-	if cut {
-		s = s[:4*limit]
-	}
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	runes := []rune(strings.Join(strings.Fields(s), " "))
-	if cut || len(runes) > limit {
-		return string(runes[:min(len(runes), limit-1)]) + "…"
-	}
-	return string(runes)
-}
-
-// After tells whether the touch came after another one, as far as their times
-// and their places in the history tell.
+// After reports whether t is later than u: by time, then by distance from the commit that was
+// read.
 func (t Touch) After(u Touch) bool {
 	if !t.At.Equal(u.At) {
 		return t.At.After(u.At)
@@ -86,10 +65,9 @@ func (t Touch) After(u Touch) bool {
 	return cmp.Or(cmp.Compare(u.steps, t.steps), cmp.Compare(t.Commit, u.Commit), cmp.Compare(t.Path, u.Path)) > 0
 }
 
-// Traces are what the last of the commits that touched some files tells of who
-// wrote what they say together: one trace, or none where that is not known of
-// one of the files, is too long ago, or the commit names nobody.
-func Traces(touches map[string]Touch, files ...string) []model.AuditEvent {
+// AuditEvents returns the latest of the touches of files as one audit event. It returns nil if
+// the touch of a file is unknown, no touch is within the limit, or the commit has no author.
+func AuditEvents(touches map[string]Touch, files ...string) []model.AuditEvent {
 	var last Touch
 	for _, file := range files {
 		t, known := touches[file]
@@ -105,6 +83,6 @@ func Traces(touches map[string]Touch, files ...string) []model.AuditEvent {
 	}
 	return []model.AuditEvent{{Action: model.Edited, Actor: model.Actor{
 		Name: last.Author, At: last.At, Via: "git", Confidence: model.Likely, Message: last.Message,
-		Evidence: fmt.Sprintf("commit %.12s %s", last.Commit, line(last.Path, maxPath)),
+		Evidence: fmt.Sprintf("commit %.12s %s", last.Commit, printable.Line(last.Path, maxPath)),
 	}}}
 }

@@ -13,123 +13,122 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// A walk looks for the last commit that touched each of some paths, as
-// git log -1 -- PATH does: from commit to commit, towards the first parent that
-// has of a path what the commit has. Where no parent has that, the commit
-// touched the path. What it finds depends on nothing but the commit it begins
-// at, the paths and the limit.
+// A walk finds the last commit that changed each path, as git log -1 -- PATH does. It follows
+// the first parent that has the same content at the path. If no parent has it, the commit
+// changed the path. The result depends only on the start commit, the paths and the limit.
 type walk struct {
 	objects storer.EncodedObjectStorer
-	// limit is how many commits are looked at for one path.
+	// limit is the maximum number of commits to read for one path.
 	limit int
-	// known is what is known already from one commit on.
-	known *answers
-	found *answers
-	due   visits
-	// at are the visits that are due, by commit, and entered counts all there
-	// were.
-	at      map[plumbing.Hash]*visit
-	entered int
-	touches map[plumbing.Hash]*Touch
+	// known are the results of an earlier walk, or nil.
+	known *touchResults
+	found *touchResults
+	queue visits
+	// queuedAt contains the visits in queue by commit. enqueued counts all visits that were
+	// ever in it.
+	queuedAt map[plumbing.Hash]*visit
+	enqueued int
+	touches  map[plumbing.Hash]*Touch
 }
 
-// A visit is a commit that is to be looked at, for paths that are still looked
-// for.
+// A visit is a commit to compare with its parents, and the paths to compare.
 type visit struct {
 	commit *object.Commit
-	paths  *sought
+	paths  *pathTree
 	count  int
-	// steps is how many commits were looked at for those paths before, and
-	// their lags; none has fewer lags than least.
+	// steps is the number of commits that were read for the paths before this one, without the
+	// lag of each path. No path has a lag below least.
 	steps, least int
 	order        int
 }
 
-// answers are what is known of paths, seen from one commit.
-type answers struct {
+// touchResults are the last changes of paths as seen from the commit head.
+type touchResults struct {
 	head plumbing.Hash
-	of   map[string]answer
+	of   map[string]touchResult
 }
 
-// An answer is the last touch of a path, and how many commits away that is;
-// without a touch, that it is too far away.
-type answer struct {
+// A touchResult is the last commit that changed a path, and its distance in commits. touch is
+// nil if the commit is farther away than the limit.
+type touchResult struct {
 	touch *Touch
 	steps int
 }
 
-// walkFrom returns what it can tell of paths that head has.
-func walkFrom(ctx context.Context, s storer.EncodedObjectStorer, head *object.Commit, paths []string, limit int, known *answers) (*answers, error) {
+// findTouches returns the last changes of paths of the commit head, as far as they can be
+// determined.
+func findTouches(ctx context.Context, s storer.EncodedObjectStorer, head *object.Commit, paths []string, limit int, known *touchResults) (*touchResults, error) {
 	w := &walk{
-		objects: s, limit: limit, known: known, found: &answers{head: head.Hash, of: make(map[string]answer, len(paths))},
-		at: map[plumbing.Hash]*visit{}, touches: map[plumbing.Hash]*Touch{},
+		objects: s, limit: limit, known: known, found: &touchResults{head: head.Hash, of: make(map[string]touchResult, len(paths))},
+		queuedAt: map[plumbing.Hash]*visit{}, touches: map[plumbing.Hash]*Touch{},
 	}
-	first := &visit{paths: &sought{}}
+	first := &visit{paths: &pathTree{}}
 	for _, name := range paths {
 		first.add(name, 0)
 	}
-	w.enter(head, first)
-	for len(w.due) > 0 {
+	w.enqueue(head, first)
+	for len(w.queue) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("walk the history: %w", err)
 		}
-		v := heap.Pop(&w.due).(*visit) //nolint:forcetypeassert // it holds nothing else
-		delete(w.at, v.commit.Hash)
-		if err := w.look(v); err != nil {
+		v := heap.Pop(&w.queue).(*visit) //nolint:forcetypeassert // it holds nothing else
+		delete(w.queuedAt, v.commit.Hash)
+		if err := w.process(v); err != nil {
 			return nil, err
 		}
 	}
 	return w.found, nil
 }
 
-// enter has a commit looked at for more paths.
-func (w *walk) enter(c *object.Commit, v *visit) {
-	there := w.at[c.Hash]
-	if there == nil {
-		w.entered++
-		v.commit, v.order = c, w.entered
-		w.at[c.Hash] = v
-		heap.Push(&w.due, v)
+// enqueue adds the commit c to the queue, or its paths to the queued visit of c.
+func (w *walk) enqueue(c *object.Commit, v *visit) {
+	queued := w.queuedAt[c.Hash]
+	if queued == nil {
+		w.enqueued++
+		v.commit, v.order = c, w.enqueued
+		w.queuedAt[c.Hash] = v
+		heap.Push(&w.queue, v)
 		return
 	}
-	if there.count < v.count {
-		there.paths, v.paths = v.paths, there.paths
-		there.count, v.count = v.count, there.count
-		there.steps, v.steps = v.steps, there.steps
-		there.least, v.least = v.least, there.least
+	if queued.count < v.count {
+		queued.paths, v.paths = v.paths, queued.paths
+		queued.count, v.count = v.count, queued.count
+		queued.steps, v.steps = v.steps, queued.steps
+		queued.least, v.least = v.least, queued.least
 	}
-	more := v.steps - there.steps
-	v.paths.each("", func(name string, lag int) { there.paths.add(name, lag+more) })
-	there.count += v.count
-	there.least = min(there.least, v.least+more)
+	more := v.steps - queued.steps
+	v.paths.each("", func(name string, lag int) { queued.paths.add(name, lag+more) })
+	queued.count += v.count
+	queued.least = min(queued.least, v.least+more)
 }
 
-// look finds which of the paths the commit touched, and passes the others on.
-func (w *walk) look(v *visit) error {
-	w.recall(v)
+// process records the paths that the commit of v changed, and passes the other paths to its
+// parents.
+func (w *walk) process(v *visit) error {
+	w.useKnown(v)
 	switch {
 	case v.count == 0:
 		return nil
 	case v.steps+v.least >= w.limit:
-		v.paths.each("", func(name string, _ int) { w.found.of[name] = answer{} })
+		v.paths.each("", func(name string, _ int) { w.found.of[name] = touchResult{} })
 		return nil
 	}
 	for _, hash := range v.commit.ParentHashes {
 		parent, err := w.commit(hash)
 		if errors.Is(err, plumbing.ErrObjectNotFound) {
-			// The end of a shallow repository: what the parent had is not known.
+			// A shallow repository ends here: the content at the parent is unknown.
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		changed := &visit{paths: &sought{}, steps: v.steps, least: v.least}
+		changed := &visit{paths: &pathTree{}, steps: v.steps, least: v.least}
 		if err := w.compare(v.commit.TreeHash, parent.TreeHash, v.paths, "", changed.add); err != nil {
 			return err
 		}
 		changed.paths.each("", func(name string, _ int) { v.paths.remove(name) })
 		if v.count -= changed.count; v.count > 0 {
-			w.enter(parent, &visit{paths: v.paths, count: v.count, steps: v.steps + 1, least: v.least})
+			w.enqueue(parent, &visit{paths: v.paths, count: v.count, steps: v.steps + 1, least: v.least})
 		}
 		if v.paths, v.count = changed.paths, changed.count; v.count == 0 {
 			return nil
@@ -145,8 +144,8 @@ func (v *visit) add(name string, lag int) {
 	}
 }
 
-// recall answers what was known from this commit on.
-func (w *walk) recall(v *visit) {
+// useKnown records the known results of the commit of v, and removes their paths.
+func (w *walk) useKnown(v *visit) {
 	if w.known == nil || w.known.head != v.commit.Hash {
 		return
 	}
@@ -172,19 +171,19 @@ func (w *walk) find(name string, c *object.Commit, steps int) {
 		t = touchOf(c)
 		w.touches[c.Hash] = t
 	}
-	w.answer(name, answer{t, steps})
+	w.answer(name, touchResult{t, steps})
 }
 
-func (w *walk) answer(name string, a answer) {
+func (w *walk) answer(name string, a touchResult) {
 	if a.touch == nil || a.steps >= w.limit {
-		a = answer{}
+		a = touchResult{}
 	}
 	w.found.of[name] = a
 }
 
-// commit reads a commit.
+// commit returns the commit with the given hash.
 func (w *walk) commit(hash plumbing.Hash) (*object.Commit, error) {
-	if v := w.at[hash]; v != nil {
+	if v := w.queuedAt[hash]; v != nil {
 		return v.commit, nil
 	}
 	c, err := object.GetCommit(w.objects, hash)
@@ -194,29 +193,29 @@ func (w *walk) commit(hash plumbing.Hash) (*object.Commit, error) {
 	return c, err
 }
 
-// compare calls changed for each path, at or below name, that is another thing
-// in the tree of than in the tree in.
-func (w *walk) compare(of, in plumbing.Hash, paths *sought, name string, changed func(name string, lag int)) error {
-	if of == in {
+// compare calls changed for each path, at or below name, that differs between the trees head
+// and parent. The hash parent is zero if there is no tree.
+func (w *walk) compare(head, parent plumbing.Hash, paths *pathTree, name string, changed func(name string, lag int)) error {
+	if head == parent {
 		return nil
 	}
-	t, err := readTree(w.objects, of)
+	t, err := readTree(w.objects, head)
 	if err != nil {
 		return err
 	}
 	var u tree
-	if !in.IsZero() {
-		if u, err = readTree(w.objects, in); err != nil {
+	if !parent.IsZero() {
+		if u, err = readTree(w.objects, parent); err != nil {
 			return err
 		}
 	}
-	return t.differing(u, func(entry string, is, was item) error {
+	return t.forEachChange(u, func(entry string, is, was item) error {
 		next := paths.below[entry]
 		if next == nil {
 			return nil
 		}
 		at := path.Join(name, entry)
-		if next.leaf {
+		if next.isPath {
 			changed(at, next.lag)
 		}
 		if len(next.below) == 0 || !is.isFolder() {
@@ -230,8 +229,8 @@ func (w *walk) compare(of, in plumbing.Hash, paths *sought, name string, changed
 	})
 }
 
-// visits are a queue: who is younger comes first, for that is how paths meet
-// again after a merge. What is found does not depend on the order.
+// visits is a priority queue. Newer commits come first, so that the paths of both sides of a
+// merge are likely to be joined again. The result does not depend on the order.
 type visits []*visit
 
 // Len implements heap.Interface.

@@ -16,20 +16,20 @@ import (
 	"github.com/driftd/driftd/internal/declared/folder"
 )
 
-// A WorkTree tells who touched the files of a folder that is read as it stands,
-// where that lies in the work tree of a git repository. It writes to neither.
+// A WorkTree finds the last commits that changed the files of a folder in the work tree of a
+// git repository. It does not write to the folder or the repository.
 type WorkTree struct{ history *history }
 
-// NewWorkTree returns what tells that, as far back as is said. It reads nothing
-// yet.
+// NewWorkTree returns a WorkTree that reads as many commits as back.Commits. It does not read
+// anything itself.
 func NewWorkTree(back Lookback, log *slog.Logger) *WorkTree {
 	return &WorkTree{history: &history{limit: back.Commits, log: log}}
 }
 
-// Touches returns the last commit that touched each of the files, named by
-// their path within a folder, which is the same one each time. It tells nothing
-// of a file that is not what the commit that is checked out has, and nothing of
-// a folder that lies in no work tree. What fails is logged.
+// Touches returns the last commit that changed each of the files, by name. names are paths in
+// the folder dir, which must be the same at each call. A file that differs from the one at
+// HEAD is absent from the map. If dir is in no work tree, the map is empty. Failures are
+// logged.
 func (w *WorkTree) Touches(ctx context.Context, dir string, names []string) map[string]Touch {
 	if w.history.limit <= 0 || len(names) == 0 {
 		return nil
@@ -43,7 +43,7 @@ func (w *WorkTree) Touches(ctx context.Context, dir string, names []string) map[
 	return touches
 }
 
-// read returns the touches of files that are as HEAD has them.
+// read returns the touches of the files that are equal to those at HEAD.
 func (w *WorkTree) read(ctx context.Context, dir string, names []string) (touches map[string]Touch, err error) {
 	dir, err = filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func (w *WorkTree) read(ctx context.Context, dir string, names []string) (touche
 	var committed []string
 	for _, name := range names {
 		if ctx.Err() != nil {
-			return nil, nil // whoever waits has gone; that is no fault of the history
+			return nil, nil // The caller canceled: no failure of the history.
 		}
 		if path := filepath.ToSlash(filepath.Join(within, filepath.FromSlash(name))); c.unchanged(path) {
 			named[name] = path
@@ -91,7 +91,7 @@ func (w *WorkTree) read(ctx context.Context, dir string, names []string) (touche
 	return touches, nil
 }
 
-// TopOf returns the top of the git work tree that a folder lies in, or "".
+// TopOf returns the top folder of the git work tree that contains dir, or "".
 func TopOf(dir string) string {
 	for {
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
@@ -105,8 +105,7 @@ func TopOf(dir string) string {
 	}
 }
 
-// headOf returns the commit that is checked out, and its files; nil where
-// nothing was committed yet.
+// headOf returns the commit at HEAD and its files. It returns nil if there is no commit yet.
 func headOf(s *objectStore) (*object.Commit, *FS, error) {
 	refs, err := localRefs(s)
 	if err != nil || refs.head.IsZero() {
@@ -119,13 +118,13 @@ func headOf(s *objectStore) (*object.Commit, *FS, error) {
 	return head, newFS(s, head), nil
 }
 
-// A checkout is a work tree beside the commit that it was checked out of.
+// A checkout is a work tree and the files of its commit.
 type checkout struct {
 	top   string
 	files *FS
 }
 
-// unchanged tells whether a file is there as it was committed, and where.
+// unchanged reports whether the file name is regular and equal to the committed file.
 func (c checkout) unchanged(name string) bool {
 	if !fs.ValidPath(name) {
 		return false
@@ -142,7 +141,8 @@ func (c checkout) unchanged(name string) bool {
 	return err == nil && found == committed.hash
 }
 
-// blobHash returns the hash that a file of so many bytes has as a git object.
+// blobHash returns the git object hash of the file name. If the file is not regular, or its
+// size is not size, the hash is zero.
 func blobHash(name string, size int64) (_ plumbing.Hash, err error) {
 	info, err := os.Lstat(name)
 	if err != nil || info.Size() != size || !info.Mode().IsRegular() {

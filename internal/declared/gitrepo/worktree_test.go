@@ -15,8 +15,8 @@ func TestWorkTree(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	g.commit(
-		step{who: alice, files: map[string]string{"deploy/a.yaml": "1", "deploy/b.yaml": "1", "deploy/c.yaml": "1", "deploy/d.yaml": "1", "base.yaml": "1"}},
-		step{who: bob, files: map[string]string{"deploy/b.yaml": "2", "deploy/c.yaml": "22"}},
+		step{author: alice, files: map[string]string{"deploy/a.yaml": "1", "deploy/b.yaml": "1", "deploy/c.yaml": "1", "deploy/d.yaml": "1", "base.yaml": "1"}},
+		step{author: bob, files: map[string]string{"deploy/b.yaml": "2", "deploy/c.yaml": "22"}},
 	)
 	g.run("", "checkout", "-q", "-f", "main")
 	dir := filepath.Join(g.dir, "deploy")
@@ -43,8 +43,8 @@ func TestWorkTree(t *testing.T) {
 		names       []string
 		want        map[string]string
 	}{
-		"Folder": {"what is as it was committed, and nothing else", dir, names, map[string]string{"a.yaml": "Alice", "b.yaml": "Bob", "../base.yaml": "Alice"}},
-		"Linked": {"a folder by another name", linked, names, map[string]string{"a.yaml": "Alice", "b.yaml": "Bob", "../base.yaml": "Alice"}},
+		"Folder": {"only unchanged files", dir, names, map[string]string{"a.yaml": "Alice", "b.yaml": "Bob", "../base.yaml": "Alice"}},
+		"Linked": {"a symbolic link to the folder", linked, names, map[string]string{"a.yaml": "Alice", "b.yaml": "Bob", "../base.yaml": "Alice"}},
 		"Second": {"another work tree, of an older commit", filepath.Join(second, "deploy"), names, map[string]string{
 			"a.yaml": "Alice", "b.yaml": "Alice", "c.yaml": "Alice", "d.yaml": "Alice", "../base.yaml": "Alice",
 		}},
@@ -65,15 +65,15 @@ func TestWorkTree(t *testing.T) {
 					t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 				}
 			}
-			if says := lines(&log); name != "Gone" && len(says) > 0 || name == "Gone" && says["WARN"] != 1 {
-				t.Errorf("%s: the log says %s", tc.reason, log.String())
+			if levels := lines(&log); name != "Gone" && len(levels) > 0 || name == "Gone" && levels["WARN"] != 1 {
+				t.Errorf("%s: log: %s", tc.reason, log.String())
 			}
 		})
 	}
 }
 
-// TestWorkTreeFollows proves that commits and edits are seen when they come.
-func TestWorkTreeFollows(t *testing.T) {
+// TestWorkTreeChanges proves that new commits and edits take effect at the next call.
+func TestWorkTreeChanges(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
 	w := gitrepo.NewWorkTree(gitrepo.Lookback{Commits: 10}, logTo(&bytes.Buffer{}))
@@ -97,8 +97,7 @@ func TestWorkTreeFollows(t *testing.T) {
 	expect("")
 }
 
-// TestBrokenWorkTree proves that a repository that cannot be read is told of
-// once.
+// TestBrokenWorkTree proves that a repository that cannot be read is logged as a warning once.
 func TestBrokenWorkTree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

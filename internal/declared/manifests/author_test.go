@@ -14,8 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// commitAs commits files as somebody; each commit is a minute after the one
-// before.
+// commitAs commits files with the author name. Each commit is a minute after the previous one.
 func (r repository) commitAs(t testing.TB, name string, files map[string]string) string {
 	t.Helper()
 	write(t, r.dir, files)
@@ -41,8 +40,7 @@ func (r repository) commitAs(t testing.TB, name string, files map[string]string)
 	return hash.String()
 }
 
-// authors shows who wrote each claim, and what that goes by: "shop/web: Bob
-// patch.yaml".
+// authors returns the author and the file of each claim: "shop/web: Bob patch.yaml".
 func authors(d model.Declaration) map[string]string {
 	found := map[string]string{}
 	for _, c := range d.Claims {
@@ -89,8 +87,8 @@ func TestNoAuthor(t *testing.T) {
 		history int
 		want    map[string]string
 	}{
-		"Off":  {"nobody is looked for", 0, map[string]string{"default/a": "", "default/b": ""}},
-		"Near": {"one commit is looked at", 1, map[string]string{"default/a": "", "default/b": "Bob b.yaml"}},
+		"Off":  {"history is disabled", 0, map[string]string{"default/a": "", "default/b": ""}},
+		"Near": {"one commit is read", 1, map[string]string{"default/a": "", "default/b": "Bob b.yaml"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -109,12 +107,11 @@ func TestNoAuthor(t *testing.T) {
 	config := r.fromGit("")
 	config.Commits = -1
 	if _, err := open(config, ""); err == nil || !strings.Contains(err.Error(), "history -1: want a number of commits") {
-		t.Errorf("a negative number: got %v", err)
+		t.Errorf("negative history: got %v", err)
 	}
 }
 
-// TestAuthorInFolder proves that a folder in a work tree is told of, but for
-// what was not committed.
+// TestAuthorInFolder reads a folder in a work tree, with uncommitted changes.
 func TestAuthorInFolder(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
@@ -133,7 +130,7 @@ func TestAuthorInFolder(t *testing.T) {
 	}
 }
 
-// layered is a base and an overlay that does all that may be done to it.
+// layered returns a base and an overlay with all kinds of changes.
 func layered() map[string]string {
 	return map[string]string{
 		"base/kustomization.yaml": "resources: [web.yaml, other.yaml]\nconfigMapGenerator:\n- {name: settings, files: [app.conf], options: {disableNameSuffixHash: true}}\n",
@@ -158,12 +155,12 @@ func TestAuthorOfKustomization(t *testing.T) {
 		settings     string
 	}{
 		"Base":      {"the object's own file", "base/web.yaml", "Bob base/web.yaml", "Alice", "Alice"},
-		"Merge":     {"a patch that names it", "over/merge.yaml", "Bob over/merge.yaml", "Alice", "Alice"},
+		"Merge":     {"a patch with the object's name", "over/merge.yaml", "Bob over/merge.yaml", "Alice", "Alice"},
 		"Target":    {"a patch whose target selects it", "over/json.yaml", "Bob over/json.yaml", "Alice", "Alice"},
-		"Others":    {"a patch that selects nothing", "over/labelled.yaml", "Alice", "Alice", "Alice"},
-		"Image":     {"the kustomization that chooses its image", "over/kustomization.yaml", "Bob over/kustomization.yaml", "Alice", "Alice"},
+		"Others":    {"a patch that selects another object", "over/labelled.yaml", "Alice", "Alice", "Alice"},
+		"Image":     {"the kustomization that sets its image", "over/kustomization.yaml", "Bob over/kustomization.yaml", "Alice", "Alice"},
 		"Component": {"a component's patch", "part/other.yaml", "Alice", "Bob part/other.yaml", "Alice"},
-		"Generated": {"what a generator reads", "base/app.conf", "Alice", "Alice", "Bob base/app.conf"},
+		"Generated": {"a file of a generator", "base/app.conf", "Alice", "Alice", "Bob base/app.conf"},
 		"Generator": {"the generator", "base/kustomization.yaml", "Alice", "Alice", "Bob base/kustomization.yaml"},
 	}
 	for name, tc := range cases {
@@ -199,8 +196,7 @@ func inFolder(dir string) manifests.Config {
 	return config
 }
 
-// TestAuthorOfOverlays proves that of several overlays of one base, each has
-// patches of its own.
+// TestAuthorOfOverlays proves that two overlays of one base have separate patches.
 func TestAuthorOfOverlays(t *testing.T) {
 	t.Parallel()
 	overlay := func(name string) map[string]string {

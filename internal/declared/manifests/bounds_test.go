@@ -13,8 +13,8 @@ import (
 	"github.com/driftd/driftd/internal/declared/manifests"
 )
 
-// TestBounds holds that files which stand for much cost the daemon itself little: the
-// parts are problems, or the declaration is an error, in time.
+// TestBounds proves that files which expand to much data cause little memory use in the
+// daemon: they are problems, or the declaration is an error, in time.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	repeated := func(n int, text string) string {
@@ -24,7 +24,7 @@ func TestBounds(t *testing.T) {
 		}
 		return s.String()
 	}
-	// Each document stands for 54000 values.
+	// Each document expands to 54000 values.
 	aliases := "---\napiVersion: v1\nkind: Foo\nmetadata: {name: fN}\nspec:\n  a: &a [" + strings.Repeat("x,", 30) +
 		"]\n  b: &b [" + strings.Repeat("*a,", 30) + "]\n  c: &c [" + strings.Repeat("*b,", 30) + "]\n  d: [*c, *c]\n"
 	wide := "apiVersion: v1\nkind: Foo\nmetadata: {name: fN}\nspec: [" + strings.Repeat("{},", 60_000) + "]\n"
@@ -41,11 +41,11 @@ func TestBounds(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		files    map[string]string
-		says     string
+		wantErr  string
 		problems int
 	}{
 		"aliases":        {"many documents of few aliases each", map[string]string{"a.yaml": repeated(400, aliases)}, "aliases stand for more than", 101},
-		"broken":         {"one small file has many broken documents", map[string]string{"a.yaml": strings.Repeat("---\n[\n", 5000)}, "4900 more parts of it cannot be read", 101},
+		"broken":         {"one small file has many broken documents", map[string]string{"a.yaml": strings.Repeat("---\n[\n", 5000)}, "4900 more parts cannot be read", 101},
 		"kinds":          {"a chart with very many kinds", map[string]string{"a/Chart.yaml": "name: a\n", "a/templates/a.yaml": "{{ x }}\n" + repeated(60_000, "kind: KN\n")}, "a Helm chart", 1},
 		"values":         {"many files of many values", many, "needs more than 64 MiB of memory: read less of it, or raise its max_memory", -1},
 		"built":          {"many kustomizations of one large file", bases, "needs more than 64 MiB of memory", -1},
@@ -59,17 +59,17 @@ func TestBounds(t *testing.T) {
 			config.Dir, config.Timeout = deploy(t, tc.files), 5*time.Minute
 			d, err := loadWithin(t, config, 64<<20)
 			if tc.problems < 0 {
-				if err == nil || !strings.Contains(err.Error(), tc.says) {
-					t.Errorf("%s: %v, want %q", tc.reason, err, tc.says)
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+					t.Errorf("%s: %v, want %q", tc.reason, err, tc.wantErr)
 				}
 				return
 			}
 			if err != nil {
 				t.Fatalf("%s: %v", tc.reason, err)
 			}
-			said := strings.Join(problems(d), "\n")
-			if !strings.Contains(strings.Join(claims(d), "\n"), "default/plain") || !strings.Contains(said, tc.says) || tc.problems > 1 && len(d.Problems) > tc.problems {
-				t.Errorf("%s: claims %v, %d problems %.2000s, want %q", tc.reason, len(d.Claims), len(d.Problems), said, tc.says)
+			reasons := strings.Join(problems(d), "\n")
+			if !strings.Contains(strings.Join(claims(d), "\n"), "default/plain") || !strings.Contains(reasons, tc.wantErr) || tc.problems > 1 && len(d.Problems) > tc.problems {
+				t.Errorf("%s: claims %v, %d problems %.2000s, want %q", tc.reason, len(d.Claims), len(d.Problems), reasons, tc.wantErr)
 			}
 			for _, p := range d.Problems {
 				if len(p.Extents) > 1000 {
@@ -80,9 +80,9 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestNoSecretsOfAddresses holds that a remote base which is not fetched shows neither
-// password nor token.
-func TestNoSecretsOfAddresses(t *testing.T) {
+// TestAddressesWithoutSecrets proves that the problem of a remote base contains no password or
+// token.
+func TestAddressesWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{
 		"https://user:hunter2@127.0.0.1/x?token=hunter2", "git::https://us:hunter2/hunter2@127.0.0.1/x//y?ref=1&token=hunter2",
@@ -93,15 +93,14 @@ func TestNoSecretsOfAddresses(t *testing.T) {
 			config := manifests.Defaults()
 			config.Dir = deploy(t, map[string]string{"a/kustomization.yaml": fmt.Sprintf("%s: [%q]\n", field, address), "b.yaml": configMap("x")})
 			d, err := load(t, config)
-			if said := strings.Join(problems(d), "\n"); err != nil || said == "" || strings.Contains(said, "hunter2") {
-				t.Errorf("%s of %s: %s, %v", field, address, said, err)
+			if reasons := strings.Join(problems(d), "\n"); err != nil || reasons == "" || strings.Contains(reasons, "hunter2") {
+				t.Errorf("%s of %s: %s, %v", field, address, reasons, err)
 			}
 		}
 	}
 }
 
-// TestGitFolder holds that a kustomization cannot show how the user of a work tree signs
-// in.
+// TestGitFolder proves that a kustomization cannot read the git credentials of a work tree.
 func TestGitFolder(t *testing.T) {
 	t.Parallel()
 	for _, k := range []string{
@@ -120,9 +119,9 @@ func TestGitFolder(t *testing.T) {
 	}
 }
 
-// TestDecoy holds that a file of the tree whose path looks like the address of a remote
-// base does not limit what the base may declare.
-func TestDecoy(t *testing.T) {
+// TestFileNamedLikeRemoteBase proves that a file in the tree whose path looks like a remote
+// base does not limit the extents of that base.
+func TestFileNamedLikeRemoteBase(t *testing.T) {
 	t.Parallel()
 	config := manifests.Defaults()
 	config.Dir = deploy(t, map[string]string{

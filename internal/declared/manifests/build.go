@@ -33,7 +33,7 @@ func Jobs() map[string]box.Job {
 	return map[string]box.Job{buildJob: box.NewJob(build), parseJob: box.NewJob(parseInBox)}
 }
 
-// jobArgs name a file, or the folder of a kustomization.
+// jobArgs are the arguments of a job for a file, or for the folder of a kustomization.
 type jobArgs struct {
 	Place place
 	// Name is the path from the top of the tree; for a kustomization, below mountPoint.
@@ -56,25 +56,25 @@ func parseInBox(files fs.FS, o jobArgs) (packed, error) {
 	return c.pack(), nil
 }
 
-// build builds one kustomization: no plugins, no commands, no files from outside of a
-// kustomization's folder.
+// build builds one kustomization. It runs no plugins or commands, and reads no files outside
+// of the kustomization's folder.
 func build(files fs.FS, o jobArgs) (packed, error) {
 	t := o.Place.tree(files, o.Limit)
-	var remote refusal
+	var remote rejectingTransport
 	if o.Network {
 		t.kustomize = t.kustomize.withDisk(os.TempDir())
 	} else {
 		http.DefaultTransport = &remote
 	}
-	parts := reach(t.kustomize, o.Name)
+	parts := withBases(t.kustomize, o.Name)
 	var c content
 	var secrets []string
 	for _, k := range parts {
 		secrets = append(secrets, k.secrets()...)
 	}
-	built, err := run(&originFS{FileSystem: t.kustomize, root: parts[0]}, o.Name)
+	built, err := runKustomize(&originFS{FileSystem: t.kustomize, root: parts[0]}, o.Name)
 	if _, unread := t.kustomize.ReadFile(parts[0].file); unread != nil {
-		// Kustomize would report that there is none.
+		// Kustomize would report that the file does not exist.
 		err = unread
 	}
 	switch address := t.of(parts[0].file); {
@@ -87,41 +87,42 @@ func build(files fs.FS, o jobArgs) (packed, error) {
 		c.limited(address, unbuilt(parts), "needs %s, and driftd does not fetch remote bases: copy it into the folder, "+
 			"or set allow_network in the declaration's settings", cmp.Or(remote.first, remoteOf(parts), "a remote base"))
 	default:
-		c.limited(address, unbuilt(parts), "%s", complaint(err, t, secrets))
+		c.limited(address, unbuilt(parts), "%s", buildError(err, t, secrets))
 	}
 	return c.pack(), nil
 }
 
-// run runs kustomize.
-func run(files filesys.FileSystem, dir string) (built resmap.ResMap, err error) {
+// runKustomize builds the kustomization in dir.
+func runKustomize(files filesys.FileSystem, dir string) (built resmap.ResMap, err error) {
 	defer func() {
 		if crash := recover(); crash != nil {
-			err = errors.New("kustomize itself crashed on it; try kustomize build there")
+			err = errors.New("kustomize crashed; run kustomize build in its folder")
 		}
 	}()
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, dir)
 }
 
-// A refusal is the transport of a build without a network: every request fails.
-type refusal struct{ first string }
+// A rejectingTransport is the HTTP transport of a build without a network: every request
+// fails.
+type rejectingTransport struct{ first string }
 
 var errNoNetwork = errors.New("driftd does not fetch remote bases")
 
 // RoundTrip implements http.RoundTripper.
-func (r *refusal) RoundTrip(request *http.Request) (*http.Response, error) {
+func (r *rejectingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if r.first == "" {
 		r.first = withoutSecrets(request.URL.String())
 	}
 	return nil, errNoNetwork
 }
 
-// isCause reports whether a build failed because a request was refused, or git is missing.
-func (r *refusal) isCause(err error) bool {
-	// Kustomize looks for git before it clones. The box has no PATH.
+// isCause reports whether a build failed because a request was rejected, or git is missing.
+func (r *rejectingTransport) isCause(err error) bool {
+	// Kustomize searches for git before it clones. The box has no PATH.
 	return r.first != "" || strings.Contains(err.Error(), "no 'git' program on path")
 }
 
-// remoteOf returns the first entry of kustomizations that is not in their tree, or "".
+// remoteOf returns the first entry of the kustomizations that is not in their tree, or "".
 func remoteOf(parts []kustomization) string {
 	for _, k := range parts {
 		if entries := k.entries(); slices.ContainsFunc(entries, k.isElsewhere) {
@@ -131,9 +132,8 @@ func remoteOf(parts []kustomization) string {
 	return ""
 }
 
-// withoutSecrets returns a text without the user information of the addresses in it,
-// and of their queries only the ref. A password may hold slashes, and git takes
-// user@host:path as well.
+// withoutSecrets returns text without the user information of URLs in it. Of their queries it
+// keeps only ref. A password may contain slashes, and git also accepts user@host:path.
 func withoutSecrets(text string) string {
 	text = userinfo.ReplaceAllStringFunc(text, func(found string) string {
 		if found == "git@" || strings.HasSuffix(found, "//git@") {
@@ -155,34 +155,33 @@ var (
 	refOf    = regexp.MustCompile(`[?&]ref=[A-Za-z0-9._/-]+`)
 )
 
-// rendered returns the objects that kustomize built, each with the address of the file
-// that it came from.
+// rendered returns the objects that kustomize built, each with the address of its origin.
 func rendered(t *tree, parts []kustomization, built resmap.ResMap) (content, error) {
 	var c content
 	k := parts[0]
 	search := newOriginSearch(t, parts)
 	for _, r := range built.Resources() {
 		from := search.find(r)
-		if !k.asksForOrigins() {
+		if !k.hasOriginAnnotations() {
 			if err := r.SetOrigin(nil); err != nil {
-				return content{}, fmt.Errorf("read what kustomize built in %s: %w", t.of(k.file), err)
+				return content{}, fmt.Errorf("read the output of kustomize for %s: %w", t.of(k.file), err)
 			}
 		}
 		data, err := r.MarshalJSON()
 		if err != nil {
-			return content{}, fmt.Errorf("read what kustomize built in %s: %w", t.of(k.file), err)
+			return content{}, fmt.Errorf("read the output of kustomize for %s: %w", t.of(k.file), err)
 		}
 		value, err := decode.JSON(data)
 		if err != nil {
-			c.problem(from.address, "kustomize made something of it that cannot be read: %v", err)
+			c.problem(from.address, "the output of kustomize cannot be read: %v", err)
 			continue
 		}
-		c.objects = append(c.objects, object{value: value, address: from.address, files: search.influences(from, value, r)})
+		c.objects = append(c.objects, object{value: value, address: from.address, files: search.sourceFiles(from, value, r)})
 	}
 	return c, nil
 }
 
-func (k kustomization) asksForOrigins() bool {
+func (k kustomization) hasOriginAnnotations() bool {
 	return slices.Contains(texts(k.value.At("buildMetadata")), types.OriginAnnotations)
 }
 
@@ -195,7 +194,7 @@ type originFS struct {
 // ReadFile implements filesys.FileSystem.
 func (o *originFS) ReadFile(file string) ([]byte, error) {
 	data, err := o.FileSystem.ReadFile(file)
-	if err != nil || file != o.root.file || o.root.asksForOrigins() {
+	if err != nil || file != o.root.file || o.root.hasOriginAnnotations() {
 		return data, err
 	}
 	return withOrigins(data), nil
@@ -212,16 +211,16 @@ func withOrigins(data []byte) []byte {
 	if root.Kind != yaml.MappingNode {
 		return data
 	}
-	wish := &yaml.Node{Kind: yaml.ScalarNode, Value: types.OriginAnnotations}
+	entry := &yaml.Node{Kind: yaml.ScalarNode, Value: types.OriginAnnotations}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if list := root.Content[i+1]; root.Content[i].Value == "buildMetadata" && list.Kind == yaml.SequenceNode {
-			list.Content = append(list.Content, wish)
-			wish = nil
+			list.Content = append(list.Content, entry)
+			entry = nil
 		}
 	}
-	if wish != nil {
+	if entry != nil {
 		key := &yaml.Node{Kind: yaml.ScalarNode, Value: "buildMetadata"}
-		root.Content = append(root.Content, key, &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{wish}})
+		root.Content = append(root.Content, key, &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{entry}})
 	}
 	changed, err := yaml.Marshal(&document)
 	if err != nil {

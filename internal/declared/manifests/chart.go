@@ -11,20 +11,19 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Bounds of a chart that is read for a sketch: its files, the size of each of them, and
-// that of the files which name its dependencies, in bytes.
+// Bounds of a chart that is read for a sketch: the number of files, the size of each file, and
+// the size of the files that list its dependencies, in bytes.
 const (
 	maxChartFiles    = 2000
 	maxTemplate      = 1 << 20
 	maxChartManifest = 256 << 10
 )
 
-var errChartUnknown = errors.New("what the chart declares is not known")
+var errChartUnknown = errors.New("the objects of the chart are unknown")
 
-// chart returns the sketch of a Helm chart: the kinds of its templates, its custom
-// resource definitions, and the charts that it contains. The namespace is that of
-// the release, which no file names. A chart with a dependency outside of its folder
-// may declare anything.
+// chart returns the sketch of the Helm chart in dir: the kinds in its templates, its custom
+// resource definitions and its subcharts. The namespace is that of the release, which is in no
+// file. A chart with a dependency outside of its folder may declare anything.
 func (t *tree) chart(dir string) sketch {
 	var s sketch
 	if !t.hasDependencies(dir) {
@@ -48,7 +47,7 @@ func (t *tree) chart(dir string) sketch {
 	return sketch{unknown: err != nil || s.unknown, extents: s.extents}
 }
 
-// hasDependencies reports whether all dependencies of the chart lie in its folder.
+// hasDependencies reports whether all dependencies of the chart are in its folder.
 func (t *tree) hasDependencies(dir string) bool {
 	for _, file := range []string{"Chart.yaml", "requirements.yaml"} {
 		data, err := t.readFile(path.Join(dir, file), maxChartManifest)

@@ -13,8 +13,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// declaration turns what was read into claims. The kinds that the declaration
-// itself defines come first, for claims on their objects need them.
+// declaration returns the claims of c. Kinds that the declaration defines are read first,
+// because claims on their objects need them.
 func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Declaration, error) {
 	known, err := l.builtin()
 	if err != nil {
@@ -37,24 +37,24 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		options.Address = o.address
 		claim, err := kube.NewClaim(value, options)
 		if err != nil {
-			c.bounded(o.address, []model.Extent{extentOf(value)}, "%s: %s", value.At("kind").Str(), cmp.Or(unchecked, unclaimable(err, value)))
+			c.bounded(o.address, []model.Extent{extentOf(value)}, "%s: %s", value.At("kind").Str(), cmp.Or(unchecked, identityError(err, value)))
 			continue
 		}
 		claim.Unchecked = cmp.Or(claim.Unchecked, unchecked)
-		claim.AuditEvents = gitrepo.Traces(touches, o.files...)
+		claim.AuditEvents = gitrepo.AuditEvents(touches, o.files...)
 		claims = append(claims, claim)
 	}
 	kube.RelateClaims(claims)
-	governed := kube.Governed(l.placed(claims), placesOf(c.problems), l.config.Namespaces)
+	governed := kube.Governed(l.inRequiredNamespace(claims), placesOf(c.problems), l.config.Namespaces)
 	return model.Declaration{
 		Name: l.env.Name, Governs: l.env.Governs, Revision: t.revision, Revised: t.revised,
 		Claims: claims, Scopes: governed.Scopes, NotGoverned: l.notGoverned(governed.Shared), Watches: true,
-		Problems: sorted(c.problems), Kinds: own,
+		Problems: sortProblems(c.problems), Kinds: own,
 		DeployWindow: l.config.DeployWindow, ApplyBeforeMerge: l.config.ApplyBeforeMerge,
 	}, nil
 }
 
-// url returns the address of the repository; "" of a folder.
+// url returns the URL of the repository, or "" for a folder.
 func (l *loader) url() string {
 	if l.repository == nil {
 		return ""
@@ -62,7 +62,7 @@ func (l *loader) url() string {
 	return l.repository.URL()
 }
 
-// notGoverned says of each namespace how to have it governed.
+// notGoverned returns the namespaces with the step that makes them governed.
 func (l *loader) notGoverned(namespaces []string) []model.NotGoverned {
 	var all []model.NotGoverned
 	for _, name := range namespaces {
@@ -72,9 +72,9 @@ func (l *loader) notGoverned(namespaces []string) []model.NotGoverned {
 	return all
 }
 
-// placed returns the claims that the declaration may make: those on another
-// namespace than the required one govern nothing there.
-func (l *loader) placed(claims []model.Claim) []model.Claim {
+// inRequiredNamespace returns the claims that can be applied. Claims in another namespace than
+// the required one do not make that namespace governed.
+func (l *loader) inRequiredNamespace(claims []model.Claim) []model.Claim {
 	required := l.config.RequiredNamespace
 	if required == "" {
 		return claims
@@ -82,7 +82,7 @@ func (l *loader) placed(claims []model.Claim) []model.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c model.Claim) bool { return c.Place != "" && c.Place != required })
 }
 
-// files returns the files that made the objects what they are.
+// files returns the files of all objects.
 func (c *content) files() []string {
 	seen := map[string]bool{}
 	for _, o := range c.objects {
@@ -93,18 +93,18 @@ func (c *content) files() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// unclaimable says why an object that has a kind cannot be told from others.
-func unclaimable(err error, object model.Value) string {
+// identityError returns why an object with a kind has no identity.
+func identityError(err error, object model.Value) string {
 	if errors.Is(err, kube.ErrUnrendered) {
 		return err.Error()
 	}
 	if object.At("metadata", "generateName").Str() != "" {
-		return "has generateName and no name: each apply makes another object, and none can be compared"
+		return "has generateName and no name: each apply creates another object, and none can be compared"
 	}
 	return "has no metadata.name; give it one"
 }
 
-func sorted(problems []model.Problem) []model.Problem {
+func sortProblems(problems []model.Problem) []model.Problem {
 	slices.SortFunc(problems, func(a, b model.Problem) int {
 		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Reason, b.Reason))
 	})

@@ -17,44 +17,42 @@ type Config struct {
 	gitrepo.Place    `mapstructure:",squash"`
 	gitrepo.Lookback `mapstructure:",squash"`
 
-	// Label is what addresses begin with: the name by which people know the
-	// folder, or the single file. Without it, the folder's own name, and for git
-	// the top of the repository.
+	// Label is the prefix of addresses, or the address of a single file. The default is the
+	// name of the folder. For git, addresses have no prefix by default.
 	Label string `mapstructure:"label"`
-	// DefaultNamespace is that of manifests that name none.
+	// DefaultNamespace is the namespace of manifests without one.
 	DefaultNamespace string `mapstructure:"default_namespace"`
-	// Namespaces are governed in any case: what lives in them is expected to be
-	// declared. Those that clusters and installers fill themselves, such as
-	// kube-system, are governed only where they are listed here or declared as a
-	// Namespace.
+	// Namespaces are always governed: every object in them is expected to be declared. A
+	// namespace that the cluster or an installer fills, such as kube-system, is governed only
+	// if it is listed here or declared as a Namespace.
 	Namespaces []string `mapstructure:"namespaces"`
-	// RequiredNamespace is that of manifests that name none, as with kubectl apply
-	// --namespace: a manifest that names another one is unchecked. Without it,
-	// manifests may name any.
+	// RequiredNamespace is the namespace of manifests without one, as with kubectl apply
+	// --namespace. A manifest with a different namespace is unchecked. By default, manifests
+	// can have any namespace.
 	RequiredNamespace string `mapstructure:"required_namespace"`
-	// Include are patterns of the files that are read: "*.yaml" fits a name at
-	// any depth, "apps/*/dev" and "**/dev" a path from the root. Without any,
-	// all manifests are.
+	// Include lists patterns of the files that are read: "*.yaml" matches a name at any depth,
+	// "apps/*/dev" and "**/dev" match a path from the root. By default, all manifests are
+	// read.
 	Include []string `mapstructure:"include"`
-	// Exclude are patterns of files and folders that are not read.
+	// Exclude lists patterns of files and folders that are not read.
 	Exclude []string `mapstructure:"exclude"`
-	// AllowNetwork lets kustomize fetch remote bases; it needs git installed.
+	// AllowNetwork allows kustomize to fetch remote bases, which requires git.
 	AllowNetwork bool `mapstructure:"allow_network"`
-	// MaxFileSize bounds a file, in bytes.
+	// MaxFileSize bounds the size of a file, in bytes.
 	MaxFileSize int64 `mapstructure:"max_file_size"`
-	// MaxFiles bounds the number of files, and that of folders.
+	// MaxFiles bounds the number of files, and the number of folders.
 	MaxFiles int `mapstructure:"max_files"`
-	// Timeout bounds one reading of the whole declaration.
+	// Timeout bounds the time of one reading of the declaration.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// DeployWindow is how long after a commit the apply of the version before it is
-	// an ordinary deploy, and a new object may be absent.
+	// DeployWindow is the time after a commit in which applying the previous version is an
+	// ordinary deploy, and in which a new object may be absent.
 	DeployWindow time.Duration `mapstructure:"deploy_window"`
-	// ApplyBeforeMerge accepts what was applied from a branch or pull request that is
-	// not merged: it is pending instead of bypassed.
+	// ApplyBeforeMerge accepts values that were applied from a branch or pull request before
+	// the merge: they are pending instead of bypassed.
 	ApplyBeforeMerge bool `mapstructure:"apply_before_merge"`
 }
 
-// Defaults returns the settings that hold where the configuration is silent.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{
 		Place:            gitrepo.DefaultPlace(),
@@ -84,7 +82,7 @@ func (c Config) check() error {
 	case c.DeployWindow < 0:
 		return fmt.Errorf("deploy_window %s: want 0 or more", c.DeployWindow)
 	case c.ApplyBeforeMerge && c.Git == "":
-		return errors.New("apply_before_merge belongs to git, and dir is set: a folder has no branches")
+		return errors.New("apply_before_merge applies to git, but dir is set: a folder has no branches")
 	case strings.ContainsAny(c.DefaultNamespace+c.RequiredNamespace, "*?["):
 		return errors.New("default_namespace and required_namespace take no patterns: name one namespace")
 	}

@@ -8,28 +8,27 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A deliveryList has the deliveries of one repository.
+// A deliveryList contains the deliveries of one repository.
 type deliveryList []delivery
 
-// A delivery is an object by which Flux or Argo CD applies a folder of the
-// repository. What it changes on the way is not rendered here.
+// A delivery is an object with which Flux or Argo CD applies a folder of the repository.
+// driftd does not render the changes that it makes.
 type delivery struct {
-	// name is the object in words: "Flux Kustomization flux-system/web".
+	// name describes the object: "Flux Kustomization flux-system/web".
 	name string
-	// folder is what it applies, by path from the top of the repository; "." is all
-	// of it.
+	// folder is the applied folder, by path from the top of the repository; "." is the whole
+	// repository.
 	folder string
-	// changes are what it does to the manifests; without any they are applied as
-	// they are written.
+	// changes are the changes to the manifests. Without any, the manifests are applied as
+	// written.
 	changes []string
-	// namespace is where it puts the objects: all of them, or with lacking those
-	// that name none. prefix and suffix are what it puts around their names.
+	// namespace is the namespace of the applied objects; if defaultOnly is true, it is only
+	// for objects without one. prefix and suffix are added to their names.
 	namespace, prefix, suffix string
-	lacking                   bool
+	defaultOnly               bool
 }
 
-// deliveries returns what Flux and Argo CD apply, of the repository with the url;
-// "" where that is not known.
+// deliveries returns the deliveries of the repository with the given URL; "" if it is unknown.
 func deliveries(objects []object, url string) deliveryList {
 	sources := map[string]string{}
 	for _, o := range objects {
@@ -56,26 +55,25 @@ func kindOf(object model.Value) string {
 	return strings.TrimPrefix(kube.KindName(object.At("apiVersion").Str(), object.At("kind").Str()), "kubernetes/")
 }
 
-// fluxDelivery reads a Kustomization of Flux.
+// fluxDelivery returns the delivery of a Kustomization of Flux.
 // https://fluxcd.io/flux/components/kustomize/kustomizations/
 func fluxDelivery(object, spec model.Value) delivery {
 	d := delivery{name: "Flux Kustomization " + nameOf(object), folder: folderOf(spec.At("path").Str()),
 		namespace: spec.At("targetNamespace").Str(), prefix: spec.At("namePrefix").Str(), suffix: spec.At("nameSuffix").Str()}
-	for _, change := range []struct{ field, words string }{
+	for _, change := range []struct{ field, text string }{
 		{"targetNamespace", "a target namespace"}, {"namePrefix", "a name prefix"}, {"nameSuffix", "a name suffix"},
 		{"postBuild", "substitutions"}, {"patches", "patches"}, {"patchesStrategicMerge", "patches"}, {"patchesJson6902", "patches"},
 		{"images", "other images"}, {"components", "components"}, {"commonMetadata", "common metadata"}, {"decryption", "decryption"},
 	} {
 		if !spec.At(change.field).IsEmpty() {
-			d.changes = append(d.changes, change.words)
+			d.changes = append(d.changes, change.text)
 		}
 	}
 	return d
 }
 
-// argoDeliveries reads an Application of Argo CD, which renders every folder that
-// it applies in a way of its own.
-// https://argo-cd.readthedocs.io/en/stable/operator-manual/application.yaml
+// argoDeliveries returns the deliveries of an Application of Argo CD, which renders folders
+// itself. https://argo-cd.readthedocs.io/en/stable/operator-manual/application.yaml
 func argoDeliveries(object, spec model.Value, url string) []delivery {
 	var list []delivery
 	for _, source := range append(spec.At("sources").Items(), spec.At("source")) {
@@ -84,7 +82,7 @@ func argoDeliveries(object, spec model.Value, url string) []delivery {
 			continue
 		}
 		list = append(list, delivery{name: "Argo CD Application " + nameOf(object), folder: folderOf(folder),
-			changes: []string{"its own rendering"}, namespace: spec.At("destination", "namespace").Str(), lacking: true})
+			changes: []string{"its own rendering"}, namespace: spec.At("destination", "namespace").Str(), defaultOnly: true})
 	}
 	return list
 }
@@ -94,11 +92,11 @@ func nameOf(object model.Value) string {
 	return strings.TrimPrefix(metadata.At("namespace").Str()+"/"+metadata.At("name").Str(), "/")
 }
 
-// folderOf returns a folder as paths are written from the top of the repository.
+// folderOf returns a folder as a path from the top of the repository.
 func folderOf(text string) string { return path.Clean("." + path.Clean("/"+text)) }
 
-// sameRepository reports whether two addresses may be those of one repository: a
-// mirror has another host, and the same name.
+// sameRepository reports whether two URLs may be those of the same repository. A mirror has
+// another host and the same name.
 func sameRepository(a, b string) bool {
 	name := func(url string) string {
 		url = strings.TrimSuffix(strings.TrimRight(url, "/"), ".git")
@@ -107,14 +105,14 @@ func sameRepository(a, b string) bool {
 	return a == "" || b == "" || name(a) == name(b)
 }
 
-// of returns an object as it is delivered: under the name and in the namespace
-// that it gets, and why it is not compared, "" where it is.
+// of returns an object as it is delivered, with its final name and namespace. unchecked is why
+// it is not compared, or "".
 func (all deliveryList) of(o object) (value model.Value, unchecked string) {
 	var by *delivery
 	for i := range all {
 		d := &all[i]
 		for _, file := range o.files {
-			// Of several the innermost applies it.
+			// The innermost folder takes precedence.
 			if liesIn(file, d.folder) && (by == nil || len(d.folder) > len(by.folder)) {
 				by = d
 			}
@@ -123,16 +121,15 @@ func (all deliveryList) of(o object) (value model.Value, unchecked string) {
 	if by == nil || len(by.changes) == 0 {
 		return o.value, ""
 	}
-	return by.placed(o.value), "applied by " + by.name + ", with " + enumerate(by.changes) + ", which driftd does not render"
+	return by.apply(o.value), "applied by " + by.name + ", with " + enumerate(by.changes) + ", which driftd does not render"
 }
 
 func liesIn(file, folder string) bool { return folder == "." || strings.HasPrefix(file, folder+"/") }
 
-// placed returns the object under the name and in the namespace that it is
-// delivered with.
-func (d *delivery) placed(object model.Value) model.Value {
+// apply returns the object with the name and namespace of the delivery.
+func (d *delivery) apply(object model.Value) model.Value {
 	metadata := object.At("metadata")
-	if d.namespace != "" && (!d.lacking || metadata.At("namespace").Str() == "") {
+	if d.namespace != "" && (!d.defaultOnly || metadata.At("namespace").Str() == "") {
 		metadata = metadata.With("namespace", model.StringOf(d.namespace))
 	}
 	if d.prefix+d.suffix != "" {
@@ -141,7 +138,7 @@ func (d *delivery) placed(object model.Value) model.Value {
 	return object.With("metadata", metadata)
 }
 
-// enumerate writes words once each: "a, b and c".
+// enumerate joins words without repetitions: "a, b and c".
 func enumerate(words []string) string {
 	var once []string
 	for _, w := range words {

@@ -14,8 +14,7 @@ const (
 	argoWeb = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web, namespace: argocd}\nspec: {destination: {namespace: live}, SPEC}\n"
 )
 
-// TestDelivered leaves unchecked exactly what Flux or Argo CD applies otherwise
-// than it is written.
+// TestDelivered proves that exactly the objects that Flux or Argo CD changes are unchecked.
 func TestDelivered(t *testing.T) {
 	t.Parallel()
 	const why = ", which driftd does not render"
@@ -25,19 +24,19 @@ func TestDelivered(t *testing.T) {
 		// want is the claim on apps/web/a.yaml, other the one on apps/other/b.yaml.
 		want, other string
 	}{
-		"as it is written":   {by: fluxWeb, spec: "prune: true", want: "default/a"},
+		"without changes":    {by: fluxWeb, spec: "prune: true", want: "default/a"},
 		"a target namespace": {by: fluxWeb, spec: "targetNamespace: live", want: "live/a: applied by Flux Kustomization flux-system/web, with a target namespace" + why},
 		"a prefix":           {by: fluxWeb, spec: "namePrefix: x-", want: "default/x-a: applied by Flux Kustomization flux-system/web, with a name prefix" + why},
 		"several":            {by: fluxWeb, spec: "postBuild: {substitute: {a: b}}, patches: [{patch: x}], patchesStrategicMerge: [{}], images: [{name: a}]", want: "default/a: applied by Flux Kustomization flux-system/web, with substitutions, patches and other images" + why},
 		"another folder":     {by: strings.Replace(fluxWeb, "apps/web", "apps/we", 1), spec: "targetNamespace: live", want: "default/a"},
 		"the whole repository": {by: strings.Replace(fluxWeb, "./apps/web", "./", 1), spec: "targetNamespace: live", want: "live/a: applied by Flux Kustomization flux-system/web, with a target namespace" + why,
 			other: "live/b: applied by Flux Kustomization flux-system/web, with a target namespace" + why},
-		"the innermost counts": {by: fluxWeb, spec: "prune: true", more: map[string]string{
+		"the innermost folder takes precedence": {by: fluxWeb, spec: "prune: true", more: map[string]string{
 			"clusters/all.yaml": strings.NewReplacer("./apps/web", "apps", "name: web", "name: all", "SPEC", "targetNamespace: live").Replace(fluxWeb)},
 			want: "default/a", other: "live/b: applied by Flux Kustomization flux-system/all, with a target namespace" + why},
-		"an Application":            {by: argoWeb, spec: "source: {path: apps/web}", want: "live/a: applied by Argo CD Application argocd/web, with its own rendering" + why},
-		"an Application of a chart": {by: argoWeb, spec: "source: {chart: web}", want: "default/a"},
-		"an Application of several": {by: argoWeb, spec: "sources: [{chart: web}, {path: /apps/web/}]", want: "live/a: applied by Argo CD Application argocd/web, with its own rendering" + why},
+		"an Application":                      {by: argoWeb, spec: "source: {path: apps/web}", want: "live/a: applied by Argo CD Application argocd/web, with its own rendering" + why},
+		"an Application with a chart":         {by: argoWeb, spec: "source: {chart: web}", want: "default/a"},
+		"an Application with several sources": {by: argoWeb, spec: "sources: [{chart: web}, {path: /apps/web/}]", want: "live/a: applied by Argo CD Application argocd/web, with its own rendering" + why},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()

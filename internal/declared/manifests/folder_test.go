@@ -14,7 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A folderCase is a folder and what is read from it.
+// A folderCase is a folder with the expected claims and problems.
 type folderCase struct {
 	reason   string
 	files    map[string]string
@@ -41,7 +41,7 @@ func TestFolder(t *testing.T) {
 			},
 		},
 		"List": {
-			reason: "a list stands for its items, each with its own line",
+			reason: "the items of a list, each with its own line",
 			files: map[string]string{
 				"list.yaml":  "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n- apiVersion: v1\n  kind: List\n  items:\n  - {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n",
 				"typed.yaml": "apiVersion: v1\nkind: ConfigMapList\nitems:\n- metadata: {name: c}\n",
@@ -55,7 +55,7 @@ func TestFolder(t *testing.T) {
 			problems: []string{"deploy/wrong.yaml:5: lacks apiVersion or kind, and the file's other documents have both"},
 		},
 		"Foreign": {
-			reason: "files that are plainly no manifests say nothing",
+			reason: "files that are not manifests are ignored",
 			files: map[string]string{
 				"a.yaml":              configMap("a"),
 				"values.yaml":         "image: web\nreplicas: 2\n",
@@ -68,7 +68,7 @@ func TestFolder(t *testing.T) {
 	})
 }
 
-func TestFolderOddities(t *testing.T) {
+func TestFolderSpecialCases(t *testing.T) {
 	t.Parallel()
 	checkFolders(t, map[string]folderCase{
 		"Windows": {
@@ -79,7 +79,7 @@ func TestFolderOddities(t *testing.T) {
 			claims: []string{"deploy/a.yaml:1 ConfigMap default/a", "deploy/a.yaml:8 ConfigMap default/b"},
 		},
 		"CustomKind": {
-			reason: "kinds that the folder defines itself are known, wherever they stand",
+			reason: "kinds that the folder defines, in any order",
 			files: map[string]string{
 				"a.yaml": "apiVersion: example.org/v1\nkind: Site\nmetadata: {name: main}\n---\napiVersion: example.org/v1\nkind: Shop\nmetadata: {name: main}\n",
 				"z.yaml": crd("Site", "Cluster") + "---\n" + crd("Shop", "Namespaced"),
@@ -103,7 +103,7 @@ func TestFolderProblems(t *testing.T) {
 	t.Parallel()
 	checkFolders(t, map[string]folderCase{
 		"Broken": {
-			reason: "a broken document costs only itself",
+			reason: "a broken document does not affect the others",
 			files: map[string]string{
 				"a.yaml":     configMap("a") + "---\nb: [1\n---\n" + configMap("c"),
 				"dup.yaml":   "a: 1\na: 2\n",
@@ -121,13 +121,13 @@ func TestFolderProblems(t *testing.T) {
 			},
 		},
 		"Nameless": {
-			reason: "what has a kind and no name cannot be compared",
+			reason: "an object without a name cannot be compared",
 			files: map[string]string{
 				"a.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata:\n  generateName: once-\n---\napiVersion: v1\nkind: ConfigMap\n---\nfoo: bar\n",
 			},
 			claims: []string{},
 			problems: []string{
-				"deploy/a.yaml:1: Job: has generateName and no name: each apply makes another object, and none can be compared",
+				"deploy/a.yaml:1: Job: has generateName and no name: each apply creates another object, and none can be compared",
 				"deploy/a.yaml:6: ConfigMap: has no metadata.name; give it one",
 				"deploy/a.yaml:9: lacks apiVersion or kind, and the file's other documents have both",
 			},
@@ -222,7 +222,7 @@ func TestFolderLinks(t *testing.T) {
 		t.Errorf("claims (-want +got):\n%s", diff)
 	}
 	const out = ": a symbolic link that leads out of the folder; it is not followed"
-	want := []string{"deploy/gone.yaml: a symbolic link to nothing", "deploy/out.yaml" + out, "deploy/outside" + out, "deploy/up" + out}
+	want := []string{"deploy/gone.yaml: a symbolic link to a missing file", "deploy/out.yaml" + out, "deploy/outside" + out, "deploy/up" + out}
 	if diff := cmp.Diff(want, problems(d)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
@@ -239,10 +239,10 @@ func TestFolderSelection(t *testing.T) {
 		include, exclude []string
 		want             []string
 	}{
-		"ByName":      {"a pattern without slash fits a name at any depth", nil, []string{"dev", "chart"}, []string{"a", "b", "e"}},
-		"ByExtension": {"include leaves everything else out", []string{"*.yaml"}, []string{"chart"}, []string{"a", "c", "d", "e"}},
-		"ByPath":      {"a pattern with a slash fits from the root", []string{"apps/*/dev"}, []string{"chart"}, []string{"d"}},
-		"AnyDepth":    {"two stars stand for any depth", []string{"**/dev/"}, []string{"./chart"}, []string{"c", "d"}},
+		"ByName":      {"a pattern without slash matches a name at any depth", nil, []string{"dev", "chart"}, []string{"a", "b", "e"}},
+		"ByExtension": {"include excludes all other files", []string{"*.yaml"}, []string{"chart"}, []string{"a", "c", "d", "e"}},
+		"ByPath":      {"a pattern with a slash matches from the root", []string{"apps/*/dev"}, []string{"chart"}, []string{"d"}},
+		"AnyDepth":    {"two stars match any depth", []string{"**/dev/"}, []string{"./chart"}, []string{"c", "d"}},
 		"Anchored":    {"a leading slash anchors a name", nil, []string{"/dev", "c?art"}, []string{"a", "b", "d", "e"}},
 	}
 	for name, tc := range cases {
@@ -285,12 +285,12 @@ func TestLabel(t *testing.T) {
 		want                []string
 	}{
 		"None":     {"the folder's own name", "", "", []string{"deploy/a.yaml:1", "deploy/sub/b.yaml:1"}},
-		"Path":     {"the path as somebody wrote it", "", "./y//deploy/", []string{"y/deploy/a.yaml:1", "y/deploy/sub/b.yaml:1"}},
-		"Here":     {"the folder where one is needs no name", "", ".", []string{"a.yaml:1", "sub/b.yaml:1"}},
+		"Path":     {"the path in the label", "", "./y//deploy/", []string{"y/deploy/a.yaml:1", "y/deploy/sub/b.yaml:1"}},
+		"Here":     {"the current folder has no prefix", "", ".", []string{"a.yaml:1", "sub/b.yaml:1"}},
 		"Above":    {"a path that goes up", "", "../deploy", []string{"../deploy/a.yaml:1", "../deploy/sub/b.yaml:1"}},
-		"Absolute": {"an absolute path stays so", "", "/srv/deploy", []string{"/srv/deploy/a.yaml:1", "/srv/deploy/sub/b.yaml:1"}},
+		"Absolute": {"an absolute path is kept", "", "/srv/deploy", []string{"/srv/deploy/a.yaml:1", "/srv/deploy/sub/b.yaml:1"}},
 		"File":     {"a single file is its own path", "a.yaml", "y/deploy/a.yaml", []string{"y/deploy/a.yaml:1"}},
-		"Link":     {"also where it is a link", "link.yaml", "link.yaml", []string{"link.yaml:1"}},
+		"Link":     {"a symbolic link to a file", "link.yaml", "link.yaml", []string{"link.yaml:1"}},
 		"Bare":     {"a file without a label is named after its folder", "a.yaml", "", []string{"deploy/a.yaml:1"}},
 	}
 	for name, tc := range cases {
@@ -319,7 +319,7 @@ func TestLabel(t *testing.T) {
 	}
 }
 
-func TestLabelInWhatKustomizeSays(t *testing.T) {
+func TestLabelInKustomizeErrors(t *testing.T) {
 	t.Parallel()
 	for label, want := range map[string]string{"y/deploy": "y/deploy/k/gone.yaml", ".": ": k/gone.yaml", "/srv/deploy": "/srv/deploy/k/gone.yaml"} {
 		config := manifests.Defaults()
@@ -334,13 +334,13 @@ func TestLabelInWhatKustomizeSays(t *testing.T) {
 func TestFolderErrors(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		reason string
-		files  map[string]string
-		change func(*manifests.Config)
-		says   string
+		reason  string
+		files   map[string]string
+		change  func(*manifests.Config)
+		wantErr string
 	}{
 		"Empty":   {"an empty folder", nil, nil, "no manifest found in"},
-		"Foreign": {"a folder without manifests says what was looked for", map[string]string{"values.yaml": "a: 1\n"}, nil, "looked for *.yaml, *.yml and *.json files"},
+		"Foreign": {"a folder without manifests", map[string]string{"values.yaml": "a: 1\n"}, nil, "looked for *.yaml, *.yml and *.json files"},
 		"Gone":    {"a folder that does not exist", nil, func(c *manifests.Config) { c.Dir += "-gone" }, "deploy-gone does not exist: check the path"},
 		"TooMany": {"more files than allowed", map[string]string{"a.yaml": "", "b.yaml": "", "c.yaml": ""}, func(c *manifests.Config) { c.MaxFiles = 2 }, "more than 2 files"},
 	}
@@ -352,8 +352,8 @@ func TestFolderErrors(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&config)
 			}
-			if _, err := load(t, config); err == nil || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if _, err := load(t, config); err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
 			}
 		})
 	}
@@ -377,13 +377,13 @@ func TestFolderLimits(t *testing.T) {
 func TestDeploySettings(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		reason string
-		change func(*manifests.Config)
-		says   string
+		reason  string
+		change  func(*manifests.Config)
+		wantErr string
 	}{
-		"Negative":  {"a window that ends before it begins", func(c *manifests.Config) { c.DeployWindow = -time.Second }, "deploy_window -1s: want 0 or more"},
-		"Branches":  {"a folder has no branches", func(c *manifests.Config) { c.ApplyBeforeMerge = true }, "apply_before_merge belongs to git"},
-		"No window": {"a window of nothing is a choice", func(c *manifests.Config) { c.DeployWindow = 0 }, ""},
+		"Negative":  {"a negative window", func(c *manifests.Config) { c.DeployWindow = -time.Second }, "deploy_window -1s: want 0 or more"},
+		"Branches":  {"a folder has no branches", func(c *manifests.Config) { c.ApplyBeforeMerge = true }, "apply_before_merge applies to git"},
+		"No window": {"a window of zero", func(c *manifests.Config) { c.DeployWindow = 0 }, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -392,8 +392,8 @@ func TestDeploySettings(t *testing.T) {
 			config.Dir = "."
 			tc.change(&config)
 			_, err := open(config, "")
-			if tc.says == "" && err != nil || tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says)) {
-				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if tc.wantErr == "" && err != nil || tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
 			}
 		})
 	}
@@ -421,27 +421,27 @@ func TestTenThousandDocuments(t *testing.T) {
 	}
 }
 
-func TestOpenRefuses(t *testing.T) {
+func TestOpenInvalidSettings(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		reason string
-		change func(*manifests.Config)
-		says   string
+		reason  string
+		change  func(*manifests.Config)
+		wantErr string
 	}{
 		"Nothing":   {"nothing to read", func(*manifests.Config) {}, "neither dir nor git"},
-		"Both":      {"two things to read", func(c *manifests.Config) { c.Dir, c.Git = "a", "b" }, "dir and git"},
-		"DirRef":    {"a ref of a folder", func(c *manifests.Config) { c.Dir, c.Ref = "a", "main" }, "belong to git"},
-		"TwoKeys":   {"two ways to sign in", func(c *manifests.Config) { c.Git, c.TokenFile, c.SSHKeyFile = "https://x/y", "t", "k" }, "token_file and ssh_key_file"},
+		"Both":      {"two locations", func(c *manifests.Config) { c.Dir, c.Git = "a", "b" }, "dir and git"},
+		"DirRef":    {"a ref of a folder", func(c *manifests.Config) { c.Dir, c.Ref = "a", "main" }, "apply to git"},
+		"TwoKeys":   {"two credentials", func(c *manifests.Config) { c.Git, c.TokenFile, c.SSHKeyFile = "https://x/y", "t", "k" }, "token_file and ssh_key_file"},
 		"Relative":  {"a local repository by a relative path", func(c *manifests.Config) { c.Git = "../repo" }, "neither a URL nor an absolute path"},
 		"ClearText": {"a token in clear text", func(c *manifests.Config) { c.Git, c.TokenFile = "http://example.org/x", "t" }, "clear text; use https"},
 		"InURL":     {"a password in clear text, which is not shown", func(c *manifests.Config) { c.Git = "http://u:hunter2@example.org/x" }, "git: http://example.org/x would send"},
-		"BadURL":    {"a URL that cannot be read is not shown", func(c *manifests.Config) { c.Git = "https://u:hunter2@exa mple.org:x/" }, "not a URL"},
+		"BadURL":    {"a URL that cannot be read is not shown", func(c *manifests.Config) { c.Git = "https://u:hunter2@exa mple.org:x/" }, "malformed URL"},
 		"Protocol":  {"a protocol without protection", func(c *manifests.Config) { c.Git = "git://example.org/x" }, "want https, ssh or a local path"},
 		"Path":      {"a path out of the repository", func(c *manifests.Config) { c.Git, c.Path = "https://example.org/x", "../x" }, "path ../x leads out"},
-		"Size":      {"no room for a file", func(c *manifests.Config) { c.Dir, c.MaxFileSize = "a", 0 }, "want more than 0"},
-		"Timeout":   {"no time", func(c *manifests.Config) { c.Dir, c.Timeout = "a", 0 }, "timeout 0s"},
-		"Include":   {"a pattern that is none", func(c *manifests.Config) { c.Dir, c.Include = "a", []string{"["} }, `include: pattern "["`},
-		"Exclude":   {"a pattern that fits everything", func(c *manifests.Config) { c.Dir, c.Exclude = "a", []string{"/"} }, `exclude: pattern "/"`},
+		"Size":      {"a file size of zero", func(c *manifests.Config) { c.Dir, c.MaxFileSize = "a", 0 }, "want more than 0"},
+		"Timeout":   {"a timeout of zero", func(c *manifests.Config) { c.Dir, c.Timeout = "a", 0 }, "timeout 0s"},
+		"Include":   {"a malformed pattern", func(c *manifests.Config) { c.Dir, c.Include = "a", []string{"["} }, `include: pattern "["`},
+		"Exclude":   {"a pattern that matches everything", func(c *manifests.Config) { c.Dir, c.Exclude = "a", []string{"/"} }, `exclude: pattern "/"`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -449,8 +449,8 @@ func TestOpenRefuses(t *testing.T) {
 			config := manifests.Defaults()
 			tc.change(&config)
 			_, err := open(config, "")
-			if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
 			}
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// remoteKustomizations returns kustomizations that have kustomize fetch a URL.
+// remoteKustomizations returns kustomizations that make kustomize fetch a URL.
 func remoteKustomizations(at string) map[string]string {
 	url := "'http://" + at + "/x.yaml'"
 	inline := "- |-\n  apiVersion: builtin\n  kind: PatchTransformer\n  metadata: {name: it}\n  target: {kind: ConfigMap}\n  path: " + url + "\n"
@@ -39,18 +39,17 @@ func remoteKustomizations(at string) map[string]string {
 	}
 }
 
-// TestForeignNetwork proves that a commit that anybody may have pushed has
-// nothing fetched, however it names a URL, and whatever stands in the tree under
-// the name of that URL.
+// TestForeignNetwork proves that reading old commits and branches fetches nothing, with every
+// kind of URL, and with a file in the tree that is named like the URL.
 func TestForeignNetwork(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Int32
+	var requests atomic.Int32
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked.Add(1)
+		requests.Add(1)
 		fmt.Fprint(w, web("evil"))
 	})}
 	go func() { _ = server.Serve(listener) }()
@@ -81,15 +80,14 @@ func TestForeignNetwork(t *testing.T) {
 			config := h.config()
 			config.ApplyBeforeMerge = true
 			got, gap := h.show(config, "default/web", "data", "v")
-			if asked.Swap(0) > 0 || len(got) > 2 || gap == "" {
+			if requests.Swap(0) > 0 || len(got) > 2 || gap == "" {
 				t.Errorf("%s, decoy %q: got %q, gap %q, want no request and a gap", name, decoy, got, gap)
 			}
 		}
 	}
 }
 
-// TestForeignDisk proves that a kustomization builds upon nothing outside of its
-// repository.
+// TestForeignDisk proves that a kustomization cannot use bases outside of its repository.
 func TestForeignDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -114,7 +112,7 @@ func TestForeignBuild(t *testing.T) {
 	}
 }
 
-// TestForeignFolders proves that a tree that repeats itself costs little.
+// TestForeignFolders proves that a tree that repeats itself is read in bounded time.
 func TestForeignFolders(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t).commit(in("deploy/web.yaml", web("a")))
@@ -128,14 +126,14 @@ func TestForeignFolders(t *testing.T) {
 		tree = h.git(s.String(), "mktree")
 	}
 	top := h.git("040000 tree "+tree+"\tdeploy\n", "mktree")
-	h.git("", "update-ref", "refs/heads/request", h.git("", "-c", "user.name=c", "-c", "user.email=c@example.org", "commit-tree", "-m", "x", "-p", h.made[0], top))
+	h.git("", "update-ref", "refs/heads/request", h.git("", "-c", "user.name=c", "-c", "user.email=c@example.org", "commit-tree", "-m", "x", "-p", h.commits[0], top))
 	if got, gap := h.show(h.config(), "default/web", "data", "v"); len(got) != 1 || !strings.Contains(gap, "more than 20000 folders") {
 		t.Errorf("got %q, gap %q", got, gap)
 	}
 }
 
-// TestHistoryOfRequiredNamespace proves that History gives manifests the namespace
-// that Load gives them.
+// TestHistoryOfRequiredNamespace proves that History and Load give manifests the same
+// namespace.
 func TestHistoryOfRequiredNamespace(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t).commit(in("deploy/web.yaml", web("a"))).commit(in("deploy/web.yaml", web("b")))

@@ -17,7 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/manifests"
 )
 
-// A repository is one that the tests commit to.
+// A repository is a git repository that tests commit to.
 type repository struct {
 	*git.Repository
 	dir string
@@ -51,7 +51,7 @@ func (r repository) commit(t testing.TB, files map[string]string) plumbing.Hash 
 	return hash
 }
 
-// fromGit returns the settings that read a path of the repository.
+// fromGit returns settings for a path of the repository.
 func (r repository) fromGit(path string) manifests.Config {
 	config := manifests.Defaults()
 	config.Git, config.Path = r.dir, path
@@ -114,28 +114,28 @@ func TestGitErrors(t *testing.T) {
 	r := newRepository(t)
 	hash := r.commit(t, map[string]string{"a.yaml": configMap("a"), "docs/readme.md": "x"})
 	cases := map[string]struct {
-		reason string
-		change func(*manifests.Config)
-		says   string
+		reason  string
+		change  func(*manifests.Config)
+		wantErr string
 	}{
-		"Path":  {"a path that is not there", func(c *manifests.Config) { c.Path = "clusters/prod" }, "read manifests: clusters/prod does not exist in " + r.dir + " at " + hash.String()[:12] + "; check path"},
+		"Path":  {"a missing path", func(c *manifests.Config) { c.Path = "clusters/prod" }, "read manifests: clusters/prod does not exist in " + r.dir + " at " + hash.String()[:12] + "; check path"},
 		"Empty": {"a path without manifests", func(c *manifests.Config) { c.Path = "docs" }, "no manifest found in " + r.dir},
-		"Ref":   {"a ref that is not there", func(c *manifests.Config) { c.Ref = "prod" }, `no branch, tag or full commit hash "prod"`},
-		"Gone":  {"a repository that is not there", func(c *manifests.Config) { c.Git += "-gone" }, "repository does not exist"},
+		"Ref":   {"a missing ref", func(c *manifests.Config) { c.Ref = "prod" }, `no branch, tag or full commit hash "prod"`},
+		"Gone":  {"a missing repository", func(c *manifests.Config) { c.Git += "-gone" }, "repository does not exist"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			config := r.fromGit("")
 			tc.change(&config)
-			if _, err := load(t, config); err == nil || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			if _, err := load(t, config); err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
 			}
 		})
 	}
 }
 
-func TestGitOddities(t *testing.T) {
+func TestGitSpecialCases(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
 	for link, to := range map[string]string{"link.yaml": "real/a.yaml", "out.yaml": "../../etc/passwd", "gone.yaml": "nowhere"} {
@@ -156,7 +156,7 @@ func TestGitOddities(t *testing.T) {
 	}
 	want := []string{
 		"big.yaml: larger than 500 bytes; raise max_file_size or exclude it",
-		"gone.yaml: a symbolic link to nothing",
+		"gone.yaml: a symbolic link to a missing file",
 		"out.yaml: a symbolic link that leads out of the folder; it is not followed",
 		"vendored: a git submodule; it is not read: declare it on its own, or exclude it",
 	}
@@ -165,7 +165,7 @@ func TestGitOddities(t *testing.T) {
 	}
 }
 
-// addSubmodule commits an entry for a submodule.
+// addSubmodule commits a submodule.
 func addSubmodule(t *testing.T, r repository, name string, at plumbing.Hash) {
 	t.Helper()
 	staged, err := r.Storer.Index()
@@ -186,8 +186,8 @@ func addSubmodule(t *testing.T, r repository, name string, at plumbing.Hash) {
 	}
 }
 
-// TestGitLikeFolder proves that a commit and a folder of the same files are one
-// declaration, apart from the addresses' first part.
+// TestGitLikeFolder proves that a commit and a folder with the same files give the same
+// declaration, except for the prefix of addresses.
 func TestGitLikeFolder(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// write makes files, with their folders, below dir.
+// write writes files below dir.
 func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
@@ -30,7 +30,7 @@ func write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// deploy makes a folder "deploy" that holds files.
+// deploy creates a folder "deploy" with files.
 func deploy(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "deploy")
@@ -49,7 +49,7 @@ func open(config manifests.Config, cacheDir string) (declared.Loader, error) {
 	return openWithin(config, cacheDir, 512<<20)
 }
 
-// openWithin returns a loader that may take some bytes of memory.
+// openWithin returns a loader with a limit of memory in bytes.
 func openWithin(config manifests.Config, cacheDir string, memory int64) (declared.Loader, error) {
 	env := declared.Env{
 		Name: "shop", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key")), MaxMemory: memory,
@@ -70,7 +70,7 @@ func load(t testing.TB, config manifests.Config) (model.Declaration, error) {
 	return loader.Load(t.Context())
 }
 
-// loadWithin reads a declaration as the daemon does, within some bytes of memory.
+// loadWithin reads a declaration as the daemon does, with a limit of memory in bytes.
 func loadWithin(t testing.TB, config manifests.Config, memory int64) (model.Declaration, error) {
 	t.Helper()
 	loader, err := openWithin(config, "", memory)
@@ -80,7 +80,7 @@ func loadWithin(t testing.TB, config manifests.Config, memory int64) (model.Decl
 	return budget.Run(budget.NewTotal(1<<40).Scope(t.Context(), memory), loader.Load)
 }
 
-// loadDir reads a folder that must be readable.
+// loadDir reads a folder without errors.
 func loadDir(t testing.TB, dir string) model.Declaration {
 	t.Helper()
 	config := manifests.Defaults()
@@ -92,7 +92,7 @@ func loadDir(t testing.TB, dir string) model.Declaration {
 	return d
 }
 
-// claims shows each claim as "address kind id", in order.
+// claims returns each claim as "address kind id", in order.
 func claims(d model.Declaration) []string {
 	lines := []string{}
 	for _, c := range d.Claims {
@@ -101,7 +101,7 @@ func claims(d model.Declaration) []string {
 	return lines
 }
 
-// problems shows each problem as "address: reason", in order.
+// problems returns each problem as "address: reason", in order.
 func problems(d model.Declaration) []string {
 	lines := []string{}
 	for _, p := range d.Problems {

@@ -13,19 +13,18 @@ import (
 
 var _ declared.Historian = (*loader)(nil)
 
-// History implements declared.Historian. At each commit it looks for the objects
-// in all manifests and kustomizations of the declared path, as Load does, but
-// without network access. Results are cached, so that a second call reads only
-// what is new.
+// History implements declared.Historian. At each commit it searches for the objects in all
+// manifests and kustomizations of the declared path, as Load does, but without network access.
+// Results are cached, so that a second call reads only new commits.
 func (l *loader) History(ctx context.Context, revision string, claims []*model.Claim) (model.History, error) {
 	if l.repository == nil {
-		return gapped("", claims, "a plain folder keeps no history"), nil
+		return withGap("", claims, "a plain folder keeps no history"), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.config.Timeout)
 	defer cancel()
 	select {
-	case l.past.turn <- struct{}{}:
-		defer func() { <-l.past.turn }()
+	case l.past.lock <- struct{}{}:
+		defer func() { <-l.past.lock }()
 	case <-ctx.Done():
 		return model.History{}, fmt.Errorf("read history: %w", ctx.Err())
 	}
@@ -35,7 +34,7 @@ func (l *loader) History(ctx context.Context, revision string, claims []*model.C
 	head, err := l.repository.History(ctx, query, func(log gitrepo.Log) (err error) {
 		if again {
 			// Results from a damaged clone are invalid.
-			l.past.forget()
+			l.past.reset()
 		}
 		again = true
 		reading, cancel := withinHalf(ctx)
@@ -49,8 +48,8 @@ func (l *loader) History(ctx context.Context, revision string, claims []*model.C
 	return model.History{Head: head, Pasts: pasts}, nil
 }
 
-// gapped returns a history without versions. The reason is the gap of each claim.
-func gapped(head string, claims []*model.Claim, reason string) model.History {
+// withGap returns a history without versions. reason is the gap of each claim.
+func withGap(head string, claims []*model.Claim, reason string) model.History {
 	h := model.History{Head: head, Pasts: make([]model.Past, len(claims))}
 	for i := range h.Pasts {
 		h.Pasts[i].Gap = reason
@@ -73,11 +72,11 @@ func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Cla
 	defer func() { err = errors.Join(err, b.Close()) }()
 	m := l.past
 	m.limitSize()
-	asked := make([]int, len(claims))
+	subjects := make([]int, len(claims))
 	for i, c := range claims {
-		asked[i] = m.subject(c, l.claimOptions(c))
+		subjects[i] = m.subject(c, l.claimOptions(c))
 	}
-	r := &pastReader{ctx: ctx, loader: l, memory: m, renderings: maxRenderings, parse: maxParsed, box: b}
+	r := &pastReader{ctx: ctx, loader: l, cache: m, renderings: maxRenderings, parse: maxParsed, box: b}
 	found := map[*gitrepo.LogCommit]*outcome{}
 	visit := func(line gitrepo.Line) {
 		for _, c := range line.Commits {
@@ -89,7 +88,7 @@ func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Cla
 		visit(b)
 	}
 	pasts := make([]model.Past, len(claims))
-	for i, n := range asked {
+	for i, n := range subjects {
 		pasts[i] = m.past(log, found, n)
 	}
 	return pasts, nil
@@ -99,7 +98,7 @@ func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Cla
 const maxVersions = 2000
 
 // past returns the past of one subject, from the outcomes of the commits of a log.
-func (m *memory) past(log gitrepo.Log, found map[*gitrepo.LogCommit]*outcome, subject int) model.Past {
+func (m *historyCache) past(log gitrepo.Log, found map[*gitrepo.LogCommit]*outcome, subject int) model.Past {
 	past := model.Past{Gap: log.Gap}
 	var unread, first string
 	count := 0
@@ -118,11 +117,11 @@ func (m *memory) past(log gitrepo.Log, found map[*gitrepo.LogCommit]*outcome, su
 		if count > 1 {
 			text += fmt.Sprintf(" (and at %d more commits)", count-1)
 		}
-		past.Gap = joined(past.Gap, text)
+		past.Gap = joinReasons(past.Gap, text)
 	}
 	if len(spans) > maxVersions {
 		spans = spans[:maxVersions]
-		past.Gap = joined(past.Gap, fmt.Sprintf("more than %d versions", maxVersions))
+		past.Gap = joinReasons(past.Gap, fmt.Sprintf("more than %d versions", maxVersions))
 	}
 	for _, s := range spans {
 		v := model.Version{From: s.From, Until: s.Until, Branch: s.Branch}
@@ -138,7 +137,7 @@ func (m *memory) past(log gitrepo.Log, found map[*gitrepo.LogCommit]*outcome, su
 	return past
 }
 
-func joined(a, b string) string {
+func joinReasons(a, b string) string {
 	if a == "" {
 		return b
 	}

@@ -17,12 +17,12 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A history is a repository that git itself writes to.
+// A history is a repository that the git command writes to.
 type history struct {
 	t   testing.TB
 	dir string
-	// made are the commits, in order.
-	made []string
+	// commits are the commits, in order.
+	commits []string
 }
 
 func newHistory(t testing.TB) *history {
@@ -44,18 +44,18 @@ func (h *history) git(input string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// on makes a commit on a branch, after the branch's last one or after commits
-// given by their places, from 1. "" removes a file, "-> x" links to x.
+// on creates a commit on a branch, after its head or after the given commits, numbered from 1.
+// The content "" removes a file, and "-> x" makes it a symbolic link to x.
 func (h *history) on(branch string, files map[string]string, after ...int) *history {
 	h.t.Helper()
 	var s strings.Builder
-	number := len(h.made) + 1
+	number := len(h.commits) + 1
 	fmt.Fprintf(&s, "commit refs/heads/%s\nmark :1\ncommitter c <c@example.org> %d +0000\ndata 0\n", branch, 1_700_000_000+number*60)
 	if len(after) == 0 && number > 1 {
 		fmt.Fprintf(&s, "from refs/heads/%s^0\n", branch)
 	}
 	for i, n := range after {
-		fmt.Fprintf(&s, "%s %s\n", [...]string{"from", "merge"}[min(i, 1)], h.made[n-1])
+		fmt.Fprintf(&s, "%s %s\n", [...]string{"from", "merge"}[min(i, 1)], h.commits[n-1])
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		content := files[name]
@@ -74,7 +74,7 @@ func (h *history) on(branch string, files map[string]string, after ...int) *hist
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.made = append(h.made, strings.TrimSpace(string(hash)))
+	h.commits = append(h.commits, strings.TrimSpace(string(hash)))
 	return h
 }
 
@@ -89,9 +89,8 @@ func (h *history) config() manifests.Config {
 	return config
 }
 
-// show returns the past of one claim of the head, as "text from-until branch"
-// with the places of the commits, and the gap. A text is what a value holds at
-// the path.
+// show returns the past of one claim of the head, as "text from-until branch" with the numbers
+// of the commits, and the gap. The text is the value at path.
 func (h *history) show(config manifests.Config, id string, path ...string) (versions []string, gap string) {
 	h.t.Helper()
 	loader, err := open(config, "")
@@ -141,7 +140,7 @@ func (h *history) line(v model.Version, path []string) string {
 		if c.Hash == "" {
 			return "-"
 		}
-		return fmt.Sprint(slices.Index(h.made, c.Hash) + 1)
+		return fmt.Sprint(slices.Index(h.commits, c.Hash) + 1)
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s %s-%s %s", text, place(v.From), place(v.Until), v.Branch))
 }
@@ -168,20 +167,20 @@ func TestHistory(t *testing.T) {
 		gap    string
 	}{
 		"Plain": {
-			"a value is replaced; commits elsewhere count for nothing",
+			"a value is replaced; commits of other files do not count",
 			func(h *history) *history {
 				return h.commit(in("README", "x")).commit(in(file, web("a"))).commit(in("README", "y")).commit(in(file, web("b")))
 			}, nil, []string{"b 4--", "a 2-4", "absent 1-2"}, "",
 		},
 		"Moved": {
-			"the object moved to another file, and into a list there",
+			"the object moved to another file, and into a list",
 			func(h *history) *history {
 				list := "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: default}, data: {v: a}}\n"
 				return h.commit(in(file, web("a"))).commit(map[string]string{file: "", "deploy/sub/all.yml": list}).commit(in("deploy/sub/all.yml", configMap("x")+"---\n"+web("b")))
 			}, nil, []string{"b 3--", "a 1-3"}, "",
 		},
 		"Same name": {
-			"neither another namespace, nor another kind, nor a file outside of the path, nor one excluded is the object",
+			"other namespaces, kinds and paths, and excluded files, are not the object",
 			func(h *history) *history {
 				elsewhere := strings.Replace(web("evil"), "name: web", "name: web\n  namespace: other", 1)
 				kind := strings.Replace(web("evil"), "ConfigMap", "Secret", 1)
@@ -193,27 +192,27 @@ func TestHistory(t *testing.T) {
 			}, func(c *manifests.Config) { c.Exclude = []string{"values"} }, []string{"a 2--", "absent 1-2"}, "",
 		},
 		"Included": {
-			"only what is included was ever declared",
+			"only included files are read",
 			func(h *history) *history {
 				return h.commit(in("deploy/old.yml", web("a"))).commit(map[string]string{"deploy/old.yml": "", file: web("b")})
 			}, func(c *manifests.Config) { c.Include = []string{"*.yaml"} }, []string{"b 2--", "absent 1-2"}, "",
 		},
 		"Again": {
-			"deleted, made again, and reverted",
+			"deleted, created again, and reverted",
 			func(h *history) *history {
 				return h.commit(in(file, web("a"))).commit(map[string]string{file: "", "deploy/x.yaml": configMap("x")}).
 					commit(in(file, web("b"))).commit(in(file, web("a"))).commit(in(file, web("b")))
 			}, nil, []string{"b 5--", "a 4-5", "b 3-4", "absent 2-3", "a 1-2"}, "",
 		},
 		"Merge": {
-			"what a merged branch had in between was declared; what it kept of the old was replaced before",
+			"an intermediate state of a merged branch",
 			func(h *history) *history {
 				return h.commit(in(file, web("a"))).commit(in(file, web("b"))).
 					on("side", in(file, web("s")), 1).on("side", in(file, web("c"))).on("main", in(file, web("c")), 2, 4)
 			}, nil, []string{"c 5--", "b 2-5", "a 1-2", "s 3-4"}, "",
 		},
 		"Branch": {
-			"what is on a branch alone is the branch's",
+			"a state of a branch only",
 			func(h *history) *history {
 				return h.commit(in(file, web("a"))).on("feature/x", in(file, web("evil")), 1).on("main", in(file, web("b")))
 			}, nil, []string{"b 3--", "a 1-3", "evil 2-- feature/x"}, "",
@@ -226,31 +225,31 @@ func TestHistory(t *testing.T) {
 			}, nil, []string{"b 2--", "a 1-2"}, "",
 		},
 		"Link that leads out": {
-			"what a link leads to outside of the repository is not known",
+			"the target of a link out of the repository is unknown",
 			func(h *history) *history {
 				return h.commit(in(file, "-> ../../../etc/passwd")).commit(in(file, web("b")))
 			}, nil, []string{"b 2--"}, "at commit FIRST: deploy/web.yaml: a symbolic link that leads out of the folder; it is not followed",
 		},
 		"Broken": {
-			"an old file that is broken and holds the name may have said anything",
+			"a broken old file with the name is a gap",
 			func(h *history) *history {
 				return h.commit(in(file, web("a"))).commit(in(file, "kind: [\nname: web\n")).commit(in(file, web("b")))
 			}, nil, []string{"b 3--", "a 1-2"}, "at commit SECOND: deploy/web.yaml:3: ",
 		},
 		"Broken elsewhere": {
-			"one that does not hold the name said nothing of it",
+			"a broken old file without the name is ignored",
 			func(h *history) *history {
 				return h.commit(map[string]string{file: web("a"), "deploy/x.yaml": "a: [\\\n"}).commit(map[string]string{file: web("b"), "deploy/x.yaml": ""})
 			}, nil, []string{"b 2--", "a 1-2"}, "",
 		},
 		"Escaped": {
-			"a name can be written in other characters",
+			"an escaped name",
 			func(h *history) *history {
 				return h.commit(in(file, strings.Replace(web("a"), "name: web", `name: "w\u0065b"`, 1))).commit(in(file, web("b")))
 			}, nil, []string{"b 2--", "a 1-2"}, "",
 		},
 		"Bomb": {
-			"aliases of aliases are refused as in Load",
+			"nested aliases are an error, as in Load",
 			func(h *history) *history {
 				bomb := "a: &a [web,web,web,web,web,web,web,web,web]\n"
 				for c := 'b'; c < 'l'; c++ {
@@ -266,13 +265,13 @@ func TestHistory(t *testing.T) {
 			}, func(c *manifests.Config) { c.MaxFileSize = 900 }, []string{"b 2--"}, "at commit FIRST: deploy/web.yaml: larger than 900 bytes",
 		},
 		"Chart": {
-			"what a chart said is not known, where the object is in no manifest",
+			"a chart is a gap if the object is in no manifest",
 			func(h *history) *history {
 				return h.commit(map[string]string{"deploy/c/Chart.yaml": "name: c\n", "deploy/x.yaml": configMap("x")}).commit(in(file, web("b")))
 			}, nil, []string{"b 2--"}, "at commit FIRST: deploy/c: a Helm chart",
 		},
 		"Cut": {
-			"what is older than the bound is not known",
+			"commits beyond the limit are a gap",
 			func(h *history) *history {
 				return h.commit(in(file, web("a"))).commit(in(file, web("b"))).commit(in(file, web("c")))
 			}, func(c *manifests.Config) { c.Commits = 2 }, []string{"c 3--", "b 2-3"}, "history is cut at 2 commits",
@@ -289,20 +288,20 @@ func TestHistory(t *testing.T) {
 			}, nil, []string{"x 3--", "x 2-3", "x 1-2"}, "",
 		},
 		"Encrypted": {
-			"what SOPS encrypted is not known",
+			"a value encrypted with SOPS is unknown",
 			func(h *history) *history {
 				return h.commit(in(file, secret("x")+"sops: {mac: y}\n")).commit(in(file, secret("z")))
 			}, nil, []string{"x 2--", `unknown [""] 1-2`}, "",
 		},
 		"Namespace": {
-			"a manifest without a namespace lies in the default one, then as now",
+			"a manifest without a namespace is in the default one",
 			func(h *history) *history {
 				named := strings.Replace(web("a"), "name: web", "name: web\n  namespace: default", 1)
 				return h.commit(in(file, named)).commit(in(file, web("b")))
 			}, nil, []string{"b 2--", "a 1-2"}, "",
 		},
 		"Kustomization": {
-			"a plain file came into a kustomization, whose patch and image changed",
+			"a plain file is moved into a kustomization, whose patch and image change",
 			func(h *history) *history {
 				return h.commit(in(file, web("a"))).
 					commit(in("deploy/kustomization.yaml", kustomization+"patches:\n- patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: web}, data: {v: p}}'\n")).
@@ -310,7 +309,7 @@ func TestHistory(t *testing.T) {
 			}, nil, []string{"c 4--", "a 3-4", "p 2-3", "a 1-2"}, "",
 		},
 		"Image": {
-			"the tag that a kustomization chooses changes, and is chosen no more",
+			"the image tag of a kustomization changes and is removed",
 			func(h *history) *history {
 				pod := strings.Replace(web("a"), "data:\n  v: a\n", "", 1)
 				pod = strings.Replace(pod, "ConfigMap", "Pod", 1) + "data: {v: pod}\nspec: {containers: [{name: a, image: 'x:1'}]}\n"
@@ -320,7 +319,7 @@ func TestHistory(t *testing.T) {
 			}, nil, []string{"pod 3--", "pod 2-3", "pod 1-2"}, "",
 		},
 		"Base": {
-			"a base outside of the path changes, the object's name is put together",
+			"a base outside of the path changes; the name has a prefix",
 			func(h *history) *history {
 				base := strings.Replace(web("a"), "name: web", "name: e", 1)
 				return h.commit(map[string]string{
@@ -330,7 +329,7 @@ func TestHistory(t *testing.T) {
 			}, nil, []string{"b 3--", "a 1-3"}, "",
 		},
 		"Generator": {
-			"an old kustomization that cannot be built may have made the object",
+			"an old kustomization that cannot be built is a gap",
 			func(h *history) *history {
 				return h.commit(in("deploy/kustomization.yaml", "namePrefix: w\nresources: [gone.yaml]\n")).
 					commit(map[string]string{"deploy/kustomization.yaml": kustomization, file: web("a")})
@@ -344,7 +343,7 @@ func TestHistory(t *testing.T) {
 			}, func(c *manifests.Config) { c.AllowNetwork = true }, []string{"a 2--"}, "at commit FIRST: deploy/kustomization.yaml: needs https://127.0.0.1:1/x//y?ref=z",
 		},
 		"Path came later": {
-			"before the declared path was there, nothing was declared",
+			"before the declared path existed, nothing was declared",
 			func(h *history) *history { return h.commit(in("x", "y")).commit(in(file, web("a"))) },
 			func(c *manifests.Config) { c.Path = file }, []string{"a 2--", "absent 1-2"}, "",
 		},
@@ -361,7 +360,7 @@ func TestHistory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := strings.NewReplacer("FIRST", h.made[0][:12], "SECOND", h.made[min(1, len(h.made)-1)][:12]).Replace(tc.gap)
+			want := strings.NewReplacer("FIRST", h.commits[0][:12], "SECOND", h.commits[min(1, len(h.commits)-1)][:12]).Replace(tc.gap)
 			for _, try := range []string{"first", "again"} {
 				versions, gap := h.past(loader, "default/web", "data", "v")
 				if name == "Sealed" || name == "Encrypted" {
@@ -378,7 +377,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// masked replaces digests, and proves that no secret is shown.
+// masked replaces digests, and fails if a secret is visible.
 func masked(t *testing.T, versions []string) []string {
 	t.Helper()
 	for i, v := range versions {
@@ -392,8 +391,8 @@ func masked(t *testing.T, versions []string) []string {
 	return versions
 }
 
-// TestHistoryHead proves that a ref that moved since Load is told, whichever way
-// it moved, and that nothing else is read then.
+// TestHistoryHead proves that History returns the new head of a ref that moved since Load, and
+// no pasts.
 func TestHistoryHead(t *testing.T) {
 	t.Parallel()
 	const file = "deploy/web.yaml"
@@ -412,11 +411,11 @@ func TestHistoryHead(t *testing.T) {
 		{"moved back", 1, []string{"a 1--", "s 3-- side"}},
 		{"and forth", 2, []string{"b 2--", "a 1-2", "s 3-- side"}},
 	}
-	before := h.made[1]
+	before := h.commits[1]
 	for _, step := range steps {
-		h.git("", "update-ref", "refs/heads/main", h.made[step.to-1])
+		h.git("", "update-ref", "refs/heads/main", h.commits[step.to-1])
 		found, err := loader.(declared.Historian).History(t.Context(), before, []*model.Claim{{Kind: "kubernetes/ConfigMap", ID: "default/web", Name: "web"}})
-		before = h.made[step.to-1]
+		before = h.commits[step.to-1]
 		if err != nil || found.Head != before || step.to != 2 && found.Pasts != nil {
 			t.Errorf("%s: got %+v, %v", step.reason, found, err)
 		}
@@ -426,7 +425,7 @@ func TestHistoryHead(t *testing.T) {
 	}
 	h.git("", "update-ref", "-d", "refs/heads/main")
 	if found, err := loader.(declared.Historian).History(t.Context(), before, nil); err == nil || !strings.Contains(err.Error(), `"main"`) {
-		t.Errorf("a ref that was deleted: got %+v, %v", found, err)
+		t.Errorf("deleted ref: got %+v, %v", found, err)
 	}
 }
 
@@ -446,13 +445,12 @@ func TestHistoryOfFolder(t *testing.T) {
 	}
 }
 
-// TestHistoryOfShallow proves that a shallow repository on this machine is known
-// to be cut.
+// TestHistoryOfShallow proves that a shallow local repository has a gap.
 func TestHistoryOfShallow(t *testing.T) {
 	t.Parallel()
 	const file = "deploy/web.yaml"
 	full := newHistory(t).commit(in(file, web("a"))).commit(in(file, web("b"))).commit(in(file, web("c")))
-	shallow := &history{t: t, dir: t.TempDir(), made: full.made}
+	shallow := &history{t: t, dir: t.TempDir(), commits: full.commits}
 	shallow.git("", "clone", "-q", "--depth", "2", "file://"+full.dir, ".")
 	want := []string{"c 3--", "b 2-3"}
 	if got, gap := shallow.show(shallow.config(), "default/web", "data", "v"); !cmp.Equal(want, got) || gap != "history is cut: the repository is shallow" {

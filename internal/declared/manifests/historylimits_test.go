@@ -13,8 +13,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestHistoryOfMany proves that claims that are asked for later, and claims that
-// are asked for together, have the same pasts.
+// TestHistoryOfMany proves that a later call for a claim and one call for several claims
+// return the same pasts.
 func TestHistoryOfMany(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t)
@@ -29,8 +29,8 @@ func TestHistoryOfMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := []*model.Claim{&d.Claims[1], &d.Claims[0], &d.Claims[1]}
-	all, err := together.(declared.Historian).History(t.Context(), d.Revision, asked)
+	requested := []*model.Claim{&d.Claims[1], &d.Claims[0], &d.Claims[1]}
+	all, err := together.(declared.Historian).History(t.Context(), d.Revision, requested)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestHistoryOfMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, c := range asked {
+	for i, c := range requested {
 		one, err := later.(declared.Historian).History(t.Context(), d.Revision, []*model.Claim{c})
 		if diff := cmp.Diff(all.Pasts[i], one.Pasts[0]); diff != "" || err != nil {
 			t.Errorf("claim %d: %v (-together +later):\n%s", i, err, diff)
@@ -49,8 +49,8 @@ func TestHistoryOfMany(t *testing.T) {
 	}
 }
 
-// TestHistoryOfCustomKinds proves that a custom resource is found although the
-// definition that says whether it lies in a namespace came later, or is nowhere.
+// TestHistoryOfCustomKinds proves that a custom resource is found if the definition of its
+// kind is newer, or absent.
 func TestHistoryOfCustomKinds(t *testing.T) {
 	t.Parallel()
 	thing := func(kind, v string) string {
@@ -96,8 +96,8 @@ func TestHistoryOfCustomKinds(t *testing.T) {
 	}
 }
 
-// TestManyRenderings proves that only so many old kustomizations are built in one
-// call, that the rest is a gap, and that the next call goes on from there.
+// TestManyRenderings proves that the number of old kustomizations that one call builds is
+// bounded, that the rest is a gap, and that the next call continues.
 func TestManyRenderings(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t).commit(map[string]string{"deploy/kustomization.yaml": "resources: [web.yaml]\nnamespace: default\n", "deploy/web.yaml": web("0")})
@@ -116,9 +116,9 @@ func TestManyRenderings(t *testing.T) {
 	}
 }
 
-// TestHistoryInTime proves that what cannot be read in time is a gap or an error,
-// never an absence.
-func TestHistoryInTime(t *testing.T) {
+// TestHistoryTimeout proves that commits which are not read in time are a gap or an error, and
+// that their objects are not absent.
+func TestHistoryTimeout(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t).commit(in("deploy/web.yaml", web("a"))).commit(in("deploy/web.yaml", web("b")))
 	config := h.config()
@@ -128,14 +128,14 @@ func TestHistoryInTime(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	found, err := loader.(declared.Historian).History(ctx, h.made[1], []*model.Claim{{Kind: "kubernetes/ConfigMap", ID: "default/web", Name: "web"}})
+	found, err := loader.(declared.Historian).History(ctx, h.commits[1], []*model.Claim{{Kind: "kubernetes/ConfigMap", ID: "default/web", Name: "web"}})
 	if err == nil && (len(found.Pasts) != 1 || found.Pasts[0].Gap == "" || len(found.Pasts[0].Versions) > 0) {
 		t.Errorf("got %+v", found)
 	}
 }
 
-// TestHistoryCost prints what a large repository costs: 500 commits on 1,000
-// manifests, and one claim.
+// TestHistoryCost prints the cost of reading one claim in a repository with 500 commits and
+// 1,000 manifests.
 func TestHistoryCost(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/manifests"
 )
 
-// aliasBomb returns lines of YAML that stand for 10^11 values.
+// aliasBomb returns YAML whose aliases expand to 10^11 values.
 func aliasBomb(indent string) string {
 	var s strings.Builder
 	s.WriteString(indent + "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
@@ -24,8 +24,8 @@ func aliasBomb(indent string) string {
 	return s.String()
 }
 
-// doubled returns kustomizations below dir that build upon each other, each twice, so
-// that the first one builds the last 2^n times.
+// doubled returns kustomizations below dir. Each one uses the next one twice, so that the last
+// one is built 2^n times.
 func doubled(dir string, n int) map[string]string {
 	files := map[string]string{
 		fmt.Sprintf("%s/l%d/kustomization.yaml", dir, n): "resources: [cm.yaml]\n",
@@ -40,8 +40,8 @@ func doubled(dir string, n int) map[string]string {
 	return files
 }
 
-// TestHostile holds that a part which wants too much is a problem with a reason, and
-// that the parts beside it are read.
+// TestHostile proves that a part which uses too much time or memory is a problem with a
+// reason, and that the other parts are read.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	bomb := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bomb}\ndata:\n" + aliasBomb("  ")
@@ -51,22 +51,22 @@ func TestHostile(t *testing.T) {
 	pipe := func(file string) error { return syscall.Mkfifo(file, 0o600) }
 	cases := map[string]struct {
 		files map[string]string
-		// make makes a file that is no text.
-		make map[string]func(file string) error
-		says string
+		// make contains functions that create files which are not text.
+		make    map[string]func(file string) error
+		wantErr string
 	}{
-		"aliases in a resource":      {map[string]string{"bad/kustomization.yaml": "resources: [bomb.yaml]\n", "bad/bomb.yaml": bomb}, nil, "kustomize needs more memory than it may take (128 MiB); raise max_memory of the declaration"},
-		"aliases in a kustomization": {map[string]string{"bad/kustomization.yaml": "resources: [cm.yaml]\n" + aliasBomb(""), "bad/cm.yaml": configMap("x")}, nil, "kustomize "},
-		"aliases in a manifest":      {map[string]string{"bad/bomb.yaml": bomb}, nil, "aliases stand for more than 100000 values"},
-		"a large manifest of little": {map[string]string{"bad/large.yaml": "kind: [" + strings.Repeat("{},", 2_000_000) + "]\n"}, nil, "reading it needs more memory than it may take (128 MiB); raise max_memory"},
-		"bases without end":          {doubled("bad", 26), nil, "kustomize did not finish within"},
-		"a large patch":              {map[string]string{"bad/kustomization.yaml": "resources: [cm.yaml]\npatches: [{path: big}]\n", "bad/cm.yaml": configMap("x")}, map[string]func(string) error{"bad/big": func(file string) error { return os.WriteFile(file, make([]byte, 17<<20), 0o600) }}, "larger than 16777216 bytes; raise max_file_size"},
-		"a pipe for a kustomization": {map[string]string{"bad/cm.yaml": configMap("x")}, map[string]func(string) error{"bad/kustomization.yaml": pipe}, "not a regular file"},
-		"a pipe for a resource":      {map[string]string{"bad/kustomization.yaml": "resources: [pipe.yaml]\n"}, map[string]func(string) error{"bad/pipe.yaml": pipe}, "not a regular file"},
-		"a pipe for a generator":     {map[string]string{"bad/kustomization.yaml": "generators: [pipe.yaml]\n"}, map[string]func(string) error{"bad/pipe.yaml": pipe}, "not a regular file"},
-		"a pipe for a manifest":      {map[string]string{"bad/README": ""}, map[string]func(string) error{"bad/pipe.yaml": pipe}, "not a regular file"},
-		"a device":                   {map[string]string{"bad/README": ""}, map[string]func(string) error{"bad/zero.yaml": link("/dev/zero")}, "leads out of the folder"},
-		"a device for a transformer": {map[string]string{"bad/kustomization.yaml": "transformers: [zero.yaml]\n"}, map[string]func(string) error{"bad/zero.yaml": link("/dev/zero")}, "zero.yaml"},
+		"aliases in a resource":            {map[string]string{"bad/kustomization.yaml": "resources: [bomb.yaml]\n", "bad/bomb.yaml": bomb}, nil, "kustomize needs more memory than it may take (128 MiB); raise max_memory of the declaration"},
+		"aliases in a kustomization":       {map[string]string{"bad/kustomization.yaml": "resources: [cm.yaml]\n" + aliasBomb(""), "bad/cm.yaml": configMap("x")}, nil, "kustomize "},
+		"aliases in a manifest":            {map[string]string{"bad/bomb.yaml": bomb}, nil, "aliases stand for more than 100000 values"},
+		"a large manifest with few values": {map[string]string{"bad/large.yaml": "kind: [" + strings.Repeat("{},", 2_000_000) + "]\n"}, nil, "reading it needs more memory than it may take (128 MiB); raise max_memory"},
+		"2^26 bases":                       {doubled("bad", 26), nil, "kustomize did not finish within"},
+		"a large patch":                    {map[string]string{"bad/kustomization.yaml": "resources: [cm.yaml]\npatches: [{path: big}]\n", "bad/cm.yaml": configMap("x")}, map[string]func(string) error{"bad/big": func(file string) error { return os.WriteFile(file, make([]byte, 17<<20), 0o600) }}, "larger than 16777216 bytes; raise max_file_size"},
+		"a pipe for a kustomization":       {map[string]string{"bad/cm.yaml": configMap("x")}, map[string]func(string) error{"bad/kustomization.yaml": pipe}, "not a regular file"},
+		"a pipe for a resource":            {map[string]string{"bad/kustomization.yaml": "resources: [pipe.yaml]\n"}, map[string]func(string) error{"bad/pipe.yaml": pipe}, "not a regular file"},
+		"a pipe for a generator":           {map[string]string{"bad/kustomization.yaml": "generators: [pipe.yaml]\n"}, map[string]func(string) error{"bad/pipe.yaml": pipe}, "not a regular file"},
+		"a pipe for a manifest":            {map[string]string{"bad/README": ""}, map[string]func(string) error{"bad/pipe.yaml": pipe}, "not a regular file"},
+		"a device":                         {map[string]string{"bad/README": ""}, map[string]func(string) error{"bad/zero.yaml": link("/dev/zero")}, "leads out of the folder"},
+		"a device for a transformer":       {map[string]string{"bad/kustomization.yaml": "transformers: [zero.yaml]\n"}, map[string]func(string) error{"bad/zero.yaml": link("/dev/zero")}, "zero.yaml"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -90,8 +90,8 @@ func TestHostile(t *testing.T) {
 			if !strings.Contains(got, "default/built") || !strings.Contains(got, "default/plain") || len(d.Problems) != 1 {
 				t.Errorf("claims %s and problems %v, want those of the good parts, and one problem", got, d.Problems)
 			}
-			if said := strings.Join(problems(d), "\n"); !strings.Contains(said, "deploy/bad") || !strings.Contains(said, tc.says) {
-				t.Errorf("problems %s, want %q", said, tc.says)
+			if reasons := strings.Join(problems(d), "\n"); !strings.Contains(reasons, "deploy/bad") || !strings.Contains(reasons, tc.wantErr) {
+				t.Errorf("problems %s, want %q", reasons, tc.wantErr)
 			}
 		})
 	}

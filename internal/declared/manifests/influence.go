@@ -13,27 +13,27 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A built object is what kustomize made of an origin.
+// A built object is an object that kustomize built from an origin.
 type built struct {
 	origin
 
-	value model.Value
-	made  *resource.Resource
+	value    model.Value
+	resource *resource.Resource
 }
 
-// influences returns the files that made an object what it is, from the top of
-// the tree: where it is written, the patches that fit it, and each kustomization
-// that says something of it alone: a patch, an image, a number of replicas. What
-// a kustomization says of everything, such as a prefix or a label, does not
-// count, nor do replacements and transformers in files of their own.
-func (s originSearch) influences(from origin, value model.Value, r *resource.Resource) []string {
+// sourceFiles returns the files that determine an object, by path from the top of the tree:
+// the file of its origin, the patches that match it, and each kustomization with a patch,
+// image or number of replicas for it. Fields of a kustomization that apply to all objects,
+// such as a prefix or a label, do not count. Replacements and transformers in separate files
+// do not count either.
+func (s originSearch) sourceFiles(from origin, value model.Value, r *resource.Resource) []string {
 	o := built{from, value, r}
 	files := []string{from.file}
 	for _, k := range s.parts {
 		if k.file == from.file {
 			files = append(files, k.generated(o)...)
 		}
-		if s.reaches(k, from.file) && s.passed(k, r) {
+		if s.mayApplyTo(k, from.file) && s.hasNamesOf(k, r) {
 			files = append(files, s.patches(k, o)...)
 			if k.setsImage(o) || k.setsReplicas(o) {
 				files = append(files, k.file)
@@ -41,26 +41,25 @@ func (s originSearch) influences(from origin, value model.Value, r *resource.Res
 		}
 	}
 	for i, file := range files {
-		files[i] = s.named(file)
+		files[i] = s.treePath(file)
 	}
 	slices.Sort(files)
 	return slices.Compact(files)
 }
 
-// reaches tells whether what a kustomization says may be of an object in a
-// file. A component speaks of what those hold that use it.
-func (s originSearch) reaches(k kustomization, file string) bool {
-	dirs := s.listed[file]
-	return k.isComponent() || len(dirs) == 0 || slices.ContainsFunc(dirs, func(dir string) bool { return s.upon[k.dir][dir] })
+// mayApplyTo reports whether the kustomization k may change an object in file. A component
+// applies to the objects of the kustomizations that use it.
+func (s originSearch) mayApplyTo(k kustomization, file string) bool {
+	dirs := s.listedIn[file]
+	return k.isComponent() || len(dirs) == 0 || slices.ContainsFunc(dirs, func(dir string) bool { return s.bases[k.dir][dir] })
 }
 
-// passed tells whether an object that was built bears what a kustomization puts
-// into every name and namespace: of two overlays of one base, each has objects of
-// its own.
-func (s originSearch) passed(k kustomization, r *resource.Resource) bool {
+// hasNamesOf reports whether r has the name prefix, suffix and namespace of the kustomization
+// k. Two overlays of one base have separate objects.
+func (s originSearch) hasNamesOf(k kustomization, r *resource.Resource) bool {
 	switch r.GetKind() {
 	case "Namespace", "CustomResourceDefinition", "APIService":
-		// Kustomize leaves their names alone.
+		// Kustomize does not change their names.
 		return true
 	}
 	prefix, suffix := k.value.At("namePrefix").Str(), k.value.At("nameSuffix").Str()
@@ -71,19 +70,18 @@ func (s originSearch) passed(k kustomization, r *resource.Resource) bool {
 	if namespace == "" || r.GetNamespace() == "" || namespace == r.GetNamespace() {
 		return true
 	}
-	// Unless one that builds upon it chose another namespace later.
+	// A kustomization that has k as a base may set another namespace later.
 	return !slices.ContainsFunc(s.parts, func(other kustomization) bool {
-		return other.value.At("namespace").Str() == r.GetNamespace() && !s.upon[other.dir][k.dir]
+		return other.value.At("namespace").Str() == r.GetNamespace() && !s.bases[other.dir][k.dir]
 	})
 }
 
-// generated returns the files that a generator reads which may have made an
-// object.
+// generated returns the files of the generators that may have generated the object.
 func (k kustomization) generated(o built) []string {
 	var files []string
 	for _, field := range []string{"configMapGenerator", "secretGenerator"} {
 		for _, generator := range k.value.At(field).Items() {
-			if !strings.Contains(o.made.GetName(), generator.At("name").Str()) {
+			if !strings.Contains(o.resource.GetName(), generator.At("name").Str()) {
 				continue
 			}
 			sources := append(texts(generator.At("files")), texts(generator.At("envs"))...)
@@ -100,13 +98,13 @@ func (k kustomization) generated(o built) []string {
 	return files
 }
 
-// patches returns the files of a kustomization's patches that fit an object.
+// patches returns the files of the patches of k that match the object.
 func (s originSearch) patches(k kustomization, o built) []string {
 	var files []string
 	for _, field := range []string{"patches", "patchesJson6902"} {
 		for _, patch := range k.value.At(field).Items() {
 			file, inline := patch.At("path").Str(), patch.At("patch").Str()
-			if at, fits := s.patch(k, file, inline, patch.At("target"), o); fits {
+			if at, matches := s.patch(k, file, inline, patch.At("target"), o); matches {
 				files = append(files, at)
 			}
 		}
@@ -116,50 +114,50 @@ func (s originSearch) patches(k kustomization, o built) []string {
 		if !k.files.Exists(path.Join(k.dir, text)) {
 			file, inline = "", text
 		}
-		if at, fits := s.patch(k, file, inline, model.Value{}, o); fits {
+		if at, matches := s.patch(k, file, inline, model.Value{}, o); matches {
 			files = append(files, at)
 		}
 	}
 	return files
 }
 
-// patch tells whether a patch fits an object, and where it is written.
-func (s originSearch) patch(k kustomization, file, inline string, target model.Value, o built) (at string, fits bool) {
+// patch returns the file of a patch, and reports whether the patch matches the object.
+func (s originSearch) patch(k kustomization, file, inline string, target model.Value, o built) (at string, matches bool) {
 	at = k.file
 	if file != "" {
 		at = path.Join(k.dir, file)
 	}
 	if target.Kind() == model.Map {
-		return at, o.fitsTarget(target)
+		return at, o.matchesTarget(target)
 	}
 	patches := parse([]byte(inline), "").objects
 	if file != "" {
 		patches = s.objects(at)
 	}
-	return at, slices.ContainsFunc(patches, func(p object) bool { return o.fitsPatch(p.value) })
+	return at, slices.ContainsFunc(patches, func(p object) bool { return o.matchesPatch(p.value) })
 }
 
-// fitsPatch tells whether a patch that names its object may mean this one.
-func (o built) fitsPatch(patch model.Value) bool {
-	return patch.At("kind").Str() == o.made.GetKind() && patch.At("apiVersion").Str() == o.made.GetApiVersion() &&
-		o.isCalled(patch.At("metadata", "name").Str()) && o.isIn(patch.At("metadata", "namespace").Str())
+// matchesPatch reports whether a patch without a target may be for the object.
+func (o built) matchesPatch(patch model.Value) bool {
+	return patch.At("kind").Str() == o.resource.GetKind() && patch.At("apiVersion").Str() == o.resource.GetApiVersion() &&
+		o.mayHaveName(patch.At("metadata", "name").Str()) && o.mayBeIn(patch.At("metadata", "namespace").Str())
 }
 
-// isCalled tells whether the object has, or had on its way, a name: kustomize
-// adds prefixes and suffixes.
-func (o built) isCalled(name string) bool {
+// mayHaveName reports whether name is the name of the object, or may have been during the
+// build: kustomize adds prefixes and suffixes.
+func (o built) mayHaveName(name string) bool {
 	written := o.written.At("metadata", "name").Str()
-	return name != "" && strings.Contains(o.made.GetName(), name) && strings.Contains(name, written)
+	return name != "" && strings.Contains(o.resource.GetName(), name) && strings.Contains(name, written)
 }
 
-// isIn tells whether the object lies, or was written to lie, in a namespace; ""
-// is any.
-func (o built) isIn(namespace string) bool {
-	return namespace == "" || namespace == o.made.GetNamespace() || namespace == o.written.At("metadata", "namespace").Str()
+// mayBeIn reports whether the object has the namespace, before or after the build; "" matches
+// any.
+func (o built) mayBeIn(namespace string) bool {
+	return namespace == "" || namespace == o.resource.GetNamespace() || namespace == o.written.At("metadata", "namespace").Str()
 }
 
-// fitsTarget tells whether a patch's target selects the object.
-func (o built) fitsTarget(target model.Value) bool {
+// matchesTarget reports whether the target of a patch selects the object.
+func (o built) matchesTarget(target model.Value) bool {
 	text := func(field string) string { return target.At(field).Str() }
 	selector := types.Selector{
 		ResId: resid.ResId{
@@ -169,26 +167,26 @@ func (o built) fitsTarget(target model.Value) bool {
 		LabelSelector: text("labelSelector"), AnnotationSelector: text("annotationSelector"),
 	}
 	regex, err := types.NewSelectorRegex(&selector)
-	if err != nil || !regex.MatchGvk(o.made.GetGvk()) {
+	if err != nil || !regex.MatchGvk(o.resource.GetGvk()) {
 		return false
 	}
 	metadata := o.written.At("metadata")
 	placed := func(namespace string) bool { return regex.MatchNamespace(cmp.Or(namespace, "default")) }
-	if !regex.MatchName(o.made.GetName()) && !regex.MatchName(metadata.At("name").Str()) && !o.isCalled(selector.Name) {
+	if !regex.MatchName(o.resource.GetName()) && !regex.MatchName(metadata.At("name").Str()) && !o.mayHaveName(selector.Name) {
 		return false
 	}
-	if !placed(o.made.GetNamespace()) && !placed(metadata.At("namespace").Str()) {
+	if !placed(o.resource.GetNamespace()) && !placed(metadata.At("namespace").Str()) {
 		return false
 	}
-	labels, err := o.made.MatchesLabelSelector(selector.LabelSelector)
+	labels, err := o.resource.MatchesLabelSelector(selector.LabelSelector)
 	if err != nil || !labels {
 		return false
 	}
-	annotations, err := o.made.MatchesAnnotationSelector(selector.AnnotationSelector)
+	annotations, err := o.resource.MatchesAnnotationSelector(selector.AnnotationSelector)
 	return err == nil && annotations
 }
 
-// setsImage tells whether the kustomization chooses an image of the object.
+// setsImage reports whether the kustomization sets an image of the object.
 func (k kustomization) setsImage(o built) bool {
 	entries := k.value.At("images").Items()
 	if len(entries) == 0 {
@@ -201,7 +199,7 @@ func (k kustomization) setsImage(o built) bool {
 	})
 }
 
-// images returns the names of the images in an object, without tag and digest.
+// images returns the names of the images in an object, without tags and digests.
 func images(v model.Value) []string {
 	var found []string
 	for _, item := range v.Items() {
@@ -222,10 +220,10 @@ func images(v model.Value) []string {
 	return found
 }
 
-// setsReplicas tells whether the kustomization chooses the object's replicas.
+// setsReplicas reports whether the kustomization sets the replicas of the object.
 func (k kustomization) setsReplicas(o built) bool {
 	if o.value.At("spec", "replicas").IsNull() {
 		return false
 	}
-	return slices.ContainsFunc(k.value.At("replicas").Items(), func(r model.Value) bool { return o.isCalled(r.At("name").Str()) })
+	return slices.ContainsFunc(k.value.At("replicas").Items(), func(r model.Value) bool { return o.mayHaveName(r.At("name").Str()) })
 }

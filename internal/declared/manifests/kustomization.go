@@ -15,16 +15,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A kustomization is one folder that kustomize builds, as it stands in files.
+// A kustomization is the kustomization file of one folder.
 type kustomization struct {
 	files filesys.FileSystem
 	// dir and file are absolute.
 	dir, file string
-	// value is null when the file cannot be read; kustomize says why.
+	// value is null if the file cannot be read; kustomize reports the error then.
 	value model.Value
 }
 
-// readKustomization returns the kustomization of a folder.
+// readKustomization returns the kustomization in the folder dir.
 func readKustomization(files filesys.FileSystem, dir string) kustomization {
 	k := kustomization{files: files, dir: dir}
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
@@ -44,8 +44,8 @@ func readFields() []string {
 	}
 }
 
-// canonicalFields returns a kustomization with its fields in the spelling of
-// kustomize, which ignores the case of their letters.
+// canonicalFields returns a kustomization with the field names of kustomize, which ignores
+// their case.
 func canonicalFields(v model.Value) model.Value {
 	if v.Kind() != model.Map {
 		return v
@@ -61,7 +61,7 @@ func canonicalFields(v model.Value) model.Value {
 	return model.MapOf(fields...)
 }
 
-// maxKustomization bounds a kustomization's own file, in bytes.
+// maxKustomization bounds the size of a kustomization file, in bytes.
 const maxKustomization = 1 << 20
 
 func (k kustomization) read(file string) model.Value {
@@ -76,11 +76,10 @@ func (k kustomization) read(file string) model.Value {
 	return docs[0].Value
 }
 
-// isComponent tells what is only ever part of another kustomization.
+// isComponent reports whether the kustomization can only be part of another one.
 func (k kustomization) isComponent() bool { return k.value.At("kind").Str() == "Component" }
 
-// entries returns what the kustomization lists as its parts: files, folders
-// and URLs.
+// entries returns the files, folders and URLs that the kustomization lists.
 func (k kustomization) entries() []string {
 	var all []string
 	for _, field := range []string{"resources", "bases", "components", "generators", "transformers", "validators"} {
@@ -89,13 +88,13 @@ func (k kustomization) entries() []string {
 	return all
 }
 
-// isElsewhere reports whether an entry may name something outside of the tree. What
-// kustomize takes for a URL it fetches, whatever the tree has under that name.
+// isElsewhere reports whether an entry may be outside of the tree. Kustomize fetches
+// everything that looks like a URL, even if the tree has a file with that name.
 func (k kustomization) isElsewhere(entry string) bool {
 	return strings.ContainsAny(entry, ":@") || strings.HasPrefix(strings.ToLower(entry), "github.com/") || !k.files.Exists(path.Join(k.dir, entry))
 }
 
-// folders returns the folders that the kustomization builds upon.
+// folders returns the folders of the kustomization's bases.
 func (k kustomization) folders() []string {
 	var folders []string
 	for _, entry := range k.entries() {
@@ -106,8 +105,8 @@ func (k kustomization) folders() []string {
 	return folders
 }
 
-// reach returns the kustomization of dir and all that it builds upon.
-func reach(files filesys.FileSystem, dir string) []kustomization {
+// withBases returns the kustomization of dir and its bases.
+func withBases(files filesys.FileSystem, dir string) []kustomization {
 	seen := map[string]bool{dir: true}
 	found := []kustomization{readKustomization(files, dir)}
 	for i := 0; i < len(found); i++ {
@@ -121,9 +120,8 @@ func reach(files filesys.FileSystem, dir string) []kustomization {
 	return found
 }
 
-// roots returns the folders, among those given, that are built for themselves:
-// no other one builds upon them. Of those that build upon each other in a
-// circle the first one is returned, for kustomize to complain of.
+// roots returns the folders of dirs that are no base of another one. Of a cycle, it returns
+// the first folder, so that kustomize reports the cycle.
 func roots(files filesys.FileSystem, dirs []string) []string {
 	used := map[string]bool{}
 	components := map[string]bool{}
@@ -160,8 +158,7 @@ func roots(files filesys.FileSystem, dirs []string) []string {
 	return chosen
 }
 
-// secrets returns the texts that must not show in an error: the literals of
-// generators.
+// secrets returns the literals of secret generators, which must not appear in errors.
 func (k kustomization) secrets() []string {
 	var found []string
 	for _, generator := range k.value.At("secretGenerator").Items() {
@@ -184,20 +181,19 @@ func texts(v model.Value) []string {
 	return found
 }
 
-// complaint says what kustomize found wrong, without the manifests, patches
-// and secrets that its errors quote at length, and with paths as people know
-// them.
-func complaint(err error, t *tree, secrets []string) string {
-	text := quotation.ReplaceAllString(err.Error(), "…")
+// buildError returns an error of kustomize without the manifests, patches and secrets that it
+// quotes, and with the addresses of files.
+func buildError(err error, t *tree, secrets []string) string {
+	text := quoted.ReplaceAllString(err.Error(), "…")
 	text, _, _ = strings.Cut(text, "\n")
 	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "…")
 	}
-	text = t.known(withoutSecrets(text))
+	text = t.withAddresses(withoutSecrets(text))
 	if runes := []rune(text); len(runes) > 400 {
 		text = string(runes[:400]) + "…"
 	}
-	return fmt.Sprintf("kustomize cannot build it (kustomize build shows all of it): %s", text)
+	return fmt.Sprintf("kustomize cannot build it (run kustomize build for the full error): %s", text)
 }
 
-var quotation = regexp.MustCompile("(?s)`[^`]*`|\\[patch: .*\\]")
+var quoted = regexp.MustCompile("(?s)`[^`]*`|\\[patch: .*\\]")

@@ -8,9 +8,9 @@ import (
 	"testing/fstest"
 )
 
-// FuzzKustomize builds a kustomization upon another one, as the box does: what comes of
-// it are objects with addresses in the tree, or a problem that shows no secret; nothing
-// from outside of the tree.
+// FuzzKustomize builds a kustomization with a base, as the box does. The result is objects
+// with addresses in the tree, or a problem without secrets. Nothing outside of the tree is
+// read.
 func FuzzKustomize(f *testing.F) {
 	const web = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1, template: {spec: {containers: [{name: web, image: nginx}]}}}\n"
 	for _, seed := range [][3]string{
@@ -61,11 +61,11 @@ func FuzzKustomize(f *testing.F) {
 			}
 		}
 		tr := o.Place.tree(files, o.Limit)
-		for _, k := range reach(tr.kustomize, dir) {
+		for _, k := range withBases(tr.kustomize, dir) {
 			for _, secret := range k.secrets() {
 				for _, p := range c.problems {
-					_, said, _ := strings.Cut(p.Reason, ": ")
-					if len(secret) > 8 && strings.Contains(said, secret) {
+					_, reason, _ := strings.Cut(p.Reason, ": ")
+					if len(secret) > 8 && strings.Contains(reason, secret) {
 						t.Errorf("the problem %q shows %q", p.Reason, secret)
 					}
 				}

@@ -16,7 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/manifests"
 )
 
-// shop is a base with two overlays, a component, and files that belong to them.
+// shop returns a base with two overlays, a component, and their files.
 func shop() map[string]string {
 	return map[string]string{
 		"base/kustomization.yaml": "resources:\n- web.yaml\n- settings\n",
@@ -66,11 +66,11 @@ func TestKustomize(t *testing.T) {
 		switch c.Name {
 		case "prod-web":
 			if !strings.Contains(text, `"replicas":5`) {
-				t.Errorf("the patch does not show: %s", text)
+				t.Errorf("the patch was not applied: %s", text)
 			}
 		case "prod-static":
 			if !strings.Contains(text, `"a":"patched"`) {
-				t.Errorf("the patch does not show: %s", text)
+				t.Errorf("the patch was not applied: %s", text)
 			}
 		}
 	}
@@ -85,20 +85,20 @@ func TestKustomizeRoots(t *testing.T) {
 		want   []string
 	}{
 		"Outside": {
-			reason: "a base outside of the declared folder, inside of its work tree",
+			reason: "a base in the work tree of the declared folder",
 			dir:    "overlays/prod",
 			change: func(map[string]string) {},
 			want: []string{"components/log/log.yaml:1 ConfigMap shop/prod-log", "base/settings/kustomization.yml ConfigMap shop/prod-settings",
 				"base/web.yaml:18 ConfigMap shop/prod-static", "base/web.yaml:2 Deployment.apps shop/prod-web"},
 		},
 		"Itself": {
-			reason: "a declared folder with a kustomization is that kustomization, whatever lies below",
+			reason: "a declared folder with a kustomization, and others below",
 			dir:    ".",
 			change: func(files map[string]string) { files["kustomization.yaml"] = "resources: [plain/extra.yaml]\n" },
 			want:   []string{"deploy/plain/extra.yaml:1 ConfigMap default/extra"},
 		},
 		"Nested": {
-			reason: "below a kustomization that is not the declared folder, another one that nobody uses is built too",
+			reason: "a kustomization below another one, which does not use it",
 			dir:    "plain",
 			change: func(files map[string]string) {
 				files["plain/one/kustomization.yaml"] = "resources: [one.yaml]\n"
@@ -131,25 +131,25 @@ func TestKustomizeRoots(t *testing.T) {
 func TestKustomizeProblems(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		reason string
-		files  map[string]string
-		says   []string
+		reason  string
+		files   map[string]string
+		wantErr []string
 	}{
-		"Missing":  {"a file that is not there", map[string]string{"k/kustomization.yaml": "resources: [gone.yaml]\n"}, []string{"deploy/k/kustomization.yaml: kustomize cannot build it (kustomize build shows all of it): ", "deploy/k/gone.yaml"}},
-		"Broken":   {"a file that is broken", map[string]string{"k/kustomization.yaml": "resources: [a.yaml]\n", "k/a.yaml": "a: [\n"}, []string{"kustomize cannot build it (kustomize build shows all of it): "}},
+		"Missing":  {"a missing file", map[string]string{"k/kustomization.yaml": "resources: [gone.yaml]\n"}, []string{"deploy/k/kustomization.yaml: kustomize cannot build it (run kustomize build for the full error): ", "deploy/k/gone.yaml"}},
+		"Broken":   {"a broken file", map[string]string{"k/kustomization.yaml": "resources: [a.yaml]\n", "k/a.yaml": "a: [\n"}, []string{"kustomize cannot build it (run kustomize build for the full error): "}},
 		"Unknown":  {"an unknown field", map[string]string{"k/kustomization.yaml": "resource: [a.yaml]\n"}, []string{`unknown field "resource"`}},
-		"NotYAML":  {"a kustomization that is no YAML", map[string]string{"k/kustomization.yaml": "a: [\n"}, []string{"kustomize cannot build it (kustomize build shows all of it): "}},
-		"Above":    {"a base outside of the declared folder, which is in no work tree", map[string]string{"k/kustomization.yaml": "resources: [../../private]\n"}, []string{"leads out of the folder, which lies in no git repository: declare"}},
+		"NotYAML":  {"a kustomization in malformed YAML", map[string]string{"k/kustomization.yaml": "a: [\n"}, []string{"kustomize cannot build it (run kustomize build for the full error): "}},
+		"Above":    {"a base outside of the declared folder, which is in no work tree", map[string]string{"k/kustomization.yaml": "resources: [../../private]\n"}, []string{"leads out of the folder, which is in no git repository: declare"}},
 		"Absolute": {"an absolute path", map[string]string{"k/kustomization.yaml": "resources: [/etc]\n"}, []string{"leads out of the folder, which"}},
 		"Device":   {"an endless file", map[string]string{"k/kustomization.yaml": "generators: ['../../../../../../../../../dev/zero']\n"}, []string{"leads out of the folder, which"}},
 		"Outside":  {"a file outside of the kustomization", map[string]string{"k/kustomization.yaml": "resources: [../a.yaml]\n", "a.yaml": configMap("a")}, []string{"is not in or below"}},
-		"Helm":     {"a chart", map[string]string{"k/kustomization.yaml": "helmCharts: [{name: x, repo: 'https://u:hunter2@example.org'}]\n"}, []string{"kustomize cannot build it (kustomize build shows all of it): "}},
-		"Circle":   {"two that build upon each other", map[string]string{"a/kustomization.yaml": "resources: [../b]\n", "b/kustomization.yaml": "resources: [../a]\n"}, []string{"deploy/a/kustomization.yaml: ", "cycle detected"}},
-		"Secret":   {"an error of a generator shows no secret", map[string]string{"k/kustomization.yaml": "secretGenerator: [{name: s, literals: ['hunter2']}]\n"}, []string{"kustomize cannot build it (kustomize build shows all of it): "}},
-		"Patch":    {"an error of a patch shows no patch", map[string]string{"k/kustomization.yaml": "resources: [a.yaml]\npatches: [{patch: '{\"password\": hunter2'}]\n", "k/a.yaml": configMap("a")}, []string{"kustomize cannot build it (kustomize build shows all of it): "}},
-		"Exec":     {"a command is never run", map[string]string{"k/kustomization.yaml": "transformers: [t.yaml]\nresources: [a.yaml]\n", "k/a.yaml": configMap("a"), "k/t.yaml": "apiVersion: x/v1\nkind: X\nmetadata:\n  name: x\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: ./run.sh}\n"}, []string{"kustomize cannot build it (kustomize build shows all of it): "}},
+		"Helm":     {"a chart", map[string]string{"k/kustomization.yaml": "helmCharts: [{name: x, repo: 'https://u:hunter2@example.org'}]\n"}, []string{"kustomize cannot build it (run kustomize build for the full error): "}},
+		"Circle":   {"a cycle of bases", map[string]string{"a/kustomization.yaml": "resources: [../b]\n", "b/kustomization.yaml": "resources: [../a]\n"}, []string{"deploy/a/kustomization.yaml: ", "cycle detected"}},
+		"Secret":   {"an error of a generator shows no secret", map[string]string{"k/kustomization.yaml": "secretGenerator: [{name: s, literals: ['hunter2']}]\n"}, []string{"kustomize cannot build it (run kustomize build for the full error): "}},
+		"Patch":    {"an error of a patch shows no patch", map[string]string{"k/kustomization.yaml": "resources: [a.yaml]\npatches: [{patch: '{\"password\": hunter2'}]\n", "k/a.yaml": configMap("a")}, []string{"kustomize cannot build it (run kustomize build for the full error): "}},
+		"Exec":     {"a command is never run", map[string]string{"k/kustomization.yaml": "transformers: [t.yaml]\nresources: [a.yaml]\n", "k/a.yaml": configMap("a"), "k/t.yaml": "apiVersion: x/v1\nkind: X\nmetadata:\n  name: x\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: ./run.sh}\n"}, []string{"kustomize cannot build it (run kustomize build for the full error): "}},
 		"Base":     {"a remote base", map[string]string{"k/kustomization.yaml": "resources: ['https://u:hunter2@example.org/x//base?ref=v1']\n"}, []string{"needs https://example.org/x//base?ref=v1, and driftd does not fetch remote bases", "or set allow_network in the declaration's settings"}},
-		"GitHub":   {"a remote base in short", map[string]string{"k/kustomization.yaml": "bases: [github.com/org/repo]\n"}, []string{"needs github.com/org/repo"}},
+		"GitHub":   {"a remote base in short form", map[string]string{"k/kustomization.yaml": "bases: [github.com/org/repo]\n"}, []string{"needs github.com/org/repo"}},
 		"Below":    {"a remote base of a base", map[string]string{"k/kustomization.yaml": "resources: [../b]\n", "b/kustomization.yaml": "components: ['git@example.org:org/repo']\n"}, []string{"deploy/k/kustomization.yaml: needs git@example.org:org/repo"}},
 		"URLPatch": {"a remote patch", map[string]string{"k/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: 'HTTPS://example.org/p.yaml'}]\n", "k/a.yaml": configMap("a")}, []string{"needs https://example.org/p.yaml"}},
 		"URLFile":  {"a remote file of a generator", map[string]string{"k/kustomization.yaml": "configMapGenerator: [{name: x, files: ['a=https://example.org/a']}]\n"}, []string{"needs https://example.org/a"}},
@@ -162,28 +162,28 @@ func TestKustomizeProblems(t *testing.T) {
 			d := loadDir(t, deploy(t, tc.files))
 			got := problems(d)
 			if len(got) != 1 || len(d.Claims) == 0 {
-				t.Fatalf("%s: got %d claims and problems %q, want the others' claims and one problem", tc.reason, len(d.Claims), got)
+				t.Fatalf("%s: got %d claims and problems %q, want the claims of the others and one problem", tc.reason, len(d.Claims), got)
 			}
-			for _, want := range tc.says {
+			for _, want := range tc.wantErr {
 				if !strings.Contains(got[0], want) {
 					t.Errorf("%s: got %q, want %q", tc.reason, got[0], want)
 				}
 			}
 			temp := os.TempDir() //nolint:usetesting // looks for the folder, makes nothing in it
 			if strings.Contains(got[0], "hunter2") || strings.Contains(got[0], temp) {
-				t.Errorf("%s: %q shows too much", tc.reason, got[0])
+				t.Errorf("%s: %q contains a secret", tc.reason, got[0])
 			}
 		})
 	}
 }
 
-// TestKustomizeNetwork proves that a URL in a kustomization is asked for when
-// it is allowed, and only then.
+// TestKustomizeNetwork proves that a URL in a kustomization is requested only if that is
+// allowed.
 func TestKustomizeNetwork(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Int32
+	var requests atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked.Add(1)
+		requests.Add(1)
 		if _, err := w.Write([]byte(configMap("far"))); err != nil {
 			t.Error(err)
 		}
@@ -192,23 +192,23 @@ func TestKustomizeNetwork(t *testing.T) {
 	config := manifests.Defaults()
 	config.Dir = deploy(t, map[string]string{"kustomization.yaml": "resources: ['" + server.URL + "/far.yaml']\n"})
 	d, err := load(t, config)
-	if err != nil || asked.Load() != 0 || len(d.Problems) != 1 {
-		t.Errorf("not allowed: asked %d times, %v, %v", asked.Load(), d.Problems, err)
+	if err != nil || requests.Load() != 0 || len(d.Problems) != 1 {
+		t.Errorf("not allowed: %d requests, %v, %v", requests.Load(), d.Problems, err)
 	}
 	config.AllowNetwork = true
 	d, err = load(t, config)
-	if err != nil || asked.Load() == 0 || len(d.Claims) != 1 {
-		t.Errorf("allowed: asked %d times, %d claims, %v, %v", asked.Load(), len(d.Claims), d.Problems, err)
+	if err != nil || requests.Load() == 0 || len(d.Claims) != 1 {
+		t.Errorf("allowed: %d requests, %d claims, %v, %v", requests.Load(), len(d.Claims), d.Problems, err)
 	}
 }
 
-func TestKustomizeOwnOrigins(t *testing.T) {
+func TestKustomizeConfiguredOrigins(t *testing.T) {
 	t.Parallel()
 	d := loadDir(t, deploy(t, map[string]string{
 		"kustomization.yaml": "resources: [a.yaml]\nbuildMetadata: [originAnnotations]\n", "a.yaml": configMap("a"),
 	}))
 	if len(d.Claims) != 1 || !strings.Contains(string(d.Claims[0].Value.AppendJSON(nil)), "config.kubernetes.io/origin") {
-		t.Errorf("the annotation that the user wants is gone: %v", d.Claims)
+		t.Errorf("the configured annotation is missing: %v", d.Claims)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestKustomizeLimits(t *testing.T) {
 	}
 }
 
-func TestCancelled(t *testing.T) {
+func TestLoadCanceled(t *testing.T) {
 	t.Parallel()
 	config := manifests.Defaults()
 	config.Dir = deploy(t, shop())

@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/manifests"
 )
 
-// TestMain is also the box.
+// TestMain also runs the sandbox process.
 func TestMain(m *testing.M) {
 	if len(os.Args) != 2 || os.Args[1] != box.Verb {
 		os.Exit(m.Run())

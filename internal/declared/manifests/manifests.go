@@ -1,6 +1,5 @@
-// Package manifests reads declarations that are Kubernetes manifests: plain
-// YAML and JSON, and kustomizations, in a folder or at a commit of a git
-// repository.
+// Package manifests reads declarations that are Kubernetes manifests: plain YAML and JSON
+// files, and kustomizations, in a folder or at a commit of a git repository.
 package manifests
 
 import (
@@ -16,8 +15,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Definition returns the loader type "manifests". Its loaders read a folder
-// where settings name a dir, and a git repository where they name one.
+// Definition returns the loader type "manifests". Its loaders read a folder if the settings
+// have a dir, and a git repository otherwise.
 func Definition() declared.Definition {
 	builtin := sync.OnceValues(kube.Builtin)
 	return declared.Define("manifests", Defaults(), func(env declared.Env, config Config) (declared.Loader, error) {
@@ -36,11 +35,11 @@ func open(env declared.Env, config Config, builtin kinds) (*loader, error) {
 	repository, err := config.OpenWithHistory(env.CacheDir, config.Lookback, env.Log)
 	return &loader{
 		env: env, config: config, chosen: chosen, builtin: builtin, repository: repository,
-		workTree: gitrepo.NewWorkTree(config.Lookback, env.Log), past: newMemory(),
+		workTree: gitrepo.NewWorkTree(config.Lookback, env.Log), past: newHistoryCache(),
 	}, err
 }
 
-// kinds returns what is known of the kinds of a plain API server.
+// kinds returns the kinds of an API server without custom resources, by name.
 type kinds func() (map[string]*model.Kind, error)
 
 type loader struct {
@@ -50,14 +49,14 @@ type loader struct {
 	builtin kinds
 	// repository is nil for a folder.
 	repository *gitrepo.Repository
-	// workTree tells who wrote what lies in a folder.
+	// workTree finds the last commits that changed files of a folder.
 	workTree *gitrepo.WorkTree
-	// past holds what History found.
-	past *memory
+	// past caches the results of History.
+	past *historyCache
 }
 
-// Load implements declared.Loader. Reading a git repository, it fetches first:
-// a remote that cannot be reached is an error, never the commit of last time.
+// Load implements declared.Loader. It fetches a remote repository first: if that fails, it
+// returns an error, never an earlier commit.
 func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
 	if l.repository == nil {
 		return await.Within(ctx, l.config.Timeout, l.folder)
@@ -90,7 +89,7 @@ func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 	return d, err
 }
 
-// commitTree returns the tree of a commit's files.
+// commitTree returns the tree of the files of the commit hash.
 func (l *loader) commitTree(files fs.FS, hash string) *tree {
 	p := place{Root: l.config.Root(), Base: ".", Prefix: l.config.label(), Outside: outsideRepository}
 	t := p.tree(files, l.config.MaxFileSize)
@@ -98,9 +97,9 @@ func (l *loader) commitTree(files fs.FS, hash string) *tree {
 	return t
 }
 
-// read reads the declaration from a tree of files.
+// read reads the declaration from t.
 func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
-	t = t.over(ctx, t.files, l.config.MaxFileSize)
+	t = t.withFiles(ctx, t.files, l.config.MaxFileSize)
 	found, err := l.walk(ctx, t)
 	if err != nil {
 		return model.Declaration{}, err
@@ -116,7 +115,7 @@ func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
 	}
 	content.add(rendered)
 	if ctx.Err() != nil {
-		// What could not be read in time is not a part that is absent.
+		// Files that were not read in time must not count as absent.
 		return model.Declaration{}, fmt.Errorf("read manifests: %w", ctx.Err())
 	}
 	if len(content.objects)+len(content.problems) == 0 {

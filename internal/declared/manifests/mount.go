@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// mountPoint is where kustomize sees the files of a tree. Nothing is there on disk.
+// mountPoint is the path of a tree's files for kustomize. It does not exist on disk.
 const mountPoint = "/driftd-tree"
 
-// A mountedFS has files below mountPoint, read-only. It defines the methods that
+// A mountedFS provides files below mountPoint, read-only. It defines the methods that
 // kustomize's builds use.
 type mountedFS struct {
 	outsideFS
@@ -23,7 +23,8 @@ type mountedFS struct {
 	limit int64
 }
 
-// newMountedFS returns a mountedFS without other files; reason is the error of reading one.
+// newMountedFS returns a mountedFS without other files. reason is the error of reading another
+// file.
 func newMountedFS(files fs.FS, limit int64, reason string) mountedFS {
 	return mountedFS{outsideFS: outsideFS{FileSystem: filesys.MakeFsOnDisk(), reason: reason}, files: files, limit: limit}
 }
@@ -35,13 +36,13 @@ func (m mountedFS) withDisk(dir string) mountedFS {
 	return m
 }
 
-// Why a file outside of a tree is not read.
+// The reasons why a file outside of a tree is not read.
 const (
 	outsideRepository = "leads out of the repository"
-	outsideFolder     = "leads out of the folder, which lies in no git repository: declare the folder that holds both, with include for the part that is meant"
+	outsideFolder     = "leads out of the folder, which is in no git repository: declare a folder that contains both, and select files with include"
 )
 
-// An outsideFS has one folder of the disk, or nothing. The author of a kustomization may
+// An outsideFS provides one folder of the disk, or nothing. The author of a kustomization can
 // name any other file.
 type outsideFS struct {
 	filesys.FileSystem
@@ -73,7 +74,7 @@ func (o outsideFS) ReadFile(file string) ([]byte, error) {
 	return o.FileSystem.ReadFile(file)
 }
 
-// has reports whether a file lies in the folder, symbolic links followed.
+// has reports whether file is in the folder. Symbolic links are followed.
 func (o outsideFS) has(file string) bool {
 	dir, err := filepath.EvalSymlinks(o.dir)
 	if o.dir == "" || err != nil {
@@ -141,5 +142,5 @@ func (m mountedFS) ReadFile(file string) ([]byte, error) {
 	return data, nil
 }
 
-// at returns an error of a file, with its path as kustomize knows it.
+// at returns an error with the path of the file below mountPoint.
 func at(file string, err error) error { return fmt.Errorf("%s: %w", path.Clean(file), cause(err)) }

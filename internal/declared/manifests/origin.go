@@ -9,35 +9,34 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An originSearch finds where the objects that kustomize built are written.
+// An originSearch finds the files in which the objects that kustomize built are written.
 type originSearch struct {
 	tree *tree
 	root kustomization
-	// parts are the root and all that it builds upon.
+	// parts are the root and its bases.
 	parts []kustomization
-	// listed holds, by file, the folders whose kustomization lists it, and
-	// upon, by folder, the folders that its kustomization builds upon, itself
-	// among them.
-	listed map[string][]string
-	upon   map[string]map[string]bool
-	// files holds the objects of the files that were looked at.
+	// listedIn maps files to the folders of the kustomizations that list them. bases maps
+	// folders to themselves and the folders of their bases.
+	listedIn map[string][]string
+	bases    map[string]map[string]bool
+	// files caches the objects of files.
 	files map[string][]object
 }
 
-// newOriginSearch returns a search among a kustomization and all that it builds
-// upon.
+// newOriginSearch returns a search in the kustomization parts[0] and its bases, the other
+// parts.
 func newOriginSearch(t *tree, parts []kustomization) originSearch {
 	s := originSearch{
-		tree: t, root: parts[0], parts: parts, listed: map[string][]string{},
-		upon: map[string]map[string]bool{}, files: map[string][]object{},
+		tree: t, root: parts[0], parts: parts, listedIn: map[string][]string{},
+		bases: map[string]map[string]bool{}, files: map[string][]object{},
 	}
 	below := map[string][]string{}
 	for _, k := range parts {
 		below[k.dir] = k.folders()
-		s.listed[k.file] = append(s.listed[k.file], k.dir)
+		s.listedIn[k.file] = append(s.listedIn[k.file], k.dir)
 		for _, entry := range k.entries() {
 			file := path.Join(k.dir, entry)
-			s.listed[file] = append(s.listed[file], k.dir)
+			s.listedIn[file] = append(s.listedIn[file], k.dir)
 		}
 	}
 	for _, k := range parts {
@@ -50,23 +49,23 @@ func newOriginSearch(t *tree, parts []kustomization) originSearch {
 				next = append(next, below[dir]...)
 			}
 		}
-		s.upon[k.dir] = reached
+		s.bases[k.dir] = reached
 	}
 	return s
 }
 
-// An origin is where an object is written that kustomize built.
+// An origin is where an object that kustomize built is written.
 type origin struct {
-	// address is the file and line of an object that was read from a file, and
-	// the kustomization that made it for any other.
+	// address is the file and line of an object from a file. For other objects, it is the
+	// kustomization that generates them.
 	address string
-	// file is absolute.
+	// file is the absolute path.
 	file string
-	// written is the object as it stands there; null where that is not known.
+	// written is the object as written in the file; null if unknown.
 	written model.Value
 }
 
-// find returns where an object is written.
+// find returns the origin of r.
 func (s originSearch) find(r *resource.Resource) origin {
 	at, err := r.GetOrigin()
 	file := s.root.file
@@ -78,7 +77,7 @@ func (s originSearch) find(r *resource.Resource) origin {
 		return origin{address: s.tree.of(file), file: file}
 	}
 	file = path.Join(s.root.dir, at.Path)
-	if o, ok := pick(s.objects(file), r); ok {
+	if o, ok := sourceOf(s.objects(file), r); ok {
 		return origin{address: o.address, file: file, written: o.value}
 	}
 	return origin{address: s.tree.of(file), file: file}
@@ -95,17 +94,17 @@ func (s originSearch) objects(file string) []object {
 	return found
 }
 
-// named returns the path of an absolute file from the top of the tree.
-func (s originSearch) named(file string) string {
+// treePath returns the path of an absolute file from the top of the tree.
+func (s originSearch) treePath(file string) string {
 	if name, ok := within(file); ok {
 		return name
 	}
 	return file
 }
 
-// pick returns the object that r was made from: the one of its kind whose name
-// is r's, or the longest part of it, for kustomize adds prefixes and suffixes.
-func pick(objects []object, r *resource.Resource) (object, bool) {
+// sourceOf returns the object from which kustomize built r: the one with the same kind and the
+// same name, or the longest part of the name, because kustomize adds prefixes and suffixes.
+func sourceOf(objects []object, r *resource.Resource) (object, bool) {
 	var best object
 	length := 0
 	for _, o := range objects {

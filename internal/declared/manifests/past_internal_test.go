@@ -10,15 +10,15 @@ import (
 )
 
 // reader returns a reader with one subject, the ConfigMap default/web.
-func reader(t *testing.T) (*pastReader, *memory) {
+func reader(t *testing.T) (*pastReader, *historyCache) {
 	t.Helper()
 	l := &loader{config: Defaults()}
-	m := newMemory()
+	m := newHistoryCache()
 	c := model.Claim{Kind: "kubernetes/ConfigMap", ID: "default/web", Name: "web"}
 	if n := m.subject(&c, l.claimOptions(&c)); n != 0 || m.subject(&c, l.claimOptions(&c)) != 0 {
 		t.Fatalf("subject %d", n)
 	}
-	return &pastReader{ctx: t.Context(), loader: l, memory: m, renderings: maxRenderings, parse: maxParsed}, m
+	return &pastReader{ctx: t.Context(), loader: l, cache: m, renderings: maxRenderings, parse: maxParsed}, m
 }
 
 const webText = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {a: b}\n"
@@ -33,7 +33,7 @@ func TestParseBudget(t *testing.T) {
 	}
 	found = outcome{}
 	if !r.objects(&found, &tree{}, "b.yaml", []byte("kind: Other")) || r.parse != 0 {
-		t.Errorf("what does not hold the name costs nothing: %+v", found)
+		t.Errorf("a file without the name: %+v", found)
 	}
 	if r.objects(&found, &tree{}, "a.yaml", []byte(webText)) || !strings.HasPrefix(found.unread[0], "a.yaml: not read") {
 		t.Errorf("over the bound: %+v", found)
@@ -41,11 +41,11 @@ func TestParseBudget(t *testing.T) {
 	r.parse, m.size = maxParsed, 2*maxMemory+1
 	found = outcome{}
 	if r.objects(&found, &tree{}, "a.yaml", []byte(webText)) || found.unread[0] == "" {
-		t.Errorf("over the bound of what is held: %+v", found)
+		t.Errorf("over the bound of the cache: %+v", found)
 	}
 }
 
-func TestMemoryForgets(t *testing.T) {
+func TestHistoryCacheReset(t *testing.T) {
 	t.Parallel()
 	_, m := reader(t)
 	m.size = maxMemory
@@ -73,59 +73,59 @@ func TestOutcome(t *testing.T) {
 	o.merge(&outcome{all: "chart"})
 	o.merge(&outcome{all: "other"})
 	if states, reason := o.of(0); states != nil || reason != "chart" {
-		t.Errorf("a part that is not read: %v, %q", states, reason)
+		t.Errorf("an unread part: %v, %q", states, reason)
 	}
 	o.merge(&outcome{unread: map[int]string{0: "broken"}})
 	if _, reason := o.of(0); reason != "broken" {
-		t.Errorf("a file that holds the name: %q", reason)
+		t.Errorf("an unread file with the name: %q", reason)
 	}
 	o.merge(&outcome{states: map[int][]int{0: {3, 4}}})
 	o.add(0, 3)
 	if states, reason := o.of(0); len(states) != 2 || reason != "" {
-		t.Errorf("found nevertheless: %v, %q", states, reason)
+		t.Errorf("found in another part: %v, %q", states, reason)
 	}
 }
 
-func TestLateReading(t *testing.T) {
+func TestReadingTimeout(t *testing.T) {
 	t.Parallel()
 	r, m := reader(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r.ctx = ctx
-	if found := r.commit(nil); found.all != late || len(m.trees) > 0 {
+	if found := r.commit(nil); found.all != timedOut || len(m.trees) > 0 {
 		t.Errorf("got %+v", found)
 	}
 }
 
-// TestMayMake proves that a kustomization is left out only where it cannot make
-// the object.
-func TestMayMake(t *testing.T) {
+// TestMayGenerate proves that a kustomization is skipped only if it cannot generate the
+// object.
+func TestMayGenerate(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		text   string
 		want   bool
 	}{
-		"Elsewhere":   {"nothing of it holds the name", "resources: [other.yaml]\n", false},
-		"File":        {"a file holds it", "resources: [app.yaml]\n", true},
-		"Patch":       {"a patch in it holds it", "resources: [other.yaml]\npatches: [{patch: 'metadata: {name: web}'}]\n", true},
-		"Prefix":      {"the name may be put together", "namePrefix: w\nresources: [other.yaml]\n", true},
-		"Suffix":      {"at the end as well", "nameSuffix: eb\nresources: [other.yaml]\n", true},
-		"Other":       {"a prefix that it does not have", "namePrefix: x\nresources: [other.yaml]\n", false},
-		"Generator":   {"a generator adds a hash to its name", "configMapGenerator: [{name: we, literals: [a=b]}]\n", true},
-		"No":          {"one of another name does not", "configMapGenerator: [{name: other, files: [a=other.yaml]}]\n", false},
-		"Named file":  {"what a generator reads may hold it", "configMapGenerator: [{name: other, files: [a=app.yaml]}]\n", true},
-		"Transformer": {"a transformer may do anything", "transformers: [other.yaml]\n", true},
-		"Replacement": {"a replacement may set names", "replacements: [{path: other.yaml}]\n", true},
-		"Remote":      {"a remote base may hold it", "resources: ['https://example.org/x']\n", true},
-		"Broken":      {"one that cannot be read may say anything", "a: [", true},
+		"Elsewhere":   {"no file contains the name", "resources: [other.yaml]\n", false},
+		"File":        {"a file contains the name", "resources: [app.yaml]\n", true},
+		"Patch":       {"an inline patch contains the name", "resources: [other.yaml]\npatches: [{patch: 'metadata: {name: web}'}]\n", true},
+		"Prefix":      {"a name with the prefix", "namePrefix: w\nresources: [other.yaml]\n", true},
+		"Suffix":      {"a name with the suffix", "nameSuffix: eb\nresources: [other.yaml]\n", true},
+		"Other":       {"a name without the prefix", "namePrefix: x\nresources: [other.yaml]\n", false},
+		"Generator":   {"a generator whose name is part of the name", "configMapGenerator: [{name: we, literals: [a=b]}]\n", true},
+		"No":          {"a generator with another name", "configMapGenerator: [{name: other, files: [a=other.yaml]}]\n", false},
+		"Named file":  {"a file of a generator contains the name", "configMapGenerator: [{name: other, files: [a=app.yaml]}]\n", true},
+		"Transformer": {"a transformer", "transformers: [other.yaml]\n", true},
+		"Replacement": {"a replacement", "replacements: [{path: other.yaml}]\n", true},
+		"Remote":      {"a remote base", "resources: ['https://example.org/x']\n", true},
+		"Broken":      {"a malformed kustomization", "a: [", true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files := newMountedFS(fstest.MapFS{"kustomization.yaml": {Data: []byte(tc.text)}, "other.yaml": {Data: []byte("kind: Other\n")}, "app.yaml": {Data: []byte(webText)}}, 1<<20, outsideRepository)
 			k := readKustomization(files, mountPoint)
-			if got := k.mayMake(&subject{name: "web"}); got != tc.want {
+			if got := k.mayGenerate(&subject{name: "web"}); got != tc.want {
 				t.Errorf("%s: got %t", tc.reason, got)
 			}
 		})

@@ -10,30 +10,29 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A rendering is the outcome of building a kustomization, with every path that
-// kustomize read and what it found there. If all paths have the same content, the
-// outcome is the same.
+// A rendering is the outcome of building a kustomization, with every path that kustomize read
+// and the state of the path. If all states are the same, the outcome is the same.
 type rendering struct {
-	asked   map[string]string
+	paths   map[string]string
 	outcome *outcome
 }
 
 // maxPerFolder bounds the renderings of one folder that are cached.
 const maxPerFolder = 600
 
-// holds reports whether the recorded paths have the same content in files.
-func (r *rendering) holds(files *gitrepo.FS) bool {
-	for name, answer := range r.asked {
-		if answer != answerOf(files, name) {
+// matches reports whether the recorded paths have the same state in files.
+func (r *rendering) matches(files *gitrepo.FS) bool {
+	for name, state := range r.paths {
+		if state != pathState(files, name) {
 			return false
 		}
 	}
 	return true
 }
 
-// answerOf returns what kustomize sees at a path: the ID of a file's content,
-// "folder" for a folder, or "" if the path does not exist.
-func answerOf(files *gitrepo.FS, name string) string {
+// pathState returns the state of a path for kustomize: the ID of a file's content, "folder"
+// for a folder, or "" if the path does not exist.
+func pathState(files *gitrepo.FS, name string) string {
 	id, err := files.ID(name)
 	if err != nil {
 		return ""
@@ -47,24 +46,24 @@ func answerOf(files *gitrepo.FS, name string) string {
 // A recordedFS records the paths that are read. Kustomize does not list folders.
 type recordedFS struct {
 	files *gitrepo.FS
-	asked map[string]string
+	paths map[string]string
 }
 
-func (f *recordedFS) note(name string) {
-	if _, known := f.asked[name]; !known {
-		f.asked[name] = answerOf(f.files, name)
+func (f *recordedFS) record(name string) {
+	if _, known := f.paths[name]; !known {
+		f.paths[name] = pathState(f.files, name)
 	}
 }
 
 // Open implements fs.FS.
 func (f *recordedFS) Open(name string) (fs.File, error) {
-	f.note(name)
+	f.record(name)
 	return f.files.Open(name)
 }
 
 // Stat implements fs.StatFS.
 func (f *recordedFS) Stat(name string) (fs.FileInfo, error) {
-	f.note(name)
+	f.record(name)
 	return f.files.Stat(name)
 }
 
@@ -74,51 +73,51 @@ func (r *pastReader) kustomizations(t *tree, files *gitrepo.FS, dirs []string, f
 	final = true
 	for _, dir := range roots(t.kustomize, mounted(dirs)) {
 		if r.ctx.Err() != nil {
-			found.merge(&outcome{all: late})
+			found.merge(&outcome{all: timedOut})
 			return false
 		}
-		part, sure := r.kustomization(t, files, dir)
+		part, cacheable := r.kustomization(t, files, dir)
 		found.merge(part)
-		final = final && sure
+		final = final && cacheable
 	}
 	return final
 }
 
 // kustomization returns the outcome of one kustomization.
-func (r *pastReader) kustomization(t *tree, files *gitrepo.FS, dir string) (found *outcome, sure bool) {
-	known := r.memory.renderings[dir]
+func (r *pastReader) kustomization(t *tree, files *gitrepo.FS, dir string) (found *outcome, cacheable bool) {
+	known := r.cache.renderings[dir]
 	for i := len(known) - 1; i >= 0; i-- {
-		if match := known[i]; match.outcome.upTo == len(r.memory.subjects) && match.holds(files) {
+		if cached := known[i]; cached.outcome.upTo == len(r.cache.subjects) && cached.matches(files) {
 			// The next commit probably has the same content.
 			copy(known[i:], known[i+1:])
-			known[len(known)-1] = match
-			return match.outcome, true
+			known[len(known)-1] = cached
+			return cached.outcome, true
 		}
 	}
-	recorded := &recordedFS{files: files, asked: map[string]string{}}
-	if found, sure = r.render(t.over(r.ctx, recorded, r.loader.config.MaxFileSize), dir); !sure {
-		return found, sure
+	recorded := &recordedFS{files: files, paths: map[string]string{}}
+	if found, cacheable = r.render(t.withFiles(r.ctx, recorded, r.loader.config.MaxFileSize), dir); !cacheable {
+		return found, cacheable
 	}
 	if r.ctx.Err() != nil {
-		return &outcome{all: late}, false
+		return &outcome{all: timedOut}, false
 	}
-	found.upTo = len(r.memory.subjects)
+	found.upTo = len(r.cache.subjects)
 	known = slices.DeleteFunc(known, func(k *rendering) bool { return k.outcome.upTo != found.upTo })
 	if len(known) >= maxPerFolder {
 		known = known[1:]
 	}
-	r.memory.renderings[dir] = append(known, &rendering{asked: recorded.asked, outcome: found})
-	r.memory.size += int64(len(recorded.asked)) * 150
+	r.cache.renderings[dir] = append(known, &rendering{paths: recorded.paths, outcome: found})
+	r.cache.size += int64(len(recorded.paths)) * 150
 	return found, true
 }
 
 // render builds a kustomization if it may generate a subject.
-func (r *pastReader) render(t *tree, dir string) (found *outcome, sure bool) {
+func (r *pastReader) render(t *tree, dir string) (found *outcome, cacheable bool) {
 	found = &outcome{}
-	parts := reach(t.kustomize, dir)
+	parts := withBases(t.kustomize, dir)
 	var subjects []int
-	for n, s := range r.memory.subjects {
-		if slices.ContainsFunc(parts, func(k kustomization) bool { return k.mayMake(s) }) {
+	for n, s := range r.cache.subjects {
+		if slices.ContainsFunc(parts, func(k kustomization) bool { return k.mayGenerate(s) }) {
 			subjects = append(subjects, n)
 		}
 	}
@@ -127,7 +126,7 @@ func (r *pastReader) render(t *tree, dir string) (found *outcome, sure bool) {
 	}
 	if r.renderings == 0 {
 		for _, n := range subjects {
-			found.miss(n, t.of(parts[0].file)+": not built, for only so many old kustomizations are built at once; the next try continues")
+			found.addUnread(n, t.of(parts[0].file)+": not built, because the limit of old kustomizations for one reading is reached; the next reading continues")
 		}
 		return found, false
 	}
@@ -135,7 +134,7 @@ func (r *pastReader) render(t *tree, dir string) (found *outcome, sure bool) {
 	built, err := r.loader.render(r.ctx, t, r.box, dir)
 	if err != nil {
 		for _, n := range subjects {
-			found.miss(n, late)
+			found.addUnread(n, timedOut)
 		}
 		return found, false
 	}
@@ -143,10 +142,10 @@ func (r *pastReader) render(t *tree, dir string) (found *outcome, sure bool) {
 	return found, true
 }
 
-// mayMake reports whether building the kustomization may generate an object with the
-// subject's name. One of its files contains the name, unless the name is composed,
-// or comes from a file that cannot be read.
-func (k kustomization) mayMake(s *subject) bool {
+// mayGenerate reports whether building the kustomization may generate an object with the
+// subject's name. One of its files contains the name, unless the name is composed, or comes
+// from a file that cannot be read.
+func (k kustomization) mayGenerate(s *subject) bool {
 	if k.value.Kind() != model.Map || slices.ContainsFunc(k.entries(), k.isElsewhere) {
 		return true
 	}
@@ -167,7 +166,7 @@ func (k kustomization) mayMake(s *subject) bool {
 		}
 	}
 	searched := 0
-	return slices.ContainsFunc(k.named(), func(file string) bool {
+	return slices.ContainsFunc(k.namedFiles(), func(file string) bool {
 		data, err := k.files.ReadFile(file)
 		searched += len(data)
 		return err != nil || searched > maxSearched || mayEscape(data) || bytes.Contains(data, []byte(s.name))

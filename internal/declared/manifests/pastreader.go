@@ -24,21 +24,21 @@ const (
 type pastReader struct {
 	ctx    context.Context //nolint:containedctx // a reader lives for one call
 	loader *loader
-	memory *memory
-	// renderings and parse are the remaining amounts of the bounds.
+	cache  *historyCache
+	// renderings and parse are what remains of the bounds.
 	renderings int
 	parse      int64
-	// box is where foreign input is expanded. It has no network: anybody may have
-	// pushed a branch.
+	// box expands foreign input. It has no network, because everyone with push access can push
+	// a branch.
 	box *box.Box
 }
 
-const late = "there was not enough time to read it; the next try continues"
+const timedOut = "not read in time; the next reading continues"
 
 // commit returns the outcome of a commit.
 func (r *pastReader) commit(c *gitrepo.LogCommit) *outcome {
 	if r.ctx.Err() != nil {
-		return &outcome{all: late}
+		return &outcome{all: timedOut}
 	}
 	root := r.loader.config.Root()
 	id, err := c.Files.ID(root)
@@ -46,29 +46,29 @@ func (r *pastReader) commit(c *gitrepo.LogCommit) *outcome {
 	case errors.Is(err, fs.ErrNotExist):
 		return &outcome{}
 	case err != nil:
-		return &outcome{all: short(cause(err).Error())}
+		return &outcome{all: truncate(cause(err).Error())}
 	}
 	top, err := c.Files.ID(".")
 	if err != nil {
-		return &outcome{all: short(cause(err).Error())}
+		return &outcome{all: truncate(cause(err).Error())}
 	}
 	keys := []string{"root " + id, "top " + top}
 	for _, key := range keys {
-		if found := r.memory.trees[key]; found != nil && found.upTo == len(r.memory.subjects) {
+		if found := r.cache.trees[key]; found != nil && found.upTo == len(r.cache.subjects) {
 			return found
 		}
 	}
 	found, simple, final := r.tree(c)
 	if r.ctx.Err() != nil {
-		return &outcome{all: late}
+		return &outcome{all: timedOut}
 	}
 	if final {
 		key := keys[len(keys)-1]
 		if simple {
 			key = keys[0]
 		}
-		r.memory.trees[key] = found
-		r.memory.size += 200
+		r.cache.trees[key] = found
+		r.cache.size += 200
 	}
 	return found
 }
@@ -92,37 +92,37 @@ func (f *linkFS) ReadDir(name string) ([]fs.DirEntry, error) {
 // tree reads the declared path of a commit. simple reports whether the outcome
 // depends only on files in the path, and final whether it depends only on files.
 func (r *pastReader) tree(c *gitrepo.LogCommit) (found *outcome, simple, final bool) {
-	found = &outcome{upTo: len(r.memory.subjects)}
+	found = &outcome{upTo: len(r.cache.subjects)}
 	files := &linkFS{FS: c.Files}
 	t := r.loader.commitTree(files, c.Hash)
-	t = t.over(r.ctx, files, r.loader.config.MaxFileSize)
+	t = t.withFiles(r.ctx, files, r.loader.config.MaxFileSize)
 	inventory, err := r.loader.walk(r.ctx, t)
 	if r.ctx.Err() != nil {
-		found.all = late
+		found.all = timedOut
 		return found, false, false
 	}
 	if err != nil {
-		found.all = short(err.Error())
+		found.all = truncate(err.Error())
 		return found, false, true
 	}
 	for _, p := range inventory.problems {
-		found.merge(&outcome{all: short(p.Address + ": " + p.Reason)})
+		found.merge(&outcome{all: truncate(p.Address + ": " + p.Reason)})
 	}
 	final = true
 	for _, name := range inventory.files {
-		part, sure := r.file(t, c.Files, name)
+		part, cacheable := r.file(t, c.Files, name)
 		found.merge(part)
-		final = final && sure
+		final = final && cacheable
 	}
-	if len(inventory.kustomizations) > 0 && r.wanting(found) {
+	if len(inventory.kustomizations) > 0 && r.hasMissing(found) {
 		final = r.kustomizations(t, c.Files, inventory.kustomizations, found) && final
 	}
 	return found, !files.linked && len(inventory.kustomizations) == 0, final
 }
 
-// wanting reports whether a subject was not found.
-func (r *pastReader) wanting(o *outcome) bool {
-	for n := range r.memory.subjects {
+// hasMissing reports whether a subject was not found.
+func (r *pastReader) hasMissing(o *outcome) bool {
+	for n := range r.cache.subjects {
 		if len(o.states[n]) == 0 {
 			return true
 		}
@@ -130,37 +130,36 @@ func (r *pastReader) wanting(o *outcome) bool {
 	return false
 }
 
-// file returns the outcome of a file; sure reports whether it depends only on the
-// file.
-func (r *pastReader) file(t *tree, files *gitrepo.FS, name string) (found *outcome, sure bool) {
+// file returns the outcome of a file. cacheable reports whether it depends only on the file.
+func (r *pastReader) file(t *tree, files *gitrepo.FS, name string) (found *outcome, cacheable bool) {
 	id, err := files.ID(name)
 	if err != nil {
-		return &outcome{all: short(t.address(name) + ": " + cause(err).Error())}, false
+		return &outcome{all: truncate(t.address(name) + ": " + cause(err).Error())}, false
 	}
-	found = r.memory.blobs[id]
-	if found != nil && found.upTo == len(r.memory.subjects) {
+	found = r.cache.blobs[id]
+	if found != nil && found.upTo == len(r.cache.subjects) {
 		return found, true
 	}
 	if r.ctx.Err() != nil {
-		return &outcome{all: late}, false
+		return &outcome{all: timedOut}, false
 	}
-	data, sure, err := r.content(t, name)
+	data, cacheable, err := r.content(t, name)
 	if err != nil {
-		found = &outcome{all: short(t.address(name) + ": " + cause(err).Error())}
+		found = &outcome{all: truncate(t.address(name) + ": " + cause(err).Error())}
 	} else {
 		found = &outcome{}
-		sure = r.objects(found, t, name, data)
+		cacheable = r.objects(found, t, name, data)
 	}
-	if found.upTo = len(r.memory.subjects); sure {
-		r.memory.blobs[id] = found
-		r.memory.size += 200
+	if found.upTo = len(r.cache.subjects); cacheable {
+		r.cache.blobs[id] = found
+		r.cache.size += 200
 	}
-	return found, sure
+	return found, cacheable
 }
 
-// content returns a file's content. With an error, sure reports whether every later
-// call will return the same error, because the file is too large.
-func (r *pastReader) content(t *tree, name string) (data []byte, sure bool, err error) {
+// content returns the content of a file. With an error, cacheable reports whether every later
+// call returns the same error, because the file is too large.
+func (r *pastReader) content(t *tree, name string) (data []byte, cacheable bool, err error) {
 	limit := r.loader.config.MaxFileSize
 	info, err := fs.Stat(t.files, name)
 	switch {
@@ -175,12 +174,12 @@ func (r *pastReader) content(t *tree, name string) (data []byte, sure bool, err 
 	return data, err == nil, err
 }
 
-// objects finds the subjects in the text of a file. It parses the text only if it
-// may contain one of their names.
-func (r *pastReader) objects(found *outcome, t *tree, name string, data []byte) (sure bool) {
+// objects finds the subjects in data, the content of a file. It parses data only if it may
+// contain the name of a subject.
+func (r *pastReader) objects(found *outcome, t *tree, name string, data []byte) (cacheable bool) {
 	var literal, escaped []int
 	escapes := mayEscape(data)
-	for n, s := range r.memory.subjects {
+	for n, s := range r.cache.subjects {
 		switch {
 		case bytes.Contains(data, []byte(s.name)):
 			literal = append(literal, n)
@@ -191,15 +190,15 @@ func (r *pastReader) objects(found *outcome, t *tree, name string, data []byte) 
 	if len(literal)+len(escaped) == 0 {
 		return true
 	}
-	if r.parse -= int64(len(data)); r.parse < 0 || r.memory.size > 2*maxMemory {
+	if r.parse -= int64(len(data)); r.parse < 0 || r.cache.size > 2*maxMemory {
 		for _, n := range append(literal, escaped...) {
-			found.miss(n, t.address(name)+": not read, for old commits hold too much to be parsed at once")
+			found.addUnread(n, t.address(name)+": not read, because the limit of parsed bytes of old commits is reached")
 		}
 		return false
 	}
 	c, err := r.parsed(t, name, data)
 	if err != nil {
-		found.all = late
+		found.all = timedOut
 		return false
 	}
 	r.match(found, c, literal)
@@ -222,12 +221,12 @@ func (r *pastReader) parsed(t *tree, name string, data []byte) (content, error) 
 func (r *pastReader) match(found *outcome, c content, subjects []int) {
 	for _, n := range subjects {
 		for _, o := range c.objects {
-			if state, ok := r.memory.state(n, o.value); ok {
+			if state, ok := r.cache.state(n, o.value); ok {
 				found.add(n, state)
 			}
 		}
 		if len(c.problems) > 0 && len(found.states[n]) == 0 {
-			found.miss(n, short(c.problems[0].Address+": "+c.problems[0].Reason))
+			found.addUnread(n, truncate(c.problems[0].Address+": "+c.problems[0].Reason))
 		}
 	}
 }
@@ -237,8 +236,8 @@ func mayEscape(data []byte) bool {
 	return bytes.IndexByte(data, '\\') >= 0 || bytes.Contains(data, []byte("!!binary"))
 }
 
-// named returns the files that a kustomization names, including its own file.
-func (k kustomization) named() []string {
+// namedFiles returns the files that a kustomization names, including its own file.
+func (k kustomization) namedFiles() []string {
 	files := []string{k.file}
 	seen := map[string]bool{k.file: true}
 	for _, text := range allTexts(k.value) {

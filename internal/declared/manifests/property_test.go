@@ -14,7 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// fingerprint shows a whole declaration as text.
+// fingerprint returns a declaration as text.
 func fingerprint(d model.Declaration) string {
 	var b strings.Builder
 	for _, c := range d.Claims {
@@ -24,9 +24,9 @@ func fingerprint(d model.Declaration) string {
 	return b.String()
 }
 
-// TestOrderNeverMatters writes the same files in two orders, into two folders,
-// and reads them twice.
-func TestOrderNeverMatters(t *testing.T) {
+// TestLoadIgnoresOrder writes the same files in two orders into two folders, and reads each
+// twice.
+func TestLoadIgnoresOrder(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
 	round := 0

@@ -15,15 +15,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An object is one manifest and where it is written.
+// An object is one manifest with its address.
 type object struct {
 	value   model.Value
 	address string
-	// files made it what it is, by path from the top of the tree.
+	// files are the files that determine the object, by path from the top of the tree.
 	files []string
 }
 
-// content is what files say.
+// A content is the result of reading files.
 type content struct {
 	objects  []object
 	problems []model.Problem
@@ -38,14 +38,14 @@ func (c *content) problem(address, format string, args ...any) {
 	c.problems = append(c.problems, model.Problem{Address: address, Reason: fmt.Sprintf(format, args...)})
 }
 
-// bounded notes a part that declares nothing outside of extents.
+// bounded adds a problem with a part that declares at most objects in extents.
 func (c *content) bounded(address string, extents []model.Extent, format string, args ...any) {
 	c.problem(address, format, args...)
 	p := &c.problems[len(c.problems)-1]
 	p.Bounded, p.Extents = true, extents
 }
 
-// limited notes a part of which a sketch shows what it may declare.
+// limited adds a problem with a part that declares at most the objects in the sketch s.
 func (c *content) limited(address string, s sketch, format string, args ...any) {
 	if s.unknown {
 		c.problem(address, format, args...)
@@ -54,18 +54,18 @@ func (c *content) limited(address string, s sketch, format string, args ...any) 
 	c.bounded(address, s.extents, format, args...)
 }
 
-// maxInline is the size, in bytes, up to which a file is parsed in this process. What is
-// larger takes a hundred times its size at worst, and is parsed in a box.
+// maxInline is the size, in bytes, up to which a file is parsed in this process. A larger file
+// is parsed in a box, because parsing can take a hundred times its size.
 const maxInline = 256 << 10
 
-// plainFiles reads files one after another and parses them side by side.
+// plainFiles reads the files names one after another and parses them in parallel.
 func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (all content, err error) {
 	b := l.openBox(false)
 	defer func() { err = errors.Join(err, b.Close()) }()
-	parsed, full := make([]content, len(names)), make([]error, len(names))
+	parsed, memoryErrs := make([]content, len(names)), make([]error, len(names))
 	var workers conc.WaitGroup
 	defer workers.Wait()
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, name := range names {
 		if err := ctx.Err(); err != nil {
 			return content{}, fmt.Errorf("read %s: %w", t.address(name), err)
@@ -79,18 +79,18 @@ func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (all c
 			if parsed[i], err = l.parseFile(ctx, t, b, name); err != nil {
 				return content{}, err
 			}
-			full[i] = parsed[i].take(ctx)
+			memoryErrs[i] = parsed[i].takeMemory(ctx)
 			continue
 		}
-		free <- struct{}{}
+		slots <- struct{}{}
 		workers.Go(func() {
-			defer func() { <-free }()
+			defer func() { <-slots }()
 			parsed[i] = t.parse(name, data)
-			full[i] = parsed[i].take(ctx)
+			memoryErrs[i] = parsed[i].takeMemory(ctx)
 		})
 	}
 	workers.Wait()
-	if err := cmp.Or(full...); err != nil {
+	if err := cmp.Or(memoryErrs...); err != nil {
 		return content{}, err
 	}
 	for _, c := range parsed {
@@ -99,7 +99,7 @@ func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (all c
 	return all, nil
 }
 
-// parse reads the manifests of one file of the tree.
+// parse returns the content of one file of the tree.
 func (p place) parse(name string, data []byte) content {
 	c := parse(data, p.address(name))
 	for i := range c.objects {
@@ -108,9 +108,9 @@ func (p place) parse(name string, data []byte) content {
 	return c
 }
 
-// parse reads the manifests of one file. A file in which nothing has both
-// apiVersion and kind is no manifest and says nothing; what is broken in it is
-// a problem all the same, for nobody knows what it would say.
+// parse returns the content of one file. A file without any document that has both apiVersion
+// and kind is not a manifest and has no objects. A document that cannot be parsed is always a
+// problem, because it may declare an object.
 func parse(data []byte, address string) content {
 	var c content
 	docs, err := decode.YAML(bytes.NewReader(data))
@@ -129,18 +129,18 @@ func parse(data []byte, address string) content {
 	return c
 }
 
-// maxProblems bounds the problems of one part.
+// maxProblems bounds the problems of one file.
 const maxProblems = 100
 
-// shorten replaces problems beyond maxProblems by one that may declare anything.
+// shorten replaces the problems beyond maxProblems by one that may declare anything.
 func (c *content) shorten(address string) {
 	if more := len(c.problems) - maxProblems; more > 1 {
 		c.problems = c.problems[:maxProblems:maxProblems]
-		c.problem(address, "%d more parts of it cannot be read", more)
+		c.problem(address, "%d more parts cannot be read", more)
 	}
 }
 
-// keepManifests drops what is no manifest.
+// keepManifests removes objects that are not Kubernetes manifests.
 func (c *content) keepManifests() {
 	var kept []object
 	var others []object
@@ -160,18 +160,19 @@ func (c *content) keepManifests() {
 	c.objects = kept
 }
 
-// isComplete tells what names a kind of object.
+// isComplete reports whether v has an apiVersion and a kind.
 func isComplete(v model.Value) bool {
 	return v.At("apiVersion").Str() != "" && v.At("kind").Str() != ""
 }
 
-// isKustomize tells what is written for kustomize and never sent to a cluster.
+// isKustomize reports whether v is a configuration of kustomize, which is never sent to a
+// cluster.
 func isKustomize(v model.Value) bool {
 	apiVersion := v.At("apiVersion").Str()
 	return strings.HasPrefix(apiVersion, "kustomize.config.k8s.io/") || apiVersion == "builtin"
 }
 
-// expand returns the objects of a document: itself, or the items of a list.
+// expand returns the objects of a document: the items of a list, or the document itself.
 func expand(doc decode.Document, address string) []object {
 	if doc.ItemLines == nil {
 		return []object{{value: doc.Value, address: fmt.Sprintf("%s:%d", address, doc.Line)}}
@@ -186,7 +187,7 @@ func expand(doc decode.Document, address string) []object {
 	return objects
 }
 
-// flatten returns the objects of a list inside a list, however deep.
+// flatten returns the objects of nested lists.
 func flatten(v model.Value) []model.Value {
 	items, ok := v.Get("items")
 	if !ok || items.Kind() != model.List || !strings.HasSuffix(v.At("kind").Str(), "List") {
@@ -199,8 +200,8 @@ func flatten(v model.Value) []model.Value {
 	return all
 }
 
-// typed gives an item of a typed list (kind: ServiceList) the kind that the
-// API server leaves out.
+// typed adds the kind to an item of a typed list (kind: ServiceList), which the API server
+// omits.
 func typed(item, list model.Value) model.Value {
 	kind := strings.TrimSuffix(list.At("kind").Str(), "List")
 	if kind == "" || item.Kind() != model.Map || item.At("kind").Str() != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/manifests"
 )
 
-// serveGit serves the repositories in dir by git's own server.
+// serveGit serves the repositories in dir with git's own server.
 func serveGit(t *testing.T, dir string) string {
 	t.Helper()
 	git, err := exec.LookPath("git")
@@ -24,7 +24,7 @@ func serveGit(t *testing.T, dir string) string {
 	return server.URL
 }
 
-// commit makes a folder a repository that holds its files.
+// commit creates a repository in dir and commits its files.
 func commit(t *testing.T, dir string) {
 	t.Helper()
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "x"}} {
@@ -34,8 +34,8 @@ func commit(t *testing.T, dir string) {
 	}
 }
 
-// TestRemoteBase holds that a base is fetched by git where that is allowed, and that what
-// was fetched reads nothing else of the disk.
+// TestRemoteBase proves that git fetches a base if that is allowed, and that the base cannot
+// read other files of the disk.
 func TestRemoteBase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -58,12 +58,12 @@ func TestRemoteBase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, said := strings.Join(claims(d), " "), strings.Join(problems(d), " ")
+		got, reasons := strings.Join(claims(d), " "), strings.Join(problems(d), " ")
 		switch good := strings.Contains(got, "default/far"); {
-		case folder == "good" && (!good || said != ""):
-			t.Errorf("a base: claims %s, problems %s", got, said)
-		case folder != "good" && (got != "" || !strings.Contains(said, "leads out")):
-			t.Errorf("a base that names another by %s: claims %s, problems %s", folder, got, said)
+		case folder == "good" && (!good || reasons != ""):
+			t.Errorf("a base: claims %s, problems %s", got, reasons)
+		case folder != "good" && (got != "" || !strings.Contains(reasons, "leads out")):
+			t.Errorf("a base that names another by %s: claims %s, problems %s", folder, got, reasons)
 		}
 	}
 }

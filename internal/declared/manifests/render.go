@@ -10,13 +10,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// openBox returns a box for this declaration's input; network reports whether its
-// builds may fetch remote bases.
+// openBox returns a box for the input of this declaration. network reports whether builds in
+// it may fetch remote bases.
 func (l *loader) openBox(network bool) *box.Box {
 	return l.env.Boxes.Open(box.Limits{Memory: l.env.MaxMemory, File: l.config.MaxFileSize, Network: network})
 }
 
-// kustomizations renders the folders that are built for themselves. One that
+// kustomizations renders the kustomizations in dirs that are no base of another one. One that
 // cannot be built is a problem.
 func (l *loader) kustomizations(ctx context.Context, t *tree, dirs []string) (all content, err error) {
 	b := l.openBox(l.config.AllowNetwork)
@@ -27,7 +27,7 @@ func (l *loader) kustomizations(ctx context.Context, t *tree, dirs []string) (al
 		}
 		rendered, err := l.render(ctx, t, b, dir)
 		if err == nil {
-			err = rendered.take(ctx)
+			err = rendered.takeMemory(ctx)
 		}
 		if err != nil {
 			return content{}, err
@@ -37,7 +37,7 @@ func (l *loader) kustomizations(ctx context.Context, t *tree, dirs []string) (al
 	return all, nil
 }
 
-// mounted returns paths as kustomize sees them.
+// mounted returns paths below mountPoint.
 func mounted(names []string) []string {
 	absolute := make([]string, len(names))
 	for i, name := range names {
@@ -46,7 +46,7 @@ func mounted(names []string) []string {
 	return absolute
 }
 
-// of returns the address of an absolute path as kustomize sees it.
+// of returns the address of an absolute path below mountPoint.
 func (t *tree) of(absolute string) string {
 	if name, ok := within(absolute); ok {
 		return t.address(name)
@@ -84,19 +84,19 @@ func (l *loader) unpacked(ctx context.Context, what, address string, made packed
 	var c content
 	switch {
 	case errors.Is(err, box.ErrMemory):
-		err = raise(err, "max_memory of the declaration")
+		err = addSetting(err, "max_memory of the declaration")
 	case errors.Is(err, box.ErrTime):
-		err = raise(err, "timeout in the declaration's settings")
+		err = addSetting(err, "timeout in the declaration's settings")
 	}
 	c.problem(address, "%s %v", what, err)
 	return c, nil
 }
 
-func raise(err error, setting string) error {
+func addSetting(err error, setting string) error {
 	return fmt.Errorf("%w; raise %s, or exclude it", err, setting)
 }
 
-// A packed is a content as it leaves a box.
+// A packed is a content in the encoding for the box.
 type packed struct {
 	Objects  []packedObject
 	Problems []packedProblem

@@ -33,9 +33,9 @@ func (s stuckFS) Open(name string) (fs.File, error) {
 // Stat implements fs.StatFS: only reading hangs.
 func (s stuckFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(s.FS, name) }
 
-// TestKustomizationThatDoesNotFinish holds that one build which takes too long is
-// a problem of that kustomization alone.
-func TestKustomizationThatDoesNotFinish(t *testing.T) {
+// TestKustomizationTimeout proves that a build that takes too long is a problem of that
+// kustomization only.
+func TestKustomizationTimeout(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"
@@ -74,7 +74,7 @@ func TestKustomizationThatDoesNotFinish(t *testing.T) {
 	defer cancel()
 	d, err := l.read(ctx, tr)
 	if err != nil {
-		t.Fatalf("one build that hangs fails the whole declaration: %v", err)
+		t.Fatalf("a build that hangs fails the declaration: %v", err)
 	}
 	var names []string
 	for _, c := range d.Claims {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A selection tells which files count.
+// A selection selects files by patterns.
 type selection struct{ include, exclude []*regexp.Regexp }
 
 func newSelection(include, exclude []string) (selection, error) {
@@ -23,15 +23,15 @@ func newSelection(include, exclude []string) (selection, error) {
 	return selection{in, out}, nil
 }
 
-// excludes tells whether a file or folder, by its path from the root, is out.
-func (s selection) excludes(name string) bool { return fits(s.exclude, name) }
+// excludes reports whether the file or folder name, a path from the root, is excluded.
+func (s selection) excludes(name string) bool { return matchesAny(s.exclude, name) }
 
-// includes tells whether a file that is not excluded is in.
+// includes reports whether the file name, which is not excluded, is included.
 func (s selection) includes(name string) bool {
-	return len(s.include) == 0 || fits(s.include, name)
+	return len(s.include) == 0 || matchesAny(s.include, name)
 }
 
-func fits(patterns []*regexp.Regexp, name string) bool {
+func matchesAny(patterns []*regexp.Regexp, name string) bool {
 	return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(name) })
 }
 
@@ -47,7 +47,8 @@ func patterns(globs []string) ([]*regexp.Regexp, error) {
 	return compiled, nil
 }
 
-// expression translates a glob. A folder that fits brings its content along.
+// expression returns a regular expression for a glob. A folder that matches includes its
+// content.
 func expression(glob string) string {
 	start := "(^|/)"
 	if strings.Contains(glob, "/") {

@@ -11,16 +11,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A sketch describes the objects that manifests may declare which cannot be parsed
-// or rendered, as far as their text shows it.
+// A sketch describes, as far as their text shows it, the objects that manifests may declare
+// which cannot be parsed or rendered.
 type sketch struct {
 	// unknown reports whether they may declare anything; extents is then meaningless.
 	unknown bool
 	extents []model.Extent
 }
 
-// maxExtents bounds the extents of a sketch. More stand for anything: each one is
-// compared with every resource.
+// maxExtents bounds the extents of a sketch, because each one is compared with every resource.
+// A sketch with more is unknown.
 const maxExtents = 1000
 
 func (s *sketch) add(more sketch) {
@@ -54,8 +54,8 @@ var (
 // isName reports whether a text is a valid name of a namespace.
 func isName(text string) bool { return plainName.MatchString(text) && !strings.ContainsAny(text, ".:") }
 
-// sketchOf returns the sketch of the text of one document. A field counts only if
-// the text has its literal value. A templated or missing field stands for anything.
+// sketchOf returns the sketch of one document. A field counts only if the text contains its
+// literal value. A templated or missing field matches any value.
 func sketchOf(text []byte) sketch {
 	if !utf8.Valid(text) {
 		return sketch{unknown: true}
@@ -115,8 +115,8 @@ func kindIn(versions []string, kind string) string {
 	return kube.KindName("", kind) + ".*"
 }
 
-// topLevel returns the distinct values of a field at the top level of a document in
-// block style: two of them where there are more.
+// topLevel returns the first two distinct values of a field at the top level of a document in
+// block style.
 func topLevel(doc, field string) []string {
 	var values []string
 	for line := range strings.Lines(doc) {

@@ -16,49 +16,46 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// A tree is the files that a declaration may refer to: those of a commit, of the git work
-// tree that a folder lies in, or of a folder.
+// A tree contains the files that a declaration can refer to: those of a commit, of the git
+// work tree of a folder, or of a folder.
 type tree struct {
 	place
 
-	// files holds them, by slash-separated path. It never leads outside.
+	// files contains them by slash-separated path. It does not lead outside.
 	files fs.FS
-	// kustomize sees the same files, below mountPoint.
+	// kustomize contains the same files below mountPoint.
 	kustomize mountedFS
-	// where names the tree in messages.
+	// where is the name of the tree in messages.
 	where string
 	// revision is the commit, or "", and revised its time.
 	revision string
 	revised  time.Time
-	// touches returns the commits that last touched files, by path from the top of the
-	// tree.
+	// touches returns the last commits that changed files, by path from the top of the tree.
 	touches func(context.Context, []string) map[string]gitrepo.Touch
 	close   func() error
 }
 
-// A place is where the declared files lie in a tree, and how messages name them.
+// A place is the location of the declared files in a tree, and the form of their addresses.
 type place struct {
 	// Root is the path of the declared folder or file.
 	Root string
-	// Base is the folder from which addresses are counted, and Prefix what stands
-	// before them.
+	// Base is the folder to which addresses are relative. Prefix is prepended to them.
 	Base, Prefix string
-	// Single is the address of a declared single file where it has one of its
-	// own, or "".
+	// Single is the address of a declared single file if it is configured, or "".
 	Single string
 	// Outside is why a file outside of the tree is not read.
 	Outside string
 }
 
-// tree returns the tree of files that the place lies in. Kustomize reads no file of more
-// than limit bytes.
+// tree returns the tree of files that contains the place. Kustomize reads no file of more than
+// limit bytes.
 func (p place) tree(files fs.FS, limit int64) *tree {
 	return &tree{place: p, files: files, kustomize: newMountedFS(files, limit, p.Outside)}
 }
 
-// over returns the tree with other files in place of its own. Reading them fails once ctx
-// has ended, so that reading many small files ends too.
-func (t *tree) over(ctx context.Context, files fs.FS, limit int64) *tree {
+// withFiles returns the tree with files instead of its own. Reading them fails when ctx has
+// ended, so that reading many small files ends too.
+func (t *tree) withFiles(ctx context.Context, files fs.FS, limit int64) *tree {
 	other := *t
 	other.files = endingFS{files, ctx}
 	other.kustomize = newMountedFS(other.files, limit, t.Outside)
@@ -102,9 +99,9 @@ func (e endingFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(e.files, name)
 }
 
-// openFolder returns the tree that a folder, or a single file, lies in: its git work
-// tree, or the folder itself where it lies in none. Addresses begin with label, if there
-// is one. Kustomize reads no file of more than limit bytes.
+// openFolder returns the tree of a folder or a single file: its git work tree, or the folder
+// itself if it is in none. Addresses begin with label, if it is not empty. Kustomize reads no
+// file of more than limit bytes.
 func openFolder(dir, label string, limit int64) (_ *tree, top string, err error) {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,8 +142,7 @@ func openFolder(dir, label string, limit int64) (_ *tree, top string, err error)
 	return t, top, nil
 }
 
-// workTreeOf returns the top of the git work tree that a folder lies in, or the folder
-// itself if it lies in none.
+// workTreeOf returns the top of the git work tree that contains dir, or dir if it is in none.
 func workTreeOf(dir string) (top string, found bool) {
 	for top := dir; ; top = filepath.Dir(top) {
 		if _, err := os.Stat(filepath.Join(top, ".git")); err == nil {
@@ -158,7 +154,7 @@ func workTreeOf(dir string) (top string, found bool) {
 	}
 }
 
-// relative returns the slash-separated path of a name below top.
+// relative returns the slash-separated path of name relative to top.
 func relative(top, name string) string {
 	rel, err := filepath.Rel(top, name)
 	if err != nil {
@@ -175,8 +171,8 @@ func (p place) address(name string) string {
 	return path.Join(p.Prefix, relative(p.Base, name))
 }
 
-// known returns a text with the paths of files replaced by their addresses.
-func (p place) known(text string) string {
+// withAddresses replaces the paths of files in text by their addresses.
+func (p place) withAddresses(text string) string {
 	for _, dir := range []string{p.Base, "."} {
 		text = strings.ReplaceAll(text, path.Join(mountPoint, dir)+"/", strings.TrimSuffix(path.Join(p.address(dir), "-"), "-"))
 	}

@@ -14,16 +14,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An inventory is what a tree holds, by path, sorted.
+// An inventory contains the files of a tree, by path, sorted.
 type inventory struct {
 	files []string
-	// kustomizations are the folders that have one.
+	// kustomizations are the folders with a kustomization.
 	kustomizations []string
 	problems       []model.Problem
 }
 
-// walk lists what the declared folder holds. A problem with one file or folder
-// leaves the others alone.
+// walk lists the files of the declared folder. A file or folder that cannot be read is a
+// problem and does not affect the others.
 func (l *loader) walk(ctx context.Context, t *tree) (inventory, error) {
 	w := walker{ctx: ctx, tree: t, chosen: l.chosen, limit: l.config.MaxFiles}
 	info, err := fs.Stat(t.files, t.Root)
@@ -45,16 +45,16 @@ type walker struct {
 	tree   *tree
 	chosen selection
 	limit  int
-	// folders counts those that were listed: a git tree may have one folder in
-	// many places, and so more folders than anything could list.
+	// folders counts the folders that were listed. The same git folder can be in many places,
+	// so that the number is not bounded by the size of the repository.
 	folders int
 	found   inventory
 }
 
-// folder lists a folder. What lies in a kustomization's folder belongs to it;
-// below, only further kustomizations are looked for, and none at all when the
-// declared folder itself is one.
-func (w *walker) folder(dir string, owned bool) error {
+// folder lists the folder dir. Files in the folder of a kustomization belong to it: below, it
+// only searches for further kustomizations. If the declared folder itself is a kustomization,
+// it does not search below.
+func (w *walker) folder(dir string, inKustomization bool) error {
 	if err := w.ctx.Err(); err != nil {
 		return fmt.Errorf("walk %s: %w", w.tree.address(dir), err)
 	}
@@ -65,9 +65,9 @@ func (w *walker) folder(dir string, owned bool) error {
 	if err != nil {
 		return w.unreadable(dir, err)
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return w.isOut(dir, e) })
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return w.isIgnored(dir, e) })
 	if i := slices.IndexFunc(entries, isKustomizationFile); i >= 0 {
-		owned = true
+		inKustomization = true
 		if w.chosen.includes(w.relative(path.Join(dir, entries[i].Name()))) {
 			w.found.kustomizations = append(w.found.kustomizations, dir)
 			if dir == w.tree.Root {
@@ -75,20 +75,20 @@ func (w *walker) folder(dir string, owned bool) error {
 			}
 		}
 	}
-	if !owned && slices.ContainsFunc(entries, isChart) {
+	if !inKustomization && slices.ContainsFunc(entries, isChart) {
 		w.limited(dir, "a Helm chart; render it with helm template, or exclude it", w.tree.chart(dir))
 		return nil
 	}
 	for _, e := range entries {
-		if err := w.entry(path.Join(dir, e.Name()), e, owned); err != nil {
+		if err := w.entry(path.Join(dir, e.Name()), e, inKustomization); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// isOut tells what is hidden or excluded.
-func (w *walker) isOut(dir string, e fs.DirEntry) bool {
+// isIgnored reports whether e is hidden or excluded.
+func (w *walker) isIgnored(dir string, e fs.DirEntry) bool {
 	return strings.HasPrefix(e.Name(), ".") || w.chosen.excludes(w.relative(path.Join(dir, e.Name())))
 }
 
@@ -98,11 +98,11 @@ func isKustomizationFile(e fs.DirEntry) bool {
 
 func isChart(e fs.DirEntry) bool { return e.Name() == "Chart.yaml" }
 
-func (w *walker) entry(name string, e fs.DirEntry, owned bool) error {
+func (w *walker) entry(name string, e fs.DirEntry, inKustomization bool) error {
 	switch {
 	case e.IsDir():
-		return w.folder(name, owned)
-	case owned:
+		return w.folder(name, inKustomization)
+	case inKustomization:
 		return nil
 	case e.Type()&fs.ModeSymlink != 0:
 		return w.link(name)
@@ -113,14 +113,14 @@ func (w *walker) entry(name string, e fs.DirEntry, owned bool) error {
 	return w.file(name, e.Type())
 }
 
-// link takes a link to a file for the file. A linked folder inside the tree is
-// read where it lies.
+// link adds a symbolic link to a file like a file. It ignores links to folders, because
+// folders in the tree are read at their own path.
 func (w *walker) link(name string) error {
 	info, err := fs.Stat(w.tree.files, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if isManifest(name) {
-			w.problem(name, "a symbolic link to nothing")
+			w.problem(name, "a symbolic link to a missing file")
 		}
 		return nil
 	case err != nil:
@@ -159,14 +159,14 @@ func (w *walker) problem(name, reason string) {
 	w.found.problems = append(w.found.problems, model.Problem{Address: w.tree.address(name), Reason: reason})
 }
 
-// limited notes a part of which a sketch shows what it may declare.
+// limited adds a problem with a part that declares at most the objects in the sketch s.
 func (w *walker) limited(name, reason string, s sketch) {
 	c := content{problems: w.found.problems}
 	c.limited(w.tree.address(name), s, "%s", reason)
 	w.found.problems = c.problems
 }
 
-// relative returns a path as the user's patterns see it.
+// relative returns the path from the declared folder, to which patterns apply.
 func (w *walker) relative(name string) string {
 	if w.tree.Root == "." {
 		return name
@@ -182,8 +182,8 @@ func isManifest(name string) bool {
 	return false
 }
 
-// cause takes the path off an error of a file system: the address is said
-// beside it.
+// cause returns a file system error without its path, because the address is reported
+// separately.
 func cause(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {

@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A lockedFS has a folder that may not be read.
+// A lockedFS has a folder without read permission.
 type lockedFS struct{ fstest.MapFS }
 
 var errLocked = errors.New("permission denied")

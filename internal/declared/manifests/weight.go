@@ -8,12 +8,12 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 )
 
-// valueWeight is about what one value takes of memory beside its text, in bytes.
+// valueWeight is the approximate memory of a value in addition to its text, in bytes.
 const valueWeight = 48
 
-// take counts the memory of the objects and problems: a few files can stand for much
-// of it.
-func (c *content) take(ctx context.Context) error {
+// takeMemory takes the memory of the objects and problems from the budget in ctx. It can be
+// many times the size of the files.
+func (c *content) takeMemory(ctx context.Context) error {
 	var need int64
 	for _, o := range c.objects {
 		need += o.value.Weight()
@@ -28,8 +28,8 @@ func (c *content) take(ctx context.Context) error {
 	return nil
 }
 
-// weight returns about what the objects take of memory at most, in bytes, without
-// parsing them.
+// weight returns an upper estimate of the memory of the objects in bytes, without parsing
+// them.
 func (p *packed) weight() int64 {
 	var total int64
 	for _, o := range p.Objects {

@@ -9,9 +9,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestWhatTheCollectorReadsIsCompared holds what a look at a cloud tells of a
-// server to what NetBox says of it: its rows, its ports and its flavor.
-func TestWhatTheCollectorReadsIsCompared(t *testing.T) {
+// TestCompareCollectedServer compares a server that the OpenStack collector read, with its
+// ports and its flavor, with NetBox.
+func TestCompareCollectedServer(t *testing.T) {
 	t.Parallel()
 	estate := normalize.Estate{Project: shopProject, Objects: map[string][]normalize.Object{}}
 	for _, k := range normalize.Kinds() {
@@ -44,7 +44,7 @@ func TestWhatTheCollectorReadsIsCompared(t *testing.T) {
 		"changed vcpus flavor: 2, live 4",
 		`undeclared interfaces[mac=FA:16:3E:00:00:03] interfaces[1]: -, live {"mac":"FA:16:3E:00:00:03"}`,
 	}
-	for reason, identity := range map[string]string{"by the uuid": byUUID, "by a MAC address": byMAC, "by the name": byName} {
+	for reason, identity := range map[string]string{"UUID": byUUID, "MAC address": byMAC, "name": byName} {
 		d := derive(t, clouds("cloud"), netbox(t, shop), func(c *Config) { c.Identity = []string{identity} })
 		if diff := gocmp.Diff(want, outcomes(d, cloud(servers...))); diff != "" {
 			t.Errorf("%s: %s", reason, diff)

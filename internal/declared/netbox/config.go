@@ -60,8 +60,8 @@ func Defaults() Config { return Config{Identity: identities()} }
 
 func identities() []string { return []string{byVMID, byUUID, byMAC, byName} }
 
-// words returns the names of the fields that a claim can have, including those of devices.
-func words() []string {
+// fieldNames returns the names of the fields that a claim can have, including those of devices.
+func fieldNames() []string {
 	return []string{"name", "status", "device", "vcpus", "memory", "disk", "disks", "interfaces", "bridge", "vlan", "tagged_vlans",
 		"enabled", "primary_ip4", "primary_ip6", "tags"}
 }
@@ -83,7 +83,7 @@ func (c Config) checkSource(env declared.Env) error {
 	case len(found) == 0:
 		return errors.New("setting source: no source of type netbox is configured: add one under sources")
 	case c.Source == "":
-		return fmt.Errorf("setting source is missing: name the source that NetBox is read through (%s)", strings.Join(found, ", "))
+		return fmt.Errorf("setting source is missing: name the source of type netbox (%s)", strings.Join(found, ", "))
 	}
 	return fmt.Errorf("setting source is %q, which is no source of type netbox: want %s", c.Source, strings.Join(found, " or "))
 }
@@ -112,7 +112,7 @@ func (c Config) checkGoverned(env declared.Env) error {
 func (c Config) checkPlaces(setting string, places map[string]string, env declared.Env) error {
 	for _, place := range slices.Sorted(maps.Keys(places)) {
 		if name := places[place]; !slices.Contains(env.Governs, name) {
-			return fmt.Errorf("setting %s gives %q to %q, which the declaration does not govern: want %s", setting, place, name, strings.Join(env.Governs, " or "))
+			return fmt.Errorf("setting %s maps %q to %q, which the declaration does not govern: want %s", setting, place, name, strings.Join(env.Governs, " or "))
 		}
 	}
 	return nil
@@ -130,9 +130,9 @@ func (c Config) checkLists() error {
 			return fmt.Errorf("setting identity names %s twice: remove one", by)
 		}
 	}
-	for _, word := range c.Ignore {
-		if !slices.Contains(words(), word) {
-			return fmt.Errorf("setting ignore: unknown field %q: want some of %s", word, strings.Join(words(), ", "))
+	for _, field := range c.Ignore {
+		if !slices.Contains(fieldNames(), field) {
+			return fmt.Errorf("setting ignore: unknown field %q: want some of %s", field, strings.Join(fieldNames(), ", "))
 		}
 	}
 	for _, pattern := range c.IgnoreTags {
@@ -141,8 +141,8 @@ func (c Config) checkLists() error {
 		}
 	}
 	for _, bridge := range slices.Sorted(maps.Keys(c.BridgeVLANs)) {
-		if vid := c.BridgeVLANs[bridge]; vid < 1 || vid > 4094 {
-			return fmt.Errorf("setting bridge_vlans: %s carries VLAN %d: want 1 to 4094", bridge, vid)
+		if vid := c.BridgeVLANs[bridge]; vid < 1 || vid > lastVLAN {
+			return fmt.Errorf("setting bridge_vlans: %s carries VLAN %d: want 1 to %d", bridge, vid, lastVLAN)
 		}
 	}
 	return nil

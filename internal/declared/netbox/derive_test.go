@@ -15,8 +15,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// sketch writes where each claim lies and what it is known by.
-func sketch(d model.Declaration) []string {
+// summarize returns the source and the identities of each claim as lines, and the problems.
+func summarize(d model.Declaration) []string {
 	var lines []string
 	for _, c := range d.Claims {
 		line := c.Source + " " + c.Kind + " " + c.ID
@@ -27,7 +27,7 @@ func sketch(d model.Declaration) []string {
 			line += " may be absent"
 		}
 		if c.Cohort != "" {
-			line += " perhaps"
+			line += " uncertain"
 		}
 		lines = append(lines, line)
 	}
@@ -37,7 +37,7 @@ func sketch(d model.Declaration) []string {
 	return lines
 }
 
-func TestWhatAGuestIsKnownBy(t *testing.T) {
+func TestGuestIdentities(t *testing.T) {
 	t.Parallel()
 	const uuid = "8A6B1C2D-0000-4000-8000-00000000000A"
 	tests := []struct {
@@ -45,41 +45,41 @@ func TestWhatAGuestIsKnownBy(t *testing.T) {
 		config         func(*Config)
 		want           []string
 	}{
-		{reason: "all that NetBox has, the surest first",
+		{reason: "all identities, the most certain first",
 			netbox: `virtualization.virtualmachine 6 {"name":"App-01","serial":"` + uuid + `","custom_fields":{"vm_id":"101"}}
 virtualization.vminterface 1 {"virtual_machine":6,"mac_address":"bc:24:11:00:00:01"}
 virtualization.vminterface 2 {"virtual_machine":6,"mac_address":"BC:24:11:00:00:02"}`,
 			want: []string{"pve proxmox/qemu App-01 (NetBox VM 6) vmid=101 uuid=" + strings.ToLower(uuid) + " mac=BC:24:11:00:00:01 mac=BC:24:11:00:00:02 name=app-01"}},
-		{reason: "in the order of the settings", config: func(c *Config) { c.Identity = []string{"name", "vmid"}; c.VMIDField = "pve" },
+		{reason: "the order of the settings", config: func(c *Config) { c.Identity = []string{"name", "vmid"}; c.VMIDField = "pve" },
 			netbox: `virtualization.virtualmachine 6 {"name":"a","serial":"` + uuid + `","custom_fields":{"pve":101,"vmid":5}}`,
 			want:   []string{"pve proxmox/qemu a (NetBox VM 6) name=a vmid=101"}},
-		{reason: "what is no id, uuid or address is left out",
+		{reason: "malformed identities are left out",
 			netbox: `virtualization.virtualmachine 6 {"name":"a","serial":"SN-1","custom_fields":{"vmid":"n/a","uuid":"00000000-0000-0000-0000-000000000000"}}
 virtualization.vminterface 1 {"virtual_machine":6,"mac_address":"00:00:00:00:00:00"}`,
 			want: []string{"pve proxmox/qemu a (NetBox VM 6) name=a"}},
-		{reason: "a custom field is surer than the serial number",
+		{reason: "a custom field takes precedence over the serial number",
 			netbox: `virtualization.virtualmachine 6 {"serial":"` + uuid + `","custom_fields":{"proxmox_uuid":"11111111-2222-3333-4444-555555555555"}}`,
 			want:   []string{"pve proxmox/qemu NetBox VM 6 uuid=11111111-2222-3333-4444-555555555555"}},
-		{reason: "what is planned or to be removed need not exist",
+		{reason: "a planned machine may be absent",
 			netbox: "virtualization.virtualmachine 6 {\"name\":\"a/b ☃\",\"status\":\"planned\"}\nvirtualization.virtualmachine 7 {\"name\":\"c\",\"status\":\"offline\"}",
 			want:   []string{"pve proxmox/qemu a/b ☃ (NetBox VM 6) name=a/b ☃ may be absent", "pve proxmox/qemu c (NetBox VM 7) name=c"}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			t.Parallel()
-			if diff := gocmp.Diff(test.want, sketch(derive(t, estate(), netbox(t, test.netbox), test.config))); diff != "" {
+			if diff := gocmp.Diff(test.want, summarize(derive(t, estate(), netbox(t, test.netbox), test.config))); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-func TestWhereVirtualMachinesClaim(t *testing.T) {
+func TestPlacementProxmox(t *testing.T) {
 	t.Parallel()
 	const (
 		a        = "virtualization.virtualmachine 1 {\"name\":\"a\",\"cluster\":1}\nvirtualization.cluster 1 {\"name\":\"PVE\",\"type\":1}\n"
 		b        = "virtualization.virtualmachine 2 {\"name\":\"b\",\"cluster\":2}\nvirtualization.cluster 2 {\"name\":\"lab\",\"type\":2}\n"
-		loose    = "virtualization.virtualmachine 3 {\"name\":\"c\"}\n"
+		unplaced = "virtualization.virtualmachine 3 {\"name\":\"c\"}\n"
 		kvm      = "virtualization.clustertype 1 {\"name\":\"KVM\"}\nvirtualization.clustertype 2 {\"name\":\"VMware\"}\n"
 		both     = "virtualization.virtualmachine 4 {\"name\":\"d\",\"cluster\":3}\nvirtualization.cluster 3 {\"name\":\"west\",\"type\":2}\n"
 		proxmox2 = "virtualization.clustertype 1 {\"name\":\"Proxmox VE\"}\nvirtualization.clustertype 2 {\"name\":\"Proxmox too\"}\n"
@@ -94,36 +94,36 @@ func TestWhereVirtualMachinesClaim(t *testing.T) {
 		config         func(*Config)
 		want           []string
 	}{
-		{reason: "one source: where no type says Proxmox, the one cluster is it, and what has none", netbox: b + loose + kvm,
+		{reason: "one source, no type names Proxmox: the only cluster, and machines without one", netbox: b + unplaced + kvm,
 			want: []string{guest("pve", "b", 2), guest("pve", "c", 3)}},
-		{reason: "one source: of several clusters the one with its name is it", netbox: a + b + loose + kvm,
-			want: []string{guest("pve", "a", 1), guest("pve", "c", 3) + " perhaps"}},
-		{reason: "one source: of several Proxmox clusters the one with its name is it", netbox: a + both + proxmox2, want: []string{guest("pve", "a", 1)}},
-		{reason: "one source: which of several Proxmox clusters it is, their guests tell", netbox: b + both + proxmox2,
-			want: []string{guest("pve", "b", 2) + " perhaps", guest("pve", "d", 4) + " perhaps"}},
-		{reason: "one source: where a type says Proxmox, the others are something else", netbox: a + b + loose + typed, want: []string{guest("pve", "a", 1), guest("pve", "c", 3) + " perhaps"}},
-		{reason: "a machine without a cluster lies where its host does",
+		{reason: "one source: the cluster with its name", netbox: a + b + unplaced + kvm,
+			want: []string{guest("pve", "a", 1), guest("pve", "c", 3) + " uncertain"}},
+		{reason: "one source: the Proxmox cluster with its name", netbox: a + both + proxmox2, want: []string{guest("pve", "a", 1)}},
+		{reason: "one source: several Proxmox clusters are uncertain", netbox: b + both + proxmox2,
+			want: []string{guest("pve", "b", 2) + " uncertain", guest("pve", "d", 4) + " uncertain"}},
+		{reason: "one source, a type names Proxmox: other types have no source", netbox: a + b + unplaced + typed, want: []string{guest("pve", "a", 1), guest("pve", "c", 3) + " uncertain"}},
+		{reason: "a machine without a cluster is in that of its device",
 			netbox: a + typed + "dcim.device 9 {\"name\":\"h\",\"cluster\":1}\nvirtualization.virtualmachine 3 {\"name\":\"c\",\"device\":9}",
 			want:   []string{guest("pve", "a", 1), guest("pve", "c", 3)}},
-		{reason: "several sources: the name tells, or nothing does", netbox: a + b + kvm, governs: []string{"pve", "west"},
-			want: []string{guest("pve", "a", 1), `clusters/2: cluster "lab": nothing tells which of the governed sources it is; set clusters: {"lab": pve or west}`}},
-		{reason: "several sources: another hypervisor's cluster is nobody's", netbox: a + b + typed, governs: []string{"pve", "west"}, want: []string{guest("pve", "a", 1)}},
-		{reason: "several sources: without a cluster nothing tells", netbox: a + loose + kvm, governs: []string{"pve", "west"},
-			want: []string{guest("pve", "a", 1), "virtual-machines: some virtual machines have no cluster, and nothing tells which of pve, west they lie in; give them a cluster"}},
-		{reason: "the settings tell, and nothing else then", netbox: a + b + loose + typed, governs: []string{"pve", "west"},
+		{reason: "several sources: a cluster without a source's name", netbox: a + b + kvm, governs: []string{"pve", "west"},
+			want: []string{guest("pve", "a", 1), `clusters/2: cluster "lab" may be any of several governed sources; set clusters: {"lab": pve or west}`}},
+		{reason: "several sources: a cluster of another hypervisor has no source", netbox: a + b + typed, governs: []string{"pve", "west"}, want: []string{guest("pve", "a", 1)}},
+		{reason: "several sources: a machine without a cluster", netbox: a + unplaced + kvm, governs: []string{"pve", "west"},
+			want: []string{guest("pve", "a", 1), "virtual-machines: some virtual machines have no cluster, so their source is unknown (pve or west); assign them to a cluster"}},
+		{reason: "with settings names and types are not compared", netbox: a + b + unplaced + typed, governs: []string{"pve", "west"},
 			config: func(c *Config) { c.Clusters = map[string]string{"LAB": "west"} }, want: []string{guest("west", "b", 2)}},
-		{reason: "the settings name a cluster that NetBox lacks", netbox: a + typed, config: func(c *Config) { c.Clusters = map[string]string{"pve": "pve", "labb": "pve"} },
-			want: []string{guest("pve", "a", 1), `clusters: setting clusters names "labb": no cluster of that name was read; correct the name, or give the token the right to view it`}},
-		{reason: "a cluster that is not seen", netbox: "virtualization.virtualmachine 1 {\"name\":\"a\",\"cluster\":1}",
-			want: []string{guest("pve", "a", 1) + " perhaps"}},
-		{reason: "a type that is not seen", netbox: b,
-			want: []string{guest("pve", "b", 2) + " perhaps"}},
-		{reason: "several sources: a type that is not seen", netbox: b, governs: []string{"pve", "west"},
-			want: []string{`clusters/2: cluster "lab": its type, or another's, could not be read, so nothing tells which source it is, if any; give the token the right to view cluster types, or set clusters: {"lab": pve or west}`}},
-		{reason: "several sources: a cluster that is not seen", netbox: "virtualization.virtualmachine 1 {\"name\":\"a\",\"cluster\":1}", governs: []string{"pve", "west"},
-			want: []string{"clusters/1: its name and type could not be read, so nothing tells which source it is; give the token the right to view clusters"}},
-		{reason: "a machine without a cluster, where a type is not seen", netbox: a + loose, want: []string{guest("pve", "a", 1), guest("pve", "c", 3) + " perhaps"}},
-		{reason: "nodes of a cluster that the settings name", netbox: b + typed + "dcim.device 5 {\"name\":\"Node-1\",\"cluster\":2,\"status\":\"planned\"}\ndcim.device 6 {\"cluster\":2}\ndcim.device 7 {\"name\":\"x\"}",
+		{reason: "a configured cluster that NetBox lacks", netbox: a + typed, config: func(c *Config) { c.Clusters = map[string]string{"pve": "pve", "labb": "pve"} },
+			want: []string{guest("pve", "a", 1), `clusters: setting clusters names "labb": no cluster with that name was read; correct the name, or give the token the right to view it`}},
+		{reason: "a cluster that was not read", netbox: "virtualization.virtualmachine 1 {\"name\":\"a\",\"cluster\":1}",
+			want: []string{guest("pve", "a", 1) + " uncertain"}},
+		{reason: "a cluster type that was not read", netbox: b,
+			want: []string{guest("pve", "b", 2) + " uncertain"}},
+		{reason: "several sources: a cluster type that was not read", netbox: b, governs: []string{"pve", "west"},
+			want: []string{`clusters/2: cluster "lab": its type or that of another cluster could not be read, so its source is unknown; give the token the right to view cluster types, or set clusters: {"lab": pve or west}`}},
+		{reason: "several sources: a cluster that was not read", netbox: "virtualization.virtualmachine 1 {\"name\":\"a\",\"cluster\":1}", governs: []string{"pve", "west"},
+			want: []string{"clusters/1: its name and type could not be read, so its source is unknown; give the token the right to view clusters"}},
+		{reason: "a machine without a cluster, and a type that was not read", netbox: a + unplaced, want: []string{guest("pve", "a", 1), guest("pve", "c", 3) + " uncertain"}},
+		{reason: "nodes of a configured cluster", netbox: b + typed + "dcim.device 5 {\"name\":\"Node-1\",\"cluster\":2,\"status\":\"planned\"}\ndcim.device 6 {\"cluster\":2}\ndcim.device 7 {\"name\":\"x\"}",
 			governs: []string{"prod", "pve"}, config: func(c *Config) { c.Clusters = map[string]string{"lab": "prod"} },
 			want: []string{"prod kubernetes/Node NetBox device 6", "prod kubernetes/Node b", "prod kubernetes/Node node-1 may be absent"}},
 	}
@@ -135,14 +135,14 @@ func TestWhereVirtualMachinesClaim(t *testing.T) {
 			if test.governs != nil {
 				env.Governs = test.governs
 			}
-			if diff := gocmp.Diff(test.want, sketch(derive(t, env, netbox(t, test.netbox), test.config))); diff != "" {
+			if diff := gocmp.Diff(test.want, summarize(derive(t, env, netbox(t, test.netbox), test.config))); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-func TestAnUnknownSourceIsSaidElsewhere(t *testing.T) {
+func TestUnknownSourceIsNotChecked(t *testing.T) {
 	t.Parallel()
 	env := estate()
 	env.Governs = append(env.Governs, "typo")
@@ -153,18 +153,18 @@ func TestAnUnknownSourceIsSaidElsewhere(t *testing.T) {
 	}
 }
 
-func TestTypesOfSourcesAreNotKnown(t *testing.T) {
+func TestUnknownSourceTypes(t *testing.T) {
 	t.Parallel()
 	for name, types := range map[string]map[string]string{"a misspelt type": {"netbox": "", "pve": "proxmox"}, "no sources": {}} {
 		env, config := estate(), Defaults()
 		env.Types, config.Source = types, "netbox"
 		if err := config.check(env); err != nil {
-			t.Errorf("%s is an error of its own: %v", name, err)
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func TestSettingsAreChecked(t *testing.T) {
+func TestCheckSettings(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		reason string
@@ -172,17 +172,17 @@ func TestSettingsAreChecked(t *testing.T) {
 		want   string
 	}{
 		{"no source of the type", func(e *declared.Env, _ *Config) { delete(e.Types, "netbox") }, "no source of type netbox is configured"},
-		{"no source named", func(_ *declared.Env, c *Config) { c.Source = "" }, "setting source is missing: name the source that NetBox is read through (netbox)"},
+		{"no source named", func(_ *declared.Env, c *Config) { c.Source = "" }, "setting source is missing: name the source of type netbox (netbox)"},
 		{"another type of source", func(_ *declared.Env, c *Config) { c.Source = "pve" }, `setting source is "pve", which is no source of type netbox: want netbox`},
 		{"nodes without a cluster", func(e *declared.Env, _ *Config) { e.Governs = []string{"prod"} }, "name the NetBox cluster of its nodes"},
 		{"a type that NetBox cannot govern", func(e *declared.Env, _ *Config) { e.Governs = []string{"netbox"} }, "NetBox can govern sources of type openstack, proxmox and kubernetes"},
-		{"a cluster of somebody else", func(_ *declared.Env, c *Config) { c.Clusters = map[string]string{"lab": "west"} }, `setting clusters gives "lab" to "west"`},
+		{"a cluster with a source that is not governed", func(_ *declared.Env, c *Config) { c.Clusters = map[string]string{"lab": "west"} }, `setting clusters maps "lab" to "west"`},
 		{"no identity", func(_ *declared.Env, c *Config) { c.Identity = nil }, "setting identity is empty"},
 		{"an unknown identity", func(_ *declared.Env, c *Config) { c.Identity = []string{"slug"} }, `setting identity: unknown identity "slug"`},
 		{"an identity twice", func(_ *declared.Env, c *Config) { c.Identity = []string{"mac", "mac"} }, "names mac twice"},
-		{"an unknown word", func(_ *declared.Env, c *Config) { c.Ignore = []string{"ram"} }, `setting ignore: unknown field "ram"`},
+		{"an unknown field", func(_ *declared.Env, c *Config) { c.Ignore = []string{"ram"} }, `setting ignore: unknown field "ram"`},
 		{"a malformed pattern", func(_ *declared.Env, c *Config) { c.IgnoreTags = []string{"[a"} }, `pattern "[a" is malformed`},
-		{"no VLAN", func(_ *declared.Env, c *Config) { c.BridgeVLANs = map[string]int64{"vmbr1": 4095} }, "vmbr1 carries VLAN 4095: want 1 to 4094"},
+		{"an invalid VLAN", func(_ *declared.Env, c *Config) { c.BridgeVLANs = map[string]int64{"vmbr1": 4095} }, "vmbr1 carries VLAN 4095: want 1 to 4094"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestSettingsAreChecked(t *testing.T) {
 	}
 }
 
-func TestWhatCouldNotBeReadIsNotClaimed(t *testing.T) {
+func TestUnreadObjectsAreNotClaimed(t *testing.T) {
 	t.Parallel()
 	short := func(kinds ...string) []model.Coverage {
 		coverage := []model.Coverage{{Complete: true}}
@@ -221,19 +221,19 @@ func TestWhatCouldNotBeReadIsNotClaimed(t *testing.T) {
 		lacks    []string
 		want     []string
 	}{
-		{reason: "what refers to something that is not there is not claimed", netbox: without, coverage: short(),
+		{reason: "dangling references", netbox: without, coverage: short(),
 			lacks: []string{"device", "primary_ip4"}},
-		{reason: "what refers to something that may not be seen is not claimed, and said", netbox: without, coverage: short(kindAddress, kindVLAN, kindTag, kindDevice),
+		{reason: "references to objects that were not read", netbox: without, coverage: short(kindAddress, kindVLAN, kindTag, kindDevice),
 			lacks: []string{"device", "primary_ip4", "tags"},
-			want: []string{"netbox: not compared, because it could not be read: VLANs of one virtual machine (ipam.vlan: half); primary addresses of one virtual machine (ipam.ipaddress: half); " +
+			want: []string{"netbox: not compared, because NetBox was not read completely: VLANs of one virtual machine (ipam.vlan: half); primary addresses of one virtual machine (ipam.ipaddress: half); " +
 				"tags of one virtual machine (extras.tag: half); the device of one virtual machine (dcim.device: half)"}},
-		{reason: "what was seen all the same is claimed", coverage: short(kindAddress, kindVLAN, kindTag, kindDevice)},
-		{reason: "interfaces and disks need all of them", coverage: short(kindInterface, kindDisk), lacks: []string{"interfaces", "disks"},
-			want: []string{"netbox: not compared, because it could not be read: interfaces of one virtual machine (virtualization.vminterface: half); single disks of one virtual machine (virtualization.virtualdisk: half)"}},
-		{reason: "what was left out on purpose is no problem", coverage: []model.Coverage{{Complete: true}, {Kind: kindInterface, Skipped: true, Reason: "excluded"}}, lacks: []string{"interfaces"}},
-		{reason: "not all virtual machines", coverage: short(kindMachine), want: []string{"virtual-machines: not all virtual machines could be read: half"}},
-		{reason: "a virtual machine that was not read", coverage: short(), unread: []model.Unread{{Ref: model.Ref{Kind: kindMachine, ID: "9"}, Reason: "gone while read"}},
-			want: []string{"virtual-machines/9: gone while read"}},
+		{reason: "references to objects of an incomplete kind", coverage: short(kindAddress, kindVLAN, kindTag, kindDevice)},
+		{reason: "interfaces and disks of an incomplete kind", coverage: short(kindInterface, kindDisk), lacks: []string{"interfaces", "disks"},
+			want: []string{"netbox: not compared, because NetBox was not read completely: interfaces of one virtual machine (virtualization.vminterface: half); single disks of one virtual machine (virtualization.virtualdisk: half)"}},
+		{reason: "an excluded kind is no problem", coverage: []model.Coverage{{Complete: true}, {Kind: kindInterface, Skipped: true, Reason: "excluded"}}, lacks: []string{"interfaces"}},
+		{reason: "some virtual machines were not read", coverage: short(kindMachine), want: []string{"virtual-machines: not all virtual machines could be read: half"}},
+		{reason: "a virtual machine that was not read", coverage: short(), unread: []model.Unread{{Ref: model.Ref{Kind: kindMachine, ID: "9"}, Reason: "deleted while read"}},
+			want: []string{"virtual-machines/9: deleted while read"}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -254,14 +254,14 @@ func TestWhatCouldNotBeReadIsNotClaimed(t *testing.T) {
 			if diff := gocmp.Diff(test.lacks, lacks); diff != "" {
 				t.Error(diff)
 			}
-			if diff := gocmp.Diff(test.want, sketch(d)[1:], gocmp.Transformer("empty", func(l []string) []string { return append([]string{}, l...) })); diff != "" {
+			if diff := gocmp.Diff(test.want, summarize(d)[1:], gocmp.Transformer("empty", func(l []string) []string { return append([]string{}, l...) })); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-func TestThreeWaysToTellAGuest(t *testing.T) {
+func TestMatchGuest(t *testing.T) {
 	t.Parallel()
 	guest := func(id, name, node, mac string) model.Resource {
 		return guestOf(kindQEMU, id, "name: "+name+"\nnode: "+node+"\nnet0: virtio="+mac)
@@ -278,17 +278,17 @@ func TestThreeWaysToTellAGuest(t *testing.T) {
 		live           []model.Resource
 		want           []string
 	}{
-		{reason: "renamed and migrated it is one guest, moved",
+		{reason: "a guest that was renamed and migrated",
 			netbox: vm("6", `"name":"app-01","device":3`) + nic("6", m1) + "dcim.device 3 {\"name\":\"pve1\"}", live: []model.Resource{guest("101", "app-02", "pve2", m1)},
 			want: []string{`moved device node: "pve1", live "pve2"`, `moved name name: "app-01", live "app-02"`}},
-		{reason: "in NetBox only, and on Proxmox only", netbox: vm("6", `"name":"app-01"`), live: []model.Resource{guest("101", "db-01", "pve1", m1)},
+		{reason: "one guest only in NetBox, one only on Proxmox", netbox: vm("6", `"name":"app-01"`), live: []model.Resource{guest("101", "db-01", "pve1", m1)},
 			want: []string{"unmanaged 101", "missing app-01 (NetBox VM 6)"}},
-		{reason: "two machines that claim one guest are unchecked", netbox: vm("6", `"name":"app-01"`) + vm("7", `"name":"b"`) + nic("7", m1),
+		{reason: "two machines that claim one guest", netbox: vm("6", `"name":"app-01"`) + vm("7", `"name":"b"`) + nic("7", m1),
 			live: []model.Resource{guest("101", "app-01", "pve1", m1)},
 			want: []string{
 				"unchecked 101 ambiguous: app-01 (virtual-machines/6) and b (virtual-machines/7) claim 101 (app-01); one of them is something else",
 				"unchecked 101 ambiguous: app-01 (virtual-machines/6) and b (virtual-machines/7) claim 101 (app-01); one of them is something else"}},
-		{reason: "a machine that may be two guests is unchecked", netbox: vm("6", `"name":"app-01"`),
+		{reason: "a machine that matches two guests", netbox: vm("6", `"name":"app-01"`),
 			live: []model.Resource{guest("101", "app-01", "pve1", m1), guest("102", "APP-01", "pve1", m2)},
 			want: []string{"unchecked app-01 (NetBox VM 6) ambiguous: 101 (app-01) and 102 (APP-01) have the same name; give it a surer identity"}},
 		{reason: "a planned machine is not missing", netbox: vm("6", `"name":"app-01","status":"planned"`)},
@@ -303,57 +303,64 @@ func TestThreeWaysToTellAGuest(t *testing.T) {
 	}
 }
 
-func TestNodesAreThereOrMissing(t *testing.T) {
+func TestKubernetesNodes(t *testing.T) {
 	t.Parallel()
 	env := estate()
 	env.Governs, env.Types = []string{"prod"}, map[string]string{"prod": "kubernetes", "netbox": "netbox"}
-	look := netbox(t, "virtualization.cluster 1 {\"name\":\"k8s\"}\ndcim.device 1 {\"name\":\"Node-1\",\"cluster\":1}\nvirtualization.virtualmachine 2 {\"name\":\"node-2\",\"cluster\":1}")
-	look.AuditEvents = []model.AuditEvent{
+	snapshot := netbox(t, "virtualization.cluster 1 {\"name\":\"k8s\"}\ndcim.device 1 {\"name\":\"Node-1\",\"cluster\":1}\nvirtualization.virtualmachine 2 {\"name\":\"node-2\",\"cluster\":1}")
+	snapshot.AuditEvents = []model.AuditEvent{
 		{Ref: model.Ref{Kind: kindMachine, ID: "2"}, Fields: []string{"memory"}, Actor: model.Actor{Name: "bob", At: at(1)}},
 		{Ref: model.Ref{Kind: kindMachine, ID: "2"}, Fields: []string{"cluster"}, Actor: model.Actor{Name: "ann", At: at(2)}}}
-	d := derive(t, env, look, func(c *Config) { c.Clusters = map[string]string{"k8s": "prod"} })
+	d := derive(t, env, snapshot, func(c *Config) { c.Clusters = map[string]string{"k8s": "prod"} })
 	owner := model.Owner{Name: "kubectl-label", Edits: true, At: at(1)}
 	live := model.Snapshot{Source: "prod", Coverage: []model.Coverage{{Complete: true}}, Resources: []model.Resource{
 		{Key: model.Key{Source: "prod", Kind: kindNode, ID: "node-1"}, Value: parse(t, `{"metadata":{"labels":{"zone":"a"}}}`), Owners: []model.Owner{owner}}}}
 	if diff := gocmp.Diff([]string{"missing node-2"}, outcomes(d, live)); diff != "" {
 		t.Error(diff)
 	}
-	if traces := d.Claims[1].AuditEvents; len(traces) != 1 || traces[0].Actor.Name != "ann" {
-		t.Errorf("the claim was made by %v", traces)
+	if events := d.Claims[1].AuditEvents; len(events) != 1 || events[0].Actor.Name != "ann" {
+		t.Errorf("audit events of the claim: %v", events)
+	}
+	snapshot.LogUnread = "grant view on core.objectchange"
+	snapshot.Resources[0].WriterUnknown = "other"
+	for _, c := range derive(t, env, snapshot, func(c *Config) { c.Clusters = map[string]string{"k8s": "prod"} }).Claims {
+		if c.WriterUnknown != snapshot.LogUnread {
+			t.Errorf("the writer of %s is unknown because %q, want %q", c.ID, c.WriterUnknown, snapshot.LogUnread)
+		}
 	}
 }
 
-func TestTheChangelogSpeaksTheClaimsWords(t *testing.T) {
+func TestAuditEventsOfClaim(t *testing.T) {
 	t.Parallel()
 	s := netbox(t, lab)
-	log := func(kind, id string, deed model.Action, second int64, fields ...string) {
-		s.AuditEvents = append(s.AuditEvents, model.AuditEvent{Ref: model.Ref{Kind: kind, ID: id}, Action: deed, Fields: fields,
+	addEvent := func(kind, id string, action model.Action, second int64, fields ...string) {
+		s.AuditEvents = append(s.AuditEvents, model.AuditEvent{Ref: model.Ref{Kind: kind, ID: id}, Action: action, Fields: fields,
 			Actor: model.Actor{Name: fmt.Sprintf("user%d", second), At: at(second), Via: "NetBox changelog", Confidence: model.Exact}})
 	}
-	log(kindVLAN, "9", model.Edited, 90, "vid")
-	log(kindMachine, "6", model.Created, 10)
-	log(kindMachine, "6", model.Edited, 50, "memory", "description", "tags")
-	log(kindMachine, "6", model.Edited, 60, "description")
-	log(kindMachine, "6", model.Edited, 61, "custom_fields.vmid")
-	log(kindMachine, "6", model.Edited, 62, "memory", "status")
-	log(kindInterface, "11", model.Created, 20)
-	log(kindInterface, "11", model.Edited, 70, "mode", "untagged_vlan", "mtu")
-	log(kindDisk, "2", model.Edited, 40, "size")
-	log(kindAddress, "20", model.Edited, 30, "address", "dns_name")
-	log(kindAddress, "20", model.Edited, 31, "dns_name")
-	log(kindMAC, "31", model.Edited, 80, "mac_address")
-	log(kindTag, "2", model.Edited, 85, "slug")
-	log(kindDevice, "3", model.Created, 5)
-	log(kindMachine, "6", model.Deleted, 6, "memory")
-	log(kindInterface, "12", model.Edited, 100, "custom_fields.bridge")
-	log(kindInterface, "12", model.Edited, 101, "mac_address", "primary_mac_address", "tagged_vlans", "enabled")
-	log(kindDisk, "1", model.Created, 102)
-	log(kindDisk, "1", model.Edited, 103, "name")
-	log(kindDevice, "3", model.Edited, 95, "name", "rack")
+	addEvent(kindVLAN, "9", model.Edited, 90, "vid")
+	addEvent(kindMachine, "6", model.Created, 10)
+	addEvent(kindMachine, "6", model.Edited, 50, "memory", "description", "tags")
+	addEvent(kindMachine, "6", model.Edited, 60, "description")
+	addEvent(kindMachine, "6", model.Edited, 61, "custom_fields.vmid")
+	addEvent(kindMachine, "6", model.Edited, 62, "memory", "status")
+	addEvent(kindInterface, "11", model.Created, 20)
+	addEvent(kindInterface, "11", model.Edited, 70, "mode", "untagged_vlan", "mtu")
+	addEvent(kindDisk, "2", model.Edited, 40, "size")
+	addEvent(kindAddress, "20", model.Edited, 30, "address", "dns_name")
+	addEvent(kindAddress, "20", model.Edited, 31, "dns_name")
+	addEvent(kindMAC, "31", model.Edited, 80, "mac_address")
+	addEvent(kindTag, "2", model.Edited, 85, "slug")
+	addEvent(kindDevice, "3", model.Created, 5)
+	addEvent(kindMachine, "6", model.Deleted, 6, "memory")
+	addEvent(kindInterface, "12", model.Edited, 100, "custom_fields.bridge")
+	addEvent(kindInterface, "12", model.Edited, 101, "mac_address", "primary_mac_address", "tagged_vlans", "enabled")
+	addEvent(kindDisk, "1", model.Created, 102)
+	addEvent(kindDisk, "1", model.Edited, 103, "name")
+	addEvent(kindDevice, "3", model.Edited, 95, "name", "rack")
 	c := derive(t, estate(), s, nil).Claims[0]
 	var got []string
-	for _, trace := range c.AuditEvents {
-		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %d %s", trace.Actor.Name, trace.Action, strings.Join(trace.Fields, " "))))
+	for _, event := range c.AuditEvents {
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %d %s", event.Actor.Name, event.Action, strings.Join(event.Fields, " "))))
 	}
 	const eth0, eth1 = "interfaces[mac=BC:24:11:00:00:01]", "interfaces[mac=BC:24:11:00:00:02]"
 	want := []string{"user10 1", "user20 0 " + eth0, "user30 0 primary_ip4", "user40 0 disks[name=data].size", "user50 0 memory tags", "user61 0 custom_fields.vmid",
@@ -368,8 +375,8 @@ func TestTheChangelogSpeaksTheClaimsWords(t *testing.T) {
 	}
 }
 
-// TestOrderNeverMatters derives from the resources in any order.
-func TestOrderNeverMatters(t *testing.T) {
+// TestDeriveIgnoresOrder derives from the resources in random order.
+func TestDeriveIgnoresOrder(t *testing.T) {
 	t.Parallel()
 	s := netbox(t, large(40))
 	text := func(d model.Declaration) string {
@@ -393,8 +400,8 @@ func TestOrderNeverMatters(t *testing.T) {
 	})
 }
 
-// large is a NetBox of n virtual machines with an interface, a disk and an
-// address each; every tenth has twenty interfaces.
+// large returns a NetBox with n virtual machines, each with an interface, a disk and an
+// address. Every tenth has twenty interfaces.
 func large(n int) string {
 	var b strings.Builder
 	b.WriteString("virtualization.cluster 1 {\"name\":\"pve\"}\nextras.tag 1 {\"name\":\"Web\",\"slug\":\"web\"}\nipam.vlan 1 {\"vid\":100}\n")
@@ -420,8 +427,8 @@ func BenchmarkDerive(b *testing.B) {
 	}
 }
 
-// FuzzDerive gives a NetBox and a guest odd values: nothing panics, and what is
-// claimed can be compared.
+// FuzzDerive passes arbitrary values of an object and of a guest. Derive must not panic, and
+// the claims must be comparable.
 func FuzzDerive(f *testing.F) {
 	s := netbox(f, lab)
 	shaped := func(kind, config string) string { return string(guestOf(kind, "101", config).Value.AppendJSON(nil)) }
@@ -438,9 +445,9 @@ func FuzzDerive(f *testing.F) {
 		}
 		resources := slices.Clone(s.Resources)
 		resources = append(resources, model.Resource{Key: model.Key{Source: "netbox", Kind: kind, ID: id}, Value: v})
-		odd := s
-		odd.Resources = resources
-		d := derive(t, estate(), odd, nil)
+		snapshot := s
+		snapshot.Resources = resources
+		d := derive(t, estate(), snapshot, nil)
 		outcomes(d, pve(resourceOf(kindQEMU, "101", live)))
 		for _, c := range d.Claims {
 			view := c.Lens.View(live)

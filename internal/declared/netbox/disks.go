@@ -7,25 +7,26 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A drive is a disk of a machine.
+// A drive is a disk of a live machine.
 type drive struct {
-	// slot is what the system calls it; path is the field that tells of it, and
-	// sized the one that tells its size.
-	slot, path, sized string
-	// size is in bytes; nil where the system does not tell.
+	// slot is the system's name for the disk. path is the path of its field, and sizePath the
+	// path of its size.
+	slot, path, sizePath string
+	// size is in bytes; nil if the system does not report it.
 	size *big.Rat
-	// aside tells that it holds no data: it is a disk only for who names its slot.
-	aside bool
+	// noData reports whether the disk holds no data. Such a disk is compared only if NetBox
+	// has a disk with the name of its slot.
+	noData bool
 }
 
-// units are the bytes of what may be meant by a NetBox megabyte: a MiB, as one
-// that was told GiB times 1000 has it, and 10⁶ bytes.
+// units returns the possible sizes of a NetBox megabyte in bytes: 1 MiB, 1 GiB / 1000 (a disk
+// of 20 GiB that was entered as 20000), and 10⁶ bytes.
 func units() []*big.Rat {
 	return []*big.Rat{big.NewRat(1<<20, 1), big.NewRat(1<<30, 1000), big.NewRat(1_000_000, 1)}
 }
 
-// fits tells whether a disk has the size that NetBox says, in one unit; parts of
-// a megabyte do not count.
+// fits reports whether size is the declared size in the given unit. Fractions of a megabyte
+// are ignored.
 func fits(size *big.Rat, declared model.Value, unit *big.Rat) bool {
 	want := ratOf(declared)
 	if want == nil || size == nil {
@@ -35,14 +36,15 @@ func fits(size *big.Rat, declared model.Value, unit *big.Rat) bool {
 	return apart.Abs(apart).Cmp(big.NewRat(1, 1)) < 0
 }
 
-// megabytes returns a size as NetBox would say it, in the unit that its own
-// number seems to have.
+// megabytes returns size in NetBox megabytes, in the unit that the declared size seems to
+// have.
 func megabytes(size *big.Rat, declared model.Value) model.Value {
 	n := new(big.Rat).Quo(size, unitOf(declared))
 	return model.IntOf(new(big.Int).Quo(n.Num(), n.Denom()).Int64())
 }
 
-// unitOf guesses the unit of a number: 20000 is 20 GB, 20480 20 GiB.
+// unitOf guesses the unit of a declared size: 20000 is 20 GiB in units of 1 GiB / 1000, 20480
+// is 20 GiB in MiB.
 func unitOf(declared model.Value) *big.Rat {
 	n, thousand := ratOf(declared), big.NewRat(1000, 1)
 	if n != nil && !new(big.Rat).Quo(n, big.NewRat(1024, 1)).IsInt() && new(big.Rat).Quo(n, thousand).IsInt() {
@@ -51,7 +53,7 @@ func unitOf(declared model.Value) *big.Rat {
 	return units()[0]
 }
 
-// bytesOf is what a size is in bytes.
+// bytesOf returns a declared size in bytes. ok is false if it is not a number.
 func bytesOf(declared model.Value) (model.Value, bool) {
 	n := ratOf(declared)
 	if n == nil {
@@ -61,40 +63,39 @@ func bytesOf(declared model.Value) (model.Value, bool) {
 	return model.IntOf(new(big.Int).Quo(n.Num(), n.Denom()).Int64()), true
 }
 
-// sum tells the size of all disks together.
-func sum(m machine, says model.Value) sight {
-	drives, total := holding(m), new(big.Rat)
+// observeDiskSum returns the total size of the disks that hold data.
+func observeDiskSum(m machine, declared model.Value) observation {
+	drives, total := dataDrives(m), new(big.Rat)
 	for _, d := range drives {
 		if d.size == nil {
-			return sight{value: says}
+			return observation{value: declared}
 		}
 		total.Add(total, d.size)
 	}
-	seen := sight{value: megabytes(total, says)}
+	observed := observation{value: megabytes(total, declared)}
 	if len(drives) == 1 {
-		seen.path = drives[0].sized
+		observed.path = drives[0].sizePath
 	}
-	if slices.ContainsFunc(units(), func(unit *big.Rat) bool { return fits(total, says, unit) }) {
-		seen.value = says
+	if slices.ContainsFunc(units(), func(unit *big.Rat) bool { return fits(total, declared, unit) }) {
+		observed.value = declared
 	}
-	return seen
+	return observed
 }
 
-// holding returns the disks that hold data.
-func holding(m machine) []drive {
-	return slices.DeleteFunc(m.drives(), func(d drive) bool { return d.aside })
+// dataDrives returns the disks of m that hold data.
+func dataDrives(m machine) []drive {
+	return slices.DeleteFunc(m.drives(), func(d drive) bool { return d.noData })
 }
 
-// A pair is a virtual disk with the drive that it stands for; either may be
-// missing.
+// A pair is a virtual disk in NetBox with its live disk. Either can be missing.
 type pair struct {
 	name     string
 	declared model.Value
 	drive    *drive
 }
 
-// pairDisks pairs virtual disks with drives: by slot where they are named so,
-// then by size, and what is left in its order. Drives that are left come last.
+// pairDisks pairs the declared virtual disks with the disks of m: first by slot, then by size,
+// and the rest in order. Live disks without a partner come last.
 func (l *lens) pairDisks(m machine, declared []model.Value) []pair {
 	drives := m.drives()
 	pairs := make([]pair, 0, len(declared)+len(drives))
@@ -106,31 +107,31 @@ func (l *lens) pairDisks(m machine, declared []model.Value) []pair {
 		}
 		pairs = append(pairs, p)
 	}
-	give := func(fit func(p pair, d drive) bool) {
+	assign := func(fit func(p pair, d drive) bool) {
 		for i := range pairs {
 			for j := range drives {
 				d := &drives[j]
-				if pairs[i].drive == nil && !taken[d.slot] && !d.aside && !l.system.slot(pairs[i].name) && fit(pairs[i], *d) {
+				if pairs[i].drive == nil && !taken[d.slot] && !d.noData && !l.system.slot(pairs[i].name) && fit(pairs[i], *d) {
 					pairs[i].drive, taken[d.slot] = d, true
 				}
 			}
 		}
 	}
 	for _, unit := range units() {
-		give(func(p pair, d drive) bool { return fits(d.size, p.declared, unit) })
+		assign(func(p pair, d drive) bool { return fits(d.size, p.declared, unit) })
 	}
-	give(func(pair, drive) bool { return true })
+	assign(func(pair, drive) bool { return true })
 	for i := range drives {
-		if !taken[drives[i].slot] && !drives[i].aside {
+		if !taken[drives[i].slot] && !drives[i].noData {
 			pairs = append(pairs, pair{name: drives[i].slot, drive: &drives[i]})
 		}
 	}
 	return pairs
 }
 
-// size is how NetBox would say the drive's size; told is false where the system
-// does not tell it.
-func (p pair) size() (size model.Value, told bool) {
+// size returns the size of the live disk in NetBox megabytes. If the system does not report
+// it, known is false and size is the declared size.
+func (p pair) size() (size model.Value, known bool) {
 	switch {
 	case p.drive.size == nil:
 		return p.declared, false
@@ -160,8 +161,8 @@ func (l *lens) diskPath(m machine, declared []model.Value, name, field string) s
 		if p.name != name || p.drive == nil {
 			continue
 		}
-		if _, told := p.size(); field == "size" && told {
-			return p.drive.sized
+		if _, known := p.size(); field == "size" && known {
+			return p.drive.sizePath
 		}
 		if field == "" {
 			return p.drive.path
@@ -170,7 +171,7 @@ func (l *lens) diskPath(m machine, declared []model.Value, name, field string) s
 	return ""
 }
 
-// ratOf returns the number that a value holds, or nil.
+// ratOf returns the number in v, or nil.
 func ratOf(v model.Value) *big.Rat {
 	if v.Kind() != model.Number {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// parse reads a JSON value.
+// parse returns the value of the JSON text.
 func parse(t testing.TB, text string) model.Value {
 	t.Helper()
 	var v model.Value
@@ -25,8 +25,8 @@ func parse(t testing.TB, text string) model.Value {
 	return v
 }
 
-// lab is a NetBox with one virtual machine, app-01, on one Proxmox cluster. Each
-// line is a kind, an id and a value.
+// lab is a NetBox with one virtual machine, app-01, on one Proxmox cluster. Each line contains
+// a kind, an ID and a value.
 const lab = `
 virtualization.clustertype 1 {"name":"Proxmox VE","slug":"pve"}
 virtualization.cluster 1 {"name":"lab","type":1}
@@ -47,7 +47,7 @@ virtualization.virtualdisk 1 {"name":"root","virtual_machine":6,"size":20480}
 virtualization.virtualdisk 2 {"name":"data","virtual_machine":6,"size":100000}
 `
 
-// The guest of lab as Proxmox VE writes it, a machine and a container.
+// The configuration of the guest of lab in Proxmox VE, as a virtual machine and as a container.
 const (
 	qemu101 = `
 node: pve1
@@ -84,8 +84,8 @@ tags: prod;web.shop
 `
 )
 
-// netbox makes a look at a NetBox of lines as in lab; of two with one kind and id
-// the last counts.
+// netbox returns the snapshot of a NetBox with objects in the form of lab. The last line with
+// a kind and an ID wins; the value - removes the object.
 func netbox(t testing.TB, lines ...string) model.Snapshot {
 	t.Helper()
 	s := model.Snapshot{Source: "netbox", Coverage: []model.Coverage{{Source: "netbox", Complete: true}}}
@@ -110,8 +110,8 @@ func netbox(t testing.TB, lines ...string) model.Snapshot {
 	return s
 }
 
-// guestOf makes a guest of its configuration as the collector does, with what it
-// is known by.
+// guestOf returns a guest with the given configuration, as the collector reads it, and its
+// identities.
 func guestOf(kind, id, config string) model.Resource {
 	var rows []model.Value
 	own := map[string]model.Value{}
@@ -156,7 +156,7 @@ func estate() declared.Env {
 	return declared.Env{Name: "intent", Governs: []string{"pve"}, Types: map[string]string{"pve": "proxmox", "netbox": "netbox"}}
 }
 
-// derive derives a declaration with settings that edit may change.
+// derive derives a declaration from s. edit, which may be nil, changes the settings.
 func derive(t testing.TB, env declared.Env, s model.Snapshot, edit func(*Config)) model.Declaration {
 	t.Helper()
 	d, err := Definition().Derive(env, func(into any) error {
@@ -177,10 +177,10 @@ func derive(t testing.TB, env declared.Env, s model.Snapshot, edit func(*Config)
 	return declaration
 }
 
-// outcomes compares as a scan does, and writes what it finds as lines.
+// outcomes compares d with live and returns the outcomes as lines.
 func outcomes(d model.Declaration, live model.Snapshot) []string {
 	var lines []string
-	for _, s := range match.Match([]model.Snapshot{live}, []model.Declaration{d}, nil) {
+	for _, s := range match.Match(live, []model.Declaration{d}) {
 		for _, o := range diff.Compare(&s, diff.Options{}) {
 			for _, c := range o.Changes {
 				lines = append(lines, fmt.Sprintf("%s %s %s: %s, live %s", o.Verdict, c.Path, c.LivePath, side(c.Declared), side(c.Live)))

@@ -8,140 +8,141 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A guess tells by names and types which source a cluster is.
+// A guess determines the sources of clusters from their names and types.
 type guess struct {
 	ix *index
-	// sources are those that may be meant, sorted; of are their systems.
+	// sources are the possible sources, sorted. of contains their systems.
 	sources []string
 	of      map[string]*system
-	// typed are the systems that the types of clusters name; unsure tells that a
-	// type could not be read.
-	typed  map[string]bool
-	unsure bool
-	// rivals counts the clusters that a source may be; called tells that one of
-	// them has its name.
-	rivals map[string]int
-	called map[string]bool
+	// namedSystems are the systems in the types of clusters. typeUnread reports whether a type
+	// could not be read.
+	namedSystems map[string]bool
+	typeUnread   bool
+	// clusterCount counts the clusters that a source may be. hasNamesake reports whether a
+	// cluster has the name of the source.
+	clusterCount map[string]int
+	hasNamesake  map[string]bool
 }
 
 func (d *deriver) guess(ix *index, sources []string) guess {
-	g := guess{ix: ix, sources: sources, of: map[string]*system{}, typed: map[string]bool{}, rivals: map[string]int{}, called: map[string]bool{}}
+	g := guess{ix: ix, sources: sources, of: map[string]*system{}, namedSystems: map[string]bool{}, clusterCount: map[string]int{}, hasNamesake: map[string]bool{}}
 	for _, source := range sources {
 		g.of[source] = systemOf(d.env.Types[source])
 	}
 	for _, cluster := range ix.of[kindCluster] {
-		says, known := g.says(cluster)
-		g.unsure = g.unsure || !known
-		if says != "" {
-			g.typed[says] = true
+		named, known := g.systemNamed(cluster)
+		g.typeUnread = g.typeUnread || !known
+		if named != "" {
+			g.namedSystems[named] = true
 		}
 	}
-	for _, id := range used(ix, clusterOf) {
+	for _, id := range usedIDs(ix, clusterOf) {
 		cluster := ix.of[kindCluster][id]
 		if cluster == nil {
-			g.unsure = true
+			g.typeUnread = true
 			continue
 		}
 		for _, source := range g.candidates(cluster) {
-			g.rivals[source]++
+			g.clusterCount[source]++
 		}
-		g.called[g.named(cluster)] = true
+		g.hasNamesake[g.named(cluster)] = true
 	}
 	return g
 }
 
-// says returns the system that a cluster's type names, "" for none; known is
-// false where the type was not seen.
-func (g guess) says(cluster *model.Resource) (typ string, known bool) {
+// systemNamed returns the system in the type of cluster, or "". known is false if the type was
+// not read.
+func (g guess) systemNamed(cluster *model.Resource) (typ string, known bool) {
 	ref, has := cluster.Value.Get("type")
 	r := g.ix.find(kindClusterType, ref)
 	if r == nil {
 		return "", !has
 	}
 	for _, s := range systems() {
-		if s.calls(r.Value.At("name").Str()) || s.calls(r.Value.At("slug").Str()) {
+		if s.matchesType(r.Value.At("name").Str()) || s.matchesType(r.Value.At("slug").Str()) {
 			return s.typ, true
 		}
 	}
 	return "", true
 }
 
-// candidates returns the sources that a cluster may be by its type: those of the
-// system that it names; where it names none, those of the systems that no other
+// candidates returns the sources that cluster may be by its type: the sources of the system
+// that the type names. If it names none, they are the sources of the systems that no other
 // type names.
 func (g guess) candidates(cluster *model.Resource) []string {
-	says, known := g.says(cluster)
+	named, known := g.systemNamed(cluster)
 	return slices.DeleteFunc(slices.Clone(g.sources), func(source string) bool {
 		typ := g.of[source].typ
-		return known && says != typ && (says != "" || g.typed[typ])
+		return known && named != typ && (named != "" || g.namedSystems[typ])
 	})
 }
 
-// named returns the source that has the name of a cluster, unless the cluster's
-// type names another system; "" for none.
+// named returns the source with the name of cluster, or "". A source of another system than
+// the cluster's type names is not returned.
 func (g guess) named(cluster *model.Resource) string {
-	says, _ := g.says(cluster)
+	named, _ := g.systemNamed(cluster)
 	for _, source := range g.sources {
-		if strings.EqualFold(source, nameOf(cluster)) && (says == "" || says == g.of[source].typ) {
+		if strings.EqualFold(source, nameOf(cluster)) && (named == "" || named == g.of[source].typ) {
 			return source
 		}
 	}
 	return ""
 }
 
-// rest is where virtual machines lie that no cluster places.
-func (g guess) rest() placing {
+// placeWithoutCluster returns the placement of virtual machines without a cluster.
+func (g guess) placeWithoutCluster() placement {
 	if len(g.sources) > 1 {
-		return placing{}
+		return placement{}
 	}
-	in := placing{source: g.sources[0]}
-	if len(g.typed) > 0 || g.called[in.source] || g.unsure || g.rivals[in.source] > 1 {
-		in.cohort = fmt.Sprintf("none of the virtual machines without a cluster is a %s of %s, so that they seem to lie elsewhere; give them a cluster",
+	in := placement{source: g.sources[0]}
+	if len(g.namedSystems) > 0 || g.hasNamesake[in.source] || g.typeUnread || g.clusterCount[in.source] > 1 {
+		in.cohort = fmt.Sprintf("none of the virtual machines without a cluster matches a %s of %s, so they probably belong to another source; assign them to a cluster",
 			g.of[in.source].noun, in.source)
 	}
 	return in
 }
 
-// place returns the source that a cluster is. Where names and types leave it
-// open which of several clusters the one source is, those are that have a machine
+// place returns the placement of the cluster id. If names and types do not show which of
+// several clusters the one source is, each of them that has a machine in the source is placed
 // there.
-func (g guess) place(id string) placing {
+func (g guess) place(id string) placement {
 	cluster := g.ix.of[kindCluster][id]
 	if cluster == nil {
-		return g.unseen(id)
+		return g.placeUnread(id)
 	}
 	name := nameOf(cluster)
 	if source := g.named(cluster); source != "" {
-		return placing{source: source}
+		return placement{source: source}
 	}
-	may := g.candidates(cluster)
-	says, known := g.says(cluster)
-	setting := fmt.Sprintf("set clusters: {%q: %s}", name, strings.Join(may, " or "))
+	candidates := g.candidates(cluster)
+	named, known := g.systemNamed(cluster)
+	setting := fmt.Sprintf("set clusters: {%q: %s}", name, strings.Join(candidates, " or "))
 	switch {
-	case len(may) == 0, len(may) == 1 && g.called[may[0]]:
-		return placing{}
-	case len(may) == 1 && (!known || g.unsure || g.rivals[may[0]] > 1):
-		return g.perhaps(may[0], fmt.Sprintf("cluster %q", name), setting)
-	case !known, says == "" && g.unsure:
-		return placing{doubt: fmt.Sprintf("cluster %q: its type, or another's, could not be read, so nothing tells which source it is, if any; "+
+	case len(candidates) == 0, len(candidates) == 1 && g.hasNamesake[candidates[0]]:
+		return placement{}
+	case len(candidates) == 1 && (!known || g.typeUnread || g.clusterCount[candidates[0]] > 1):
+		return g.uncertain(candidates[0], fmt.Sprintf("cluster %q", name), setting)
+	case !known, named == "" && g.typeUnread:
+		return placement{doubt: fmt.Sprintf("cluster %q: its type or that of another cluster could not be read, so its source is unknown; "+
 			"give the token the right to view cluster types, or ", name) + setting}
-	case len(may) > 1:
-		return placing{doubt: fmt.Sprintf("cluster %q: nothing tells which of the governed sources it is; ", name) + setting}
+	case len(candidates) > 1:
+		return placement{doubt: fmt.Sprintf("cluster %q may be any of several governed sources; ", name) + setting}
 	}
-	return placing{source: may[0]}
+	return placement{source: candidates[0]}
 }
 
-// unseen places a cluster whose name and type could not be read.
-func (g guess) unseen(id string) placing {
+// placeUnread returns the placement of a cluster whose name and type could not be read.
+func (g guess) placeUnread(id string) placement {
 	const step = "give the token the right to view clusters"
 	if len(g.sources) > 1 {
-		return placing{doubt: "its name and type could not be read, so nothing tells which source it is; " + step}
+		return placement{doubt: "its name and type could not be read, so its source is unknown; " + step}
 	}
-	return g.perhaps(g.sources[0], "cluster "+id, step)
+	return g.uncertain(g.sources[0], "cluster "+id, step)
 }
 
-// perhaps places a cluster in a source, unless none of its machines is there.
-func (g guess) perhaps(source, what, step string) placing {
-	return placing{source: source, cohort: fmt.Sprintf("%s: none of its virtual machines is a %s of %s, so that it seems to be another cluster; if it is this one all the same, %s",
+// uncertain returns a placement in source that is ignored if source contains no machine of the
+// cluster. step is what to do if the cluster is the source.
+func (g guess) uncertain(source, what, step string) placement {
+	return placement{source: source, cohort: fmt.Sprintf("%s: none of its virtual machines matches a %s of %s, so it is probably not this source; if it is, %s",
 		what, g.of[source].noun, source, step)}
 }

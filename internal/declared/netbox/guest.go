@@ -10,34 +10,34 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A composer makes the claims of one look.
-type composer struct {
+// A builder builds the claims from one snapshot.
+type builder struct {
 	*deriver
-	ix     *index
-	words  *glossary
-	vmid   string
-	unseen unseen
+	ix        *index
+	shared    *sharedData
+	vmid      string
+	omissions omissions
 }
 
-func newComposer(d *deriver, ix *index) *composer {
-	return &composer{deriver: d, ix: ix, words: newGlossary(d.config, ix), vmid: d.vmidField(ix),
-		unseen: unseen{ix: ix, count: map[omission]int{}}}
+func newBuilder(d *deriver, ix *index) *builder {
+	return &builder{deriver: d, ix: ix, shared: newSharedData(d.config, ix), vmid: d.vmidField(ix),
+		omissions: omissions{ix: ix, count: map[omission]int{}}}
 }
 
-// A guest is what NetBox says of one virtual machine.
-type guest struct {
-	*composer
+// A vmBuilder builds the claim of one virtual machine.
+type vmBuilder struct {
+	*builder
 	vm     *model.Resource
 	system *system
 	ports  ports
-	// value collects what is claimed, lens what View has to know besides.
+	// value contains the claimed fields. lens is the lens of the claim.
 	value []model.Field
 	lens  *lens
 }
 
-// claim returns the claim of one virtual machine on a machine of a system.
-func (c *composer) claim(vm *model.Resource, s *system, in placing) model.Claim {
-	g := &guest{composer: c, vm: vm, system: s, ports: c.newPorts(c.ix.interfaces[vm.ID]), lens: &lens{glossary: c.words, system: s}}
+// claim returns the claim of the virtual machine vm on a machine of the system s.
+func (c *builder) claim(vm *model.Resource, s *system, in placement) model.Claim {
+	g := &vmBuilder{builder: c, vm: vm, system: s, ports: c.newPorts(c.ix.interfaces[vm.ID]), lens: &lens{sharedData: c.shared, system: s}}
 	g.scalars()
 	g.addStatus()
 	g.addDevice()
@@ -47,22 +47,23 @@ func (c *composer) claim(vm *model.Resource, s *system, in placing) model.Claim 
 	g.addAddress("primary_ip6", &g.lens.nic6)
 	g.addTags()
 	g.lens.declared = model.MapOf(g.value...)
-	traces := g.traces()
+	events := g.auditEvents()
 	claim := model.Claim{
 		Declaration: c.env.Name, Source: in.source, Address: "virtual-machines/" + vm.ID,
 		Kind: s.kinds[0], ID: label(vm, "NetBox VM "), Name: cmp.Or(nameOf(vm), "VM "+vm.ID), Value: g.lens.declared, Lens: g.lens,
 		ClaimMatching: model.ClaimMatching{Identities: g.identities(), ByIdentity: true, AltKinds: s.kinds[1:], Cohort: in.cohort, Doubt: g.doubt(in)},
 		ClaimApply:    model.ClaimApply{MayBeAbsent: mayBeAbsent(vm)},
-		ClaimHistory: model.ClaimHistory{AuditEvents: traces, WriterUnknown: cmp.Or(c.ix.snapshot.LogUnread, vm.WriterUnknown),
+		ClaimHistory: model.ClaimHistory{AuditEvents: events, WriterUnknown: cmp.Or(c.ix.snapshot.LogUnread, vm.WriterUnknown),
 			LogUnread: c.ix.snapshot.LogUnread},
 	}
-	if len(traces) > 0 {
-		claim.Since = traces[len(traces)-1].Actor.At
+	if len(events) > 0 {
+		claim.Since = events[len(events)-1].Actor.At
 	}
 	return claim
 }
 
-// label is what a claim is called while nothing live is found for it.
+// label returns the name of a claim in messages while no live machine matches it. what is the
+// kind of the object in NetBox, with a space.
 func label(r *model.Resource, what string) string {
 	if name := nameOf(r); name != "" {
 		return name + " (" + what + r.ID + ")"
@@ -70,43 +71,43 @@ func label(r *model.Resource, what string) string {
 	return what + r.ID
 }
 
-// mayBeAbsent tells a status in which something need not exist: not yet, or no
-// longer.
+// mayBeAbsent reports whether the status of r allows that its machine does not exist yet, or
+// no longer exists.
 func mayBeAbsent(r *model.Resource) bool {
 	return slices.Contains([]string{"planned", "staged", "decommissioning", "inventory"}, r.Value.At("status").Str())
 }
 
-// says claims a field, unless it is ignored.
-func (g *guest) says(word string, v model.Value) {
-	if !g.ignored[word] {
-		g.value = append(g.value, model.Field{Name: word, Value: v})
+// add claims the field name with the value v, unless the field is ignored.
+func (g *vmBuilder) add(name string, v model.Value) {
+	if !g.ignored[name] {
+		g.value = append(g.value, model.Field{Name: name, Value: v})
 	}
 }
 
-// scalars claims what stands in the virtual machine itself.
-func (g *guest) scalars() {
+// scalars claims the name, the processors and the memory.
+func (g *vmBuilder) scalars() {
 	if name := nameOf(g.vm); name != "" {
-		g.says("name", model.StringOf(name))
+		g.add("name", model.StringOf(name))
 	}
-	for _, word := range []string{"vcpus", "memory"} {
-		if n := g.vm.Value.At(word); isAmount(n) {
-			g.says(word, n)
+	for _, name := range []string{"vcpus", "memory"} {
+		if n := g.vm.Value.At(name); isAmount(n) {
+			g.add(name, n)
 		}
 	}
 }
 
-// isAmount tells a number above zero.
+// isAmount reports whether v is a number above zero.
 func isAmount(v model.Value) bool {
 	return v.Kind() == model.Number && !v.IsEmpty() && !strings.HasPrefix(v.Text(), "-")
 }
 
-func (g *guest) addStatus() {
+func (g *vmBuilder) addStatus() {
 	if status := g.vm.Value.At("status"); status.Str() == active || status.Str() == offline {
-		g.says("status", status)
+		g.add("status", status)
 	}
 }
 
-func (g *guest) addDevice() {
+func (g *vmBuilder) addDevice() {
 	ref := g.vm.Value.At("device")
 	if idOf(ref) == "" || g.ignored["device"] {
 		return
@@ -114,31 +115,31 @@ func (g *guest) addDevice() {
 	device := g.ix.find(kindDevice, ref)
 	switch {
 	case device == nil:
-		g.unseen.note("the device", kindDevice)
+		g.omissions.add("the device", kindDevice)
 	case nameOf(device) != "":
-		g.says("device", model.StringOf(nameOf(device)))
+		g.add("device", model.StringOf(nameOf(device)))
 	}
 }
 
-// addDisks claims the virtual disks, or where there are none, or not all of them
-// were read, what NetBox has as their sum.
-func (g *guest) addDisks() {
+// addDisks claims the virtual disks. If there are none, or not all of them were read, it
+// claims the sum of their sizes that the virtual machine has.
+func (g *vmBuilder) addDisks() {
 	disks := g.ix.disks[g.vm.ID]
 	sum := g.vm.Value.At("disk")
 	switch {
 	case g.ignored["disks"]:
 	case len(disks) > 0 && g.ix.covers(kindDisk):
-		g.says("disks", g.disks(disks))
+		g.add("disks", g.disks(disks))
 		return
 	case !g.ix.covers(kindDisk) && (len(disks) > 0 || isAmount(sum)):
-		g.unseen.note("single disks", kindDisk)
+		g.omissions.add("single disks", kindDisk)
 	}
 	if isAmount(sum) && !g.ignored["disks"] {
-		g.says("disk", sum)
+		g.add("disk", sum)
 	}
 }
 
-func (g *guest) disks(disks []*model.Resource) model.Value {
+func (g *vmBuilder) disks(disks []*model.Resource) model.Value {
 	items := make([]model.Value, 0, len(disks))
 	taken := map[string]bool{}
 	for _, r := range disks {
@@ -158,18 +159,18 @@ func (g *guest) disks(disks []*model.Resource) model.Value {
 
 func diskName(r *model.Resource) string { return cmp.Or(nameOf(r), "disk "+r.ID) }
 
-// addInterfaces claims the interfaces that have a MAC address, where any has and
-// all were read.
-func (g *guest) addInterfaces() {
+// addInterfaces claims the interfaces with a MAC address. If no interface has one, or not all
+// interfaces were read, it claims nothing.
+func (g *vmBuilder) addInterfaces() {
 	if g.ignored["interfaces"] {
 		return
 	}
 	if !g.ix.covers(kindInterface) {
-		g.unseen.note("interfaces", kindInterface)
+		g.omissions.add("interfaces", kindInterface)
 		return
 	}
 	if g.ports.hidden > 0 {
-		g.unseen.note("MAC addresses", kindMAC)
+		g.omissions.add("MAC addresses", kindMAC)
 	}
 	if len(g.ports.keyed) == 0 {
 		return
@@ -178,40 +179,40 @@ func (g *guest) addInterfaces() {
 	for i, p := range g.ports.keyed {
 		items[i] = g.port(p)
 	}
-	g.says("interfaces", model.ListOf(items...))
-	g.lens.also, g.lens.nameless = g.ports.also, g.ports.nameless
+	g.add("interfaces", model.ListOf(items...))
+	g.lens.otherMACs, g.lens.withoutMAC = g.ports.otherMACs, g.ports.withoutMAC
 }
 
-// port is what NetBox says of one interface.
-func (g *guest) port(p port) model.Value {
+// port returns the claimed element for the interface p.
+func (g *vmBuilder) port(p port) model.Value {
 	v := p.r.Value
 	fields := []model.Field{{Name: "mac", Value: model.StringOf(p.mac)}}
-	say := func(word string, v model.Value) {
-		if !g.ignored[word] {
-			fields = append(fields, model.Field{Name: word, Value: v})
+	add := func(name string, v model.Value) {
+		if !g.ignored[name] {
+			fields = append(fields, model.Field{Name: name, Value: v})
 		}
 	}
 	if name := nameOf(p.r); name != "" {
 		fields = append(fields, model.Field{Name: "name", Value: model.StringOf(name)})
 	}
 	if bridge := v.At("custom_fields", "bridge"); bridge.Str() != "" {
-		say("bridge", bridge)
+		add("bridge", bridge)
 	}
 	if enabled := v.At("enabled"); enabled.Kind() == model.Bool {
-		say("enabled", enabled)
+		add("enabled", enabled)
 	}
 	if vid, ok := g.untagged(v); ok {
-		say("vlan", vid)
+		add("vlan", vid)
 	}
 	if vids, ok := g.tagged(v); ok {
-		say("tagged_vlans", vids)
+		add("tagged_vlans", vids)
 	}
 	return model.MapOf(fields...)
 }
 
-// untagged returns the VLAN whose frames an interface gets without a tag, 0 for
-// none; ok is false where NetBox does not say.
-func (g *guest) untagged(v model.Value) (vid model.Value, ok bool) {
+// untagged returns the VLAN of the interface v for frames without a tag, 0 for none. ok is
+// false if NetBox does not contain it.
+func (g *vmBuilder) untagged(v model.Value) (vid model.Value, ok bool) {
 	ref, mode := v.At("untagged_vlan"), v.At("mode").Str()
 	if idOf(ref) == "" {
 		return model.IntOf(0), slices.Contains([]string{"access", "tagged", "tagged-all"}, mode)
@@ -219,8 +220,9 @@ func (g *guest) untagged(v model.Value) (vid model.Value, ok bool) {
 	return g.vid(ref)
 }
 
-// tagged returns the VLANs whose frames an interface gets with their tags.
-func (g *guest) tagged(v model.Value) (vids model.Value, ok bool) {
+// tagged returns the VLANs of the interface v for frames with a tag. ok is false if NetBox
+// does not contain them.
+func (g *vmBuilder) tagged(v model.Value) (vids model.Value, ok bool) {
 	refs := v.At("tagged_vlans").Items()
 	switch mode := v.At("mode").Str(); {
 	case mode == "access":
@@ -239,42 +241,42 @@ func (g *guest) tagged(v model.Value) (vids model.Value, ok bool) {
 	return model.ListOf(items...), true
 }
 
-func (g *guest) vid(ref model.Value) (vid model.Value, ok bool) {
+func (g *vmBuilder) vid(ref model.Value) (vid model.Value, ok bool) {
 	vlan := g.ix.find(kindVLAN, ref)
 	if vlan == nil {
-		g.unseen.note("VLANs", kindVLAN)
+		g.omissions.add("VLANs", kindVLAN)
 		return model.Value{}, false
 	}
 	vid = vlan.Value.At("vid")
 	return vid, isAmount(vid)
 }
 
-// addAddress claims a primary address; nic gets the MAC address of the interface
-// that has it.
-func (g *guest) addAddress(word string, nic *string) {
-	ref := g.vm.Value.At(word)
-	if idOf(ref) == "" || g.ignored[word] {
+// addAddress claims the primary address in the field name. It sets nic to the MAC address of
+// the interface that has the address.
+func (g *vmBuilder) addAddress(name string, nic *string) {
+	ref := g.vm.Value.At(name)
+	if idOf(ref) == "" || g.ignored[name] {
 		return
 	}
-	r := g.primary(word)
+	r := g.primary(name)
 	if r == nil {
-		g.unseen.note("primary addresses", kindAddress)
+		g.omissions.add("primary addresses", kindAddress)
 		return
 	}
 	address := r.Value.At("address")
 	if _, ok := host(address.Str()); !ok {
 		return
 	}
-	g.says(word, address)
+	g.add(name, address)
 	if r.Value.At("assigned_object_type").Str() == strings.TrimPrefix(kindInterface, Type+"/") {
 		*nic = g.ports.byInterface[idOf(r.Value.At("assigned_object_id"))]
 	}
 }
 
-// primary returns the address that the machine itself has as its primary one: of
-// one that is translated the inner one. It is nil where that was not seen.
-func (g *guest) primary(word string) *model.Resource {
-	r := g.ix.find(kindAddress, g.vm.Value.At(word))
+// primary returns the primary address in the field name of the virtual machine, or nil if it
+// was not read. For a translated address (NAT), it returns the inner address.
+func (g *vmBuilder) primary(name string) *model.Resource {
+	r := g.ix.find(kindAddress, g.vm.Value.At(name))
 	if r == nil {
 		return nil
 	}
@@ -284,8 +286,8 @@ func (g *guest) primary(word string) *model.Resource {
 	return r
 }
 
-// addTags claims the tags by their slugs, where NetBox names any that counts.
-func (g *guest) addTags() {
+// addTags claims the slugs of the tags, if the virtual machine has a tag that is not ignored.
+func (g *vmBuilder) addTags() {
 	if g.ignored["tags"] {
 		return
 	}
@@ -295,20 +297,20 @@ func (g *guest) addTags() {
 		if name == "" {
 			continue
 		}
-		if g.ix.named[name] == nil && !g.ix.covers(kindTag) {
-			g.unseen.note("tags", kindTag)
+		if g.ix.tags[name] == nil && !g.ix.covers(kindTag) {
+			g.omissions.add("tags", kindTag)
 			return
 		}
-		if slug := slugOf(g.ix.named[name], name); !g.words.ignores(slug) && !g.words.ignores(name) {
+		if slug := slugOf(g.ix.tags[name], name); !g.shared.ignores(slug) && !g.shared.ignores(name) {
 			slugs = append(slugs, slug)
 		}
 	}
 	if len(slugs) > 0 {
-		g.says("tags", texts(slugs))
+		g.add("tags", texts(slugs))
 	}
 }
 
-// texts returns the list of the texts, each once, sorted.
+// texts returns the sorted list of the strings of all, without duplicates.
 func texts(all []string) model.Value {
 	slices.Sort(all)
 	all = slices.Compact(all)
@@ -319,8 +321,8 @@ func texts(all []string) model.Value {
 	return model.ListOf(items...)
 }
 
-// slugOf is a tag as the systems can write it: its slug, or what NetBox would make
-// of its name.
+// slugOf returns a tag in the form in which the systems can have it: its slug, or the slug
+// that NetBox would derive from name.
 func slugOf(tag *model.Resource, name string) string {
 	if tag != nil && tag.Value.At("slug").Str() != "" {
 		return strings.ToLower(tag.Value.At("slug").Str())
@@ -330,48 +332,48 @@ func slugOf(tag *model.Resource, name string) string {
 	}), "-")
 }
 
-// A glossary is what all claims of one look share.
-type glossary struct {
+// sharedData is the data that all claims of one snapshot share.
+type sharedData struct {
 	schema *model.Schema
-	// slugs are the tags by what a system may call them.
+	// slugs maps the lower-case names and slugs of tags to slugs.
 	slugs       map[string]string
 	ignoredTags []string
 	bridgeVLANs map[string]int64
 }
 
-func newGlossary(config Config, ix *index) *glossary {
-	w := &glossary{schema: schema(), slugs: map[string]string{}, ignoredTags: config.IgnoreTags, bridgeVLANs: config.BridgeVLANs}
+func newSharedData(config Config, ix *index) *sharedData {
+	d := &sharedData{schema: schema(), slugs: map[string]string{}, ignoredTags: config.IgnoreTags, bridgeVLANs: config.BridgeVLANs}
 	tags := byID(ix.of[kindTag])
 	for _, tag := range tags {
-		w.slugs[strings.ToLower(nameOf(tag))] = slugOf(tag, nameOf(tag))
+		d.slugs[strings.ToLower(nameOf(tag))] = slugOf(tag, nameOf(tag))
 	}
 	for _, tag := range tags {
 		slug := slugOf(tag, nameOf(tag))
-		w.slugs[slug] = slug
+		d.slugs[slug] = slug
 	}
-	return w
+	return d
 }
 
-// ignores tells whether a tag is one side's own on purpose.
-func (w *glossary) ignores(tag string) bool {
-	return slices.ContainsFunc(w.ignoredTags, func(pattern string) bool {
+// ignores reports whether tag matches a pattern of ignored tags.
+func (d *sharedData) ignores(tag string) bool {
+	return slices.ContainsFunc(d.ignoredTags, func(pattern string) bool {
 		ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(tag))
 		return ok && err == nil
 	})
 }
 
-// node is the claim of a virtual machine or device on the Kubernetes node of its
-// name: only that it is there.
+// node returns the claim of r, a virtual machine or device, on the Kubernetes node with the
+// same name. The claim only requires that the node exists.
 func (d *deriver) node(ix *index, r *model.Resource, source string) model.Claim {
 	what, address := "NetBox VM ", "virtual-machines/"
 	if r.Kind == kindDevice {
 		what, address = "NetBox device ", "devices/"
 	}
 	claim := model.Claim{Declaration: d.env.Name, Source: source, Address: address + r.ID, Kind: kindNode, ID: strings.ToLower(nameOf(r)),
-		Name: nameOf(r), ClaimApply: model.ClaimApply{MayBeAbsent: mayBeAbsent(r)}, Value: model.MapOf(), Lens: present{}, ClaimHistory: model.ClaimHistory{AuditEvents: d.written(ix, r), WriterUnknown: r.WriterUnknown, LogUnread: ix.snapshot.LogUnread}}
+		Name: nameOf(r), ClaimApply: model.ClaimApply{MayBeAbsent: mayBeAbsent(r)}, Value: model.MapOf(), Lens: present{}, ClaimHistory: model.ClaimHistory{AuditEvents: d.nodeEvents(ix, r), WriterUnknown: cmp.Or(ix.snapshot.LogUnread, r.WriterUnknown), LogUnread: ix.snapshot.LogUnread}}
 	if claim.ID == "" {
 		claim.ID, claim.Name = what+r.ID, what+r.ID
-		claim.Unchecked = fmt.Sprintf("%s%s has no name: name it as the node is", what, r.ID)
+		claim.Unchecked = fmt.Sprintf("%s%s has no name: give it the name of the node", what, r.ID)
 	}
 	return claim
 }

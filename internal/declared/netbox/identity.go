@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// vmidField returns the custom field that holds a guest's id, "" for none.
+// vmidField returns the name of the custom field that contains a guest's VMID, or "".
 func (d *deriver) vmidField(ix *index) string {
 	if d.config.VMIDField != "" {
 		return d.config.VMIDField
@@ -23,47 +23,47 @@ func (d *deriver) vmidField(ix *index) string {
 	return ""
 }
 
-// uuidFields are the custom fields that may hold the machine's uuid.
-func (g *guest) uuidFields() []string {
+// uuidFields returns the names of the custom fields that can contain the machine's UUID.
+func (g *vmBuilder) uuidFields() []string {
 	if g.config.UUIDField != "" {
 		return []string{g.config.UUIDField}
 	}
 	return g.system.uuidFields
 }
 
-// identities returns what the machine is known by, the surest first.
-func (g *guest) identities() []model.Identity {
+// identities returns the identities of the virtual machine, the most certain first.
+func (g *vmBuilder) identities() []model.Identity {
 	var all []model.Identity
 	for _, by := range g.config.Identity {
-		if !slices.Contains(g.system.known, by) {
+		if !slices.Contains(g.system.identities, by) {
 			continue
 		}
-		for _, value := range g.known(by) {
+		for _, value := range g.identityValues(by) {
 			all = append(all, model.Identity{By: by, Value: value})
 		}
 	}
 	return all
 }
 
-// doubt says why the machine may exist although none is found: it may be known
-// by more than was read, where that was not left out on purpose, or lie in a part
-// of the system that the source does not read.
-func (g *guest) doubt(in placing) string {
+// doubt returns why a machine without a match may exist, or "". Either not all of its
+// identities could be read, or the source in does not read all of its system. Kinds that are
+// excluded from reading are no reason.
+func (g *vmBuilder) doubt(in placement) string {
 	for _, kind := range []string{kindInterface, kindMAC} {
 		reason := g.ix.failure(kind)
 		if reason != "" && slices.Contains(g.config.Identity, byMAC) && (kind == kindInterface || len(g.ports.macs) == 0) {
-			return fmt.Sprintf("no %s is found by what was read of it, and not all MAC addresses were: %s", g.system.noun, reason)
+			return fmt.Sprintf("no %s matches the identities that were read, and not all MAC addresses were read: %s", g.system.noun, reason)
 		}
 	}
-	if g.system.parts == "" || in.said {
+	if g.system.part == "" || in.configured {
 		return ""
 	}
-	return fmt.Sprintf("no %s is found, and it may lie in a %s that %s does not read: if %s reads all of its cluster or of its tenant, name that under clusters or tenants",
-		g.system.noun, g.system.parts, in.source, in.source)
+	return fmt.Sprintf("no %s matches, but it may be in a %s that %s does not read; if %s reads the whole cluster or tenant, add that to clusters or tenants",
+		g.system.noun, g.system.part, in.source, in.source)
 }
 
-// known returns what NetBox holds of one kind of identity.
-func (g *guest) known(by string) []string {
+// identityValues returns the values of the kind of identity by.
+func (g *vmBuilder) identityValues(by string) []string {
 	switch by {
 	case byVMID:
 		if id := g.vm.Value.At("custom_fields", g.vmid); g.vmid != "" && isVMID(strings.TrimSpace(id.Text())) {
@@ -81,12 +81,12 @@ func (g *guest) known(by string) []string {
 	return nil
 }
 
-// isVMID tells a whole number of at most nine digits, as Proxmox gives them.
+// isVMID reports whether s is a whole number of at most nine digits, as Proxmox assigns them.
 func isVMID(s string) bool {
 	return s != "" && len(s) <= 9 && strings.Trim(s, "0123456789") == "" && s[0] != '0'
 }
 
-func (g *guest) uuids() []string {
+func (g *vmBuilder) uuids() []string {
 	var all []string
 	for _, name := range g.uuidFields() {
 		if uuid, ok := parseUUID(g.vm.Value.At("custom_fields", name).Str()); ok {
@@ -99,7 +99,7 @@ func (g *guest) uuids() []string {
 	return all
 }
 
-// parseUUID returns a uuid in lower case; one of nothing but zeros is none.
+// parseUUID returns s in lower case. ok is false if s is not a UUID or consists of zeros only.
 func parseUUID(s string) (uuid string, ok bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if len(s) != 36 || strings.Trim(s, "0-") == "" {

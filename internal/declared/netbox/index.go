@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// The kinds that are read, and those that are claimed.
+// The kinds that are read from NetBox, and the kinds that are claimed.
 const (
 	kindMachine     = "netbox/virtualization.virtualmachine"
 	kindInterface   = "netbox/virtualization.vminterface"
@@ -30,22 +30,23 @@ const (
 	kindNode   = "kubernetes/Node"
 )
 
-// An index finds what belongs to a virtual machine.
+// An index finds the objects that belong to a virtual machine.
 type index struct {
 	snapshot *model.Snapshot
-	// machines are sorted by id.
+	// machines are the virtual machines, sorted by ID.
 	machines []*model.Resource
-	// of holds the resources of each kind by id, named the tags by name.
-	of    map[string]map[string]*model.Resource
-	named map[string]*model.Resource
-	// interfaces and disks are by virtual machine, sorted by id.
+	// of contains the resources by kind and ID, tags the tags by name.
+	of   map[string]map[string]*model.Resource
+	tags map[string]*model.Resource
+	// interfaces and disks are those of each virtual machine, by its ID. They are sorted by
+	// ID.
 	interfaces, disks map[string][]*model.Resource
-	traces            map[model.Ref][]*model.AuditEvent
+	auditEvents       map[model.Ref][]*model.AuditEvent
 }
 
 func newIndex(s *model.Snapshot) *index {
-	ix := &index{snapshot: s, of: map[string]map[string]*model.Resource{}, named: map[string]*model.Resource{},
-		interfaces: map[string][]*model.Resource{}, disks: map[string][]*model.Resource{}, traces: map[model.Ref][]*model.AuditEvent{}}
+	ix := &index{snapshot: s, of: map[string]map[string]*model.Resource{}, tags: map[string]*model.Resource{},
+		interfaces: map[string][]*model.Resource{}, disks: map[string][]*model.Resource{}, auditEvents: map[model.Ref][]*model.AuditEvent{}}
 	for _, kind := range []string{kindMachine, kindInterface, kindDisk, kindCluster, kindClusterType, kindDevice, kindMAC, kindAddress, kindVLAN, kindTag, kindTenant} {
 		ix.of[kind] = map[string]*model.Resource{}
 	}
@@ -64,17 +65,17 @@ func newIndex(s *model.Snapshot) *index {
 		ix.disks[vm] = append(ix.disks[vm], r)
 	}
 	for _, r := range byID(ix.of[kindTag]) {
-		ix.named[r.Value.At("name").Str()] = r
+		ix.tags[r.Value.At("name").Str()] = r
 	}
 	for i := range s.AuditEvents {
 		if t := &s.AuditEvents[i]; ix.of[t.Kind] != nil {
-			ix.traces[t.Ref] = append(ix.traces[t.Ref], t)
+			ix.auditEvents[t.Ref] = append(ix.auditEvents[t.Ref], t)
 		}
 	}
 	return ix
 }
 
-// byID returns resources in the order of their ids.
+// byID returns the resources of a kind, sorted by ID.
 func byID(of map[string]*model.Resource) []*model.Resource {
 	return slices.SortedFunc(maps.Values(of), func(a, b *model.Resource) int {
 		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
@@ -83,10 +84,10 @@ func byID(of map[string]*model.Resource) []*model.Resource {
 
 func (ix *index) devicesByID() []*model.Resource { return byID(ix.of[kindDevice]) }
 
-// find returns what a reference leads to, or nil where that was not seen.
+// find returns the resource of a kind that ref refers to, or nil if it was not read.
 func (ix *index) find(kind string, ref model.Value) *model.Resource { return ix.of[kind][idOf(ref)] }
 
-// idOf returns the id that a reference holds; "" is nobody's.
+// idOf returns the ID in a reference, or "".
 func idOf(ref model.Value) string {
 	if ref.Kind() != model.Number {
 		return ""
@@ -94,14 +95,14 @@ func idOf(ref model.Value) string {
 	return ref.Text()
 }
 
-// covers tells whether everything of a kind was read.
+// covers reports whether all objects of a kind were read.
 func (ix *index) covers(kind string) bool {
 	complete, _ := ix.snapshot.Covers(kind, "")
 	return complete
 }
 
-// failure says why a kind was not fully read that should have been; "" where it
-// was, or was left out on purpose, or is not known to this version of NetBox.
+// failure returns why a kind was not read completely. It returns "" if the kind was read, is
+// excluded, or does not exist in this version of NetBox.
 func (ix *index) failure(kind string) string {
 	for _, scope := range []string{kind, ""} {
 		for _, c := range ix.snapshot.Coverage {
@@ -117,8 +118,7 @@ func (ix *index) failure(kind string) string {
 	return ""
 }
 
-// unread are the problems of virtual machines that were not read: what they
-// declare is not known.
+// unread returns the problems of virtual machines that could not be read.
 func (ix *index) unread() []model.Problem {
 	var problems []model.Problem
 	if complete, reason := ix.snapshot.Covers(kindMachine, ""); !complete {
@@ -134,25 +134,25 @@ func (ix *index) unread() []model.Problem {
 	return problems
 }
 
-// An omission is what is not claimed because something else was not seen.
-type omission struct{ words, kind string }
+// An omission is a field that is not claimed because objects of a kind could not be read.
+type omission struct{ fields, kind string }
 
-// An unseen counts what is not claimed because it could not be read.
-type unseen struct {
+// omissions counts the virtual machines with each omission.
+type omissions struct {
 	ix    *index
 	count map[omission]int
 }
 
-// note counts that the words of one virtual machine are not claimed since what is
-// of a kind could not be read. What was left out on purpose does not count.
-func (u unseen) note(words, kind string) {
+// add counts a virtual machine whose field is not claimed, because objects of a kind could not
+// be read. Excluded kinds are not counted.
+func (u omissions) add(fields, kind string) {
 	if u.ix.failure(kind) != "" {
-		u.count[omission{words, kind}]++
+		u.count[omission{fields, kind}]++
 	}
 }
 
-// problems is one problem that says all, or none.
-func (u unseen) problems() []model.Problem {
+// problems returns one problem that lists all omissions, or nil.
+func (u omissions) problems() []model.Problem {
 	if len(u.count) == 0 {
 		return nil
 	}
@@ -162,8 +162,8 @@ func (u unseen) problems() []model.Problem {
 		if n == 1 {
 			machines = "one virtual machine"
 		}
-		texts = append(texts, fmt.Sprintf("%s of %s (%s: %s)", o.words, machines, strings.TrimPrefix(o.kind, Type+"/"), u.ix.failure(o.kind)))
+		texts = append(texts, fmt.Sprintf("%s of %s (%s: %s)", o.fields, machines, strings.TrimPrefix(o.kind, Type+"/"), u.ix.failure(o.kind)))
 	}
 	slices.Sort(texts)
-	return []model.Problem{{Address: Type, Reason: "not compared, because it could not be read: " + strings.Join(texts, "; ")}}
+	return []model.Problem{{Address: Type, Reason: "not compared, because NetBox was not read completely: " + strings.Join(texts, "; ")}}
 }

@@ -7,32 +7,32 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// The statuses of a virtual machine that say whether it runs.
+// The statuses of a virtual machine that show whether it runs.
 const (
 	active  = "active"
 	offline = "offline"
 )
 
-// A lens shows a machine in the words of one claim. Where the two agree, or cannot
-// be compared, it shows what the claim says.
+// A lens shows a machine with the fields of one claim. A field that agrees, or cannot be
+// compared, has the declared value.
 type lens struct {
-	*glossary
+	*sharedData
 
 	system   *system
 	declared model.Value
-	// also and nameless are those of the claim's ports.
-	also     map[string]string
-	nameless int
-	// nic4 and nic6 are the MAC addresses of the devices that have the primary
-	// addresses, "" where NetBox does not tell.
+	// otherMACs and withoutMAC are those of the claim's ports.
+	otherMACs  map[string]string
+	withoutMAC int
+	// nic4 and nic6 are the MAC addresses of the devices with the primary addresses, or "" if
+	// NetBox does not contain them.
 	nic4, nic6 string
 }
 
 func schema() *model.Schema {
 	untagged := model.IntOf(0)
-	plain, strayName := &model.Schema{}, &model.Schema{Stray: true}
-	optional := &model.Schema{Optional: true}
-	place := &model.Schema{Location: true, Optional: true, Format: model.CaseFold}
+	plain, strayName := &model.Schema{}, &model.Schema{Extra: model.Extra{Stray: true}}
+	optional := &model.Schema{Extra: model.Extra{Optional: true}}
+	place := &model.Schema{Location: true, Extra: model.Extra{Optional: true}, Format: model.CaseFold}
 	disk := &model.Schema{Fields: map[string]*model.Schema{"name": strayName, "size": plain}}
 	nic := &model.Schema{Fields: map[string]*model.Schema{
 		"mac": strayName, "name": {Volatile: true}, "bridge": plain, "enabled": plain,
@@ -40,48 +40,49 @@ func schema() *model.Schema {
 	}}
 	return &model.Schema{Fields: map[string]*model.Schema{
 		"name": place, "device": place, "status": optional, "vcpus": optional, "memory": optional, "disk": optional,
-		"disks":       {List: model.Keyed, Keys: []string{"name"}, Each: disk, Optional: true},
-		"interfaces":  {List: model.Keyed, Keys: []string{"mac"}, Each: nic, Optional: true},
+		"disks":       {List: model.Keyed, Keys: []string{"name"}, Each: disk, Extra: model.Extra{Optional: true}},
+		"interfaces":  {List: model.Keyed, Keys: []string{"mac"}, Each: nic, Extra: model.Extra{Optional: true}},
 		"primary_ip4": optional, "primary_ip6": optional,
-		"tags": {List: model.Bag, Each: plain, Optional: true},
+		"tags": {List: model.Bag, Each: plain, Extra: model.Extra{Optional: true}},
 	}}
 }
 
-// Schema compares what View returns with what NetBox says.
+// Schema implements model.Lens.
 func (l *lens) Schema() *model.Schema { return l.schema }
 
-// View returns the machine in NetBox's words, as far as the claim speaks of it.
+// View implements model.Lens. The result has only fields of the claim.
 func (l *lens) View(live model.Value) model.Value {
 	m := l.system.read(live)
 	fields := make([]model.Field, 0, len(l.declared.Fields()))
 	for _, f := range l.declared.Fields() {
-		if seen := l.look(live, m, f.Name, f.Value); !seen.value.IsNull() {
-			fields = append(fields, model.Field{Name: f.Name, Value: seen.value})
+		if observed := l.observe(live, m, f.Name, f.Value); !observed.value.IsNull() {
+			fields = append(fields, model.Field{Name: f.Name, Value: observed.value})
 		}
 	}
 	return model.MapOf(fields...)
 }
 
-// look returns what stands behind a field of the claim.
-func (l *lens) look(live model.Value, m machine, word string, says model.Value) sight {
-	switch word {
+// observe returns the observation of the field name of the claim.
+func (l *lens) observe(live model.Value, m machine, name string, declared model.Value) observation {
+	switch name {
 	case "disk":
-		return sum(m, says)
+		return observeDiskSum(m, declared)
 	case "disks":
-		return sight{value: l.viewDisks(m, says.Items())}
+		return observation{value: l.viewDisks(m, declared.Items())}
 	case "interfaces":
-		return sight{value: l.viewNICs(m, says.Items())}
+		return observation{value: l.viewNICs(m, declared.Items())}
 	case "primary_ip4":
-		return address(m, says, false, l.nic4)
+		return observeAddress(m, declared, false, l.nic4)
 	case "primary_ip6":
-		return address(m, says, true, l.nic6)
+		return observeAddress(m, declared, true, l.nic6)
 	case "tags":
-		return sight{l.tags(live), "tags"}
+		return observation{l.tags(live), "tags"}
 	}
-	return m.look(word, says)
+	return m.observe(name, declared)
 }
 
-// tags returns the machine's tags by the slugs that NetBox has for them.
+// tags returns the tags of live as the slugs that NetBox has for them, without the ignored
+// ones.
 func (l *lens) tags(live model.Value) model.Value {
 	var all []string
 	for _, item := range live.At("tags").Items() {
@@ -96,21 +97,21 @@ func (l *lens) tags(live model.Value) model.Value {
 	return texts(all)
 }
 
-// LivePath returns the path in live behind one in the claim's words, or "".
+// LivePath implements model.Lens.
 func (l *lens) LivePath(live model.Value, path string) string {
 	m := l.system.read(live)
-	word, name, field := splitPath(path)
-	switch word {
+	name, element, subfield := splitPath(path)
+	switch name {
 	case "disks":
-		return l.diskPath(m, l.declared.At("disks").Items(), name, field)
+		return l.diskPath(m, l.declared.At("disks").Items(), element, subfield)
 	case "interfaces":
-		return l.nicPath(m, name, field)
+		return l.nicPath(m, element, subfield)
 	}
-	says, ok := l.declared.Get(word)
+	declared, ok := l.declared.Get(name)
 	if !ok {
 		return ""
 	}
-	return l.look(live, m, word, says).path
+	return l.observe(live, m, name, declared).path
 }
 
 // IsShared implements model.Lens.
@@ -118,32 +119,32 @@ func (l *lens) IsShared(string) bool { return false }
 
 // LiveValue implements model.Lens.
 func (l *lens) LiveValue(live model.Value, path string, v model.Value) (value model.Value, known bool) {
-	word, _, field := splitPath(path)
-	return l.system.read(live).means(word, field, v)
+	name, _, subfield := splitPath(path)
+	return l.system.read(live).liveValue(name, subfield, v)
 }
 
-// splitPath splits "disks[name=root].size" into disks, root and size; a path of
-// another form has only its first word.
-func splitPath(path string) (word, name, field string) {
+// splitPath splits "disks[name=root].size" into disks, root and size. A path of another form
+// has only its first field.
+func splitPath(path string) (name, element, subfield string) {
 	i := strings.IndexAny(path, ".[")
 	if i < 0 {
 		return path, "", ""
 	}
-	word, rest := path[:i], path[i:]
+	name, rest := path[:i], path[i:]
 	if rest[0] == '.' {
-		return word, "", rest[1:]
+		return name, "", rest[1:]
 	}
 	_, rest, ok := strings.Cut(rest, "=")
 	if !ok {
-		return word, "", ""
+		return name, "", ""
 	}
 	if quoted, err := strconv.QuotedPrefix(rest); err == nil && strings.HasPrefix(rest, `"`) {
-		name, _ = strconv.Unquote(quoted)
+		element, _ = strconv.Unquote(quoted)
 		rest = rest[len(quoted):]
 	} else if end := strings.IndexByte(rest, ']'); end >= 0 {
-		name, rest = rest[:end], rest[end:]
+		element, rest = rest[:end], rest[end:]
 	}
-	return word, name, strings.TrimPrefix(strings.TrimPrefix(rest, "]"), ".")
+	return name, element, strings.TrimPrefix(strings.TrimPrefix(rest, "]"), ".")
 }
 
 // present is the lens of a claim that only requires its resource to exist.

@@ -1,12 +1,12 @@
-// Package netbox reads a NetBox as intent: its virtual machines claim the guests
-// of Proxmox clusters and the servers of OpenStack clouds, and the members of
-// chosen clusters the nodes of a Kubernetes cluster. It is pure: the same look at
-// a NetBox gives the same declaration, and nothing is read besides.
+// Package netbox derives a declaration of intent from the snapshot of a NetBox. NetBox's
+// virtual machines claim the guests of Proxmox clusters and the servers of OpenStack clouds.
+// The members of configured clusters claim the nodes of a Kubernetes cluster. The package is
+// pure: the same snapshot gives the same declaration.
 //
-// A claim is written in NetBox's own words (memory in MB, status active), and
-// holds only what NetBox says. Which machine it means is told by identities: the
-// id that a custom field holds, the uuid, the MAC addresses, the name. What the
-// systems differ in stands in the table of systems.
+// A claim uses the fields and units of NetBox (memory in MB, status active) and contains only
+// fields that NetBox has a value for. Its machine is found by identities: the VMID in a custom
+// field, the UUID, the MAC addresses and the name. The table of systems contains the
+// differences between the types of sources.
 package netbox
 
 import (
@@ -17,8 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Type is the type of declarations that this package derives, and of the source
-// that they are derived from.
+// Type is the type of the declarations that this package derives, and of their source.
 const Type = "netbox"
 
 // Definition returns the declaration type "netbox".
@@ -29,8 +28,8 @@ func open(env declared.Env, config Config) (declared.Deriver, error) {
 		return nil, err
 	}
 	d := &deriver{env: env, config: config, ignored: map[string]bool{}}
-	for _, word := range config.Ignore {
-		d.ignored[word] = true
+	for _, field := range config.Ignore {
+		d.ignored[field] = true
 	}
 	for _, name := range slices.Sorted(slices.Values(env.Governs)) {
 		if systemOf(env.Types[name]) != nil {
@@ -40,29 +39,29 @@ func open(env declared.Env, config Config) (declared.Deriver, error) {
 	return d, nil
 }
 
-// A deriver makes declarations of looks at one NetBox. It is immutable.
+// A deriver derives declarations from the snapshots of one NetBox. It is immutable.
 type deriver struct {
 	env    declared.Env
 	config Config
-	// ignored are the words that are not compared.
+	// ignored contains the names of the fields that are not compared.
 	ignored map[string]bool
-	// sources are the governed ones that hold machines, sorted.
+	// sources are the governed sources whose type is a system, sorted.
 	sources []string
 }
 
 // From implements declared.Deriver.
 func (d *deriver) From() string { return d.config.Source }
 
-// Derive implements declared.Deriver. What could not be read of the NetBox is a
-// Problem; what was read claims all the same.
+// Derive implements declared.Deriver. Objects of NetBox that could not be read are Problems;
+// the others have claims.
 func (d *deriver) Derive(snapshot model.Snapshot) (model.Declaration, error) {
 	ix := newIndex(&snapshot)
-	places := d.place(ix)
-	c := newComposer(d, ix)
+	placements := d.place(ix)
+	c := newBuilder(d, ix)
 	out := model.Declaration{Name: d.env.Name, Governs: d.env.Governs, Inventory: true, Scopes: d.scopes(),
 		Claims: make([]model.Claim, 0, len(ix.machines))}
 	for _, vm := range ix.machines {
-		in := places.of(ix, vm)
+		in := placements.of(ix, vm)
 		typ := d.env.Types[in.source]
 		if s := systemOf(typ); s != nil {
 			out.Claims = append(out.Claims, c.claim(vm, s, in))
@@ -71,19 +70,20 @@ func (d *deriver) Derive(snapshot model.Snapshot) (model.Declaration, error) {
 		}
 	}
 	for _, device := range ix.devicesByID() {
-		if in := places.of(ix, device); d.env.Types[in.source] == kubernetes {
+		if in := placements.of(ix, device); d.env.Types[in.source] == kubernetes {
 			out.Claims = append(out.Claims, d.node(ix, device, in.source))
 		}
 	}
-	out.Removals, out.LogUnread = d.removals(ix, places), ix.snapshot.LogUnread
-	out.Problems = slices.Concat(ix.unread(), places.problems, c.unseen.problems())
+	out.Removals, out.LogUnread = d.removals(ix, placements), ix.snapshot.LogUnread
+	out.Problems = slices.Concat(ix.unread(), placements.problems, c.omissions.problems())
 	slices.SortFunc(out.Claims, func(a, b model.Claim) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Address, b.Address))
 	})
 	return out, nil
 }
 
-// scopes are where NetBox is expected to know everything: all machines.
+// scopes returns the kinds of machines of the governed sources: NetBox is expected to contain
+// all of them.
 func (d *deriver) scopes() []model.Scope {
 	var scopes []model.Scope
 	for _, s := range systems() {

@@ -10,63 +10,64 @@ import (
 
 // A nic is a network device of a machine.
 type nic struct {
-	// path is the field that tells of it, mac its address, "" for none.
+	// path is the path of the device's field. mac is its MAC address, or "".
 	path, mac string
-	// words are what the system tells of it; a null value is nothing set.
-	words map[string]sight
-	// given are the addresses that it was given.
-	given []located
+	// fields are the observed fields of the device, by their names in a claim. A null value
+	// means that the field is not set.
+	fields map[string]observation
+	// addresses are the IP addresses that are configured for the device.
+	addresses []liveAddress
 }
 
-// A plug is a device with the interface that it stands for, by MAC address.
-type plug struct {
+// A nicPair is a network device with its interface in NetBox.
+type nicPair struct {
 	nic
 
-	// mac is the one that NetBox has for it.
+	// mac is the MAC address of the interface.
 	mac string
-	// declared is what NetBox says of it; null where it does not know it.
+	// declared is the claimed element; null if NetBox does not have the device.
 	declared model.Value
 }
 
-// plugs returns the devices that NetBox knows, and those that it does not know
-// and that no interface without a MAC address can stand for.
-func (l *lens) plugs(m machine, declared []model.Value) []plug {
-	said := make(map[string]model.Value, len(declared))
+// pairNICs returns the devices of m that NetBox has, and then those that it does not have. It
+// leaves out one unknown device for each interface without a MAC address, as that may be it.
+func (l *lens) pairNICs(m machine, declared []model.Value) []nicPair {
+	declaredByMAC := make(map[string]model.Value, len(declared))
 	for _, item := range declared {
-		said[item.At("mac").Str()] = item
+		declaredByMAC[item.At("mac").Str()] = item
 	}
-	var known, unknown []plug
+	var known, unknown []nicPair
 	seen := map[string]bool{}
 	for _, device := range m.nics() {
 		mac := device.mac
-		stands, other := l.also[mac]
-		if _, ok := said[mac]; !ok && stands != "" {
-			mac = stands
+		port, other := l.otherMACs[mac]
+		if _, ok := declaredByMAC[mac]; !ok && port != "" {
+			mac = port
 		}
-		item, ok := said[mac]
+		item, ok := declaredByMAC[mac]
 		switch {
 		case device.mac == "" || seen[mac]:
 			continue
 		case ok:
-			known = append(known, plug{device, mac, item})
+			known = append(known, nicPair{device, mac, item})
 		case !other:
-			unknown = append(unknown, plug{device, mac, model.Value{}})
+			unknown = append(unknown, nicPair{device, mac, model.Value{}})
 		}
 		seen[mac] = true
 	}
-	return append(known, unknown[min(l.nameless, len(unknown)):]...)
+	return append(known, unknown[min(l.withoutMAC, len(unknown)):]...)
 }
 
 func (l *lens) viewNICs(m machine, declared []model.Value) model.Value {
 	var items []model.Value
-	for _, p := range l.plugs(m, declared) {
+	for _, p := range l.pairNICs(m, declared) {
 		fields := []model.Field{{Name: "mac", Value: model.StringOf(p.mac)}}
 		if name, ok := p.declared.Get("name"); ok {
 			fields = append(fields, model.Field{Name: "name", Value: name})
 		}
-		for _, word := range []string{"bridge", "enabled", "vlan", "tagged_vlans"} {
-			if seen := l.told(p, word); !seen.value.IsNull() {
-				fields = append(fields, model.Field{Name: word, Value: seen.value})
+		for _, name := range []string{"bridge", "enabled", "vlan", "tagged_vlans"} {
+			if seen := l.observeNIC(p, name); !seen.value.IsNull() {
+				fields = append(fields, model.Field{Name: name, Value: seen.value})
 			}
 		}
 		items = append(items, model.MapOf(fields...))
@@ -74,112 +75,115 @@ func (l *lens) viewNICs(m machine, declared []model.Value) model.Value {
 	return model.ListOf(items...)
 }
 
-// told is what the system tells of a device, or what is declared where it tells
-// nothing.
-func (l *lens) told(p plug, word string) sight {
-	seen, told := p.words[word]
-	if !told {
-		return sight{value: p.declared.At(word)}
+// observeNIC returns the field name of the device p. If the system does not report the field,
+// it returns the declared value without a path.
+func (l *lens) observeNIC(p nicPair, name string) observation {
+	seen, known := p.fields[name]
+	if !known {
+		return observation{value: p.declared.At(name)}
 	}
-	if word == "vlan" && seen.value.IsEmpty() {
+	if name == "vlan" && seen.value.IsEmpty() {
 		seen.value = model.Value{}
-		if vid := l.bridgeVLANs[p.words["bridge"].value.Str()]; vid > 0 {
-			return sight{model.IntOf(vid), p.words["bridge"].path}
+		if vid := l.bridgeVLANs[p.fields["bridge"].value.Str()]; vid > 0 {
+			return observation{model.IntOf(vid), p.fields["bridge"].path}
 		}
 	}
 	return seen
 }
 
 func (l *lens) nicPath(m machine, mac, field string) string {
-	for _, p := range l.plugs(m, l.declared.At("interfaces").Items()) {
+	for _, p := range l.pairNICs(m, l.declared.At("interfaces").Items()) {
 		switch {
 		case p.mac != mac:
 		case field == "":
 			return p.path
 		default:
-			return l.told(p, field).path
+			return l.observeNIC(p, field).path
 		}
 	}
 	return ""
 }
 
-// host returns the address of a text such as 10.0.0.5/24.
+// host returns the address in text, which may have a prefix length ("10.0.0.5/24").
 func host(text string) (netip.Addr, bool) {
 	text, _, _ = strings.Cut(text, "/")
 	addr, err := netip.ParseAddr(text)
 	return addr.Unmap().WithZone(""), err == nil
 }
 
-// A located is an address of a machine, with the field that tells it.
-type located struct {
+// A liveAddress is an IP address of a machine with the path of its field.
+type liveAddress struct {
 	text, path string
 	addr       netip.Addr
 }
 
-// locate returns the address that a field holds; ok is false where it is none.
-func locate(v model.Value, path string) (at located, ok bool) {
+// liveAddressAt returns the address in v, the value of the field at path. ok is false if v is
+// not an address.
+func liveAddressAt(v model.Value, path string) (at liveAddress, ok bool) {
 	addr, ok := host(v.Str())
-	return located{v.Str(), path, addr}, ok
+	return liveAddress{v.Str(), path, addr}, ok
 }
 
-// ofFamily returns the addresses of one family.
-func ofFamily(all []located, six bool) []located {
-	return slices.DeleteFunc(slices.Clone(all), func(at located) bool { return at.addr.Is6() != six })
+// ofFamily returns the IPv6 addresses of all, or the IPv4 addresses.
+func ofFamily(all []liveAddress, ipv6 bool) []liveAddress {
+	return slices.DeleteFunc(slices.Clone(all), func(at liveAddress) bool { return at.addr.Is6() != ipv6 })
 }
 
-// address tells whether the machine has the primary address, whatever its mask.
-// Where it has not, it tells the addresses of the device with the MAC address, or
-// of all devices; unless one of them may have it unseen.
-func address(m machine, says model.Value, six bool, mac string) sight {
-	want, _ := host(says.Str())
-	var all, own []located
-	open := false
+// observeAddress returns the declared primary address if the machine has it. Prefix lengths
+// are not compared. Otherwise, it returns the addresses of the device with the MAC address
+// mac, or those of all devices. If the address of a device is not known, any device may have
+// the declared address.
+func observeAddress(m machine, declared model.Value, ipv6 bool, mac string) observation {
+	want, _ := host(declared.Str())
+	var all, own []liveAddress
+	unread := false
 	for _, n := range m.nics() {
-		given := ofFamily(n.given, six)
-		if i := indexOf(given, want); i >= 0 {
-			return sight{says, given[i].path}
+		addresses := ofFamily(n.addresses, ipv6)
+		if i := indexOf(addresses, want); i >= 0 {
+			return observation{declared, addresses[i].path}
 		}
 		switch mine := mac != "" && n.mac == mac; {
-		case len(given) > 0 && mine:
-			own = append(own, given...)
-		case len(given) > 0:
-			all = append(all, given...)
+		case len(addresses) > 0 && mine:
+			own = append(own, addresses...)
+		case len(addresses) > 0:
+			all = append(all, addresses...)
 		default:
-			open = true
+			unread = true
 		}
 	}
 	switch {
 	case len(own) > 0:
 		all = own
-	case open:
-		// The others cannot tell of this one.
+	case unread:
+		// Another device with unknown addresses may have it.
 		all = nil
 	}
-	return elsewhere(says, want, ofFamily(m.told(), six), all)
+	return observeOther(declared, want, ofFamily(m.otherAddresses(), ipv6), all)
 }
 
-func indexOf(all []located, want netip.Addr) int {
-	return slices.IndexFunc(all, func(at located) bool { return at.addr == want })
+func indexOf(all []liveAddress, want netip.Addr) int {
+	return slices.IndexFunc(all, func(at liveAddress) bool { return at.addr == want })
 }
 
-// elsewhere is the sight of addresses of which none is the wanted one, unless
-// the machine itself tells it; without any it stays untold.
-func elsewhere(says model.Value, want netip.Addr, told, given []located) sight {
-	// Every system has those.
-	told = slices.DeleteFunc(told, func(at located) bool { return at.addr.IsLoopback() || at.addr.IsLinkLocalUnicast() })
-	if i := indexOf(told, want); i >= 0 {
-		return sight{says, told[i].path}
+// observeOther returns the declared address if others, the addresses on no known device,
+// contain want. Otherwise, it returns the configured addresses, or others. Without any
+// address, it returns the declared address without a path.
+func observeOther(declared model.Value, want netip.Addr, others, addresses []liveAddress) observation {
+	// Every system has loopback and link-local addresses.
+	others = slices.DeleteFunc(others, func(at liveAddress) bool { return at.addr.IsLoopback() || at.addr.IsLinkLocalUnicast() })
+	if i := indexOf(others, want); i >= 0 {
+		return observation{declared, others[i].path}
 	}
-	if len(given) == 0 {
-		given = told
+	if len(addresses) == 0 {
+		addresses = others
 	}
-	if len(given) == 0 {
-		return sight{value: says}
+	if len(addresses) == 0 {
+		return observation{value: declared}
 	}
-	all := make([]string, len(given))
-	for i, at := range given {
+	all := make([]string, len(addresses))
+	for i, at := range addresses {
 		all[i] = at.text
 	}
 	slices.Sort(all)
-	return sight{model.StringOf(strings.Join(slices.Compact(all), ", ")), given[0].path}
+	return observation{model.StringOf(strings.Join(slices.Compact(all), ", ")), addresses[0].path}
 }

@@ -9,48 +9,48 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// places tell which source a virtual machine or device lies in.
-type places struct {
-	// tenants and clusters are the sources that those are, by id. A tenant that
-	// is there decides for its virtual machines.
-	tenants, clusters map[string]placing
-	// rest is that of a virtual machine without a cluster.
-	rest placing
-	// problems say of which of them that cannot be told.
+// placements are the sources in which virtual machines and devices claim.
+type placements struct {
+	// tenants and clusters are the placements by ID. The tenant of a virtual machine takes
+	// precedence over its cluster.
+	tenants, clusters map[string]placement
+	// noCluster is the placement of virtual machines without a cluster.
+	noCluster placement
+	// problems are the clusters and tenants whose source is not known.
 	problems []model.Problem
 }
 
-// A placing is the source that a cluster or a tenant is, "" for none.
-type placing struct {
+// A placement is the source of a cluster or tenant; its source is "" for none.
+type placement struct {
 	source string
-	// said tells that the settings say so: the source holds all of it.
-	said bool
-	// doubt says why it cannot be told.
+	// configured reports whether the settings map it to the source: the source reads all of
+	// it.
+	configured bool
+	// doubt is the reason if the source cannot be determined.
 	doubt string
-	// cohort says what it means that none of the cluster's machines is found in
-	// the source, where that alone can tell; "" where it is certain.
+	// cohort is the reason for ignoring the claims if the source contains no machine of the
+	// cluster. It is "" if the source is certain.
 	cohort string
 }
 
-// place tells which sources the tenants and clusters stand for: the ones that
-// the settings name, or else, for types of sources that they name none of, those
-// that the clusters' names and types tell.
-func (d *deriver) place(ix *index) places {
-	var p places
-	p.tenants = p.named(ix, kindTenant, "tenant", d.config.Tenants)
-	p.clusters = p.named(ix, kindCluster, "cluster", d.config.Clusters)
+// place determines the sources of the tenants and clusters: those in the settings, and for
+// types of sources without a setting those that the names and types of the clusters suggest.
+func (d *deriver) place(ix *index) placements {
+	var p placements
+	p.tenants = p.fromSettings(ix, kindTenant, "tenant", d.config.Tenants)
+	p.clusters = p.fromSettings(ix, kindCluster, "cluster", d.config.Clusters)
 	if len(d.config.Tenants) > 0 {
-		p.refuse(ix, kindTenant, "tenant", used(ix, tenantOf))
+		p.reportUnread(ix, kindTenant, "tenant", usedIDs(ix, tenantOf))
 	}
-	open := d.unnamed()
+	open := d.unnamedSources()
 	if len(open) == 0 {
 		if len(d.config.Clusters) > 0 {
-			p.refuse(ix, kindCluster, "cluster", used(ix, clusterOf))
+			p.reportUnread(ix, kindCluster, "cluster", usedIDs(ix, clusterOf))
 		}
 		return p
 	}
 	g := d.guess(ix, open)
-	for _, id := range used(ix, clusterOf) {
+	for _, id := range usedIDs(ix, clusterOf) {
 		if p.clusters[id].source != "" {
 			continue
 		}
@@ -59,17 +59,17 @@ func (d *deriver) place(ix *index) places {
 			p.problems = append(p.problems, model.Problem{Address: "clusters/" + id, Reason: doubt})
 		}
 	}
-	p.rest = g.rest()
-	if len(open) > 1 && len(g.typed) == 0 && slices.ContainsFunc(ix.machines, func(vm *model.Resource) bool { return p.loose(ix, vm) }) {
+	p.noCluster = g.placeWithoutCluster()
+	if len(open) > 1 && len(g.namedSystems) == 0 && slices.ContainsFunc(ix.machines, func(vm *model.Resource) bool { return p.isUnplaced(ix, vm) }) {
 		p.problems = append(p.problems, model.Problem{Address: "virtual-machines",
-			Reason: "some virtual machines have no cluster, and nothing tells which of " + strings.Join(open, ", ") + " they lie in; give them a cluster"})
+			Reason: "some virtual machines have no cluster, so their source is unknown (" + strings.Join(open, " or ") + "); assign them to a cluster"})
 	}
 	return p
 }
 
-// unnamed returns the governed sources of machines of whose type the settings
-// name none, sorted.
-func (d *deriver) unnamed() []string {
+// unnamedSources returns the governed sources of machines for whose type the settings name no
+// source, sorted.
+func (d *deriver) unnamedSources() []string {
 	named := map[string]bool{}
 	for _, settings := range []map[string]string{d.config.Clusters, d.config.Tenants} {
 		for _, source := range settings {
@@ -79,40 +79,40 @@ func (d *deriver) unnamed() []string {
 	return slices.DeleteFunc(slices.Clone(d.sources), func(source string) bool { return named[d.env.Types[source]] })
 }
 
-// named returns the sources that settings give to what is of a kind, by id, and
-// notes a problem for each name that nothing has.
-func (p *places) named(ix *index, kind, noun string, settings map[string]string) map[string]placing {
-	sources := map[string]placing{}
+// fromSettings returns the placements by ID of the objects of kind that settings name. It adds
+// a problem for each name that no object has.
+func (p *placements) fromSettings(ix *index, kind, noun string, settings map[string]string) map[string]placement {
+	sources := map[string]placement{}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		found := false
 		for id, r := range ix.of[kind] {
 			if strings.EqualFold(nameOf(r), name) {
-				sources[id], found = placing{source: settings[name], said: true}, true
+				sources[id], found = placement{source: settings[name], configured: true}, true
 			}
 		}
 		if !found {
 			p.problems = append(p.problems, model.Problem{Address: noun + "s",
-				Reason: fmt.Sprintf("setting %ss names %q: no %s of that name was read; correct the name, or give the token the right to view it", noun, name, noun)})
+				Reason: fmt.Sprintf("setting %ss names %q: no %s with that name was read; correct the name, or give the token the right to view it", noun, name, noun)})
 		}
 	}
 	return sources
 }
 
-// refuse notes a problem for each tenant or cluster that virtual machines have
-// and that was not seen: the settings may name it.
-func (p *places) refuse(ix *index, kind, noun string, ids []string) {
-	of := map[string]map[string]placing{kindTenant: p.tenants, kindCluster: p.clusters}[kind]
+// reportUnread adds a problem for each tenant or cluster of ids that was not read. Their names
+// may be in the settings.
+func (p *placements) reportUnread(ix *index, kind, noun string, ids []string) {
+	of := map[string]map[string]placement{kindTenant: p.tenants, kindCluster: p.clusters}[kind]
 	for _, id := range ids {
 		if ix.of[kind][id] == nil {
-			of[id] = placing{}
+			of[id] = placement{}
 			p.problems = append(p.problems, model.Problem{Address: noun + "s/" + id,
-				Reason: "its name could not be read, so nothing tells which source it is; give the token the right to view " + noun + "s"})
+				Reason: "its name could not be read, so its source is unknown; give the token the right to view " + noun + "s"})
 		}
 	}
 }
 
-// of returns where a virtual machine or a device claims.
-func (p *places) of(ix *index, r *model.Resource) placing {
+// of returns the placement of r, a virtual machine or a device.
+func (p *placements) of(ix *index, r *model.Resource) placement {
 	if in, ok := p.tenants[tenantOf(ix, r)]; ok {
 		return in
 	}
@@ -121,18 +121,18 @@ func (p *places) of(ix *index, r *model.Resource) placing {
 	case id != "":
 		return p.clusters[id]
 	case r.Kind == kindMachine:
-		return p.rest
+		return p.noCluster
 	}
-	return placing{}
+	return placement{}
 }
 
-// loose tells a virtual machine that neither a tenant nor a cluster places.
-func (p *places) loose(ix *index, vm *model.Resource) bool {
+// isUnplaced reports whether neither a tenant nor a cluster places the virtual machine vm.
+func (p *placements) isUnplaced(ix *index, vm *model.Resource) bool {
 	_, placed := p.tenants[tenantOf(ix, vm)]
 	return !placed && clusterOf(ix, vm) == ""
 }
 
-// tenantOf returns the id of the tenant of a virtual machine.
+// tenantOf returns the ID of the tenant of r, if it is a virtual machine, or "".
 func tenantOf(_ *index, r *model.Resource) string {
 	if r.Kind != kindMachine {
 		return ""
@@ -140,8 +140,8 @@ func tenantOf(_ *index, r *model.Resource) string {
 	return idOf(r.Value.At("tenant"))
 }
 
-// clusterOf returns the id of the cluster that a virtual machine or device lies
-// in; where it names none, that of the device that it runs on.
+// clusterOf returns the ID of the cluster of r, a virtual machine or device. For a virtual
+// machine without one it returns that of its host device. It returns "" for none.
 func clusterOf(ix *index, r *model.Resource) string {
 	if id := idOf(r.Value.At("cluster")); id != "" {
 		return id
@@ -152,8 +152,8 @@ func clusterOf(ix *index, r *model.Resource) string {
 	return ""
 }
 
-// used returns the ids that virtual machines have of tenants or clusters, sorted.
-func used(ix *index, of func(*index, *model.Resource) string) []string {
+// usedIDs returns the IDs of the tenants or clusters that virtual machines have, sorted.
+func usedIDs(ix *index, of func(*index, *model.Resource) string) []string {
 	ids := map[string]bool{}
 	for _, vm := range ix.machines {
 		if id := of(ix, vm); id != "" {

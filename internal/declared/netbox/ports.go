@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A port is an interface of a virtual machine that stands for a device of the
-// guest, which its MAC address names.
+// A port is an interface in NetBox that corresponds to a network device of the live machine.
+// Its MAC address identifies the device.
 type port struct {
 	r   *model.Resource
 	mac string
@@ -17,26 +17,27 @@ type port struct {
 
 // ports are the interfaces of one virtual machine.
 type ports struct {
-	// keyed are those that stand for a device, sorted by MAC address.
+	// keyed are the interfaces that correspond to a device, sorted by MAC address.
 	keyed []port
-	// also are the other MAC addresses that NetBox knows there, with the port
-	// that one stands for as well, or "".
-	also map[string]string
-	// nameless counts interfaces whose MAC address NetBox does not tell, and
-	// hidden those whose could not be read.
-	nameless, hidden int
-	// macs are all MAC addresses, for finding the guest.
+	// otherMACs maps the other MAC addresses in NetBox to the MAC address of the port whose
+	// device may have them instead, or to "".
+	otherMACs map[string]string
+	// withoutMAC counts the interfaces whose MAC address is not in NetBox. hidden counts those
+	// whose MAC address could not be read.
+	withoutMAC, hidden int
+	// macs are all MAC addresses. They are identities of the machine.
 	macs []string
-	// byInterface are the MAC addresses of the ports by the interfaces' ids.
+	// byInterface maps IDs of interfaces to their first MAC address.
 	byInterface map[string]string
 }
 
-func (c *composer) newPorts(interfaces []*model.Resource) ports {
-	p := ports{also: map[string]string{}, byInterface: map[string]string{}}
+func (c *builder) newPorts(interfaces []*model.Resource) ports {
+	p := ports{otherMACs: map[string]string{}, byInterface: map[string]string{}}
 	inside := insideGuest(interfaces)
-	// What the guest makes for itself often has the address of a device.
+	// Interfaces that the guest creates often have the MAC address of a device. They come
+	// last.
 	ordered := slices.Clone(interfaces)
-	slices.SortStableFunc(ordered, func(a, b *model.Resource) int { return cmp.Compare(one(inside[a.ID]), one(inside[b.ID])) })
+	slices.SortStableFunc(ordered, func(a, b *model.Resource) int { return cmp.Compare(boolToInt(inside[a.ID]), boolToInt(inside[b.ID])) })
 	for _, r := range ordered {
 		p.add(c.ix, r, inside[r.ID])
 	}
@@ -44,15 +45,15 @@ func (c *composer) newPorts(interfaces []*model.Resource) ports {
 	return p
 }
 
-func one(yes bool) int {
+func boolToInt(yes bool) int {
 	if yes {
 		return 1
 	}
 	return 0
 }
 
-// insideGuest returns the interfaces that the guest makes for itself: those on
-// top of another one, and bridges that others belong to.
+// insideGuest returns the IDs of the interfaces that exist only inside the guest: those with a
+// parent, and bridges with members.
 func insideGuest(interfaces []*model.Resource) map[string]bool {
 	inside := map[string]bool{}
 	for _, r := range interfaces {
@@ -83,33 +84,33 @@ func (p *ports) add(ix *index, r *model.Resource, inside bool) {
 	taken := len(all) > 0 && slices.ContainsFunc(p.keyed, func(k port) bool { return k.mac == all[0] })
 	switch {
 	case inside || taken:
-		p.know(all, "")
+		p.addOther(all, "")
 	case len(all) == 0:
-		p.nameless++
-		p.hidden += one(hidden)
+		p.withoutMAC++
+		p.hidden += boolToInt(hidden)
 	default:
 		p.keyed = append(p.keyed, port{r, all[0]})
-		stands := ""
+		port := ""
 		if primary == "" {
-			// None of several is said to be the device's: any will do.
-			stands = all[0]
+			// No MAC address is the primary one: the device may have any of them.
+			port = all[0]
 		}
-		p.know(all[1:], stands)
-		p.nameless += one(hidden)
+		p.addOther(all[1:], port)
+		p.withoutMAC += boolToInt(hidden)
 	}
 }
 
-// know notes MAC addresses that are nobody else's.
-func (p *ports) know(macs []string, stands string) {
+// addOther adds MAC addresses that are not in otherMACs yet. port is the value for them.
+func (p *ports) addOther(macs []string, port string) {
 	for _, mac := range macs {
-		if _, known := p.also[mac]; !known {
-			p.also[mac] = stands
+		if _, known := p.otherMACs[mac]; !known {
+			p.otherMACs[mac] = port
 		}
 	}
 }
 
-// macsOf returns an interface's primary MAC address, "" for none, and its
-// others, in the order of their ids; hidden tells that one could not be read.
+// macsOf returns the primary MAC address of the interface r, or "", and its other MAC
+// addresses by ID. hidden reports whether one of them could not be read.
 func macsOf(ix *index, r *model.Resource) (primary string, others []string, hidden bool) {
 	primary, _ = parseMAC(r.Value.At("mac_address").Str())
 	for _, ref := range r.Value.At("mac_addresses").Items() {
@@ -125,8 +126,9 @@ func macsOf(ix *index, r *model.Resource) (primary string, others []string, hidd
 	return primary, others, hidden
 }
 
-// parseMAC returns a MAC address in upper case with colons, as Proxmox and
-// NetBox write it, whatever stands between its digits; "" where it is none.
+// parseMAC returns the MAC address s in upper case with colons, as Proxmox and NetBox write
+// it. s may have other separators, or none. ok is false if s is not a MAC address or is all
+// zeros.
 func parseMAC(s string) (mac string, ok bool) {
 	const length = len("00:00:00:00:00:00")
 	out := make([]byte, 0, length)

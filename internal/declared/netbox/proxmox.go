@@ -15,9 +15,9 @@ type pveGuest struct {
 	model.Value
 
 	container bool
-	// named is the field that holds its name, mac the one of a device that
-	// holds the address.
-	named, mac string
+	// nameField is the field with its name. macField is the field of a network device with the
+	// MAC address.
+	nameField, macField string
 }
 
 func readGuest(v model.Value) machine { return guestIn(v) }
@@ -31,71 +31,71 @@ func guestIn(v model.Value) pveGuest {
 	return pveGuest{v, false, "name", "macaddr"}
 }
 
-func (g pveGuest) look(word string, says model.Value) sight {
-	untold := sight{value: says}
-	switch word {
+func (g pveGuest) observe(name string, declared model.Value) observation {
+	fallback := observation{value: declared}
+	switch name {
 	case "name":
-		return sight{g.At(g.named), g.named}
+		return observation{g.At(g.nameField), g.nameField}
 	case "status":
-		return g.status(untold)
+		return g.status(fallback)
 	case "device":
-		return g.node(untold)
+		return g.node(fallback)
 	case "vcpus":
-		return g.vcpus(untold)
+		return g.vcpus(fallback)
 	case "memory":
-		return g.memory(untold)
+		return g.memory(fallback)
 	}
-	return untold
+	return fallback
 }
 
-// status tells whether the guest runs. A template never does.
-func (g pveGuest) status(untold sight) sight {
-	words := map[string]string{"running": active, "stopped": offline}
-	word := words[g.At("status").Str()]
-	if word == "" || g.At("template").Text() == "true" {
-		return untold
+// status returns whether the guest runs, as a status of NetBox. A template never runs.
+func (g pveGuest) status(fallback observation) observation {
+	statuses := map[string]string{"running": active, "stopped": offline}
+	status := statuses[g.At("status").Str()]
+	if status == "" || g.At("template").Text() == "true" {
+		return fallback
 	}
-	return sight{model.StringOf(word), "status"}
+	return observation{model.StringOf(status), "status"}
 }
 
-// node tells where the guest lies. NetBox may know the host by its full name.
-func (g pveGuest) node(untold sight) sight {
+// node returns the node of the guest. NetBox may have the node's full domain name.
+func (g pveGuest) node(fallback observation) observation {
 	node := g.At("node")
 	if node.Str() == "" {
-		return untold
+		return fallback
 	}
-	if strings.EqualFold(short(untold.value.Str()), short(node.Str())) {
-		return sight{untold.value, "node"}
+	if strings.EqualFold(shortName(fallback.value.Str()), shortName(node.Str())) {
+		return observation{fallback.value, "node"}
 	}
-	return sight{node, "node"}
+	return observation{node, "node"}
 }
 
-// short is the name of a host without its domain.
-func short(host string) string {
+// shortName returns the name of a host without its domain.
+func shortName(host string) string {
 	name, _, _ := strings.Cut(host, ".")
 	return name
 }
 
-// vcpus tells how many processors the guest has: those that are plugged, or
-// cores × sockets. Part of one can only be a limit, and a container without
-// cores has all of the host's, unless it is limited.
-func (g pveGuest) vcpus(untold sight) sight {
+// vcpus returns the number of processors: the plugged ones, or cores × sockets. A fraction is
+// compared with the limit. A container without cores has all cores of the host, up to its
+// limit.
+func (g pveGuest) vcpus(fallback observation) observation {
 	cores, limit := g.At("cores"), g.At("cpulimit")
-	whole := !strings.Contains(untold.value.Text(), ".")
+	whole := !strings.Contains(fallback.value.Text(), ".")
 	switch {
 	case isAmount(limit) && (!whole || g.container && !isAmount(cores)):
-		return sight{limit, "cpulimit"}
+		return observation{limit, "cpulimit"}
 	case !whole, g.container && !isAmount(cores):
-		return untold
+		return fallback
 	case g.container:
-		return sight{cores, "cores"}
+		return observation{cores, "cores"}
 	case isAmount(g.At("vcpus")):
-		return sight{g.At("vcpus"), "vcpus"}
+		return observation{g.At("vcpus"), "vcpus"}
 	}
-	return sight{model.IntOf(orOne(cores) * g.sockets()), "cores"}
+	return observation{model.IntOf(orOne(cores) * g.sockets()), "cores"}
 }
 
-// sockets tells how many processors the guest has that have cores.
+// sockets returns the number of processor sockets.
 func (g pveGuest) sockets() int64 {
 	sockets := g.At("sockets")
 	if sockets.IsNull() {
@@ -104,7 +104,7 @@ func (g pveGuest) sockets() int64 {
 	return orOne(sockets)
 }
 
-// orOne returns a small number, or 1 where there is none.
+// orOne returns the number in v, or 1 if it is not a positive 31-bit number.
 func orOne(v model.Value) int64 {
 	n, err := strconv.ParseInt(v.Text(), 10, 31)
 	if err != nil || n < 1 {
@@ -113,30 +113,29 @@ func orOne(v model.Value) int64 {
 	return n
 }
 
-// memory tells the guest's memory in MiB, of which Proxmox takes 512 where it is
-// told nothing.
-func (g pveGuest) memory(untold sight) sight {
+// memory returns the guest's memory in MiB. Proxmox's default is 512.
+func (g pveGuest) memory(fallback observation) observation {
 	held, path := g.At("memory"), "memory"
 	if current, ok := held.Get("current"); ok {
 		held, path = current, "memory.current"
 	}
 	switch held.Kind() {
 	case model.Number:
-		return sight{held, path}
+		return observation{held, path}
 	case model.Null:
-		return sight{model.IntOf(512), path}
+		return observation{model.IntOf(512), path}
 	}
-	return untold
+	return fallback
 }
 
-func (g pveGuest) means(word, field string, v model.Value) (means model.Value, known bool) {
-	switch word {
+func (g pveGuest) liveValue(name, field string, v model.Value) (value model.Value, known bool) {
+	switch name {
 	case "vcpus":
-		return g.cpusFor(v)
+		return g.liveVCPUs(v)
 	case "name", "memory", "primary_ip4", "primary_ip6", "tags":
 		return v, true
 	case "device":
-		return model.StringOf(short(v.Str())), true
+		return model.StringOf(shortName(v.Str())), true
 	case "status":
 		return map[string]model.Value{active: model.StringOf("running"), offline: model.StringOf("stopped")}[v.Str()], true
 	case "disk":
@@ -146,31 +145,32 @@ func (g pveGuest) means(word, field string, v model.Value) (means model.Value, k
 			return bytesOf(v)
 		}
 	case "interfaces":
-		return deviceFor(field, v)
+		return liveNICField(field, v)
 	}
 	return model.Value{}, false
 }
 
-// cpusFor returns what the field that tells the processors would hold for that
-// many of them: cores are counted for each socket.
-func (g pveGuest) cpusFor(v model.Value) (means model.Value, known bool) {
+// liveVCPUs returns the value that the field of the processors would have for v processors.
+// The field cores is for each socket.
+func (g pveGuest) liveVCPUs(v model.Value) (value model.Value, known bool) {
 	total := ratOf(v)
-	switch seen := g.vcpus(sight{value: v}); {
-	case total == nil || seen.path == "":
+	switch observed := g.vcpus(observation{value: v}); {
+	case total == nil || observed.path == "":
 		return model.Value{}, false
-	case seen.path != "cores" || g.container:
+	case observed.path != "cores" || g.container:
 		return v, true
 	}
 	cores := new(big.Rat).Quo(total, big.NewRat(g.sockets(), 1))
 	if !cores.IsInt() {
-		// No number of cores makes that many.
+		// No whole number of cores gives the total.
 		return model.StringOf(cores.RatString()), true
 	}
 	return model.IntOf(cores.Num().Int64()), true
 }
 
-// deviceFor returns what a field of a network device would hold.
-func deviceFor(field string, v model.Value) (means model.Value, known bool) {
+// liveNICField returns the value that a field of a network device would have for the declared
+// v.
+func liveNICField(field string, v model.Value) (value model.Value, known bool) {
 	switch field {
 	case "mac", "bridge", "tagged_vlans":
 		return v, true
@@ -185,8 +185,8 @@ func deviceFor(field string, v model.Value) (means model.Value, known bool) {
 	return model.Value{}, false
 }
 
-// drives returns the guest's disks by slot. What a CD, the firmware and
-// cloud-init keep, what is unused, and directories of the host are no data.
+// drives returns the guest's disks by slot. CD-ROM, EFI, TPM and cloud-init disks, unused
+// volumes, and bind mounts of the host hold no data.
 func (g pveGuest) drives() []drive {
 	prefixes := []string{"ide", "sata", "scsi", "virtio", "efidisk", "tpmstate", "unused"}
 	if g.container {
@@ -215,13 +215,13 @@ func (g pveGuest) holdsData(prefix string, v model.Value) bool {
 	return v.At("media").Str() != "cdrom" && v.At("cloudinit").Text() != "true"
 }
 
-// isSlot tells a name that Proxmox has for a place of a disk.
+// isSlot reports whether name is a name of a disk slot in Proxmox.
 func isSlot(name string) bool {
 	return name == "rootfs" || slices.ContainsFunc([]string{"ide", "sata", "scsi", "virtio", "mp", "efidisk", "tpmstate", "unused"},
 		func(prefix string) bool { return numbered(name, prefix) >= 0 })
 }
 
-// numbered returns the number of a field that has the prefix ("net12"), or -1.
+// numbered returns the number of a field with the prefix ("net12"), or -1.
 func numbered(field, prefix string) int {
 	digits, ok := strings.CutPrefix(field, prefix)
 	if !ok || digits == "" || len(digits) > 3 || strings.Trim(digits, "0123456789") != "" {
@@ -234,7 +234,7 @@ func numbered(field, prefix string) int {
 	return n
 }
 
-// nics returns the guest's network devices in the order of their numbers.
+// nics returns the guest's network devices, sorted by number.
 func (g pveGuest) nics() []nic {
 	var all []nic
 	for _, f := range g.Fields() {
@@ -248,9 +248,9 @@ func (g pveGuest) nics() []nic {
 
 func (g pveGuest) nic(f model.Field, n int) nic {
 	device := nic{path: f.Name}
-	device.mac, _ = parseMAC(f.Value.At(g.mac).Str())
-	device.words = map[string]sight{
-		"mac":          {f.Value.At(g.mac), f.Name + "." + g.mac},
+	device.mac, _ = parseMAC(f.Value.At(g.macField).Str())
+	device.fields = map[string]observation{
+		"mac":          {f.Value.At(g.macField), f.Name + "." + g.macField},
 		"bridge":       {f.Value.At("bridge"), f.Name + ".bridge"},
 		"enabled":      {model.BoolOf(f.Value.At("link_down").Text() != "true"), f.Name + ".link_down"},
 		"vlan":         {f.Value.At("tag"), f.Name + ".tag"},
@@ -261,19 +261,18 @@ func (g pveGuest) nic(f model.Field, n int) nic {
 		from = "ipconfig" + strconv.Itoa(n)
 	}
 	for _, field := range []string{"ip", "ip6"} {
-		// "dhcp" and the like are no address.
-		if at, ok := locate(g.At(from, field), from+"."+field); ok {
-			device.given = append(device.given, at)
+		// Values such as "dhcp" are not addresses.
+		if at, ok := liveAddressAt(g.At(from, field), from+"."+field); ok {
+			device.addresses = append(device.addresses, at)
 		}
 	}
 	return device
 }
 
-// lastVLAN bounds the ids of VLANs.
+// lastVLAN is the highest VLAN ID.
 const lastVLAN = 4094
 
-// trunks returns the single VLANs of a list that may hold ranges ("10-20"), or
-// null for none.
+// trunks returns the VLANs of a list with ranges ("10-20"), one by one, or null for none.
 func trunks(v model.Value) model.Value {
 	if v.IsNull() {
 		return v
@@ -305,11 +304,11 @@ func vlanRange(text string) (from, to int, ok bool) {
 	return from, to, err == nil && from >= 0 && from <= to && to <= lastVLAN
 }
 
-// told returns the addresses that the guest itself tells.
-func (g pveGuest) told() []located {
-	var all []located
+// otherAddresses returns the addresses that the guest agent reports.
+func (g pveGuest) otherAddresses() []liveAddress {
+	var all []liveAddress
 	for _, item := range g.At("agent_addresses").Items() {
-		if at, ok := locate(item, "agent_addresses"); ok {
+		if at, ok := liveAddressAt(item, "agent_addresses"); ok {
 			all = append(all, at)
 		}
 	}

@@ -7,14 +7,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// removals returns the claims of the virtual machines that NetBox's changelog says were
-// deleted, by time. A virtual machine whose source is not known is left out.
-func (d *deriver) removals(ix *index, in places) []model.Removal {
+// removals returns a removal for each virtual machine that was deleted according to NetBox's
+// changelog, by time. A virtual machine whose source is not known is left out.
+func (d *deriver) removals(ix *index, in placements) []model.Removal {
 	deleted, by := ix.deleted()
 	if len(by) == 0 {
 		return nil
 	}
-	c := newComposer(d, newIndex(&deleted))
+	c := newBuilder(d, newIndex(&deleted))
 	c.vmid = cmp.Or(d.vmidField(ix), c.vmid)
 	var removals []model.Removal
 	for _, vm := range c.ix.machines {
@@ -23,7 +23,7 @@ func (d *deriver) removals(ix *index, in places) []model.Removal {
 		if s == nil {
 			continue
 		}
-		g := guest{composer: c, vm: vm, system: s, ports: c.newPorts(c.ix.interfaces[vm.ID])}
+		g := vmBuilder{builder: c, vm: vm, system: s, ports: c.newPorts(c.ix.interfaces[vm.ID])}
 		who := by[vm.ID]
 		who.Evidence += ", which deleted " + label(vm, "NetBox VM ")
 		removals = append(removals, model.Removal{Source: source, Kinds: s.kinds, Identities: g.identities(), Actor: who})
@@ -32,17 +32,18 @@ func (d *deriver) removals(ix *index, in places) []model.Removal {
 	return removals
 }
 
-// sourceOf returns the source in which a deleted virtual machine lay, "" if that is not
-// known. Its cluster may have no virtual machine left.
-func (d *deriver) sourceOf(in places, ix *index, vm *model.Resource) string {
-	if _, used := in.clusters[clusterOf(ix, vm)]; !used && !in.loose(ix, vm) && len(d.sources) == 1 {
+// sourceOf returns the source of a deleted virtual machine, or "" if it is not known. Its
+// cluster may have no other virtual machine.
+func (d *deriver) sourceOf(in placements, ix *index, vm *model.Resource) string {
+	if _, used := in.clusters[clusterOf(ix, vm)]; !used && !in.isUnplaced(ix, vm) && len(d.sources) == 1 {
 		return d.sources[0]
 	}
 	return in.of(ix, vm).source
 }
 
-// deleted returns the deleted virtual machines with their interfaces and MAC addresses,
-// as far as the changelog has them, and who deleted each virtual machine, by its ID.
+// deleted returns the deleted virtual machines with their interfaces and MAC addresses, as far
+// as the changelog contains them. The map contains who deleted each virtual machine, by its
+// ID.
 func (ix *index) deleted() (model.Snapshot, map[string]model.Actor) {
 	s, by := model.Snapshot{}, map[string]model.Actor{}
 	macs := map[string][]model.Value{}

@@ -7,37 +7,37 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A server is one as the OpenStack collector reads it. What its flavor gives it
-// stands in fields of its own; what decides that is the field flavor.
+// A server is a server as the OpenStack collector reads it. Fields such as flavor_ram contain
+// the values of its flavor; LivePath is then the field flavor, which determines them.
 type server struct{ model.Value }
 
 func readServer(v model.Value) machine { return server{v} }
 
-// running are the states of a server that say whether it runs.
-func running() map[string]string {
+// statuses maps the states of a server that show whether it runs to statuses of NetBox.
+func statuses() map[string]string {
 	return map[string]string{"active": active, "stopped": offline, "paused": offline, "suspended": offline,
 		"shelved": offline, "shelved_offloaded": offline}
 }
 
-func (s server) look(word string, says model.Value) sight {
-	seen := sight{value: says}
-	switch word {
+func (s server) observe(name string, declared model.Value) observation {
+	observed := observation{value: declared}
+	switch name {
 	case "name":
-		seen = sight{s.At("name"), "name"}
+		observed = observation{s.At("name"), "name"}
 	case "status":
-		if word := running()[s.At("vm_state").Str()]; word != "" {
-			seen = sight{model.StringOf(word), "vm_state"}
+		if status := statuses()[s.At("vm_state").Str()]; status != "" {
+			observed = observation{model.StringOf(status), "vm_state"}
 		}
 	case "vcpus", "memory":
-		if n := s.At(map[string]string{"vcpus": "flavor_vcpus", "memory": "flavor_ram"}[word]); n.Kind() == model.Number {
-			seen = sight{n, "flavor"}
+		if n := s.At(map[string]string{"vcpus": "flavor_vcpus", "memory": "flavor_ram"}[name]); n.Kind() == model.Number {
+			observed = observation{n, "flavor"}
 		}
 	}
-	return seen
+	return observed
 }
 
-func (s server) means(word, _ string, v model.Value) (means model.Value, known bool) {
-	switch word {
+func (s server) liveValue(name, _ string, v model.Value) (value model.Value, known bool) {
+	switch name {
 	case "name", "primary_ip4", "primary_ip6", "tags":
 		return v, true
 	case "status":
@@ -46,13 +46,13 @@ func (s server) means(word, _ string, v model.Value) (means model.Value, known b
 	return model.Value{}, false
 }
 
-// drives returns the disk that the flavor gives a server with an image, whose
-// size is the image's where the flavor has none, and the volumes, of which the
-// server tells nothing but the ids.
+// drives returns the disk of the flavor, if the server boots from an image, and the volumes. A
+// flavor without a disk size uses that of the image, which is not known. The server has only
+// the IDs of its volumes.
 func (s server) drives() []drive {
 	var all []drive
 	if s.At("image").Str() != "" {
-		root := drive{slot: "root", path: "flavor", sized: "flavor"}
+		root := drive{slot: "root", path: "flavor", sizePath: "flavor"}
 		if gib := ratOf(s.At("flavor_disk")); gib != nil && gib.Sign() > 0 {
 			root.size = gib.Mul(gib, big.NewRat(1<<30, 1))
 		}
@@ -64,7 +64,7 @@ func (s server) drives() []drive {
 	return all
 }
 
-// isVolume tells the name of a volume, which is its id.
+// isVolume reports whether name is the name of a volume, which is its ID.
 func isVolume(name string) bool {
 	_, ok := parseUUID(name)
 	return ok
@@ -74,11 +74,11 @@ func (s server) nics() []nic {
 	var all []nic
 	for i, item := range s.At("interfaces").Items() {
 		path := "interfaces[" + strconv.Itoa(i) + "]"
-		n := nic{path: path, words: map[string]sight{"mac": {item.At("mac"), path + ".mac"}}}
+		n := nic{path: path, fields: map[string]observation{"mac": {item.At("mac"), path + ".mac"}}}
 		n.mac, _ = parseMAC(item.At("mac").Str())
 		for k, fixed := range item.At("fixed_ips").Items() {
-			if at, ok := locate(fixed.At("ip_address"), path+".fixed_ips["+strconv.Itoa(k)+"].ip_address"); ok {
-				n.given = append(n.given, at)
+			if at, ok := liveAddressAt(fixed.At("ip_address"), path+".fixed_ips["+strconv.Itoa(k)+"].ip_address"); ok {
+				n.addresses = append(n.addresses, at)
 			}
 		}
 		all = append(all, n)
@@ -86,11 +86,11 @@ func (s server) nics() []nic {
 	return all
 }
 
-// told returns the addresses that somebody wrote down for reaching the server.
-func (s server) told() []located {
-	var all []located
+// otherAddresses returns the access addresses that a user set for the server.
+func (s server) otherAddresses() []liveAddress {
+	var all []liveAddress
 	for _, field := range []string{"access_ipv4", "access_ipv6"} {
-		if at, ok := locate(s.At(field), field); ok {
+		if at, ok := liveAddressAt(s.At(field), field); ok {
 			all = append(all, at)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// The ids of the servers of tests.
+// The IDs of the servers and volumes in tests.
 const (
 	web1 = "0c5a2a52-6d0f-4f0e-9d0a-3f6f2f0b7a01"
 	web2 = "0c5a2a52-6d0f-4f0e-9d0a-3f6f2f0b7a02"
@@ -42,7 +42,7 @@ const server1 = `{"name":"web-1","vm_state":"active","flavor":"f1","flavor_name"
 
 const shopProject = "5f0e4f5a0d9b4c1c8d6d000000000001"
 
-// serverOf makes a server with what it is known by.
+// serverOf returns a server with its identities.
 func serverOf(t testing.TB, id, value string) model.Resource {
 	t.Helper()
 	r := model.Resource{Key: model.Key{Source: "cloud", Kind: kindServer, ID: id}, Place: shopProject, Value: parse(t, value)}
@@ -55,14 +55,14 @@ func serverOf(t testing.TB, id, value string) model.Resource {
 	return r
 }
 
-// cloud is a look with the rights of one project.
+// cloud returns a snapshot that was read with the rights of one project.
 func cloud(servers ...model.Resource) model.Snapshot {
 	return model.Snapshot{Source: "cloud", Home: shopProject, Resources: servers, Coverage: []model.Coverage{
 		{Source: "cloud", Kind: kindServer, Place: shopProject, Complete: true},
 		{Source: "cloud", Kind: kindServer, Skipped: true, Reason: "only project shop is read: set all_projects"}}}
 }
 
-// clouds is an estate with one cloud, beside the Proxmox cluster of estate.
+// clouds returns an environment with two clouds and the Proxmox cluster of estate.
 func clouds(governs ...string) declared.Env {
 	env := estate()
 	env.Types = map[string]string{"cloud": openstack, "west": openstack, "pve": proxmox, "netbox": Type}
@@ -70,55 +70,56 @@ func clouds(governs ...string) declared.Env {
 	return env
 }
 
-func TestEachFieldOfAServerThatDiffersIsFound(t *testing.T) {
+func TestCompareServerFields(t *testing.T) {
 	t.Parallel()
 	vm := func(fields string) string {
 		return `virtualization.virtualmachine 6 {"cluster":1,"custom_fields":{"uuid":"` + web1 + `"},` + fields + "}"
 	}
 	tests := map[string]struct {
-		// netbox are lines over shop, live replaces text in the server.
+		// netbox contains lines that are added to shop. live contains pairs of old and new
+		// text in the server.
 		netbox string
 		live   []string
 		want   []string
 		config func(*Config)
 	}{
-		"a server in agreement gives nothing":                   {},
-		"another name is a move":                                {live: []string{`"web-1"`, `"web-9"`}, want: []string{`moved name name: "web-1", live "web-9"`}},
-		"a stopped server is not active":                        {live: []string{`_state":"active`, `_state":"stopped`}, want: []string{`changed status vm_state: "active", live "offline"`}},
-		"a shelved server does not run":                         {live: []string{`_state":"active`, `_state":"shelved_offloaded`}, want: []string{`changed status vm_state: "active", live "offline"`}},
-		"a server in error neither runs nor is off":             {live: []string{`_state":"active`, `_state":"error`}},
-		"a server that NetBox has offline runs":                 {netbox: vm(`"name":"web-1","status":"offline"`), want: []string{`changed status vm_state: "offline", live "active"`}},
-		"another flavor has other processors":                   {live: []string{`vcpus":2`, `vcpus":4`}, want: []string{"changed vcpus flavor: 2, live 4"}},
-		"another flavor has other memory":                       {live: []string{`ram":4096`, `ram":8192`}, want: []string{"changed memory flavor: 4096, live 8192"}},
-		"another flavor has another disk":                       {live: []string{`disk":20`, `disk":40`}, want: []string{"changed disk flavor: 20480, live 40960"}},
-		"a flavor that could not be read says nothing":          {live: []string{`"flavor_vcpus":2,"flavor_ram":4096,"flavor_disk":20,`, ""}},
-		"a flavor without a disk has the image's":               {live: []string{`disk":20`, `disk":0`}},
-		"volumes do not tell their sizes":                       {live: []string{`"image":"i1"`, `"volumes":["` + disk + `"]`}},
-		"a volume beside the flavor's disk has an unknown size": {live: []string{`"image":"i1"`, `"image":"i1","volumes":["` + disk + `"]`}},
-		"single disks: the flavor's": {netbox: `virtualization.virtualdisk 1 {"name":"os","virtual_machine":6,"size":30720}`,
+		"equal":                                           {},
+		"a different name is a move":                      {live: []string{`"web-1"`, `"web-9"`}, want: []string{`moved name name: "web-1", live "web-9"`}},
+		"a stopped server is not active":                  {live: []string{`_state":"active`, `_state":"stopped`}, want: []string{`changed status vm_state: "active", live "offline"`}},
+		"a shelved server does not run":                   {live: []string{`_state":"active`, `_state":"shelved_offloaded`}, want: []string{`changed status vm_state: "active", live "offline"`}},
+		"a server in error has no status":                 {live: []string{`_state":"active`, `_state":"error`}},
+		"offline in NetBox, active in OpenStack":          {netbox: vm(`"name":"web-1","status":"offline"`), want: []string{`changed status vm_state: "offline", live "active"`}},
+		"a flavor with more processors":                   {live: []string{`vcpus":2`, `vcpus":4`}, want: []string{"changed vcpus flavor: 2, live 4"}},
+		"a flavor with more memory":                       {live: []string{`ram":4096`, `ram":8192`}, want: []string{"changed memory flavor: 4096, live 8192"}},
+		"a flavor with a larger disk":                     {live: []string{`disk":20`, `disk":40`}, want: []string{"changed disk flavor: 20480, live 40960"}},
+		"a flavor that could not be read is not compared": {live: []string{`"flavor_vcpus":2,"flavor_ram":4096,"flavor_disk":20,`, ""}},
+		"a flavor without a disk size is not compared":    {live: []string{`disk":20`, `disk":0`}},
+		"volumes have unknown sizes":                      {live: []string{`"image":"i1"`, `"volumes":["` + disk + `"]`}},
+		"the flavor's disk and a volume of unknown size":  {live: []string{`"image":"i1"`, `"image":"i1","volumes":["` + disk + `"]`}},
+		"virtual disks: the disk of the flavor": {netbox: `virtualization.virtualdisk 1 {"name":"os","virtual_machine":6,"size":30720}`,
 			want: []string{"changed disks[name=os].size flavor: 30720, live 20480"}},
-		"single disks: a volume is one that NetBox does not know": {netbox: `virtualization.virtualdisk 1 {"name":"os","virtual_machine":6,"size":20480}`,
+		"virtual disks: a volume that NetBox lacks": {netbox: `virtualization.virtualdisk 1 {"name":"os","virtual_machine":6,"size":20480}`,
 			live: []string{`"image":"i1"`, `"image":"i1","volumes":["` + disk + `"]`}, want: []string{"undeclared disks[name=" + disk + `] volumes: -, live {"name":"` + disk + `"}`}},
-		"single disks: a volume of any size is one that it knows": {netbox: `virtualization.virtualdisk 1 {"name":"data","virtual_machine":6,"size":999}`,
+		"virtual disks: a volume matches a disk of any size": {netbox: `virtualization.virtualdisk 1 {"name":"data","virtual_machine":6,"size":999}`,
 			live: []string{`"image":"i1"`, `"volumes":["` + disk + `"]`}},
-		"single disks: one that has a volume's id is that volume": {netbox: `virtualization.virtualdisk 1 {"name":"` + disk + `","virtual_machine":6,"size":999}`,
+		"virtual disks: a disk named by a volume ID is that volume": {netbox: `virtualization.virtualdisk 1 {"name":"` + disk + `","virtual_machine":6,"size":999}`,
 			live: []string{`"image":"i1"`, `"volumes":["` + web2 + `"]`},
 			want: []string{"changed disks[name=" + disk + `] : {"name":"` + disk + `","size":999}, live -`, "undeclared disks[name=" + web2 + `] volumes: -, live {"name":"` + web2 + `"}`}},
-		"a port that NetBox does not know": {live: []string{`]}]}`, `]},{"port":"p3","mac":"fa:16:3e:00:00:03"}]}`},
+		"a port that NetBox lacks": {live: []string{`]}]}`, `]},{"port":"p3","mac":"fa:16:3e:00:00:03"}]}`},
 			want: []string{`undeclared interfaces[mac=FA:16:3E:00:00:03] interfaces[2]: -, live {"mac":"FA:16:3E:00:00:03"}`}},
-		"a port is gone": {live: []string{`,
+		"a port that OpenStack lacks": {live: []string{`,
 	{"port":"p2","network":"n2","mac":"fa:16:3e:00:00:02","fixed_ips":[{"ip_address":"10.1.0.5","subnet_id":"s3"}]}`, ""},
 			want: []string{`changed interfaces[mac=FA:16:3E:00:00:02] : {"enabled":true,"mac":"FA:16:3E:00:00:02","name":"eth1"}, live -`}},
-		"another address": {live: []string{"10.0.0.5", "10.0.0.6"}, want: []string{`changed primary_ip4 interfaces[0].fixed_ips[0].ip_address: "10.0.0.5/24", live "10.0.0.6"`}},
-		"another IPv6 address": {live: []string{"2001:db8::5", "2001:db8::6"},
+		"a different address": {live: []string{"10.0.0.5", "10.0.0.6"}, want: []string{`changed primary_ip4 interfaces[0].fixed_ips[0].ip_address: "10.0.0.5/24", live "10.0.0.6"`}},
+		"a different IPv6 address": {live: []string{"2001:db8::5", "2001:db8::6"},
 			want: []string{`changed primary_ip6 interfaces[0].fixed_ips[1].ip_address: "2001:db8::5/64", live "2001:db8::6"`}},
-		"of a floating address the inner one counts": {netbox: vm(`"name":"web-1","primary_ip4":22`)},
-		"of a floating address the inner one differs": {netbox: vm(`"name":"web-1","primary_ip4":22`), live: []string{"10.0.0.5", "10.0.0.6"},
+		"the inner address of a floating IP is compared": {netbox: vm(`"name":"web-1","primary_ip4":22`)},
+		"the inner address of a floating IP differs": {netbox: vm(`"name":"web-1","primary_ip4":22`), live: []string{"10.0.0.5", "10.0.0.6"},
 			want: []string{`changed primary_ip4 interfaces[0].fixed_ips[0].ip_address: "10.0.0.5/24", live "10.0.0.6"`}},
-		"the address that a server says it is reached by": {netbox: `ipam.ipaddress 20 {"address":"203.0.113.5/24"}`, live: []string{`"image"`, `"access_ipv4":"203.0.113.5","image"`}},
-		"other tags":                  {live: []string{"front-end", "db"}, want: []string{`changed tags tags: ["front-end"], live ["db"]`}},
-		"a tag in NetBox's own words": {live: []string{"front-end", "Front End"}},
-		"words that are ignored":      {live: []string{`vcpus":2`, `vcpus":4`, `ram":4096`, `ram":1`}, config: func(c *Config) { c.Ignore = []string{"vcpus", "memory"} }},
+		"the access address of the server": {netbox: `ipam.ipaddress 20 {"address":"203.0.113.5/24"}`, live: []string{`"image"`, `"access_ipv4":"203.0.113.5","image"`}},
+		"different tags":                   {live: []string{"front-end", "db"}, want: []string{`changed tags tags: ["front-end"], live ["db"]`}},
+		"a tag by its NetBox name":         {live: []string{"front-end", "Front End"}},
+		"ignored fields":                   {live: []string{`vcpus":2`, `vcpus":4`, `ram":4096`, `ram":1`}, config: func(c *Config) { c.Ignore = []string{"vcpus", "memory"} }},
 	}
 	for reason, test := range tests {
 		t.Run(reason, func(t *testing.T) {
@@ -141,7 +142,7 @@ func TestEachFieldOfAServerThatDiffersIsFound(t *testing.T) {
 	}
 }
 
-func TestWhichServerIsMeant(t *testing.T) {
+func TestMatchServer(t *testing.T) {
 	t.Parallel()
 	named := func(id, name string) model.Resource { return serverOf(t, id, `{"name":"`+name+`"}`) }
 	only := func(fields string) string {
@@ -154,20 +155,20 @@ func TestWhichServerIsMeant(t *testing.T) {
 		live   model.Snapshot
 		want   []string
 	}{
-		"the uuid is surer than the name": {live: cloud(named(web1, "old"), named(web2, "web-1")), netbox: only(`,"custom_fields":{"uuid":"` + strings.ToUpper(web1) + `"}`),
+		"the UUID takes precedence over the name": {live: cloud(named(web1, "old"), named(web2, "web-1")), netbox: only(`,"custom_fields":{"uuid":"` + strings.ToUpper(web1) + `"}`),
 			want: []string{`moved name name: "web-1", live "old"`, "unmanaged " + web2}},
-		"the field of the settings holds the uuid": {live: cloud(named(web1, "old")), netbox: only(`,"custom_fields":{"uuid":"` + web2 + `","nova":"` + web1 + `"}`),
+		"UUID in the configured field": {live: cloud(named(web1, "old")), netbox: only(`,"custom_fields":{"uuid":"` + web2 + `","nova":"` + web1 + `"}`),
 			config: func(c *Config) { c.UUIDField = "nova" }, want: []string{`moved name name: "web-1", live "old"`}},
-		"the serial number may be the uuid": {live: cloud(named(web1, "web-1")), netbox: only(`,"serial":"` + web1 + `"`)},
-		"a name that two servers have tells nothing": {live: cloud(named(web1, "web-1"), named(web2, "web-1")), netbox: only(""),
+		"UUID in the serial number": {live: cloud(named(web1, "web-1")), netbox: only(`,"serial":"` + web1 + `"`)},
+		"two servers with the same name": {live: cloud(named(web1, "web-1"), named(web2, "web-1")), netbox: only(""),
 			want: []string{"unchecked web-1 (NetBox VM 6) ambiguous: " + web1 + " (web-1) and " + web2 + " (web-1) have the same name; give it a surer identity"}},
-		"where the settings name the source, what is not there is missing": {live: cloud(), netbox: only(""), config: all, want: []string{"missing web-1 (NetBox VM 6)"}},
-		"where they name it for the tenant too": {live: cloud(), netbox: only(""), config: func(c *Config) { c.Tenants = map[string]string{"shop": "cloud"} },
+		"a server that is absent from a configured cluster is missing": {live: cloud(), netbox: only(""), config: all, want: []string{"missing web-1 (NetBox VM 6)"}},
+		"a server that is absent from a configured tenant is missing": {live: cloud(), netbox: only(""), config: func(c *Config) { c.Tenants = map[string]string{"shop": "cloud"} },
 			want: []string{"missing web-1 (NetBox VM 6)"}},
-		"otherwise it may be another project's": {live: cloud(), netbox: only(""),
-			want: []string{"unchecked web-1 (NetBox VM 6) no server is found, and it may lie in a project that cloud does not read: if cloud reads all of its cluster or of its tenant, name that under clusters or tenants"}},
-		"a server that NetBox lacks":   {live: cloud(named(web1, "web-1"), named(web2, "by-hand")), netbox: only(""), want: []string{"unmanaged " + web2}},
-		"a planned one is not missing": {live: cloud(), netbox: only(`,"status":"planned"`), config: all},
+		"without settings it may be in another project": {live: cloud(), netbox: only(""),
+			want: []string{"unchecked web-1 (NetBox VM 6) no server matches, but it may be in a project that cloud does not read; if cloud reads the whole cluster or tenant, add that to clusters or tenants"}},
+		"a server that NetBox lacks":      {live: cloud(named(web1, "web-1"), named(web2, "by-hand")), netbox: only(""), want: []string{"unmanaged " + web2}},
+		"a planned server is not missing": {live: cloud(), netbox: only(`,"status":"planned"`), config: all},
 	}
 	for reason, test := range tests {
 		t.Run(reason, func(t *testing.T) {
@@ -180,7 +181,7 @@ func TestWhichServerIsMeant(t *testing.T) {
 	}
 }
 
-func TestWhereVirtualMachinesOfCloudsClaim(t *testing.T) {
+func TestPlacementOpenStack(t *testing.T) {
 	t.Parallel()
 	const (
 		types = "virtualization.clustertype 1 {\"name\":\"OpenStack\"}\nvirtualization.clustertype 2 {\"name\":\"Proxmox VE\"}\nvirtualization.clustertype 3 {\"name\":\"Bare\"}\n"
@@ -196,50 +197,50 @@ func TestWhereVirtualMachinesOfCloudsClaim(t *testing.T) {
 		config  func(*Config)
 		want    []string
 	}{
-		"each type says whose it is": {netbox: types + a + b + c, governs: []string{"cloud", "pve"},
+		"the types of the clusters name the sources": {netbox: types + a + b + c, governs: []string{"cloud", "pve"},
 			want: []string{"cloud openstack/server a (NetBox VM 1) name=a", "pve proxmox/qemu b (NetBox VM 2) name=b"}},
-		"what a type of one system leaves is the other's": {netbox: types + b + c, governs: []string{"cloud", "pve"},
+		"a type without a system belongs to the system that no type names": {netbox: types + b + c, governs: []string{"cloud", "pve"},
 			want: []string{"cloud openstack/server c (NetBox VM 3) name=c", "pve proxmox/qemu b (NetBox VM 2) name=b"}},
-		"another system's cluster is not the one source": {netbox: types + a, governs: []string{"pve"}},
-		"nothing tells which of two systems it is": {netbox: bare + a, governs: []string{"cloud", "pve"},
-			want: []string{`clusters/1: cluster "Berlin": nothing tells which of the governed sources it is; set clusters: {"Berlin": cloud or pve}`}},
-		"a name that is another system's": {netbox: types + strings.Replace(b, "Rack", "cloud", 1), governs: []string{"cloud", "pve"},
+		"a cluster of another system": {netbox: types + a, governs: []string{"pve"}},
+		"a cluster of one of two systems": {netbox: bare + a, governs: []string{"cloud", "pve"},
+			want: []string{`clusters/1: cluster "Berlin" may be any of several governed sources; set clusters: {"Berlin": cloud or pve}`}},
+		"a cluster with the name of another system's source": {netbox: types + strings.Replace(b, "Rack", "cloud", 1), governs: []string{"cloud", "pve"},
 			want: []string{"pve proxmox/qemu b (NetBox VM 2) name=b"}},
-		"a tenant decides before the cluster": {netbox: types + shops + a + b, governs: []string{"cloud", "pve", "west"},
+		"the tenant takes precedence over the cluster": {netbox: types + shops + a + b, governs: []string{"cloud", "pve", "west"},
 			config: func(c *Config) { c.Tenants = map[string]string{"SHOP": "west"} },
 			want:   []string{"west openstack/server a (NetBox VM 1) name=a", "pve proxmox/qemu b (NetBox VM 2) name=b"}},
-		"machines of other tenants are nobody's where the settings name one": {netbox: types + shops + strings.Replace(a, `"tenant":1`, `"tenant":2`, 1) + "tenancy.tenant 2 {\"name\":\"Other\"}\n" + b,
+		"machines of tenants that are not configured have no source": {netbox: types + shops + strings.Replace(a, `"tenant":1`, `"tenant":2`, 1) + "tenancy.tenant 2 {\"name\":\"Other\"}\n" + b,
 			governs: []string{"cloud", "pve"}, config: func(c *Config) { c.Tenants = map[string]string{"shop": "cloud"} },
 			want: []string{"pve proxmox/qemu b (NetBox VM 2) name=b"}},
-		"a tenant that is not seen": {netbox: types + shops + strings.Replace(a, `"tenant":1`, `"tenant":2`, 1), governs: []string{"cloud"},
+		"a tenant that was not read": {netbox: types + shops + strings.Replace(a, `"tenant":1`, `"tenant":2`, 1), governs: []string{"cloud"},
 			config: func(c *Config) { c.Tenants = map[string]string{"shop": "cloud"} },
-			want:   []string{"tenants/2: its name could not be read, so nothing tells which source it is; give the token the right to view tenants"}},
+			want:   []string{"tenants/2: its name could not be read, so its source is unknown; give the token the right to view tenants"}},
 		"a tenant that NetBox lacks": {netbox: types + a, governs: []string{"cloud"}, config: func(c *Config) {
 			c.Tenants, c.Clusters = map[string]string{"shop": "cloud"}, map[string]string{"berlin": "cloud"}
 		},
-			want: []string{`tenants: setting tenants names "shop": no tenant of that name was read; correct the name, or give the token the right to view it`,
-				"tenants/1: its name could not be read, so nothing tells which source it is; give the token the right to view tenants"}},
+			want: []string{`tenants: setting tenants names "shop": no tenant with that name was read; correct the name, or give the token the right to view it`,
+				"tenants/1: its name could not be read, so its source is unknown; give the token the right to view tenants"}},
 		"two clouds": {netbox: types + a, governs: []string{"cloud", "west"},
-			want: []string{`clusters/1: cluster "Berlin": nothing tells which of the governed sources it is; set clusters: {"Berlin": cloud or west}`}},
-		"a cluster that is named settles its type alone": {netbox: types + a + b, governs: []string{"cloud", "pve"},
+			want: []string{`clusters/1: cluster "Berlin" may be any of several governed sources; set clusters: {"Berlin": cloud or west}`}},
+		"a configured cluster determines only its own type": {netbox: types + a + b, governs: []string{"cloud", "pve"},
 			config: func(c *Config) { c.Clusters = map[string]string{"berlin": "cloud"} },
 			want:   []string{"cloud openstack/server a (NetBox VM 1) name=a", "pve proxmox/qemu b (NetBox VM 2) name=b"}},
 	}
 	for reason, test := range tests {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			if diff := gocmp.Diff(test.want, sketch(derive(t, clouds(test.governs...), netbox(t, test.netbox), test.config))); diff != "" {
+			if diff := gocmp.Diff(test.want, summarize(derive(t, clouds(test.governs...), netbox(t, test.netbox), test.config))); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-func TestAServerIsKnownByWhatOpenStackHas(t *testing.T) {
+func TestServerIdentities(t *testing.T) {
 	t.Parallel()
 	d := derive(t, clouds("cloud"), netbox(t, shop, `virtualization.virtualmachine 6 {"name":"Web-1","cluster":1,"custom_fields":{"vmid":101,"openstack_id":"`+web1+`"}}`), nil)
 	want := []string{"cloud openstack/server Web-1 (NetBox VM 6) uuid=" + web1 + " mac=FA:16:3E:00:00:01 mac=FA:16:3E:00:00:02 name=web-1"}
-	if diff := gocmp.Diff(want, sketch(d)); diff != "" {
+	if diff := gocmp.Diff(want, summarize(d)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := gocmp.Diff([]model.Scope{{Kind: kindServer}}, d.Scopes); diff != "" {
@@ -247,33 +248,33 @@ func TestAServerIsKnownByWhatOpenStackHas(t *testing.T) {
 	}
 }
 
-// Whoever moved a virtual machine to another tenant made it claim there.
-func TestWhoChangedTheTenantMadeTheClaim(t *testing.T) {
+// TestTenantEditIsClaimCreation moves a virtual machine to another tenant.
+func TestTenantEditIsClaimCreation(t *testing.T) {
 	t.Parallel()
 	s := netbox(t, shop)
 	s.AuditEvents = []model.AuditEvent{{Ref: model.Ref{Kind: kindMachine, ID: "6"}, Fields: []string{"tenant"}, Actor: model.Actor{Name: "ann", At: at(2)}}}
-	made := func(edit func(*Config)) int { return len(derive(t, clouds("cloud"), s, edit).Claims[0].AuditEvents) }
-	if with, without := made(func(c *Config) { c.Tenants = map[string]string{"Shop": "cloud"} }), made(nil); with != 2 || without != 0 {
-		t.Errorf("%d entries of the log where tenants decide, %d where they do not", with, without)
+	count := func(edit func(*Config)) int { return len(derive(t, clouds("cloud"), s, edit).Claims[0].AuditEvents) }
+	if with, without := count(func(c *Config) { c.Tenants = map[string]string{"Shop": "cloud"} }), count(nil); with != 2 || without != 0 {
+		t.Errorf("%d audit events with tenants configured, %d without", with, without)
 	}
 }
 
-func TestDeclaresTurnsWordsOfServersRound(t *testing.T) {
+func TestLiveValueOfServer(t *testing.T) {
 	t.Parallel()
-	for path, test := range map[string]struct{ reason, says, want string }{
-		"memory":        {"which flavor has it, nothing tells", "4096", ""},
-		"vcpus":         {"nor which has so many processors", "2", ""},
+	for path, test := range map[string]struct{ reason, declared, want string }{
+		"memory":        {"memory determines no flavor", "4096", ""},
+		"vcpus":         {"processors determine no flavor", "2", ""},
 		"name":          {"the name", `"web-1"`, `"web-1"`},
 		"status":        {"offline is stopped", `"offline"`, `"stopped"`},
-		"disk":          {"a flavor has one disk of several", "20480", ""},
-		"disks[name=a]": {"volumes have ids", `{"size":1}`, ""},
+		"disk":          {"the sum determines no flavor", "20480", ""},
+		"disks[name=a]": {"a whole disk", `{"size":1}`, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			t.Parallel()
-			means, known := (&lens{system: systemOf(openstack)}).LiveValue(parse(t, server1), path, parse(t, test.says))
+			value, known := (&lens{system: systemOf(openstack)}).LiveValue(parse(t, server1), path, parse(t, test.declared))
 			got := ""
 			if known {
-				got = string(means.AppendJSON(nil))
+				got = string(value.AppendJSON(nil))
 			}
 			if got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
@@ -282,8 +283,7 @@ func TestDeclaresTurnsWordsOfServersRound(t *testing.T) {
 	}
 }
 
-// FuzzServer gives a server odd values: nothing panics, and every path that is
-// told leads somewhere.
+// FuzzServer passes arbitrary values of a server to a lens. It must not panic.
 func FuzzServer(f *testing.F) {
 	s := netbox(f, shop)
 	f.Add(server1)
@@ -304,8 +304,8 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-// TestOrderOfPortsAndVolumesNeverMatters shuffles what a server has several of.
-func TestOrderOfPortsAndVolumesNeverMatters(t *testing.T) {
+// TestViewIgnoresOrderOfPorts shuffles the ports of a server.
+func TestViewIgnoresOrderOfPorts(t *testing.T) {
 	t.Parallel()
 	d := derive(t, clouds("cloud"), netbox(t, shop, `virtualization.virtualdisk 1 {"name":"os","virtual_machine":6,"size":20480}`), nil)
 	live := parse(t, strings.Replace(server1, `"image":"i1"`, `"image":"i1","volumes":["`+disk+`"]`, 1))

@@ -7,43 +7,43 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A system is a type of source whose machines NetBox's virtual machines are.
+// A system is a type of source whose machines are virtual machines in NetBox.
 type system struct {
-	// typ is the type of source, and aliases what else the type of a NetBox
-	// cluster may call it.
+	// typ is the type of source. aliases are other names of it in the types of NetBox
+	// clusters.
 	typ     string
 	aliases []string
-	// kinds are those of its machines; noun is what people call one.
+	// kinds are the kinds of its machines. noun is the word for a machine in messages.
 	kinds []string
 	noun  string
-	// known is what tells which machine is meant, uuidFields the custom fields
-	// that may hold its uuid.
-	known, uuidFields []string
-	// parts says what of the system a source may be alone, so that absence there
-	// proves nothing; "" where a source is always all of it.
-	parts string
-	// slot tells a name that the system has for the place of a disk.
+	// identities are the kinds of identities of its machines. uuidFields are the custom
+	// fields that can contain a machine's UUID.
+	identities, uuidFields []string
+	// part is the unit of the system that a source can be limited to ("project"). A machine
+	// that such a source lacks may exist elsewhere. It is "" if a source always reads all.
+	part string
+	// slot reports whether name is a name that the system gives to a disk.
 	slot func(name string) bool
 	read func(live model.Value) machine
 }
 
-// systems are those that NetBox speaks for, by name.
+// systems returns the supported systems, sorted by type.
 func systems() []*system {
 	return []*system{
 		{
 			typ: openstack, kinds: []string{kindServer}, noun: "server",
-			known: []string{byUUID, byMAC, byName}, uuidFields: []string{"uuid", "openstack_uuid", "openstack_id"},
-			parts: "project", slot: isVolume, read: readServer,
+			identities: []string{byUUID, byMAC, byName}, uuidFields: []string{"uuid", "openstack_uuid", "openstack_id"},
+			part: "project", slot: isVolume, read: readServer,
 		},
 		{
 			typ: proxmox, aliases: []string{"pve"}, kinds: []string{kindQEMU, kindLXC}, noun: "guest",
-			known: identities(), uuidFields: []string{"uuid", "proxmox_uuid"},
+			identities: identities(), uuidFields: []string{"uuid", "proxmox_uuid"},
 			slot: isSlot, read: readGuest,
 		},
 	}
 }
 
-// systemOf returns the system that sources of a type are, or nil.
+// systemOf returns the system of the source type typ, or nil.
 func systemOf(typ string) *system {
 	for _, s := range systems() {
 		if s.typ == typ {
@@ -53,9 +53,9 @@ func systemOf(typ string) *system {
 	return nil
 }
 
-// calls tells whether a text of a cluster's type names the system: by its name
-// anywhere, or by another one as a word, whatever version follows.
-func (s *system) calls(text string) bool {
+// matchesType reports whether text, the name or slug of a cluster type, names the system: it
+// contains the source type, or an alias as a word, with or without a version number.
+func (s *system) matchesType(text string) bool {
 	text = strings.ToLower(text)
 	words := strings.FieldsFunc(text, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
 	return strings.Contains(text, s.typ) || slices.ContainsFunc(words, func(word string) bool {
@@ -63,24 +63,24 @@ func (s *system) calls(text string) bool {
 	})
 }
 
-// A machine is a live one, as far as NetBox has words for it.
+// A machine is a live machine as far as NetBox has fields for it.
 type machine interface {
-	// look returns what stands behind a word that is a scalar. What the system
-	// does not tell is what the claim says.
-	look(word string, says model.Value) sight
-	// means returns what the field behind a word, or behind a field of an element
-	// of it, would hold if NetBox said v; known is false where that cannot be told.
-	means(word, field string, v model.Value) (means model.Value, known bool)
-	// drives returns its disks, nics its network devices, each in their order.
+	// observe returns the scalar field name in the form of the claim. If the system does not
+	// report the field, it returns declared without a path.
+	observe(name string, declared model.Value) observation
+	// liveValue returns the value of the live field if the declared one is v. subfield is a
+	// field of an element of name. known is false if the value does not follow from v.
+	liveValue(name, subfield string, v model.Value) (value model.Value, known bool)
+	// drives and nics return the disks and network devices, each in a fixed order.
 	drives() []drive
 	nics() []nic
-	// told returns the addresses that it has on no device that is known.
-	told() []located
+	// otherAddresses returns the addresses that are on no known network device.
+	otherAddresses() []liveAddress
 }
 
-// A sight is a live field in the claim's words, and its path in the live
-// resource; "" where it stands for several, or tells nothing.
-type sight struct {
+// An observation is a live field in the form of the claim, with its path in the live resource.
+// The path is "" if several fields determine the value, or none was compared.
+type observation struct {
 	value model.Value
 	path  string
 }

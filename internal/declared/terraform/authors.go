@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/driftd/driftd/internal/declared/gitrepo"
-	"github.com/driftd/driftd/internal/declared/terraform/written"
+	"github.com/driftd/driftd/internal/declared/terraform/hclsource"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -20,7 +20,7 @@ func (p *plans) addAuditEvents(ctx context.Context, claims []model.Claim, dir, w
 	if p.config.Lookback.Commits == 0 {
 		return
 	}
-	root := written.New(dir, within, p.config.Run.VarFiles)
+	root := hclsource.New(dir, within, p.config.Run.VarFiles)
 	files := make(map[string][]string, len(claims))
 	all := map[string]bool{}
 	for i := range claims {
@@ -35,6 +35,6 @@ func (p *plans) addAuditEvents(ctx context.Context, claims []model.Claim, dir, w
 	}
 	found := touches(ctx, slices.Sorted(maps.Keys(all)))
 	for i := range claims {
-		claims[i].AuditEvents = gitrepo.Traces(found, files[claims[i].Address]...)
+		claims[i].AuditEvents = gitrepo.AuditEvents(found, files[claims[i].Address]...)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/web"
 )
 
-// A block is a Block Kit block or an element of one. It has the fields that driftd's messages
+// A block is a Block Kit block or an element of one, with the fields that driftd's messages
 // use.
 // https://docs.slack.dev/reference/block-kit/blocks
 type block struct {
@@ -31,7 +31,7 @@ type block struct {
 // A text is a Block Kit text object or a string.
 type text struct{ kind, text string }
 
-// UnmarshalJSON decodes either form.
+// UnmarshalJSON decodes a text object or a string.
 func (t *text) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &t.text); err == nil {
 		return nil
@@ -47,7 +47,7 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// mrkdwn returns the text in Slack's mrkdwn format.
+// mrkdwn returns t in Slack's mrkdwn format.
 func (t text) mrkdwn() string {
 	if t.kind == "mrkdwn" {
 		return t.text
@@ -67,6 +67,7 @@ func (s *style) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// readBlocks decodes a JSON list of blocks. It returns nil if list is "".
 func readBlocks(list string) ([]block, error) {
 	if list == "" {
 		return nil, nil
@@ -78,7 +79,7 @@ func readBlocks(list string) ([]block, error) {
 	return blocks, nil
 }
 
-// parts converts blocks to the parts of a page.
+// parts converts blocks to the parts of a message on the page.
 func parts(blocks []block) []web.Part {
 	var list []web.Part
 	for _, b := range blocks {
@@ -107,18 +108,18 @@ func parts(blocks []block) []web.Part {
 			list = append(list, web.Part{Kind: web.Buttons, Buttons: words})
 		case "rich_text":
 			for _, e := range b.Elements {
-				list = append(list, web.Part{Kind: web.Section, Text: e.rich()})
+				list = append(list, web.Part{Kind: web.Section, Text: e.paragraph()})
 			}
 		}
 	}
 	return list
 }
 
-// rich returns a paragraph of rich text in mrkdwn.
-func (b block) rich() string {
+// paragraph returns a paragraph of rich text in mrkdwn.
+func (b block) paragraph() string {
 	var s strings.Builder
 	for _, e := range b.Elements {
-		s.WriteString(e.word())
+		s.WriteString(e.element())
 	}
 	if b.Type == "rich_text_preformatted" {
 		return "```\n" + s.String() + "\n```"
@@ -126,8 +127,8 @@ func (b block) rich() string {
 	return s.String()
 }
 
-// word returns a rich text element in mrkdwn.
-func (b block) word() string {
+// element returns an element of rich text in mrkdwn. It returns "" for an unknown type.
+func (b block) element() string {
 	switch b.Type {
 	case "text":
 		return b.Style.mark(escape(b.Text.text))
@@ -146,26 +147,26 @@ func (b block) word() string {
 	return ""
 }
 
-// mark adds formatting marks around a text. Surrounding white space stays outside, because marks
-// must be adjacent to words.
+// mark adds formatting marks around text. White space around it stays outside, because marks must
+// be adjacent to words.
 func (s style) mark(text string) string {
-	bare := strings.TrimSpace(text)
-	if bare == "" {
+	word := strings.TrimSpace(text)
+	if word == "" {
 		return text
 	}
-	before, after, _ := strings.Cut(text, bare)
+	before, after, _ := strings.Cut(text, word)
 	for _, m := range []struct {
 		set  bool
 		sign string
 	}{{s.code, "`"}, {s.bold, "*"}, {s.italic, "_"}, {s.strike, "~"}} {
 		if m.set {
-			bare = m.sign + bare + m.sign
+			word = m.sign + word + m.sign
 		}
 	}
-	return before + bare + after
+	return before + word + after
 }
 
-// escape escapes the characters of links and mentions.
+// escape escapes the characters that begin and end links and mentions.
 func escape(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }

@@ -1,4 +1,4 @@
-// Package slack is a simulated Slack workspace with one app for the demonstration. It stores
+// Package slack simulates a Slack workspace with one app, for the demonstration. It stores
 // messages and returns them for display.
 package slack
 
@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// maxMessages is the maximum number of stored messages, and maxForm the maximum size of a
+	// maxMessages is the maximum number of stored messages. maxForm is the maximum size of a
 	// request body in bytes.
 	maxMessages = 200
 	maxForm     = 1 << 20
@@ -28,7 +28,7 @@ const (
 
 // A Workspace is a simulated Slack workspace. It is safe for concurrent use.
 type Workspace struct {
-	// Channels are the names of the channels by their IDs.
+	// Channels holds the names of the channels by their IDs.
 	Channels map[string]string
 	// Token is the bot token of the app. AppToken is its token for Socket Mode, which delivers
 	// button events.
@@ -36,7 +36,7 @@ type Workspace struct {
 
 	mu       sync.Mutex
 	messages []*message
-	sent     int
+	posted   int
 }
 
 // A message is a message in a channel.
@@ -55,20 +55,20 @@ type message struct {
 func (w *Workspace) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	method := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 	if method == "socket" {
-		hold(rw, r)
+		holdSocket(rw, r)
 		return
 	}
 	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
-	var answer map[string]any
-	switch shown := shownToken(r); {
-	case method == "apps.connections.open" && shown == w.AppToken:
-		answer = map[string]any{"ok": true, "url": "ws://" + r.Host + "/socket"}
-	case shown != w.Token:
-		answer = refusal("invalid_auth")
+	var response map[string]any
+	switch token := requestToken(r); {
+	case method == "apps.connections.open" && token == w.AppToken:
+		response = map[string]any{"ok": true, "url": "ws://" + r.Host + "/socket"}
+	case token != w.Token:
+		response = errorResponse("invalid_auth")
 	default:
-		answer = w.answer(method, r)
+		response = w.call(method, r)
 	}
-	body, err := json.Marshal(answer)
+	body, err := json.Marshal(response)
 	if err != nil {
 		http.Error(rw, err.Error(), http.StatusInternalServerError)
 		return
@@ -78,15 +78,16 @@ func (w *Workspace) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	_, _ = rw.Write(body)
 }
 
-// shownToken returns the token in the header or the form of a request.
-func shownToken(r *http.Request) string {
+// requestToken returns the token in the header or the form of r.
+func requestToken(r *http.Request) string {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return token
 	}
 	return r.PostFormValue("token")
 }
 
-func (w *Workspace) answer(method string, r *http.Request) map[string]any {
+// call returns the response of a method.
+func (w *Workspace) call(method string, r *http.Request) map[string]any {
 	switch method {
 	case "chat.postMessage":
 		return w.post(r)
@@ -95,22 +96,23 @@ func (w *Workspace) answer(method string, r *http.Request) map[string]any {
 	case "conversations.history", "conversations.replies":
 		return w.history(r)
 	}
-	return refusal("unknown_method")
+	return errorResponse("unknown_method")
 }
 
-func refusal(code string) map[string]any { return map[string]any{"ok": false, "error": code} }
+// errorResponse returns a response with an error code.
+func errorResponse(code string) map[string]any { return map[string]any{"ok": false, "error": code} }
 
 // post stores a message.
 func (w *Workspace) post(r *http.Request) map[string]any {
 	blocks, err := readBlocks(r.PostFormValue("blocks"))
 	if err != nil {
-		return refusal("invalid_blocks")
+		return errorResponse("invalid_blocks")
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
-	w.sent++
-	m := &message{at: now, ts: fmt.Sprintf("%d.%06d", now.Unix(), w.sent), channel: r.PostFormValue("channel"), thread: r.PostFormValue("thread_ts"),
+	w.posted++
+	m := &message{at: now, ts: fmt.Sprintf("%d.%06d", now.Unix(), w.posted), channel: r.PostFormValue("channel"), thread: r.PostFormValue("thread_ts"),
 		text: r.PostFormValue("text"), blocks: blocks}
 	if metadata := r.PostFormValue("metadata"); json.Valid([]byte(metadata)) {
 		m.metadata = json.RawMessage(metadata)
@@ -126,7 +128,7 @@ func (w *Workspace) post(r *http.Request) map[string]any {
 func (w *Workspace) update(r *http.Request) map[string]any {
 	blocks, err := readBlocks(r.PostFormValue("blocks"))
 	if err != nil {
-		return refusal("invalid_blocks")
+		return errorResponse("invalid_blocks")
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,10 +138,10 @@ func (w *Workspace) update(r *http.Request) map[string]any {
 			return map[string]any{"ok": true, "channel": m.channel, "ts": m.ts}
 		}
 	}
-	return refusal("message_not_found")
+	return errorResponse("message_not_found")
 }
 
-// history returns the messages of a channel or a thread in one page, the newest first.
+// history returns all messages of a channel or a thread, the newest first.
 func (w *Workspace) history(r *http.Request) map[string]any {
 	oldest, err := strconv.ParseFloat(r.PostFormValue("oldest"), 64)
 	if err != nil {
@@ -162,8 +164,9 @@ func (w *Workspace) history(r *http.Request) map[string]any {
 // appOrigin is the Origin of the app's connections. Browsers send another one.
 const appOrigin = "https://api.slack.com"
 
-// hold keeps a Socket Mode connection open until the app closes it. It sends no button events.
-func hold(rw http.ResponseWriter, r *http.Request) {
+// holdSocket keeps a Socket Mode connection open until the app closes it. It sends no button
+// events.
+func holdSocket(rw http.ResponseWriter, r *http.Request) {
 	upgrader := websocket.Upgrader{HandshakeTimeout: pingEvery, CheckOrigin: func(r *http.Request) bool {
 		return r.Header.Get("Origin") == appOrigin
 	}}
@@ -172,9 +175,9 @@ func hold(rw http.ResponseWriter, r *http.Request) {
 		return // Upgrade has sent the response.
 	}
 	connection.SetReadLimit(maxForm)
-	gone := make(chan struct{})
+	closed := make(chan struct{})
 	go func() {
-		defer close(gone)
+		defer close(closed)
 		for {
 			if _, _, err := connection.ReadMessage(); err != nil {
 				return
@@ -189,14 +192,14 @@ func hold(rw http.ResponseWriter, r *http.Request) {
 		select {
 		case <-ticker.C:
 			err = connection.WriteControl(websocket.PingMessage, nil, time.Now().Add(pingEvery))
-		case <-gone:
+		case <-closed:
 			err = net.ErrClosed
 		case <-r.Context().Done():
 			err = r.Context().Err()
 		}
 	}
 	_ = connection.Close()
-	<-gone
+	<-closed
 }
 
 // Messages returns the messages as Slack would show them, the newest first.

@@ -20,24 +20,25 @@ func newWorkspace() *slack.Workspace {
 	return &slack.Workspace{Channels: map[string]string{"C1": "#ops"}, Token: "xoxb-a", AppToken: "xapp-a"}
 }
 
-// call calls a method with the app's token.
+// call calls a method with the bot token.
 func call(t *testing.T, w *slack.Workspace, method string, form url.Values) map[string]any {
 	t.Helper()
 	form.Set("token", w.Token)
 	return send(t, w, method, form)
 }
 
+// send calls a method with the token in form, and returns its response.
 func send(t *testing.T, w *slack.Workspace, method string, form url.Values) map[string]any {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/api/"+method, strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer := httptest.NewRecorder()
-	w.ServeHTTP(answer, r)
-	var said map[string]any
-	if err := json.Unmarshal(answer.Body.Bytes(), &said); err != nil {
+	recorder := httptest.NewRecorder()
+	w.ServeHTTP(recorder, r)
+	var got map[string]any
+	if err := json.Unmarshal(recorder.Body.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	return said
+	return got
 }
 
 func TestMessages(t *testing.T) {
@@ -46,38 +47,38 @@ func TestMessages(t *testing.T) {
 	first := call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"one < two"}, "metadata": {`{"event_type":"e"}`}})
 	ts, ok := first["ts"].(string)
 	if first["ok"] != true || !ok {
-		t.Fatalf("posted: %v", first)
+		t.Fatalf("chat.postMessage: %v", first)
 	}
-	if said := call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"reply"}, "thread_ts": {ts}}); said["ok"] != true {
-		t.Errorf("replied: %v", said)
+	if got := call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"reply"}, "thread_ts": {ts}}); got["ok"] != true {
+		t.Errorf("chat.postMessage in a thread: %v", got)
 	}
-	if said := call(t, w, "chat.update", url.Values{"channel": {"C1"}, "ts": {ts}, "text": {"uno"}}); said["ok"] != true {
-		t.Errorf("edited: %v", said)
+	if got := call(t, w, "chat.update", url.Values{"channel": {"C1"}, "ts": {ts}, "text": {"uno"}}); got["ok"] != true {
+		t.Errorf("chat.update: %v", got)
 	}
 	want := []web.Message{
 		{Channel: "#ops", Reply: true, Parts: []web.Part{{Kind: web.Section, Text: "reply"}}},
 		{Channel: "#ops", Edited: true, Parts: []web.Part{{Kind: web.Section, Text: "uno"}}},
 	}
 	if diff := cmp.Diff(want, w.Messages(), cmpopts.IgnoreFields(web.Message{}, "At")); diff != "" {
-		t.Errorf("said (-want +got):\n%s", diff)
+		t.Errorf("Messages() (-want +got):\n%s", diff)
 	}
 	for _, tc := range []struct {
 		reason, method string
 		form           url.Values
 		want           string
 	}{
-		{"a message that is not there", "chat.update", url.Values{"channel": {"C1"}, "ts": {"1.1"}}, "message_not_found"},
-		{"another channel's message", "chat.update", url.Values{"channel": {"C2"}, "ts": {ts}}, "message_not_found"},
-		{"blocks that are none", "chat.postMessage", url.Values{"channel": {"C1"}, "blocks": {"{"}}, "invalid_blocks"},
-		{"what driftd does not call", "users.list", url.Values{}, "unknown_method"},
+		{"unknown message", "chat.update", url.Values{"channel": {"C1"}, "ts": {"1.1"}}, "message_not_found"},
+		{"message of another channel", "chat.update", url.Values{"channel": {"C2"}, "ts": {ts}}, "message_not_found"},
+		{"invalid blocks", "chat.postMessage", url.Values{"channel": {"C1"}, "blocks": {"{"}}, "invalid_blocks"},
+		{"unsupported method", "users.list", url.Values{}, "unknown_method"},
 	} {
-		if said := call(t, w, tc.method, tc.form); said["error"] != tc.want {
-			t.Errorf("%s: %v, want %s", tc.reason, said, tc.want)
+		if got := call(t, w, tc.method, tc.form); got["error"] != tc.want {
+			t.Errorf("%s: %v, want %s", tc.reason, got, tc.want)
 		}
 	}
 	for reason, form := range map[string]url.Values{"no token": {}, "another token": {"token": {"xoxb-b"}}, "the app's token": {"token": {"xapp-a"}}} {
-		if said := send(t, w, "chat.postMessage", form); said["error"] != "invalid_auth" {
-			t.Errorf("%s: %v", reason, said)
+		if got := send(t, w, "chat.postMessage", form); got["error"] != "invalid_auth" {
+			t.Errorf("%s: %v", reason, got)
 		}
 	}
 }
@@ -92,10 +93,10 @@ func TestHistory(t *testing.T) {
 		form   url.Values
 		want   []string
 	}{
-		"the channel":          {"conversations.history", url.Values{"channel": {"C1"}, "oldest": {"0"}}, []string{"root"}},
-		"the thread":           {"conversations.replies", url.Values{"channel": {"C1"}, "ts": {ts}}, []string{"reply", "root"}},
-		"another channel":      {"conversations.history", url.Values{"channel": {"C2"}}, nil},
-		"nothing is so recent": {"conversations.history", url.Values{"channel": {"C1"}, "oldest": {"99999999999"}}, nil},
+		"channel":            {"conversations.history", url.Values{"channel": {"C1"}, "oldest": {"0"}}, []string{"root"}},
+		"thread":             {"conversations.replies", url.Values{"channel": {"C1"}, "ts": {ts}}, []string{"reply", "root"}},
+		"another channel":    {"conversations.history", url.Values{"channel": {"C2"}}, nil},
+		"no recent messages": {"conversations.history", url.Values{"channel": {"C1"}, "oldest": {"99999999999"}}, nil},
 	} {
 		var got []string
 		messages, _ := call(t, w, tc.method, tc.form)["messages"].([]any)
@@ -125,7 +126,7 @@ func TestParts(t *testing.T) {
 			[]web.Part{
 				{Kind: web.Section, Text: "🟠 *HIGH* &lt;!channel&gt; &amp; co\n ~*gone*~ `x y`<http://a/b|de|tails><http://a>1970-01-01<@U1><!subteam^S1>"},
 				{Kind: web.Section, Text: "```\na: 1 → 2\n```"}}},
-		{"the older blocks", `[{"type":"header","text":{"type":"plain_text","text":"*Drift* <now>"}},{"type":"divider"},
+		{"other blocks", `[{"type":"header","text":{"type":"plain_text","text":"*Drift* <now>"}},{"type":"divider"},
 			{"type":"section","text":{"type":"mrkdwn","text":"*a*"},"fields":[{"type":"plain_text","text":"<b>"},{"type":"mrkdwn","text":"_c_"}]},
 			{"type":"context","elements":[{"type":"mrkdwn","text":"*x*"},{"type":"plain_text","text":"<y>"}]}]`,
 			[]web.Part{{Kind: web.Header, Text: "*Drift* <now>"}, {Kind: web.Divider}, {Kind: web.Section, Text: "*a*\n&lt;b&gt;\n_c_"},
@@ -133,11 +134,11 @@ func TestParts(t *testing.T) {
 		{"buttons", `[{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"Acknowledge"},"style":"primary"},
 			{"type":"static_select","placeholder":{"type":"plain_text","text":"Snooze"}}]}]`,
 			[]web.Part{{Kind: web.Buttons, Buttons: []string{"Acknowledge", "Snooze"}}}},
-		{"a kind that is new, and nothing else", `[{"type":"video"}]`, []web.Part{{Kind: web.Section, Text: "as &lt;text&gt;"}}},
+		{"only a block of an unknown type", `[{"type":"video"}]`, []web.Part{{Kind: web.Section, Text: "as &lt;text&gt;"}}},
 	} {
 		w := newWorkspace()
-		if said := call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"as <text>"}, "blocks": {tc.blocks}}); said["ok"] != true {
-			t.Errorf("%s: %v", tc.reason, said)
+		if got := call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"as <text>"}, "blocks": {tc.blocks}}); got["ok"] != true {
+			t.Errorf("%s: %v", tc.reason, got)
 			continue
 		}
 		if diff := cmp.Diff(tc.want, w.Messages()[0].Parts); diff != "" {
@@ -157,12 +158,12 @@ func TestSocketMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	request.Header.Set("Authorization", "Bearer xapp-a")
-	answer, err := server.Client().Do(request)
+	recorder, err := server.Client().Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var open struct{ URL string }
-	if err := json.NewDecoder(answer.Body).Decode(&open); err != nil || answer.Body.Close() != nil {
+	if err := json.NewDecoder(recorder.Body).Decode(&open); err != nil || recorder.Body.Close() != nil {
 		t.Fatal(err)
 	}
 	connection, response, err := websocket.DefaultDialer.DialContext(t.Context(), open.URL, http.Header{"Origin": {"https://api.slack.com"}})
@@ -170,7 +171,7 @@ func TestSocketMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if response.Body.Close() != nil || connection.WriteMessage(websocket.TextMessage, []byte(`{}`)) != nil {
-		t.Error("no connection")
+		t.Error("cannot write to the connection")
 	}
 	var hello struct{ Type string }
 	if err := connection.ReadJSON(&hello); err != nil || hello.Type != "hello" {
@@ -181,20 +182,20 @@ func TestSocketMode(t *testing.T) {
 	}
 	_, refused, err := websocket.DefaultDialer.DialContext(t.Context(), open.URL, http.Header{"Origin": {"https://evil.example.org"}})
 	if err == nil || refused.StatusCode != http.StatusForbidden || refused.Body.Close() != nil {
-		t.Errorf("a connection of a browser is accepted: %v", err)
+		t.Errorf("connection with another Origin: error %v, want status 403", err)
 	}
 }
 
-func TestKeepsTheLastMessages(t *testing.T) {
+func TestMaxMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace()
 	for range 205 {
 		call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"x"}})
 	}
 	call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"last"}})
-	said := w.Messages()
-	if len(said) != 200 || said[0].Parts[0].Text != "last" {
-		t.Errorf("%d messages, the newest %v", len(said), said[0].Parts)
+	got := w.Messages()
+	if len(got) != 200 || got[0].Parts[0].Text != "last" {
+		t.Errorf("%d messages, the newest %v", len(got), got[0].Parts)
 	}
 }
 
@@ -204,8 +205,8 @@ func FuzzBlocks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, blocks string) {
 		w := newWorkspace()
 		call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"t"}, "blocks": {blocks}})
-		for _, said := range w.Messages() {
-			if len(said.Parts) == 0 {
+		for _, got := range w.Messages() {
+			if len(got.Parts) == 0 {
 				t.Error("a message has no parts")
 			}
 		}

@@ -1,6 +1,5 @@
-// Package notifytest holds the contract that every receiver keeps that is
-// reached over HTTP: what went wrong is said in a way that the deliverer can act
-// on, in time, and without showing a secret.
+// Package notifytest tests the contract of receivers that use HTTP: they return errors of
+// the right kind, within their timeout, and without secrets.
 package notifytest
 
 import (
@@ -17,24 +16,24 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 )
 
-// A Subject opens the receiver under test anew.
+// A Subject opens a new receiver to test.
 type Subject func(*testing.T, Settings) Deliver
 
-// Settings are what a receiver is opened with.
+// Settings are the settings of a receiver.
 type Settings struct {
-	// URL is the server's address; a path may be added.
+	// URL is the server's address. A Subject may append a path.
 	URL string
-	// Secret is part of every credential, and of the address where that is
-	// secret. At least 24 bytes, of letters and digits.
+	// Secret must be part of every credential, and of the address if that is a secret. It
+	// consists of at least 24 letters and digits.
 	Secret string
-	// Timeout bounds each delivery.
+	// Timeout is the timeout of each delivery.
 	Timeout time.Duration
 }
 
-// Deliver delivers OutboxEntry, or shows its findings.
+// Deliver delivers Entry to a Notifier, or shows Findings to a Mirror.
 type Deliver func(context.Context) error
 
-// Notifier delivers through n.
+// Notifier returns a Deliver for n.
 func Notifier(n notify.Notifier) Deliver {
 	return func(ctx context.Context) error {
 		_, err := n.Notify(ctx, Entry())
@@ -42,12 +41,12 @@ func Notifier(n notify.Notifier) Deliver {
 	}
 }
 
-// Mirror shows Findings through m.
+// Mirror returns a Deliver for m.
 func Mirror(m notify.Mirror) Deliver {
 	return func(ctx context.Context) error { return m.Show(ctx, Findings()) }
 }
 
-// Findings are two.
+// Findings returns two open findings.
 func Findings() []model.Finding {
 	first := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	image, hotfix := model.StringOf("web:1.4"), model.StringOf("web:1.5-hotfix")
@@ -63,7 +62,7 @@ func Findings() []model.Finding {
 	}
 }
 
-// Entry is an outbox entry with a message about Findings.
+// Entry returns an outbox entry with a message about Findings.
 func Entry() model.OutboxEntry {
 	findings := Findings()
 	for i := range findings {
@@ -77,24 +76,24 @@ func Entry() model.OutboxEntry {
 
 const (
 	secret = "s3cr3tS3cr3tS3cr3tS3cr3tS3cr3t32"
-	// patience is how long anything may take on a machine that is busy.
-	patience = time.Minute
-	// slack is what the network takes of an answer that nobody reads.
-	slack = 32 << 20
+	// testTimeout is the time limit of a delivery on a busy machine.
+	testTimeout = time.Minute
+	// networkBuffer is the number of bytes that the network buffers of an unread response.
+	networkBuffer = 32 << 20
 )
 
-// Run puts the receiver to the whole contract.
+// Run tests the whole contract.
 func Run(t *testing.T, open Subject) {
 	t.Helper()
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			open.faulty(t, f)
+			open.fault(t, f)
 		})
 	}
 	for name, run := range map[string]func(*testing.T){
-		"redirect": open.redirected, "cancelled": open.cancelled, "huge answer": open.flooded,
-		"nothing listens": open.refused, "no HTTP": open.garbled,
+		"redirect": open.redirect, "cancelled": open.cancelDelivery, "huge body": open.hugeResponse,
+		"no server": open.noServer, "not HTTP": open.invalidResponse,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,21 +102,21 @@ func Run(t *testing.T, open Subject) {
 	}
 }
 
-// deliver delivers once, and holds the receiver to its time and its silence.
+// deliver delivers once. It checks the time that the delivery takes, and its error.
 func (open Subject) deliver(ctx context.Context, t *testing.T, url string, timeout time.Duration) error {
 	t.Helper()
 	deliver := open(t, Settings{URL: url, Secret: secret, Timeout: timeout})
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
 	err := deliver(ctx)
 	if err != nil && ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		t.Errorf("the delivery hangs: %v", err)
+		t.Errorf("the delivery exceeds %s: %v", testTimeout, err)
 	}
 	check(t, err)
 	return err
 }
 
-// check holds an error to what people may see.
+// check checks that the text of err is one short line without the secret.
 func check(t *testing.T, err error) {
 	t.Helper()
 	if err == nil {
@@ -125,46 +124,47 @@ func check(t *testing.T, err error) {
 	}
 	text := err.Error()
 	if strings.Contains(text, secret) {
-		t.Errorf("the error shows a secret: %s", text)
+		t.Errorf("the error contains a secret: %s", text)
 	}
 	if len(text) > 1000 || strings.ContainsAny(text, "\r\n\x00\u202e") {
-		t.Errorf("the error is no short line: %.1200q", text)
+		t.Errorf("the error is not one short line: %.1200q", text)
 	}
 }
 
-// faulty answers so, and then as if nothing had been.
-func (open Subject) faulty(t *testing.T, f fault) {
+// fault checks the result of a delivery to a server with fault f.
+func (open Subject) fault(t *testing.T, f fault) {
 	t.Helper()
 	server := httptest.NewServer(f.answer)
 	defer server.Close()
-	timeout := patience
-	if f.slow {
+	timeout := testTimeout
+	if f.useTimeout {
 		timeout = 100 * time.Millisecond
 	}
 	got := kindOf(open.deliver(t.Context(), t, server.URL, timeout))
-	if got != f.want && got != f.or {
+	if got != f.want && got != f.alt {
 		t.Errorf("%s: %s, want %s", f.name, got, f.want)
 	}
 }
 
-// cancelled ends the delivery while the server thinks, and before it begins.
-func (open Subject) cancelled(t *testing.T) {
+// cancelDelivery checks that a delivery ends when its context is cancelled before or during it.
+func (open Subject) cancelDelivery(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		cancel()
-		hangs(w, r)
+		hang(w, r)
 	}))
 	defer server.Close()
-	for _, when := range []string{"while it delivers", "before it begins"} {
-		if err := open.deliver(ctx, t, server.URL, patience); !errors.Is(err, context.Canceled) {
+	for _, when := range []string{"during the delivery", "before the delivery"} {
+		if err := open.deliver(ctx, t, server.URL, testTimeout); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled %s: error %v, want %v", when, err, context.Canceled)
 		}
 	}
 }
 
-func (open Subject) redirected(t *testing.T) {
+// redirect checks that the receiver does not follow redirects, and keeps the message.
+func (open Subject) redirect(t *testing.T) {
 	t.Helper()
 	for _, code := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		var followed atomic.Bool
@@ -172,22 +172,23 @@ func (open Subject) redirected(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+"/"+secret, code)
 		}))
-		if err := open.deliver(t.Context(), t, server.URL, patience); err == nil || errors.Is(err, notify.ErrRefused) {
-			t.Errorf("redirected by %d: error %v, want one that keeps the message", code, err)
+		if err := open.deliver(t.Context(), t, server.URL, testTimeout); err == nil || errors.Is(err, notify.ErrRefused) {
+			t.Errorf("redirect %d: error %v, want one that is not ErrRefused", code, err)
 		}
 		server.Close()
 		elsewhere.Close()
 		if followed.Load() {
-			t.Errorf("redirected by %d, and the message went where nobody configured it to go", code)
+			t.Errorf("redirect %d was followed", code)
 		}
 	}
 }
 
-func (open Subject) refused(t *testing.T) {
+// noServer checks that a refused connection is retried.
+func (open Subject) noServer(t *testing.T) {
 	t.Helper()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	if got := kindOf(open.deliver(t.Context(), t, server.URL, patience)); got != again {
-		t.Errorf("nothing listens: %s, want %s", got, again)
+	if got := kindOf(open.deliver(t.Context(), t, server.URL, testTimeout)); got != retry {
+		t.Errorf("refused connection: %s, want %s", got, retry)
 	}
 }

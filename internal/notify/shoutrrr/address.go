@@ -13,17 +13,17 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 )
 
-// nameOf returns the name of an address's service: the scheme up to a "+".
-func nameOf(address string) string {
+// serviceName returns the name of the service of an address: the scheme up to a "+".
+func serviceName(address string) string {
 	scheme, _, _ := strings.Cut(address, ":")
 	name, _, _ := strings.Cut(scheme, "+")
 	return strings.ToLower(name)
 }
 
-// check validates an address as far as possible without network requests, and returns the name of
-// its service. No error contains any part of the address.
+// check validates address as far as possible without network requests. It returns the name of the
+// service. No error contains any part of the address.
 func check(address string) (name string, err error) {
-	name = nameOf(address)
+	name = serviceName(address)
 	known := new(router.ServiceRouter).ListServices()
 	slices.Sort(known)
 	switch {
@@ -42,10 +42,9 @@ func check(address string) (name string, err error) {
 	return name, nil
 }
 
-// locate returns the service of an address. A panic of the library is
-// an error.
+// locate returns the service of address. It returns a panic of the library as an error.
 func locate(address string) (service types.Service, err error) {
-	defer func() { err = orPanic(recover(), err) }()
+	defer func() { err = panicError(recover(), err) }()
 	r := new(router.ServiceRouter)
 	u, err := url.Parse(address)
 	if err != nil {
@@ -61,8 +60,8 @@ func locate(address string) (service types.Service, err error) {
 	return service, service.Initialize(u, nil)
 }
 
-// orPanic returns err, unless there was a panic.
-func orPanic(cause any, err error) error {
+// panicError returns an error if cause is a recovered panic, and err otherwise.
+func panicError(cause any, err error) error {
 	if cause != nil {
 		return errors.New("shoutrrr panicked")
 	}
@@ -77,14 +76,14 @@ var (
 	fineParts = regexp.MustCompile(`[^/?&=#@:,+.\s]{3,}`)
 )
 
-// redact removes all URLs and all parts of the address from a text, except the service's name.
+// redact removes all URLs and all parts of address from text, except the name of the service.
 func redact(text, address string) string {
 	// Quoted text may be any part of the address, with another encoding.
 	text = quoted.ReplaceAllString(text, "…")
 	text = anyURL.ReplaceAllString(text, "…")
 	forms := []string{address}
-	if plainly, err := url.QueryUnescape(address); err == nil {
-		forms = append(forms, plainly)
+	if unescaped, err := url.QueryUnescape(address); err == nil {
+		forms = append(forms, unescaped)
 	}
 	var words []string
 	for _, form := range forms {
@@ -92,7 +91,7 @@ func redact(text, address string) string {
 	}
 	slices.SortFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	for _, word := range words {
-		if word != nameOf(address) {
+		if word != serviceName(address) {
 			text = strings.ReplaceAll(text, word, "…")
 		}
 	}

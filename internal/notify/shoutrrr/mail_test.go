@@ -18,14 +18,14 @@ import (
 	"github.com/driftd/driftd/internal/notify/notifytest"
 )
 
-// A mailServer speaks SMTP with one client after the other. It answers what it
-// is asked as replies say, by the command, and else well.
+// A mailServer is an SMTP server that serves one client at a time. replies overrides its
+// reply to a command. The key "" is the greeting, and "." the end of a mail.
 type mailServer struct {
 	replies map[string]string
 	mails   chan string
 }
 
-// listen starts the server, and returns its address.
+// listen starts the server and returns its address.
 func (s *mailServer) listen(t *testing.T) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -41,7 +41,7 @@ func (s *mailServer) listen(t *testing.T) string {
 			if err != nil {
 				return
 			}
-			s.talk(textproto.NewConn(conn))
+			s.serve(textproto.NewConn(conn))
 		}
 	}()
 	t.Cleanup(func() {
@@ -51,15 +51,17 @@ func (s *mailServer) listen(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-func (s *mailServer) reply(c *textproto.Conn, command, usual string) {
+// reply sends the reply to command: the one in replies, or text.
+func (s *mailServer) reply(c *textproto.Conn, command, text string) {
 	if other, ok := s.replies[command]; ok {
-		usual = other
+		text = other
 	}
-	// A client that is gone takes no reply.
-	_ = c.PrintfLine("%s", usual)
+	// The client may have closed the connection.
+	_ = c.PrintfLine("%s", text)
 }
 
-func (s *mailServer) talk(c *textproto.Conn) {
+// serve serves one client.
+func (s *mailServer) serve(c *textproto.Conn) {
 	defer func() { _ = c.Close() }()
 	s.reply(c, "", "220 mail.example.org ESMTP")
 	for {
@@ -98,7 +100,7 @@ const mailAddress = "smtp://me:" + secret + "@HOST/?from=driftd@example.org&to=o
 func TestMail(t *testing.T) {
 	t.Parallel()
 	server := &mailServer{}
-	s := opened(t, strings.Replace(mailAddress, "HOST", server.listen(t), 1), "")
+	s := openSender(t, strings.Replace(mailAddress, "HOST", server.listen(t), 1), "")
 	entry := notifytest.Entry()
 	title := "geändert: " + strings.Repeat("web 🚀 ", 20) + "\r\nBcc: all@example.org\r\n\r\nbody"
 	entry.Message.Title = title
@@ -125,7 +127,7 @@ func TestMail(t *testing.T) {
 	}
 	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
 		if len(lines.Text()) > 998 {
-			t.Errorf("a line of %d bytes", len(lines.Text()))
+			t.Errorf("a line has %d bytes, want at most 998", len(lines.Text()))
 		}
 	}
 }
@@ -150,28 +152,29 @@ func TestMailFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := &mailServer{replies: test.replies}
-			s := opened(t, strings.Replace(mailAddress, "HOST", server.listen(t), 1), "")
+			s := openSender(t, strings.Replace(mailAddress, "HOST", server.listen(t), 1), "")
 			_, err := s.Notify(t.Context(), notifytest.Entry())
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secret) {
 				t.Fatalf("error %v, want one with %q and without secrets", err, test.want)
 			}
 			for _, mark := range []error{notify.ErrPermanent, notify.ErrRefused} {
 				if errors.Is(err, mark) != errors.Is(test.mark, mark) {
-					t.Errorf("error %v: is it %v?", err, mark)
+					t.Errorf("error %v: errors.Is(err, %v) = %t", err, mark, errors.Is(err, mark))
 				}
 			}
 		})
 	}
 }
 
-// The library waits without end for a server that says nothing.
+// TestMailHangs checks the timeout: the library waits without a limit for a server that
+// sends no greeting.
 func TestMailHangs(t *testing.T) {
 	t.Parallel()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := opened(t, strings.Replace(mailAddress, "HOST", listener.Addr().String(), 1), "")
+	s := openSender(t, strings.Replace(mailAddress, "HOST", listener.Addr().String(), 1), "")
 	s.timeout = 100 * time.Millisecond
 	var slow *httpclient.Timeout
 	if _, err := s.Notify(t.Context(), notifytest.Entry()); !errors.As(err, &slow) {
@@ -182,6 +185,6 @@ func TestMailHangs(t *testing.T) {
 	}
 	s.timeout = time.Minute
 	if _, err := s.Notify(t.Context(), model.OutboxEntry{}); err == nil || !strings.Contains(err.Error(), "connection refused") {
-		t.Errorf("nothing listens: error %v", err)
+		t.Errorf("refused connection: error %v", err)
 	}
 }

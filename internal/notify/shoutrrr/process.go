@@ -21,40 +21,41 @@ import (
 const Verb = "shoutrrr-send"
 
 // Serve reads a request from in, sends its message, and writes the outcome to out. It replaces
-// the default HTTP transport, so it needs a process of its own. The error is that of in or out.
+// the default HTTP transport, so it needs a process of its own. It returns an error only if in or
+// out fails.
 func Serve(in io.Reader, out io.Writer) error {
-	var e errand
-	if err := json.NewDecoder(in).Decode(&e); err != nil {
+	var r sendRequest
+	if err := json.NewDecoder(in).Decode(&r); err != nil {
 		return fmt.Errorf("read request: %w", err)
 	}
-	w := &watch{next: http.DefaultTransport}
-	http.DefaultTransport = w
-	if err := json.NewEncoder(out).Encode(e.run(w)); err != nil {
+	obs := &observer{next: http.DefaultTransport}
+	http.DefaultTransport = obs
+	if err := json.NewEncoder(out).Encode(r.run(obs)); err != nil {
 		return fmt.Errorf("write outcome: %w", err)
 	}
 	return nil
 }
 
-// An outcome is the result of sending a message; zero for success.
+// An outcome is the result of sending a message. The zero outcome is a success.
 type outcome struct {
 	// Failed reports whether sending failed.
 	Failed bool `json:"failed"`
 	// Status and RetryAfter are those of an unsuccessful HTTP response.
 	Status     int    `json:"status,omitempty"`
 	RetryAfter string `json:"retry_after,omitempty"`
-	// Mail is the reply code of the SMTP server.
+	// Mail is the reply code of the SMTP server, or 0.
 	Mail int `json:"mail,omitempty"`
 	// Cause is the text of the error.
 	Cause string `json:"cause,omitempty"`
 }
 
 // run sends the message and combines the library's error with the observed HTTP response.
-func (e *errand) run(w *watch) outcome {
-	err := e.send(w)
-	if o := w.outcome(); o.Failed || err == nil {
+func (r *sendRequest) run(obs *observer) outcome {
+	err := r.send(obs)
+	if o := obs.outcome(); o.Failed || err == nil {
 		return o
 	}
-	o := outcome{Failed: true, Cause: clean(err, e.Address)}
+	o := outcome{Failed: true, Cause: clean(err, r.Address)}
 	var reply *textproto.Error
 	if errors.As(err, &reply) {
 		o.Mail, o.Cause = reply.Code, ""
@@ -64,35 +65,36 @@ func (e *errand) run(w *watch) outcome {
 	return o
 }
 
-func (e *errand) send(w *watch) (err error) {
-	defer func() { err = orPanic(recover(), err) }()
-	service, err := locate(e.Address)
+// send sends the message through the library. It returns a panic as an error.
+func (r *sendRequest) send(obs *observer) (err error) {
+	defer func() { err = panicError(recover(), err) }()
+	service, err := locate(r.Address)
 	if err != nil {
 		return err
 	}
-	w.prepare(service)
-	params := types.Params(e.Params)
-	return service.Send(e.Text, &params)
+	obs.prepare(service)
+	params := types.Params(r.Params)
+	return service.Send(r.Text, &params)
 }
 
-// A watch observes the responses to requests. After the first failure it sends no more requests,
-// because the worker decides on retries.
-type watch struct {
+// An observer is an HTTP transport that records the outcome of requests. After the first failure it
+// sends no more requests, because notify.Dispatcher decides on retries.
+type observer struct {
 	next http.RoundTripper
 
 	mu     sync.Mutex
 	failed outcome
 }
 
-// prepare handles the differences of some services.
-func (w *watch) prepare(service types.Service) {
+// prepare makes a service use the observer, and corrects its configuration.
+func (obs *observer) prepare(service types.Service) {
 	switch s := service.(type) {
 	case interface{ GetHTTPClient() *http.Client }: // it has its own HTTP client
 		client := s.GetHTTPClient()
-		client.Transport = w.around(client.Transport)
-	case *ntfy.Service: // likewise
+		client.Transport = obs.wrap(client.Transport)
+	case *ntfy.Service: // its HTTP client can only be replaced
 		if !s.Config.DisableTLSVerification {
-			s.SetHTTPClient(&http.Client{Transport: w})
+			s.SetHTTPClient(&http.Client{Transport: obs})
 		}
 	case *pagerduty.Service: // its port is 0 if the address has none
 		if s.Config.Port == 0 {
@@ -101,9 +103,9 @@ func (w *watch) prepare(service types.Service) {
 	}
 }
 
-// around returns a transport that sends with next and observes the responses.
-func (w *watch) around(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(r *http.Request) (*http.Response, error) { return w.through(next, r) })
+// wrap returns a transport that sends with next and observes the responses.
+func (obs *observer) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) { return obs.roundTrip(next, r) })
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -112,25 +114,27 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // RoundTrip sends a request. Its error is always errNotSent, so that the library does not retry.
-func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) { return w.through(w.next, r) }
+func (obs *observer) RoundTrip(r *http.Request) (*http.Response, error) {
+	return obs.roundTrip(obs.next, r)
+}
 
 var errNotSent = errors.New("not sent")
 
 // maxAnswer is the maximum size of a response that the library reads, in bytes.
 const maxAnswer = 1 << 20
 
-func (w *watch) through(next http.RoundTripper, r *http.Request) (*http.Response, error) {
-	if w.outcome().Failed {
+func (obs *observer) roundTrip(next http.RoundTripper, r *http.Request) (*http.Response, error) {
+	if obs.outcome().Failed {
 		return nil, errNotSent
 	}
 	answer, err := next.RoundTrip(r)
 	if err != nil {
-		w.fail(outcome{Failed: true, Cause: post.Cause(err).Error()})
+		obs.fail(outcome{Failed: true, Cause: post.Cause(err).Error()})
 		return nil, errNotSent
 	}
 	if answer.StatusCode < 200 || answer.StatusCode >= 300 {
 		_ = answer.Body.Close()
-		w.fail(outcome{Failed: true, Status: answer.StatusCode, RetryAfter: answer.Header.Get("Retry-After")})
+		obs.fail(outcome{Failed: true, Status: answer.StatusCode, RetryAfter: answer.Header.Get("Retry-After")})
 		return nil, errNotSent
 	}
 	answer.Body = struct {
@@ -140,14 +144,14 @@ func (w *watch) through(next http.RoundTripper, r *http.Request) (*http.Response
 	return answer, nil
 }
 
-func (w *watch) fail(o outcome) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.failed = o
+func (obs *observer) fail(o outcome) {
+	obs.mu.Lock()
+	defer obs.mu.Unlock()
+	obs.failed = o
 }
 
-func (w *watch) outcome() outcome {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.failed
+func (obs *observer) outcome() outcome {
+	obs.mu.Lock()
+	defer obs.mu.Unlock()
+	return obs.failed
 }

@@ -71,19 +71,19 @@ type sender struct {
 	service       service
 	timeout       time.Duration
 	now           func() time.Time
-	// env is added to the process's environment.
+	// env is added to the environment of the process.
 	env []string
 }
 
 // Notify delivers one message. It cannot check whether an interrupted delivery has arrived, so
 // the message may arrive twice.
 func (s *sender) Notify(ctx context.Context, entry model.OutboxEntry) (string, error) {
-	e, ok := s.service.errand(&entry.Message)
+	r, ok := s.service.sendRequest(&entry.Message)
 	if !ok {
 		return "", nil
 	}
-	e.Address = s.address
-	if err := s.send(ctx, e); err != nil {
+	r.Address = s.address
+	if err := s.send(ctx, r); err != nil {
 		return "", fmt.Errorf("send by %s: %w", s.name, err)
 	}
 	return "", nil
@@ -92,18 +92,19 @@ func (s *sender) Notify(ctx context.Context, entry model.OutboxEntry) (string, e
 // maxOutcome is the maximum size of the process's output, in bytes.
 const maxOutcome = 16 << 10
 
-func (s *sender) send(ctx context.Context, e errand) error {
-	input, err := json.Marshal(e)
+// send starts the process that sends the message of r, and returns the error of its outcome.
+func (s *sender) send(ctx context.Context, r sendRequest) error {
+	input, err := json.Marshal(r)
 	if err != nil {
 		return notify.Refused(fmt.Errorf("write message as JSON: %w", err))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, &httpclient.Timeout{After: s.timeout})
 	defer cancel()
 	process := exec.CommandContext(ctx, s.program, Verb)
-	process.Env = append(inherited(os.Environ()), s.env...)
+	process.Env = append(inheritedEnv(os.Environ()), s.env...)
 	process.Stdin = bytes.NewReader(input)
 	process.WaitDelay = time.Second
-	output := &bounded{}
+	output := &limitedBuffer{}
 	process.Stdout = output
 	err = process.Run()
 	var (
@@ -118,12 +119,12 @@ func (s *sender) send(ctx context.Context, e errand) error {
 	case err != nil, json.Unmarshal(output.Bytes(), &o) != nil:
 		return errors.New("the process that sends the message failed")
 	}
-	return o.judge(s.now())
+	return o.asError(s.now())
 }
 
-// inherited returns the variables that the process needs: proxies, certificates, temporary files
-// and time zones. Other variables may contain credentials.
-func inherited(environ []string) []string {
+// inheritedEnv returns the variables of environ that the process needs: for proxies, certificates,
+// temporary files and time zones. Other variables may contain credentials.
+func inheritedEnv(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		switch strings.ToUpper(name) {
@@ -134,11 +135,11 @@ func inherited(environ []string) []string {
 	})
 }
 
-// A bounded buffer stores only the first maxOutcome bytes.
-type bounded struct{ bytes.Buffer }
+// A limitedBuffer stores only the first maxOutcome bytes.
+type limitedBuffer struct{ bytes.Buffer }
 
-// Write stores p as far as there is room.
-func (b *bounded) Write(p []byte) (int, error) {
+// Write stores the beginning of p for which there is room. It never fails.
+func (b *limitedBuffer) Write(p []byte) (int, error) {
 	b.Buffer.Write(p[:min(len(p), maxOutcome-b.Len())])
 	return len(p), nil
 }

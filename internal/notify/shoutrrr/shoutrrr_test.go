@@ -33,6 +33,7 @@ func openConfig(c Config) (notify.Receiver, error) {
 	})
 }
 
+// file writes content to a file and returns its path.
 func file(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
@@ -42,16 +43,15 @@ func file(t *testing.T, content string) string {
 	return path
 }
 
-// opened returns the sender for an address; server takes the place of every
-// other one when it is given.
-func opened(t *testing.T, address, server string) *sender {
+// openSender returns the sender for address. If server is not empty, it gets all requests.
+func openSender(t *testing.T, address, server string) *sender {
 	t.Helper()
 	r, err := openConfig(Config{URLFile: file(t, address), Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := r.Notifier.(*sender)
-	// The race detector lets each process wait a second at its end.
+	// By default, the race detector delays the end of each process by a second.
 	s.env = []string{"GORACE=" + os.Getenv("GORACE") + " atexit_sleep_ms=0"}
 	if server != "" {
 		s.env = append(s.env, serverEnv+"="+server)
@@ -77,9 +77,9 @@ const (
 	secret = "s3cr3ts3cr3t"
 )
 
-// addresses are of services that are reached over HTTP, each with what its
-// server answers when all is well.
-var addresses = map[string]struct{ address, asked, path, answer string }{
+// addresses holds services that use HTTP: the address, the expected host and path of the
+// request, and the body of a successful response.
+var addresses = map[string]struct{ address, host, path, answer string }{
 	"discord":    {"discord://" + secret + "@123456", "https://discord.com", "/api/webhooks/123456/" + secret, ""},
 	"telegram":   {"telegram://123456789:" + key32 + "xyz@telegram?chats=-100", "https://api.telegram.org", "/bot123456789:" + key32 + "xyz/sendMessage", `{"ok":true,"result":{}}`},
 	"teams":      {"teams://" + uuid + "@" + uuid + "/" + key32 + "/" + uuid + "/" + secret + "?host=example.webhook.office.com", "https://example.webhook.office.com", "/webhookb2/" + uuid + "@" + uuid + "/IncomingWebhook/" + key32 + "/" + uuid + "/" + secret, "1"},
@@ -91,18 +91,19 @@ var addresses = map[string]struct{ address, asked, path, answer string }{
 	"rocketchat": {"rocketchat://rocket.example.org/" + secret + "/" + secret + "/ops", "https://rocket.example.org", "/hooks/" + secret + "/" + secret, ""},
 }
 
-// A request is what a server got.
-type request struct {
-	asked, path string
-	header      http.Header
-	body        string
+// A receivedRequest is a request that a test server received.
+type receivedRequest struct {
+	host, path string
+	header     http.Header
+	body       string
 }
 
-// serve answers with a status and a body.
-func serve(t *testing.T, status int, answer string) (url string, got func() []request) {
+// serve starts a server that responds with a status and a body. got returns the received
+// requests.
+func serve(t *testing.T, status int, answer string) (url string, got func() []receivedRequest) {
 	t.Helper()
 	var mu sync.Mutex
-	var all []request
+	var all []receivedRequest
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -110,7 +111,7 @@ func serve(t *testing.T, status int, answer string) (url string, got func() []re
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		all = append(all, request{r.Header.Get("Asked"), r.URL.Path, r.Header, string(body)})
+		all = append(all, receivedRequest{r.Header.Get("Original-Host"), r.URL.Path, r.Header, string(body)})
 		w.Header().Set("Retry-After", "3")
 		w.WriteHeader(status)
 		if _, err := io.WriteString(w, answer); err != nil {
@@ -118,7 +119,7 @@ func serve(t *testing.T, status int, answer string) (url string, got func() []re
 		}
 	}))
 	t.Cleanup(server.Close)
-	return server.URL, func() []request {
+	return server.URL, func() []receivedRequest {
 		mu.Lock()
 		defer mu.Unlock()
 		return all
@@ -131,57 +132,57 @@ func TestServices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server, got := serve(t, http.StatusOK, s.answer)
-			if receipt, err := opened(t, s.address, server).Notify(t.Context(), notifytest.Entry()); receipt != "" || err != nil {
+			if receipt, err := openSender(t, s.address, server).Notify(t.Context(), notifytest.Entry()); receipt != "" || err != nil {
 				t.Fatalf("receipt %q, error %v", receipt, err)
 			}
 			requests := got()
-			if len(requests) != 1 || requests[0].asked != s.asked || requests[0].path != s.path || !strings.Contains(requests[0].body, "shop") {
-				t.Errorf("requests %+v, want one to %s%s", requests, s.asked, s.path)
+			if len(requests) != 1 || requests[0].host != s.host || requests[0].path != s.path || !strings.Contains(requests[0].body, "shop") {
+				t.Errorf("requests %+v, want one to %s%s", requests, s.host, s.path)
 			}
 		})
 	}
 }
 
-// Whatever the library makes of it: what did not arrive is an error, of the
-// kind that the server said, after one request, and without secrets.
+// TestServicesFail checks that a failed delivery is an error of the right kind, after one
+// request, and without secrets.
 func TestServicesFail(t *testing.T) {
 	t.Parallel()
 	for name, s := range addresses {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			silent := func(err error) {
+			checkSecrets := func(err error) {
 				t.Helper()
 				for _, part := range []string{secret, key32, uuid, "://"} {
 					if err != nil && strings.Contains(err.Error(), part) {
-						t.Errorf("the error shows %q: %v", part, err)
+						t.Errorf("the error contains %q: %v", part, err)
 					}
 				}
 			}
 			for status, want := range map[int]error{http.StatusForbidden: notify.ErrPermanent, http.StatusBadRequest: notify.ErrRefused, http.StatusTooManyRequests: nil, http.StatusBadGateway: nil} {
 				server, got := serve(t, status, `{"error":"`+secret+`"}`)
-				_, err := opened(t, s.address, server).Notify(t.Context(), notifytest.Entry())
+				_, err := openSender(t, s.address, server).Notify(t.Context(), notifytest.Entry())
 				var later *notify.Later
 				switch {
 				case err == nil, want != nil && !errors.Is(err, want), len(got()) != 1:
-					t.Errorf("answered %d: error %v after %d requests", status, err, len(got()))
+					t.Errorf("status %d: error %v after %d requests", status, err, len(got()))
 				case status == http.StatusTooManyRequests && (!errors.As(err, &later) || later.After != 3*time.Second):
-					t.Errorf("answered %d: error %v, want one that says when to try again", status, err)
+					t.Errorf("status %d: error %v, want a notify.Later of 3s", status, err)
 				}
-				silent(err)
+				checkSecrets(err)
 			}
 			server := httptest.NewServer(http.NotFoundHandler())
 			server.Close()
-			_, err := opened(t, s.address, server.URL).Notify(t.Context(), notifytest.Entry())
+			_, err := openSender(t, s.address, server.URL).Notify(t.Context(), notifytest.Entry())
 			if err == nil || !strings.Contains(err.Error(), "connection refused") || errors.Is(err, notify.ErrPermanent) {
-				t.Errorf("nothing listens: error %v", err)
+				t.Errorf("refused connection: error %v", err)
 			}
-			silent(err)
+			checkSecrets(err)
 		})
 	}
 }
 
-// Names page nobody, and write no markup.
-func TestForeignNames(t *testing.T) {
+// TestNamesAreQuoted checks that the names of findings contain no mentions and no markup.
+func TestNamesAreQuoted(t *testing.T) {
 	t.Parallel()
 	entry := notifytest.Entry()
 	name := "@everyone <@123> <!channel> <b>*x*</b> [a](https://e)\r\nBcc: x"
@@ -192,35 +193,36 @@ func TestForeignNames(t *testing.T) {
 		t.Run(service, func(t *testing.T) {
 			t.Parallel()
 			server, got := serve(t, http.StatusOK, s.answer)
-			if _, err := opened(t, s.address, server).Notify(t.Context(), entry); err != nil {
+			if _, err := openSender(t, s.address, server).Notify(t.Context(), entry); err != nil {
 				t.Fatal(err)
 			}
 			body := got()[0].body
 			if service == "pagerduty" || service == "opsgenie" {
-				return // They know no markup.
+				return // these services have no markup
 			}
 			for _, bad := range []string{"@everyone", "<@1", "<!ch", "<b>", "%40everyone", `\u003c@`, `\u003c!`, `\u003cb`, `"parse_mode"`} {
 				if strings.Contains(body, bad) {
-					t.Errorf("the body holds %q: %s", bad, body)
+					t.Errorf("the body contains %q: %s", bad, body)
 				}
 			}
 		})
 	}
 }
 
-// Services with a way of their own to the network are watched like the others.
-func TestOwnWays(t *testing.T) {
+// TestServicesWithOwnClient checks that the requests of services with their own HTTP client
+// are observed.
+func TestServicesWithOwnClient(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"mattermost://me@HOST/" + secret + "/ops?disabletls=yes", "gotify://HOST/AzyoeNS.D4iJLVa?disabletls=yes", "ntfy://HOST/" + secret + "?scheme=http&disabletls=yes"} {
 		server, got := serve(t, http.StatusOK, "{}")
 		host := strings.TrimPrefix(server, "http://")
-		if _, err := opened(t, strings.Replace(address, "HOST", host, 1), "").Notify(t.Context(), notifytest.Entry()); err != nil || len(got()) != 1 {
-			t.Errorf("%s: error %v after %d requests", nameOf(address), err, len(got()))
+		if _, err := openSender(t, strings.Replace(address, "HOST", host, 1), "").Notify(t.Context(), notifytest.Entry()); err != nil || len(got()) != 1 {
+			t.Errorf("%s: error %v after %d requests", serviceName(address), err, len(got()))
 		}
 		server, _ = serve(t, http.StatusUnauthorized, secret)
 		host = strings.TrimPrefix(server, "http://")
-		if _, err := opened(t, strings.Replace(address, "HOST", host, 1), "").Notify(t.Context(), notifytest.Entry()); !errors.Is(err, notify.ErrPermanent) {
-			t.Errorf("%s: error %v, want a permanent one", nameOf(address), err)
+		if _, err := openSender(t, strings.Replace(address, "HOST", host, 1), "").Notify(t.Context(), notifytest.Entry()); !errors.Is(err, notify.ErrPermanent) {
+			t.Errorf("%s: error %v, want a permanent one", serviceName(address), err)
 		}
 	}
 }
@@ -228,7 +230,7 @@ func TestOwnWays(t *testing.T) {
 func TestDiscordEmbeds(t *testing.T) {
 	t.Parallel()
 	server, got := serve(t, http.StatusNoContent, "")
-	if _, err := opened(t, addresses["discord"].address, server).Notify(t.Context(), notifytest.Entry()); err != nil {
+	if _, err := openSender(t, addresses["discord"].address, server).Notify(t.Context(), notifytest.Entry()); err != nil {
 		t.Fatal(err)
 	}
 	var body struct {
@@ -239,15 +241,15 @@ func TestDiscordEmbeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if body.Content != "" || len(body.Embeds) != 1 || body.Embeds[0].Title == "" || !strings.Contains(body.Embeds[0].Description, `shop/web`) {
-		t.Errorf("body %+v, want one embed, which pings nobody", body)
+		t.Errorf("body %+v, want one embed, in which mentions do not notify", body)
 	}
 }
 
-// An incident is opened once and resolved, under one key.
+// TestPagerDuty checks that an incident is triggered and resolved with the same key.
 func TestPagerDuty(t *testing.T) {
 	t.Parallel()
 	server, got := serve(t, http.StatusAccepted, "{}")
-	s := opened(t, addresses["pagerduty"].address, server)
+	s := openSender(t, addresses["pagerduty"].address, server)
 	entry := notifytest.Entry()
 	for range 2 {
 		if _, err := s.Notify(t.Context(), entry); err != nil {
@@ -280,11 +282,11 @@ func TestPagerDuty(t *testing.T) {
 	}
 }
 
-// An alert that is over is not opened anew: the library cannot close it.
+// TestOpsgenie checks that a message without open findings is not sent.
 func TestOpsgenie(t *testing.T) {
 	t.Parallel()
 	server, got := serve(t, http.StatusAccepted, "{}")
-	s := opened(t, addresses["opsgenie"].address, server)
+	s := openSender(t, addresses["opsgenie"].address, server)
 	entry := notifytest.Entry()
 	for range 2 {
 		if _, err := s.Notify(t.Context(), entry); err != nil {
@@ -303,22 +305,22 @@ func TestOpsgenie(t *testing.T) {
 	}
 }
 
-func TestOpenRefuses(t *testing.T) {
+func TestOpenErrors(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		config Config
 		want   string
 	}{
-		"none":     {Config{}, "url_file: set the path of the file"},
-		"no file":  {Config{URLFile: "/nowhere/x"}, "url_file: read secret file /nowhere/x"},
-		"no time":  {Config{URLFile: "x", Timeout: -1}, "timeout: must be over 0s"},
-		"no URL":   {Config{URLFile: file(t, secret)}, "the address must begin with one of bark, discord, generic"},
-		"logger":   {Config{URLFile: file(t, "logger://")}, "sends no notifications"},
-		"half":     {Config{URLFile: file(t, "smtp://me:"+secret+"@mail.example.org/")}, "for smtp: "},
-		"bad":      {Config{URLFile: file(t, "telegram://"+secret+"@telegram")}, "for telegram: "},
-		"bad path": {Config{URLFile: file(t, "pagerduty://h/"+secret)}, "for pagerduty: "},
-		"unknown":  {Config{URLFile: file(t, "discord://"+secret+"@1?"+secret+"=1")}, "for discord: "},
-		"no parse": {Config{URLFile: file(t, "discord://"+secret+"@[:::1")}, "for discord: "},
+		"empty":      {Config{}, "url_file: set the path of the file"},
+		"no file":    {Config{URLFile: "/nowhere/x"}, "url_file: read secret file /nowhere/x"},
+		"no time":    {Config{URLFile: "x", Timeout: -1}, "timeout: must be over 0s"},
+		"no URL":     {Config{URLFile: file(t, secret)}, "the address must begin with one of bark, discord, generic"},
+		"logger":     {Config{URLFile: file(t, "logger://")}, "sends no notifications"},
+		"incomplete": {Config{URLFile: file(t, "smtp://me:"+secret+"@mail.example.org/")}, "for smtp: "},
+		"no chat":    {Config{URLFile: file(t, "telegram://"+secret+"@telegram")}, "for telegram: "},
+		"bad path":   {Config{URLFile: file(t, "pagerduty://h/"+secret)}, "for pagerduty: "},
+		"unknown":    {Config{URLFile: file(t, "discord://"+secret+"@1?"+secret+"=1")}, "for discord: "},
+		"not a URL":  {Config{URLFile: file(t, "discord://"+secret+"@[:::1")}, "for discord: "},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -329,18 +331,18 @@ func TestOpenRefuses(t *testing.T) {
 			}
 		})
 	}
-	// It would sign in, which is no part of opening.
-	if s := opened(t, "matrix://me:"+secret+"@matrix.invalid", ""); s.name != "matrix" {
+	// The library signs in to Matrix when it parses the address.
+	if s := openSender(t, "matrix://me:"+secret+"@matrix.invalid", ""); s.name != "matrix" {
 		t.Errorf("service %q", s.name)
 	}
-	if s := opened(t, "generic+https://example.org/x", ""); s.name != "generic" {
+	if s := openSender(t, "generic+https://example.org/x", ""); s.name != "generic" {
 		t.Errorf("service %q", s.name)
 	}
 }
 
 func TestProcess(t *testing.T) {
 	t.Parallel()
-	s := opened(t, addresses["ntfy"].address, "")
+	s := openSender(t, addresses["ntfy"].address, "")
 	for program, want := range map[string]string{"/nowhere/driftd": "start the process that sends", "/bin/false": "sends the message failed", "/bin/true": "sends the message failed"} {
 		s.program = program
 		if _, err := s.Notify(t.Context(), notifytest.Entry()); err == nil || !strings.Contains(err.Error(), want) {
@@ -348,9 +350,9 @@ func TestProcess(t *testing.T) {
 		}
 	}
 	if err := Serve(strings.NewReader("{"), io.Discard); err == nil {
-		t.Error("it serves what is no errand")
+		t.Error("Serve() accepts an invalid request")
 	}
-	b := &bounded{}
+	b := &limitedBuffer{}
 	if n, err := b.Write(make([]byte, 2*maxOutcome)); n != 2*maxOutcome || err != nil || b.Len() != maxOutcome {
 		t.Errorf("kept %d bytes of %d, error %v", b.Len(), n, err)
 	}
@@ -371,9 +373,9 @@ func FuzzAddress(f *testing.F) {
 	})
 }
 
-func TestInherited(t *testing.T) {
+func TestInheritedEnv(t *testing.T) {
 	t.Parallel()
-	got := inherited([]string{"PATH=/bin", "VAULT_TOKEN=hunter2", "https_proxy=http://proxy.example.org", "AWS_SECRET_ACCESS_KEY=hunter2", "TZ=UTC", "HOMEPAGE_TOKEN=hunter2"})
+	got := inheritedEnv([]string{"PATH=/bin", "VAULT_TOKEN=hunter2", "https_proxy=http://proxy.example.org", "AWS_SECRET_ACCESS_KEY=hunter2", "TZ=UTC", "HOMEPAGE_TOKEN=hunter2"})
 	want := []string{"PATH=/bin", "https_proxy=http://proxy.example.org", "TZ=UTC"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the environment of the process that sends (-want +got):\n%s", diff)

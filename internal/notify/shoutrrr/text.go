@@ -19,9 +19,9 @@ const (
 	maxFields = 3
 )
 
-// text returns a message as plain text: the title, where it is given, the news and the
-// notes. It has at most limit bytes, ends at the end of a line, and counts the
-// findings that it leaves out.
+// text returns m as plain text: the title if it is not empty, the news and the notes. The
+// text has at most limit bytes and ends with a whole line. It states the number of
+// findings that are left out.
 func text(m *model.Message, t plain.Text, title string, limit int) string {
 	var head, tail []string
 	if title != "" {
@@ -40,7 +40,7 @@ func text(m *model.Message, t plain.Text, title string, limit int) string {
 	for i := range items {
 		block := describe(&items[i], t)
 		if size(block) > room {
-			if part := begin(block, room); i == 0 && len(part) > 0 {
+			if part := firstLines(block, room); i == 0 && len(part) > 0 {
 				lines, shown = append(lines, part...), 1
 			}
 			break
@@ -50,14 +50,14 @@ func text(m *model.Message, t plain.Text, title string, limit int) string {
 	if more := total - shown; more > 0 {
 		lines = append(lines, "…and "+phrase.Number(more)+" more", "")
 	}
-	return strings.TrimSpace(strings.Join(begin(append(lines, tail...), limit), "\n"))
+	return strings.TrimSpace(strings.Join(firstLines(append(lines, tail...), limit), "\n"))
 }
 
-// describe returns one finding, with an empty line after it.
+// describe returns the lines for one finding, followed by an empty line.
 func describe(item *model.Item, t plain.Text) []string {
 	f := &item.Finding
 	lines := []string{clip(fmt.Sprintf("[%s] %s, %s", cmp.Or(phrase.News(item), "open"), t.Subject(f), t.Line(string(f.Severity), maxNote)))}
-	for _, line := range append(about(item, t), t.Next(f)) {
+	for _, line := range append(details(item, t), t.Next(f)) {
 		if line != "" {
 			lines = append(lines, "  "+clip(line))
 		}
@@ -65,15 +65,15 @@ func describe(item *model.Item, t plain.Text) []string {
 	return append(lines, "")
 }
 
-// about returns the lines below a finding. One that is over or muted has no actor and
-// no fields.
-func about(item *model.Item, t plain.Text) []string {
+// details returns the lines below the title of a finding. Ended and muted findings have no
+// actor and no fields.
+func details(item *model.Item, t plain.Text) []string {
 	f := &item.Finding
-	told := model.Notified{News: item.News}
+	notice := model.Notified{News: item.News}
 	switch {
-	case told.Muted():
+	case notice.Muted():
 		return []string{t.Where(f), t.Muted(f)}
-	case !told.Open():
+	case !notice.Open():
 		return []string{t.Where(f), t.Seen(f)}
 	}
 	lines := []string{t.Line(item.Why, maxNote), t.Where(f), t.Actor(f), t.Seen(f), t.Reason(f)}
@@ -83,9 +83,10 @@ func about(item *model.Item, t plain.Text) []string {
 	return append(lines, t.Fields(f, item.Fields, maxFields)...)
 }
 
-// maxLine bounds a line in bytes, as mail requires (RFC 5322, 2.1.1).
+// maxLine is the maximum length of a line in bytes. Mail permits 998 (RFC 5322, 2.1.1).
 const maxLine = 900
 
+// clip shortens a line to maxLine bytes.
 func clip(line string) string {
 	if len(line) <= maxLine {
 		return line
@@ -97,7 +98,7 @@ func clip(line string) string {
 	return line[:cut] + "…"
 }
 
-// size returns the bytes of lines, each with its end.
+// size returns the number of bytes of lines, each with a line break.
 func size(lines []string) int {
 	n := 0
 	for _, line := range lines {
@@ -106,8 +107,8 @@ func size(lines []string) int {
 	return n
 }
 
-// begin returns the first lines that fit into room bytes.
-func begin(lines []string, room int) []string {
+// firstLines returns the first lines that fit into room bytes.
+func firstLines(lines []string, room int) []string {
 	for i, line := range lines {
 		if room -= len(line) + 1; room < 0 {
 			return lines[:i]

@@ -17,9 +17,9 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// messages are one of each sort.
+// messages returns a message of each kind by name.
 func messages() map[string]model.Message {
 	first := notifytest.Entry().Message
 	resolved := notifytest.Entry().Message
@@ -49,7 +49,7 @@ func messages() map[string]model.Message {
 		"test": {Key: "k", Kind: model.TestMessage, Title: "a test"}}
 }
 
-// decided is a message about what nobody wants to hear of.
+// decided returns a message about an accepted and a hidden finding.
 func decided() model.Message {
 	m := notifytest.Entry().Message
 	m.Kind, m.Title, m.MutedCount, m.OpenCount = model.DecidedMessage, "2 findings accepted", 2, 0
@@ -59,7 +59,7 @@ func decided() model.Message {
 	return m
 }
 
-// news is a message of all else that may become of findings.
+// news returns a message with the other kinds of news.
 func news() model.Message {
 	m := notifytest.Entry().Message
 	changed, missing := m.News[0], m.News[1]
@@ -76,7 +76,7 @@ func TestText(t *testing.T) {
 	for name, m := range messages() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := text(&m, plain.Text{URL: m.URL}, m.Title, usualLimit) + "\n"
+			got := text(&m, plain.Text{URL: m.URL}, m.Title, defaultLimit) + "\n"
 			path := filepath.Join("testdata", name+".txt")
 			if *update {
 				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -94,8 +94,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Whatever the names and the limit, a text is text, fits, and says what it
-// leaves out.
+// FuzzText checks for any names and limits that a text is valid UTF-8, is not longer than
+// the limit, and states the number of findings that are left out.
 func FuzzText(f *testing.F) {
 	f.Add("web\n@all", 200, 30)
 	f.Add(strings.Repeat("é\u202e", 300), 1024, 2)
@@ -113,7 +113,7 @@ func FuzzText(f *testing.F) {
 		}
 		got := text(&m, plain.Text{Quote: plain.Unmark}, m.Title, limit)
 		if len(got) > limit || !utf8.ValidString(got) || !strings.HasPrefix(got, "title") {
-			t.Errorf("%d bytes, the limit is %d: %q", len(got), limit, got)
+			t.Errorf("text of %d bytes, limit %d: %q", len(got), limit, got)
 		}
 		shown := strings.Count("\n"+got, "\n[")
 		more := 0
@@ -121,38 +121,38 @@ func FuzzText(f *testing.F) {
 			_, _ = fmt.Sscanf(got[i:], "…and %d more", &more)
 		}
 		if shown+more != count {
-			t.Errorf("%d shown and %d more, of %d: %q", shown, more, count, got)
+			t.Errorf("%d findings shown and %d left out, want %d in total: %q", shown, more, count, got)
 		}
 	})
 }
 
-// Every service gets something, within its limits.
-func TestErrand(t *testing.T) {
+// TestSendRequest checks that the text and the title for each service respect its limits.
+func TestSendRequest(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"smtp", "discord", "teams", "telegram", "pagerduty", "opsgenie", "mattermost", "zulip", "wecom", "pushover", "join", "generic", "slack"} {
 		s := serviceOf(name)
 		for kind, m := range messages() {
-			e, ok := s.errand(&m)
+			r, ok := s.sendRequest(&m)
 			if want := name != "opsgenie" || kind != "resolved" && kind != "decided"; ok != want {
-				t.Errorf("%s is sent a %s message: %t", name, kind, ok)
+				t.Errorf("%s: %s message: ok = %t, want %t", name, kind, ok, want)
 			}
-			if e.Text == "" || len(e.Text) > s.limit || s.title == 0 && !strings.HasPrefix(e.Text, m.Title) ||
-				s.title > 0 && e.Params["title"] != m.Title {
-				t.Errorf("%s: the %s message %+v", name, kind, e)
+			if r.Text == "" || len(r.Text) > s.limit || s.title == 0 && !strings.HasPrefix(r.Text, m.Title) ||
+				s.title > 0 && r.Params["title"] != m.Title {
+				t.Errorf("%s: %s message: got %+v", name, kind, r)
 			}
 		}
 	}
 }
 
-// Who can only be sent messages is sent no quiet ones; an incident is brought up
-// to date.
-func TestQuietErrand(t *testing.T) {
+// TestQuietSendRequest checks that a quiet message is sent only if the service updates an
+// incident.
+func TestQuietSendRequest(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"smtp", "teams", "pagerduty", "opsgenie", "slack"} {
 		m := messages()["new"]
 		m.Quiet = true
-		if _, ok := serviceOf(name).errand(&m); ok != (name == "pagerduty") {
-			t.Errorf("%s is sent a quiet message: %t", name, ok)
+		if _, ok := serviceOf(name).sendRequest(&m); ok != (name == "pagerduty") {
+			t.Errorf("%s: quiet message: ok = %t", name, ok)
 		}
 	}
 }

@@ -7,26 +7,26 @@ import (
 	"unicode/utf8"
 )
 
-// A failer is a test, rapid's too.
-type failer interface {
+// A testingT is a *testing.T or a *rapid.T.
+type testingT interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// checkBlocks holds a message to Slack's limits, and to what no foreign name may
-// make of it.
-func checkBlocks(t failer, text string, raw []byte) {
+// checkBlocks checks that the text and the blocks of a message respect Slack's limits, and
+// that data contains no markup.
+func checkBlocks(t testingT, text string, raw []byte) {
 	t.Helper()
 	var blocks []map[string]any
 	if err := json.Unmarshal(raw, &blocks); err != nil {
 		t.Fatalf("blocks %q: %v", raw, err)
 	}
 	if len(blocks) == 0 || len(blocks) > 50 {
-		t.Errorf("%d blocks", len(blocks))
+		t.Errorf("got %d blocks, want 1 to 50", len(blocks))
 	}
 	if len(raw) > 13000 {
-		t.Errorf("the blocks weigh %d bytes", len(raw))
+		t.Errorf("the blocks have %d bytes, want at most 13000", len(raw))
 	}
 	checkText(t, text)
 	for _, b := range blocks {
@@ -34,9 +34,9 @@ func checkBlocks(t failer, text string, raw []byte) {
 		walk(b, func(key, value string) {
 			if key == "text" || key == "fallback" {
 				n += utf8.RuneCountInString(value)
-				harmless(t, value, false)
+				checkHarmless(t, value, false)
 				if value == "" {
-					t.Errorf("an empty text in %v", b)
+					t.Errorf("empty text in %v", b)
 				}
 			}
 			if limit := map[string]int{"value": 2000, "url": 3000, "action_id": 255}[key]; limit > 0 && utf8.RuneCountInString(value) > limit {
@@ -44,24 +44,24 @@ func checkBlocks(t failer, text string, raw []byte) {
 			}
 		})
 		if n > 3000 {
-			t.Errorf("a block has %d characters", n)
+			t.Errorf("a block has %d characters, want at most 3000", n)
 		}
-		checkKnown(t, b)
+		checkBlock(t, b)
 	}
 }
 
-// checkText holds the text of a notification, or of a message without blocks, to
-// Slack's limits, and to what no foreign name may make of it.
-func checkText(t failer, text string) {
+// checkText checks that the text of a notification or of a message without blocks respects
+// Slack's limits, and that data contains no markup.
+func checkText(t testingT, text string) {
 	t.Helper()
 	if n := utf8.RuneCountInString(text); n == 0 || n > 4000 {
 		t.Errorf("the text has %d characters", n)
 	}
-	harmless(t, text, true)
+	checkHarmless(t, text, true)
 }
 
-// checkKnown holds a block to the kinds that are used here, and their limits.
-func checkKnown(t failer, b map[string]any) {
+// checkBlock checks that a block has an expected type and respects its limits.
+func checkBlock(t testingT, b map[string]any) {
 	t.Helper()
 	switch b["type"] {
 	case "rich_text":
@@ -69,39 +69,40 @@ func checkKnown(t failer, b map[string]any) {
 		for _, e := range b["elements"].([]any) {
 			e := e.(map[string]any)
 			if label, ok := e["text"].(map[string]any); ok && utf8.RuneCountInString(label["text"].(string)) > 75 {
-				t.Errorf("the label %v", label)
+				t.Errorf("label %v is longer than 75 characters", label)
 			}
 			checkConfirm(t, e)
 			options, _ := e["options"].([]any)
 			for _, o := range options {
 				if value := o.(map[string]any)["value"].(string); utf8.RuneCountInString(value) > 150 {
-					t.Errorf("the option %q", value)
+					t.Errorf("value %q of an option is longer than 150 characters", value)
 				}
 			}
 		}
 	default:
-		t.Errorf("a block of type %v", b["type"])
+		t.Errorf("unexpected block of type %v", b["type"])
 	}
 }
 
-// checkConfirm holds what asks back to Slack's limits.
-func checkConfirm(t failer, button map[string]any) {
+// checkConfirm checks that the confirmation dialog of a button respects Slack's limits.
+func checkConfirm(t testingT, button map[string]any) {
 	t.Helper()
-	asks, ok := button["confirm"].(map[string]any)
+	confirmText, ok := button["confirm"].(map[string]any)
 	if !ok {
 		return
 	}
 	for name, limit := range map[string]int{"title": 100, "text": 300, "confirm": 30, "deny": 30} {
-		said, _ := asks[name].(map[string]any)
-		if text, _ := said["text"].(string); text == "" || utf8.RuneCountInString(text) > limit || said["type"] != "plain_text" {
-			t.Errorf("the confirmation's %s is %v", name, said)
+		object, _ := confirmText[name].(map[string]any)
+		if text, _ := object["text"].(string); text == "" || utf8.RuneCountInString(text) > limit || object["type"] != "plain_text" {
+			t.Errorf("the confirmation's %s is %v", name, object)
 		}
 	}
 }
 
-// harmless fails when a text holds what Slack, or an eye, takes for something
-// else. Marks count only in the text of notifications: nothing else has any.
-func harmless(t failer, text string, marks bool) {
+// checkHarmless checks that a text contains no control characters and no brackets, in which
+// Slack writes mentions. If marks is set, it must contain no marks and mentions either: Slack
+// interprets them only in the text of notifications.
+func checkHarmless(t testingT, text string, marks bool) {
 	t.Helper()
 	if strings.ContainsAny(text, "<>") {
 		t.Errorf("brackets in %q", text)
@@ -110,7 +111,7 @@ func harmless(t failer, text string, marks bool) {
 		t.Errorf("marks in %q", text)
 	}
 	if !utf8.ValidString(text) {
-		t.Errorf("no text: %q", text)
+		t.Errorf("invalid UTF-8: %q", text)
 	}
 	for _, r := range text {
 		if r != '\n' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Bidi_Control)) {
@@ -119,6 +120,7 @@ func harmless(t failer, text string, marks bool) {
 	}
 }
 
+// walk calls visit for each string in node.
 func walk(node any, visit func(key, value string)) {
 	switch node := node.(type) {
 	case map[string]any:
@@ -135,8 +137,8 @@ func walk(node any, visit func(key, value string)) {
 	}
 }
 
-// read writes blocks as people see them: *bold*, ~struck~, `code`, [links].
-func read(t failer, raw string) string {
+// render returns blocks as text, with *bold*, ~struck~, `code` and [links].
+func render(t testingT, raw string) string {
 	t.Helper()
 	var blocks []map[string]any
 	if err := json.Unmarshal([]byte(raw), &blocks); err != nil {
@@ -163,17 +165,18 @@ func read(t failer, raw string) string {
 				inline(&lines, element)
 				b.WriteString("\n| " + strings.ReplaceAll(lines.String(), "\n", "\n| "))
 			case "button":
-				b.WriteString("(" + element["text"].(map[string]any)["text"].(string) + asks(element) + ")")
+				b.WriteString("(" + element["text"].(map[string]any)["text"].(string) + confirmText(element) + ")")
 			case "static_select":
-				b.WriteString("(" + element["placeholder"].(map[string]any)["text"].(string) + " v" + asks(element) + ")")
+				b.WriteString("(" + element["placeholder"].(map[string]any)["text"].(string) + " v" + confirmText(element) + ")")
 			}
 		}
 	}
 	return b.String()
 }
 
-// asks is what a button asks back.
-func asks(button map[string]any) string {
+// confirmText returns the text of a button's confirmation dialog. It returns "" if there is
+// none.
+func confirmText(button map[string]any) string {
 	if confirm, ok := button["confirm"].(map[string]any); ok {
 		return ": " + confirm["text"].(map[string]any)["text"].(string)
 	}

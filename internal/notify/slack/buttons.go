@@ -22,9 +22,10 @@ const (
 // maxOption is Slack's limit for the value of a menu option, in characters.
 const maxOption = 150
 
-// A span is a choice of a duration: in the format of decide.ParseUntil, and as a label.
-type span struct{ value, words string }
+// A span is a choice of a duration: the value in the format of decide.ParseUntil, and the label.
+type span struct{ value, label string }
 
+// snoozes returns the choices for a snooze.
 func snoozes() []span {
 	return []span{{"1h", "1 hour"}, {"4h", "4 hours"}, {"1d", "1 day"}, {"1w", "1 week"}}
 }
@@ -50,18 +51,18 @@ func readRef(text string) (ref, bool) {
 // buttons adds the buttons for decisions on the open findings of the thread. If there are more
 // findings than the message shows, the buttons ask for confirmation. There are no buttons if
 // the thread does not fit into a button's value.
-func (s *sheet) buttons(m model.Message) {
+func (s *messageBuilder) buttons(m model.Message) {
 	value := ref{m.Receiver, m.Thread, m.Sequence}.String()
 	if _, ok := readRef(value); !ok || utf8.RuneCountInString(value)+len("1w:") > maxOption {
 		return
 	}
 	options := make([]*slack.OptionBlockObject, 0, len(snoozes()))
 	for _, o := range snoozes() {
-		options = append(options, slack.NewOptionBlockObject(o.value+":"+value, caption(o.words), nil))
+		options = append(options, slack.NewOptionBlockObject(o.value+":"+value, plainText(o.label), nil))
 	}
-	acknowledge := slack.NewButtonBlockElement(acknowledgeAction, value, caption("Acknowledge"))
-	snooze := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, caption("Snooze"), snoozeAction, options...)
-	count := answerable(m)
+	acknowledge := slack.NewButtonBlockElement(acknowledgeAction, value, plainText("Acknowledge"))
+	snooze := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, plainText("Snooze"), snoozeAction, options...)
+	count := countDecidable(m)
 	if m.OpenCount > s.shown {
 		acknowledge.Confirm = confirm("Acknowledge", "acknowledges", m.OpenCount)
 	}
@@ -69,23 +70,23 @@ func (s *sheet) buttons(m model.Message) {
 		snooze.Confirm = confirm("Snooze", "snoozes", count)
 	}
 	s.blocks = append(s.blocks, slack.NewActionBlock("", acknowledge, snooze,
-		slack.NewButtonBlockElement(acceptAction, strconv.Itoa(count)+":"+value, caption("Accept…"))))
+		slack.NewButtonBlockElement(acceptAction, strconv.Itoa(count)+":"+value, plainText("Accept…"))))
 }
 
 // confirm returns a confirmation dialog with the number of findings.
 func confirm(action, does string, count int) *slack.ConfirmationBlockObject {
-	return slack.NewConfirmationBlockObject(caption(action+" all?"), caption(allOf(does, count)), caption(action), caption("Cancel"))
+	return slack.NewConfirmationBlockObject(plainText(action+" all?"), plainText(decisionText(does, count)), plainText(action), plainText("Cancel"))
 }
 
-// allOf returns the text for the number of findings that a button decides on.
-func allOf(does string, count int) string {
+// decisionText returns the text about the number of findings that a button decides on.
+func decisionText(does string, count int) string {
 	if count == 1 {
 		return "This " + does + " 1 finding."
 	}
 	return "This " + does + " all " + phrase.Number(count) + " findings of this message."
 }
 
-// caption returns a plain text object.
-func caption(text string) *slack.TextBlockObject {
+// plainText returns a plain text object.
+func plainText(text string) *slack.TextBlockObject {
 	return slack.NewTextBlockObject(slack.PlainTextType, text, false, false)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/credential"
 )
 
-// Config configures a slack receiver. It is an app with a bot token
+// Config configures a slack receiver. It uses an app with a bot token
 // (TokenFile with Channel), or an incoming webhook (WebhookURLFile), which can
 // only post.
 type Config struct {
@@ -22,9 +22,9 @@ type Config struct {
 	// Channel is the ID of the channel, C0123456789.
 	Channel string `mapstructure:"channel"`
 	// WebhookURLFile holds the address of an incoming webhook, which is a secret.
-	// It takes the place of token and channel.
+	// It replaces TokenFile and Channel.
 	WebhookURLFile string `mapstructure:"webhook_url_file" path:"true"`
-	// AppTokenFile holds an app-level token, xapp-…; with it, driftd receives clicks on
+	// AppTokenFile holds an app-level token, xapp-…. It is required to receive clicks on
 	// buttons.
 	AppTokenFile string `mapstructure:"app_token_file" path:"true"`
 	// Users are the IDs of the people who may press buttons. Without users and
@@ -32,12 +32,12 @@ type Config struct {
 	Users []string `mapstructure:"users"`
 	// Groups are the IDs of user groups whose members may press buttons.
 	Groups []string `mapstructure:"groups"`
-	// APIURL is where Slack's methods are.
+	// APIURL is the address of Slack's API.
 	APIURL string `mapstructure:"api_url"`
-	// Timeout bounds each request with its answer.
+	// Timeout bounds each request with its response.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// Pace is the least time between two messages, of which Slack takes one a
-	// second in a channel.
+	// Pace is the minimum time between two messages. Slack accepts one a second in a
+	// channel.
 	Pace time.Duration `mapstructure:"pace"`
 }
 
@@ -46,7 +46,7 @@ func Defaults() Config {
 	return Config{APIURL: slack.APIURL, Timeout: 10 * time.Second, Pace: time.Second}
 }
 
-// check returns the first error in the settings, since others may follow from it.
+// check returns the first error in the settings. Further errors may be consequences of it.
 func (c *Config) check() error {
 	for _, check := range []func() error{c.checkAccount, c.checkButtons, c.checkLimits} {
 		if err := check(); err != nil {
@@ -93,14 +93,14 @@ func (c *Config) checkButtons() error {
 	return nil
 }
 
-// isID reports whether a text is a Slack ID that begins with one of the letters.
+// isID reports whether id is a Slack ID that begins with one of letters.
 func isID(id, letters string) bool {
 	return len(id) > 2 && strings.ContainsRune(letters, rune(id[0])) && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
 func (c *Config) checkLimits() error {
 	switch {
-	case !safe(c.APIURL):
+	case !isSecure(c.APIURL):
 		return errors.New("setting api_url is not a valid address: want one such as " + slack.APIURL)
 	case c.Timeout <= 0:
 		return errors.New("setting timeout must be more than 0")
@@ -110,8 +110,9 @@ func (c *Config) checkLimits() error {
 	return nil
 }
 
-// safe reports whether a token may be sent to an address: https, or http to loopback.
-func safe(address string) bool {
+// isSecure reports whether a token may be sent to address: it uses https, or http to a loopback
+// address.
+func isSecure(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return false
@@ -120,8 +121,9 @@ func safe(address string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// read returns the token in the file of a setting, or "" if the setting is empty.
-func read(setting, file, prefix, other string) (string, error) {
+// readToken returns the token in file, which is the value of setting. It returns "" if file is "".
+// prefix is the prefix of the token. other is the prefix of the other kind of token.
+func readToken(setting, file, prefix, other string) (string, error) {
 	if file == "" {
 		return "", nil
 	}
@@ -146,7 +148,7 @@ func (c *Config) readWebhook() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("setting webhook_url_file: %w", err)
 	}
-	if !safe(address) {
+	if !isSecure(address) {
 		return "", errors.New("setting webhook_url_file: the file must contain an address such as https://hooks.slack.com/services/…")
 	}
 	return address, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 )
 
-// Render makes a message as Notify does.
+// Render returns the text and the blocks of m. later selects the format of a reply.
 func Render(m model.Message, later, buttons bool) (string, []slack.Block) {
 	rendered := rootMessage(m, buttons)
 	if later {
@@ -19,26 +19,26 @@ func Render(m model.Message, later, buttons bool) (string, []slack.Block) {
 	return rendered.text, rendered.blocks
 }
 
-// NewPace returns how to wait for one's turn.
-func NewPace(every time.Duration) func(context.Context) error {
-	return (&pace{every: every}).wait
+// NewRateLimiter returns the wait method of a new rateLimiter.
+func NewRateLimiter(interval time.Duration) func(context.Context) error {
+	return (&rateLimiter{interval: interval}).wait
 }
 
-// Read reads what somebody did.
-func Read(c slack.InteractionCallback, now time.Time) (asks notify.Request, thread string, ok bool) {
+// Read returns the request and the thread of an interaction.
+func Read(c slack.InteractionCallback, now time.Time) (request notify.Request, thread string, ok bool) {
 	ch := &channel{env: notify.Env{Now: func() time.Time { return now }}}
-	heard, _ := ch.read(c)
-	if heard == nil {
+	it, _ := ch.read(c)
+	if it == nil {
 		return notify.Request{}, "", false
 	}
-	return heard.asks, heard.thread, true
+	return it.request, it.thread, true
 }
 
-// Spans returns the choices of how long, with what they are called.
+// Spans returns the labels of the choices of a duration, by value.
 func Spans() map[string]string {
 	choices := map[string]string{}
 	for _, s := range append(snoozes(), acceptances()...) {
-		choices[s.value] = s.words
+		choices[s.value] = s.label
 	}
 	return choices
 }

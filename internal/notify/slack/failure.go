@@ -13,17 +13,17 @@ import (
 	"github.com/driftd/driftd/internal/notify/post"
 )
 
-// connecting is the action that uses the app-level token.
-const connecting = "connect"
+// connectAction is the action that uses the app-level token.
+const connectAction = "connect"
 
-// errGone means that the message to edit or to reply to was deleted.
-var errGone = errors.New("the message is gone")
+// errDeleted means that the message to edit or to reply to was deleted.
+var errDeleted = errors.New("the message was deleted")
 
-// errGarbled replaces an error that may contain text of the server.
-var errGarbled = errors.New("the response is not from Slack: check the proxies between driftd and Slack")
+// errInvalidResponse replaces an error that may contain text of the server.
+var errInvalidResponse = errors.New("the response is not from Slack: check the proxies between driftd and Slack")
 
-// soon is the pause after a response that asks to wait without a duration.
-const soon = time.Minute
+// defaultPause is the pause after a rate limit error without a duration.
+const defaultPause = time.Minute
 
 // maxDetail is the maximum length of Slack's details in an error, in characters.
 const maxDetail = 200
@@ -37,17 +37,17 @@ type failure struct {
 
 // Error returns the code, the detail and the next step.
 func (f *failure) Error() string {
-	said := f.code
+	text := f.code
 	if f.detail != "" {
-		said += " (" + f.detail + ")"
+		text += " (" + f.detail + ")"
 	}
 	if f.hint != "" {
-		said += "; " + f.hint
+		text += "; " + f.hint
 	}
-	return said
+	return text
 }
 
-// codeOf returns Slack's error code, or "".
+// codeOf returns Slack's error code in err, or "" if there is none.
 func codeOf(err error) string {
 	if f := (*failure)(nil); errors.As(err, &f) {
 		return f.code
@@ -55,28 +55,28 @@ func codeOf(err error) string {
 	return ""
 }
 
-// A judged error is already an error of judge.
-type judged struct{ error }
+// A classified error was returned by statusError.
+type classified struct{ error }
 
 // Unwrap returns the error.
-func (j judged) Unwrap() error { return j.error }
+func (c classified) Unwrap() error { return c.error }
 
-// explain adds the failed action and the next step to an error. Errors that a retry does not fix
-// are marked permanent, and errors of a single message refused.
+// explain adds the failed action and the next step to err. It marks an error that a retry does not
+// fix as permanent, and an error of a single message as refused.
 func explain(what string, err error) error {
-	var said slack.SlackErrorResponse
+	var response slack.SlackErrorResponse
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &said):
-		hint := standing
-		if what == connecting {
-			hint = standingOfApp
+	case errors.As(err, &response):
+		hint := permanentHint
+		if what == connectAction {
+			hint = permanentAppHint
 		}
-		err = refusal(said.Err, detail(said), hint)
-	case !errors.As(err, new(judged)) && !errors.As(err, new(*httpclient.Timeout)):
+		err = codeError(response.Err, detail(response), hint)
+	case !errors.As(err, new(classified)) && !errors.As(err, new(*httpclient.Timeout)):
 		if err = post.Cause(err); errors.Is(err, post.ErrGarbled) {
-			err = errGarbled
+			err = errInvalidResponse
 		}
 	}
 	if hint := words().Hint(err); hint != "" {
@@ -86,13 +86,14 @@ func explain(what string, err error) error {
 }
 
 // detail returns the details of an error response.
-func detail(said slack.SlackErrorResponse) string {
-	if said.Needed != "" {
-		return "needed: " + said.Needed
+func detail(response slack.SlackErrorResponse) string {
+	if response.Needed != "" {
+		return "needed: " + response.Needed
 	}
-	return strings.Join(said.ResponseMetadata.Messages, ", ")
+	return strings.Join(response.ResponseMetadata.Messages, ", ")
 }
 
+// words returns the words for errors of requests to Slack.
 func words() httpclient.Words {
 	return httpclient.Words{
 		Server: "Slack", Address: "api_url",
@@ -102,8 +103,9 @@ func words() httpclient.Words {
 	}
 }
 
-// refusal converts an error code of Slack to an error. One with a hint is permanent.
-func refusal(code, detail string, hint func(code string) string) error {
+// codeError returns the error for an error code of Slack. hint returns the next step for a code. An
+// error with a hint is permanent.
+func codeError(code, detail string, hint func(code string) string) error {
 	if len(code) > maxCode || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") != "" {
 		code = "an unknown error"
 	}
@@ -111,23 +113,23 @@ func refusal(code, detail string, hint func(code string) string) error {
 	switch {
 	case f.hint != "":
 		return notify.Permanent(f)
-	case unfit(code):
+	case isMessageError(code):
 		return notify.Refused(f)
 	}
 	switch code {
 	case "message_not_found", "thread_not_found", "cannot_reply_to_message":
-		return fmt.Errorf("%w: %w", errGone, f)
+		return fmt.Errorf("%w: %w", errDeleted, f)
 	case "ratelimited", "rate_limited", "message_limit_exceeded":
-		return &notify.Later{After: soon, Err: f}
+		return &notify.Later{After: defaultPause, Err: f}
 	}
 	return f
 }
 
-// known reports whether a text is an error code of Slack.
-func known(code string) bool { return standing(code) != "" || unfit(code) }
+// isErrorCode reports whether code is a known error code of Slack.
+func isErrorCode(code string) bool { return permanentHint(code) != "" || isMessageError(code) }
 
-// unfit reports whether an error code means that Slack does not accept this message.
-func unfit(code string) bool {
+// isMessageError reports whether code means that Slack does not accept this message.
+func isMessageError(code string) bool {
 	switch code {
 	case "msg_too_long", "msg_blocks_too_long", "no_text", "invalid_blocks", "invalid_blocks_format", "block_mismatch",
 		"invalid_metadata_format", "invalid_metadata_schema", "metadata_too_large", "invalid_payload", "invalid_arguments",
@@ -137,8 +139,9 @@ func unfit(code string) bool {
 	return false
 }
 
-// standing returns the next step for an error that a retry does not fix, or "" for others.
-func standing(code string) string {
+// permanentHint returns the next step for an error that a retry does not fix. It returns "" for
+// other errors.
+func permanentHint(code string) string {
 	switch code {
 	case "invalid_auth", "not_authed":
 		return "the token is invalid: write the bot token (xoxb-…) from the app's settings in Slack into token_file"
@@ -166,11 +169,11 @@ func standing(code string) string {
 	return ""
 }
 
-// standingOfApp is like standing, for requests with the app-level token.
-func standingOfApp(code string) string {
+// permanentAppHint is permanentHint for requests with the app-level token.
+func permanentAppHint(code string) string {
 	switch code {
 	case "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "not_allowed_token_type", "missing_scope", "no_permission":
 		return "create an app-level token (xapp-…) with the scope connections:write in the app's settings in Slack, and write it into app_token_file"
 	}
-	return standing(code)
+	return permanentHint(code)
 }

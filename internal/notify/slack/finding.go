@@ -11,8 +11,9 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// Limits of the fields of a finding: of those that are shown, of the declarations of
-// a dispute, of their names in characters, and of all text about fields.
+// Limits of the text about the fields of a finding: the number of fields, the number of
+// declarations in a dispute, the length of their names in characters, and the length of
+// the whole text in characters.
 const (
 	maxFields = 3
 	maxClaims = 4
@@ -20,14 +21,14 @@ const (
 	maxLines  = 1300
 )
 
-// describe returns the text about a finding: in full, or in one line where brief is
-// set, or the finding is ended or muted.
+// describe returns the text about the finding of it. The text is a single line if brief is
+// set or if the finding is ended or muted.
 func describe(it model.Item, address string, brief bool) *slack.RichTextBlock {
 	f, clock := &it.Finding, phrase.Clock{}
 	f.Actor = phrase.WithoutEvidence(f.Actor)
-	told := model.Notified{News: it.News}
-	text := &richText{struck: told.Ended()}
-	if word := phrase.News(&it); word != "" && told.Open() {
+	notice := model.Notified{News: it.News}
+	text := &richText{struck: notice.Ended()}
+	if word := phrase.News(&it); word != "" && notice.Open() {
 		text.bold(word)
 		if it.Why != "" {
 			text.words(": ").data(it.Why, maxReason)
@@ -37,15 +38,15 @@ func describe(it model.Item, address string, brief bool) *slack.RichTextBlock {
 	text.phrase(phrase.Subject(f).Then(phrase.Where(f)))
 	text.struck = false
 	switch {
-	case told.Ended():
+	case notice.Ended():
 		text.words(" ").phrase(ended(f))
 		return block(text.section())
-	case told.Muted():
+	case notice.Muted():
 		text.words(". ").phrase(clock.Muted(f).Sentence())
 		return block(text.section())
 	case brief:
 		text.words(". ").phrase(clock.Seen(f).Sentence())
-		next(text.words(" · "), f, address)
+		addNext(text.words(" · "), f, address)
 		return block(text.section())
 	}
 	text.words("\n").phrase(clock.ActorOf(f).Then(clock.Seen(f)).Sentence())
@@ -56,15 +57,15 @@ func describe(it model.Item, address string, brief bool) *slack.RichTextBlock {
 		text.words("\n").phrase(phrase.Words(phrase.Flapping).Sentence())
 	}
 	if len(f.Changes) == 0 {
-		next(text.words("\nNext: "), f, address)
+		addNext(text.words("\nNext: "), f, address)
 		return block(text.section())
 	}
 	after := (&richText{}).words("Next: ")
-	next(after, f, address)
+	addNext(after, f, address)
 	return block(text.section(), lines(fields(it)), after.section())
 }
 
-// ended returns how a finding ended, and when.
+// ended returns how and when f ended.
 func ended(f *model.Finding) phrase.Phrase {
 	p := phrase.Closed(f)
 	if f.MergedInto == "" && !f.Resolved.IsZero() {
@@ -73,8 +74,8 @@ func ended(f *model.Finding) phrase.Phrase {
 	return p
 }
 
-// next adds the command that shows the finding, and a link to its page.
-func next(p *richText, f *model.Finding, address string) {
+// addNext adds the command that shows f, and a link to its page.
+func addNext(p *richText, f *model.Finding, address string) {
 	p.code("driftd findings show " + f.ID)
 	if page := plain.Page(address, f); page != "" {
 		p.words(" · ")
@@ -82,7 +83,7 @@ func next(p *richText, f *model.Finding, address string) {
 	}
 }
 
-// fields returns the worst fields, a line each, as many as there is room for.
+// fields returns the worst fields of a finding, one per line, up to the limits.
 func fields(it model.Item) string {
 	f := &it.Finding
 	var lines []string
@@ -100,8 +101,8 @@ func fields(it model.Item) string {
 	return strings.Join(lines, "\n")
 }
 
-// fieldText returns the values of a field on one line; of a dispute below one
-// another.
+// fieldText returns the values of f in one line. The values of a dispute are in one line
+// each.
 func fieldText(f phrase.Field) string {
 	line := clean(f.Path, maxName) + ": "
 	if len(f.Claims) > 0 {
@@ -114,15 +115,16 @@ func fieldText(f phrase.Field) string {
 	return line
 }
 
-// writer returns who wrote one value, in parentheses; "" for an empty phrase.
-func writer(who phrase.Phrase) string {
-	if len(who) == 0 {
+// authorText returns the author of a value in parentheses. It returns "" if author is
+// empty.
+func authorText(author phrase.Phrase) string {
+	if len(author) == 0 {
 		return ""
 	}
-	return " (" + clean(who.String(), maxWord) + ")"
+	return " (" + clean(author.String(), maxWord) + ")"
 }
 
-// claims returns the values of disputing declarations and the live one, aligned.
+// claims returns the declared values of a dispute and the live value, aligned in columns.
 func claims(f *phrase.Field) string {
 	rows := [][2]string{}
 	for _, c := range f.Claims[:min(len(f.Claims), maxClaims)] {
@@ -130,9 +132,9 @@ func claims(f *phrase.Field) string {
 		if c.Path != "" {
 			value += " (" + clean(c.Path, maxClaim) + ")"
 		}
-		rows = append(rows, [2]string{clean(c.Declaration, maxClaim), value + writer(c.Actor)})
+		rows = append(rows, [2]string{clean(c.Declaration, maxClaim), value + authorText(c.Actor)})
 	}
-	rows = append(rows, [2]string{clean(f.Sides[0].Label, maxClaim), clean(f.Sides[0].Text, maxValue) + writer(f.LiveActor)})
+	rows = append(rows, [2]string{clean(f.Sides[0].Label, maxClaim), clean(f.Sides[0].Text, maxValue) + authorText(f.LiveActor)})
 	widest := 0
 	for _, row := range rows {
 		widest = max(widest, utf8.RuneCountInString(row[0]))

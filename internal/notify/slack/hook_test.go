@@ -19,34 +19,34 @@ import (
 	"github.com/driftd/driftd/internal/notify/notifytest"
 )
 
-// A hook is an incoming webhook.
-type hook struct {
+// A fakeWebhook is an incoming webhook that records messages.
+type fakeWebhook struct {
 	t      *testing.T
 	server *httptest.Server
 	status int
 	body   string
-	// bare refuses blocks.
-	bare bool
+	// refusesBlocks is set to refuse messages with blocks.
+	refusesBlocks bool
 
-	mu   sync.Mutex
-	seen []string
+	mu       sync.Mutex
+	received []string
 }
 
-func newHook(t *testing.T) *hook {
+func newFakeWebhook(t *testing.T) *fakeWebhook {
 	t.Helper()
-	h := &hook{t: t, status: http.StatusOK, body: "ok"}
+	h := &fakeWebhook{t: t, status: http.StatusOK, body: "ok"}
 	h.server = httptest.NewServer(h)
 	t.Cleanup(h.server.Close)
 	return h
 }
 
-func (h *hook) open(t *testing.T) notify.Receiver {
+func (h *fakeWebhook) open(t *testing.T) notify.Receiver {
 	t.Helper()
 	return mustOpen(t, settings{"webhook_url_file": file(t, h.server.URL+"/services/s3cr3t"), "pace": time.Duration(0)})
 }
 
-// ServeHTTP takes a message.
-func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP checks and records a message.
+func (h *fakeWebhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var m struct {
 		Text     string          `json:"text"`
 		Blocks   json.RawMessage `json:"blocks"`
@@ -57,21 +57,21 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.t.Error(err)
 	}
 	if m.Markdown == nil || *m.Markdown || m.Parse != "none" {
-		h.t.Errorf("marks are looked for in %+v", m)
+		h.t.Errorf("Slack interprets marks in %+v", m)
 	}
 	shown := m.Text
 	if m.Blocks == nil {
 		checkText(h.t, m.Text)
 	} else {
 		checkBlocks(h.t, m.Text, m.Blocks)
-		shown = read(h.t, string(m.Blocks))
-		if h.bare {
+		shown = render(h.t, string(m.Blocks))
+		if h.refusesBlocks {
 			http.Error(w, "invalid_blocks", http.StatusBadRequest)
 			return
 		}
 	}
 	h.mu.Lock()
-	h.seen = append(h.seen, shown)
+	h.received = append(h.received, shown)
 	h.mu.Unlock()
 	w.WriteHeader(h.status)
 	if _, err := w.Write([]byte(h.body)); err != nil {
@@ -79,13 +79,13 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (h *hook) all() []string {
+func (h *fakeWebhook) all() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Clone(h.seen)
+	return slices.Clone(h.received)
 }
 
-// TestWebhook: the contract of all receivers over HTTP.
+// TestWebhook tests the contract of receivers that use HTTP.
 func TestWebhook(t *testing.T) {
 	t.Parallel()
 	notifytest.Run(t, func(t *testing.T, s notifytest.Settings) notifytest.Deliver {
@@ -96,23 +96,23 @@ func TestWebhook(t *testing.T) {
 
 func TestWebhookMessages(t *testing.T) {
 	t.Parallel()
-	w := newHook(t)
+	w := newFakeWebhook(t)
 	to := w.open(t)
-	if receipt := deliver(t, to, first(), ""); receipt != "" {
+	if receipt := deliver(t, to, firstMessage(), ""); receipt != "" {
 		t.Errorf("receipt %q", receipt)
 	}
-	deliver(t, to, next(), "")
+	deliver(t, to, nextMessage(), "")
 	list := w.all()
 	if len(list) != 2 || !strings.Contains(list[0], "2 open") || !strings.Contains(list[1], "✅ *RESOLVED*  *pve: qemu pve/101 resolved*") || strings.Contains(list[0], "(Ack") {
 		t.Errorf("messages:\n%s", strings.Join(list, "\n---\n"))
 	}
 }
 
-func TestWebhookBare(t *testing.T) {
+func TestWebhookWithoutBlocks(t *testing.T) {
 	t.Parallel()
-	w := newHook(t)
-	w.bare = true
-	deliver(t, w.open(t), first(), "")
+	w := newFakeWebhook(t)
+	w.refusesBlocks = true
+	deliver(t, w.open(t), firstMessage(), "")
 	want := []string{"[high] pve: qemu pve/101 changed by root＠pam\nchanged: web-101\nchanged: web-102\nMore: driftd findings list"}
 	if diff := cmp.Diff(want, w.all()); diff != "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
@@ -138,26 +138,27 @@ func TestWebhookFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newHook(t)
+			w := newFakeWebhook(t)
 			w.status, w.body = test.status, test.body
-			_, err := w.open(t).Notifier.Notify(t.Context(), model.OutboxEntry{Message: first()})
+			_, err := w.open(t).Notifier.Notify(t.Context(), model.OutboxEntry{Message: firstMessage()})
 			if err == nil || errors.Is(err, notify.ErrPermanent) != test.permanent || errors.Is(err, notify.ErrRefused) == test.permanent ||
 				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v", err)
 			}
-			hides(t, fmt.Sprint(err))
+			checkNoSecrets(t, fmt.Sprint(err))
 		})
 	}
 }
 
-// TestHookDropsQuietMessages: an incoming webhook cannot edit.
-func TestHookDropsQuietMessages(t *testing.T) {
+// TestWebhookDropsQuietMessages checks that a quiet message is not posted: an incoming
+// webhook cannot edit messages.
+func TestWebhookDropsQuietMessages(t *testing.T) {
 	t.Parallel()
-	h := newHook(t)
+	h := newFakeWebhook(t)
 	m := message(model.ChangedMessage, item(model.Standing, changed("101")))
 	m.First, m.Quiet = false, true
 	deliver(t, h.open(t), m, "")
-	if len(h.seen) != 0 {
-		t.Errorf("posted %q", h.seen)
+	if len(h.received) != 0 {
+		t.Errorf("got messages %q, want none", h.received)
 	}
 }

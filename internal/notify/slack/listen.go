@@ -16,48 +16,48 @@ import (
 const (
 	// maxEvent is the maximum size of an event, in bytes.
 	maxEvent = 1 << 20
-	// atOnce is the maximum number of interactions that are handled concurrently.
-	atOnce = 16
-	// working is the maximum duration of handling an interaction.
-	working = 30 * time.Second
+	// maxConcurrent is the maximum number of interactions that are handled concurrently.
+	maxConcurrent = 16
+	// interactionTimeout is the maximum duration of handling an interaction.
+	interactionTimeout = 30 * time.Second
 )
 
 // Listen receives interactions over a Socket Mode connection until ctx ends. It returns earlier
 // only if Slack refuses the app-level token.
 func (c *channel) Listen(ctx context.Context, decide notify.Decide) error {
-	defer c.peers.enter(&listener{c, decide})()
+	defer c.listeners.add(&listener{c, decide})()
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	api := c.wire.connect(c.config.APIURL, "", slack.OptionAppLevelToken(c.appToken),
-		slack.OptionHTTPClient(&unhurried{wire: c.wire, turns: pace{every: c.config.Pace}}))
+	api := c.client.connect(c.config.APIURL, "", slack.OptionAppLevelToken(c.appToken),
+		slack.OptionHTTPClient(&rateLimitedClient{client: c.client, limiter: rateLimiter{interval: c.config.Pace}}))
 	socket := socketmode.New(api, socketmode.OptionLog(silent{}), socketmode.OptionReadLimit(maxEvent))
 	var group sync.WaitGroup
 	group.Go(func() { c.handle(within, socket, stop) })
 	err := socket.RunContext(within)
-	stop(explain(connecting, err))
+	stop(explain(connectAction, err))
 	group.Wait()
-	c.wire.client.CloseIdleConnections()
+	c.client.http.CloseIdleConnections()
 	if ctx.Err() != nil {
 		return nil
 	}
 	err = context.Cause(within)
-	c.deaf.Store(errors.Is(err, notify.ErrPermanent))
+	c.listenFailed.Store(errors.Is(err, notify.ErrPermanent))
 	return err
 }
 
-// unhurried limits the rate of new connections, in case Slack or a proxy closes them as soon as
-// they are open.
-type unhurried struct {
-	wire  *wire
-	turns pace
+// A rateLimitedClient limits the rate of new connections, in case Slack or a proxy closes each one
+// as soon as it is open.
+type rateLimitedClient struct {
+	client  *apiClient
+	limiter rateLimiter
 }
 
-// Do sends a request when it is its turn.
-func (u *unhurried) Do(request *http.Request) (*http.Response, error) {
-	if err := u.turns.wait(request.Context()); err != nil {
+// Do sends a request after waiting for the rate limit.
+func (c *rateLimitedClient) Do(request *http.Request) (*http.Response, error) {
+	if err := c.limiter.wait(request.Context()); err != nil {
 		return nil, err
 	}
-	return u.wire.Do(request)
+	return c.client.Do(request)
 }
 
 // handle handles the events of the connections until ctx ends. It calls stop if Slack refuses
@@ -65,21 +65,21 @@ func (u *unhurried) Do(request *http.Request) (*http.Response, error) {
 func (c *channel) handle(ctx context.Context, socket *socketmode.Client, stop context.CancelCauseFunc) {
 	var group sync.WaitGroup
 	defer group.Wait()
-	free := make(chan struct{}, atOnce)
+	free := make(chan struct{}, maxConcurrent)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case event := <-socket.Events:
-			heard := c.receive(ctx, socket, event, stop)
-			if heard == nil {
+			it := c.receive(ctx, socket, event, stop)
+			if it == nil {
 				continue
 			}
 			select {
 			case free <- struct{}{}:
 				group.Go(func() {
 					defer func() { <-free }()
-					c.work(ctx, heard)
+					c.handleInteraction(ctx, it)
 				})
 			default:
 				c.env.Log.Warn("too many concurrent interactions, one is ignored")
@@ -88,14 +88,14 @@ func (c *channel) handle(ctx context.Context, socket *socketmode.Client, stop co
 	}
 }
 
-// receive logs the state of the connections, acknowledges an event, and returns its interaction
-// or nil.
+// receive logs the state of the connections and acknowledges event. It returns the interaction of
+// event, or nil if there is none.
 func (c *channel) receive(ctx context.Context, socket *socketmode.Client, event socketmode.Event, stop context.CancelCauseFunc) *interaction {
 	switch data := event.Data.(type) {
 	case *socketmode.ConnectedEvent:
-		c.env.Log.Info("listening to buttons")
+		c.env.Log.Info("connection for buttons established")
 	case *slack.ConnectionErrorEvent:
-		err := explain(connecting, data.ErrorObj)
+		err := explain(connectAction, data.ErrorObj)
 		if errors.Is(err, notify.ErrPermanent) {
 			stop(err)
 			return nil
@@ -105,15 +105,15 @@ func (c *channel) receive(ctx context.Context, socket *socketmode.Client, event 
 	if event.Request == nil || event.Request.EnvelopeID == "" {
 		return nil
 	}
-	heard, answer := c.read(event.Data)
+	it, answer := c.read(event.Data)
 	if err := socket.AckCtx(ctx, event.Request.EnvelopeID, answer); err != nil {
-		c.env.Log.Warn("acknowledge interaction", "err", err)
+		c.env.Log.Warn("interaction not acknowledged", "err", err)
 	}
-	return heard
+	return it
 }
 
-// read returns the interaction of an event, and the response to an invalid modal.
-func (c *channel) read(data any) (heard *interaction, answer any) {
+// read returns the interaction of an event. It returns an answer for a modal with invalid inputs.
+func (c *channel) read(data any) (it *interaction, answer any) {
 	callback, ok := data.(slack.InteractionCallback)
 	if !ok {
 		return nil, nil
@@ -122,11 +122,11 @@ func (c *channel) read(data any) (heard *interaction, answer any) {
 	case slack.InteractionTypeBlockActions:
 		return readActions(&callback), nil
 	case slack.InteractionTypeViewSubmission:
-		heard, wrong := readModal(&callback, c.env.Now())
+		it, wrong := readModal(&callback, c.env.Now())
 		if len(wrong) > 0 {
 			return nil, slack.NewErrorsViewSubmissionResponse(wrong)
 		}
-		return heard, nil
+		return it, nil
 	}
 	return nil, nil
 }

@@ -15,11 +15,11 @@ import (
 
 // Limits of messages, below those of Slack.
 const (
-	// maxShown is the maximum number of findings in a message, and maxWeight their maximum
-	// estimated size in bytes. Slack refuses blocks of more than about 13,000 bytes with
+	// maxShown is the maximum number of findings in a message. maxSize is the maximum estimated
+	// size of the blocks in bytes. Slack refuses blocks of more than about 13,000 bytes with
 	// msg_blocks_too_long.
-	maxShown  = 10
-	maxWeight = 9000
+	maxShown = 10
+	maxSize  = 9000
 	// maxNamed is the maximum number of findings in the notification text.
 	maxNamed = 3
 	// maxFull is the maximum number of findings that are described in full. The others, which are
@@ -45,34 +45,37 @@ func (m message) options() []slack.MsgOption {
 	}
 }
 
-// bare returns the message without blocks: the text of its notification.
-func (m message) bare() message { return message{text: m.text + "\nMore: driftd findings list"} }
+// withoutBlocks returns a message that has only the text of the notification.
+func (m message) withoutBlocks() message {
+	return message{text: m.text + "\nMore: driftd findings list"}
+}
 
-// rootMessage returns the first message of a thread, in the state of m.
+// rootMessage returns the first message of a thread with the findings of m, which may be a later
+// message.
 func rootMessage(m model.Message, buttons bool) message {
 	if !m.First {
 		m.Title = m.Subject
 	}
-	shown := newSheet(m)
-	over := len(m.All) > 0 && m.OpenCount+m.MutedCount == 0
+	shown := newMessageBuilder(m)
+	allEnded := len(m.All) > 0 && m.OpenCount+m.MutedCount == 0
 	title := &richText{}
-	switch bad := openOnes(m.All); {
-	case over && m.MergedCount > 0:
-		head(title, "⚪", closedWord(m))
-	case over:
-		head(title, "✅", "RESOLVED")
-	case len(bad) > 0:
-		head(title, sign(worst(bad)), kindWord(m.Kind), severityWord(worst(bad)))
+	switch open := openItems(m.All); {
+	case allEnded && m.MergedCount > 0:
+		addHead(title, "⚪", closedWord(m))
+	case allEnded:
+		addHead(title, "✅", "RESOLVED")
+	case len(open) > 0:
+		addHead(title, sign(worst(open)), kindWord(m.Kind), severityWord(worst(open)))
 	case len(m.All) > 0:
-		head(title, "⚪", strings.ToUpper(mutedWord(m)))
+		addHead(title, "⚪", strings.ToUpper(mutedWord(m)))
 	default:
-		head(title, "🔔", cmp.Or(kindWord(m.Kind), "DRIFTD"))
+		addHead(title, "🔔", cmp.Or(kindWord(m.Kind), "DRIFTD"))
 	}
-	title.struck = over
+	title.struck = allEnded
 	title.name(m.Title, maxTitle)
 	if count(m) > 1 {
 		title.struck = false
-		title.words("\n" + tally(m))
+		title.words("\n" + statusCounts(m))
 	}
 	shown.add(block(title.section()))
 	items := m.All
@@ -81,41 +84,41 @@ func rootMessage(m model.Message, buttons bool) message {
 	}
 	shown.items(items, max(count(m), len(items)), false)
 	if m.First {
-		// the notes of a later message are about its news, which is in a reply
+		// The notes of a later message are about its news, which is in a reply.
 		shown.notes(m.Notes)
 	}
-	if buttons && answerable(m) > 0 {
+	if buttons && countDecidable(m) > 0 {
 		shown.buttons(m)
 	}
-	return shown.message(m, over)
+	return shown.message(m, allEnded)
 }
 
-// newsMessage returns a later message: news, or a reminder.
+// newsMessage returns a later message of a thread: news or a reminder.
 func newsMessage(m model.Message) message {
-	shown := newSheet(m)
+	shown := newMessageBuilder(m)
 	title := &richText{}
 	switch m.Kind {
 	case model.ResolvedMessage:
-		head(title, "✅", "RESOLVED")
+		addHead(title, "✅", "RESOLVED")
 	case model.DecidedMessage:
-		head(title, "⚪", kindWord(m.Kind))
+		addHead(title, "⚪", kindWord(m.Kind))
 	default:
-		head(title, sign(m.Severity), cmp.Or(kindWord(m.Kind), mostPressing(m.News)), severityWord(m.Severity))
+		addHead(title, sign(m.Severity), cmp.Or(kindWord(m.Kind), newsWord(m.News)), severityWord(m.Severity))
 	}
 	title.name(m.Title, maxTitle)
 	shown.add(block(title.section()))
 	if len(m.News) > 0 {
 		shown.items(m.News, m.NewsCount, false)
 	} else {
-		shown.items(openOnes(m.All), m.OpenCount, true)
+		shown.items(openItems(m.All), m.OpenCount, true)
 	}
 	shown.notes(m.Notes)
 	return shown.message(m, false)
 }
 
-// answerable counts the findings that are open, acknowledged or snoozed: those with a
-// possible decision. A daily digest has none.
-func answerable(m model.Message) int {
+// countDecidable returns the number of findings that a button can decide on: those that are
+// open, acknowledged or snoozed. It returns 0 for a daily digest.
+func countDecidable(m model.Message) int {
 	if m.Kind == model.DigestMessage && len(m.News) == 0 {
 		return 0
 	}
@@ -128,18 +131,19 @@ func answerable(m model.Message) int {
 	return n
 }
 
-// openOnes returns the open items.
-func openOnes(items []model.Item) []model.Item {
+// openItems returns the open items.
+func openItems(items []model.Item) []model.Item {
 	return slices.DeleteFunc(slices.Clone(items), func(it model.Item) bool { return !isOpen(it) })
 }
 
 func isOpen(it model.Item) bool { return model.Notified{News: it.News}.Open() }
 
-// head begins a title with a sign, the kind of the message and the severity.
-func head(p *richText, sign string, words ...string) {
+// addHead adds the beginning of a title: a sign, and the words that are not empty.
+func addHead(p *richText, sign string, words ...string) {
 	p.words(sign + " ").bold(strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " · ")).words("  ")
 }
 
+// worst returns the worst severity of items.
 func worst(items []model.Item) model.Severity {
 	found := model.Info
 	for i := range items {
@@ -150,6 +154,7 @@ func worst(items []model.Item) model.Severity {
 	return found
 }
 
+// severityWord returns the word for a severity, or "DRIFT" if it is unknown.
 func severityWord(s model.Severity) string {
 	if s.Rank() < len(model.Severities()) {
 		return strings.ToUpper(string(s))
@@ -157,6 +162,7 @@ func severityWord(s model.Severity) string {
 	return "DRIFT"
 }
 
+// sign returns the symbol of a severity.
 func sign(s model.Severity) string {
 	switch s {
 	case model.Critical:
@@ -171,7 +177,7 @@ func sign(s model.Severity) string {
 	return "⚪"
 }
 
-// kindWord returns the word for a kind of message; "" for new findings.
+// kindWord returns the word for a kind of message. It returns "" for new findings.
 func kindWord(k model.MessageKind) string {
 	switch k {
 	case model.ChangedMessage:
@@ -190,16 +196,16 @@ func kindWord(k model.MessageKind) string {
 	return ""
 }
 
-// mostPressing returns the word for the most urgent news.
-func mostPressing(news []model.Item) string {
+// newsWord returns the word for the most urgent news, which is the first.
+func newsWord(news []model.Item) string {
 	if len(news) == 0 {
 		return ""
 	}
 	return strings.ToUpper(phrase.News(&news[0]))
 }
 
-// tally counts the findings of a thread by status.
-func tally(m model.Message) string {
+// statusCounts returns the number of findings of a thread with each status.
+func statusCounts(m model.Message) string {
 	var parts []string
 	for _, part := range []struct {
 		n    int
@@ -212,7 +218,8 @@ func tally(m model.Message) string {
 	return strings.Join(parts, " · ")
 }
 
-// mutedWord returns why findings are muted, where that is the same for all.
+// mutedWord returns the common reason why findings are muted. It returns "muted" if there is
+// none.
 func mutedWord(m model.Message) string {
 	word, seen := "", 0
 	for _, it := range m.All {
@@ -230,8 +237,8 @@ func mutedWord(m model.Message) string {
 	return word
 }
 
-// closedWord returns the word for a thread in which nothing is open. Only one in
-// which everything is over is resolved.
+// closedWord returns the word for a thread without open findings: resolved if no finding
+// was merged, merged if all were.
 func closedWord(m model.Message) string {
 	switch {
 	case m.MergedCount == 0:
@@ -244,29 +251,29 @@ func closedWord(m model.Message) string {
 
 func andMore(n int) string { return " and " + phrase.Number(n) + " more" }
 
-// A sheet builds a message within Slack's limits.
-type sheet struct {
+// A messageBuilder builds a message within Slack's limits.
+type messageBuilder struct {
 	m      model.Message
 	blocks []slack.Block
-	weight int
+	size   int
 	// shown is the number of findings in the message.
 	shown int
 }
 
-func newSheet(m model.Message) *sheet { return &sheet{m: m} }
+func newMessageBuilder(m model.Message) *messageBuilder { return &messageBuilder{m: m} }
 
 // add adds a block.
-func (s *sheet) add(block slack.Block) {
-	s.weight += weigh(block)
+func (s *messageBuilder) add(block slack.Block) {
+	s.size += blockSize(block)
 	s.blocks = append(s.blocks, block)
 }
 
-// items adds as many findings as there is room for, and a line with the number of the others. With
-// brief set, each finding is one line.
-func (s *sheet) items(items []model.Item, count int, brief bool) {
+// items adds as many findings as fit, and a line with the number of the others. count is the number
+// of all. If brief is set, each finding is one line.
+func (s *messageBuilder) items(items []model.Item, count int, brief bool) {
 	for _, it := range items[:min(len(items), maxShown)] {
 		described := describe(it, s.m.URL, brief || s.shown >= maxFull)
-		if s.shown > 0 && s.weight+weigh(described) > maxWeight {
+		if s.shown > 0 && s.size+blockSize(described) > maxSize {
 			break
 		}
 		s.add(described)
@@ -283,7 +290,7 @@ func (s *sheet) items(items []model.Item, count int, brief bool) {
 }
 
 // notes adds the notes, one per line.
-func (s *sheet) notes(notes []string) {
+func (s *messageBuilder) notes(notes []string) {
 	if len(notes) == 0 {
 		return
 	}
@@ -300,15 +307,15 @@ func (s *sheet) notes(notes []string) {
 	s.add(block(p.section()))
 }
 
-// message finishes the message.
-func (s *sheet) message(m model.Message, over bool) message {
+// message returns the message. allEnded is set if no finding of the thread is open.
+func (s *messageBuilder) message(m model.Message, allEnded bool) message {
 	text := []string{"[" + strings.ToLower(cmp.Or(kindWord(m.Kind), severityWord(m.Severity))) + "] " + fallback(m.Title, maxTitle)}
-	if over {
+	if allEnded {
 		text[0] += " (" + strings.ToLower(closedWord(m)) + ")"
 	}
 	items := m.News
 	if len(items) == 0 {
-		items = openOnes(m.All)
+		items = openItems(m.All)
 	}
 	for _, it := range items[:min(len(items), maxNamed)] {
 		what := it.Finding.VerdictText()
@@ -320,25 +327,25 @@ func (s *sheet) message(m model.Message, over bool) message {
 	return message{strings.Join(text, "\n"), s.blocks}
 }
 
-// weigh estimates how many bytes Slack keeps for a block: its JSON, with escapes
-// for what is not ASCII.
-func weigh(b slack.Block) int {
+// blockSize returns an estimate of the bytes that Slack stores for a block: its JSON, with
+// escape sequences for characters outside of ASCII.
+func blockSize(b slack.Block) int {
 	text, err := json.Marshal(b)
 	if err != nil {
-		return maxWeight
+		return maxSize
 	}
-	weight := len(`,"block_id":"xxxxx"`)
+	total := len(`,"block_id":"xxxxx"`)
 	for len(text) > 0 {
 		_, size := utf8.DecodeRune(text)
 		switch size {
 		case 1:
-			weight++
+			total++
 		case 4:
-			weight += len(`\ud83d\ude00`)
+			total += len(`\ud83d\ude00`)
 		default:
-			weight += len(`\u0000`)
+			total += len(`\u0000`)
 		}
 		text = text[size:]
 	}
-	return weight
+	return total
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func at(hour int) time.Time { return time.Date(2026, 11, 20, hour, 30, 0, 0, time.UTC) }
 
@@ -32,7 +32,7 @@ func number(n int64) *model.Value {
 	return &v
 }
 
-// changed is a finding with something of everything.
+// changed returns a finding with fields of all kinds.
 func changed(id string) model.Finding {
 	secret := model.DigestOf("d1ge57")
 	return model.Finding{
@@ -48,19 +48,19 @@ func changed(id string) model.Finding {
 	}
 }
 
-// message makes a message about findings as they stand.
+// message returns the first message of a thread with items.
 func message(kind model.MessageKind, items ...model.Item) model.Message {
 	m := model.Message{Key: "abc123.1", Receiver: "ops", Thread: "abc123", Sequence: 1, Kind: kind, At: at(9), First: true, Severity: model.High,
 		Title: "pve: qemu pve/101 changed by root@pam", Subject: "pve: qemu pve/101 changed by root@pam", URL: "https://driftd.example.org/"}
 	for i := range items {
 		it := &items[i]
 		it.Fields = len(it.Finding.Changes)
-		switch told := (model.Notified{News: it.News}); {
+		switch notice := (model.Notified{News: it.News}); {
 		case it.News == model.Over:
 			m.ResolvedCount++
 		case it.News == model.WasMerged:
 			m.MergedCount++
-		case told.Muted():
+		case notice.Muted():
 			m.MutedCount++
 		default:
 			m.OpenCount++
@@ -77,7 +77,7 @@ func with[T any](v T, change func(*T)) T {
 	return v
 }
 
-func decided(f model.Finding, d model.Decision) model.Finding {
+func withDecision(f model.Finding, d model.Decision) model.Finding {
 	f.Decision = &d
 	return f
 }
@@ -87,15 +87,15 @@ func messages() map[string]struct {
 	later   bool
 	buttons bool
 } {
-	accepted := decided(changed("102"), model.Decision{Kind: model.Accept, By: "Alice Doe (U1)", Owner: "net-team", Until: at(20), Reason: "until the move", Via: "command line"})
-	forever := decided(changed("105"), model.Decision{Kind: model.Accept, By: "Alice", Owner: "Alice", Reason: "it is a lab"})
-	snoozed := decided(changed("103"), model.Decision{Kind: model.Snooze, By: "Bob", Until: at(20)})
-	seen := decided(changed("104"), model.Decision{Kind: model.Acknowledge, By: "Bob", Until: at(22)})
-	over := with(changed("101"), func(f *model.Finding) { f.Resolved = at(10) })
+	accepted := withDecision(changed("102"), model.Decision{Kind: model.Accept, By: "Alice Doe (U1)", Owner: "net-team", Until: at(20), Reason: "until the move", Via: "command line"})
+	forever := withDecision(changed("105"), model.Decision{Kind: model.Accept, By: "Alice", Owner: "Alice", Reason: "it is a lab"})
+	snoozed := withDecision(changed("103"), model.Decision{Kind: model.Snooze, By: "Bob", Until: at(20)})
+	acknowledged := withDecision(changed("104"), model.Decision{Kind: model.Acknowledge, By: "Bob", Until: at(22)})
+	resolvedFinding := with(changed("101"), func(f *model.Finding) { f.Resolved = at(10) })
 	unchecked := with(changed("106"), func(f *model.Finding) {
 		f.Verdict, f.Changes, f.Reason, f.Actor = model.Unchecked, nil, "node3 does not answer", model.Actor{}
 	})
-	nobody := with(changed("107"), func(f *model.Finding) {
+	unknownActor := with(changed("107"), func(f *model.Finding) {
 		f.Verdict, f.Changes, f.Severity, f.Actor = model.Missing, nil, model.Critical, model.UnknownActor("Proxmox keeps no log of this")
 		f.Actor.At, f.Actor.Via = at(7), "its last change of any kind, so then or before"
 	})
@@ -108,20 +108,20 @@ func messages() map[string]struct {
 			{Path: "gone", Declared: text("x")},
 		}
 	})
-	argued := with(changed("113"), func(f *model.Finding) {
+	disputedActors := with(changed("113"), func(f *model.Finding) {
 		f.Verdict, f.Reason = model.Disputed, "memory[0].dedicated: intent differs, infra and pve agree"
 		f.Actor = model.Actor{Name: "mara", At: at(7), Via: "NetBox changelog", Evidence: "object-change 5695", Message: "grow for the sale, @here <!channel>", Confidence: model.Exact}
 		f.Changes = []model.Change{{Path: "memory[0].dedicated", LivePath: "memory", Live: number(4096), LiveActor: &model.Actor{Name: "root@pam"}, Claims: []model.ClaimedValue{
 			{Declaration: "infra", Value: *number(4096), Actor: &model.Actor{Name: "alice <!here>"}}, {Declaration: "intent", Path: "memory", Value: *number(16384)}}}}
 	})
-	lacking := with(changed("114"), func(f *model.Finding) {
+	undeclared := with(changed("114"), func(f *model.Finding) {
 		f.Verdict, f.Declaration, f.Address, f.Changes, f.Actor = model.Unmanaged, "intent", "", nil, model.Actor{}
 		f.Reason = "live, and in infra (module.web.proxmox_vm_qemu.web), but not in intent"
 	})
-	several := with(changed("115"), func(f *model.Finding) {
-		nobody := model.UnknownActor("the log is too short")
+	severalFields := with(changed("115"), func(f *model.Finding) {
+		unknownActor := model.UnknownActor("the log is too short")
 		f.Changes = []model.Change{{Path: "cores", Declared: number(4), Live: number(8), Actor: &model.Actor{Name: "carol <@U1>", Confidence: model.Exact}},
-			{Path: "memory", Declared: number(4), Live: number(8), Running: number(4), Actor: &nobody}, {Path: "name", Declared: text("a"), Live: text("b")}}
+			{Path: "memory", Declared: number(4), Live: number(8), Running: number(4), Actor: &unknownActor}, {Path: "name", Declared: text("a"), Live: text("b")}}
 	})
 	once := message(model.NewMessage, item(model.Standing, changed("101")))
 	once.OpenCount, once.Title = 5000, "pve: 5,000 resources changed by priya in one request"
@@ -135,19 +135,19 @@ func messages() map[string]struct {
 		many.All = append(many.All, model.Item{News: model.Standing, Finding: changed(fmt.Sprint(200 + i)), Fields: 5})
 	}
 	many.OpenCount, many.Title = 5000, "pve: 5,000 findings changed by root@pam"
-	mixed := message(model.NewMessage, item(model.Standing, nobody), item(model.WasAcknowledged, seen), item(model.WasSnoozed, snoozed),
+	mixed := message(model.NewMessage, item(model.Standing, unknownActor), item(model.WasAcknowledged, acknowledged), item(model.WasSnoozed, snoozed),
 		item(model.WasAccepted, accepted), item(model.WasAccepted, forever),
-		item(model.WasHidden, with(changed("110"), func(f *model.Finding) { f.Hidden = "backups change tags" })), item(model.Over, over))
+		item(model.WasHidden, with(changed("110"), func(f *model.Finding) { f.Hidden = "backups change tags" })), item(model.Over, resolvedFinding))
 	mixed.Title = "pve: 7 findings changed"
-	news := message(model.ChangedMessage, item(model.Standing, nobody))
-	news.First, news.News = false, []model.Item{item(model.Appeared, nobody), item(model.Again, disputed), item(model.Altered, changed("101")),
+	news := message(model.ChangedMessage, item(model.Standing, unknownActor))
+	news.First, news.News = false, []model.Item{item(model.Appeared, unknownActor), item(model.Again, disputed), item(model.Altered, changed("101")),
 		item(model.StartsToFlap, flapping), item(model.Steady, changed("111")), item(model.Returned, changed("112")),
-		item(model.WasAcknowledged, seen), item(model.WasHidden, with(changed("110"), func(f *model.Finding) { f.Hidden = "backups change tags" })), item(model.Over, over)}
+		item(model.WasAcknowledged, acknowledged), item(model.WasHidden, with(changed("110"), func(f *model.Finding) { f.Hidden = "backups change tags" })), item(model.Over, resolvedFinding)}
 	news.NewsCount = 12
 	returned := item(model.Returned, changed("112"))
 	returned.Why = "it was accepted by <carol>, which has ended"
 	back := message(model.NewMessage, item(model.Standing, changed("112")))
-	back.First, back.News, back.NewsCount = false, []model.Item{returned, item(model.WasAcknowledged, seen)}, 2
+	back.First, back.News, back.NewsCount = false, []model.Item{returned, item(model.WasAcknowledged, acknowledged)}, 2
 	back.News[0].Fields = 5
 	part := with(unchecked, func(f *model.Finding) {
 		f.Key, f.Place, f.Name, f.Declaration, f.Address = model.Key{Kind: "declaration/part", ID: "infra/main.tf"}, "", "main.tf", "infra", "main.tf:3"
@@ -155,9 +155,9 @@ func messages() map[string]struct {
 	})
 	whole := with(part, func(f *model.Finding) { f.Key.ID, f.Name, f.Address, f.Reason = "infra", "infra", "infra", "no answer" })
 	agreed := with(disputed, func(f *model.Finding) { f.Source, f.Place, f.Declaration, f.Address = "", "", "agreed", "" })
-	reminder := message(model.ReminderMessage, item(model.Standing, changed("101")), item(model.Standing, nobody), item(model.WasAcknowledged, seen))
+	reminder := message(model.ReminderMessage, item(model.Standing, changed("101")), item(model.Standing, unknownActor), item(model.WasAcknowledged, acknowledged))
 	reminder.First = false
-	resolved := message(model.ResolvedMessage, item(model.Over, over))
+	resolved := message(model.ResolvedMessage, item(model.Over, resolvedFinding))
 	resolved.First, resolved.News, resolved.NewsCount, resolved.Title = false, resolved.All, 1, "pve: qemu pve/101 resolved"
 	digest := message(model.DigestMessage, item(model.Standing, changed("101")))
 	digest.Notes = []string{"3 resolved since yesterday.", "The ignore rule <!here> hides nothing: remove it."}
@@ -170,29 +170,29 @@ func messages() map[string]struct {
 		later   bool
 		buttons bool
 	}{
-		"new":          {message(model.NewMessage, item(model.Standing, changed("101"))), false, true},
-		"new-no-link":  {with(message(model.NewMessage, item(model.Standing, disputed)), func(m *model.Message) { m.URL = "" }), false, false},
-		"argued":       {message(model.NewMessage, item(model.Standing, argued), item(model.Standing, lacking)), false, false},
-		"several":      {message(model.NewMessage, item(model.Standing, several)), false, false},
-		"once":         {once, false, true},
-		"once-edited":  {since, false, true},
-		"unknown":      {message(model.NewMessage, item(model.Standing, nobody)), false, false},
-		"flapping":     {message(model.NewMessage, item(model.Standing, flapping)), false, false},
-		"unchecked":    {message(model.UncheckedMessage, item(model.Standing, unchecked)), false, true},
-		"part":         {message(model.UncheckedMessage, item(model.Standing, part), item(model.Standing, whole), item(model.Standing, agreed)), false, true},
-		"many":         {many, false, true},
-		"mixed":        {mixed, false, true},
-		"acknowledged": {message(model.NewMessage, item(model.WasAcknowledged, seen)), false, true},
-		"over":         {message(model.NewMessage, item(model.Over, over)), false, true},
-		"digest":       {digest, false, true},
-		"digest-quiet": {quiet, false, true},
-		"test":         {tried, false, true},
-		"later-back":   {back, true, false},
-		"later-news":   {news, true, false}, "later-reminder": {reminder, true, false}, "later-resolved": {resolved, true, false},
+		"new":                {message(model.NewMessage, item(model.Standing, changed("101"))), false, true},
+		"new-no-link":        {with(message(model.NewMessage, item(model.Standing, disputed)), func(m *model.Message) { m.URL = "" }), false, false},
+		"disputed":           {message(model.NewMessage, item(model.Standing, disputedActors), item(model.Standing, undeclared)), false, false},
+		"several-fields":     {message(model.NewMessage, item(model.Standing, severalFields)), false, false},
+		"one-request":        {once, false, true},
+		"one-request-edited": {since, false, true},
+		"unknown":            {message(model.NewMessage, item(model.Standing, unknownActor)), false, false},
+		"flapping":           {message(model.NewMessage, item(model.Standing, flapping)), false, false},
+		"unchecked":          {message(model.UncheckedMessage, item(model.Standing, unchecked)), false, true},
+		"unchecked-part":     {message(model.UncheckedMessage, item(model.Standing, part), item(model.Standing, whole), item(model.Standing, agreed)), false, true},
+		"many":               {many, false, true},
+		"mixed":              {mixed, false, true},
+		"acknowledged":       {message(model.NewMessage, item(model.WasAcknowledged, acknowledged)), false, true},
+		"resolved":           {message(model.NewMessage, item(model.Over, resolvedFinding)), false, true},
+		"digest":             {digest, false, true},
+		"digest-empty":       {quiet, false, true},
+		"test":               {tried, false, true},
+		"later-returned":     {back, true, false},
+		"later-news":         {news, true, false}, "later-reminder": {reminder, true, false}, "later-resolved": {resolved, true, false},
 	}
 }
 
-// TestMessages shows each sort of message as people see it.
+// TestMessages compares each kind of message with its golden file.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	for name, test := range messages() {
@@ -204,13 +204,13 @@ func TestMessages(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkBlocks(t, words, raw)
-			golden(t, name+".golden", "--- notification\n"+words+"\n--- message\n"+read(t, string(raw))+"\n")
+			golden(t, name+".golden", "--- notification\n"+words+"\n--- message\n"+render(t, string(raw))+"\n")
 		})
 	}
 }
 
-// TestWire shows one message as it is sent.
-func TestWire(t *testing.T) {
+// TestBlocksJSON compares the JSON of a message with its golden file.
+func TestBlocksJSON(t *testing.T) {
 	t.Parallel()
 	_, blocks := driftdslack.Render(messages()["new"].m, false, true)
 	raw, err := json.MarshalIndent(blocks, "", "  ")
@@ -237,50 +237,51 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func TestMuchIsLeftOut(t *testing.T) {
+func TestManyFindings(t *testing.T) {
 	t.Parallel()
 	words, blocks := driftdslack.Render(messages()["many"].m, false, true)
 	raw, err := json.Marshal(blocks)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := strings.Count(read(t, string(raw)), "driftd findings show")
+	shown := strings.Count(render(t, string(raw)), "driftd findings show")
 	if shown < 3 || shown > 10 {
-		t.Errorf("%d findings are shown", shown)
+		t.Errorf("%d findings are shown, want 3 to 10", shown)
 	}
-	if want := fmt.Sprintf("… and %s more", phrase.Number(5000-shown)); !strings.Contains(read(t, string(raw)), want) {
-		t.Errorf("no %q in:\n%s", want, read(t, string(raw)))
+	if want := fmt.Sprintf("… and %s more", phrase.Number(5000-shown)); !strings.Contains(render(t, string(raw)), want) {
+		t.Errorf("no %q in:\n%s", want, render(t, string(raw)))
 	}
 	if !strings.Contains(words, "5,000 findings") {
-		t.Errorf("the notification says %q", words)
+		t.Errorf("got notification %q", words)
 	}
 }
 
-// TestAsksBack: who decides about more than there is to see is asked first.
-func TestAsksBack(t *testing.T) {
+// TestConfirmation checks that a button asks for confirmation if it decides on more findings than
+// the message shows.
+func TestConfirmation(t *testing.T) {
 	t.Parallel()
 	const acknowledges, snoozes = "This acknowledges all %d findings of this message.", "This snoozes all %d findings of this message."
 	tests := map[string]struct {
-		reason               string
-		open, seen, resolved int
-		acknowledge, snooze  string
+		reason                       string
+		open, acknowledged, resolved int
+		acknowledge, snooze          string
 	}{
-		"one":      {"there is nothing to ask", 1, 0, 0, "(Acknowledge)", "(Snooze v)"},
-		"all":      {"all of it is shown", 10, 0, 0, "(Acknowledge)", "(Snooze v)"},
-		"more":     {"some of it is not shown", 11, 0, 0, "(Acknowledge: " + fmt.Sprintf(acknowledges, 11) + ")", "(Snooze v: " + fmt.Sprintf(snoozes, 11) + ")"},
-		"resolved": {"what is over is not decided about", 4, 0, 16, "(Acknowledge)", "(Snooze v)"},
-		"seen":     {"what is acknowledged can be snoozed", 10, 2, 0, "(Acknowledge)", "(Snooze v: " + fmt.Sprintf(snoozes, 12) + ")"},
+		"one":          {"the message shows the finding", 1, 0, 0, "(Acknowledge)", "(Snooze v)"},
+		"all":          {"the message shows all findings", 10, 0, 0, "(Acknowledge)", "(Snooze v)"},
+		"more":         {"the message does not show all findings", 11, 0, 0, "(Acknowledge: " + fmt.Sprintf(acknowledges, 11) + ")", "(Snooze v: " + fmt.Sprintf(snoozes, 11) + ")"},
+		"resolved":     {"a button does not decide on resolved findings", 4, 0, 16, "(Acknowledge)", "(Snooze v)"},
+		"acknowledged": {"an acknowledged finding can be snoozed", 10, 2, 0, "(Acknowledge)", "(Snooze v: " + fmt.Sprintf(snoozes, 12) + ")"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var items []model.Item
-			for i := range test.open + test.seen + test.resolved {
+			for i := range test.open + test.acknowledged + test.resolved {
 				news := model.Over
 				switch {
 				case i < test.open:
 					news = model.Standing
-				case i < test.open+test.seen:
+				case i < test.open+test.acknowledged:
 					news = model.WasAcknowledged
 				}
 				items = append(items, item(news, with(changed("101"), func(f *model.Finding) { f.Changes = nil })))
@@ -291,25 +292,25 @@ func TestAsksBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkBlocks(t, "x", raw)
-			if got := read(t, string(raw)); !strings.Contains(got, test.acknowledge+" "+test.snooze+" (Accept…)") {
-				t.Errorf("%s: the message reads\n%s", test.reason, got)
+			if got := render(t, string(raw)); !strings.Contains(got, test.acknowledge+" "+test.snooze+" (Accept…)") {
+				t.Errorf("%s: got message\n%s", test.reason, got)
 			}
 		})
 	}
 }
 
-func hostile() []string {
+func hostileTexts() []string {
 	return []string{"<!channel>", "<@U123|x>", "<#C1>", "@here @channel", "*bold* _it_ ~s~ `c` ```x```", ":boom: :a:b:c:", "\u202egnp.exe\u202c",
 		"a\u200bb\u2060\ufeff", "<script>alert(1)</script>", strings.Repeat("x", 10000), strings.Repeat("😀", 10000), strings.Repeat("<!here>", 2000),
 		"", " ", "\n\n\r\n• fake", "\x00\x1b[31m", "\xff\xfe", "שלום עולם", "→ (absent) (secret)", "driftd findings show x", "https://evil.example", "&lt;!channel&gt;", "\u2028line", "👩‍👩‍👧"}
 }
 
-// TestHostileNames: whatever things are called, the limits hold, and no name
-// pages anybody or looks like a mark of driftd's.
+// TestHostileNames checks for any names that messages respect Slack's limits, and contain no
+// mentions and no markup.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.OneOf(rapid.SampledFrom(hostile()), rapid.String())
+		name := rapid.OneOf(rapid.SampledFrom(hostileTexts()), rapid.String())
 		value := func() *model.Value { return text(name.Draw(t, "value")) }
 		finding := func() model.Finding {
 			f := model.Finding{
@@ -359,9 +360,9 @@ func TestHostileNames(t *testing.T) {
 	})
 }
 
-// TestLongest: where everything is as long as it can be, a message keeps Slack's
-// limits, and shows one finding at least.
-func TestLongest(t *testing.T) {
+// TestLongTexts checks that a message with very long texts respects Slack's limits, and shows at
+// least one finding.
+func TestLongTexts(t *testing.T) {
 	t.Parallel()
 	for _, long := range []string{strings.Repeat("x", 10_000), strings.Repeat("界", 10_000)} {
 		actor := model.Actor{Name: long, At: at(7), Via: long, Evidence: long, Message: long, Confidence: model.Exact}
@@ -385,16 +386,17 @@ func TestLongest(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkBlocks(t, words, raw)
-			if !strings.Contains(read(t, string(raw)), " disagree") {
-				t.Errorf("no dispute is shown:\n%s", read(t, string(raw)))
+			if !strings.Contains(render(t, string(raw)), " disagree") {
+				t.Errorf("no dispute in:\n%s", render(t, string(raw)))
 			}
 		}
 	}
 }
 
-// FuzzTitle: the same of any title.
+// FuzzTitle checks for any title that a message respects Slack's limits, and contains no mentions
+// and no markup.
 func FuzzTitle(f *testing.F) {
-	for _, name := range hostile() {
+	for _, name := range hostileTexts() {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, title string) {
@@ -409,17 +411,17 @@ func FuzzTitle(f *testing.F) {
 	})
 }
 
-// TestLookalikes: what is made harmless still reads like what it was.
-func TestLookalikes(t *testing.T) {
+// TestQuoting checks the similar characters that replace markup.
+func TestQuoting(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ reason, name, want, notification string }{
-		"mention":   {"nobody is paged", "<!channel>", "‹!channel›", "‹!channel›"},
-		"here":      {"nobody is paged", "@here", "@here", "＠here"},
-		"emoji":     {"a code stays a code, also where two share a colon", ":a:b: c", "∶a∶b: c", "∶a∶b: c"},
-		"mac":       {"what is no code stays", "net: aa", "net: aa", "net: aa"},
-		"marks":     {"marks mean nothing in blocks, and look alike elsewhere", "*b* ~s~ `c`", "*b* ~s~ `c`", "∗b∗ ∼s∼ ˋcˋ"},
-		"ampersand": {"only the notification knows entities", "a & b", "a & b", "a &amp; b"},
-		"bidi":      {"a mark that turns the text is shown", "a\u202eb", `a\u202eb`, `a\u202eb`},
+		"mention":   {"it does not notify", "<!channel>", "‹!channel›", "‹!channel›"},
+		"here":      {"it does not notify", "@here", "@here", "＠here"},
+		"emoji":     {"the name of an emoji is not replaced by Slack", ":a:b: c", "∶a∶b: c", "∶a∶b: c"},
+		"mac":       {"a colon outside of an emoji's name is unchanged", "net: aa", "net: aa", "net: aa"},
+		"marks":     {"marks are replaced only in the notification", "*b* ~s~ `c`", "*b* ~s~ `c`", "∗b∗ ∼s∼ ˋcˋ"},
+		"ampersand": {"only the notification has entities", "a & b", "a & b", "a &amp; b"},
+		"bidi":      {"a hidden character is escaped", "a\u202eb", `a\u202eb`, `a\u202eb`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -430,7 +432,7 @@ func TestLookalikes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := read(t, string(raw)); !strings.Contains(got, "*"+test.want+"*") {
+			if got := render(t, string(raw)); !strings.Contains(got, "*"+test.want+"*") {
 				t.Errorf("%s: %q, want %q", test.reason, got, test.want)
 			}
 			if want := "[test] " + test.notification; words != want {

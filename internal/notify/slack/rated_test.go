@@ -9,7 +9,7 @@ import (
 	driftdslack "github.com/driftd/driftd/internal/notify/slack"
 )
 
-// TestRatedFinding shows why a severity rule rated a finding.
+// TestRatedFinding checks that a message has the reason of a severity rule.
 func TestRatedFinding(t *testing.T) {
 	t.Parallel()
 	f := with(changed("301"), func(f *model.Finding) {
@@ -21,7 +21,7 @@ func TestRatedFinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := read(t, string(raw))
+	shown := render(t, string(raw))
 	if want := "rated critical by a severity rule, otherwise medium: settings decide prices"; !strings.Contains(shown, want) {
 		t.Errorf("no %q in:\n%s", want, shown)
 	}

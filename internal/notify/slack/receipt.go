@@ -15,11 +15,12 @@ type receipt struct {
 	Severity model.Severity    `json:"severity"`
 }
 
+// newReceipt returns the receipt of m, which was posted as the message ts.
 func newReceipt(channel, ts string, m model.Message) receipt {
-	return receipt{channel, ts, m.Kind, worst(openOnes(m.All))}
+	return receipt{channel, ts, m.Kind, worst(openItems(m.All))}
 }
 
-// String returns the stored form of the receipt, or "" without a message.
+// String returns the stored form of the receipt. It returns "" if the receipt has no message.
 func (r receipt) String() string {
 	text, err := json.Marshal(r)
 	if err != nil || r.TS == "" {
@@ -28,18 +29,18 @@ func (r receipt) String() string {
 	return string(text)
 }
 
-// readReceipt parses the result of String. ok is false if it is empty or the message is in
+// readReceipt parses the result of String. ok is false if text is no receipt or if the message is in
 // another channel.
 func readReceipt(text, channel string) (r receipt, ok bool) {
 	err := json.Unmarshal([]byte(text), &r)
 	return r, err == nil && r.TS != "" && r.Channel == channel
 }
 
-// recall returns the message with the kind of the thread's first message and without notes.
-func (r receipt) recall(m model.Message) model.Message {
+// restore returns m with the kind of the thread's first message, and without notes.
+func (r receipt) restore(m model.Message) model.Message {
 	m.Kind, m.Notes = r.Kind, nil
 	return m
 }
 
-// count counts the findings of a thread.
+// count returns the number of findings of a thread.
 func count(m model.Message) int { return m.OpenCount + m.MutedCount + m.ResolvedCount + m.MergedCount }

@@ -8,18 +8,17 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// The bounds of foreign text in a message, in characters.
+// Limits of data from other systems in a message, in characters.
 const (
 	maxTitle  = 200
 	maxName   = 120
 	maxWord   = 60
 	maxValue  = 80
 	maxReason = 300
-	maxSaid   = 120
 )
 
-// A richText is a paragraph of fixed words and foreign data. It is structure, not
-// markup, so that no data can be read as a mark.
+// A richText is a paragraph of fixed words and of data from other systems. It consists of
+// elements, not of markup, so that data cannot contain marks.
 type richText struct {
 	elements []slack.RichTextSectionElement
 	// struck is set to strike through all further text.
@@ -34,12 +33,12 @@ func (p *richText) bold(words string) *richText {
 	return p.add(words, slack.RichTextSectionTextStyle{Bold: true})
 }
 
-// name adds foreign data in bold.
+// name adds data in bold.
 func (p *richText) name(text string, limit int) {
 	p.add(literal(text, limit), slack.RichTextSectionTextStyle{Bold: true})
 }
 
-// data adds foreign data.
+// data adds data.
 func (p *richText) data(text string, limit int) *richText {
 	return p.add(literal(text, limit), slack.RichTextSectionTextStyle{})
 }
@@ -60,11 +59,11 @@ func (p *richText) add(text string, style slack.RichTextSectionTextStyle) *richT
 			return p
 		}
 	}
-	said := slack.NewRichTextSectionTextElement(text, nil)
+	element := slack.NewRichTextSectionTextElement(text, nil)
 	if style != (slack.RichTextSectionTextStyle{}) {
-		said.Style = &style
+		element.Style = &style
 	}
-	p.elements = append(p.elements, said)
+	p.elements = append(p.elements, element)
 	return p
 }
 
@@ -75,10 +74,10 @@ func styleOf(e *slack.RichTextSectionTextElement) slack.RichTextSectionTextStyle
 	return *e.Style
 }
 
-// maxData bounds all foreign data of one phrase, in columns.
+// maxData is the maximum width of all data of one phrase, in columns.
 const maxData = 300
 
-// phrase adds a phrase: names in bold, times in the reader's time zone.
+// phrase adds a phrase, with names in bold and times in the reader's time zone.
 func (p *richText) phrase(words phrase.Phrase) {
 	for _, s := range words.Bound(maxData) {
 		switch {
@@ -94,30 +93,31 @@ func (p *richText) phrase(words phrase.Phrase) {
 	}
 }
 
-// at adds a time, in the time zone of the reader.
+// at adds a time. Slack shows it in the reader's time zone.
 func (p *richText) at(t time.Time) {
 	words := phrase.Stamp(t)
 	p.elements = append(p.elements, slack.NewRichTextSectionDateElement(t.Unix(), "{date_short_pretty} {time}", nil, &words))
 }
 
-// link adds words with a link to a page of driftd.
+// link adds a link to a page of driftd, with words as its text.
 func (p *richText) link(address, words string) {
 	p.elements = append(p.elements, slack.NewRichTextSectionLinkElement(address, words, nil))
 }
 
-// member adds a member of the workspace, group a user group.
+// member adds a mention of a member of the workspace.
 func (p *richText) member(id string) {
 	p.elements = append(p.elements, slack.NewRichTextSectionUserElement(id, nil))
 }
 
+// group adds a mention of a user group.
 func (p *richText) group(id string) {
 	p.elements = append(p.elements, slack.NewRichTextSectionUserGroupElement(id))
 }
 
-// section returns the text as a paragraph.
+// section returns the paragraph.
 func (p *richText) section() slack.RichTextElement { return slack.NewRichTextSection(p.elements...) }
 
-// lines returns a paragraph of clean lines in a fixed width.
+// lines returns a paragraph of preformatted lines. text must be clean.
 func lines(text string) slack.RichTextElement {
 	return &slack.RichTextPreformatted{Type: slack.RTEPreformatted,
 		Elements: []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(text, nil)}}

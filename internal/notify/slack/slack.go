@@ -1,5 +1,6 @@
-// Package slack posts findings to a Slack channel: a message for each thread, which is
-// edited as its findings change, with news as replies, and buttons for decisions.
+// Package slack posts findings to a Slack channel. Each thread has a message with its
+// findings and with buttons for decisions, which is edited when they change. News is posted
+// as replies.
 package slack
 
 import (
@@ -19,16 +20,17 @@ import (
 // Type is the receiver's type in the configuration.
 const Type = "slack"
 
-// Definition returns the receiver of type "slack". Its receivers exchange interactions,
-// so that several may share one app.
+// Definition returns the receiver of type "slack". Its receivers share their listeners, so
+// that several receivers can use one app.
 func Definition() notify.Definition {
-	listening := &peers{}
+	shared := &listeners{}
 	return notify.Define(Type, Defaults(), func(env notify.Env, config Config) (notify.Receiver, error) {
-		return open(env, config, listening)
+		return open(env, config, shared)
 	})
 }
 
-func open(env notify.Env, config Config, listening *peers) (notify.Receiver, error) {
+// open returns the receiver with the given settings.
+func open(env notify.Env, config Config, shared *listeners) (notify.Receiver, error) {
 	if err := config.check(); err != nil {
 		return notify.Receiver{}, err
 	}
@@ -36,22 +38,22 @@ func open(env notify.Env, config Config, listening *peers) (notify.Receiver, err
 	if err != nil {
 		return notify.Receiver{}, err
 	}
-	wire := newWire(config, env)
+	client := newAPIClient(config, env)
 	if address != "" {
-		return notify.Receiver{Notifier: &webhook{wire, address}}, nil
+		return notify.Receiver{Notifier: &webhook{client, address}}, nil
 	}
-	token, err := read("token_file", config.TokenFile, "xoxb-", "xapp-")
+	token, err := readToken("token_file", config.TokenFile, "xoxb-", "xapp-")
 	if err != nil {
 		return notify.Receiver{}, err
 	}
-	appToken, err := read("app_token_file", config.AppTokenFile, "xapp-", "xoxb-")
+	appToken, err := readToken("app_token_file", config.AppTokenFile, "xapp-", "xoxb-")
 	if err != nil {
 		return notify.Receiver{}, err
 	}
 	if !strings.HasSuffix(config.APIURL, "/") {
 		config.APIURL += "/"
 	}
-	c := &channel{env: env, config: config, wire: wire, api: wire.connect(config.APIURL, token), appToken: appToken, peers: listening}
+	c := &channel{env: env, config: config, client: client, api: client.connect(config.APIURL, token), appToken: appToken, listeners: shared}
 	receiver := notify.Receiver{Notifier: c}
 	if appToken != "" {
 		receiver.Listener = c
@@ -59,27 +61,27 @@ func open(env notify.Env, config Config, listening *peers) (notify.Receiver, err
 	return receiver, nil
 }
 
-// A channel is one as an app sees it. It is safe for concurrent use.
+// A channel posts to a channel as an app. It is safe for concurrent use.
 type channel struct {
-	env      notify.Env
-	config   Config
-	wire     *wire
-	api      *slack.Client
-	appToken string
-	peers    *peers
-	groups   userGroups
-	once     once
-	// deaf is set where the connection for buttons has ended for good.
-	deaf atomic.Bool
+	env          notify.Env
+	config       Config
+	client       *apiClient
+	api          *slack.Client
+	appToken     string
+	listeners    *listeners
+	groups       userGroups
+	interactions deduplicator
+	// listenFailed is set after a permanent error of Listen.
+	listenFailed atomic.Bool
 }
 
-// Notify posts the first message of a thread. For a later one it edits the first, so
-// that it shows the current state, and replies with the news. For a quiet one it only
-// edits.
+// Notify posts the first message of a thread. For a later message it edits the first one,
+// so that it shows the current state, and posts the news as a reply. For a quiet message it
+// only edits.
 func (c *channel) Notify(ctx context.Context, p model.OutboxEntry) (string, error) {
 	if root, ok := readReceipt(p.Receipt, c.config.Channel); ok {
-		err := c.follow(ctx, p, root)
-		if !errors.Is(err, errGone) {
+		err := c.updateThread(ctx, p, root)
+		if !errors.Is(err, errDeleted) {
 			return "", err
 		}
 		c.env.Log.Info("the message of a thread was deleted: it is posted again", "thread", p.Message.Thread)
@@ -87,43 +89,43 @@ func (c *channel) Notify(ctx context.Context, p model.OutboxEntry) (string, erro
 	if p.Message.Quiet {
 		return "", nil // there is no message to edit
 	}
-	return c.begin(ctx, p)
+	return c.postRoot(ctx, p)
 }
 
-// begin posts the first message of a thread.
-func (c *channel) begin(ctx context.Context, p model.OutboxEntry) (string, error) {
+// postRoot posts the first message of a thread.
+func (c *channel) postRoot(ctx context.Context, p model.OutboxEntry) (string, error) {
 	m := p.Message
 	if p.Begun {
-		ts, err := c.arrived(ctx, m, "")
+		ts, err := c.findMessage(ctx, m, "")
 		if err != nil || ts != "" {
 			return newReceipt(c.config.Channel, ts, m).String(), err
 		}
 	}
-	ts, err := c.post(ctx, rootMessage(m, c.drawsButtons()), with(m.Key)...)
+	ts, err := c.post(ctx, rootMessage(m, c.showsButtons()), metadataOption(m.Key)...)
 	if err != nil {
 		return "", err
 	}
 	return newReceipt(c.config.Channel, ts, m).String(), nil
 }
 
-// follow updates the first message of a thread and replies with the news. It returns
-// errGone where the first message was deleted.
-func (c *channel) follow(ctx context.Context, p model.OutboxEntry, root receipt) error {
+// updateThread edits the first message of a thread and replies with the news. It returns
+// errDeleted if the first message was deleted.
+func (c *channel) updateThread(ctx context.Context, p model.OutboxEntry, root receipt) error {
 	m := p.Message
-	if err := c.edit(ctx, root.TS, rootMessage(root.recall(m), c.drawsButtons())); err != nil {
+	if err := c.edit(ctx, root.TS, rootMessage(root.restore(m), c.showsButtons())); err != nil {
 		return err
 	}
 	if m.Quiet {
 		return nil
 	}
-	if slices.ContainsFunc(m.News, func(it model.Item) bool { return !saidHere(it, m.Receiver) }) || len(m.News) == 0 {
+	if slices.ContainsFunc(m.News, func(it model.Item) bool { return !answeredHere(it, m.Receiver) }) || len(m.News) == 0 {
 		return c.reply(ctx, p, root)
 	}
 	return nil
 }
 
-// saidHere reports whether news is in the answer to a button already.
-func saidHere(it model.Item, receiver string) bool {
+// answeredHere reports whether the answer to a button of receiver contains the news of it.
+func answeredHere(it model.Item, receiver string) bool {
 	d := it.Finding.Decision
 	return (model.Notified{News: it.News}).Muted() && it.Finding.Hidden == "" && d != nil && d.Via == receiver
 }
@@ -132,22 +134,22 @@ func saidHere(it model.Item, receiver string) bool {
 func (c *channel) reply(ctx context.Context, p model.OutboxEntry, root receipt) error {
 	m := p.Message
 	if p.Begun {
-		if ts, err := c.arrived(ctx, m, root.TS); err != nil || ts != "" {
+		if ts, err := c.findMessage(ctx, m, root.TS); err != nil || ts != "" {
 			return err
 		}
 	}
-	options := append(with(m.Key), slack.MsgOptionTS(root.TS))
-	if loud(m, root) {
+	options := append(metadataOption(m.Key), slack.MsgOptionTS(root.TS))
+	if isBroadcast(m, root) {
 		options = append(options, slack.MsgOptionBroadcast())
 	}
 	_, err := c.post(ctx, newsMessage(m), options...)
 	return err
 }
 
-// loud reports whether a reply is shown in the channel too, since a reply notifies only
-// participants of the thread: a reminder, a finding that is open again, and one that is
-// worse than the first message of the thread.
-func loud(m model.Message, root receipt) bool {
+// isBroadcast reports whether a reply is also shown in the channel, because a reply
+// notifies only participants of the thread. That is so for a reminder, a finding that is
+// open again, and a finding that is worse than before or than the first message.
+func isBroadcast(m model.Message, root receipt) bool {
 	switch m.Kind {
 	case model.ReminderMessage:
 		return true
@@ -160,33 +162,34 @@ func loud(m model.Message, root receipt) bool {
 		})
 }
 
-// drawsButtons reports whether messages get buttons: only where clicks are received.
-func (c *channel) drawsButtons() bool { return c.hasButtons() && !c.deaf.Load() }
+// showsButtons reports whether messages have buttons. They have none if clicks are not
+// received.
+func (c *channel) showsButtons() bool { return c.hasButtons() && !c.listenFailed.Load() }
 
-// hasButtons reports whether anyone may press buttons.
+// hasButtons reports whether buttons are configured.
 func (c *channel) hasButtons() bool {
 	return c.appToken != "" && len(c.config.Users)+len(c.config.Groups) > 0
 }
 
-// post posts a message and returns its timestamp, which is its ID.
+// post posts m and returns its timestamp, which is its ID.
 func (c *channel) post(ctx context.Context, m message, options ...slack.MsgOption) (ts string, err error) {
-	err = c.wire.orBare(m, func(m message) error {
-		return c.paced(ctx, "post message", func() error {
+	err = c.client.sendWithFallback(m, func(m message) error {
+		return c.callPaced(ctx, "post message", func() error {
 			_, ts, err = c.api.PostMessageContext(ctx, c.config.Channel, append(m.options(), options...)...)
 			return err
 		})
 	})
 	if err == nil && ts == "" {
-		return "", errors.New("post message: the answer names no message")
+		return "", errors.New("post message: the response has no timestamp")
 	}
 	return ts, err
 }
 
-// edit replaces a message. A message that Slack does not allow to edit any more stays
-// as it is.
+// edit replaces the message ts by m. If Slack does not allow to edit it any more, edit
+// returns nil.
 func (c *channel) edit(ctx context.Context, ts string, m message) error {
-	err := c.wire.orBare(m, func(m message) error {
-		return c.paced(ctx, "edit message", func() error {
+	err := c.client.sendWithFallback(m, func(m message) error {
+		return c.callPaced(ctx, "edit message", func() error {
 			_, _, _, err := c.api.UpdateMessageContext(ctx, c.config.Channel, ts, m.options()...)
 			return err
 		})
@@ -199,10 +202,10 @@ func (c *channel) edit(ctx context.Context, ts string, m message) error {
 	return err
 }
 
-// paced calls a method that counts as a message.
-func (c *channel) paced(ctx context.Context, what string, call func() error) error {
-	if err := c.wire.pace.wait(ctx); err != nil {
+// callPaced calls a method that Slack's rate limit for messages applies to.
+func (c *channel) callPaced(ctx context.Context, what string, call func() error) error {
+	if err := c.client.limiter.wait(ctx); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	return c.wire.call(ctx, what, call)
+	return c.client.call(ctx, what, call)
 }

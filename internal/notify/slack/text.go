@@ -6,14 +6,14 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// clean makes foreign text one line of at most limit characters in which nothing
-// is hidden, and no angle brackets, in which Slack writes mentions and links.
+// clean returns text as one line of at most limit characters, without hidden characters
+// and angle brackets. Slack writes mentions and links in angle brackets.
 func clean(text string, limit int) string {
 	return strings.NewReplacer("<", "‹", ">", "›").Replace(phrase.Line(text, limit))
 }
 
-// literal is clean for text that is not shown as code: a colon that would begin
-// an emoji's name becomes a character that looks like one.
+// literal is clean for text that is not shown as code. It replaces a colon that would begin
+// the name of an emoji by a similar character.
 func literal(text string, limit int) string {
 	parts := strings.Split(clean(text, limit), ":")
 	var b strings.Builder
@@ -29,8 +29,8 @@ func literal(text string, limit int) string {
 	return b.String()
 }
 
-// fallback is literal for text in which Slack looks for marks and mentions: they
-// become characters that look alike and mean nothing.
+// fallback is literal for text in which Slack interprets marks and mentions. It replaces
+// them by similar characters without a meaning.
 func fallback(text string, limit int) string {
 	return strings.NewReplacer("&", "&amp;", "*", "∗", "~", "∼", "`", "ˋ", "@", "＠").Replace(literal(text, limit))
 }

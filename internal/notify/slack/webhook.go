@@ -15,11 +15,11 @@ import (
 // A webhook posts through an incoming webhook. It cannot edit messages, reply in threads or
 // check whether a message has arrived, so an interrupted delivery is repeated.
 type webhook struct {
-	*wire
+	*apiClient
 	address string
 }
 
-// Notify posts a message. A quiet one is dropped: there is nothing to edit.
+// Notify posts a message. It drops a quiet message, because it cannot edit the first one.
 func (h *webhook) Notify(ctx context.Context, p model.OutboxEntry) (string, error) {
 	if p.Message.Quiet {
 		return "", nil
@@ -28,28 +28,29 @@ func (h *webhook) Notify(ctx context.Context, p model.OutboxEntry) (string, erro
 	if p.Message.First {
 		m = rootMessage(p.Message, false)
 	}
-	return "", h.orBare(m, func(m message) error {
-		if err := h.pace.wait(ctx); err != nil {
+	return "", h.sendWithFallback(m, func(m message) error {
+		if err := h.limiter.wait(ctx); err != nil {
 			return fmt.Errorf("post message: %w", err)
 		}
 		return h.call(ctx, "post message", func() error { return h.send(ctx, m) })
 	})
 }
 
+// send posts m.
 func (h *webhook) send(ctx context.Context, m message) error {
 	no := false
-	said := slack.WebhookMessage{Text: m.text, Parse: "none", UnfurlLinks: &no, UnfurlMedia: &no}
+	body := slack.WebhookMessage{Text: m.text, Parse: "none", UnfurlLinks: &no, UnfurlMedia: &no}
 	if len(m.blocks) > 0 {
-		said.Blocks = &slack.Blocks{BlockSet: m.blocks}
+		body.Blocks = &slack.Blocks{BlockSet: m.blocks}
 	}
-	body, err := json.Marshal(struct {
+	encoded, err := json.Marshal(struct {
 		slack.WebhookMessage
 		Markdown bool `json:"mrkdwn"`
-	}{WebhookMessage: said})
+	}{WebhookMessage: body})
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.address, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.address, bytes.NewReader(encoded))
 	if err != nil {
 		return err
 	}

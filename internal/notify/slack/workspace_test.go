@@ -31,7 +31,7 @@ const (
 	team     = "S0CREW000"
 )
 
-// A posted message, as the workspace keeps it.
+// A posted is a message in the workspace.
 type posted struct {
 	Channel, TS, Thread, Text string
 	Blocks                    string
@@ -40,8 +40,8 @@ type posted struct {
 	Edits                     int
 }
 
-// A workspace is slacktest's server with those of Slack's methods that it has
-// not: it keeps messages, and answers as it is told.
+// A workspace is a slacktest.Server with further methods of Slack. It stores messages, and
+// can be set to fail.
 type workspace struct {
 	t      *testing.T
 	server *slacktest.Server
@@ -52,8 +52,8 @@ type workspace struct {
 	calls      []string
 	modals     []slack.ModalViewRequest
 	faults     map[string][]http.HandlerFunc
-	// lost are messages that are kept, and of which the answer does not arrive.
-	lost bool
+	// loseResponse is set to store the next message without a response.
+	loseResponse bool
 
 	sockets chan *socket
 }
@@ -77,7 +77,7 @@ func newWorkspace(t *testing.T) *workspace {
 	return w
 }
 
-// method makes a handler that fails as it was told, and is noted.
+// method returns a handler that records the call, and fails if a fault is set.
 func (w *workspace) method(name string, handler func(http.ResponseWriter, *http.Request) any) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		if token := r.PostFormValue("token"); token != botToken && r.Header.Get("Authorization") != "Bearer "+botToken &&
@@ -101,21 +101,22 @@ func (w *workspace) method(name string, handler func(http.ResponseWriter, *http.
 
 func refuse(code string) map[string]any { return map[string]any{"ok": false, "error": code} }
 
-// fails makes a method fail so, once for each.
-func (w *workspace) fails(method string, faults ...http.HandlerFunc) {
+// setFaults makes the next calls of a method fail, one for each fault.
+func (w *workspace) setFaults(method string, faults ...http.HandlerFunc) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.faults[method] = append(w.faults[method], faults...)
 }
 
-// says is a fault that is one of Slack's words.
-func says(code string) http.HandlerFunc {
+// slackError returns a fault that responds with an error code of Slack.
+func slackError(code string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(rw, `{"ok":false,"error":%q}`, code)
 	}
 }
 
-func answers(status int, header ...string) http.HandlerFunc {
+// httpResponse returns a fault that responds with a status and headers.
+func httpResponse(status int, header ...string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(header); i += 2 {
 			rw.Header().Set(header[i], header[i+1])
@@ -137,14 +138,14 @@ func (w *workspace) post(_ http.ResponseWriter, r *http.Request) any {
 		return refuse("thread_not_found")
 	}
 	w.messages = append(w.messages, m)
-	if w.lost {
-		w.lost = false
+	if w.loseResponse {
+		w.loseResponse = false
 		panic(http.ErrAbortHandler)
 	}
 	return map[string]any{"ok": true, "channel": m.Channel, "ts": m.TS}
 }
 
-// checkPost holds a message to what keeps it harmless, and Slack's limits.
+// checkPost checks that a message disables markup and respects Slack's limits.
 func (w *workspace) checkPost(r *http.Request) {
 	for name, want := range map[string]string{"mrkdwn": "false", "parse": "none", "link_names": "false", "unfurl_links": "false"} {
 		if got := r.PostFormValue(name); got != want {
@@ -176,7 +177,7 @@ func (w *workspace) update(_ http.ResponseWriter, r *http.Request) any {
 	return map[string]any{"ok": true, "channel": m.Channel, "ts": m.TS}
 }
 
-// history gives two messages a page, the newest first.
+// history returns the newest messages first, two per page.
 func (w *workspace) history(_ http.ResponseWriter, r *http.Request) any {
 	const size = 2
 	thread := r.PostFormValue("ts")
@@ -192,31 +193,31 @@ func (w *workspace) history(_ http.ResponseWriter, r *http.Request) any {
 		}
 	}
 	from, _ := strconv.Atoi(r.PostFormValue("cursor"))
-	next := ""
+	nextCursor := ""
 	if len(found) > from+size {
-		next = strconv.Itoa(from + size)
+		nextCursor = strconv.Itoa(from + size)
 	}
-	return map[string]any{"ok": true, "messages": found[from:min(len(found), from+size)], "response_metadata": map[string]any{"next_cursor": next}}
+	return map[string]any{"ok": true, "messages": found[from:min(len(found), from+size)], "response_metadata": map[string]any{"next_cursor": nextCursor}}
 }
 
 func (w *workspace) postEphemeral(_ http.ResponseWriter, r *http.Request) any {
 	checkBlocks(w.t, r.PostFormValue("text"), []byte(r.PostFormValue("blocks")))
-	w.ephemerals = append(w.ephemerals, r.PostFormValue("user")+": "+read(w.t, r.PostFormValue("blocks")))
+	w.ephemerals = append(w.ephemerals, r.PostFormValue("user")+": "+render(w.t, r.PostFormValue("blocks")))
 	return map[string]any{"ok": true, "message_ts": "1"}
 }
 
 func (w *workspace) open(_ http.ResponseWriter, r *http.Request) any {
-	var asked struct {
+	var request struct {
 		Trigger string                 `json:"trigger_id"`
 		View    slack.ModalViewRequest `json:"view"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
 		w.t.Error(err)
 	}
-	if asked.Trigger == "" {
+	if request.Trigger == "" {
 		w.t.Error("a form without a trigger")
 	}
-	w.modals = append(w.modals, asked.View)
+	w.modals = append(w.modals, request.View)
 	return map[string]any{"ok": true, "view": map[string]any{"id": "V1"}}
 }
 
@@ -262,28 +263,30 @@ func (w *workspace) socket(rw http.ResponseWriter, r *http.Request) {
 	})(rw, r)
 }
 
-// send sends an envelope and waits until it is acknowledged.
+// send sends an envelope and returns its acknowledgement.
 func (s *socket) send(id string, payload any) string {
 	s.t.Helper()
 	if err := s.WriteJSON(map[string]any{"type": "interactive", "envelope_id": id, "payload": payload, "accepts_response_payload": true}); err != nil {
 		s.t.Fatal(err)
 	}
-	return await(s.t, s.acks)
+	return receiveFrom(s.t, s.acks)
 }
 
-func await[T any](t *testing.T, from chan T) (got T) {
+// receiveFrom receives a value. It fails the test after a minute.
+func receiveFrom[T any](t *testing.T, from chan T) (got T) {
 	t.Helper()
 	select {
 	case got = <-from:
 	case <-t.Context().Done():
 	case <-time.After(time.Minute):
-		t.Fatal("nothing came")
+		t.Fatal("no value after a minute")
 	}
 	return got
 }
 
-// called returns the methods that were called, without those of connections.
-func (w *workspace) called() []string {
+// calledMethods returns the methods called since the last call of it, without
+// apps.connections.open.
+func (w *workspace) calledMethods() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	calls := slices.DeleteFunc(slices.Clone(w.calls), func(c string) bool { return c == "apps.connections.open" })
@@ -302,15 +305,16 @@ func (w *workspace) all() []posted {
 	return list
 }
 
-func (w *workspace) forget() {
+func (w *workspace) deleteMessages() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.messages = nil
 }
 
-// settings are those of a receiver of the workspace.
+// settings are the settings of a receiver, by key.
 type settings map[string]any
 
+// settings returns the settings of a receiver of the workspace, overridden by more.
 func (w *workspace) settings(more settings) settings {
 	set := settings{"token_file": file(w.t, botToken), "channel": channel, "api_url": "http://" + w.server.ServerAddr, "pace": time.Duration(0)}
 	for name, value := range more {
@@ -319,6 +323,7 @@ func (w *workspace) settings(more settings) settings {
 	return set
 }
 
+// buttons is settings for a receiver with buttons.
 func (w *workspace) buttons(more settings) settings {
 	set := w.settings(settings{"app_token_file": file(w.t, appToken), "users": []string{alice}, "groups": []string{team}})
 	for name, value := range more {
@@ -336,7 +341,7 @@ func file(t *testing.T, content string) string {
 	return path
 }
 
-// open opens a receiver, as the configuration would.
+// open opens the receiver "ops".
 func open(definition notify.Definition, set settings, log *slog.Logger) (notify.Receiver, error) {
 	return openAs("ops", definition, set, log)
 }
@@ -385,12 +390,12 @@ func mustOpen(t *testing.T, set settings) notify.Receiver {
 	return r
 }
 
-// hides fails the test when a text shows a secret.
-func hides(t *testing.T, text string) {
+// checkNoSecrets fails the test if a text contains a secret.
+func checkNoSecrets(t *testing.T, text string) {
 	t.Helper()
 	for _, secret := range []string{"s3cr3t", "t1ck3t"} {
 		if strings.Contains(text, secret) {
-			t.Errorf("a secret shows: %s", text)
+			t.Errorf("the text contains a secret: %s", text)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // A collection is the part of a request's path before the id of an object.
@@ -65,9 +65,9 @@ func auditDecoders() map[string]decodeFunc {
 	known := collections()
 	return map[string]decodeFunc{"audit.http.response": func(n *notification) []Event {
 		by := n.payload.At("initiator")
-		n.userID, n.user = httpclient.Printable(by.At("id").Str()), httpclient.Printable(by.At("name").Str())
-		n.request, n.origin = httpclient.Printable(by.At("request_id").Str()), httpclient.Printable(by.At("global_request_id").Str())
-		n.id = cmp.Or(httpclient.Printable(n.payload.At("id").Str()), n.id)
+		n.userID, n.user = printable.Text(by.At("id").Str()), printable.Text(by.At("name").Str())
+		n.request, n.origin = printable.Text(by.At("request_id").Str()), printable.Text(by.At("global_request_id").Str())
+		n.id = cmp.Or(printable.Text(n.payload.At("id").Str()), n.id)
 		if n.payload.At("outcome").Str() != "success" {
 			return nil
 		}
@@ -102,7 +102,7 @@ func parseRequest(known map[string]collection, path, action string) (Event, bool
 		return Event{Ref: model.Ref{Kind: c.kind}, Action: model.Created}, action == "create"
 	}
 	below := parts[i+2:]
-	a := Event{Ref: model.Ref{Kind: c.kind, ID: parts[i+1]}, Owner: httpclient.Printable(u.Query().Get("user_id"))}
+	a := Event{Ref: model.Ref{Kind: c.kind, ID: parts[i+1]}, Owner: printable.Text(u.Query().Get("user_id"))}
 	verb, name, _ := strings.Cut(action, "/")
 	switch {
 	case verb == "read" || verb == "unknown":

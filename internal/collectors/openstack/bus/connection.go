@@ -16,6 +16,7 @@ import (
 
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // Limits of driftd's queue, and the time after which the broker deletes it if it is not used.
@@ -275,7 +276,7 @@ func (b *Bus) explain(ctx context.Context, err error) string {
 		hint = fmt.Sprintf(`let the account use its queue and read the exchanges: rabbitmqctl set_permissions -p %s %s "^%s$" "^%s$" "^(%s)$"`,
 			uri.Vhost, uri.Username, o.Queue, o.Queue, strings.Join(append([]string{o.Queue}, o.Exchanges...), "|"))
 	}
-	return fmt.Sprintf("%s could not be read: %s; %s", where, httpclient.Printable(reason(err)), hint)
+	return fmt.Sprintf("%s could not be read: %s; %s", where, printable.Text(reason(err)), hint)
 }
 
 // reason returns the text of the broker, without that of the library.

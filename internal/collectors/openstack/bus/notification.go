@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/decode"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // Via is model.Actor.Via of actors from notifications.
@@ -109,18 +109,18 @@ func parse(message []byte) (*notification, error) {
 			return nil, errMalformed
 		}
 	}
-	n := &notification{event: v.At("event_type").Str(), id: httpclient.Printable(v.At("message_id").Str()), at: timeOf(v.At("timestamp").Str()), payload: v.At("payload")}
+	n := &notification{event: v.At("event_type").Str(), id: printable.Text(v.At("message_id").Str()), at: timeOf(v.At("timestamp").Str()), payload: v.At("payload")}
 	if n.event == "" {
 		return nil, errMalformed
 	}
-	context := func(name string) string { return httpclient.Printable(v.At("_context_" + name).Str()) }
+	context := func(name string) string { return printable.Text(v.At("_context_" + name).Str()) }
 	n.userID, n.user = cmp.Or(context("user_id"), context("user")), context("user_name")
 	n.request, n.origin = context("request_id"), context("global_request_id")
 	// Nova's versioned notifications wrap each object.
 	if data, ok := n.payload.Get("nova_object.data"); ok {
 		n.payload = data
-		n.userID = cmp.Or(n.userID, httpclient.Printable(data.At("action_initiator_user").Str()))
-		n.request = cmp.Or(n.request, httpclient.Printable(data.At("request_id").Str()))
+		n.userID = cmp.Or(n.userID, printable.Text(data.At("action_initiator_user").Str()))
+		n.request = cmp.Or(n.request, printable.Text(data.At("request_id").Str()))
 	}
 	return n, nil
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
-	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // novaDecoders decodes Nova's notifications, versioned and unversioned, without the prefix
@@ -69,7 +69,7 @@ func singleObject(kind string, ids []string, action model.Action, fields string)
 			a.ID = cmp.Or(a.ID, n.payload.At(name).Str())
 		}
 		if kind == normalize.Keypair {
-			a.Owner = httpclient.Printable(n.payload.At("user_id").Str())
+			a.Owner = printable.Text(n.payload.At("user_id").Str())
 		}
 		return []Event{a}
 	}

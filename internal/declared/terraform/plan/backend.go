@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 
 	"github.com/driftd/driftd/internal/declared/folder"
-	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
 )
 
 // completeBackend writes a file with the settings that complete the backend block: those of the
 // configuration, or else those of the last init in the root itself.
 func (w *work) completeBackend() error {
-	m := rootdir.Scan(w.root)
+	m := workcopy.Scan(w.root)
 	w.block, w.backend = m.BackendSets, map[string]any{}
 	for name, value := range w.BackendConfig {
 		w.backend[name] = value
@@ -33,7 +33,7 @@ const maxKeptConfig = 1 << 20
 
 // remembered returns the backend settings of the last init in the root, from .terraform, without
 // those in the block.
-func (w *work) remembered(m rootdir.Module) map[string]any {
+func (w *work) remembered(m workcopy.Module) map[string]any {
 	var kept struct {
 		Backend struct {
 			Type   string         `json:"type"`
@@ -54,7 +54,7 @@ func (w *work) remembered(m rootdir.Module) map[string]any {
 
 // locate makes a path of a local backend absolute: a relative path is relative to the root, not to
 // its copy.
-func (w *work) locate(m rootdir.Module, name, otherwise string) {
+func (w *work) locate(m workcopy.Module, name, otherwise string) {
 	path := otherwise
 	if text, set := m.BackendSets[name]; set {
 		path = text

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
 )
 
 func TestCompleteBackend(t *testing.T) {
@@ -84,7 +84,7 @@ func TestOwnStates(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := isFile(filepath.Join(w.root, "terraform.tfstate")); got != copied {
-			t.Errorf("backend %q: the state is copied: %t, want %t", rootdir.Scan(s.root).Backend, got, copied)
+			t.Errorf("backend %q: the state is copied: %t, want %t", workcopy.Scan(s.root).Backend, got, copied)
 		}
 	}
 }

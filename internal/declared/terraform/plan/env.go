@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/credential"
-	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
 	"github.com/driftd/driftd/internal/secret"
 )
 
@@ -185,7 +185,7 @@ func (w *work) secrets(environ []string) []string {
 func (w *work) backendSecrets() (found []string) {
 	written := []map[string]string{w.block}
 	for _, path := range w.BackendFiles {
-		written = append(written, rootdir.Constants(w.inCopy(path)))
+		written = append(written, workcopy.Constants(w.inCopy(path)))
 	}
 	for _, settings := range written {
 		for name, text := range settings {

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-exec/tfexec"
 
 	"github.com/driftd/driftd/internal/budget"
-	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
 )
 
 // A Pulled is a state that the CLI printed.
@@ -24,7 +24,7 @@ type Pulled struct {
 }
 
 // Pull reads the state of a root with `state pull`. It configures only the backend or cloud block:
-// it removes all other configuration from its private copy (rootdir.Reduce), and installs no
+// it removes all other configuration from its private copy (workcopy.Reduce), and installs no
 // provider or module. Otherwise it works like Run. It takes no lock, and does not change an
 // existing state.
 func Pull(ctx context.Context, o Options) (Pulled, error) {
@@ -44,7 +44,7 @@ func (w *work) pull(ctx context.Context, path string) (p Pulled, err error) {
 	if err := w.prepare(ctx, false); err != nil {
 		return p, err
 	}
-	if err := rootdir.Reduce(w.root); err != nil {
+	if err := workcopy.Reduce(w.root); err != nil {
 		return p, &failure{"read configuration", err.Error()}
 	}
 	r, err := w.start(ctx, path, false)
@@ -66,7 +66,7 @@ func (w *work) pull(ctx context.Context, path string) (p Pulled, err error) {
 // looks for them in an empty folder, and fails after it recorded the backend, which is sufficient
 // to read the state. The next command reports all other errors.
 func (r *runner) openBackend(ctx context.Context) error {
-	if rootdir.Scan(r.root).Backend == "" {
+	if workcopy.Scan(r.root).Backend == "" {
 		return nil // the copy contains the state
 	}
 	none := filepath.Join(r.dir, "none")

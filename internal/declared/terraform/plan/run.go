@@ -19,7 +19,7 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/declared/folder"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
-	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
 )
 
 // maxOutput bounds the JSON of a plan, in bytes. It is enough for about twenty thousand resources.
@@ -217,7 +217,7 @@ func (r *runner) backendConfig() []tfexec.InitOption {
 	if len(r.backend) > 0 {
 		configs = append(configs, tfexec.BackendConfig(filepath.Join(r.dir, "backend.json")))
 	}
-	switch rootdir.Scan(r.root).Backend {
+	switch workcopy.Scan(r.root).Backend {
 	case "pg":
 		// The backend would create a missing schema and table.
 		configs = append(configs, tfexec.BackendConfig("skip_schema_creation=true"), tfexec.BackendConfig("skip_table_creation=true"),
@@ -369,7 +369,7 @@ func (r *runner) configuration(in *Input) error {
 	in.Ignored, in.Blocks = map[string]Ignored{}, map[string]Blocks{}
 	modules := r.modules()
 	for _, prefix := range slices.Sorted(maps.Keys(modules)) {
-		m := rootdir.Scan(modules[prefix])
+		m := workcopy.Scan(modules[prefix])
 		if m.Unread != nil {
 			return fmt.Errorf("%s: %w", cmp.Or(strings.TrimSuffix(prefix, "."), "root"), m.Unread)
 		}
@@ -388,7 +388,7 @@ func (r *runner) modules() map[string]string {
 	modules := map[string]string{"": r.root}
 	// init has just written the list, so only an error of the work folder's disk can make it
 	// unreadable.
-	list, _ := rootdir.Modules(filepath.Join(r.data, "modules", "modules.json"))
+	list, _ := workcopy.Modules(filepath.Join(r.data, "modules", "modules.json"))
 	for _, m := range list {
 		prefix := "module." + strings.ReplaceAll(m.Key, ".", ".module.") + "."
 		modules[prefix] = cmp.Or(absolute(m.Dir), filepath.Join(r.root, m.Dir))

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
 )
 
 // The bounds of the copy of a root.
@@ -138,20 +138,20 @@ const copied = "copy"
 
 // copyRoot makes the private copy.
 func (w *work) copyRoot(ctx context.Context, whole bool) error {
-	root, err := rootdir.Copy(ctx, rootdir.Source{Root: w.Dir, Within: w.Within, Whole: whole, Absent: w.Absent, Except: w.CacheDir,
-		Stateless: rootdir.Scan(w.Dir).Backend != "", Contained: w.Policy.Enforced(), Sealed: w.Boxed,
-		Limits: rootdir.Limits{Files: maxFiles, Bytes: maxBytes}}, filepath.Join(w.dir, copied))
+	root, err := workcopy.Copy(ctx, workcopy.Source{Root: w.Dir, Within: w.Within, Whole: whole, Absent: w.Absent, Except: w.CacheDir,
+		Stateless: workcopy.Scan(w.Dir).Backend != "", Contained: w.Policy.Enforced(), Sealed: w.Boxed,
+		Limits: workcopy.Limits{Files: maxFiles, Bytes: maxBytes}}, filepath.Join(w.dir, copied))
 	if err != nil {
 		return err
 	}
-	m := rootdir.Scan(root)
+	m := workcopy.Scan(root)
 	if m.Unread != nil {
 		return &failure{"read configuration", m.Unread.Error()}
 	}
 	w.root, w.required = root, m.Required
 	slices.Sort(w.required)
 	w.required = slices.Compact(w.required)
-	if !whole && !rootdir.IsRoot(root) {
+	if !whole && !workcopy.IsRoot(root) {
 		return fmt.Errorf("%s has no configuration (*.tf)", cmp.Or(w.Shown, w.Dir))
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/declared/folder"
-	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
 	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
@@ -90,7 +90,7 @@ func (r Root) fetched() (*scan, error) {
 	s := newScan(r)
 	s.add(r.Dir, "", prefixOf(r.Shown))
 	packages := filepath.Join(r.Data, "modules")
-	list, err := rootdir.Modules(filepath.Join(packages, "modules.json"))
+	list, err := workcopy.Modules(filepath.Join(packages, "modules.json"))
 	for _, m := range list {
 		dir := m.Dir
 		if !filepath.IsAbs(dir) {

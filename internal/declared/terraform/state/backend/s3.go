@@ -81,6 +81,7 @@ func (b *bucket) connect(ctx context.Context) (*s3.Client, error) {
 		return nil, err
 	}
 	if _, err := client.Options().Credentials.Retrieve(ctx); err != nil {
+		b.client.forget()
 		return nil, fmt.Errorf("find AWS credentials: %w; set backend.s3.profile or backend.s3.credentials_file", err)
 	}
 	return client, nil

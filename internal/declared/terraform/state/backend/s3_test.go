@@ -1,8 +1,11 @@
 package backend_test
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/xml"
 	"fmt"
+	"hash/crc32"
 	"net/http"
 	"slices"
 	"strings"
@@ -190,5 +193,63 @@ func TestS3RotatedKey(t *testing.T) {
 	overwrite(t, s.S3.CredentialsFile, "[test]\naws_access_key_id = AKIATEST\naws_secret_access_key = hunter2\n")
 	if _, err := all(t.Context(), source); err != nil {
 		t.Errorf("with the new key: %v", err)
+	}
+}
+
+// TestS3LateCredentials checks that credentials are found that did not exist at the first attempt.
+func TestS3LateCredentials(t *testing.T) {
+	t.Parallel()
+	store := serve(t, s3(t))
+	s := s3Settings(t, store.URL, "hunter2")
+	overwrite(t, s.S3.CredentialsFile, "")
+	overwrite(t, s.S3.ConfigFile, "[profile test]\ncredential_process = false\n")
+	source := open(t, "s3://bucket.of/app/a.tfstate", s)
+	if _, err := all(t.Context(), source); err == nil {
+		t.Fatal("a request without credentials was accepted")
+	}
+	overwrite(t, s.S3.CredentialsFile, "[test]\naws_access_key_id = AKIATEST\naws_secret_access_key = hunter2\n")
+	if _, err := all(t.Context(), source); err != nil {
+		t.Errorf("with credentials: %v", err)
+	}
+}
+
+// TestS3Checksum checks that an object is refused if its checksum does not match its content.
+func TestS3Checksum(t *testing.T) {
+	t.Parallel()
+	const content = "app/a.tfstate"
+	for name, tc := range map[string]struct {
+		reason string
+		of     string
+		ok     bool
+	}{
+		"Right": {"the checksum of the content", content, true},
+		"Wrong": {"the checksum of another content", "app/b.tfstate", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("X-Amz-Checksum-Mode") != "ENABLED" {
+					t.Error("no checksum was requested")
+				}
+				sum := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(tc.of)))
+				w.Header().Set("X-Amz-Checksum-Crc32", base64.StdEncoding.EncodeToString(sum))
+				fmt.Fprint(w, content)
+			})
+			_, err := all(t.Context(), open(t, "s3://bucket.of/app/a.tfstate", s3Settings(t, store.URL, "hunter2")))
+			if (err == nil) != tc.ok {
+				t.Errorf("%s: got %v", tc.reason, err)
+			}
+		})
+	}
+}
+
+// TestS3EndpointVariable checks that the variable of the AWS SDKs for an endpoint is used.
+func TestS3EndpointVariable(t *testing.T) {
+	store := serve(t, s3(t))
+	t.Setenv("AWS_ENDPOINT_URL_S3", store.URL)
+	s := s3Settings(t, "", "hunter2")
+	got, err := all(t.Context(), open(t, "s3://bucket.of/app/a.tfstate", s))
+	if want := []string{"s3://bucket.of/app/a.tfstate: app/a.tfstate"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
 }

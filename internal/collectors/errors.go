@@ -1,0 +1,65 @@
+package collectors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/driftd/driftd/internal/httpclient"
+)
+
+// A LocalError is an error of the settings, or of a file or credential that they name. No
+// request was sent.
+type LocalError struct{ Err error }
+
+// Error returns the text of Err.
+func (e *LocalError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *LocalError) Unwrap() error { return e.Err }
+
+// An InconsistentError is the error of a list whose pages do not fit together.
+type InconsistentError struct{ Text string }
+
+// Error returns Text.
+func (e *InconsistentError) Error() string { return e.Text }
+
+// An ExpiredError is the cause of a context that ended because the timeout of a source or
+// declaration was over.
+type ExpiredError struct {
+	// Of is the source or declaration that was being read, such as "source netbox".
+	Of string
+	// After is the timeout.
+	After time.Duration
+}
+
+// Error returns what was being read, and the timeout.
+func (e *ExpiredError) Error() string { return fmt.Sprintf("%s: no answer within %s", e.Of, e.After) }
+
+// Is reports whether target is context.DeadlineExceeded.
+func (e *ExpiredError) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// Ended returns the reason for a part of a source that was not read because its context
+// ended. It returns "" if err has another cause.
+func Ended(err error) string {
+	var (
+		expired *ExpiredError
+		timeout *httpclient.Timeout
+	)
+	switch {
+	case errors.As(err, &expired):
+		return fmt.Sprintf("timed out after %s: raise timeout of the source", expired.After)
+	case errors.As(err, &timeout) && timeout.Look:
+		return "timed out before the end of the scan: raise timeout of the source"
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return "the scan ended before it was read"
+	}
+	return ""
+}
+
+// Void reports whether the result of a scan is void: ctx was cancelled, or it expired before
+// anything was read. Otherwise the parts that were read count.
+func Void(ctx context.Context, read bool) bool {
+	return ctx.Err() != nil && !(read && errors.Is(ctx.Err(), context.DeadlineExceeded))
+}
