@@ -5,6 +5,7 @@
 package kills
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -202,6 +203,46 @@ func (e *estate) killed(after time.Duration, args ...string) (ended bool) {
 	return false
 }
 
+// killedAfterScan starts the daemon, waits for its first finished scan, and kills it after a
+// time.
+func (e *estate) killedAfterScan(after time.Duration) {
+	e.t.Helper()
+	cmd, scanned := e.command("serve"), &mark{text: "msg=scanned", seen: make(chan struct{})}
+	cmd.Stderr = scanned
+	p, err := process.Watch(cmd)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	select {
+	case <-p.Done():
+		e.t.Fatalf("driftd serve ended with exit code %d: %s", p.ExitCode(), scanned.output)
+	case <-e.t.Context().Done():
+		e.t.Fatal(e.t.Context().Err())
+	case <-scanned.seen:
+	}
+	time.Sleep(after)
+	if err := p.Kill(); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// A mark closes seen when a text was written to it.
+type mark struct {
+	text   string
+	seen   chan struct{}
+	found  bool
+	output []byte
+}
+
+func (m *mark) Write(b []byte) (int, error) {
+	m.output = append(m.output, b...)
+	if !m.found && bytes.Contains(m.output, []byte(m.text)) {
+		m.found = true
+		close(m.seen)
+	}
+	return len(b), nil
+}
+
 // resolvedNone fails if a finding other than unchecked is resolved: no drift is ever repaired
 // here.
 func (e *estate) resolvedNone() {
@@ -225,7 +266,8 @@ func (e *estate) resolvedNone() {
 
 // TestKilledScansLoseNothing kills scans and daemons, while a box renders manifests, and while
 // a source or a declaration exceeds its budget. After each kill the database is intact, and has
-// at least the findings of the last finished scan, and only real ones. DRIFTD_TEST_KILLS is the
+// at least the findings of the last finished scan, and only real ones. Every fourth kill waits
+// for the first scan of a daemon, so that some come after a save on any machine. DRIFTD_TEST_KILLS is the
 // number of kills, DRIFTD_TEST_SEED the seed of their times.
 func TestKilledScansLoseNothing(t *testing.T) {
 	t.Parallel()
@@ -241,8 +283,12 @@ func TestKilledScansLoseNothing(t *testing.T) {
 		there := min(n+1, objects)
 		e.write("live.yaml", list("c", objects, there))
 		e.swell(n%5 == 1 || n%5 == 2, n%5 == 3)
-		args := []string{[]string{"scan", "serve"}[n%2]}
-		if !e.killed(time.Duration(random.Int64N(int64(whole*3/2))), args...) {
+		after := time.Duration(random.Int64N(int64(whole * 3 / 2)))
+		switch {
+		case n%4 == 1:
+			e.killedAfterScan(after)
+			died++
+		case !e.killed(after, []string{"scan", "serve"}[n%2]):
 			died++
 		}
 		if stdout, stderr, code := e.run("store", "verify"); code != 0 {
