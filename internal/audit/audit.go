@@ -1,0 +1,253 @@
+// Package audit is a log of what driftd found, of what people decided and of what happened to
+// the database, that shows edits. Its entries are the leaves of a Merkle tree (RFC 6962), and
+// its heads are checkpoints in the form of c2sp.org/tlog-checkpoint.
+//
+// A head that only the database has proves that nobody without the key edited the log. A head
+// that a witness keeps elsewhere also proves it against people with the key, and shows that the
+// database is an older copy of itself.
+package audit
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// Records are the records of a log in one transaction of a database. Values are valid until the
+// transaction ends.
+type Records interface {
+	// Get returns nil if there is no record.
+	Get(key []byte) []byte
+	Put(key, value []byte) error
+	Remove(key []byte) error
+}
+
+// The keys of records are a letter and what follows it:
+//
+//	e index   an entry
+//	h index   a hash of the tree, at its tlog.StoredHashIndex
+//	t         the head
+//	n name    the reference of a person
+//	p ref     the name of a person, see People
+const (
+	entryRecord  = 'e'
+	hashRecord   = 'h'
+	headRecord   = 't'
+	nameRecord   = 'n'
+	personRecord = 'p'
+)
+
+func indexKey(kind byte, index int64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{kind}, uint64(index))
+}
+
+// A TamperedError reports that the log is not the one that was signed.
+type TamperedError struct {
+	// What is what was found, such as "entry 42 was edited".
+	What string
+}
+
+// Error returns what was found.
+func (e *TamperedError) Error() string { return "the log was changed from outside: " + e.What }
+
+func tampered(format string, args ...any) error {
+	return &TamperedError{What: fmt.Sprintf(format, args...)}
+}
+
+// A Log is a log in a transaction.
+type Log struct {
+	records Records
+	key     PublicKey
+}
+
+// New returns the log of the records. Its heads are signed by the key.
+func New(records Records, key PublicKey) *Log { return &Log{records, key} }
+
+// ErrEmpty is returned if the log has no entry.
+var ErrEmpty = errors.New("the log is empty")
+
+// Head returns the last head. The error is ErrEmpty for a log without one.
+func (l *Log) Head() (Head, error) {
+	signed := l.records.Get([]byte{headRecord})
+	if signed == nil {
+		if l.records.Get(indexKey(entryRecord, 0)) != nil || l.records.Get(indexKey(hashRecord, 0)) != nil {
+			return Head{}, tampered("the head is gone")
+		}
+		return Head{}, ErrEmpty
+	}
+	h, err := ParseHead(append([]byte(nil), signed...), l.key)
+	if err != nil {
+		return Head{}, tampered("%v", err)
+	}
+	return h, nil
+}
+
+// current returns the last head and checks that the hashes of the log are those that it signs.
+func (l *Log) current() (Head, error) {
+	h, err := l.Head()
+	if errors.Is(err, ErrEmpty) {
+		return Head{Origin: l.key.Origin()}, nil
+	}
+	if err != nil {
+		return Head{}, err
+	}
+	if err := l.atEnd(h.Size); err != nil {
+		return Head{}, err
+	}
+	root, err := tlog.TreeHash(h.Size, l)
+	if err != nil {
+		return Head{}, err
+	}
+	if root != h.Root {
+		return Head{}, tampered("the tree of %d entries is not the one that was signed", h.Size)
+	}
+	return h, nil
+}
+
+// atEnd returns an error if the log has another number of entries. The last entry must exist:
+// only entries before it are ever dropped.
+func (l *Log) atEnd(size int64) error {
+	if l.records.Get(indexKey(entryRecord, size)) != nil || l.records.Get(indexKey(hashRecord, tlog.StoredHashIndex(0, size))) != nil {
+		return tampered("entry %d is there but was not signed", size)
+	}
+	if size > 0 && l.records.Get(indexKey(entryRecord, size-1)) == nil {
+		return tampered("the head signs %d entries, %d are there", size, l.length(size))
+	}
+	return nil
+}
+
+// length returns the number of entries up to the last one before limit that exists.
+func (l *Log) length(limit int64) int64 {
+	for limit > 0 && l.records.Get(indexKey(entryRecord, limit-1)) == nil {
+		limit--
+	}
+	return limit
+}
+
+// Append adds entries and signs the new head, first with the key of the log. It changes nothing
+// and returns a *TamperedError if the log is not the one that the last head signs: the new head
+// would sign the edit.
+func (l *Log) Append(keys []Key, entries ...Entry) (Head, error) {
+	h, err := l.current()
+	if err != nil {
+		return Head{}, fmt.Errorf("append to the audit log: %w", err)
+	}
+	for i := range entries {
+		if err := l.add(h.Size, &entries[i]); err != nil {
+			return Head{}, fmt.Errorf("append to the audit log: %w", err)
+		}
+		h.Size++
+	}
+	if h.Root, err = tlog.TreeHash(h.Size, l); err != nil {
+		return Head{}, fmt.Errorf("append to the audit log: %w", err)
+	}
+	if err := h.sign(keys...); err != nil {
+		return Head{}, fmt.Errorf("append to the audit log: %w", err)
+	}
+	if err := l.records.Put([]byte{headRecord}, h.Note); err != nil {
+		return Head{}, fmt.Errorf("append to the audit log: write head: %w", err)
+	}
+	return h, nil
+}
+
+// add writes an entry and the hashes that it completes.
+func (l *Log) add(index int64, e *Entry) error {
+	b, err := e.encode()
+	if err != nil {
+		return err
+	}
+	hashes, err := tlog.StoredHashes(index, b, l)
+	if err != nil {
+		return fmt.Errorf("hash entry %d: %w", index, err)
+	}
+	if err := l.records.Put(indexKey(entryRecord, index), b); err != nil {
+		return fmt.Errorf("write entry %d: %w", index, err)
+	}
+	first := tlog.StoredHashIndex(0, index)
+	for i, hash := range hashes {
+		if err := l.records.Put(indexKey(hashRecord, first+int64(i)), hash[:]); err != nil {
+			return fmt.Errorf("write hash of entry %d: %w", index, err)
+		}
+	}
+	return nil
+}
+
+// ReadHashes returns hashes by their tlog.StoredHashIndex.
+func (l *Log) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	hashes := make([]tlog.Hash, len(indexes))
+	for i, index := range indexes {
+		hash, ok := l.hash(index)
+		if !ok {
+			return nil, tampered("hash %d is gone", index)
+		}
+		hashes[i] = hash
+	}
+	return hashes, nil
+}
+
+func (l *Log) hash(index int64) (hash tlog.Hash, ok bool) {
+	v := l.records.Get(indexKey(hashRecord, index))
+	if len(v) != tlog.HashSize {
+		return hash, false
+	}
+	return tlog.Hash(v), true
+}
+
+// ErrNoEntry is returned for an entry that the log does not have, ErrDropped for one whose bytes
+// the retention removed.
+var (
+	ErrNoEntry = errors.New("the log has no such entry")
+	ErrDropped = errors.New("the entry is older than the retention: only its hash is kept")
+)
+
+// Entry returns the entry at an index.
+func (l *Log) Entry(index int64) (Entry, error) {
+	b, err := l.raw(index)
+	if err != nil {
+		return Entry{}, err
+	}
+	return parseEntry(index, b)
+}
+
+func (l *Log) raw(index int64) ([]byte, error) {
+	if b := l.records.Get(indexKey(entryRecord, max(index, 0))); b != nil && index >= 0 {
+		return append([]byte(nil), b...), nil
+	}
+	h, err := l.Head()
+	if err != nil {
+		return nil, err
+	}
+	if index < 0 || index >= h.Size {
+		return nil, fmt.Errorf("entry %d: %w: it has %d entries", index, ErrNoEntry, h.Size)
+	}
+	return nil, fmt.Errorf("entry %d: %w", index, ErrDropped)
+}
+
+// Drop removes the bytes of the entries before an index, but never those of the last one, and
+// appends an entry that records it. Their hashes stay.
+func (l *Log) Drop(keys []Key, before int64, now time.Time) error {
+	h, err := l.current()
+	if err != nil {
+		return fmt.Errorf("drop old entries: %w", err)
+	}
+	before = min(before, h.Size)
+	if _, err := l.Append(keys, Entry{Kind: KindDrop, Time: now, Data: Drop{before}}); err != nil {
+		return err
+	}
+	for i := before - 1; i >= 0 && l.records.Get(indexKey(entryRecord, i)) != nil; i-- {
+		if err := l.records.Remove(indexKey(entryRecord, i)); err != nil {
+			return fmt.Errorf("drop entry %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// Rotate gives the log another key: it appends an entry that names it, and signs the head with
+// both keys. Later heads are signed by the new key alone.
+func (l *Log) Rotate(old, next Key, now time.Time) error {
+	_, err := l.Append([]Key{old, next}, Entry{Kind: KindKey, Time: now, Data: Rotation{old.Public().String(), next.Public().String()}})
+	return err
+}

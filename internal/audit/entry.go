@@ -1,0 +1,123 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A Kind is the kind of an entry.
+type Kind string
+
+// The kinds of entries.
+const (
+	// KindBegin is the first entry of a log.
+	KindBegin Kind = "begin"
+	// KindStart records that a daemon started.
+	KindStart Kind = "start"
+	// KindConfig records that a daemon runs with another configuration.
+	KindConfig Kind = "config"
+	// KindScan records a scan that changed findings.
+	KindScan Kind = "scan"
+	// KindQuiet counts the scans of about an hour that changed nothing.
+	KindQuiet Kind = "quiet"
+	// KindDecision records a decision, KindRevoke the end of one before its time.
+	KindDecision Kind = "decision"
+	KindRevoke   Kind = "revoke"
+	// KindDrop records that the bytes of old entries were dropped. Their hashes stay.
+	KindDrop Kind = "drop"
+	// KindPrune records that old records were removed from the database.
+	KindPrune Kind = "prune"
+	// KindReseal records that stored findings were rewritten because the rules for secrets changed.
+	KindReseal Kind = "reseal"
+	// KindKey records that the log has another key. The first head after it is signed by both.
+	KindKey Kind = "key"
+	// KindErase records that the name of a person was erased.
+	KindErase Kind = "erase"
+	// KindDoubt records that the log is in doubt, KindTrust that a person settled it.
+	KindDoubt Kind = "doubt"
+	KindTrust Kind = "trust"
+)
+
+const (
+	// domain begins every entry. Bytes that were signed for another purpose are no entry.
+	domain = "driftd/"
+	// version is the version of the form of entries.
+	version = "v1"
+	// maxEntry is the largest entry in bytes that an entry bundle of tlog-tiles can hold.
+	maxEntry = 1<<16 - 1
+)
+
+// An Entry is a record of the log. Its data depends on its kind.
+type Entry struct {
+	// Index is the position in the log, from 0. Only read entries have one.
+	Index int64 `json:"index"`
+	// Version is the version of the form of the entry, "v1". Only read entries have one.
+	Version string    `json:"version"`
+	Kind    Kind      `json:"kind"`
+	Time    time.Time `json:"time"`
+	// Data is a value that is encoded as a JSON object; in a read entry a json.RawMessage.
+	Data any `json:"data"`
+}
+
+type body struct {
+	Time time.Time       `json:"time"`
+	Data json.RawMessage `json:"data"`
+}
+
+// encode returns the bytes that the log holds: a line with the domain, the version and the kind,
+// and a JSON object.
+func (e *Entry) encode() ([]byte, error) {
+	data, err := json.Marshal(e.Data)
+	if err != nil {
+		return nil, fmt.Errorf("encode entry %s: %w", e.Kind, err)
+	}
+	text, err := json.Marshal(body{e.Time.UTC().Truncate(time.Millisecond), data})
+	if err != nil {
+		return nil, fmt.Errorf("encode entry %s: %w", e.Kind, err)
+	}
+	b := append([]byte(domain+version+" "+string(e.Kind)+"\n"), text...)
+	if len(b) > maxEntry {
+		return nil, fmt.Errorf("encode entry %s: it has %d bytes; the limit is %d", e.Kind, len(b), maxEntry)
+	}
+	return b, nil
+}
+
+var errForm = errors.New("it is no entry of driftd")
+
+// parseEntry decodes an entry. It accepts versions and kinds that it does not know: their data
+// is shown as it is.
+func parseEntry(index int64, b []byte) (Entry, error) {
+	line, text, ok := bytes.Cut(b, []byte("\n"))
+	head, found := strings.CutPrefix(string(line), domain)
+	version, kind, both := strings.Cut(head, " ")
+	if !ok || !found || !both || version == "" || kind == "" {
+		return Entry{}, fmt.Errorf("entry %d: %w", index, errForm)
+	}
+	var in body
+	if err := json.Unmarshal(text, &in); err != nil {
+		return Entry{}, fmt.Errorf("entry %d: %w", index, errForm)
+	}
+	return Entry{Index: index, Version: version, Kind: Kind(kind), Time: in.Time, Data: in.Data}, nil
+}
+
+// Drop is the data of an entry of KindDrop.
+type Drop struct {
+	// Before is the index of the first entry that was kept.
+	Before int64 `json:"before"`
+}
+
+// Erase is the data of an entry of KindErase.
+type Erase struct {
+	// Person is the reference of the person.
+	Person string `json:"person"`
+}
+
+// Rotation is the data of an entry of KindKey: public keys.
+type Rotation struct {
+	Old string `json:"old"`
+	New string `json:"new"`
+}

@@ -1,0 +1,30 @@
+package audit
+
+import "testing"
+
+// FuzzCheck checks proofs and heads, which strangers pass on.
+func FuzzCheck(f *testing.F) {
+	key := newKey(f)
+	_, l := filled(f, key, 9)
+	proof, err := l.Prove(4)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(proof)
+	f.Add(head(f, l).Note)
+	entry, _, err := Check(proof, key.Public())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if e, h, err := Check(b, key.Public()); err == nil && (e.Index != entry.Index || e.Kind != entry.Kind || h.Size != 9) {
+			t.Errorf("a forged proof: %+v %+v", e, h)
+		}
+		if h, err := ParseHead(b, key.Public()); err == nil && h.Size != 9 {
+			t.Errorf("a forged head: %+v", h)
+		}
+		if _, err := parseEntry(0, b); err != nil {
+			return
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// A Key signs the heads of a log. Its name is the origin of the log.
+type Key struct {
+	signer note.Signer
+	public PublicKey
+}
+
+// ParseKey parses a private key as GenerateKey returns it.
+func ParseKey(text string) (Key, error) {
+	text = strings.TrimSpace(text)
+	signer, err := note.NewSigner(text)
+	if err != nil {
+		return Key{}, errors.New("it is no private key of a log: make one with `driftd audit key --new FILE`")
+	}
+	public, err := publicOf(signer.Name(), text)
+	return Key{signer, public}, err
+}
+
+// publicOf returns the public key of a private key, whose text NewSigner accepted:
+// PRIVATE+KEY+NAME+ID+ and, in base64, the algorithm and the seed.
+func publicOf(name, private string) (PublicKey, error) {
+	part := strings.SplitN(private, "+", 5)
+	seed, err := base64.StdEncoding.DecodeString(part[4])
+	if err != nil {
+		return PublicKey{}, fmt.Errorf("decode key: %w", err)
+	}
+	public, ok := ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey)
+	if !ok {
+		return PublicKey{}, errors.New("the key has no public part")
+	}
+	text, err := note.NewEd25519VerifierKey(name, public)
+	if err != nil {
+		return PublicKey{}, fmt.Errorf("encode public key: %w", err)
+	}
+	return ParsePublicKey(text)
+}
+
+// GenerateKey returns the text of a new private key for the log with an origin: a name without
+// spaces and plus signs that no other log has.
+func GenerateKey(origin string) (string, error) {
+	private, _, err := note.GenerateKey(rand.Reader, origin)
+	if err != nil {
+		return "", fmt.Errorf("generate key: %w", err)
+	}
+	if _, err := note.NewSigner(private); err != nil {
+		return "", fmt.Errorf("generate key: the origin %q is empty, or has spaces or plus signs", origin)
+	}
+	return private, nil
+}
+
+// Public returns the public key.
+func (k Key) Public() PublicKey { return k.public }
+
+// A PublicKey verifies the heads of a log. The zero PublicKey verifies none.
+type PublicKey struct {
+	verifier note.Verifier
+	text     string
+}
+
+// ParsePublicKey parses the text form of a public key: NAME+ID+KEY, a verifier key of a signed note.
+func ParsePublicKey(text string) (PublicKey, error) {
+	text = strings.TrimSpace(text)
+	v, err := note.NewVerifier(text)
+	if err != nil {
+		return PublicKey{}, errors.New("it is no public key of a log: `driftd audit key` prints one")
+	}
+	return PublicKey{v, text}, nil
+}
+
+// String returns the text form.
+func (k PublicKey) String() string { return k.text }
+
+// Origin returns the name of the log.
+func (k PublicKey) Origin() string { return k.verifier.Name() }
+
+// A Head is the state of a log at a size.
+type Head struct {
+	Origin string
+	// Size is the number of entries, Root the Merkle tree hash (RFC 6962) over them.
+	Size int64
+	Root tlog.Hash
+	// Note is the signed note that the head was read from.
+	Note []byte
+}
+
+// maxHead bounds a signed note, in bytes.
+const maxHead = 64 << 10
+
+// text returns the body of a checkpoint (c2sp.org/tlog-checkpoint).
+func (h *Head) text() string {
+	return h.Origin + "\n" + strconv.FormatInt(h.Size, 10) + "\n" + h.Root.String() + "\n"
+}
+
+func (h *Head) sign(keys ...Key) error {
+	signers := make([]note.Signer, len(keys))
+	for i, k := range keys {
+		signers[i] = k.signer
+	}
+	signed, err := note.Sign(&note.Note{Text: h.text()}, signers...)
+	if err != nil {
+		return fmt.Errorf("sign head: %w", err)
+	}
+	h.Note = signed
+	return nil
+}
+
+// ParseHead parses a checkpoint that the key signed. Signatures of other keys are ignored.
+func ParseHead(signed []byte, key PublicKey) (Head, error) {
+	if len(signed) > maxHead {
+		return Head{}, fmt.Errorf("the head has %d bytes; the limit is %d", len(signed), maxHead)
+	}
+	n, err := note.Open(signed, note.VerifierList(key.verifier))
+	if unsigned := (*note.UnverifiedNoteError)(nil); errors.As(err, &unsigned) {
+		return Head{}, fmt.Errorf("the head is not signed by the key %s", key.text)
+	}
+	if err != nil {
+		return Head{}, fmt.Errorf("read head: %w", err)
+	}
+	h, err := parseBody(n.Text)
+	if err == nil && h.Origin != key.Origin() {
+		err = fmt.Errorf("the head is of the log %s, not of %s", h.Origin, key.Origin())
+	}
+	h.Note = signed
+	return h, err
+}
+
+func parseBody(text string) (Head, error) {
+	bad := errors.New("the head has no origin, size and root")
+	line := strings.SplitN(text, "\n", 4)
+	if len(line) != 4 || line[0] == "" {
+		return Head{}, bad
+	}
+	size, err := strconv.ParseInt(line[1], 10, 64)
+	if err != nil || size < 0 || line[1] != strconv.FormatInt(size, 10) {
+		return Head{}, bad
+	}
+	root, err := tlog.ParseHash(line[2])
+	if err != nil {
+		return Head{}, bad
+	}
+	return Head{Origin: line[0], Size: size, Root: root}, nil
+}

@@ -1,0 +1,105 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// A proof is a text in the form of c2sp.org/tlog-proof; its extra data is the entry.
+const (
+	proofLine   = "c2sp.org/tlog-proof@v1\n"
+	extraPrefix = "extra "
+	indexPrefix = "index "
+	// maxHashes is the number of hashes in a proof for the largest tree.
+	maxHashes = 63
+)
+
+// Prove returns the proof that an entry is in the log: a text that Check verifies without the
+// log.
+func (l *Log) Prove(index int64) ([]byte, error) {
+	h, err := l.current()
+	if err != nil {
+		return nil, err
+	}
+	entry, err := l.raw(index)
+	if err != nil {
+		return nil, err
+	}
+	hashes, err := tlog.ProveRecord(h.Size, index, l)
+	if err != nil {
+		return nil, fmt.Errorf("prove entry %d: %w", index, err)
+	}
+	var b bytes.Buffer
+	b.WriteString(proofLine)
+	b.WriteString(extraPrefix + base64.StdEncoding.EncodeToString(entry) + "\n")
+	b.WriteString(indexPrefix + strconv.FormatInt(index, 10) + "\n")
+	for _, hash := range hashes {
+		b.WriteString(hash.String() + "\n")
+	}
+	b.WriteString("\n")
+	b.Write(h.Note)
+	return b.Bytes(), nil
+}
+
+// Check verifies a proof with the public key of the log. It returns the entry, and the head of the
+// log in which it is.
+func Check(proof []byte, key PublicKey) (Entry, Head, error) {
+	p, err := parseProof(proof)
+	if err != nil {
+		return Entry{}, Head{}, fmt.Errorf("read proof: %w", err)
+	}
+	h, err := ParseHead(p.head, key)
+	if err != nil {
+		return Entry{}, Head{}, err
+	}
+	if p.index >= h.Size {
+		return Entry{}, Head{}, fmt.Errorf("the proof is of entry %d, and the head signs %d entries", p.index, h.Size)
+	}
+	if err := tlog.CheckRecord(p.hashes, h.Size, h.Root, p.index, tlog.RecordHash(p.entry)); err != nil {
+		return Entry{}, Head{}, fmt.Errorf("the entry is not the one at position %d of the signed log", p.index)
+	}
+	e, err := parseEntry(p.index, p.entry)
+	return e, h, err
+}
+
+type proof struct {
+	index  int64
+	entry  []byte
+	hashes tlog.RecordProof
+	head   []byte
+}
+
+func parseProof(text []byte) (proof, error) {
+	bad := errors.New("it is no proof as `driftd audit prove` writes it")
+	top, head, ok := bytes.Cut(text, []byte("\n\n"))
+	rest, first := strings.CutPrefix(string(top)+"\n", proofLine)
+	if !ok || !first {
+		return proof{}, bad
+	}
+	line := strings.Split(strings.TrimSuffix(rest, "\n"), "\n")
+	if len(line) < 2 || len(line) > 2+maxHashes {
+		return proof{}, bad
+	}
+	extra, isExtra := strings.CutPrefix(line[0], extraPrefix)
+	number, isIndex := strings.CutPrefix(line[1], indexPrefix)
+	entry, err := base64.StdEncoding.DecodeString(extra)
+	index, err2 := strconv.ParseInt(number, 10, 64)
+	if !isExtra || !isIndex || err != nil || err2 != nil || index < 0 {
+		return proof{}, bad
+	}
+	p := proof{index: index, entry: entry, head: head}
+	for _, text := range line[2:] {
+		hash, err := tlog.ParseHash(text)
+		if err != nil {
+			return proof{}, bad
+		}
+		p.hashes = append(p.hashes, hash)
+	}
+	return p, nil
+}
