@@ -31,13 +31,15 @@ type Records interface {
 //	h index   a hash of the tree, at its tlog.StoredHashIndex
 //	t         the head
 //	n name    the reference of a person
-//	p ref     the name of a person, see People
+//	p ref     the name of a person, see Ref
+//	a index   the attachment of an entry, see Attach
 const (
 	entryRecord  = 'e'
 	hashRecord   = 'h'
 	headRecord   = 't'
 	nameRecord   = 'n'
 	personRecord = 'p'
+	attachRecord = 'a'
 )
 
 func indexKey(kind byte, index int64) []byte {
@@ -119,6 +121,26 @@ func (l *Log) atEnd(size int64) error {
 	return nil
 }
 
+// Leads returns a *TamperedError if the log does not lead to a head, which another copy of it had:
+// it is shorter, or another one.
+func (l *Log) Leads(to Head) error {
+	h, err := l.Head()
+	if errors.Is(err, ErrEmpty) {
+		h, err = Head{}, nil
+	}
+	if err != nil {
+		return err
+	}
+	if to.Size > h.Size {
+		return tampered("%d entries were written, %d are there: the database is an older copy, or entries were removed", to.Size, h.Size)
+	}
+	root, err := tlog.TreeHash(to.Size, l)
+	if err == nil && root != to.Root {
+		err = tampered("history before entry %d was rewritten", to.Size)
+	}
+	return err
+}
+
 // length returns the number of entries up to the last one before limit that exists.
 func (l *Log) length(limit int64) int64 {
 	for limit > 0 && l.records.Get(indexKey(entryRecord, limit-1)) == nil {
@@ -132,23 +154,32 @@ func (l *Log) length(limit int64) int64 {
 // would sign the edit.
 func (l *Log) Append(keys []Key, entries ...Entry) (Head, error) {
 	h, err := l.current()
+	if err == nil {
+		h, err = l.extend(h, keys, entries...)
+	}
 	if err != nil {
 		return Head{}, fmt.Errorf("append to the audit log: %w", err)
 	}
+	return h, nil
+}
+
+// extend adds entries after the head, and signs the new head.
+func (l *Log) extend(h Head, keys []Key, entries ...Entry) (Head, error) {
 	for i := range entries {
 		if err := l.add(h.Size, &entries[i]); err != nil {
-			return Head{}, fmt.Errorf("append to the audit log: %w", err)
+			return Head{}, err
 		}
 		h.Size++
 	}
+	var err error
 	if h.Root, err = tlog.TreeHash(h.Size, l); err != nil {
-		return Head{}, fmt.Errorf("append to the audit log: %w", err)
+		return Head{}, err
 	}
 	if err := h.sign(keys...); err != nil {
-		return Head{}, fmt.Errorf("append to the audit log: %w", err)
+		return Head{}, err
 	}
 	if err := l.records.Put([]byte{headRecord}, h.Note); err != nil {
-		return Head{}, fmt.Errorf("append to the audit log: write head: %w", err)
+		return Head{}, fmt.Errorf("write head: %w", err)
 	}
 	return h, nil
 }
@@ -166,6 +197,11 @@ func (l *Log) add(index int64, e *Entry) error {
 	if err := l.records.Put(indexKey(entryRecord, index), b); err != nil {
 		return fmt.Errorf("write entry %d: %w", index, err)
 	}
+	return l.putHashes(index, hashes)
+}
+
+// putHashes writes the hashes that an entry completes.
+func (l *Log) putHashes(index int64, hashes []tlog.Hash) error {
 	first := tlog.StoredHashIndex(0, index)
 	for i, hash := range hashes {
 		if err := l.records.Put(indexKey(hashRecord, first+int64(i)), hash[:]); err != nil {
@@ -250,4 +286,27 @@ func (l *Log) Drop(keys []Key, before int64, now time.Time) error {
 func (l *Log) Rotate(old, next Key, now time.Time) error {
 	_, err := l.Append([]Key{old, next}, Entry{Kind: KindKey, Time: now, Data: Rotation{old.Public().String(), next.Public().String()}})
 	return err
+}
+
+// Attach stores bytes that an entry has the digest of. They are no part of the log.
+func (l *Log) Attach(index int64, b []byte) error {
+	return l.records.Put(indexKey(attachRecord, index), b)
+}
+
+// Attachment returns the bytes that are attached to an entry; nil if there are none.
+func (l *Log) Attachment(index int64) []byte { return l.records.Get(indexKey(attachRecord, index)) }
+
+// IsAttachment reports whether a record with the key is an attachment.
+func IsAttachment(key []byte) bool { return len(key) > 0 && key[0] == attachRecord }
+
+// Detach removes the attachment of an entry.
+func (l *Log) Detach(index int64) error { return l.records.Remove(indexKey(attachRecord, index)) }
+
+// Root returns the Merkle tree hash (RFC 6962) over leaves, in base64.
+func Root(leaves [][]byte) string {
+	v := verifier{}
+	for i, leaf := range leaves {
+		v.push(int64(i), tlog.RecordHash(leaf), func(int, int64, tlog.Hash) {})
+	}
+	return v.root(int64(len(leaves))).String()
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,42 +31,58 @@ type Report struct {
 	// Faults are what differs from what was signed, the first ones; More is the number of others.
 	Faults []string
 	More   int
+	// Settled are the faults that a person settled, see Trust.
+	Settled []string
 	// Backwards are the entries whose time is before that of the entry before them.
 	Backwards []int64
 }
 
-// OK reports whether nothing was found.
+// OK reports whether nothing was found that no person settled.
 func (r *Report) OK() bool { return len(r.Faults) == 0 }
-
-func (r *Report) fault(format string, args ...any) {
-	if len(r.Faults) == maxFaults {
-		r.More++
-		return
-	}
-	r.Faults = append(r.Faults, fmt.Sprintf(format, args...))
-}
 
 // Verify reads the whole log and compares it with its head and with witnessed heads.
 func (l *Log) Verify(witnessed []Witnessed) Report {
+	v := l.verify(witnessed)
+	r := v.Report
+	for _, fault := range v.faults {
+		switch {
+		case slices.Contains(v.settled.faults, fault):
+			r.Settled = append(r.Settled, fault)
+		case len(r.Faults) == maxFaults:
+			r.More++
+		default:
+			r.Faults = append(r.Faults, fault)
+		}
+	}
+	return r
+}
+
+func (l *Log) verify(witnessed []Witnessed) verifier {
 	v := verifier{Log: l, heads: slices.Clone(witnessed), people: map[string]bool{}}
-	slices.SortStableFunc(v.heads, func(a, b Witnessed) int { return int(min(max(a.Head.Size-b.Head.Size, -1), 1)) })
+	slices.SortStableFunc(v.heads, func(a, b Witnessed) int { return cmp.Compare(a.Head.Size, b.Head.Size) })
 	head, err := l.Head()
 	if changed := (*TamperedError)(nil); errors.As(err, &changed) {
 		v.fault("%s", changed.What)
-		return v.Report
+		return v
 	}
 	v.Report.Head = head
 	for i := range head.Size {
 		v.entry(i)
 	}
 	v.end(head)
-	return v.Report
+	v.witnesses(head)
+	return v
 }
 
 type verifier struct {
 	*Log
 	Report
 
+	faults []string
+	// settled is what trust entries settle.
+	settled settlement
+	// unmet are the witnessed heads that the log does not lead to, with the faults.
+	unmet []unmet
 	// heads are the witnessed heads by size that were not compared yet.
 	heads []Witnessed
 	// subtrees are the roots of the complete subtrees over the entries read, by level. Only those
@@ -80,6 +97,15 @@ type verifier struct {
 	droppedBefore int64
 	// people are the references in entries; the value reports whether the name was erased.
 	people map[string]bool
+}
+
+type unmet struct {
+	Witnessed
+	fault string
+}
+
+func (v *verifier) fault(format string, args ...any) {
+	v.faults = append(v.faults, fmt.Sprintf(format, args...))
 }
 
 // A gap is a range of entries whose bytes are not there.
@@ -105,7 +131,7 @@ func (v *verifier) entry(i int64) {
 		w := v.heads[0]
 		v.heads = v.heads[1:]
 		if w.Head.Size == i+1 && w.Head.Root != v.root(i+1) {
-			v.fault("history before entry %d was rewritten: %s has another head", i+1, w.From)
+			v.unmet = append(v.unmet, unmet{w, fmt.Sprintf("history before entry %d was rewritten: %s has another head", i+1, w.From)})
 		}
 	}
 }
@@ -130,41 +156,64 @@ func (v *verifier) read(i int64, b []byte) {
 	}
 	v.last = e.Time
 	for _, person := range refs(b) {
-		v.people[person] = v.people[person]
+		if _, ok := v.people[person]; !ok {
+			v.people[person] = false
+		}
 	}
+	if raw, ok := e.Data.(json.RawMessage); ok {
+		v.note(e.Kind, raw)
+	}
+}
+
+// note reads an entry about the log itself.
+func (v *verifier) note(kind Kind, raw json.RawMessage) {
 	var d struct {
 		Drop
 		Erase
+		Trust
 	}
-	raw, ok := e.Data.(json.RawMessage)
-	if !ok || (e.Kind != KindDrop && e.Kind != KindErase) || json.Unmarshal(raw, &d) != nil {
+	if kind != KindDrop && kind != KindErase && kind != KindTrust || json.Unmarshal(raw, &d) != nil {
 		return
 	}
-	if e.Kind == KindErase {
+	v.droppedBefore = max(v.droppedBefore, d.Before)
+	v.settled.add(&d.Trust)
+	if kind == KindErase {
 		v.people[d.Person] = true
 	}
-	v.droppedBefore = max(v.droppedBefore, d.Before)
 }
 
 // grow adds the leaf of entry i to the subtrees, and compares the hashes that it completes with
-// the stored ones.
-func (v *verifier) grow(i int64, hash tlog.Hash) {
-	level, wrong := 0, false
-	for ; i>>level&1 == 1; level++ {
-		hash, wrong = tlog.NodeHash(v.subtrees[level], hash), wrong || v.wrong[level]
-		first := i >> (level + 1) << (level + 1)
-		stored, ok := v.hash(tlog.StoredHashIndex(level+1, i>>(level+1)))
-		switch {
-		case wrong || stored == hash:
-		case !ok:
-			v.fault("the hash over the entries %d to %d is gone", first, i)
-			wrong = true
-		default:
-			v.fault("the hash over the entries %d to %d was edited, or one of them together with its hash", first, i)
-			wrong = true
+// the stored ones. Of the hashes above a wrong one, none is compared.
+func (v *verifier) grow(i int64, leaf tlog.Hash) {
+	wrong := false
+	last := v.push(i, leaf, func(level int, n int64, hash tlog.Hash) {
+		wrong = wrong || v.wrong[level-1]
+		if wrong {
+			return
 		}
+		stored, ok := v.hash(tlog.StoredHashIndex(level, n))
+		wrong = !ok || stored != hash
+		switch {
+		case !ok:
+			v.fault("the hash over the entries %d to %d is gone", n<<level, i)
+		case wrong:
+			v.fault("the hash over the entries %d to %d was edited, or one of them together with its hash", n<<level, i)
+		}
+	})
+	v.wrong[last] = wrong
+}
+
+// push adds leaf i to the subtrees. It calls completed with the level, the index in the level and
+// the hash of each subtree that the leaf completes, and returns the level of the last one.
+func (v *verifier) push(i int64, hash tlog.Hash, completed func(level int, n int64, hash tlog.Hash)) int {
+	level := 0
+	for i>>level&1 == 1 {
+		hash = tlog.NodeHash(v.subtrees[level], hash)
+		level++
+		completed(level, i>>level, hash)
 	}
-	v.subtrees[level], v.wrong[level] = hash, wrong
+	v.subtrees[level] = hash
+	return level
 }
 
 // root returns the root of the tree over the first n entries, which are those read.
@@ -213,9 +262,20 @@ func (v *verifier) end(head Head) {
 			v.fault("the name of %s is gone, and no entry records that it was erased", person)
 		}
 	}
+}
+
+// witnesses reports the witnessed heads that the log does not lead to.
+func (v *verifier) witnesses(head Head) {
 	for _, w := range v.heads {
 		if w.Head.Size > head.Size {
-			v.fault("%s saw %d entries, %d are there: the database is an older copy, or entries were removed", w.From, w.Head.Size, head.Size)
+			v.unmet = append(v.unmet, unmet{w, fmt.Sprintf("%s saw %d entries, %d are there: the database is an older copy, or entries were removed", w.From, w.Head.Size, head.Size)})
 		}
+	}
+	for _, u := range v.unmet {
+		if v.settled.hasHead(&u.Head) {
+			v.Settled = append(v.Settled, u.fault)
+			continue
+		}
+		v.fault("%s", u.fault)
 	}
 }

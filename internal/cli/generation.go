@@ -181,6 +181,6 @@ func (s *service) Decide(ctx context.Context, ids []string, r decide.Request) ([
 }
 
 // Revoke revokes a decision with the current engine.
-func (s *service) Revoke(ctx context.Context, id string) (model.Decision, error) {
-	return s.current.Load().engine.Revoke(ctx, id)
+func (s *service) Revoke(ctx context.Context, id, by string) (model.Decision, error) {
+	return s.current.Load().engine.Revoke(ctx, id, by)
 }

@@ -80,8 +80,8 @@ func (l *lateStore) Decide(list []model.Decision, now time.Time) error {
 	return err
 }
 
-func (l *lateStore) Revoke(id string, now time.Time) (model.Decision, error) {
-	return late(l, func(s *store.Store) (model.Decision, error) { return s.Revoke(id, now) })
+func (l *lateStore) Revoke(id, by string, now time.Time) (model.Decision, error) {
+	return late(l, func(s *store.Store) (model.Decision, error) { return s.Revoke(id, by, now) })
 }
 
 func (l *lateStore) Settle(now time.Time) (changed int, err error) {

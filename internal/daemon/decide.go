@@ -79,11 +79,11 @@ func (e *Engine) announceNow() {
 	}
 }
 
-// Revoke revokes the decision with the ID, which may be abbreviated.
-func (e *Engine) Revoke(_ context.Context, id string) (model.Decision, error) {
+// Revoke revokes the decision with the ID, which may be abbreviated, for a person.
+func (e *Engine) Revoke(_ context.Context, id, by string) (model.Decision, error) {
 	e.evaluating.Lock()
 	defer e.evaluating.Unlock()
-	d, err := e.store.Revoke(id, e.now())
+	d, err := e.store.Revoke(id, by, e.now())
 	if err != nil {
 		return d, err
 	}

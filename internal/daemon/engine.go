@@ -107,7 +107,7 @@ type MemoryStore interface {
 type DecisionStore interface {
 	Decisions() ([]model.Decision, error)
 	Decide(decisions []model.Decision, now time.Time) error
-	Revoke(id string, now time.Time) (model.Decision, error)
+	Revoke(id, by string, now time.Time) (model.Decision, error)
 	Settle(now time.Time) (changed int, err error)
 	Finding(id string) (model.Finding, []store.FindingVersion, error)
 }

@@ -156,7 +156,7 @@ func TestRevoke(t *testing.T) {
 	d.cycle(t)
 	made := d.accept(t, time.Hour)
 	d.messages(t)
-	if _, err := d.engine.Revoke(t.Context(), made.ID); err != nil {
+	if _, err := d.engine.Revoke(t.Context(), made.ID, "lena"); err != nil {
 		t.Fatal(err)
 	}
 	d.want(t, "what was accepted is back", "new: returned p/00")

@@ -20,8 +20,8 @@ import (
 type Decider interface {
 	// Decide makes a decision about the open findings whose IDs begin with ids.
 	Decide(ctx context.Context, ids []string, r decide.Request) ([]model.Decision, error)
-	// Revoke revokes the decision whose ID begins with id.
-	Revoke(ctx context.Context, id string) (model.Decision, error)
+	// Revoke revokes the decision whose ID begins with id, for the person by.
+	Revoke(ctx context.Context, id, by string) (model.Decision, error)
 }
 
 // DecisionReader reads decisions.
@@ -247,7 +247,7 @@ func (a API) Revoke(ctx context.Context, id string) (model.Decision, error) {
 	if err := a.permitRevoking(ctx, id); err != nil {
 		return model.Decision{}, err
 	}
-	d, err := a.Decider.Revoke(ctx, id)
+	d, err := a.Decider.Revoke(ctx, id, access.Of(ctx).Name)
 	if errors.Is(err, store.ErrNotFound) {
 		return d, a.notDecided(id)
 	}

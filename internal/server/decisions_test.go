@@ -251,8 +251,8 @@ func (d storeDecider) Decide(_ context.Context, ids []string, r decide.Request) 
 	return made, d.store.Decide(made, now)
 }
 
-func (d storeDecider) Revoke(_ context.Context, id string) (model.Decision, error) {
-	return d.store.Revoke(id, d.now())
+func (d storeDecider) Revoke(_ context.Context, id, by string) (model.Decision, error) {
+	return d.store.Revoke(id, by, d.now())
 }
 
 func (d storeDecider) baseline(r decide.Request) ([]model.Decision, error) {

@@ -67,8 +67,10 @@ func (s *Store) Decide(list []model.Decision, now time.Time) error {
 			}
 			standing[topicOf(d)] = *d
 		}
-		_, err = t.settle(now)
-		return err
+		if _, err = t.settle(now); err != nil {
+			return err
+		}
+		return t.recordDecisions(list, now)
 	})
 }
 
@@ -92,10 +94,10 @@ func topicOf(d *model.Decision) topic {
 	return topic{kind: d.Kind, basis: d.Basis, subject: d.Subject}
 }
 
-// Revoke removes the decision whose ID is or begins with idPrefix, and settles the open findings
-// again. The error is ErrNotFound, ErrAmbiguous with the candidates, a *DeclaredError, or a
+// Revoke removes the decision whose ID is or begins with idPrefix, for the person by, and settles
+// the open findings again. The error is ErrNotFound, ErrAmbiguous with the candidates, a *DeclaredError, or a
 // *ReplacedError.
-func (s *Store) Revoke(idPrefix string, now time.Time) (model.Decision, error) {
+func (s *Store) Revoke(idPrefix, by string, now time.Time) (model.Decision, error) {
 	var d model.Decision
 	err := s.update(fmt.Sprintf("revoke decision %q", idPrefix), func(t *txn) error {
 		id, err := complete(idPrefix, "it may have ended and been pruned; `driftd decisions` lists the stored ones", t.decisions)
@@ -114,8 +116,10 @@ func (s *Store) Revoke(idPrefix string, now time.Time) (model.Decision, error) {
 		if err := t.decisions.remove([]byte(id)); err != nil {
 			return err
 		}
-		_, err = t.settle(now)
-		return err
+		if _, err = t.settle(now); err != nil {
+			return err
+		}
+		return t.recordRevoked(&d, by, now)
 	})
 	if err != nil {
 		return model.Decision{}, err
@@ -158,7 +162,7 @@ func (t *txn) settle(now time.Time) (changed int, err error) {
 
 // saveDecisions replaces the decisions of the given files, and removes the acknowledgements of
 // findings that were resolved.
-func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.Finding) error {
+func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.Finding, now time.Time) error {
 	over := map[string]bool{}
 	for i := range findings {
 		f := &findings[i]
@@ -174,11 +178,16 @@ func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.
 		return nil
 	}
 	declared := map[string]bool{}
+	var made []model.Decision
 	for _, from := range slices.Sorted(maps.Keys(files)) {
 		for _, d := range files[from] {
 			d.From = from
+			was := t.decisions.now
 			if err := t.putDecision(&d); err != nil {
 				return err
+			}
+			if t.decisions.now != was {
+				made = append(made, d)
 			}
 			declared[d.ID] = true
 		}
@@ -188,6 +197,7 @@ func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.
 		return err
 	}
 	var gone [][]byte
+	var ended []model.Decision
 	for i := range known {
 		d := &known[i]
 		_, read := files[d.From]
@@ -195,10 +205,13 @@ func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.
 			read = d.Kind == model.Acknowledge && over[d.Finding]
 		}
 		if read && !declared[d.ID] {
-			gone = append(gone, []byte(d.ID))
+			gone, ended = append(gone, []byte(d.ID)), append(ended, *d)
 		}
 	}
-	return removeAll(t.decisions, gone)
+	if err := removeAll(t.decisions, gone); err != nil {
+		return err
+	}
+	return t.recordDeclared(made, ended, now)
 }
 
 // putDecision writes a decision, unless the stored one is equal.

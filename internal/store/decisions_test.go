@@ -133,11 +133,11 @@ func TestDecideReplaces(t *testing.T) {
 	if list[0].Replaces != "1" || list[1].Replaces != "" {
 		t.Errorf("the new decisions replace %q and %q, want 1 and none: what ended is not replaced", list[0].Replaces, list[1].Replaces)
 	}
-	_, err := s.Revoke("1", minute(4))
+	_, err := s.Revoke("1", "lena", minute(4))
 	if replaced := new(ReplacedError); !errors.As(err, &replaced) || !strings.Contains(err.Error(), "decision 2: revoke that one") {
 		t.Errorf("revoke a replaced decision: %v", err)
 	}
-	if _, err := s.Revoke("2", minute(4)); err != nil {
+	if _, err := s.Revoke("2", "lena", minute(4)); err != nil {
 		t.Fatal(err)
 	}
 	if got, now := decisions(t, s), noted(t, s); got != "1 3 old" || now != "b=3" {
@@ -220,7 +220,7 @@ func TestRevoke(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := decided(t, decision("ab12", "a"), decision("ab2", "zz"), decision("file", "b", inFile("git")))
-			d, err := s.Revoke(c.prefix, minute(2))
+			d, err := s.Revoke(c.prefix, "lena", minute(2))
 			if d.ID != c.want || (err == nil) != (c.want != "") || c.err != nil && !errors.Is(err, c.err) {
 				t.Fatalf("got %q, %v; want %q, %v", d.ID, err, c.want, c.err)
 			}

@@ -20,7 +20,7 @@ import (
 // everything creates a closed store with records in every bucket.
 func everything(t *testing.T, dir string) {
 	t.Helper()
-	s, err := Open(dir, Options{})
+	s, err := Open(dir, Options{Audit: auditKey(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestLostAndMovedRecordsAreFound(t *testing.T) {
 		}, []string{"bucket runs", "total is missing"}},
 		"schema version": {func(tx *bbolt.Tx) error {
 			return tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), []byte("2"))
-		}, []string{"bucket meta, record schema", "it is 2", "written as 3"}},
+		}, []string{"bucket meta, record schema", "it is 2", "written as 4"}},
 		"no checksum": {func(tx *bbolt.Tx) error {
 			b, k, _ := first(tx, contentBucket)
 			return b.Put(k, []byte("abc"))

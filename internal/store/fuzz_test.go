@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/driftd/driftd/internal/audit"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -101,6 +102,16 @@ func forms() []form {
 		{decisionBucket, packedForm[model.Decision](0)},
 		{paceBucket, packedForm[model.Pace](0)},
 		{receiptBucket, packedForm[string](0)},
+		{auditBucket, func(c codec, k, v []byte) ([]byte, error) {
+			if !audit.IsAttachment(k) {
+				return v, nil
+			}
+			list, err := c.parseAttachment(v)
+			if err != nil {
+				return nil, err
+			}
+			return c.pack(list.encode())
+		}},
 		{threadBucket, func(c codec, k, v []byte) ([]byte, error) {
 			x, err := c.parseThreadOf(k, v)
 			if err != nil {

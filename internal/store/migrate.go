@@ -92,11 +92,14 @@ func (f *filler) copied(from *bbolt.Bucket, to func(*txn) *bucket, rename func(k
 	return to(f.t).continueAt(from.Sequence())
 }
 
-// convert fills a store from a file of schema version 1, which has no decisions and notices, or 2.
-// Neither has checksums.
+// convert fills a store from a file of schema version 1, which has no decisions and notices, 2,
+// which has no checksums, or 3, which has no audit log.
 func convert(old *bbolt.Tx, version int, to *filler) error {
 	if version < 1 {
 		return fmt.Errorf("version %d is too old for this version of driftd: migrate it with an earlier version first", version)
+	}
+	if version >= firstChecked {
+		return convertChecked(old, to)
 	}
 	for i, name := range bucketNames() {
 		var err error
@@ -114,6 +117,34 @@ func convert(old *bbolt.Tx, version int, to *filler) error {
 			err = to.copied(old.Bucket([]byte(name)), func(t *txn) *bucket { return t.all[i] }, func(k []byte) []byte { return k })
 		}
 		if err != nil {
+			return fmt.Errorf("bucket %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// convertChecked copies the buckets of a file with checksums. Buckets that it does not have stay
+// empty.
+func convertChecked(old *bbolt.Tx, to *filler) error {
+	for i, name := range bucketNames() {
+		raw := old.Bucket([]byte(name))
+		if raw == nil {
+			continue
+		}
+		from := newBucket(name, raw)
+		c := from.cursor()
+		for k, v := c.first(); k != nil; k, v = c.next() {
+			if name == noteBucket && string(k) == versionNote {
+				continue
+			}
+			if err := to.t.all[i].put(k, v); err != nil {
+				return fmt.Errorf("bucket %s: %w", name, err)
+			}
+			if err := to.wrote(len(k) + len(v)); err != nil {
+				return fmt.Errorf("bucket %s: %w", name, err)
+			}
+		}
+		if err := to.t.all[i].continueAt(raw.Sequence()); err != nil {
 			return fmt.Errorf("bucket %s: %w", name, err)
 		}
 	}

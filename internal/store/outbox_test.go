@@ -200,7 +200,7 @@ func TestDamagedNotices(t *testing.T) {
 	}{
 		"decision":           {decisionBucket, flipLast, func(s *Store) error { _, err := s.Decisions(); return err }},
 		"decision, settled":  {decisionBucket, short, func(s *Store) error { _, err := s.Settle(minute(1)); return err }},
-		"decision elsewhere": {decisionBucket, rename, func(s *Store) error { _, err := s.Revoke("x", minute(1)); return err }},
+		"decision elsewhere": {decisionBucket, rename, func(s *Store) error { _, err := s.Revoke("x", "lena", minute(1)); return err }},
 		"decision pruned":    {decisionBucket, flipLast, func(s *Store) error { _, err := s.Prune(minute(1)); return err }},
 		"thread":             {threadBucket, flipLast, notices},
 		"thread, short":      {threadBucket, short, notices},

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"time"
+
+	"github.com/driftd/driftd/internal/audit"
 )
 
 // Prune removes records that are beyond the retention: superseded versions, resources that are
@@ -29,8 +31,10 @@ func (s *Store) Prune(now time.Time) (removed int, err error) {
 		if err := p.prune(s.o.Retention); err != nil {
 			return err
 		}
-		removed = p.removed
-		return nil
+		if removed = p.removed; removed == 0 {
+			return nil
+		}
+		return t.record(audit.Entry{Kind: audit.KindPrune, Time: now, Data: pruneData{p.cut.time(), removed}})
 	})
 	return removed, err
 }

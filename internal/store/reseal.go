@@ -53,7 +53,10 @@ func (s *Store) Reseal(seal Seal) error {
 		if string(t.notes.get([]byte(sealNote))) == seal.Rules {
 			return nil
 		}
-		return t.notes.put([]byte(sealNote), []byte(seal.Rules))
+		if err := t.notes.put([]byte(sealNote), []byte(seal.Rules)); err != nil || same {
+			return err
+		}
+		return t.recordReseal(s.o.Now())
 	})
 }
 

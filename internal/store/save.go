@@ -31,7 +31,7 @@ func (s *Store) Save(rec Record) error {
 		if err := t.saveFindings(rec.Findings, at); err != nil {
 			return err
 		}
-		if err := t.saveDecisions(rec.Decisions, rec.Findings); err != nil {
+		if err := t.saveDecisions(rec.Decisions, rec.Findings, s.o.Now()); err != nil {
 			return err
 		}
 		if err := t.saveNotices(&rec.Notices); err != nil {
@@ -40,7 +40,10 @@ func (s *Store) Save(rec Record) error {
 		if err := t.saveLastReads(&rec.Run, at); err != nil {
 			return err
 		}
-		return t.saveRun(&rec.Run, at)
+		if err := t.saveRun(&rec.Run, at); err != nil {
+			return err
+		}
+		return t.recordScan(&rec.Run, s.o.Now())
 	})
 }
 

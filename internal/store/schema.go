@@ -43,6 +43,7 @@ const (
 	threadBucket   = "threads"   // id → receiver, NUL, compressed thread.
 	paceBucket     = "paces"     // receiver → compressed pace.
 	outboxBucket   = "outbox"    // receiver, NUL, number → begun, time, key, NUL, thread, NUL, compressed message.
+	auditBucket    = "audit"     // the audit log, in the records of audit.Log.
 	receiptBucket  = "receipts"  // receiver, NUL, thread → compressed receipt.
 )
 
@@ -57,12 +58,15 @@ const (
 	// lastNote is the prefix of last reads, stateNote that of the last state reads; the source or
 	// the declaration follows.
 	lastNote, stateNote = "look\x00", "state\x00"
+	// doubtNote is the Doubt about the audit log, quietNote the count of scans that changed nothing
+	// since the last entry.
+	doubtNote, quietNote = "doubt", "quiet"
 )
 
 func bucketNames() []string {
 	return []string{noteBucket, resourceBucket, versionBucket, contentBucket, openBucket,
 		resolvedBucket, findingBucket, seenBucket, runBucket, newestBucket, decisionBucket, threadBucket, paceBucket,
-		outboxBucket, receiptBucket}
+		outboxBucket, receiptBucket, auditBucket}
 }
 
 // A schema is a version of the file format with the conversion from earlier versions.
@@ -72,7 +76,7 @@ type schema struct {
 	convert func(old *bbolt.Tx, version int, to *filler) error
 }
 
-func currentSchema() schema { return schema{version: 3, convert: convert} }
+func currentSchema() schema { return schema{version: 4, convert: convert} }
 
 // create creates an empty store if there is no file. It renames the file to its final name only
 // when it is complete.

@@ -12,6 +12,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/driftd/driftd/internal/audit"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -32,6 +33,8 @@ type Options struct {
 	Wait time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+	// Audit is the key that signs the audit log; nil writes no log.
+	Audit *audit.Key
 	// Log receives events about the file as a whole; nil discards them.
 	Log *slog.Logger
 }
@@ -123,7 +126,10 @@ func (s *Store) attach(want schema) error {
 	if h.oneMetaLost() {
 		s.o.Log.Warn("one of the store's two meta pages is damaged, using the other one; the last save may be missing", "path", s.path)
 	}
-	return s.upgrade(want)
+	if err := s.upgrade(want); err != nil {
+		return err
+	}
+	return s.checkAudit()
 }
 
 // own makes this process the only one that may write to the folder.
@@ -192,11 +198,18 @@ func (s *Store) update(what string, fn func(*txn) error) error {
 		return fmt.Errorf("%s: %s was removed or replaced while driftd had it open: put it back, or stop driftd and start it again", what, s.path)
 	}
 	written := false
+	var signed *audit.Head
 	err := s.transact(what, true, s.db.Update, func(t *txn) error {
 		err := fn(t)
-		written = err == nil
+		written, signed = err == nil, t.signed
 		return err
 	})
+	if err == nil && signed != nil {
+		if err := s.keepHead(signed); err != nil {
+			// The log leads to the older head that the file keeps.
+			s.o.Log.Warn("write the head of the audit log beside the database", "path", s.headPath(), "err", err)
+		}
+	}
 	if damaged := (*DamagedError)(nil); err != nil && written && !errors.As(err, &damaged) {
 		return unwritable(filepath.Dir(s.path), fmt.Errorf("%w: nothing was saved", err))
 	}
@@ -213,6 +226,7 @@ func (s *Store) transact(what string, writable bool, run func(func(*bbolt.Tx) er
 			if err != nil {
 				return err
 			}
+			t.signer = s.o.Audit
 			if err := fn(t); err != nil || !writable {
 				return err
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/driftd/driftd/internal/audit"
 )
 
 // fullPages is the fill percentage of pages in buckets that grow at their end, as most do when the
@@ -24,6 +26,14 @@ type txn struct {
 	runs, newest, decisions        *bucket
 	threads, paces                 *bucket
 	outbox, receipts               *bucket
+	audit                          *bucket
+
+	// signer signs the audit log; nil if the store writes none. signed is the new head that the
+	// transaction signed; nil if there is none.
+	signer *audit.Key
+	signed *audit.Head
+	// changed are the versions of findings that the transaction wrote.
+	changed changedFindings
 }
 
 // begin returns the buckets of a transaction. It returns an error if a bucket is missing, and
@@ -50,6 +60,7 @@ func begin(tx *bbolt.Tx, c codec) (*txn, error) {
 	t.runs, t.newest, t.decisions = found[runBucket], found[newestBucket], found[decisionBucket]
 	t.threads, t.paces = found[threadBucket], found[paceBucket]
 	t.outbox, t.receipts = found[outboxBucket], found[receiptBucket]
+	t.audit = found[auditBucket]
 	return t, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"github.com/driftd/driftd/internal/audit"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -168,6 +169,7 @@ func (t *txn) parts() []part {
 		{in: t.threads, decode: func(k, v []byte) error { _, err := t.parseThread(k, v); return err }},
 		{in: t.paces, decode: func(_, v []byte) error { return t.unpackJSON(v, new(model.Pace)) }},
 		{in: t.outbox, decode: func(k, v []byte) error { _, _, err := t.parseMessage(k, v); return err }},
+		{in: t.audit, decode: t.decodeAudit},
 		{in: t.receipts, decode: func(_, v []byte) error { return t.unpackJSON(v, new(string)) }},
 	}
 }
@@ -231,10 +233,23 @@ func (t *txn) decodeNote(k, v []byte) error {
 		return t.parseNote(v, new(model.SourceRun))
 	case bytes.HasPrefix(k, []byte(stateNote)):
 		return t.parseNote(v, new([]model.StateRead))
+	case string(k) == doubtNote:
+		return parseJSON(v, new(Doubt))
+	case string(k) == quietNote:
+		return parseJSON(v, new(quietData))
 	case slices.Contains([]string{versionNote, sealNote}, string(k)):
 		return nil
 	}
 	return fmt.Errorf("%w: unknown note", errCorrupt)
+}
+
+// decodeAudit checks the form of an attachment. VerifyAudit checks the log itself.
+func (t *txn) decodeAudit(k, v []byte) error {
+	if !audit.IsAttachment(k) {
+		return nil
+	}
+	_, err := t.parseAttachment(v)
+	return err
 }
 
 func (t *txn) decodeContent(k, v []byte) error {

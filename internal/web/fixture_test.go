@@ -322,8 +322,8 @@ func (d *decider) Decide(_ context.Context, ids []string, r decide.Request) ([]m
 	return made, d.Store.Decide(made, now())
 }
 
-func (d *decider) Revoke(_ context.Context, id string) (model.Decision, error) {
-	return d.Store.Revoke(id, now())
+func (d *decider) Revoke(_ context.Context, id, by string) (model.Decision, error) {
+	return d.Store.Revoke(id, by, now())
 }
 
 // scanner is a daemon whose scans end at once.

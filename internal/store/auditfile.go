@@ -1,0 +1,263 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/driftd/driftd/internal/audit"
+)
+
+// A lastHead is the content of the file beside the database: the last head of the audit log, and
+// the machine that wrote it. A database that was restored, moved or started anew has another head.
+type lastHead struct {
+	// Machine is a digest of the machine ID; "" if the machine has none.
+	Machine string `json:"machine"`
+	Head    string `json:"head"`
+}
+
+func (s *Store) headPath() string { return s.path + ".head" }
+
+// machine returns the digest of the machine ID (machine-id(5) asks not to expose the ID itself).
+func machine() string {
+	id, err := os.ReadFile("/etc/machine-id")
+	if err != nil || len(id) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(append([]byte("driftd/v1 machine\n"), id...))
+	return hex.EncodeToString(sum[:8])
+}
+
+// keepHead writes the head into the file beside the database. It is not synced: after a power
+// failure the file may have an older head, to which the log leads too.
+func (s *Store) keepHead(h *audit.Head) error {
+	b, err := json.Marshal(lastHead{machine(), string(h.Note)})
+	if err != nil {
+		return fmt.Errorf("encode head: %w", err)
+	}
+	temp := s.headPath() + ".new"
+	if err := os.WriteFile(temp, b, fileMode); err != nil {
+		return err
+	}
+	return os.Rename(temp, s.headPath())
+}
+
+func (s *Store) readHead() (lastHead, error) {
+	var last lastHead
+	b, err := os.ReadFile(s.headPath())
+	if err != nil {
+		return last, err
+	}
+	if err := json.Unmarshal(b, &last); err != nil {
+		return last, fmt.Errorf("read %s: %w", s.headPath(), err)
+	}
+	return last, nil
+}
+
+// keptHead returns the head in the file beside the database; nil if it has none that the key of the
+// log signed.
+func (s *Store) keptHead() (*audit.Head, error) {
+	last, err := s.readHead()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	h, err := audit.ParseHead([]byte(last.Head), s.o.Audit.Public())
+	if err != nil {
+		return nil, nil //nolint:nilerr // a head of another key says nothing of this log
+	}
+	return &h, nil
+}
+
+// checkAudit puts the audit log in doubt if the database is not the one that this installation
+// wrote last.
+func (s *Store) checkAudit() error {
+	if s.o.Audit == nil || s.o.ReadOnly {
+		return nil
+	}
+	var what string
+	err := s.view("check the audit log", func(t *txn) (err error) {
+		what, err = s.foreign(t)
+		return err
+	})
+	if what == "" || err != nil {
+		return err
+	}
+	return s.update("put the audit log in doubt", func(t *txn) error { return t.doubt(what, s.o.Now()) })
+}
+
+// foreign returns why the database is not the one that was written last; "" if it is.
+func (s *Store) foreign(t *txn) (string, error) {
+	log := t.auditLog()
+	_, err := log.Head()
+	began := !errors.Is(err, audit.ErrEmpty)
+	last, err := s.readHead()
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && began:
+		return "the database was restored or moved: " + s.headPath() + " is missing", nil
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return err.Error(), nil
+	case last.Machine != machine():
+		return "the database was moved here from another machine", nil
+	}
+	h, err := audit.ParseHead([]byte(last.Head), s.o.Audit.Public())
+	if err != nil {
+		return fmt.Sprintf("%s: %v", s.headPath(), err), nil
+	}
+	if changed := (*audit.TamperedError)(nil); errors.As(log.Leads(h), &changed) {
+		return changed.What, nil
+	}
+	return "", nil
+}
+
+// ErrNoAuditKey is returned by the methods of the audit log for a store without its key.
+var ErrNoAuditKey = errors.New("the key of the audit log cannot be read: run this as root or as driftd's user, or ask the daemon")
+
+func (s *Store) viewAudit(what string, fn func(*txn) error) error {
+	if s.o.Audit == nil {
+		return fmt.Errorf("%s: %w", what, ErrNoAuditKey)
+	}
+	return s.view(what, fn)
+}
+
+func (s *Store) updateAudit(what string, fn func(*txn) error) error {
+	if s.o.Audit == nil {
+		return fmt.Errorf("%s: %w", what, ErrNoAuditKey)
+	}
+	return s.update(what, fn)
+}
+
+// readDoubt returns why the audit log is in doubt; nil if it is not.
+func (t *txn) readDoubt() (*Doubt, error) {
+	v := t.notes.get([]byte(doubtNote))
+	if v == nil {
+		return nil, nil
+	}
+	var d Doubt
+	if err := parseJSON(v, &d); err != nil {
+		return nil, err
+	}
+	return &d, nil
+}
+
+// Doubt returns why the audit log is in doubt; nil if it is not.
+func (s *Store) Doubt() (d *Doubt, err error) {
+	err = s.view("read the doubt about the audit log", func(t *txn) error {
+		d, err = t.readDoubt()
+		return err
+	})
+	return d, err
+}
+
+// Trust lets the audit log continue as it is, for a person who gives the reason. The entry that
+// records it lists the faults that the log had.
+func (s *Store) Trust(by, reason string, witnessed []audit.Witnessed) (audit.Trust, error) {
+	var settled audit.Trust
+	err := s.updateAudit("settle the audit log", func(t *txn) error {
+		kept, err := s.keptHead()
+		if err != nil {
+			return err
+		}
+		if kept != nil {
+			witnessed = append(witnessed, audit.Witnessed{From: "the file " + s.headPath(), Head: *kept})
+		}
+		log := t.auditLog()
+		person, err := log.Ref(by)
+		if err != nil {
+			return err
+		}
+		if settled, err = log.Trust([]audit.Key{*t.signer}, person, reason, witnessed, s.o.Now()); err != nil {
+			return err
+		}
+		h, err := log.Head()
+		if err != nil {
+			return err
+		}
+		t.signed = &h
+		return t.notes.remove([]byte(doubtNote))
+	})
+	return settled, err
+}
+
+// Record appends entries to the audit log.
+func (s *Store) Record(entries ...audit.Entry) error {
+	return s.update("write the audit log", func(t *txn) error { return t.record(entries...) })
+}
+
+// AuditEntries returns up to limit entries from the newest back to the first one, before the index
+// before if that is positive, with the names of persons. Entries that the retention dropped end the
+// list.
+func (s *Store) AuditEntries(before int64, limit int) (list []audit.Entry, err error) {
+	err = s.viewAudit("read the audit log", func(t *txn) error {
+		log := t.auditLog()
+		h, err := log.Head()
+		if errors.Is(err, audit.ErrEmpty) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if before <= 0 || before > h.Size {
+			before = h.Size
+		}
+		for i := before - 1; i >= 0 && len(list) < limit; i-- {
+			e, err := log.Entry(i)
+			if errors.Is(err, audit.ErrDropped) {
+				return nil
+			}
+			if err == nil {
+				e, err = log.Named(e)
+			}
+			if err != nil {
+				return err
+			}
+			list = append(list, e)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// AuditEntry returns an entry with the names of persons.
+func (s *Store) AuditEntry(index int64) (e audit.Entry, err error) {
+	err = s.viewAudit("read the audit log", func(t *txn) error {
+		log := t.auditLog()
+		if e, err = log.Entry(index); err != nil {
+			return err
+		}
+		e, err = log.Named(e)
+		return err
+	})
+	return e, err
+}
+
+// ProveEntry returns the proof that an entry is in the log, see audit.Check.
+func (s *Store) ProveEntry(index int64) (proof []byte, err error) {
+	err = s.viewAudit("prove an entry of the audit log", func(t *txn) error {
+		proof, err = t.auditLog().Prove(index)
+		return err
+	})
+	return proof, err
+}
+
+// EraseName erases the name of a person from the audit log.
+func (s *Store) EraseName(name string, now time.Time) error {
+	return s.updateAudit("erase a name from the audit log", func(t *txn) error {
+		log := t.auditLog()
+		if err := log.Erase([]audit.Key{*t.signer}, name, now); err != nil {
+			return err
+		}
+		h, err := log.Head()
+		t.signed = &h
+		return err
+	})
+}
