@@ -270,7 +270,11 @@ func (l *Log) Drop(keys []Key, before int64, now time.Time) error {
 		return fmt.Errorf("drop old entries: %w", err)
 	}
 	before = min(before, h.Size)
-	if _, err := l.Append(keys, Entry{Kind: KindDrop, Time: now, Data: Drop{before}}); err != nil {
+	older, err := l.olderTexts()
+	if err != nil {
+		return fmt.Errorf("drop old entries: %w", err)
+	}
+	if _, err := l.Append(keys, Entry{Kind: KindDrop, Time: now, Data: Drop{before, older}}); err != nil {
 		return err
 	}
 	for i := before - 1; i >= 0 && l.records.Get(indexKey(entryRecord, i)) != nil; i-- {
@@ -281,9 +285,15 @@ func (l *Log) Drop(keys []Key, before int64, now time.Time) error {
 	return nil
 }
 
-// Rotate gives the log another key: it appends an entry that names it, and signs the head with
-// both keys. Later heads are signed by the new key alone.
+// Rotate gives the log another key with the same origin: it appends an entry that names it, and
+// signs the head with both keys. Later heads are signed by the new key alone.
 func (l *Log) Rotate(old, next Key, now time.Time) error {
+	switch from, to := old.Public(), next.Public(); {
+	case from.Origin() != to.Origin():
+		return fmt.Errorf("change the key of the log %s: the new key is for the log %s; make one with the same name", from.Origin(), to.Origin())
+	case from.String() == to.String():
+		return fmt.Errorf("change the key of the log %s: the new key is the one that it has", from.Origin())
+	}
 	_, err := l.Append([]Key{old, next}, Entry{Kind: KindKey, Time: now, Data: Rotation{old.Public().String(), next.Public().String()}})
 	return err
 }

@@ -108,6 +108,9 @@ func parseEntry(index int64, b []byte) (Entry, error) {
 type Drop struct {
 	// Before is the index of the first entry that was kept.
 	Before int64 `json:"before"`
+	// Keys are the older public keys of the log, the newest first: the entries that record them
+	// may be among those that were dropped.
+	Keys []string `json:"keys,omitempty"`
 }
 
 // Erase is the data of an entry of KindErase.

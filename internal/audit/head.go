@@ -119,24 +119,7 @@ func (h *Head) sign(keys ...Key) error {
 }
 
 // ParseHead parses a checkpoint that the key signed. Signatures of other keys are ignored.
-func ParseHead(signed []byte, key PublicKey) (Head, error) {
-	if len(signed) > maxHead {
-		return Head{}, fmt.Errorf("the head has %d bytes; the limit is %d", len(signed), maxHead)
-	}
-	n, err := note.Open(signed, note.VerifierList(key.verifier))
-	if unsigned := (*note.UnverifiedNoteError)(nil); errors.As(err, &unsigned) {
-		return Head{}, fmt.Errorf("the head is not signed by the key %s", key.text)
-	}
-	if err != nil {
-		return Head{}, fmt.Errorf("read head: %w", err)
-	}
-	h, err := parseBody(n.Text)
-	if err == nil && h.Origin != key.Origin() {
-		err = fmt.Errorf("the head is of the log %s, not of %s", h.Origin, key.Origin())
-	}
-	h.Note = signed
-	return h, err
-}
+func ParseHead(signed []byte, key PublicKey) (Head, error) { return ParseHeadBy(signed, key) }
 
 func parseBody(text string) (Head, error) {
 	bad := errors.New("the head has no origin, size and root")
