@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sort"
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -262,8 +263,28 @@ func (l *Log) raw(index int64) ([]byte, error) {
 	return nil, fmt.Errorf("entry %d: %w", index, ErrDropped)
 }
 
-// Drop removes the bytes of the entries before an index, but never those of the last one, and
-// appends an entry that records it. Their hashes stay.
+// Older returns the index of the first entry of at or after a time whose predecessors are all
+// older. Dropped entries count as older.
+func (l *Log) Older(than time.Time) (int64, error) {
+	h, err := l.Head()
+	if errors.Is(err, ErrEmpty) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	i := int64(sort.Search(int(h.Size), func(i int) bool { return l.records.Get(indexKey(entryRecord, int64(i))) != nil }))
+	for ; i < h.Size; i++ {
+		e, err := l.Entry(i)
+		if err != nil || !e.Time.Before(than) {
+			return i, err
+		}
+	}
+	return i, nil
+}
+
+// Drop removes the bytes and the attachments of the entries before an index, but never those of the
+// last one, and appends an entry that records it. Their hashes stay.
 func (l *Log) Drop(keys []Key, before int64, now time.Time) error {
 	h, err := l.current()
 	if err != nil {
@@ -280,6 +301,9 @@ func (l *Log) Drop(keys []Key, before int64, now time.Time) error {
 	for i := before - 1; i >= 0 && l.records.Get(indexKey(entryRecord, i)) != nil; i-- {
 		if err := l.records.Remove(indexKey(entryRecord, i)); err != nil {
 			return fmt.Errorf("drop entry %d: %w", i, err)
+		}
+		if err := l.records.Remove(indexKey(attachRecord, i)); err != nil {
+			return fmt.Errorf("drop the attachment of entry %d: %w", i, err)
 		}
 	}
 	return nil
@@ -308,9 +332,6 @@ func (l *Log) Attachment(index int64) []byte { return l.records.Get(indexKey(att
 
 // IsAttachment reports whether a record with the key is an attachment.
 func IsAttachment(key []byte) bool { return len(key) > 0 && key[0] == attachRecord }
-
-// Detach removes the attachment of an entry.
-func (l *Log) Detach(index int64) error { return l.records.Remove(indexKey(attachRecord, index)) }
 
 // Root returns the Merkle tree hash (RFC 6962) over leaves, in base64.
 func Root(leaves [][]byte) string {

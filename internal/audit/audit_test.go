@@ -244,7 +244,7 @@ func TestTrust(t *testing.T) {
 			if before.OK() {
 				t.Fatal("no fault is found")
 			}
-			trust, err := l.Trust([]Key{key}, "", "restored", []Witnessed{later}, time.Unix(1_900_000_000, 0))
+			trust, err := l.Trust([]Key{key}, Trust{Reason: "restored"}, []Witnessed{later}, time.Unix(1_900_000_000, 0))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,6 +22,8 @@ const (
 	KindConfig Kind = "config"
 	// KindScan records a scan that changed findings.
 	KindScan Kind = "scan"
+	// KindSettle records that decisions, or the end of decisions, changed findings.
+	KindSettle Kind = "settle"
 	// KindQuiet counts the scans of about an hour that changed nothing.
 	KindQuiet Kind = "quiet"
 	// KindDecision records a decision, KindRevoke the end of one before its time.

@@ -14,6 +14,8 @@ type Trust struct {
 	// By is the reference of the person.
 	By     string `json:"by"`
 	Reason string `json:"reason"`
+	// Doubt is why the log was in doubt; "" if it was not.
+	Doubt string `json:"doubt,omitempty"`
 	// Faults are the faults that Verify found, and More the number of those that it did not list.
 	Faults []string `json:"faults"`
 	More   int      `json:"more,omitempty"`
@@ -31,11 +33,11 @@ type SettledHead struct {
 
 func settledHead(h *Head) SettledHead { return SettledHead{h.Size, h.Root.String()} }
 
-// Trust signs the log as it is now, and appends an entry with the faults that it had. by is the
-// reference of the person who decided it.
-func (l *Log) Trust(keys []Key, by, reason string, witnessed []Witnessed, now time.Time) (Trust, error) {
+// Trust signs the log as it is now, and appends the entry t with the faults that the log had. By,
+// Reason and Doubt of t are set.
+func (l *Log) Trust(keys []Key, t Trust, witnessed []Witnessed, now time.Time) (Trust, error) {
 	before := l.Verify(witnessed)
-	t := Trust{By: by, Reason: reason, Faults: before.Faults, More: before.More}
+	t.Faults, t.More = append([]string{}, before.Faults...), before.More
 	h, err := l.rebuild(before.Head.Size)
 	if err == nil {
 		err = h.sign(keys...)

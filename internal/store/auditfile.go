@@ -90,7 +90,7 @@ func (s *Store) checkAudit() error {
 	if what == "" || err != nil {
 		return err
 	}
-	return s.update("put the audit log in doubt", func(t *txn) error { return t.doubt(what, s.o.Now()) })
+	return s.PutInDoubt(what)
 }
 
 // foreign returns why the database is not the one that was written last; "" if it is.
@@ -175,14 +175,18 @@ func (s *Store) Trust(by, reason string, witnessed []audit.Witnessed) (audit.Tru
 		if err != nil {
 			return err
 		}
-		if settled, err = log.Trust([]audit.Key{*t.signer}, person, reason, witnessed, s.o.Now()); err != nil {
+		settled = audit.Trust{By: person, Reason: reason}
+		if doubt, err := t.readDoubt(); err != nil {
+			return err
+		} else if doubt != nil {
+			settled.Doubt = doubt.What
+		}
+		if settled, err = log.Trust([]audit.Key{*t.signer}, settled, witnessed, s.o.Now()); err != nil {
 			return err
 		}
-		h, err := log.Head()
-		if err != nil {
+		if err := t.keepSigned(log); err != nil {
 			return err
 		}
-		t.signed = &h
 		return t.notes.remove([]byte(doubtNote))
 	})
 	return settled, err
@@ -249,6 +253,37 @@ func (s *Store) ProveEntry(index int64) (proof []byte, err error) {
 	return proof, err
 }
 
+// AuditKey returns the public key of the audit log.
+func (s *Store) AuditKey() (audit.PublicKey, error) {
+	if s.o.Audit == nil {
+		return audit.PublicKey{}, ErrNoAuditKey
+	}
+	return s.o.Audit.Public(), nil
+}
+
+// AuditHead returns the head of the audit log. The error is audit.ErrEmpty for a log without entries.
+func (s *Store) AuditHead() (h audit.Head, err error) {
+	err = s.viewAudit("read the head of the audit log", func(t *txn) error {
+		h, err = t.auditLog().Head()
+		return err
+	})
+	return h, err
+}
+
+// AuditKeys returns the public keys that the audit log has and had, newest first.
+func (s *Store) AuditKeys() (keys []audit.PublicKey, err error) {
+	err = s.viewAudit("read the keys of the audit log", func(t *txn) error {
+		keys, err = t.auditLog().Keys()
+		return err
+	})
+	return keys, err
+}
+
+// PutInDoubt puts the audit log in doubt, for a reason, until a person settles it.
+func (s *Store) PutInDoubt(what string) error {
+	return s.update("put the audit log in doubt", func(t *txn) error { return t.doubt(what, s.o.Now()) })
+}
+
 // EraseName erases the name of a person from the audit log.
 func (s *Store) EraseName(name string, now time.Time) error {
 	return s.updateAudit("erase a name from the audit log", func(t *txn) error {
@@ -256,8 +291,6 @@ func (s *Store) EraseName(name string, now time.Time) error {
 		if err := log.Erase([]audit.Key{*t.signer}, name, now); err != nil {
 			return err
 		}
-		h, err := log.Head()
-		t.signed = &h
-		return err
+		return t.keepSigned(log)
 	})
 }

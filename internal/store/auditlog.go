@@ -30,7 +30,7 @@ type (
 		Decisions uint64 `json:"decisions"`
 	}
 	scanData struct {
-		Run string `json:"run"`
+		Run string `json:"run,omitempty"`
 		// Changed is the number of findings with a new version, Root the Merkle tree hash over
 		// them: see changedFindings.
 		Changed int    `json:"changed"`
@@ -109,6 +109,41 @@ func (t *txn) record(entries ...audit.Entry) error {
 	return err
 }
 
+// dropAudit drops the entries of the audit log beyond a maximum age; 0 keeps all. It drops nothing
+// from a log that is not the one that was signed.
+func (t *txn) dropAudit(maxAge time.Duration, now time.Time) error {
+	if t.signer == nil || maxAge <= 0 {
+		return nil
+	}
+	log := t.auditLog()
+	first, err := log.Older(now.Add(-maxAge))
+	if err != nil || first == 0 {
+		return untampered(err)
+	}
+	if _, err := log.Entry(first - 1); errors.Is(err, audit.ErrDropped) {
+		return nil
+	}
+	if err := log.Drop([]audit.Key{*t.signer}, first, now); err != nil {
+		return untampered(err)
+	}
+	return t.keepSigned(log)
+}
+
+// untampered returns err unless it is a *audit.TamperedError, which the next record reports.
+func untampered(err error) error {
+	if changed := (*audit.TamperedError)(nil); errors.As(err, &changed) {
+		return nil
+	}
+	return err
+}
+
+// keepSigned remembers the head that the transaction signed.
+func (t *txn) keepSigned(log *audit.Log) error {
+	h, err := log.Head()
+	t.signed = &h
+	return err
+}
+
 // clockTolerance is how far the clock may go back between two entries.
 const clockTolerance = 2 * time.Minute
 
@@ -133,7 +168,8 @@ type Doubt struct {
 	Since time.Time `json:"since"`
 }
 
-// doubt records that the log is in doubt, unless it is already.
+// doubt records that the log is in doubt, unless it is already: in a note, and in an entry if the log
+// can be continued.
 func (t *txn) doubt(what string, now time.Time) error {
 	if t.notes.get([]byte(doubtNote)) != nil {
 		return nil
@@ -142,7 +178,14 @@ func (t *txn) doubt(what string, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("encode doubt: %w", err)
 	}
-	return t.notes.put([]byte(doubtNote), v)
+	if err := t.notes.put([]byte(doubtNote), v); err != nil {
+		return err
+	}
+	head, err := t.auditLog().Append([]audit.Key{*t.signer}, audit.Entry{Kind: audit.KindDoubt, Time: now, Data: doubtData{what}})
+	if err == nil {
+		t.signed = &head
+	}
+	return untampered(err)
 }
 
 // recordScan records the findings that the transaction changed.
@@ -153,7 +196,15 @@ func (t *txn) recordScan(run *model.Run, now time.Time) error {
 	if len(t.changed) == 0 {
 		return t.recordQuiet(now)
 	}
-	d := scanData{Run: run.ID, Changed: len(t.changed), Root: t.changed.root()}
+	return t.recordChanged(audit.KindScan, run.ID, now)
+}
+
+// recordChanged records the findings that the transaction changed, if there are any.
+func (t *txn) recordChanged(kind audit.Kind, run string, now time.Time) error {
+	if t.signer == nil || len(t.changed) == 0 {
+		return nil
+	}
+	d := scanData{Run: run, Changed: len(t.changed), Root: t.changed.root()}
 	for _, c := range t.changed {
 		if c.opened {
 			d.Opened++
@@ -162,7 +213,8 @@ func (t *txn) recordScan(run *model.Run, now time.Time) error {
 			d.Resolved++
 		}
 	}
-	if err := t.record(audit.Entry{Kind: audit.KindScan, Time: now, Data: d}); err != nil || t.signed == nil {
+	before := t.signed
+	if err := t.record(audit.Entry{Kind: kind, Time: now, Data: d}); err != nil || t.signed == before {
 		return err
 	}
 	packed, err := t.pack(t.changed.encode())

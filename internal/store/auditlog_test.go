@@ -1,7 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,4 +128,293 @@ func TestAuditEntries(t *testing.T) {
 	}
 	wantFaults(t, s)
 	wantDoubt(t, s, "")
+}
+
+// firstRecord returns the key and the value of the first record of a bucket.
+func firstRecord(tb testing.TB, s *Store, bucket func(*txn) *bucket) (k, v []byte) {
+	tb.Helper()
+	err := s.view("read", func(t *txn) error {
+		k, v = bucket(t).cursor().first()
+		k, v = bytes.Clone(k), bytes.Clone(v)
+		return nil
+	})
+	if err != nil || k == nil {
+		tb.Fatalf("no record: %v", err)
+	}
+	return k, v
+}
+
+// change changes the database as an attacker does who has driftd's code, but not the key of the
+// audit log: all checksums are right.
+func change(tb testing.TB, s *Store, fn func(*txn) error) {
+	tb.Helper()
+	if err := s.update("change", fn); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func TestEditsOfTheDatabaseAreNamed(t *testing.T) {
+	t.Parallel()
+	findings := func(t *txn) *bucket { return t.findings }
+	decisions := func(t *txn) *bucket { return t.decisions }
+	for name, test := range map[string]struct {
+		edit func(tb testing.TB, s *Store)
+		want []string
+	}{
+		"nothing": {func(testing.TB, *Store) {}, nil},
+		"finding edited": {func(tb testing.TB, s *Store) {
+			k, v := firstRecord(tb, s, findings)
+			change(tb, s, func(t *txn) error {
+				body, err := t.unpack(v[8:])
+				if err != nil {
+					return err
+				}
+				packed, err := t.pack(bytes.Replace(body, []byte("kubectl"), []byte("nobody1"), 1))
+				if err != nil || !bytes.Contains(body, []byte("kubectl")) {
+					return errors.Join(err, fmt.Errorf("no actor in %s", body))
+				}
+				return t.findings.put(k, append(bytes.Clone(v[:8]), packed...))
+			})
+		}, []string{"was edited after entry 1 recorded it"}},
+		"finding removed": {func(tb testing.TB, s *Store) {
+			k, _ := firstRecord(tb, s, findings)
+			change(tb, s, func(t *txn) error { return t.findings.remove(k) })
+		}, []string{"is gone, entry 1 records it"}},
+		"decision edited": {func(tb testing.TB, s *Store) {
+			list, err := s.Decisions()
+			if err != nil {
+				tb.Fatal(err)
+			}
+			list[0].By = "mallory"
+			change(tb, s, func(t *txn) error { return t.putDecision(&list[0]) })
+		}, []string{"decision d1 was edited after entry 2 recorded it"}},
+		"decision removed": {func(tb testing.TB, s *Store) {
+			k, _ := firstRecord(tb, s, decisions)
+			change(tb, s, func(t *txn) error { return t.decisions.remove(k) })
+		}, []string{"decision d1 is gone, entry 2 records it"}},
+		"decision added": {func(tb testing.TB, s *Store) {
+			d := decision("d9", "b")
+			d.At = minute(3)
+			change(tb, s, func(t *txn) error { return t.putDecision(&d) })
+		}, []string{"decision d9 of alice is recorded by no entry"}},
+		"list of an entry removed": {func(tb testing.TB, s *Store) {
+			change(tb, s, func(t *txn) error { return t.audit.remove([]byte{'a', 0, 0, 0, 0, 0, 0, 0, 1}) })
+		}, []string{"the list of the findings that entry 1 records is gone"}},
+		"doubt removed": {func(tb testing.TB, s *Store) {
+			if err := s.PutInDoubt("restored"); err != nil {
+				tb.Fatal(err)
+			}
+			change(tb, s, func(t *txn) error { return t.notes.remove([]byte(doubtNote)) })
+		}, []string{"entry 3 records a doubt about the log that no entry settles"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := testClock{minute(0)}
+			s, err := Open(t.TempDir(), c.options(auditKey(t)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			save(t, s, scan(0, []model.Finding{finding("a", 0, func(f *model.Finding) { f.Actor.Name = "kubectl" })}))
+			if err := s.Decide([]model.Decision{decision("d1", "a")}, minute(1)); err != nil {
+				t.Fatal(err)
+			}
+			test.edit(t, s)
+			wantFaults(t, s, test.want...)
+		})
+	}
+}
+
+// A database that is not the one that was written last puts the log in doubt, and a person settles
+// it.
+func TestDoubt(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		// edit changes the closed database in dir; old is a copy of it before the last scan.
+		edit func(tb testing.TB, dir string, old []byte)
+		want string
+	}{
+		"nothing": {func(testing.TB, string, []byte) {}, ""},
+		"older copy": {func(tb testing.TB, dir string, old []byte) {
+			if err := os.WriteFile(Path(dir), old, 0o600); err != nil {
+				tb.Fatal(err)
+			}
+		}, "the database is an older copy, or entries were removed"},
+		"moved": {func(tb testing.TB, dir string, _ []byte) {
+			if err := os.Remove(Path(dir) + ".head"); err != nil {
+				tb.Fatal(err)
+			}
+		}, "the database was restored or moved"},
+		"begun anew": {func(tb testing.TB, dir string, _ []byte) {
+			if err := os.Remove(Path(dir)); err != nil {
+				tb.Fatal(err)
+			}
+		}, "entries were written, 0 are there"},
+		"another machine": {func(tb testing.TB, dir string, _ []byte) {
+			path := Path(dir) + ".head"
+			b, err := os.ReadFile(path)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			b = bytes.Replace(b, []byte(`"machine":"`), []byte(`"machine":"0`), 1)
+			if err := os.WriteFile(path, b, 0o600); err != nil {
+				tb.Fatal(err)
+			}
+		}, "moved here from another machine"},
+		"unreadable": {func(tb testing.TB, dir string, _ []byte) {
+			if err := os.WriteFile(Path(dir)+".head", []byte("{"), 0o600); err != nil {
+				tb.Fatal(err)
+			}
+		}, "driftd.db.head"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := testClock{minute(0)}
+			dir, o := t.TempDir(), c.options(auditKey(t))
+			write := func(at int) {
+				s, err := Open(dir, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				save(t, s, scan(at, []model.Finding{finding("a", at), finding(fmt.Sprint("b", at), at)}))
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(0)
+			old, err := os.ReadFile(Path(dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(1)
+			test.edit(t, dir, old)
+			s := openAt(t, dir, o)
+			wantDoubt(t, s, test.want)
+			if test.want == "" {
+				wantFaults(t, s)
+				return
+			}
+			// driftd goes on looking.
+			save(t, s, scan(2, []model.Finding{finding("a", 2), finding("c", 2)}))
+			wantDoubt(t, s, test.want)
+			settled, err := s.Trust("lena", "restored the backup of Monday", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantDoubt(t, s, "")
+			wantFaults(t, s)
+			if list := kinds(t, s); !slices.Contains(list, audit.KindTrust) {
+				t.Errorf("%v records no trust (%+v)", list, settled)
+			}
+		})
+	}
+}
+
+func TestClockSetBackIsDoubted(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(10)}
+	s := openAt(t, t.TempDir(), c.options(auditKey(t)))
+	save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+	c.now = minute(9)
+	save(t, s, scan(1, []model.Finding{finding("a", 1), finding("b", 1)}))
+	wantDoubt(t, s, "")
+	c.now = minute(5)
+	save(t, s, scan(2, []model.Finding{finding("a", 2), finding("c", 2)}))
+	wantDoubt(t, s, "the clock was set back")
+}
+
+// The next append does not sign an edit of the log.
+func TestEditedLogIsNotContinued(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(0)}
+	s := openAt(t, t.TempDir(), c.options(auditKey(t)))
+	save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+	before := kinds(t, s)
+	change(t, s, func(t *txn) error { return t.audit.remove([]byte{'t'}) })
+	save(t, s, scan(1, []model.Finding{finding("a", 1), finding("b", 1)}))
+	wantDoubt(t, s, "the head is gone")
+	if _, err := s.Trust("lena", "looked into it", nil); err != nil {
+		t.Fatal(err)
+	}
+	wantDoubt(t, s, "")
+	if got := kinds(t, s); len(got) != len(before)+1 {
+		t.Errorf("%v after %v", got, before)
+	}
+}
+
+func TestAuditWithoutKey(t *testing.T) {
+	t.Parallel()
+	s := openNew(t)
+	save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+	for name, call := range map[string]func() error{
+		"list":   func() error { _, err := s.AuditEntries(0, 1); return err },
+		"show":   func() error { _, err := s.AuditEntry(0); return err },
+		"prove":  func() error { _, err := s.ProveEntry(0); return err },
+		"verify": func() error { _, err := s.VerifyAudit(nil); return err },
+		"trust":  func() error { _, err := s.Trust("lena", "", nil); return err },
+		"erase":  func() error { return s.EraseName("lena", minute(0)) },
+	} {
+		if err := call(); !errors.Is(err, ErrNoAuditKey) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestEraseName(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(0)}
+	s := openAt(t, t.TempDir(), c.options(auditKey(t)))
+	save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+	if err := s.Decide([]model.Decision{decision("d1", "a")}, minute(1)); err != nil {
+		t.Fatal(err)
+	}
+	proof, err := s.ProveEntry(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.EraseName("alice", minute(2)); err != nil {
+		t.Fatal(err)
+	}
+	e, err := s.AuditEntry(2)
+	if raw, _ := json.Marshal(e); err != nil || strings.Contains(string(raw), "alice") {
+		t.Errorf("%s, %v", raw, err)
+	}
+	if _, _, err := audit.Check(proof, s.o.Audit.Public()); err != nil {
+		t.Errorf("the proof of before: %v", err)
+	}
+	wantDoubt(t, s, "")
+	if err := s.EraseName("alice", minute(3)); !errors.Is(err, audit.ErrNoPerson) {
+		t.Errorf("again: %v", err)
+	}
+}
+
+// Entries beyond the maximum age are dropped, and the log still verifies.
+func TestAuditMaxAge(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(0)}
+	o := c.options(auditKey(t))
+	o.Retention.AuditMaxAge = time.Hour
+	s := openAt(t, t.TempDir(), o)
+	for i := range 10 {
+		c.now = minute(10 * i)
+		save(t, s, scan(10*i, []model.Finding{finding("a", i), finding(fmt.Sprint("b", i), i)}))
+	}
+	if err := s.Decide([]model.Decision{decision("d1", "a")}, c.now); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := s.Prune(c.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := s.VerifyAudit(nil)
+	if err != nil || !r.OK() || r.Dropped != 5 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := s.AuditEntry(3); !errors.Is(err, audit.ErrDropped) {
+		t.Errorf("%v", err)
+	}
+	if got := kinds(t, s); len(got) != 8 || got[len(got)-1] != audit.KindDrop {
+		t.Errorf("%v", got)
+	}
 }

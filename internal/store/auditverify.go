@@ -37,12 +37,15 @@ func (s *Store) VerifyAudit(witnessed []audit.Witnessed) (AuditReport, error) {
 		if r.Doubt, err = t.readDoubt(); err != nil {
 			return err
 		}
-		c := content{txn: t, log: log, versions: map[string]recorded{}, decisions: map[string]recorded{}, resealed: -1, pruned: -1}
+		c := content{txn: t, doubted: -1, log: log, versions: map[string]recorded{}, decisions: map[string]recorded{}, resealed: -1, pruned: -1}
 		if err := c.read(r.Head.Size); err != nil {
 			return err
 		}
 		if err := c.compare(); err != nil {
 			return err
+		}
+		if c.doubted >= 0 && r.Doubt == nil {
+			c.fault("entry %d records a doubt about the log that no entry settles", c.doubted)
 		}
 		r.Faults = append(r.Faults, c.faults...)
 		return nil
@@ -57,11 +60,15 @@ type content struct {
 	// versions are the recorded versions of findings by their keys, decisions the recorded
 	// decisions by their IDs.
 	versions, decisions map[string]recorded
-	// begun is the time of the first entry. resealed and pruned are the last entries that explain
+	// begun is the time of the first entry that was not dropped. resealed and pruned are the last entries that explain
 	// other versions and missing ones; -1 for none.
 	begun            time.Time
 	resealed, pruned int64
-	faults           []string
+	// doubted is the last entry that records a doubt which no later entry settles; -1 for none.
+	doubted int64
+	// unlisted reports whether the list of a scan's findings is gone or was edited.
+	unlisted bool
+	faults   []string
 }
 
 // recorded is what an entry records.
@@ -85,6 +92,9 @@ func (c *content) read(size int64) error {
 		if err != nil {
 			return err
 		}
+		if c.begun.IsZero() {
+			c.begun = e.Time
+		}
 		raw, ok := e.Data.(json.RawMessage)
 		if !ok {
 			continue
@@ -98,13 +108,15 @@ func (c *content) read(size int64) error {
 
 func (c *content) entry(e *audit.Entry, raw json.RawMessage) error {
 	switch e.Kind {
-	case audit.KindBegin:
-		c.begun = e.Time
 	case audit.KindPrune:
 		c.pruned = e.Index
 	case audit.KindReseal:
 		c.resealed = e.Index
-	case audit.KindScan:
+	case audit.KindDoubt:
+		c.doubted = e.Index
+	case audit.KindTrust:
+		c.doubted = -1
+	case audit.KindScan, audit.KindSettle:
 		return c.scan(e.Index, raw)
 	case audit.KindDecision:
 		var d decisionData
@@ -133,11 +145,13 @@ func (c *content) scan(index int64, raw json.RawMessage) error {
 	}
 	packed := c.log.Attachment(index)
 	if packed == nil {
+		c.unlisted = true
 		c.fault("the list of the findings that entry %d records is gone", index)
 		return nil
 	}
 	list, err := c.parseAttachment(packed)
 	if err != nil || len(list) != d.Changed || list.root() != d.Root {
+		c.unlisted = true
 		c.fault("the list of the findings that entry %d records was edited", index)
 		return nil //nolint:nilerr // the list is foreign input here
 	}
@@ -155,7 +169,7 @@ func (c *content) compare() error {
 		was, ok := c.versions[string(k)]
 		delete(c.versions, string(k))
 		if !ok {
-			if c.resealed < 0 && at.time().After(c.begun) {
+			if c.resealed < 0 && !c.unlisted && at.time().After(c.begun) {
 				c.fault("finding %s has a version of %s that no entry records", id, at.time().Format(time.RFC3339))
 			}
 			return nil

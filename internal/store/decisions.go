@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/driftd/driftd/internal/audit"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -67,10 +68,11 @@ func (s *Store) Decide(list []model.Decision, now time.Time) error {
 			}
 			standing[topicOf(d)] = *d
 		}
-		if _, err = t.settle(now); err != nil {
+		if err := t.recordDecisions(list, now); err != nil {
 			return err
 		}
-		return t.recordDecisions(list, now)
+		_, err = t.settle(now)
+		return err
 	})
 }
 
@@ -116,10 +118,11 @@ func (s *Store) Revoke(idPrefix, by string, now time.Time) (model.Decision, erro
 		if err := t.decisions.remove([]byte(id)); err != nil {
 			return err
 		}
-		if _, err = t.settle(now); err != nil {
+		if err := t.recordRevoked(&d, by, now); err != nil {
 			return err
 		}
-		return t.recordRevoked(&d, by, now)
+		_, err = t.settle(now)
+		return err
 	})
 	if err != nil {
 		return model.Decision{}, err
@@ -157,7 +160,7 @@ func (t *txn) settle(now time.Time) (changed int, err error) {
 			return 0, fmt.Errorf("finding %s: %w", f.ID, err)
 		}
 	}
-	return l.written, nil
+	return l.written, t.recordChanged(audit.KindSettle, "", now)
 }
 
 // saveDecisions replaces the decisions of the given files, and removes the acknowledgements of

@@ -31,10 +31,12 @@ func (s *Store) Prune(now time.Time) (removed int, err error) {
 		if err := p.prune(s.o.Retention); err != nil {
 			return err
 		}
-		if removed = p.removed; removed == 0 {
-			return nil
+		if removed = p.removed; removed > 0 {
+			if err := t.record(audit.Entry{Kind: audit.KindPrune, Time: now, Data: pruneData{p.cut.time(), removed}}); err != nil {
+				return err
+			}
 		}
-		return t.record(audit.Entry{Kind: audit.KindPrune, Time: now, Data: pruneData{p.cut.time(), removed}})
+		return t.dropAudit(s.o.Retention.AuditMaxAge, now)
 	})
 	return removed, err
 }

@@ -49,6 +49,18 @@ func refuseOrphan(dir, path string) error {
 }
 
 func readKey(path string) ([]byte, error) {
+	key, err := readOwn(path, keySize+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(key) != keySize {
+		return nil, fmt.Errorf("%s has %d bytes, but a key has %d: restore it from a backup, or move it and the database away to start with new ones", path, len(key), keySize)
+	}
+	return key, nil
+}
+
+// readOwn reads up to limit bytes of a file. It returns an error if others can read the file.
+func readOwn(path string, limit int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -61,30 +73,28 @@ func readKey(path string) ([]byte, error) {
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
 		return nil, fmt.Errorf("%s can be read by other users (mode %04o): run chmod 600 on it; if others may have read it, move it and the database away to start with new ones", path, mode)
 	}
-	key, err := io.ReadAll(io.LimitReader(file, keySize+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(key) != keySize {
-		return nil, fmt.Errorf("%s has %d bytes, but a key has %d: restore it from a backup, or move it and the database away to start with new ones", path, info.Size(), keySize)
-	}
-	return key, nil
+	return io.ReadAll(io.LimitReader(file, limit))
 }
 
-// makeKey creates the key file atomically. It keeps a file that another process created meanwhile.
 func makeKey(path string) error {
+	key := make([]byte, keySize)
+	rand.Read(key)
+	return makeOwn(path, key)
+}
+
+// makeOwn creates a file atomically that only its owner can read. It keeps a file that another
+// process created meanwhile.
+func makeOwn(path string, content []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
 	// os.CreateTemp creates files that only their owner can read.
-	temp, err := os.CreateTemp(dir, keyName+".*")
+	temp, err := os.CreateTemp(dir, filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
-	key := make([]byte, keySize)
-	rand.Read(key)
-	_, err = temp.Write(key)
+	_, err = temp.Write(content)
 	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
 		err = os.Link(temp.Name(), path)
 	}

@@ -49,6 +49,9 @@ type Retention struct {
 	// MaxRunBytes bounds the size of the run records. Removing run records does not remove the
 	// changes of their runs.
 	MaxRunBytes int64
+	// AuditMaxAge is the age up to which the entries of the audit log are kept. Their hashes are
+	// always kept.
+	AuditMaxAge time.Duration
 }
 
 // A Record is the result of one scan.

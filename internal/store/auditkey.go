@@ -1,0 +1,80 @@
+package store
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/driftd/driftd/internal/audit"
+)
+
+const (
+	auditKeyName = "audit.key"
+	maxAuditKey  = 4 << 10
+)
+
+// AuditKey returns the key of the audit log in the file audit.key in dir, which only its owner may
+// read. If create is set, it makes the file on first use; else the error is fs.ErrNotExist.
+func AuditKey(dir string, create bool) (*audit.Key, error) {
+	path := filepath.Join(dir, auditKeyName)
+	text, err := readOwn(path, maxAuditKey)
+	if errors.Is(err, fs.ErrNotExist) && create {
+		if err := makeAuditKey(path); err != nil {
+			return nil, fmt.Errorf("make the key of the audit log: %w", unwritable(dir, err))
+		}
+		text, err = readOwn(path, maxAuditKey)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the key of the audit log: %w", err)
+	}
+	key, err := audit.ParseKey(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("read the key of the audit log %s: %w", path, err)
+	}
+	return &key, nil
+}
+
+func makeAuditKey(path string) error {
+	origin, err := NewOrigin()
+	if err != nil {
+		return err
+	}
+	text, err := audit.GenerateKey(origin)
+	if err != nil {
+		return err
+	}
+	return makeOwn(path, []byte(text+"\n"))
+}
+
+// NewOrigin returns a unique name for an audit log: driftd, the name of the host and random digits.
+func NewOrigin() (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("name the audit log: %w", err)
+	}
+	random := make([]byte, 4)
+	rand.Read(random)
+	return "driftd/" + regexp.MustCompile(`[^A-Za-z0-9.-]`).ReplaceAllString(host, "-") + "/" + hex.EncodeToString(random), nil
+}
+
+// RotateKey gives the audit log another key of the same origin. The store must be closed and opened
+// with that key before it records anything else.
+func (s *Store) RotateKey(next audit.Key) error {
+	return s.updateAudit("give the audit log another key", func(t *txn) error {
+		log := t.auditLog()
+		if err := log.Rotate(*t.signer, next, s.o.Now()); err != nil {
+			return err
+		}
+		return t.keepSigned(log)
+	})
+}
+
+// ExportAudit writes the audit log as files, see audit.Log.Export.
+func (s *Store) ExportAudit(write func(name string, b []byte) error) error {
+	return s.viewAudit("export the audit log", func(t *txn) error { return t.auditLog().Export(write) })
+}
