@@ -84,6 +84,8 @@ type API struct {
 	Copy func(io.Writer) (int64, error)
 	// Verify reads the whole store and returns its damages; nil if verification is not available.
 	Verify func() (store.Health, error)
+	// AuditLog is the audit log; nil if it is not available.
+	AuditLog AuditLog
 	// Metrics serves /metrics; nil if there are none.
 	Metrics http.Handler
 	// Hooks serves POST /hooks/{name}, also over TCP; nil if no hooks are configured.
@@ -118,6 +120,7 @@ func (a API) Handler() http.Handler {
 	routes := a.routes()
 	routes.Handle("GET /api/v1/backup", a.backup())
 	routes.Handle("GET /api/v1/verify", a.verify())
+	a.auditRoutes(routes)
 	return a.withHooks(a.guard(bounds{maxInFlight, maxBody}, local(routes)))
 }
 
@@ -153,6 +156,8 @@ func (a API) routes() *http.ServeMux {
 	read("GET /api/v1/status", a.status)
 	read("GET /api/v1/decisions", a.decisions)
 	read("GET /api/v1/baseline", a.previewBaseline)
+	read("GET /api/v1/audit", a.auditList)
+	read("GET /api/v1/audit/{index}", a.auditEntry)
 	mux.Handle("GET /api/v1/openapi.yaml", a.needs(access.Viewer, http.HandlerFunc(a.document)))
 	act("POST /api/v1/scan", http.HandlerFunc(a.scan))
 	act("POST /api/v1/decisions", a.answer(a.decide))

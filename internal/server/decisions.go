@@ -200,10 +200,10 @@ func readBody(body io.Reader, into any, want string) error {
 		return &Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the body is over %d bytes", large.Limit), Hint: "name fewer findings"}
 	}
 	if err != nil {
-		return badRequest("the body is not a decision: "+err.Error(), want)
+		return badRequest("the body is malformed: "+err.Error(), want)
 	}
 	if d.More() {
-		return badRequest("the body continues after the decision", "send one decision")
+		return badRequest("the body continues after the object", "send one object")
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func TestDecisionsAreRefused(t *testing.T) {
 		"revoke by TCP": {"TCP is for reading", remove, "decisions/f11e00", ``, viewed(t, a), 403, "needs the role operator"},
 		"no decider":    {"somebody must keep it", post, "decisions", `{}`, idle.Handler(), 503, "decisions cannot be made here"},
 		"no revoker":    {"somebody must forget it", remove, "decisions/f11e00", ``, idle.Handler(), 503, "decisions cannot be made here"},
-		"no JSON":       {"a form is kept", post, "decisions", `kind=accept`, a.Handler(), 400, "the body is not a decision"},
+		"no JSON":       {"a form is kept", post, "decisions", `kind=accept`, a.Handler(), 400, "the body is malformed"},
 		"unknown key":   {"a typo is not ignored", post, "decisions", `{"kind":"snooze","find":[]}`, a.Handler(), 400, "unknown field"},
 		"two":           {"one at a time", post, "decisions", `{"findings":["f00d01"]} {}`, a.Handler(), 400, "the body continues"},
 		"nothing":       {"it is about something", post, "decisions", `{"kind":"snooze"}`, a.Handler(), 400, "no finding is named"},

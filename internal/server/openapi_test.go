@@ -164,6 +164,7 @@ func refusals(t *testing.T, a API) []rejection {
 	broken := errors.New("disk full")
 	dead.Store, dead.Decider = s, storeDecider{s, now, bytes.NewReader(nil)}
 	dead.Scanner = scanner(func(context.Context, []string) (model.Report, error) { return model.Report{}, broken })
+	dead.AuditLog = auditStub{err: broken}
 	dead.Verify = func() (store.Health, error) { return store.Health{}, broken }
 	dead.Copy = func(io.Writer) (int64, error) { return 0, broken }
 	closed, flooded := a, a
@@ -224,6 +225,11 @@ func plainest() []exchange {
 		{method: get, target: "/api/v1/openapi.yaml"},
 		{method: get, target: "/api/v1/backup"},
 		{method: get, target: "/api/v1/verify"},
+		{method: get, target: "/api/v1/audit"},
+		{method: get, target: "/api/v1/audit/1"},
+		{method: get, target: "/api/v1/auditing/verify"},
+		{method: post, target: "/api/v1/auditing/trust", body: `{"reason":"restored"}`},
+		{method: post, target: "/api/v1/auditing/erase", body: `{"name":"alice"}`},
 	}
 }
 
@@ -239,7 +245,7 @@ func (c *contract) everywhere(t *testing.T, a API) {
 			switch {
 			case path == "/api/v1/openapi.yaml" && q.status == http.StatusInternalServerError:
 				continue // not served from a store
-			case (path == "/api/v1/backup" || path == "/api/v1/verify") && refusal.over:
+			case (path == "/api/v1/backup" || path == "/api/v1/verify" || strings.HasPrefix(path, "/api/v1/auditing/")) && refusal.over:
 				q.status = http.StatusNotFound
 			}
 			if refusal.query != "" {
@@ -272,7 +278,7 @@ func asks(t *testing.T, a API) []exchange {
 	empty := a
 	empty.Store = emptyStore(t)
 	idle := a
-	idle.Scanner, idle.Decider = nil, nil
+	idle.Scanner, idle.Decider, idle.AuditLog = nil, nil, nil
 	counted, err := client(full).PreviewBaseline(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -350,6 +356,19 @@ func asks(t *testing.T, a API) []exchange {
 		{"no daemon runs", idle.Handler(), post, "/api/v1/scan", "", 503, "", false},
 		{"all of the store", full, get, "/api/v1/backup", "", 200, "", false},
 		{"what is damaged in it", full, get, "/api/v1/verify", "", 200, "", false},
+		{"the newest entries", full, get, "/api/v1/audit?before=7&limit=3", "", 200, "", false},
+		{"an index is positive", full, get, "/api/v1/audit?before=0", "", 400, "", true},
+		{"an entry", full, get, "/api/v1/audit/1", "", 200, "", false},
+		{"there is no such entry", full, get, "/api/v1/audit/7", "", 404, "", false},
+		{"an index is a number", full, get, "/api/v1/audit/x", "", 400, "", true},
+		{"faults of the log", full, get, "/api/v1/auditing/verify", "", 200, "", false},
+		{"no log", idle.Handler(), get, "/api/v1/auditing/verify", "", 503, "", false},
+		{"a person settles them", full, post, "/api/v1/auditing/trust", `{"reason":"restored"}`, 200, "", false},
+		{"a reason is needed", full, post, "/api/v1/auditing/trust", `{"reason":" "}`, 400, "", true},
+		{"a body is bounded", full, post, "/api/v1/auditing/trust", `{"reason":"` + strings.Repeat("x", maxBody) + `"}`, 413, "", false},
+		{"a body is bounded", full, post, "/api/v1/auditing/erase", `{"name":"` + strings.Repeat("x", maxBody) + `"}`, 413, "", false},
+		{"a name is erased", full, post, "/api/v1/auditing/erase", `{"name":"alice"}`, 200, "", false},
+		{"no entry has it", full, post, "/api/v1/auditing/erase", `{"name":"nina"}`, 404, "", false},
 		{"itself", full, get, "/api/v1/openapi.yaml", "", 200, "", false},
 	}
 }

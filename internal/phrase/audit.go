@@ -1,0 +1,104 @@
+package phrase
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// auditData are the fields that the entries of the audit log have; which ones depends on the kind.
+type auditData struct {
+	By, Via, Owner, Reason, ID, Kind, Finding, Subject, From   string
+	Version, File, Config, Root, What, Run, Person, New, Key   string
+	Until, Since                                               time.Time
+	Changed, Opened, Resolved, Runs, Findings, Removed, Before int
+	Decisions                                                  int
+}
+
+// AuditEntry returns who is behind an entry of the audit log, "" if that is driftd itself, and what
+// the entry records. Data is the data of the entry; kinds that AuditEntry does not know are shown
+// as JSON.
+func AuditEntry(kind string, data any) (who, what string) {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return "", ""
+	}
+	var d auditData
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return "", string(raw)
+	}
+	if what, ok := d.record(kind); ok {
+		return d.By, what
+	}
+	return d.By, string(raw)
+}
+
+func (d *auditData) record(kind string) (what string, ok bool) {
+	switch kind {
+	case "scan":
+		return fmt.Sprintf("scan %s changed %s: %d new, %d resolved", d.Run, Count(d.Changed, "finding"), d.Opened, d.Resolved), true
+	case "settle":
+		return "decisions changed " + Count(d.Changed, "finding"), true
+	case "quiet":
+		return fmt.Sprintf("%s since %s changed nothing: %s open", Count(d.Runs, "scan"), d.Since.UTC().Format(time.RFC3339), Count(d.Findings, "finding")), true
+	case "decision":
+		return d.decision(), true
+	case "revoke":
+		return d.revoked(), true
+	}
+	return d.house(kind)
+}
+
+// house describes the entries about driftd and its database.
+func (d *auditData) house(kind string) (what string, ok bool) {
+	switch kind {
+	case "begin":
+		return fmt.Sprintf("the log begins, with %s and %s", Count(d.Findings, "open finding"), Count(d.Decisions, "decision")), true
+	case "start":
+		return fmt.Sprintf("driftd %s started with the configuration %s (%s)", d.Version, cmp.Or(d.File, "of its flags"), d.Config), true
+	case "config":
+		return fmt.Sprintf("the configuration changed: %s (%s)", d.File, d.Config), true
+	case "prune":
+		return Count(d.Removed, "record") + " beyond the retention removed", true
+	case "drop":
+		return fmt.Sprintf("the entries before %d were dropped: their hashes are kept", d.Before), true
+	case "reseal":
+		return Count(d.Changed, "open finding") + " rewritten under other rules for secrets", true
+	case "key":
+		return "the log has a new key: " + d.New, true
+	case "erase":
+		return "a name was erased: " + d.Person, true
+	case "doubt":
+		return "the log is in doubt: " + d.What, true
+	case "trust":
+		return "the log continues: " + d.Reason, true
+	}
+	return "", false
+}
+
+func (d *auditData) decision() string {
+	until := "forever"
+	if !d.Until.IsZero() {
+		until = "until " + d.Until.UTC().Format(time.RFC3339)
+	}
+	text := fmt.Sprintf("%s %s %s, decision %s", d.Kind, strings.TrimSpace(d.Finding+" "+d.Subject), until, d.ID)
+	if d.Owner != "" {
+		text += ", owner " + d.Owner
+	}
+	if d.Reason != "" {
+		text += ": " + d.Reason
+	}
+	return text
+}
+
+func (d *auditData) revoked() string {
+	switch {
+	case d.By != "":
+		return "decision " + d.ID + " was revoked"
+	case d.From != "":
+		return "decision " + d.ID + " is no longer in " + d.From
+	}
+	return "decision " + d.ID + " ended with its finding"
+}

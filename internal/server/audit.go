@@ -1,0 +1,247 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/audit"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// AuditLog is the audit log of the store, with its witnesses.
+type AuditLog interface {
+	AuditEntries(before int64, limit int) ([]audit.Entry, error)
+	AuditEntry(index int64) (audit.Entry, error)
+	ProveEntry(index int64) ([]byte, error)
+	AuditKey() (audit.PublicKey, error)
+	// Check verifies the log, and the database against it. It reads the witnesses.
+	Check(ctx context.Context) (AuditHealth, error)
+	// Settle lets the log continue as it is, for the person by.
+	Settle(ctx context.Context, by, reason string) (audit.Trust, error)
+	EraseName(name string, now time.Time) error
+}
+
+// AuditHealth is the result of verifying the audit log.
+type AuditHealth struct {
+	// Key is the public key of the log, and Size, Root and Head its signed head.
+	Key  string `json:"key"`
+	Size int64  `json:"size"`
+	Root string `json:"root"`
+	Head string `json:"head"`
+	// Dropped is the number of entries of which only the hash is kept.
+	Dropped int64 `json:"dropped"`
+	// Faults are the differences from what was signed, at most 20 of the log and all of the database;
+	// More is the number of the others.
+	Faults []string `json:"faults"`
+	More   int      `json:"more,omitempty"`
+	// Settled are the faults that a person settled.
+	Settled []string `json:"settled,omitempty"`
+	// Backwards are the entries that are older than the ones before them.
+	Backwards []int64 `json:"backwards,omitempty"`
+	// Doubt is why the log is in doubt; nil if it is not.
+	Doubt *store.Doubt `json:"doubt,omitempty"`
+	// Limits are the edits that this verification cannot find, as sentences.
+	Limits []string `json:"limits,omitempty"`
+	// Witnesses are the places outside of the database that keep heads.
+	Witnesses []WitnessHealth `json:"witnesses,omitempty"`
+}
+
+// OK reports whether the log verifies and is not in doubt.
+func (h *AuditHealth) OK() bool { return len(h.Faults) == 0 && h.More == 0 && h.Doubt == nil }
+
+// WitnessHealth describes a witness of the audit log.
+type WitnessHealth struct {
+	Name string `json:"name"`
+	// Heads is the number of heads that it keeps, Newest the size of the log in the newest one.
+	Heads  int   `json:"heads"`
+	Newest int64 `json:"newest"`
+	// WriteOnly reports whether heads cannot be read from it.
+	WriteOnly bool `json:"write_only,omitempty"`
+	// Error is why it could not be read completely; "" if it was.
+	Error string `json:"error,omitempty"`
+}
+
+// AuditList is a page of the audit log, from the newest entry back.
+type AuditList struct {
+	Entries []audit.Entry `json:"entries"`
+}
+
+// AuditProof is an entry with the proof that it is in the log.
+type AuditProof struct {
+	Entry audit.Entry `json:"entry"`
+	// Proof is in the form of c2sp.org/tlog-proof, Key the public key that verifies it.
+	Proof string `json:"proof"`
+	Key   string `json:"key"`
+}
+
+// AuditReason is the body of a request to settle the doubt about the log.
+type AuditReason struct {
+	Reason string `json:"reason"`
+}
+
+// AuditName is the body of a request to erase the name of a person.
+type AuditName struct {
+	Name string `json:"name"`
+}
+
+// auditRoutes adds the operations on the whole audit log. They are served on the unix socket only.
+func (a API) auditRoutes(routes *http.ServeMux) {
+	const lacking = "the audit log is not available here: run driftd audit on the daemon's host"
+	has := a.AuditLog != nil
+	routes.Handle("GET /api/v1/auditing/verify", a.alone(has, lacking, "another verification is running", a.sendAuditHealth))
+	routes.Handle("POST /api/v1/auditing/trust", a.alone(has, lacking, "another verification is running", a.answer(a.trustAudit).ServeHTTP))
+	routes.Handle("POST /api/v1/auditing/erase", a.alone(has, lacking, "another name is being erased", a.answer(a.eraseName).ServeHTTP))
+}
+
+func (a API) sendAuditHealth(w http.ResponseWriter, r *http.Request) {
+	if err := Supported(http.NewResponseController(w).SetWriteDeadline(time.Now().Add(verifyLimit))); err != nil {
+		a.reply(w, r, nil, fmt.Errorf("limit the time of a verification: %w", err))
+		return
+	}
+	health, err := a.AuditLog.Check(r.Context())
+	a.reply(w, r, health, err)
+}
+
+func (a API) trustAudit(r *http.Request) (any, error) {
+	var request AuditReason
+	if err := readBody(r.Body, &request, `want {"reason"}`); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(request.Reason) == "" {
+		return nil, badRequest("no reason is given", "say what was found, and why the log may continue")
+	}
+	return a.AuditLog.Settle(r.Context(), access.Of(r.Context()).Name, request.Reason)
+}
+
+func (a API) eraseName(r *http.Request) (any, error) {
+	var request AuditName
+	if err := readBody(r.Body, &request, `want {"name"}`); err != nil {
+		return nil, err
+	}
+	err := a.AuditLog.EraseName(request.Name, a.Now())
+	if errors.Is(err, audit.ErrNoPerson) {
+		return nil, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no entry of the audit log names %q", request.Name), Hint: "driftd audit list shows the names"}
+	}
+	return request, err
+}
+
+// AuditEntries returns up to limit entries of the audit log from the newest back, before the index
+// before if that is positive.
+func (a API) AuditEntries(before int64, limit int) ([]audit.Entry, error) {
+	if a.AuditLog == nil {
+		return nil, noAuditLog()
+	}
+	return a.AuditLog.AuditEntries(before, limit)
+}
+
+// ProveEntry returns an entry of the audit log with its proof.
+func (a API) ProveEntry(index int64) (p AuditProof, err error) {
+	if a.AuditLog == nil {
+		return p, noAuditLog()
+	}
+	if p.Entry, err = a.AuditLog.AuditEntry(index); err == nil {
+		var proof []byte
+		proof, err = a.AuditLog.ProveEntry(index)
+		p.Proof = string(proof)
+	}
+	if errors.Is(err, audit.ErrNoEntry) || errors.Is(err, audit.ErrDropped) || errors.Is(err, audit.ErrEmpty) {
+		return p, &Error{Status: http.StatusNotFound, Message: err.Error(), Hint: "driftd audit list shows the entries"}
+	}
+	if err != nil {
+		return p, err
+	}
+	key, err := a.AuditLog.AuditKey()
+	p.Key = key.String()
+	return p, err
+}
+
+func noAuditLog() error {
+	return &Error{Status: http.StatusServiceUnavailable, Message: "the audit log is not available here", Hint: "run driftd audit on the daemon's host"}
+}
+
+// maxAuditPage is the largest number of entries in one response.
+const maxAuditPage = 1000
+
+func (a API) auditList(r *http.Request) (any, error) {
+	p, err := a.params(r, "before", "limit")
+	if err != nil {
+		return nil, err
+	}
+	limit, err := p.number("limit", defaultRuns, 1, maxAuditPage)
+	if err != nil {
+		return nil, err
+	}
+	before, err := p.number("before", 0, 1, math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
+	list, err := a.AuditEntries(int64(before), limit)
+	if list == nil {
+		list = []audit.Entry{}
+	}
+	return AuditList{list}, err
+}
+
+func (a API) auditEntry(r *http.Request) (any, error) {
+	if _, err := a.params(r); err != nil {
+		return nil, err
+	}
+	index, err := strconv.ParseInt(r.PathValue("index"), 10, 64)
+	if err != nil {
+		return nil, badRequest(fmt.Sprintf("%q is not the index of an entry", r.PathValue("index")), "want a number, as driftd audit list shows it")
+	}
+	return a.ProveEntry(index)
+}
+
+// AuditEntries returns up to limit entries of the audit log from the newest back, before the index
+// before if that is positive.
+func (c *Client) AuditEntries(ctx context.Context, before int64, limit int) ([]audit.Entry, error) {
+	query := url.Values{"limit": {strconv.Itoa(limit)}}
+	if before > 0 {
+		query.Set("before", strconv.FormatInt(before, 10))
+	}
+	var list AuditList
+	err := c.do(ctx, http.MethodGet, "audit", query, &list)
+	return list.Entries, err
+}
+
+// AuditEntry returns an entry of the audit log with its proof.
+func (c *Client) AuditEntry(ctx context.Context, index int64) (p AuditProof, err error) {
+	err = c.do(ctx, http.MethodGet, "audit/"+strconv.FormatInt(index, 10), nil, &p)
+	return p, err
+}
+
+// VerifyAudit verifies the audit log.
+func (c *Client) VerifyAudit(ctx context.Context) (h AuditHealth, err error) {
+	err = c.do(ctx, http.MethodGet, "auditing/verify", nil, &h)
+	return h, err
+}
+
+// TrustAudit lets the audit log continue as it is.
+func (c *Client) TrustAudit(ctx context.Context, reason string) (t audit.Trust, err error) {
+	err = c.post(ctx, "auditing/trust", AuditReason{reason}, &t)
+	return t, err
+}
+
+// EraseName erases the name of a person from the audit log.
+func (c *Client) EraseName(ctx context.Context, name string) error {
+	return c.post(ctx, "auditing/erase", AuditName{name}, new(AuditName))
+}
+
+func (c *Client) post(ctx context.Context, page string, request, into any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("encode the request to %s: %w", page, err)
+	}
+	return c.send(ctx, http.MethodPost, page, nil, bytes.NewReader(body), into)
+}

@@ -1,0 +1,70 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/driftd/driftd/internal/audit"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// auditStub is an audit log of two entries, with every optional field. Its operations fail with err
+// if that is set.
+type auditStub struct{ err error }
+
+func (a auditStub) entry(index int64) audit.Entry {
+	return audit.Entry{Index: index, Version: "v1", Kind: audit.KindDecision, Time: begin(), Data: json.RawMessage(`{"by":"alice","id":"d1"}`)}
+}
+
+func (a auditStub) AuditEntries(int64, int) ([]audit.Entry, error) {
+	return []audit.Entry{a.entry(1), a.entry(0)}, a.err
+}
+
+func (a auditStub) AuditEntry(index int64) (audit.Entry, error) {
+	if index > 1 && a.err == nil {
+		return audit.Entry{}, audit.ErrNoEntry
+	}
+	return a.entry(index), a.err
+}
+
+func (a auditStub) ProveEntry(int64) ([]byte, error) {
+	return []byte("c2sp.org/tlog-proof@v1\n"), a.err
+}
+
+func (a auditStub) AuditKey() (audit.PublicKey, error) { return audit.PublicKey{}, a.err }
+
+func (a auditStub) Check(context.Context) (AuditHealth, error) {
+	return AuditHealth{Key: "k", Size: 2, Root: "r", Head: "h", Dropped: 1, Faults: []string{"entry 1 was edited"}, More: 1, Settled: []string{"entry 0 is gone"},
+		Backwards: []int64{1}, Doubt: &store.Doubt{What: "restored", Since: begin()}, Limits: []string{"no witness"},
+		Witnesses: []WitnessHealth{{Name: "file", Heads: 1, Newest: 1, Error: "line 3"}, {Name: "hook", WriteOnly: true}}}, a.err
+}
+
+func (a auditStub) Settle(_ context.Context, _, reason string) (audit.Trust, error) {
+	return audit.Trust{By: "person:x", Doubt: "restored", Reason: reason, Faults: []string{"entry 1 was edited"}, More: 1, Lasting: []string{"entry 0 is gone"},
+		Heads: []audit.SettledHead{{Size: 3, Root: "r"}}}, a.err
+}
+
+func (a auditStub) EraseName(name string, _ time.Time) error {
+	if name != "alice" && a.err == nil {
+		return audit.ErrNoPerson
+	}
+	return a.err
+}
+
+func TestAuditHealthOK(t *testing.T) {
+	t.Parallel()
+	for name, h := range map[string]AuditHealth{
+		"fault":    {Faults: []string{"x"}},
+		"more":     {More: 1},
+		"in doubt": {Doubt: &store.Doubt{}},
+	} {
+		if h.OK() {
+			t.Errorf("%s is OK", name)
+		}
+	}
+	if h := (AuditHealth{Settled: []string{"x"}, Backwards: []int64{1}}); !h.OK() {
+		t.Error("settled faults are not OK")
+	}
+}
