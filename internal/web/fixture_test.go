@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/audit"
 	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/server"
@@ -204,7 +205,12 @@ func estate() []model.Finding {
 
 func emptyStore(tb testing.TB) *store.Store {
 	tb.Helper()
-	s, err := store.Open(tb.TempDir(), store.Options{Now: now})
+	// A key that only signs the logs of this test.
+	key, err := audit.ParseKey("PRIVATE+KEY+driftd/fixture+5568350e+AQTx7OlxEy9TeSJqzwbJ34lN7K9JA0lP2NqNSCUB6lW7")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s, err := store.Open(tb.TempDir(), store.Options{Now: now, Audit: &key})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -326,6 +332,13 @@ func (d *decider) Revoke(_ context.Context, id, by string) (model.Decision, erro
 	return d.Store.Revoke(id, by, now())
 }
 
+// auditLog is the audit log of a store. The pages do not verify it.
+type auditLog struct{ *store.Store }
+
+func (auditLog) Check(context.Context) (h server.AuditHealth, err error) { return h, nil }
+
+func (auditLog) Settle(context.Context, string, string) (t audit.Trust, err error) { return t, nil }
+
 // scanner is a daemon whose scans end at once.
 type scanner struct{ fails bool }
 
@@ -348,7 +361,7 @@ func newHouse(tb testing.TB, s *store.Store, change func(*Options)) *fakeSite {
 	tb.Helper()
 	h := &fakeSite{people: &people{}, decider: &decider{Store: s}}
 	o := Options{News: NewNews(), Now: now, Log: quiet(),
-		API: server.API{Store: s, Decider: h.decider, Scanner: scanner{}, Version: "1.2.3", Now: now, Log: quiet(),
+		API: server.API{Store: s, AuditLog: auditLog{s}, Decider: h.decider, Scanner: scanner{}, Version: "1.2.3", Now: now, Log: quiet(),
 			Receivers: func() []model.ReceiverStatus {
 				return []model.ReceiverStatus{{Name: "oncall", Type: "slack", Delivered: earlier(5 * time.Minute)},
 					{Name: "tickets", Type: "webhook", Queued: 3, Oldest: earlier(time.Hour), Error: "503: try again", Stopped: true}}

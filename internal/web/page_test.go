@@ -62,7 +62,7 @@ func TestGoldenPages(t *testing.T) {
 		"list": {h, "/"}, "calm": {calm, "/"}, "never-scanned": {newHouse(t, emptyStore(t), nil), "/"},
 		"conflict": {h, "/findings/c0ff11c7"}, "text": {h, "/findings/c0f19a9e"}, "secret": {h, "/findings/5ec7e700"},
 		"disputed": {h, "/findings/d15b07ed"}, "restart": {h, "/findings/4e57a470"}, "missing": {h, "/findings/5e1f0a11"},
-		"resolved": {h, "/findings/01d00000"}, "timeline": {h, "/timeline"}, "sources": {h, "/sources"}, "decisions": {h, "/decisions"},
+		"resolved": {h, "/findings/01d00000"}, "timeline": {h, "/timeline"}, "sources": {h, "/sources"}, "decisions": {h, "/decisions"}, "audit": {h, "/audit"},
 		"login": {h, "/login?next=/sources"}, "stage": {stagedHouse(t), "/stage"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func targets() []string {
 	list := []string{"/", "/?q=shop&severity=high&state=open", "/?state=hidden", "/?state=accepted", "/?state=unchecked", "/?state=resolved",
 		"/?like=c40d0000", "/?q=nothing+fits", "/?severity=%22%3E%3Cscript%3E&owner=%22%3E%3Cscript%3Ealert(2)%3C/script%3E",
 		"/?q=%22%3E%3Cscript%3E&like=%22%3E%3Cscript%3E", "/?notice=revoked", "/timeline", "/timeline?since=24h&what=resolved",
-		"/sources", "/decisions", "/login", "/login?next=%22%3E%3Cscript%3E", "/stage"}
+		"/sources", "/decisions", "/audit", "/audit/1", "/login", "/login?next=%22%3E%3Cscript%3E", "/stage"}
 	for _, f := range estate() {
 		list = append(list, "/findings/"+f.ID)
 	}

@@ -126,6 +126,8 @@ func (s *site) handler() http.Handler {
 	read("GET /timeline", s.timelinePage)
 	read("GET /sources", s.sourcesPage)
 	read("GET /decisions", s.decisionsPage)
+	read("GET /audit", s.auditPage)
+	read("GET /audit/{index}", s.auditEntryPage)
 	act("POST /findings/{id}/decide", s.decide)
 	act("POST /decisions/{id}/revoke", s.revoke)
 	act("POST /scan", s.scan)

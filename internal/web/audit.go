@@ -1,0 +1,77 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/driftd/driftd/internal/audit"
+	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/server"
+)
+
+// auditPage is the number of entries on one page of the audit log.
+const auditPage = 100
+
+// An auditView is a page of the audit log, newest entry first.
+type auditView struct {
+	frame
+	Entries []auditRow
+	// Older is the index before which the next page lists; 0 if there is no older entry.
+	Older int64
+}
+
+// An auditRow is an entry of the audit log as people read it.
+type auditRow struct {
+	Index     int64
+	At        time.Time
+	Kind      string
+	Who, What string
+}
+
+// An auditEntryView is an entry with its proof.
+type auditEntryView struct {
+	frame
+	auditRow
+	Proof, Key string
+}
+
+func rowOf(e *audit.Entry) auditRow {
+	who, what := phrase.AuditEntry(string(e.Kind), e.Data)
+	return auditRow{e.Index, e.Time, string(e.Kind), cmp.Or(who, "driftd"), what}
+}
+
+// auditPage shows the entries before the one that the parameter before names.
+func (s *site) auditPage(w http.ResponseWriter, r *http.Request) error {
+	before, err := strconv.ParseInt(cmp.Or(r.URL.Query().Get("before"), "0"), 10, 64)
+	if err != nil {
+		return &server.Error{Status: http.StatusBadRequest, Message: "the parameter before is no number", Hint: "use the links of the page"}
+	}
+	list, err := s.API.AuditEntries(before, auditPage)
+	if err != nil {
+		return err
+	}
+	v := auditView{frame: s.frame(w, r, "Audit log", "audit")}
+	for i := range list {
+		v.Entries = append(v.Entries, rowOf(&list[i]))
+	}
+	if len(list) == auditPage {
+		v.Older = list[auditPage-1].Index
+	}
+	return s.render(w, r, http.StatusOK, "audit", v)
+}
+
+// auditEntryPage shows an entry with its proof.
+func (s *site) auditEntryPage(w http.ResponseWriter, r *http.Request) error {
+	index, err := strconv.ParseInt(r.PathValue("index"), 10, 64)
+	if err != nil {
+		return s.unknown(w, r)
+	}
+	p, err := s.API.ProveEntry(index)
+	if err != nil {
+		return err
+	}
+	v := auditEntryView{frame: s.frame(w, r, "Entry "+strconv.FormatInt(index, 10)+" of the audit log", "audit"), auditRow: rowOf(&p.Entry), Proof: p.Proof, Key: p.Key}
+	return s.render(w, r, http.StatusOK, "audit-entry", v)
+}
