@@ -68,6 +68,8 @@ func busy() *metrics.Metrics {
 	m.ReceiversStatus([]model.ReceiverStatus{{Name: "slack", Queued: 1, Oldest: now}})
 	m.StoreSize(1 << 20)
 	m.StoreVerified(false)
+	m.AuditInDoubt(false)
+	m.AuditWitnessed(true)
 	return m
 }
 

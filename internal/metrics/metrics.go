@@ -189,6 +189,21 @@ func (m *Metrics) StoreSize(bytes int64) {
 	m.state.storeBytes = bytes
 }
 
+// AuditInDoubt records whether the audit log is in doubt.
+func (m *Metrics) AuditInDoubt(doubtful bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state.doubtful = &doubtful
+}
+
+// AuditWitnessed records whether all witnesses have the head of the audit log.
+func (m *Metrics) AuditWitnessed(all bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	unwitnessed := !all
+	m.state.unwitnessed = &unwitnessed
+}
+
 // StoreVerified records the result of a verification of the database.
 func (m *Metrics) StoreVerified(damaged bool) {
 	m.mu.Lock()

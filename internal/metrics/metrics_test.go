@@ -81,6 +81,8 @@ func busy(t *testing.T) *Metrics {
 	m.ConfigReloaded(false)
 	m.StoreSize(1 << 20)
 	m.StoreVerified(true)
+	m.AuditInDoubt(true)
+	m.AuditWitnessed(false)
 	c.at = c.at.Add(4 * time.Minute)
 	return m
 }
