@@ -538,3 +538,23 @@ func TestKeys(t *testing.T) {
 		t.Error("an origin with a space is accepted")
 	}
 }
+
+// BenchmarkVerify verifies a log of 10,000 entries of about 300 bytes.
+func BenchmarkVerify(b *testing.B) {
+	key := newKey(b)
+	_, l := filled(b, key, 10_000)
+	for b.Loop() {
+		if r := l.Verify(nil); !r.OK() {
+			b.Fatal(r.Faults)
+		}
+	}
+}
+
+// BenchmarkAppend appends one entry to a log of 10,000.
+func BenchmarkAppend(b *testing.B) {
+	key := newKey(b)
+	_, l := filled(b, key, 10_000)
+	for b.Loop() {
+		grow(b, l, key, 1)
+	}
+}

@@ -3,8 +3,10 @@ package store
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/driftd/driftd/internal/audit"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -132,5 +134,37 @@ func BenchmarkDecideOne(b *testing.B) {
 		if err := s.Decide([]model.Decision{decision("d", rec.Findings[0].ID)}, minute(2)); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkVerifyAudit verifies an audit log of 10,000 entries, and the database against it.
+func BenchmarkVerifyAudit(b *testing.B) {
+	s := openAt(b, b.TempDir(), Options{Audit: auditKey(b)})
+	entries := make([]audit.Entry, 10_000)
+	for i := range entries {
+		entries[i] = audit.Entry{Kind: audit.KindStart, Time: minute(i), Data: doubtData{strings.Repeat("x", 200)}}
+	}
+	if err := s.Record(entries...); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if r, err := s.VerifyAudit(nil); err != nil || !r.OK() {
+			b.Fatal(r.Faults, err)
+		}
+	}
+}
+
+// BenchmarkAuditEntry saves a scan that changed one finding, with and without the audit log: the
+// difference is what a scan pays for its entry.
+func BenchmarkAuditEntry(b *testing.B) {
+	for name, key := range map[string]*audit.Key{"with": auditKey(b), "without": nil} {
+		b.Run(name, func(b *testing.B) {
+			s := openAt(b, b.TempDir(), Options{Audit: key})
+			n := 0
+			for b.Loop() {
+				n++
+				save(b, s, scan(n, []model.Finding{finding("a", 0), finding(fmt.Sprint("b", n%2), n)}))
+			}
+		})
 	}
 }
