@@ -82,7 +82,7 @@ type Person struct {
 	// Name is the name that decisions record, without colons and parentheses.
 	Name string `mapstructure:"name"`
 	// Unix is the user on the daemon's host, a name or a user ID in quotes. It is the user who
-	// logs in, also under sudo; root and nobody belong to no person. Users that are not in
+	// logs in, also under sudo; `root` and `nobody` belong to no person. Users that are not in
 	// /etc/passwd, such as those of a directory service, need the user ID.
 	Unix string `mapstructure:"unix"`
 	// Login is the name in users_file, in web_config_file, in a client certificate, or from the
