@@ -25,6 +25,8 @@ type Options struct {
 	// Proxy is the authenticating reverse proxy; no trusted addresses disable it.
 	Proxy ReverseProxy
 	Roles Roles
+	// People returns the table of people; nil means that there is none.
+	People func() *People
 	// Session is the lifetime of a session; 0 means 12 hours.
 	Session time.Duration
 	// URL is the public address of the pages. The OpenID provider redirects to it.
@@ -157,17 +159,17 @@ func (g *Gate) visitor(r *http.Request, loopbackOnly bool) (Visitor, authenticat
 	if name, groups, refused := g.proxied(r); refused != nil {
 		return Visitor{}, authentication{refused: refused}
 	} else if name != "" {
-		return Visitor{Name: name, Role: g.roles.of(name, groups), Via: Proxy}, authentication{}
+		return g.recognize(Identity{LoginName, name}, groups, Proxy), authentication{}
 	}
 	if id, s, ok := g.session(r); ok {
-		return Visitor{Name: s.name, Role: g.roles.of(s.name, s.groups), Via: Session}, authentication{session: id}
+		return g.recognize(s.identity(), s.groups, Session), authentication{session: id}
 	}
 	if g.options.Vouched != nil {
 		if name, via := g.options.Vouched(r); name != "" && !clean(name) {
 			return Visitor{}, authentication{refused: &Refused{Status: http.StatusForbidden, Message: "the user name of your credentials contains unprintable characters or is too long",
 				Hint: fmt.Sprintf("use a name of at most %d bytes of printable text", maxName)}}
 		} else if name != "" {
-			return Visitor{Name: name, Role: g.roles.of(name, nil), Via: via}, authentication{}
+			return g.recognize(Identity{LoginName, name}, nil, via), authentication{}
 		}
 	}
 	if name, password, ok := r.BasicAuth(); ok && g.users != nil {
@@ -175,9 +177,18 @@ func (g *Gate) visitor(r *http.Request, loopbackOnly bool) (Visitor, authenticat
 		if refused != nil {
 			return Visitor{}, authentication{refused: refused}
 		}
-		return Visitor{Name: name, Role: g.roles.of(name, nil), Via: Password}, authentication{hash: hash}
+		return g.recognize(Identity{LoginName, name}, nil, Password), authentication{hash: hash}
 	}
 	return g.anonymous(r, loopbackOnly)
+}
+
+// recognize returns the visitor with an identity, with the role and the person.
+func (g *Gate) recognize(id Identity, groups []string, via Via) Visitor {
+	v := Visitor{Name: id.ID, Role: g.roles.of(id.ID, groups), Via: via}
+	if g.options.People == nil {
+		return v
+	}
+	return g.options.People().Recognize(v, id)
 }
 
 // anonymous returns the visitor of a request without credentials.

@@ -41,11 +41,11 @@ func TestVisitor(t *testing.T) {
 		"loopback is nobody":   {reason: "loopback access can be disabled", options: Options{Loopback: Nobody, Session: time.Hour}, from: here, headers: []string{"Host: 127.0.0.1:9797"}},
 		"loopback is approver": {reason: "loopback can have any role", options: Options{Loopback: Approver}, from: here, headers: []string{"Host: 127.0.0.1:9797"}, want: Visitor{Name: anonymous.Name, Role: Approver, Via: Loopback}},
 
-		"trusted proxy":     {reason: "the proxy sends the name", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{"bob", Approver, Proxy}},
-		"over IPv6":         {reason: "the proxy's address is IPv6", options: Options{Proxy: proxy, Roles: roles}, from: "[fd00::1%eth0]:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{"bob", Approver, Proxy}},
-		"mapped":            {reason: "an IPv4-mapped IPv6 address", options: Options{Proxy: proxy, Roles: roles}, from: "[::ffff:10.0.0.7]:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{"bob", Approver, Proxy}},
-		"groups":            {reason: "groups give roles", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol", "X-Forwarded-Groups: dev, sre"}, elsewhere: true, want: Visitor{"carol", Operator, Proxy}},
-		"name of a group":   {reason: "a user who is called group:sre is in no group", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: group:sre"}, elsewhere: true, want: Visitor{"group:sre", Viewer, Proxy}},
+		"trusted proxy":     {reason: "the proxy sends the name", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{Name: "bob", Role: Approver, Via: Proxy}},
+		"over IPv6":         {reason: "the proxy's address is IPv6", options: Options{Proxy: proxy, Roles: roles}, from: "[fd00::1%eth0]:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{Name: "bob", Role: Approver, Via: Proxy}},
+		"mapped":            {reason: "an IPv4-mapped IPv6 address", options: Options{Proxy: proxy, Roles: roles}, from: "[::ffff:10.0.0.7]:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{Name: "bob", Role: Approver, Via: Proxy}},
+		"groups":            {reason: "groups give roles", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol", "X-Forwarded-Groups: dev, sre"}, elsewhere: true, want: Visitor{Name: "carol", Role: Operator, Via: Proxy}},
+		"name of a group":   {reason: "a user who is called group:sre is in no group", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: group:sre"}, elsewhere: true, want: Visitor{Name: "group:sre", Role: Viewer, Via: Proxy}},
 		"spoofed header":    {reason: "the header of an untrusted address is ignored", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.1.7:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true},
 		"spoofed on host":   {reason: "loopback is not a trusted proxy, and a proxy disables loopback access", options: Options{Loopback: Viewer, Proxy: proxy, Roles: roles}, from: here, headers: []string{"Host: 127.0.0.1", "X-Forwarded-User: bob"}},
 		"proxy and no name": {reason: "a proxy disables loopback access", options: Options{Loopback: Approver, Proxy: proxy}, from: here, headers: []string{"Host: 127.0.0.1:9797"}},
@@ -55,10 +55,10 @@ func TestVisitor(t *testing.T) {
 		"odd name":          {reason: "a name with a change of text direction is refused", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: \u202eecila"}, elsewhere: true, why: 403},
 		"long name":         {reason: "a name over the maximum length is refused", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: " + strings.Repeat("a", 201)}, elsewhere: true, why: 403},
 
-		"no fitting role":   {reason: "a user without a matching role has none", options: Options{Proxy: proxy, Roles: Roles{Operator: []string{"alice"}}}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol"}, elsewhere: true, want: Visitor{"carol", Nobody, Proxy}},
-		"no roles":          {reason: "without roles all authenticated users are viewers", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol"}, elsewhere: true, want: Visitor{"carol", Viewer, Proxy}},
-		"highest role":      {reason: "the highest matching role applies", options: Options{Proxy: proxy, Roles: Roles{Viewer: []string{"dave"}, Approver: []string{"group:lead"}, Operator: []string{"*"}}}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: dave", "X-Forwarded-Groups: lead"}, elsewhere: true, want: Visitor{"dave", Approver, Proxy}},
-		"vouched for":       {reason: "the server has authenticated the visitor", options: Options{Roles: roles, Vouched: vouch("bob", Certificate)}, from: "192.0.2.1:1", elsewhere: true, want: Visitor{"bob", Approver, Certificate}},
+		"no fitting role":   {reason: "a user without a matching role has none", options: Options{Proxy: proxy, Roles: Roles{Operator: []string{"alice"}}}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol"}, elsewhere: true, want: Visitor{Name: "carol", Role: Nobody, Via: Proxy}},
+		"no roles":          {reason: "without roles all authenticated users are viewers", options: Options{Proxy: proxy}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol"}, elsewhere: true, want: Visitor{Name: "carol", Role: Viewer, Via: Proxy}},
+		"highest role":      {reason: "the highest matching role applies", options: Options{Proxy: proxy, Roles: Roles{Viewer: []string{"dave"}, Approver: []string{"group:lead"}, Operator: []string{"*"}}}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: dave", "X-Forwarded-Groups: lead"}, elsewhere: true, want: Visitor{Name: "dave", Role: Approver, Via: Proxy}},
+		"vouched for":       {reason: "the server has authenticated the visitor", options: Options{Roles: roles, Vouched: vouch("bob", Certificate)}, from: "192.0.2.1:1", elsewhere: true, want: Visitor{Name: "bob", Role: Approver, Via: Certificate}},
 		"vouched for whom":  {reason: "a certificate's name with a change of text direction is refused", options: Options{Roles: roles, Vouched: vouch("bo\u202eb", Certificate)}, from: "192.0.2.1:1", elsewhere: true, why: 403},
 		"vouched for none":  {reason: "the server has not authenticated the visitor", options: Options{Roles: roles, Vouched: vouch("", "")}, from: "192.0.2.1:1", elsewhere: true},
 		"password unasked":  {reason: "without a users file passwords are ignored", options: Options{Roles: roles}, from: "192.0.2.1:1", headers: []string{"Authorization: Basic Ym9iOnN3b3JkZmlzaA=="}, elsewhere: true},
@@ -100,7 +100,7 @@ func TestSession(t *testing.T) {
 	if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Secure || c.MaxAge != 8*3600 || len(c.Value) < 43 {
 		t.Errorf("cookie = %+v", c)
 	}
-	alice := Visitor{"alice", Operator, Session}
+	alice := Visitor{Name: "alice", Role: Operator, Via: Session}
 	if got, _ := h.who(get(c), false); got != alice {
 		t.Errorf("visitor = %+v, want %+v", got, alice)
 	}

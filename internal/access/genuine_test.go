@@ -181,7 +181,7 @@ func TestProgramsNeedNoToken(t *testing.T) {
 		})
 	}
 	local := request(http.MethodPost, "/api/v1/scan", "@", nil)
-	if err := h.Genuine(local.WithContext(With(local.Context(), Visitor{"root", Approver, Local}))); err != nil {
+	if err := h.Genuine(local.WithContext(With(local.Context(), Visitor{Name: "root", Role: Approver, Via: Local}))); err != nil {
 		t.Errorf("request by the unix socket: %v", err)
 	}
 }

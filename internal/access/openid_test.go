@@ -32,7 +32,7 @@ func TestOpenID(t *testing.T) {
 	if err != nil || next != "/findings/abc?x=1" {
 		t.Fatalf("next = %q, %v", next, err)
 	}
-	if got, _ := h.who(get(session...), false); got != (Visitor{"alice", Operator, Session}) {
+	if got, _ := h.who(get(session...), false); got != (Visitor{Name: "alice", Role: Operator, Via: Session}) {
 		t.Errorf("visitor = %+v", got)
 	}
 	// The same redirect again: the code was used.
@@ -61,23 +61,23 @@ func TestOpenIDClaims(t *testing.T) {
 		want         Visitor
 		refused      string
 	}{
-		"one group":      {reason: "a single group may be a string", claims: any_{"preferred_username": "alice", "groups": "sre"}, want: Visitor{"alice", Operator, Session}},
-		"no groups":      {reason: "the groups claim is optional", claims: any_{"preferred_username": "alice"}, want: Visitor{"alice", Viewer, Session}},
-		"odd groups":     {reason: "groups of an unsupported type are ignored", claims: any_{"preferred_username": "alice", "groups": any_{"sre": true}}, want: Visitor{"alice", Viewer, Session}},
-		"nested":         {reason: "roles of a realm", claims: any_{"preferred_username": "alice", "realm_access": any_{"roles": []string{"sre"}}}, change: func(o *Options) { o.OpenID.GroupsClaim = "realm_access.roles" }, want: Visitor{"alice", Operator, Session}},
-		"with dots":      {reason: "a claim may be named by an address", claims: any_{"preferred_username": "alice", "https://example.org/groups": []string{"sre"}}, change: func(o *Options) { o.OpenID.GroupsClaim = "https://example.org/groups" }, want: Visitor{"alice", Operator, Session}},
-		"userinfo":       {reason: "some providers send claims only in userinfo", claims: any_{}, info: any_{"sub": "42", "preferred_username": "alice", "groups": []string{"sre"}}, want: Visitor{"alice", Operator, Session}},
-		"signed first":   {reason: "claims of the token have precedence", claims: any_{"preferred_username": "alice"}, info: any_{"sub": "42", "preferred_username": "bob", "groups": []string{"sre"}}, want: Visitor{"alice", Operator, Session}},
+		"one group":      {reason: "a single group may be a string", claims: any_{"preferred_username": "alice", "groups": "sre"}, want: Visitor{Name: "alice", Role: Operator, Via: Session}},
+		"no groups":      {reason: "the groups claim is optional", claims: any_{"preferred_username": "alice"}, want: Visitor{Name: "alice", Role: Viewer, Via: Session}},
+		"odd groups":     {reason: "groups of an unsupported type are ignored", claims: any_{"preferred_username": "alice", "groups": any_{"sre": true}}, want: Visitor{Name: "alice", Role: Viewer, Via: Session}},
+		"nested":         {reason: "roles of a realm", claims: any_{"preferred_username": "alice", "realm_access": any_{"roles": []string{"sre"}}}, change: func(o *Options) { o.OpenID.GroupsClaim = "realm_access.roles" }, want: Visitor{Name: "alice", Role: Operator, Via: Session}},
+		"with dots":      {reason: "a claim may be named by an address", claims: any_{"preferred_username": "alice", "https://example.org/groups": []string{"sre"}}, change: func(o *Options) { o.OpenID.GroupsClaim = "https://example.org/groups" }, want: Visitor{Name: "alice", Role: Operator, Via: Session}},
+		"userinfo":       {reason: "some providers send claims only in userinfo", claims: any_{}, info: any_{"sub": "42", "preferred_username": "alice", "groups": []string{"sre"}}, want: Visitor{Name: "alice", Role: Operator, Via: Session}},
+		"signed first":   {reason: "claims of the token have precedence", claims: any_{"preferred_username": "alice"}, info: any_{"sub": "42", "preferred_username": "bob", "groups": []string{"sre"}}, want: Visitor{Name: "alice", Role: Operator, Via: Session}},
 		"somebody else":  {reason: "userinfo of another user", claims: any_{}, info: any_{"sub": "43", "preferred_username": "bob"}, refused: "belongs to another user"},
 		"nobody":         {reason: "the name claim is missing", claims: any_{"email": "a@example.org"}, refused: `no printable user name in the claim "preferred_username"`},
 		"number":         {reason: "the name is not a string", claims: any_{"preferred_username": 7}, refused: "no printable user name in the claim"},
 		"odd name":       {reason: "the name is not printable", claims: any_{"preferred_username": "a\nb"}, refused: "no printable user name in the claim"},
-		"email":          {reason: "a verified email address", claims: any_{"email": "a@example.org", "email_verified": true}, change: byEmail, want: Visitor{"a@example.org", Viewer, Session}},
-		"unsaid":         {reason: "email_verified is optional", claims: any_{"email": "a@example.org"}, change: byEmail, want: Visitor{"a@example.org", Viewer, Session}},
+		"email":          {reason: "a verified email address", claims: any_{"email": "a@example.org", "email_verified": true}, change: byEmail, want: Visitor{Name: "a@example.org", Role: Viewer, Via: Session}},
+		"unsaid":         {reason: "email_verified is optional", claims: any_{"email": "a@example.org"}, change: byEmail, want: Visitor{Name: "a@example.org", Role: Viewer, Via: Session}},
 		"unverified":     {reason: "an email address that is not verified", claims: any_{"email": "bob@example.org", "email_verified": false}, change: byEmail, refused: "has not verified"},
-		"another name":   {reason: "email_verified matters only for the claim email", claims: any_{"preferred_username": "alice", "email_verified": false}, want: Visitor{"alice", Viewer, Session}},
+		"another name":   {reason: "email_verified matters only for the claim email", claims: any_{"preferred_username": "alice", "email_verified": false}, want: Visitor{Name: "alice", Role: Viewer, Via: Session}},
 		"unverified too": {reason: "some providers send the boolean as text", claims: any_{"email": "bob@example.org", "email_verified": "false"}, change: byEmail, refused: "has not verified"},
-		"no fitting":     {reason: "a user without a matching role has none", claims: any_{"preferred_username": "eve"}, change: func(o *Options) { o.Roles = Roles{Viewer: []string{"alice"}} }, want: Visitor{"eve", Nobody, Session}},
+		"no fitting":     {reason: "a user without a matching role has none", claims: any_{"preferred_username": "eve"}, change: func(o *Options) { o.Roles = Roles{Viewer: []string{"alice"}} }, want: Visitor{Name: "eve", Role: Nobody, Via: Session}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

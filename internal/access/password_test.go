@@ -303,13 +303,13 @@ func TestPrograms(t *testing.T) {
 		r.SetBasicAuth(name, password)
 		return h.who(r, true)
 	}
-	if got, _ := asks("prometheus", "scrape me"); got != (Visitor{"prometheus", Viewer, Password}) {
+	if got, _ := asks("prometheus", "scrape me"); got != (Visitor{Name: "prometheus", Role: Viewer, Via: Password}) {
 		t.Errorf("visitor = %+v", got)
 	}
 	if got, why := asks("prometheus", "guess"); got != (Visitor{}) || statusOf(why) != 401 {
 		t.Errorf("visitor with a wrong password = %+v %v, want none, not that of loopback", got, why)
 	}
-	if got, _ := asks("alice", "open sesame"); got != (Visitor{"alice", Nobody, Password}) {
+	if got, _ := asks("alice", "open sesame"); got != (Visitor{Name: "alice", Role: Nobody, Via: Password}) {
 		t.Errorf("visitor without a role = %+v", got)
 	}
 	// Further requests need no comparison.

@@ -28,6 +28,14 @@ type session struct {
 	ends time.Time
 }
 
+// identity returns the user who logged in: at the OpenID provider if there was no password.
+func (s session) identity() Identity {
+	if s.hash == "" {
+		return Identity{OIDCName, s.name}
+	}
+	return Identity{LoginName, s.name}
+}
+
 // sessions holds the current sessions in memory. A restart ends them.
 type sessions struct {
 	mu  sync.Mutex

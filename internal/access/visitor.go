@@ -3,6 +3,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -38,12 +39,22 @@ func (r Role) String() string { return RoleNames()[r] }
 
 // A Visitor is the author of a request. The zero Visitor is anonymous and has no role.
 type Visitor struct {
-	// Name is the author that decisions record.
+	// Name is the user name; roles and messages go by it.
 	Name string
 	Role Role
 	// Via is how the visitor was authenticated.
 	Via Via
+	// Person is the name of the visitor in the table of people, "" if the visitor is not in
+	// it. Unmapped is the identity of a visitor who is not in it, as in "unix:root"; "" if
+	// there is no table.
+	Person, Unmapped string
+	// AsRoot reports whether a user who logged in under Name acts with the rights of root.
+	AsRoot bool
 }
+
+// Author returns the name that decisions record. No person can have the name of a visitor who is
+// not in the table of people.
+func (v Visitor) Author() string { return cmp.Or(v.Person, v.Unmapped, v.Name) }
 
 // Via is an authentication method.
 type Via string

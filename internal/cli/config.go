@@ -136,7 +136,7 @@ func (c *command) checkConfigured(cmd *cobra.Command) (*config.Config, error) {
 		return nil, err
 	}
 	opened, openErr := c.openReceivers(cfg, slog.New(slog.DiscardHandler))
-	_, gateErr := newGate(cfg, slog.New(slog.DiscardHandler))
+	_, gateErr := newGate(cfg, nil, slog.New(slog.DiscardHandler))
 	if err = errors.Join(err, openErr, gateErr); err == nil {
 		_, _, err = newPolicy(cfg, opened)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
 	"github.com/driftd/driftd/internal/decide"
@@ -23,6 +24,7 @@ type generation struct {
 	config     *config.Config
 	engine     *daemon.Engine
 	dispatcher *notify.Dispatcher
+	people     *access.People
 	// seal holds the configuration's rules for sealing the store.
 	seal store.Seal
 	// listeners handle the audit events that sources send, by the sources' names.
@@ -81,7 +83,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generation{config: cfg, seal: seal, listeners: listeners(estate.Sources), ended: make(chan struct{}), replaced: make(chan struct{})}
+	g := &generation{config: cfg, people: newPeople(cfg), seal: seal, listeners: listeners(estate.Sources), ended: make(chan struct{}), replaced: make(chan struct{})}
 	g.dispatcher = notify.NewDispatcher(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Decide: func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: observer{s.metrics, s}, Now: time.Now, Log: s.log, Version: s.build.Version,

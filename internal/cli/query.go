@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
 	"github.com/driftd/driftd/internal/diff"
@@ -60,8 +61,9 @@ func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Co
 	if err != nil {
 		return err
 	}
+	people := newPeople(cfg)
 	api := server.API{Store: st, Compare: newCompare(), Receivers: func() []model.ReceiverStatus { return waiting(cfg, st, log) },
-		Version: c.build.Version, Now: time.Now, Log: log}
+		People: func() *access.People { return people }, Version: c.build.Version, Now: time.Now, Log: log}
 	if !readOnly {
 		api.Decider = daemon.New(daemon.Estate{}, daemon.Options{Store: st, Now: time.Now, Log: log, Version: c.build.Version})
 	}

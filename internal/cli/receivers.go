@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/classify"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/credential"
@@ -24,7 +25,7 @@ func (c *command) openReceivers(cfg *config.Config, log *slog.Logger) ([]notify.
 // receiverOpener returns a function that opens one receiver. Receivers of one type share a
 // definition: those of one Slack app share its connection.
 func (c *command) receiverOpener(cfg *config.Config, log *slog.Logger) func(config.Receiver) (notify.Opened, error) {
-	definitions := allreceivers.Definitions()
+	definitions, people := allreceivers.Definitions(), newPeople(cfg)
 	return func(r config.Receiver) (notify.Opened, error) {
 		var types []string
 		for _, d := range definitions {
@@ -32,7 +33,8 @@ func (c *command) receiverOpener(cfg *config.Config, log *slog.Logger) func(conf
 				continue
 			}
 			receiver, err := d.Open(notify.Env{Name: r.Name, Version: c.build.Version, URL: cfg.Notify.URL, Now: time.Now,
-				Log: log.With("receiver", r.Name)}, notify.Decoder(r.Decode))
+				Person: func(user string) string { return people.Find(access.Identity{Kind: access.SlackMember, ID: user}) },
+				Log:    log.With("receiver", r.Name)}, notify.Decoder(r.Decode))
 			if err != nil {
 				return notify.Opened{}, located(err, r.Settings, "receiver", r.Name)
 			}

@@ -106,7 +106,7 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	if s.store, err = store.Open(cfg.StateDir, storeOptions(cfg, s.log)); err != nil {
 		return err
 	}
-	if s.gate, err = newGate(cfg, s.log); err != nil {
+	if s.gate, err = newGate(cfg, s.people, s.log); err != nil {
 		return errors.Join(err, s.store.Close())
 	}
 	// Earlier versions had a cache of providers for all declarations in this folder.
@@ -290,8 +290,11 @@ func (s *service) api() server.API {
 	return server.API{Store: s.store, Copy: s.store.CopyTo, Verify: s.store.Verify, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems, Box: s.boxes.Report,
 		Compare: newCompare(), Metrics: s.metrics.Handler(),
 		Hooks: s.hooks, Audit: http.HandlerFunc(s.listen), Waiting: func() []string { return s.current.Load().engine.Waiting() },
-		Gate: s.gate, Version: s.build.Version, Now: time.Now, Log: s.log}
+		Gate: s.gate, People: s.people, Version: s.build.Version, Now: time.Now, Log: s.log}
 }
+
+// people returns the table of people of the current configuration.
+func (s *service) people() *access.People { return s.current.Load().people }
 
 // problems returns the problems that an operator should correct.
 func (s *service) problems() []string {

@@ -76,6 +76,29 @@ type Roles struct {
 	Approver []string `mapstructure:"approver"`
 }
 
+// A Person maps identities to one name, which decisions record: one person who is known by several
+// names stays one person. Each identity belongs to at most one person; at least one is required.
+type Person struct {
+	// Name is the name that decisions record, without colons and parentheses.
+	Name string `mapstructure:"name"`
+	// Unix is the user on the daemon's host, a name or a user ID in quotes. It is the user who
+	// logs in, also under sudo; `root` and `nobody` belong to no person. Users that are not in
+	// /etc/passwd, such as those of a directory service, need the user ID.
+	Unix string `mapstructure:"unix"`
+	// Login is the name in users_file, in web_config_file, in a client certificate, or from the
+	// proxy.
+	Login string `mapstructure:"login"`
+	// OIDC is the name from the OpenID provider, in the claim of name_claim.
+	OIDC string `mapstructure:"oidc"`
+	// Slack is the member ID, such as U0123456789; the profile of a member has it.
+	Slack string `mapstructure:"slack"`
+}
+
+// Identified returns the person with the identities.
+func (p Person) Identified() access.Person {
+	return access.Person{Name: p.Name, Unix: p.Unix, Login: p.Login, OIDC: p.OIDC, Slack: p.Slack}
+}
+
 // defaultAccess returns the default Access.
 func defaultAccess() Access {
 	return Access{

@@ -21,6 +21,7 @@ func (d *document) check(c *Config) {
 	d.checkMemory(c)
 	d.checkServer(c.Server)
 	d.checkAccess(c)
+	d.checkPeople(c.People)
 	if c.StateDir == "" {
 		d.add("state_dir", "state_dir: name the folder that holds the database")
 	}

@@ -38,6 +38,8 @@ type Config struct {
 	MaxMemory int64 `mapstructure:"max_memory"`
 	// Server configures the listener on TCP.
 	Server Server `mapstructure:"server"`
+	// People lists the persons who use driftd, with their identities. They have distinct names.
+	People []Person `mapstructure:"people"`
 	// Log configures the daemon's log.
 	Log Log `mapstructure:"log"`
 	// Retention limits the stored history. Current state and open findings are never removed.

@@ -166,7 +166,7 @@ func TestLoadExample(t *testing.T) {
 	want := config.Default()
 	got := *c
 	got.File, got.Sources, got.Declarations, got.Ignore, got.Kubernetes = "", nil, nil, nil, config.Kubernetes{}
-	got.Secrets = config.Secrets{}
+	got.Secrets, got.People = config.Secrets{}, nil
 	got.Severity, got.Owners, got.Notify.Receivers, got.Notify.Routes, got.Triggers = nil, nil, nil, nil, nil
 	// The settings that the example fills in; all others have their defaults.
 	access := &got.Server.Access
@@ -178,7 +178,7 @@ func TestLoadExample(t *testing.T) {
 	if diff := cmp.Diff(want, &got); diff != "" {
 		t.Errorf("the example does not show the defaults (-want +got):\n%s", diff)
 	}
-	if len(c.Sources) == 0 || len(c.Declarations) == 0 || len(c.Ignore) == 0 || len(c.Severity) == 0 || len(c.Kubernetes.Controllers) == 0 {
+	if len(c.Sources) == 0 || len(c.Declarations) == 0 || len(c.Ignore) == 0 || len(c.Severity) == 0 || len(c.People) == 0 || len(c.Kubernetes.Controllers) == 0 {
 		t.Error("the example lacks a part")
 	}
 	if len(c.Owners) == 0 || len(c.Notify.Receivers) == 0 || len(c.Notify.Routes) == 0 || len(c.Triggers) == 0 {

@@ -68,7 +68,8 @@ type Decision struct {
 	Changes []Change `json:"changes,omitempty"`
 	Reason  string   `json:"reason,omitempty"`
 	// Owner is who is responsible for it, By who decided, At when, and Via through what:
-	// "command line", the name of a receiver, or the address and line of a file.
+	// "command line", "command line (as root)", "web", the name of a receiver, or the address
+	// and line of a file.
 	Owner string    `json:"owner,omitempty"`
 	By    string    `json:"by"`
 	At    time.Time `json:"at"`

@@ -64,6 +64,8 @@ type Env struct {
 	Version string
 	// URL is the address of driftd's web pages, or "".
 	URL string
+	// Person returns the person with a user ID in Slack, or "" if there is none. It may be nil.
+	Person func(user string) string
 	// Now is the clock.
 	Now func() time.Time
 	// Log is the logger of the receiver.

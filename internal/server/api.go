@@ -95,6 +95,8 @@ type API struct {
 	Audit http.Handler
 	// Gate authenticates visitors over TCP; nil if the API is not served over TCP.
 	Gate *access.Gate
+	// People returns the table of people; nil means that there is none.
+	People func() *access.People
 	// Version is the version of driftd.
 	Version string
 	Now     func() time.Time
@@ -121,7 +123,7 @@ func (a API) Handler() http.Handler {
 	routes.Handle("GET /api/v1/backup", a.backup())
 	routes.Handle("GET /api/v1/verify", a.verify())
 	a.auditRoutes(routes)
-	return a.withHooks(a.guard(bounds{maxInFlight, maxBody}, local(routes)))
+	return a.withHooks(a.guard(bounds{maxInFlight, maxBody}, a.local(routes)))
 }
 
 // Public serves requests over TCP with the permissions that the Gate grants. pages serves all paths

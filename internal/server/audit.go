@@ -120,7 +120,7 @@ func (a API) trustAudit(r *http.Request) (any, error) {
 	if strings.TrimSpace(request.Reason) == "" {
 		return nil, badRequest("no reason is given", "say what was found, and why the log may continue")
 	}
-	return a.AuditLog.Settle(r.Context(), access.Of(r.Context()).Name, request.Reason)
+	return a.AuditLog.Settle(r.Context(), access.Of(r.Context()).Author(), request.Reason)
 }
 
 func (a API) eraseName(r *http.Request) (any, error) {

@@ -64,7 +64,7 @@ func (a API) Baseline(ctx context.Context, request BaselineRequest) (Decisions, 
 		return Decisions{}, undecided()
 	}
 	made, err := a.Decider.Decide(ctx, nil, decide.Request{Kind: model.Accept, Reason: request.Reason, Owner: request.Owner, Until: request.Until,
-		By: access.Of(ctx).Name, Via: via(ctx), Baseline: &decide.Baseline{Token: request.Token, Incomplete: request.Incomplete}})
+		By: access.Of(ctx).Author(), Via: via(ctx), Baseline: &decide.Baseline{Token: request.Token, Incomplete: request.Incomplete}})
 	if err != nil {
 		return Decisions{}, err
 	}

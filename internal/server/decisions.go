@@ -138,7 +138,7 @@ func (a API) Decide(ctx context.Context, request DecisionRequest) (Decisions, er
 		return Decisions{}, err
 	}
 	made, err := a.Decider.Decide(ctx, request.Findings, decide.Request{Kind: request.Kind,
-		Reason: request.Reason, Owner: request.Owner, Until: request.Until, By: access.Of(ctx).Name, Via: via(ctx)})
+		Reason: request.Reason, Owner: request.Owner, Until: request.Until, By: access.Of(ctx).Author(), Via: via(ctx)})
 	if err != nil {
 		return Decisions{}, err
 	}
@@ -158,7 +158,7 @@ func (a API) permitReplacing(ctx context.Context, request *DecisionRequest) erro
 	}
 	now := a.Now()
 	list = slices.DeleteFunc(list, func(d model.Decision) bool {
-		return d.Kind != request.Kind || d.From != "" || d.By == visitor.Name || d.Ended(now)
+		return d.Kind != request.Kind || d.From != "" || d.By == visitor.Author() || d.Ended(now)
 	})
 	if len(list) == 0 {
 		return nil
@@ -179,10 +179,13 @@ func (a API) permitReplacing(ctx context.Context, request *DecisionRequest) erro
 
 // via returns the interface that the context's visitor uses.
 func via(ctx context.Context) string {
-	if access.Of(ctx).Via == access.Local {
-		return "command line"
+	switch visitor := access.Of(ctx); {
+	case visitor.Via != access.Local:
+		return "web"
+	case visitor.AsRoot:
+		return "command line (as root)"
 	}
-	return "web"
+	return "command line"
 }
 
 // readDecision decodes a request strictly.
@@ -247,7 +250,7 @@ func (a API) Revoke(ctx context.Context, id string) (model.Decision, error) {
 	if err := a.permitRevoking(ctx, id); err != nil {
 		return model.Decision{}, err
 	}
-	d, err := a.Decider.Revoke(ctx, id, access.Of(ctx).Name)
+	d, err := a.Decider.Revoke(ctx, id, access.Of(ctx).Author())
 	if errors.Is(err, store.ErrNotFound) {
 		return d, a.notDecided(id)
 	}
@@ -265,7 +268,7 @@ func (a API) permitRevoking(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(list, func(d model.Decision) bool { return strings.HasPrefix(d.ID, id) && d.By != visitor.Name }) {
+	if slices.ContainsFunc(list, func(d model.Decision) bool { return strings.HasPrefix(d.ID, id) && d.By != visitor.Author() }) {
 		return a.Permit(ctx, access.Approver)
 	}
 	return nil

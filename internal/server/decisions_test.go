@@ -3,10 +3,10 @@ package server
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os/user"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
@@ -59,15 +60,12 @@ func TestDecide(t *testing.T) {
 	t.Parallel()
 	a := deciding(t)
 	c := client(a.Handler())
-	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	me := thisProcess().visitor(nil)
 	made, err := c.Decide(t.Context(), DecisionRequest{Kind: model.Accept, Findings: []string{"f00d01", "f00d02"}, Reason: "known", Owner: "team-shop", Until: "30d"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []model.DecisionStatus{decided("010203040506", "f00d01", "Deployment.apps", "basis0", me.Username), decided("070102030405", "f00d02", "ConfigMap", "basis1", me.Username)}
+	want := []model.DecisionStatus{decided("010203040506", "f00d01", "Deployment.apps", "basis0", me.Name), decided("070102030405", "f00d02", "ConfigMap", "basis1", me.Name)}
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Errorf("Decide() (-want +got):\n%s", diff)
 	}
@@ -98,7 +96,7 @@ func TestDecide(t *testing.T) {
 func decided(id, finding, kind, basis, by string) model.DecisionStatus {
 	return model.DecisionStatus{Holds: []string{finding}, Decision: model.Decision{ID: id, Kind: model.Accept, Finding: finding, Basis: basis, Severity: model.High,
 		Subject: model.Target{Key: model.Key{Source: "prod", Kind: "kubernetes/" + kind, ID: "shop/web"}, Declaration: "shop", Verdict: model.Changed},
-		Reason:  "known", Owner: "team-shop", By: by, At: now(), Via: "command line", Until: now().Add(30 * 24 * time.Hour)}}
+		Reason:  "known", Owner: "team-shop", By: by, At: now(), Via: via(access.With(context.Background(), thisProcess().visitor(nil))), Until: now().Add(30 * 24 * time.Hour)}}
 }
 
 func TestDecisionsAreRefused(t *testing.T) {
@@ -180,16 +178,48 @@ func TestWhoDecides(t *testing.T) {
 	if _, err := c.Decide(t.Context(), DecisionRequest{Kind: model.Accept, Findings: []string{"f00d01"}, Until: "forever"}); err != nil {
 		t.Fatal(err)
 	}
-	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := decide.Request{Kind: model.Accept, By: me.Username, Via: "command line", Until: "forever"}
+	me := thisProcess().visitor(nil)
+	want := decide.Request{Kind: model.Accept, By: me.Name, Via: via(access.With(t.Context(), me)), Until: "forever"}
 	if diff := cmp.Diff(want, d.request); diff != "" {
 		t.Errorf("over the socket (-want +got):\n%s", diff)
 	}
-	if by := (&peer{uid: 4294967000}).name(); by != "uid 4294967000" {
-		t.Errorf("a user without a name is called %q", by)
+}
+
+// TestPersonDecides checks that a person may replace and revoke the decisions that they made under
+// another identity, and that a user with the same name may not.
+func TestPersonDecides(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		reason    string
+		visitor   access.Visitor
+		permitted bool
+	}{
+		"same person":    {"alice logs in as al", access.Visitor{Name: "al", Role: access.Operator, Via: access.Session, Person: "alice"}, true},
+		"another person": {"bob logs in as alice", access.Visitor{Name: "alice", Role: access.Operator, Via: access.Session, Person: "bob"}, false},
+		"unlisted":       {"alice is not a person in the table", access.Visitor{Name: "alice", Role: access.Operator, Via: access.Session, Unmapped: "login:alice"}, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := deciding(t)
+			author := access.With(t.Context(), access.Visitor{Name: "alice", Role: access.Approver, Via: access.Local, Person: "alice", AsRoot: true})
+			accept := DecisionRequest{Kind: model.Accept, Findings: []string{"f00d01"}, Reason: "sale", Owner: "shop", Until: "7d"}
+			made, err := a.Decide(author, accept)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := made.Decisions[0]
+			if d.By != "alice" || d.Via != "command line (as root)" {
+				t.Errorf("decision by %q via %q", d.By, d.Via)
+			}
+			ctx := access.With(t.Context(), tt.visitor)
+			for action, err := range map[string]error{"replace": a.permitReplacing(ctx, &accept), "revoke": a.permitRevoking(ctx, d.ID)} {
+				var refused *access.Refused
+				if permitted := err == nil; permitted != tt.permitted || !permitted && (!errors.As(err, &refused) || refused.Status != http.StatusForbidden) {
+					t.Errorf("%s: %s: %v, want permitted: %v", tt.reason, action, err, tt.permitted)
+				}
+			}
+		})
 	}
 }
 

@@ -180,7 +180,7 @@ func refusals(t *testing.T, a API) []rejection {
 		{reason: "no credentials", handler: closed.Public(false, http.NotFoundHandler()), status: http.StatusUnauthorized, over: true},
 		{reason: "a password was tried too often", handler: tired, user: "mara", status: http.StatusTooManyRequests, over: true},
 		{reason: "no role says what they may", handler: as(a, access.Nobody), status: http.StatusForbidden, over: true},
-		{reason: "all slots are taken", handler: a.guard(bounds{0, maxBody}, local(a.routes())), status: http.StatusServiceUnavailable},
+		{reason: "all slots are taken", handler: a.guard(bounds{0, maxBody}, a.local(a.routes())), status: http.StatusServiceUnavailable},
 		{reason: "a parameter may be misspelt", handler: a.Handler(), query: "?x=1", status: http.StatusBadRequest},
 		{reason: "the store may be gone", handler: dead.Handler(), status: http.StatusInternalServerError},
 	}

@@ -3,8 +3,11 @@ package server
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -41,6 +44,9 @@ func (p *peer) read(conn net.Conn) error {
 		}
 		p.uid, p.gid = cred.Uid, cred.Gid
 		p.started = int(cred.Pid) != os.Getpid() && box.Descends(int(cred.Pid))
+		if cred.Uid == 0 {
+			p.login = loginOf(int(fd), int(cred.Pid))
+		}
 		p.groups, asked = peerGroups(fd)
 	})
 	return errors.Join(err, asked)
@@ -66,3 +72,45 @@ func peerGroups(fd uintptr) ([]uint32, error) {
 		}
 	}
 }
+
+// loginOf returns the user who logged in to the session of the socket's peer with a process ID. It
+// returns nil if there is none, or if the process has ended: its ID may belong to another one.
+func loginOf(socket, pid int) *uint32 {
+	process, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+	if errors.Is(err, unix.ENOPROTOOPT) { // before Linux 6.5
+		process, err = unix.PidfdOpen(pid, 0)
+	}
+	if err != nil {
+		return nil
+	}
+	login := readLogin(fmt.Sprintf("/proc/%d/loginuid", pid))
+	if !isRunning(process) {
+		login = nil
+	}
+	if unix.Close(process) != nil {
+		return nil
+	}
+	return login
+}
+
+// isRunning reports whether the process of a pidfd has not ended (pidfd_open(2)).
+func isRunning(process int) bool {
+	ended, err := unix.Poll([]unix.PollFd{{Fd: int32(process), Events: unix.POLLIN}}, 0)
+	return err == nil && ended == 0
+}
+
+// readLogin returns the user of a file of proc_pid_loginuid(5), or nil if none logged in.
+func readLogin(file string) *uint32 {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	uid, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 32)
+	if login := uint32(uid); err == nil && login != math.MaxUint32 {
+		return &login
+	}
+	return nil
+}
+
+// ownLogin returns the user who logged in to the session of this process, or nil if there is none.
+func ownLogin() *uint32 { return readLogin("/proc/self/loginuid") }

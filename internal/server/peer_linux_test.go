@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/access"
 )
 
 func TestMayUse(t *testing.T) {
@@ -57,6 +60,9 @@ func TestPeerOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &peer{uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()), groups: []uint32{}}
+	if want.uid == 0 {
+		want.login = ownLogin()
+	}
 	for _, group := range groups {
 		want.groups = append(want.groups, uint32(group))
 	}
@@ -71,6 +77,56 @@ func TestPeerOf(t *testing.T) {
 	pipe, _ := net.Pipe()
 	if p := peerOf(pipe); p.err == nil {
 		t.Error("peerOf() of what is no socket gives no error")
+	}
+}
+
+func TestVisitorOfPeer(t *testing.T) {
+	t.Parallel()
+	people := access.NewPeople([]access.Person{{Name: "alice", Unix: "4294967000"}})
+	login := func(uid uint32) *uint32 { return &uid }
+	root := access.Visitor{Name: "root", Role: access.Approver, Via: access.Local, Unmapped: "unix:root"}
+	alice := access.Visitor{Name: "uid 4294967000", Role: access.Approver, Via: access.Local, Person: "alice"}
+	aliceAsRoot := alice
+	aliceAsRoot.AsRoot = true
+	tests := map[string]struct {
+		reason string
+		peer   peer
+		want   access.Visitor
+	}{
+		"root":           {"without a login it is unknown who is root", peer{}, root},
+		"root's login":   {"root logged in", peer{login: login(0)}, root},
+		"overflow login": {"the login cannot be mapped", peer{login: login(65534)}, root},
+		"user":           {"a member of the daemon's group", peer{uid: 4294967000}, alice},
+		"sudo":           {"a user runs sudo", peer{login: login(4294967000)}, aliceAsRoot},
+		"su to a user":   {"a process that is not of root is its user", peer{uid: 4294967000, login: login(4294967001)}, alice},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, tt.peer.visitor(people)); diff != "" {
+				t.Errorf("%s: visitor() (-want +got):\n%s", tt.reason, diff)
+			}
+		})
+	}
+}
+
+func TestReadLogin(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{"1001": "1001", "0\n": "0", "4294967295": "none", "": "none", "-1": "none", "4294967296": "none"} {
+		file := filepath.Join(t.TempDir(), "loginuid")
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := "none"
+		if login := readLogin(file); login != nil {
+			got = fmt.Sprint(*login)
+		}
+		if got != want {
+			t.Errorf("readLogin() of %q = %s, want %s", content, got, want)
+		}
+	}
+	if login := readLogin("/nowhere"); login != nil {
+		t.Errorf("readLogin() without a file = %d", *login)
 	}
 }
 

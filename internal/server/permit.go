@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os/user"
 	"strconv"
 
 	"github.com/driftd/driftd/internal/access"
@@ -78,14 +77,16 @@ func (a API) genuine(next http.Handler) http.Handler {
 
 // local serves requests with all permissions, in the name of the user at the other end of the
 // socket, or of the user who runs the command in this process.
-func local(next http.Handler) http.Handler {
+func (a API) local(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		visitor := access.Visitor{Name: "unknown", Role: access.Approver, Via: access.Local}
-		if p, ok := r.Context().Value(peerKey{}).(*peer); ok {
-			visitor.Name = p.name()
-		} else if u, err := user.Current(); err == nil {
-			visitor.Name = u.Username
+		p, ok := r.Context().Value(peerKey{}).(*peer)
+		if !ok {
+			p = thisProcess()
 		}
-		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), visitor)))
+		var people *access.People
+		if a.People != nil {
+			people = a.People()
+		}
+		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), p.visitor(people))))
 	})
 }

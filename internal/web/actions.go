@@ -50,7 +50,7 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) error {
 // again ago.
 func (s *site) decided(r *http.Request, f *model.Finding, request *server.DecisionRequest) bool {
 	d := f.Decision
-	return d != nil && d.Kind == request.Kind && d.By == access.Of(r.Context()).Name && d.Reason == strings.TrimSpace(request.Reason) &&
+	return d != nil && d.Kind == request.Kind && d.By == access.Of(r.Context()).Author() && d.Reason == strings.TrimSpace(request.Reason) &&
 		d.Owner == strings.TrimSpace(request.Owner) && s.Now().Sub(d.At).Abs() < again
 }
 

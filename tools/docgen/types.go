@@ -27,6 +27,7 @@ type typed struct {
 func pages() map[string]string {
 	return map[string]string{
 		"server":                   "access.md",
+		"people":                   "access.md",
 		"retention":                "operations.md",
 		"ignore":                   "acceptance.md",
 		"severity":                 "report.md",

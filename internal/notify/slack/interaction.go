@@ -89,7 +89,7 @@ func (c *channel) handleInteraction(ctx context.Context, it *interaction) {
 func (l *listener) executeDecision(ctx context.Context, it *interaction) {
 	request := it.request
 	request.Receiver, request.Thread, request.Sequence = it.receiver, it.thread, it.sequence
-	request.By = l.displayName(ctx, it.user, it.name)
+	request.By = l.author(ctx, it.user, it.name)
 	answer, err := l.decide(ctx, request)
 	if err != nil {
 		l.interactions.forget(it.key)

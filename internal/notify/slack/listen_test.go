@@ -131,6 +131,8 @@ func TestButtons(t *testing.T) {
 			notify.Request{Kind: model.Snooze, By: "Alice ‹!channel› Doe (U0ALICE00)", Until: "4h"}},
 		"a member of a group": {"the name in the event is used for a user without a name", "driftd_acknowledge", bob,
 			notify.Request{Kind: model.Acknowledge, By: "alice.doe (U0BOB0000)"}},
+		"a person": {"a person has the same name everywhere", "driftd_acknowledge", carol,
+			notify.Request{Kind: model.Acknowledge, By: "carol"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -67,6 +67,16 @@ func (c *channel) membersOf(ctx context.Context, group string) ([]string, error)
 	return users, nil
 }
 
+// author returns the person who has the ID user, or else the display name.
+func (c *channel) author(ctx context.Context, user, name string) string {
+	if c.env.Person != nil {
+		if person := c.env.Person(user); person != "" {
+			return person
+		}
+	}
+	return c.displayName(ctx, user, name)
+}
+
 // displayName returns the name of user, followed by the ID. name is used if Slack returns
 // no name.
 func (c *channel) displayName(ctx context.Context, user, name string) string {

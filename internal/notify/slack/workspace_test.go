@@ -28,6 +28,7 @@ const (
 	appToken = "xapp-s3cr3t-app"
 	alice    = "U0ALICE00"
 	bob      = "U0BOB0000"
+	carol    = "U0CAROL00"
 	team     = "S0CREW000"
 )
 
@@ -230,7 +231,7 @@ func (w *workspace) group(_ http.ResponseWriter, r *http.Request) any {
 	if group := r.PostFormValue("usergroup"); group != team {
 		return refuse("no_such_subteam")
 	}
-	return map[string]any{"ok": true, "users": []string{bob}}
+	return map[string]any{"ok": true, "users": []string{bob, carol}}
 }
 
 func (w *workspace) connect(_ http.ResponseWriter, r *http.Request) any {
@@ -346,8 +347,16 @@ func open(definition notify.Definition, set settings, log *slog.Logger) (notify.
 	return openAs("ops", definition, set, log)
 }
 
+// person returns the person of the table of people, which has one entry.
+func person(user string) string {
+	if user == carol {
+		return "carol"
+	}
+	return ""
+}
+
 func openAs(name string, definition notify.Definition, set settings, log *slog.Logger) (notify.Receiver, error) {
-	env := notify.Env{Name: name, Version: "1.2.3", URL: "https://driftd.example.org", Now: time.Now, Log: log}
+	env := notify.Env{Name: name, Version: "1.2.3", URL: "https://driftd.example.org", Person: person, Now: time.Now, Log: log}
 	return definition.Open(env, func(into any) error {
 		config, ok := into.(*driftdslack.Config)
 		if !ok {

@@ -1,0 +1,158 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// An IdentityKind is a system that names users.
+type IdentityKind string
+
+// The kinds of identities: a user of the daemon's host, a name of the users file, of
+// web_config_file, of a client certificate or of the proxy, a name from the OpenID provider, and
+// the ID of a member of a Slack workspace.
+const (
+	UnixUser    IdentityKind = "unix"
+	LoginName   IdentityKind = "login"
+	OIDCName    IdentityKind = "oidc"
+	SlackMember IdentityKind = "slack"
+)
+
+// An Identity is a user of one system. The ID of a UnixUser is a name or a decimal user ID.
+type Identity struct {
+	Kind IdentityKind
+	ID   string
+}
+
+// String returns kind and ID, as in "unix:root".
+func (i Identity) String() string { return string(i.Kind) + ":" + i.ID }
+
+// The user IDs that identify no person: the superuser, whom several people can become, the
+// overflow ID, which the kernel reports for users that it cannot map, and the invalid ID.
+const (
+	rootUID     = 0
+	overflowUID = 65534
+	invalidUID  = 1<<32 - 1
+)
+
+// IsPersonal reports whether a user ID can belong to one person.
+func IsPersonal(uid uint32) bool { return uid != rootUID && uid != overflowUID && uid != invalidUID }
+
+// UnixIdentities returns the identities of a user of this host. The name is "" if it is unknown. A
+// user ID that is not personal has one identity, which Check rejects.
+func UnixIdentities(uid uint32, name string) []Identity {
+	id := Identity{UnixUser, strconv.FormatUint(uint64(uid), 10)}
+	switch {
+	case uid == rootUID:
+		return []Identity{{UnixUser, "root"}}
+	case !IsPersonal(uid) || name == "" || isNumber(name):
+		return []Identity{id}
+	}
+	return []Identity{{UnixUser, name}, id}
+}
+
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+
+// Check returns an error if the identity cannot be that of one person.
+func (i Identity) Check() error {
+	switch {
+	case !clean(i.ID):
+		return fmt.Errorf("want at most %d bytes of printable text", maxName)
+	case i.Kind == UnixUser:
+		return checkUnix(i.ID)
+	case i.Kind == SlackMember && !isMember(i.ID):
+		return errors.New(`want a member ID, such as U0123456789; use "Copy member ID" in a member's profile`)
+	}
+	return nil
+}
+
+// checkUnix validates the name or the user ID of a user.
+func checkUnix(user string) error {
+	if user == "root" || user == "nobody" {
+		return fmt.Errorf("%s is not one person: name the user who logs in, sudo keeps it", user)
+	}
+	if !isNumber(user) {
+		return nil
+	}
+	uid, err := strconv.ParseUint(user, 10, 32)
+	switch {
+	case err != nil || strconv.FormatUint(uid, 10) != user:
+		return errors.New("want a user name, or a user ID without leading zeros")
+	case !IsPersonal(uint32(uid)):
+		return fmt.Errorf("the user ID %d is not one person: name the user who logs in, sudo keeps it", uid)
+	}
+	return nil
+}
+
+// isMember reports whether a text has the form of the ID of a Slack member.
+func isMember(id string) bool {
+	return len(id) > 2 && strings.ContainsRune("UW", rune(id[0])) && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
+}
+
+// A Person has a name and at most one identity of each kind; an empty one is not set.
+type Person struct{ Name, Unix, Login, OIDC, Slack string }
+
+// CheckPersonName returns an error if a person may not have the name. Colons and parentheses occur
+// in the names of identities that belong to no person.
+func CheckPersonName(name string) error {
+	if !clean(name) || strings.ContainsAny(name, ":()") {
+		return fmt.Errorf("want at most %d bytes of printable text without colons and parentheses", maxName)
+	}
+	return nil
+}
+
+// Identities returns the identities that are set, in the order of the fields.
+func (p Person) Identities() []Identity {
+	var set []Identity
+	for _, id := range []Identity{{UnixUser, p.Unix}, {LoginName, p.Login}, {OIDCName, p.OIDC}, {SlackMember, p.Slack}} {
+		if id.ID != "" {
+			set = append(set, id)
+		}
+	}
+	return set
+}
+
+// People maps identities to the names of persons. It is immutable. A nil *People is empty.
+type People struct{ names map[Identity]string }
+
+// NewPeople returns the table of a list of persons who have distinct names and identities.
+func NewPeople(list []Person) *People {
+	p := &People{names: map[Identity]string{}}
+	for _, person := range list {
+		for _, id := range person.Identities() {
+			p.names[id] = person.Name
+		}
+	}
+	return p
+}
+
+// Find returns the name of the person who has one of the identities, all of which are those of one
+// user. It returns "" if there is none, or if they belong to different persons.
+func (p *People) Find(ids ...Identity) string {
+	if p == nil {
+		return ""
+	}
+	found := ""
+	for _, id := range ids {
+		name := p.names[id]
+		if found != "" && name != "" && name != found {
+			return ""
+		}
+		if name != "" {
+			found = name
+		}
+	}
+	return found
+}
+
+// Recognize returns the visitor with the person who has one of the identities. If there is none, the
+// visitor has the first identity as Unmapped, unless the table is empty.
+func (p *People) Recognize(v Visitor, ids ...Identity) Visitor {
+	v.Person, v.Unmapped = p.Find(ids...), ""
+	if v.Person == "" && p != nil && len(p.names) > 0 {
+		v.Unmapped = ids[0].String()
+	}
+	return v
+}
