@@ -44,6 +44,7 @@ func (d *document) check(c *Config) {
 	d.checkSecrets(c.Secrets)
 	d.checkNotify(&c.Notify, known)
 	d.checkTriggers(c.Triggers, sources, declarations)
+	d.checkAudit(&c.Audit)
 	for i, controller := range c.Kubernetes.Controllers {
 		if controller.Writer == "" {
 			d.add(fmt.Sprintf("kubernetes.controllers[%d]", i), "controllers: name the writer, a field manager or a user of the audit log")

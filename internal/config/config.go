@@ -63,6 +63,8 @@ type Config struct {
 	Notify Notify `mapstructure:"notify"`
 	// Triggers are webhooks that start a scan. They have distinct names.
 	Triggers []Trigger `mapstructure:"triggers"`
+	// Audit configures the audit log.
+	Audit Audit `mapstructure:"audit"`
 	// Kubernetes holds the settings that all sources of that type share.
 	Kubernetes Kubernetes `mapstructure:"kubernetes"`
 	// File is the absolute path of the file; "" if there is none.
@@ -292,6 +294,9 @@ func (c *Config) adopt(doc *document) {
 	for i := range c.Notify.Receivers {
 		r := &c.Notify.Receivers[i]
 		r.doc, r.path = doc, fmt.Sprintf("notify.receivers[%d]", i)
+	}
+	for i := range c.Audit.Witness {
+		c.Audit.Witness[i].adopt()
 	}
 	for i := range c.Notify.Routes {
 		r, repeat := &c.Notify.Routes[i], DefaultRepeat

@@ -166,7 +166,7 @@ func TestLoadExample(t *testing.T) {
 	want := config.Default()
 	got := *c
 	got.File, got.Sources, got.Declarations, got.Ignore, got.Kubernetes = "", nil, nil, nil, config.Kubernetes{}
-	got.Secrets, got.People = config.Secrets{}, nil
+	got.Secrets, got.People, got.Audit = config.Secrets{}, nil, config.Audit{}
 	got.Severity, got.Owners, got.Notify.Receivers, got.Notify.Routes, got.Triggers = nil, nil, nil, nil, nil
 	// The settings that the example fills in; all others have their defaults.
 	access := &got.Server.Access

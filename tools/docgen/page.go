@@ -171,6 +171,7 @@ func sample() (*config.Config, error) {
 sources: [{name: a, type: a}]
 notify: {receivers: [{name: a, type: a}], routes: [{receivers: [a]}]}
 triggers: [{name: a, type: github, secret_file: a}]
+audit: {witness: [{git: /a}]}
 `
 	dir, err := os.MkdirTemp("", "docgen")
 	if err != nil {
@@ -189,6 +190,7 @@ triggers: [{name: a, type: github, secret_file: a}]
 	c.Notify.Routes[0].Receivers = nil
 	t := &c.Triggers[0]
 	t.Name, t.Type, t.SecretFile = "", "", ""
+	c.Audit.Witness[0].Git = ""
 	return c, nil
 }
 

@@ -34,6 +34,7 @@ func pages() map[string]string {
 		"owners":                   "notifications.md",
 		"notify":                   "notifications.md",
 		"triggers":                 "triggers.md",
+		"audit":                    "audit.md",
 		"kubernetes":               "kubernetes.md",
 		"declarations/acceptances": "acceptance.md",
 		"declarations/manifests":   "kubernetes.md",
