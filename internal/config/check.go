@@ -29,6 +29,7 @@ func (d *document) check(c *Config) {
 		d.add("log.format", "log format %q: %s", c.Log.Format, oneOf(c.Log.Format, formats))
 	}
 	d.notNegative("retention.max_age", c.Retention.MaxAge)
+	d.notNegative("retention.audit_max_age", c.Retention.AuditMaxAge)
 	if c.Retention.MaxRuns < 0 {
 		d.add("retention.max_runs", "max_runs: want a number from 0, which means all")
 	}

@@ -45,7 +45,7 @@ schedule: {every: 1h, jitter: 0, timeout: 90s, max_memory: 64MiB}
 max_memory: 134217728
 server: {listen: ":9000", web_config_file: ~/web.yml}
 log: {format: json, level: debug}
-retention: {max_age: 1w, max_runs: 10, max_run_bytes: 4096}
+retention: {max_age: 1w, max_runs: 10, max_run_bytes: 4096, audit_max_age: 52w}
 sources:
   - {name: prod, type: kubernetes, every: 5m, timeout: 1m, max_memory: 100MB, settings: {kubeconfig: kube/config}}
   - {name: pve.1, type: proxmox}
@@ -91,7 +91,7 @@ kubernetes: {controllers: [injector, {writer: "system:serviceaccount:ops:stamper
 		MaxMemory: 128 << 20,
 		Server:    config.Server{Listen: ":9000", WebConfigFile: filepath.Join(home, "web.yml"), Access: config.Default().Server.Access},
 		Log:       config.Log{Format: "json", Level: slog.LevelDebug},
-		Retention: config.Retention{MaxAge: 168 * time.Hour, MaxRuns: 10, MaxRunBytes: 4096},
+		Retention: config.Retention{MaxAge: 168 * time.Hour, MaxRuns: 10, MaxRunBytes: 4096, AuditMaxAge: 52 * 168 * time.Hour},
 		Sources: []config.Source{
 			{Name: "prod", Type: "kubernetes", Every: 5 * time.Minute, Timeout: time.Minute, MaxMemory: 100_000_000},
 			{Name: "pve.1", Type: "proxmox", Every: time.Hour, Timeout: 90 * time.Second, MaxMemory: 64 << 20},

@@ -18,12 +18,17 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// AuditLog is the audit log of the store, with its witnesses.
-type AuditLog interface {
+// AuditReader reads the audit log.
+type AuditReader interface {
 	AuditEntries(before int64, limit int) ([]audit.Entry, error)
 	AuditEntry(index int64) (audit.Entry, error)
 	ProveEntry(index int64) ([]byte, error)
 	AuditKey() (audit.PublicKey, error)
+}
+
+// AuditLog is the audit log of the store, with its witnesses.
+type AuditLog interface {
+	AuditReader
 	// Check verifies the log, and the database against it. It reads the witnesses.
 	Check(ctx context.Context) (AuditHealth, error)
 	// Settle lets the log continue as it is, for the person by.

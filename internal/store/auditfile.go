@@ -83,9 +83,9 @@ func (s *Store) checkAudit() error {
 		return nil
 	}
 	var what string
-	err := s.view("check the audit log", func(t *txn) (err error) {
-		what, err = s.foreign(t)
-		return err
+	err := s.view("check the audit log", func(t *txn) error {
+		what = s.foreign(t)
+		return nil
 	})
 	if what == "" || err != nil {
 		return err
@@ -94,29 +94,29 @@ func (s *Store) checkAudit() error {
 }
 
 // foreign returns why the database is not the one that was written last; "" if it is.
-func (s *Store) foreign(t *txn) (string, error) {
+func (s *Store) foreign(t *txn) string {
 	log := t.auditLog()
 	_, err := log.Head()
 	began := !errors.Is(err, audit.ErrEmpty)
 	last, err := s.readHead()
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && began:
-		return "the database was restored or moved: " + s.headPath() + " is missing", nil
+		return "the database was restored or moved: " + s.headPath() + " is missing"
 	case errors.Is(err, fs.ErrNotExist):
-		return "", nil
+		return ""
 	case err != nil:
-		return err.Error(), nil
+		return err.Error()
 	case last.Machine != machine():
-		return "the database was moved here from another machine", nil
+		return "the database was moved here from another machine"
 	}
 	h, err := audit.ParseHead([]byte(last.Head), s.o.Audit.Public())
 	if err != nil {
-		return fmt.Sprintf("%s: %v", s.headPath(), err), nil
+		return fmt.Sprintf("%s: %v", s.headPath(), err)
 	}
 	if changed := (*audit.TamperedError)(nil); errors.As(log.Leads(h), &changed) {
-		return changed.What, nil
+		return changed.What
 	}
-	return "", nil
+	return ""
 }
 
 // ErrNoAuditKey is returned by the methods of the audit log for a store without its key.

@@ -163,9 +163,8 @@ func (t *txn) settle(now time.Time) (changed int, err error) {
 	return l.written, t.recordChanged(audit.KindSettle, "", now)
 }
 
-// saveDecisions replaces the decisions of the given files, and removes the acknowledgements of
-// findings that were resolved.
-func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.Finding, now time.Time) error {
+// resolvedIDs returns the IDs of the resolved findings, and of those merged into them.
+func resolvedIDs(findings []model.Finding) map[string]bool {
 	over := map[string]bool{}
 	for i := range findings {
 		f := &findings[i]
@@ -177,6 +176,13 @@ func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.
 			over[id] = true
 		}
 	}
+	return over
+}
+
+// saveDecisions replaces the decisions of the given files, and removes the acknowledgements of
+// findings that were resolved.
+func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.Finding, now time.Time) error {
+	over := resolvedIDs(findings)
 	if len(files)+len(over) == 0 {
 		return nil
 	}
