@@ -39,7 +39,7 @@ type parsedDocument struct {
 }
 
 func newSchemas(env collectors.Env) *schemas {
-	s := &schemas{log: env.Log, builtin: sync.OnceValues(kube.Builtin), parsed: map[string]parsedDocument{}}
+	s := &schemas{log: env.Log, builtin: kube.Builtin, parsed: map[string]parsedDocument{}}
 	if env.CacheDir != "" {
 		s.cache = cache(filepath.Join(env.CacheDir, "openapi"))
 	}

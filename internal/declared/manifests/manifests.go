@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"sync"
 
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/await"
@@ -18,9 +17,8 @@ import (
 // Definition returns the loader type "manifests". Its loaders read a folder if the settings
 // have a dir, and a git repository otherwise.
 func Definition() declared.Definition {
-	builtin := sync.OnceValues(kube.Builtin)
 	return declared.Define("manifests", Defaults(), func(env declared.Env, config Config) (declared.Loader, error) {
-		return open(env, config, builtin)
+		return open(env, config, kube.Builtin)
 	})
 }
 
