@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"math"
+	"runtime"
 	"runtime/debug"
 	"testing"
 )
@@ -21,5 +23,28 @@ func TestLimitMemory(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "1GiB")
 	if limitMemory(16 << 20); debug.SetMemoryLimit(-1) != before {
 		t.Error("the limit of the environment does not count")
+	}
+}
+
+// TestLimitScan checks that the heap of a scan can grow before the first garbage collection,
+// and that the block does not count against the memory limit.
+func TestLimitScan(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	t.Setenv("GOMEMLIMIT", "")
+	release := limitScan(16 << 20)
+	if got, want := debug.SetMemoryLimit(-1), int64(16<<20+baseMemory+scanReserve); got != want {
+		t.Errorf("limit %d, want %d", got, want)
+	}
+	runtime.GC()
+	var heap runtime.MemStats
+	if runtime.ReadMemStats(&heap); heap.NextGC < scanReserve*5/4 {
+		t.Errorf("the next collection is due at %d bytes", heap.NextGC)
+	}
+	release()
+	debug.SetMemoryLimit(math.MaxInt64)
+	t.Setenv("GOMEMLIMIT", "off")
+	if limitScan(16 << 20)(); debug.SetMemoryLimit(-1) != math.MaxInt64 {
+		t.Error("no limit became a limit")
 	}
 }

@@ -89,6 +89,7 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 	}
 	cfg := config.Default()
 	cfg.StateDir = dir
+	defer limitScan(cfg.MaxMemory)()
 	around, err := c.around(cfg)
 	if err != nil {
 		return err
@@ -170,6 +171,7 @@ func (c *command) scanConfigured(ctx context.Context, cmd *cobra.Command, live l
 	case !errors.Is(err, server.ErrNoDaemon):
 		return err
 	}
+	defer limitScan(cfg.MaxMemory)()
 	around, err := c.around(cfg)
 	if err != nil {
 		return err
@@ -194,7 +196,6 @@ func (c *command) scanInDaemon(ctx context.Context, client *server.Client) error
 
 // scanOnce runs one scan in this process.
 func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemon.Estate) error {
-	limitMemory(cfg.MaxMemory)
 	kubernetes.RedirectLogs(slog.New(slog.DiscardHandler))
 	estate.ConfirmAtOnce = true
 	options := storeOptions(cfg, c.quietLogger())

@@ -30,7 +30,7 @@ func (l *secondSide) Load(context.Context) (model.Declaration, error) {
 	if err != nil {
 		return d, err
 	}
-	kinds, err := builtinKinds()
+	kinds, err := kube.Builtin()
 	if err != nil {
 		return d, err
 	}

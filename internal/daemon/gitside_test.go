@@ -20,7 +20,6 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-var builtinKinds = sync.OnceValues(kube.Builtin)
 var manifestsDefinition = sync.OnceValue(manifests.Definition)
 
 // A site is a git repository, a cluster and driftd, with one clock.
@@ -131,7 +130,7 @@ func (s *site) apply(manifest string) *site {
 func (s *site) after(d time.Duration) *site { s.now = s.now.Add(d); return s }
 
 func (s *site) Collect(context.Context) (model.Snapshot, error) {
-	kinds, err := builtinKinds()
+	kinds, err := kube.Builtin()
 	if err != nil {
 		return model.Snapshot{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -84,9 +83,6 @@ func forgeries() map[string]forgery {
 
 const morning, evening = "2026-01-01T08:00:00Z", "2026-01-01T18:00:00Z"
 
-// builtin are the kinds of a plain API server, read once.
-var builtin = sync.OnceValues(kube.Builtin)
-
 // A written object is live with an entry of managedFields for what is declared and
 // one for a later write.
 type written struct {
@@ -106,7 +102,7 @@ type written struct {
 
 func (w written) judge(t *testing.T) model.Judged {
 	t.Helper()
-	kinds, err := builtin()
+	kinds, err := kube.Builtin()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,37 +27,37 @@ var openapiGZ []byte
 //go:embed semantics.json
 var semanticsJSON []byte
 
-// builtinDocument returns the document of the embedded schemas.
-var builtinDocument = sync.OnceValues(func() ([]byte, error) {
+// builtinSchemas returns the document of the embedded schemas.
+var builtinSchemas = sync.OnceValues(func() (model.Value, error) {
 	z, err := gzip.NewReader(bytes.NewReader(openapiGZ))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(z)
-})
-
-// builtinDefinitions returns the definitions of the embedded schemas, by name.
-var builtinDefinitions = sync.OnceValues(func() (model.Value, error) {
-	document, err := builtinDocument()
 	if err != nil {
 		return model.Value{}, err
 	}
-	root, err := decode.JSON(document)
-	return root.At("components", "schemas"), err
+	document, err := io.ReadAll(z)
+	if err != nil {
+		return model.Value{}, err
+	}
+	return decode.JSON(document)
 })
 
-// Builtin returns the kinds of a plain API server, with their schemas, by name.
-// Every call reads them anew: keep the result.
+// semantics returns the document of semantics.json.
+var semantics = sync.OnceValues(func() (model.Value, error) { return decode.JSON(semanticsJSON) })
+
+// builtinKinds returns the kinds of the embedded schemas, by name.
+var builtinKinds = sync.OnceValues(func() (map[string]*model.Kind, error) {
+	root, err := builtinSchemas()
+	if err != nil {
+		return nil, fmt.Errorf("read built-in schemas: %w", err)
+	}
+	return kindsFrom(root)
+})
+
+// Builtin returns the kinds of a plain API server, with their schemas, by name. It reads the
+// embedded schemas on the first call. The map belongs to the caller; the kinds are shared
+// and must not be modified.
 func Builtin() (map[string]*model.Kind, error) {
-	document, err := builtinDocument()
-	if err != nil {
-		return nil, fmt.Errorf("read built-in schemas: %w", err)
-	}
-	kinds, err := KindsFromOpenAPI(document)
-	if err != nil {
-		return nil, fmt.Errorf("read built-in schemas: %w", err)
-	}
-	return kinds, nil
+	kinds, err := builtinKinds()
+	return maps.Clone(kinds), err
 }
 
 // KindsFromOpenAPI reads one group-version document of /openapi/v3 and returns
@@ -68,6 +68,11 @@ func KindsFromOpenAPI(document []byte) (map[string]*model.Kind, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode openapi document: %w", err)
 	}
+	return kindsFrom(root)
+}
+
+// kindsFrom returns the kinds of a decoded document, by name.
+func kindsFrom(root model.Value) (map[string]*model.Kind, error) {
 	reader, err := newSchemaReader(root.At("components", "schemas"))
 	if err != nil {
 		return nil, err
@@ -168,15 +173,17 @@ type schemaReader struct {
 }
 
 func newSchemaReader(definitions model.Value) (*schemaReader, error) {
-	semantics, err := decode.JSON(semanticsJSON)
+	meanings, err := semantics()
 	if err != nil {
 		return nil, fmt.Errorf("read semantics: %w", err)
 	}
-	builtin, err := builtinDefinitions()
+	builtin, err := builtinSchemas()
 	if err != nil {
 		return nil, fmt.Errorf("read built-in schemas: %w", err)
 	}
-	return &schemaReader{definitions: definitions, builtin: builtin, semantics: semantics, made: map[string]*model.Schema{}}, nil
+	return &schemaReader{
+		definitions: definitions, builtin: builtin.At("components", "schemas"), semantics: meanings, made: map[string]*model.Schema{},
+	}, nil
 }
 
 // isBuiltin reports whether a definition is that of a kind and version in the

@@ -53,7 +53,7 @@ func TestClosedKinds(t *testing.T) {
 // TestBuiltinKindsAreClosed reads the embedded schemas: no field is newer than they.
 func TestBuiltinKindsAreClosed(t *testing.T) {
 	t.Parallel()
-	kinds, err := builtin()
+	kinds, err := kube.Builtin()
 	if err != nil {
 		t.Fatal(err)
 	}

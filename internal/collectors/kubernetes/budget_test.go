@@ -91,7 +91,6 @@ func TestMemoryOfSchemas(t *testing.T) {
 		env := testEnv(t)
 		env.CacheDir = dir
 		c.schemas = newSchemas(env)
-		c.schemas.builtin = builtinOnce
 		for _, from := range []string{from, "memory"} {
 			s, err := c.Collect(t.Context())
 			if err != nil {

@@ -37,7 +37,6 @@ func TestContract(t *testing.T) {
 				t.Fatal(err)
 			}
 			quick := c.(*cluster)
-			quick.schemas.builtin = builtinOnce
 			connect := quick.connect
 			quick.connect = func() (*client, error) {
 				client, err := connect()

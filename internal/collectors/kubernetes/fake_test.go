@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -377,9 +376,6 @@ func testEnv(t *testing.T) collectors.Env {
 	}
 }
 
-// builtinOnce reads the built-in schemas once for all tests.
-var builtinOnce = sync.OnceValues(kube.Builtin)
-
 // newTestClient returns a client of the API server of the tests, without a rate limit.
 func newTestClient(config Config, transport http.RoundTripper) *client {
 	config.QPS = 0
@@ -400,7 +396,6 @@ func newTestCluster(t *testing.T, f http.Handler, change func(*Config)) *cluster
 	}
 	c := newCluster(testEnv(t), config)
 	c.jitter = func() float64 { return 0 }
-	c.schemas.builtin = builtinOnce
 	c.connect = func() (*client, error) {
 		return newTestClient(config, memory{f}), nil
 	}

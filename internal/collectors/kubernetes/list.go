@@ -125,21 +125,27 @@ func (r *reader) page(ctx context.Context, t target, next string) (page, error) 
 	return p, err
 }
 
-// readPage decodes the items as they arrive. It holds the text of one item at a time.
+// readPage decodes the items as they arrive. It holds the text of a few batches of small items,
+// or of one large item.
 func (r *reader) readPage(body io.Reader, a api, p *page) error {
 	s := newStream(body, r.config.MaxObjectSize)
-	doc, err := s.document(func(_ *document, raw jsontext.Value) {
-		resource, err := r.object(a, raw)
-		if err != nil {
-			p.unreadable = append(p.unreadable, unreadable{labelOf(raw), err})
-			return
-		}
-		p.resources = append(p.resources, resource)
-	})
+	items := newBatcher(r, a)
+	doc, err := s.document(func(_ *document, raw jsontext.Value) { items.add(raw) })
+	items.wait(p)
 	if err != nil {
 		return truncated(err)
 	}
 	return p.finish(doc)
+}
+
+// decode adds one object to p.
+func (r *reader) decode(a api, raw jsontext.Value, p *page) {
+	resource, err := r.object(a, raw)
+	if err != nil {
+		p.unreadable = append(p.unreadable, unreadable{labelOf(raw), err})
+		return
+	}
+	p.resources = append(p.resources, resource)
 }
 
 // weight returns the approximate memory use of an undecodable object, in bytes.

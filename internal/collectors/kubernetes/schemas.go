@@ -23,9 +23,8 @@ import (
 // documents. It fetches a document again only if the server returns another hash for it, and
 // caches documents in memory and in the cache folder.
 type schemas struct {
-	cache   cache
-	log     *slog.Logger
-	builtin func() (map[string]*model.Kind, error)
+	cache cache
+	log   *slog.Logger
 
 	mu sync.Mutex
 	// parsed holds documents by address. The address includes the hash.
@@ -39,7 +38,7 @@ type parsedDocument struct {
 }
 
 func newSchemas(env collectors.Env) *schemas {
-	s := &schemas{log: env.Log, builtin: sync.OnceValues(kube.Builtin), parsed: map[string]parsedDocument{}}
+	s := &schemas{log: env.Log, parsed: map[string]parsedDocument{}}
 	if env.CacheDir != "" {
 		s.cache = cache(filepath.Join(env.CacheDir, "openapi"))
 	}
@@ -50,7 +49,7 @@ func newSchemas(env collectors.Env) *schemas {
 // available.
 func (s *schemas) kinds(ctx context.Context, r *reader, apis []api) map[string]*model.Kind {
 	kinds := make(map[string]*model.Kind, len(apis))
-	builtin, err := s.builtin()
+	builtin, err := kube.Builtin()
 	if err != nil {
 		s.log.WarnContext(ctx, "built-in schemas cannot be used", "err", err)
 	}

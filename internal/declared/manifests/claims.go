@@ -16,7 +16,7 @@ import (
 // declaration returns the claims of c. Kinds that the declaration defines are read first,
 // because claims on their objects need them.
 func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Declaration, error) {
-	known, err := l.builtin()
+	known, err := kube.Builtin()
 	if err != nil {
 		return model.Declaration{}, err
 	}
@@ -26,7 +26,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 	}
 	options := kube.ClaimOptions{
 		Declaration: l.env.Name, DefaultNamespace: l.config.DefaultNamespace, RequiredNamespace: l.config.RequiredNamespace,
-		Sealer: l.env.Sealer, Kinds: maps.Clone(known),
+		Sealer: l.env.Sealer, Kinds: known,
 	}
 	maps.Copy(options.Kinds, own)
 	touches := t.touches(ctx, c.files())

@@ -6,25 +6,20 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"sync"
 
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/await"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
-	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
 
 // Definition returns the loader type "manifests". Its loaders read a folder if the settings
 // have a dir, and a git repository otherwise.
 func Definition() declared.Definition {
-	builtin := sync.OnceValues(kube.Builtin)
-	return declared.Define("manifests", Defaults(), func(env declared.Env, config Config) (declared.Loader, error) {
-		return open(env, config, builtin)
-	})
+	return declared.Define("manifests", Defaults(), func(env declared.Env, config Config) (declared.Loader, error) { return open(env, config) })
 }
 
-func open(env declared.Env, config Config, builtin kinds) (*loader, error) {
+func open(env declared.Env, config Config) (*loader, error) {
 	if err := config.check(); err != nil {
 		return nil, err
 	}
@@ -34,19 +29,15 @@ func open(env declared.Env, config Config, builtin kinds) (*loader, error) {
 	}
 	repository, err := config.OpenWithHistory(env.CacheDir, config.Lookback, env.Log)
 	return &loader{
-		env: env, config: config, chosen: chosen, builtin: builtin, repository: repository,
+		env: env, config: config, chosen: chosen, repository: repository,
 		workTree: gitrepo.NewWorkTree(config.Lookback, env.Log), past: newHistoryCache(),
 	}, err
 }
 
-// kinds returns the kinds of an API server without custom resources, by name.
-type kinds func() (map[string]*model.Kind, error)
-
 type loader struct {
-	env     declared.Env
-	config  Config
-	chosen  selection
-	builtin kinds
+	env    declared.Env
+	config Config
+	chosen selection
 	// repository is nil for a folder.
 	repository *gitrepo.Repository
 	// workTree finds the last commits that changed files of a folder.

@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -267,4 +270,35 @@ func (s *stage) left() []string {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// interrupt cancels a call of the CLI as soon as the CLI hangs. It checks that the call returns
+// the cause, and that the CLI's child process, which has a lock, ends.
+func (s *stage) interrupt(call func(context.Context) error) {
+	s.t.Helper()
+	pipe := filepath.Join(s.fake.dir, "hanging")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	why := errors.New("driftd stops")
+	ctx, cancel := context.WithCancelCause(s.t.Context())
+	done := make(chan error)
+	go func() { done <- call(ctx) }()
+	hanging, err := os.Open(pipe)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(hanging).ReadString('\n'); line != "here\n" {
+		s.t.Fatal(line, err)
+	}
+	release(hanging)
+	cancel(why)
+	if err := <-done; !errors.Is(err, why) {
+		s.t.Errorf("got %v", err)
+	}
+	held, err := waitForLock(s.t.Context(), filepath.Join(s.fake.dir, "held"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	release(held)
 }

@@ -216,36 +216,10 @@ func TestPullEnds(t *testing.T) {
 	t.Parallel()
 	s := newPullStage(t, nil)
 	s.set("state.hangs", "")
-	pipe := filepath.Join(s.fake.dir, "hanging")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	why := errors.New("driftd stops")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	done := make(chan error)
-	go func() {
+	s.interrupt(func(ctx context.Context) error {
 		_, err := Pull(ctx, s.options)
-		done <- err
-	}()
-	hanging, err := os.Open(pipe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := hanging.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
-	cancel(why)
-	if err := <-done; !errors.Is(err, why) {
-		t.Errorf("got %v", err)
-	}
-	if err := hanging.Close(); err != nil {
-		t.Error(err)
-	}
-	held, err := waitForLock(t.Context(), filepath.Join(s.fake.dir, "held"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	release(held)
+		return err
+	})
 }
 
 func TestPullTimeout(t *testing.T) {

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"os"
@@ -150,34 +149,10 @@ func TestInterrupted(t *testing.T) {
 		if ignores {
 			s.set("plan.ignores", "")
 		}
-		pipe := filepath.Join(s.fake.dir, "hanging")
-		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		why := errors.New("driftd stops")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		done := make(chan error)
-		go func() {
+		s.interrupt(func(ctx context.Context) error {
 			_, err := Run(ctx, s.options)
-			done <- err
-		}()
-		hanging, err := os.Open(pipe)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if line, err := bufio.NewReader(hanging).ReadString('\n'); line != "here\n" {
-			t.Fatal(line, err)
-		}
-		release(hanging)
-		cancel(why)
-		if err := <-done; !errors.Is(err, why) {
-			t.Errorf("got %v", err)
-		}
-		held, err := lockFile(filepath.Join(s.fake.dir, "held"), syscall.LOCK_EX)
-		if err != nil {
-			t.Fatal(err)
-		}
-		release(held)
+			return err
+		})
 		if left := s.left(); len(left) != 0 {
 			t.Errorf("left behind: %v", left)
 		}

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
 )
 
@@ -92,6 +94,36 @@ func all(ctx context.Context, s *backend.Source) ([]string, error) {
 		}
 	}
 	return lines, nil
+}
+
+// checkStates checks that source has the states of lines, each after prefix. If wantErr is not
+// empty, it checks that source cannot be read for that reason, and that the error discloses no
+// secret.
+func checkStates(t *testing.T, reason string, source *backend.Source, prefix string, lines []string, wantErr string) {
+	t.Helper()
+	got, err := all(t.Context(), source)
+	if wantErr != "" {
+		if err == nil || !strings.Contains(err.Error(), wantErr) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: got %v, want %q", reason, err, wantErr)
+		}
+		return
+	}
+	var want []string
+	for _, line := range lines {
+		want = append(want, prefix+line)
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%s: %v (-want +got):\n%s", reason, err, diff)
+	}
+}
+
+// named returns the lines of states that contain their own keys.
+func named(keys []string) []string {
+	var lines []string
+	for _, key := range keys {
+		lines = append(lines, key+": "+key)
+	}
+	return lines
 }
 
 // open opens a location. It fails the test on an error.

@@ -211,20 +211,7 @@ func TestAzure(t *testing.T) {
 			t.Parallel()
 			s := tc.settings
 			s.Azure.Endpoint, s.Workspaces = store.URL, tc.workspaces
-			got, err := all(t.Context(), open(t, "azurerm://shop/"+tc.key, s))
-			if tc.wantErr != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), "hunter2") {
-					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
-				}
-				return
-			}
-			var want []string
-			for _, key := range tc.want {
-				want = append(want, "azurerm://shop/states/"+key+": "+key)
-			}
-			if diff := cmp.Diff(want, got); err != nil || diff != "" {
-				t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
-			}
+			checkStates(t, tc.reason, open(t, "azurerm://shop/"+tc.key, s), "azurerm://shop/states/", named(tc.want), tc.wantErr)
 		})
 	}
 	t.Run("NoKey", func(t *testing.T) {

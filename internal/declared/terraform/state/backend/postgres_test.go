@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
@@ -151,19 +150,9 @@ func TestPostgres(t *testing.T) {
 			d := startDatabase(t)
 			s := settings()
 			s.Postgres, s.Workspaces = tc.settings, tc.workspaces
-			got, err := all(t.Context(), open(t, "pg://ci@"+d.Addr().String()+"/infra?sslmode=disable", s))
+			checkStates(t, tc.reason, open(t, "pg://ci@"+d.Addr().String()+"/infra?sslmode=disable", s), "pg://"+d.Addr().String()+"/infra/", tc.want, tc.wantErr)
 			if tc.wantErr != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), "hunter2") {
-					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
-				}
 				return
-			}
-			var want []string
-			for _, line := range tc.want {
-				want = append(want, "pg://"+d.Addr().String()+"/infra/"+line)
-			}
-			if diff := cmp.Diff(want, got); err != nil || diff != "" {
-				t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
 			}
 			d.mu.Lock()
 			defer d.mu.Unlock()

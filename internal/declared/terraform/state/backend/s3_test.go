@@ -14,7 +14,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
 )
@@ -129,14 +128,7 @@ func TestS3(t *testing.T) {
 			t.Parallel()
 			s := s3Settings(t, store.URL, "hunter2")
 			s.Workspaces = tc.workspaces
-			got, err := all(t.Context(), open(t, "s3://bucket.of/"+tc.key, s))
-			var want []string
-			for _, key := range tc.want {
-				want = append(want, "s3://bucket.of/"+key+": "+key)
-			}
-			if diff := cmp.Diff(want, got); err != nil || diff != "" {
-				t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
-			}
+			checkStates(t, tc.reason, open(t, "s3://bucket.of/"+tc.key, s), "s3://bucket.of/", named(tc.want), "")
 		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -170,20 +169,7 @@ func TestConsul(t *testing.T) {
 			t.Parallel()
 			s := settings()
 			s.Consul.Scheme, s.Consul.Datacenter, s.Consul.TokenFile, s.Workspaces = "http", "dc1", token, tc.workspaces
-			got, err := all(t.Context(), open(t, "consul://"+store.host()+"/"+tc.path, s))
-			if tc.wantErr != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), "hunter2") {
-					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
-				}
-				return
-			}
-			var want []string
-			for _, line := range tc.want {
-				want = append(want, "consul://"+store.host()+"/"+line)
-			}
-			if diff := cmp.Diff(want, got); err != nil || diff != "" {
-				t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
-			}
+			checkStates(t, tc.reason, open(t, "consul://"+store.host()+"/"+tc.path, s), "consul://"+store.host()+"/", tc.want, tc.wantErr)
 		})
 	}
 }
@@ -262,20 +248,7 @@ func TestKubernetes(t *testing.T) {
 			t.Parallel()
 			s := settings()
 			s.Kubernetes.Kubeconfig, s.Workspaces = tc.kubeconfig, tc.workspaces
-			got, err := all(t.Context(), open(t, "kubernetes://infra/"+tc.suffix, s))
-			if tc.wantErr != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), "hunter2") {
-					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
-				}
-				return
-			}
-			var want []string
-			for _, line := range tc.want {
-				want = append(want, "kubernetes://infra/"+line)
-			}
-			if err != nil || !slices.Equal(want, got) {
-				t.Errorf("%s: got %d states, want %d, %v", tc.reason, len(got), len(want), err)
-			}
+			checkStates(t, tc.reason, open(t, "kubernetes://infra/"+tc.suffix, s), "kubernetes://infra/", tc.want, tc.wantErr)
 		})
 	}
 }
@@ -350,20 +323,7 @@ func TestRemote(t *testing.T) {
 			t.Parallel()
 			s := settings()
 			s.Remote = backend.Remote{TokenFile: tc.token, CAFile: authority}
-			got, err := all(t.Context(), open(t, "remote://"+store.host()+"/shop/"+tc.workspace, s))
-			if tc.wantErr != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), "hunter2") {
-					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
-				}
-				return
-			}
-			var want []string
-			for _, line := range tc.want {
-				want = append(want, "remote://"+store.host()+"/shop/"+line)
-			}
-			if diff := cmp.Diff(want, got); err != nil || diff != "" {
-				t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
-			}
+			checkStates(t, tc.reason, open(t, "remote://"+store.host()+"/shop/"+tc.workspace, s), "remote://"+store.host()+"/shop/", tc.want, tc.wantErr)
 		})
 	}
 }
