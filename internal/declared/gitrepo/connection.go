@@ -14,7 +14,8 @@ import (
 )
 
 // A connection is a session to fetch objects from a server. Over https, it bounds the response
-// before the objects: the list of refs, and the result of the negotiation.
+// before the objects: the list of refs, and the result of the negotiation. A session to push has
+// only the bound.
 type connection struct {
 	transport.UploadPackSession
 
@@ -36,6 +37,24 @@ func (r *Repository) connect(auth transport.AuthMethod) (*connection, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// connectPush opens a session to push. The caller calls done.
+func (r *Repository) connectPush(auth transport.AuthMethod) (session transport.ReceivePackSession, done func(), err error) {
+	c := &connection{left: maxRefsSize}
+	endpoint := r.endpoint
+	through, err := r.transport(c)
+	if err == nil {
+		session, err = through.NewReceivePackSession(&endpoint, auth)
+	}
+	if err != nil {
+		c.closeIdle()
+		return nil, nil, err
+	}
+	return session, func() {
+		_ = session.Close()
+		c.closeIdle()
+	}, nil
 }
 
 // transport returns the transport to the server. One over https sends its requests by c.

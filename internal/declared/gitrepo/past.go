@@ -21,6 +21,8 @@ type Query struct {
 	// MaxFile bounds the files that are read, in bytes. Larger files are not
 	// fetched if the server can filter them.
 	MaxFile int64
+	// Only leaves out the other branches and pull requests.
+	Only bool
 }
 
 // History calls read with the history of a ref, as far back as Settings.History,
@@ -75,7 +77,7 @@ func (r *Repository) openLocalPast(ctx context.Context, q Query, read func(Log) 
 	if head = commit.Hash.String(); head != q.Revision {
 		return head, nil, nil
 	}
-	damage, err = r.readPast(ctx, s, past{refs: refs, head: commit.Hash}, read)
+	damage, err = r.readPast(ctx, s, past{refs: refs, head: commit.Hash, only: q.Only}, read)
 	return head, damage, err
 }
 
@@ -91,6 +93,8 @@ type past struct {
 	// cloned reports whether the repository is driftd's own clone, which has only
 	// what was fetched so far.
 	cloned bool
+	// only reports whether branches are left out.
+	only bool
 }
 
 // readPast calls read with a history. A damage error means that the repository is
@@ -132,6 +136,9 @@ func (r *Repository) collect(ctx context.Context, s *objectStore, reader *object
 	case len(ref.Commits) == 0:
 		return Log{Gap: cmp.Or(p.gap, gap(l.gaps))}, nil
 	}
+	if p.only {
+		return Log{Ref: ref, Gap: gap(l.gaps)}, nil
+	}
 	others, more := p.refs.others(func(h plumbing.Hash) bool { return l.reach[h] }, func(h plumbing.Hash) int64 {
 		if p.cloned {
 			// Which commits a clone has depends on earlier fetches.
@@ -170,7 +177,7 @@ func (r *Repository) remotePast(ctx context.Context, q Query, read func(Log) err
 		return head, read(Log{Gap: fmt.Sprintf("history cannot be fetched: %v", err)})
 	}
 	defer func() { err = errors.Join(err, c.release()) }()
-	p := past{refs: refs, head: plumbing.NewHash(head), cloned: true}
+	p := past{refs: refs, head: plumbing.NewHash(head), cloned: true, only: q.Only}
 	for again := true; ; again = false {
 		f := pastFetch{repository: r, clone: c, query: q}
 		damage, err := f.run(ctx, want.hash, p, read)

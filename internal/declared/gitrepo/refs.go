@@ -10,12 +10,21 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
 // refs are the branches and tags of a repository, by full name, and its HEAD.
 type refs struct {
 	named map[plumbing.ReferenceName]plumbing.Hash
 	head  plumbing.Hash
+}
+
+// errNoRef is returned for a ref that the repository does not have.
+var errNoRef = errors.New("no branch, tag or full commit hash")
+
+// IsNoRef reports whether an error means that the repository can be read and does not have the ref.
+func IsNoRef(err error) bool {
+	return errors.Is(err, errNoRef) || errors.Is(err, transport.ErrEmptyRemoteRepository)
 }
 
 // A target is the commit, or the tag object, that a ref names. Its name is "" for a commit
@@ -96,7 +105,7 @@ func (r refs) resolve(ref string) (target, error) {
 	case isTag:
 		return target{tag, onTag}, nil
 	}
-	return target{}, fmt.Errorf("no branch, tag or full commit hash %q; %s", ref, r.branches())
+	return target{}, fmt.Errorf("%w %q; %s", errNoRef, ref, r.branches())
 }
 
 // commit returns the target for a commit hash. It prefers a name, because every server serves

@@ -1,5 +1,5 @@
-// Package gitrepo reads the files of a commit from a remote or local git repository. It does
-// not write to the repository.
+// Package gitrepo reads the files of a commit from a remote or local git repository, and appends
+// commits to a branch. Reading does not write to the repository.
 package gitrepo
 
 import (

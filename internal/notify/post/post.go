@@ -53,6 +53,9 @@ func New(o Options) (*Client, error) {
 	}}, nil
 }
 
+// Close closes the idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
 // Send posts a body to an address. It does not read the body of the response and does not follow
 // redirects. The error is one of Judge.
 func (c *Client) Send(ctx context.Context, to *url.URL, header http.Header, body []byte) error {

@@ -1,0 +1,150 @@
+package witness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/audit"
+	"github.com/driftd/driftd/internal/bounded"
+	"github.com/driftd/driftd/internal/declared/await"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+)
+
+const (
+	// maxCommits bounds the commits that Heads reads.
+	maxCommits = 1000
+	// maxNote bounds a signed note in a repository, in bytes.
+	maxNote = 64 << 10
+)
+
+// A repository pushes heads to a branch, each in a commit.
+type repository struct {
+	settings gitrepo.Settings
+	branch   string
+	env      Env
+	name     string
+}
+
+func newGit(s Settings, env Env) (*repository, error) {
+	r := &repository{branch: s.Branch, env: env, settings: gitrepo.Settings{
+		URL: s.Git, Username: s.Username, TokenFile: s.TokenFile, CAFile: s.CAFile, SSHKeyFile: s.SSHKeyFile, KnownHostsFile: s.KnownHostsFile,
+		CacheDir: env.CacheDir, History: maxCommits, Log: env.Log,
+	}}
+	opened, err := r.open()
+	if err != nil {
+		return nil, fmt.Errorf("open witness: %w", err)
+	}
+	r.name = "branch " + s.Branch + " of " + opened.URL()
+	return r, nil
+}
+
+// open returns the repository without what earlier calls learned about it: its pauses after
+// failures are for calls that follow each other by themselves.
+func (r *repository) open() (*gitrepo.Repository, error) { return gitrepo.New(r.settings) }
+
+// Name implements Witness.
+func (r *repository) Name() string { return r.name }
+
+// path returns the path of the file with the head. The folder is the origin, with the bytes that
+// are not letters, digits, dashes, underscores or inner dots as %XX.
+func (r *repository) path() string {
+	var b strings.Builder
+	for i, c := range []byte(r.env.Origin) {
+		isWord := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if isWord || c == '-' || c == '_' || c == '.' && i > 0 {
+			b.WriteByte(c)
+			continue
+		}
+		fmt.Fprintf(&b, "%%%02X", c)
+	}
+	return b.String() + "/checkpoint"
+}
+
+// Publish implements Witness.
+func (r *repository) Publish(ctx context.Context, h audit.Head) error {
+	_, err := await.Within(ctx, r.env.Timeout, func(ctx context.Context) (struct{}, error) {
+		opened, err := r.open()
+		if err == nil {
+			err = opened.Append(ctx, gitrepo.Change{
+				Branch: r.branch, File: r.path(), Content: h.Note, Message: fmt.Sprintf("driftd audit: %d entries\n", h.Size),
+				Author: "driftd", Email: "driftd@localhost", When: r.env.Now(),
+			})
+		}
+		return struct{}{}, err
+	})
+	return err
+}
+
+// Heads implements Witness. It reads at most the last 1000 commits.
+func (r *repository) Heads(ctx context.Context, parse Parse) ([]audit.Head, error) {
+	found, err := await.Within(ctx, r.env.Timeout, func(ctx context.Context) (reading, error) {
+		opened, err := r.open()
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return reading{}, err
+		}
+		return r.read(ctx, opened, parse)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found.result()
+}
+
+func (r *repository) read(ctx context.Context, opened *gitrepo.Repository, parse Parse) (reading, error) {
+	q := gitrepo.Query{Ref: "refs/heads/" + r.branch, MaxFile: maxNote, Only: true}
+	head, err := opened.History(ctx, q, func(gitrepo.Log) error { return nil })
+	if gitrepo.IsNoRef(err) {
+		return reading{}, nil
+	}
+	if err != nil {
+		return reading{}, err
+	}
+	q.Revision = head
+	var found reading
+	called := false
+	_, err = opened.History(ctx, q, func(l gitrepo.Log) error {
+		called, found = true, reading{}
+		r.collect(&found, l, parse)
+		return ctx.Err()
+	})
+	if err == nil && !called {
+		err = fmt.Errorf("read git repository %s: the branch %s moved meanwhile: try again", opened.URL(), r.branch)
+	}
+	return found, err
+}
+
+// collect reads the heads of a history. Equal files in several commits are one head.
+func (r *repository) collect(found *reading, l gitrepo.Log, parse Parse) {
+	commits := l.Ref.Commits
+	if l.Gap != "" && len(commits) < maxCommits {
+		found.fail("%s: %s", r.name, l.Gap)
+	}
+	seen := map[string]bool{}
+	for _, c := range slices.Backward(commits) {
+		id, err := c.Files.ID(r.path())
+		if errors.Is(err, fs.ErrNotExist) || seen[id] {
+			continue
+		}
+		var note []byte
+		if err == nil {
+			seen[id] = true
+			note, err = bounded.ReadFile(c.Files, r.path(), maxNote)
+		}
+		var head audit.Head
+		if err == nil {
+			head, err = parse(note)
+		}
+		if err != nil {
+			found.fail("%s, commit %.12s, %s: %w", r.name, c.Hash, r.path(), err)
+			continue
+		}
+		found.heads = append(found.heads, head)
+	}
+}

@@ -1,0 +1,120 @@
+// Package witness keeps heads of the audit log outside of the database. A head that a witness has
+// shows later that the log was rewritten, or that the database is an older copy of itself, also if
+// the key of the log was stolen. docs/audit.md describes what each kind proves.
+package witness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/driftd/driftd/internal/audit"
+)
+
+// A Witness keeps the heads of one log. Its methods return within the timeout of Env, and when the
+// context ends. They are safe for concurrent use.
+type Witness interface {
+	// Name returns the place as people name it, such as "the file /mnt/heads". It contains no
+	// secrets.
+	Name() string
+	// Publish adds a head. After an error it is unknown whether the witness has the head, and
+	// Publish can be called again.
+	Publish(ctx context.Context, h audit.Head) error
+	// Heads returns the heads that the witness has, the oldest first, at least the last ones. A
+	// witness without heads is no error. A record that parse refuses is part of the error, and the
+	// other heads are returned nevertheless. The error is ErrWriteOnly if heads cannot be read
+	// back.
+	Heads(ctx context.Context, parse Parse) ([]audit.Head, error)
+}
+
+// Parse parses a signed note, such as by audit.ParseHeadBy with the keys of the log.
+type Parse = func(note []byte) (audit.Head, error)
+
+// ErrWriteOnly is returned by Heads of a witness from which nothing can be read.
+var ErrWriteOnly = errors.New("heads cannot be read back from a webhook: compare them by hand")
+
+// Settings name the place of a witness. Exactly one of File, Webhook, WebhookFile and Git is set.
+type Settings struct {
+	// File is the path of a file.
+	File string
+	// Webhook is a URL, and WebhookFile a file with one.
+	Webhook, WebhookFile string
+	// Git is the URL of a repository or the absolute path of a local one, and Branch its branch.
+	Git, Branch string
+	// Username is the user of git over https.
+	Username string
+	// TokenFile contains the token of a webhook or of git over https.
+	TokenFile string
+	// CAFile contains the authorities to trust instead of the system's.
+	CAFile string
+	// SSHKeyFile and KnownHostsFile are for git over ssh.
+	SSHKeyFile, KnownHostsFile string
+}
+
+// Env is what a witness gets from the program.
+type Env struct {
+	// Origin is the origin of the log.
+	Origin string
+	// CacheDir contains the clones of repositories. If it is "", each call makes a clone. It must
+	// not be the folder of the clones of declarations.
+	CacheDir string
+	// Timeout bounds each call; 0 means DefaultTimeout.
+	Timeout time.Duration
+	// Version is the version of driftd, for the header User-Agent.
+	Version string
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// DefaultTimeout is the default of Env.Timeout.
+const DefaultTimeout = 30 * time.Second
+
+// Open returns the witness of the settings. It reads no file and does not connect: a witness that
+// is down is an error of its methods.
+func Open(s Settings, env Env) (Witness, error) {
+	if env.Timeout <= 0 {
+		env.Timeout = DefaultTimeout
+	}
+	var places int
+	for _, place := range []string{s.File, s.Webhook, s.WebhookFile, s.Git} {
+		if place != "" {
+			places++
+		}
+	}
+	switch {
+	case places != 1:
+		return nil, errors.New("open witness: set exactly one of file, webhook, webhook_file and git")
+	case s.File != "":
+		return newFile(s.File, env), nil
+	case s.Git != "":
+		return newGit(s, env)
+	}
+	return newWebhook(s, env)
+}
+
+// maxErrors bounds the errors about single records that Heads returns.
+const maxErrors = 20
+
+// A reading collects heads, and what is wrong with records.
+type reading struct {
+	heads []audit.Head
+	errs  []error
+	more  int
+}
+
+func (r *reading) fail(format string, args ...any) {
+	if len(r.errs) == maxErrors {
+		r.more++
+		return
+	}
+	r.errs = append(r.errs, fmt.Errorf(format, args...))
+}
+
+func (r *reading) result() ([]audit.Head, error) {
+	if r.more > 0 {
+		r.errs = append(r.errs, fmt.Errorf("and %d more", r.more))
+	}
+	return r.heads, errors.Join(r.errs...)
+}
