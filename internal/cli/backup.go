@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
@@ -36,17 +38,8 @@ func (c *command) copyStore(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	client, err := server.Dial(cmd.Context(), socketPath(cfg.StateDir))
 	stop := c.progress("copying")
-	switch {
-	case err == nil:
-		err = store.WriteBackup(path, func(w io.Writer) error { return client.Backup(cmd.Context(), w) })
-	case errors.Is(err, server.ErrNoDaemon):
-		var st *store.Store
-		if st, err = openExisting(cfg, true, c.quietLogger()); err == nil {
-			err = errors.Join(store.WriteBackup(path, func(w io.Writer) error { _, err := st.CopyTo(w); return err }), st.Close())
-		}
-	}
+	err = c.copyTo(cmd.Context(), cfg, path)
 	stop()
 	if err != nil {
 		return err
@@ -58,4 +51,20 @@ func (c *command) copyStore(cmd *cobra.Command, path string) error {
 	fmt.Fprintf(c.streams.Err, "to restore it, you also need the key %s: keep a copy of the key, apart from this file\n", phrase.Visible(filepath.Join(cfg.StateDir, "secret.key")))
 	_, err = fmt.Fprintf(c.streams.Out, "%s: %d bytes, verified\n", phrase.Visible(path), info.Size())
 	return err
+}
+
+// copyTo copies the database to a new file, through the daemon if one runs.
+func (c *command) copyTo(ctx context.Context, cfg *config.Config, path string) error {
+	client, err := server.Dial(ctx, socketPath(cfg.StateDir))
+	switch {
+	case err == nil:
+		return store.WriteBackup(path, func(w io.Writer) error { return client.Backup(ctx, w) })
+	case !errors.Is(err, server.ErrNoDaemon):
+		return err
+	}
+	st, err := openExisting(cfg, true, c.quietLogger())
+	if err != nil {
+		return err
+	}
+	return errors.Join(store.WriteBackup(path, func(w io.Writer) error { _, err := st.CopyTo(w); return err }), st.Close())
 }

@@ -49,7 +49,7 @@ func newStageTest(t *testing.T) *stageTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := store.Open(cfg.StateDir, storeOptions(cfg, log))
+	opened, err := openStore(cfg, storeOptions(cfg, log))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,9 @@ func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Co
 	}
 	people := newPeople(cfg)
 	api := server.API{Store: st, Compare: newCompare(), Receivers: func() []model.ReceiverStatus { return waiting(cfg, st, log) },
-		People: func() *access.People { return people }, Version: c.build.Version, Now: time.Now, Log: log}
+		AuditLog: auditor{st, func() *config.Config { return cfg }, c.build.Version, log}, People: func() *access.People { return people },
+		Version: c.build.Version, Now: time.Now, Log: log}
+	api.Problems = func() []string { return doubts(st) }
 	if !readOnly {
 		api.Decider = daemon.New(daemon.Estate{}, daemon.Options{Store: st, Now: time.Now, Log: log, Version: c.build.Version})
 	}
@@ -75,6 +77,11 @@ func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Co
 func openExisting(cfg *config.Config, readOnly bool, log *slog.Logger) (*store.Store, error) {
 	options := storeOptions(cfg, log)
 	options.ReadOnly, options.Wait = true, queryWait
+	key, err := readerKey(cfg)
+	if err != nil {
+		return nil, err
+	}
+	options.Audit = key
 	st, err := store.Open(cfg.StateDir, options)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no scan is stored in %s: run driftd scan, or name another folder with --state-dir or --config", cfg.StateDir)
@@ -108,7 +115,7 @@ func sealOf(cfg *config.Config) (store.Seal, error) {
 
 // openSealed opens the database for writing, and reseals its content with the current rules.
 func openSealed(cfg *config.Config, options store.Options, seal store.Seal) (*store.Store, error) {
-	st, err := store.Open(cfg.StateDir, options)
+	st, err := openStore(cfg, options)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/audit"
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/collectors/kubernetes"
 	"github.com/driftd/driftd/internal/config"
@@ -93,7 +94,14 @@ type service struct {
 	// corrupt lists the records that the last verification of the store found damaged;
 	// nil if there were none.
 	corrupt atomic.Pointer[string]
+	// unwitnessed is why witnesses do not have the head of the audit log; nil if they do.
+	unwitnessed atomic.Pointer[string]
+	// recorded is the digest of the configuration that the audit log recorded last.
+	recorded string
 }
+
+// settings returns the current configuration.
+func (s *service) settings() *config.Config { return s.current.Load().config }
 
 func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	s.log, s.socket = newLogger(s.streams, cfg.Log), socketPath(cfg.StateDir)
@@ -103,7 +111,7 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	if s.sealer, err = store.Sealer(cfg.StateDir); err != nil {
 		return err
 	}
-	if s.store, err = store.Open(cfg.StateDir, storeOptions(cfg, s.log)); err != nil {
+	if s.store, err = openStore(cfg, storeOptions(cfg, s.log)); err != nil {
 		return err
 	}
 	if s.gate, err = newGate(cfg, s.people, s.log); err != nil {
@@ -128,12 +136,16 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 		return errors.Join(err, s.store.Close())
 	}
 	s.adopt(first)
+	if err := s.recordConfig(audit.KindStart, first); err != nil {
+		return errors.Join(err, s.store.Close())
+	}
 	s.remember()
 	group.Go(func() { defer stop(); served = s.serveHTTP(ctx, cfg.Server) })
 	group.Go(func() { s.watchdog(ctx) })
 	group.Go(s.probeBox)
 	group.Go(func() { s.maintain(ctx) })
 	group.Go(func() { s.verifyDaily(ctx) })
+	group.Go(func() { s.keepWitnesses(ctx) })
 	group.Go(func() { s.hooks.Run(ctx) })
 	ran = s.generations(ctx)
 	s.log.Info("stopping")
@@ -166,6 +178,9 @@ func (s *service) generations(ctx context.Context) error {
 				return err
 			}
 			s.adopt(next)
+			if err := s.recordConfig(audit.KindConfig, next); err != nil {
+				s.log.Error("record the configuration in the audit log", "err", err)
+			}
 			s.news.Notify()
 			s.metrics.ConfigReloaded(true)
 			s.log.Info("configuration reloaded", "file", next.config.File)
@@ -221,6 +236,9 @@ func (s *service) readAgain() (*generation, error) {
 	}
 	if !reflect.DeepEqual(cfg.Server, before.Server) {
 		s.log.Warn("the changed server section takes effect after a restart")
+	}
+	if cfg.Audit.KeyFile != before.Audit.KeyFile {
+		s.log.Warn("the changed audit.key_file takes effect after a restart")
 	}
 	return s.newGeneration(cfg)
 }
@@ -287,7 +305,7 @@ func (s *service) probeBox() {
 
 // api returns the handlers of the HTTP API.
 func (s *service) api() server.API {
-	return server.API{Store: s.store, Copy: s.store.CopyTo, Verify: s.store.Verify, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems, Box: s.boxes.Report,
+	return server.API{Store: s.store, Copy: s.store.CopyTo, Verify: s.store.Verify, AuditLog: s.auditor(), Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems, Box: s.boxes.Report,
 		Compare: newCompare(), Metrics: s.metrics.Handler(),
 		Hooks: s.hooks, Audit: http.HandlerFunc(s.listen), Waiting: func() []string { return s.current.Load().engine.Waiting() },
 		Gate: s.gate, People: s.people, Version: s.build.Version, Now: time.Now, Log: s.log}
@@ -299,12 +317,12 @@ func (s *service) people() *access.People { return s.current.Load().people }
 // problems returns the problems that an operator should correct.
 func (s *service) problems() []string {
 	var all []string
-	for _, problem := range []*string{s.unread.Load(), s.unsaved.Load(), s.corrupt.Load()} {
+	for _, problem := range []*string{s.unread.Load(), s.unsaved.Load(), s.corrupt.Load(), s.unwitnessed.Load()} {
 		if problem != nil {
 			all = append(all, *problem)
 		}
 	}
-	return append(all, s.damaged()...)
+	return append(append(all, doubts(s.store)...), s.damaged()...)
 }
 
 // damaged returns a message for the newest database that was set aside, until its file is
@@ -344,6 +362,7 @@ func (s *service) maintain(ctx context.Context) {
 	for {
 		s.metrics.StoreSize(s.store.Size())
 		s.metrics.ReceiversStatus(s.receivers())
+		s.metrics.AuditInDoubt(len(doubts(s.store)) > 0)
 		select {
 		case <-ctx.Done():
 			return

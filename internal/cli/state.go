@@ -63,7 +63,18 @@ func cacheDir(stateDir string) string { return filepath.Join(stateDir, "cache") 
 
 func storeOptions(cfg *config.Config, log *slog.Logger) store.Options {
 	return store.Options{Now: time.Now, Log: log,
-		Retention: store.Retention{MaxAge: cfg.Retention.MaxAge, MaxRuns: cfg.Retention.MaxRuns, MaxRunBytes: cfg.Retention.MaxRunBytes}}
+		Retention: store.Retention{MaxAge: cfg.Retention.MaxAge, MaxRuns: cfg.Retention.MaxRuns, MaxRunBytes: cfg.Retention.MaxRunBytes,
+			AuditMaxAge: cfg.Retention.AuditMaxAge}}
+}
+
+// openStore opens the database for writing, with the key of its audit log.
+func openStore(cfg *config.Config, options store.Options) (*store.Store, error) {
+	key, err := auditKey(cfg, true)
+	if err != nil {
+		return nil, fmt.Errorf("%w; changes of the database are recorded in the audit log", err)
+	}
+	options.Audit = key
+	return store.Open(cfg.StateDir, options)
 }
 
 // quietLogger returns a logger for commands that print their own result. It logs warnings and

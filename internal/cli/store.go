@@ -103,6 +103,7 @@ func (s *service) verifyDaily(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		s.verify()
+		s.verifyAudit(ctx)
 		select {
 		case <-ctx.Done():
 			return

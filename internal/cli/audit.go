@@ -1,0 +1,469 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/audit"
+	"github.com/driftd/driftd/internal/bounded"
+	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/server"
+	"github.com/driftd/driftd/internal/store"
+)
+
+func (c *command) audit() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Read, verify and prove the audit log",
+		Long: `The audit log records each scan that changed findings, each decision, and what
+happened to the database. It is a Merkle tree with a signed head: an entry that was
+edited, removed or added is found, and a proof shows others that an entry is in it.`,
+		Example: "  driftd audit list\n  driftd audit verify\n  driftd audit prove 42 > proof.txt",
+		Args:    nothing,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(c.auditList(), c.auditShow(), c.auditVerify(), c.auditProve(), c.auditCheck(), c.auditExport(), c.auditWitness(),
+		c.auditTrust(), c.auditErase(), c.auditKeys())
+	return cmd
+}
+
+func (c *command) auditList() *cobra.Command {
+	var before int64
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List entries of the audit log, newest first",
+		Example: "  driftd audit list\n  driftd audit list --limit 1000 -o json\n  driftd audit list --before 4711",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+				list, err := client.AuditEntries(ctx, before, limit)
+				if err != nil {
+					return err
+				}
+				return report.WriteAudit(c.streams.Out, c.output, list, c.reportOptions())
+			})
+		},
+	}
+	cmd.Flags().Int64Var(&before, "before", 0, "list entries before the one with this index (default: from the newest)")
+	cmd.Flags().IntVar(&limit, "limit", 20, "list at most this many entries, up to 1000")
+	c.outputFlag(cmd, "table", "json")
+	return cmd
+}
+
+// entryIndex parses the index of an entry.
+func entryIndex(text string) (int64, error) {
+	index, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || index < 0 {
+		return 0, fmt.Errorf("%q is not the index of an entry: driftd audit list shows the entries", text)
+	}
+	return index, nil
+}
+
+// proof gives use an entry with its proof.
+func (c *command) proof(cmd *cobra.Command, text string, use func(*server.AuditProof) error) error {
+	index, err := entryIndex(text)
+	if err != nil {
+		return err
+	}
+	return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+		p, err := client.AuditEntry(ctx, index)
+		if err != nil {
+			return err
+		}
+		return use(&p)
+	})
+}
+
+func (c *command) auditShow() *cobra.Command {
+	return &cobra.Command{
+		Use:     "show INDEX",
+		Short:   "Show an entry of the audit log as JSON",
+		Example: "  driftd audit show 42",
+		Args:    one("index"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.proof(cmd, args[0], func(p *server.AuditProof) error { return c.printJSON(p.Entry) })
+		},
+	}
+}
+
+func (c *command) printJSON(v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode: %w", err)
+	}
+	_, err = fmt.Fprintln(c.streams.Out, visible(string(b)))
+	return err
+}
+
+func (c *command) auditProve() *cobra.Command {
+	return &cobra.Command{
+		Use:   "prove INDEX",
+		Short: "Print the proof that an entry is in the audit log",
+		Long: `Print the proof that an entry is in the audit log, in the form of
+c2sp.org/tlog-proof. driftd audit check verifies it on any machine, with the public
+key that driftd audit key prints. The proof contains the entry, with references in
+the place of names.`,
+		Example: "  driftd audit prove 42 > proof.txt",
+		Args:    one("index"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.proof(cmd, args[0], func(p *server.AuditProof) error {
+				fmt.Fprintf(c.streams.Err, "verify it with: driftd audit check FILE --key '%s'\n", phrase.Visible(p.Key))
+				_, err := io.WriteString(c.streams.Out, p.Proof)
+				return err
+			})
+		},
+	}
+}
+
+// readFile reads a file of at most max bytes.
+func readFile(path string, most int64) (b []byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return bounded.ReadAll(f, most)
+}
+
+// maxProof bounds the size of a proof, in bytes.
+const maxProof = 1 << 20
+
+func (c *command) auditCheck() *cobra.Command {
+	var key string
+	cmd := &cobra.Command{
+		Use:   "check FILE --key KEY",
+		Short: "Verify a proof of the audit log, without the database",
+		Long: `Verify that the entry in a proof is part of the log whose head the key signed.
+It needs neither a configuration nor a database. The key must come from someone
+you trust, not with the proof.`,
+		Example: "  driftd audit check proof.txt --key 'driftd.example.org/4b1d+7a3f10c2+AY…'",
+		Args:    one("file"),
+		RunE:    func(_ *cobra.Command, args []string) error { return c.checkProof(args[0], key) },
+	}
+	cmd.Flags().StringVar(&key, "key", "", "public key of the log, as driftd audit key prints it (required)")
+	return cmd
+}
+
+func (c *command) checkProof(path, key string) error {
+	if key == "" {
+		return errors.New("--key is missing: driftd audit key prints the public key on the daemon's host")
+	}
+	public, err := audit.ParsePublicKey(key)
+	if err != nil {
+		return fmt.Errorf("read --key: %w", err)
+	}
+	text, err := readFile(path, maxProof)
+	if err != nil {
+		return fmt.Errorf("read proof %s: %w", path, err)
+	}
+	entry, head, err := audit.Check(text, public)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	fmt.Fprintf(c.streams.Out, "entry %d is in the log %s of %d entries, root %s\n", entry.Index, phrase.Visible(head.Origin), head.Size, head.Root)
+	return c.printJSON(entry)
+}
+
+func (c *command) auditVerify() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Verify the audit log, and the database against it",
+		Long: `Read the whole audit log, and compare it with its signed head, with the head in the
+file beside the database and with the heads of the witnesses; compare the stored
+findings and decisions with what the log records. Nothing is changed.
+
+The exit code is 1 if anything differs, or if the log is in doubt.`,
+		Example: "  driftd audit verify\n  driftd audit verify -o json",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			stop := c.progress("verifying")
+			var health server.AuditHealth
+			err := c.ask(cmd, func(ctx context.Context, client *server.Client) (err error) {
+				health, err = client.VerifyAudit(ctx)
+				return err
+			})
+			stop()
+			if err != nil {
+				return err
+			}
+			return c.printHealth(&health)
+		},
+	}
+	c.outputFlag(cmd, "table", "json")
+	return cmd
+}
+
+func (c *command) printHealth(h *server.AuditHealth) error {
+	if c.output == "json" {
+		if err := c.printJSON(h); err != nil {
+			return err
+		}
+	} else {
+		for _, line := range healthLines(h) {
+			fmt.Fprintln(c.streams.Out, phrase.Visible(line))
+		}
+	}
+	if h.OK() {
+		return nil
+	}
+	return errors.New("the audit log does not verify: find out who changed the database; then restore a backup, or let the log continue with driftd audit trust --reason …")
+}
+
+// healthLines returns the lines that describe a verification.
+func healthLines(h *server.AuditHealth) []string {
+	lines := append([]string(nil), h.Faults...)
+	if h.More > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", h.More))
+	}
+	if h.Doubt != nil {
+		lines = append(lines, fmt.Sprintf("in doubt since %s: %s", h.Doubt.Since.UTC().Format(time.RFC3339), h.Doubt.What))
+	}
+	for _, text := range h.Settled {
+		lines = append(lines, "settled earlier: "+text)
+	}
+	for _, i := range h.Backwards {
+		lines = append(lines, fmt.Sprintf("note: entry %d is older than the one before it; the order of the log is right, the clock was set back", i))
+	}
+	if h.OK() {
+		lines = append(lines, fmt.Sprintf("%d entries, no difference, root %s", h.Size, h.Root))
+	}
+	if h.Dropped > 0 {
+		lines = append(lines, fmt.Sprintf("%d old entries were dropped: their hashes are kept", h.Dropped))
+	}
+	for i := range h.Witnesses {
+		lines = append(lines, witnessLine(&h.Witnesses[i]))
+	}
+	for _, text := range h.Limits {
+		lines = append(lines, "note: "+text)
+	}
+	return lines
+}
+
+func witnessLine(w *server.WitnessHealth) string {
+	switch {
+	case w.WriteOnly:
+		return "witness: " + w.Name + ": heads cannot be read back: compare them by hand"
+	case w.Error != "":
+		return fmt.Sprintf("witness: %s: %d heads, not read completely: %s", w.Name, w.Heads, w.Error)
+	}
+	if w.Heads == 0 {
+		return "witness: " + w.Name + ": no heads"
+	}
+	return fmt.Sprintf("witness: %s: %s, the newest of size %d", w.Name, phrase.Count(w.Heads, "head"), w.Newest)
+}
+
+func (c *command) auditTrust() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "trust --reason TEXT",
+		Short: "Let an audit log continue that is in doubt",
+		Long: `Let the audit log continue as it is, after the database was restored or moved, the
+clock was set back, or the log was changed. The faults are recorded in the log with
+the reason, and later edits are found again. Look at driftd audit verify first.`,
+		Example: "  driftd audit trust --reason \"restored the backup of Monday after a disk failure, OPS-77\"",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.change(cmd, func(ctx context.Context, client *server.Client) error {
+				t, err := client.TrustAudit(ctx, reason)
+				if err != nil {
+					return err
+				}
+				if t.Doubt != "" {
+					fmt.Fprintln(c.streams.Out, "settled: "+phrase.Visible(t.Doubt))
+				}
+				for _, fault := range t.Faults {
+					fmt.Fprintln(c.streams.Out, "settled: "+phrase.Visible(fault))
+				}
+				_, err = fmt.Fprintln(c.streams.Out, "the audit log continues; an entry records this with the reason")
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "what was found, and why the log may continue (required)")
+	return cmd
+}
+
+func (c *command) auditErase() *cobra.Command {
+	return &cobra.Command{
+		Use:   "erase NAME",
+		Short: "Erase the name of a person from the audit log",
+		Long: `Erase the name of a person from the audit log. Entries hold a reference in the place
+of the name, so they and their proofs stay valid. The name may also be in decisions and
+findings of the database, in its backups, and in the texts of reasons.`,
+		Example: "  driftd audit erase alice",
+		Args:    one("name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.change(cmd, func(ctx context.Context, client *server.Client) error {
+				if err := client.EraseName(ctx, args[0]); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(c.streams.Out, "erased %s; an entry records it\n", phrase.Visible(args[0]))
+				return err
+			})
+		},
+	}
+}
+
+func (c *command) auditKeys() *cobra.Command {
+	var file, origin string
+	cmd := &cobra.Command{
+		Use:   "key",
+		Short: "Print the public key of the audit log, or make a new key",
+		Long: `Print the public key of the audit log, which verifies proofs and heads. With --new,
+write a new private key to a file, for audit.key_file of the configuration.`,
+		Example: "  driftd audit key\n  driftd audit key --new /etc/driftd/credentials/audit.key",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file != "" {
+				return c.newAuditKey(file, origin)
+			}
+			if origin != "" {
+				return errors.New("--origin names the log of a new key: give --new FILE too")
+			}
+			return c.printAuditKey(cmd)
+		},
+	}
+	cmd.Flags().StringVar(&file, "new", "", "file to create with a new private key")
+	cmd.Flags().StringVar(&origin, "origin", "", "name of the log, unique (default: the name of this host with random letters)")
+	cmd.AddCommand(c.auditRotate())
+	return cmd
+}
+
+func (c *command) printAuditKey(cmd *cobra.Command) error {
+	cfg, err := c.loadConfig(cmd.Flags())
+	if err != nil {
+		return err
+	}
+	key, err := auditKey(cfg, false)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(c.streams.Out, key.Public())
+	return err
+}
+
+func (c *command) newAuditKey(file, origin string) error {
+	if origin == "" {
+		var err error
+		if origin, err = store.NewOrigin(); err != nil {
+			return err
+		}
+	}
+	text, err := audit.GenerateKey(origin)
+	if err != nil {
+		return err
+	}
+	key, err := audit.ParseKey(text)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("create the key: %w", err)
+	}
+	_, err = f.WriteString(text + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write the key %s: %w", file, err)
+	}
+	_, err = fmt.Fprintln(c.streams.Out, key.Public())
+	return err
+}
+
+func (c *command) auditRotate() *cobra.Command {
+	return &cobra.Command{
+		Use:   "rotate FILE",
+		Short: "Give the audit log a new key, while the daemon is stopped",
+		Long: `Give the audit log the new private key in FILE, whose origin must be that of the
+log: an entry that names both keys is appended, and both sign the head. Then name
+FILE in audit.key_file of the configuration, and start the daemon.`,
+		Example: "  driftd audit key --new new.key --origin \"$(driftd audit key | cut -d+ -f1)\"\n  driftd audit key rotate new.key",
+		Args:    one("file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := readFile(args[0], maxProof)
+			if err != nil {
+				return fmt.Errorf("read the new key %s: %w", args[0], err)
+			}
+			next, err := audit.ParseKey(string(text))
+			if err != nil {
+				return fmt.Errorf("read the new key %s: %w", args[0], err)
+			}
+			return c.openedStore(cmd, func(st *store.Store) error {
+				if err := st.RotateKey(next); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(c.streams.Out, "the log has the key %s: name %s in audit.key_file\n", phrase.Visible(next.Public().String()), phrase.Visible(args[0]))
+				return err
+			})
+		},
+	}
+}
+
+func (c *command) auditExport() *cobra.Command {
+	return &cobra.Command{
+		Use:   "export FOLDER",
+		Short: "Write the audit log to a folder, in the form of c2sp.org/tlog-tiles",
+		Long: `Write a copy of the audit log to a new folder, as checkpoint, tile/L/N and
+tile/entries/N (c2sp.org/tlog-tiles). Entries hold references in the place of names.`,
+		Example: "  driftd audit export /srv/www/driftd-log",
+		Args:    one("folder"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.exportAudit(cmd, args[0]) },
+	}
+}
+
+func (c *command) exportAudit(cmd *cobra.Command, folder string) error {
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		return fmt.Errorf("create the folder: %w: name a new one", err)
+	}
+	files := 0
+	write := func(name string, b []byte) error {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		files++
+		return os.WriteFile(path, b, 0o644)
+	}
+	err := c.copiedStore(cmd, func(st *store.Store) error { return st.ExportAudit(write) })
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.streams.Out, "%s: %d files\n", phrase.Visible(folder), files)
+	return err
+}
+
+func (c *command) auditWitness() *cobra.Command {
+	return &cobra.Command{
+		Use:     "witness",
+		Short:   "Send the head of the audit log to the witnesses now, and read them",
+		Long:    "Send the head of the audit log to each witness of the configuration, read the heads\nthat they keep, and print the result for each. The daemon does this after each change,\nat most once a minute.",
+		Example: "  driftd audit witness",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := c.loadConfig(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			if len(cfg.Audit.Witness) == 0 {
+				return errors.New("the configuration has no witness: add one to audit.witness, on another host than the database")
+			}
+			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+				h, err := client.VerifyAudit(ctx)
+				if err != nil {
+					return err
+				}
+				return c.publish(ctx, cfg, &h)
+			})
+		},
+	}
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/audit"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// witnessEvery is the minimum time between two heads that are sent to the witnesses.
+const witnessEvery = time.Minute
+
+// keepWitnesses sends the head of the audit log to the witnesses after it changed, at most once in
+// witnessEvery, until ctx ends. A head that a witness did not take is sent again.
+func (s *service) keepWitnesses(ctx context.Context) {
+	ticker := time.NewTicker(witnessEvery)
+	defer ticker.Stop()
+	var sent int64
+	for {
+		sent = s.witness(ctx, sent)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// witness sends the head to the witnesses if the log grew since it had the size sent. It returns the
+// size that all witnesses have.
+func (s *service) witness(ctx context.Context, sent int64) int64 {
+	head, err := s.store.AuditHead()
+	if errors.Is(err, audit.ErrEmpty) || err == nil && head.Size == sent {
+		return sent
+	}
+	if err == nil {
+		err = errors.Join(s.auditor().publish(ctx, head)...)
+	}
+	if ctx.Err() != nil {
+		return sent
+	}
+	s.metrics.AuditWitnessed(err == nil)
+	if err != nil {
+		problem := fmt.Sprintf("the head of the audit log was not kept by all witnesses: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		if before := s.unwitnessed.Swap(&problem); before == nil || *before != problem {
+			s.log.Error("send the head of the audit log to the witnesses", "err", err)
+		}
+		return sent
+	}
+	s.unwitnessed.Store(nil)
+	return head.Size
+}
+
+// auditor returns the audit log with the witnesses of the current configuration.
+func (s *service) auditor() auditor { return auditor{s.store, s.settings, s.build.Version, s.log} }
+
+// verifyAudit verifies the audit log, and puts it in doubt if it has faults.
+func (s *service) verifyAudit(ctx context.Context) {
+	h, err := s.auditor().Check(ctx)
+	if err != nil {
+		s.log.Error("verify audit log", "err", err)
+		return
+	}
+	for _, fault := range h.Faults {
+		s.log.Error("the audit log does not verify", "fault", fault)
+	}
+	if len(h.Faults) > 0 && h.Doubt == nil {
+		if err := s.store.PutInDoubt(h.Faults[0]); err != nil {
+			s.log.Error("put the audit log in doubt", "err", err)
+		}
+	}
+
+	if h.OK() {
+		s.log.Info("verified the audit log", "entries", h.Size)
+	}
+	s.news.Notify()
+}
+
+// doubts returns the problem of an audit log in doubt; nil if it is not.
+func doubts(st *store.Store) []string {
+	d, err := st.Doubt()
+	switch {
+	case err != nil:
+		return []string{err.Error()}
+	case d == nil:
+		return nil
+	}
+	return []string{fmt.Sprintf("the audit log is in doubt since %s: %s; driftd audit verify lists the differences, and driftd audit trust --reason … lets the log continue",
+		d.Since.UTC().Format(time.RFC3339), d.What)}
+}
+
+// startData is the data of an entry that records a start of the daemon or another configuration.
+type startData struct {
+	Version string `json:"version,omitempty"`
+	File    string `json:"file,omitempty"`
+	// Config is a keyed digest of the configuration in force.
+	Config string `json:"config"`
+}
+
+// recordConfig records that the daemon uses the configuration of a generation. A reload that changed
+// nothing is not recorded.
+func (s *service) recordConfig(kind audit.Kind, g *generation) error {
+	text, err := json.Marshal(g.config)
+	if err != nil {
+		return fmt.Errorf("encode the configuration: %w", err)
+	}
+	d := startData{File: filepath.Base(g.config.File), Config: s.sealer.Seal(string(text)).Text()}
+	if kind == audit.KindStart {
+		d.Version = s.build.Version
+	} else if d.Config == s.recorded {
+		return nil
+	}
+	s.recorded = d.Config
+	return s.store.Record(audit.Entry{Kind: kind, Time: time.Now(), Data: d})
+}
