@@ -21,9 +21,9 @@ const witnessEvery = time.Minute
 func (s *service) keepWitnesses(ctx context.Context) {
 	ticker := time.NewTicker(witnessEvery)
 	defer ticker.Stop()
-	var sent int64
+	taken := sent{}
 	for {
-		sent = s.witness(ctx, sent)
+		s.witness(ctx, taken)
 		select {
 		case <-ctx.Done():
 			return
@@ -32,29 +32,27 @@ func (s *service) keepWitnesses(ctx context.Context) {
 	}
 }
 
-// witness sends the head to the witnesses if the log grew since it had the size sent. It returns the
-// size that all witnesses have.
-func (s *service) witness(ctx context.Context, sent int64) int64 {
+// witness sends the head to the witnesses that do not have it.
+func (s *service) witness(ctx context.Context, taken sent) {
 	head, err := s.store.AuditHead()
-	if errors.Is(err, audit.ErrEmpty) || err == nil && head.Size == sent {
-		return sent
+	if errors.Is(err, audit.ErrEmpty) {
+		return
 	}
 	if err == nil {
-		err = errors.Join(s.auditor().publish(ctx, head)...)
+		err = errors.Join(s.auditor().publish(ctx, head, taken)...)
 	}
 	if ctx.Err() != nil {
-		return sent
+		return
 	}
 	s.metrics.AuditWitnessed(err == nil)
-	if err != nil {
-		problem := fmt.Sprintf("the head of the audit log was not kept by all witnesses: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
-		if before := s.unwitnessed.Swap(&problem); before == nil || *before != problem {
-			s.log.Error("send the head of the audit log to the witnesses", "err", err)
-		}
-		return sent
+	if err == nil {
+		s.unwitnessed.Store(nil)
+		return
 	}
-	s.unwitnessed.Store(nil)
-	return head.Size
+	problem := "the head of the audit log was not kept by all witnesses: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+	if before := s.unwitnessed.Swap(&problem); before == nil || *before != problem {
+		s.log.Error("send the head of the audit log to the witnesses", "err", err)
+	}
 }
 
 // auditor returns the audit log with the witnesses of the current configuration.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -169,18 +170,26 @@ func (a auditor) Settle(ctx context.Context, by, reason string) (audit.Trust, er
 	return a.Trust(by, reason, heads)
 }
 
-// publish sends a head to all witnesses. It returns an error for each one that did not take it.
-func (a auditor) publish(ctx context.Context, h audit.Head) []error {
+// A sent is the size of the log in the last head that each witness took, by the name of the witness.
+type sent map[string]int64
+
+// publish sends a head to the witnesses that did not take it before, and notes it in taken. It returns
+// an error for each one that did not take it.
+func (a auditor) publish(ctx context.Context, h audit.Head, taken sent) []error {
 	all, err := a.open(h.Origin)
 	if err != nil {
 		return []error{err}
 	}
-	return each(all, func(w witness.Witness) error {
-		if err := w.Publish(ctx, h); err != nil {
-			return fmt.Errorf("%s: %w", w.Name(), err)
+	all = slices.DeleteFunc(all, func(w witness.Witness) bool { return taken[w.Name()] == h.Size })
+	errs := each(all, func(w witness.Witness) error { return w.Publish(ctx, h) })
+	for i, w := range all {
+		if errs[i] != nil {
+			errs[i] = fmt.Errorf("%s: %w", w.Name(), errs[i])
+			continue
 		}
-		return nil
-	})
+		taken[w.Name()] = h.Size
+	}
+	return errs
 }
 
 // publish sends the head of a verified log to the witnesses, and prints the results.
@@ -194,7 +203,7 @@ func (c *command) publish(ctx context.Context, cfg *config.Config, health *serve
 		return err
 	}
 	a := auditor{config: func() *config.Config { return cfg }, version: c.build.Version, log: c.quietLogger()}
-	errs := a.publish(ctx, head)
+	errs := a.publish(ctx, head, sent{})
 	for i := range health.Witnesses {
 		if i < len(errs) && errs[i] == nil {
 			fmt.Fprintln(c.streams.Out, phrase.Visible(fmt.Sprintf("sent the head of %d entries to %s", head.Size, health.Witnesses[i].Name)))
