@@ -129,10 +129,10 @@ func TestAppendRefused(t *testing.T) {
 			s.TokenFile = filepath.Join(t.TempDir(), "token")
 			writeAll(t, map[string]string{s.TokenFile: secret})
 		}, "authentication required"},
-		"folder": {"the file is a folder on the branch", func(g *gittest.Repository, _ *gitrepo.Settings, c *gitrepo.Change) {
+		"folder": {"the file is a folder on the branch", func(g *gittest.Repository, _ *gitrepo.Settings, _ *gitrepo.Change) {
 			g.Commit("heads", "logs/a/checkpoint/x", "b")
 		}, "checkpoint is a file and a folder on the branch"},
-		"file": {"the folder is a file on the branch", func(g *gittest.Repository, _ *gitrepo.Settings, c *gitrepo.Change) {
+		"file": {"the folder is a file on the branch", func(g *gittest.Repository, _ *gitrepo.Settings, _ *gitrepo.Change) {
 			g.Commit("heads", "logs", "b")
 		}, "logs is a file and a folder on the branch"},
 		"path": {"the path leads out", func(_ *gittest.Repository, _ *gitrepo.Settings, c *gitrepo.Change) { c.File = "../x" }, "not a path in a repository"},
