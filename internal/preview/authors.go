@@ -41,7 +41,9 @@ func newAuthors(plan *Plan, k *Known, o Options) *authors {
 	for _, list := range a.byAddress {
 		slices.SortFunc(list, func(f, g *model.Finding) int { return model.CompareWorst(f, g) })
 	}
-	slices.SortFunc(a.named, func(f, g *model.Finding) int { return cmp.Or(cmp.Compare(f.Address, g.Address), model.CompareWorst(f, g)) })
+	slices.SortFunc(a.named, func(f, g *model.Finding) int {
+		return cmp.Or(cmp.Compare(f.Address, g.Address), model.CompareWorst(f, g))
+	})
 	return a
 }
 
