@@ -111,6 +111,7 @@ func (c *command) previewPlan(cmd *cobra.Command, file string, o preview.Options
 	key := make([]byte, 32)
 	rand.Read(key)
 	room := secret.New(model.NewSealer(key), secret.Options(cfg.Secrets))
+	name := planName(file)
 	plan, err := readPlan(cmd, file, o.Declaration, room)
 	if err != nil {
 		return preview.Preview{}, err
@@ -123,11 +124,19 @@ func (c *command) previewPlan(cmd *cobra.Command, file string, o preview.Options
 		return preview.Preview{}, err
 	}
 	p, err := preview.FromPlan(plan, known, o)
-	p.Plan = file
+	p.Plan = name
 	if err != nil {
-		return p, fmt.Errorf("%s: %w", file, err)
+		return p, fmt.Errorf("%s: %w", name, err)
 	}
 	return p, nil
+}
+
+// planName returns the name of a plan's file.
+func planName(file string) string {
+	if file == "-" {
+		return "standard input"
+	}
+	return file
 }
 
 // readPlan reads the JSON of a plan from a file, or from the standard input, and seals it.
@@ -142,7 +151,7 @@ func readPlan(cmd *cobra.Command, file, declaration string, room *secret.Room) (
 		r = opened
 	}
 	if plan, err = terraform.ReadPlan(r, declaration, room.Sealer()); err != nil {
-		return plan, fmt.Errorf("%s: %w", file, room.Error(err))
+		return plan, fmt.Errorf("%s: %w", planName(file), room.Error(err))
 	}
 	plan.Declaration = room.Declaration(plan.Declaration)
 	for i := range plan.Gaps {

@@ -39,7 +39,7 @@ func newAuthors(plan *Plan, k *Known, o Options) *authors {
 		}
 	}
 	for _, list := range a.byAddress {
-		slices.SortFunc(list, func(f, g *model.Finding) int { return model.CompareWorst(f, g) })
+		slices.SortFunc(list, model.CompareWorst)
 	}
 	slices.SortFunc(a.named, func(f, g *model.Finding) int {
 		return cmp.Or(cmp.Compare(f.Address, g.Address), model.CompareWorst(f, g))
@@ -175,18 +175,26 @@ func sameLive(known, c *model.Change) bool {
 
 func isTree(v *model.Value) bool { return v.Kind() == model.Map || v.Kind() == model.List }
 
-// fields sets the actors of a finding's changes.
+// fields sets the actors of a finding's changes. The finding is hidden, or has a decision, only
+// if that is so for each change.
 func (a *authors) fields(object *Object, f *model.Finding) {
+	hidden, decided := true, true
 	for i := range f.Changes {
 		c := &f.Changes[i]
 		found, change, reason := a.change(object, c)
 		if found == nil {
 			unknown := model.UnknownActor(reason)
-			c.Actor = &unknown
+			c.Actor, hidden, decided = &unknown, false, false
 			continue
 		}
-		c.Actor = actorOf(found, change)
+		c.Actor, hidden, decided = actorOf(found, change), hidden && found.Hidden != "", decided && found.Decision != nil
 		takeOver(f, found)
+	}
+	if !hidden {
+		f.Hidden = ""
+	}
+	if !decided {
+		f.Decision = nil
 	}
 	lift(f)
 }

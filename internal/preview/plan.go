@@ -28,8 +28,7 @@ type Object struct {
 	Address, Type, Name string
 	// ID is its attribute id, or "".
 	ID string
-	// Live is the live resource that a mapping table determines; zero if none does, or if it
-	// is found by other identities.
+	// Live is the live resource that a mapping table determines; zero if none does.
 	Live model.Ref
 	// Action is the action of an apply: "no-op", "update", "create", "replace", "delete",
 	// "forget" or "".
@@ -165,7 +164,8 @@ func (a *authors) destroyed(object *Object, f *model.Finding, effect Effect) Ite
 	if f.Rated == nil && f.Severity.Rank() > model.High.Rank() {
 		f.Severity = model.High
 	}
-	f.Replaces = effect == Replace
+	// An ignore rule hides differences, and not the end of an object.
+	f.Replaces, f.Hidden = effect == Replace, ""
 	return Item{Effect: effect, Finding: *f}
 }
 

@@ -254,6 +254,28 @@ func TestFromPlanKeepsStanding(t *testing.T) {
 	}
 }
 
+// TestFromPlanHidesNothingElse checks that an ignore rule, or an acceptance, for one field does not
+// count for another one, nor for the whole object.
+func TestFromPlanHidesNothingElse(t *testing.T) {
+	t.Parallel()
+	f := found(model.Changed, by("mara", time.Hour), model.Change{Path: "size", Live: text("8")})
+	f.Hidden, f.Decision = "noise", &model.Decision{ID: "d1", Kind: model.Accept}
+	state, live := object{"id": "web-1", "size": 2, "name": "web"}, object{"id": "web-1", "size": 8, "name": "byhand"}
+	for actions, after := range map[string]object{"update": state, "delete": nil} {
+		var p planned
+		p.resource("lab_server.web", actions, state, live, after, nil)
+		got, err := preview.FromPlan(p.read(t, ""), known(f), options())
+		if err != nil || len(got.Items) != 1 || got.Items[0].Hidden != "" || got.Items[0].Accepted() || len(got.Items[0].Changes) != 2 {
+			t.Errorf("%s: %+v, %v", actions, got.Items, err)
+		}
+	}
+	var p planned
+	p.resource("lab_server.web", "delete", object{"id": "web-1", "size": 2}, object{"id": "web-1", "size": 8}, nil, nil)
+	if got, err := preview.FromPlan(p.read(t, ""), known(f), options()); err != nil || len(got.Items) != 1 || got.Hidden != 0 {
+		t.Errorf("a rule hides that an object is destroyed: %+v, %v", got, err)
+	}
+}
+
 func TestFromPlanOfAnotherState(t *testing.T) {
 	t.Parallel()
 	var p planned

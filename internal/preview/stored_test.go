@@ -137,13 +137,17 @@ func TestAge(t *testing.T) {
 		seen   bool
 		old    bool
 	}{
-		"actor":            {"the time of the actor counts", found(model.Changed, by("mara", 2*time.Hour), c), 2 * time.Hour, false, false},
-		"oldest":           {"of several changes the oldest counts", found(model.Changed, by("mara", 2*time.Hour), c, other), 50 * time.Hour, false, true},
-		"unknown":          {"it is at least as old as its first scan", found(model.Changed, model.UnknownActor(""), c), time.Hour, true, false},
-		"clock":            {"a time in the future is not trusted", found(model.Changed, future, c), time.Hour, true, false},
-		"on the day":       {"the age itself is old", found(model.Missing, by("mara", 24*time.Hour)), 24 * time.Hour, false, true},
-		"just before":      {"a second less is not", found(model.Missing, by("mara", 24*time.Hour-time.Second)), 24*time.Hour - time.Second, false, false},
-		"planned, by hand": {"a commit has no such age", func() model.Finding { f := found(model.Pending, by("lena", 90*time.Hour), c); f.Replaces = true; return f }(), 0, false, false},
+		"actor":       {"the time of the actor counts", found(model.Changed, by("mara", 2*time.Hour), c), 2 * time.Hour, false, false},
+		"oldest":      {"of several changes the oldest counts", found(model.Changed, by("mara", 2*time.Hour), c, other), 50 * time.Hour, false, true},
+		"unknown":     {"it is at least as old as its first scan", found(model.Changed, model.UnknownActor(""), c), time.Hour, true, false},
+		"clock":       {"a time in the future is not trusted", found(model.Changed, future, c), time.Hour, true, false},
+		"on the day":  {"the age itself is old", found(model.Missing, by("mara", 24*time.Hour)), 24 * time.Hour, false, true},
+		"just before": {"a second less is not", found(model.Missing, by("mara", 24*time.Hour-time.Second)), 24*time.Hour - time.Second, false, false},
+		"planned, by hand": {"a commit has no such age", func() model.Finding {
+			f := found(model.Pending, by("lena", 90*time.Hour), c)
+			f.Replaces = true
+			return f
+		}(), 0, false, false},
 	} {
 		p, err := preview.FromFindings(known(tc.f), options())
 		if err != nil || len(p.Items) != 1 {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -166,16 +167,19 @@ func ageText(age time.Duration) string {
 	return strings.TrimSuffix(phrase.Ago(age), " ago")
 }
 
-// previewBlock returns the block of an item, with its effect before its place.
+// previewBlock returns the block of an item, with its effect before its place, and without an ID
+// if only the plan shows it.
 func previewBlock(it *preview.Item, c phrase.Clock) Block {
 	most := mostFields
 	if it.ID == "" { // No other command shows the rest.
 		most = len(it.Changes)
 	}
 	b := newBlock(&it.Finding, c, most)
-	if it.Declaration == "" {
-		b.Where = nil
+	where := effectText(it)
+	if it.Declaration != "" && len(b.Where) > 0 {
+		where = append(where.Words(". "), b.Where...)
 	}
+	b.Where = where
 	if it.Verdict == model.Pending && !it.IsUnproven() && it.ID == "" {
 		b.Who = nil
 	}
@@ -221,7 +225,7 @@ func hiddenText(p *preview.Preview) string {
 	if p.Hidden == 0 {
 		return ""
 	}
-	return phrase.Count(p.Hidden, "finding") + " more hidden by ignore rules: see --hidden"
+	return phrase.Count(p.Hidden, "more finding") + " hidden by ignore rules: see --hidden"
 }
 
 func previewTable(w *bufio.Writer, p *preview.Preview, o Options) error {
@@ -238,7 +242,7 @@ func previewTable(w *bufio.Writer, p *preview.Preview, o Options) error {
 	for i := range p.Items {
 		it := &p.Items[i]
 		b := previewBlock(it, c)
-		b.Where, b.Who = effectText(it), b.Where.Then(b.Who)
+		b.ID = cmp.Or(b.ID, "plan")
 		t.line()
 		t.block(&b)
 		if err := t.emit(); err != nil {
@@ -261,7 +265,6 @@ func previewMarkdown(w *bufio.Writer, p *preview.Preview, o Options) error {
 	for i := range p.Items {
 		it := &p.Items[i]
 		b := previewBlock(it, c)
-		b.Where, b.Who = effectText(it), b.Where.Then(b.Who)
 		m.previewed(&b)
 		if err := m.emit(w); err != nil {
 			return err

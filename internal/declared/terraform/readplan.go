@@ -2,7 +2,6 @@ package terraform
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -97,9 +96,9 @@ func previewed(i *plan.Instance, tables *mapping.Tables, sealer model.Sealer) pr
 	if _, none := typ.NoLiveSide(); none {
 		return o
 	}
-	// A type without a live ID has no identity to compare.
-	if mapped, err := typ.Claim(*i.Recorded, sealer); err == nil && !mapped.ByIdentity && len(mapped.Identities) == 0 {
-		o.Live = model.Ref{Kind: cmp.Or(mapped.Kind, typ.Kind()), ID: mapped.ID}
+	// If the ID only names the claim, there is no identity to compare.
+	if mapped, err := typ.Claim(*i.Recorded, sealer); err == nil && !mapped.ByIdentity {
+		o.Live = model.Ref{Kind: mapped.Kind, ID: mapped.ID}
 	}
 	return o
 }

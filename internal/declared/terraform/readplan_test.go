@@ -54,7 +54,7 @@ func TestReadPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]preview.Object{
-		"netbox_site.fra":                 {Address: "netbox_site.fra", Type: "netbox_site", Name: "fra", ID: "7", Action: "no-op", Live: plan.Objects["netbox_site.fra"].Live},
+		"netbox_site.fra":                 {Address: "netbox_site.fra", Type: "netbox_site", Name: "fra", ID: "7", Action: "no-op", Live: model.Ref{Kind: "netbox/dcim.site", ID: "7"}},
 		"lab_server.web":                  {Address: "lab_server.web", Type: "lab_server", Name: "web", ID: "w", Action: "update"},
 		"lab_server.web (deposed 0ff1ce)": {Address: "lab_server.web", Type: "lab_server", Name: "web", ID: "w", Action: "delete", Reason: "deposed object 0ff1ce, left over from a replacement: the next apply destroys it"},
 	}
