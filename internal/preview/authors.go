@@ -23,9 +23,6 @@ type authors struct {
 	named []*model.Finding
 }
 
-// A stored is a finding about the object of a plan.
-type stored struct{ finding *model.Finding }
-
 func newAuthors(plan *Plan, k *Known, o Options) *authors {
 	a := &authors{plan: plan, o: o, missing: k.Missing, scanned: k.finished(), byAddress: map[string][]*model.Finding{}}
 	types := k.types()
@@ -98,24 +95,29 @@ func isOf(f *model.Finding, object *Object) bool {
 
 // of returns the stored findings on manual changes of an object; none if they are of several
 // declarations, because one of them may be about another object of the same address.
-func (a *authors) of(object *Object) []stored {
-	var list []stored
+func (a *authors) of(object *Object) []*model.Finding {
+	if list := a.fitting(object); len(declarations(list)) == 1 {
+		return list
+	}
+	return nil
+}
+
+// fitting returns the stored findings that can be about an object.
+func (a *authors) fitting(object *Object) []*model.Finding {
+	var list []*model.Finding
 	for _, f := range a.byAddress[object.Address] {
 		if isOf(f, object) {
-			list = append(list, stored{f})
+			list = append(list, f)
 		}
-	}
-	if len(declarations(list)) > 1 {
-		return nil
 	}
 	return list
 }
 
 // declarations returns the declarations of findings, sorted.
-func declarations(list []stored) []string {
+func declarations(list []*model.Finding) []string {
 	names := make([]string, len(list))
-	for i := range list {
-		names[i] = list[i].finding.Declaration
+	for i, f := range list {
+		names[i] = f.Declaration
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -123,12 +125,7 @@ func declarations(list []stored) []string {
 
 // unknown returns why no stored finding names an author for an object.
 func (a *authors) unknown(object *Object) string {
-	var same []stored
-	for _, f := range a.byAddress[object.Address] {
-		if isOf(f, object) {
-			same = append(same, stored{f})
-		}
-	}
+	same := a.fitting(object)
 	names := declarations(same)
 	switch {
 	case a.missing != "":
@@ -145,14 +142,15 @@ func (a *authors) unknown(object *Object) string {
 	return "driftd found no such change in its last scan at " + a.scanned.Format(time.RFC3339)
 }
 
-// change returns the stored finding with a change of the plan, and its change. The live values
-// must be equal, as far as they are comparable: an earlier author did not write another value.
+// change returns the stored finding with a change of the plan, and its change; or nil and the
+// reason why there is none. The live values must be equal, as far as they are comparable: an
+// earlier author did not write another value.
 func (a *authors) change(object *Object, c *model.Change) (*model.Finding, *model.Change, string) {
-	for _, s := range a.of(object) {
-		hand, _ := handMade(s.finding)
+	for _, f := range a.of(object) {
+		hand, _ := handMade(f)
 		for i := range hand.Changes {
 			if known := &hand.Changes[i]; overlap(known.Path, c.Path) && sameLive(known, c) {
-				return s.finding, known, ""
+				return f, known, ""
 			}
 		}
 	}
@@ -202,10 +200,10 @@ func (a *authors) fields(object *Object, f *model.Finding) {
 // whole sets the actor of a finding about a removed object.
 func (a *authors) whole(object *Object, f *model.Finding) {
 	f.Actor = model.UnknownActor(a.unknown(object))
-	for _, s := range a.of(object) {
-		if s.finding.Verdict == model.Missing {
-			f.Actor = s.finding.Actor
-			takeOver(f, s.finding)
+	for _, stored := range a.of(object) {
+		if stored.Verdict == model.Missing {
+			f.Actor = stored.Actor
+			takeOver(f, stored)
 			return
 		}
 	}

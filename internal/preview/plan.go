@@ -24,7 +24,7 @@ type Plan struct {
 
 // An Object is an object of a plan.
 type Object struct {
-	// Address is its address, Type and Name are parts of it.
+	// Address is the address of the object. Type and Name are parts of the address.
 	Address, Type, Name string
 	// ID is its attribute id, or "".
 	ID string
@@ -142,20 +142,24 @@ func (a *authors) destroyed(object *Object, f *model.Finding, effect Effect) Ite
 		f.Actor = model.UnknownActor("no manual change is known")
 	}
 	for _, stored := range a.of(object) {
-		hand, made := handMade(stored.finding)
-		if !made || len(hand.Changes) == 0 {
+		hand, made := handMade(stored)
+		if !made || hand.Verdict == model.Missing {
 			continue
+		}
+		if len(hand.Changes) == 0 { // An apply of no commit created it.
+			takeOver(f, stored)
+			f.Verdict, f.Actor, f.Unproven = worst(f.Verdict, hand.Verdict), hand.Actor, hand.Unproven
 		}
 		before := len(f.Changes)
 		for i := range hand.Changes {
 			if c := hand.Changes[i]; !has(f.Changes, c.Path) {
-				c.Actor = actorOf(stored.finding, &c)
+				c.Actor = actorOf(stored, &c)
 				f.Changes = append(f.Changes, c)
 			}
 		}
 		if len(f.Changes) > before {
-			takeOver(f, stored.finding)
-			f.Verdict = worst(f.Verdict, stored.finding.Verdict)
+			takeOver(f, stored)
+			f.Verdict = worst(f.Verdict, stored.Verdict)
 		}
 	}
 	if len(f.Changes) > 0 {

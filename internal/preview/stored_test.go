@@ -50,7 +50,7 @@ func TestFromFindings(t *testing.T) {
 		"codified":              {"live is what is declared", found(model.Codified, mara, change), "infra", nil, 0},
 		"waiting":               {"it is declared so", found(model.PendingRestart, mara, change), "infra", nil, 0},
 		"inventory":             {"no tool applies it", in("intent", found(model.Changed, mara, change)), "", nil, 0},
-		"disputed, won":         {"live is what this declaration says", found(model.Disputed, mara, contested), "infra", nil, 0},
+		"disputed, won":         {"live is the value of this declaration", found(model.Disputed, mara, contested), "infra", nil, 0},
 		"disputed, lost":        {"an apply of this one overwrites it", found(model.Disputed, mara, contested), "shop", []string{"overwrite disputed lab_server.web size by mara"}, 0},
 		"resolved": {"it is over", func() model.Finding {
 			f := found(model.Changed, mara, change)

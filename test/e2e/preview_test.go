@@ -41,7 +41,7 @@ func TestPreview(t *testing.T) {
 				t.Errorf("the plan erases it, and it is not listed: %s\n%s", line, strings.Join(p, "\n"))
 			}
 			if slices.ContainsFunc(p, func(line string) bool { return strings.Contains(line, "app-02") }) {
-				t.Errorf("nobody edited app-02:\n%s", strings.Join(p, "\n"))
+				t.Errorf("app-02 was not edited:\n%s", strings.Join(p, "\n"))
 			}
 			if code != 2 {
 				t.Errorf("driftd preview: exit code %d, want 2", code)
