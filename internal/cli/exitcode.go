@@ -67,7 +67,12 @@ func (f *failOn) reaches(found *model.Finding) bool {
 	if !found.Verdict.IsDrift() || !found.Resolved.IsZero() || !found.Shown() {
 		return false
 	}
-	return f.severity == anySeverity || cmp.Compare(found.Severity.Rank(), model.Severity(f.severity).Rank()) <= 0
+	return f.includes(found.Severity)
+}
+
+// includes reports whether a severity is at or above that of the flag.
+func (f *failOn) includes(s model.Severity) bool {
+	return f.severity == anySeverity || cmp.Compare(s.Rank(), model.Severity(f.severity).Rank()) <= 0
 }
 
 // status returns the exit code of a report, as an error; nil for 0.

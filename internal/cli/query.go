@@ -73,6 +73,9 @@ func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Co
 	return errors.Join(use(ctx, client), st.Close())
 }
 
+// errNoScan is returned if there is neither a daemon nor a database.
+var errNoScan = errors.New("no scan is stored")
+
 // openExisting opens a database that an earlier scan created.
 func openExisting(cfg *config.Config, readOnly bool, log *slog.Logger) (*store.Store, error) {
 	options := storeOptions(cfg, log)
@@ -84,7 +87,7 @@ func openExisting(cfg *config.Config, readOnly bool, log *slog.Logger) (*store.S
 	options.Audit = key
 	st, err := store.Open(cfg.StateDir, options)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no scan is stored in %s: run driftd scan, or name another folder with --state-dir or --config", cfg.StateDir)
+		return nil, fmt.Errorf("%w in %s: run driftd scan, or name another folder with --state-dir or --config", errNoScan, cfg.StateDir)
 	}
 	if err != nil {
 		return nil, err

@@ -28,6 +28,10 @@ type Input struct {
 	Blocks map[string]Blocks
 	// Diagnostics are the errors that the plan reported.
 	Diagnostics []Diagnostic
+	// AsPlanned is set to keep the trees as they are in the plan. Declared and Live then differ
+	// exactly where an apply changes a value, as far as the plan knows the value. The instances have
+	// neither Whole nor Form.
+	AsPlanned bool
 }
 
 // Ignored holds the attributes that the lifecycle of a resource excludes from the plan.
@@ -191,7 +195,13 @@ func (r *reader) vanished() {
 
 // fill normalizes the sides, seals them, and stores them in the instance.
 func (r *reader) fill(i *Instance, n sides, unknown any, m *marks) {
-	i.ID, n = m.shownID(n), r.mirrored(i, n)
+	i.ID = m.shownID(n)
+	if r.AsPlanned {
+		n.d = r.asPlanned(i, n, unknown)
+		i.Declared, i.Recorded, i.Live = m.side(r.sealer, n.d), m.side(r.sealer, n.r), m.side(r.sealer, n.l)
+		return
+	}
+	n = r.mirrored(i, n)
 	whole := r.settling(i)
 	whole.computed = true
 	all := whole.node(r.Schemas.shape(i.Provider, i.Type), n, unknown)

@@ -1,0 +1,71 @@
+package terraform_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/declared/terraform"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/preview"
+)
+
+func TestReadPlanErrors(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ reason, text, want string }{
+		"empty":     {"nothing was written", "", "not the JSON of a plan: decode plan: EOF; write it with: terraform show -json tfplan"},
+		"plan file": {"the file itself is a zip archive", "PK\x03\x04", "it is a plan file, and not its JSON"},
+		"state":     {"a state is shown in the same form", `{"format_version":"1.0","values":{"root_module":{}}}`, "it is the JSON of a state"},
+		"tfstate":   {"a state as it is stored", `{"version":4,"serial":1,"lineage":"a"}`, "not the JSON of a plan"},
+		"stream":    {"the messages of plan -json", `{"@level":"info","type":"version"}`, "not the JSON of a plan"},
+		"cut off":   {"the disk was full", `{"format_version":"1.2","resource_changes":[`, "not the JSON of a plan"},
+		"newer":     {"a format of the future", `{"format_version":"9.0","configuration":{}}`, "unsupported"},
+	} {
+		_, err := terraform.ReadPlan(strings.NewReader(tc.text), "", model.Sealer{})
+		if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "terraform show -json") {
+			t.Errorf("%s: %s: %v, want %q", name, tc.reason, err, tc.want)
+		}
+	}
+	broken := errors.New("broken pipe")
+	if _, err := terraform.ReadPlan(iotest.ErrReader(broken), "", model.Sealer{}); !errors.Is(err, broken) {
+		t.Errorf("a broken pipe: %v", err)
+	}
+}
+
+// TestReadPlan reads objects with and without a mapping table, a deposed one, one that a plan
+// deferred, and a data source.
+func TestReadPlan(t *testing.T) {
+	t.Parallel()
+	const text = `{"format_version":"1.2","configuration":{"root_module":{}},
+"deferred_changes":[{"reason":"provider_config_unknown","resource_change":{"address":"lab_server.late","mode":"managed","type":"lab_server","name":"late","change":{"actions":["create"]}}}],
+"resource_changes":[
+{"address":"netbox_site.fra","mode":"managed","type":"netbox_site","name":"fra","provider_name":"registry.terraform.io/e-breuninger/netbox",
+ "change":{"actions":["no-op"],"before":{"id":"7","slug":"fra"},"after":{"id":"7","slug":"fra"}}},
+{"address":"lab_server.web","deposed":"0ff1ce","mode":"managed","type":"lab_server","name":"web","provider_name":"example.org/driftd/lab",
+ "change":{"actions":["delete"],"before":{"id":"w"},"after":null}},
+{"address":"lab_server.web","mode":"managed","type":"lab_server","name":"web","provider_name":"example.org/driftd/lab",
+ "change":{"actions":["update"],"before":{"id":"w"},"after":{"id":"w"}}},
+{"address":"data.lab_lookup.a","mode":"data","type":"lab_lookup","name":"a","change":{"actions":["read"]}}]}`
+	plan, err := terraform.ReadPlan(strings.NewReader(text), "infra", model.NewSealer([]byte("key")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]preview.Object{
+		"netbox_site.fra":                 {Address: "netbox_site.fra", Type: "netbox_site", Name: "fra", ID: "7", Action: "no-op", Live: model.Ref{Kind: "netbox/dcim.site", ID: "7"}},
+		"lab_server.web":                  {Address: "lab_server.web", Type: "lab_server", Name: "web", ID: "w", Action: "update"},
+		"lab_server.web (deposed 0ff1ce)": {Address: "lab_server.web", Type: "lab_server", Name: "web", ID: "w", Action: "delete", Reason: "deposed object 0ff1ce, left over from a replacement: the next apply destroys it"},
+	}
+	if diff := cmp.Diff(want, plan.Objects); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+	gaps := []preview.Gap{{Declaration: "infra", Address: "lab_server.late", Reason: "deferred by the plan (provider config unknown)"}}
+	if diff := cmp.Diff(gaps, plan.Gaps); diff != "" {
+		t.Errorf("gaps (-want +got):\n%s", diff)
+	}
+	if n := len(plan.Declaration.Claims); n != 3 || plan.Declaration.Live.Source != "plan:infra" {
+		t.Errorf("%d claims of %s, want 3 of plan:infra", n, plan.Declaration.Live.Source)
+	}
+}

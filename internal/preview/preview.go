@@ -1,0 +1,224 @@
+// Package preview lists the manual changes that the next apply or sync would erase. It is
+// pure: the time, the findings and the plan are arguments, and their order does not matter.
+package preview
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/suggest"
+)
+
+// An Effect is what the next apply does with a change.
+type Effect string
+
+// The effects.
+const (
+	Overwrite Effect = "overwrite" // The declared value replaces the live one.
+	Reset     Effect = "reset"     // The value is removed, because no declaration sets it.
+	Create    Effect = "create"    // The resource was removed, and is created again.
+	Replace   Effect = "replace"   // The resource is destroyed and created again.
+	Destroy   Effect = "destroy"   // The resource is destroyed.
+)
+
+// DefaultOld is the age from which on a change is marked as old.
+const DefaultOld = 24 * time.Hour
+
+// An Item is one finding whose changes an apply erases, or one resource that it destroys.
+type Item struct {
+	Effect Effect `json:"effect"`
+	// Since is when the oldest of the changes was made: the time of its actor, or, if that
+	// is unknown, the first scan that found it. Zero if neither is known.
+	Since time.Time `json:"since,omitzero"`
+	// SinceFirstSeen reports whether Since is the time of a scan: the change may be older.
+	SinceFirstSeen bool `json:"since_first_seen,omitempty"`
+	// AgeSeconds is the age of Since; 0 if it is unknown.
+	AgeSeconds int64 `json:"age_seconds,omitempty"`
+	// Old reports whether the change is so old that other things may depend on it.
+	Old bool `json:"old"`
+	model.Finding
+}
+
+// Kept is a finding that the next apply leaves alone.
+type Kept struct {
+	Verdict     model.Verdict `json:"verdict"`
+	Declaration string        `json:"declaration"`
+	Address     string        `json:"address"`
+	model.Key
+	Reason string `json:"reason"`
+}
+
+// A Gap is a part of the answer that is missing.
+type Gap struct {
+	Declaration string `json:"declaration"`
+	Address     string `json:"address"`
+	Reason      string `json:"reason"`
+}
+
+// A Preview is the result.
+type Preview struct {
+	// Plan is the name of the plan; "" if the preview is of findings.
+	Plan string
+	// Declaration is the one that was asked for; "" for all.
+	Declaration string
+	// Scanned is when the scan finished whose findings were used; zero without one.
+	Scanned time.Time
+	// Old is the age from which on changes are marked as old.
+	Old time.Duration
+	// Items are sorted: bypassed ones first, then by severity, declaration and address.
+	Items []Item
+	Kept  []Kept
+	// Gaps are sorted by declaration and address.
+	Gaps []Gap
+	// Hidden counts the items that an ignore rule hides and that are left out.
+	Hidden int
+}
+
+// Options configure a preview.
+type Options struct {
+	Now time.Time
+	Old time.Duration
+	// Declaration limits the preview to one declaration; "" for all.
+	Declaration string
+	// Hidden includes the findings that an ignore rule hides.
+	Hidden bool
+}
+
+// Known is what driftd has stored.
+type Known struct {
+	Findings []model.Finding
+	// Run is the last run, as it is now; nil if there is none.
+	Run *model.Run
+	// Missing is why there is neither; "" if there are findings.
+	Missing string
+}
+
+// open returns the open findings of the run's sources and declarations.
+func (k *Known) open() []*model.Finding {
+	var open []*model.Finding
+	for i := range k.Findings {
+		f := &k.Findings[i]
+		if f.Resolved.IsZero() && (k.Run == nil || k.Run.Includes(f)) {
+			open = append(open, f)
+		}
+	}
+	return open
+}
+
+// types returns the types of the declarations, by name.
+func (k *Known) types() map[string]string {
+	types := map[string]string{}
+	if k.Run != nil {
+		for i := range k.Run.Declarations {
+			types[k.Run.Declarations[i].Name] = k.Run.Declarations[i].Type
+		}
+	}
+	return types
+}
+
+// declaration returns an error if there is no such declaration.
+func (k *Known) declaration(name string) error {
+	types := k.types()
+	if _, known := types[name]; known || name == "" {
+		return nil
+	}
+	names := make([]string, 0, len(types))
+	for name := range types {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if near, ok := suggest.Word(name, names); ok {
+		return fmt.Errorf("no declaration %q was scanned: did you mean %q? (one of %s)", name, near, strings.Join(names, ", "))
+	}
+	return fmt.Errorf("no declaration %q was scanned: want one of %s", name, cmp.Or(strings.Join(names, ", "), "none; run driftd scan first"))
+}
+
+// finished returns when the last run finished.
+func (k *Known) finished() time.Time {
+	if k.Run == nil {
+		return time.Time{}
+	}
+	return k.Run.Finished.UTC()
+}
+
+// settle sorts a preview, dates its items, and removes the hidden ones.
+func (p *Preview) settle(o Options) {
+	p.Old, p.Declaration = o.Old, o.Declaration
+	if !o.Hidden {
+		shown := slices.DeleteFunc(slices.Clone(p.Items), func(it Item) bool { return it.Hidden != "" })
+		p.Hidden, p.Items = len(p.Items)-len(shown), shown
+	}
+	for i := range p.Items {
+		p.Items[i].date(o)
+	}
+	slices.SortFunc(p.Items, compare)
+	slices.SortFunc(p.Kept, func(a, b Kept) int {
+		return cmp.Or(cmp.Compare(a.Declaration, b.Declaration), cmp.Compare(a.Address, b.Address), a.Key.Compare(b.Key), cmp.Compare(a.Verdict, b.Verdict))
+	})
+	slices.SortFunc(p.Gaps, func(a, b Gap) int {
+		return cmp.Or(cmp.Compare(a.Declaration, b.Declaration), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Reason, b.Reason))
+	})
+	p.Gaps = slices.Compact(p.Gaps)
+}
+
+// compare orders items: bypassed ones first, then by severity, declaration and address.
+func compare(a, b Item) int {
+	last := func(it *Item) int {
+		if it.Verdict == model.Bypassed {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(last(&a), last(&b)), cmp.Compare(a.Severity.Rank(), b.Severity.Rank()),
+		cmp.Compare(a.Declaration, b.Declaration), cmp.Compare(a.Address, b.Address), a.Key.Compare(b.Key),
+		cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(a.Effect, b.Effect), cmp.Compare(a.ID, b.ID))
+}
+
+// date sets the age of an item. A resource that is destroyed without a manual change has none.
+func (it *Item) date(o Options) {
+	if it.Verdict == model.Pending && !it.IsUnproven() {
+		return
+	}
+	actors := []model.Actor{it.Actor}
+	if len(it.Changes) > 0 {
+		actors = actors[:0]
+		for _, c := range it.Changes {
+			if c.Actor != nil {
+				actors = append(actors, *c.Actor)
+			} else {
+				actors = append(actors, it.Actor)
+			}
+		}
+	}
+	for _, a := range actors {
+		at, seen := a.At, false
+		if at.IsZero() || at.After(o.Now) {
+			at, seen = it.FirstSeen, true
+		}
+		if !at.IsZero() && (it.Since.IsZero() || at.Before(it.Since)) {
+			it.Since, it.SinceFirstSeen = at.UTC(), seen
+		}
+	}
+	if !it.Since.IsZero() {
+		age := max(o.Now.Sub(it.Since), 0)
+		it.AgeSeconds, it.Old = int64(age/time.Second), age >= o.Old
+	}
+}
+
+// handMade returns the finding with the changes that were not made by an apply of the
+// declaration; ok is false if there are none.
+func handMade(f *model.Finding) (_ model.Finding, ok bool) {
+	switch f.Verdict {
+	case model.Changed, model.Conflict, model.Bypassed, model.Disputed, model.Undeclared, model.Moved, model.Missing:
+		return *f, true
+	case model.Pending:
+		hand := *f
+		hand.Changes = slices.DeleteFunc(slices.Clone(f.Changes), func(c model.Change) bool { return !c.Unproven })
+		return hand, len(hand.Changes) > 0 || f.Unproven && len(f.Changes) == 0
+	}
+	return model.Finding{}, false
+}

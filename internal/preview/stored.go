@@ -1,0 +1,126 @@
+package preview
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// The types of declarations whose applies differ.
+const (
+	terraform = "terraform"
+	inventory = "netbox"
+)
+
+// FromFindings returns what the next apply or sync of declarations would erase, according to
+// the open findings.
+func FromFindings(k Known, o Options) (Preview, error) {
+	if err := k.declaration(o.Declaration); err != nil {
+		return Preview{}, err
+	}
+	types := k.types()
+	if types[o.Declaration] == inventory {
+		return Preview{}, fmt.Errorf("declaration %s is read from NetBox, and no tool applies it: name a declaration of Terraform or of manifests", o.Declaration)
+	}
+	p := Preview{Scanned: k.finished()}
+	for _, f := range k.open() {
+		if o.Declaration == "" || o.Declaration == f.Declaration || f.Verdict == model.Disputed && claims(f, o.Declaration) {
+			p.add(f, types, o.Declaration)
+		}
+	}
+	p.gaps(&k, o.Declaration)
+	p.settle(o)
+	return p, nil
+}
+
+// claims reports whether a declaration claims a disputed field of a finding.
+func claims(f *model.Finding, declaration string) bool {
+	return slices.ContainsFunc(f.Changes, func(c model.Change) bool {
+		return slices.ContainsFunc(c.Claims, func(v model.ClaimedValue) bool { return v.Declaration == declaration })
+	})
+}
+
+// add adds a finding to the list that it belongs to.
+func (p *Preview) add(f *model.Finding, types map[string]string, declaration string) {
+	if types[f.Declaration] == inventory && f.Verdict != model.Disputed {
+		return
+	}
+	hand, made := handMade(f)
+	switch {
+	case f.Verdict == model.Unchecked:
+		if f.Shown() {
+			p.Gaps = append(p.Gaps, Gap{f.Declaration, f.Address, f.Reason})
+		}
+	case f.Verdict == model.Unmanaged:
+		p.keep(f, "no declaration manages it")
+	case f.Verdict == model.Undeclared && types[f.Declaration] != terraform:
+		p.keep(f, "kubectl apply and server-side apply keep fields that the manifests do not set")
+	case f.Verdict == model.Disputed:
+		p.dispute(f, types, declaration)
+	case made:
+		p.Items = append(p.Items, Item{Effect: effect(f), Finding: hand})
+	case f.Replaces:
+		p.Items = append(p.Items, Item{Effect: Replace, Finding: *f})
+	}
+}
+
+// effect returns the effect of an apply on a finding with manual changes.
+func effect(f *model.Finding) Effect {
+	switch {
+	case f.Replaces:
+		return Replace
+	case f.Verdict == model.Missing:
+		return Create
+	case f.Verdict == model.Undeclared:
+		return Reset
+	}
+	return Overwrite
+}
+
+func (p *Preview) keep(f *model.Finding, reason string) {
+	p.Kept = append(p.Kept, Kept{f.Verdict, f.Declaration, f.Address, f.Key, reason})
+}
+
+// dispute adds the disputed fields that an apply of one of the declarations would overwrite.
+func (p *Preview) dispute(f *model.Finding, types map[string]string, declaration string) {
+	overwritten := *f
+	overwritten.Changes = slices.DeleteFunc(slices.Clone(f.Changes), func(c model.Change) bool {
+		return !slices.ContainsFunc(c.Claims, func(v model.ClaimedValue) bool {
+			applied := types[v.Declaration] != inventory && (declaration == "" || v.Declaration == declaration)
+			return applied && (c.Secret || c.Live == nil || !v.Value.Equal(*c.Live))
+		})
+	})
+	if len(overwritten.Changes) > 0 {
+		p.Items = append(p.Items, Item{Effect: effect(f), Finding: overwritten})
+	}
+}
+
+// gaps adds the sources and declarations that could not be read.
+func (p *Preview) gaps(k *Known, declaration string) {
+	if k.Run == nil {
+		return
+	}
+	for i := range k.Run.Declarations {
+		d := &k.Run.Declarations[i]
+		if declaration != "" && d.Name != declaration || d.Type == inventory {
+			continue
+		}
+		found := func(g Gap) bool { return g.Declaration == d.Name && g.Reason == d.Err }
+		if d.Err != "" && !slices.ContainsFunc(p.Gaps, found) {
+			p.Gaps = append(p.Gaps, Gap{d.Name, "", d.Err})
+		}
+		for _, problem := range d.Problems {
+			p.Gaps = append(p.Gaps, Gap{d.Name, problem.Address, problem.Reason})
+		}
+	}
+	// Which sources a declaration governs is not recorded: each may hold a change.
+	for _, c := range k.Run.Coverage {
+		if c.Failed() {
+			p.Gaps = append(p.Gaps, Gap{"", c.Source, c.Reason})
+		}
+	}
+	if !k.Run.Complete && len(p.Gaps) == 0 && declaration == "" {
+		p.Gaps = append(p.Gaps, Gap{Reason: "not checked: " + k.Run.NotChecked.String()})
+	}
+}
