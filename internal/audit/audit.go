@@ -2,7 +2,7 @@
 // the database, that shows edits. Its entries are the leaves of a Merkle tree (RFC 6962), and
 // its heads are checkpoints in the form of c2sp.org/tlog-checkpoint.
 //
-// A head that only the database has proves that nobody without the key edited the log. A head
+// A head that only the database has proves that the log was not edited without the key. A head
 // that a witness keeps elsewhere also proves it against people with the key, and shows that the
 // database is an older copy of itself.
 package audit
@@ -49,7 +49,7 @@ func indexKey(kind byte, index int64) []byte {
 
 // A TamperedError reports that the log is not the one that was signed.
 type TamperedError struct {
-	// What is what was found, such as "entry 42 was edited".
+	// What describes the difference, such as "entry 42 was edited".
 	What string
 }
 

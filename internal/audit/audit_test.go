@@ -79,7 +79,7 @@ func head(t testing.TB, l *Log) Head {
 	return h
 }
 
-// edit replaces the entry and the hashes above it up to a level, as somebody without the key can.
+// edit replaces the entry and the hashes above it up to a level, as an editor without the key can.
 func edit(m memory, index int64, text string, levels int) {
 	b := bytes.Replace(m.Get(indexKey(entryRecord, index)), []byte("number"), []byte(text), 1)
 	m[string(indexKey(entryRecord, index))] = b
@@ -259,7 +259,7 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-// Every entry of a log of any size can be proved, in whatever steps the log grew.
+// Every entry of a log of any size can be proved, also if the log grew in several steps.
 func TestProperty(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)

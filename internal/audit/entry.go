@@ -90,8 +90,8 @@ func (e *Entry) encode() ([]byte, error) {
 
 var errForm = errors.New("it is no entry of driftd")
 
-// parseEntry decodes an entry. It accepts versions and kinds that it does not know: their data
-// is shown as it is.
+// parseEntry decodes an entry. It accepts unknown versions and kinds: their data is
+// shown as it is.
 func parseEntry(index int64, b []byte) (Entry, error) {
 	line, text, ok := bytes.Cut(b, []byte("\n"))
 	head, found := strings.CutPrefix(string(line), domain)

@@ -76,7 +76,7 @@ func TestOlderKeys(t *testing.T) {
 	}
 }
 
-// Who can edit the database cannot make a key of theirs one of the log.
+// A key that was written into the database by an edit is not a key of the log.
 func TestForgedKeys(t *testing.T) {
 	t.Parallel()
 	old, next, mine := newKey(t), newKey(t), newKey(t)

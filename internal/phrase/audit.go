@@ -18,8 +18,7 @@ type auditData struct {
 }
 
 // AuditEntry returns who is behind an entry of the audit log, "" if that is driftd itself, and what
-// the entry records. Data is the data of the entry; kinds that AuditEntry does not know are shown
-// as JSON.
+// the entry records. Data is the data of the entry; unknown kinds are shown as JSON.
 func AuditEntry(kind string, data any) (who, what string) {
 	raw, err := json.Marshal(data)
 	if err != nil {

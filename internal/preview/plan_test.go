@@ -318,7 +318,7 @@ func TestFromPlanIncomplete(t *testing.T) {
 	}
 }
 
-// TestFromPlanSecrets checks that no secret is in the result, whoever marks it.
+// TestFromPlanSecrets checks that no secret is in the result, for each way to mark one.
 func TestFromPlanSecrets(t *testing.T) {
 	t.Parallel()
 	const marked, named = "correct-horse-1", "battery-staple-2"

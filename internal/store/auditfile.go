@@ -13,7 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/audit"
 )
 
-// A lastHead is the content of the file beside the database: the last head of the audit log, and
+// A lastHead is the content of the head file, which lies in the folder of the database: the last head of the audit log, and
 // the machine that wrote it. A database that was restored, moved or started anew has another head.
 type lastHead struct {
 	// Machine is a digest of the machine ID; "" if the machine has none.
@@ -33,7 +33,7 @@ func machine() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// keepHead writes the head into the file beside the database. It is not synced: after a power
+// keepHead writes the head file. It is not synced: after a power
 // failure the file may have an older head, to which the log leads too.
 func (s *Store) keepHead(h *audit.Head) error {
 	b, err := json.Marshal(lastHead{machine(), string(h.Note)})
@@ -59,8 +59,7 @@ func (s *Store) readHead() (lastHead, error) {
 	return last, nil
 }
 
-// keptHead returns the head in the file beside the database; nil if it has none that the key of the
-// log signed.
+// keptHead returns the head in the head file; nil if it has none that the key of the log signed.
 func (s *Store) keptHead() (*audit.Head, error) {
 	last, err := s.readHead()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +70,7 @@ func (s *Store) keptHead() (*audit.Head, error) {
 	}
 	h, err := audit.ParseHead([]byte(last.Head), s.o.Audit.Public())
 	if err != nil {
-		return nil, nil //nolint:nilerr // a head of another key says nothing of this log
+		return nil, nil //nolint:nilerr // a head of another key is no evidence about this log
 	}
 	return &h, nil
 }

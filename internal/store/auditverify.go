@@ -20,7 +20,7 @@ type AuditReport struct {
 	Doubt *Doubt
 }
 
-// VerifyAudit compares the audit log with its head, with the head in the file beside the database,
+// VerifyAudit compares the audit log with its head, with the head in the head file,
 // and with witnessed heads, and the stored findings and decisions with the log. It changes nothing.
 func (s *Store) VerifyAudit(witnessed []audit.Witnessed) (AuditReport, error) {
 	var r AuditReport

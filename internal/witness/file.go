@@ -194,7 +194,7 @@ type scanner struct {
 	note  []byte
 }
 
-// scan reads records. What precedes the first one is no error if the content is cut there, nor is a
+// scan reads records. Text before the first one is no error if the content is cut there, nor is a
 // last one that is not complete.
 func (s *scanner) scan(content []byte, isCut bool) {
 	number := 0

@@ -29,7 +29,7 @@ type Input struct {
 	// Diagnostics are the errors that the plan reported.
 	Diagnostics []Diagnostic
 	// AsPlanned is set to keep the trees as they are in the plan. Declared and Live then differ
-	// exactly where an apply changes a value, as far as the plan knows the value. The instances have
+	// exactly where an apply changes a value, as far as the plan has the value. The instances have
 	// neither Whole nor Form.
 	AsPlanned bool
 }
