@@ -49,7 +49,7 @@ func indexKey(kind byte, index int64) []byte {
 
 // A TamperedError reports that the log is not the one that was signed.
 type TamperedError struct {
-	// What describes the difference, such as "entry 42 was edited".
+	// The difference, such as "entry 42 was edited".
 	What string
 }
 

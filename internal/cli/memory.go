@@ -34,8 +34,9 @@ const scanReserve = 64 << 20
 
 // limitScan limits the memory of a scan in this process like limitMemory, and defers garbage
 // collections until the heap has grown by 32 MiB more than $GOGC allows. A scan that begins with
-// an empty heap would otherwise spend a third of its CPU time on them. limitScan holds an unused block without pointers: the collector counts the block as live, and the system
-// provides no memory for it. The block is released after release was called.
+// an empty heap would otherwise spend a third of its CPU time on them. limitScan holds an unused
+// block without pointers: the collector counts the block as live, and the system provides no
+// memory for it. The block is released after release was called.
 func limitScan(maxMemory int64) (release func()) {
 	limit := limitMemory(maxMemory)
 	debug.SetMemoryLimit(min(limit, math.MaxInt64-scanReserve) + scanReserve)
