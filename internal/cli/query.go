@@ -60,7 +60,7 @@ func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Co
 	if err != nil {
 		return err
 	}
-	api := server.API{Store: st, Compare: newCompare(), Receivers: func() []model.ReceiverStatus { return waiting(cfg, st, log) },
+	api := server.API{Store: st, Compare: newCompare(), Imports: newImports(), Receivers: func() []model.ReceiverStatus { return waiting(cfg, st, log) },
 		Version: c.build.Version, Now: time.Now, Log: log}
 	if !readOnly {
 		api.Decider = daemon.New(daemon.Estate{}, daemon.Options{Store: st, Now: time.Now, Log: log, Version: c.build.Version})

@@ -288,7 +288,7 @@ func (s *service) probeBox() {
 // api returns the handlers of the HTTP API.
 func (s *service) api() server.API {
 	return server.API{Store: s.store, Copy: s.store.CopyTo, Verify: s.store.Verify, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems, Box: s.boxes.Report,
-		Compare: newCompare(), Metrics: s.metrics.Handler(),
+		Compare: newCompare(), Imports: newImports(), Metrics: s.metrics.Handler(),
 		Hooks: s.hooks, Audit: http.HandlerFunc(s.listen), Waiting: func() []string { return s.current.Load().engine.Waiting() },
 		Gate: s.gate, Version: s.build.Version, Now: time.Now, Log: s.log}
 }

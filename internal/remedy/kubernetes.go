@@ -135,6 +135,6 @@ func (c *issue) applyFile(title string) Step {
 	s.commands(command{"kubectl", "diff", "--filename=" + file})
 	s.commands(command{"kubectl", "apply", "--filename=" + file})
 	s.note("Run it at the top of the declaration, at the commit that is to be live. The file may hold other objects: the first command shows all that changes.")
-	s.note("If the file is applied with --server-side, with kustomize or by a pipeline, apply it that way. If an autoscaler sets replicas, remove replicas from the file first.")
+	s.note("If a kustomization includes the file, use kubectl diff -k and kubectl apply -k with its folder instead: the file alone lacks what the kustomization changes. If it is applied with --server-side or by a pipeline, apply it that way. If an autoscaler sets replicas, remove replicas from the file first.")
 	return s
 }
