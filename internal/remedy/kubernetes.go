@@ -8,7 +8,7 @@ import (
 )
 
 // maxPatch bounds the length of a suggested patch: a longer one is not read before it is run.
-const maxPatch = 32 << 10
+const maxPatch = 16 << 10
 
 // kubectl returns a kubectl command on the object of the finding.
 func (c *issue) kubectl(verb string, flags ...string) command {

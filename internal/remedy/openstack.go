@@ -79,16 +79,24 @@ func (c *issue) openstackFlag(change *model.Change) (flag string, away bool, why
 	if len(steps) == 2 {
 		return c.metadataFlag(steps, change)
 	}
-	switch name := steps[0].name; {
-	case change.Declared == nil || change.Declared.Kind() != model.String && change.Declared.Kind() != model.Bool:
-	case name == "name" && change.Declared.Text() != "", name == "description" && c.Kind != "openstack/server":
-		return "--" + name + "=" + change.Declared.Text(), false, ""
-	case name == "admin_state_up" && change.Declared.Text() == "true":
-		return "--enable", false, ""
-	case name == "admin_state_up" && change.Declared.Text() == "false":
-		return "--disable", false, ""
+	if flag = c.scalarFlag(steps[0].name, change.Declared); flag == "" {
+		return "", false, "driftd has no command for it"
 	}
-	return "", false, "driftd has no command for it"
+	return flag, false, ""
+}
+
+// scalarFlag returns the flag that sets a field to a value; "" if there is none.
+func (c *issue) scalarFlag(name string, declared *model.Value) string {
+	switch {
+	case declared == nil || declared.Kind() != model.String && declared.Kind() != model.Bool:
+	case name == "name" && declared.Text() != "", name == "description" && c.Kind != "openstack/server":
+		return "--" + name + "=" + declared.Text()
+	case name == "admin_state_up" && declared.Text() == "true":
+		return "--enable"
+	case name == "admin_state_up" && declared.Text() == "false":
+		return "--disable"
+	}
+	return ""
 }
 
 // metadataFlag returns the flag for one key of a server's or a volume's metadata.

@@ -187,7 +187,7 @@ func applyPatch(object model.Value, text string) (any, error) {
 		if err != nil || n >= len(list) {
 			return nil, fmt.Errorf("no element %s", steps[1])
 		}
-		var at any = list[n]
+		at := list[n]
 		if len(steps) == 3 {
 			at = list[n].(map[string]any)[steps[2]]
 		}

@@ -80,14 +80,8 @@ func (c *issue) guestOption(change *model.Change) (value, why string) {
 	switch {
 	case change.Secret:
 		return "", "it is a secret: apply " + c.place() + " instead"
-	case option == "template":
-		return "", "its disks are base images, and removing the flag does not undo that"
-	case option == "node":
-		return "", "moving a guest is a migration"
-	case strings.HasPrefix(option, "net"):
-		return "", "the whole string of the device must be written: copy it from pvesh get " + c.configPath() + ", keep the MAC address, and change only this part"
-	case strings.HasPrefix(option, "scsi") || strings.HasPrefix(option, "virtio") || strings.HasPrefix(option, "sata") || strings.HasPrefix(option, "ide") || strings.HasPrefix(option, "rootfs") || strings.HasPrefix(option, "mp") || strings.HasPrefix(option, "unused"):
-		return "", "a disk cannot be made smaller, and deleting an unused one erases it"
+	case riskyOption(option) != "":
+		return "", riskyOption(option)
 	case !strings.Contains(plainOptions, " "+option+" "):
 		return "", "driftd does not know how it is written: see qm.conf(5)"
 	case c.Live == nil || change.Live == nil && change.Declared == nil:
@@ -99,9 +93,20 @@ func (c *issue) guestOption(change *model.Change) (value, why string) {
 	return optionText(change.Declared)
 }
 
-func (c *issue) configPath() string {
-	at, _ := c.guestPath()
-	return at + "/config"
+// riskyOption returns why an option is only described in words; "" for others.
+func riskyOption(option string) string {
+	name, _, _ := strings.Cut(option, ".")
+	switch strings.TrimRight(name, "0123456789") {
+	case "template":
+		return "its disks are base images, and removing the flag does not undo that"
+	case "node":
+		return "moving a guest is a migration"
+	case "net":
+		return "the whole string of the device must be written: copy it from the configuration, keep the MAC address, and change only this part"
+	case "scsi", "virtio", "sata", "ide", "rootfs", "mp", "unused", "efidisk", "tpmstate":
+		return "a disk cannot be made smaller, and deleting an unused one erases it"
+	}
+	return ""
 }
 
 // optionText returns a scalar as the API of Proxmox VE takes it.

@@ -170,10 +170,5 @@ const maxNote = 600
 // path returns the path of a change in the live resource.
 func path(c *model.Change) string { return cmp.Or(c.LivePath, c.Path) }
 
-// hasSecret reports whether a change is secret.
-func (c *issue) hasSecret() bool {
-	return slices.ContainsFunc(c.Changes, func(change model.Change) bool { return change.Secret })
-}
-
 // place names the declaration: its address, or its name.
 func (c *issue) place() string { return cmp.Or(c.Address, c.Declaration, "the declaration") }
