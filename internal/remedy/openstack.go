@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // openstackNoun returns the words of a kind in the commands of OpenStackClient; nil if no command
@@ -72,14 +73,14 @@ func (c *issue) openstackFlag(change *model.Change) (flag string, away bool, why
 	if change.Secret {
 		return "", false, "it is a secret: apply " + c.place() + " instead"
 	}
-	steps, ok := parsePath(path(change))
-	if !ok || len(steps) > 2 || steps[0].kind != fieldStep {
+	steps, ok := fieldpath.Parse(path(change))
+	if !ok || len(steps) > 2 || steps[0].Kind != fieldpath.Field {
 		return "", false, "driftd has no command for it"
 	}
 	if len(steps) == 2 {
 		return c.metadataFlag(steps, change)
 	}
-	if flag = c.scalarFlag(steps[0].name, change.Declared); flag == "" {
+	if flag = c.scalarFlag(steps[0].Name, change.Declared); flag == "" {
 		return "", false, "driftd has no command for it"
 	}
 	return flag, false, ""
@@ -100,9 +101,9 @@ func (c *issue) scalarFlag(name string, declared *model.Value) string {
 }
 
 // metadataFlag returns the flag for one key of a server's or a volume's metadata.
-func (c *issue) metadataFlag(steps []pathStep, change *model.Change) (flag string, away bool, why string) {
-	key := steps[1].name
-	if steps[0].name != "metadata" || steps[1].kind != fieldStep || c.Kind != "openstack/server" && c.Kind != "openstack/volume" || !metadataKey.MatchString(key) {
+func (c *issue) metadataFlag(steps []fieldpath.Step, change *model.Change) (flag string, away bool, why string) {
+	key := steps[1].Name
+	if steps[0].Name != "metadata" || steps[1].Kind != fieldpath.Field || c.Kind != "openstack/server" && c.Kind != "openstack/volume" || !metadataKey.MatchString(key) {
 		return "", false, "driftd has no command for it"
 	}
 	if change.Declared == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // An operation is one operation of a JSON Patch (RFC 6902).
@@ -26,7 +27,7 @@ type patch struct{ tests, replaces, adds, removes []operation }
 // change adds the operations that turn the live side of a change into the wanted one. It returns
 // why that is not possible; "" if it is.
 func (p *patch) change(live *model.Value, c *model.Change, wanted *model.Value) (why string) {
-	steps, ok := parsePath(path(c))
+	steps, ok := fieldpath.Parse(path(c))
 	switch {
 	case !ok:
 		return "its path cannot be translated"
@@ -41,7 +42,7 @@ func (p *patch) change(live *model.Value, c *model.Change, wanted *model.Value) 
 	}
 	switch {
 	case found == nil && c.Live == nil && wanted != nil:
-		if steps[len(steps)-1].kind != fieldStep {
+		if steps[len(steps)-1].Kind != fieldpath.Field {
 			return "its position in the list is not known, and the order counts"
 		}
 		p.adds = append(p.adds, operation{"add", pointer, wanted})
@@ -60,13 +61,13 @@ func (p *patch) change(live *model.Value, c *model.Change, wanted *model.Value) 
 
 // locate follows a path in a live value. It returns the pointer, the value there (nil if the last
 // step leads to nothing) and tests of the keys of list elements on the way.
-func locate(live model.Value, steps []pathStep) (pointer []string, found *model.Value, guards []operation, why string) {
+func locate(live model.Value, steps []fieldpath.Step) (pointer []string, found *model.Value, guards []operation, why string) {
 	at := live
 	for i := range steps {
 		step, last := &steps[i], i == len(steps)-1
-		if step.kind == fieldStep {
-			pointer = append(pointer, step.name)
-			next, ok := at.Get(step.name)
+		if step.Kind == fieldpath.Field {
+			pointer = append(pointer, step.Name)
+			next, ok := at.Get(step.Name)
 			switch {
 			case !ok && last && at.Kind() == model.Map:
 				return pointer, nil, guards, ""
@@ -76,7 +77,7 @@ func locate(live model.Value, steps []pathStep) (pointer []string, found *model.
 			at = next
 			continue
 		}
-		n := step.element(at)
+		n := step.Element(at)
 		if n < 0 {
 			if last {
 				return pointer, nil, guards, ""
@@ -85,12 +86,12 @@ func locate(live model.Value, steps []pathStep) (pointer []string, found *model.
 		}
 		pointer = append(pointer, strconv.Itoa(n))
 		at = at.Items()[n]
-		for _, key := range step.keys {
-			v := at.At(key.name)
+		for _, key := range step.Keys {
+			v := at.At(key.Name)
 			if !isExact(&v) {
 				return nil, nil, nil, "the key of its list element is not valid text"
 			}
-			guards = append(guards, operation{"test", append(slices.Clone(pointer), key.name), &v})
+			guards = append(guards, operation{"test", append(slices.Clone(pointer), key.Name), &v})
 		}
 	}
 	return slices.Clip(pointer), &at, guards, ""

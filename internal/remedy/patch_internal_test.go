@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // TestQuoteRoundTrip checks that a real shell reads quoted words as they were.
@@ -74,29 +75,29 @@ func TestParsePath(t *testing.T) {
 		"metadata.annotations[\"a\\u001b\"].name": "f:metadata f:annotations f:a\x1b f:name",
 	}
 	for path, want := range tests {
-		if got := formatSteps(parsePath(path)); got != want {
+		if got := formatSteps(fieldpath.Parse(path)); got != want {
 			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
 	}
 }
 
-func formatSteps(steps []pathStep, ok bool) string {
+func formatSteps(steps []fieldpath.Step, ok bool) string {
 	if !ok {
 		return "no"
 	}
 	texts := make([]string, len(steps))
 	for i, s := range steps {
-		switch s.kind {
-		case fieldStep:
-			texts[i] = "f:" + s.name
-		case indexStep:
-			texts[i] = "i:" + strconv.Itoa(s.index)
-		case itemStep:
-			texts[i] = "=:" + s.item
-		case keyStep:
+		switch s.Kind {
+		case fieldpath.Field:
+			texts[i] = "f:" + s.Name
+		case fieldpath.Index:
+			texts[i] = "i:" + strconv.Itoa(s.Index)
+		case fieldpath.Item:
+			texts[i] = "=:" + s.Item
+		case fieldpath.Keyed:
 			var keys []string
-			for _, k := range s.keys {
-				keys = append(keys, k.name+"="+k.value)
+			for _, k := range s.Keys {
+				keys = append(keys, k.Name+"="+k.Value)
 			}
 			texts[i] = "k:" + strings.Join(keys, ",")
 		}

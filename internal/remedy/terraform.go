@@ -7,6 +7,7 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // terraformApply returns the step that applies the whole root of a claim.
@@ -31,9 +32,9 @@ func (c *issue) adoptTerraform() Step {
 	var lines []string
 	for i := range c.Changes {
 		change := &c.Changes[i]
-		steps, ok := parsePath(change.Path)
+		steps, ok := fieldpath.Parse(change.Path)
 		literal := ""
-		if ok && change.Live != nil && len(steps) == 1 && attributeName.MatchString(steps[0].name) {
+		if ok && change.Live != nil && len(steps) == 1 && attributeName.MatchString(steps[0].Name) {
 			literal = hclText(*change.Live)
 		}
 		switch {
@@ -42,7 +43,7 @@ func (c *issue) adoptTerraform() Step {
 		case change.Live == nil:
 			s.note("Remove %s.", change.Path)
 		case literal != "":
-			lines = append(lines, steps[0].name+" = "+literal)
+			lines = append(lines, steps[0].Name+" = "+literal)
 		default:
 			s.note("Set %s to %s.", change.Path, change.Live)
 		}

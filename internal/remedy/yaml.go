@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // adoptManifest returns the step that edits a manifest.
@@ -14,7 +15,7 @@ func (c *issue) adoptManifest() Step {
 	var root branch
 	for i := range c.Changes {
 		change := &c.Changes[i]
-		steps, ok := parsePath(path(change))
+		steps, ok := fieldpath.Parse(path(change))
 		switch {
 		case change.Secret:
 			s.note("%s is a secret: its value is not shown. It is declared in %s.", change.Path, c.place())
@@ -36,24 +37,24 @@ func (c *issue) adoptManifest() Step {
 
 // A branch is a node of a YAML document that holds only some fields.
 type branch struct {
-	step  pathStep
+	step  fieldpath.Step
 	value *model.Value
 	below []*branch
 }
 
 // insert adds a value at a path; it reports false if the path has steps that only the whole
 // list determines.
-func (b *branch) insert(steps []pathStep, value *model.Value) bool {
+func (b *branch) insert(steps []fieldpath.Step, value *model.Value) bool {
 	for i := range steps {
-		kind := steps[i].kind
-		if kind == indexStep || kind == itemStep || i == 0 && kind != fieldStep {
+		kind := steps[i].Kind
+		if kind == fieldpath.Index || kind == fieldpath.Item || i == 0 && kind != fieldpath.Field {
 			return false
 		}
 	}
 	at := b
 	for i := range steps {
 		same := func(known *branch) bool {
-			return known.step.kind == steps[i].kind && known.step.name == steps[i].name && slices.Equal(known.step.keys, steps[i].keys)
+			return known.step.Kind == steps[i].Kind && known.step.Name == steps[i].Name && slices.Equal(known.step.Keys, steps[i].Keys)
 		}
 		n := slices.IndexFunc(at.below, same)
 		if n < 0 {
@@ -71,16 +72,16 @@ func (b *branch) text(first, indent string) string {
 	var out strings.Builder
 	for _, child := range b.below {
 		switch {
-		case child.step.kind == keyStep && child.value != nil:
+		case child.step.Kind == fieldpath.Keyed && child.value != nil:
 			out.WriteString(first + "- " + jsonText(*child.value) + "\n")
-		case child.step.kind == keyStep:
+		case child.step.Kind == fieldpath.Keyed:
 			out.WriteString(child.element(first, indent))
 		case child.value != nil:
-			out.WriteString(first + yamlKey(child.step.name) + ": " + jsonText(*child.value) + "\n")
-		case child.below[0].step.kind == keyStep:
-			out.WriteString(first + yamlKey(child.step.name) + ":\n" + child.text(indent, indent))
+			out.WriteString(first + yamlKey(child.step.Name) + ": " + jsonText(*child.value) + "\n")
+		case child.below[0].step.Kind == fieldpath.Keyed:
+			out.WriteString(first + yamlKey(child.step.Name) + ":\n" + child.text(indent, indent))
 		default:
-			out.WriteString(first + yamlKey(child.step.name) + ":\n" + child.text(indent+"  ", indent+"  "))
+			out.WriteString(first + yamlKey(child.step.Name) + ":\n" + child.text(indent+"  ", indent+"  "))
 		}
 		first = indent
 	}
@@ -91,12 +92,12 @@ func (b *branch) text(first, indent string) string {
 func (b *branch) element(first, indent string) string {
 	var out strings.Builder
 	lead := first + "- "
-	for _, key := range b.step.keys {
-		text := model.StringOf(key.value)
-		if n, ok := model.NumberOf(key.value); ok {
+	for _, key := range b.step.Keys {
+		text := model.StringOf(key.Value)
+		if n, ok := model.NumberOf(key.Value); ok {
 			text = n
 		}
-		out.WriteString(lead + yamlKey(key.name) + ": " + jsonText(text) + "\n")
+		out.WriteString(lead + yamlKey(key.Name) + ": " + jsonText(text) + "\n")
 		lead = indent + "  "
 	}
 	return out.String() + b.text(lead, lead)

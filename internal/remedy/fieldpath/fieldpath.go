@@ -1,4 +1,5 @@
-package remedy
+// Package fieldpath parses the paths of changed fields, as reports write them.
+package fieldpath
 
 import (
 	"strconv"
@@ -7,32 +8,34 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A stepKind is the kind of a step of a path.
-type stepKind uint8
+// A Kind is the kind of a Step.
+type Kind uint8
 
 // The kinds of steps: a field of a map, an element by its index, by its key fields, or by its
 // value.
 const (
-	fieldStep stepKind = iota
-	indexStep
-	keyStep
-	itemStep
+	Field Kind = iota
+	Index
+	Keyed
+	Item
 )
 
-// A pathStep is one step of a path, as reports write it.
-type pathStep struct {
-	kind stepKind
-	// name is the name of a field, index the position of an element, and item its value.
-	name  string
-	index int
-	item  string
-	keys  []keyValue
+// A Step is one step of a path, as reports write it.
+type Step struct {
+	Kind Kind
+	// Name is the name of a field, Index the position of an element, and Item its value.
+	Name  string
+	Index int
+	Item  string
+	// Keys are the key fields of an element.
+	Keys []Key
 }
 
-type keyValue struct{ name, value string }
+// A Key is a key field of a list element, with its value as text.
+type Key struct{ Name, Value string }
 
-// parsePath parses the path of a change; ok is false if it has an unknown form.
-func parsePath(text string) (steps []pathStep, ok bool) {
+// Parse parses the path of a change; ok is false if it has an unknown form.
+func Parse(text string) (steps []Step, ok bool) {
 	for text != "" {
 		if text[0] == '[' {
 			bracket, rest := model.CutBracket(text)
@@ -51,12 +54,12 @@ func parsePath(text string) (steps []pathStep, ok bool) {
 		if end == 0 {
 			return nil, false
 		}
-		steps, text = append(steps, pathStep{kind: fieldStep, name: text[:end]}), text[end:]
+		steps, text = append(steps, Step{Kind: Field, Name: text[:end]}), text[end:]
 	}
 	return steps, len(steps) > 0
 }
 
-func parseBracket(bracket string) (step pathStep, ok bool) {
+func parseBracket(bracket string) (step Step, ok bool) {
 	if len(bracket) < 3 || !strings.HasSuffix(bracket, "]") {
 		return step, false
 	}
@@ -64,15 +67,15 @@ func parseBracket(bracket string) (step pathStep, ok bool) {
 	switch {
 	case inside[0] == '"':
 		name, err := strconv.Unquote(inside)
-		return pathStep{kind: fieldStep, name: name}, err == nil
+		return Step{Kind: Field, Name: name}, err == nil
 	case inside[0] == '=':
 		item, rest, ok := cutText(inside[1:])
-		return pathStep{kind: itemStep, item: item}, ok && rest == ""
-	case isNumber(inside):
+		return Step{Kind: Item, Item: item}, ok && rest == ""
+	case strings.Trim(inside, "0123456789") == "":
 		n, err := strconv.Atoi(inside)
-		return pathStep{kind: indexStep, index: n}, err == nil
+		return Step{Kind: Index, Index: n}, err == nil
 	}
-	step.kind = keyStep
+	step.Kind = Keyed
 	for inside != "" {
 		name, rest, found := strings.Cut(inside, "=")
 		if !found || name == "" {
@@ -82,9 +85,9 @@ func parseBracket(bracket string) (step pathStep, ok bool) {
 		if !ok {
 			return step, false
 		}
-		step.keys, inside = append(step.keys, keyValue{name, value}), strings.TrimPrefix(rest, ",")
+		step.Keys, inside = append(step.Keys, Key{name, value}), strings.TrimPrefix(rest, ",")
 	}
-	return step, len(step.keys) > 0
+	return step, len(step.Keys) > 0
 }
 
 // cutText cuts a text, which may be quoted, up to a comma.
@@ -104,9 +107,9 @@ func cutText(s string) (text, rest string, ok bool) {
 	return text, s[len(quoted):], err == nil
 }
 
-// element returns the index of the only element of a list that a step selects; -1 if there is
+// Element returns the index of the only element of a list that a step selects; -1 if there is
 // none, or more than one.
-func (s *pathStep) element(list model.Value) int {
+func (s *Step) Element(list model.Value) int {
 	found := -1
 	for i, item := range list.Items() {
 		if !s.selects(i, item) {
@@ -120,16 +123,16 @@ func (s *pathStep) element(list model.Value) int {
 	return found
 }
 
-func (s *pathStep) selects(i int, item model.Value) bool {
-	switch s.kind {
-	case indexStep:
-		return i == s.index
-	case itemStep:
-		return item.Text() == s.item && len(item.Items())+len(item.Fields()) == 0
-	case keyStep:
-		for _, key := range s.keys {
-			v, ok := item.Get(key.name)
-			if !ok || v.Text() != key.value || v.HasSecret() {
+func (s *Step) selects(i int, item model.Value) bool {
+	switch s.Kind {
+	case Index:
+		return i == s.Index
+	case Item:
+		return item.Text() == s.Item && len(item.Items())+len(item.Fields()) == 0
+	case Keyed:
+		for _, key := range s.Keys {
+			v, ok := item.Get(key.Name)
+			if !ok || v.Text() != key.Value || v.HasSecret() {
 				return false
 			}
 		}
