@@ -137,22 +137,27 @@ func (c *command) adoption(ctx context.Context, cmd *cobra.Command, f *model.Fin
 	if a.folder.Dir == "" {
 		return nil, byHand(f, fmt.Errorf("the declaration %s is read from git, and only folders can be edited: check it out, run driftd scan on the folder, and adopt the finding of that scan", f.Declaration))
 	}
-	address, line, ok := cutLine(f.Address)
-	if a.file, ok = a.folder.File(address); !ok || line == 0 {
+	address, line := cutLine(f.Address)
+	file, ok := a.folder.File(address)
+	if !ok || line == 0 {
 		return nil, fmt.Errorf("%s is not a place in a file of %s: name the folder as in the scan of the finding", f.Address, a.folder.Dir)
 	}
-	a.line = line
-	return a, a.openSources()
+	a.file, a.line = file, line
+	err = a.openSources()
+	return a, err
 }
 
 // cutLine splits an address into file and line; the line is 0 if it has none.
-func cutLine(address string) (file string, line int, ok bool) {
+func cutLine(address string) (file string, line int) {
 	i := strings.LastIndexByte(address, ':')
 	if i < 0 {
-		return address, 0, false
+		return address, 0
 	}
 	line, err := strconv.Atoi(address[i+1:])
-	return address[:i], line, err == nil
+	if err != nil {
+		return address, 0
+	}
+	return address[:i], line
 }
 
 // adoptionOfPaths returns a configuration with the declaration and the source of a scan of paths.
@@ -236,7 +241,7 @@ func (c *command) printAdopted(f *model.Finding, proof proof, to string) error {
 	default:
 		fmt.Fprintf(out, "Proved by a scan: %s is in sync.\n", name)
 	}
-	file, _, _ := cutLine(f.Address)
+	file, _ := cutLine(f.Address)
 	_, err := fmt.Fprintf(out, "Written to %s. Put it in the place of %s, and commit it.\n", phrase.Visible(to), phrase.Visible(file))
 	return err
 }

@@ -182,17 +182,12 @@ func (e *editor) lineEnd(at int) int {
 
 // remove removes a field or an element from a node.
 func (e *editor) remove(parent *yaml.Node, step *fieldpath.Step) ([]byte, error) {
-	first, last, n := parent, parent, 0
-	size := 1
+	n, size := step.Index, 1
 	if step.Kind == fieldpath.Field {
-		size = 2
-		first, n = pair(parent, step.Name)
-	} else {
-		n = step.Index
-		first = parent.Content[n]
+		n, size = pair(parent, step.Name), 2
 	}
-	last = parent.Content[n+size-1]
-	end, err := e.end(last)
+	first := parent.Content[n]
+	end, err := e.end(parent.Content[n+size-1])
 	if err != nil {
 		return nil, err
 	}

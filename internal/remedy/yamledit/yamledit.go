@@ -27,9 +27,7 @@ type Change struct {
 // ErrUnsupported is why an edit of text is not possible although the file can be read.
 var ErrUnsupported = errors.New("edit it by hand")
 
-func unsupported(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), ErrUnsupported)
-}
+func unsupported(why string) error { return fmt.Errorf("%s: %w", why, ErrUnsupported) }
 
 // Object changes fields of the object that begins on a line of a YAML stream, from 1.
 func Object(data []byte, line int, changes []Change) ([]byte, error) {
@@ -262,21 +260,21 @@ func textOf(node *yaml.Node) string {
 
 // value returns the value of a key of a mapping; nil if it has none.
 func value(node *yaml.Node, name string) *yaml.Node {
-	if _, n := pair(node, name); n >= 0 {
+	if n := pair(node, name); n >= 0 {
 		return node.Content[n+1]
 	}
 	return nil
 }
 
-// pair returns the key of a mapping with its index among the contents; -1 if there is none.
-func pair(node *yaml.Node, name string) (key *yaml.Node, index int) {
+// pair returns the index of a key among the contents of a mapping; -1 if there is none.
+func pair(node *yaml.Node, name string) int {
 	if node.Kind != yaml.MappingNode {
-		return nil, -1
+		return -1
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if key := node.Content[i]; key.Kind == yaml.ScalarNode && key.Value == name {
-			return key, i
+			return i
 		}
 	}
-	return nil, -1
+	return -1
 }

@@ -244,7 +244,7 @@ func reads(r *rapid.T, data []byte) string {
 func FuzzObject(f *testing.F) {
 	f.Add([]byte(deployment), 6, "spec.replicas", "3")
 	f.Add([]byte("a: {b: [1, 2]}\n"), 1, "a.b[0]", "1")
-	f.Fuzz(func(t *testing.T, data []byte, line int, path, was string) {
+	f.Fuzz(func(_ *testing.T, data []byte, line int, path, was string) {
 		before, err := decode.JSON([]byte(was))
 		if err != nil {
 			return
