@@ -62,7 +62,7 @@ func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Co
 		return err
 	}
 	people := newPeople(cfg)
-	api := server.API{Store: st, Compare: newCompare(), Receivers: func() []model.ReceiverStatus { return waiting(cfg, st, log) },
+	api := server.API{Store: st, Compare: newCompare(), Imports: newImports(), Receivers: func() []model.ReceiverStatus { return waiting(cfg, st, log) },
 		AuditLog: auditor{st, func() *config.Config { return cfg }, c.build.Version, log}, People: func() *access.People { return people },
 		Version: c.build.Version, Now: time.Now, Log: log}
 	api.Problems = func() []string { return doubts(st) }

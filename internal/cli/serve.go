@@ -306,7 +306,7 @@ func (s *service) probeBox() {
 // api returns the handlers of the HTTP API.
 func (s *service) api() server.API {
 	return server.API{Store: s.store, Copy: s.store.CopyTo, Verify: s.store.Verify, AuditLog: s.auditor(), Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems, Box: s.boxes.Report,
-		Compare: newCompare(), Metrics: s.metrics.Handler(),
+		Compare: newCompare(), Imports: newImports(), Metrics: s.metrics.Handler(),
 		Hooks: s.hooks, Audit: http.HandlerFunc(s.listen), Waiting: func() []string { return s.current.Load().engine.Waiting() },
 		Gate: s.gate, People: s.people, Version: s.build.Version, Now: time.Now, Log: s.log}
 }

@@ -77,6 +77,8 @@ type API struct {
 	// Compare returns the fields in which two values of a resource differ. Recorded is the earlier
 	// value, Live the later one.
 	Compare func(key model.Key, before, after model.Value) []model.Change
+	// Imports finds import blocks for suggestions; nil if there are none.
+	Imports Imports
 	// Waiting returns the conditions that the daemon waits for before it is ready; nil, or an empty
 	// result, means none.
 	Waiting func() []string
@@ -151,6 +153,7 @@ func (a API) routes() *http.ServeMux {
 	read("GET /api/v1/report", a.report)
 	read("GET /api/v1/findings", a.findings)
 	read("GET /api/v1/findings/{id}", a.finding)
+	read("GET /api/v1/findings/{id}/suggestion", a.suggestion)
 	read("GET /api/v1/history", a.history)
 	read("GET /api/v1/diff", a.diff)
 	read("GET /api/v1/runs", a.runs)

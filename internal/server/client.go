@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/remedy"
 )
 
 // ErrNoDaemon is returned if no daemon listens on the socket.
@@ -97,6 +98,15 @@ func (c *Client) Finding(ctx context.Context, id string) (f FindingDetail, err e
 	}
 	err = c.do(ctx, http.MethodGet, "findings/"+url.PathEscape(id), nil, &f)
 	return f, err
+}
+
+// Suggestion returns what can be done about the finding whose ID begins with id.
+func (c *Client) Suggestion(ctx context.Context, id string) (s remedy.Suggestion, err error) {
+	if id == "" {
+		return s, badRequest("no finding is named", "`driftd findings list` lists the findings")
+	}
+	err = c.do(ctx, http.MethodGet, "findings/"+url.PathEscape(id)+"/suggestion", nil, &s)
+	return s, err
 }
 
 // History returns the values of the resource whose key ends with key.

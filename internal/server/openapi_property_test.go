@@ -93,6 +93,7 @@ func TestAnyStoreIsAnsweredAsTheDocumentSays(t *testing.T) {
 		check("report", http.MethodPost, "/api/v1/scan")
 		for _, f := range record.Findings {
 			check("detail", http.MethodGet, "/api/v1/findings/"+f.ID)
+			check("suggestion", http.MethodGet, "/api/v1/findings/"+f.ID+"/suggestion")
 		}
 		for _, r := range record.Snapshots[0].Resources {
 			check("history", http.MethodGet, "/api/v1/history?key="+url.QueryEscape(r.Key.String()))

@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/remedy"
 )
 
 func TestDocumentListsEveryRoute(t *testing.T) {
@@ -75,7 +76,7 @@ func TestDocumentNamesEveryField(t *testing.T) {
 	t.Parallel()
 	o := newOutline(t)
 	for name, answer := range map[string]any{
-		"report": model.Report{}, "findings": Findings{}, "detail": FindingDetail{}, "decisions": Decisions{}, "taken": model.Decision{},
+		"report": model.Report{}, "findings": Findings{}, "detail": FindingDetail{}, "suggestion": remedy.Suggestion{}, "decisions": Decisions{}, "taken": model.Decision{},
 		"decisionRequest": DecisionRequest{}, "history": History{}, "diff": Diff{}, "runs": Runs{}, "status": Status{}, "error": Error{},
 	} {
 		o.compare(t, []string{"components", "schemas", name}, reflect.TypeOf(answer))

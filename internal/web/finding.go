@@ -9,6 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/remedy"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
@@ -46,6 +47,8 @@ type findingView struct {
 	Over  bool
 	Ask   string
 	Snags []option
+	// Next is what can be done about an open finding; nil for a resolved one.
+	Next *remedy.Suggestion
 }
 
 // A sheetView is a field with its sides in columns.
@@ -97,6 +100,13 @@ func (s *site) findingPage(w http.ResponseWriter, r *http.Request) error {
 	v.frame = s.frame(w, r, string(v.Severity)+" "+v.VerdictText+" "+v.Kind+" "+phrase.Line(v.Resource, rowName), "drift")
 	v.Revision = revision
 	v.decisions(s, &finding)
+	if !v.Over {
+		next, err := s.API.Suggest(&finding)
+		if err != nil {
+			return err
+		}
+		v.Next = &next
+	}
 	return s.render(w, r, http.StatusOK, "finding", v)
 }
 

@@ -64,12 +64,14 @@ func (h harness) run(t *testing.T, folder string) {
 		Setup:               h.setUp,
 		Condition:           h.condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"adopted":   h.adopted,
 			"apply":     h.apply,
 			"await":     h.await,
 			"drift":     h.drift,
 			"kubectl":   h.kubectl,
 			"newsecond": h.newSecond,
 			"ssa":       h.serverSideApply,
+			"suggested": h.suggested,
 			"user":      h.user,
 		},
 	})

@@ -57,11 +57,11 @@ func describe(it model.Item, address string, brief bool) *slack.RichTextBlock {
 		text.words("\n").phrase(phrase.Words(phrase.Flapping).Sentence())
 	}
 	if len(f.Changes) == 0 {
-		addNext(text.words("\nNext: "), f, address)
+		addStep(text.words("\nNext: "), f, address)
 		return block(text.section())
 	}
 	after := (&richText{}).words("Next: ")
-	addNext(after, f, address)
+	addStep(after, f, address)
 	return block(text.section(), lines(fields(it)), after.section())
 }
 
@@ -72,6 +72,19 @@ func ended(f *model.Finding) phrase.Phrase {
 		p = p.Words(" ").Time(phrase.Clock{}, f.Resolved)
 	}
 	return p
+}
+
+// addStep adds the ways out of f, the command that prints them, and a link to its page.
+func addStep(p *richText, f *model.Finding, address string) {
+	if !f.Verdict.IsDrift() {
+		addNext(p, f, address)
+		return
+	}
+	p.words(phrase.NextStep(f) + ": ").code("driftd suggest " + f.ID)
+	if page := plain.Page(address, f); page != "" {
+		p.words(" · ")
+		p.link(page, "details")
+	}
 }
 
 // addNext adds the command that shows f, and a link to its page.

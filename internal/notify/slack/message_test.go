@@ -244,7 +244,7 @@ func TestManyFindings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := strings.Count(render(t, string(raw)), "driftd findings show")
+	shown := strings.Count(render(t, string(raw)), "driftd findings show") + strings.Count(render(t, string(raw)), "driftd suggest")
 	if shown < 3 || shown > 10 {
 		t.Errorf("%d findings are shown, want 3 to 10", shown)
 	}

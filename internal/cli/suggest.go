@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/mapping"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/server"
+)
+
+func (c *command) suggest() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "suggest ID",
+		Short: "Print how to put a finding back, adopt it or accept it, and whom to ask",
+		Long: `Print the exact commands and parts of declarations for each way out of a finding:
+put the live system back, adopt the live state in the declaration, or accept it.
+What cannot be written exactly is described in words. driftd runs none of the
+commands, and the values of secrets are not shown.`,
+		Example:           "  driftd suggest 3f2a\n  driftd suggest 3f2a -o json",
+		Args:              one("finding"),
+		ValidArgsFunction: c.completeFindings,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+				s, err := client.Suggestion(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return report.WriteSuggestion(c.streams.Out, c.output, &s, c.reportOptions())
+			})
+		},
+	}
+	c.outputFlag(cmd, "table", "json")
+	return cmd
+}
+
+// newImports returns a function that finds import blocks in the built-in mapping tables.
+func newImports() server.Imports {
+	load := sync.OnceValues(func() (*mapping.Tables, error) { return mapping.Load() })
+	return func(ref model.Ref, place, name string) (block, provider string) {
+		tables, err := load()
+		if err != nil {
+			return "", ""
+		}
+		found, ok := tables.Import(ref, place, name)
+		if !ok {
+			return "", ""
+		}
+		return found.Block(), found.Provider
+	}
+}

@@ -1,0 +1,34 @@
+package phrase
+
+import "github.com/driftd/driftd/internal/model"
+
+// NextStep returns the ways out of a finding in one line, for notifications and pages. Its
+// suggestion has the commands.
+func NextStep(f *model.Finding) string {
+	switch f.Verdict {
+	case model.Changed, model.Undeclared:
+		return "Put it back, adopt it in the declaration, or accept it"
+	case model.Bypassed:
+		return "Commit what was applied, or put it back before the next apply does"
+	case model.Pending:
+		if f.IsUnproven() {
+			return "Find out whether the declaration or the live system moved, then apply or commit"
+		}
+		return "Apply the declaration"
+	case model.Conflict:
+		return "Decide which of the three values is right, then commit it and apply"
+	case model.Missing:
+		return "Apply the declaration to create it again, or remove it from the declaration"
+	case model.PendingRestart:
+		return "Restart it, or withdraw the change that waits"
+	case model.Unmanaged:
+		return "Declare it, accept it, or ask who created it"
+	case model.Codified:
+		return "Renew the record: apply, or refresh the state"
+	case model.Moved:
+		return "Declare its new place, or move it back"
+	case model.Disputed:
+		return "Decide which declaration is right, and correct the other one"
+	}
+	return "Remove the reason why it could not be compared"
+}

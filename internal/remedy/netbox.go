@@ -1,0 +1,88 @@
+package remedy
+
+import (
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// netboxPath returns the path of the list of a kind in NetBox's API; "" if it is not known.
+func netboxPath(kind string) string {
+	switch strings.TrimPrefix(kind, "netbox/") {
+	case "virtualization.virtualmachine":
+		return "virtualization/virtual-machines"
+	case "virtualization.vminterface":
+		return "virtualization/interfaces"
+	case "virtualization.virtualdisk":
+		return "virtualization/virtual-disks"
+	case "virtualization.cluster":
+		return "virtualization/clusters"
+	case "ipam.ipaddress":
+		return "ipam/ip-addresses"
+	case "ipam.prefix":
+		return "ipam/prefixes"
+	case "ipam.vlan":
+		return "ipam/vlans"
+	case "ipam.vrf":
+		return "ipam/vrfs"
+	case "dcim.device":
+		return "dcim/devices"
+	case "dcim.interface":
+		return "dcim/interfaces"
+	case "dcim.site":
+		return "dcim/sites"
+	}
+	return ""
+}
+
+// netboxFields are the fields that are no references to other objects, so that they are written as
+// they are read.
+const netboxFields = " name status serial asset_tag vcpus memory disk size description comments dns_name address prefix vid rd " +
+	"enforce_unique is_pool mark_utilized enabled mtu label speed duplex mgmt_only mark_connected facility time_zone physical_address "
+
+// netbox returns the step that puts an object of NetBox back.
+func (c *issue) netbox() Step {
+	list := netboxPath(c.Kind)
+	if list == "" || !isNumber(c.Key.ID) {
+		return words("Put it back by hand", "driftd has no commands for this kind: set the declared value of each field in NetBox.")
+	}
+	s := Step{Title: "Patch the object in NetBox"}
+	var fields []model.Field
+	for i := range c.Changes {
+		change := &c.Changes[i]
+		if why := c.netboxField(change); why != "" {
+			s.note("Not in the request: %s, because %s.", change.Path, why)
+			continue
+		}
+		fields = append(fields, model.Field{Name: path(change), Value: *change.Declared})
+	}
+	if len(fields) == 0 {
+		s.Title = "Put it back by hand"
+		return s
+	}
+	body := jsonText(model.MapOf(fields...))
+	// The variables of the shell stand in double quotes, which quote does not write.
+	s.add("sh", `curl --fail-with-body --header "Authorization: $NETBOX_AUTHORIZATION" "$NETBOX_URL/api/`+list+"/"+c.Key.ID+`/"`)
+	s.add("sh", `curl --fail-with-body --request PATCH --header "Authorization: $NETBOX_AUTHORIZATION" --header 'Content-Type: application/json' --data '`+body+`' "$NETBOX_URL/api/`+list+"/"+c.Key.ID+`/"`)
+	s.note("Set NETBOX_URL, and NETBOX_AUTHORIZATION to \"Bearer nbt_…\" or, for older tokens, \"Token …\". The first command shows the object: look whether it still has the live values of this finding. NetBox 4.6 returns an ETag, which --header 'If-Match: …' makes the second command test.")
+	return s
+}
+
+// netboxField returns why a field is not suggested; "" if it is.
+func (c *issue) netboxField(change *model.Change) string {
+	switch field := path(change); {
+	case change.Secret:
+		return "it is a secret: apply " + c.place() + " instead"
+	case !strings.Contains(netboxFields, " "+field+" "):
+		return "it refers to another object, or has several parts"
+	case change.Declared == nil || change.Live == nil || c.Live == nil:
+		return "one of its values is not known"
+	case len(change.Declared.Items())+len(change.Declared.Fields()) > 0 || !isExact(change.Declared):
+		return "it has several parts"
+	default:
+		if stored, ok := c.Live.Get(field); !ok || !stored.Equal(*change.Live) {
+			return "the declaration writes it in another form"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,174 @@
+// Package remedy suggests what to do about a finding: how to put the live system back, how to
+// adopt the live state in the declaration, how to accept it, and whom to ask. It is pure, and a
+// suggestion never contains the value of a secret.
+package remedy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
+)
+
+// A Suggestion is what can be done about one finding.
+type Suggestion struct {
+	// Finding is the ID of the finding.
+	Finding string `json:"finding"`
+	// Next is the summary in one line.
+	Next string `json:"next"`
+	// PutBack changes the live system, Adopt the declaration, Accept neither.
+	PutBack Step `json:"put_back"`
+	Adopt   Step `json:"adopt"`
+	Accept  Step `json:"accept"`
+	Ask     Step `json:"ask"`
+}
+
+// A Step is one way out of a finding. A step without blocks is described in words only.
+type Step struct {
+	Title  string   `json:"title"`
+	Blocks []Block  `json:"blocks"`
+	Notes  []string `json:"notes"`
+}
+
+// A Block is text to copy: commands or a part of a declaration.
+type Block struct {
+	// Language is sh, yaml or hcl.
+	Language string `json:"language"`
+	Text     string `json:"text"`
+}
+
+// Facts are what is known in addition to the finding.
+type Facts struct {
+	// Live is the last stored value of the live resource; nil if there is none.
+	Live *model.Value
+	// Declared is the type of the declaration ("manifests", "terraform", "netbox"); "" if it
+	// is unknown.
+	Declared string
+	// Import is the Terraform import block of an unmanaged resource; "" if no table has one.
+	Import string
+	// Provider is the provider of the import block.
+	Provider string
+}
+
+// The types of declarations.
+const (
+	manifests = "manifests"
+	terraform = "terraform"
+	netbox    = "netbox"
+)
+
+// For returns the suggestion for a finding.
+func For(f *model.Finding, facts Facts) Suggestion {
+	shown := f.Public()
+	facts.Declared = cmp.Or(facts.Declared, declaredAs(shown.Address))
+	c := &issue{Finding: &shown, Facts: facts}
+	s := Suggestion{Finding: shown.ID, Next: phrase.NextStep(&shown), PutBack: c.putBack(), Adopt: c.adopt(), Accept: c.accept(), Ask: c.ask()}
+	for _, step := range []*Step{&s.PutBack, &s.Adopt, &s.Accept, &s.Ask} {
+		step.clean()
+	}
+	return s
+}
+
+// A Section is a step of a suggestion with its name.
+type Section struct {
+	Name string
+	Step
+}
+
+// Sections returns the steps in the order in which they are shown.
+func (s *Suggestion) Sections() []Section {
+	return []Section{{"Put back", s.PutBack}, {"Adopt", s.Adopt}, {"Accept", s.Accept}, {"Ask", s.Ask}}
+}
+
+// An issue is a finding, as Finding.Public returns it, with what else is known.
+type issue struct {
+	*model.Finding
+	Facts
+}
+
+// declaredAs returns the type of a declaration whose claims have such addresses; "" if it does
+// not follow.
+func declaredAs(address string) string {
+	file, _ := splitAddress(address)
+	switch {
+	case strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml") || strings.HasSuffix(file, ".json"):
+		return manifests
+	case strings.HasPrefix(address, "virtual-machines/") || strings.HasPrefix(address, "devices/"):
+		return netbox
+	case strings.Contains(address, ".") && !strings.ContainsAny(address[:strings.IndexByte(address, '.')], "/: "):
+		return terraform
+	}
+	return ""
+}
+
+// splitAddress splits "deploy/web.yaml:12" into the file and the line; the line is "" if the
+// address has none.
+func splitAddress(address string) (file, line string) {
+	i := strings.LastIndexByte(address, ':')
+	if i < 0 || !isNumber(address[i+1:]) {
+		return address, ""
+	}
+	return address[:i], address[i+1:]
+}
+
+// isNumber reports whether a text is digits only.
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+func words(title string, notes ...string) Step { return Step{Title: title, Notes: notes} }
+
+func (s *Step) note(format string, args ...any) {
+	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
+}
+
+// add appends a block, unless it is empty.
+func (s *Step) add(language, text string) {
+	if text != "" {
+		s.Blocks = append(s.Blocks, Block{Language: language, Text: text})
+	}
+}
+
+// commands appends a block of shell commands. A command with an argument that cannot be quoted
+// removes the whole block, and a note explains it.
+func (s *Step) commands(lines ...command) {
+	texts := make([]string, len(lines))
+	for i, line := range lines {
+		text, ok := line.text()
+		if !ok {
+			s.note("No command is suggested, because a name or a value has characters that a terminal does not show.")
+			return
+		}
+		texts[i] = text
+	}
+	s.add("sh", strings.Join(texts, "\n"))
+}
+
+// clean makes notes visible, and removes blocks with characters that a terminal does not show.
+func (s *Step) clean() {
+	hidden := func(b Block) bool {
+		return strings.ContainsFunc(b.Text, func(r rune) bool { return r != '\n' && !phrase.Prints(r) }) || strings.ToValidUTF8(b.Text, "") != b.Text
+	}
+	if slices.ContainsFunc(s.Blocks, hidden) {
+		s.Blocks = slices.DeleteFunc(s.Blocks, hidden)
+		s.note("A part is left out, because it has characters that a terminal does not show.")
+	}
+	if s.Blocks == nil {
+		s.Blocks = []Block{}
+	}
+	notes := make([]string, len(s.Notes))
+	for i, n := range s.Notes {
+		notes[i] = phrase.Clip(phrase.Visible(n), maxNote)
+	}
+	s.Title, s.Notes = phrase.Line(s.Title, maxNote), notes
+}
+
+// maxNote bounds the length of a note in characters.
+const maxNote = 600
+
+// path returns the path of a change in the live resource.
+func path(c *model.Change) string { return cmp.Or(c.LivePath, c.Path) }
+
+// place names the declaration: its address, or its name.
+func (c *issue) place() string { return cmp.Or(c.Address, c.Declaration, "the declaration") }

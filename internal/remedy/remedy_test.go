@@ -1,0 +1,279 @@
+package remedy_test
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/remedy"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func value(t interface{ Fatal(...any) }, text string) *model.Value {
+	v, err := decode.JSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &v
+}
+
+func str(s string) *model.Value {
+	v := model.StringOf(s)
+	return &v
+}
+
+func number(n int64) *model.Value {
+	v := model.IntOf(n)
+	return &v
+}
+
+func secret(s string) *model.Value {
+	v := model.NewSealer([]byte("a key of these tests")).Seal(s)
+	return &v
+}
+
+func finding(verdict model.Verdict, kind, id, address string, changes ...model.Change) *model.Finding {
+	place, name, ok := strings.Cut(id, "/")
+	if !ok {
+		place, name = "", id
+	}
+	return &model.Finding{ID: "3f2a00000000", Verdict: verdict, Severity: model.High, Key: model.Key{Source: "prod", Kind: kind, ID: id},
+		Place: place, Name: name, Declaration: "shop", Address: address, Changes: changes, Owner: "team-shop",
+		Actor: model.Actor{Name: "bob", At: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC), Via: "managedFields", Confidence: model.Likely}}
+}
+
+// text returns a suggestion as the golden files have it.
+func text(s remedy.Suggestion) string {
+	var b strings.Builder
+	b.WriteString("next: " + s.Next + "\n")
+	for _, section := range s.Sections() {
+		b.WriteString("\n" + section.Name + ": " + section.Title + "\n")
+		for _, block := range section.Blocks {
+			b.WriteString("```" + block.Language + "\n" + block.Text + "\n```\n")
+		}
+		for _, note := range section.Notes {
+			b.WriteString("- " + note + "\n")
+		}
+	}
+	return b.String()
+}
+
+const web = `{"metadata":{"labels":{"a/b":"1"}},"spec":{"replicas":3,"template":{"spec":{"containers":[
+	{"name":"proxy","image":"proxy:1"},
+	{"name":"web","image":"web:1-hotfix","env":[{"name":"LEVEL","value":"info"},{"name":"DEBUG","value":"it's \u001b[31m"},{"name":"EXTRA","value":"1"}]}]}}}}`
+
+const inWeb = "spec.template.spec.containers[name=web]."
+
+func TestSuggestions(t *testing.T) {
+	t.Parallel()
+	const uuid = "0f6c6e3e-0000-4000-8000-000000000001"
+	list := value(t, `["a","b"]`)
+	guest := value(t, `{"cores":4,"onboot":false,"name":"db-01","net0":{"bridge":"vmbr1"},"memory":2048}`)
+	off, on := model.BoolOf(false), model.BoolOf(true)
+	infra := func(f *model.Finding) *model.Finding {
+		f.Declaration, f.Place = "infra", "pve1"
+		return f
+	}
+	for name, tc := range map[string]struct {
+		finding *model.Finding
+		facts   remedy.Facts
+	}{
+		"kubernetes-changed": {finding(model.Changed, "kubernetes/Deployment.apps", "shop/web", "deploy/web.yaml:12",
+			model.Change{Path: inWeb + "image", Declared: str("web:1"), Recorded: str("web:1"), Live: str("web:1-hotfix")},
+			model.Change{Path: "spec.replicas", Declared: number(2), Live: number(3)},
+			model.Change{Path: `metadata.labels["a/b"]`, Declared: str("2"), Live: str("1")},
+			model.Change{Path: inWeb + "env[name=PASSWORD].value", Declared: secret("hunter2"), Live: secret("hunter3"), Secret: true}), remedy.Facts{Live: value(t, web)}},
+		"kubernetes-undeclared": {finding(model.Undeclared, "kubernetes/Deployment.apps", "shop/web", "deploy/web.yaml:12",
+			model.Change{Path: inWeb + "env[name=DEBUG]", Live: value(t, `{"name":"DEBUG","value":"it's \u001b[31m"}`)},
+			model.Change{Path: inWeb + "env[name=EXTRA]", Live: value(t, `{"name":"EXTRA","value":"1"}`)}), remedy.Facts{Live: value(t, web)}},
+		"kubernetes-element-removed": {finding(model.Changed, "kubernetes/Deployment.apps", "shop/web", "deploy/web.yaml:12",
+			model.Change{Path: inWeb + "env[name=MODE]", Declared: value(t, `{"name":"MODE","value":"x"}`)}), remedy.Facts{Live: value(t, web)}},
+		"kubernetes-field-removed": {finding(model.Changed, "kubernetes/ConfigMap", "shop/settings", "deploy/config.yaml:1",
+			model.Change{Path: "data.currency", Declared: str("EUR")}), remedy.Facts{Live: value(t, `{"data":{}}`)}},
+		"kubernetes-live-not-stored": {finding(model.Changed, "kubernetes/ConfigMap", "shop/settings", "deploy/config.yaml:1",
+			model.Change{Path: "data.currency", Declared: str("EUR"), Live: str("USD")}), remedy.Facts{}},
+		"kubernetes-live-moved": {finding(model.Changed, "kubernetes/ConfigMap", "shop/settings", "deploy/config.yaml:1",
+			model.Change{Path: "data.currency", Declared: str("EUR"), Live: str("USD")}), remedy.Facts{Live: value(t, `{"data":{"currency":"GBP"}}`)}},
+		"kubernetes-flux": {finding(model.Changed, "kubernetes/ConfigMap", "shop/settings", "deploy/config.yaml:1",
+			model.Change{Path: "data.currency", Declared: str("EUR"), Live: str("USD")}), remedy.Facts{Live: value(t, `{"data":{"currency":"USD"},"metadata":{"labels":{"kustomize.toolkit.fluxcd.io/name":"web","kustomize.toolkit.fluxcd.io/namespace":"flux-system"}}}`)}},
+		"kubernetes-helm": {finding(model.Changed, "kubernetes/ConfigMap", "shop/settings", "deploy/config.yaml:1",
+			model.Change{Path: "data.currency", Declared: str("EUR"), Live: str("USD")}), remedy.Facts{Live: value(t, `{"data":{"currency":"USD"},"metadata":{"annotations":{"meta.helm.sh/release-name":"web"}}}`)}},
+		"kubernetes-secret": {finding(model.Changed, "kubernetes/Secret", "shop/db", "deploy/config.yaml:13",
+			model.Change{Path: "data.password", Declared: secret("hunter2"), Live: secret("hunter3")}), remedy.Facts{Live: &model.Value{}}},
+		"kubernetes-missing":   {finding(model.Missing, "kubernetes/Service", "shop/web", "deploy/web.yaml:30"), remedy.Facts{}},
+		"kubernetes-unmanaged": {finding(model.Unmanaged, "kubernetes/Pod", "shop/debug", ""), remedy.Facts{}},
+		"kubernetes-pending": {finding(model.Pending, "kubernetes/ConfigMap", "shop/settings", "deploy/config.yaml:1",
+			model.Change{Path: "data.currency", Declared: str("EUR"), Recorded: str("USD"), Live: str("USD"), Unproven: true}), remedy.Facts{}},
+		"kubernetes-conflict": {finding(model.Conflict, "kubernetes/ConfigMap", "shop/settings", "deploy/config.yaml:1",
+			model.Change{Path: "data.currency", Declared: str("EUR"), Recorded: str("CHF"), Live: str("USD")}), remedy.Facts{}},
+		"terraform-guest": {infra(finding(model.Changed, "proxmox/qemu", "104", "proxmox_virtual_environment_vm.db",
+			model.Change{Path: "cpu[0].cores", LivePath: "cores", Declared: number(2), Live: number(4)},
+			model.Change{Path: "on_boot", LivePath: "onboot", Declared: &on, Live: &off},
+			model.Change{Path: "memory[0].dedicated", LivePath: "memory", Declared: number(1), Live: number(2)},
+			model.Change{Path: "network_device[0].bridge", LivePath: "net0.bridge", Declared: str("vmbr0"), Live: str("vmbr1")})), remedy.Facts{Live: guest}},
+		"terraform-attributes": {finding(model.Changed, "aws/s3_bucket", "logs", "aws_s3_bucket.logs",
+			model.Change{Path: "tags_all", Declared: list, Live: value(t, `["a","${b}\n"]`)}), remedy.Facts{}},
+		"terraform-pending": {finding(model.Pending, "openstack/server", uuid, "openstack_compute_instance_v2.web",
+			model.Change{Path: "name", Declared: str("web"), Recorded: str("old"), Live: str("old")}), remedy.Facts{}},
+		"terraform-codified": {finding(model.Codified, "openstack/server", uuid, "openstack_compute_instance_v2.web",
+			model.Change{Path: "name", Declared: str("web"), Recorded: str("old"), Live: str("web")}), remedy.Facts{}},
+		"proxmox-restart": {infra(finding(model.PendingRestart, "proxmox/qemu", "104", "proxmox_virtual_environment_vm.db",
+			model.Change{Path: "cpu[0].cores", LivePath: "cores", Declared: number(4), Live: number(4), Running: number(2)})), remedy.Facts{}},
+		"proxmox-unmanaged": {infra(finding(model.Unmanaged, "proxmox/qemu", "350", "")),
+			remedy.Facts{Import: "import {\n  to = proxmox_virtual_environment_vm.x\n  id = \"pve1/350\"\n}\n", Provider: "bpg/proxmox"}},
+		"netbox-changed": {finding(model.Changed, "netbox/virtualization.virtualmachine", "8", "netbox_virtual_machine.app",
+			model.Change{Path: "comments", Declared: str("it's declared"), Live: str("$(reboot)")},
+			model.Change{Path: "cluster_id", LivePath: "cluster", Declared: number(1), Live: number(2)}), remedy.Facts{Live: value(t, `{"comments":"$(reboot)","cluster":2}`)}},
+		"openstack-metadata": {finding(model.Changed, "openstack/server", uuid, "openstack_compute_instance_v2.web",
+			model.Change{Path: "metadata.tier", Declared: str("back; rm -rf ~"), Live: str("front")},
+			model.Change{Path: "metadata.extra", Live: str("1")},
+			model.Change{Path: "flavor.id", Declared: str("1"), Live: str("2")}), remedy.Facts{}},
+		"openstack-rule": {finding(model.Unmanaged, "openstack/security_group_rule", uuid, ""), remedy.Facts{}},
+		"disputed": {finding(model.Disputed, "proxmox/qemu", "104", "",
+			model.Change{Path: "memory", Live: number(2048), Claims: []model.ClaimedValue{
+				{Declaration: "netbox", Address: "virtual-machines/8", Value: *number(4096)}, {Declaration: "infra", Address: "proxmox_virtual_environment_vm.db", Value: *number(2048)}}}), remedy.Facts{}},
+		"unchecked": {&model.Finding{ID: "1", Verdict: model.Unchecked, Reason: "the source did not answer"}, remedy.Facts{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			golden(t, name, text(remedy.For(tc.finding, tc.facts)))
+		})
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// TestSuggestionsAreOneLineCommands checks that hostile names and values cannot leave their
+// quotes: a shell in which all programs are replaced reads the same words that driftd wrote, and
+// runs nothing else.
+func TestSuggestionsAreHarmless(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, program := range []string{"kubectl", "terraform", "pvesh", "openstack", "flux", "argocd", "driftd", "curl", "rm"} {
+		script := "#!/bin/sh\nprintf '%s\\n' ran >>\"$LOG\"\n"
+		if err := os.WriteFile(filepath.Join(dir, program), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		hostile := hostileText()
+		declared, live := hostile.Draw(r, "declared"), hostile.Draw(r, "live")
+		kind := rapid.SampledFrom([]string{"kubernetes/ConfigMap", "kubernetes/" + hostile.Draw(r, "kind"), "proxmox/qemu", "netbox/ipam.prefix", "openstack/server"}).Draw(r, "of")
+		field := rapid.SampledFrom([]string{"data.x", "name", "description", "metadata.tier", hostile.Draw(r, "field")}).Draw(r, "path")
+		f := finding(rapid.SampledFrom(model.Verdicts()).Draw(r, "verdict"), kind, "x", hostile.Draw(r, "file")+".yaml:1",
+			model.Change{Path: field, Declared: str(declared), Live: str(live)})
+		f.Name, f.Place, f.Owner = hostile.Draw(r, "name"), hostile.Draw(r, "place"), hostile.Draw(r, "owner")
+		f.Key.ID = rapid.SampledFrom([]string{"104", "0f6c6e3e-0000-4000-8000-000000000001", hostile.Draw(r, "id")}).Draw(r, "key")
+		object := model.MapOf(model.Field{Name: "data", Value: model.MapOf(model.Field{Name: "x", Value: model.StringOf(live)})},
+			model.Field{Name: "name", Value: model.StringOf(live)}, model.Field{Name: "description", Value: model.StringOf(live)})
+		s := remedy.For(f, remedy.Facts{Live: &object})
+		for _, section := range s.Sections() {
+			for _, block := range section.Blocks {
+				checkBlock(r, shell, dir, block)
+			}
+		}
+	})
+}
+
+// checkBlock runs a block of commands with replaced programs, and counts those that ran.
+func checkBlock(r *rapid.T, shell, dir string, block remedy.Block) {
+	if strings.ContainsFunc(block.Text, func(c rune) bool { return c != '\n' && (c < ' ' || c == 0x7f || c == 0x202e) }) {
+		r.Fatalf("the block has control characters: %q", block.Text)
+	}
+	if block.Language != "sh" {
+		return
+	}
+	log := filepath.Join(dir, "log")
+	if err := os.WriteFile(log, nil, 0o600); err != nil {
+		r.Fatal(err)
+	}
+	cmd := exec.Command(shell, "-euc", block.Text)
+	cmd.Dir, cmd.Env = dir, []string{"PATH=" + dir, "LOG=" + log, "NETBOX_URL=x", "NETBOX_AUTHORIZATION=x"}
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		r.Fatalf("%s: %v: %s", block.Text, err, out)
+	}
+	ran, err := os.ReadFile(log)
+	if err != nil {
+		r.Fatal(err)
+	}
+	if lines, calls := strings.Count(block.Text, "\n")+1, strings.Count(string(ran), "\n"); calls != lines {
+		r.Fatalf("%d lines ran %d programs: %s", lines, calls, block.Text)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		r.Fatal(err)
+	}
+	if len(files) != 10 {
+		r.Fatalf("the block wrote a file: %s", block.Text)
+	}
+}
+
+// hostileText generates texts that mean something to shells, terminals, YAML, JSON and Terraform.
+func hostileText() *rapid.Generator[string] {
+	parts := rapid.SampledFrom([]string{"a", "'", `"`, "`touch x`", "$(touch x)", "; touch x;", "&& touch x", "| touch x", ">x", "\\", "\n", "\x1b[31m", "\u202e",
+		"\x00", "\xff", "${x}", "%{x}", "!", "*", "~", "#", "-", "--", "=", "é", "🙂", "]", "[", ".", "/", "\t", "\r"})
+	return rapid.Custom(func(r *rapid.T) string { return strings.Join(rapid.SliceOfN(parts, 0, 6).Draw(r, "parts"), "") })
+}
+
+// TestNoSecrets checks that neither a secret nor its digest is in any step, for every verdict.
+func TestNoSecrets(t *testing.T) {
+	t.Parallel()
+	for _, verdict := range model.Verdicts() {
+		for _, kind := range []string{"kubernetes/Secret", "proxmox/qemu", "netbox/ipam.prefix", "openstack/server", "aws/x"} {
+			for _, address := range []string{"deploy/a.yaml:1", "aws_x.y", "virtual-machines/8", ""} {
+				f := finding(verdict, kind, "7", address,
+					model.Change{Path: "name", Declared: secret("hunter2"), Recorded: secret("hunter2"), Live: secret("hunter3")},
+					model.Change{Path: "description", Declared: str("hunter2"), Live: str("hunter3"), Secret: true},
+					model.Change{Path: "data.x", Secret: true, Claims: []model.ClaimedValue{{Declaration: "a", Value: *str("hunter2")}, {Declaration: "b", Value: *secret("hunter3")}}, Live: secret("hunter2")})
+				object := model.MapOf(model.Field{Name: "name", Value: *secret("hunter3")}, model.Field{Name: "description", Value: model.StringOf("hunter3")})
+				got := text(remedy.For(f, remedy.Facts{Live: &object}))
+				for _, word := range []string{"hunter2", "hunter3", secret("hunter2").Text(), secret("hunter3").Text()} {
+					if strings.Contains(got, word) {
+						t.Errorf("%s of %s at %q shows %q:\n%s", verdict, kind, address, word, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestEveryVerdictHasSteps checks that no verdict is without a next step.
+func TestEveryVerdictHasSteps(t *testing.T) {
+	t.Parallel()
+	for _, verdict := range model.Verdicts() {
+		s := remedy.For(finding(verdict, "kubernetes/ConfigMap", "a/b", "x.yaml:1"), remedy.Facts{})
+		if s.Next == "" || slices.ContainsFunc(s.Sections(), func(section remedy.Section) bool { return section.Title == "" }) {
+			t.Errorf("%s: a step has no title: %s", verdict, text(s))
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package remedy
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
+)
+
+// putBack returns the step that changes the live system.
+func (c *issue) putBack() Step {
+	switch c.Verdict {
+	case model.Changed, model.Undeclared, model.Bypassed:
+		return c.revert()
+	case model.Missing:
+		return c.recreate()
+	case model.Pending:
+		s := c.apply("Apply the declaration")
+		if c.IsUnproven() {
+			s.note("It is not proven that the declaration moved: if the live system did, the apply erases that change.")
+		}
+		return s
+	case model.Conflict:
+		s := c.apply("Apply the declaration")
+		s.note("Declared, recorded and live value all differ: the apply overwrites the live value, and ships the commit that is not applied yet with it.")
+		return s
+	case model.PendingRestart:
+		return c.restart()
+	case model.Codified:
+		return c.renew()
+	case model.Disputed:
+		return c.settle()
+	case model.Unmanaged:
+		return c.remove()
+	case model.Moved:
+		return words("Move it back by hand", "Moving a resource may interrupt it, and Terraform may destroy and create it: read its plan first.")
+	}
+	return words("Nothing is suggested while it is not compared", "Reason: "+cmp.Or(c.Reason, "unknown")+".")
+}
+
+// remove returns the step for an unmanaged resource. Only a rule of a security group is deleted
+// without losing data.
+func (c *issue) remove() Step {
+	if c.Kind != "openstack/security_group_rule" || !openstackID.MatchString(c.Key.ID) {
+		return words("No command is suggested, because it would delete the resource",
+			"driftd does not know what depends on it. Ask who created it first.")
+	}
+	s := words("Delete the rule")
+	rule := command{"openstack", "security", "group", "rule"}
+	s.commands(append(rule[:len(rule):len(rule)], "show", c.Key.ID))
+	s.commands(append(rule[:len(rule):len(rule)], "delete", c.Key.ID))
+	s.note("Connections that only this rule allows end. The first command shows what it takes to create it again.")
+	return s
+}
+
+// revert returns the step that restores the declared values of fields.
+func (c *issue) revert() Step {
+	if len(c.Changes) == 0 {
+		return words("Put it back by hand", "The finding is about the resource as a whole, and names no field.")
+	}
+	if c.Declared == terraform {
+		s := c.terraformApply("Apply the Terraform root")
+		direct := c.direct()
+		s.Blocks = append(s.Blocks, direct.Blocks...)
+		if len(direct.Blocks) > 0 {
+			s.note("The other commands change the live system directly, without Terraform; the next plan must then be empty for %s.", c.place())
+			s.Notes = append(s.Notes, direct.Notes...)
+		}
+		return s
+	}
+	return c.direct()
+}
+
+// direct returns the step that changes the live system without the declaration's own tool.
+func (c *issue) direct() Step {
+	system, _, _ := strings.Cut(c.Kind, "/")
+	switch system {
+	case "kubernetes":
+		return c.kubernetes()
+	case "proxmox":
+		return c.proxmox()
+	case "netbox":
+		return c.netbox()
+	case "openstack":
+		return c.openstack()
+	}
+	return words("Put it back by hand", "driftd has no commands for "+phrase.Kind(c.Kind)+" resources: set the declared value of each field in "+c.Source+".")
+}
+
+// recreate returns the step that creates a missing resource again.
+func (c *issue) recreate() Step {
+	s := c.apply("Apply the declaration to create it again")
+	s.note("What the deleted resource contained, such as data on its disks, does not come back.")
+	return s
+}
+
+// apply returns the step that applies the whole declaration.
+func (c *issue) apply(title string) Step {
+	switch c.Declared {
+	case manifests:
+		return c.applyFile(title)
+	case terraform:
+		return c.terraformApply(title)
+	}
+	return words(title, "It is declared in "+c.place()+".")
+}
+
+// restart returns the step for changes that wait for a restart.
+func (c *issue) restart() Step {
+	s := words("Restart it, at a time that suits its users")
+	s.note("A restart applies everything that waits, also changes of others.")
+	if c.Kind == guestVM || c.Kind == guestContainer {
+		c.pendingCommand(&s)
+	}
+	return s
+}
+
+// renew returns the step that brings the record of what was applied up to date.
+func (c *issue) renew() Step {
+	if c.Declared == terraform {
+		s := words("Refresh the Terraform state")
+		s.commands(command{"terraform", "plan", "-refresh-only"})
+		s.commands(command{"terraform", "apply", "-refresh-only"})
+		s.note("Live and declaration agree already. A resource that was deleted leaves the state, and the next plan creates it again: read the plan.")
+		return s
+	}
+	s := c.apply("Apply the declaration once")
+	s.note("Live and declaration agree already, so that only the record changes.")
+	return s
+}
+
+// settle returns the step for a dispute of declarations: every direction.
+func (c *issue) settle() Step {
+	s := words("Decide which side is right; driftd does not")
+	for i := range c.Changes {
+		change := &c.Changes[i]
+		if change.Secret {
+			s.note("%s is a secret: compare it in the declarations.", change.Path)
+			continue
+		}
+		for j := range change.Claims {
+			claim := &change.Claims[j]
+			where := claim.Declaration + " (" + claim.Address + ")"
+			if change.Live != nil && claim.Value.Equal(*change.Live) {
+				s.note("%s: %s and the live system have %s. To make the others follow, correct their declarations.", change.Path, where, claim.Value)
+				continue
+			}
+			s.note("%s: if reality follows %s, set it to %s live; if %s follows reality, set it to %s there.", change.Path, where, claim.Value, claim.Declaration, sideText(change.Live))
+		}
+	}
+	return s
+}
+
+// sideText returns a side as text.
+func sideText(v *model.Value) string {
+	if v == nil {
+		return "no value"
+	}
+	return v.String()
+}
+
+// adopt returns the step that changes the declaration.
+func (c *issue) adopt() Step {
+	switch c.Verdict {
+	case model.Unmanaged:
+		return c.declareNew()
+	case model.Pending, model.Codified, model.PendingRestart:
+		return words("Nothing to adopt", "The declaration is not behind the live system.")
+	case model.Missing:
+		return words("Remove it from the declaration", "It is declared in "+c.place()+".")
+	case model.Moved:
+		return words("Declare its new place", "Edit "+c.place()+"; in Terraform use a moved block, so that the plan destroys nothing.")
+	case model.Disputed:
+		return words("Correct the declaration that is wrong", "The directions are listed above: put back.")
+	case model.Changed, model.Undeclared, model.Bypassed, model.Conflict:
+		return c.adoptFields()
+	}
+	return words("Nothing is suggested while it is not compared")
+}
+
+func (c *issue) adoptFields() Step {
+	switch {
+	case len(c.Changes) == 0:
+		return words("Adopt it by hand", "The finding is about the resource as a whole, and names no field.")
+	case c.Declared == manifests:
+		return c.adoptManifest()
+	case c.Declared == terraform:
+		return c.adoptTerraform()
+	case c.Declared == netbox:
+		s := words("Edit the object in NetBox")
+		c.liveValues(&s)
+		return s
+	}
+	s := words("Edit the declaration by hand", "It is declared in "+c.place()+".")
+	c.liveValues(&s)
+	return s
+}
+
+// liveValues adds the live value of each field as a note.
+func (c *issue) liveValues(s *Step) {
+	for i := range c.Changes {
+		change := &c.Changes[i]
+		switch {
+		case change.Secret:
+			s.note("%s is a secret: its value is not shown. It is declared in %s.", change.Path, c.place())
+		case change.Live == nil:
+			s.note("Remove %s.", change.Path)
+		default:
+			s.note("Set %s to %s.", change.Path, change.Live)
+		}
+	}
+}
+
+// declareNew returns the step that declares an unmanaged resource.
+func (c *issue) declareNew() Step {
+	switch {
+	case c.Import != "":
+		return c.importBlock()
+	case strings.HasPrefix(c.Kind, "kubernetes/"):
+		s := words("Export it, remove what the system sets, and add it to the manifests")
+		s.commands(c.kubectl("get", "--output=yaml"))
+		s.note("Remove status and, in metadata, uid, resourceVersion, generation, creationTimestamp and managedFields. Remove the values of Secrets.")
+		return s
+	}
+	return words("Declare it by hand", "No mapping table has the import ID of "+phrase.Kind(c.Kind)+" resources.")
+}
+
+// accept returns the step that changes neither side.
+func (c *issue) accept() Step {
+	if !c.Verdict.IsDrift() {
+		return words("Nothing to accept", "It was not compared.")
+	}
+	s := words("Accept this state until a date; it is reopened when it changes")
+	owner := cmp.Or(c.Owner, "OWNER")
+	s.commands(command{"driftd", "accept", c.ID, "--reason=REASON", "--owner=" + owner, "--until=30d"})
+	return s
+}
+
+// ask returns the step that names people.
+func (c *issue) ask() Step {
+	s := Step{Title: "No person to ask is known"}
+	if name := c.Actor.Name; c.Actor.Confidence != model.Unknown && name != "" {
+		s.Title = "Ask " + name
+		verb := cmp.Or(phrase.Verb(c.Finding), "changed")
+		text := name + " " + verb + " it"
+		if !c.Actor.At.IsZero() {
+			text += " at " + c.Actor.At.UTC().Format("2006-01-02 15:04 UTC")
+		}
+		if c.Actor.Via != "" {
+			text += ", according to " + c.Actor.Via
+		}
+		s.note("%s (%s).", text, c.Actor.Confidence)
+	} else if c.Actor.Reason != "" {
+		s.note("The actor is unknown: %s.", c.Actor.Reason)
+	}
+	if c.Owner != "" {
+		if len(s.Notes) == 0 || c.Actor.Confidence == model.Unknown {
+			s.Title = "Ask " + c.Owner
+		}
+		s.note("%s is responsible according to the rules of owners.", c.Owner)
+	}
+	return s
+}

@@ -1,0 +1,46 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/remedy"
+)
+
+// WriteSuggestion writes what can be done about a finding, as text or as JSON. Commands are never
+// wrapped, so that they can be copied.
+func WriteSuggestion(w io.Writer, format string, s *remedy.Suggestion, o Options) error {
+	return choose(w, format, "write suggestion",
+		func(b *bufio.Writer) error { return showSuggestion(newTable(b, o), s) },
+		func(b *bufio.Writer) error {
+			e := json.NewEncoder(b)
+			e.SetEscapeHTML(false)
+			e.SetIndent("", "  ")
+			return e.Encode(s)
+		})
+}
+
+func showSuggestion(t *table, s *remedy.Suggestion) error {
+	t.line(t.paint(bold, "Next: "), phrase.Visible(s.Next))
+	for _, section := range s.Sections() {
+		t.line()
+		t.line(t.paint(bold, section.Name+": "), phrase.Visible(section.Title))
+		for i, block := range section.Blocks {
+			if i > 0 {
+				t.line()
+			}
+			for line := range strings.SplitSeq(block.Text, "\n") {
+				t.line("    ", phrase.Visible(line))
+			}
+		}
+		for _, note := range section.Notes {
+			for _, line := range wrap(phrase.Visible(note), t.width, "  - ", "    ") {
+				t.line(line)
+			}
+		}
+	}
+	return t.emit()
+}

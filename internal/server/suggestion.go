@@ -1,0 +1,58 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/remedy"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// An Imports returns the Terraform import block of a live resource, and the provider of its type;
+// "" if no mapping table has one.
+type Imports func(ref model.Ref, place, name string) (block, provider string)
+
+func (a API) suggestion(r *http.Request) (any, error) {
+	if _, err := a.params(r); err != nil {
+		return nil, err
+	}
+	finding, _, err := a.Store.Finding(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	return a.Suggest(&finding)
+}
+
+// Suggest returns what can be done about a finding of the store.
+func (a API) Suggest(f *model.Finding) (s remedy.Suggestion, err error) {
+	facts := remedy.Facts{}
+	if facts.Declared, err = a.declaredAs(f.Declaration); err != nil {
+		return s, err
+	}
+	versions, err := a.Store.History(f.Key)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return s, err
+	}
+	if len(versions) > 0 {
+		facts.Live = versions[len(versions)-1].Value
+	}
+	if a.Imports != nil && f.Verdict == model.Unmanaged {
+		facts.Import, facts.Provider = a.Imports(model.Ref{Kind: f.Kind, ID: f.Key.ID}, f.Place, f.Name)
+	}
+	return remedy.For(f, facts), nil
+}
+
+// declaredAs returns the type of a declaration of the last run; "" if it is not in it.
+func (a API) declaredAs(name string) (string, error) {
+	run, err := a.Store.LastRun()
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return "", err
+	}
+	for i := range run.Declarations {
+		if run.Declarations[i].Name == name {
+			return run.Declarations[i].Type, nil
+		}
+	}
+	return "", nil
+}
