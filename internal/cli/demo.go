@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/demo"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/server"
@@ -183,18 +184,31 @@ func (p demoPlace) awaited(ctx context.Context) bool {
 
 // ready reports whether the page shows the initial drift.
 func (p demoPlace) ready(ctx context.Context) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.listen+"/api/v1/findings", http.NoBody)
-	if err != nil {
+	var found server.Findings
+	if body, err := p.get(ctx, "/api/v1/findings"); err != nil || json.Unmarshal(body, &found) != nil || len(found.Findings) < demo.Drifting {
 		return false
+	}
+	// A page with a notice is built anew, and so are the ones after it.
+	_, err := p.get(ctx, "/?notice=scanned")
+	return err == nil
+}
+
+// get returns the body of the response to a request.
+func (p demoPlace) get(ctx context.Context, path string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.listen+path, http.NoBody)
+	if err != nil {
+		return nil, err
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return false
+		return nil, err
 	}
-	var found server.Findings
-	err = json.NewDecoder(answer.Body).Decode(&found)
-	return errors.Join(err, answer.Body.Close()) == nil && len(found.Findings) >= demo.Drifting
+	body, err := bounded.ReadAll(answer.Body, maxDemoAnswer)
+	return body, errors.Join(err, answer.Body.Close())
 }
+
+// maxDemoAnswer bounds the size of a response of the demonstration, in bytes.
+const maxDemoAnswer = 64 << 20
 
 func (p demoPlace) announce(out io.Writer) {
 	end := "Ctrl-C ends it and removes all files."
