@@ -267,6 +267,18 @@ func TestNoSecrets(t *testing.T) {
 	}
 }
 
+func TestResolved(t *testing.T) {
+	t.Parallel()
+	f := finding(model.Changed, "kubernetes/ConfigMap", "shop/settings", "deploy/config.yaml:1", model.Change{Path: "data.x", Declared: str("a"), Live: str("b")})
+	f.Resolved = time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC)
+	s := remedy.For(f, remedy.Facts{Live: value(t, `{"data":{"x":"b"}}`)})
+	for _, section := range s.Sections() {
+		if len(section.Blocks)+len(section.Notes) > 0 || section.Title != "Nothing to do" {
+			t.Errorf("%s: %v", section.Name, section.Step)
+		}
+	}
+}
+
 // TestEveryVerdictHasSteps checks that no verdict is without a next step.
 func TestEveryVerdictHasSteps(t *testing.T) {
 	t.Parallel()
