@@ -69,6 +69,9 @@ func (c *issue) patchField(p *patch, change *model.Change) string {
 	case live == "spec.replicas":
 		return "an autoscaler may set it: look for one with kubectl get hpa, and use kubectl scale if there is none"
 	}
+	if why := c.form(change); why != "" && c.Declared == terraform {
+		return why
+	}
 	return p.change(c.Live, change, change.Declared)
 }
 
