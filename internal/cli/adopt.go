@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
@@ -22,42 +24,75 @@ import (
 
 func (c *command) adopt() *cobra.Command {
 	var live liveFlags
-	var to string
+	var target adoptTarget
 	cmd := &cobra.Command{
-		Use:   "adopt ID [PATH…] --to FILE",
+		Use:   "adopt ID [PATH…] {--to FILE | --branch NAME}",
 		Short: "Write a manifest that declares the live values of a finding, if a scan proves it",
-		Long: `Write the manifest of a finding with its live values to a new file. Only the text of
-the changed fields differs; comments and layout stay.
+		Long: `Write the manifest of a finding with its live values to a new file, or commit it on
+a new branch of the git repository that contains it. Only the text of the changed
+fields differs; comments and layout stay. Work tree, index and existing branches
+are never changed, and nothing is pushed.
 
-Before it is written, driftd scans a private copy of the declaration twice, as it
-is and with the new manifest, against the live system. The file is only written if
-the finding is gone and no other finding appears.
+Before anything is written, driftd scans a private copy of the declaration twice, as it
+is and with the new manifest, against the live system. The manifest is only written
+if the finding is gone and no other finding appears.
 
 For a finding of a scan with PATH, give the same PATH and the same flags as for
 driftd scan; otherwise the declaration is that of the configuration. Folders of
 manifests can be adopted (dir: of a declaration). For anything else, driftd suggest
 says what to edit. Secrets are never adopted.`,
 		Example: `  driftd adopt 3f2a --to web.yaml
-  driftd adopt 3f2a ./deploy --live cluster.yaml --to web.yaml`,
+  driftd adopt 3f2a ./deploy --live cluster.yaml --to web.yaml
+  driftd adopt 3f2a ./deploy --branch adopt-web`,
 		ValidArgsFunction: c.completeFindings,
 		Args:              some("finding"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if to == "" {
-				return errors.New("nothing to write to: name a new file with --to FILE")
-			}
-			if err := checkNewFile(to); err != nil {
+			if err := target.check(cmd); err != nil {
 				return err
 			}
-			return c.adoptTo(cmd, args[0], args[1:], live, to)
+			return c.adoptTo(cmd, args[0], args[1:], live, target)
 		},
 	}
 	live.add(cmd)
-	cmd.Flags().StringVar(&to, "to", "", "the new file; it must not exist")
+	cmd.Flags().StringVar(&target.file, "to", "", "write to this file, which must not exist")
+	cmd.Flags().StringVar(&target.branch, "branch", "", "commit on this branch, which must not exist")
 	return cmd
 }
 
-// adoptTo writes the adopted manifest of a finding to a new file.
-func (c *command) adoptTo(cmd *cobra.Command, id string, paths []string, live liveFlags, to string) error {
+// An adoptTarget is where an adopted manifest is written: to a file or on a branch.
+type adoptTarget struct{ file, branch string }
+
+func (t adoptTarget) check(cmd *cobra.Command) error {
+	switch {
+	case t.file == "" && t.branch == "":
+		return errors.New("nothing to write to: name a new file with --to FILE, or a new branch with --branch NAME")
+	case t.branch != "":
+		return apart(cmd, "branch", "to")
+	}
+	return checkNewFile(t.file)
+}
+
+// write writes a manifest, and returns what was done in a sentence.
+func (t adoptTarget) write(f *model.Finding, a *adoption, edited []byte) (done string, err error) {
+	file, _ := cutLine(f.Address)
+	if t.branch == "" {
+		return fmt.Sprintf("Written to %s. Put it in the place of %s, and commit it.", t.file, file), writeNew(t.file, edited)
+	}
+	paths := make([]string, len(f.Changes))
+	for i := range f.Changes {
+		paths[i] = phrase.Visible(f.Changes[i].Path)
+	}
+	message := fmt.Sprintf("%s: adopt the live state of %s\n\nFields: %s.\nA scan proved it: driftd finding %s.\n", phrase.Visible(file),
+		phrase.Visible(phrase.Kind(f.Kind)+" "+f.Key.ID), strings.Join(paths, ", "), f.ID)
+	hash, err := gitrepo.NewBranch{Name: t.branch, Message: message, Dir: a.folder.Dir, File: filepath.Join(a.folder.Dir, a.file), Content: edited}.Create(time.Now())
+	if err != nil {
+		return "", fmt.Errorf("--branch: %w", err)
+	}
+	return fmt.Sprintf("Committed on the new branch %s as %s. Nothing is pushed: review it, then push it.", t.branch, hash[:10]), nil
+}
+
+// adoptTo writes the adopted manifest of a finding.
+func (c *command) adoptTo(cmd *cobra.Command, id string, paths []string, live liveFlags, target adoptTarget) error {
 	ctx := cmd.Context()
 	var f model.Finding
 	err := c.ask(cmd, func(ctx context.Context, client *server.Client) error {
@@ -75,8 +110,8 @@ func (c *command) adoptTo(cmd *cobra.Command, id string, paths []string, live li
 	if err != nil {
 		return err
 	}
-	if inside(to, a.folder.Dir) {
-		return fmt.Errorf("--to: %s is in the declaration %s, which would then declare everything in it twice: name a file elsewhere", to, f.Declaration)
+	if target.file != "" && inside(target.file, a.folder.Dir) {
+		return fmt.Errorf("--to: %s is in the declaration %s, which would then declare everything in it twice: name a file elsewhere", target.file, f.Declaration)
 	}
 	edited, err := a.edit(&f)
 	if err != nil {
@@ -88,10 +123,11 @@ func (c *command) adoptTo(cmd *cobra.Command, id string, paths []string, live li
 	if err != nil {
 		return byHand(&f, err)
 	}
-	if err := writeNew(to, edited); err != nil {
+	done, err := target.write(&f, a, edited)
+	if err != nil {
 		return err
 	}
-	return c.printAdopted(&f, proof, to)
+	return c.printAdopted(&f, proof, done)
 }
 
 // byHand adds the next step to the reason why a finding cannot be adopted.
@@ -226,7 +262,7 @@ func (a *adoption) edit(f *model.Finding) ([]byte, error) {
 
 // printAdopted prints what was written, and what the scans proved. It prints no lines of the file,
 // which may contain secrets.
-func (c *command) printAdopted(f *model.Finding, proof proof, to string) error {
+func (c *command) printAdopted(f *model.Finding, proof proof, done string) error {
 	out := c.streams.Out
 	for i := range f.Changes {
 		change := &f.Changes[i]
@@ -241,8 +277,7 @@ func (c *command) printAdopted(f *model.Finding, proof proof, to string) error {
 	default:
 		fmt.Fprintf(out, "Proved by a scan: %s is in sync.\n", name)
 	}
-	file, _ := cutLine(f.Address)
-	_, err := fmt.Fprintf(out, "Written to %s. Put it in the place of %s, and commit it.\n", phrase.Visible(to), phrase.Visible(file))
+	_, err := fmt.Fprintln(out, phrase.Visible(done))
 	return err
 }
 

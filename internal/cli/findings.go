@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -140,7 +142,7 @@ func (c *command) findingsShow() *cobra.Command {
 				}
 				err = report.WriteFinding(c.streams.Out, c.output, detail.Finding, versions, c.reportOptions())
 				if err == nil && c.output == "table" {
-					err = c.printImport(&detail.Finding)
+					err = errors.Join(c.printImport(&detail.Finding), c.printNext(&detail.Finding))
 				}
 				return err
 			})
@@ -148,6 +150,15 @@ func (c *command) findingsShow() *cobra.Command {
 	}
 	c.outputFlag(cmd, "table", "json")
 	return cmd
+}
+
+// printNext prints the ways out of an open finding.
+func (c *command) printNext(f *model.Finding) error {
+	if !f.Resolved.IsZero() {
+		return nil
+	}
+	_, err := fmt.Fprintf(c.streams.Out, "\nNext: %s: driftd suggest %s\n", phrase.NextStep(f), phrase.Visible(f.ID))
+	return err
 }
 
 // completeFindings completes the IDs of open findings.

@@ -69,6 +69,9 @@ func (c *issue) patchField(p *patch, change *model.Change) string {
 	case live == "spec.replicas":
 		return "an autoscaler may set it: look for one with kubectl get hpa, and use kubectl scale if there is none"
 	}
+	if why := c.form(change); why != "" && c.Declared == terraform {
+		return why
+	}
 	return p.change(c.Live, change, change.Declared)
 }
 
@@ -86,7 +89,7 @@ func (c *issue) restartsPods() bool {
 var objectName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 
 // deliverer returns the step for an object that Flux, Argo CD or Helm applies, according to its
-// labels and annotations; ok is false for other objects. A write without the tool would be undone,
+// labels and annotations; ok is false for other objects. Another writer would be overruled,
 // or would take the fields from it.
 func (c *issue) deliverer() (s Step, ok bool) {
 	if c.Live == nil {

@@ -75,14 +75,10 @@ func (c *issue) netboxField(change *model.Change) string {
 		return "it is a secret: apply " + c.place() + " instead"
 	case !strings.Contains(netboxFields, " "+field+" "):
 		return "it refers to another object, or has several parts"
-	case change.Declared == nil || change.Live == nil || c.Live == nil:
+	case change.Declared == nil || change.Live == nil:
 		return "one of its values is not known"
 	case len(change.Declared.Items())+len(change.Declared.Fields()) > 0 || !isExact(change.Declared):
 		return "it has several parts"
-	default:
-		if stored, ok := c.Live.Get(field); !ok || !stored.Equal(*change.Live) {
-			return "the declaration writes it in another form"
-		}
 	}
-	return ""
+	return c.form(change)
 }

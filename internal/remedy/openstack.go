@@ -77,6 +77,9 @@ func (c *issue) openstackFlag(change *model.Change) (flag string, away bool, why
 	if !ok || len(steps) > 2 || steps[0].Kind != fieldpath.Field {
 		return "", false, "driftd has no command for it"
 	}
+	if why := c.form(change); why != "" {
+		return "", false, why
+	}
 	if len(steps) == 2 {
 		return c.metadataFlag(steps, change)
 	}

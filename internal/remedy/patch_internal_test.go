@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // TestQuoteRoundTrip checks that a real shell reads quoted words as they were.
@@ -51,58 +50,6 @@ func TestQuoteRefusesHiddenCharacters(t *testing.T) {
 			t.Errorf("%q was quoted as %q", word, quoted)
 		}
 	}
-}
-
-func TestParsePath(t *testing.T) {
-	t.Parallel()
-	tests := map[string]string{
-		"spec.replicas":                         "f:spec f:replicas",
-		"containers[name=web].image":            "f:containers k:name=web f:image",
-		"ports[containerPort=80,protocol=TCP]":  "f:ports k:containerPort=80,protocol=TCP",
-		`labels["app.kubernetes.io/name"]`:      "f:labels f:app.kubernetes.io/name",
-		`x[name="a]\",b"].y`:                    `f:x k:name=a]",b f:y`,
-		"rules[0].verbs[=get]":                  "f:rules i:0 f:verbs =:get",
-		`finalizers[="a,b"]`:                    "f:finalizers =:a,b",
-		"":                                      "no",
-		"a..b":                                  "no",
-		"a[":                                    "no",
-		"a[]":                                   "no",
-		"a[x]":                                  "no",
-		`a["x]`:                                 "no",
-		`a[="x"y]`:                              "no",
-		"a[99999999999999999999999999999999].b": "no",
-		"a[=x,y]":                               "no",
-		"metadata.annotations[\"a\\u001b\"].name": "f:metadata f:annotations f:a\x1b f:name",
-	}
-	for path, want := range tests {
-		if got := formatSteps(fieldpath.Parse(path)); got != want {
-			t.Errorf("%s: got %q, want %q", path, got, want)
-		}
-	}
-}
-
-func formatSteps(steps []fieldpath.Step, ok bool) string {
-	if !ok {
-		return "no"
-	}
-	texts := make([]string, len(steps))
-	for i, s := range steps {
-		switch s.Kind {
-		case fieldpath.Field:
-			texts[i] = "f:" + s.Name
-		case fieldpath.Index:
-			texts[i] = "i:" + strconv.Itoa(s.Index)
-		case fieldpath.Item:
-			texts[i] = "=:" + s.Item
-		case fieldpath.Keyed:
-			var keys []string
-			for _, k := range s.Keys {
-				keys = append(keys, k.Name+"="+k.Value)
-			}
-			texts[i] = "k:" + strings.Join(keys, ",")
-		}
-	}
-	return strings.Join(texts, " ")
 }
 
 // TestPatchRestoresDeclared applies patches with an implementation of RFC 6902 of its own: the

@@ -84,11 +84,8 @@ func (c *issue) guestOption(change *model.Change) (value, why string) {
 		return "", riskyOption(option)
 	case !strings.Contains(plainOptions, " "+option+" "):
 		return "", "driftd does not know how it is written: see qm.conf(5)"
-	case c.Live == nil || change.Live == nil && change.Declared == nil:
-		return "", "the live configuration is not stored"
-	}
-	if stored, ok := c.Live.Get(option); ok != (change.Live != nil) || ok && !stored.Equal(*change.Live) {
-		return "", "the declaration writes it in another form"
+	case c.form(change) != "":
+		return "", c.form(change)
 	}
 	return optionText(change.Declared)
 }

@@ -63,6 +63,9 @@ const (
 // For returns the suggestion for a finding.
 func For(f *model.Finding, facts Facts) Suggestion {
 	shown := f.Public()
+	if !shown.Resolved.IsZero() {
+		return resolved(shown.ID)
+	}
 	facts.Declared = cmp.Or(facts.Declared, declaredAs(shown.Address))
 	c := &issue{Finding: &shown, Facts: facts}
 	s := Suggestion{Finding: shown.ID, Next: phrase.NextStep(&shown), PutBack: c.putBack(), Adopt: c.adopt(), Accept: c.accept(), Ask: c.ask()}
@@ -70,6 +73,12 @@ func For(f *model.Finding, facts Facts) Suggestion {
 		step.clean()
 	}
 	return s
+}
+
+// resolved returns the suggestion for a finding that is over.
+func resolved(id string) Suggestion {
+	nothing := Step{Title: "Nothing to do", Blocks: []Block{}, Notes: []string{}}
+	return Suggestion{Finding: id, Next: "The finding is resolved", PutBack: nothing, Adopt: nothing, Accept: nothing, Ask: nothing}
 }
 
 // A Section is a step of a suggestion with its name.

@@ -138,7 +138,13 @@ func TestSuggestions(t *testing.T) {
 		"openstack-metadata": {finding(model.Changed, "openstack/server", uuid, "openstack_compute_instance_v2.web",
 			model.Change{Path: "metadata.tier", Declared: str("back; rm -rf ~"), Live: str("front")},
 			model.Change{Path: "metadata.extra", Live: str("1")},
-			model.Change{Path: "flavor.id", Declared: str("1"), Live: str("2")}), remedy.Facts{}},
+			model.Change{Path: "name", Declared: str("web"), Live: str("")},
+			model.Change{Path: "flavor", Declared: str("1"), Live: str("2")}), remedy.Facts{Live: value(t, `{"metadata":{"tier":"front","extra":"1"},"flavor":"2","name":""}`)}},
+		"openstack-network": {finding(model.Changed, "openstack/network", uuid, "openstack_networking_network_v2.net",
+			model.Change{Path: "admin_state_up", Declared: &on, Live: &off},
+			model.Change{Path: "description", Declared: str("it's"), Live: str("x")}), remedy.Facts{Live: value(t, `{"admin_state_up":false,"description":"x"}`)}},
+		"terraform-units": {infra(finding(model.Changed, "proxmox/qemu", "104", "proxmox_vm_qemu.db",
+			model.Change{Path: "balloon", Declared: number(4), Live: number(0)})), remedy.Facts{Live: value(t, `{"balloon":0}`)}},
 		"openstack-rule": {finding(model.Unmanaged, "openstack/security_group_rule", uuid, ""), remedy.Facts{}},
 		"disputed": {finding(model.Disputed, "proxmox/qemu", "104", "",
 			model.Change{Path: "memory", Live: number(2048), Claims: []model.ClaimedValue{
@@ -245,6 +251,12 @@ func hostileText() *rapid.Generator[string] {
 	return rapid.Custom(func(r *rapid.T) string { return strings.Join(rapid.SliceOfN(parts, 0, 6).Draw(r, "parts"), "") })
 }
 
+// nestedSecret returns a list with a sealed value inside.
+func nestedSecret() *model.Value {
+	v := model.ListOf(model.MapOf(model.Field{Name: "name", Value: model.StringOf("A")}, model.Field{Name: "value", Value: *secret("hunter3")}))
+	return &v
+}
+
 // TestNoSecrets checks that neither a secret nor its digest is in any step, for every verdict.
 func TestNoSecrets(t *testing.T) {
 	t.Parallel()
@@ -254,6 +266,7 @@ func TestNoSecrets(t *testing.T) {
 				f := finding(verdict, kind, "7", address,
 					model.Change{Path: "name", Declared: secret("hunter2"), Recorded: secret("hunter2"), Live: secret("hunter3")},
 					model.Change{Path: "description", Declared: str("hunter2"), Live: str("hunter3"), Secret: true},
+					model.Change{Path: "env", Declared: value(t, `[{"name":"A"}]`), Live: nestedSecret()},
 					model.Change{Path: "data.x", Secret: true, Claims: []model.ClaimedValue{{Declaration: "a", Value: *str("hunter2")}, {Declaration: "b", Value: *secret("hunter3")}}, Live: secret("hunter2")})
 				object := model.MapOf(model.Field{Name: "name", Value: *secret("hunter3")}, model.Field{Name: "description", Value: model.StringOf("hunter3")})
 				got := text(remedy.For(f, remedy.Facts{Live: &object}))
@@ -263,6 +276,18 @@ func TestNoSecrets(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+func TestResolved(t *testing.T) {
+	t.Parallel()
+	f := finding(model.Changed, "kubernetes/ConfigMap", "shop/settings", "deploy/config.yaml:1", model.Change{Path: "data.x", Declared: str("a"), Live: str("b")})
+	f.Resolved = time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC)
+	s := remedy.For(f, remedy.Facts{Live: value(t, `{"data":{"x":"b"}}`)})
+	for _, section := range s.Sections() {
+		if len(section.Blocks)+len(section.Notes) > 0 || section.Title != "Nothing to do" {
+			t.Errorf("%s: %v", section.Name, section.Step)
 		}
 	}
 }

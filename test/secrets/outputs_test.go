@@ -56,6 +56,7 @@ func (d *daemon) commands(r model.Report) {
 		if kind := string(f.Verdict) + f.Kind; shown[kind] < 3 {
 			shown[kind]++
 			d.driftd("findings", "show", f.ID)
+			d.driftd("suggest", f.ID)
 			d.driftd("history", f.Key.String())
 		}
 	}
@@ -68,7 +69,7 @@ func (d *daemon) pages(r model.Report) {
 		"/api/v1/decisions", "/api/v1/runs", "/api/v1/exemptions", "/api/v1/status"}
 	sources := map[string]bool{}
 	for _, f := range r.Findings {
-		paths = append(paths, "/findings/"+f.ID, "/api/v1/findings/"+f.ID, "/api/v1/history?key="+escapedKey(f.Key))
+		paths = append(paths, "/findings/"+f.ID, "/api/v1/findings/"+f.ID, "/api/v1/findings/"+f.ID+"/suggestion", "/api/v1/history?key="+escapedKey(f.Key))
 		sources[f.Source] = true
 	}
 	for source := range sources {

@@ -1,0 +1,236 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/config"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// A NewBranch is a branch with one commit on top of HEAD, which changes one file.
+type NewBranch struct {
+	// Name is the name of the branch, which must not exist.
+	Name    string
+	Message string
+	// Dir is the folder, or the file, that the change was checked with. It must be as at HEAD.
+	Dir string
+	// File is the file to change, and Content its new content.
+	File    string
+	Content []byte
+}
+
+// Create makes the commit and the branch in the repository whose work tree contains Dir, and
+// returns the hash of the commit. It changes neither the work tree, the index nor HEAD, runs no
+// hook, and pushes nothing.
+func (b NewBranch) Create(now time.Time) (hash string, err error) {
+	dir, err := realPath(b.Dir)
+	if err != nil {
+		return "", err
+	}
+	top := TopOf(dir)
+	if top == "" {
+		return "", fmt.Errorf("%s is in no git repository", b.Dir)
+	}
+	name, err := b.check(top, dir)
+	if err != nil {
+		return "", err
+	}
+	repository, err := git.PlainOpenWithOptions(top, &git.PlainOpenOptions{EnableDotGitCommonDir: true})
+	if err != nil {
+		return "", fmt.Errorf("open repository %s: %w", top, err)
+	}
+	return b.commit(repository, name, now)
+}
+
+func realPath(name string) (string, error) {
+	resolved, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return "", fmt.Errorf("find work tree: %w", err)
+	}
+	return filepath.Abs(resolved)
+}
+
+// check returns the path of the file in the repository, or an error if the checked folder is not
+// as at HEAD.
+func (b NewBranch) check(top, dir string) (name string, err error) {
+	file, err := realPath(b.File)
+	if err != nil {
+		return "", err
+	}
+	s, err := openLocal(top)
+	if err != nil {
+		return "", fmt.Errorf("open repository: %w", err)
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	head, files, err := headOf(s)
+	if err != nil {
+		return "", err
+	}
+	if head == nil {
+		return "", fmt.Errorf("%s has no commit", top)
+	}
+	within, inside := relativeTo(top, dir), relativeTo(top, file)
+	changed, err := firstChange(checkout{top: top, files: files}, top, within)
+	switch {
+	case err != nil:
+		return "", err
+	case changed != "":
+		return "", fmt.Errorf("%s is not as in the last commit: commit it, or put it back", changed)
+	}
+	return inside, nil
+}
+
+func relativeTo(top, path string) string {
+	name, err := filepath.Rel(top, path)
+	if err != nil {
+		return path
+	}
+	return filepath.ToSlash(name)
+}
+
+// firstChange returns the first file below a path that differs between work tree and HEAD; "" if
+// there is none.
+func firstChange(c checkout, top, within string) (changed string, err error) {
+	err = filepath.WalkDir(filepath.Join(top, filepath.FromSlash(within)), func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == ".git":
+			return fs.SkipDir
+		case !entry.IsDir() && !c.unchanged(relativeTo(top, path)):
+			changed = relativeTo(top, path)
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if err != nil || changed != "" {
+		return changed, err
+	}
+	err = fs.WalkDir(c.files, within, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if _, missing := os.Lstat(filepath.Join(top, filepath.FromSlash(path))); missing != nil {
+			changed = path
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return changed, err
+}
+
+// commit writes the objects and the reference.
+func (b NewBranch) commit(repository *git.Repository, name string, now time.Time) (string, error) {
+	reference := plumbing.NewBranchReferenceName(b.Name)
+	if err := reference.Validate(); err != nil {
+		return "", fmt.Errorf("%q is not the name of a branch", b.Name)
+	}
+	if _, err := repository.Reference(reference, false); !errors.Is(err, plumbing.ErrReferenceNotFound) {
+		return "", errors.Join(fmt.Errorf("branch %s exists already: name a new one", b.Name), err)
+	}
+	settings, err := repository.ConfigScoped(config.GlobalScope)
+	if err != nil {
+		return "", fmt.Errorf("read git configuration: %w", err)
+	}
+	if settings.User.Name == "" || settings.User.Email == "" {
+		return "", errors.New("git does not know the author: set user.name and user.email with git config")
+	}
+	head, err := repository.Head()
+	if err != nil {
+		return "", fmt.Errorf("read HEAD: %w", err)
+	}
+	parent, err := repository.CommitObject(head.Hash())
+	if err != nil {
+		return "", fmt.Errorf("read HEAD: %w", err)
+	}
+	tree, err := parent.Tree()
+	if err != nil {
+		return "", fmt.Errorf("read HEAD: %w", err)
+	}
+	w := objectWriter{repository}
+	made, err := w.replace(tree, strings.Split(name, "/"), b.Content)
+	if err != nil {
+		return "", err
+	}
+	author := object.Signature{Name: settings.User.Name, Email: settings.User.Email, When: now}
+	hash, err := w.write(&object.Commit{Author: author, Committer: author, Message: b.Message, TreeHash: made, ParentHashes: []plumbing.Hash{parent.Hash}})
+	if err != nil {
+		return "", err
+	}
+	if err := repository.Storer.SetReference(plumbing.NewHashReference(reference, hash)); err != nil {
+		return "", fmt.Errorf("create branch %s: %w", b.Name, err)
+	}
+	return hash.String(), nil
+}
+
+// An objectWriter writes objects of a repository.
+type objectWriter struct{ *git.Repository }
+
+func (w objectWriter) write(content interface {
+	Encode(plumbing.EncodedObject) error
+}) (plumbing.Hash, error) {
+	encoded := w.Storer.NewEncodedObject()
+	if err := content.Encode(encoded); err != nil {
+		return plumbing.ZeroHash, fmt.Errorf("write commit: %w", err)
+	}
+	hash, err := w.Storer.SetEncodedObject(encoded)
+	if err != nil {
+		return hash, fmt.Errorf("write commit: %w", err)
+	}
+	return hash, nil
+}
+
+// replace writes a tree in which a file has another content.
+func (w objectWriter) replace(tree *object.Tree, path []string, content []byte) (plumbing.Hash, error) {
+	entries := slices.Clone(tree.Entries)
+	i := slices.IndexFunc(entries, func(e object.TreeEntry) bool { return e.Name == path[0] })
+	if i < 0 {
+		return plumbing.ZeroHash, fmt.Errorf("%s is not in the last commit", path[0])
+	}
+	var hash plumbing.Hash
+	var err error
+	switch {
+	case len(path) == 1 && (entries[i].Mode == filemode.Regular || entries[i].Mode == filemode.Executable):
+		hash, err = w.blob(content)
+	case len(path) > 1 && entries[i].Mode == filemode.Dir:
+		var below *object.Tree
+		if below, err = w.TreeObject(entries[i].Hash); err == nil {
+			hash, err = w.replace(below, path[1:], content)
+		}
+	default:
+		err = fmt.Errorf("%s is no ordinary file in the last commit", path[0])
+	}
+	if err != nil {
+		return hash, err
+	}
+	entries[i].Hash = hash
+	return w.write(&object.Tree{Entries: entries})
+}
+
+func (w objectWriter) blob(content []byte) (hash plumbing.Hash, err error) {
+	encoded := w.Storer.NewEncodedObject()
+	encoded.SetType(plumbing.BlobObject)
+	out, err := encoded.Writer()
+	if err != nil {
+		return hash, fmt.Errorf("write file: %w", err)
+	}
+	_, err = out.Write(content)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return hash, fmt.Errorf("write file: %w", err)
+	}
+	hash, err = w.Storer.SetEncodedObject(encoded)
+	if err != nil {
+		return hash, fmt.Errorf("write file: %w", err)
+	}
+	return hash, nil
+}

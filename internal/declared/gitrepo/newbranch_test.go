@@ -1,0 +1,115 @@
+package gitrepo_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+)
+
+// newDeploy returns a repository with a folder of manifests, checked out on main.
+func newDeploy(t *testing.T) gitFolder {
+	t.Helper()
+	g := newGit(t)
+	g.commit(step{author: alice, files: map[string]string{"deploy/a.yaml": "1", "deploy/sub/b.yaml": "1", "top.yaml": "1"}})
+	g.run("", "checkout", "-q", "-f", "main")
+	g.run("", "config", "user.name", "Mara")
+	g.run("", "config", "user.email", "mara@example.org")
+	return g
+}
+
+func (g gitFolder) newBranch(name string) gitrepo.NewBranch {
+	return gitrepo.NewBranch{Name: name, Message: "adopt\n", Dir: filepath.Join(g.dir, "deploy"), File: filepath.Join(g.dir, "deploy", "sub", "b.yaml"), Content: []byte("2")}
+}
+
+func TestNewBranch(t *testing.T) {
+	t.Parallel()
+	g := newDeploy(t)
+	g.run("", "config", "core.hooksPath", filepath.Join(g.dir, "hooks"))
+	before := g.run("", "rev-parse", "HEAD", "main") + g.run("", "status", "--porcelain") + g.run("", "ls-files", "--stage")
+	hash, err := g.newBranch("adopt/b").Create(time.Unix(1_800_000_000, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := g.run("", "rev-parse", "adopt/b"); got != hash {
+		t.Errorf("the branch is at %s, want %s", got, hash)
+	}
+	if got := g.run("", "diff", "--name-only", "main", "adopt/b"); got != "deploy/sub/b.yaml" {
+		t.Errorf("the commit changes %q", got)
+	}
+	if got := g.run("", "log", "-1", "--format=%an %ae %at %P %s", "adopt/b"); got != "Mara mara@example.org 1800000000 "+g.run("", "rev-parse", "main")+" adopt" {
+		t.Errorf("the commit is %q", got)
+	}
+	if got := g.run("", "show", "adopt/b:deploy/sub/b.yaml"); got != "2" {
+		t.Errorf("the file has %q", got)
+	}
+	if after := g.run("", "rev-parse", "HEAD", "main") + g.run("", "status", "--porcelain") + g.run("", "ls-files", "--stage"); after != before {
+		t.Errorf("HEAD, main, index or work tree changed: %q, before %q", after, before)
+	}
+	g.run("", "fsck", "--strict")
+	if _, err := g.newBranch("adopt/b").Create(time.Unix(1_800_000_000, 0)); err == nil || !strings.Contains(err.Error(), "exists already") {
+		t.Errorf("the branch was made again: %v", err)
+	}
+}
+
+// TestNewBranchInAnotherWorkTree makes the branch in a linked work tree, whose .git is a file.
+func TestNewBranchInAnotherWorkTree(t *testing.T) {
+	t.Parallel()
+	g := newDeploy(t)
+	second := filepath.Join(t.TempDir(), "second")
+	g.run("", "worktree", "add", "-q", "--detach", second, "main")
+	b := g.newBranch("adopt")
+	b.Dir, b.File = filepath.Join(second, "deploy"), filepath.Join(second, "deploy", "sub", "b.yaml")
+	hash, err := b.Create(time.Unix(1_800_000_000, 0))
+	if got := g.run("", "rev-parse", "adopt"); err != nil || got != hash {
+		t.Errorf("got %s and %v, the branch is at %s", hash, err, got)
+	}
+}
+
+func TestNewBranchRefuses(t *testing.T) {
+	t.Parallel()
+	for reason, tc := range map[string]struct {
+		prepare func(t *testing.T, g gitFolder, b *gitrepo.NewBranch)
+		want    string
+	}{
+		"the checked out branch": {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.Name = "main" }, "branch main exists already"},
+		"no branch's name":       {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.Name = "a..b" }, `"a..b" is not the name of a branch`},
+		"a changed file": {func(t *testing.T, g gitFolder, _ *gitrepo.NewBranch) {
+			writeAll(t, map[string]string{filepath.Join(g.dir, "deploy", "a.yaml"): "9"})
+		}, "deploy/a.yaml is not as in the last commit"},
+		"an untracked file": {func(t *testing.T, g gitFolder, _ *gitrepo.NewBranch) {
+			writeAll(t, map[string]string{filepath.Join(g.dir, "deploy", "new.yaml"): "9"})
+		}, "deploy/new.yaml is not as in the last commit"},
+		"a removed file": {func(t *testing.T, g gitFolder, _ *gitrepo.NewBranch) {
+			if err := os.Remove(filepath.Join(g.dir, "deploy", "a.yaml")); err != nil {
+				t.Fatal(err)
+			}
+		}, "deploy/a.yaml is not as in the last commit"},
+		"a file elsewhere in the repository": {func(t *testing.T, g gitFolder, _ *gitrepo.NewBranch) {
+			writeAll(t, map[string]string{filepath.Join(g.dir, "top.yaml"): "9"})
+		}, ""},
+		"a folder in no repository": {func(t *testing.T, _ gitFolder, b *gitrepo.NewBranch) {
+			b.Dir = t.TempDir()
+		}, "is in no git repository"},
+		"a file that is gone": {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.File += ".gone" }, "no such file"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			g := newDeploy(t)
+			b := g.newBranch("adopt")
+			tc.prepare(t, g, &b)
+			_, err := b.Create(time.Unix(1_800_000_000, 0))
+			switch {
+			case tc.want == "" && err != nil:
+				t.Error(err)
+			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+				t.Errorf("got %v, want %q", err, tc.want)
+			case tc.want != "" && b.Name != "main" && g.run("", "branch", "--list", b.Name) != "":
+				t.Error("the branch was made")
+			}
+		})
+	}
+}

@@ -1,0 +1,32 @@
+package remedy
+
+import (
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/remedy/fieldpath"
+)
+
+// otherForm is why a field is not written: the declaration may express it differently.
+const otherForm = "the declaration may write it in another form than the live system"
+
+// form returns why the declared value of a field cannot be written to the live system as it is; ""
+// if it can. The live value in the form of the declaration must be the stored one. Zero and ""
+// prove nothing for Terraform: they stay the same if a number is converted to another unit.
+func (c *issue) form(change *model.Change) string {
+	if c.Live == nil {
+		return "the live resource is not stored"
+	}
+	steps, ok := fieldpath.Parse(path(change))
+	if !ok {
+		return "its path cannot be translated"
+	}
+	_, found, _, _ := locate(*c.Live, steps)
+	switch {
+	case (found == nil) != (change.Live == nil), found != nil && !found.Equal(*change.Live):
+		return otherForm
+	case c.Declared != terraform || change.Declared == nil:
+		return ""
+	case change.Live == nil || change.Live.Kind() != change.Declared.Kind(), change.Live.Kind() != model.Bool && change.Live.IsEmpty():
+		return otherForm
+	}
+	return ""
+}
