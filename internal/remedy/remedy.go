@@ -67,12 +67,29 @@ func For(f *model.Finding, facts Facts) Suggestion {
 		return resolved(shown.ID)
 	}
 	facts.Declared = cmp.Or(facts.Declared, declaredAs(shown.Address))
+	applied(&shown)
 	c := &issue{Finding: &shown, Facts: facts}
 	s := Suggestion{Finding: shown.ID, Next: phrase.NextStep(&shown), PutBack: c.putBack(), Adopt: c.adopt(), Accept: c.accept(), Ask: c.ask()}
 	for _, step := range []*Step{&s.PutBack, &s.Adopt, &s.Accept, &s.Ask} {
 		step.clean()
 	}
 	return s
+}
+
+// applied gives each change of a finding without a declared side, as those against a Terraform
+// state, its recorded value as the declared one. A field of a changed resource has the value that
+// was last applied, or the declaration moved and the verdict is another one.
+func applied(f *model.Finding) {
+	if f.Verdict != model.Changed {
+		return
+	}
+	changes := slices.Clone(f.Changes)
+	for i := range changes {
+		if c := &changes[i]; c.Declared == nil {
+			c.Declared = c.Recorded
+		}
+	}
+	f.Changes = changes
 }
 
 // resolved returns the suggestion for a finding that is over.

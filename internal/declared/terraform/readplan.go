@@ -45,6 +45,9 @@ func ReadPlan(r io.Reader, name string, sealer model.Sealer) (preview.Plan, erro
 			content.Declaration.Claims = append(content.Declaration.Claims, own.add(&o, instance))
 		}
 	}
+	if p.Complete != nil && !*p.Complete && !p.Errored {
+		content.Gaps = append(content.Gaps, preview.Gap{Declaration: name, Reason: "the plan is incomplete, because of -target or deferred changes: plan the whole root"})
+	}
 	if !read.Complete {
 		content.Gaps = append(content.Gaps, preview.Gap{Declaration: name, Reason: "the plan ended with an error, and may lack resources: run the plan again"})
 	}

@@ -39,7 +39,7 @@ func TestReadPlanErrors(t *testing.T) {
 // deferred, and a data source.
 func TestReadPlan(t *testing.T) {
 	t.Parallel()
-	const text = `{"format_version":"1.2","configuration":{"root_module":{}},
+	const text = `{"format_version":"1.2","complete":false,"configuration":{"root_module":{}},
 "deferred_changes":[{"reason":"provider_config_unknown","resource_change":{"address":"lab_server.late","mode":"managed","type":"lab_server","name":"late","change":{"actions":["create"]}}}],
 "resource_changes":[
 {"address":"netbox_site.fra","mode":"managed","type":"netbox_site","name":"fra","provider_name":"registry.terraform.io/e-breuninger/netbox",
@@ -61,7 +61,8 @@ func TestReadPlan(t *testing.T) {
 	if diff := cmp.Diff(want, plan.Objects); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
 	}
-	gaps := []preview.Gap{{Declaration: "infra", Address: "lab_server.late", Reason: "deferred by the plan (provider config unknown)"}}
+	gaps := []preview.Gap{{Declaration: "infra", Address: "lab_server.late", Reason: "deferred by the plan (provider config unknown)"},
+		{Declaration: "infra", Reason: "the plan is incomplete, because of -target or deferred changes: plan the whole root"}}
 	if diff := cmp.Diff(gaps, plan.Gaps); diff != "" {
 		t.Errorf("gaps (-want +got):\n%s", diff)
 	}
