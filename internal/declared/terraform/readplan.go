@@ -63,6 +63,8 @@ func decodePlan(r io.Reader) (*plan.Plan, error) {
 		return nil, fmt.Errorf("read plan: it has more than %d MiB: split the root", maxPlan>>20)
 	case err != nil:
 		return nil, fmt.Errorf("read plan: %w", err)
+	case len(bytes.TrimSpace(content)) == 0:
+		return nil, errors.New("read plan: it is empty: " + notJSON)
 	case bytes.HasPrefix(content, []byte("PK")):
 		return nil, errors.New("read plan: it is a plan file, and not its JSON: " + notJSON)
 	}

@@ -16,7 +16,7 @@ import (
 func TestReadPlanErrors(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ reason, text, want string }{
-		"empty":     {"nothing was written", "", "not the JSON of a plan: decode plan: EOF; write it with: terraform show -json tfplan"},
+		"empty":     {"nothing was written", "", "read plan: it is empty: write it with: terraform show -json tfplan"},
 		"plan file": {"the file itself is a zip archive", "PK\x03\x04", "it is a plan file, and not its JSON"},
 		"state":     {"a state is shown in the same form", `{"format_version":"1.0","values":{"root_module":{}}}`, "it is the JSON of a state"},
 		"tfstate":   {"a state as it is stored", `{"version":4,"serial":1,"lineage":"a"}`, "not the JSON of a plan"},

@@ -37,13 +37,17 @@ func Decode(r io.Reader) (*Plan, error) {
 		Config    *tfjson.Config                  `json:"configuration"`
 		Checks    []tfjson.CheckResultStatic      `json:"checks"`
 		Errored   bool                            `json:"errored"`
+		Complete  *bool                           `json:"complete"`
 	}
 	dec := json.NewDecoder(r)
 	dec.UseNumber()
 	if err := dec.Decode(&raw); err != nil {
 		return nil, fmt.Errorf("decode plan: %w", err)
 	}
-	p := &Plan{Errored: raw.Errored, Plan: tfjson.Plan{FormatVersion: raw.FormatVersion,
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("decode plan: more text follows the plan: one file holds one plan")
+	}
+	p := &Plan{Errored: raw.Errored, Plan: tfjson.Plan{Complete: raw.Complete, FormatVersion: raw.FormatVersion,
 		TerraformVersion: raw.TerraformVersion, ResourceDrift: raw.ResourceDrift,
 		ResourceChanges: raw.ResourceChanges, DeferredChanges: raw.DeferredChanges,
 		Variables: raw.Variables, Config: raw.Config, Checks: raw.Checks}}
