@@ -376,7 +376,7 @@ func TestPeople(t *testing.T) {
 		t.Errorf("removed name: %q", r.Faults)
 	}
 
-	if err := l.Erase([]Key{key}, "alice", time.Unix(1_900_000_000, 0)); err != nil {
+	if err := l.Erase([]Key{key}, "alice", "", time.Unix(1_900_000_000, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(); got != `{"by":"`+ref+`","text":"leave it"}` {
@@ -390,7 +390,7 @@ func TestPeople(t *testing.T) {
 	if r := l.Verify(nil); !r.OK() {
 		t.Errorf("erased: %q", r.Faults)
 	}
-	if err := l.Erase([]Key{key}, "alice", time.Time{}); !errors.Is(err, ErrNoPerson) {
+	if err := l.Erase([]Key{key}, "alice", "", time.Time{}); !errors.Is(err, ErrNoPerson) {
 		t.Errorf("erase again: %v", err)
 	}
 }

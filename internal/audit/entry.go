@@ -119,6 +119,8 @@ type Drop struct {
 type Erase struct {
 	// Person is the reference of the person.
 	Person string `json:"person"`
+	// By is the reference of the person who asked for it.
+	By string `json:"by,omitempty"`
 }
 
 // Rotation is the data of an entry of KindKey: public keys.

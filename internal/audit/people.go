@@ -46,6 +46,16 @@ func (l *Log) Ref(name string) (string, error) {
 	return ref(salt, name), nil
 }
 
+// Matches reports whether a reference in an entry is that of a name. A reference whose name was
+// erased matches every name.
+func (l *Log) Matches(reference, name string) bool {
+	if reference == "" || name == "" {
+		return reference == name
+	}
+	salt := l.records.Get(personKey(nameRecord, name))
+	return salt != nil && ref(salt, name) == reference || l.records.Get(personKey(personRecord, reference)) == nil
+}
+
 func personKey(kind byte, text string) []byte { return append([]byte{kind}, text...) }
 
 func ref(salt []byte, name string) string {
@@ -84,14 +94,15 @@ func (l *Log) Name(text string) (string, error) {
 }
 
 // Erase removes the name and the salt of a person, and appends an entry that records it with the
-// reference that remains in other entries. The error is ErrNoPerson for an unknown name.
-func (l *Log) Erase(keys []Key, name string, now time.Time) error {
+// reference that remains in other entries. by is the reference of the person who asked for it. The
+// error is ErrNoPerson for an unknown name.
+func (l *Log) Erase(keys []Key, name, by string, now time.Time) error {
 	salt := l.records.Get(personKey(nameRecord, name))
 	if salt == nil {
 		return fmt.Errorf("%w: %s", ErrNoPerson, name)
 	}
 	person := ref(salt, name)
-	if _, err := l.Append(keys, Entry{Kind: KindErase, Time: now, Data: Erase{person}}); err != nil {
+	if _, err := l.Append(keys, Entry{Kind: KindErase, Time: now, Data: Erase{person, by}}); err != nil {
 		return err
 	}
 	if err := l.records.Remove(personKey(personRecord, person)); err != nil {

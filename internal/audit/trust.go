@@ -34,10 +34,11 @@ type SettledHead struct {
 func settledHead(h *Head) SettledHead { return SettledHead{h.Size, h.Root.String()} }
 
 // Trust signs the log as it is now, and appends the entry t with the faults that the log had. By,
-// Reason and Doubt of t are set.
+// Reason and Doubt of t are set, and Faults are those of what the log records, which last.
 func (l *Log) Trust(keys []Key, t Trust, witnessed []Witnessed, now time.Time) (Trust, error) {
 	before := l.Verify(witnessed)
-	t.Faults, t.More = append([]string{}, before.Faults...), before.More
+	others := t.Faults
+	t.Faults, t.More = append(append([]string{}, before.Faults...), others...), before.More
 	h, err := l.rebuild(before.Head.Size)
 	if err == nil {
 		err = h.sign(keys...)
@@ -57,7 +58,7 @@ func (l *Log) Trust(keys []Key, t Trust, witnessed []Witnessed, now time.Time) (
 	if _, err := l.extend(h, keys, Entry{Kind: KindTrust, Time: now, Data: t}); err != nil {
 		return t, err
 	}
-	t.Lasting = l.verify(nil).faults
+	t.Lasting = append(l.verify(nil).faults, others...)
 	_, err = l.extend(h, keys, Entry{Kind: KindTrust, Time: now, Data: t})
 	return t, err
 }

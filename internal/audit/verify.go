@@ -35,6 +35,9 @@ type Report struct {
 	Settled []string
 	// Backwards are the entries whose time is before that of the entry before them.
 	Backwards []int64
+
+	// settled are the faults that a person settled, whether or not they are there.
+	settled []string
 }
 
 // OK reports whether nothing was found that no person settled.
@@ -44,9 +47,16 @@ func (r *Report) OK() bool { return len(r.Faults) == 0 }
 func (l *Log) Verify(witnessed []Witnessed) Report {
 	v := l.verify(witnessed)
 	r := v.Report
-	for _, fault := range v.faults {
+	r.settled = v.settled.faults
+	r.Add(v.faults...)
+	return r
+}
+
+// Add adds faults of what the log records, unless a person settled them.
+func (r *Report) Add(faults ...string) {
+	for _, fault := range faults {
 		switch {
-		case slices.Contains(v.settled.faults, fault):
+		case slices.Contains(r.settled, fault):
 			r.Settled = append(r.Settled, fault)
 		case len(r.Faults) == maxFaults:
 			r.More++
@@ -54,7 +64,6 @@ func (l *Log) Verify(witnessed []Witnessed) Report {
 			r.Faults = append(r.Faults, fault)
 		}
 	}
-	return r
 }
 
 func (l *Log) verify(witnessed []Witnessed) verifier {
@@ -169,8 +178,8 @@ func (v *verifier) read(i int64, b []byte) {
 func (v *verifier) note(kind Kind, raw json.RawMessage) {
 	var d struct {
 		Drop
-		Erase
 		Trust
+		Person string
 	}
 	if kind != KindDrop && kind != KindErase && kind != KindTrust || json.Unmarshal(raw, &d) != nil {
 		return

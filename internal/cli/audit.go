@@ -29,7 +29,7 @@ func (c *command) audit() *cobra.Command {
 happened to the database. It is a Merkle tree with a signed head: an entry that was
 edited, removed or added is found, and a proof shows others that an entry is in it.`,
 		Example: "  driftd audit list\n  driftd audit verify\n  driftd audit prove 42 > proof.txt",
-		Args:    nothing,
+		Args:    known,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(c.auditList(), c.auditShow(), c.auditVerify(), c.auditProve(), c.auditCheck(), c.auditExport(), c.auditWitness(),
@@ -462,7 +462,16 @@ func (c *command) auditWitness() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.publish(ctx, cfg, &h)
+				if err := c.publish(ctx, cfg, &h); err != nil {
+					return err
+				}
+				if h, err = client.VerifyAudit(ctx); err != nil {
+					return err
+				}
+				for i := range h.Witnesses {
+					fmt.Fprintln(c.streams.Out, phrase.Visible(witnessLine(&h.Witnesses[i])))
+				}
+				return nil
 			})
 		},
 	}

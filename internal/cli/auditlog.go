@@ -208,7 +208,6 @@ func (c *command) publish(ctx context.Context, cfg *config.Config, health *serve
 		if i < len(errs) && errs[i] == nil {
 			fmt.Fprintln(c.streams.Out, phrase.Visible(fmt.Sprintf("sent the head of %d entries to %s", head.Size, health.Witnesses[i].Name)))
 		}
-		fmt.Fprintln(c.streams.Out, phrase.Visible(witnessLine(&health.Witnesses[i])))
 	}
 	return errors.Join(errs...)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -23,10 +22,12 @@ func (c *command) backup() *cobra.Command {
 		Long: `Copy the database to a new file. The copy is consistent, also while the daemon
 runs and scans, and is verified before it gets its name.
 
-A backup needs the key of the installation, secret.key in the state folder. The
-key never changes: copy it once, and store it apart from the backups, because
-short secrets can be guessed with both. To restore, stop driftd, put both files
-into the state folder, and start it.`,
+A backup needs two keys of the state folder: secret.key, the key of the installation,
+and audit.key, the key of the audit log, unless audit.key_file names another. They
+do not change: copy them once, and store them apart from the backups, because short
+secrets can be guessed with a backup and secret.key. To restore, stop driftd, put all
+files into the state folder, and start it. The audit log is then in doubt until
+driftd audit trust settles it.`,
 		Example: "  driftd backup /var/backups/driftd.db\n  driftd backup \"driftd-$(date +%F).db\"",
 		Args:    one("file"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.copyStore(cmd, args[0]) },
@@ -48,7 +49,7 @@ func (c *command) copyStore(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return fmt.Errorf("read the backup's size: %w", err)
 	}
-	fmt.Fprintf(c.streams.Err, "to restore it, you also need the key %s: keep a copy of the key, apart from this file\n", phrase.Visible(filepath.Join(cfg.StateDir, "secret.key")))
+	fmt.Fprintf(c.streams.Err, "to restore it, you also need secret.key and, unless audit.key_file names another, audit.key in %s: keep copies of them, apart from this file\n", phrase.Visible(cfg.StateDir))
 	_, err = fmt.Fprintf(c.streams.Out, "%s: %d bytes, verified\n", phrase.Visible(path), info.Size())
 	return err
 }

@@ -68,7 +68,7 @@ func (d *auditData) house(kind string) (what string, ok bool) {
 	case "key":
 		return "the log has a new key: " + d.New, true
 	case "erase":
-		return "a name was erased: " + d.Person, true
+		return "the name of " + d.Person + " was erased", true
 	case "doubt":
 		return "the log is in doubt: " + d.What, true
 	case "trust":

@@ -217,7 +217,7 @@ func (a API) reply(w http.ResponseWriter, r *http.Request, answer any, err error
 	}
 	failure := AsError(err)
 	a.explain(w.Header(), err)
-	if failure.Status >= http.StatusInternalServerError {
+	if failure.Status >= http.StatusInternalServerError && failure.Status != http.StatusServiceUnavailable {
 		a.Log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "err", err)
 	}
 	a.write(w, r, failure.Status, failure)

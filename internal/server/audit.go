@@ -33,7 +33,7 @@ type AuditLog interface {
 	Check(ctx context.Context) (AuditHealth, error)
 	// Settle lets the log continue as it is, for the person by.
 	Settle(ctx context.Context, by, reason string) (audit.Trust, error)
-	EraseName(name string, now time.Time) error
+	EraseName(name, by string, now time.Time) error
 }
 
 // AuditHealth is the result of verifying the audit log.
@@ -114,7 +114,7 @@ func (a API) sendAuditHealth(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	health, err := a.AuditLog.Check(r.Context())
-	a.reply(w, r, health, err)
+	a.reply(w, r, health, unavailable(err))
 }
 
 func (a API) trustAudit(r *http.Request) (any, error) {
@@ -125,7 +125,11 @@ func (a API) trustAudit(r *http.Request) (any, error) {
 	if strings.TrimSpace(request.Reason) == "" {
 		return nil, badRequest("no reason is given", "say what was found, and why the log may continue")
 	}
-	return a.AuditLog.Settle(r.Context(), access.Of(r.Context()).Author(), request.Reason)
+	settled, err := a.AuditLog.Settle(r.Context(), access.Of(r.Context()).Author(), request.Reason)
+	if errors.Is(err, store.ErrNoDoubt) {
+		err = badRequest("there is nothing to settle", "driftd audit verify finds no difference, and the log is not in doubt")
+	}
+	return settled, unavailable(err)
 }
 
 func (a API) eraseName(r *http.Request) (any, error) {
@@ -133,11 +137,24 @@ func (a API) eraseName(r *http.Request) (any, error) {
 	if err := readBody(r.Body, &request, `want {"name"}`); err != nil {
 		return nil, err
 	}
-	err := a.AuditLog.EraseName(request.Name, a.Now())
+	err := a.AuditLog.EraseName(request.Name, access.Of(r.Context()).Author(), a.Now())
 	if errors.Is(err, audit.ErrNoPerson) {
 		return nil, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no entry of the audit log names %q", request.Name), Hint: "driftd audit list shows the names"}
 	}
-	return request, err
+	return request, unavailable(err)
+}
+
+// unavailable returns the error for a log without its key, or one that is not what was signed.
+func unavailable(err error) error {
+	changed := (*audit.TamperedError)(nil)
+	switch {
+	case errors.Is(err, store.ErrNoAuditKey):
+		return &Error{Status: http.StatusServiceUnavailable, Message: store.ErrNoAuditKey.Error(),
+			Hint: "run this as a user who may read it, or put the key back from a backup"}
+	case errors.As(err, &changed):
+		return &Error{Status: http.StatusServiceUnavailable, Message: changed.Error(), Hint: "driftd audit verify lists the differences"}
+	}
+	return err
 }
 
 // AuditEntries returns up to limit entries of the audit log from the newest back, before the index
@@ -146,7 +163,8 @@ func (a API) AuditEntries(before int64, limit int) ([]audit.Entry, error) {
 	if a.AuditLog == nil {
 		return nil, noAuditLog()
 	}
-	return a.AuditLog.AuditEntries(before, limit)
+	list, err := a.AuditLog.AuditEntries(before, limit)
+	return list, unavailable(err)
 }
 
 // ProveEntry returns an entry of the audit log with its proof.
@@ -163,7 +181,7 @@ func (a API) ProveEntry(index int64) (p AuditProof, err error) {
 		return p, &Error{Status: http.StatusNotFound, Message: err.Error(), Hint: "driftd audit list shows the entries"}
 	}
 	if err != nil {
-		return p, err
+		return p, unavailable(err)
 	}
 	key, err := a.AuditLog.AuditKey()
 	p.Key = key.String()

@@ -46,7 +46,7 @@ func (a auditStub) Settle(_ context.Context, _, reason string) (audit.Trust, err
 		Heads: []audit.SettledHead{{Size: 3, Root: "r"}}}, a.err
 }
 
-func (a auditStub) EraseName(name string, _ time.Time) error {
+func (a auditStub) EraseName(name, _ string, _ time.Time) error {
 	if name != "alice" && a.err == nil {
 		return audit.ErrNoPerson
 	}

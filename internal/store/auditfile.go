@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/driftd/driftd/internal/audit"
@@ -94,6 +95,9 @@ func (s *Store) checkAudit() error {
 
 // foreign returns why the database is not the one that was written last; "" if it is.
 func (s *Store) foreign(t *txn) string {
+	if what := t.otherKey(); what != "" {
+		return what
+	}
 	log := t.auditLog()
 	_, err := log.Head()
 	began := !errors.Is(err, audit.ErrEmpty)
@@ -119,7 +123,7 @@ func (s *Store) foreign(t *txn) string {
 }
 
 // ErrNoAuditKey is returned by the methods of the audit log for a store without its key.
-var ErrNoAuditKey = errors.New("the key of the audit log cannot be read: run this as root or as driftd's user, or ask the daemon")
+var ErrNoAuditKey = errors.New("the key of the audit log is missing or cannot be read")
 
 func (s *Store) viewAudit(what string, fn func(*txn) error) error {
 	if s.o.Audit == nil {
@@ -133,6 +137,18 @@ func (s *Store) updateAudit(what string, fn func(*txn) error) error {
 		return fmt.Errorf("%s: %w", what, ErrNoAuditKey)
 	}
 	return s.update(what, fn)
+}
+
+// ErrNoDoubt is returned by Trust for a log that verifies and is not in doubt.
+var ErrNoDoubt = errors.New("the audit log verifies and is not in doubt: there is nothing to settle")
+
+// withKept returns the witnessed heads with the one in the head file.
+func (s *Store) withKept(witnessed []audit.Witnessed) ([]audit.Witnessed, error) {
+	kept, err := s.keptHead()
+	if err != nil || kept == nil {
+		return witnessed, err
+	}
+	return append(slices.Clone(witnessed), audit.Witnessed{From: "the file " + s.headPath(), Head: *kept}), nil
 }
 
 // readDoubt returns why the audit log is in doubt; nil if it is not.
@@ -162,33 +178,53 @@ func (s *Store) Doubt() (d *Doubt, err error) {
 func (s *Store) Trust(by, reason string, witnessed []audit.Witnessed) (audit.Trust, error) {
 	var settled audit.Trust
 	err := s.updateAudit("settle the audit log", func(t *txn) error {
-		kept, err := s.keptHead()
+		witnessed, err := s.withKept(witnessed)
 		if err != nil {
 			return err
 		}
-		if kept != nil {
-			witnessed = append(witnessed, audit.Witnessed{From: "the file " + s.headPath(), Head: *kept})
-		}
-		log := t.auditLog()
-		person, err := log.Ref(by)
+		before, content, err := s.compareAudit(t, witnessed)
 		if err != nil {
 			return err
 		}
-		settled = audit.Trust{By: person, Reason: reason}
-		if doubt, err := t.readDoubt(); err != nil {
-			return err
-		} else if doubt != nil {
-			settled.Doubt = doubt.What
+		if before.OK() && before.Doubt == nil {
+			return ErrNoDoubt
 		}
-		if settled, err = log.Trust([]audit.Key{*t.signer}, settled, witnessed, s.o.Now()); err != nil {
-			return err
-		}
-		if err := t.keepSigned(log); err != nil {
-			return err
-		}
-		return t.notes.remove([]byte(doubtNote))
+		return s.settleAudit(t, audit.Trust{Reason: reason, Faults: content}, by, before.Doubt, witnessed, &settled)
 	})
 	return settled, err
+}
+
+// settleAudit appends the entries that settle the faults of the log: a second one for those of what
+// it records that only show once the log itself is settled.
+func (s *Store) settleAudit(t *txn, entry audit.Trust, by string, doubt *Doubt, witnessed []audit.Witnessed, settled *audit.Trust) (err error) {
+	log := t.auditLog()
+	if entry.By, err = log.Ref(by); err != nil {
+		return err
+	}
+	if doubt != nil {
+		entry.Doubt = doubt.What
+	}
+	if err := t.setKey(t.signer.Public()); err != nil {
+		return err
+	}
+	if *settled, err = log.Trust([]audit.Key{*t.signer}, entry, witnessed, s.o.Now()); err != nil {
+		return err
+	}
+	if err := t.notes.remove([]byte(doubtNote)); err != nil {
+		return err
+	}
+	if err := t.keepSigned(log); err != nil {
+		return err
+	}
+	after, content, err := s.compareAudit(t, nil)
+	if err != nil || len(content) == 0 || after.OK() {
+		return err
+	}
+	entry.Faults, entry.Doubt = content, ""
+	if _, err = log.Trust([]audit.Key{*t.signer}, entry, witnessed, s.o.Now()); err != nil {
+		return err
+	}
+	return t.keepSigned(log)
 }
 
 // Record appends entries to the audit log.
@@ -269,11 +305,12 @@ func (s *Store) AuditHead() (h audit.Head, err error) {
 	return h, err
 }
 
-// AuditKeys returns the public keys that the audit log has and had, newest first.
+// AuditKeys returns the public keys that the audit log has and had, newest first. Of a log that is
+// not the one that was signed, it returns those that are certain.
 func (s *Store) AuditKeys() (keys []audit.PublicKey, err error) {
 	err = s.viewAudit("read the keys of the audit log", func(t *txn) error {
 		keys, err = t.auditLog().Keys()
-		return err
+		return untampered(err)
 	})
 	return keys, err
 }
@@ -283,11 +320,18 @@ func (s *Store) PutInDoubt(what string) error {
 	return s.update("put the audit log in doubt", func(t *txn) error { return t.doubt(what, s.o.Now()) })
 }
 
-// EraseName erases the name of a person from the audit log.
-func (s *Store) EraseName(name string, now time.Time) error {
+// EraseName erases the name of a person from the audit log, for the person by.
+func (s *Store) EraseName(name, by string, now time.Time) error {
 	return s.updateAudit("erase a name from the audit log", func(t *txn) error {
 		log := t.auditLog()
-		if err := log.Erase([]audit.Key{*t.signer}, name, now); err != nil {
+		person := ""
+		if by != name {
+			var err error
+			if person, err = log.Ref(by); err != nil {
+				return err
+			}
+		}
+		if err := log.Erase([]audit.Key{*t.signer}, name, person, now); err != nil {
 			return err
 		}
 		return t.keepSigned(log)

@@ -67,7 +67,13 @@ func NewOrigin() (string, error) {
 func (s *Store) RotateKey(next audit.Key) error {
 	return s.updateAudit("give the audit log another key", func(t *txn) error {
 		log := t.auditLog()
+		if what := t.otherKey(); what != "" {
+			return errors.New(what)
+		}
 		if err := log.Rotate(*t.signer, next, s.o.Now()); err != nil {
+			return err
+		}
+		if err := t.setKey(next.Public()); err != nil {
 			return err
 		}
 		return t.keepSigned(log)

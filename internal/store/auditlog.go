@@ -89,9 +89,15 @@ func (t *txn) record(entries ...audit.Entry) error {
 	if t.signer == nil || len(entries) == 0 {
 		return nil
 	}
+	if what := t.otherKey(); what != "" {
+		return t.doubt(what, entries[0].Time)
+	}
 	log := t.auditLog()
 	if _, err := log.Head(); errors.Is(err, audit.ErrEmpty) {
-		begin := beginData{t.signer.Public().String(), t.open.now.records, t.decisions.now.records}
+		if err := t.setKey(t.signer.Public()); err != nil {
+			return err
+		}
+		begin := beginData{t.signer.Public().String(), t.open.was.records, t.decisions.was.records}
 		entries = slices.Insert(entries, 0, audit.Entry{Kind: audit.KindBegin, Time: entries[0].Time, Data: begin})
 	}
 	if what := clockBack(log, entries[0].Time); what != "" {
@@ -112,7 +118,7 @@ func (t *txn) record(entries ...audit.Entry) error {
 // dropAudit drops the entries of the audit log beyond a maximum age; 0 keeps all. It drops nothing
 // from a log that is not the one that was signed.
 func (t *txn) dropAudit(maxAge time.Duration, now time.Time) error {
-	if t.signer == nil || maxAge <= 0 {
+	if t.signer == nil || maxAge <= 0 || t.otherKey() != "" {
 		return nil
 	}
 	log := t.auditLog()
@@ -142,6 +148,20 @@ func (t *txn) keepSigned(log *audit.Log) error {
 	h, err := log.Head()
 	t.signed = &h
 	return err
+}
+
+// otherKey returns why the key of the store is not the one of the log; "" if it is. A key that was
+// replaced must not sign: its head would not be valid under the new one.
+func (t *txn) otherKey() string {
+	key := string(t.notes.get([]byte(keyNote)))
+	if key == "" || key == t.signer.Public().String() {
+		return ""
+	}
+	return fmt.Sprintf("the log has the key %s, and this is another one, %s: set audit.key_file to the key of the log", key, t.signer.Public())
+}
+
+func (t *txn) setKey(key audit.PublicKey) error {
+	return t.notes.put([]byte(keyNote), []byte(key.String()))
 }
 
 // clockTolerance is how far the clock may go back between two entries.
@@ -178,7 +198,7 @@ func (t *txn) doubt(what string, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("encode doubt: %w", err)
 	}
-	if err := t.notes.put([]byte(doubtNote), v); err != nil {
+	if err := t.notes.put([]byte(doubtNote), v); err != nil || t.otherKey() != "" {
 		return err
 	}
 	head, err := t.auditLog().Append([]audit.Key{*t.signer}, audit.Entry{Kind: audit.KindDoubt, Time: now, Data: doubtData{what}})
@@ -308,12 +328,19 @@ func (t *txn) decided(d *model.Decision, now time.Time) (audit.Entry, error) {
 		return audit.Entry{}, err
 	}
 	owner, err := t.ref(d.Owner)
-	data := decisionData{ID: d.ID, Kind: d.Kind, Finding: d.Finding, Basis: d.Basis, Covers: d.Covers, Reason: d.Reason, Owner: owner, By: by,
+	data := dataOf(d)
+	data.By, data.Owner = by, owner
+	return audit.Entry{Kind: audit.KindDecision, Time: now, Data: data}, err
+}
+
+// dataOf returns the data of the entry for a decision, without references of persons.
+func dataOf(d *model.Decision) decisionData {
+	data := decisionData{ID: d.ID, Kind: d.Kind, Finding: d.Finding, Basis: d.Basis, Covers: d.Covers, Reason: d.Reason,
 		Via: d.Via, Until: d.Until.UTC(), Replaces: d.Replaces}
 	if d.Subject.Key != (model.Key{}) {
 		data.Subject = d.Subject.Key.String()
 	}
-	return audit.Entry{Kind: audit.KindDecision, Time: now, Data: data}, err
+	return data
 }
 
 // ref returns the reference of a person; "" if the store writes no log.

@@ -333,6 +333,7 @@ func TestEditedLogIsNotContinued(t *testing.T) {
 	change(t, s, func(t *txn) error { return t.audit.remove([]byte{'t'}) })
 	save(t, s, scan(1, []model.Finding{finding("a", 1), finding("b", 1)}))
 	wantDoubt(t, s, "the head is gone")
+	c.now = minute(2)
 	if _, err := s.Trust("lena", "looked into it", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +353,7 @@ func TestAuditWithoutKey(t *testing.T) {
 		"prove":  func() error { _, err := s.ProveEntry(0); return err },
 		"verify": func() error { _, err := s.VerifyAudit(nil); return err },
 		"trust":  func() error { _, err := s.Trust("lena", "", nil); return err },
-		"erase":  func() error { return s.EraseName("lena", minute(0)) },
+		"erase":  func() error { return s.EraseName("lena", "bob", minute(0)) },
 	} {
 		if err := call(); !errors.Is(err, ErrNoAuditKey) {
 			t.Errorf("%s: %v", name, err)
@@ -372,7 +373,7 @@ func TestEraseName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.EraseName("alice", minute(2)); err != nil {
+	if err := s.EraseName("alice", "bob", minute(2)); err != nil {
 		t.Fatal(err)
 	}
 	e, err := s.AuditEntry(2)
@@ -383,7 +384,8 @@ func TestEraseName(t *testing.T) {
 		t.Errorf("the proof of before: %v", err)
 	}
 	wantDoubt(t, s, "")
-	if err := s.EraseName("alice", minute(3)); !errors.Is(err, audit.ErrNoPerson) {
+	wantFaults(t, s)
+	if err := s.EraseName("alice", "bob", minute(3)); !errors.Is(err, audit.ErrNoPerson) {
 		t.Errorf("again: %v", err)
 	}
 }
@@ -417,4 +419,77 @@ func TestAuditMaxAge(t *testing.T) {
 	if got := kinds(t, s); len(got) != 8 || got[len(got)-1] != audit.KindDrop {
 		t.Errorf("%v", got)
 	}
+}
+
+// A key that was replaced signs nothing, and the log goes on with the next one.
+func TestReplacedKey(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(0)}
+	dir, old := t.TempDir(), auditKey(t)
+	next := auditKey(t)
+	use := func(key *audit.Key, do func(*Store)) {
+		s, err := Open(dir, c.options(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(s)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	use(old, func(s *Store) {
+		save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+		if err := s.RotateKey(*next); err != nil {
+			t.Fatal(err)
+		}
+	})
+	use(next, func(s *Store) { wantFaults(t, s); wantDoubt(t, s, "") })
+	use(old, func(s *Store) {
+		wantDoubt(t, s, "the log has the key")
+		save(t, s, scan(1, []model.Finding{finding("a", 1), finding("b", 1)}))
+		if err := s.RotateKey(*auditKey(t)); err == nil {
+			t.Error("a replaced key is replaced again")
+		}
+	})
+	c.now = minute(2)
+	use(next, func(s *Store) {
+		wantDoubt(t, s, "the log has the key")
+		if keys, err := s.AuditKeys(); err != nil || len(keys) != 2 {
+			t.Errorf("%d keys, %v", len(keys), err)
+		}
+		if _, err := s.Trust("lena", "the old key was used by mistake", nil); err != nil {
+			t.Fatal(err)
+		}
+		wantFaults(t, s)
+		wantDoubt(t, s, "")
+		if _, err := s.Trust("lena", "again", nil); !errors.Is(err, ErrNoDoubt) {
+			t.Errorf("a log without doubt is settled: %v", err)
+		}
+	})
+}
+
+// A database that goes on with a new key, because the old one is lost, verifies after it was settled.
+func TestLostKey(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(0)}
+	dir := t.TempDir()
+	s, err := Open(dir, c.options(auditKey(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openAt(t, dir, c.options(auditKey(t)))
+	wantDoubt(t, s, "the log has the key")
+	if err := s.Decide([]model.Decision{decision("d1", "a")}, minute(1)); err != nil {
+		t.Fatal(err)
+	}
+	c.now = minute(2)
+	if _, err := s.Trust("lena", "the disk with the key is lost", nil); err != nil {
+		t.Fatal(err)
+	}
+	wantFaults(t, s)
+	wantDoubt(t, s, "")
 }

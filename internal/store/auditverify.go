@@ -25,32 +25,43 @@ type AuditReport struct {
 func (s *Store) VerifyAudit(witnessed []audit.Witnessed) (AuditReport, error) {
 	var r AuditReport
 	err := s.viewAudit("verify the audit log", func(t *txn) error {
-		kept, err := s.keptHead()
+		witnessed, err := s.withKept(witnessed)
 		if err != nil {
 			return err
 		}
-		if kept != nil {
-			witnessed = append(witnessed, audit.Witnessed{From: "the file " + s.headPath(), Head: *kept})
-		}
-		log := t.auditLog()
-		r.Report = log.Verify(witnessed)
-		if r.Doubt, err = t.readDoubt(); err != nil {
-			return err
-		}
-		c := content{txn: t, doubted: -1, log: log, versions: map[string]recorded{}, decisions: map[string]recorded{}, resealed: -1, pruned: -1}
-		if err := c.read(r.Head.Size); err != nil {
-			return err
-		}
-		if err := c.compare(); err != nil {
-			return err
-		}
-		if c.doubted >= 0 && r.Doubt == nil {
-			c.fault("entry %d records a doubt about the log that no entry settles", c.doubted)
-		}
-		r.Faults = append(r.Faults, c.faults...)
-		return nil
+		r, _, err = s.compareAudit(t, witnessed)
+		return err
 	})
 	return r, err
+}
+
+// compareAudit compares the log with its heads, and the content of the database with the log. It
+// also returns the faults of the content.
+func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport, faults []string, err error) {
+	log := t.auditLog()
+	r.Report = log.Verify(witnessed)
+	if r.Doubt, err = t.readDoubt(); err != nil {
+		return r, nil, err
+	}
+	if what := s.foreign(t); what != "" && r.OK() && r.Doubt == nil {
+		r.Add(what)
+	}
+	if r.Head.Size == 0 {
+		// Without a head there is nothing to compare the content with.
+		return r, nil, nil
+	}
+	c := content{txn: t, doubted: -1, log: log, versions: map[string]recorded{}, decisions: map[string]recorded{}, resealed: -1, pruned: -1}
+	if err := c.read(r.Head.Size); err != nil {
+		return r, nil, err
+	}
+	if err := c.compare(); err != nil {
+		return r, nil, err
+	}
+	if c.doubted >= 0 && r.Doubt == nil {
+		c.fault("entry %d records a doubt about the log that no entry settles", c.doubted)
+	}
+	r.Add(c.faults...)
+	return r, c.faults, nil
 }
 
 // content compares the findings and decisions of the database with the log.
@@ -115,7 +126,8 @@ func (c *content) entry(e *audit.Entry, raw json.RawMessage) error {
 	case audit.KindDoubt:
 		c.doubted = e.Index
 	case audit.KindTrust:
-		c.doubted = -1
+		// What was written without an entry before is settled too.
+		c.doubted, c.begun = -1, e.Time
 	case audit.KindScan, audit.KindSettle:
 		return c.scan(e.Index, raw)
 	case audit.KindDecision:
@@ -224,11 +236,11 @@ func (c *content) compareDecisions() error {
 // same reports whether a stored decision is the one that was recorded. Its basis may differ if the
 // findings were sealed anew meanwhile.
 func (c *content) same(d *model.Decision, was *recorded) bool {
-	e, err := c.decided(d, time.Time{})
-	now, ok := e.Data.(decisionData)
-	if err != nil || !ok {
+	now := dataOf(d)
+	if !c.log.Matches(was.data.By, d.By) || !c.log.Matches(was.data.Owner, d.Owner) {
 		return false
 	}
+	now.By, now.Owner = was.data.By, was.data.Owner
 	if was.index < c.resealed {
 		now.Basis = was.data.Basis
 	}

@@ -61,6 +61,8 @@ const (
 	// doubtNote is the Doubt about the audit log, quietNote the count of scans that changed nothing
 	// since the last entry.
 	doubtNote, quietNote = "doubt", "quiet"
+	// keyNote is the public key of the audit log.
+	keyNote = "auditkey"
 )
 
 func bucketNames() []string {

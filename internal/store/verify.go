@@ -237,7 +237,7 @@ func (t *txn) decodeNote(k, v []byte) error {
 		return parseJSON(v, new(Doubt))
 	case string(k) == quietNote:
 		return parseJSON(v, new(quietData))
-	case slices.Contains([]string{versionNote, sealNote}, string(k)):
+	case slices.Contains([]string{versionNote, sealNote, keyNote}, string(k)):
 		return nil
 	}
 	return fmt.Errorf("%w: unknown note", errCorrupt)
