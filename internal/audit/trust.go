@@ -38,7 +38,7 @@ func settledHead(h *Head) SettledHead { return SettledHead{h.Size, h.Root.String
 func (l *Log) Trust(keys []Key, t Trust, witnessed []Witnessed, now time.Time) (Trust, error) {
 	before := l.Verify(witnessed)
 	others := t.Faults
-	t.Faults, t.More = append(append([]string{}, before.Faults...), others...), before.More
+	t.Faults, t.More = slices.Concat([]string{}, before.Faults, others), before.More
 	h, err := l.rebuild(before.Head.Size)
 	if err == nil {
 		err = h.sign(keys...)
@@ -58,7 +58,7 @@ func (l *Log) Trust(keys []Key, t Trust, witnessed []Witnessed, now time.Time) (
 	if _, err := l.extend(h, keys, Entry{Kind: KindTrust, Time: now, Data: t}); err != nil {
 		return t, err
 	}
-	t.Lasting = append(l.verify(nil).faults, others...)
+	t.Lasting = slices.Concat(l.verify(nil).faults, others)
 	_, err = l.extend(h, keys, Entry{Kind: KindTrust, Time: now, Data: t})
 	return t, err
 }

@@ -126,7 +126,7 @@ func (c *content) entry(e *audit.Entry, raw json.RawMessage) error {
 	case audit.KindDoubt:
 		c.doubted = e.Index
 	case audit.KindTrust:
-		// What was written without an entry before is settled too.
+		// Records that were written without an entry before it are settled too.
 		c.doubted, c.begun = -1, e.Time
 	case audit.KindScan, audit.KindSettle:
 		return c.scan(e.Index, raw)
