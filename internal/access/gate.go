@@ -201,7 +201,7 @@ func (g *Gate) anonymous(r *http.Request, loopbackOnly bool) (Visitor, authentic
 			Message: "not logged in, and the request did not come directly from this host",
 			Hint:    "log in, or open driftd at http://127.0.0.1 and its port; behind a proxy, configure server.access"}}
 	}
-	return Visitor{Name: "somebody on this host", Role: g.options.Loopback, Via: Loopback}, authentication{}
+	return Visitor{Name: onThisHost, Role: g.options.Loopback, Via: Loopback}, authentication{}
 }
 
 // Configured reports whether any authentication method is configured.

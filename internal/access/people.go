@@ -3,6 +3,7 @@ package access
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -100,8 +101,14 @@ func CheckPersonName(name string) error {
 	if !clean(name) || strings.ContainsAny(name, ":()") {
 		return fmt.Errorf("want at most %d bytes of printable text without colons and parentheses", maxName)
 	}
+	if slices.Contains([]string{"root", "nobody", "driftd", "unknown", onThisHost}, name) {
+		return errors.New("driftd records this name for others: choose another")
+	}
 	return nil
 }
+
+// onThisHost is the name of visitors on a loopback address who are not logged in.
+const onThisHost = "somebody on this host"
 
 // Identities returns the identities that are set, in the order of the fields.
 func (p Person) Identities() []Identity {

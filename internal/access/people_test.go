@@ -100,7 +100,7 @@ func TestCheckIdentity(t *testing.T) {
 			t.Errorf("Check() of %q = %v, want %q", id, err, want)
 		}
 	}
-	for name, ok := range map[string]bool{"alice": true, "Alice Müller": true, "": false, "unix:root": false, "Alice (U0)": false, " alice": false, "a\u202eb": false} {
+	for name, ok := range map[string]bool{"alice": true, "Alice Müller": true, "": false, "unix:root": false, "Alice (U0)": false, " alice": false, "root": false, "driftd": false, "somebody on this host": false, "a\u202eb": false} {
 		if err := CheckPersonName(name); (err == nil) != ok {
 			t.Errorf("CheckPersonName(%q) = %v", name, err)
 		}
