@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -33,14 +34,14 @@ type Records interface {
 //	t         the head
 //	n name    the reference of a person
 //	p ref     the name of a person, see Ref
-//	a index   the attachment of an entry, see Attach
+//	a index   the list of an entry, see List
 const (
 	entryRecord  = 'e'
 	hashRecord   = 'h'
 	headRecord   = 't'
 	nameRecord   = 'n'
 	personRecord = 'p'
-	attachRecord = 'a'
+	listRecord   = 'a'
 )
 
 func indexKey(kind byte, index int64) []byte {
@@ -198,6 +199,11 @@ func (l *Log) add(index int64, e *Entry) error {
 	if err := l.records.Put(indexKey(entryRecord, index), b); err != nil {
 		return fmt.Errorf("write entry %d: %w", index, err)
 	}
+	if e.Items != nil {
+		if err := l.records.Put(indexKey(listRecord, index), encodeItems(e.Items)); err != nil {
+			return fmt.Errorf("write the list of entry %d: %w", index, err)
+		}
+	}
 	return l.putHashes(index, hashes)
 }
 
@@ -283,9 +289,10 @@ func (l *Log) Older(than time.Time) (int64, error) {
 	return i, nil
 }
 
-// Drop removes the bytes and the attachments of the entries before an index, but never those of the
-// last one, and appends an entry that records it. Their hashes stay.
-func (l *Log) Drop(keys []Key, before int64, now time.Time) error {
+// Drop removes the bytes and the lists of the entries before an index, but never those of the last
+// one. Their hashes stay. It appends an entry that records it, with all records that the log accounts
+// for, and one for what persons settled in the entries that it removes.
+func (l *Log) Drop(keys []Key, before int64, items [][]byte, now time.Time) error {
 	h, err := l.current()
 	if err != nil {
 		return fmt.Errorf("drop old entries: %w", err)
@@ -295,15 +302,19 @@ func (l *Log) Drop(keys []Key, before int64, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("drop old entries: %w", err)
 	}
-	if _, err := l.Append(keys, Entry{Kind: KindDrop, Time: now, Data: Drop{before, older}}); err != nil {
+	settled, err := l.settledBefore(before, now)
+	if err != nil {
+		return fmt.Errorf("drop old entries: %w", err)
+	}
+	drop := Entry{Kind: KindDrop, Time: now, Data: Drop{before, older}, Items: items, Complete: true}
+	if _, err := l.Append(keys, slices.Insert(settled, 0, drop)...); err != nil {
 		return err
 	}
 	for i := before - 1; i >= 0 && l.records.Get(indexKey(entryRecord, i)) != nil; i-- {
-		if err := l.records.Remove(indexKey(entryRecord, i)); err != nil {
-			return fmt.Errorf("drop entry %d: %w", i, err)
-		}
-		if err := l.records.Remove(indexKey(attachRecord, i)); err != nil {
-			return fmt.Errorf("drop the attachment of entry %d: %w", i, err)
+		for _, kind := range []byte{entryRecord, listRecord} {
+			if err := l.records.Remove(indexKey(kind, i)); err != nil {
+				return fmt.Errorf("drop entry %d: %w", i, err)
+			}
 		}
 	}
 	return nil
@@ -320,24 +331,4 @@ func (l *Log) Rotate(old, next Key, now time.Time) error {
 	}
 	_, err := l.Append([]Key{old, next}, Entry{Kind: KindKey, Time: now, Data: Rotation{old.Public().String(), next.Public().String()}})
 	return err
-}
-
-// Attach stores bytes that an entry has the digest of. They are no part of the log.
-func (l *Log) Attach(index int64, b []byte) error {
-	return l.records.Put(indexKey(attachRecord, index), b)
-}
-
-// Attachment returns the bytes that are attached to an entry; nil if there are none.
-func (l *Log) Attachment(index int64) []byte { return l.records.Get(indexKey(attachRecord, index)) }
-
-// IsAttachment reports whether a record with the key is an attachment.
-func IsAttachment(key []byte) bool { return len(key) > 0 && key[0] == attachRecord }
-
-// Root returns the Merkle tree hash (RFC 6962) over leaves, in base64.
-func Root(leaves [][]byte) string {
-	v := verifier{}
-	for i, leaf := range leaves {
-		v.push(int64(i), tlog.RecordHash(leaf), func(int, int64, tlog.Hash) {})
-	}
-	return v.root(int64(len(leaves))).String()
 }

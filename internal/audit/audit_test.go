@@ -124,11 +124,11 @@ func TestTampering(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, l := filled(t, key, 500)
-			if r := l.Verify(nil); !r.OK() || r.Head.Size != 500 {
+			if r := l.Verify(nil, nil); !r.OK() || r.Head.Size != 500 {
 				t.Fatalf("before: %+v", r)
 			}
 			test.change(m)
-			r := l.Verify(nil)
+			r := l.Verify(nil, nil)
 			if len(r.Faults) != len(test.want) {
 				t.Fatalf("%d faults, want %q: %q", len(r.Faults), test.want, r.Faults)
 			}
@@ -143,7 +143,7 @@ func TestTampering(t *testing.T) {
 			case test.append == "" && err != nil:
 				t.Errorf("append: %v", err)
 			case test.append == "":
-				if r := l.Verify(nil); r.OK() {
+				if r := l.Verify(nil, nil); r.OK() {
 					t.Error("an append laundered the edit")
 				}
 			case err == nil || !strings.Contains(err.Error(), test.append) || !strings.Contains(err.Error(), "changed from outside"):
@@ -189,7 +189,7 @@ func TestWitnesses(t *testing.T) {
 	kept := []Witnessed{{"the file /mnt/heads", head(t, l)}}
 
 	rewritten, l := filled(t, key, 500)
-	if r := l.Verify(kept); !r.OK() {
+	if r := l.Verify(kept, nil); !r.OK() {
 		t.Errorf("a log that grew: %q", r.Faults)
 	}
 	edit(rewritten, 42, "nummer", 60)
@@ -202,18 +202,18 @@ func TestWitnesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	rewritten[string([]byte{headRecord})] = h.Note
-	if r := l.Verify(nil); !r.OK() {
+	if r := l.Verify(nil, nil); !r.OK() {
 		t.Errorf("rewritten with the key, without a witness: %q", r.Faults)
 	}
-	if r := l.Verify(kept); len(r.Faults) != 1 || r.Faults[0] != "history before entry 300 was rewritten: the file /mnt/heads has another head" {
+	if r := l.Verify(kept, nil); len(r.Faults) != 1 || r.Faults[0] != "history before entry 300 was rewritten: the file /mnt/heads has another head" {
 		t.Errorf("rewritten with the key: %q", r.Faults)
 	}
 
 	_, l = filled(t, key, 200)
-	if r := l.Verify(nil); !r.OK() {
+	if r := l.Verify(nil, nil); !r.OK() {
 		t.Errorf("an older copy, without a witness: %q", r.Faults)
 	}
-	if r := l.Verify(kept); len(r.Faults) != 1 || !strings.HasPrefix(r.Faults[0], "the file /mnt/heads saw 300 entries, 200 are there") {
+	if r := l.Verify(kept, nil); len(r.Faults) != 1 || !strings.HasPrefix(r.Faults[0], "the file /mnt/heads saw 300 entries, 200 are there") {
 		t.Errorf("an older copy: %q", r.Faults)
 	}
 }
@@ -281,7 +281,7 @@ func TestProperty(t *testing.T) {
 			size += n
 			kept = append(kept, Witnessed{"w", h})
 		}
-		if r := l.Verify(kept); !r.OK() || r.Head.Size != int64(size) {
+		if r := l.Verify(kept, nil); !r.OK() || r.Head.Size != int64(size) {
 			t.Fatalf("%+v", r)
 		}
 		for i := range size {
@@ -295,7 +295,7 @@ func TestProperty(t *testing.T) {
 		}
 		victim := int64(rapid.IntRange(0, size-1).Draw(t, "edited"))
 		edit(m, victim, "nummer", rapid.IntRange(0, 10).Draw(t, "levels"))
-		if r := l.Verify(nil); r.OK() {
+		if r := l.Verify(nil, nil); r.OK() {
 			t.Fatalf("an edit of entry %d of %d was not found", victim, size)
 		}
 	})
@@ -305,10 +305,10 @@ func TestDrop(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)
 	m, l := filled(t, key, 50)
-	if err := l.Drop([]Key{key}, 20, time.Unix(1_900_000_000, 0)); err != nil {
+	if err := l.Drop([]Key{key}, 20, nil, time.Unix(1_900_000_000, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if r := l.Verify(nil); !r.OK() || r.Dropped != 20 || r.Head.Size != 51 {
+	if r := l.Verify(nil, nil); !r.OK() || r.Dropped != 20 || r.Head.Size != 51 {
 		t.Errorf("%+v", r)
 	}
 	if _, err := l.Entry(19); !errors.Is(err, ErrDropped) {
@@ -318,10 +318,10 @@ func TestDrop(t *testing.T) {
 		t.Error(err)
 	}
 	delete(m, string(indexKey(entryRecord, 20)))
-	if r := l.Verify(nil); len(r.Faults) != 1 || r.Faults[0] != "entry 20 is gone" || r.Dropped != 20 {
+	if r := l.Verify(nil, nil); len(r.Faults) != 1 || r.Faults[0] != "entry 20 is gone" || r.Dropped != 20 {
 		t.Errorf("%+v", r)
 	}
-	if err := l.Drop([]Key{key}, 99, time.Unix(1_900_000_000, 0)); err != nil {
+	if err := l.Drop([]Key{key}, 99, nil, time.Unix(1_900_000_000, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Entry(51); err != nil {
@@ -367,12 +367,12 @@ func TestPeople(t *testing.T) {
 
 	edited := maps.Clone(m)
 	edited[string(personKey(personRecord, ref))] = []byte("mallory")
-	if r := New(edited, key.Public()).Verify(nil); len(r.Faults) != 1 || r.Faults[0] != "the name of "+ref+" was edited" {
+	if r := New(edited, key.Public()).Verify(nil, nil); len(r.Faults) != 1 || r.Faults[0] != "the name of "+ref+" was edited" {
 		t.Errorf("edited name: %q", r.Faults)
 	}
 	removed := maps.Clone(m)
 	delete(removed, string(personKey(personRecord, ref)))
-	if r := New(removed, key.Public()).Verify(nil); len(r.Faults) != 1 || !strings.HasPrefix(r.Faults[0], "the name of "+ref+" is gone") {
+	if r := New(removed, key.Public()).Verify(nil, nil); len(r.Faults) != 1 || !strings.HasPrefix(r.Faults[0], "the name of "+ref+" is gone") {
 		t.Errorf("removed name: %q", r.Faults)
 	}
 
@@ -387,7 +387,7 @@ func TestPeople(t *testing.T) {
 			t.Errorf("%q still has the name: %s", k, v)
 		}
 	}
-	if r := l.Verify(nil); !r.OK() {
+	if r := l.Verify(nil, nil); !r.OK() {
 		t.Errorf("erased: %q", r.Faults)
 	}
 	if err := l.Erase([]Key{key}, "alice", "", time.Time{}); !errors.Is(err, ErrNoPerson) {
@@ -413,10 +413,10 @@ func TestKeyRotation(t *testing.T) {
 	}
 	l = New(m, next.Public())
 	grow(t, l, next, 5)
-	if r := l.Verify([]Witnessed{{"w", was}}); !r.OK() || r.Head.Size != 16 {
+	if r := l.Verify([]Witnessed{{"w", was}}, nil); !r.OK() || r.Head.Size != 16 {
 		t.Errorf("%+v", r)
 	}
-	if r := New(m, old.Public()).Verify(nil); r.OK() {
+	if r := New(m, old.Public()).Verify(nil, nil); r.OK() {
 		t.Error("the old key still verifies new heads")
 	}
 }
@@ -444,11 +444,11 @@ func TestNewerVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	m[string([]byte{headRecord})] = h.Note
-	if r := l.Verify(nil); !r.OK() {
+	if r := l.Verify(nil, nil); !r.OK() {
 		t.Errorf("%q", r.Faults)
 	}
 	grow(t, l, key, 3)
-	if r := l.Verify(nil); !r.OK() {
+	if r := l.Verify(nil, nil); !r.OK() {
 		t.Errorf("after an append: %q", r.Faults)
 	}
 	if e, err := l.Entry(2); err != nil || e.Version != "v2" || e.Kind != "dance" {
@@ -463,7 +463,7 @@ func TestClockBack(t *testing.T) {
 	if _, err := l.Append([]Key{key}, noted(-500), noted(4)); err != nil {
 		t.Fatal(err)
 	}
-	if r := l.Verify(nil); !r.OK() || len(r.Backwards) != 1 || r.Backwards[0] != 3 {
+	if r := l.Verify(nil, nil); !r.OK() || len(r.Backwards) != 1 || r.Backwards[0] != 3 {
 		t.Errorf("%+v", r)
 	}
 }

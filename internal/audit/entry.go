@@ -63,10 +63,18 @@ type Entry struct {
 	Time    time.Time `json:"time"`
 	// Data is a value that is encoded as a JSON object; in a read entry a json.RawMessage.
 	Data any `json:"data"`
+	// List identifies the records that the entry accounts for; nil if there are none. Only read
+	// entries have one.
+	List *List `json:"list,omitempty"`
+	// Items are the records that an entry to be appended accounts for, and Complete reports whether
+	// they are all that there are.
+	Items    [][]byte `json:"-"`
+	Complete bool     `json:"-"`
 }
 
 type body struct {
 	Time time.Time       `json:"time"`
+	List *List           `json:"list,omitempty"`
 	Data json.RawMessage `json:"data"`
 }
 
@@ -77,7 +85,7 @@ func (e *Entry) encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode entry %s: %w", e.Kind, err)
 	}
-	text, err := json.Marshal(body{e.Time.UTC().Truncate(time.Millisecond), data})
+	text, err := json.Marshal(body{e.Time.UTC().Truncate(time.Millisecond), e.list(), data})
 	if err != nil {
 		return nil, fmt.Errorf("encode entry %s: %w", e.Kind, err)
 	}
@@ -103,7 +111,13 @@ func parseEntry(index int64, b []byte) (Entry, error) {
 	if err := json.Unmarshal(text, &in); err != nil {
 		return Entry{}, fmt.Errorf("entry %d: %w", index, errForm)
 	}
-	return Entry{Index: index, Version: version, Kind: Kind(kind), Time: in.Time, Data: in.Data}, nil
+	return Entry{Index: index, Version: version, Kind: Kind(kind), Time: in.Time, List: in.List, Data: in.Data}, nil
+}
+
+// ofKind reports whether the bytes are those of an entry of a kind, whatever its version.
+func ofKind(b []byte, kind Kind) bool {
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	return bytes.HasSuffix(line, []byte(" "+kind))
 }
 
 // Drop is the data of an entry of KindDrop.

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,8 +41,7 @@ func (l *Log) Keys() ([]PublicKey, error) {
 // olderKeys returns the keys that an entry names as those before: one if it records a new key, and
 // all if it records that entries were dropped.
 func (l *Log) olderKeys(h Head, index int64, b []byte) ([]PublicKey, error) {
-	line, _, _ := bytes.Cut(b, []byte("\n"))
-	if !bytes.HasSuffix(line, []byte(" "+KindKey)) && !bytes.HasSuffix(line, []byte(" "+KindDrop)) {
+	if !ofKind(b, KindKey) && !ofKind(b, KindDrop) {
 		return nil, nil
 	}
 	path, err := tlog.ProveRecord(h.Size, index, l)

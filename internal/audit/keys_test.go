@@ -54,18 +54,18 @@ func TestOlderKeys(t *testing.T) {
 		}
 		witnessed = append(witnessed, Witnessed{"w", parsed})
 	}
-	if r := l.Verify(witnessed); !r.OK() {
+	if r := l.Verify(witnessed, nil); !r.OK() {
 		t.Errorf("%q", r.Faults)
 	}
-	if err := l.Drop([]Key{key[2]}, 25, time.Unix(1_900_000_000, 0)); err != nil {
+	if err := l.Drop([]Key{key[2]}, 25, nil, time.Unix(1_900_000_000, 0)); err != nil {
 		t.Fatal(err)
 	}
 	check("entries that record keys were dropped")
-	if err := l.Drop([]Key{key[2]}, 40, time.Unix(1_900_000_000, 0)); err != nil {
+	if err := l.Drop([]Key{key[2]}, 40, nil, time.Unix(1_900_000_000, 0)); err != nil {
 		t.Fatal(err)
 	}
 	check("the first drop was dropped")
-	if r := l.Verify(nil); !r.OK() {
+	if r := l.Verify(nil, nil); !r.OK() {
 		t.Errorf("%q", r.Faults)
 	}
 	if keys, err := New(memory{}, key[0].Public()).Keys(); err != nil || len(keys) != 1 {

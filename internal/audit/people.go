@@ -56,25 +56,42 @@ func (l *Log) Matches(reference, name string) bool {
 	return salt != nil && ref(salt, name) == reference || l.records.Get(personKey(personRecord, reference)) == nil
 }
 
-func personKey(kind byte, text string) []byte { return append([]byte{kind}, text...) }
+// maxName is the length in bytes from which on a name is not its own key: the keys of a database
+// are bounded.
+const maxName = 1 << 10
+
+func personKey(kind byte, text string) []byte {
+	if len(text) > maxName {
+		sum := sha256.Sum256([]byte(text))
+		text = "sha256:" + base64.RawURLEncoding.EncodeToString(sum[:])
+	}
+	return append([]byte{kind}, text...)
+}
 
 func ref(salt []byte, name string) string {
 	sum := sha256.Sum256(append(append([]byte(personDomain), salt...), name...))
 	return refPrefix + base64.RawURLEncoding.EncodeToString(sum[:15])
 }
 
-// refs returns the references in the bytes of an entry.
-func refs(entry []byte) []string {
-	var found []string
-	for {
-		_, rest, ok := bytes.Cut(entry, []byte(`"`+refPrefix))
-		if !ok {
-			return found
-		}
-		id, _, _ := bytes.Cut(rest, []byte(`"`))
-		found = append(found, refPrefix+string(id))
-		entry = rest
+// personFields are the fields at the top of the data of an entry that hold references. Other texts
+// may look like one: a reason, or a file name.
+var personFields = []string{"by", "owner", "person"}
+
+// refs returns the references in the data of an entry.
+func refs(data []byte) (found []string) {
+	if !bytes.Contains(data, []byte(`"`+refPrefix)) {
+		return nil
 	}
+	var fields map[string]any
+	if json.Unmarshal(data, &fields) != nil {
+		return nil
+	}
+	for _, field := range personFields {
+		if text, ok := fields[field].(string); ok && strings.HasPrefix(text, refPrefix) {
+			found = append(found, text)
+		}
+	}
+	return found
 }
 
 // Name returns the name behind a reference, and the reference itself if it was erased. Other texts
@@ -121,38 +138,25 @@ func (l *Log) Named(e Entry) (Entry, error) {
 	if !ok || !strings.Contains(string(raw), refPrefix) {
 		return e, nil
 	}
-	var tree any
-	if err := json.Unmarshal(raw, &tree); err != nil {
-		return e, fmt.Errorf("entry %d: %w", e.Index, err)
+	var fields map[string]any
+	if json.Unmarshal(raw, &fields) != nil {
+		return e, nil // the data of a newer version is shown as it is
 	}
-	named, err := l.name(tree)
+	for _, field := range personFields {
+		text, ok := fields[field].(string)
+		if !ok {
+			continue
+		}
+		name, err := l.Name(text)
+		if err != nil {
+			return e, err
+		}
+		fields[field] = name
+	}
+	raw, err := json.Marshal(fields)
 	if err != nil {
-		return e, err
-	}
-	if raw, err = json.Marshal(named); err != nil {
 		return e, fmt.Errorf("entry %d: %w", e.Index, err)
 	}
 	e.Data = raw
 	return e, nil
-}
-
-func (l *Log) name(v any) (any, error) {
-	var err error
-	switch v := v.(type) {
-	case string:
-		return l.Name(v)
-	case []any:
-		for i := range v {
-			if v[i], err = l.name(v[i]); err != nil {
-				return nil, err
-			}
-		}
-	case map[string]any:
-		for k := range v {
-			if v[k], err = l.name(v[k]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return v, nil
 }

@@ -125,8 +125,8 @@ func TestExportVerifies(t *testing.T) {
 	for n := int64(0); n*256 < size; n++ {
 		leaves = append(leaves, unbundle(t, files["tile/entries/"+tilePath(n, int(min(256, size-n*256)))])...)
 	}
-	if len(leaves) != size || Root(leaves) != h.Root.String() {
-		t.Errorf("the %d exported entries have the root %s, want %s", len(leaves), Root(leaves), h.Root)
+	if len(leaves) != size || root(leaves) != h.Root.String() {
+		t.Errorf("the %d exported entries have the root %s, want %s", len(leaves), root(leaves), h.Root)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestExportDropped(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)
 	m, l := filled(t, key, 1000)
-	if err := l.Drop([]Key{key}, 300, time.Unix(1_900_000_000, 0)); err != nil {
+	if err := l.Drop([]Key{key}, 300, nil, time.Unix(1_900_000_000, 0)); err != nil {
 		t.Fatal(err)
 	}
 	files, names, err := exported(t, l)

@@ -28,11 +28,11 @@ func TestTrust(t *testing.T) {
 			later := Witnessed{"w", head(t, other)}
 			m, l := filled(t, key, 100)
 			change(m)
-			before := l.Verify([]Witnessed{later})
+			before := l.Verify([]Witnessed{later}, nil)
 			if before.OK() {
 				t.Fatal("no fault is found")
 			}
-			trust, err := l.Trust([]Key{key}, Trust{Reason: "restored"}, []Witnessed{later}, time.Unix(1_900_000_000, 0))
+			trust, err := l.Trust([]Key{key}, Trust{Reason: "restored"}, nil, []Witnessed{later}, time.Unix(1_900_000_000, 0))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,12 +40,12 @@ func TestTrust(t *testing.T) {
 				t.Error(diff)
 			}
 			grow(t, l, key, 60)
-			if r := l.Verify([]Witnessed{later}); !r.OK() || len(r.Settled) == 0 {
+			if r := l.Verify([]Witnessed{later}, nil); !r.OK() || len(r.Settled) == 0 {
 				t.Errorf("%+v", r)
 			}
 			edit(m, 42, "numero", 0)
 			edit(m, 50, "numero", 0)
-			if r := l.Verify([]Witnessed{later}); r.OK() {
+			if r := l.Verify([]Witnessed{later}, nil); r.OK() {
 				t.Error("a later edit is not found")
 			}
 		})
@@ -57,7 +57,7 @@ func BenchmarkVerify(b *testing.B) {
 	key := newKey(b)
 	_, l := filled(b, key, 10_000)
 	for b.Loop() {
-		if r := l.Verify(nil); !r.OK() {
+		if r := l.Verify(nil, nil); !r.OK() {
 			b.Fatal(r.Faults)
 		}
 	}

@@ -37,15 +37,16 @@ type Report struct {
 	Backwards []int64
 
 	// settled are the faults that a person settled, whether or not they are there.
-	settled []string
+	settled map[string]bool
 }
 
 // OK reports whether nothing was found that no person settled.
 func (r *Report) OK() bool { return len(r.Faults) == 0 }
 
-// Verify reads the whole log and compares it with its head and with witnessed heads.
-func (l *Log) Verify(witnessed []Witnessed) Report {
-	v := l.verify(witnessed)
+// Verify reads the whole log and compares it with its head and with witnessed heads. It calls visit,
+// unless that is nil, for each entry in order, with nil for one that is gone or was edited.
+func (l *Log) Verify(witnessed []Witnessed, visit func(*Entry)) Report {
+	v := l.verify(witnessed, visit)
 	r := v.Report
 	r.settled = v.settled.faults
 	r.Add(v.faults...)
@@ -56,7 +57,7 @@ func (l *Log) Verify(witnessed []Witnessed) Report {
 func (r *Report) Add(faults ...string) {
 	for _, fault := range faults {
 		switch {
-		case slices.Contains(r.settled, fault):
+		case r.settled[fault]:
 			r.Settled = append(r.Settled, fault)
 		case len(r.Faults) == maxFaults:
 			r.More++
@@ -66,8 +67,9 @@ func (r *Report) Add(faults ...string) {
 	}
 }
 
-func (l *Log) verify(witnessed []Witnessed) verifier {
-	v := verifier{Log: l, heads: slices.Clone(witnessed), people: map[string]bool{}}
+func (l *Log) verify(witnessed []Witnessed, visit func(*Entry)) verifier {
+	v := verifier{Log: l, heads: slices.Clone(witnessed), people: map[string]bool{},
+		settled: settlement{faults: map[string]bool{}, heads: map[SettledHead]bool{}}}
 	slices.SortStableFunc(v.heads, func(a, b Witnessed) int { return cmp.Compare(a.Head.Size, b.Head.Size) })
 	head, err := l.Head()
 	if changed := (*TamperedError)(nil); errors.As(err, &changed) {
@@ -76,7 +78,10 @@ func (l *Log) verify(witnessed []Witnessed) verifier {
 	}
 	v.Report.Head = head
 	for i := range head.Size {
-		v.entry(i)
+		e := v.entry(i)
+		if visit != nil {
+			visit(e)
+		}
 	}
 	v.end(head)
 	v.witnesses(head)
@@ -108,6 +113,11 @@ type verifier struct {
 	people map[string]bool
 }
 
+// open returns the faults that no person settled.
+func (v *verifier) open() []string {
+	return slices.DeleteFunc(slices.Clone(v.faults), func(fault string) bool { return v.settled.faults[fault] })
+}
+
 type unmet struct {
 	Witnessed
 	fault string
@@ -120,8 +130,9 @@ func (v *verifier) fault(format string, args ...any) {
 // A gap is a range of entries whose bytes are not there.
 type gap struct{ from, to int64 }
 
-// entry verifies the entry at index i, and the hashes that it completes.
-func (v *verifier) entry(i int64) {
+// entry verifies the entry at index i, and the hashes that it completes. It returns nil unless the
+// entry is the one that its hash stands for.
+func (v *verifier) entry(i int64) (e *Entry) {
 	leaf, stored := v.hash(tlog.StoredHashIndex(0, i))
 	b := v.records.Get(indexKey(entryRecord, i))
 	switch {
@@ -133,7 +144,7 @@ func (v *verifier) entry(i int64) {
 	case leaf != tlog.RecordHash(b):
 		v.fault("entry %d was edited", i)
 	default:
-		v.read(i, b)
+		e = v.read(i, b)
 	}
 	v.grow(i, leaf)
 	for len(v.heads) > 0 && v.heads[0].Head.Size <= i+1 {
@@ -143,6 +154,7 @@ func (v *verifier) entry(i int64) {
 			v.unmet = append(v.unmet, unmet{w, fmt.Sprintf("history before entry %d was rewritten: %s has another head", i+1, w.From)})
 		}
 	}
+	return e
 }
 
 func (v *verifier) missing(i int64) {
@@ -154,24 +166,27 @@ func (v *verifier) missing(i int64) {
 }
 
 // read checks the time of an entry, and reads what it records about the log itself.
-func (v *verifier) read(i int64, b []byte) {
+func (v *verifier) read(i int64, b []byte) *Entry {
 	e, err := parseEntry(i, b)
 	if err != nil {
 		v.fault("%v", err)
-		return
+		return nil
 	}
 	if e.Time.Before(v.last) {
 		v.Backwards = append(v.Backwards, i)
 	}
 	v.last = e.Time
-	for _, person := range refs(b) {
+	raw, ok := e.Data.(json.RawMessage)
+	if !ok {
+		return &e
+	}
+	for _, person := range refs(raw) {
 		if _, ok := v.people[person]; !ok {
 			v.people[person] = false
 		}
 	}
-	if raw, ok := e.Data.(json.RawMessage); ok {
-		v.note(e.Kind, raw)
-	}
+	v.note(e.Kind, raw)
+	return &e
 }
 
 // note reads an entry about the log itself.
@@ -281,7 +296,7 @@ func (v *verifier) witnesses(head Head) {
 		}
 	}
 	for _, u := range v.unmet {
-		if v.settled.hasHead(&u.Head) {
+		if v.settled.heads[settledHead(&u.Head)] {
 			v.Settled = append(v.Settled, u.fault)
 			continue
 		}

@@ -189,42 +189,40 @@ func (s *Store) Trust(by, reason string, witnessed []audit.Witnessed) (audit.Tru
 		if before.OK() && before.Doubt == nil {
 			return ErrNoDoubt
 		}
-		return s.settleAudit(t, audit.Trust{Reason: reason, Faults: content}, by, before.Doubt, witnessed, &settled)
+		settled, err = s.settleAudit(t, audit.Trust{Reason: shorten(reason, maxReason), Faults: content}, by, before.Doubt, witnessed)
+		return err
 	})
 	return settled, err
 }
 
-// settleAudit appends the entries that settle the faults of the log: a second one for those of what
-// it records that only show once the log itself is settled.
-func (s *Store) settleAudit(t *txn, entry audit.Trust, by string, doubt *Doubt, witnessed []audit.Witnessed, settled *audit.Trust) (err error) {
+// settleAudit appends the entry that settles the faults of the log, with all records as they are.
+func (s *Store) settleAudit(t *txn, entry audit.Trust, by string, doubt *Doubt, witnessed []audit.Witnessed) (audit.Trust, error) {
 	log := t.auditLog()
+	var err error
 	if entry.By, err = log.Ref(by); err != nil {
-		return err
+		return entry, err
 	}
 	if doubt != nil {
 		entry.Doubt = doubt.What
 	}
-	if err := t.setKey(t.signer.Public()); err != nil {
-		return err
+	all, err := t.marks()
+	if err != nil {
+		return entry, err
 	}
-	if *settled, err = log.Trust([]audit.Key{*t.signer}, entry, witnessed, s.o.Now()); err != nil {
-		return err
+	items, err := t.itemsOf(all)
+	if err != nil {
+		return entry, err
+	}
+	if err := t.setKey(t.signer.Public()); err != nil {
+		return entry, err
+	}
+	if entry, err = log.Trust([]audit.Key{*t.signer}, entry, items, witnessed, s.o.Now()); err != nil {
+		return entry, err
 	}
 	if err := t.notes.remove([]byte(doubtNote)); err != nil {
-		return err
+		return entry, err
 	}
-	if err := t.keepSigned(log); err != nil {
-		return err
-	}
-	after, content, err := s.compareAudit(t, nil)
-	if err != nil || len(content) == 0 || after.OK() {
-		return err
-	}
-	entry.Faults, entry.Doubt = content, ""
-	if _, err = log.Trust([]audit.Key{*t.signer}, entry, witnessed, s.o.Now()); err != nil {
-		return err
-	}
-	return t.keepSigned(log)
+	return entry, t.keepSigned(log)
 }
 
 // Record appends entries to the audit log.

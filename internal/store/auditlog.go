@@ -1,8 +1,6 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,12 +12,38 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// auditRecords are the records of the audit log in a transaction.
-type auditRecords struct{ b *bucket }
+// auditRecords are the records of the audit log in a transaction. Lists are compressed.
+type auditRecords struct {
+	b *bucket
+	codec
+}
 
-func (r auditRecords) Get(key []byte) []byte       { return r.b.get(key) }
-func (r auditRecords) Put(key, value []byte) error { return r.b.put(key, value) }
-func (r auditRecords) Remove(key []byte) error     { return r.b.remove(key) }
+// Get returns nil for a list that cannot be decompressed, as for one that is gone.
+func (r auditRecords) Get(key []byte) []byte {
+	v := r.b.get(key)
+	if v == nil || !audit.IsList(key) {
+		return v
+	}
+	list, err := r.unpack(v)
+	if err != nil {
+		return nil
+	}
+	return list
+}
+
+func (r auditRecords) Put(key, value []byte) (err error) {
+	if audit.IsList(key) {
+		if value, err = r.pack(value); err != nil {
+			return err
+		}
+	}
+	if r.b.holds(key, value) {
+		return nil
+	}
+	return r.b.put(key, value)
+}
+
+func (r auditRecords) Remove(key []byte) error { return r.b.remove(key) }
 
 // The data of the entries that the store appends. Persons are references, see audit.Log.Ref.
 type (
@@ -30,14 +54,16 @@ type (
 		Decisions uint64 `json:"decisions"`
 	}
 	scanData struct {
-		Run string `json:"run,omitempty"`
-		// Changed is the number of findings with a new version, Root the Merkle tree hash over
-		// them: see changedFindings.
-		Changed int    `json:"changed"`
-		Root    string `json:"root"`
-		Opened  int    `json:"opened"`
-		// Resolved counts the changed findings that the scan resolved.
+		Run string `json:"run"`
+		// Changed is the number of findings with a new version, Opened of those that are open now
+		// and were not before, Resolved of those that the scan resolved.
+		Changed  int `json:"changed"`
+		Opened   int `json:"opened"`
 		Resolved int `json:"resolved"`
+	}
+	// settleData counts the findings with a new version.
+	settleData struct {
+		Changed int `json:"changed"`
 	}
 	quietData struct {
 		Since    time.Time `json:"since"`
@@ -70,9 +96,9 @@ type (
 		Before  time.Time `json:"before,omitzero"`
 		Removed int       `json:"removed"`
 	}
+	// resealData counts the versions of findings that were rewritten.
 	resealData struct {
-		Changed int    `json:"changed"`
-		Root    string `json:"root"`
+		Changed int `json:"changed"`
 	}
 	doubtData struct {
 		What string `json:"what"`
@@ -82,37 +108,75 @@ type (
 // quietPeriod is the time after which scans that changed nothing are recorded.
 const quietPeriod = time.Hour
 
-// record appends entries to the audit log, if the store has a key. A log that is not the one that
-// was signed is not continued: the transaction goes on without it, and the log is in doubt until a
-// person settles it.
+// record appends entries to the audit log when the transaction ends, if the store has a key. The last
+// one accounts for what the transaction changed so far.
 func (t *txn) record(entries ...audit.Entry) error {
 	if t.signer == nil || len(entries) == 0 {
 		return nil
 	}
+	last := &entries[len(entries)-1]
+	var err error
+	if last.Items, err = t.take(last.Kind); err != nil {
+		return err
+	}
+	t.pending = append(t.pending, entries...)
+	return nil
+}
+
+// writeLog appends the entries of the transaction to the audit log. A log that is not the one that
+// was signed is not continued: the transaction goes on without it, and the log is in doubt until a
+// person settles it.
+func (t *txn) writeLog() error {
+	entries := t.pending
+	t.pending = nil
+	if len(entries) == 0 {
+		return nil
+	}
+	now := entries[0].Time
 	if what := t.otherKey(); what != "" {
-		return t.doubt(what, entries[0].Time)
+		return t.doubt(what, now)
 	}
 	log := t.auditLog()
 	if _, err := log.Head(); errors.Is(err, audit.ErrEmpty) {
-		if err := t.setKey(t.signer.Public()); err != nil {
+		begin, err := t.beginLog(now)
+		if err != nil {
 			return err
 		}
-		begin := beginData{t.signer.Public().String(), t.open.was.records, t.decisions.was.records}
-		entries = slices.Insert(entries, 0, audit.Entry{Kind: audit.KindBegin, Time: entries[0].Time, Data: begin})
+		entries = slices.Insert(entries, 0, begin)
 	}
-	if what := clockBack(log, entries[0].Time); what != "" {
-		if err := t.doubt(what, entries[0].Time); err != nil {
+	if what := clockBack(log, now); what != "" {
+		if err := t.doubt(what, now); err != nil {
 			return err
 		}
 	}
 	head, err := log.Append([]audit.Key{*t.signer}, entries...)
 	if changed := (*audit.TamperedError)(nil); errors.As(err, &changed) {
-		return t.doubt(changed.What, entries[0].Time)
+		return t.doubt(changed.What, now)
 	}
 	if err == nil {
 		t.signed = &head
 	}
 	return err
+}
+
+// beginLog returns the first entry of a log. It accounts for the records that the database had
+// before the transaction.
+func (t *txn) beginLog(now time.Time) (audit.Entry, error) {
+	all, err := t.marks()
+	if err != nil {
+		return audit.Entry{}, err
+	}
+	for key, was := range t.before {
+		if all[key] = (change{now: was}); was.none() {
+			delete(all, key)
+		}
+	}
+	items, err := t.itemsOf(all)
+	if err != nil {
+		return audit.Entry{}, err
+	}
+	data := beginData{t.signer.Public().String(), t.open.was.records, t.decisions.was.records}
+	return audit.Entry{Kind: audit.KindBegin, Time: now, Data: data, Items: items, Complete: true}, t.setKey(t.signer.Public())
 }
 
 // dropAudit drops the entries of the audit log beyond a maximum age; 0 keeps all. It drops nothing
@@ -129,7 +193,11 @@ func (t *txn) dropAudit(maxAge time.Duration, now time.Time) error {
 	if _, err := log.Entry(first - 1); errors.Is(err, audit.ErrDropped) {
 		return nil
 	}
-	if err := log.Drop([]audit.Key{*t.signer}, first, now); err != nil {
+	items, whole := t.recordedItems(log)
+	if !whole {
+		return nil
+	}
+	if err := log.Drop([]audit.Key{*t.signer}, first, items, now); err != nil {
 		return untampered(err)
 	}
 	return t.keepSigned(log)
@@ -180,7 +248,9 @@ func clockBack(log *audit.Log, now time.Time) string {
 	return fmt.Sprintf("the clock was set back: entry %d is of %s", last.Index, last.Time.Format(time.RFC3339))
 }
 
-func (t *txn) auditLog() *audit.Log { return audit.New(auditRecords{t.audit}, t.signer.Public()) }
+func (t *txn) auditLog() *audit.Log {
+	return audit.New(auditRecords{t.audit, t.codec}, t.signer.Public())
+}
 
 // A Doubt is why the audit log cannot prove that the database is what driftd wrote.
 type Doubt struct {
@@ -194,6 +264,7 @@ func (t *txn) doubt(what string, now time.Time) error {
 	if t.notes.get([]byte(doubtNote)) != nil {
 		return nil
 	}
+	what = shorten(what, maxReason)
 	v, err := json.Marshal(Doubt{what, now.UTC()})
 	if err != nil {
 		return fmt.Errorf("encode doubt: %w", err)
@@ -213,49 +284,20 @@ func (t *txn) recordScan(run *model.Run, now time.Time) error {
 	if t.signer == nil {
 		return nil
 	}
-	if len(t.changed) == 0 {
+	d := scanData{Run: run.ID, Changed: t.changes(findingLetter)}
+	if d.Changed == 0 {
 		return t.recordQuiet(now)
 	}
-	return t.recordChanged(audit.KindScan, run.ID, now)
-}
-
-// recordChanged records the findings that the transaction changed, if there are any.
-func (t *txn) recordChanged(kind audit.Kind, run string, now time.Time) error {
-	if t.signer == nil || len(t.changed) == 0 {
-		return nil
-	}
-	d := scanData{Run: run, Changed: len(t.changed), Root: t.changed.root()}
-	for _, c := range t.changed {
-		if c.opened {
+	for key, c := range t.changed {
+		switch {
+		case !c.was.none() || c.now.none():
+		case key[0] == openLetter:
 			d.Opened++
-		}
-		if c.resolved {
+		case key[0] == resolvedLetter:
 			d.Resolved++
 		}
 	}
-	before := t.signed
-	if err := t.record(audit.Entry{Kind: kind, Time: now, Data: d}); err != nil || t.signed == before {
-		return err
-	}
-	packed, err := t.pack(t.changed.encode())
-	if err != nil {
-		return err
-	}
-	return t.auditLog().Attach(t.signed.Size-1, packed)
-}
-
-// recordReseal records that stored findings were rewritten, with a root over the open ones.
-func (t *txn) recordReseal(now time.Time) error {
-	var open changedFindings
-	err := each(t.open, nil, func(id, v []byte) error {
-		h, err := parseHead(v)
-		open = append(open, changedFinding{id: string(id), at: h.at, sum: h.sum})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return t.record(audit.Entry{Kind: audit.KindReseal, Time: now, Data: resealData{len(open), open.root()}})
+	return t.record(audit.Entry{Kind: audit.KindScan, Time: now, Data: d})
 }
 
 // recordQuiet counts a scan that changed nothing, and records the count once in a quietPeriod.
@@ -307,7 +349,7 @@ func (t *txn) recordDeclared(made, ended []model.Decision, now time.Time) error 
 	}
 	entries := make([]audit.Entry, len(ended))
 	for i := range ended {
-		entries[i] = audit.Entry{Kind: audit.KindRevoke, Time: now, Data: revokeData{ID: ended[i].ID, From: ended[i].From}}
+		entries[i] = audit.Entry{Kind: audit.KindRevoke, Time: now, Data: revokeData{ID: shorten(ended[i].ID, maxText), From: shorten(ended[i].From, maxText)}}
 	}
 	return t.record(entries...)
 }
@@ -333,12 +375,30 @@ func (t *txn) decided(d *model.Decision, now time.Time) (audit.Entry, error) {
 	return audit.Entry{Kind: audit.KindDecision, Time: now, Data: data}, err
 }
 
+const (
+	// maxReason and maxText bound a reason and other texts of an entry, in bytes. The digest in the
+	// list of the entry is that of the whole record.
+	maxReason = 2000
+	maxText   = 500
+)
+
+// shorten returns s cut to a limit in bytes. An entry whose texts are too long must not keep a scan
+// from being saved.
+func shorten(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}
+
 // dataOf returns the data of the entry for a decision, without references of persons.
 func dataOf(d *model.Decision) decisionData {
-	data := decisionData{ID: d.ID, Kind: d.Kind, Finding: d.Finding, Basis: d.Basis, Covers: d.Covers, Reason: d.Reason,
-		Via: d.Via, Until: d.Until.UTC(), Replaces: d.Replaces}
+	data := decisionData{Kind: d.Kind, Covers: d.Covers, Reason: shorten(d.Reason, maxReason), Until: d.Until.UTC()}
 	if d.Subject.Key != (model.Key{}) {
-		data.Subject = d.Subject.Key.String()
+		data.Subject = shorten(d.Subject.Key.String(), maxText)
+	}
+	for to, from := range map[*string]string{&data.ID: d.ID, &data.Finding: d.Finding, &data.Basis: d.Basis, &data.Via: d.Via, &data.Replaces: d.Replaces} {
+		*to = shorten(from, maxText)
 	}
 	return data
 }
@@ -349,68 +409,4 @@ func (t *txn) ref(name string) (string, error) {
 		return "", nil
 	}
 	return t.auditLog().Ref(name)
-}
-
-// A changedFinding is a new version of a finding.
-type changedFinding struct {
-	id               string
-	at               moment
-	sum              digest
-	opened, resolved bool
-}
-
-type changedFindings []changedFinding
-
-// leaf returns the bytes that stand for the version in a root: its time, its digest and its ID.
-func (c *changedFinding) leaf() []byte {
-	return append(append(c.at.append(nil), c.sum[:]...), c.id...)
-}
-
-func parseLeaf(b []byte) (changedFinding, error) {
-	const least = 8 + sha256.Size
-	if len(b) <= least {
-		return changedFinding{}, fmt.Errorf("%w: version of a finding of %d bytes", errCorrupt, len(b))
-	}
-	return changedFinding{id: string(b[least:]), at: momentAt(b), sum: digest(b[8:least])}, nil
-}
-
-// root returns the Merkle tree hash over the versions in the order of their IDs.
-func (l changedFindings) root() string {
-	slices.SortFunc(l, func(a, b changedFinding) int { return strings.Compare(a.id, b.id) })
-	leaves := make([][]byte, len(l))
-	for i := range l {
-		leaves[i] = l[i].leaf()
-	}
-	return audit.Root(leaves)
-}
-
-// encode returns the leaves, each after its length.
-func (l changedFindings) encode() []byte {
-	var b []byte
-	for i := range l {
-		leaf := l[i].leaf()
-		b = append(binary.AppendUvarint(b, uint64(len(leaf))), leaf...)
-	}
-	return b
-}
-
-// parseAttachment decodes the attachment of an entry of KindScan.
-func (c codec) parseAttachment(packed []byte) (changedFindings, error) {
-	b, err := c.unpack(packed)
-	if err != nil {
-		return nil, err
-	}
-	var list changedFindings
-	for len(b) > 0 {
-		size, n := binary.Uvarint(b)
-		if n <= 0 || size > uint64(len(b)-n) {
-			return nil, fmt.Errorf("%w: list of versions of findings", errCorrupt)
-		}
-		c, err := parseLeaf(b[n : n+int(size)])
-		if err != nil {
-			return nil, err
-		}
-		list, b = append(list, c), b[n+int(size):]
-	}
-	return list, nil
 }

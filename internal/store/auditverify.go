@@ -1,14 +1,14 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/audit"
-	"github.com/driftd/driftd/internal/model"
 )
 
 // An AuditReport is the result of verifying the audit log, and the findings and decisions against
@@ -39,7 +39,8 @@ func (s *Store) VerifyAudit(witnessed []audit.Witnessed) (AuditReport, error) {
 // also returns the faults of the content.
 func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport, faults []string, err error) {
 	log := t.auditLog()
-	r.Report = log.Verify(witnessed)
+	c := newRecorded(t, log)
+	r.Report = log.Verify(witnessed, c.entry)
 	if r.Doubt, err = t.readDoubt(); err != nil {
 		return r, nil, err
 	}
@@ -50,10 +51,7 @@ func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport
 		// Without a head there is nothing to compare the content with.
 		return r, nil, nil
 	}
-	c := content{txn: t, doubted: -1, log: log, versions: map[string]recorded{}, decisions: map[string]recorded{}, resealed: -1, pruned: -1}
-	if err := c.read(r.Head.Size); err != nil {
-		return r, nil, err
-	}
+	c.end()
 	if err := c.compare(); err != nil {
 		return r, nil, err
 	}
@@ -64,190 +62,188 @@ func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport
 	return r, c.faults, nil
 }
 
-// content compares the findings and decisions of the database with the log.
-type content struct {
+// recorded is what the entries of the log lead to.
+type recorded struct {
 	*txn
 	log *audit.Log
-	// versions are the recorded versions of findings by their keys, decisions the recorded
-	// decisions by their IDs.
-	versions, decisions map[string]recorded
-	// begun is the time of the first entry that was not dropped. resealed and pruned are the last entries that explain
-	// other versions and missing ones; -1 for none.
-	begun            time.Time
-	resealed, pruned int64
+	// records are the records that the database must have, by the keys of lists.
+	records map[string]record
 	// doubted is the last entry that records a doubt which no later entry settles; -1 for none.
 	doubted int64
-	// unlisted reports whether the list of a scan's findings is gone or was edited.
-	unlisted bool
-	faults   []string
+	// partial reports whether an entry or its list is not what was signed. Then records may be
+	// wrong, and nothing is compared with them.
+	partial bool
+	faults  []string
 }
 
-// recorded is what an entry records.
-type recorded struct {
+// A record is a record that an entry accounts for.
+type record struct {
 	index int64
-	sum   digest
-	data  decisionData
-	ended bool
+	mark
 }
 
-func (c *content) fault(format string, args ...any) {
-	c.faults = append(c.faults, fmt.Sprintf(format, args...))
+func (r *recorded) fault(format string, args ...any) {
+	r.faults = append(r.faults, shorten(fmt.Sprintf(format, args...), maxText))
 }
 
-func (c *content) read(size int64) error {
-	for i := range size {
-		e, err := c.log.Entry(i)
-		if errors.Is(err, audit.ErrDropped) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if c.begun.IsZero() {
-			c.begun = e.Time
-		}
-		raw, ok := e.Data.(json.RawMessage)
-		if !ok {
-			continue
-		}
-		if err := c.entry(&e, raw); err != nil {
-			return fmt.Errorf("entry %d: %w", i, err)
-		}
+func newRecorded(t *txn, log *audit.Log) *recorded { return &recorded{txn: t, log: log, doubted: -1} }
+
+// end reports a log without a complete list.
+func (r *recorded) end() {
+	if r.records == nil && !r.partial {
+		r.partial = true
+		r.fault("no entry has a complete list of the findings and decisions: the log is of an older version of driftd")
 	}
-	return nil
 }
 
-func (c *content) entry(e *audit.Entry, raw json.RawMessage) error {
-	switch e.Kind {
-	case audit.KindPrune:
-		c.pruned = e.Index
-	case audit.KindReseal:
-		c.resealed = e.Index
-	case audit.KindDoubt:
-		c.doubted = e.Index
-	case audit.KindTrust:
-		// Records that were written without an entry before it are settled too.
-		c.doubted, c.begun = -1, e.Time
-	case audit.KindScan, audit.KindSettle:
-		return c.scan(e.Index, raw)
-	case audit.KindDecision:
-		var d decisionData
-		if err := json.Unmarshal(raw, &d); err != nil {
-			return err
-		}
-		c.decisions[d.ID] = recorded{index: e.Index, data: d}
-	case audit.KindRevoke:
-		var d revokeData
-		if err := json.Unmarshal(raw, &d); err != nil {
-			return err
-		}
-		was := c.decisions[d.ID]
-		was.ended = true
-		c.decisions[d.ID] = was
+// entry reads an entry; nil is one that is gone or was edited, which log.Verify reports.
+func (r *recorded) entry(e *audit.Entry) {
+	if e == nil {
+		r.partial = true
+		return
 	}
-	return nil
+	switch {
+	case e.Kind == audit.KindDoubt:
+		r.doubted = e.Index
+	case e.Kind == audit.KindTrust:
+		r.doubted = -1
+	}
+	if e.List == nil {
+		return
+	}
+	items, err := r.log.Items(e)
+	if e.List.Complete {
+		// What came before no longer matters.
+		r.records, r.faults, r.partial = map[string]record{}, nil, false
+	}
+	if err == nil {
+		err = r.apply(e, items)
+	}
+	if err != nil {
+		r.partial = true
+		r.fault("%s", what(err))
+	}
 }
 
-// scan reads the versions of findings that a scan wrote. The list is right if its root is the one
-// in the entry.
-func (c *content) scan(index int64, raw json.RawMessage) error {
-	var d scanData
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return err
+// what returns the difference that an error reports.
+func what(err error) string {
+	if changed := (*audit.TamperedError)(nil); errors.As(err, &changed) {
+		return changed.What
 	}
-	packed := c.log.Attachment(index)
-	if packed == nil {
-		c.unlisted = true
-		c.fault("the list of the findings that entry %d records is gone", index)
+	return err.Error()
+}
+
+// apply makes records what it is after an entry. What the entry found before it must be what was
+// recorded.
+func (r *recorded) apply(e *audit.Entry, items [][]byte) error {
+	if r.records == nil {
 		return nil
 	}
-	list, err := c.parseAttachment(packed)
-	if err != nil || len(list) != d.Changed || list.root() != d.Root {
-		c.unlisted = true
-		c.fault("the list of the findings that entry %d records was edited", index)
-		return nil //nolint:nilerr // the list is foreign input here
-	}
-	for i := range list {
-		v := &list[i]
-		c.versions[string(findingKey(v.id, v.at))] = recorded{index: index, sum: v.sum}
+	for _, item := range items {
+		key, c, err := parseItem(item)
+		if err != nil {
+			return fmt.Errorf("entry %d: %w", e.Index, err)
+		}
+		if !e.List.Complete {
+			r.differ(key, c.was.sum, fmt.Sprintf(", before entry %d", e.Index))
+		}
+		if r.records[key] = (record{e.Index, c.now}); c.now.none() {
+			delete(r.records, key)
+		}
 	}
 	return nil
+}
+
+// differ reports a record that is not what was recorded. No digest stands for no record.
+func (r *recorded) differ(key string, found digest, when string) {
+	was, ok := r.records[key]
+	switch {
+	case was.sum == found || r.partial:
+	case !ok:
+		r.fault("%s, and no entry records it%s", there(key), when)
+	case found == digest{}:
+		r.fault("%s, entry %d records it%s", gone(key), was.index, when)
+	default:
+		r.fault("%s was edited after entry %d recorded it%s", name(key), was.index, when)
+	}
+}
+
+// name returns what the key of a list stands for.
+func name(key string) string {
+	id := key[1:]
+	switch key[0] {
+	case findingLetter:
+		id, _ = version(id)
+		return "finding " + id
+	case openLetter:
+		return "the state of the open finding " + id
+	case resolvedLetter:
+		return "the state of the resolved finding " + id
+	}
+	return "decision " + id
+}
+
+func there(key string) string {
+	id := key[1:]
+	switch key[0] {
+	case findingLetter:
+		id, at := version(id)
+		return fmt.Sprintf("finding %s has a version of %s", id, at)
+	case openLetter:
+		return fmt.Sprintf("finding %s is among the open ones", id)
+	case resolvedLetter:
+		return fmt.Sprintf("finding %s is among the resolved ones", id)
+	}
+	return fmt.Sprintf("decision %s is in force", id)
+}
+
+func gone(key string) string {
+	id := key[1:]
+	switch key[0] {
+	case findingLetter:
+		id, at := version(id)
+		return fmt.Sprintf("the version of %s of finding %s is gone", at, id)
+	case openLetter:
+		return fmt.Sprintf("finding %s is not among the open ones", id)
+	case resolvedLetter:
+		return fmt.Sprintf("finding %s is not among the resolved ones", id)
+	}
+	return fmt.Sprintf("decision %s is gone", id)
+}
+
+// version splits the key of a version of a finding.
+func version(key string) (id, at string) {
+	id, at, _ = strings.Cut(key, "\x00")
+	if len(at) != 8 {
+		return id, "an unknown time"
+	}
+	return id, momentAt([]byte(at)).time().Format(time.RFC3339)
 }
 
 // compare compares what the database has with what was recorded.
-func (c *content) compare() error {
-	err := each(c.findings, nil, func(k, v []byte) error {
-		id, at := string(k[:len(k)-9]), momentAt(k[len(k)-8:])
-		was, ok := c.versions[string(k)]
-		delete(c.versions, string(k))
-		if !ok {
-			if c.resealed < 0 && !c.unlisted && at.time().After(c.begun) {
-				c.fault("finding %s has a version of %s that no entry records", id, at.time().Format(time.RFC3339))
+func (r *recorded) compare() error {
+	left := maps.Clone(r.records)
+	for _, a := range r.accounted() {
+		err := each(a.bucket, nil, func(k, v []byte) error {
+			key := string(append([]byte{a.letter}, k...))
+			delete(left, key)
+			found, err := a.mark(v)
+			if err != nil {
+				return err
 			}
+			was := r.records[key]
+			if found.sum == was.sum && (!r.log.Matches(was.by, found.by) || !r.log.Matches(was.owner, found.owner)) {
+				found.sum = digest{1} // the name of a person was edited
+			}
+			r.differ(key, found.sum, "")
 			return nil
-		}
-		if len(v) < 8 {
-			return fmt.Errorf("%w: version of %d bytes", errCorrupt, len(v))
-		}
-		body, err := c.unpack(v[8:])
-		if err == nil && sha256.Sum256(body) != was.sum && was.index > c.resealed {
-			c.fault("finding %s was edited after entry %d recorded it", id, was.index)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for k, was := range c.versions {
-		if was.index > c.pruned {
-			c.fault("finding %s is gone, entry %d records it", k[:len(k)-9], was.index)
+		})
+		if err != nil {
+			return err
 		}
 	}
-	return c.compareDecisions()
-}
-
-func (c *content) compareDecisions() error {
-	list, err := c.allDecisions()
-	if err != nil {
-		return err
-	}
-	stored := map[string]bool{}
-	for i := range list {
-		d := &list[i]
-		stored[d.ID] = true
-		was, ok := c.decisions[d.ID]
-		switch {
-		case !ok && d.At.After(c.begun):
-			c.fault("decision %s of %s is recorded by no entry", d.ID, d.By)
-		case ok && was.ended && d.From == "":
-			c.fault("decision %s is in force, and an entry records that it was revoked", d.ID)
-		case ok && !c.same(d, &was):
-			c.fault("decision %s was edited after entry %d recorded it", d.ID, was.index)
-		}
-	}
-	for id, was := range c.decisions {
-		if !stored[id] && !was.ended && was.index > c.pruned {
-			c.fault("decision %s is gone, entry %d records it", id, was.index)
-		}
+	for _, key := range slices.Sorted(maps.Keys(left)) {
+		r.differ(key, digest{}, "")
 	}
 	return nil
-}
-
-// same reports whether a stored decision is the one that was recorded. Its basis may differ if the
-// findings were sealed anew meanwhile.
-func (c *content) same(d *model.Decision, was *recorded) bool {
-	now := dataOf(d)
-	if !c.log.Matches(was.data.By, d.By) || !c.log.Matches(was.data.Owner, d.Owner) {
-		return false
-	}
-	now.By, now.Owner = was.data.By, was.data.Owner
-	if was.index < c.resealed {
-		now.Basis = was.data.Basis
-	}
-	return now.Until.Equal(was.data.Until) && withoutUntil(now) == withoutUntil(was.data)
-}
-
-func withoutUntil(d decisionData) decisionData {
-	d.Until = time.Time{}
-	return d
 }

@@ -160,7 +160,10 @@ func (t *txn) settle(now time.Time) (changed int, err error) {
 			return 0, fmt.Errorf("finding %s: %w", f.ID, err)
 		}
 	}
-	return l.written, t.recordChanged(audit.KindSettle, "", now)
+	if l.written > 0 {
+		err = t.record(audit.Entry{Kind: audit.KindSettle, Time: now, Data: settleData{l.written}})
+	}
+	return l.written, err
 }
 
 // resolvedIDs returns the IDs of the resolved findings, and of those merged into them.

@@ -103,14 +103,14 @@ func forms() []form {
 		{paceBucket, packedForm[model.Pace](0)},
 		{receiptBucket, packedForm[string](0)},
 		{auditBucket, func(c codec, k, v []byte) ([]byte, error) {
-			if !audit.IsAttachment(k) {
+			if !audit.IsList(k) {
 				return v, nil
 			}
-			list, err := c.parseAttachment(v)
+			raw, err := c.unpack(v)
 			if err != nil {
 				return nil, err
 			}
-			return c.pack(list.encode())
+			return c.pack(raw)
 		}},
 		{threadBucket, func(c codec, k, v []byte) ([]byte, error) {
 			x, err := c.parseThreadOf(k, v)

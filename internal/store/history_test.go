@@ -124,7 +124,7 @@ func TestKeys(t *testing.T) {
 }
 
 // shorten formats a change as "id before→after minute".
-func shorten(c *ResourceChange) string {
+func shortened(c *ResourceChange) string {
 	side := func(v *model.Value) string {
 		if v == nil {
 			return "-"
@@ -180,7 +180,7 @@ func TestChanges(t *testing.T) {
 			}
 			var got []string
 			for i := range changes {
-				got = append(got, shorten(&changes[i]))
+				got = append(got, shortened(&changes[i]))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s: %s", c.reason, diff)

@@ -399,7 +399,7 @@ func compareChanges(t *rapid.T, s *Store, p *plain, least time.Time) {
 		}
 		var got []string
 		for i := range changes {
-			got = append(got, shorten(&changes[i]))
+			got = append(got, shortened(&changes[i]))
 		}
 		if diff := cmp.Diff(p.changes(source, from, to), got); diff != "" {
 			t.Fatalf("changes of %q from %s to %s: %s", source, from.Sub(start()), to.Sub(start()), diff)

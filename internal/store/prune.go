@@ -36,6 +36,9 @@ func (s *Store) Prune(now time.Time) (removed int, err error) {
 				return err
 			}
 		}
+		if err := t.writeLog(); err != nil {
+			return err
+		}
 		return t.dropAudit(s.o.Retention.AuditMaxAge, now)
 	})
 	return removed, err

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"github.com/driftd/driftd/internal/audit"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -56,7 +57,7 @@ func (s *Store) Reseal(seal Seal) error {
 		if err := t.notes.put([]byte(sealNote), []byte(seal.Rules)); err != nil || same {
 			return err
 		}
-		return t.recordReseal(s.o.Now())
+		return t.record(audit.Entry{Kind: audit.KindReseal, Time: s.o.Now(), Data: resealData{t.changes(findingLetter)}})
 	})
 }
 

@@ -136,7 +136,6 @@ func (l *ledger) save(f *model.Finding) error {
 		}
 		now.at = max(l.at, momentOf(f.Resolved)).after(was.at)
 		l.written++
-		l.changed = append(l.changed, changedFinding{f.ID, now.at, now.sum, home != l.open && f.Resolved.IsZero(), !f.Resolved.IsZero()})
 		packed, err := l.pack(body)
 		if err != nil {
 			return err

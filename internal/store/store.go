@@ -204,6 +204,9 @@ func (s *Store) update(what string, fn func(*txn) error) error {
 	var signed *audit.Head
 	err := s.transact(what, true, s.db.Update, func(t *txn) error {
 		err := fn(t)
+		if err == nil {
+			err = t.writeLog()
+		}
 		written, signed = err == nil, t.signed
 		return err
 	})
@@ -230,6 +233,9 @@ func (s *Store) transact(what string, writable bool, run func(func(*bbolt.Tx) er
 				return err
 			}
 			t.signer = s.o.Audit
+			if writable {
+				t.account()
+			}
 			if err := fn(t); err != nil || !writable {
 				return err
 			}

@@ -32,8 +32,12 @@ type txn struct {
 	// transaction signed; nil if there is none.
 	signer *audit.Key
 	signed *audit.Head
-	// changed are the versions of findings that the transaction wrote.
-	changed changedFindings
+	// pending are the entries that the transaction appends to the log when it ends, changed the
+	// records that it changed and for which none of them accounts yet, and before all records that
+	// it changed as they were.
+	pending []audit.Entry
+	changed map[string]change
+	before  map[string]mark
 }
 
 // begin returns the buckets of a transaction. It returns an error if a bucket is missing, and
@@ -61,6 +65,7 @@ func begin(tx *bbolt.Tx, c codec) (*txn, error) {
 	t.threads, t.paces = found[threadBucket], found[paceBucket]
 	t.outbox, t.receipts = found[outboxBucket], found[receiptBucket]
 	t.audit = found[auditBucket]
+	t.audit.authentic = true
 	return t, nil
 }
 

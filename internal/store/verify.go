@@ -243,12 +243,12 @@ func (t *txn) decodeNote(k, v []byte) error {
 	return fmt.Errorf("%w: unknown note", errCorrupt)
 }
 
-// decodeAudit checks the form of an attachment. VerifyAudit checks the log itself.
+// decodeAudit checks the form of a list. VerifyAudit checks the log itself.
 func (t *txn) decodeAudit(k, v []byte) error {
-	if !audit.IsAttachment(k) {
+	if !audit.IsList(k) {
 		return nil
 	}
-	_, err := t.parseAttachment(v)
+	_, err := t.unpack(v)
 	return err
 }
 
