@@ -73,9 +73,9 @@ func ref(salt []byte, name string) string {
 	return refPrefix + base64.RawURLEncoding.EncodeToString(sum[:15])
 }
 
-// personFields are the fields at the top of the data of an entry that hold references. Other texts
-// may look like one: a reason, or a file name.
-var personFields = []string{"by", "owner", "person"}
+// personFields returns the fields at the top of the data of an entry that hold references. Other
+// texts may look like one: a reason, or a file name.
+func personFields() []string { return []string{"by", "owner", "person"} }
 
 // refs returns the references in the data of an entry.
 func refs(data []byte) (found []string) {
@@ -86,7 +86,7 @@ func refs(data []byte) (found []string) {
 	if json.Unmarshal(data, &fields) != nil {
 		return nil
 	}
-	for _, field := range personFields {
+	for _, field := range personFields() {
 		if text, ok := fields[field].(string); ok && strings.HasPrefix(text, refPrefix) {
 			found = append(found, text)
 		}
@@ -140,9 +140,9 @@ func (l *Log) Named(e Entry) (Entry, error) {
 	}
 	var fields map[string]any
 	if json.Unmarshal(raw, &fields) != nil {
-		return e, nil // the data of a newer version is shown as it is
+		return e, nil //nolint:nilerr // the data of a newer version is shown as it is
 	}
-	for _, field := range personFields {
+	for _, field := range personFields() {
 		text, ok := fields[field].(string)
 		if !ok {
 			continue

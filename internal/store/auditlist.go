@@ -180,8 +180,7 @@ func (t *txn) take(kind audit.Kind) ([][]byte, error) {
 
 // encode returns an item: both digests, the references, each followed by NUL, and the key.
 func (c *change) encode(key string) []byte {
-	b := append(c.was.sum[:], c.now.sum[:]...)
-	return fmt.Appendf(b, "%s\x00%s\x00%s", c.now.by, c.now.owner, key)
+	return fmt.Appendf(slices.Concat(c.was.sum[:], c.now.sum[:]), "%s\x00%s\x00%s", c.now.by, c.now.owner, key)
 }
 
 var errItem = errors.New("it is no item of a list")

@@ -102,10 +102,10 @@ func (r *recorded) entry(e *audit.Entry) {
 		r.partial = true
 		return
 	}
-	switch {
-	case e.Kind == audit.KindDoubt:
+	switch e.Kind {
+	case audit.KindDoubt:
 		r.doubted = e.Index
-	case e.Kind == audit.KindTrust:
+	case audit.KindTrust:
 		r.doubted = -1
 	}
 	if e.List == nil {

@@ -1,0 +1,263 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/driftd/driftd/internal/audit"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// firstRecord returns the key and the value of the first record of a bucket.
+func firstRecord(tb testing.TB, s *Store, bucket func(*txn) *bucket) (k, v []byte) {
+	tb.Helper()
+	err := s.view("read", func(t *txn) error {
+		k, v = bucket(t).cursor().first()
+		k, v = bytes.Clone(k), bytes.Clone(v)
+		return nil
+	})
+	if err != nil || k == nil {
+		tb.Fatalf("no record: %v", err)
+	}
+	return k, v
+}
+
+// tamper changes the database as an attacker does who has driftd's code, but not the key of the
+// audit log: all checksums are right.
+func tamper(tb testing.TB, s *Store, fn func(*txn) error) {
+	tb.Helper()
+	if err := s.update("change", fn); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func TestEditsOfTheDatabaseAreNamed(t *testing.T) {
+	t.Parallel()
+	findings := func(t *txn) *bucket { return t.findings }
+	decisions := func(t *txn) *bucket { return t.decisions }
+	for name, test := range map[string]struct {
+		edit func(tb testing.TB, s *Store)
+		want []string
+	}{
+		"nothing": {func(testing.TB, *Store) {}, nil},
+		"finding edited": {func(tb testing.TB, s *Store) {
+			k, v := firstRecord(tb, s, findings)
+			tamper(tb, s, func(t *txn) error {
+				body, err := t.unpack(v[8:])
+				if err != nil {
+					return err
+				}
+				packed, err := t.pack(bytes.Replace(body, []byte("kubectl"), []byte("nobody1"), 1))
+				if err != nil || !bytes.Contains(body, []byte("kubectl")) {
+					return errors.Join(err, fmt.Errorf("no actor in %s", body))
+				}
+				return t.findings.put(k, append(bytes.Clone(v[:8]), packed...))
+			})
+		}, []string{"was edited after entry 1 recorded it"}},
+		"finding removed": {func(tb testing.TB, s *Store) {
+			k, _ := firstRecord(tb, s, findings)
+			tamper(tb, s, func(t *txn) error { return t.findings.remove(k) })
+		}, []string{"of finding a is gone, entry 1 records it"}},
+		"finding hidden": {func(tb testing.TB, s *Store) {
+			tamper(tb, s, func(t *txn) error { return t.open.remove([]byte("a")) })
+		}, []string{"finding a is not among the open ones, entry 1 records it"}},
+		"finding resolved": {func(tb testing.TB, s *Store) {
+			tamper(tb, s, func(t *txn) error {
+				v := bytes.Clone(t.open.get([]byte("a")))
+				return errors.Join(t.open.remove([]byte("a")), t.resolved.put([]byte("a"), v))
+			})
+		}, []string{"finding a is among the resolved ones, and no entry records it", "finding a is not among the open ones, entry 1 records it"}},
+		"finding set back": {func(tb testing.TB, s *Store) {
+			old, _ := firstRecord(tb, s, findings)
+			_, head := firstRecord(tb, s, func(t *txn) *bucket { return t.open })
+			save(tb, s, scan(2, []model.Finding{finding("a", 0, func(f *model.Finding) { f.Severity = model.Low })}))
+			tamper(tb, s, func(t *txn) error {
+				k, _ := t.findings.cursor().last()
+				if bytes.Equal(k, old) {
+					return errors.New("there is no other version")
+				}
+				return errors.Join(t.findings.remove(bytes.Clone(k)), t.open.put([]byte("a"), head))
+			})
+		}, []string{"the state of the open finding a was edited after entry 3 recorded it", "of finding a is gone, entry 3 records it"}},
+		"finding backdated": {func(tb testing.TB, s *Store) {
+			_, v := firstRecord(tb, s, findings)
+			tamper(tb, s, func(t *txn) error { return t.findings.put(findingKey("a", momentOf(minute(-60))), v) })
+		}, []string{"finding a has a version of " + minute(-60).Format(time.RFC3339) + ", and no entry records it"}},
+		"finding of another source": {func(tb testing.TB, s *Store) {
+			_, v := firstRecord(tb, s, func(t *txn) *bucket { return t.open })
+			tamper(tb, s, func(t *txn) error { return t.open.put([]byte("a"), append(v[:headSize], "elsewhere"...)) })
+		}, []string{"the state of the open finding a was edited after entry 1 recorded it"}},
+		"decision backdated": {func(tb testing.TB, s *Store) {
+			d := decision("d9", "b")
+			d.At = minute(-60)
+			tamper(tb, s, func(t *txn) error { return t.putDecision(&d) })
+		}, []string{"decision d9 is in force, and no entry records it"}},
+		"decision widened": {func(tb testing.TB, s *Store) {
+			list, err := s.Decisions()
+			if err != nil {
+				tb.Fatal(err)
+			}
+			list[0].Covered = []model.Covered{{Finding: "b", Basis: "b"}}
+			tamper(tb, s, func(t *txn) error { return t.putDecision(&list[0]) })
+		}, []string{"decision d1 was edited after entry 2 recorded it"}},
+		"edit before a retention": {func(tb testing.TB, s *Store) {
+			tamper(tb, s, func(t *txn) error { return t.open.remove([]byte("a")) })
+			tamper(tb, s, func(t *txn) error {
+				return errors.Join((&pruner{txn: t, cut: never}).pruneFindings(),
+					t.record(audit.Entry{Kind: audit.KindPrune, Time: minute(5), Data: pruneData{}}))
+			})
+		}, []string{"finding a is not among the open ones, entry 1 records it"}},
+		"edit before a reseal": {func(tb testing.TB, s *Store) {
+			list, err := s.Decisions()
+			if err != nil {
+				tb.Fatal(err)
+			}
+			list[0].Reason, list[0].Basis = "forged", ""
+			tamper(tb, s, func(t *txn) error { return t.putDecision(&list[0]) })
+			err = s.Reseal(Seal{Rules: "other", Value: func(_ string, v model.Value) model.Value { return v },
+				Finding: func(f *model.Finding) { f.Basis = "other" }})
+			if err != nil {
+				tb.Fatal(err)
+			}
+		}, []string{"decision d1 was edited after entry 2 recorded it, before entry 3"}},
+		"decision edited": {func(tb testing.TB, s *Store) {
+			list, err := s.Decisions()
+			if err != nil {
+				tb.Fatal(err)
+			}
+			list[0].By = "mallory"
+			tamper(tb, s, func(t *txn) error { return t.putDecision(&list[0]) })
+		}, []string{"decision d1 was edited after entry 2 recorded it"}},
+		"decision removed": {func(tb testing.TB, s *Store) {
+			k, _ := firstRecord(tb, s, decisions)
+			tamper(tb, s, func(t *txn) error { return t.decisions.remove(k) })
+		}, []string{"decision d1 is gone, entry 2 records it"}},
+		"decision added": {func(tb testing.TB, s *Store) {
+			d := decision("d9", "b")
+			d.At = minute(3)
+			tamper(tb, s, func(t *txn) error { return t.putDecision(&d) })
+		}, []string{"decision d9 is in force, and no entry records it"}},
+		"list of an entry removed": {func(tb testing.TB, s *Store) {
+			tamper(tb, s, func(t *txn) error { return t.audit.remove([]byte{'a', 0, 0, 0, 0, 0, 0, 0, 1}) })
+		}, []string{"the list of entry 1 is gone"}},
+		"doubt removed": {func(tb testing.TB, s *Store) {
+			if err := s.PutInDoubt("restored"); err != nil {
+				tb.Fatal(err)
+			}
+			tamper(tb, s, func(t *txn) error { return t.notes.remove([]byte(doubtNote)) })
+		}, []string{"entry 3 records a doubt about the log that no entry settles"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := testClock{minute(0)}
+			s, err := Open(t.TempDir(), c.options(auditKey(t)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			save(t, s, scan(0, []model.Finding{finding("a", 0, func(f *model.Finding) { f.Actor.Name = "kubectl" })}))
+			if err := s.Decide([]model.Decision{decision("d1", "a")}, minute(1)); err != nil {
+				t.Fatal(err)
+			}
+			test.edit(t, s)
+			wantFaults(t, s, test.want...)
+		})
+	}
+}
+
+// Texts of any length neither keep a scan from being saved nor the log from being settled.
+func TestLongTextsInTheLog(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(0)}
+	s := openAt(t, t.TempDir(), c.options(auditKey(t)))
+	save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+	long := strings.Repeat("<", 80_000)
+	rec := scan(1, []model.Finding{finding("a", 1)})
+	rec.Decisions = map[string][]model.Decision{long: {decision("d1", "a", func(d *model.Decision) {
+		d.Reason, d.Owner, d.By, d.Via, d.Basis = long, "owner"+long, "by"+long, long, long
+		d.Subject.ID = long
+	})}}
+	save(t, s, rec)
+	wantFaults(t, s)
+	wantDoubt(t, s, "")
+	e, err := s.AuditEntry(2)
+	if raw, ok := e.Data.(json.RawMessage); err != nil || !ok || !bytes.Contains(raw, []byte("by"+strings.Repeat(`\u003c`, 80_000))) {
+		t.Errorf("entry 2: %d bytes, %v", len(raw), err)
+	}
+	if err := s.PutInDoubt(long); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Trust(long, long, nil); err != nil {
+		t.Fatal(err)
+	}
+	wantFaults(t, s)
+}
+
+// What a person writes may look like the reference of a person.
+func TestTextsThatLookLikeReferences(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(0)}
+	s := openAt(t, t.TempDir(), c.options(auditKey(t)))
+	save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+	d := decision("d1", "a", func(d *model.Decision) { d.Reason, d.Owner, d.Via = "person:anna", "person:bob", `person:"c"` })
+	if err := s.Decide([]model.Decision{d}, minute(1)); err != nil {
+		t.Fatal(err)
+	}
+	wantFaults(t, s)
+	e, err := s.AuditEntry(2)
+	var data decisionData
+	if raw, ok := e.Data.(json.RawMessage); err != nil || !ok || json.Unmarshal(raw, &data) != nil {
+		t.Fatal(e, err)
+	}
+	if got := []string{data.Reason, data.Owner, data.Via}; !slices.Equal(got, []string{d.Reason, d.Owner, d.Via}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A flipped bit in the log is named as an edit of it, and a person can settle it.
+func TestFlippedBitInTheLog(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ key, want string }{
+		"entry": {"e\x00\x00\x00\x00\x00\x00\x00\x01", "entry 1 was edited"},
+		"hash":  {"h\x00\x00\x00\x00\x00\x00\x00\x01", "entry 1 was edited"},
+		"list":  {"a\x00\x00\x00\x00\x00\x00\x00\x01", "the list of entry 1 is gone"},
+		"head":  {"t", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := testClock{minute(0)}
+			dir, o := t.TempDir(), c.options(auditKey(t))
+			s := openAt(t, dir, o)
+			save(t, s, scan(0, []model.Finding{finding("a", 0), finding("b", 0)}))
+			err := s.db.Update(func(tx *bbolt.Tx) error {
+				b := tx.Bucket([]byte(auditBucket))
+				v := bytes.Clone(b.Get([]byte(test.key)))
+				v[len(v)/3] ^= 4
+				return b.Put([]byte(test.key), v)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := s.VerifyAudit(nil)
+			if err != nil || r.OK() || !strings.Contains(r.Faults[0], test.want) {
+				t.Fatalf("%q, %v", r.Faults, err)
+			}
+			if _, err := s.Trust("lena", "a bad disk", nil); err != nil {
+				t.Fatal(err)
+			}
+			save(t, s, scan(1, []model.Finding{finding("a", 1), finding("c", 1)}))
+			wantFaults(t, s)
+			if h, err := s.Verify(); err != nil || !h.Whole() && test.want == "" {
+				t.Errorf("%+v, %v", h, err)
+			}
+		})
+	}
+}
