@@ -37,8 +37,8 @@ func (r *Refusal) Error() string { return r.Message + ": " + r.Hint }
 // acknowledgeFor is how long an acknowledgement without an end holds.
 const acknowledgeFor = timeparse.Day
 
-// maxText bounds a reason and a name, in bytes.
-const maxText = 2000
+// MaxText bounds a reason and a name, in bytes.
+const MaxText = 2000
 
 // longest is how long a decision of a kind may hold; an acceptance may also have no end.
 func longest(kind model.DecisionKind) time.Duration {
@@ -101,8 +101,8 @@ func (r *Request) check() error {
 		return &Refusal{"an acceptance wants a reason", "say why it may stay as it is"}
 	case accepts && r.Owner == "":
 		return &Refusal{"an acceptance wants an owner", "name the person or the team that answers for it"}
-	case len(r.Reason) > maxText || len(r.Owner) > maxText:
-		return &Refusal{"the reason or the owner is too long", fmt.Sprintf("want at most %d bytes", maxText)}
+	case len(r.Reason) > MaxText || len(r.Owner) > MaxText:
+		return &Refusal{"the reason or the owner is too long", fmt.Sprintf("want at most %d bytes", MaxText)}
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 type auditStub struct{ err error }
 
 func (a auditStub) entry(index int64) audit.Entry {
-	return audit.Entry{Index: index, Version: "v1", Kind: audit.KindDecision, Time: begin(), Data: json.RawMessage(`{"by":"alice","id":"d1"}`)}
+	return audit.Entry{Index: index, Version: "v1", Kind: audit.KindDecision, Time: begin(), List: &audit.List{Count: 1, Root: "cm9vdA==", Complete: true}, Data: json.RawMessage(`{"by":"alice","id":"d1"}`)}
 }
 
 func (a auditStub) AuditEntries(int64, int) ([]audit.Entry, error) {

@@ -367,3 +367,16 @@ func TestPanicOfAnIntactFile(t *testing.T) {
 	}
 	checkFile(t, Path(dir))
 }
+
+// What the runtime says about a page that is not what it should be helps nobody.
+func TestFaultsOfTheRuntimeAreInWords(t *testing.T) {
+	t.Parallel()
+	err := guard(func() error {
+		var page *Health
+		page.Records++
+		return nil
+	})
+	if err == nil || err.Error() != "a page of the file cannot be read" {
+		t.Errorf("%v", err)
+	}
+}

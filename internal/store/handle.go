@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -122,7 +123,13 @@ type panicError struct {
 	stack []byte
 }
 
-func (e *panicError) Error() string { return fmt.Sprint(e.value) }
+// Error returns what bbolt says. A fault of the runtime only says that a page is not what it should be.
+func (e *panicError) Error() string {
+	if _, ok := e.value.(runtime.Error); ok {
+		return "a page of the file cannot be read"
+	}
+	return fmt.Sprint(e.value)
+}
 
 // guard runs fn. It returns a panic or a memory fault as a *panicError, and the panic of a damaged
 // record as its *RecordError.

@@ -193,6 +193,8 @@ func TestBadEntries(t *testing.T) {
 		"text":        {"an entry is a map", "yes please", "not an acceptance"},
 		"nothing":     {"all that is missing is said at once", "{}", "source is missing; kind is missing; resource is missing; reason is missing; owner is missing; until is missing"},
 		"no reason":   {"nothing is accepted without a word", `{source: prod, kind: a/B, resource: x, reason: " ", owner: o, until: forever}`, "reason is empty"},
+		"long reason": {"a reason is no essay", "{source: prod, kind: a/B, resource: x, reason: " + strings.Repeat("r", 2001) + ", owner: o, until: forever}", "reason has 2001 bytes: want at most 2000"},
+		"long owner":  {"nobody has such a name", "{source: prod, kind: a/B, resource: x, reason: r, owner: " + strings.Repeat("o", 40_000) + ", until: forever}", "owner has 40000 bytes"},
 		"no end":      {"forever must be written", "{source: prod, kind: a/B, resource: x, reason: r, owner: o}", "until is missing"},
 		"null end":    {"null is not forever", "{source: prod, kind: a/B, resource: x, reason: r, owner: o, until: }", "until: want text"},
 		"wrong end":   {"from when would 30 days count?", "{source: prod, kind: a/B, resource: x, reason: r, owner: o, until: 30d}", `until "30d": want a date`},

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -123,7 +122,7 @@ func readEntry(v model.Value) (model.Decision, error) {
 			Declaration: r.text("declaration"), Verdict: r.verdict("verdict"),
 		},
 		Changes: r.changes("changes"), Basis: r.text("basis"),
-		Reason: strings.TrimSpace(r.required("reason")), Owner: strings.TrimSpace(r.required("owner")), Until: r.end("until"), By: r.text("by")}
+		Reason: r.short("reason"), Owner: r.short("owner"), Until: r.end("until"), By: r.text("by")}
 	return d, r.err()
 }
 

@@ -53,6 +53,15 @@ func (r *reader) text(name string) string {
 	return v.Str()
 }
 
+// short reads a text that is required, and no longer than in a decision that is made elsewhere.
+func (r *reader) short(name string) string {
+	text := strings.TrimSpace(r.required(name))
+	if len(text) > decide.MaxText {
+		r.fail("%s has %d bytes: want at most %d", name, len(text), decide.MaxText)
+	}
+	return text
+}
+
 // given reads a text that is required, and may be empty.
 func (r *reader) given(name string) string {
 	if _, ok := r.value.Get(name); !ok {
