@@ -114,7 +114,7 @@ func parseEntry(index int64, b []byte) (Entry, error) {
 	return Entry{Index: index, Version: version, Kind: Kind(kind), Time: in.Time, List: in.List, Data: in.Data}, nil
 }
 
-// ofKind reports whether the bytes are those of an entry of a kind, whatever its version.
+// ofKind reports whether the bytes are those of an entry of a kind, of any version.
 func ofKind(b []byte, kind Kind) bool {
 	line, _, _ := bytes.Cut(b, []byte("\n"))
 	return bytes.HasSuffix(line, []byte(" "+kind))

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// A List identifies records of the database that an entry accounts for. The list itself is stored
-// beside the entry and is no part of the log: the entry has its root.
+// A List identifies the records of the database that an entry accounts for. The list itself is stored
+// under another key and is no part of the log: the entry has its root.
 type List struct {
 	Count int `json:"count"`
 	// Root is the Merkle tree hash (RFC 6962) over the items in their order, in base64.

@@ -201,7 +201,7 @@ func TestLongTextsInTheLog(t *testing.T) {
 	wantFaults(t, s)
 }
 
-// What a person writes may look like the reference of a person.
+// Texts that persons write may look like references.
 func TestTextsThatLookLikeReferences(t *testing.T) {
 	t.Parallel()
 	c := testClock{minute(0)}

@@ -14,7 +14,7 @@ import (
 
 // The audit log accounts for each record of some buckets: an entry lists the records that its
 // transaction changed, each with the digests of what it was and what it is. So the log leads to what
-// the database must have, whatever changed it. These letters stand for the buckets in the keys of
+// the database must have. These letters stand for the buckets in the keys of
 // the lists.
 const (
 	findingLetter  = 'f'
@@ -198,8 +198,8 @@ func parseItem(b []byte) (key string, c change, err error) {
 	return string(texts[2]), c, nil
 }
 
-// recordedItems returns what the audit log leads to as the items of a complete list. whole is false
-// if its entries do not tell, as after an edit.
+// recordedItems returns the records that the audit log leads to as the items of a complete list. whole
+// is false if they are not known, as after an edit of the log.
 func (t *txn) recordedItems(log *audit.Log) (items [][]byte, whole bool) {
 	r := newRecorded(t, log)
 	report := log.Verify(nil, r.entry)

@@ -49,7 +49,9 @@ func (l *life) step(t *rapid.T) {
 	case "erase":
 		err = l.EraseName("alice", "bob", now)
 	case "begin again":
-		err = l.Close()
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
 		if l.Store, err = Open(filepath.Dir(l.path), l.o); err != nil {
 			t.Fatal(err)
 		}
@@ -158,8 +160,8 @@ func (l *life) faults(t *rapid.T) []string {
 	return r.Faults
 }
 
-// Nothing that driftd does is a fault. Any edit of a record is one, and stays one whatever driftd
-// does with other records after it.
+// No operation of driftd is a fault. Any edit of a record is one, and stays one after further
+// operations.
 func TestEveryEditIsAFault(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

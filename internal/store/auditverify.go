@@ -113,7 +113,7 @@ func (r *recorded) entry(e *audit.Entry) {
 	}
 	items, err := r.log.Items(e)
 	if e.List.Complete {
-		// What came before no longer matters.
+		// The entries before it no longer matter.
 		r.records, r.faults, r.partial = map[string]record{}, nil, false
 	}
 	if err == nil {
@@ -133,8 +133,8 @@ func what(err error) string {
 	return err.Error()
 }
 
-// apply makes records what it is after an entry. What the entry found before it must be what was
-// recorded.
+// apply applies the items of an entry to records. The state that the entry found must be the one
+// that was recorded.
 func (r *recorded) apply(e *audit.Entry, items [][]byte) error {
 	if r.records == nil {
 		return nil

@@ -368,12 +368,12 @@ func TestPanicOfAnIntactFile(t *testing.T) {
 	checkFile(t, Path(dir))
 }
 
-// What the runtime says about a page that is not what it should be helps nobody.
+// An error that names a damaged file does not quote the Go runtime.
 func TestFaultsOfTheRuntimeAreInWords(t *testing.T) {
 	t.Parallel()
 	err := guard(func() error {
-		var page *Health
-		page.Records++
+		pages := make([]int, len(t.Name()))
+		pages[len(os.Args)+len(pages)]++
 		return nil
 	})
 	if err == nil || err.Error() != "a page of the file cannot be read" {

@@ -123,7 +123,7 @@ type panicError struct {
 	stack []byte
 }
 
-// Error returns what bbolt says. A fault of the runtime only says that a page is not what it should be.
+// Error returns the text of the panic, unless that describes driftd and not the file.
 func (e *panicError) Error() string {
 	if _, ok := e.value.(runtime.Error); ok {
 		return "a page of the file cannot be read"
