@@ -120,8 +120,8 @@ type Retention struct {
 	// MaxRunBytes is the maximum size of the records of scans, in bytes. The oldest are
 	// removed first; the history of changes is kept also from before them. 0 keeps all.
 	MaxRunBytes int64 `mapstructure:"max_run_bytes"`
-	// AuditMaxAge is how long the entries of the audit log are kept; 0 keeps all. The hashes of
-	// older entries stay, so that the log can be verified.
+	// AuditMaxAge is how long the entries of the audit log are kept, some of them up to a tenth
+	// longer; 0 keeps all. The hashes of older entries stay, so that the log can be verified.
 	AuditMaxAge time.Duration `mapstructure:"audit_max_age"`
 }
 

@@ -186,12 +186,17 @@ func (t *txn) dropAudit(maxAge time.Duration, now time.Time) error {
 		return nil
 	}
 	log := t.auditLog()
-	first, err := log.Older(now.Add(-maxAge))
-	if err != nil || first == 0 {
+	// Each drop keeps a complete list, so that there is one in a tenth of the age at most.
+	due, err := log.Older(now.Add(-maxAge - maxAge/10))
+	if err != nil || due == 0 {
 		return untampered(err)
 	}
-	if _, err := log.Entry(first - 1); errors.Is(err, audit.ErrDropped) {
+	if _, err := log.Entry(due - 1); errors.Is(err, audit.ErrDropped) {
 		return nil
+	}
+	first, err := log.Older(now.Add(-maxAge))
+	if err != nil {
+		return untampered(err)
 	}
 	items, whole := t.recordedItems(log)
 	if !whole {
