@@ -15,6 +15,7 @@ import (
 
 	"github.com/driftd/driftd/internal/audit"
 	"github.com/driftd/driftd/internal/bounded"
+	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
@@ -126,19 +127,6 @@ the place of names.`,
 	}
 }
 
-// readFile reads a file of at most max bytes.
-func readFile(path string, most int64) (b []byte, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return bounded.ReadAll(f, most)
-}
-
-// maxProof bounds the size of a proof, in bytes.
-const maxProof = 1 << 20
-
 func (c *command) auditCheck() *cobra.Command {
 	var key string
 	cmd := &cobra.Command{
@@ -163,9 +151,9 @@ func (c *command) checkProof(path, key string) error {
 	if err != nil {
 		return fmt.Errorf("read --key: %w", err)
 	}
-	text, err := readFile(path, maxProof)
+	text, err := bounded.ReadRegular(path, int64(audit.MaxProof))
 	if err != nil {
-		return fmt.Errorf("read proof %s: %w", path, err)
+		return fmt.Errorf("read proof: %w", err)
 	}
 	entry, head, err := audit.Check(text, public)
 	if err != nil {
@@ -390,11 +378,11 @@ FILE in audit.key_file of the configuration, and start the daemon.`,
 		Example: "  driftd audit key --new new.key --origin \"$(driftd audit key | cut -d+ -f1)\"\n  driftd audit key rotate new.key",
 		Args:    one("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := readFile(args[0], maxProof)
+			text, err := credential.Read(args[0])
 			if err != nil {
-				return fmt.Errorf("read the new key %s: %w", args[0], err)
+				return fmt.Errorf("read the new key: %w", err)
 			}
-			next, err := audit.ParseKey(string(text))
+			next, err := audit.ParseKey(text)
 			if err != nil {
 				return fmt.Errorf("read the new key %s: %w", args[0], err)
 			}
