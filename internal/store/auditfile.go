@@ -52,7 +52,7 @@ func (s *Store) keepHead(h *audit.Head) error {
 		return err
 	}
 	_, err = file.Write(b)
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(temp, s.headPath())
