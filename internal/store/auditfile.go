@@ -43,7 +43,7 @@ func (s *Store) keepHead(h *audit.Head) error {
 		return fmt.Errorf("encode head: %w", err)
 	}
 	temp := s.headPath() + ".new"
-	// A crash leaves a file there, and whoever wants to keep the old head a folder or a link.
+	// A crash leaves a file there. A folder or a link would keep the old head.
 	if err := os.RemoveAll(temp); err != nil {
 		return err
 	}
