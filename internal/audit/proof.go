@@ -20,6 +20,12 @@ const (
 	maxHashes = 63
 )
 
+// MaxProof is the size of the largest proof, in bytes.
+const MaxProof = len(proofLine+extraPrefix+indexPrefix) + (maxEntry+2)/3*4 + len("\n9223372036854775807\n\n") + maxHashes*hashLine + maxHead
+
+// hashLine is the size of a hash in base64 with the end of its line, in bytes.
+const hashLine = (tlog.HashSize+2)/3*4 + 1
+
 // Prove returns the proof that an entry is in the log: a text that Check verifies without the
 // log.
 func (l *Log) Prove(index int64) ([]byte, error) {
@@ -35,20 +41,13 @@ func (l *Log) Prove(index int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prove entry %d: %w", index, err)
 	}
-	var b bytes.Buffer
-	b.WriteString(proofLine)
-	b.WriteString(extraPrefix + base64.StdEncoding.EncodeToString(entry) + "\n")
-	b.WriteString(indexPrefix + strconv.FormatInt(index, 10) + "\n")
-	for _, hash := range hashes {
-		b.WriteString(hash.String() + "\n")
-	}
-	b.WriteString("\n")
-	b.Write(h.Note)
-	return b.Bytes(), nil
+	p := proof{index: index, entry: entry, hashes: hashes, head: h.Note}
+	return p.encode(), nil
 }
 
 // Check verifies a proof with the public key of the log. It returns the entry, and the head of the
-// log in which it is.
+// log in which it is. It accepts a proof only in the form in which Prove writes it: an entry and a
+// head have one proof.
 func Check(proof []byte, key PublicKey) (Entry, Head, error) {
 	p, err := parseProof(proof)
 	if err != nil {
@@ -75,6 +74,19 @@ type proof struct {
 	head   []byte
 }
 
+func (p *proof) encode() []byte {
+	var b bytes.Buffer
+	b.WriteString(proofLine)
+	b.WriteString(extraPrefix + base64.StdEncoding.EncodeToString(p.entry) + "\n")
+	b.WriteString(indexPrefix + strconv.FormatInt(p.index, 10) + "\n")
+	for _, hash := range p.hashes {
+		b.WriteString(hash.String() + "\n")
+	}
+	b.WriteString("\n")
+	b.Write(p.head)
+	return b.Bytes()
+}
+
 func parseProof(text []byte) (proof, error) {
 	bad := errors.New("it is no proof as `driftd audit prove` writes it")
 	top, head, ok := bytes.Cut(text, []byte("\n\n"))
@@ -94,12 +106,16 @@ func parseProof(text []byte) (proof, error) {
 		return proof{}, bad
 	}
 	p := proof{index: index, entry: entry, head: head}
-	for _, text := range line[2:] {
-		hash, err := tlog.ParseHash(text)
+	for _, l := range line[2:] {
+		hash, err := tlog.ParseHash(l)
 		if err != nil {
 			return proof{}, bad
 		}
 		p.hashes = append(p.hashes, hash)
+	}
+	// Numbers and base64 have several forms, such as 2, +2 and 02.
+	if !bytes.Equal(p.encode(), text) {
+		return proof{}, bad
 	}
 	return p, nil
 }

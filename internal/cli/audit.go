@@ -15,6 +15,7 @@ import (
 
 	"github.com/driftd/driftd/internal/audit"
 	"github.com/driftd/driftd/internal/bounded"
+	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
@@ -126,19 +127,6 @@ the place of names.`,
 	}
 }
 
-// readFile reads a file of at most max bytes.
-func readFile(path string, most int64) (b []byte, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return bounded.ReadAll(f, most)
-}
-
-// maxProof bounds the size of a proof, in bytes.
-const maxProof = 1 << 20
-
 func (c *command) auditCheck() *cobra.Command {
 	var key string
 	cmd := &cobra.Command{
@@ -163,9 +151,9 @@ func (c *command) checkProof(path, key string) error {
 	if err != nil {
 		return fmt.Errorf("read --key: %w", err)
 	}
-	text, err := readFile(path, maxProof)
+	text, err := bounded.ReadRegular(path, int64(audit.MaxProof))
 	if err != nil {
-		return fmt.Errorf("read proof %s: %w", path, err)
+		return fmt.Errorf("read proof: %w", err)
 	}
 	entry, head, err := audit.Check(text, public)
 	if err != nil {
@@ -181,9 +169,13 @@ func (c *command) auditVerify() *cobra.Command {
 		Short: "Verify the audit log, and the database against it",
 		Long: `Read the whole audit log, and compare it with its signed head, with the head in the
 file beside the database and with the heads of the witnesses; compare the stored
-findings and decisions with what the log records. Nothing is changed.
+findings and decisions with what the log records, and the witnesses with what was sent
+to them. Nothing is changed.
 
-The exit code is 1 if anything differs, or if the log is in doubt.`,
+Exit codes:
+  0  nothing differs, and everything was compared
+  1  something differs, the log is in doubt, or the command could not run
+  3  nothing differs, but a witness could not be read, or not all that it keeps`,
 		Example: "  driftd audit verify\n  driftd audit verify -o json",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -215,9 +207,21 @@ func (c *command) printHealth(h *server.AuditHealth) error {
 		}
 	}
 	if h.OK() {
-		return nil
+		return c.compared(h)
 	}
 	return errors.New("the audit log does not verify: find out who changed the database; then restore a backup, or let the log continue with driftd audit trust --reason …")
+}
+
+// compared returns the exit status of a verification that found no difference.
+func (c *command) compared(h *server.AuditHealth) error {
+	unread := h.Unread()
+	if len(unread) == 0 {
+		return nil
+	}
+	for i := range unread {
+		fmt.Fprintf(c.streams.Err, "driftd: the log was not compared with all heads of %s\n", phrase.Visible(unread[i].Name))
+	}
+	return exitStatus(exitUnchecked)
 }
 
 // healthLines returns the lines that describe a verification.
@@ -235,7 +239,11 @@ func healthLines(h *server.AuditHealth) []string {
 	for _, i := range h.Backwards {
 		lines = append(lines, fmt.Sprintf("note: entry %d is older than the one before it; the order of the log is right, the clock was set back", i))
 	}
-	if h.OK() {
+	switch {
+	case !h.OK():
+	case len(h.Unread()) > 0:
+		lines = append(lines, fmt.Sprintf("%d entries, no difference in what was read, root %s", h.Size, h.Root))
+	default:
 		lines = append(lines, fmt.Sprintf("%d entries, no difference, root %s", h.Size, h.Root))
 	}
 	if h.Dropped > 0 {
@@ -251,16 +259,20 @@ func healthLines(h *server.AuditHealth) []string {
 }
 
 func witnessLine(w *server.WitnessHealth) string {
-	switch {
-	case w.WriteOnly:
+	if w.WriteOnly {
 		return "witness: " + w.Name + ": heads cannot be read back: compare them by hand"
+	}
+	line := "witness: " + w.Name + ": no heads"
+	if w.Heads > 0 {
+		line = fmt.Sprintf("witness: %s: %s, the newest of size %d", w.Name, phrase.Count(w.Heads, "head"), w.Newest)
+	}
+	switch {
+	case w.Unread:
+		line += "; not read completely: " + w.Error
 	case w.Error != "":
-		return fmt.Sprintf("witness: %s: %d heads, not read completely: %s", w.Name, w.Heads, w.Error)
+		line += "; also: " + w.Error
 	}
-	if w.Heads == 0 {
-		return "witness: " + w.Name + ": no heads"
-	}
-	return fmt.Sprintf("witness: %s: %s, the newest of size %d", w.Name, phrase.Count(w.Heads, "head"), w.Newest)
+	return line
 }
 
 func (c *command) auditTrust() *cobra.Command {
@@ -390,11 +402,11 @@ FILE in audit.key_file of the configuration, and start the daemon.`,
 		Example: "  driftd audit key --new new.key --origin \"$(driftd audit key | cut -d+ -f1)\"\n  driftd audit key rotate new.key",
 		Args:    one("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := readFile(args[0], maxProof)
+			text, err := credential.Read(args[0])
 			if err != nil {
-				return fmt.Errorf("read the new key %s: %w", args[0], err)
+				return fmt.Errorf("read the new key: %w", err)
 			}
-			next, err := audit.ParseKey(string(text))
+			next, err := audit.ParseKey(text)
 			if err != nil {
 				return fmt.Errorf("read the new key %s: %w", args[0], err)
 			}
@@ -457,22 +469,28 @@ func (c *command) auditWitness() *cobra.Command {
 			if len(cfg.Audit.Witness) == 0 {
 				return errors.New("the configuration has no witness: add one to audit.witness, on another host than the database")
 			}
-			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
-				h, err := client.VerifyAudit(ctx)
-				if err != nil {
-					return err
-				}
-				if err := c.publish(ctx, cfg, &h); err != nil {
-					return err
-				}
-				if h, err = client.VerifyAudit(ctx); err != nil {
-					return err
-				}
-				for i := range h.Witnesses {
-					fmt.Fprintln(c.streams.Out, phrase.Visible(witnessLine(&h.Witnesses[i])))
-				}
-				return nil
-			})
+			return c.change(cmd, c.sendAuditHead)
 		},
 	}
+}
+
+// sendAuditHead sends the head of the log to the witnesses, reads them, and prints the results.
+func (c *command) sendAuditHead(ctx context.Context, client *server.Client) error {
+	answer, err := client.SendAuditHead(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, w := range answer.Sent {
+		if w.Error != "" {
+			errs = append(errs, fmt.Errorf("send the head to %s: %s", w.Name, w.Error))
+			continue
+		}
+		fmt.Fprintln(c.streams.Out, phrase.Visible(fmt.Sprintf("sent the head of %d entries to %s", answer.Size, w.Name)))
+	}
+	h, err := client.VerifyAudit(ctx)
+	for i := range h.Witnesses {
+		fmt.Fprintln(c.streams.Out, phrase.Visible(witnessLine(&h.Witnesses[i])))
+	}
+	return errors.Join(append(errs, err)...)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/audit"
+	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -21,9 +22,9 @@ const witnessEvery = time.Minute
 func (s *service) keepWitnesses(ctx context.Context) {
 	ticker := time.NewTicker(witnessEvery)
 	defer ticker.Stop()
-	taken := sent{}
+	before := taken{}
 	for {
-		s.witness(ctx, taken)
+		s.witness(ctx, before)
 		select {
 		case <-ctx.Done():
 			return
@@ -33,37 +34,55 @@ func (s *service) keepWitnesses(ctx context.Context) {
 }
 
 // witness sends the head to the witnesses that do not have it.
-func (s *service) witness(ctx context.Context, taken sent) {
+func (s *service) witness(ctx context.Context, before taken) {
 	head, err := s.store.AuditHead()
 	if errors.Is(err, audit.ErrEmpty) {
 		return
 	}
+	var failed []string
 	if err == nil {
-		err = errors.Join(s.auditor().publish(ctx, head, taken)...)
+		failed, err = s.send(ctx, head, before)
+	}
+	if err != nil {
+		failed = append(failed, err.Error())
 	}
 	if ctx.Err() != nil {
 		return
 	}
-	s.metrics.AuditWitnessed(err == nil)
-	if err == nil {
+	s.metrics.AuditWitnessed(len(failed) == 0)
+	if len(failed) == 0 {
 		s.unwitnessed.Store(nil)
 		return
 	}
-	problem := "the head of the audit log was not kept by all witnesses: " + strings.ReplaceAll(err.Error(), "\n", "; ")
-	if before := s.unwitnessed.Swap(&problem); before == nil || *before != problem {
-		s.log.Error("send the head of the audit log to the witnesses", "err", err)
+	text := strings.ReplaceAll(strings.Join(failed, "; "), "\n", "; ")
+	problem := "the head of the audit log was not kept by all witnesses: " + text
+	if was := s.unwitnessed.Swap(&problem); was == nil || *was != problem {
+		s.log.Error("send the head of the audit log to the witnesses", "err", text)
 	}
+}
+
+// send sends the head to the witnesses that do not have it, and returns the errors of those that did
+// not take it.
+func (s *service) send(ctx context.Context, head audit.Head, before taken) (failed []string, err error) {
+	results, err := s.auditor().publish(ctx, head, before)
+	for _, r := range results {
+		if r.Error != "" {
+			failed = append(failed, r.Name+": "+r.Error)
+		}
+	}
+	return failed, err
 }
 
 // auditor returns the audit log with the witnesses of the current configuration.
 func (s *service) auditor() auditor { return auditor{s.store, s.settings, s.build.Version, s.log} }
 
-// verifyAudit verifies the audit log, and puts it in doubt if it has faults.
-func (s *service) verifyAudit(ctx context.Context) {
+// verifyAudit verifies the audit log, and puts it in doubt if it has faults. It reports whether the
+// log was compared with all heads of the witnesses.
+func (s *service) verifyAudit(ctx context.Context) (whole bool) {
 	h, err := s.auditor().Check(ctx)
 	if err != nil {
 		s.log.Error("verify audit log", "err", err)
-		return
+		return false
 	}
 	for _, fault := range h.Faults {
 		s.log.Error("the audit log does not verify", "fault", fault)
@@ -73,11 +92,29 @@ func (s *service) verifyAudit(ctx context.Context) {
 			s.log.Error("put the audit log in doubt", "err", err)
 		}
 	}
-
-	if h.OK() {
+	unread := s.reportUnread(h.Unread())
+	if h.OK() && !unread {
 		s.log.Info("verified the audit log", "entries", h.Size)
 	}
 	s.news.Notify()
+	return !unread
+}
+
+// reportUnread reports the witnesses whose heads were not all compared, and whether there are any.
+func (s *service) reportUnread(all []server.WitnessHealth) bool {
+	if len(all) == 0 {
+		s.uncompared.Store(nil)
+		return false
+	}
+	texts := make([]string, len(all))
+	for i, w := range all {
+		texts[i] = w.Name + ": " + strings.ReplaceAll(w.Error, "\n", "; ")
+	}
+	problem := "the audit log was not compared with all heads of its witnesses: " + strings.Join(texts, "; ")
+	if was := s.uncompared.Swap(&problem); was == nil || *was != problem {
+		s.log.Warn("compare the audit log with its witnesses", "err", strings.Join(texts, "; "))
+	}
+	return true
 }
 
 // doubts returns the problem of an audit log in doubt; nil if it is not.

@@ -17,7 +17,6 @@ import (
 	"github.com/driftd/driftd/internal/audit"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/credential"
-	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
 	"github.com/driftd/driftd/internal/witness"
@@ -64,6 +63,10 @@ type auditor struct {
 type witnessed struct {
 	health server.WitnessHealth
 	heads  []audit.Witnessed
+	// isRead reports whether it could be read, at least in part.
+	isRead bool
+	// fault is why it lacks heads that were sent to it; "" if it has them.
+	fault string
 }
 
 // open returns the witnesses of the configuration, for the log with an origin.
@@ -93,47 +96,99 @@ func each[T any](all []witness.Witness, use func(witness.Witness) T) []T {
 	return results
 }
 
-// read reads the heads of a witness.
-func (a auditor) read(ctx context.Context, w witness.Witness, keys []audit.PublicKey) witnessed {
+// read reads the heads of a witness, to which heads were sent before.
+func (a auditor) read(ctx context.Context, w witness.Witness, keys []audit.PublicKey, before store.Published) witnessed {
 	heads, err := w.Heads(ctx, func(note []byte) (audit.Head, error) { return audit.ParseHeadBy(note, keys...) })
-	found := witnessed{health: server.WitnessHealth{Name: w.Name(), Heads: len(heads), WriteOnly: errors.Is(err, witness.ErrWriteOnly)}}
+	var records *witness.RecordsError
+	found := witnessed{isRead: err == nil || errors.As(err, &records),
+		health: server.WitnessHealth{Name: w.Name(), Heads: len(heads), WriteOnly: errors.Is(err, witness.ErrWriteOnly)}}
 	if err != nil && !found.health.WriteOnly {
 		found.health.Error = err.Error()
+		found.health.Unread = !found.isRead || records.Unread || records.Unverified
 	}
 	for _, h := range heads {
 		found.health.Newest = max(found.health.Newest, h.Size)
+		// The signed note was verified and is as large as the rest of the head.
+		h.Note = nil
 		found.heads = append(found.heads, audit.Witnessed{From: w.Name(), Head: h})
+	}
+	if found.isRead {
+		found.fault = found.lacks(before, records != nil && records.Unread)
 	}
 	return found
 }
 
-func (a auditor) witnessed(ctx context.Context) ([]audit.Witnessed, []server.WitnessHealth, error) {
+// lacks returns why the witness does not have what was sent to it before; "" if it does. If it is cut,
+// it was read from the last head back.
+func (w *witnessed) lacks(before store.Published, isCut bool) string {
+	has := w.published()
+	switch {
+	case before.Heads == 0:
+	case has.Heads == 0:
+		return fmt.Sprintf("%s has none of the heads that were sent to it (%d, the last of %d entries): it was emptied or replaced, or its file system is not mounted",
+			w.health.Name, before.Heads, before.Size)
+	case !slices.ContainsFunc(w.heads, func(h audit.Witnessed) bool { return h.Head.Size == before.Size && h.Head.Root.String() == before.Root }):
+		return fmt.Sprintf("%s does not have the head of %d entries, the last that was sent to it: heads were removed there", w.health.Name, before.Size)
+	case has.Heads < before.Heads && !isCut:
+		return fmt.Sprintf("%s has %d of the %d heads that were sent to it: heads were removed there", w.health.Name, has.Heads, before.Heads)
+	}
+	return ""
+}
+
+// published returns the heads that the witness has as what was sent to it.
+func (w *witnessed) published() store.Published {
+	if len(w.heads) == 0 {
+		return store.Published{}
+	}
+	different := map[audit.SettledHead]bool{}
+	for i := range w.heads {
+		h := &w.heads[i].Head
+		different[audit.SettledHead{Size: h.Size, Root: h.Root.String()}] = true
+	}
+	last := w.heads[len(w.heads)-1].Head
+	return store.Published{Size: last.Size, Root: last.Root.String(), Heads: len(different)}
+}
+
+// witnessed reads the witnesses of the configuration.
+func (a auditor) witnessed(ctx context.Context) ([]witnessed, error) {
 	if len(a.config().Audit.Witness) == 0 {
-		return nil, nil, nil
+		return nil, nil
 	}
 	keys, err := a.AuditKeys()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	all, err := a.open(keys[0].Origin())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var heads []audit.Witnessed
-	var healths []server.WitnessHealth
-	for _, w := range each(all, func(w witness.Witness) witnessed { return a.read(ctx, w, keys) }) {
-		heads, healths = append(heads, w.heads...), append(healths, w.health)
+	// A head that is sent meanwhile must not be missed at a witness that was read before.
+	before, err := a.Published()
+	if err != nil {
+		return nil, err
 	}
-	return heads, healths, nil
+	return each(all, func(w witness.Witness) witnessed { return a.read(ctx, w, keys, before[w.Name()]) }), nil
 }
 
-// Check verifies the log and the database against the witnesses. If it finds faults in a store that
-// it may write to, it puts the log in doubt.
+// headsOf returns the heads of all witnesses, and what they lack.
+func headsOf(all []witnessed) (heads []audit.Witnessed, faults []string) {
+	for i := range all {
+		heads = append(heads, all[i].heads...)
+		if all[i].fault != "" {
+			faults = append(faults, all[i].fault)
+		}
+	}
+	return heads, faults
+}
+
+// Check verifies the log and the database against the witnesses, and the witnesses against what was
+// sent to them.
 func (a auditor) Check(ctx context.Context) (server.AuditHealth, error) {
-	heads, healths, err := a.witnessed(ctx)
+	all, err := a.witnessed(ctx)
 	if err != nil {
 		return server.AuditHealth{}, err
 	}
+	heads, faults := headsOf(all)
 	report, err := a.VerifyAudit(heads)
 	if err != nil {
 		return server.AuditHealth{}, err
@@ -143,8 +198,11 @@ func (a auditor) Check(ctx context.Context) (server.AuditHealth, error) {
 		return server.AuditHealth{}, err
 	}
 	h := server.AuditHealth{Key: key.String(), Size: report.Head.Size, Root: report.Head.Root.String(), Head: string(report.Head.Note),
-		Dropped: report.Dropped, Faults: append([]string{}, report.Faults...), More: report.More, Settled: report.Settled,
-		Backwards: report.Backwards, Doubt: report.Doubt, Witnesses: healths, Limits: a.limits()}
+		Dropped: report.Dropped, Faults: append(append([]string{}, report.Faults...), faults...), More: report.More, Settled: report.Settled,
+		Backwards: report.Backwards, Doubt: report.Doubt, Limits: a.limits()}
+	for i := range all {
+		h.Witnesses = append(h.Witnesses, all[i].health)
+	}
 	return h, nil
 }
 
@@ -161,55 +219,72 @@ func (a auditor) limits() []string {
 	return limits
 }
 
-// Settle lets the log continue as it is.
+// Settle lets the log continue as it is, and the witnesses that could be read with what they have.
 func (a auditor) Settle(ctx context.Context, by, reason string) (audit.Trust, error) {
-	heads, _, err := a.witnessed(ctx)
+	all, err := a.witnessed(ctx)
 	if err != nil {
 		return audit.Trust{}, err
 	}
-	return a.Trust(by, reason, heads)
+	heads, faults := headsOf(all)
+	for _, fault := range faults {
+		if err := a.RecordDoubt(fault); err != nil {
+			return audit.Trust{}, err
+		}
+	}
+	t, err := a.Trust(by, reason, heads)
+	if err != nil {
+		return t, err
+	}
+	t.Faults = append(t.Faults, slices.DeleteFunc(faults, func(fault string) bool { return fault == t.Doubt })...)
+	has := map[string]store.Published{}
+	for i := range all {
+		if all[i].isRead {
+			has[all[i].health.Name] = all[i].published()
+		}
+	}
+	return t, a.SetPublished(has)
 }
 
-// A sent is the size of the log in the last head that each witness took, by the name of the witness.
-type sent map[string]int64
+// A taken is the size of the log in the last head that each witness took, by the name of the witness.
+type taken map[string]int64
 
-// publish sends a head to the witnesses that did not take it before, and notes it in taken. It returns
-// an error for each one that did not take it.
-func (a auditor) publish(ctx context.Context, h audit.Head, taken sent) []error {
+// publish sends a head to the witnesses that did not take it before, and remembers those that took it.
+// It returns what each of them answered.
+func (a auditor) publish(ctx context.Context, h audit.Head, before taken) ([]server.WitnessSent, error) {
 	all, err := a.open(h.Origin)
 	if err != nil {
-		return []error{err}
+		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(w witness.Witness) bool { return taken[w.Name()] == h.Size })
-	errs := each(all, func(w witness.Witness) error { return w.Publish(ctx, h) })
+	sent, err := a.Published()
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(w witness.Witness) bool { return before[w.Name()] == h.Size })
+	errs := each(all, func(w witness.Witness) error {
+		if err := w.Publish(ctx, h, sent[w.Name()].Heads > 0); err != nil {
+			return err
+		}
+		return a.AddPublished(w.Name(), &h)
+	})
+	results := make([]server.WitnessSent, len(all))
 	for i, w := range all {
-		if errs[i] != nil {
-			errs[i] = fmt.Errorf("%s: %w", w.Name(), errs[i])
+		if results[i].Name = w.Name(); errs[i] != nil {
+			results[i].Error = errs[i].Error()
 			continue
 		}
-		taken[w.Name()] = h.Size
+		before[w.Name()] = h.Size
 	}
-	return errs
+	return results, nil
 }
 
-// publish sends the head of a verified log to the witnesses, and prints the results.
-func (c *command) publish(ctx context.Context, cfg *config.Config, health *server.AuditHealth) error {
-	key, err := audit.ParsePublicKey(health.Key)
+// Send sends the head of the log to the witnesses.
+func (a auditor) Send(ctx context.Context) (server.AuditSent, error) {
+	h, err := a.AuditHead()
 	if err != nil {
-		return err
+		return server.AuditSent{}, err
 	}
-	head, err := audit.ParseHead([]byte(health.Head), key)
-	if err != nil {
-		return err
-	}
-	a := auditor{config: func() *config.Config { return cfg }, version: c.build.Version, log: c.quietLogger()}
-	errs := a.publish(ctx, head, sent{})
-	for i := range health.Witnesses {
-		if i < len(errs) && errs[i] == nil {
-			fmt.Fprintln(c.streams.Out, phrase.Visible(fmt.Sprintf("sent the head of %d entries to %s", head.Size, health.Witnesses[i].Name)))
-		}
-	}
-	return errors.Join(errs...)
+	results, err := a.publish(ctx, h, taken{})
+	return server.AuditSent{Size: h.Size, Sent: results}, err
 }
 
 // openedStore calls use with the database of the configuration while no daemon runs.

@@ -96,6 +96,9 @@ type service struct {
 	corrupt atomic.Pointer[string]
 	// unwitnessed is why witnesses do not have the head of the audit log; nil if they do.
 	unwitnessed atomic.Pointer[string]
+	// uncompared is why the last verification of the audit log did not compare it with all heads of
+	// the witnesses; nil if it did.
+	uncompared atomic.Pointer[string]
 	// recorded is the digest of the configuration that the audit log recorded last.
 	recorded string
 }
@@ -317,7 +320,7 @@ func (s *service) people() *access.People { return s.current.Load().people }
 // problems returns the problems that an operator should correct.
 func (s *service) problems() []string {
 	var all []string
-	for _, problem := range []*string{s.unread.Load(), s.unsaved.Load(), s.corrupt.Load(), s.unwitnessed.Load()} {
+	for _, problem := range []*string{s.unread.Load(), s.unsaved.Load(), s.corrupt.Load(), s.unwitnessed.Load(), s.uncompared.Load()} {
 		if problem != nil {
 			all = append(all, *problem)
 		}

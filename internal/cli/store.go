@@ -97,17 +97,26 @@ func verifyInUse(ctx context.Context, cfg *config.Config, path string) (store.He
 // verifyEvery is the interval at which the daemon verifies its database after the start.
 const verifyEvery = 24 * time.Hour
 
+// retryEvery is the interval at which the daemon reads the witnesses of the audit log again that
+// could not be read.
+const retryEvery = time.Hour
+
 // verifyDaily verifies the database at once and then once a day, until ctx ends.
 func (s *service) verifyDaily(ctx context.Context) {
-	ticker := time.NewTicker(verifyEvery)
-	defer ticker.Stop()
+	day, hour := time.NewTicker(verifyEvery), time.NewTicker(retryEvery)
+	defer day.Stop()
+	defer hour.Stop()
+	s.verify()
+	whole := s.verifyAudit(ctx)
 	for {
-		s.verify()
-		s.verifyAudit(ctx)
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-day.C:
+			s.verify()
+			whole = s.verifyAudit(ctx)
+		case <-hour.C:
+			whole = whole || s.verifyAudit(ctx)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/driftd/driftd/internal/bounded"
 )
@@ -86,25 +85,14 @@ func Read(path string) (string, error) {
 	return secret, nil
 }
 
-func read(file string) (secret string, err error) {
-	// Opening a named pipe would wait for a writer.
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return "", cause(err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return "", cause(err)
-	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("not a regular file: name the file that holds the secret")
-	}
-	content, err := bounded.ReadAll(f, MaxSize)
-	if errors.Is(err, bounded.ErrTooLarge) {
+func read(file string) (string, error) {
+	content, err := bounded.ReadRegular(file, MaxSize)
+	switch {
+	case errors.Is(err, bounded.ErrNotRegular):
+		return "", fmt.Errorf("%w: name the file that holds the secret", bounded.ErrNotRegular)
+	case errors.Is(err, bounded.ErrTooLarge):
 		return "", fmt.Errorf("over %d KiB: this is no token", MaxSize>>10)
-	}
-	if err != nil {
+	case err != nil:
 		return "", cause(err)
 	}
 	return trim(string(content))

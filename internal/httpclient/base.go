@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"time"
+
+	"github.com/driftd/driftd/internal/bounded"
 )
+
+// maxAuthorities bounds a file of certificate authorities, in bytes. That of the web's has 250 KiB.
+const maxAuthorities = 8 << 20
 
 // Trust returns a TLS configuration. The authorities in a PEM file replace those of the
 // system; without a file, those of the system count. The file is read once.
@@ -17,7 +21,7 @@ func Trust(caFile string) (*tls.Config, error) {
 	if caFile == "" {
 		return trust, nil
 	}
-	pem, err := os.ReadFile(caFile)
+	pem, err := bounded.ReadRegular(caFile, maxAuthorities)
 	if err != nil {
 		return nil, fmt.Errorf("read ca_file: %w", err)
 	}

@@ -30,6 +30,7 @@ func TestTrust(t *testing.T) {
 		"file":   {reason: "the file's authority is believed", file: good},
 		"system": {reason: "without a file the system's are", unreached: "unknown authority"},
 		"none":   {reason: "a file that is not there trusts nobody else", file: filepath.Join(dir, "none"), refused: "no such file"},
+		"device": {reason: "a device has no end", file: "/dev/zero", refused: "not a regular file"},
 		"other":  {reason: "nor does one of something else", file: other, refused: "holds no certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {

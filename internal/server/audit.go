@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,8 @@ type AuditLog interface {
 	Check(ctx context.Context) (AuditHealth, error)
 	// Settle lets the log continue as it is, for the person by.
 	Settle(ctx context.Context, by, reason string) (audit.Trust, error)
+	// Send sends the head of the log to the witnesses.
+	Send(ctx context.Context) (AuditSent, error)
 	EraseName(name, by string, now time.Time) error
 }
 
@@ -61,8 +64,13 @@ type AuditHealth struct {
 	Witnesses []WitnessHealth `json:"witnesses,omitempty"`
 }
 
-// OK reports whether the log verifies and is not in doubt.
+// OK reports whether no difference was found, and the log is not in doubt.
 func (h *AuditHealth) OK() bool { return len(h.Faults) == 0 && h.More == 0 && h.Doubt == nil }
+
+// Unread returns the witnesses whose heads were not all compared.
+func (h *AuditHealth) Unread() []WitnessHealth {
+	return slices.DeleteFunc(slices.Clone(h.Witnesses), func(w WitnessHealth) bool { return !w.Unread })
+}
 
 // WitnessHealth describes a witness of the audit log.
 type WitnessHealth struct {
@@ -72,7 +80,24 @@ type WitnessHealth struct {
 	Newest int64 `json:"newest"`
 	// WriteOnly reports whether heads cannot be read from it.
 	WriteOnly bool `json:"write_only,omitempty"`
-	// Error is why it could not be read completely; "" if it was.
+	// Error is why it could not be read completely, and which of its records are no heads; "" if
+	// there is nothing to report.
+	Error string `json:"error,omitempty"`
+	// Unread reports whether it may keep heads that were not compared with the log.
+	Unread bool `json:"unread,omitempty"`
+}
+
+// AuditSent is the result of sending the head of the log to the witnesses.
+type AuditSent struct {
+	// Size is the number of entries of the head.
+	Size int64         `json:"size"`
+	Sent []WitnessSent `json:"sent"`
+}
+
+// WitnessSent is the result of sending a head to a witness.
+type WitnessSent struct {
+	Name string `json:"name"`
+	// Error is why the witness may not have the head; "" if it has it.
 	Error string `json:"error,omitempty"`
 }
 
@@ -103,18 +128,34 @@ type AuditName struct {
 func (a API) auditRoutes(routes *http.ServeMux) {
 	const lacking = "the audit log is not available here: run driftd audit on the daemon's host"
 	has := a.AuditLog != nil
-	routes.Handle("GET /api/v1/auditing/verify", a.alone(has, lacking, "another verification is running", a.sendAuditHealth))
-	routes.Handle("POST /api/v1/auditing/trust", a.alone(has, lacking, "another verification is running", a.answer(a.trustAudit).ServeHTTP))
+	routes.Handle("GET /api/v1/auditing/verify", a.alone(has, lacking, "another verification is running", a.patient(a.answer(a.verifyAudit))))
+	routes.Handle("POST /api/v1/auditing/trust", a.alone(has, lacking, "another verification is running", a.patient(a.answer(a.trustAudit))))
+	routes.Handle("POST /api/v1/auditing/witness", a.alone(has, lacking, "the head is being sent", a.patient(a.answer(a.sendAuditHead))))
 	routes.Handle("POST /api/v1/auditing/erase", a.alone(has, lacking, "another name is being erased", a.answer(a.eraseName).ServeHTTP))
 }
 
-func (a API) sendAuditHealth(w http.ResponseWriter, r *http.Request) {
-	if err := Supported(http.NewResponseController(w).SetWriteDeadline(time.Now().Add(verifyLimit))); err != nil {
-		a.reply(w, r, nil, fmt.Errorf("limit the time of a verification: %w", err))
-		return
+// patient serves a request that reads the whole log, or waits for witnesses.
+func (a API) patient(serve http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := Supported(http.NewResponseController(w).SetWriteDeadline(time.Now().Add(verifyLimit))); err != nil {
+			a.reply(w, r, nil, fmt.Errorf("limit the time of a verification: %w", err))
+			return
+		}
+		serve.ServeHTTP(w, r)
 	}
+}
+
+func (a API) verifyAudit(r *http.Request) (any, error) {
 	health, err := a.AuditLog.Check(r.Context())
-	a.reply(w, r, health, unavailable(err))
+	return health, unavailable(err)
+}
+
+func (a API) sendAuditHead(r *http.Request) (any, error) {
+	sent, err := a.AuditLog.Send(r.Context())
+	if errors.Is(err, audit.ErrEmpty) {
+		err = &Error{Status: http.StatusNotFound, Message: err.Error(), Hint: "the first scan begins it"}
+	}
+	return sent, unavailable(err)
 }
 
 func (a API) trustAudit(r *http.Request) (any, error) {
@@ -254,6 +295,12 @@ func (c *Client) VerifyAudit(ctx context.Context) (h AuditHealth, err error) {
 func (c *Client) TrustAudit(ctx context.Context, reason string) (t audit.Trust, err error) {
 	err = c.post(ctx, "auditing/trust", AuditReason{reason}, &t)
 	return t, err
+}
+
+// SendAuditHead sends the head of the audit log to its witnesses.
+func (c *Client) SendAuditHead(ctx context.Context) (s AuditSent, err error) {
+	err = c.do(ctx, http.MethodPost, "auditing/witness", nil, &s)
+	return s, err
 }
 
 // EraseName erases the name of a person from the audit log.

@@ -38,12 +38,16 @@ func (a auditStub) AuditKey() (audit.PublicKey, error) { return audit.PublicKey{
 func (a auditStub) Check(context.Context) (AuditHealth, error) {
 	return AuditHealth{Key: "k", Size: 2, Root: "r", Head: "h", Dropped: 1, Faults: []string{"entry 1 was edited"}, More: 1, Settled: []string{"entry 0 is gone"},
 		Backwards: []int64{1}, Doubt: &store.Doubt{What: "restored", Since: begin()}, Limits: []string{"no witness"},
-		Witnesses: []WitnessHealth{{Name: "file", Heads: 1, Newest: 1, Error: "line 3"}, {Name: "hook", WriteOnly: true}}}, a.err
+		Witnesses: []WitnessHealth{{Name: "file", Heads: 1, Newest: 1, Error: "line 3", Unread: true}, {Name: "hook", WriteOnly: true}}}, a.err
 }
 
 func (a auditStub) Settle(_ context.Context, _, reason string) (audit.Trust, error) {
 	return audit.Trust{By: "person:x", Doubt: "restored", Reason: reason, Faults: []string{"entry 1 was edited"}, More: 1, Lasting: []string{"entry 0 is gone"},
 		Heads: []audit.SettledHead{{Size: 3, Root: "r"}}}, a.err
+}
+
+func (a auditStub) Send(context.Context) (AuditSent, error) {
+	return AuditSent{Size: 2, Sent: []WitnessSent{{Name: "file"}, {Name: "hook", Error: "404"}}}, a.err
 }
 
 func (a auditStub) EraseName(name, _ string, _ time.Time) error {
@@ -66,5 +70,9 @@ func TestAuditHealthOK(t *testing.T) {
 	}
 	if h := (AuditHealth{Settled: []string{"x"}, Backwards: []int64{1}}); !h.OK() {
 		t.Error("settled faults are not OK")
+	}
+	h := AuditHealth{Witnesses: []WitnessHealth{{Name: "a"}, {Name: "b", Unread: true}, {Name: "c", WriteOnly: true}}}
+	if unread := h.Unread(); !h.OK() || len(unread) != 1 || unread[0].Name != "b" || len(h.Witnesses) != 3 {
+		t.Errorf("unread %+v of %+v", unread, h)
 	}
 }

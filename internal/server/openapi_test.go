@@ -229,6 +229,7 @@ func plainest() []exchange {
 		{method: get, target: "/api/v1/audit"},
 		{method: get, target: "/api/v1/audit/1"},
 		{method: get, target: "/api/v1/auditing/verify"},
+		{method: post, target: "/api/v1/auditing/witness"},
 		{method: post, target: "/api/v1/auditing/trust", body: `{"reason":"restored"}`},
 		{method: post, target: "/api/v1/auditing/erase", body: `{"name":"alice"}`},
 	}
@@ -367,6 +368,8 @@ func asks(t *testing.T, a API) []exchange {
 		{"an index is a number", full, get, "/api/v1/audit/x", "", 400, "", true},
 		{"faults of the log", full, get, "/api/v1/auditing/verify", "", 200, "", false},
 		{"no log", idle.Handler(), get, "/api/v1/auditing/verify", "", 503, "", false},
+		{"the head is sent", full, post, "/api/v1/auditing/witness", "", 200, "", false},
+		{"it takes nothing", full, post, "/api/v1/auditing/witness?name=x", "", 400, "", false},
 		{"a person settles them", full, post, "/api/v1/auditing/trust", `{"reason":"restored"}`, 200, "", false},
 		{"a reason is needed", full, post, "/api/v1/auditing/trust", `{"reason":" "}`, 400, "", true},
 		{"a body is bounded", full, post, "/api/v1/auditing/trust", `{"reason":"` + strings.Repeat("x", maxBody) + `"}`, 413, "", false},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/audit"
+	"github.com/driftd/driftd/internal/bounded"
 )
 
 // A lastHead is the content of the head file, which lies in the folder of the database: the last head of the audit log, and
@@ -42,15 +43,47 @@ func (s *Store) keepHead(h *audit.Head) error {
 		return fmt.Errorf("encode head: %w", err)
 	}
 	temp := s.headPath() + ".new"
-	if err := os.WriteFile(temp, b, fileMode); err != nil {
+	// A crash leaves a file there. A folder or a link would keep the old head.
+	if err := os.RemoveAll(temp); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(b)
+	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(temp, s.headPath())
 }
 
+// keepSignedHead writes the head file after a transaction signed a head. If it cannot, the log is in
+// doubt: later, an older copy of the database would lead to the head that the file has.
+func (s *Store) keepSignedHead(h *audit.Head) {
+	err := s.keepHead(h)
+	if err == nil {
+		return
+	}
+	s.o.Log.Error("write the head of the audit log beside the database", "path", s.headPath(), "err", err)
+	// The entry about the doubt is signed too.
+	if d, readErr := s.Doubt(); readErr == nil && d != nil {
+		return
+	}
+	if err := s.PutInDoubt(fmt.Sprintf("the head of the log cannot be written beside the database, so that older copies of it are not found: %v", err)); err != nil {
+		s.o.Log.Error("put the audit log in doubt", "err", err)
+	}
+}
+
+// maxHeadFile bounds the head file, in bytes.
+const maxHeadFile = 256 << 10
+
 func (s *Store) readHead() (lastHead, error) {
 	var last lastHead
-	b, err := os.ReadFile(s.headPath())
+	b, err := bounded.ReadRegular(s.headPath(), maxHeadFile)
+	if errors.Is(err, bounded.ErrNotRegular) {
+		err = fmt.Errorf("%w: remove it", err)
+	}
 	if err != nil {
 		return last, err
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/driftd/driftd/internal/bounded"
 )
 
 // pidName is the file that names the process that writes to the folder. That process holds a lock
@@ -65,7 +67,7 @@ func takeOwnership(dir string, now time.Time, wait time.Duration) (*owner, error
 // lockFile creates the file at path if it is missing, and locks it. It returns nil if another
 // process holds the lock.
 func lockFile(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
+	file, err := bounded.OpenRegular(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func (o *owner) release() error {
 // holder returns the process that owns the folder; "" if there is none, or if the file does not
 // name it.
 func holder(path string) string {
-	file, err := os.Open(path)
+	file, err := bounded.OpenRegular(path, os.O_RDONLY, 0)
 	if err != nil {
 		return ""
 	}

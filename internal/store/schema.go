@@ -63,6 +63,8 @@ const (
 	doubtNote, quietNote = "doubt", "quiet"
 	// keyNote is the public key of the audit log.
 	keyNote = "auditkey"
+	// witnessNote is the prefix of what was sent to witnesses; the name of the witness follows.
+	witnessNote = "witness\x00"
 )
 
 func bucketNames() []string {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -61,7 +62,7 @@ func readKey(path string) ([]byte, error) {
 
 // readOwn reads up to limit bytes of a file. It returns an error if others can read the file.
 func readOwn(path string, limit int64) ([]byte, error) {
-	file, err := os.Open(path)
+	file, err := bounded.OpenRegular(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,6 +66,28 @@ func TestSealerConcurrentCreation(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{keyName}, names(t, dir)); diff != "" {
 		t.Errorf("nothing else is left: %s", diff)
+	}
+}
+
+// TestPipes opens no named pipe in the place of a file: it would wait for the other end.
+func TestPipes(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		open func(dir string) error
+		file string
+	}{
+		"secret key": {func(dir string) error { _, err := Sealer(dir); return err }, keyName},
+		"audit key":  {func(dir string) error { _, err := AuditKey(dir, true); return err }, auditKeyName},
+		"owner":      {func(dir string) error { _, err := Open(dir, Options{}); return err }, pidName},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, test.file)
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := test.open(dir); err == nil || !strings.Contains(err.Error(), path+": not a regular file") {
+			t.Errorf("%s: error %v", name, err)
+		}
 	}
 }
 

@@ -211,10 +211,7 @@ func (s *Store) update(what string, fn func(*txn) error) error {
 		return err
 	})
 	if err == nil && signed != nil {
-		if err := s.keepHead(signed); err != nil {
-			// The log leads to the older head that the file keeps.
-			s.o.Log.Warn("write the head of the audit log beside the database", "path", s.headPath(), "err", err)
-		}
+		s.keepSignedHead(signed)
 	}
 	if damaged := (*DamagedError)(nil); err != nil && written && !errors.As(err, &damaged) {
 		return unwritable(filepath.Dir(s.path), fmt.Errorf("%w: nothing was saved", err))

@@ -233,6 +233,8 @@ func (t *txn) decodeNote(k, v []byte) error {
 		return t.parseNote(v, new(model.SourceRun))
 	case bytes.HasPrefix(k, []byte(stateNote)):
 		return t.parseNote(v, new([]model.StateRead))
+	case bytes.HasPrefix(k, []byte(witnessNote)):
+		return parseJSON(v, new(Published))
 	case string(k) == doubtNote:
 		return parseJSON(v, new(Doubt))
 	case string(k) == quietNote:

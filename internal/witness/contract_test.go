@@ -149,7 +149,7 @@ func testHeads(t *testing.T, p place) {
 	}
 	want := []audit.Head{log.add(), log.add(), log.add()}
 	for _, h := range want {
-		if err := w.Publish(t.Context(), h); err != nil {
+		if err := w.Publish(t.Context(), h, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -174,7 +174,7 @@ func testForged(t *testing.T, p place) {
 		if i > 0 {
 			p.forge(other.add().Note)
 		}
-		if err := w.Publish(t.Context(), h); err != nil {
+		if err := w.Publish(t.Context(), h, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -191,7 +191,7 @@ func testDown(t *testing.T, p place) {
 	log := newLog(t)
 	w := open(t, p.settings, env())
 	p.down()
-	if err := w.Publish(t.Context(), log.add()); err == nil || strings.Contains(err.Error(), "s3cr3t") {
+	if err := w.Publish(t.Context(), log.add(), false); err == nil || strings.Contains(err.Error(), "s3cr3t") {
 		t.Errorf("publish: %v", err)
 	}
 	if heads, err := w.Heads(t.Context(), log.parse); err == nil || len(heads) > 0 {
@@ -204,7 +204,7 @@ func testCancelled(t *testing.T, p place) {
 	cancel()
 	log := newLog(t)
 	w := open(t, p.settings, env())
-	if err := w.Publish(ctx, log.add()); !errors.Is(err, context.Canceled) {
+	if err := w.Publish(ctx, log.add(), false); !errors.Is(err, context.Canceled) {
 		t.Errorf("publish: %v", err)
 	}
 	if _, err := w.Heads(ctx, log.parse); !errors.Is(err, context.Canceled) && !errors.Is(err, witness.ErrWriteOnly) {
@@ -221,13 +221,13 @@ func testHangs(t *testing.T, p place) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	p.hang(cancel)
-	if err := open(t, p.settings, env()).Publish(ctx, log.add()); !errors.Is(err, context.Canceled) {
+	if err := open(t, p.settings, env()).Publish(ctx, log.add(), false); !errors.Is(err, context.Canceled) {
 		t.Errorf("publish: %v", err)
 	}
 	p.hang(func() {})
 	short := env()
 	short.Timeout = 50 * time.Millisecond
-	if err := open(t, p.settings, short).Publish(t.Context(), log.add()); err == nil || !strings.Contains(err.Error(), "50ms") {
+	if err := open(t, p.settings, short).Publish(t.Context(), log.add(), false); err == nil || !strings.Contains(err.Error(), "50ms") {
 		t.Errorf("the timeout: %v", err)
 	}
 }

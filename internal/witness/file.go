@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -25,8 +26,12 @@ const (
 	endLine   = "-----END DRIFTD AUDIT HEAD-----"
 )
 
-// maxRead bounds what is read of a file, from its end, in bytes.
-const maxRead = 4 << 20
+const (
+	// maxRead bounds what is read of a file, from its end, in bytes.
+	maxRead = 32 << 20
+	// maxNote bounds a signed note, in bytes.
+	maxNote = 64 << 10
+)
 
 // A file appends heads to a file. It never truncates, so that the file can be append-only
 // (chattr +a).
@@ -48,8 +53,8 @@ func newFile(path string, env Env) *file {
 func (f *file) Name() string { return "the file " + f.path }
 
 // Publish implements Witness.
-func (f *file) Publish(ctx context.Context, h audit.Head) error {
-	_, err := use(ctx, f, func() (struct{}, error) { return struct{}{}, f.add(h.Note) })
+func (f *file) Publish(ctx context.Context, h audit.Head, begun bool) error {
+	_, err := use(ctx, f, func(context.Context) (struct{}, error) { return struct{}{}, f.add(h.Note, begun) })
 	if err != nil {
 		return fmt.Errorf("append to %s: %w", f.path, err)
 	}
@@ -58,7 +63,7 @@ func (f *file) Publish(ctx context.Context, h audit.Head) error {
 
 // Heads implements Witness.
 func (f *file) Heads(ctx context.Context, parse Parse) ([]audit.Head, error) {
-	r, err := use(ctx, f, func() (reading, error) { return f.read(parse) })
+	r, err := use(ctx, f, func(ctx context.Context) (reading, error) { return f.read(ctx, parse) })
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.path, err)
 	}
@@ -66,7 +71,7 @@ func (f *file) Heads(ctx context.Context, parse Parse) ([]audit.Head, error) {
 }
 
 // use calls fn while no other call uses the file. It returns when the context or the timeout ends.
-func use[T any](ctx context.Context, f *file, fn func() (T, error)) (T, error) {
+func use[T any](ctx context.Context, f *file, fn func(context.Context) (T, error)) (T, error) {
 	return await.Within(ctx, f.env.Timeout, func(ctx context.Context) (none T, err error) {
 		if err := ctx.Err(); err != nil {
 			return none, err
@@ -78,13 +83,17 @@ func use[T any](ctx context.Context, f *file, fn func() (T, error)) (T, error) {
 		}
 		return await.Call(ctx, func() (T, error) {
 			defer func() { f.free <- struct{}{} }()
-			return fn()
+			return fn(ctx)
 		})
 	})
 }
 
-func (f *file) add(note []byte) (err error) {
-	_, statErr := os.Stat(f.path)
+func (f *file) add(note []byte, begun bool) (err error) {
+	was, statErr := os.Stat(f.path)
+	isNew := errors.Is(statErr, fs.ErrNotExist)
+	if begun && (isNew || statErr == nil && was.Size() == 0) {
+		return errEmptied
+	}
 	to, err := f.open(os.O_WRONLY | os.O_APPEND | os.O_CREATE)
 	if err != nil {
 		return err
@@ -97,7 +106,7 @@ func (f *file) add(note []byte) (err error) {
 	if err := to.Sync(); err != nil {
 		return cause(err)
 	}
-	if errors.Is(statErr, fs.ErrNotExist) {
+	if isNew {
 		return syncFolder(filepath.Dir(f.path))
 	}
 	return nil
@@ -120,31 +129,20 @@ func syncFolder(dir string) (err error) {
 // open opens the file. It refuses what is no regular file, and in a folder in which everyone can
 // create files also a symbolic link.
 func (f *file) open(flags int) (*os.File, error) {
-	if info, err := os.Stat(f.path); err == nil && !info.Mode().IsRegular() {
-		return nil, errNotRegular
-	}
 	if dir, err := os.Stat(filepath.Dir(f.path)); err == nil && dir.Mode()&0o002 != 0 {
 		flags |= syscall.O_NOFOLLOW
 	}
-	// Opening a named pipe would wait for its other end.
-	opened, err := os.OpenFile(f.path, flags|syscall.O_NONBLOCK, 0o600)
+	opened, err := bounded.OpenRegular(f.path, flags, 0o600)
 	switch {
 	case errors.Is(err, syscall.ELOOP):
 		return nil, errors.New("it is a symbolic link in a folder that every user can write to: name its target")
+	case errors.Is(err, bounded.ErrNotRegular):
+		return nil, errors.New("it is not a regular file: name a file that driftd can append to")
 	case err != nil:
 		return nil, cause(err)
 	}
-	info, err := opened.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errNotRegular
-	}
-	if err != nil {
-		return nil, errors.Join(cause(err), opened.Close())
-	}
 	return opened, nil
 }
-
-var errNotRegular = errors.New("it is not a regular file: name a file that driftd can append to")
 
 // cause returns an error of the file system without the path, which the caller adds.
 func cause(err error) error {
@@ -155,7 +153,7 @@ func cause(err error) error {
 	return err
 }
 
-func (f *file) read(parse Parse) (r reading, err error) {
+func (f *file) read(ctx context.Context, parse Parse) (r reading, err error) {
 	from, err := f.open(os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return reading{}, nil
@@ -169,15 +167,14 @@ func (f *file) read(parse Parse) (r reading, err error) {
 		return reading{}, cause(err)
 	}
 	skipped := max(0, info.Size()-maxRead)
-	content, err := bounded.ReadAll(io.NewSectionReader(from, skipped, min(info.Size(), maxRead)), maxRead)
-	if err != nil {
+	s := scanner{parse: parse, place: f.path, isCut: skipped > 0}
+	if skipped > 0 {
+		s.place += fmt.Sprintf(", in its last %d MiB", maxRead>>20)
+		s.cut("%s: its first %d bytes were not read, and heads in them were not compared: name another file in audit.witness, and keep this one", f.path, skipped)
+	}
+	if err := s.scan(ctx, io.NewSectionReader(from, skipped, maxRead)); err != nil {
 		return reading{}, cause(err)
 	}
-	s := scanner{reading: reading{}, parse: parse, place: f.path}
-	if skipped > 0 {
-		s.place += ", in its last 4 MiB"
-	}
-	s.scan(content, skipped > 0)
 	return s.reading, nil
 }
 
@@ -188,6 +185,12 @@ type scanner struct {
 	parse Parse
 	// place names the content in errors.
 	place string
+	// isCut reports whether the content begins within a file, and no record began so far.
+	isCut bool
+	// number is the number of the line that is read. isStray reports whether the text since the last
+	// record was reported.
+	number  int
+	isStray bool
 	// start is the number of the line after the begin line of the record that is read; 0 outside
 	// of records.
 	start int
@@ -196,35 +199,55 @@ type scanner struct {
 
 // scan reads records. Text before the first one is no error if the content is cut there, nor is a
 // last one that is not complete.
-func (s *scanner) scan(content []byte, isCut bool) {
-	number := 0
-	stray := 0
-	for line := range bytes.Lines(content) {
-		number++
-		switch text := string(bytes.TrimRight(line, "\r\n")); {
-		case text == beginLine:
-			if s.start > 0 {
-				s.fail("%s, line %d: the record is not complete", s.place, s.start-1)
-			}
-			s.start, s.note, isCut, stray = number+1, nil, false, 0
-		case text == endLine && s.start > 0:
-			s.record()
-			s.start, stray = 0, 0
-		case s.start > 0:
-			s.note = append(s.note, line...)
-		case isCut || text == "" || stray > 0:
-		default:
-			stray = number
-			s.fail("%s, line %d: not a record of a head", s.place, number)
+func (s *scanner) scan(ctx context.Context, content io.Reader) error {
+	lines := bufio.NewReaderSize(content, maxNote)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if len(line) > 0 {
+			s.number++
+			s.line(string(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))))
+		}
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = lines.ReadSlice('\n')
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return err
 		}
 	}
 }
 
-func (s *scanner) record() {
-	head, err := s.parse(bytes.Clone(s.note))
-	if err != nil {
-		s.fail("%s, line %d: %w", s.place, s.start, err)
-		return
+// line reads a line without its end. Of one that is longer than a record can be, text is the begin.
+func (s *scanner) line(text string) {
+	switch {
+	case text == beginLine:
+		if s.start > 0 {
+			s.incomplete()
+		}
+		s.start, s.note, s.isCut, s.isStray = s.number+1, nil, false, false
+	case text == endLine && s.start > 0:
+		s.record()
+		s.start, s.isStray = 0, false
+	case s.start > 0 && len(s.note)+len(text) < maxNote:
+		s.note = append(append(s.note, text...), '\n')
+	case s.start > 0:
+		s.incomplete()
+		s.start, s.isStray = 0, true
+	case s.isCut || text == "" || s.isStray:
+	default:
+		s.isStray = true
+		s.fail("%s, line %d: not a record of a head", s.place, s.number)
 	}
-	s.heads = append(s.heads, head)
+}
+
+func (s *scanner) incomplete() {
+	s.fail("%s, line %d: the record is not complete", s.place, s.start-1)
+}
+
+func (s *scanner) record() {
+	if err := s.add(s.note, s.parse); err != nil {
+		s.refuse("%s, line %d: %v", s.place, s.start, err)
+	}
 }

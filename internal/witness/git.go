@@ -14,12 +14,8 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-const (
-	// maxCommits bounds the commits that Heads reads.
-	maxCommits = 1000
-	// maxNote bounds a signed note in a repository, in bytes.
-	maxNote = 64 << 10
-)
+// maxCommits bounds the commits that Heads reads.
+const maxCommits = 10_000
 
 // A repository pushes heads to a branch, each in a commit.
 type repository struct {
@@ -65,21 +61,24 @@ func (r *repository) path() string {
 }
 
 // Publish implements Witness.
-func (r *repository) Publish(ctx context.Context, h audit.Head) error {
+func (r *repository) Publish(ctx context.Context, h audit.Head, begun bool) error {
 	_, err := await.Within(ctx, r.env.Timeout, func(ctx context.Context) (struct{}, error) {
 		opened, err := r.open()
 		if err == nil {
 			err = opened.Append(ctx, gitrepo.Change{
 				Branch: r.branch, File: r.path(), Content: h.Note, Message: fmt.Sprintf("driftd audit: %d entries\n", h.Size),
-				Author: "driftd", Email: "driftd@localhost", When: r.env.Now(),
+				Author: "driftd", Email: "driftd@localhost", When: r.env.Now(), MustExist: begun,
 			})
+		}
+		if gitrepo.IsNoRef(err) {
+			err = fmt.Errorf("push to %s: %w", r.name, errEmptied)
 		}
 		return struct{}{}, err
 	})
 	return err
 }
 
-// Heads implements Witness. It reads at most the last 1000 commits.
+// Heads implements Witness. It reads at most the last 10,000 commits.
 func (r *repository) Heads(ctx context.Context, parse Parse) ([]audit.Head, error) {
 	found, err := await.Within(ctx, r.env.Timeout, func(ctx context.Context) (reading, error) {
 		opened, err := r.open()
@@ -111,8 +110,7 @@ func (r *repository) read(ctx context.Context, opened *gitrepo.Repository, parse
 	called := false
 	_, err = opened.History(ctx, q, func(l gitrepo.Log) error {
 		called, found = true, reading{}
-		r.collect(&found, l, parse)
-		return ctx.Err()
+		return errors.Join(r.collect(&found, l, parse), ctx.Err())
 	})
 	if err == nil && !called {
 		err = fmt.Errorf("read git repository %s: the branch %s moved meanwhile: try again", opened.URL(), r.branch)
@@ -120,11 +118,17 @@ func (r *repository) read(ctx context.Context, opened *gitrepo.Repository, parse
 	return found, err
 }
 
-// collect reads the heads of a history. Equal files in several commits are one head.
-func (r *repository) collect(found *reading, l gitrepo.Log, parse Parse) {
+// collect reads the heads of a history. The file with a head is in the commits of others that follow
+// it, too.
+func (r *repository) collect(found *reading, l gitrepo.Log, parse Parse) error {
 	commits := l.Ref.Commits
-	if l.Gap != "" && len(commits) < maxCommits {
-		found.fail("%s: %s", r.name, l.Gap)
+	switch {
+	case len(commits) == 0:
+		return fmt.Errorf("read %s: %s", r.name, l.Gap)
+	case len(commits) == maxCommits && l.Gap != "":
+		found.cut("%s: %s, and heads in older ones were not compared: name another branch in audit.witness, and keep this one", r.name, l.Gap)
+	case l.Gap != "":
+		found.cut("%s: %s, and heads in other commits were not compared", r.name, l.Gap)
 	}
 	seen := map[string]bool{}
 	for _, c := range slices.Backward(commits) {
@@ -137,14 +141,12 @@ func (r *repository) collect(found *reading, l gitrepo.Log, parse Parse) {
 			seen[id] = true
 			note, err = bounded.ReadFile(c.Files, r.path(), maxNote)
 		}
-		var head audit.Head
 		if err == nil {
-			head, err = parse(note)
+			err = found.add(note, parse)
 		}
 		if err != nil {
-			found.fail("%s, commit %.12s, %s: %w", r.name, c.Hash, r.path(), err)
-			continue
+			found.refuse("%s, commit %.12s, %s: %v", r.name, c.Hash, r.path(), err)
 		}
-		found.heads = append(found.heads, head)
 	}
+	return nil
 }

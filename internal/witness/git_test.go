@@ -1,8 +1,10 @@
 package witness_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -27,12 +29,12 @@ func TestGitCommits(t *testing.T) {
 	var last audit.Head
 	for i := range 3 {
 		last = log.add()
-		if err := w.Publish(t.Context(), last); err != nil {
+		if err := w.Publish(t.Context(), last, false); err != nil {
 			t.Fatal(err)
 		}
 		g.Commit("driftd-audit", "other", fmt.Sprint(i))
 	}
-	if err := w.Publish(t.Context(), last); err != nil {
+	if err := w.Publish(t.Context(), last, false); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := g.Git("log", "--author=driftd", "--format=%an %cI %s", "driftd-audit"), strings.Join([]string{
@@ -52,7 +54,7 @@ func TestGitCommits(t *testing.T) {
 		t.Errorf("main has %s commits", got)
 	}
 	s.TokenFile = file(t, "s3cr3t")
-	for what, err := range map[string]error{"publish": open(t, s, e).Publish(t.Context(), log.add())} {
+	for what, err := range map[string]error{"publish": open(t, s, e).Publish(t.Context(), log.add(), false)} {
 		if err == nil || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "check token_file") {
 			t.Errorf("%s with another token: %v", what, err)
 		}
@@ -60,6 +62,77 @@ func TestGitCommits(t *testing.T) {
 	if _, err := open(t, s, e).Heads(t.Context(), log.parse); err == nil || strings.Contains(err.Error(), "s3cr3t") {
 		t.Errorf("heads with another token: %v", err)
 	}
+}
+
+// TestGitBuried checks that a head is found under many commits of others, and that the commits that
+// are not read are named.
+func TestGitBuried(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		commits int
+		want    string
+	}{
+		"found": {2000, ""},
+		"cut":   {10_000, "history is cut at 10000 commits, and heads in older ones were not compared: name another branch"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gittest.New(t)
+			log := newLog(t)
+			w := open(t, witness.Settings{Git: "file://" + g.Dir, Branch: "heads"}, env())
+			if err := w.Publish(t.Context(), log.add(), false); err != nil {
+				t.Fatal(err)
+			}
+			g.Commits("heads", "other", numbers(test.commits)...)
+			heads, err := w.Heads(t.Context(), log.parse)
+			records := (*witness.RecordsError)(nil)
+			if cut := errors.As(err, &records) && records.Unread && strings.Contains(err.Error(), test.want); len(heads) != 1 || cut != (test.want != "") {
+				t.Errorf("%d heads, error %v", len(heads), err)
+			}
+		})
+	}
+}
+
+// TestGitRewritten checks that a branch without the heads that were pushed is not made anew, and
+// that a forced push is seen.
+func TestGitRewritten(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	e := env()
+	e.CacheDir = t.TempDir()
+	log := newLog(t)
+	for _, s := range []witness.Settings{{Git: g.URL, CAFile: g.CAFile, Username: "git", Branch: "https"}, {Git: "file://" + g.Dir, Branch: "folder"}} {
+		w := open(t, s, e)
+		first := log.add()
+		for i, h := range []audit.Head{first, log.add(), log.add()} {
+			if err := w.Publish(t.Context(), h, i > 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if heads, err := w.Heads(t.Context(), log.parse); len(heads) != 3 || err != nil {
+			t.Fatalf("%d heads, %v", len(heads), err)
+		}
+		g.Git("update-ref", "refs/heads/"+s.Branch, s.Branch+"~2")
+		if heads, err := w.Heads(t.Context(), log.parse); len(heads) != 1 || heads[0].Size != first.Size || err != nil {
+			t.Errorf("%s after a forced push: %v, %v", s.Branch, heads, err)
+		}
+		g.Git("update-ref", "-d", "refs/heads/"+s.Branch)
+		if heads, err := w.Heads(t.Context(), log.parse); len(heads) != 0 || err != nil {
+			t.Errorf("%s without the branch: %v, %v", s.Branch, heads, err)
+		}
+		if err := w.Publish(t.Context(), first, true); err == nil || !strings.Contains(err.Error(), "it is missing or empty, and heads were sent to it before") {
+			t.Errorf("%s without the branch: %v", s.Branch, err)
+		}
+	}
+}
+
+// numbers returns n texts.
+func numbers(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = strconv.Itoa(i)
+	}
+	return list
 }
 
 // TestGitTwoDaemons checks that two logs share a branch while both push.
@@ -88,7 +161,7 @@ func TestGitTwoDaemons(t *testing.T) {
 		w := open(t, witness.Settings{Git: g.URL, CAFile: g.CAFile, Username: name, TokenFile: file(t, "t"), Branch: "heads"}, e)
 		h := logs[i].add()
 		daemons.Go(func() {
-			if err := w.Publish(t.Context(), h); err != nil {
+			if err := w.Publish(t.Context(), h, false); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -115,7 +188,7 @@ func TestGitForgery(t *testing.T) {
 		g := gittest.New(t)
 		log := newLog(t)
 		w := open(t, witness.Settings{Git: g.URL, CAFile: g.CAFile, Username: "git", Branch: "heads"}, env())
-		if err := w.Publish(t.Context(), log.add()); err != nil {
+		if err := w.Publish(t.Context(), log.add(), false); err != nil {
 			t.Fatal(err)
 		}
 		path := checkpoint

@@ -71,7 +71,7 @@ type message struct {
 }
 
 // Publish implements Witness. It reads the files of the settings anew.
-func (w *webhook) Publish(ctx context.Context, h audit.Head) error {
+func (w *webhook) Publish(ctx context.Context, h audit.Head, _ bool) error {
 	to, err := w.address()
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func TestWebhookMessage(t *testing.T) {
 	h := newLog(t).add()
 	h.Origin = "a<b>"
 	w := open(t, witness.Settings{WebhookFile: file(t, server.URL+"/hook\n"), TokenFile: file(t, "t0ken\n")}, env())
-	if err := w.Publish(t.Context(), h); err != nil {
+	if err := w.Publish(t.Context(), h, false); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{
@@ -78,7 +78,7 @@ func TestWebhookRefused(t *testing.T) {
 		"webhook_file: the address would send the token in clear te": {WebhookFile: file(t, "http://a.example/"+secret), TokenFile: file(t, secret)},
 		"no certificate in PEM form":                                 {Webhook: server.URL, CAFile: file(t, "x")},
 	} {
-		err := open(t, s, env()).Publish(t.Context(), newLog(t).add())
+		err := open(t, s, env()).Publish(t.Context(), newLog(t).add(), false)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
 			t.Errorf("error %v, want %q", err, want)
 		}

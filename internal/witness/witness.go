@@ -5,9 +5,11 @@ package witness
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/audit"
@@ -20,17 +22,35 @@ type Witness interface {
 	// secrets.
 	Name() string
 	// Publish adds a head. After an error it is unknown whether the witness has the head, and
-	// Publish can be called again.
-	Publish(ctx context.Context, h audit.Head) error
-	// Heads returns the heads that the witness has, the oldest first, at least the last ones. A
-	// witness without heads is no error. A record that parse refuses is part of the error, and the
-	// other heads are returned nevertheless. The error is ErrWriteOnly if heads cannot be read
-	// back.
+	// Publish can be called again. If begun is set, heads were published before: a file or a branch
+	// that is missing or empty is then an error, and is not made anew.
+	Publish(ctx context.Context, h audit.Head, begun bool) error
+	// Heads returns the heads that the witness has, each once, the oldest first, at least the last
+	// ones. A witness without heads is no error. If the error is a *RecordsError, the heads are those
+	// that could be read nevertheless. It is ErrWriteOnly if heads cannot be read back.
 	Heads(ctx context.Context, parse Parse) ([]audit.Head, error)
 }
 
 // Parse parses a signed note, such as by audit.ParseHeadBy with the keys of the log.
 type Parse = func(note []byte) (audit.Head, error)
+
+// A RecordsError reports what a witness has in addition to the heads that were read.
+type RecordsError struct {
+	// Problems are the records that are no heads, each with its place, and the parts that were not
+	// read: at most maxErrors, and the number of the others.
+	Problems []string
+	// Unread reports whether a part before the heads was not read, and Unverified whether a record is
+	// no head of the log: no key of the log signed it, or it was edited. If neither is set, the
+	// problems are text between records, such as that of an interrupted write.
+	Unread, Unverified bool
+}
+
+// Error returns the problems, one a line.
+func (e *RecordsError) Error() string { return strings.Join(e.Problems, "\n") }
+
+// errEmptied is the error of Publish for a witness that is begun and has no heads.
+var errEmptied = errors.New("it is missing or empty, and heads were sent to it before: it was removed, or its file system is not mounted; " +
+	"see driftd audit verify")
 
 // ErrWriteOnly is returned by Heads of a witness from which nothing can be read.
 var ErrWriteOnly = errors.New("heads cannot be read back from a webhook: compare them by hand")
@@ -94,27 +114,64 @@ func Open(s Settings, env Env) (Witness, error) {
 	return newWebhook(s, env)
 }
 
-// maxErrors bounds the errors about single records that Heads returns.
+// maxErrors bounds the problems of single records that Heads returns.
 const maxErrors = 20
 
 // A reading collects heads, and what is wrong with records.
 type reading struct {
-	heads []audit.Head
-	errs  []error
-	more  int
+	heads    []audit.Head
+	seen     map[[sha256.Size]byte]bool
+	problems []string
+	more     int
+
+	unread, unverified bool
 }
 
+// add adds the head in a signed note, unless it has it already.
+func (r *reading) add(note []byte, parse Parse) error {
+	sum := sha256.Sum256(note)
+	if r.seen[sum] {
+		return nil
+	}
+	head, err := parse(note)
+	if err != nil {
+		return err
+	}
+	if r.seen == nil {
+		r.seen = map[[sha256.Size]byte]bool{}
+	}
+	r.seen[sum] = true
+	r.heads = append(r.heads, head)
+	return nil
+}
+
+// cut adds the problem that a part was not read.
+func (r *reading) cut(format string, args ...any) {
+	r.unread = true
+	r.fail(format, args...)
+}
+
+// refuse adds the problem that a record is no head of the log.
+func (r *reading) refuse(format string, args ...any) {
+	r.unverified = true
+	r.fail(format, args...)
+}
+
+// fail adds a problem.
 func (r *reading) fail(format string, args ...any) {
-	if len(r.errs) == maxErrors {
+	if len(r.problems) == maxErrors {
 		r.more++
 		return
 	}
-	r.errs = append(r.errs, fmt.Errorf(format, args...))
+	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
 
 func (r *reading) result() ([]audit.Head, error) {
 	if r.more > 0 {
-		r.errs = append(r.errs, fmt.Errorf("and %d more", r.more))
+		r.problems = append(r.problems, fmt.Sprintf("and %d more", r.more))
 	}
-	return r.heads, errors.Join(r.errs...)
+	if len(r.problems) == 0 {
+		return r.heads, nil
+	}
+	return r.heads, &RecordsError{r.problems, r.unread, r.unverified}
 }

@@ -20,8 +20,10 @@ import (
 
 // A Change is a commit that writes one file.
 type Change struct {
-	// Branch is the name of the branch. It is created if it does not exist.
-	Branch string
+	// Branch is the name of the branch. It is created if it does not exist, unless MustExist is set:
+	// IsNoRef then reports true for the error.
+	Branch    string
+	MustExist bool
 	// File is the path of the file in the repository.
 	File    string
 	Content []byte

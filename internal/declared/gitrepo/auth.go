@@ -12,6 +12,7 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/httpclient"
 )
@@ -30,14 +31,26 @@ func (r *Repository) auth() (transport.AuthMethod, error) {
 	return nil, nil
 }
 
+// maxKnownHosts bounds a file of known hosts, in bytes.
+const maxKnownHosts = 8 << 20
+
+// errKnownHosts returns the error about known hosts that cannot be read.
+func errKnownHosts(err error) error {
+	return fmt.Errorf("read known hosts: %w; set known_hosts_file", err)
+}
+
 func (r *Repository) sshAuth() (transport.AuthMethod, error) {
 	var files []string
 	if r.settings.KnownHostsFile != "" {
 		files = []string{r.settings.KnownHostsFile}
+		// NewKnownHostsDb would wait for the other end of a pipe.
+		if _, err := bounded.ReadRegular(files[0], maxKnownHosts); err != nil {
+			return nil, errKnownHosts(err)
+		}
 	}
 	hosts, err := gitssh.NewKnownHostsDb(files...)
 	if err != nil {
-		return nil, fmt.Errorf("read known hosts: %w; set known_hosts_file", err)
+		return nil, errKnownHosts(err)
 	}
 	trust := gitssh.HostKeyCallbackHelper{
 		HostKeyCallback:   hosts.HostKeyCallback(),

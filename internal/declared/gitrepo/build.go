@@ -39,6 +39,9 @@ func buildCommit(old storer.EncodedObjectStorer, tip *object.Commit, c Change) (
 	if !fs.ValidPath(c.File) || c.File == "." {
 		return nil, fmt.Errorf("commit file %q: not a path in a repository", c.File)
 	}
+	if tip == nil && c.MustExist {
+		return nil, fmt.Errorf("%s: %w", c.Branch, errNoRef)
+	}
 	b := builder{old: old, Storage: memory.NewStorage()}
 	blob, err := b.blob(c.Content)
 	if err != nil {

@@ -148,6 +148,7 @@ func TestSSH(t *testing.T) {
 		"Key":     {"a key that the server rejects", otherFile, known, "unable to authenticate"},
 		"NoKey":   {"a malformed key", known, known, "not a private key without passphrase"},
 		"NoFile":  {"a missing key", userFile + "-gone", known, "no such file"},
+		"Device":  {"a device without an end as known_hosts file", userFile, "/dev/zero", "not a regular file; set known_hosts_file"},
 		"NoHosts": {"a missing known_hosts file", userFile, known + "-gone", "set known_hosts_file"},
 	}
 	for name, tc := range cases {

@@ -77,14 +77,24 @@ func (r *Repository) Git(args ...string) string {
 // Commit adds a commit with a file to a branch, as another program does.
 func (r *Repository) Commit(branch, file, content string) {
 	r.t.Helper()
+	r.Commits(branch, file, content)
+}
+
+// Commits adds a commit with a file to a branch for each content, as another program does.
+func (r *Repository) Commits(branch, file string, contents ...string) {
+	r.t.Helper()
 	parent := ""
 	if r.Git("for-each-ref", "refs/heads/"+branch) != "" {
 		parent = "from refs/heads/" + branch + "^0\n"
 	}
+	var in strings.Builder
+	for _, content := range contents {
+		fmt.Fprintf(&in, "commit refs/heads/%s\ncommitter c <c@example.org> 1600000000 +0000\ndata 5\nother\n%sM 100644 inline %s\ndata %d\n%s\n",
+			branch, parent, file, len(content), content)
+		parent = ""
+	}
 	c := exec.CommandContext(r.t.Context(), "git", "fast-import", "--quiet") //nolint:gosec // arguments of a test
-	c.Dir, c.Env = r.Dir, environment(r.Dir)
-	c.Stdin = strings.NewReader(fmt.Sprintf("commit refs/heads/%s\ncommitter c <c@example.org> 1600000000 +0000\ndata 5\nother\n%sM 100644 inline %s\ndata %d\n%s\n",
-		branch, parent, file, len(content), content))
+	c.Dir, c.Env, c.Stdin = r.Dir, environment(r.Dir), strings.NewReader(in.String())
 	if out, err := c.CombinedOutput(); err != nil {
 		r.t.Fatalf("git fast-import: %v: %s", err, out)
 	}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/driftd/driftd/internal/audit"
+)
+
+// Published is what a witness of the audit log should have: the heads that were sent to it.
+type Published struct {
+	// Size and Root are those of the last head.
+	Size int64  `json:"size"`
+	Root string `json:"root"`
+	// Heads is the number of different heads.
+	Heads int `json:"heads"`
+}
+
+// Published returns what was sent to each witness, by the names of the witnesses.
+func (s *Store) Published() (map[string]Published, error) {
+	all := map[string]Published{}
+	err := s.view("read the heads that witnesses have", func(t *txn) error {
+		return each(t.notes, []byte(witnessNote), func(k, v []byte) error {
+			var p Published
+			err := parseJSON(v, &p)
+			all[string(bytes.TrimPrefix(k, []byte(witnessNote)))] = p
+			return err
+		})
+	})
+	return all, err
+}
+
+// AddPublished remembers that a witness took a head.
+func (s *Store) AddPublished(witness string, h *audit.Head) error {
+	return s.update("remember the head that a witness took", func(t *txn) error {
+		var p Published
+		if v := t.notes.get([]byte(witnessNote + witness)); v != nil {
+			if err := parseJSON(v, &p); err != nil {
+				return err
+			}
+		}
+		root := h.Root.String()
+		if p.Size == h.Size && p.Root == root {
+			return nil
+		}
+		return t.setPublished(witness, Published{h.Size, root, p.Heads + 1})
+	})
+}
+
+// SetPublished replaces what was sent to witnesses, by their names, after a person settled that heads
+// are missing there. Witnesses without heads are forgotten.
+func (s *Store) SetPublished(all map[string]Published) error {
+	return s.update("remember the heads that witnesses have", func(t *txn) error {
+		for witness, p := range all {
+			if err := t.setPublished(witness, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (t *txn) setPublished(witness string, p Published) error {
+	key := []byte(witnessNote + witness)
+	if p.Heads == 0 {
+		return t.notes.remove(key)
+	}
+	v, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("encode the last head of a witness: %w", err)
+	}
+	return t.notes.put(key, v)
+}
+
+// RecordDoubt is PutInDoubt for a person who settles the doubt next: of a log that is in doubt for
+// another reason, it adds an entry with this one.
+func (s *Store) RecordDoubt(what string) error {
+	return s.updateAudit("record a doubt about the audit log", func(t *txn) error {
+		before, err := t.readDoubt()
+		now := s.o.Now()
+		switch {
+		case err != nil:
+			return err
+		case before == nil:
+			return t.doubt(what, now)
+		case before.What == what:
+			return nil
+		}
+		return t.record(audit.Entry{Kind: audit.KindDoubt, Time: now, Data: doubtData{what}})
+	})
+}
