@@ -93,20 +93,18 @@ func (s *Store) readHead() (lastHead, error) {
 	return last, nil
 }
 
-// keptHead returns the head in the head file; nil if it has none that the key of the log signed.
-func (s *Store) keptHead() (*audit.Head, error) {
+// keptHead returns the head in the head file; nil if it has none that the key of the log signed. A file
+// that cannot be read is no evidence about the log, and foreign reports it.
+func (s *Store) keptHead() *audit.Head {
 	last, err := s.readHead()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	h, err := audit.ParseHead([]byte(last.Head), s.o.Audit.Public())
 	if err != nil {
-		return nil, nil //nolint:nilerr // a head of another key is no evidence about this log
+		return nil
 	}
-	return &h, nil
+	return &h
 }
 
 // checkAudit puts the audit log in doubt if the database is not the one that this installation
@@ -176,12 +174,12 @@ func (s *Store) updateAudit(what string, fn func(*txn) error) error {
 var ErrNoDoubt = errors.New("the audit log verifies and is not in doubt: there is nothing to settle")
 
 // withKept returns the witnessed heads with the one in the head file.
-func (s *Store) withKept(witnessed []audit.Witnessed) ([]audit.Witnessed, error) {
-	kept, err := s.keptHead()
-	if err != nil || kept == nil {
-		return witnessed, err
+func (s *Store) withKept(witnessed []audit.Witnessed) []audit.Witnessed {
+	kept := s.keptHead()
+	if kept == nil {
+		return witnessed
 	}
-	return append(slices.Clone(witnessed), audit.Witnessed{From: "the file " + s.headPath(), Head: *kept}), nil
+	return append(slices.Clone(witnessed), audit.Witnessed{From: "the file " + s.headPath(), Head: *kept})
 }
 
 // readDoubt returns why the audit log is in doubt; nil if it is not.
@@ -211,10 +209,7 @@ func (s *Store) Doubt() (d *Doubt, err error) {
 func (s *Store) Trust(by, reason string, witnessed []audit.Witnessed) (audit.Trust, error) {
 	var settled audit.Trust
 	err := s.updateAudit("settle the audit log", func(t *txn) error {
-		witnessed, err := s.withKept(witnessed)
-		if err != nil {
-			return err
-		}
+		witnessed := s.withKept(witnessed)
 		before, content, err := s.compareAudit(t, witnessed)
 		if err != nil {
 			return err

@@ -24,12 +24,8 @@ type AuditReport struct {
 // and with witnessed heads, and the stored findings and decisions with the log. It changes nothing.
 func (s *Store) VerifyAudit(witnessed []audit.Witnessed) (AuditReport, error) {
 	var r AuditReport
-	err := s.viewAudit("verify the audit log", func(t *txn) error {
-		witnessed, err := s.withKept(witnessed)
-		if err != nil {
-			return err
-		}
-		r, _, err = s.compareAudit(t, witnessed)
+	err := s.viewAudit("verify the audit log", func(t *txn) (err error) {
+		r, _, err = s.compareAudit(t, s.withKept(witnessed))
 		return err
 	})
 	return r, err
