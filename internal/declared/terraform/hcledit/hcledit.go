@@ -172,3 +172,13 @@ func reread(name string, edited []byte, address string, steps []fieldpath.Step, 
 	}
 	return nil
 }
+
+// Has reports whether a file in native syntax has the block of a resource.
+func Has(files map[string][]byte, address string) bool {
+	for name, text := range files {
+		if block, err := find(name, text, address); err == nil && block != nil {
+			return true
+		}
+	}
+	return false
+}

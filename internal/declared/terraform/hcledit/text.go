@@ -228,4 +228,3 @@ func valueOf(v cty.Value) (model.Value, bool) {
 	}
 	return model.Value{}, false
 }
-
