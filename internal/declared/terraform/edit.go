@@ -47,7 +47,8 @@ type Outcome struct {
 	Reason   string
 	// Import, Add, Change and Destroy count the instances, as the CLI does.
 	Import, Add, Change, Destroy int
-	// Actions are the actions other than no-op, by address: update, create, delete, replace, forget.
+	// Actions describe the actions other than no-op, by address: "create", "delete", "replace",
+	// "forget", "update" or "update of name, cores".
 	Actions map[string]string
 }
 
@@ -149,10 +150,28 @@ func outcomeOf(result plan.Result) Outcome {
 			o.Destroy++
 		}
 		if instance.Action != "no-op" && instance.Action != "" {
-			o.Actions[instance.Address] = instance.Action
+			o.Actions[instance.Address] = instance.Action + attributesOf(instance)
 		}
 	}
 	return o
+}
+
+// attributesOf returns the names of the attributes that an update changes, as the end of its
+// description; "" if they are not known.
+func attributesOf(i *plan.Instance) string {
+	if i.Action != "update" || i.Declared == nil || i.Live == nil {
+		return ""
+	}
+	var names []string
+	for _, field := range i.Declared.Fields() {
+		if !field.Value.Equal(i.Live.At(field.Name)) {
+			names = append(names, field.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " of " + strings.Join(names, ", ")
 }
 
 // String returns the counts as the CLI prints them, and up to three of the actions.
@@ -160,14 +179,14 @@ func (o Outcome) String() string {
 	text := fmt.Sprintf("%d to import, %d to add, %d to change, %d to destroy", o.Import, o.Add, o.Change, o.Destroy)
 	var list []string
 	for address, action := range o.Actions {
-		list = append(list, action+" "+address)
+		list = append(list, address+": "+action)
 	}
 	slices.Sort(list)
 	if more := len(list) - 3; more > 0 {
 		list = append(list[:3], fmt.Sprintf("and %d more", more))
 	}
 	if len(list) > 0 {
-		text += " (" + strings.Join(list, ", ") + ")"
+		text += " (" + strings.Join(list, "; ") + ")"
 	}
 	return text
 }
