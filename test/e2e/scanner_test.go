@@ -64,7 +64,7 @@ func (s scanner) command(ts *testscript.TestScript, args ...string) *exec.Cmd {
 
 // driftdCommand returns `driftd ARGS...` with the script's state folder, not started yet.
 func (s scanner) driftdCommand(ts *testscript.TestScript, args ...string) *exec.Cmd {
-	cmd := exec.Command(s.driftd, append(args, "--state-dir", ts.MkAbs("state"))...)
+	cmd := exec.Command(s.driftd, append(args, "--state-dir", filepath.Join(ts.Getenv("WORK"), "state"))...)
 	cmd.Dir, cmd.Stderr = ts.MkAbs("."), ts.Stderr()
 	for _, variable := range s.env {
 		if !strings.Contains(variable, "=") {

@@ -147,16 +147,16 @@ func (b NewBranch) commit(repository *git.Repository, now time.Time) (string, er
 	if _, err := repository.Reference(reference, false); !errors.Is(err, plumbing.ErrReferenceNotFound) {
 		return "", errors.Join(fmt.Errorf("branch %s exists already: name a new one", b.Name), err)
 	}
+	parent, err := b.parent(repository)
+	if err != nil {
+		return "", err
+	}
 	settings, err := repository.ConfigScoped(config.GlobalScope)
 	if err != nil {
 		return "", fmt.Errorf("read git configuration: %w", err)
 	}
 	if settings.User.Name == "" || settings.User.Email == "" {
 		return "", errors.New("git does not know the author: set user.name and user.email with git config")
-	}
-	parent, err := b.parent(repository)
-	if err != nil {
-		return "", err
 	}
 	tree, err := parent.Tree()
 	if err != nil {

@@ -147,6 +147,7 @@ func one(name string, text []byte, address string, c *Change) ([]byte, error) {
 			return nil, err
 		}
 	}
+	change = spot.ofSet(change)
 	if err := spot.check(change.Was); err != nil {
 		return nil, err
 	}

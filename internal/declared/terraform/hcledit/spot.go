@@ -180,6 +180,28 @@ func (s *spot) ofItem(item *fieldpath.Step, c *Change) (Change, error) {
 	return Change{Was: &list, Value: &value}, nil
 }
 
+// ofSet returns the change of a list that the file has in another order than the declaration: the
+// elements of a set have none. Those that stay keep their order.
+func (s *spot) ofSet(c Change) Change {
+	if s.value == nil || c.Was == nil || c.Value == nil || c.Was.Kind() != model.List || c.Value.Kind() != model.List {
+		return c
+	}
+	list, ok := literal(s.value)
+	if !ok || same(list, *c.Was) || len(without(list.Items(), c.Was.Items())) > 0 || len(list.Items()) != len(c.Was.Items()) {
+		return c
+	}
+	gone := without(list.Items(), c.Value.Items())
+	value := model.ListOf(append(without(list.Items(), gone), without(c.Value.Items(), list.Items())...)...)
+	return Change{Was: &list, Value: &value}
+}
+
+// without returns the elements of a list that another one does not have.
+func without(list, other []model.Value) []model.Value {
+	return slices.DeleteFunc(slices.Clone(list), func(v model.Value) bool {
+		return slices.ContainsFunc(other, func(w model.Value) bool { return same(v, w) })
+	})
+}
+
 // same reports whether a literal is a value. Terraform converts the numbers and booleans that are
 // written as text.
 func same(a, b model.Value) bool {
