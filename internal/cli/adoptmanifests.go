@@ -12,6 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/remedy/yamledit"
 )
 
@@ -19,9 +20,10 @@ import (
 type manifestFiles struct {
 	settings manifests.Config
 	address  string
-	// last is the loader of the last scan, and sources are the files of the scan without a change.
+	// last is the loader of the last scan. sources and objects are those of the scan without a change.
 	last    *manifests.Edit
 	sources manifests.Sources
+	objects map[model.Ref]model.Value
 }
 
 func newManifestFiles(d *config.Declaration, address string) (*manifestFiles, error) {
@@ -43,25 +45,43 @@ func (m *manifestFiles) edited(of declared.Loader, c *change) (declared.Loader, 
 	return m.last, nil
 }
 
-func (m *manifestFiles) check(*model.Finding) error { return nil }
-
-// changes returns the edit of the manifest.
+// changes returns the edit of the manifest, and those of the patches that may decide instead of it.
 func (m *manifestFiles) changes(_ context.Context, f *model.Finding) ([]change, error) {
-	m.sources = m.last.Sources()
+	m.sources, m.objects = m.last.Sources(), m.last.Objects()
 	file, line := cutLine(f.Address)
 	if len(m.sources.Files) == 0 || line == 0 {
 		return nil, fmt.Errorf("%s is not a place in a file of the declaration: name the folder as in the scan of the finding", f.Address)
 	}
-	edits := make([]yamledit.Change, len(f.Changes))
-	for i := range f.Changes {
-		edits[i] = yamledit.Change{Path: f.Changes[i].Path, Was: f.Changes[i].Declared, Value: f.Changes[i].Live}
+	base := m.sources.Files[0]
+	var all []change
+	content, err := yamledit.Object(base.Content, line, fieldEdits(f))
+	if err == nil {
+		all = append(all, change{name: base.Name, shown: file, content: content})
 	}
-	source := m.sources.Files[0]
-	content, err := yamledit.Object(source.Content, line, edits)
-	if err != nil {
-		return nil, err
+	for _, source := range m.sources.Files[1:] {
+		for _, edited := range patchEdits(source, base, line, f) {
+			all = append(all, change{name: source.Name, shown: source.Shown, content: edited})
+		}
 	}
-	return []change{{name: source.Name, shown: file, content: content}}, nil
+	if len(all) > 0 {
+		return all, nil
+	}
+	return nil, err
+}
+
+// check returns an error if a change also changes what other objects declare: overlays may share a
+// base.
+func (m *manifestFiles) check(f *model.Finding) error {
+	now := m.last.Objects()
+	for ref, value := range m.objects {
+		if after, ok := now[ref]; ref != (model.Ref{Kind: f.Kind, ID: f.Key.ID}) && (!ok || !after.Equal(value)) {
+			return fmt.Errorf("the change also changes %s %s", phrase.Kind(ref.Kind), ref.ID)
+		}
+	}
+	if len(now) != len(m.objects) {
+		return errors.New("the change adds or removes objects")
+	}
+	return nil
 }
 
 // branch returns a branch with a change. The files that determine the object must be as at HEAD.

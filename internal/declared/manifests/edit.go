@@ -18,6 +18,7 @@ type Edit struct {
 	address string
 	edits   map[string][]byte
 	sources Sources
+	objects map[model.Ref]model.Value
 }
 
 // Sources are the files that determine the objects at an address.
@@ -30,10 +31,11 @@ type Sources struct {
 	Top, Root, Revision string
 }
 
-// A Source is one file. Name is its path from the top of the repository, or of the folder.
+// A Source is one file. Name is its path from the top of the repository, or of the folder, and Shown
+// its address.
 type Source struct {
-	Name    string
-	Content []byte
+	Name, Shown string
+	Content     []byte
 }
 
 // NewEdit returns a loader of the declaration of another loader of this package, with the content
@@ -52,7 +54,14 @@ func NewEdit(of declared.Loader, address string, edits map[string][]byte) (e *Ed
 }
 
 // Load implements declared.Loader.
-func (e *Edit) Load(ctx context.Context) (model.Declaration, error) { return e.loader.Load(ctx) }
+func (e *Edit) Load(ctx context.Context) (model.Declaration, error) {
+	d, err := e.loader.Load(ctx)
+	e.objects = map[model.Ref]model.Value{}
+	for i := range d.Claims {
+		e.objects[model.Ref{Kind: d.Claims[i].Kind, ID: d.Claims[i].ID}] = d.Claims[i].Value
+	}
+	return d, err
+}
 
 // History implements declared.Historian.
 func (e *Edit) History(ctx context.Context, revision string, claims []*model.Claim) (model.History, error) {
@@ -62,6 +71,9 @@ func (e *Edit) History(ctx context.Context, revision string, claims []*model.Cla
 // Sources returns the files that determined the objects at the address in the last Load. There are
 // none if the declaration has no object there.
 func (e *Edit) Sources() Sources { return e.sources }
+
+// Objects returns the declared objects of the last Load.
+func (e *Edit) Objects() map[model.Ref]model.Value { return e.objects }
 
 // files returns the files with the edits. e may be nil.
 func (e *Edit) files(files fs.FS) fs.FS {
@@ -97,7 +109,7 @@ func (e *Edit) keep(t *tree, c content, limit int64) error {
 		if err != nil {
 			return fmt.Errorf("read %s: %w", t.address(name), cause(err))
 		}
-		e.sources.Files = append(e.sources.Files, Source{name, text})
+		e.sources.Files = append(e.sources.Files, Source{name, t.address(name), text})
 	}
 	return nil
 }
