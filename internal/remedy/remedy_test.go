@@ -43,6 +43,19 @@ func secret(s string) *model.Value {
 	return &v
 }
 
+// disputed returns a field of a guest in which NetBox, Terraform and the live system have values.
+func disputed(path, live, inventory string, has, intent, infra int64) model.Change {
+	return model.Change{Path: path, LivePath: live, Live: number(has), Claims: []model.ClaimedValue{
+		{Declaration: "infra", Address: "proxmox_virtual_environment_vm.db", Value: *number(infra)},
+		{Declaration: "intent", Address: "virtual-machines/8", Path: inventory, Value: *number(intent)}}}
+}
+
+// onNode places a guest on a node.
+func onNode(f *model.Finding) *model.Finding {
+	f.Place = "pve1"
+	return f
+}
+
 func finding(verdict model.Verdict, kind, id, address string, changes ...model.Change) *model.Finding {
 	place, name, ok := strings.Cut(id, "/")
 	if !ok {
@@ -153,6 +166,15 @@ func TestSuggestions(t *testing.T) {
 		"disputed": {finding(model.Disputed, "proxmox/qemu", "104", "",
 			model.Change{Path: "memory", Live: number(2048), Claims: []model.ClaimedValue{
 				{Declaration: "netbox", Address: "virtual-machines/8", Value: *number(4096)}, {Declaration: "infra", Address: "proxmox_virtual_environment_vm.db", Value: *number(2048)}}}), remedy.Facts{}},
+		"disputed-guest": {onNode(finding(model.Disputed, "proxmox/qemu", "104", "",
+			disputed("memory[0].dedicated", "memory", "memory", 8192, 16384, 4096),
+			disputed("cpu[0].cores", "cores", "vcpus", 2, 4, 2),
+			disputed("disk[0].size", "scsi0.size", "disk", 8, 9000, 8))), remedy.Facts{Live: value(t, `{"memory":8192,"cores":2,"scsi0":{"size":8}}`)}},
+		"disputed-sockets": {onNode(finding(model.Disputed, "proxmox/qemu", "104", "",
+			disputed("cpu[0].cores", "cores", "vcpus", 2, 8, 2))), remedy.Facts{Live: value(t, `{"cores":2,"sockets":2}`)}},
+		"netbox-intent": {onNode(finding(model.Changed, "proxmox/qemu", "104", "virtual-machines/8",
+			model.Change{Path: "memory", Declared: number(2048), Live: number(4096)}, model.Change{Path: "tags", Declared: value(t, `["a"]`), Live: value(t, `["b"]`)})),
+			remedy.Facts{Declared: "netbox", Live: value(t, `{"memory":4096}`)}},
 		"unchecked": {&model.Finding{ID: "1", Verdict: model.Unchecked, Reason: "the source did not answer"}, remedy.Facts{}},
 	} {
 		t.Run(name, func(t *testing.T) {
