@@ -27,23 +27,28 @@ func (c *command) adopt() *cobra.Command {
 	var target adoptTarget
 	cmd := &cobra.Command{
 		Use:   "adopt ID [PATH…] {--to FILE | --branch NAME}",
-		Short: "Write a manifest that declares the live values of a finding, if a scan proves it",
-		Long: `Write the manifest of a finding with its live values to a new file, or commit it on
-a new branch of the git repository that contains it. Only the text of the changed
-fields differs; comments and layout stay. Work tree, index and existing branches
-are never changed, and nothing is pushed.
+		Short: "Write a declaration of the live values of a finding, if a scan proves it",
+		Long: `Write the manifest or the Terraform file of a finding with its live values to a new
+file, or commit it on a new branch. Only the text of the changed fields differs;
+comments and layout stay. For an unmanaged resource that Terraform can import, the
+file has an import block and the configuration of the resource. The declaration
+itself, work trees, indexes and existing branches are never changed, and nothing is
+pushed.
 
-Before anything is written, driftd scans a private copy of the declaration twice, as it
-is and with the new manifest, against the live system. The manifest is only written
-if the finding is gone and no other finding appears.
+Before anything is written, driftd scans the declaration twice, as it is and with the
+edited file in a private copy. The file is only written if the finding is gone and no
+other finding appears. For Terraform the plan must have no change for the resource; for
+an import it must say: 1 to import, 0 to add, 0 to change, 0 to destroy.
 
 For a finding of a scan with PATH, give the same PATH and the same flags as for
-driftd scan; otherwise the declaration is that of the configuration. Folders of
-manifests can be adopted (dir: of a declaration). For anything else, driftd suggest
-says what to edit. Secrets are never adopted.`,
+driftd scan; otherwise the declaration is that of the configuration. A branch for a
+declaration that is read from git is made in the repository of the current folder,
+which must have the commit. For anything else, driftd suggest says what to edit.
+Secrets are never adopted.`,
 		Example: `  driftd adopt 3f2a --to web.yaml
   driftd adopt 3f2a ./deploy --live cluster.yaml --to web.yaml
-  driftd adopt 3f2a ./deploy --branch adopt-web`,
+  driftd adopt 3f2a ./infra --branch adopt-web
+  driftd adopt 3f2a --to - | diff main.tf -`,
 		ValidArgsFunction: c.completeFindings,
 		Args:              some("finding"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,7 +59,7 @@ says what to edit. Secrets are never adopted.`,
 		},
 	}
 	live.add(cmd)
-	cmd.Flags().StringVar(&target.file, "to", "", "write to this file, which must not exist")
+	cmd.Flags().StringVar(&target.file, "to", "", "write to this file, which must not exist; - is standard output")
 	cmd.Flags().StringVar(&target.branch, "branch", "", "commit on this branch, which must not exist")
 	return cmd
 }

@@ -50,6 +50,13 @@ func disputed(path, live, inventory string, has, intent, infra int64) model.Chan
 		{Declaration: "intent", Address: "virtual-machines/8", Path: inventory, Value: *number(intent)}}}
 }
 
+// patchedBy returns a finding on an object that other files of a kustomization determine.
+func patchedBy(files ...string) *model.Finding {
+	f := finding(model.Changed, "kubernetes/Deployment.apps", "shop/web", "shop/base/web.yaml:1", model.Change{Path: "spec.replicas", Declared: number(2), Live: number(3)})
+	f.AlsoIn = files
+	return f
+}
+
 // onNode places a guest on a node.
 func onNode(f *model.Finding) *model.Finding {
 	f.Place = "pve1"
@@ -166,6 +173,7 @@ func TestSuggestions(t *testing.T) {
 		"disputed": {finding(model.Disputed, "proxmox/qemu", "104", "",
 			model.Change{Path: "memory", Live: number(2048), Claims: []model.ClaimedValue{
 				{Declaration: "netbox", Address: "virtual-machines/8", Value: *number(4096)}, {Declaration: "infra", Address: "proxmox_virtual_environment_vm.db", Value: *number(2048)}}}), remedy.Facts{}},
+		"kubernetes-patched": {patchedBy("shop/over/patch.yaml", "shop/over/kustomization.yaml"), remedy.Facts{Declared: "manifests"}},
 		"disputed-guest": {onNode(finding(model.Disputed, "proxmox/qemu", "104", "",
 			disputed("memory[0].dedicated", "memory", "memory", 8192, 16384, 4096),
 			disputed("cpu[0].cores", "cores", "vcpus", 2, 4, 2),

@@ -27,6 +27,7 @@ func (c *issue) adoptManifest() Step {
 	}
 	if len(root.below) > 0 {
 		s.add("yaml", strings.TrimSuffix(root.text("", ""), "\n"))
+		c.noteOtherFiles(&s)
 		s.note("The YAML shows only the fields to set, in their places. As a strategic merge patch of Kustomize it also needs apiVersion, kind and metadata.name.")
 	}
 	c.adoptCommand(&s)
@@ -34,6 +35,15 @@ func (c *issue) adoptManifest() Step {
 		s.note("The declaration has moved as well: decide which of both values is right.")
 	}
 	return s
+}
+
+// noteOtherFiles names the files that may decide about a field instead of the manifest.
+func (c *issue) noteOtherFiles(s *Step) {
+	if len(c.AlsoIn) == 0 {
+		return
+	}
+	s.Title = "Edit the manifest " + c.Address + ", or the file that changes it"
+	s.note("A kustomization also takes the object from %s. If one of them sets the field, that value decides: edit it there, and not in the manifest.", strings.Join(c.AlsoIn, ", "))
 }
 
 // adoptCommand adds the command that writes the declaration, if there is one.
