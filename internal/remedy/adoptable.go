@@ -53,8 +53,8 @@ func plainAddress(address string) string {
 	return ""
 }
 
-// linesOf returns why the text of a manifest is not edited; "" if it is. A text of several lines is
-// written in a form that only its author knows.
+// linesOf returns why the text of a manifest is not edited; "" if it is. YAML has several forms of a
+// text of several lines, and the author chose one.
 func linesOf(f *model.Finding) string {
 	for i := range f.Changes {
 		c := &f.Changes[i]

@@ -218,38 +218,36 @@ func (w objectWriter) write(content interface {
 func (w objectWriter) put(tree *object.Tree, path []string, content []byte) (plumbing.Hash, error) {
 	entries := slices.Clone(tree.Entries)
 	i := slices.IndexFunc(entries, func(e object.TreeEntry) bool { return e.Name == path[0] })
-	if i < 0 && w.add && len(path) == 1 {
-		hash, err := w.blob(content)
-		if err != nil {
-			return hash, err
-		}
-		entries = append(entries, object.TreeEntry{Name: path[0], Mode: filemode.Regular, Hash: hash})
-		slices.SortFunc(entries, func(a, b object.TreeEntry) int { return strings.Compare(sortKey(a), sortKey(b)) })
-		return w.write(&object.Tree{Entries: entries})
-	}
-	if i < 0 {
+	switch {
+	case i < 0 && w.add && len(path) == 1:
+		entries, i = append(entries, object.TreeEntry{Name: path[0], Mode: filemode.Regular}), len(entries)
+	case i < 0:
 		return plumbing.ZeroHash, fmt.Errorf("%s is not in the last commit", path[0])
+	case len(path) == 1 && w.add:
+		return plumbing.ZeroHash, fmt.Errorf("%s is in the last commit already", path[0])
 	}
-	var hash plumbing.Hash
-	var err error
-	switch regular := entries[i].Mode == filemode.Regular || entries[i].Mode == filemode.Executable; {
-	case len(path) == 1 && regular && !w.add:
-		hash, err = w.blob(content)
-	case len(path) > 1 && entries[i].Mode == filemode.Dir:
-		var below *object.Tree
-		if below, err = w.TreeObject(entries[i].Hash); err == nil {
-			hash, err = w.put(below, path[1:], content)
-		}
-	case w.add:
-		err = fmt.Errorf("%s is in the last commit already", path[0])
-	default:
-		err = fmt.Errorf("%s is no ordinary file in the last commit", path[0])
-	}
+	hash, err := w.entry(entries[i], path, content)
 	if err != nil {
 		return hash, err
 	}
 	entries[i].Hash = hash
+	slices.SortFunc(entries, func(a, b object.TreeEntry) int { return strings.Compare(sortKey(a), sortKey(b)) })
 	return w.write(&object.Tree{Entries: entries})
+}
+
+// entry writes the new content of an entry of a tree: that of the file, or a folder with the file.
+func (w objectWriter) entry(e object.TreeEntry, path []string, content []byte) (plumbing.Hash, error) {
+	switch {
+	case len(path) == 1 && (e.Mode == filemode.Regular || e.Mode == filemode.Executable):
+		return w.blob(content)
+	case len(path) > 1 && e.Mode == filemode.Dir:
+		below, err := w.TreeObject(e.Hash)
+		if err != nil {
+			return plumbing.ZeroHash, fmt.Errorf("read commit: %w", err)
+		}
+		return w.put(below, path[1:], content)
+	}
+	return plumbing.ZeroHash, fmt.Errorf("%s is no ordinary file in the last commit", path[0])
 }
 
 // sortKey returns the key by which git sorts the entries of a tree.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/driftd/driftd/internal/declared/terraform/hcledit"
 	"github.com/driftd/driftd/internal/decode"
@@ -203,4 +204,21 @@ func TestLineEnds(t *testing.T) {
 	if want := strings.Replace(text, "}", "  b = 2\r\n}", 1); err != nil || string(after) != want {
 		t.Errorf("got %q, %v; want %q", after, err, want)
 	}
+}
+
+// TestAnyText checks that any text is written as a literal that reads as the same, and that the rest of
+// the file stays byte for byte.
+func TestAnyText(t *testing.T) {
+	t.Parallel()
+	before, after, _ := strings.Cut("# é\nresource \"lab_guest\" \"web\" {\n  a = 1\n  b = \"old\" # c\n}\n", `"old"`)
+	rapid.Check(t, func(t *rapid.T) {
+		old, now := model.StringOf("old"), model.StringOf(rapid.String().Draw(t, "text"))
+		name, edited, err := hcledit.Resource(map[string][]byte{"a.tf": []byte(before + `"old"` + after)}, "lab_guest.web", []hcledit.Change{{Path: "b", Was: &old, Value: &now}})
+		if beyond := strings.ContainsFunc(now.Text(), func(r rune) bool { return r >= 0x80 }); beyond && errors.Is(err, hcledit.ErrUnsupported) {
+			return // Terraform normalizes some characters.
+		}
+		if err != nil || name != "a.tf" || !strings.HasPrefix(string(edited), before) || !strings.HasSuffix(string(edited), after) {
+			t.Fatalf("%q: got %q, %v", now.Text(), edited, err)
+		}
+	})
 }

@@ -48,7 +48,8 @@ func (e *editor) locate(steps []fieldpath.Step) (s spot, err error) {
 		name := s.rest[0].Name
 		if a := s.within.Body.Attributes[name]; a != nil {
 			s.argument, s.value = a, a.Expr
-			return s, s.descend(s.rest[1:])
+			err := s.descend(s.rest[1:])
+			return s, err
 		}
 		if isDynamic(s.within.Body, name) {
 			return s, unsupported("the block %s is dynamic", name)
