@@ -173,21 +173,24 @@ func (c *command) adoption(ctx context.Context, cmd *cobra.Command, f *model.Fin
 	if a.around, err = c.around(cfg); err != nil {
 		return nil, err
 	}
-	d := &cfg.Declarations[0]
-	facts := assumed(f)
-	if facts.Declared = d.Type; d.Type == terraform.Type {
-		a.files, err = newRootFiles(d)
-	} else {
-		a.files, err = newManifestFiles(d, f.Address)
-	}
-	if why := remedy.Adoptable(f, facts); why != "" {
-		return nil, byHand(f, errors.New(why))
-	}
-	if err != nil {
+	if a.files, err = filesOf(&cfg.Declarations[0], f); err != nil {
 		return nil, err
 	}
 	err = a.openSources()
 	return a, err
+}
+
+// filesOf returns the files of the declaration of a finding.
+func filesOf(d *config.Declaration, f *model.Finding) (adopter, error) {
+	facts := assumed(f)
+	facts.Declared = d.Type
+	if why := remedy.Adoptable(f, facts); why != "" {
+		return nil, byHand(f, errors.New(why))
+	}
+	if d.Type == terraform.Type {
+		return newRootFiles(d)
+	}
+	return newManifestFiles(d, f.Address)
 }
 
 // assumed returns the facts of a finding whose declaration can be edited.

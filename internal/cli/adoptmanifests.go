@@ -72,6 +72,9 @@ func (m *manifestFiles) changes(_ context.Context, f *model.Finding) ([]change, 
 // check returns an error if a change also changes what other objects declare: overlays may share a
 // base.
 func (m *manifestFiles) check(f *model.Finding) error {
+	if m.last.Sources().Revision != m.sources.Revision {
+		return errNewer
+	}
 	now := m.last.Objects()
 	for ref, value := range m.objects {
 		if after, ok := now[ref]; ref != (model.Ref{Kind: f.Kind, ID: f.Key.ID}) && (!ok || !after.Equal(value)) {

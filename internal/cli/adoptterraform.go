@@ -116,6 +116,8 @@ func (r *rootFiles) check(f *model.Finding) error {
 	action := outcome.Actions[f.Address]
 	imports := outcome.Import == 1 && outcome.Add+outcome.Change+outcome.Destroy+len(outcome.Actions) == 0
 	switch {
+	case r.last.Sources().Revision != r.before.Sources().Revision:
+		return errNewer
 	case !outcome.Complete:
 		return fmt.Errorf("the plan with the change is not complete: %s", outcome.Reason)
 	case f.Verdict == model.Unmanaged && !imports:
@@ -125,6 +127,9 @@ func (r *rootFiles) check(f *model.Finding) error {
 	}
 	return nil
 }
+
+// errNewer is the error of a scan with a change that read another commit than the one without.
+var errNewer = errors.New("the repository has a newer commit now: try again")
 
 // branch returns a branch with a change. All configuration in the repository must be as at HEAD,
 // because any of it may be a module of the root.

@@ -336,3 +336,47 @@ func TestEveryVerdictHasSteps(t *testing.T) {
 		}
 	}
 }
+
+func TestAdoptable(t *testing.T) {
+	t.Parallel()
+	deployment := func(changes ...model.Change) *model.Finding {
+		return finding(model.Changed, "kubernetes/Deployment.apps", "shop/web", "deploy/web.yaml:1", changes...)
+	}
+	server := func(address string, change model.Change) *model.Finding {
+		return finding(model.Changed, "proxmox/qemu", "104", address, change)
+	}
+	size := model.Change{Path: "size", Declared: number(1), Live: number(2)}
+	over := deployment(size)
+	over.Resolved = time.Unix(1, 0)
+	lines := model.Change{Path: "data.motd", Declared: str("a\nb"), Live: str("a")}
+	for name, tc := range map[string]struct {
+		finding *model.Finding
+		facts   remedy.Facts
+		want    string
+	}{
+		"manifest":        {deployment(size), remedy.Facts{Declared: "manifests"}, ""},
+		"over":            {over, remedy.Facts{Declared: "manifests"}, "is resolved"},
+		"pending":         {finding(model.Pending, "kubernetes/Deployment.apps", "shop/web", "", size), remedy.Facts{Declared: "manifests"}, "the finding is pending"},
+		"whole":           {deployment(), remedy.Facts{Declared: "manifests"}, "only changed, undeclared and bypassed fields"},
+		"inventory":       {server("virtual-machines/8", size), remedy.Facts{Declared: "netbox"}, "only manifests and Terraform roots"},
+		"secret":          {deployment(model.Change{Path: "data.p", Declared: secret("a"), Live: secret("b"), Secret: true}), remedy.Facts{Declared: "manifests"}, "data.p is a secret"},
+		"lines":           {deployment(lines), remedy.Facts{Declared: "manifests"}, "data.motd has several lines"},
+		"lines in a root": {server("lab_server.web", lines), remedy.Facts{Declared: "terraform", Planned: true}, ""},
+		"root":            {server("lab_server.web", size), remedy.Facts{Declared: "terraform", Planned: true}, ""},
+		"state":           {server("lab_server.web", size), remedy.Facts{Declared: "terraform"}, "is a Terraform state"},
+		"module":          {server("module.m.lab_server.web", size), remedy.Facts{Declared: "terraform", Planned: true}, "is in a module"},
+		"instance":        {server("lab_server.web[0]", size), remedy.Facts{Declared: "terraform", Planned: true}, "one of several instances"},
+		"unmanaged":       {finding(model.Unmanaged, "proxmox/qemu", "104", ""), remedy.Facts{Import: "import {}", Planned: true}, ""},
+		"no import":       {finding(model.Unmanaged, "proxmox/qemu", "104", ""), remedy.Facts{Planned: true}, "no mapping table has the import ID"},
+		"no root":         {finding(model.Unmanaged, "proxmox/qemu", "104", ""), remedy.Facts{Import: "import {}"}, "no Terraform root that driftd plans governs prod"},
+	} {
+		why := remedy.Adoptable(tc.finding, tc.facts)
+		if tc.want == "" && why != "" || !strings.Contains(why, tc.want) {
+			t.Errorf("%s: got %q, want %q", name, why, tc.want)
+		}
+		offered := strings.Contains(text(remedy.For(tc.finding, tc.facts)), "driftd adopt 3f2a00000000 --to=FILE")
+		if offered != (why == "") {
+			t.Errorf("%s: the command is offered: %t, and adopt says %q", name, offered, why)
+		}
+	}
+}

@@ -47,7 +47,10 @@ func (b NewBranch) Create(now time.Time) (hash string, err error) {
 		return "", err
 	}
 	top := TopOf(dir)
-	if top == "" {
+	switch {
+	case top == "" && b.Parent != "":
+		return "", fmt.Errorf("the folder %s is in no git repository: run it in a clone that has commit %.12s", dir, b.Parent)
+	case top == "":
 		return "", fmt.Errorf("%s is in no git repository", b.Dir)
 	}
 	if b.Parent == "" {
