@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// whoseDecision is the note of each direction of a dispute.
+// whoseDecision is the note about the directions of a dispute.
 const whoseDecision = "Which direction is right is the decision of whoever is responsible for the resource: whether NetBox, or another declaration, leads or follows is the operator's rule, and driftd has none."
 
 // settle returns the step for a dispute of declarations in which the live system follows one of
@@ -45,7 +45,7 @@ func (c *issue) settle() Step {
 
 // correct returns the step for a dispute in which a declaration follows the live system.
 func (c *issue) correct() Step {
-	s := words("Correct the declaration that is wrong", whoseDecision)
+	s := words("Correct the declaration that is wrong", "All directions are listed above: put back. Which one is right is the operator's rule.")
 	for _, claim := range c.inventoryClaims() {
 		step := c.correctInventory(claim.Address, c.changesOf(claim, func(change *model.Change, own *model.ClaimedValue) model.Change {
 			return model.Change{Path: cmp.Or(own.Path, change.Path), LivePath: change.LivePath, Declared: &own.Value, Live: change.Live, Secret: change.Secret}
@@ -54,7 +54,6 @@ func (c *issue) correct() Step {
 		s.note("For %s (%s) to follow the live system:", claim.Declaration, claim.Address)
 		s.Notes = append(s.Notes, step.Notes...)
 	}
-	s.note("The other directions are listed above: put back.")
 	return s
 }
 
