@@ -1,24 +1,24 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/driftd/driftd/internal/config"
-	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/manifests"
+	"github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
-	"github.com/driftd/driftd/internal/remedy/yamledit"
+	"github.com/driftd/driftd/internal/remedy"
 	"github.com/driftd/driftd/internal/server"
 )
 
@@ -27,23 +27,28 @@ func (c *command) adopt() *cobra.Command {
 	var target adoptTarget
 	cmd := &cobra.Command{
 		Use:   "adopt ID [PATH…] {--to FILE | --branch NAME}",
-		Short: "Write a manifest that declares the live values of a finding, if a scan proves it",
-		Long: `Write the manifest of a finding with its live values to a new file, or commit it on
-a new branch of the git repository that contains it. Only the text of the changed
-fields differs; comments and layout stay. Work tree, index and existing branches
-are never changed, and nothing is pushed.
+		Short: "Write a declaration of the live values of a finding, if a scan proves it",
+		Long: `Write the manifest or the Terraform file of a finding with its live values to a new
+file, or commit it on a new branch. Only the text of the changed fields differs;
+comments and layout stay. For an unmanaged resource that Terraform can import, the
+file has an import block and the configuration of the resource. The declaration
+itself, work trees, indexes and existing branches are never changed, and nothing is
+pushed.
 
-Before anything is written, driftd scans a private copy of the declaration twice, as it
-is and with the new manifest, against the live system. The manifest is only written
-if the finding is gone and no other finding appears.
+Before anything is written, driftd scans the declaration twice, as it is and with the
+edited file in a private copy. The file is only written if the finding is gone and no
+other finding appears. For Terraform the plan must have no change for the resource; for
+an import it must say: 1 to import, 0 to add, 0 to change, 0 to destroy.
 
 For a finding of a scan with PATH, give the same PATH and the same flags as for
-driftd scan; otherwise the declaration is that of the configuration. Folders of
-manifests can be adopted (dir: of a declaration). For anything else, driftd suggest
-says what to edit. Secrets are never adopted.`,
+driftd scan; otherwise the declaration is that of the configuration. A branch for a
+declaration that is read from git is made in the repository of the current folder,
+which must have the commit. For anything else, driftd suggest says what to edit.
+Secrets are never adopted.`,
 		Example: `  driftd adopt 3f2a --to web.yaml
   driftd adopt 3f2a ./deploy --live cluster.yaml --to web.yaml
-  driftd adopt 3f2a ./deploy --branch adopt-web`,
+  driftd adopt 3f2a ./infra --branch adopt-web
+  driftd adopt 3f2a --to - | diff main.tf -`,
 		ValidArgsFunction: c.completeFindings,
 		Args:              some("finding"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,13 +59,16 @@ says what to edit. Secrets are never adopted.`,
 		},
 	}
 	live.add(cmd)
-	cmd.Flags().StringVar(&target.file, "to", "", "write to this file, which must not exist")
+	cmd.Flags().StringVar(&target.file, "to", "", "write to this file, which must not exist; - is standard output")
 	cmd.Flags().StringVar(&target.branch, "branch", "", "commit on this branch, which must not exist")
 	return cmd
 }
 
-// An adoptTarget is where an adopted manifest is written: to a file or on a branch.
+// An adoptTarget is where an adopted file is written: to a file, to standard output, or on a branch.
 type adoptTarget struct{ file, branch string }
+
+// stdout is the file that stands for standard output.
+const stdout = "-"
 
 func (t adoptTarget) check(cmd *cobra.Command) error {
 	switch {
@@ -68,23 +76,37 @@ func (t adoptTarget) check(cmd *cobra.Command) error {
 		return errors.New("nothing to write to: name a new file with --to FILE, or a new branch with --branch NAME")
 	case t.branch != "":
 		return apart(cmd, "branch", "to")
+	case t.file == stdout:
+		return nil
 	}
 	return checkNewFile(t.file)
 }
 
-// write writes a manifest, and returns what was done in a sentence.
-func (t adoptTarget) write(f *model.Finding, a *adoption, edited []byte) (done string, err error) {
-	file, _ := cutLine(f.Address)
-	if t.branch == "" {
-		return fmt.Sprintf("Written to %s. Put it in the place of %s, and commit it.", t.file, file), writeNew(t.file, edited)
+// write writes a change, and returns what was done in a sentence.
+func (t adoptTarget) write(out io.Writer, f *model.Finding, a *adoption, c *change) (done string, err error) {
+	next := fmt.Sprintf("Put it in the place of %s, and commit it.", c.shown)
+	if c.added {
+		next = fmt.Sprintf("Put it into the root as %s, and commit it.", c.shown)
+	}
+	switch {
+	case t.file == stdout:
+		_, err := out.Write(c.content)
+		return "Written to standard output. " + next, err
+	case t.file != "":
+		return fmt.Sprintf("Written to %s. %s", t.file, next), writeNew(t.file, c.content)
 	}
 	paths := make([]string, len(f.Changes))
 	for i := range f.Changes {
 		paths[i] = phrase.Visible(f.Changes[i].Path)
 	}
-	message := fmt.Sprintf("%s: adopt the live state of %s\n\nFields: %s.\nA scan proved it: driftd finding %s.\n", phrase.Visible(file),
-		phrase.Visible(phrase.Kind(f.Kind)+" "+f.Key.ID), strings.Join(paths, ", "), f.ID)
-	hash, err := gitrepo.NewBranch{Name: t.branch, Message: message, Dir: a.folder.Dir, File: filepath.Join(a.folder.Dir, a.file), Content: edited}.Create(time.Now())
+	b := a.files.branch(c)
+	b.Name = t.branch
+	b.Message = fmt.Sprintf("%s: adopt the live state of %s\n\n", phrase.Visible(c.shown), phrase.Visible(phrase.Kind(f.Kind)+" "+f.Key.ID))
+	if len(paths) > 0 {
+		b.Message += fmt.Sprintf("Fields: %s.\n", strings.Join(paths, ", "))
+	}
+	b.Message += fmt.Sprintf("A scan proved it: driftd finding %s.\n", f.ID)
+	hash, err := b.Create(time.Now())
 	if err != nil {
 		return "", fmt.Errorf("--branch: %w", err)
 	}
@@ -103,31 +125,28 @@ func (c *command) adoptTo(cmd *cobra.Command, id string, paths []string, live li
 	if err != nil {
 		return err
 	}
-	if err := adoptable(&f); err != nil {
-		return err
-	}
 	a, err := c.adoption(ctx, cmd, &f, paths, live)
 	if err != nil {
 		return err
 	}
-	if target.file != "" && inside(target.file, a.folder.Dir) {
-		return fmt.Errorf("--to: %s is in the declaration %s, which would then declare everything in it twice: name a file elsewhere", target.file, f.Declaration)
-	}
-	edited, err := a.edit(&f)
-	if err != nil {
-		return byHand(&f, err)
+	if dir := a.files.dir(); dir != "" && target.file != "" && target.file != stdout && inside(target.file, dir) {
+		return fmt.Errorf("--to: %s is in the declaration %s, which would then declare everything in it twice: name a file elsewhere", target.file, a.cfg.Declarations[0].Name)
 	}
 	stop := c.progress("scanning with and without the change")
-	proof, err := a.prove(ctx, &f, edited)
+	proof, err := a.prove(ctx, &f)
 	stop()
 	if err != nil {
 		return byHand(&f, err)
 	}
-	done, err := target.write(&f, a, edited)
+	done, err := target.write(c.streams.Out, &f, a, &proof.change)
 	if err != nil {
 		return err
 	}
-	return c.printAdopted(&f, proof, done)
+	out := c.streams.Out
+	if target.file == stdout {
+		out = c.streams.Err
+	}
+	return printAdopted(out, &f, proof, done)
 }
 
 // byHand adds the next step to the reason why a finding cannot be adopted.
@@ -135,24 +154,11 @@ func byHand(f *model.Finding, err error) error {
 	return fmt.Errorf("not adopted: %w; driftd suggest %s says what to edit", err, f.ID)
 }
 
-// adoptable returns an error for a finding that no edit of a manifest can adopt.
-func adoptable(f *model.Finding) error {
-	secret := slices.IndexFunc(f.Changes, func(c model.Change) bool { return c.Secret })
-	switch {
-	case !f.Resolved.IsZero():
-		return fmt.Errorf("finding %s is resolved: there is nothing to adopt", f.ID)
-	case !slices.Contains([]model.Verdict{model.Changed, model.Undeclared, model.Bypassed}, f.Verdict) || len(f.Changes) == 0:
-		return byHand(f, fmt.Errorf("the finding is %s, and only changed, undeclared and bypassed fields can be adopted", f.VerdictText()))
-	case !strings.HasPrefix(f.Kind, "kubernetes/"):
-		return byHand(f, errors.New("only fields of Kubernetes manifests can be adopted"))
-	case secret >= 0:
-		return byHand(f, fmt.Errorf("%s is a secret, and its value is never written", f.Changes[secret].Path))
-	}
-	return nil
-}
-
 // adoption opens the declaration and the source of a finding.
 func (c *command) adoption(ctx context.Context, cmd *cobra.Command, f *model.Finding, paths []string, live liveFlags) (*adoption, error) {
+	if why := remedy.Adoptable(f, assumed(f)); why != "" {
+		return nil, byHand(f, errors.New(why))
+	}
 	var cfg *config.Config
 	var err error
 	if len(paths) > 0 {
@@ -163,37 +169,38 @@ func (c *command) adoption(ctx context.Context, cmd *cobra.Command, f *model.Fin
 	if err != nil {
 		return nil, err
 	}
-	a := &adoption{cfg: cfg, declaration: cfg.Declarations[0], folder: manifests.Defaults()}
+	a := &adoption{cfg: cfg}
 	if a.around, err = c.around(cfg); err != nil {
 		return nil, err
 	}
-	if err := a.declaration.Decode(&a.folder); err != nil {
+	if a.files, err = filesOf(&cfg.Declarations[0], f); err != nil {
 		return nil, err
 	}
-	if a.folder.Dir == "" {
-		return nil, byHand(f, fmt.Errorf("the declaration %s is read from git, and only folders can be edited: check it out, run driftd scan on the folder, and adopt the finding of that scan", f.Declaration))
-	}
-	address, line := cutLine(f.Address)
-	file, ok := a.folder.File(address)
-	if !ok || line == 0 {
-		return nil, fmt.Errorf("%s is not a place in a file of %s: name the folder as in the scan of the finding", f.Address, a.folder.Dir)
-	}
-	a.file, a.line = file, line
 	err = a.openSources()
 	return a, err
 }
 
-// cutLine splits an address into file and line; the line is 0 if it has none.
-func cutLine(address string) (file string, line int) {
-	i := strings.LastIndexByte(address, ':')
-	if i < 0 {
-		return address, 0
+// filesOf returns the files of the declaration of a finding.
+func filesOf(d *config.Declaration, f *model.Finding) (adopter, error) {
+	facts := assumed(f)
+	facts.Declared = d.Type
+	if why := remedy.Adoptable(f, facts); why != "" {
+		return nil, byHand(f, errors.New(why))
 	}
-	line, err := strconv.Atoi(address[i+1:])
-	if err != nil {
-		return address, 0
+	if d.Type == terraform.Type {
+		return newRootFiles(d)
 	}
-	return address[:i], line
+	return newManifestFiles(d, f.Address)
+}
+
+// assumed returns the facts of a finding whose declaration can be edited.
+func assumed(f *model.Finding) remedy.Facts {
+	facts := remedy.Facts{Declared: terraform.Type, Planned: true}
+	if strings.HasPrefix(f.Kind, "kubernetes/") {
+		facts.Declared = manifests.Definition().Type
+	}
+	facts.Import, facts.Provider = newImports()(model.Ref{Kind: f.Kind, ID: f.Key.ID}, f.Place, f.Name)
+	return facts
 }
 
 // adoptionOfPaths returns a configuration with the declaration and the source of a scan of paths.
@@ -212,8 +219,13 @@ func (c *command) adoptionOfPaths(ctx context.Context, f *model.Finding, paths [
 	if err != nil {
 		return nil, err
 	}
-	sorted.manifests = slices.DeleteFunc(sorted.manifests, func(d config.Declaration) bool { return d.Name != f.Declaration })
-	if len(sorted.manifests) == 0 {
+	other := func(d config.Declaration) bool { return d.Name != f.Declaration }
+	sorted.manifests, sorted.roots = slices.DeleteFunc(sorted.manifests, other), slices.DeleteFunc(sorted.roots, other)
+	switch {
+	case len(sorted.roots) > 0:
+		cfg.Declarations = sorted.roots
+		return cfg, nil
+	case len(sorted.manifests) == 0:
 		return nil, fmt.Errorf("the finding is of declaration %s, and no PATH is: give the PATH of its scan", f.Declaration)
 	}
 	if _, err := readManifests(ctx, cfg, sorted.manifests, live, around); err != nil {
@@ -236,40 +248,43 @@ func (c *command) adoptionOfConfig(cmd *cobra.Command, f *model.Finding, live li
 		return nil, err
 	}
 	one := *cfg
-	one.Declarations = slices.DeleteFunc(slices.Clone(cfg.Declarations), func(d config.Declaration) bool { return d.Name != f.Declaration })
-	one.Sources = slices.DeleteFunc(slices.Clone(cfg.Sources), func(s config.Source) bool { return s.Name != f.Source })
-	switch {
-	case len(one.Declarations) == 0 || len(one.Sources) == 0:
-		return nil, fmt.Errorf("the configuration has no declaration %s or no source %s: for a finding of a scan with PATH, give the PATH and the flags of the scan", f.Declaration, f.Source)
-	case one.Declarations[0].Type != manifests.Definition().Type:
-		return nil, byHand(f, fmt.Errorf("the declaration %s is of type %s, and only manifests can be adopted", f.Declaration, one.Declarations[0].Type))
+	one.Declarations = slices.DeleteFunc(slices.Clone(cfg.Declarations), func(d config.Declaration) bool { return !mayDeclare(&d, f) })
+	if len(one.Declarations) == 0 {
+		return nil, fmt.Errorf("the configuration has no declaration %s: for a finding of a scan with PATH, give the PATH and the flags of the scan", cmp.Or(f.Declaration, "that is a Terraform root and governs "+f.Source))
+	}
+	if len(one.Declarations) > 1 {
+		return nil, byHand(f, fmt.Errorf("several declarations govern %s: %s and %s", f.Source, one.Declarations[0].Name, one.Declarations[1].Name))
+	}
+	governs := one.Declarations[0].Governs
+	one.Sources = slices.DeleteFunc(slices.Clone(cfg.Sources), func(s config.Source) bool { return s.Name != f.Source && !slices.Contains(governs, s.Name) })
+	if f.Source != declared.LiveSource(f.Declaration) && !slices.ContainsFunc(one.Sources, func(s config.Source) bool { return s.Name == f.Source }) {
+		return nil, fmt.Errorf("the configuration has no source %s: for a finding of a scan with PATH, give the PATH and the flags of the scan", f.Source)
 	}
 	return &one, nil
 }
 
-// edit returns the manifest of a finding with its live values.
-func (a *adoption) edit(f *model.Finding) ([]byte, error) {
-	data, err := os.ReadFile(filepath.Join(a.folder.Dir, a.file))
-	if err != nil {
-		return nil, fmt.Errorf("read the manifest: %w", err)
+// mayDeclare reports whether a declaration is that of a finding; for an unmanaged resource, whether
+// it is a Terraform root that can import it.
+func mayDeclare(d *config.Declaration, f *model.Finding) bool {
+	if f.Declaration != "" {
+		return d.Name == f.Declaration
 	}
-	changes := make([]yamledit.Change, len(f.Changes))
-	for i := range f.Changes {
-		changes[i] = yamledit.Change{Path: f.Changes[i].Path, Was: f.Changes[i].Declared, Value: f.Changes[i].Live}
-	}
-	return yamledit.Object(data, a.line, changes)
+	settings := terraform.Defaults()
+	return d.Type == terraform.Type && slices.Contains(d.Governs, f.Source) && d.Decode(&settings) == nil && settings.Plans()
 }
 
 // printAdopted prints what was written, and what the scans proved. It prints no lines of the file,
 // which may contain secrets.
-func (c *command) printAdopted(f *model.Finding, proof proof, done string) error {
-	out := c.streams.Out
+func printAdopted(out io.Writer, f *model.Finding, proof proof, done string) error {
 	for i := range f.Changes {
 		change := &f.Changes[i]
 		fmt.Fprintf(out, "%s: %s → %s\n", phrase.Visible(change.Path), phrase.Line(sideOf(change.Declared), 200), phrase.Line(sideOf(change.Live), 200))
 	}
 	name := phrase.Visible(phrase.Kind(f.Kind) + " " + f.Key.ID)
 	switch {
+	case proof.imported:
+		fmt.Fprintf(out, "Proved by a plan: 1 to import, 0 to add, 0 to change, 0 to destroy. %s is in sync after the next apply.\n", name)
+		fmt.Fprintln(out, "Check the configuration for secrets before you commit it.")
 	case proof.codified:
 		fmt.Fprintf(out, "Proved by a scan: live and declared agree. %s is in sync after the next apply, which renews the record of what was applied.\n", name)
 	case proof.left > 0:

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,29 +16,54 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
-	"github.com/driftd/driftd/internal/declared/manifests"
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// An adoption is a change of a folder of manifests that scans have to prove.
+// An adoption is a change of a declaration that scans have to prove.
 type adoption struct {
-	cfg         *config.Config
-	declaration config.Declaration
-	folder      manifests.Config
-	// file is the manifest, relative to the folder, and line that of the object.
-	file    string
-	line    int
+	cfg     *config.Config
 	around  surroundings
 	sources []daemon.Source
+	files   adopter
 }
 
-// A proof is the result of the scan with the change.
+// An adopter edits the files of one type of declaration.
+type adopter interface {
+	// edited returns a loader of the declaration with a change; nil is the declaration as it is.
+	edited(of declared.Loader, c *change) (declared.Loader, error)
+	// changes returns the changes that may adopt a finding, the likeliest first. It is called after
+	// a scan of the declaration as it is.
+	changes(ctx context.Context, f *model.Finding) ([]change, error)
+	// check returns an error if the last scan with a change contradicts it.
+	check(f *model.Finding) error
+	// dir is the folder of the declaration; "" for a repository.
+	dir() string
+	// branch returns a branch with a change.
+	branch(c *change) gitrepo.NewBranch
+}
+
+// A change is a file with its new content.
+type change struct {
+	// name is the path of the file from the top of the repository or folder, and shown its name in
+	// messages.
+	name, shown string
+	content     []byte
+	// added is set for a file that the declaration does not have.
+	added bool
+}
+
+// A proof is the result of the scan with a change.
 type proof struct {
+	change change
 	// left is the number of other findings on the resource.
 	left int
 	// codified reports whether only the record of what was applied is older.
 	codified bool
+	// imported reports whether the next apply imports the resource.
+	imported bool
 }
 
 // openSources opens the sources, so that all scans compare with one read.
@@ -65,49 +90,45 @@ func (r *readOnce) Collect(ctx context.Context) (model.Snapshot, error) {
 	return r.snapshot, r.err
 }
 
-// prove scans a private copy of the declaration as it is and with the edited manifest.
-func (a *adoption) prove(ctx context.Context, f *model.Finding, edited []byte) (p proof, err error) {
+// prove scans the declaration as it is and with each of the changes, until one is proved.
+func (a *adoption) prove(ctx context.Context, f *model.Finding) (p proof, err error) {
 	work, err := os.MkdirTemp("", "driftd-adopt-")
 	if err != nil {
-		return p, fmt.Errorf("make a private copy: %w", err)
+		return p, fmt.Errorf("make a private folder: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	dir, err := a.copyTo(filepath.Join(work, "copy"))
-	if err != nil {
-		return p, fmt.Errorf("make a private copy: %w", err)
-	}
-	before, err := a.scan(ctx, dir, filepath.Join(work, "before"))
+	before, err := a.scan(ctx, nil, filepath.Join(work, "before"))
 	if err != nil {
 		return p, err
 	}
 	if !covers(before, f) {
 		return p, errors.New("a scan now does not show the finding: it is over, or a source cannot be read")
 	}
-	if err := a.change(dir, edited); err != nil {
-		return p, fmt.Errorf("change the private copy: %w", err)
-	}
-	after, err := a.scan(ctx, dir, filepath.Join(work, "after"))
+	changes, err := a.files.changes(ctx, f)
 	if err != nil {
 		return p, err
 	}
-	return judge(f, before, after)
+	for i := range changes {
+		p, err = a.try(ctx, f, before, &changes[i], filepath.Join(work, strconv.Itoa(i)))
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return p, err
 }
 
-// change replaces the manifest in a private copy. It follows no symbolic link out of the copy.
-func (a *adoption) change(dir string, edited []byte) error {
-	name := a.file
-	if name == "." {
-		dir, name = filepath.Split(dir)
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	err = root.Remove(name)
+// try scans the declaration with a change.
+func (a *adoption) try(ctx context.Context, f *model.Finding, before []model.Finding, c *change, work string) (proof, error) {
+	after, err := a.scan(ctx, c, work)
 	if err == nil {
-		err = root.WriteFile(name, edited, 0o600)
+		err = a.files.check(f)
 	}
-	return errors.Join(err, root.Close())
+	if err != nil {
+		return proof{}, err
+	}
+	p, err := judge(f, before, after)
+	p.change = *c
+	return p, err
 }
 
 // judge compares the findings of the scans with and without the change.
@@ -118,6 +139,8 @@ func judge(f *model.Finding, before, after []model.Finding) (p proof, err error)
 		switch {
 		case mine && g.Verdict == model.Codified: // live and declared agree
 			p.codified = true
+		case mine && f.Verdict == model.Unmanaged && g.Verdict == model.Pending && len(g.Changes) == 0:
+			p.imported = true
 		case mine && touches(g, f):
 			return p, fmt.Errorf("with the change, a scan still shows: %s", phrase.Subject(g))
 		case !slices.ContainsFunc(before, func(b model.Finding) bool { return sameProblem(&b, g) }):
@@ -131,6 +154,9 @@ func judge(f *model.Finding, before, after []model.Finding) (p proof, err error)
 
 // covers reports whether findings have every changed field of f.
 func covers(all []model.Finding, f *model.Finding) bool {
+	if f.Verdict == model.Unmanaged {
+		return slices.ContainsFunc(all, func(g model.Finding) bool { return g.Key == f.Key && g.Verdict == f.Verdict })
+	}
 	for i := range f.Changes {
 		has := func(g model.Finding) bool {
 			return g.Key == f.Key && g.Verdict.IsDrift() && slices.ContainsFunc(g.Changes, func(c model.Change) bool { return c.Path == f.Changes[i].Path })
@@ -157,23 +183,19 @@ func sameProblem(a, b *model.Finding) bool {
 		slices.EqualFunc(a.Changes, b.Changes, func(x, y model.Change) bool { return x.Path == y.Path })
 }
 
-// scan compares a folder with the live systems, with a database of its own, so that neither scan
+// scan compares the declaration with the live systems, with a database of its own, so that no scan
 // depends on what is stored.
-func (a *adoption) scan(ctx context.Context, dir, stateDir string) (found []model.Finding, err error) {
+func (a *adoption) scan(ctx context.Context, c *change, stateDir string) (found []model.Finding, err error) {
 	cfg := *a.cfg
-	cfg.StateDir, cfg.Sources = stateDir, nil
-	d := a.declaration
-	label := a.folder.Label
-	if label == "" {
-		label = strings.Trim(filepath.ToSlash(filepath.Base(a.folder.Dir)), "/.")
-	}
-	d.Settings = d.With(map[string]any{"dir": dir, "label": label})
-	cfg.Declarations = []config.Declaration{d}
+	cfg.StateDir = stateDir
 	estate, err := newEstate(&cfg, a.around)
 	if err != nil {
 		return nil, err
 	}
 	estate.Sources = a.sources
+	if estate.Declarations[0].Loader, err = a.files.edited(estate.Declarations[0].Loader, c); err != nil {
+		return nil, err
+	}
 	options := storeOptions(&cfg, slog.New(slog.DiscardHandler))
 	st, err := openSealed(&cfg, options, daemon.Reseal(estate.Secrets))
 	if err != nil {
@@ -182,63 +204,6 @@ func (a *adoption) scan(ctx context.Context, dir, stateDir string) (found []mode
 	engine := daemon.New(estate, daemon.Options{Store: st, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	r, err := engine.Cycle(ctx, engine.Everything())
 	return r.Findings, errors.Join(err, st.Close())
-}
-
-// copyTo copies the declared folder, or the declared file, without .git.
-func (a *adoption) copyTo(target string) (string, error) {
-	root, err := filepath.EvalSymlinks(a.folder.Dir)
-	if err != nil {
-		return "", err
-	}
-	if a.file == "." {
-		data, err := os.ReadFile(root)
-		if err != nil {
-			return "", err
-		}
-		if err := os.Mkdir(target, 0o700); err != nil {
-			return "", err
-		}
-		name := filepath.Join(target, filepath.Base(a.folder.Dir))
-		return name, os.WriteFile(name, data, 0o600)
-	}
-	return target, copyTree(root, target, a.folder.MaxFileSize)
-}
-
-// copyTree copies a folder. Files of more than limit bytes, which no declaration may have, are
-// left out, and so is .git.
-func copyTree(root, target string, limit int64) error {
-	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(target, name)
-		switch {
-		case entry.IsDir() && entry.Name() == ".git":
-			return fs.SkipDir
-		case entry.IsDir():
-			return os.Mkdir(to, 0o700)
-		case entry.Type()&fs.ModeSymlink != 0:
-			link, err := os.Readlink(path)
-			if err != nil {
-				return err
-			}
-			return os.Symlink(link, to)
-		case !entry.Type().IsRegular():
-			return nil
-		}
-		if info, err := entry.Info(); err != nil || info.Size() > limit {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(to, data, 0o600)
-	})
 }
 
 // checkNewFile returns an error for a file that exists, or that is in a git folder.

@@ -12,10 +12,13 @@ type Claim struct {
 	// Address is the position of the claim: "deploy/web.yaml:12", or a Terraform
 	// address.
 	Address string
-	Kind    string
-	ID      string
-	Place   string
-	Name    string
+	// AlsoIn are the addresses of other files that determine the claim, such as patches of a
+	// kustomization.
+	AlsoIn []string
+	Kind   string
+	ID     string
+	Place  string
+	Name   string
 	// Version is the API version of the claim.
 	Version string
 	// Value is the resource as declared. Only fields in Value are compared.

@@ -150,6 +150,8 @@ type Finding struct {
 	Name        string `json:"name"`
 	Declaration string `json:"declaration"`
 	Address     string `json:"address"`
+	// AlsoIn are Claim.AlsoIn.
+	AlsoIn []string `json:"also_in,omitempty"`
 	// Changes are sorted by path; empty if the finding is about the whole resource.
 	Changes []Change `json:"changes"`
 	Actor   Actor    `json:"actor"`

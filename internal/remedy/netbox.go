@@ -60,12 +60,17 @@ func (c *issue) netbox() Step {
 		s.Title = "Put it back by hand"
 		return s
 	}
+	s.netboxRequest(list+"/"+c.Key.ID, fields)
+	return s
+}
+
+// netboxRequest adds the requests that show an object of NetBox, and set fields of it.
+func (s *Step) netboxRequest(object string, fields []model.Field) {
 	body := jsonText(model.MapOf(fields...))
 	// The variables of the shell stand in double quotes, which quote does not write.
-	s.add("sh", `curl --fail-with-body --header "Authorization: $NETBOX_AUTHORIZATION" "$NETBOX_URL/api/`+list+"/"+c.Key.ID+`/"`)
-	s.add("sh", `curl --fail-with-body --request PATCH --header "Authorization: $NETBOX_AUTHORIZATION" --header 'Content-Type: application/json' --data '`+body+`' "$NETBOX_URL/api/`+list+"/"+c.Key.ID+`/"`)
+	s.add("sh", `curl --fail-with-body --header "Authorization: $NETBOX_AUTHORIZATION" "$NETBOX_URL/api/`+object+`/"`)
+	s.add("sh", `curl --fail-with-body --request PATCH --header "Authorization: $NETBOX_AUTHORIZATION" --header 'Content-Type: application/json' --data '`+body+`' "$NETBOX_URL/api/`+object+`/"`)
 	s.note("Set NETBOX_URL, and NETBOX_AUTHORIZATION to \"Bearer nbt_…\" or, for older tokens, \"Token …\". The first command shows the object: look whether it still has the live values of this finding. NetBox 4.6 returns an ETag, which --header 'If-Match: …' makes the second command test.")
-	return s
 }
 
 // netboxField returns why a field is not suggested; "" if it is.

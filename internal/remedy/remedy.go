@@ -47,6 +47,9 @@ type Facts struct {
 	// Declared is the type of the declaration ("manifests", "terraform", "netbox"); "" if it
 	// is unknown.
 	Declared string
+	// Planned reports whether driftd plans the Terraform root that declares the resource, or that may
+	// declare an unmanaged one.
+	Planned bool
 	// Import is the Terraform import block of an unmanaged resource; "" if no table has one.
 	Import string
 	// Provider is the provider of the import block.

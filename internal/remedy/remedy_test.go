@@ -43,6 +43,26 @@ func secret(s string) *model.Value {
 	return &v
 }
 
+// disputed returns a field of a guest in which NetBox, Terraform and the live system have values.
+func disputed(path, live, inventory string, has, intent, infra int64) model.Change {
+	return model.Change{Path: path, LivePath: live, Live: number(has), Claims: []model.ClaimedValue{
+		{Declaration: "infra", Address: "proxmox_virtual_environment_vm.db", Value: *number(infra)},
+		{Declaration: "intent", Address: "virtual-machines/8", Path: inventory, Value: *number(intent)}}}
+}
+
+// patchedBy returns a finding on an object that other files of a kustomization determine.
+func patchedBy(files ...string) *model.Finding {
+	f := finding(model.Changed, "kubernetes/Deployment.apps", "shop/web", "shop/base/web.yaml:1", model.Change{Path: "spec.replicas", Declared: number(2), Live: number(3)})
+	f.AlsoIn = files
+	return f
+}
+
+// onNode places a guest on a node.
+func onNode(f *model.Finding) *model.Finding {
+	f.Place = "pve1"
+	return f
+}
+
 func finding(verdict model.Verdict, kind, id, address string, changes ...model.Change) *model.Finding {
 	place, name, ok := strings.Cut(id, "/")
 	if !ok {
@@ -153,6 +173,16 @@ func TestSuggestions(t *testing.T) {
 		"disputed": {finding(model.Disputed, "proxmox/qemu", "104", "",
 			model.Change{Path: "memory", Live: number(2048), Claims: []model.ClaimedValue{
 				{Declaration: "netbox", Address: "virtual-machines/8", Value: *number(4096)}, {Declaration: "infra", Address: "proxmox_virtual_environment_vm.db", Value: *number(2048)}}}), remedy.Facts{}},
+		"kubernetes-patched": {patchedBy("shop/over/patch.yaml", "shop/over/kustomization.yaml"), remedy.Facts{Declared: "manifests"}},
+		"disputed-guest": {onNode(finding(model.Disputed, "proxmox/qemu", "104", "",
+			disputed("memory[0].dedicated", "memory", "memory", 8192, 16384, 4096),
+			disputed("cpu[0].cores", "cores", "vcpus", 2, 4, 2),
+			disputed("disk[0].size", "scsi0.size", "disk", 8, 9000, 8))), remedy.Facts{Live: value(t, `{"memory":8192,"cores":2,"scsi0":{"size":8}}`)}},
+		"disputed-sockets": {onNode(finding(model.Disputed, "proxmox/qemu", "104", "",
+			disputed("cpu[0].cores", "cores", "vcpus", 2, 8, 2))), remedy.Facts{Live: value(t, `{"cores":2,"sockets":2}`)}},
+		"netbox-intent": {onNode(finding(model.Changed, "proxmox/qemu", "104", "virtual-machines/8",
+			model.Change{Path: "memory", Declared: number(2048), Live: number(4096)}, model.Change{Path: "tags", Declared: value(t, `["a"]`), Live: value(t, `["b"]`)})),
+			remedy.Facts{Declared: "netbox", Live: value(t, `{"memory":4096}`)}},
 		"unchecked": {&model.Finding{ID: "1", Verdict: model.Unchecked, Reason: "the source did not answer"}, remedy.Facts{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -303,6 +333,50 @@ func TestEveryVerdictHasSteps(t *testing.T) {
 		s := remedy.For(finding(verdict, "kubernetes/ConfigMap", "a/b", "x.yaml:1"), remedy.Facts{})
 		if s.Next == "" || slices.ContainsFunc(s.Sections(), func(section remedy.Section) bool { return section.Title == "" }) {
 			t.Errorf("%s: a step has no title: %s", verdict, text(s))
+		}
+	}
+}
+
+func TestAdoptable(t *testing.T) {
+	t.Parallel()
+	deployment := func(changes ...model.Change) *model.Finding {
+		return finding(model.Changed, "kubernetes/Deployment.apps", "shop/web", "deploy/web.yaml:1", changes...)
+	}
+	server := func(address string, change model.Change) *model.Finding {
+		return finding(model.Changed, "proxmox/qemu", "104", address, change)
+	}
+	size := model.Change{Path: "size", Declared: number(1), Live: number(2)}
+	over := deployment(size)
+	over.Resolved = time.Unix(1, 0)
+	lines := model.Change{Path: "data.motd", Declared: str("a\nb"), Live: str("a")}
+	for name, tc := range map[string]struct {
+		finding *model.Finding
+		facts   remedy.Facts
+		want    string
+	}{
+		"manifest":        {deployment(size), remedy.Facts{Declared: "manifests"}, ""},
+		"over":            {over, remedy.Facts{Declared: "manifests"}, "is resolved"},
+		"pending":         {finding(model.Pending, "kubernetes/Deployment.apps", "shop/web", "", size), remedy.Facts{Declared: "manifests"}, "the finding is pending"},
+		"whole":           {deployment(), remedy.Facts{Declared: "manifests"}, "only changed, undeclared and bypassed fields"},
+		"inventory":       {server("virtual-machines/8", size), remedy.Facts{Declared: "netbox"}, "only manifests and Terraform roots"},
+		"secret":          {deployment(model.Change{Path: "data.p", Declared: secret("a"), Live: secret("b"), Secret: true}), remedy.Facts{Declared: "manifests"}, "data.p is a secret"},
+		"lines":           {deployment(lines), remedy.Facts{Declared: "manifests"}, "data.motd has several lines"},
+		"lines in a root": {server("lab_server.web", lines), remedy.Facts{Declared: "terraform", Planned: true}, ""},
+		"root":            {server("lab_server.web", size), remedy.Facts{Declared: "terraform", Planned: true}, ""},
+		"state":           {server("lab_server.web", size), remedy.Facts{Declared: "terraform"}, "is a Terraform state"},
+		"module":          {server("module.m.lab_server.web", size), remedy.Facts{Declared: "terraform", Planned: true}, "is in a module"},
+		"instance":        {server("lab_server.web[0]", size), remedy.Facts{Declared: "terraform", Planned: true}, "one of several instances"},
+		"unmanaged":       {finding(model.Unmanaged, "proxmox/qemu", "104", ""), remedy.Facts{Import: "import {}", Planned: true}, ""},
+		"no import":       {finding(model.Unmanaged, "proxmox/qemu", "104", ""), remedy.Facts{Planned: true}, "no mapping table has the import ID"},
+		"no root":         {finding(model.Unmanaged, "proxmox/qemu", "104", ""), remedy.Facts{Import: "import {}"}, "no Terraform root that driftd plans governs prod"},
+	} {
+		why := remedy.Adoptable(tc.finding, tc.facts)
+		if tc.want == "" && why != "" || !strings.Contains(why, tc.want) {
+			t.Errorf("%s: got %q, want %q", name, why, tc.want)
+		}
+		offered := strings.Contains(text(remedy.For(tc.finding, tc.facts)), "driftd adopt 3f2a00000000 --to=FILE")
+		if offered != (why == "") {
+			t.Errorf("%s: the command is offered: %t, and adopt says %q", name, offered, why)
 		}
 	}
 }

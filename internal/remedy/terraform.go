@@ -49,6 +49,7 @@ func (c *issue) adoptTerraform() Step {
 		}
 	}
 	s.add("hcl", strings.Join(lines, "\n"))
+	c.adoptCommand(&s)
 	s.note("If the value comes from a variable, a local value or a module, change it there. Then terraform plan must not mention %s.", c.place())
 	if c.Replaces {
 		s.note("The fields cannot be changed in place: without this, the next apply destroys the resource and creates it again.")
@@ -104,6 +105,10 @@ func (c *issue) importBlock() Step {
 	s := Step{Title: "Import it with " + c.Provider}
 	s.add("hcl", strings.TrimSuffix(c.Import, "\n"))
 	s.commands(command{"terraform", "plan", "-generate-config-out=imported.tf"})
+	if Adoptable(c.Finding, c.Facts) == "" {
+		s.commands(command{"driftd", "adopt", c.ID, "--to=FILE"})
+		s.note("driftd adopt writes the block and the generated configuration to a new file, if a plan proves that.")
+	}
 	s.note("Write the block into a file of the root that is to manage it. The second command writes the resource block into a new file; its secrets are missing or in plain text: check it.")
 	s.note("Apply only if the plan says: 1 to import, 0 to add, 0 to change, 0 to destroy. If the provider cannot import this type, the plan is an error and nothing is changed.")
 	return s

@@ -130,28 +130,6 @@ func (c *issue) renew() Step {
 	return s
 }
 
-// settle returns the step for a dispute of declarations: every direction.
-func (c *issue) settle() Step {
-	s := words("Decide which side is right; driftd does not")
-	for i := range c.Changes {
-		change := &c.Changes[i]
-		if change.Secret {
-			s.note("%s is a secret: compare it in the declarations.", change.Path)
-			continue
-		}
-		for j := range change.Claims {
-			claim := &change.Claims[j]
-			where := claim.Declaration + " (" + claim.Address + ")"
-			if change.Live != nil && claim.Value.Equal(*change.Live) {
-				s.note("%s: %s and the live system have %s. To make the others follow, correct their declarations.", change.Path, where, claim.Value)
-				continue
-			}
-			s.note("%s: if reality follows %s, set it to %s live; if %s follows reality, set it to %s there.", change.Path, where, claim.Value, claim.Declaration, sideText(change.Live))
-		}
-	}
-	return s
-}
-
 // sideText returns a side as text.
 func sideText(v *model.Value) string {
 	if v == nil {
@@ -172,7 +150,7 @@ func (c *issue) adopt() Step {
 	case model.Moved:
 		return words("Declare its new place", "Edit "+c.place()+"; in Terraform use a moved block, so that the plan destroys nothing.")
 	case model.Disputed:
-		return words("Correct the declaration that is wrong", "The directions are listed above: put back.")
+		return c.correct()
 	case model.Changed, model.Undeclared, model.Bypassed, model.Conflict:
 		return c.adoptFields()
 	}
@@ -188,9 +166,7 @@ func (c *issue) adoptFields() Step {
 	case c.Declared == terraform:
 		return c.adoptTerraform()
 	case c.Declared == netbox:
-		s := words("Edit the object in NetBox")
-		c.liveValues(&s)
-		return s
+		return c.correctInventory(c.Address, c.Changes)
 	}
 	s := words("Edit the declaration by hand", "It is declared in "+c.place()+".")
 	c.liveValues(&s)

@@ -27,21 +27,32 @@ func (c *issue) adoptManifest() Step {
 	}
 	if len(root.below) > 0 {
 		s.add("yaml", strings.TrimSuffix(root.text("", ""), "\n"))
+		c.noteOtherFiles(&s)
 		s.note("The YAML shows only the fields to set, in their places. As a strategic merge patch of Kustomize it also needs apiVersion, kind and metadata.name.")
 	}
-	if c.Verdict != model.Conflict && !c.hasSecret() {
-		s.commands(command{"driftd", "adopt", c.ID, "--to=FILE"})
-		s.note("driftd adopt writes the edited manifest to a new file, if a scan proves that the finding is then gone. After a scan with PATH it needs the PATH and the flags of the scan.")
-	}
+	c.adoptCommand(&s)
 	if c.Verdict == model.Conflict {
 		s.note("The declaration has moved as well: decide which of both values is right.")
 	}
 	return s
 }
 
-// hasSecret reports whether a change is secret.
-func (c *issue) hasSecret() bool {
-	return slices.ContainsFunc(c.Changes, func(change model.Change) bool { return change.Secret })
+// noteOtherFiles names the files that may decide about a field instead of the manifest.
+func (c *issue) noteOtherFiles(s *Step) {
+	if len(c.AlsoIn) == 0 {
+		return
+	}
+	s.Title = "Edit the manifest " + c.Address + ", or the file that changes it"
+	s.note("A kustomization also takes the object from %s. If one of them sets the field, that value decides: edit it there, and not in the manifest.", strings.Join(c.AlsoIn, ", "))
+}
+
+// adoptCommand adds the command that writes the declaration, if there is one.
+func (c *issue) adoptCommand(s *Step) {
+	if Adoptable(c.Finding, c.Facts) != "" {
+		return
+	}
+	s.commands(command{"driftd", "adopt", c.ID, "--to=FILE"})
+	s.note("driftd adopt writes the edited file to a new file, if a scan proves that the finding is then gone. After a scan with PATH it needs the PATH and the flags of the scan.")
 }
 
 // A branch is a node of a YAML document that holds only some fields.

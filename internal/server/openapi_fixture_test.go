@@ -89,6 +89,7 @@ func full(at time.Time) model.Finding {
 	f.Actor, f.Reason, f.Owner, f.Basis = fullActor(at), "intent stands alone", "team-shop", "basis of f00d01"
 	f.Rated, f.Exposure = &model.Rating{Was: model.Low, Reason: "customers notice"}, model.ExposesCode
 	f.Labels, f.Flapping, f.Unproven, f.Replaces = map[string]string{"team": "shop"}, true, true, true
+	f.AlsoIn = []string{"deploy/over/patch.yaml"}
 	f.Flips, f.WorseBasis = []model.Flip{{At: at, Basis: "a"}}, "b"
 	f.Was, f.Merged, f.MergedInto = &model.Former{Verdict: model.Changed, At: at}, []string{"f00d03"}, "f00d04"
 	old, fresh, hidden := model.IntOf(1), model.IntOf(2), sealer().Seal("hunter2")

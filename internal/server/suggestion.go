@@ -27,7 +27,7 @@ func (a API) suggestion(r *http.Request) (any, error) {
 // Suggest returns what can be done about a finding of the store.
 func (a API) Suggest(f *model.Finding) (s remedy.Suggestion, err error) {
 	facts := remedy.Facts{}
-	if facts.Declared, err = a.declaredAs(f.Declaration); err != nil {
+	if facts.Declared, facts.Planned, err = a.declaredAs(f); err != nil {
 		return s, err
 	}
 	versions, err := a.Store.History(f.Key)
@@ -43,16 +43,24 @@ func (a API) Suggest(f *model.Finding) (s remedy.Suggestion, err error) {
 	return remedy.For(f, facts), nil
 }
 
-// declaredAs returns the type of a declaration of the last run; "" if it is not in it.
-func (a API) declaredAs(name string) (string, error) {
+// declaredAs returns the type of a finding's declaration in the last run; "" if it is not in it.
+// planned reports whether it, or any declaration for a finding without one, is a Terraform root that
+// driftd plans.
+func (a API) declaredAs(f *model.Finding) (typ string, planned bool, err error) {
 	run, err := a.Store.LastRun()
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return "", err
+		return "", false, err
 	}
 	for i := range run.Declarations {
-		if run.Declarations[i].Name == name {
-			return run.Declarations[i].Type, nil
+		switch d := &run.Declarations[i]; {
+		case d.Name == f.Declaration:
+			return d.Type, isPlanned(d), nil
+		case f.Declaration == "" && isPlanned(d):
+			planned = true
 		}
 	}
-	return "", nil
+	return "", planned, nil
 }
+
+// isPlanned reports whether a declaration is a Terraform root, and not the states of one.
+func isPlanned(d *model.DeclarationRun) bool { return d.Type == "terraform" && len(d.States) == 0 }

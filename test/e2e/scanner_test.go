@@ -59,8 +59,12 @@ func (s scanner) drift(ts *testscript.TestScript, neg bool, args []string) (mode
 
 // command returns `driftd scan ARGS...`, not started yet.
 func (s scanner) command(ts *testscript.TestScript, args ...string) *exec.Cmd {
-	args = append([]string{"scan", "-o", "json", "--state-dir", ts.MkAbs("state")}, args...)
-	cmd := exec.Command(s.driftd, args...)
+	return s.driftdCommand(ts, append([]string{"scan", "-o", "json"}, args...)...)
+}
+
+// driftdCommand returns `driftd ARGS...` with the script's state folder, not started yet.
+func (s scanner) driftdCommand(ts *testscript.TestScript, args ...string) *exec.Cmd {
+	cmd := exec.Command(s.driftd, append(args, "--state-dir", filepath.Join(ts.Getenv("WORK"), "state"))...)
 	cmd.Dir, cmd.Stderr = ts.MkAbs("."), ts.Stderr()
 	for _, variable := range s.env {
 		if !strings.Contains(variable, "=") {

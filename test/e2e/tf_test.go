@@ -109,6 +109,7 @@ func (h terraformHarness) run(t *testing.T, folder string) {
 		Setup:               h.setUp,
 		Condition:           h.condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"adopted":   h.adopted,
 			"apply":     h.apply,
 			"appears":   h.appears,
 			"cli":       h.program,

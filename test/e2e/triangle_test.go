@@ -9,7 +9,9 @@ import (
 	"math/rand/v2"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -253,7 +255,7 @@ func TestTriangle(t *testing.T) {
 			tri := newTriangle(t, cli)
 			tri.expect("all agree")
 			want := tri.edit()
-			tri.expect("they were edited by hand", want...)
+			tri.directions(tri.expect("they were edited by hand", want...))
 			tri.growAgain(want)
 			tri.destroy(want)
 			tri.makeTwin(want)
@@ -309,6 +311,24 @@ func (tri *triangle) machine(name, mac string) int {
 	made := tri.make("dcim/mac-addresses", map[string]any{"mac_address": mac, "assigned_object_type": "virtualization.vminterface", "assigned_object_id": nic})
 	tri.by("admin", "PATCH", fmt.Sprintf("virtualization/interfaces/%d", nic), map[string]any{"primary_mac_address": made})
 	return vm
+}
+
+// directions checks that the suggestion for the disputed memory has the requests of both directions.
+func (tri *triangle) directions(report model.Report) {
+	tri.t.Helper()
+	i := slices.IndexFunc(report.Findings, func(f model.Finding) bool { return f.Verdict == model.Disputed && f.Address == guest("db-01") })
+	if i < 0 {
+		tri.t.Fatal("the memory is not disputed")
+	}
+	cmd := exec.CommandContext(tri.t.Context(), driftdPath(tri.t), "suggest", report.Findings[i].ID, "--state-dir", "state")
+	cmd.Dir = tri.dir
+	out, err := cmd.CombinedOutput()
+	for _, want := range []string{"pvesh set /nodes/pve2/qemu/302/config --memory=16384 --digest=DIGEST", `--data '{"memory":8192}'`,
+		fmt.Sprintf("/api/virtualization/virtual-machines/%d/", tri.id(machines, "db-01")), "the operator's rule"} {
+		if !strings.Contains(string(out), want) {
+			tri.t.Errorf("%v: no %s in the suggestion:\n%s", err, want, out)
+		}
+	}
 }
 
 // growAgain changes in NetBox the field that was changed on Proxmox before: the finding names

@@ -17,16 +17,25 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// A NewBranch is a branch with one commit on top of HEAD, which changes one file.
+// A NewBranch is a branch with one commit, which changes or adds one file.
 type NewBranch struct {
 	// Name is the name of the branch, which must not exist.
 	Name    string
 	Message string
-	// Dir is the folder, or the file, that the change was checked with. It must be as at HEAD.
+	// Dir is a folder or file in the work tree of the repository.
 	Dir string
-	// File is the file to change, and Content its new content.
+	// Parent is the commit on which the new one is based; "" is HEAD. The repository must have it.
+	Parent string
+	// Checked are the files and folders that the change was checked with, as paths from the top of
+	// the work tree. They must be as at HEAD, if Parent is "". Counts selects files in them; nil
+	// selects all.
+	Checked []string
+	Counts  func(name string) bool
+	// File is the file to change, as a path from the top of the repository, and Content its new
+	// content. If Added is set, the file must not exist, and otherwise it must.
 	File    string
 	Content []byte
+	Added   bool
 }
 
 // Create makes the commit and the branch in the repository whose work tree contains Dir, and
@@ -38,18 +47,22 @@ func (b NewBranch) Create(now time.Time) (hash string, err error) {
 		return "", err
 	}
 	top := TopOf(dir)
-	if top == "" {
+	switch {
+	case top == "" && b.Parent != "":
+		return "", fmt.Errorf("the folder %s is in no git repository: run it in a clone that has commit %.12s", dir, b.Parent)
+	case top == "":
 		return "", fmt.Errorf("%s is in no git repository", b.Dir)
 	}
-	name, err := b.check(top, dir)
-	if err != nil {
-		return "", err
+	if b.Parent == "" {
+		if err := b.check(top); err != nil {
+			return "", err
+		}
 	}
 	repository, err := git.PlainOpenWithOptions(top, &git.PlainOpenOptions{EnableDotGitCommonDir: true})
 	if err != nil {
 		return "", fmt.Errorf("open repository %s: %w", top, err)
 	}
-	return b.commit(repository, name, now)
+	return b.commit(repository, now)
 }
 
 func realPath(name string) (string, error) {
@@ -60,34 +73,30 @@ func realPath(name string) (string, error) {
 	return filepath.Abs(resolved)
 }
 
-// check returns the path of the file in the repository, or an error if the checked folder is not
-// as at HEAD.
-func (b NewBranch) check(top, dir string) (name string, err error) {
-	file, err := realPath(b.File)
-	if err != nil {
-		return "", err
-	}
+// check returns an error if the checked files are not as at HEAD.
+func (b NewBranch) check(top string) (err error) {
 	s, err := openLocal(top)
 	if err != nil {
-		return "", fmt.Errorf("open repository: %w", err)
+		return fmt.Errorf("open repository: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	head, files, err := headOf(s)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if head == nil {
-		return "", fmt.Errorf("%s has no commit", top)
+		return fmt.Errorf("%s has no commit", top)
 	}
-	within, inside := relativeTo(top, dir), relativeTo(top, file)
-	changed, err := firstChange(checkout{top: top, files: files}, top, within)
-	switch {
-	case err != nil:
-		return "", err
-	case changed != "":
-		return "", fmt.Errorf("%s is not as in the last commit: commit it, or put it back", changed)
+	for _, within := range b.Checked {
+		changed, err := b.firstChange(checkout{top: top, files: files}, within)
+		switch {
+		case err != nil:
+			return err
+		case changed != "":
+			return fmt.Errorf("%s is not as in the last commit: commit it, or put it back", changed)
+		}
 	}
-	return inside, nil
+	return nil
 }
 
 func relativeTo(top, path string) string {
@@ -98,17 +107,20 @@ func relativeTo(top, path string) string {
 	return filepath.ToSlash(name)
 }
 
+// counts reports whether a file must be as at HEAD.
+func (b NewBranch) counts(name string) bool { return b.Counts == nil || b.Counts(name) }
+
 // firstChange returns the first file below a path that differs between work tree and HEAD; "" if
 // there is none.
-func firstChange(c checkout, top, within string) (changed string, err error) {
-	err = filepath.WalkDir(filepath.Join(top, filepath.FromSlash(within)), func(path string, entry fs.DirEntry, err error) error {
-		switch {
+func (b NewBranch) firstChange(c checkout, within string) (changed string, err error) {
+	err = filepath.WalkDir(filepath.Join(c.top, filepath.FromSlash(within)), func(path string, entry fs.DirEntry, err error) error {
+		switch name := relativeTo(c.top, path); {
 		case err != nil:
 			return err
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
-		case !entry.IsDir() && !c.unchanged(relativeTo(top, path)):
-			changed = relativeTo(top, path)
+		case !entry.IsDir() && b.counts(name) && !c.unchanged(name):
+			changed = name
 			return fs.SkipAll
 		}
 		return nil
@@ -117,10 +129,10 @@ func firstChange(c checkout, top, within string) (changed string, err error) {
 		return changed, err
 	}
 	err = fs.WalkDir(c.files, within, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || !b.counts(path) {
 			return err
 		}
-		if _, missing := os.Lstat(filepath.Join(top, filepath.FromSlash(path))); missing != nil {
+		if _, missing := os.Lstat(filepath.Join(c.top, filepath.FromSlash(path))); missing != nil {
 			changed = path
 			return fs.SkipAll
 		}
@@ -130,13 +142,17 @@ func firstChange(c checkout, top, within string) (changed string, err error) {
 }
 
 // commit writes the objects and the reference.
-func (b NewBranch) commit(repository *git.Repository, name string, now time.Time) (string, error) {
+func (b NewBranch) commit(repository *git.Repository, now time.Time) (string, error) {
 	reference := plumbing.NewBranchReferenceName(b.Name)
 	if err := reference.Validate(); err != nil {
 		return "", fmt.Errorf("%q is not the name of a branch", b.Name)
 	}
 	if _, err := repository.Reference(reference, false); !errors.Is(err, plumbing.ErrReferenceNotFound) {
 		return "", errors.Join(fmt.Errorf("branch %s exists already: name a new one", b.Name), err)
+	}
+	parent, err := b.parent(repository)
+	if err != nil {
+		return "", err
 	}
 	settings, err := repository.ConfigScoped(config.GlobalScope)
 	if err != nil {
@@ -145,20 +161,12 @@ func (b NewBranch) commit(repository *git.Repository, name string, now time.Time
 	if settings.User.Name == "" || settings.User.Email == "" {
 		return "", errors.New("git does not know the author: set user.name and user.email with git config")
 	}
-	head, err := repository.Head()
-	if err != nil {
-		return "", fmt.Errorf("read HEAD: %w", err)
-	}
-	parent, err := repository.CommitObject(head.Hash())
-	if err != nil {
-		return "", fmt.Errorf("read HEAD: %w", err)
-	}
 	tree, err := parent.Tree()
 	if err != nil {
-		return "", fmt.Errorf("read HEAD: %w", err)
+		return "", fmt.Errorf("read commit: %w", err)
 	}
-	w := objectWriter{repository}
-	made, err := w.replace(tree, strings.Split(name, "/"), b.Content)
+	w := objectWriter{repository, b.Added}
+	made, err := w.put(tree, strings.Split(b.File, "/"), b.Content)
 	if err != nil {
 		return "", err
 	}
@@ -173,8 +181,27 @@ func (b NewBranch) commit(repository *git.Repository, name string, now time.Time
 	return hash.String(), nil
 }
 
-// An objectWriter writes objects of a repository.
-type objectWriter struct{ *git.Repository }
+// parent returns the commit on which the new one is based.
+func (b NewBranch) parent(repository *git.Repository) (*object.Commit, error) {
+	if b.Parent == "" {
+		head, err := repository.Head()
+		if err != nil {
+			return nil, fmt.Errorf("read HEAD: %w", err)
+		}
+		return repository.CommitObject(head.Hash())
+	}
+	commit, err := repository.CommitObject(plumbing.NewHash(b.Parent))
+	if err != nil {
+		return nil, fmt.Errorf("the repository of %s does not have commit %.12s, which the change was checked with: run it in a clone, after git fetch", b.Dir, b.Parent)
+	}
+	return commit, nil
+}
+
+// An objectWriter writes objects of a repository. It adds a file, or replaces one.
+type objectWriter struct {
+	*git.Repository
+	add bool
+}
 
 func (w objectWriter) write(content interface {
 	Encode(plumbing.EncodedObject) error
@@ -190,31 +217,48 @@ func (w objectWriter) write(content interface {
 	return hash, nil
 }
 
-// replace writes a tree in which a file has another content.
-func (w objectWriter) replace(tree *object.Tree, path []string, content []byte) (plumbing.Hash, error) {
+// put writes a tree in which a file has another content.
+func (w objectWriter) put(tree *object.Tree, path []string, content []byte) (plumbing.Hash, error) {
 	entries := slices.Clone(tree.Entries)
 	i := slices.IndexFunc(entries, func(e object.TreeEntry) bool { return e.Name == path[0] })
-	if i < 0 {
-		return plumbing.ZeroHash, fmt.Errorf("%s is not in the last commit", path[0])
-	}
-	var hash plumbing.Hash
-	var err error
 	switch {
-	case len(path) == 1 && (entries[i].Mode == filemode.Regular || entries[i].Mode == filemode.Executable):
-		hash, err = w.blob(content)
-	case len(path) > 1 && entries[i].Mode == filemode.Dir:
-		var below *object.Tree
-		if below, err = w.TreeObject(entries[i].Hash); err == nil {
-			hash, err = w.replace(below, path[1:], content)
-		}
-	default:
-		err = fmt.Errorf("%s is no ordinary file in the last commit", path[0])
+	case i < 0 && w.add && len(path) == 1:
+		entries, i = append(entries, object.TreeEntry{Name: path[0], Mode: filemode.Regular}), len(entries)
+	case i < 0:
+		return plumbing.ZeroHash, fmt.Errorf("%s is not in the last commit", path[0])
+	case len(path) == 1 && w.add:
+		return plumbing.ZeroHash, fmt.Errorf("%s is in the last commit already", path[0])
 	}
+	hash, err := w.entry(entries[i], path, content)
 	if err != nil {
 		return hash, err
 	}
 	entries[i].Hash = hash
+	slices.SortFunc(entries, func(a, b object.TreeEntry) int { return strings.Compare(sortKey(a), sortKey(b)) })
 	return w.write(&object.Tree{Entries: entries})
+}
+
+// entry writes the new content of an entry of a tree: that of the file, or a folder with the file.
+func (w objectWriter) entry(e object.TreeEntry, path []string, content []byte) (plumbing.Hash, error) {
+	switch {
+	case len(path) == 1 && (e.Mode == filemode.Regular || e.Mode == filemode.Executable):
+		return w.blob(content)
+	case len(path) > 1 && e.Mode == filemode.Dir:
+		below, err := w.TreeObject(e.Hash)
+		if err != nil {
+			return plumbing.ZeroHash, fmt.Errorf("read commit: %w", err)
+		}
+		return w.put(below, path[1:], content)
+	}
+	return plumbing.ZeroHash, fmt.Errorf("%s is no ordinary file in the last commit", path[0])
+}
+
+// sortKey returns the key by which git sorts the entries of a tree.
+func sortKey(e object.TreeEntry) string {
+	if e.Mode == filemode.Dir {
+		return e.Name + "/"
+	}
+	return e.Name
 }
 
 func (w objectWriter) blob(content []byte) (hash plumbing.Hash, err error) {

@@ -22,7 +22,7 @@ func newDeploy(t *testing.T) gitFolder {
 }
 
 func (g gitFolder) newBranch(name string) gitrepo.NewBranch {
-	return gitrepo.NewBranch{Name: name, Message: "adopt\n", Dir: filepath.Join(g.dir, "deploy"), File: filepath.Join(g.dir, "deploy", "sub", "b.yaml"), Content: []byte("2")}
+	return gitrepo.NewBranch{Name: name, Message: "adopt\n", Dir: filepath.Join(g.dir, "deploy"), Checked: []string{"deploy"}, File: "deploy/sub/b.yaml", Content: []byte("2")}
 }
 
 func TestNewBranch(t *testing.T) {
@@ -62,7 +62,7 @@ func TestNewBranchInAnotherWorkTree(t *testing.T) {
 	second := filepath.Join(t.TempDir(), "second")
 	g.run("", "worktree", "add", "-q", "--detach", second, "main")
 	b := g.newBranch("adopt")
-	b.Dir, b.File = filepath.Join(second, "deploy"), filepath.Join(second, "deploy", "sub", "b.yaml")
+	b.Dir = filepath.Join(second, "deploy")
 	hash, err := b.Create(time.Unix(1_800_000_000, 0))
 	if got := g.run("", "rev-parse", "adopt"); err != nil || got != hash {
 		t.Errorf("got %s and %v, the branch is at %s", hash, err, got)
@@ -94,7 +94,13 @@ func TestNewBranchRefuses(t *testing.T) {
 		"a folder in no repository": {func(t *testing.T, _ gitFolder, b *gitrepo.NewBranch) {
 			b.Dir = t.TempDir()
 		}, "is in no git repository"},
-		"a file that is gone": {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.File += ".gone" }, "no such file"},
+		"a file that is gone": {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.File += ".gone" }, "b.yaml.gone is not in the last commit"},
+		"a file that does not count": {func(t *testing.T, g gitFolder, b *gitrepo.NewBranch) {
+			writeAll(t, map[string]string{filepath.Join(g.dir, "deploy", "notes.txt"): "9"})
+			b.Counts = func(name string) bool { return filepath.Ext(name) == ".yaml" }
+		}, ""},
+		"an added file that exists": {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.Added = true }, "b.yaml is in the last commit already"},
+		"an unknown commit":         {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.Parent = strings.Repeat("1", 40) }, "does not have commit 111111111111"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -112,4 +118,23 @@ func TestNewBranchRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNewBranchOnCommit adds a file on top of a commit that is not checked out, and whose files the
+// work tree does not have.
+func TestNewBranchOnCommit(t *testing.T) {
+	t.Parallel()
+	g := newDeploy(t)
+	parent := g.run("", "rev-parse", "main")
+	g.commit(step{author: alice, files: map[string]string{"deploy/a.yaml": "2"}})
+	writeAll(t, map[string]string{filepath.Join(g.dir, "deploy", "a.yaml"): "9"})
+	b := g.newBranch("adopt")
+	b.Parent, b.File, b.Added = parent, "deploy/sub.yaml", true
+	if _, err := b.Create(time.Unix(1_800_000_000, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if got := g.run("", "diff", "--name-status", parent, "adopt"); got != "A\tdeploy/sub.yaml" {
+		t.Errorf("the commit changes %q", got)
+	}
+	g.run("", "fsck", "--strict")
 }

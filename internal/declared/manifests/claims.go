@@ -41,6 +41,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 			continue
 		}
 		claim.Unchecked = cmp.Or(claim.Unchecked, unchecked)
+		claim.AlsoIn = t.alsoIn(o)
 		claim.AuditEvents = gitrepo.AuditEvents(touches, o.files...)
 		claims = append(claims, claim)
 	}
@@ -52,6 +53,18 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		Problems: sortProblems(c.problems), Kinds: own,
 		DeployWindow: l.config.DeployWindow, ApplyBeforeMerge: l.config.ApplyBeforeMerge,
 	}, nil
+}
+
+// alsoIn returns the addresses of the files that determine an object, without that of its own
+// address.
+func (p place) alsoIn(o object) []string {
+	var also []string
+	for _, name := range o.files {
+		if !p.isAt(name, o.address) {
+			also = append(also, p.address(name))
+		}
+	}
+	return also
 }
 
 // url returns the URL of the repository, or "" for a folder.

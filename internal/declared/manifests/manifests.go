@@ -44,6 +44,8 @@ type loader struct {
 	workTree *gitrepo.WorkTree
 	// past caches the results of History.
 	past *historyCache
+	// edit is set for a loader of edited files.
+	edit *Edit
 }
 
 // Load implements declared.Loader. It fetches a remote repository first: if that fails, it
@@ -60,6 +62,7 @@ func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
 	if err != nil {
 		return model.Declaration{}, err
 	}
+	t.top = top
 	t.touches = func(ctx context.Context, names []string) map[string]gitrepo.Touch {
 		return l.workTree.Touches(ctx, top, names)
 	}
@@ -90,7 +93,7 @@ func (l *loader) commitTree(files fs.FS, hash string) *tree {
 
 // read reads the declaration from t.
 func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
-	t = t.withFiles(ctx, t.files, l.config.MaxFileSize)
+	t = t.withFiles(ctx, l.edit.files(t.files), l.config.MaxFileSize)
 	found, err := l.walk(ctx, t)
 	if err != nil {
 		return model.Declaration{}, err
@@ -112,6 +115,9 @@ func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
 	if len(content.objects)+len(content.problems) == 0 {
 		return model.Declaration{}, fmt.Errorf("no manifest found in %s: looked for *.yaml, *.yml and *.json files "+
 			"with apiVersion and kind, and for kustomizations; check the path, include and exclude", t.where)
+	}
+	if err := l.edit.keep(t, content, l.config.MaxFileSize); err != nil {
+		return model.Declaration{}, err
 	}
 	return l.declaration(ctx, t, content)
 }

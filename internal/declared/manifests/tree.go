@@ -27,6 +27,8 @@ type tree struct {
 	kustomize mountedFS
 	// where is the name of the tree in messages.
 	where string
+	// top is the folder of the disk that contains the files, or "".
+	top string
 	// revision is the commit, or "", and revised its time.
 	revision string
 	revised  time.Time

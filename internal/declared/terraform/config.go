@@ -138,6 +138,9 @@ func (c Config) engine() string {
 	return c.Engine
 }
 
+// Plans reports whether the declaration is a root that is planned.
+func (c Config) Plans() bool { return c.engine() == Plan }
+
 func (c Config) check(env declared.Env) error {
 	for configuration, source := range c.Providers {
 		if !slices.Contains(env.Governs, source) {

@@ -23,6 +23,8 @@ type plans struct {
 	workTree *gitrepo.WorkTree
 	// planned stores the instances of the last Load, for History.
 	planned planned
+	// edit is set for a loader of edited files.
+	edit *Edit
 }
 
 func newPlans(l *loader, limiter *plan.Limiter) (*plans, error) {
@@ -62,6 +64,9 @@ func (p *plans) checkedOut(ctx context.Context, c gitrepo.Commit) (d model.Decla
 		if d, err = p.plan(ctx, options); err != nil {
 			return err
 		}
+		if p.edit != nil {
+			p.edit.sources.Revision = c.Hash
+		}
 		d.Revision, d.Revised = c.Hash, c.When
 		p.planned.setRevision(c.Hash)
 		p.addAuditEvents(ctx, d.Claims, options.Dir, options.Within, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
@@ -81,9 +86,17 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declara
 		return model.Declaration{}, cmp.Or(err, fmt.Errorf("%s holds no Terraform configuration: check dir, or path",
 			cmp.Or(options.Shown, options.Dir)))
 	}
+	if p.edit != nil {
+		if options, err = p.edit.begin(options); err != nil {
+			return model.Declaration{}, err
+		}
+	}
 	out, err := plan.Run(ctx, options)
 	if err != nil {
 		return model.Declaration{}, err
+	}
+	if p.edit != nil {
+		p.edit.outcome = outcomeOf(out.Result)
 	}
 	t := newTranslator(p.env, p.tables, p.config.Providers)
 	own := newOwn(p.env.Name, out.Tool)

@@ -39,6 +39,12 @@ func (s *stream) line(text []byte) {
 			Summary  string `json:"summary"`
 			Detail   string `json:"detail"`
 			Address  string `json:"address"`
+			Range    struct {
+				Filename string `json:"filename"`
+				Start    struct {
+					Line int `json:"line"`
+				} `json:"start"`
+			} `json:"range"`
 		} `json:"diagnostic"`
 	}
 	if json.Unmarshal(text, &message) != nil {
@@ -50,7 +56,7 @@ func (s *stream) line(text []byte) {
 	case message.Type == "version" && message.Terraform != "":
 		s.tool = "Terraform"
 	case message.Type == "diagnostic" && d.Severity == "error":
-		s.keep(Diagnostic{Address: d.Address, Summary: d.Summary, Detail: d.Detail})
+		s.keep(Diagnostic{Address: d.Address, Summary: d.Summary, Detail: d.Detail, File: d.Range.Filename, Line: d.Range.Start.Line})
 	}
 }
 
@@ -66,7 +72,7 @@ func (s *stream) keep(d Diagnostic) {
 		s.bytes += len(text)
 		return text
 	}
-	d.Address = take(d.Address, "")
+	d.Address, d.File = take(d.Address, ""), take(d.File, "")
 	d.Summary = take(d.Summary, leftOut(d.Summary))
 	d.Detail = take(d.Detail, leftOut(d.Detail))
 	s.diagnostics = append(s.diagnostics, d)

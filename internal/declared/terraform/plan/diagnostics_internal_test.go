@@ -15,12 +15,12 @@ func TestDiagnosticsAreBounded(t *testing.T) {
 		// of is the number of errors that are stored unchanged.
 		of int
 	}{
-		"short":     {"ordinary errors are kept as they are", Diagnostic{"lab_server.a", "no", "it is gone"}, maxDiagnostics},
-		"detail":    {"a detail of 1 MiB", Diagnostic{"lab_server.a", "no", long}, 0},
-		"summary":   {"a summary of 1 MiB", Diagnostic{"lab_server.a", long, "it is gone"}, 0},
-		"address":   {"an address of 1 MiB", Diagnostic{long, "no", "it is gone"}, 0},
-		"many":      {"many errors of nearly the most", Diagnostic{"lab_server.a", "no", long[:maxText]}, maxTexts / (maxText + len("lab_server.a") + len("no"))},
-		"addresses": {"many long addresses", Diagnostic{long[:maxText], "no", ""}, maxTexts / (maxText + len("no"))},
+		"short":     {"ordinary errors are kept as they are", Diagnostic{Address: "lab_server.a", Summary: "no", Detail: "it is gone"}, maxDiagnostics},
+		"detail":    {"a detail of 1 MiB", Diagnostic{Address: "lab_server.a", Summary: "no", Detail: long}, 0},
+		"summary":   {"a summary of 1 MiB", Diagnostic{Address: "lab_server.a", Summary: long, Detail: "it is gone"}, 0},
+		"address":   {"an address of 1 MiB", Diagnostic{Address: long, Summary: "no", Detail: "it is gone"}, 0},
+		"many":      {"many errors of nearly the most", Diagnostic{Address: "lab_server.a", Summary: "no", Detail: long[:maxText]}, maxTexts / (maxText + len("lab_server.a") + len("no"))},
+		"addresses": {"many long addresses", Diagnostic{Address: long[:maxText], Summary: "no", Detail: ""}, maxTexts / (maxText + len("no"))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

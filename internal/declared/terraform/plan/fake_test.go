@@ -98,6 +98,22 @@ func (f fake) plan(args []string) int {
 		planned = "refresh.json"
 	}
 	for _, a := range args {
+		if out, ok := strings.CutPrefix(a, "-generate-config-out="); ok && f.has("generated") {
+			if err := os.WriteFile(out, []byte(f.text("generated")), 0o600); err != nil {
+				return 1
+			}
+		}
+	}
+	if text, err := os.ReadFile(generatedFile); err == nil {
+		f.note("tried", string(text))
+		for i, line := range strings.Split(string(text), "\n") {
+			if word := f.text("plan.rejects"); word != "" && strings.Contains(line, word) {
+				fmt.Printf(`{"type":"diagnostic","diagnostic":{"severity":"error","summary":"not accepted","range":{"filename":%q,"start":{"line":%d}}}}`+"\n", generatedFile, i+1)
+				return 1
+			}
+		}
+	}
+	for _, a := range args {
 		if out, ok := strings.CutPrefix(a, "-out="); ok && f.has(planned) {
 			if err := os.WriteFile(out, []byte(f.text(planned)), 0o600); err != nil {
 				return 1

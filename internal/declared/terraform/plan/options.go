@@ -20,6 +20,9 @@ type Options struct {
 	// Absent are files that are missing below Within, by their path from there, with the reason. A
 	// plan that may read one of them fails.
 	Absent map[string]error
+	// Edits are files of the private copy whose content differs from that in Dir, by their names in
+	// the root. A file that Dir does not have is added.
+	Edits map[string][]byte
 	// Binary is the path or name of the CLI. "" means the first of terraform and tofu on PATH, or
 	// terragrunt if Dir is a Terragrunt root.
 	Binary string

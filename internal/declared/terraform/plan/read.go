@@ -154,7 +154,7 @@ func (r *reader) describe(c *tfjson.ResourceChange) Instance {
 // instance adds the instance of a planned change.
 func (r *reader) instance(c *tfjson.ResourceChange) Instance {
 	i := r.describe(c)
-	i.Action, i.Pending, i.Previous = action(c), pending(c), c.PreviousAddress
+	i.Action, i.Pending, i.Previous, i.Imports = action(c), pending(c), c.PreviousAddress, c.Change.Importing != nil
 	before := valueOf(c.Change.Before)
 	n := sides{d: valueOf(c.Change.After), r: before, l: before}
 	drift := r.drift[keyOf(c)]

@@ -46,6 +46,8 @@ type Instance struct {
 	// Action is the action of an apply: "no-op", "update", "create", "replace", "delete", "forget";
 	// "" if the object was not planned.
 	Action string
+	// Imports reports whether the apply takes the object into the state because of an import block.
+	Imports bool
 	// Replaces are the attributes that require a replacement. It is empty if there are none, or if
 	// the replacement has another reason.
 	Replaces []model.Replacement
@@ -75,6 +77,9 @@ type Diagnostic struct {
 	Address string
 	Summary string
 	Detail  string
+	// File and Line are the place of the error in the configuration, or "" and 0.
+	File string
+	Line int
 }
 
 // Text returns the summary and the detail in one line.

@@ -275,7 +275,7 @@ func (r *runner) selectWorkspace(ctx context.Context) (name string, err error) {
 }
 
 // plan makes a plan and reads it. A partial plan is not an error; its errors are in the
-// diagnostics.
+// diagnostics, which are also returned with an error.
 func (r *runner) plan(ctx context.Context, name string, more ...tfexec.PlanOption) (*Plan, *stream, error) {
 	file := filepath.Join(r.dir, name+".tfplan")
 	s := &stream{}
@@ -286,7 +286,7 @@ func (r *runner) plan(ctx context.Context, name string, more ...tfexec.PlanOptio
 	})
 	_, exited := errors.AsType[*exitError](err)
 	if err != nil && (!exited || !isFile(file)) {
-		return nil, nil, r.explain(name, err, s.diagnostics)
+		return nil, s, r.explain(name, err, s.diagnostics)
 	}
 	plan, err := r.show(ctx, file)
 	return plan, s, err

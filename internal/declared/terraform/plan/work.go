@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -144,6 +145,9 @@ func (w *work) copyRoot(ctx context.Context, whole bool) error {
 	if err != nil {
 		return err
 	}
+	if err := edit(root, w.Edits); err != nil {
+		return err
+	}
 	m := workcopy.Scan(root)
 	if m.Unread != nil {
 		return &failure{"read configuration", m.Unread.Error()}
@@ -153,6 +157,24 @@ func (w *work) copyRoot(ctx context.Context, whole bool) error {
 	w.required = slices.Compact(w.required)
 	if !whole && !workcopy.IsRoot(root) {
 		return fmt.Errorf("%s has no configuration (*.tf)", cmp.Or(w.Shown, w.Dir))
+	}
+	return nil
+}
+
+// edit writes files to a private copy. It follows no link out of the copy.
+func edit(copied string, edits map[string][]byte) (err error) {
+	root, err := os.OpenRoot(copied)
+	if err != nil {
+		return fmt.Errorf("edit the copy: %w", err)
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	for name, text := range edits {
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("edit the copy: %w", err)
+		}
+		if err := root.WriteFile(name, text, 0o600); err != nil {
+			return fmt.Errorf("edit the copy: %w", err)
+		}
 	}
 	return nil
 }

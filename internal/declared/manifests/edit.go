@@ -1,0 +1,173 @@
+package manifests
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// An Edit loads a declaration with other content of some of its files, so that a scan can prove
+// the edit. It writes nothing.
+type Edit struct {
+	loader  *loader
+	address string
+	edits   map[string][]byte
+	sources Sources
+	objects map[model.Ref]model.Value
+}
+
+// Sources are the files that determine the objects at an address.
+type Sources struct {
+	// Files are the files: first the one that the address names, followed by the patches and the
+	// kustomizations that may change its objects.
+	Files []Source
+	// Top is the folder that contains the files; "" for a commit of a repository. Root is the path
+	// of the declared folder or file from there. Revision is the commit; "" for a folder.
+	Top, Root, Revision string
+}
+
+// A Source is one file. Name is its path from the top of the repository, or of the folder, and Shown
+// its address.
+type Source struct {
+	Name, Shown string
+	Content     []byte
+}
+
+// NewEdit returns a loader of the declaration of another loader of this package, with the content
+// of edits for the files with these names (see Source). An address selects the Sources. ok is
+// false if the other loader is not one of this package.
+func NewEdit(of declared.Loader, address string, edits map[string][]byte) (e *Edit, ok bool) {
+	l, ok := of.(*loader)
+	if !ok {
+		return nil, false
+	}
+	e = &Edit{address: address, edits: edits}
+	edited := *l
+	edited.edit, edited.past = e, newHistoryCache()
+	e.loader = &edited
+	return e, true
+}
+
+// Load implements declared.Loader.
+func (e *Edit) Load(ctx context.Context) (model.Declaration, error) {
+	d, err := e.loader.Load(ctx)
+	e.objects = map[model.Ref]model.Value{}
+	for i := range d.Claims {
+		e.objects[model.Ref{Kind: d.Claims[i].Kind, ID: d.Claims[i].ID}] = d.Claims[i].Value
+	}
+	return d, err
+}
+
+// History implements declared.Historian.
+func (e *Edit) History(ctx context.Context, revision string, claims []*model.Claim) (model.History, error) {
+	return e.loader.History(ctx, revision, claims)
+}
+
+// Sources returns the files that determined the objects at the address in the last Load. There are
+// none if the declaration has no object there.
+func (e *Edit) Sources() Sources { return e.sources }
+
+// Objects returns the declared objects of the last Load.
+func (e *Edit) Objects() map[model.Ref]model.Value { return e.objects }
+
+// files returns the files with the edits. e may be nil.
+func (e *Edit) files(files fs.FS) fs.FS {
+	if e == nil || len(e.edits) == 0 {
+		return files
+	}
+	return editedFS{files, e.edits}
+}
+
+// keep reads the Sources from a tree with the content of the declaration. e may be nil.
+func (e *Edit) keep(t *tree, c content, limit int64) error {
+	if e == nil {
+		return nil
+	}
+	e.sources = Sources{Top: t.top, Root: t.Root, Revision: t.revision}
+	var names []string
+	for _, o := range c.objects {
+		if o.address != e.address {
+			continue
+		}
+		for _, name := range o.files {
+			switch {
+			case slices.Contains(names, name):
+			case t.isAt(name, e.address):
+				names = slices.Insert(names, 0, name)
+			default:
+				names = append(names, name)
+			}
+		}
+	}
+	for _, name := range names {
+		text, err := t.readFile(name, limit)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", t.address(name), cause(err))
+		}
+		e.sources.Files = append(e.sources.Files, Source{name, t.address(name), text})
+	}
+	return nil
+}
+
+// isAt reports whether an address is in a file.
+func (p place) isAt(name, address string) bool {
+	of := p.address(name)
+	return address == of || len(address) > len(of) && address[:len(of)] == of && address[len(of)] == ':'
+}
+
+// An editedFS is a file system in which some files have other content.
+type editedFS struct {
+	fs.FS
+	edits map[string][]byte
+}
+
+// Open implements fs.FS.
+func (e editedFS) Open(name string) (fs.File, error) {
+	f, err := e.FS.Open(name)
+	text, edited := e.edits[name]
+	if err != nil || !edited {
+		return f, err
+	}
+	return &editedFile{f, bytes.NewReader(text)}, nil
+}
+
+// Stat implements fs.StatFS.
+func (e editedFS) Stat(name string) (fs.FileInfo, error) {
+	info, err := fs.Stat(e.FS, name)
+	if text, edited := e.edits[name]; err == nil && edited {
+		return editedInfo{info, int64(len(text))}, nil
+	}
+	return info, err
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (e editedFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(e.FS, name) }
+
+// An editedFile is a file with other content.
+type editedFile struct {
+	fs.File
+	content *bytes.Reader
+}
+
+// Read implements fs.File.
+func (f *editedFile) Read(p []byte) (int, error) { return f.content.Read(p) }
+
+// Stat implements fs.File.
+func (f *editedFile) Stat() (fs.FileInfo, error) {
+	info, err := f.File.Stat()
+	return editedInfo{info, f.content.Size()}, err
+}
+
+// An editedInfo is the info of a file with another size.
+type editedInfo struct {
+	fs.FileInfo
+	size int64
+}
+
+// Size implements fs.FileInfo.
+func (i editedInfo) Size() int64 { return i.size }
