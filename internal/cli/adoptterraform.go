@@ -122,10 +122,20 @@ func (r *rootFiles) check(f *model.Finding) error {
 		return fmt.Errorf("the plan with the change is not complete: %s", outcome.Reason)
 	case f.Verdict == model.Unmanaged && !imports:
 		return fmt.Errorf("the plan with the change says: %s; it must say: 1 to import, 0 to add, 0 to change, 0 to destroy", outcome)
-	case f.Verdict != model.Unmanaged && action != "":
+	case f.Verdict != model.Unmanaged && (action != "" || addsTo(r.before.Outcome(), outcome)):
 		return fmt.Errorf("the plan with the change says: %s", outcome)
 	}
 	return nil
+}
+
+// addsTo reports whether a plan has an action that the plan before does not have.
+func addsTo(before, now terraform.Outcome) bool {
+	for address, action := range now.Actions {
+		if before.Actions[address] != action {
+			return true
+		}
+	}
+	return false
 }
 
 // errNewer is the error of a scan with a change that read another commit than the one without.
