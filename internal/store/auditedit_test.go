@@ -95,6 +95,11 @@ func TestEditsOfTheDatabaseAreNamed(t *testing.T) {
 			_, v := firstRecord(tb, s, func(t *txn) *bucket { return t.open })
 			tamper(tb, s, func(t *txn) error { return t.open.put([]byte("a"), append(v[:headSize], "elsewhere"...)) })
 		}, []string{"the state of the open finding a was edited after entry 1 recorded it"}},
+		"edit before a scan that writes over it": {func(tb testing.TB, s *Store) {
+			_, v := firstRecord(tb, s, func(t *txn) *bucket { return t.open })
+			tamper(tb, s, func(t *txn) error { return t.open.put([]byte("a"), append(v[:headSize], "elsewhere"...)) })
+			save(tb, s, scan(2, []model.Finding{finding("a", 2, func(f *model.Finding) { f.Actor.Name = "kubectl" })}))
+		}, []string{"the state of the open finding a was edited after entry 1 recorded it, before entry 3"}},
 		"decision backdated": {func(tb testing.TB, s *Store) {
 			d := decision("d9", "b")
 			d.At = minute(-60)

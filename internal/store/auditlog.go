@@ -289,10 +289,11 @@ func (t *txn) recordScan(run *model.Run, now time.Time) error {
 	if t.signer == nil {
 		return nil
 	}
-	d := scanData{Run: run.ID, Changed: t.changes(findingLetter)}
-	if d.Changed == 0 {
+	// A scan that wrote over an edited record changed no finding, and is recorded too.
+	if len(t.changed) == 0 {
 		return t.recordQuiet(now)
 	}
+	d := scanData{Run: run.ID, Changed: t.changes(findingLetter)}
 	for key, c := range t.changed {
 		switch {
 		case !c.was.none() || c.now.none():
