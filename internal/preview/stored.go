@@ -13,6 +13,9 @@ const (
 	inventory = "netbox"
 )
 
+// keptFields is why an apply of manifests leaves undeclared fields alone.
+const keptFields = "kubectl apply and server-side apply keep fields that the manifests do not set"
+
 // FromFindings returns what the next apply or sync of declarations would erase, according to
 // the open findings.
 func FromFindings(k Known, o Options) (Preview, error) {
@@ -55,7 +58,7 @@ func (p *Preview) add(f *model.Finding, types map[string]string, declaration str
 	case f.Verdict == model.Unmanaged:
 		p.keep(f, "no declaration manages it")
 	case f.Verdict == model.Undeclared && types[f.Declaration] != terraform:
-		p.keep(f, "kubectl apply and server-side apply keep fields that the manifests do not set")
+		p.keep(f, keptFields)
 	case f.Verdict == model.Disputed:
 		p.dispute(f, types, declaration)
 	case made:
