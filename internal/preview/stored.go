@@ -99,27 +99,26 @@ func (p *Preview) dispute(f *model.Finding, types map[string]string, declaration
 	}
 }
 
-// gaps adds the sources and declarations that could not be read.
+// gaps adds the declarations that could not be read, and the sources that they govern.
 func (p *Preview) gaps(k *Known, declaration string) {
 	if k.Run == nil {
 		return
 	}
+	governed, every := map[string]bool{}, declaration == ""
 	for i := range k.Run.Declarations {
 		d := &k.Run.Declarations[i]
 		if declaration != "" && d.Name != declaration || d.Type == inventory {
 			continue
 		}
-		found := func(g Gap) bool { return g.Declaration == d.Name && g.Reason == d.Err }
-		if d.Err != "" && !slices.ContainsFunc(p.Gaps, found) {
-			p.Gaps = append(p.Gaps, Gap{d.Name, "", d.Err})
-		}
-		for _, problem := range d.Problems {
-			p.Gaps = append(p.Gaps, Gap{d.Name, problem.Address, problem.Reason})
+		p.unread(d)
+		every = every || len(d.Governs) == 0 // In runs of earlier versions, it is unknown.
+		for _, source := range d.Governs {
+			governed[source] = true
 		}
 	}
-	// Which sources a declaration governs is not recorded: each may hold a change.
 	for _, c := range k.Run.Coverage {
-		if c.Failed() {
+		same := func(g Gap) bool { return g.Reason == c.Reason && c.Source == liveSource(g.Declaration) }
+		if c.Failed() && (every || governed[c.Source]) && !slices.ContainsFunc(p.Gaps, same) {
 			p.Gaps = append(p.Gaps, Gap{"", c.Source, c.Reason})
 		}
 	}
@@ -127,3 +126,19 @@ func (p *Preview) gaps(k *Known, declaration string) {
 		p.Gaps = append(p.Gaps, Gap{Reason: "not checked: " + k.Run.NotChecked.String()})
 	}
 }
+
+// unread adds the parts of a declaration that could not be read.
+func (p *Preview) unread(d *model.DeclarationRun) {
+	if d.Err != "" {
+		if !slices.ContainsFunc(p.Gaps, func(g Gap) bool { return g.Declaration == d.Name && g.Reason == d.Err }) {
+			p.Gaps = append(p.Gaps, Gap{d.Name, "", d.Err})
+		}
+		return // The other parts are not known.
+	}
+	for _, problem := range d.Problems {
+		p.Gaps = append(p.Gaps, Gap{d.Name, problem.Address, problem.Reason})
+	}
+}
+
+// liveSource returns the source that the engine of a declaration reads itself.
+func liveSource(declaration string) string { return "plan:" + declaration }

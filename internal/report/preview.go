@@ -72,6 +72,7 @@ func previewJSON(w *bufio.Writer, p *preview.Preview, _ Options) error {
 	e.open("", "{")
 	e.value("version", PreviewVersion)
 	e.value("plan", p.Plan)
+	e.value("ref", p.Ref)
 	e.value("declaration", p.Declaration)
 	if !phrase.UTC(p.Scanned).IsZero() {
 		e.value("scanned", phrase.UTC(p.Scanned))
@@ -132,6 +133,9 @@ func previewOrigin(p *preview.Preview) phrase.Phrase {
 	if p.Plan != "" {
 		from = phrase.Words("plan ").Data(p.Plan)
 	}
+	if p.Ref != "" {
+		from = phrase.Words("ref ").Data(p.Ref)
+	}
 	if p.Declaration != "" {
 		from = from.Then(phrase.Words("declaration ").Data(p.Declaration))
 	}
@@ -165,6 +169,14 @@ func ageText(age time.Duration) string {
 		return "0 seconds"
 	}
 	return strings.TrimSuffix(phrase.Ago(age), " ago")
+}
+
+// unstored returns what stands in the place of the ID of an item that no stored finding shows.
+func unstored(p *preview.Preview) string {
+	if p.Ref != "" {
+		return "new"
+	}
+	return "plan"
 }
 
 // previewBlock returns the block of an item, with its effect before its place, and without an ID
@@ -242,7 +254,7 @@ func previewTable(w *bufio.Writer, p *preview.Preview, o Options) error {
 	for i := range p.Items {
 		it := &p.Items[i]
 		b := previewBlock(it, c)
-		b.ID = cmp.Or(b.ID, "plan")
+		b.ID = cmp.Or(b.ID, unstored(p))
 		t.line()
 		t.block(&b)
 		if err := t.emit(); err != nil {
