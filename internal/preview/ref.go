@@ -209,8 +209,8 @@ func removed(d *model.Declaration, list []*model.Finding, typ string) *model.Fin
 }
 
 // removes reports whether a declaration does not declare the resource of a finding any more. A
-// plan has a claim on what it destroys; manifests have none. What a part that cannot be read
-// may declare is not removed.
+// plan has a claim on what it destroys; manifests have none. A resource is not removed if a
+// part that cannot be read may declare it.
 func removes(d *model.Declaration, f *model.Finding, typ string) bool {
 	if typ == terraform {
 		destroyed, kept := false, false

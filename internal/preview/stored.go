@@ -104,26 +104,33 @@ func (p *Preview) gaps(k *Known, declaration string) {
 	if k.Run == nil {
 		return
 	}
-	governed, every := map[string]bool{}, declaration == ""
+	governed := map[string]bool{}
 	for i := range k.Run.Declarations {
 		d := &k.Run.Declarations[i]
 		if declaration != "" && d.Name != declaration || d.Type == inventory {
 			continue
 		}
 		p.unread(d)
-		every = every || len(d.Governs) == 0 // In runs of earlier versions, it is unknown.
 		for _, source := range d.Governs {
 			governed[source] = true
 		}
 	}
-	for _, c := range k.Run.Coverage {
-		same := func(g Gap) bool { return g.Reason == c.Reason && c.Source == liveSource(g.Declaration) }
-		if c.Failed() && (every || governed[c.Source]) && !slices.ContainsFunc(p.Gaps, same) {
-			p.Gaps = append(p.Gaps, Gap{"", c.Source, c.Reason})
-		}
-	}
+	// In runs of earlier versions, it is unknown what a declaration governs.
+	every := declaration == "" || len(governed) == 0
+	p.unreadSources(k.Run.Coverage, func(source string) bool { return every || governed[source] })
 	if !k.Run.Complete && len(p.Gaps) == 0 && declaration == "" {
 		p.Gaps = append(p.Gaps, Gap{Reason: "not checked: " + k.Run.NotChecked.String()})
+	}
+}
+
+// unreadSources adds the sources that could not be read, unless that is why a declaration could
+// not be read.
+func (p *Preview) unreadSources(coverage []model.Coverage, governed func(source string) bool) {
+	for _, c := range coverage {
+		same := func(g Gap) bool { return g.Reason == c.Reason && c.Source == liveSource(g.Declaration) }
+		if c.Failed() && governed(c.Source) && !slices.ContainsFunc(p.Gaps, same) {
+			p.Gaps = append(p.Gaps, Gap{"", c.Source, c.Reason})
+		}
 	}
 }
 
