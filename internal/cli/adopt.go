@@ -44,7 +44,11 @@ For a finding of a scan with PATH, give the same PATH and the same flags as for
 driftd scan; otherwise the declaration is that of the configuration. A branch for a
 declaration that is read from git is made in the repository of the current folder,
 which must have the commit. For anything else, driftd suggest says what to edit.
-Secrets are never adopted.`,
+Secrets are never adopted.
+
+Exit codes:
+  0  the file was written, and scans proved it
+  1  nothing was written: usage, configuration or database, or it is not proved`,
 		Example: `  driftd adopt 3f2a --to web.yaml
   driftd adopt 3f2a ./deploy --live cluster.yaml --to web.yaml
   driftd adopt 3f2a ./infra --branch adopt-web

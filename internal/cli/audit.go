@@ -134,7 +134,11 @@ func (c *command) auditCheck() *cobra.Command {
 		Short: "Verify a proof of the audit log, without the database",
 		Long: `Verify that the entry in a proof is part of the log whose head the key signed.
 It needs neither a configuration nor a database. The key must come from someone
-you trust, not with the proof.`,
+you trust, not with the proof.
+
+Exit codes:
+  0  the proof is valid: the entry is in the log
+  1  the proof is not valid, or it or the key could not be read`,
 		Example: "  driftd audit check proof.txt --key 'driftd.example.org/4b1d+7a3f10c2+AY…'",
 		Args:    one("file"),
 		RunE:    func(_ *cobra.Command, args []string) error { return c.checkProof(args[0], key) },
@@ -196,9 +200,16 @@ Exit codes:
 	return cmd
 }
 
+// verifyVersion is the version of the JSON of audit verify.
+const verifyVersion = 1
+
 func (c *command) printHealth(h *server.AuditHealth) error {
 	if c.output == "json" {
-		if err := c.printJSON(h); err != nil {
+		versioned := struct {
+			Version int `json:"version"`
+			*server.AuditHealth
+		}{verifyVersion, h}
+		if err := c.printJSON(versioned); err != nil {
 			return err
 		}
 	} else {

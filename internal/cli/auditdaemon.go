@@ -118,6 +118,9 @@ func (s *service) reportUnread(all []server.WitnessHealth) bool {
 }
 
 // doubts returns the problem of an audit log in doubt; nil if it is not.
+// inDoubt begins the problem of an audit log that does not continue.
+const inDoubt = "the audit log is in doubt"
+
 func doubts(st *store.Store) []string {
 	d, err := st.Doubt()
 	switch {
@@ -126,7 +129,7 @@ func doubts(st *store.Store) []string {
 	case d == nil:
 		return nil
 	}
-	return []string{fmt.Sprintf("the audit log is in doubt since %s: %s; driftd audit verify lists the differences, and driftd audit trust --reason … lets the log continue",
+	return []string{fmt.Sprintf(inDoubt+" since %s: %s; driftd audit verify lists the differences, and driftd audit trust --reason … lets the log continue",
 		d.Since.UTC().Format(time.RFC3339), d.What)}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -109,8 +110,22 @@ func (c *command) decide(cmd *cobra.Command, ids []string, request server.Decisi
 		for i := range made {
 			fmt.Fprintln(c.streams.Out, phrase.Visible(done(&made[i])))
 		}
-		return nil
+		return c.warnOfDoubt(ctx, client)
 	})
+}
+
+// warnOfDoubt warns on the standard error if the audit log, which records decisions, is in doubt.
+func (c *command) warnOfDoubt(ctx context.Context, client *server.Client) error {
+	status, err := client.Status(ctx)
+	if err != nil {
+		return fmt.Errorf("the decision is stored; read the state of the audit log: %w", err)
+	}
+	for _, problem := range status.Problems {
+		if strings.HasPrefix(problem, inDoubt) {
+			fmt.Fprintln(c.streams.Err, "driftd: warning: the decision is stored and not recorded in the audit log: "+phrase.Visible(problem))
+		}
+	}
+	return nil
 }
 
 // done returns a line that describes a decision.

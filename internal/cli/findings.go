@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/remedy"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
 )
@@ -157,7 +159,8 @@ func (c *command) printNext(f *model.Finding) error {
 	if !f.Resolved.IsZero() {
 		return nil
 	}
-	_, err := fmt.Fprintf(c.streams.Out, "\nNext: %s: driftd suggest %s\n", phrase.NextStep(f), phrase.Visible(f.ID))
+	suggest := remedy.Quote(append([]string{"driftd", "suggest", f.ID}, c.placeFlags()...)...)
+	_, err := fmt.Fprintf(c.streams.Out, "\nNext: %s: %s\n", phrase.NextStep(f), cmp.Or(suggest, "driftd suggest"))
 	return err
 }
 

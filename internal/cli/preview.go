@@ -22,8 +22,8 @@ import (
 
 // previewFlags are the flags of preview.
 type previewFlags struct {
-	plan, declaration, old string
-	hidden                 bool
+	plan, declaration, ref, old string
+	hidden                      bool
 }
 
 func (c *command) preview() *cobra.Command {
@@ -43,6 +43,11 @@ database has for the same objects. Without either of them the authors are unknow
 Without --plan, the changes are those of the open findings, of one declaration or
 of all.
 
+With --ref, the declarations of manifests and Terraform roots that are read from git are
+read at this branch, tag or full commit hash, and compared with the live systems now.
+Run it in the pipeline of a pull request. A root of Terraform is planned at the ref only
+if its settings restrict what a plan runs (allow.providers, refuse). Nothing is stored.
+
 Exit codes:
   0  no such change is known, and everything was checked
   1  usage, configuration, database or plan: the command could not run
@@ -51,13 +56,15 @@ Exit codes:
 		Example: `  terraform plan -out tfplan && terraform show -json tfplan > tfplan.json
   driftd preview --plan tfplan.json
   terraform show -json tfplan | driftd preview --plan - --declaration infra
-  driftd preview --declaration shop --old 7d -o markdown`,
+  driftd preview --declaration shop --old 7d -o markdown
+  driftd preview --declaration shop --ref my-branch`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.runPreview(cmd, &f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.plan, "plan", "", "JSON of a Terraform or OpenTofu plan; - for the standard input")
 	flags.StringVar(&f.declaration, "declaration", "", "only this declaration; with --plan, the declaration of the plan")
+	flags.StringVar(&f.ref, "ref", "", "read declarations from git at this branch, tag or full commit hash")
 	flags.StringVar(&f.old, "old", "24h", "age from which on a change is marked as old: 24h, 30d")
 	flags.BoolVar(&f.hidden, "hidden", false, "include what an ignore rule hides")
 	c.failOn.add(cmd)
@@ -69,6 +76,9 @@ func (c *command) runPreview(cmd *cobra.Command, f *previewFlags) error {
 	if err := c.failOn.check(); err != nil {
 		return err
 	}
+	if err := apart(cmd, "plan", "ref"); err != nil {
+		return err
+	}
 	old, err := timeparse.ParseDuration(f.old)
 	if err != nil {
 		return fmt.Errorf("--old: %w", err)
@@ -78,9 +88,12 @@ func (c *command) runPreview(cmd *cobra.Command, f *previewFlags) error {
 	}
 	o := preview.Options{Now: time.Now(), Old: old, Declaration: f.declaration, Hidden: f.hidden}
 	var p preview.Preview
-	if cmd.Flags().Changed("plan") {
+	switch {
+	case cmd.Flags().Changed("plan"):
 		p, err = c.previewPlan(cmd, f.plan, o)
-	} else {
+	case cmd.Flags().Changed("ref"):
+		p, err = c.previewRef(cmd, f.ref, o)
+	default:
 		p, err = c.previewFindings(cmd, o)
 	}
 	if err != nil {

@@ -19,7 +19,11 @@ func (c *command) suggest() *cobra.Command {
 		Long: `Print the exact commands and parts of declarations for each way out of a finding:
 put the live system back, adopt the live state in the declaration, or accept it.
 What cannot be written exactly is described in words. driftd runs none of the
-commands, and the values of secrets are not shown.`,
+commands, and the values of secrets are not shown.
+
+Exit codes:
+  0  the suggestion was printed
+  1  usage, configuration or database, or there is no such finding`,
 		Example:           "  driftd suggest 3f2a\n  driftd suggest 3f2a -o json",
 		Args:              one("finding"),
 		ValidArgsFunction: c.completeFindings,
@@ -29,6 +33,7 @@ commands, and the values of secrets are not shown.`,
 				if err != nil {
 					return err
 				}
+				s = s.WithFlags(c.placeFlags()...)
 				return report.WriteSuggestion(c.streams.Out, c.output, &s, c.reportOptions())
 			})
 		},
@@ -51,4 +56,16 @@ func newImports() server.Imports {
 		}
 		return found.Block(), found.Provider
 	}
+}
+
+// placeFlags returns --config and --state-dir as they were given, for commands that are printed.
+func (c *command) placeFlags() []string {
+	var flags []string
+	if c.configFile != "" {
+		flags = append(flags, "--config="+c.configFile)
+	}
+	if c.stateDir != "" {
+		flags = append(flags, "--state-dir="+c.stateDir)
+	}
+	return flags
 }

@@ -207,7 +207,8 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 	}
 	for _, d := range v.declarations {
 		r := model.DeclarationRun{Name: d.Name, Type: d.Type, Revision: d.declaration.Revision, Duration: d.duration,
-			Claims: len(d.declaration.Claims), Problems: v.failed.problems(d), Notes: model.BoundedNotes(d.declaration.Notes), Tally: tally(d.declaration, judged),
+			Governs: d.declaration.Governs,
+			Claims:  len(d.declaration.Claims), Problems: v.failed.problems(d), Notes: model.BoundedNotes(d.declaration.Notes), Tally: tally(d.declaration, judged),
 			States: result.Records[d.Name]}
 		if d.err != nil {
 			r.Err = d.err.Error()

@@ -26,7 +26,7 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 		Name:       id.name,
 		Value:      seal(kind, content(kind, object), sealer),
 		Created:    instant(metadata.At("creationTimestamp")),
-		OwnersFrom: "managedFields",
+		OwnersFrom: model.ViaManagedFields,
 		Origin:     origin(metadata),
 		Watched:    watched(kind, object),
 	}

@@ -1,6 +1,35 @@
 package model
 
-import "cmp"
+import (
+	"cmp"
+	"strings"
+)
+
+// ViaManagedFields is the Via of an actor that Kubernetes' managedFields name. Its name is a
+// field manager, such as kubectl-edit, which is a program.
+const ViaManagedFields = "managedFields"
+
+// IsPerson reports whether the actor may be a person who can be asked: it is known, and its
+// name is that of a user or an author, and not that of a program, of a system account of
+// Kubernetes, of an API token of Proxmox VE or of a bot of GitHub.
+func (a Actor) IsPerson() bool {
+	program := a.Via == ViaManagedFields || strings.HasPrefix(a.Name, "system:") || strings.Contains(a.Name, "!") ||
+		strings.HasSuffix(a.Name, "[bot]")
+	return a.Confidence != Unknown && a.Name != "" && !program
+}
+
+// Person returns the person who made a change of the finding, if the evidence names one.
+func (f *Finding) Person() (a Actor, ok bool) {
+	if f.Actor.IsPerson() {
+		return f.Actor, true
+	}
+	for i := range f.Changes {
+		if c := &f.Changes[i]; c.Actor != nil && c.Actor.IsPerson() {
+			return *c.Actor, true
+		}
+	}
+	return Actor{}, false
+}
 
 // Compare orders actors: known ones before unknown ones, then the latest first.
 func (a Actor) Compare(b Actor) int {

@@ -90,6 +90,8 @@ type ClaimApply struct {
 	// reports whether a plan showed that it does.
 	Replaces []Replacement
 	Replaced bool
+	// Destroyed reports whether a plan showed that the next apply destroys the resource.
+	Destroyed bool
 }
 
 // ClaimHistory is what is known of earlier states of a claim.

@@ -86,6 +86,9 @@ type DeclarationRun struct {
 	Err      string        `json:"error"`
 	// Notes are Declaration.Notes.
 	Notes []Note `json:"notes,omitempty"`
+	// Governs are the sources that it governs; empty if it governs none, and in runs of
+	// earlier versions.
+	Governs []string `json:"governs,omitempty"`
 	// Tally counts how much of it could be compared.
 	Tally *Tally `json:"tally,omitempty"`
 	// States are the records that the next ones are compared with.

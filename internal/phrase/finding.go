@@ -183,3 +183,21 @@ func SameRequest(others []*model.Finding) Phrase {
 	}
 	return p
 }
+
+// Ignored returns one phrase for each ignore rule that hides fields of a finding: "2 fields hidden by
+// ignore rule: autoscaled".
+func Ignored(f *model.Finding) []Phrase {
+	counts := map[string]int{}
+	var reasons []string
+	for i := range f.Ignored {
+		reason := f.Ignored[i].Reason
+		if counts[reason]++; counts[reason] == 1 {
+			reasons = append(reasons, reason)
+		}
+	}
+	phrases := make([]Phrase, len(reasons))
+	for i, reason := range reasons {
+		phrases[i] = Words(Count(counts[reason], "field")+" hidden by ignore rule: ").Short(reason, ReasonLimit)
+	}
+	return phrases
+}

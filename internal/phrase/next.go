@@ -3,10 +3,13 @@ package phrase
 import "github.com/driftd/driftd/internal/model"
 
 // NextStep returns the ways out of a finding in one line, for notifications and pages. Its
-// suggestion has the commands.
+// suggestion has the commands. It does not suggest to accept what is accepted.
 func NextStep(f *model.Finding) string {
 	switch f.Verdict {
 	case model.Changed, model.Undeclared:
+		if f.Accepted() {
+			return "It is accepted; otherwise put it back, or adopt it in the declaration"
+		}
 		return "Put it back, adopt it in the declaration, or accept it"
 	case model.Bypassed:
 		return "Commit what was applied, or put it back before the next apply does"
@@ -22,7 +25,7 @@ func NextStep(f *model.Finding) string {
 	case model.PendingRestart:
 		return "Restart it, or withdraw the change that waits"
 	case model.Unmanaged:
-		return "Declare it, accept it, or ask who created it"
+		return unmanaged(f)
 	case model.Codified:
 		return "Renew the record: apply, or refresh the state"
 	case model.Moved:
@@ -31,4 +34,23 @@ func NextStep(f *model.Finding) string {
 		return "Decide which declaration is right, and correct the other one"
 	}
 	return "Remove the reason why it could not be compared"
+}
+
+// unmanaged returns the ways out of an unmanaged resource, with those who can be asked.
+func unmanaged(f *model.Finding) string {
+	ask := ""
+	if _, known := f.Person(); known {
+		ask = "ask who created it"
+	} else if f.Owner != "" {
+		ask = "ask its owner"
+	}
+	switch accepted := f.Accepted(); {
+	case accepted && ask == "":
+		return "It is accepted; otherwise declare it"
+	case accepted:
+		return "It is accepted; otherwise declare it, or " + ask
+	case ask == "":
+		return "Declare it, or accept it"
+	}
+	return "Declare it, accept it, or " + ask
 }

@@ -72,7 +72,7 @@ func (o *Options) source() string {
 	if o.Declaration == "" {
 		return ""
 	}
-	return "plan:" + o.Declaration
+	return liveSource(o.Declaration)
 }
 
 // judge compares the objects that the plan does not leave alone. Of an object that is

@@ -63,6 +63,9 @@ type Gap struct {
 type Preview struct {
 	// Plan is the name of the plan; "" if the preview is of findings.
 	Plan string
+	// Ref is the branch, tag or commit at which declarations were read; "" for the tracked
+	// ones.
+	Ref string
 	// Declaration is the one that was asked for; "" for all.
 	Declaration string
 	// Scanned is when the scan finished whose findings were used; zero without one.

@@ -13,6 +13,9 @@ const (
 	inventory = "netbox"
 )
 
+// keptFields is why an apply of manifests leaves undeclared fields alone.
+const keptFields = "kubectl apply and server-side apply keep fields that the manifests do not set"
+
 // FromFindings returns what the next apply or sync of declarations would erase, according to
 // the open findings.
 func FromFindings(k Known, o Options) (Preview, error) {
@@ -55,7 +58,7 @@ func (p *Preview) add(f *model.Finding, types map[string]string, declaration str
 	case f.Verdict == model.Unmanaged:
 		p.keep(f, "no declaration manages it")
 	case f.Verdict == model.Undeclared && types[f.Declaration] != terraform:
-		p.keep(f, "kubectl apply and server-side apply keep fields that the manifests do not set")
+		p.keep(f, keptFields)
 	case f.Verdict == model.Disputed:
 		p.dispute(f, types, declaration)
 	case made:
@@ -96,31 +99,53 @@ func (p *Preview) dispute(f *model.Finding, types map[string]string, declaration
 	}
 }
 
-// gaps adds the sources and declarations that could not be read.
+// gaps adds the declarations that could not be read, and the sources that they govern.
 func (p *Preview) gaps(k *Known, declaration string) {
 	if k.Run == nil {
 		return
 	}
+	governed := map[string]bool{}
 	for i := range k.Run.Declarations {
 		d := &k.Run.Declarations[i]
 		if declaration != "" && d.Name != declaration || d.Type == inventory {
 			continue
 		}
-		found := func(g Gap) bool { return g.Declaration == d.Name && g.Reason == d.Err }
-		if d.Err != "" && !slices.ContainsFunc(p.Gaps, found) {
-			p.Gaps = append(p.Gaps, Gap{d.Name, "", d.Err})
-		}
-		for _, problem := range d.Problems {
-			p.Gaps = append(p.Gaps, Gap{d.Name, problem.Address, problem.Reason})
+		p.unread(d)
+		for _, source := range d.Governs {
+			governed[source] = true
 		}
 	}
-	// Which sources a declaration governs is not recorded: each may hold a change.
-	for _, c := range k.Run.Coverage {
-		if c.Failed() {
-			p.Gaps = append(p.Gaps, Gap{"", c.Source, c.Reason})
-		}
-	}
+	// In runs of earlier versions, it is unknown what a declaration governs.
+	every := declaration == "" || len(governed) == 0
+	p.unreadSources(k.Run.Coverage, func(source string) bool { return every || governed[source] })
 	if !k.Run.Complete && len(p.Gaps) == 0 && declaration == "" {
 		p.Gaps = append(p.Gaps, Gap{Reason: "not checked: " + k.Run.NotChecked.String()})
 	}
 }
+
+// unreadSources adds the sources that could not be read, unless that is why a declaration could
+// not be read.
+func (p *Preview) unreadSources(coverage []model.Coverage, governed func(source string) bool) {
+	for _, c := range coverage {
+		same := func(g Gap) bool { return g.Reason == c.Reason && c.Source == liveSource(g.Declaration) }
+		if c.Failed() && governed(c.Source) && !slices.ContainsFunc(p.Gaps, same) {
+			p.Gaps = append(p.Gaps, Gap{"", c.Source, c.Reason})
+		}
+	}
+}
+
+// unread adds the parts of a declaration that could not be read.
+func (p *Preview) unread(d *model.DeclarationRun) {
+	if d.Err != "" {
+		if !slices.ContainsFunc(p.Gaps, func(g Gap) bool { return g.Declaration == d.Name && g.Reason == d.Err }) {
+			p.Gaps = append(p.Gaps, Gap{d.Name, "", d.Err})
+		}
+		return // The other parts are not known.
+	}
+	for _, problem := range d.Problems {
+		p.Gaps = append(p.Gaps, Gap{d.Name, problem.Address, problem.Reason})
+	}
+}
+
+// liveSource returns the source that the engine of a declaration reads itself.
+func liveSource(declaration string) string { return "plan:" + declaration }

@@ -104,11 +104,14 @@ func TestGaps(t *testing.T) {
 	k.Run.Complete = false
 	k.Run.Declarations[0].Err = "git is down"
 	k.Run.Declarations[3].Problems = []model.Problem{{Address: "a.yaml", Reason: "no YAML"}}
-	k.Run.Coverage = []model.Coverage{{Source: "prod", Reason: "stale: not read yet"}}
+	k.Run.Declarations[2].Governs, k.Run.Declarations[3].Governs = []string{"plan:other"}, []string{"prod"}
+	k.Run.Coverage = []model.Coverage{{Source: "plan:infra", Reason: "git is down"}, {Source: "prod", Reason: "stale: not read yet"}}
 	for declaration, want := range map[string][]preview.Gap{
 		"":      {{"", "prod", "stale: not read yet"}, {"infra", "", "git is down"}, {"infra", "lab_server.web", "no permission"}, {"shop", "a.yaml", "no YAML"}},
 		"shop":  {{"", "prod", "stale: not read yet"}, {"shop", "a.yaml", "no YAML"}},
-		"other": {{"", "prod", "stale: not read yet"}},
+		"other": nil,
+		// Without a record of what it governs, each source counts.
+		"infra": {{"", "prod", "stale: not read yet"}, {"infra", "", "git is down"}, {"infra", "lab_server.web", "no permission"}},
 	} {
 		o := options()
 		o.Declaration = declaration

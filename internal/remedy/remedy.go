@@ -73,6 +73,9 @@ func For(f *model.Finding, facts Facts) Suggestion {
 	applied(&shown)
 	c := &issue{Finding: &shown, Facts: facts}
 	s := Suggestion{Finding: shown.ID, Next: phrase.NextStep(&shown), PutBack: c.putBack(), Adopt: c.adopt(), Accept: c.accept(), Ask: c.ask()}
+	for _, ignored := range phrase.Ignored(&shown) {
+		s.PutBack.note("Not shown here: %s.", ignored)
+	}
 	for _, step := range []*Step{&s.PutBack, &s.Adopt, &s.Accept, &s.Ask} {
 		step.clean()
 	}

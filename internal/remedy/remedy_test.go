@@ -70,7 +70,7 @@ func finding(verdict model.Verdict, kind, id, address string, changes ...model.C
 	}
 	return &model.Finding{ID: "3f2a00000000", Verdict: verdict, Severity: model.High, Key: model.Key{Source: "prod", Kind: kind, ID: id},
 		Place: place, Name: name, Declaration: "shop", Address: address, Changes: changes, Owner: "team-shop",
-		Actor: model.Actor{Name: "bob", At: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC), Via: "managedFields", Confidence: model.Likely}}
+		Actor: model.Actor{Name: "bob", At: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC), Via: "audit log", Confidence: model.Exact}}
 }
 
 // text returns a suggestion as the golden files have it.

@@ -207,34 +207,75 @@ func (c *issue) accept() Step {
 	if !c.Verdict.IsDrift() {
 		return words("Nothing to accept", "It was not compared.")
 	}
+	if c.Accepted() {
+		return c.accepted()
+	}
 	s := words("Accept this state until a date; it is reopened when it changes")
 	owner := cmp.Or(c.Owner, "OWNER")
 	s.commands(command{"driftd", "accept", c.ID, "--reason=REASON", "--owner=" + owner, "--until=30d"})
 	return s
 }
 
-// ask returns the step that names people.
+// accepted returns the step for a finding that is accepted already.
+func (c *issue) accepted() Step {
+	d := c.Decision
+	s := words("It is accepted already; it is reopened when it changes")
+	text := "Accepted by " + d.By
+	if d.Reason != "" {
+		text += ": " + d.Reason
+	}
+	if !d.Until.IsZero() {
+		text += ", until " + d.Until.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	s.note("%s.", text)
+	if d.From != "" {
+		s.note("To end this, remove it in %s.", d.Via)
+		return s
+	}
+	s.note("The command ends this.")
+	s.commands(command{"driftd", "decisions", "revoke", d.ID})
+	return s
+}
+
+// ask returns the step that names people: the one who changed it, or else the owner.
 func (c *issue) ask() Step {
 	s := Step{Title: "No person to ask is known"}
-	if name := c.Actor.Name; c.Actor.Confidence != model.Unknown && name != "" {
-		s.Title = "Ask " + name
-		verb := cmp.Or(phrase.Verb(c.Finding), "changed")
-		text := name + " " + verb + " it"
-		if !c.Actor.At.IsZero() {
-			text += " at " + c.Actor.At.UTC().Format("2006-01-02 15:04 UTC")
+	actor, person := c.Person()
+	if !person {
+		actor = c.Actor
+	}
+	known := actor.Confidence != model.Unknown && actor.Name != ""
+	switch {
+	case person:
+		s.Title = "Ask " + actor.Name
+	case c.Owner != "":
+		s.Title = "Ask " + c.Owner
+	case known:
+		s.Title += "; " + actor.Name + " wrote it"
+	}
+	switch {
+	case known:
+		s.note("%s (%s).", c.deed(&actor), actor.Confidence)
+		if actor.Via == model.ViaManagedFields {
+			s.note("%s is the name of a program: managedFields do not record users. The audit log of the API server does.", actor.Name)
 		}
-		if c.Actor.Via != "" {
-			text += ", according to " + c.Actor.Via
-		}
-		s.note("%s (%s).", text, c.Actor.Confidence)
-	} else if c.Actor.Reason != "" {
-		s.note("The actor is unknown: %s.", c.Actor.Reason)
+	case actor.Reason != "":
+		s.note("The actor is unknown: %s.", actor.Reason)
 	}
 	if c.Owner != "" {
-		if len(s.Notes) == 0 || c.Actor.Confidence == model.Unknown {
-			s.Title = "Ask " + c.Owner
-		}
 		s.note("%s is responsible according to the rules of owners.", c.Owner)
 	}
 	return s
+}
+
+// deed returns what an actor did, when, and according to what.
+func (c *issue) deed(actor *model.Actor) string {
+	text := actor.Name + " " + cmp.Or(phrase.Verb(c.Finding), "changed") + " it"
+	if !actor.At.IsZero() {
+		text += " at " + actor.At.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	if actor.Via != "" {
+		text += ", according to " + actor.Via
+	}
+	return text
 }

@@ -72,6 +72,7 @@ func previewJSON(w *bufio.Writer, p *preview.Preview, _ Options) error {
 	e.open("", "{")
 	e.value("version", PreviewVersion)
 	e.value("plan", p.Plan)
+	e.value("ref", p.Ref)
 	e.value("declaration", p.Declaration)
 	if !phrase.UTC(p.Scanned).IsZero() {
 		e.value("scanned", phrase.UTC(p.Scanned))
@@ -104,9 +105,8 @@ func previewJSON(w *bufio.Writer, p *preview.Preview, _ Options) error {
 // erased and everything was checked.
 func previewHeadline(p *preview.Preview) (text string, calm bool) {
 	s := summarizePreview(p)
-	text = "The next apply erases no known manual change"
+	text = erasedText(p)
 	if s.Items > 0 {
-		text = "The next apply erases " + phrase.Count(s.Items, "finding")
 		var parts []string
 		for _, part := range []struct {
 			n    int
@@ -126,11 +126,33 @@ func previewHeadline(p *preview.Preview) (text string, calm bool) {
 	return text, s.Items == 0 && len(p.Gaps) == 0
 }
 
+// erasedText counts the findings with manual changes that are erased, and the resources that are
+// destroyed although no manual change of them is known.
+func erasedText(p *preview.Preview) string {
+	others := 0
+	for i := range p.Items {
+		others += count(p.Items[i].Verdict == model.Pending && !p.Items[i].IsUnproven())
+	}
+	text := "The next apply erases "
+	if manual := len(p.Items) - others; manual > 0 {
+		text += phrase.Count(manual, "manual change")
+	} else {
+		text += "no known manual change"
+	}
+	if others > 0 {
+		text += ", and destroys or replaces " + phrase.Count(others, "resource") + " without one"
+	}
+	return text
+}
+
 // previewOrigin returns what a preview was made from.
 func previewOrigin(p *preview.Preview) phrase.Phrase {
 	var from phrase.Phrase
 	if p.Plan != "" {
 		from = phrase.Words("plan ").Data(p.Plan)
+	}
+	if p.Ref != "" {
+		from = phrase.Words("ref ").Data(p.Ref)
 	}
 	if p.Declaration != "" {
 		from = from.Then(phrase.Words("declaration ").Data(p.Declaration))
@@ -167,6 +189,14 @@ func ageText(age time.Duration) string {
 	return strings.TrimSuffix(phrase.Ago(age), " ago")
 }
 
+// unstored returns what stands in the place of the ID of an item that no stored finding shows.
+func unstored(p *preview.Preview) string {
+	if p.Ref != "" {
+		return "new"
+	}
+	return "plan"
+}
+
 // previewBlock returns the block of an item, with its effect before its place, and without an ID
 // if only the plan shows it.
 func previewBlock(it *preview.Item, c phrase.Clock) Block {
@@ -180,6 +210,14 @@ func previewBlock(it *preview.Item, c phrase.Clock) Block {
 		where = append(where.Words(". "), b.Where...)
 	}
 	b.Where = where
+	var ignored phrase.Phrase
+	for _, rule := range phrase.Ignored(&it.Finding) {
+		ignored = ignored.Then(rule)
+	}
+	if len(ignored) > 0 && len(b.Standing) > 0 {
+		ignored = ignored.Words(". ")
+	}
+	b.Standing = append(ignored, b.Standing...)
 	if it.Verdict == model.Pending && !it.IsUnproven() && it.ID == "" {
 		b.Who = nil
 	}
@@ -225,7 +263,7 @@ func hiddenText(p *preview.Preview) string {
 	if p.Hidden == 0 {
 		return ""
 	}
-	return phrase.Count(p.Hidden, "more finding") + " hidden by ignore rules: see --hidden"
+	return phrase.Count(p.Hidden, "more manual change") + " hidden by ignore rules: see --hidden"
 }
 
 func previewTable(w *bufio.Writer, p *preview.Preview, o Options) error {
@@ -242,7 +280,7 @@ func previewTable(w *bufio.Writer, p *preview.Preview, o Options) error {
 	for i := range p.Items {
 		it := &p.Items[i]
 		b := previewBlock(it, c)
-		b.ID = cmp.Or(b.ID, "plan")
+		b.ID = cmp.Or(b.ID, unstored(p))
 		t.line()
 		t.block(&b)
 		if err := t.emit(); err != nil {

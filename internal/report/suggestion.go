@@ -10,6 +10,9 @@ import (
 	"github.com/driftd/driftd/internal/remedy"
 )
 
+// SuggestionVersion is the version of a suggestion's JSON.
+const SuggestionVersion = 1
+
 // WriteSuggestion writes what can be done about a finding, as text or as JSON. Commands are never
 // wrapped, so that they can be copied.
 func WriteSuggestion(w io.Writer, format string, s *remedy.Suggestion, o Options) error {
@@ -19,7 +22,10 @@ func WriteSuggestion(w io.Writer, format string, s *remedy.Suggestion, o Options
 			e := json.NewEncoder(b)
 			e.SetEscapeHTML(false)
 			e.SetIndent("", "  ")
-			return e.Encode(s)
+			return e.Encode(struct {
+				Version int `json:"version"`
+				*remedy.Suggestion
+			}{SuggestionVersion, s})
 		})
 }
 

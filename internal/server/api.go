@@ -41,6 +41,7 @@ type FindingReader interface {
 type HistoryReader interface {
 	Keys(text string) ([]model.Key, error)
 	History(model.Key) ([]store.Version, error)
+	Latest(model.Key) (*model.Value, error)
 	Changes(source string, from, to time.Time) ([]store.ResourceChange, error)
 	OldestRead(source string) (time.Time, error)
 }

@@ -82,7 +82,7 @@ func run(id string, at time.Time) model.Run {
 			{Name: "edge", Type: "kubernetes", Resources: 1, Taken: at, Every: 24 * time.Hour},
 			{Name: "prod", Type: "kubernetes", Resources: 3, Taken: at},
 		},
-		Declarations: []model.DeclarationRun{{Name: "shop", Type: "manifests", Revision: "abcdef", Claims: 3, Problems: []model.Problem{}}},
+		Declarations: []model.DeclarationRun{{Name: "shop", Type: "manifests", Revision: "abcdef", Governs: []string{"prod"}, Claims: 3, Problems: []model.Problem{}}},
 		Summary:      model.Summary{Resources: 4, InSync: 1, Findings: 2, Unchecked: 1},
 		Coverage:     []model.Coverage{{Source: "edge", Complete: false, Reason: "timeout"}, {Source: "prod", Complete: true}},
 	}

@@ -30,12 +30,8 @@ func (a API) Suggest(f *model.Finding) (s remedy.Suggestion, err error) {
 	if facts.Declared, facts.Planned, err = a.declaredAs(f); err != nil {
 		return s, err
 	}
-	versions, err := a.Store.History(f.Key)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if facts.Live, err = a.Store.Latest(f.Key); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return s, err
-	}
-	if len(versions) > 0 {
-		facts.Live = versions[len(versions)-1].Value
 	}
 	if a.Imports != nil && f.Verdict == model.Unmanaged {
 		facts.Import, facts.Provider = a.Imports(model.Ref{Kind: f.Kind, ID: f.Key.ID}, f.Place, f.Name)

@@ -54,6 +54,31 @@ func (s *Store) History(key model.Key) ([]Version, error) {
 	return versions, nil
 }
 
+// Latest returns the last stored value of the resource: nil if it was gone then. The error is
+// ErrNotFound if no scan has read it.
+func (s *Store) Latest(key model.Key) (latest *model.Value, err error) {
+	err = s.view("read the last value of "+key.String(), func(t *txn) error {
+		known := t.resources.get(appendKey(nil, key))
+		if known == nil {
+			return fmt.Errorf("%w: no scan has read this resource", ErrNotFound)
+		}
+		st, err := parseState(known)
+		if err != nil {
+			return err
+		}
+		k, v := t.versions.cursor().seek(versionKey(st.num, st.at))
+		if !bytes.HasPrefix(k, runKey(st.num)) {
+			return nil
+		}
+		sum, err := versionSum(v)
+		if err == nil {
+			latest, err = t.value(sum)
+		}
+		return err
+	})
+	return latest, err
+}
+
 // maxObservations bounds the number of values of one resource that Observations returns.
 const maxObservations = 200
 

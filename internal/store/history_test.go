@@ -21,6 +21,24 @@ func TestHistoryOfUnknown(t *testing.T) {
 	}
 }
 
+func TestLatest(t *testing.T) {
+	t.Parallel()
+	s := openNew(t)
+	if _, err := s.Latest(key("shop/a")); !errors.Is(err, ErrNotFound) {
+		t.Errorf("got %v, want not found", err)
+	}
+	save(t, s, scan(1, nil, snapshotAt(1, resource("shop/a", "1"), resource("shop/b", "9"))))
+	save(t, s, scan(2, nil, snapshotAt(2, resource("shop/a", "2"), resource("shop/b", "9"))))
+	save(t, s, scan(3, nil, snapshotAt(3, resource("shop/a", "2"))))
+	live := resource("shop/a", "2").Value
+	for id, want := range map[string]*model.Value{"shop/a": &live, "shop/b": nil} {
+		got, err := s.Latest(key(id))
+		if err != nil || (got == nil) != (want == nil) || got != nil && !got.Equal(*want) {
+			t.Errorf("%s: %v, %v, want %v", id, got, err, want)
+		}
+	}
+}
+
 func TestActors(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)

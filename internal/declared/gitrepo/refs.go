@@ -22,9 +22,12 @@ type refs struct {
 // errNoRef is returned for a ref that the repository does not have.
 var errNoRef = errors.New("no branch, tag or full commit hash")
 
+// errNoCommit is returned for a commit hash that the repository does not have.
+var errNoCommit = errors.New("it does not contain commit")
+
 // IsNoRef reports whether an error means that the repository can be read and does not have the ref.
 func IsNoRef(err error) bool {
-	return errors.Is(err, errNoRef) || errors.Is(err, transport.ErrEmptyRemoteRepository)
+	return errors.Is(err, errNoRef) || errors.Is(err, errNoCommit) || errors.Is(err, transport.ErrEmptyRemoteRepository)
 }
 
 // A target is the commit, or the tag object, that a ref names. Its name is "" for a commit

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -67,6 +68,9 @@ func (r *Repository) advertisement(ctx context.Context, auth transport.AuthMetho
 // wanted is the ref, in a clone, of the commit that was fetched last.
 const wanted = "refs/driftd/wanted"
 
+// notOurRef is the error of git's upload-pack for a commit that it does not have.
+const notOurRef = "not our ref"
+
 // transfer fetches a commit. A commit that is too large for a clone is not transferred
 // a second time.
 func (r *Repository) transfer(ctx context.Context, c *clone, s *objectStore, want target, ad *packp.AdvRefs) (_ *object.Commit, requested plumbing.Hash, err error) {
@@ -82,6 +86,9 @@ func (r *Repository) transfer(ctx context.Context, c *clone, s *objectStore, wan
 		return nil, plumbing.ZeroHash, err
 	}
 	if err := r.uploadTo(ctx, c.dir, request, spec); err != nil {
+		if want.name == "" && strings.Contains(err.Error(), notOurRef) {
+			return nil, plumbing.ZeroHash, r.explain(fmt.Errorf("%w %s", errNoCommit, want.hash))
+		}
 		err = r.transferError(err, s)
 		if errors.Is(err, errTooLarge) {
 			r.tooLarge.record(want.hash, err)
@@ -94,7 +101,7 @@ func (r *Repository) transfer(ctx context.Context, c *clone, s *objectStore, wan
 	}
 	commit, err := commitOf(s, want.hash)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return nil, plumbing.ZeroHash, r.explain(fmt.Errorf("commit %s is in none of its branches and tags", want.hash))
+		return nil, plumbing.ZeroHash, r.explain(fmt.Errorf("%w %s in any branch or tag", errNoCommit, want.hash))
 	}
 	if err == nil {
 		err = r.keep(c, s, before, want.hash)

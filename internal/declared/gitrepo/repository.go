@@ -190,7 +190,7 @@ func (r *Repository) readLocal(ref string, read func(Commit) error) (err error) 
 	}
 	commit, err := commitOf(s, want.hash)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return r.explain(fmt.Errorf("it does not contain commit %s", want.hash))
+		return r.explain(fmt.Errorf("%w %s", errNoCommit, want.hash))
 	}
 	if err != nil {
 		return r.explain(err)

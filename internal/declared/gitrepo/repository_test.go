@@ -82,6 +82,9 @@ func TestRefs(t *testing.T) { //nolint:tparallel // its cases share one clone a 
 					if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
 						t.Errorf("%s: got %v, want %q", tc.reason, err, tc.wantErr)
 					}
+					if absent := name != "Both"; gitrepo.IsNoRef(err) != absent {
+						t.Errorf("%s: IsNoRef is %t for %v", tc.reason, !absent, err)
+					}
 					return
 				}
 				if err != nil || got != tc.want || commit != tc.commit.String() {

@@ -13,10 +13,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
+// Type is the type of declarations of manifests.
+const Type = "manifests"
+
 // Definition returns the loader type "manifests". Its loaders read a folder if the settings
 // have a dir, and a git repository otherwise.
 func Definition() declared.Definition {
-	return declared.Define("manifests", Defaults(), func(env declared.Env, config Config) (declared.Loader, error) { return open(env, config) })
+	return declared.Define(Type, Defaults(), func(env declared.Env, config Config) (declared.Loader, error) { return open(env, config) })
 }
 
 func open(env declared.Env, config Config) (*loader, error) {

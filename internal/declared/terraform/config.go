@@ -198,3 +198,17 @@ func (c Config) checkState(env declared.Env) error {
 	}
 	return nil
 }
+
+// CheckUnreviewed returns an error if the settings do not restrict the programs that the root of
+// an unreviewed commit can run.
+func (c Config) CheckUnreviewed() error {
+	if c.engine() != Plan {
+		return errors.New("engine state does not read the configuration, which the ref would change: use engine: plan")
+	}
+	for _, danger := range []string{"external", "exec"} {
+		if c.Run.Allow.Providers == nil || !slices.Contains(c.Run.Refuse, danger) {
+			return errors.New("a plan of an unreviewed commit runs programs that its author chooses: set allow.providers and refuse: [external, exec]")
+		}
+	}
+	return nil
+}

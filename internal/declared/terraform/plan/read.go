@@ -97,13 +97,15 @@ type reader struct {
 	instances []Instance
 	// relatives caches the result of family.
 	relatives *family
+	// destroys is set for a plan that was made with -destroy.
+	destroys bool
 	// unlisted is set if there may be instances that neither the plan nor the state has.
 	unlisted bool
 }
 
 func newReader(in Input, sealer model.Sealer) *reader {
 	r := &reader{Input: in, sealer: sealer, config: configured(in.Plan.Config),
-		drift: map[objectKey]*tfjson.ResourceChange{}, seen: map[objectKey]bool{}}
+		drift: map[objectKey]*tfjson.ResourceChange{}, seen: map[objectKey]bool{}, destroys: destroysAll(in.Plan.ResourceChanges)}
 	for _, c := range in.Plan.ResourceDrift {
 		if c.Mode != tfjson.DataResourceMode {
 			r.drift[keyOf(c)] = c
@@ -154,7 +156,7 @@ func (r *reader) describe(c *tfjson.ResourceChange) Instance {
 // instance adds the instance of a planned change.
 func (r *reader) instance(c *tfjson.ResourceChange) Instance {
 	i := r.describe(c)
-	i.Action, i.Pending, i.Previous, i.Imports = action(c), pending(c), c.PreviousAddress, c.Change.Importing != nil
+	i.Action, i.Pending, i.Previous, i.Imports = action(c), r.pending(c), c.PreviousAddress, c.Change.Importing != nil
 	before := valueOf(c.Change.Before)
 	n := sides{d: valueOf(c.Change.After), r: before, l: before}
 	drift := r.drift[keyOf(c)]
@@ -296,7 +298,7 @@ func action(c *tfjson.ResourceChange) string {
 }
 
 // pending returns the reason why the whole instance waits for an apply, or "".
-func pending(c *tfjson.ResourceChange) string {
+func (r *reader) pending(c *tfjson.ResourceChange) string {
 	switch {
 	case c.DeposedKey != "":
 		return "deposed object " + c.DeposedKey + ", left over from a replacement: the next apply destroys it"
@@ -304,6 +306,8 @@ func pending(c *tfjson.ResourceChange) string {
 		return "import block: the next apply takes " + cmp.Or(c.Change.Importing.ID, "it") + " into the state"
 	case c.PreviousAddress != "" && c.PreviousAddress != c.Address:
 		return "moved block: recorded as " + c.PreviousAddress
+	case r.destroys && c.Change.Actions.Delete():
+		return "the plan was made with -destroy: the next apply destroys it"
 	}
 	return pendingAction(c)
 }
@@ -320,6 +324,22 @@ func pendingAction(c *tfjson.ResourceChange) string {
 		return "replace_triggered_by: the next apply replaces it"
 	}
 	return ""
+}
+
+// destroysAll reports whether a plan was made with -destroy, which its JSON does not record: it
+// deletes each resource, and gives no reason, unlike other plans.
+func destroysAll(changes []*tfjson.ResourceChange) bool {
+	destroys := false
+	for _, c := range changes {
+		if c.Mode == tfjson.DataResourceMode || c.DeposedKey != "" {
+			continue
+		}
+		if !c.Change.Actions.Delete() || c.ActionReason != "" {
+			return false
+		}
+		destroys = true
+	}
+	return destroys
 }
 
 // reason returns the reason for the deletion of an object, as text.

@@ -353,6 +353,10 @@ func TestVerdicts(t *testing.T) {
 			change: change(web, "delete", with(), nil, object{"action_reason": "delete_because_no_resource_config"}),
 			want:   []string{"waits: no longer declared (no resource config): the next apply destroys it"},
 		},
+		"destroyed": {
+			reason: "a plan with -destroy gives no reason", change: change(web, "delete", with(), nil, nil),
+			want: []string{"waits: the plan was made with -destroy: the next apply destroys it"},
+		},
 		"deposed": {
 			change: change(web, "delete", with(), nil, object{"deposed": "a1b2c3d4"}),
 			want:   []string{"waits: deposed object a1b2c3d4, left over from a replacement: the next apply destroys it"},

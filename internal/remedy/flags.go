@@ -1,0 +1,43 @@
+package remedy
+
+import "strings"
+
+// WithFlags returns the suggestion with flags at the end of each of its commands of driftd, such
+// as --config=driftd.yaml. If a flag cannot be quoted, the commands stay as they are.
+func (s Suggestion) WithFlags(flags ...string) Suggestion {
+	more, ok := command(flags).text()
+	if !ok || more == "" {
+		return s
+	}
+	for _, step := range []*Step{&s.PutBack, &s.Adopt, &s.Accept, &s.Ask} {
+		blocks := make([]Block, len(step.Blocks))
+		for i, b := range step.Blocks {
+			if b.Language == "sh" {
+				b.Text = withFlags(b.Text, more)
+			}
+			blocks[i] = b
+		}
+		step.Blocks = blocks
+	}
+	return s
+}
+
+// withFlags adds flags to the lines of a block that are commands of driftd.
+func withFlags(text, flags string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "driftd ") {
+			lines[i] += " " + flags
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Quote returns words as one line for a POSIX shell; "" if one cannot be quoted.
+func Quote(words ...string) string {
+	text, ok := command(words).text()
+	if !ok {
+		return ""
+	}
+	return text
+}
