@@ -120,6 +120,7 @@ func (c *command) previewPlan(cmd *cobra.Command, file string, o preview.Options
 	if err != nil {
 		return preview.Preview{}, err
 	}
+	defer limitScan(cfg.MaxMemory)()
 	// The digests of this plan are compared with each other only, and not shown.
 	key := make([]byte, 32)
 	rand.Read(key)

@@ -114,13 +114,18 @@ func atRef(d config.Declaration, ref string) (declarationAt, error) {
 }
 
 // scanAt reads the declarations that have the ref, and scans them with the sources that they
-// govern. The error names the repositories if none has it.
-func (c *command) scanAt(ctx context.Context, cfg *config.Config, chosen []declarationAt, ref string) (preview.AtRef, error) {
-	at := preview.AtRef{Ref: ref}
+// govern. It uses a cache of its own, so that no later plan uses what an unreviewed commit fetches.
+// The error names the repositories if none has the ref.
+func (c *command) scanAt(ctx context.Context, cfg *config.Config, chosen []declarationAt, ref string) (at preview.AtRef, err error) {
+	at.Ref = ref
 	around, err := c.around(cfg)
 	if err != nil {
 		return at, err
 	}
+	if around.cache, err = os.MkdirTemp("", "driftd-preview-"); err != nil {
+		return at, fmt.Errorf("make a folder for the clones: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(around.cache)) }()
 	around.types = typesOf(cfg.Sources)
 	own := *cfg
 	own.Declarations, own.Sources = nil, nil

@@ -205,6 +205,9 @@ func (c Config) CheckUnreviewed() error {
 	if c.engine() != Plan {
 		return errors.New("engine state does not read the configuration, which the ref would change: use engine: plan")
 	}
+	if !c.Run.Box {
+		return errors.New("a plan of an unreviewed commit reads files that its author chooses: remove box: false")
+	}
 	for _, danger := range []string{"external", "exec"} {
 		if c.Run.Allow.Providers == nil || !slices.Contains(c.Run.Refuse, danger) {
 			return errors.New("a plan of an unreviewed commit runs programs that its author chooses: set allow.providers and refuse: [external, exec]")

@@ -15,12 +15,14 @@ func TestCheckUnreviewed(t *testing.T) {
 		config terraform.Config
 		want   string
 	}{
-		"open":      {"any provider and any program", terraform.Config{}, programs},
-		"providers": {"init runs programs, too", terraform.Config{Run: terraform.Run{Allow: terraform.Allow{Providers: []string{"a/b"}}}}, programs},
-		"refuse":    {"any provider is a program", terraform.Config{Run: terraform.Run{Refuse: []string{"external", "exec"}}}, programs},
-		"half": {"exec in a backend is a program", terraform.Config{Run: terraform.Run{Allow: terraform.Allow{Providers: []string{}}, Refuse: []string{"external"}}},
+		"open": {"any provider and any program", terraform.Config{Run: terraform.Run{Box: true}}, programs},
+		"no box": {"a configuration reads any file", terraform.Config{Run: terraform.Run{Allow: terraform.Allow{Providers: []string{}}, Refuse: []string{"exec", "external"}}},
+			"remove box: false"},
+		"providers": {"init runs programs, too", terraform.Config{Run: terraform.Run{Box: true, Allow: terraform.Allow{Providers: []string{"a/b"}}}}, programs},
+		"refuse":    {"any provider is a program", terraform.Config{Run: terraform.Run{Box: true, Refuse: []string{"external", "exec"}}}, programs},
+		"half": {"exec in a backend is a program", terraform.Config{Run: terraform.Run{Box: true, Allow: terraform.Allow{Providers: []string{}}, Refuse: []string{"external"}}},
 			programs},
-		"restricted": {"programs of the listed providers only", terraform.Config{Run: terraform.Run{Allow: terraform.Allow{Providers: []string{}}, Refuse: []string{"exec", "files", "external"}}}, ""},
+		"restricted": {"programs of the listed providers only", terraform.Config{Run: terraform.Run{Box: true, Allow: terraform.Allow{Providers: []string{}}, Refuse: []string{"exec", "files", "external"}}}, ""},
 		"state":      {"a state is not of a ref", terraform.Config{Engine: terraform.State}, "use engine: plan"},
 	} {
 		t.Run(name, func(t *testing.T) {
