@@ -270,7 +270,7 @@ func (l *Log) raw(index int64) ([]byte, error) {
 }
 
 // Older returns the index of the first entry of at or after a time whose predecessors are all
-// older. Dropped entries count as older.
+// older. Dropped entries and those that were edited to be none count as older.
 func (l *Log) Older(than time.Time) (int64, error) {
 	h, err := l.Head()
 	if errors.Is(err, ErrEmpty) {
@@ -282,8 +282,8 @@ func (l *Log) Older(than time.Time) (int64, error) {
 	i := int64(sort.Search(int(h.Size), func(i int) bool { return l.records.Get(indexKey(entryRecord, int64(i))) != nil }))
 	for ; i < h.Size; i++ {
 		e, err := l.Entry(i)
-		if err != nil || !e.Time.Before(than) {
-			return i, err
+		if err == nil && !e.Time.Before(than) {
+			return i, nil
 		}
 	}
 	return i, nil
@@ -302,10 +302,7 @@ func (l *Log) Drop(keys []Key, before int64, items [][]byte, now time.Time) erro
 	if err != nil {
 		return fmt.Errorf("drop old entries: %w", err)
 	}
-	settled, err := l.settledBefore(before, now)
-	if err != nil {
-		return fmt.Errorf("drop old entries: %w", err)
-	}
+	settled := l.settledBefore(before, now)
 	drop := Entry{Kind: KindDrop, Time: now, Data: Drop{before, older}, Items: items, Complete: true}
 	if _, err := l.Append(keys, slices.Insert(settled, 0, drop)...); err != nil {
 		return err

@@ -107,7 +107,7 @@ func next(list *[]Trust, room *int, size int) *Trust {
 
 // settledBefore returns as entries what the entries before an index settle and still matters: heads,
 // and faults that the log has.
-func (l *Log) settledBefore(before int64, now time.Time) (entries []Entry, err error) {
+func (l *Log) settledBefore(before int64, now time.Time) (entries []Entry) {
 	has := map[string]bool{}
 	for _, fault := range l.Verify(nil, nil).Settled {
 		has[fault] = true
@@ -117,13 +117,10 @@ func (l *Log) settledBefore(before int64, now time.Time) (entries []Entry, err e
 		if !ofKind(b, KindTrust) {
 			continue
 		}
-		e, err := parseEntry(i, b)
-		if err != nil {
-			return nil, err
-		}
 		var t Trust
-		if raw, ok := e.Data.(json.RawMessage); !ok || json.Unmarshal(raw, &t) != nil {
-			return nil, fmt.Errorf("entry %d: %w", i, errForm)
+		e, err := parseEntry(i, b)
+		if raw, ok := e.Data.(json.RawMessage); err != nil || !ok || json.Unmarshal(raw, &t) != nil {
+			continue // an edited entry settles nothing
 		}
 		t.Lasting = slices.DeleteFunc(t.Lasting, func(fault string) bool { return !has[fault] })
 		if len(t.Lasting)+len(t.Heads) > 0 {
@@ -131,7 +128,7 @@ func (l *Log) settledBefore(before int64, now time.Time) (entries []Entry, err e
 			entries = append(entries, t.entries(now)...)
 		}
 	}
-	return entries, nil
+	return entries
 }
 
 // rebuild writes the hashes over the entries as they are. The log has at least size entries; those

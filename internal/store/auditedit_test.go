@@ -152,7 +152,7 @@ func TestEditsOfTheDatabaseAreNamed(t *testing.T) {
 		}, []string{"decision d9 is in force, and no entry records it"}},
 		"list of an entry removed": {func(tb testing.TB, s *Store) {
 			tamper(tb, s, func(t *txn) error { return t.audit.remove([]byte{'a', 0, 0, 0, 0, 0, 0, 0, 1}) })
-		}, []string{"the list of entry 1 is gone"}},
+		}, []string{"the list of entry 1 is gone", "the findings and decisions were not compared"}},
 		"doubt removed": {func(tb testing.TB, s *Store) {
 			if err := s.PutInDoubt("restored"); err != nil {
 				tb.Fatal(err)
@@ -233,7 +233,7 @@ func TestFlippedBitInTheLog(t *testing.T) {
 	for name, test := range map[string]struct{ key, want string }{
 		"entry": {"e\x00\x00\x00\x00\x00\x00\x00\x01", "entry 1 was edited"},
 		"hash":  {"h\x00\x00\x00\x00\x00\x00\x00\x01", "entry 1 was edited"},
-		"list":  {"a\x00\x00\x00\x00\x00\x00\x00\x01", "the list of entry 1 is gone"},
+		"list":  {"a\x00\x00\x00\x00\x00\x00\x00\x01", "the list of entry 1 was edited"},
 		"head":  {"t", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -264,5 +264,35 @@ func TestFlippedBitInTheLog(t *testing.T) {
 				t.Errorf("%+v, %v", h, err)
 			}
 		})
+	}
+}
+
+// An entry that was edited to be none does not stop the retention after a person settled it.
+func TestRetentionAfterAnEditedEntry(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(0)}
+	o := c.options(auditKey(t))
+	o.Retention.AuditMaxAge = time.Hour
+	s := openAt(t, t.TempDir(), o)
+	save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+	if err := s.PutInDoubt("restored"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Trust("lena", "restored", nil); err != nil {
+		t.Fatal(err)
+	}
+	tamper(t, s, func(t *txn) error { return t.audit.put([]byte("e\x00\x00\x00\x00\x00\x00\x00\x03"), []byte("driftd/v1 trust\n{")) })
+	if _, err := s.Trust("lena", "a bad disk", nil); err != nil {
+		t.Fatal(err)
+	}
+	wantFaults(t, s)
+	c.now = minute(300)
+	save(t, s, scan(300, []model.Finding{finding("b", 300)}))
+	if _, err := s.Prune(c.now); err != nil {
+		t.Fatal(err)
+	}
+	wantFaults(t, s)
+	if _, err := s.AuditEntry(3); !errors.Is(err, audit.ErrDropped) {
+		t.Errorf("%v", err)
 	}
 }

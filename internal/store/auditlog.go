@@ -18,7 +18,7 @@ type auditRecords struct {
 	codec
 }
 
-// Get returns nil for a list that cannot be decompressed, as for one that is gone.
+// Get returns a list that cannot be decompressed as it is: it is not the one that its entry identifies.
 func (r auditRecords) Get(key []byte) []byte {
 	v := r.b.get(key)
 	if v == nil || !audit.IsList(key) {
@@ -26,7 +26,7 @@ func (r auditRecords) Get(key []byte) []byte {
 	}
 	list, err := r.unpack(v)
 	if err != nil {
-		return nil
+		return v
 	}
 	return list
 }

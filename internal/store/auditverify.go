@@ -47,8 +47,7 @@ func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport
 		// Without a head there is nothing to compare the content with.
 		return r, nil, nil
 	}
-	c.end()
-	if err := c.compare(); err != nil {
+	if err := c.end(); err != nil {
 		return r, nil, err
 	}
 	if c.doubted >= 0 && r.Doubt == nil {
@@ -84,12 +83,17 @@ func (r *recorded) fault(format string, args ...any) {
 
 func newRecorded(t *txn, log *audit.Log) *recorded { return &recorded{txn: t, log: log, doubted: -1} }
 
-// end reports a log without a complete list.
-func (r *recorded) end() {
-	if r.records == nil && !r.partial {
-		r.partial = true
-		r.fault("no entry has a complete list of the findings and decisions: the log is of an older version of driftd")
+// end compares the database with what was recorded, if that is known.
+func (r *recorded) end() error {
+	switch {
+	case r.partial:
+		r.fault("the findings and decisions were not compared: the entries do not show what they must be")
+	case r.records == nil:
+		r.fault("the findings and decisions were not compared: no entry has a complete list of them, the log is of an older version of driftd")
+	default:
+		return r.compare()
 	}
+	return nil
 }
 
 // entry reads an entry; nil is one that is gone or was edited, which log.Verify reports.
@@ -153,58 +157,34 @@ func (r *recorded) apply(e *audit.Entry, items [][]byte) error {
 // differ reports a record that is not what was recorded. No digest stands for no record.
 func (r *recorded) differ(key string, found digest, when string) {
 	was, ok := r.records[key]
+	if was.sum == found || r.partial {
+		return
+	}
+	name, there, gone := describe(key)
 	switch {
-	case was.sum == found || r.partial:
 	case !ok:
-		r.fault("%s, and no entry records it%s", there(key), when)
+		r.fault("%s, and no entry records it%s", there, when)
 	case found == digest{}:
-		r.fault("%s, entry %d records it%s", gone(key), was.index, when)
+		r.fault("%s, entry %d records it%s", gone, was.index, when)
 	default:
-		r.fault("%s was edited after entry %d recorded it%s", name(key), was.index, when)
+		r.fault("%s was edited after entry %d recorded it%s", name, was.index, when)
 	}
 }
 
-// name returns what the key of a list stands for.
-func name(key string) string {
-	id := key[1:]
-	switch key[0] {
-	case findingLetter:
-		id, _ = version(id)
-		return "finding " + id
-	case openLetter:
-		return "the state of the open finding " + id
-	case resolvedLetter:
-		return "the state of the resolved finding " + id
-	}
-	return "decision " + id
-}
-
-func there(key string) string {
+// describe returns the name of the record with a key of the lists, and the sentences that it is there
+// and that it is gone.
+func describe(key string) (name, there, gone string) {
 	id := key[1:]
 	switch key[0] {
 	case findingLetter:
 		id, at := version(id)
-		return fmt.Sprintf("finding %s has a version of %s", id, at)
+		return "finding " + id, fmt.Sprintf("finding %s has a version of %s", id, at), fmt.Sprintf("the version of %s of finding %s is gone", at, id)
 	case openLetter:
-		return fmt.Sprintf("finding %s is among the open ones", id)
+		return "the state of the open finding " + id, fmt.Sprintf("finding %s is among the open ones", id), fmt.Sprintf("finding %s is not among the open ones", id)
 	case resolvedLetter:
-		return fmt.Sprintf("finding %s is among the resolved ones", id)
+		return "the state of the resolved finding " + id, fmt.Sprintf("finding %s is among the resolved ones", id), fmt.Sprintf("finding %s is not among the resolved ones", id)
 	}
-	return fmt.Sprintf("decision %s is in force", id)
-}
-
-func gone(key string) string {
-	id := key[1:]
-	switch key[0] {
-	case findingLetter:
-		id, at := version(id)
-		return fmt.Sprintf("the version of %s of finding %s is gone", at, id)
-	case openLetter:
-		return fmt.Sprintf("finding %s is not among the open ones", id)
-	case resolvedLetter:
-		return fmt.Sprintf("finding %s is not among the resolved ones", id)
-	}
-	return fmt.Sprintf("decision %s is gone", id)
+	return "decision " + id, fmt.Sprintf("decision %s is in force", id), fmt.Sprintf("decision %s is gone", id)
 }
 
 // version splits the key of a version of a finding.
