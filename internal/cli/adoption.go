@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/config"
@@ -92,12 +89,7 @@ func (r *readOnce) Collect(ctx context.Context) (model.Snapshot, error) {
 
 // prove scans the declaration as it is and with each of the changes, until one is proved.
 func (a *adoption) prove(ctx context.Context, f *model.Finding) (p proof, err error) {
-	work, err := os.MkdirTemp("", "driftd-adopt-")
-	if err != nil {
-		return p, fmt.Errorf("make a private folder: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	before, err := a.scan(ctx, nil, filepath.Join(work, "before"))
+	before, err := a.scan(ctx, nil)
 	if err != nil {
 		return p, err
 	}
@@ -109,7 +101,7 @@ func (a *adoption) prove(ctx context.Context, f *model.Finding) (p proof, err er
 		return p, err
 	}
 	for i := range changes {
-		p, err = a.try(ctx, f, before, &changes[i], filepath.Join(work, strconv.Itoa(i)))
+		p, err = a.try(ctx, f, before, &changes[i])
 		if err == nil || ctx.Err() != nil {
 			break
 		}
@@ -118,8 +110,8 @@ func (a *adoption) prove(ctx context.Context, f *model.Finding) (p proof, err er
 }
 
 // try scans the declaration with a change.
-func (a *adoption) try(ctx context.Context, f *model.Finding, before []model.Finding, c *change, work string) (proof, error) {
-	after, err := a.scan(ctx, c, work)
+func (a *adoption) try(ctx context.Context, f *model.Finding, before []model.Finding, c *change) (proof, error) {
+	after, err := a.scan(ctx, c)
 	if err == nil {
 		err = a.files.check(f)
 	}
@@ -185,10 +177,8 @@ func sameProblem(a, b *model.Finding) bool {
 
 // scan compares the declaration with the live systems, with a database of its own, so that no scan
 // depends on what is stored.
-func (a *adoption) scan(ctx context.Context, c *change, stateDir string) (found []model.Finding, err error) {
-	cfg := *a.cfg
-	cfg.StateDir = stateDir
-	estate, err := newEstate(&cfg, a.around)
+func (a *adoption) scan(ctx context.Context, c *change) ([]model.Finding, error) {
+	estate, err := newEstate(a.cfg, a.around)
 	if err != nil {
 		return nil, err
 	}
@@ -196,14 +186,8 @@ func (a *adoption) scan(ctx context.Context, c *change, stateDir string) (found 
 	if estate.Declarations[0].Loader, err = a.files.edited(estate.Declarations[0].Loader, c); err != nil {
 		return nil, err
 	}
-	options := storeOptions(&cfg, slog.New(slog.DiscardHandler))
-	st, err := openSealed(&cfg, options, daemon.Reseal(estate.Secrets))
-	if err != nil {
-		return nil, err
-	}
-	engine := daemon.New(estate, daemon.Options{Store: st, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-	r, err := engine.Cycle(ctx, engine.Everything())
-	return r.Findings, errors.Join(err, st.Close())
+	found, _, err := scanApart(ctx, a.cfg, estate)
+	return found, err
 }
 
 // checkNewFile returns an error for a file that exists, or that is in a git folder.

@@ -202,7 +202,7 @@ func preloaded(l declared.Loader, d model.Declaration, err error) declared.Loade
 // scanApart scans an estate with a database of its own, which it removes.
 func scanApart(ctx context.Context, cfg *config.Config, estate daemon.Estate) (found []model.Finding, run model.Run, err error) {
 	own := *cfg
-	if own.StateDir, err = os.MkdirTemp("", "driftd-preview-"); err != nil {
+	if own.StateDir, err = os.MkdirTemp("", "driftd-scan-"); err != nil {
 		return nil, run, fmt.Errorf("make a database: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(own.StateDir)) }()
