@@ -281,7 +281,9 @@ func TestRetentionAfterAnEditedEntry(t *testing.T) {
 	if _, err := s.Trust("lena", "restored", nil); err != nil {
 		t.Fatal(err)
 	}
-	tamper(t, s, func(t *txn) error { return t.audit.put([]byte("e\x00\x00\x00\x00\x00\x00\x00\x03"), []byte("driftd/v1 trust\n{")) })
+	tamper(t, s, func(t *txn) error {
+		return t.audit.put([]byte("e\x00\x00\x00\x00\x00\x00\x00\x03"), []byte("driftd/v1 trust\n{"))
+	})
 	if _, err := s.Trust("lena", "a bad disk", nil); err != nil {
 		t.Fatal(err)
 	}
