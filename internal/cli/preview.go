@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -23,7 +24,7 @@ import (
 // previewFlags are the flags of preview.
 type previewFlags struct {
 	plan, declaration, ref, old string
-	hidden                      bool
+	hidden, planOnly            bool
 }
 
 func (c *command) preview() *cobra.Command {
@@ -38,7 +39,10 @@ commit has them. Accepted findings are listed, too. Nothing is changed.
 With --plan, the changes are those of a Terraform or OpenTofu plan, given as the
 output of "terraform show -json tfplan": what it overwrites, creates again, replaces
 and destroys. Authors and ages are those of the findings that the daemon or the
-database has for the same objects. Without either of them the authors are unknown.
+database has for the same objects. A plan does not show that a value was applied from
+elsewhere and is in no commit (bypassed): only a stored scan of the same root does.
+Without one, what the plan changes is not checked, and the exit code is 3. With
+--plan-only no scan is used, and the exit code is that of the plan alone.
 
 Without --plan, the changes are those of the open findings, of one declaration or
 of all.
@@ -56,6 +60,7 @@ Exit codes:
 		Example: `  terraform plan -out tfplan && terraform show -json tfplan > tfplan.json
   driftd preview --plan tfplan.json
   terraform show -json tfplan | driftd preview --plan - --declaration infra
+  driftd preview --plan tfplan.json --plan-only
   driftd preview --declaration shop --old 7d -o markdown
   driftd preview --declaration shop --ref my-branch`,
 		Args: nothing,
@@ -63,6 +68,7 @@ Exit codes:
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.plan, "plan", "", "JSON of a Terraform or OpenTofu plan; - for the standard input")
+	flags.BoolVar(&f.planOnly, "plan-only", false, "use no scan: accept that changes applied from elsewhere, and authors, are not known")
 	flags.StringVar(&f.declaration, "declaration", "", "only this declaration; with --plan, the declaration of the plan")
 	flags.StringVar(&f.ref, "ref", "", "read declarations from git at this branch, tag or full commit hash")
 	flags.StringVar(&f.old, "old", "24h", "age from which on a change is marked as old: 24h, 30d")
@@ -76,8 +82,11 @@ func (c *command) runPreview(cmd *cobra.Command, f *previewFlags) error {
 	if err := c.failOn.check(); err != nil {
 		return err
 	}
-	if err := apart(cmd, "plan", "ref"); err != nil {
+	if err := errors.Join(apart(cmd, "plan", "ref"), apart(cmd, "plan-only", "declaration")); err != nil {
 		return err
+	}
+	if f.planOnly && !cmd.Flags().Changed("plan") {
+		return errors.New("--plan-only needs --plan: " + seeHelp(cmd))
 	}
 	old, err := timeparse.ParseDuration(f.old)
 	if err != nil {
@@ -86,7 +95,7 @@ func (c *command) runPreview(cmd *cobra.Command, f *previewFlags) error {
 	if err := report.WritePreview(io.Discard, c.output, preview.Preview{}, report.Options{}); err != nil {
 		return err
 	}
-	o := preview.Options{Now: time.Now(), Old: old, Declaration: f.declaration, Hidden: f.hidden}
+	o := preview.Options{Now: time.Now(), Old: old, Declaration: f.declaration, Hidden: f.hidden, PlanOnly: f.planOnly}
 	var p preview.Preview
 	switch {
 	case cmd.Flags().Changed("plan"):
@@ -107,7 +116,7 @@ func (c *command) runPreview(cmd *cobra.Command, f *previewFlags) error {
 
 // previewFindings previews an apply of declarations by their findings.
 func (c *command) previewFindings(cmd *cobra.Command, o preview.Options) (preview.Preview, error) {
-	known, err := c.known(cmd)
+	known, err := c.known(cmd, o.Declaration)
 	if err != nil {
 		return preview.Preview{}, err
 	}
@@ -130,10 +139,7 @@ func (c *command) previewPlan(cmd *cobra.Command, file string, o preview.Options
 	if err != nil {
 		return preview.Preview{}, err
 	}
-	known, err := c.known(cmd)
-	if errors.Is(err, errNoScan) {
-		known, err = preview.Known{Missing: err.Error()}, nil
-	}
+	known, err := c.knownOfPlan(cmd, o)
 	if err != nil {
 		return preview.Preview{}, err
 	}
@@ -174,16 +180,30 @@ func readPlan(cmd *cobra.Command, file, declaration string, room *secret.Room) (
 	return plan, nil
 }
 
-// known returns what the daemon or the database has stored. The error is errNoScan if there is
-// neither.
-func (c *command) known(cmd *cobra.Command) (known preview.Known, err error) {
+// knownOfPlan returns what is stored for the preview of a plan. That there is neither a daemon nor a
+// database is an error if their place was named: a wrong one would hide what is known.
+func (c *command) knownOfPlan(cmd *cobra.Command, o preview.Options) (preview.Known, error) {
+	if o.PlanOnly {
+		return preview.Known{Missing: "only the plan was read"}, nil
+	}
+	known, err := c.known(cmd, o.Declaration)
+	if errors.Is(err, errNoScan) && !c.placed() {
+		return preview.Known{Missing: err.Error()}, nil
+	}
+	return known, err
+}
+
+// placed reports whether the state folder, or the configuration that names it, was given.
+func (c *command) placed() bool {
+	return cmp.Or(c.stateDir, c.configFile, os.Getenv("DRIFTD_STATE_DIR"), os.Getenv("DRIFTD_CONFIG")) != ""
+}
+
+// known returns what the daemon or the database has stored on a declaration, or on all if it is "".
+// The error is errNoScan if there is neither.
+func (c *command) known(cmd *cobra.Command, declaration string) (known preview.Known, err error) {
 	err = c.ask(cmd, func(ctx context.Context, client *server.Client) error {
-		status, err := client.Status(ctx)
-		if err != nil {
-			return err
-		}
-		known.Run = status.LastRun
-		known.Findings, err = client.Findings(ctx, server.Query{Hidden: true})
+		p, err := client.Preview(ctx, declaration)
+		known = preview.Known{Findings: p.Findings, Run: p.LastRun, Objects: p.Objects}
 		return err
 	})
 	return known, err

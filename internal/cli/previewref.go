@@ -29,7 +29,7 @@ func (c *command) previewRef(cmd *cobra.Command, ref string, o preview.Options) 
 	if err != nil {
 		return preview.Preview{}, err
 	}
-	known, err := c.known(cmd)
+	known, err := c.known(cmd, "")
 	if err != nil {
 		return preview.Preview{}, err
 	}

@@ -209,7 +209,7 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 		r := model.DeclarationRun{Name: d.Name, Type: d.Type, Revision: d.declaration.Revision, Duration: d.duration,
 			Governs: d.declaration.Governs,
 			Claims:  len(d.declaration.Claims), Problems: v.failed.problems(d), Notes: model.BoundedNotes(d.declaration.Notes), Tally: tally(d.declaration, judged),
-			States: result.Records[d.Name]}
+			States: result.Records[d.Name], Objects: objects(&d.declaration)}
 		if d.err != nil {
 			r.Err = d.err.Error()
 		}
@@ -218,6 +218,15 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 	run.NotJudged, run.NotGoverned = notJudged(judged), notGoverned(v)
 	run.Summary.NotJudged = countHeld(run.NotJudged)
 	return run.At(run.Finished, result.Open())
+}
+
+// objects returns the objects of a declaration whose loader counts them, as that of Terraform does;
+// nil for others, which have no plans to compare with.
+func objects(d *model.Declaration) model.ObjectSample {
+	if d.Tally == nil {
+		return nil
+	}
+	return model.SampleObjects(d.Claims)
 }
 
 // tally returns the counts of the loader, without the resources that could not be

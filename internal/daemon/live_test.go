@@ -52,6 +52,9 @@ func TestDeclarationReadsItsOwnLiveSide(t *testing.T) {
 	if r.Summary.InSync != 9 {
 		t.Errorf("summary %+v", r.Summary)
 	}
+	if run, err := b.store.LastRun(); err != nil || run.Declarations[0].Objects.Find("lab.a[03]", "", "") != model.Same {
+		t.Errorf("the run does not have the objects of the plan: %+v, %v", run.Declarations, err)
+	}
 	if !r.Scan.Complete {
 		t.Errorf("everything was read, and not checked are %+v", r.Scan.NotChecked)
 	}

@@ -255,6 +255,14 @@ type IgnoredChange struct {
 	Change
 }
 
+// ClaimedBy reports whether the finding is of a declaration, or is a dispute in which it claims a
+// field.
+func (f *Finding) ClaimedBy(declaration string) bool {
+	return f.Declaration == declaration || f.Verdict == Disputed && slices.ContainsFunc(f.Changes, func(c Change) bool {
+		return slices.ContainsFunc(c.Claims, func(v ClaimedValue) bool { return v.Declaration == declaration })
+	})
+}
+
 // Shown reports whether the finding counts as drift: it is neither hidden nor accepted.
 func (f *Finding) Shown() bool { return f.Hidden == "" && !f.Accepted() }
 

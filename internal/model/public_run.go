@@ -3,7 +3,7 @@ package model
 import "slices"
 
 // Public returns the run in its published form: with times in UTC, without null lists, and
-// without marks and exemptions, which the API returns separately.
+// without marks, exemptions and samples of objects, which the API returns separately.
 func (r Run) Public() Run {
 	r.Exempt = nil
 	r.Started, r.Finished = r.Started.UTC(), r.Finished.UTC()
@@ -18,7 +18,7 @@ func (r Run) Public() Run {
 	r.Declarations = append([]DeclarationRun{}, r.Declarations...)
 	for i := range r.Declarations {
 		d := &r.Declarations[i]
-		d.Problems = append([]Problem{}, d.Problems...)
+		d.Problems, d.Objects = append([]Problem{}, d.Problems...), nil
 	}
 	r.Coverage = append([]Coverage{}, r.Coverage...)
 	r.NotJudged, r.NotGoverned = publicNotJudged(r.NotJudged), slices.Clone(r.NotGoverned)

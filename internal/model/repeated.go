@@ -65,7 +65,7 @@ func sameOutcome(a, b *Run) bool {
 }
 
 // outcome is the run without what two scans that find the same do not share. Of the
-// exemptions it has the count alone: only the last run lists them.
+// exemptions and objects it has the counts alone: only the last run lists them.
 func (r *Run) outcome() Run {
 	o := *r
 	o.ID, o.Started, o.Finished, o.Repeated, o.Exempt = "", time.Time{}, time.Time{}, nil, nil
@@ -76,7 +76,7 @@ func (r *Run) outcome() Run {
 	}
 	o.Declarations = slices.Clone(o.Declarations)
 	for i := range o.Declarations {
-		o.Declarations[i].Duration = 0
+		o.Declarations[i].Duration, o.Declarations[i].Objects = 0, nil
 	}
 	return o
 }

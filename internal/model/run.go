@@ -93,6 +93,9 @@ type DeclarationRun struct {
 	Tally *Tally `json:"tally,omitempty"`
 	// States are the records that the next ones are compared with.
 	States []StateRead `json:"states,omitempty"`
+	// Objects has the objects that the declaration records as applied; empty if it has no such
+	// record, and in runs of earlier versions. Only the last run keeps it.
+	Objects ObjectSample `json:"objects,omitempty"`
 }
 
 // A RuleRun is the part that one ignore rule or severity rule has in a run.

@@ -20,6 +20,8 @@ type Plan struct {
 	Objects map[string]Object
 	// Gaps are the objects that were not planned.
 	Gaps []Gap
+	// Partial reports whether the plan may lack objects of the state.
+	Partial bool
 }
 
 // An Object is an object of a plan.
@@ -40,15 +42,21 @@ type Object struct {
 // FromPlan returns what an apply of a plan would erase: the manual changes that the plan itself
 // shows, those that it repeats from an apply of no commit and that a stored finding shows, and
 // the objects that it destroys. Authors and ages are those of the stored findings. It returns
-// an error if the plan is certainly not of o.Declaration.
+// an error if the plan is certainly not of o.Declaration. Where no scan can have shown an apply of
+// no commit, it is a gap.
 func FromPlan(plan Plan, k Known, o Options) (Preview, error) {
-	if k.Missing == "" {
-		if err := k.declaration(o.Declaration); err != nil {
+	if k.Missing == "" && !o.PlanOnly {
+		if err := k.root(o.Declaration); err != nil {
 			return Preview{}, err
 		}
 	}
 	a := newAuthors(&plan, &k, o)
-	if err := a.check(); err != nil {
+	s := newScanned(&plan, &k, o)
+	check := s.check
+	if len(k.Objects[o.Declaration]) == 0 {
+		check = a.check
+	}
+	if err := check(); err != nil {
 		return Preview{}, err
 	}
 	p := Preview{Scanned: k.finished(), Gaps: plan.Gaps}
@@ -62,7 +70,11 @@ func FromPlan(plan Plan, k Known, o Options) (Preview, error) {
 		f.ID, f.Source, f.Declaration, f.Basis, f.WorseBasis, f.Flips = "", o.source(), o.Declaration, "", "", nil
 		f.FirstSeen, f.LastSeen = time.Time{}, time.Time{}
 		p.Items = append(p.Items, a.items(&object, f)...)
+		if object.Action == "update" && f.Verdict == model.Pending && len(f.Changes) > 0 {
+			s.judge(&object)
+		}
 	}
+	p.Gaps = append(p.Gaps, s.gaps...)
 	p.settle(o)
 	return p, nil
 }

@@ -66,6 +66,8 @@ type Preview struct {
 	// Ref is the branch, tag or commit at which declarations were read; "" for the tracked
 	// ones.
 	Ref string
+	// PlanOnly is Options.PlanOnly.
+	PlanOnly bool
 	// Declaration is the one that was asked for; "" for all.
 	Declaration string
 	// Scanned is when the scan finished whose findings were used; zero without one.
@@ -89,6 +91,9 @@ type Options struct {
 	Declaration string
 	// Hidden includes the findings that an ignore rule hides.
 	Hidden bool
+	// PlanOnly accepts that only the plan is read: changes that were applied from elsewhere are
+	// not known, and that is no gap.
+	PlanOnly bool
 }
 
 // Known is what driftd has stored.
@@ -96,7 +101,9 @@ type Known struct {
 	Findings []model.Finding
 	// Run is the last run, as it is now; nil if there is none.
 	Run *model.Run
-	// Missing is why there is neither; "" if there are findings.
+	// Objects are samples of the objects of the run's Terraform declarations, by name.
+	Objects map[string]model.ObjectSample
+	// Missing is why there is none of them; "" if there is a run.
 	Missing string
 }
 
@@ -140,6 +147,18 @@ func (k *Known) declaration(name string) error {
 	return fmt.Errorf("no declaration %q was scanned: want one of %s", name, cmp.Or(strings.Join(names, ", "), "none; run driftd scan first"))
 }
 
+// root returns an error if there is no such declaration, or if no plan can be of it, because it is no
+// Terraform root.
+func (k *Known) root(name string) error {
+	if err := k.declaration(name); err != nil || name == "" {
+		return err
+	}
+	if typ := k.types()[name]; typ != terraform {
+		return fmt.Errorf("declaration %s is of type %s, and a plan is of a Terraform root: name a declaration of type %s", name, typ, terraform)
+	}
+	return nil
+}
+
 // finished returns when the last run finished.
 func (k *Known) finished() time.Time {
 	if k.Run == nil {
@@ -150,7 +169,7 @@ func (k *Known) finished() time.Time {
 
 // settle sorts a preview, dates its items, and removes the hidden ones.
 func (p *Preview) settle(o Options) {
-	p.Old, p.Declaration = o.Old, o.Declaration
+	p.Old, p.Declaration, p.PlanOnly = o.Old, o.Declaration, o.PlanOnly
 	if !o.Hidden {
 		shown := slices.DeleteFunc(slices.Clone(p.Items), func(it Item) bool { return it.Hidden != "" })
 		p.Hidden, p.Items = len(p.Items)-len(shown), shown

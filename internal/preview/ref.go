@@ -77,7 +77,7 @@ func (b *baseline) includes(f *model.Finding) bool {
 		return mine
 	}
 	for declaration := range b.types {
-		if claims(f, declaration) {
+		if f.ClaimedBy(declaration) {
 			return true
 		}
 	}

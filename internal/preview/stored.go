@@ -28,20 +28,13 @@ func FromFindings(k Known, o Options) (Preview, error) {
 	}
 	p := Preview{Scanned: k.finished()}
 	for _, f := range k.open() {
-		if o.Declaration == "" || o.Declaration == f.Declaration || f.Verdict == model.Disputed && claims(f, o.Declaration) {
+		if o.Declaration == "" || f.ClaimedBy(o.Declaration) {
 			p.add(f, types, o.Declaration)
 		}
 	}
 	p.gaps(&k, o.Declaration)
 	p.settle(o)
 	return p, nil
-}
-
-// claims reports whether a declaration claims a disputed field of a finding.
-func claims(f *model.Finding, declaration string) bool {
-	return slices.ContainsFunc(f.Changes, func(c model.Change) bool {
-		return slices.ContainsFunc(c.Claims, func(v model.ClaimedValue) bool { return v.Declaration == declaration })
-	})
 }
 
 // add adds a finding to the list that it belongs to.

@@ -78,6 +78,7 @@ func previewJSON(w *bufio.Writer, p *preview.Preview, _ Options) error {
 		e.value("scanned", phrase.UTC(p.Scanned))
 	}
 	e.value("old_after_seconds", int64(p.Old/time.Second))
+	e.value("plan_only", p.PlanOnly)
 	e.value("complete", len(p.Gaps) == 0)
 	e.value("summary", summarizePreview(p))
 	e.open("items", "[")
@@ -259,6 +260,9 @@ func gapPhrases(p *preview.Preview) []phrase.Phrase {
 	return phrases
 }
 
+// planOnlyText is the line about what a preview of a plan alone does not compare.
+const planOnlyText = "Only the plan was read: changes that were applied from elsewhere (bypassed), and authors, are not known."
+
 func hiddenText(p *preview.Preview) string {
 	if p.Hidden == 0 {
 		return ""
@@ -277,6 +281,9 @@ func previewTable(w *bufio.Writer, p *preview.Preview, o Options) error {
 		st = green
 	}
 	t.line(t.paint(st, text), " — ", previewOrigin(p).String())
+	if p.PlanOnly {
+		t.line(planOnlyText)
+	}
 	for i := range p.Items {
 		it := &p.Items[i]
 		b := previewBlock(it, c)
@@ -300,6 +307,9 @@ func previewMarkdown(w *bufio.Writer, p *preview.Preview, o Options) error {
 	m, c := &markdown{}, newClock(o)
 	text, _ := previewHeadline(p)
 	m.printf("**%s** — %s\n", text, previewOrigin(p).Render(code))
+	if p.PlanOnly {
+		m.printf("\n%s\n", planOnlyText)
+	}
 	for i := range p.Items {
 		it := &p.Items[i]
 		b := previewBlock(it, c)

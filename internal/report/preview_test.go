@@ -42,14 +42,16 @@ func TestPreviewGolden(t *testing.T) {
 		preview        preview.Preview
 		o              Options
 	}{
-		"preview.table.txt":      {"a pipeline's log", "table", previewed(), Options{Now: now}},
-		"preview.terminal.txt":   {"a terminal", "table", previewed(), terminal},
-		"preview.json":           {"a program reads it", "json", previewed(), Options{Now: now}},
-		"preview.md":             {"a merge request", "markdown", previewed(), Options{Now: now}},
-		"preview-calm.table.txt": {"nothing is erased", "table", calm, Options{Now: now}},
-		"preview-calm.json":      {"no list is null", "json", calm, Options{Now: now}},
-		"preview-calm.md":        {"nothing is erased", "markdown", calm, Options{Now: now}},
-		"preview-unscanned.md":   {"there is no daemon", "markdown", preview.Preview{Plan: "-", Old: time.Hour}, Options{Now: now}},
+		"preview.table.txt":           {"a pipeline's log", "table", previewed(), Options{Now: now}},
+		"preview.terminal.txt":        {"a terminal", "table", previewed(), terminal},
+		"preview.json":                {"a program reads it", "json", previewed(), Options{Now: now}},
+		"preview.md":                  {"a merge request", "markdown", previewed(), Options{Now: now}},
+		"preview-calm.table.txt":      {"nothing is erased", "table", calm, Options{Now: now}},
+		"preview-calm.json":           {"no list is null", "json", calm, Options{Now: now}},
+		"preview-calm.md":             {"nothing is erased", "markdown", calm, Options{Now: now}},
+		"preview-plan-only.table.txt": {"the text says what was not compared", "table", preview.Preview{Plan: "tfplan.json", PlanOnly: true}, Options{Now: now}},
+		"preview-plan-only.md":        {"the text says what was not compared", "markdown", preview.Preview{Plan: "tfplan.json", PlanOnly: true}, Options{Now: now}},
+		"preview-unscanned.md":        {"there is no daemon", "markdown", preview.Preview{Plan: "-", Old: time.Hour}, Options{Now: now}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -160,6 +160,7 @@ func (a API) routes() *http.ServeMux {
 	read("GET /api/v1/runs", a.runs)
 	read("GET /api/v1/exemptions", a.exemptions)
 	read("GET /api/v1/status", a.status)
+	read("GET /api/v1/preview", a.preview)
 	read("GET /api/v1/decisions", a.decisions)
 	read("GET /api/v1/baseline", a.previewBaseline)
 	read("GET /api/v1/audit", a.auditList)

@@ -77,7 +77,7 @@ func TestDocumentNamesEveryField(t *testing.T) {
 	o := newOutline(t)
 	for name, answer := range map[string]any{
 		"report": model.Report{}, "findings": Findings{}, "detail": FindingDetail{}, "suggestion": remedy.Suggestion{}, "decisions": Decisions{}, "taken": model.Decision{},
-		"decisionRequest": DecisionRequest{}, "history": History{}, "diff": Diff{}, "runs": Runs{}, "status": Status{}, "error": Error{},
+		"decisionRequest": DecisionRequest{}, "history": History{}, "diff": Diff{}, "runs": Runs{}, "status": Status{}, "preview": Preview{}, "error": Error{},
 	} {
 		o.compare(t, []string{"components", "schemas", name}, reflect.TypeOf(answer))
 	}
@@ -86,12 +86,13 @@ func TestDocumentNamesEveryField(t *testing.T) {
 // unshown returns the fields that are missing or reduced in every response, with the reason.
 func unshown() map[string]string {
 	return map[string]string{
-		"Finding.flips":       "driftd's own reckoning: Public takes it out",
-		"Run.exempt":          "/api/v1/exemptions shows it: Public takes it out",
-		"SourceRun.marks":     "driftd's own reckoning: Public takes it out",
-		"Finding.worse_basis": "driftd's own reckoning: Public takes it out",
-		"Decision.covered":    "kept for Settle: Covers counts them",
-		"Decision.changes":    "what is noted on a finding has none, and the list of decisions their paths alone",
+		"Finding.flips":          "driftd's own reckoning: Public takes it out",
+		"Run.exempt":             "/api/v1/exemptions shows it: Public takes it out",
+		"SourceRun.marks":        "driftd's own reckoning: Public takes it out",
+		"DeclarationRun.objects": "/api/v1/preview shows it: Public takes it out",
+		"Finding.worse_basis":    "driftd's own reckoning: Public takes it out",
+		"Decision.covered":       "kept for Settle: Covers counts them",
+		"Decision.changes":       "what is noted on a finding has none, and the list of decisions their paths alone",
 	}
 }
 

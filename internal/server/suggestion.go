@@ -50,13 +50,10 @@ func (a API) declaredAs(f *model.Finding) (typ string, planned bool, err error) 
 	for i := range run.Declarations {
 		switch d := &run.Declarations[i]; {
 		case d.Name == f.Declaration:
-			return d.Type, isPlanned(d), nil
-		case f.Declaration == "" && isPlanned(d):
+			return d.Type, d.IsPlanned(), nil
+		case f.Declaration == "" && d.IsPlanned():
 			planned = true
 		}
 	}
 	return "", planned, nil
 }
-
-// isPlanned reports whether a declaration is a Terraform root, and not the states of one.
-func isPlanned(d *model.DeclarationRun) bool { return d.Type == "terraform" && len(d.States) == 0 }

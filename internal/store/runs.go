@@ -55,7 +55,7 @@ func (c codec) rawRun(s *series, next []byte) ([]byte, error) {
 
 // saveRun adds a run. If the run has the same result as the last one, and its transaction wrote no
 // new version of a resource or finding, saveRun counts it in the last record. Only the last run
-// keeps its list of exemptions.
+// keeps its list of exemptions and its samples of objects.
 func (t *txn) saveRun(run *model.Run, at moment) error {
 	k, v := t.newest.cursor().last()
 	if k == nil {
@@ -73,6 +73,9 @@ func (t *txn) saveRun(run *model.Run, at moment) error {
 		return t.putRun(bytes.Clone(k), &joined, series{first: s.first, last: at, runs: s.runs + 1})
 	}
 	last.Exempt = nil
+	for i := range last.Declarations {
+		last.Declarations[i].Objects = nil
+	}
 	k = bytes.Clone(k)
 	if err := t.putRun(k, &last, s); err != nil {
 		return err

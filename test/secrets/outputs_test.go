@@ -66,7 +66,7 @@ func (d *daemon) commands(r model.Report) {
 func (d *daemon) pages(r model.Report) {
 	d.t.Helper()
 	paths := []string{"/", "/timeline", "/sources", "/decisions", "/metrics", "/api/v1/report", "/api/v1/findings?limit=1000", "/api/v1/findings?resolved=true",
-		"/api/v1/decisions", "/api/v1/runs", "/api/v1/exemptions", "/api/v1/status"}
+		"/api/v1/decisions", "/api/v1/runs", "/api/v1/exemptions", "/api/v1/preview", "/api/v1/status"}
 	sources := map[string]bool{}
 	for _, f := range r.Findings {
 		paths = append(paths, "/findings/"+f.ID, "/api/v1/findings/"+f.ID, "/api/v1/findings/"+f.ID+"/suggestion", "/api/v1/history?key="+escapedKey(f.Key))

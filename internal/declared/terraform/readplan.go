@@ -51,6 +51,7 @@ func ReadPlan(r io.Reader, name string, sealer model.Sealer) (preview.Plan, erro
 	if !read.Complete {
 		content.Gaps = append(content.Gaps, preview.Gap{Declaration: name, Reason: "the plan ended with an error, and may lack resources: run the plan again"})
 	}
+	content.Partial = p.Errored || !read.Complete || p.Complete != nil && !*p.Complete
 	content.Declaration.Live = own.sorted()
 	return content, nil
 }
