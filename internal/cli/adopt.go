@@ -133,6 +133,7 @@ func (c *command) adoptTo(cmd *cobra.Command, id string, paths []string, live li
 	if err != nil {
 		return err
 	}
+	f = remedy.Adopted(&f)
 	if dir := a.files.dir(); dir != "" && target.file != "" && target.file != stdout && inside(target.file, dir) {
 		return fmt.Errorf("--to: %s is in the declaration %s, which would then declare everything in it twice: name a file elsewhere", target.file, a.cfg.Declarations[0].Name)
 	}
@@ -140,7 +141,7 @@ func (c *command) adoptTo(cmd *cobra.Command, id string, paths []string, live li
 	proof, err := a.prove(ctx, &f)
 	stop()
 	if err != nil {
-		return byHand(&f, err)
+		return c.byHand(&f, err)
 	}
 	done, err := target.write(c.streams.Out, &f, a, &proof.change)
 	if err != nil {
@@ -154,14 +155,18 @@ func (c *command) adoptTo(cmd *cobra.Command, id string, paths []string, live li
 }
 
 // byHand adds the next step to the reason why a finding cannot be adopted.
-func byHand(f *model.Finding, err error) error {
-	return fmt.Errorf("not adopted: %w; driftd suggest %s says what to edit", err, f.ID)
+func (c *command) byHand(f *model.Finding, err error) error {
+	suggest := remedy.Quote(append([]string{"driftd", "suggest", f.ID}, c.placeFlags()...)...)
+	if next := remedy.Instead(f, cmp.Or(suggest, "driftd suggest")); next != "" {
+		return fmt.Errorf("not adopted: %w; %s", err, next)
+	}
+	return fmt.Errorf("not adopted: %w", err)
 }
 
 // adoption opens the declaration and the source of a finding.
 func (c *command) adoption(ctx context.Context, cmd *cobra.Command, f *model.Finding, paths []string, live liveFlags) (*adoption, error) {
 	if why := remedy.Adoptable(f, assumed(f)); why != "" {
-		return nil, byHand(f, errors.New(why))
+		return nil, c.byHand(f, errors.New(why))
 	}
 	var cfg *config.Config
 	var err error
@@ -177,7 +182,7 @@ func (c *command) adoption(ctx context.Context, cmd *cobra.Command, f *model.Fin
 	if a.around, err = c.around(cfg); err != nil {
 		return nil, err
 	}
-	if a.files, err = filesOf(&cfg.Declarations[0], f); err != nil {
+	if a.files, err = c.filesOf(&cfg.Declarations[0], f); err != nil {
 		return nil, err
 	}
 	err = a.openSources()
@@ -185,11 +190,11 @@ func (c *command) adoption(ctx context.Context, cmd *cobra.Command, f *model.Fin
 }
 
 // filesOf returns the files of the declaration of a finding.
-func filesOf(d *config.Declaration, f *model.Finding) (adopter, error) {
+func (c *command) filesOf(d *config.Declaration, f *model.Finding) (adopter, error) {
 	facts := assumed(f)
 	facts.Declared = d.Type
 	if why := remedy.Adoptable(f, facts); why != "" {
-		return nil, byHand(f, errors.New(why))
+		return nil, c.byHand(f, errors.New(why))
 	}
 	if d.Type == terraform.Type {
 		return newRootFiles(d)
@@ -257,7 +262,7 @@ func (c *command) adoptionOfConfig(cmd *cobra.Command, f *model.Finding, live li
 		return nil, fmt.Errorf("the configuration has no declaration %s: for a finding of a scan with PATH, give the PATH and the flags of the scan", cmp.Or(f.Declaration, "that is a Terraform root and governs "+f.Source))
 	}
 	if len(one.Declarations) > 1 {
-		return nil, byHand(f, fmt.Errorf("several declarations govern %s: %s and %s", f.Source, one.Declarations[0].Name, one.Declarations[1].Name))
+		return nil, c.byHand(f, fmt.Errorf("several declarations govern %s: %s and %s", f.Source, one.Declarations[0].Name, one.Declarations[1].Name))
 	}
 	governs := one.Declarations[0].Governs
 	one.Sources = slices.DeleteFunc(slices.Clone(cfg.Sources), func(s config.Source) bool { return s.Name != f.Source && !slices.Contains(governs, s.Name) })

@@ -5,20 +5,25 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // Adoptable returns why driftd adopt does not try to adopt a finding; "" if it tries. It is the only
 // place that decides this: a suggestion names the command exactly for these findings. The scan that
 // proves an edit may still refuse it.
 func Adoptable(f *model.Finding, facts Facts) (why string) {
+	adopted := Adopted(f)
+	f = &adopted
 	secret := slices.IndexFunc(f.Changes, func(c model.Change) bool { return c.Secret })
 	switch {
 	case !f.Resolved.IsZero():
 		return "the finding is resolved: there is nothing to adopt"
 	case f.Verdict == model.Unmanaged:
 		return importable(f, facts)
-	case !slices.Contains([]model.Verdict{model.Changed, model.Undeclared, model.Bypassed}, f.Verdict) || len(f.Changes) == 0:
-		return "the finding is " + f.VerdictText() + ", and only changed, undeclared and bypassed fields, and unmanaged resources, can be adopted"
+	case !movedLive(f):
+		return "the finding is " + f.VerdictText() + ": " + unadopted(f)
+	case len(f.Changes) == 0:
+		return "the finding is about the resource as a whole, and names no field"
 	case facts.Declared != manifests && facts.Declared != terraform:
 		return "only manifests and Terraform roots can be edited"
 	case facts.Declared == terraform && !facts.Planned:
@@ -29,6 +34,62 @@ func Adoptable(f *model.Finding, facts Facts) (why string) {
 		return plainAddress(f.Address)
 	}
 	return linesOf(f)
+}
+
+// movedLive reports whether the live system moved, or may have moved, behind the back of the
+// declaration.
+func movedLive(f *model.Finding) bool {
+	switch f.Verdict {
+	case model.Changed, model.Undeclared, model.Bypassed:
+		return true
+	case model.Pending:
+		return f.IsUnproven()
+	}
+	return false
+}
+
+// unadopted returns why findings of a verdict are not adopted.
+func unadopted(f *model.Finding) string {
+	switch f.Verdict {
+	case model.Pending:
+		return "the declaration moved, and the live system has the value before"
+	case model.Missing:
+		return "the live system has nothing to adopt"
+	case model.Codified:
+		return "the declaration has the live value already"
+	case model.Conflict:
+		return "the declaration moved as well, so that the live value would undo a commit"
+	case model.Disputed:
+		return "which of the declarations is right is not for driftd to decide"
+	case model.Moved:
+		return "its place is not a field that driftd edits"
+	case model.PendingRestart:
+		return "the declared value is accepted, and waits for a restart"
+	}
+	return "it was not compared"
+}
+
+// Adopted returns the finding with the changes that are adopted: of one that is pending or bypassed,
+// only those of which it is not proven that the declaration moved.
+func Adopted(f *model.Finding) model.Finding {
+	adopted := *f
+	if f.Verdict == model.Pending && !f.Unproven {
+		adopted.Changes = slices.DeleteFunc(slices.Clone(f.Changes), func(c model.Change) bool { return !c.Unproven })
+	}
+	return adopted
+}
+
+// Instead returns the next step for a finding that driftd adopt does not adopt, as a part of a
+// sentence; "" if there is none. suggest is the command that prints the suggestion.
+func Instead(f *model.Finding, suggest string) string {
+	switch {
+	case !f.Resolved.IsZero():
+		return ""
+	case movedLive(f) || f.Verdict == model.Unmanaged:
+		return suggest + " says what to edit"
+	}
+	next := phrase.NextStep(f)
+	return strings.ToLower(next[:1]) + next[1:] + ": see " + suggest
 }
 
 func importable(f *model.Finding, facts Facts) string {

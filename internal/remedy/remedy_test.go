@@ -357,7 +357,10 @@ func TestAdoptable(t *testing.T) {
 		"manifest":        {deployment(size), remedy.Facts{Declared: "manifests"}, ""},
 		"over":            {over, remedy.Facts{Declared: "manifests"}, "is resolved"},
 		"pending":         {finding(model.Pending, "kubernetes/Deployment.apps", "shop/web", "", size), remedy.Facts{Declared: "manifests"}, "the finding is pending"},
-		"whole":           {deployment(), remedy.Facts{Declared: "manifests"}, "only changed, undeclared and bypassed fields"},
+		"moved, perhaps":  {finding(model.Pending, "kubernetes/Deployment.apps", "shop/web", "deploy/web.yaml:1", model.Change{Path: "size", Declared: number(1), Live: number(2), Unproven: true}), remedy.Facts{Declared: "manifests"}, ""},
+		"whole":           {deployment(), remedy.Facts{Declared: "manifests"}, "about the resource as a whole"},
+		"missing":         {finding(model.Missing, "kubernetes/Deployment.apps", "shop/web", ""), remedy.Facts{Declared: "manifests"}, "the live system has nothing to adopt"},
+		"conflict":        {finding(model.Conflict, "kubernetes/Deployment.apps", "shop/web", "", size), remedy.Facts{Declared: "manifests"}, "would undo a commit"},
 		"inventory":       {server("virtual-machines/8", size), remedy.Facts{Declared: "netbox"}, "only manifests and Terraform roots"},
 		"secret":          {deployment(model.Change{Path: "data.p", Declared: secret("a"), Live: secret("b"), Secret: true}), remedy.Facts{Declared: "manifests"}, "data.p is a secret"},
 		"lines":           {deployment(lines), remedy.Facts{Declared: "manifests"}, "data.motd has several lines"},
@@ -378,5 +381,47 @@ func TestAdoptable(t *testing.T) {
 		if offered != (why == "") {
 			t.Errorf("%s: the command is offered: %t, and adopt says %q", name, offered, why)
 		}
+	}
+}
+
+// TestUnprovenIsAdopted checks that a finding that is pending or bypassed can be adopted, and that
+// this leaves the fields alone of which it is proven that the declaration moved.
+func TestUnprovenIsAdopted(t *testing.T) {
+	t.Parallel()
+	f := finding(model.Pending, "kubernetes/ConfigMap", "shop/web", "web.yaml:1",
+		model.Change{Path: "data.size", Declared: str("2"), Live: str("8"), Unproven: true}, model.Change{Path: "data.color", Declared: str("blue"), Live: str("red")})
+	if adopted := remedy.Adopted(f); len(adopted.Changes) != 1 || adopted.Changes[0].Path != "data.size" || len(f.Changes) != 2 {
+		t.Errorf("adopted: %+v", adopted.Changes)
+	}
+	s := remedy.For(f, remedy.Facts{Declared: "manifests"})
+	want := remedy.Step{Title: "If the live system moved: edit the manifest web.yaml:1", Blocks: []remedy.Block{{Language: "yaml", Text: "data:\n  size: \"8\""},
+		{Language: "sh", Text: "driftd adopt 3f2a00000000 --to=FILE"}}}
+	if diff := cmp.Diff(want.Blocks, s.Adopt.Blocks); diff != "" || s.Adopt.Title != want.Title {
+		t.Errorf("%s (-want +got):\n%s", s.Adopt.Title, diff)
+	}
+	f.Unproven = true
+	if adopted := remedy.Adopted(f); len(adopted.Changes) != 2 {
+		t.Errorf("all of an unproven finding: %+v", adopted.Changes)
+	}
+}
+
+// TestInstead checks that a finding that is not adopted has the next step of its verdict.
+func TestInstead(t *testing.T) {
+	t.Parallel()
+	for verdict, want := range map[model.Verdict]string{
+		model.Pending:  "apply the declaration: see driftd suggest 3f2a",
+		model.Missing:  "apply the declaration to create it again, or remove it from the declaration: see driftd suggest 3f2a",
+		model.Conflict: "decide which of the three values is right, then commit it and apply: see driftd suggest 3f2a",
+		model.Codified: "renew the record: apply, or refresh the state: see driftd suggest 3f2a",
+		model.Changed:  "driftd suggest 3f2a says what to edit",
+	} {
+		if got := remedy.Instead(finding(verdict, "kubernetes/ConfigMap", "a/b", "x.yaml:1"), "driftd suggest 3f2a"); got != want {
+			t.Errorf("%s: %q, want %q", verdict, got, want)
+		}
+	}
+	over := finding(model.Changed, "kubernetes/ConfigMap", "a/b", "x.yaml:1")
+	over.Resolved = time.Unix(1, 0)
+	if got := remedy.Instead(over, "driftd suggest 3f2a"); got != "" {
+		t.Errorf("a resolved finding: %q", got)
 	}
 }

@@ -143,7 +143,12 @@ func (c *issue) adopt() Step {
 	switch c.Verdict {
 	case model.Unmanaged:
 		return c.declareNew()
-	case model.Pending, model.Codified, model.PendingRestart:
+	case model.Pending:
+		if c.IsUnproven() {
+			return c.adoptUnproven()
+		}
+		return words("Nothing to adopt", "The declaration is not behind the live system.")
+	case model.Codified, model.PendingRestart:
 		return words("Nothing to adopt", "The declaration is not behind the live system.")
 	case model.Missing:
 		return words("Remove it from the declaration", "It is declared in "+c.place()+".")
@@ -155,6 +160,16 @@ func (c *issue) adopt() Step {
 		return c.adoptFields()
 	}
 	return words("Nothing is suggested while it is not compared")
+}
+
+// adoptUnproven returns the step that changes the declaration if the live system moved, which is not
+// proven.
+func (c *issue) adoptUnproven() Step {
+	adopted := Adopted(c.Finding)
+	s := (&issue{&adopted, c.Facts}).adoptFields()
+	s.Title = "If the live system moved: " + strings.ToLower(s.Title[:1]) + s.Title[1:]
+	s.Notes = append([]string{"It is not proven which side moved. If a commit moved the declaration, this would undo it: apply the declaration instead."}, s.Notes...)
+	return s
 }
 
 func (c *issue) adoptFields() Step {
