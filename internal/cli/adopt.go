@@ -182,7 +182,7 @@ func (c *command) adoption(ctx context.Context, cmd *cobra.Command, f *model.Fin
 	if a.around, err = c.around(cfg); err != nil {
 		return nil, err
 	}
-	if a.files, err = c.filesOf(&cfg.Declarations[0], f); err != nil {
+	if a.files, err = c.filesOf(&cfg.Declarations[0], f, func() map[string]*model.Kind { return a.kinds(f.Source) }); err != nil {
 		return nil, err
 	}
 	err = a.openSources()
@@ -190,7 +190,7 @@ func (c *command) adoption(ctx context.Context, cmd *cobra.Command, f *model.Fin
 }
 
 // filesOf returns the files of the declaration of a finding.
-func (c *command) filesOf(d *config.Declaration, f *model.Finding) (adopter, error) {
+func (c *command) filesOf(d *config.Declaration, f *model.Finding, kinds func() map[string]*model.Kind) (adopter, error) {
 	facts := assumed(f)
 	facts.Declared = d.Type
 	if why := remedy.Adoptable(f, facts); why != "" {
@@ -199,7 +199,7 @@ func (c *command) filesOf(d *config.Declaration, f *model.Finding) (adopter, err
 	if d.Type == terraform.Type {
 		return newRootFiles(d)
 	}
-	return newManifestFiles(d, f.Address)
+	return newManifestFiles(d, f.Address, kinds)
 }
 
 // assumed returns the facts of a finding whose declaration can be edited.

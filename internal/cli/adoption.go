@@ -73,6 +73,16 @@ func (a *adoption) openSources() error {
 	return err
 }
 
+// kinds returns the kinds of a source that was read; nil before.
+func (a *adoption) kinds(source string) map[string]*model.Kind {
+	for i := range a.sources {
+		if r, ok := a.sources[i].Collector.(*readOnce); ok && a.sources[i].Name == source {
+			return r.snapshot.Kinds
+		}
+	}
+	return nil
+}
+
 // readOnce is a collector that reads its source once, and returns the result again.
 type readOnce struct {
 	collectors.Collector

@@ -24,10 +24,12 @@ type manifestFiles struct {
 	last    *manifests.Edit
 	sources manifests.Sources
 	objects map[model.Ref]model.Value
+	// kinds returns the kinds of the live system, after a scan.
+	kinds func() map[string]*model.Kind
 }
 
-func newManifestFiles(d *config.Declaration, address string) (*manifestFiles, error) {
-	m := &manifestFiles{settings: manifests.Defaults(), address: address}
+func newManifestFiles(d *config.Declaration, address string, kinds func() map[string]*model.Kind) (*manifestFiles, error) {
+	m := &manifestFiles{settings: manifests.Defaults(), address: address, kinds: kinds}
 	return m, d.Decode(&m.settings)
 }
 
@@ -47,6 +49,10 @@ func (m *manifestFiles) edited(of declared.Loader, c *change) (declared.Loader, 
 
 // changes returns the edit of the manifest, and those of the patches that may decide instead of it.
 func (m *manifestFiles) changes(_ context.Context, f *model.Finding) ([]change, error) {
+	var schema *model.Schema
+	if kind := m.kinds()[f.Kind]; kind != nil {
+		schema = kind.Schema
+	}
 	m.sources, m.objects = m.last.Sources(), m.last.Objects()
 	file, line := cutLine(f.Address)
 	if len(m.sources.Files) == 0 || line == 0 {
@@ -54,12 +60,12 @@ func (m *manifestFiles) changes(_ context.Context, f *model.Finding) ([]change, 
 	}
 	base := m.sources.Files[0]
 	var all []change
-	content, err := yamledit.Object(base.Content, line, fieldEdits(f))
+	content, err := yamledit.Object(base.Content, line, fieldEdits(f, schema))
 	if err == nil {
 		all = append(all, change{name: base.Name, shown: file, content: content})
 	}
 	for _, source := range m.sources.Files[1:] {
-		for _, edited := range patchEdits(source, base, line, f) {
+		for _, edited := range patchEdits(source, base, line, f, schema) {
 			all = append(all, change{name: source.Name, shown: source.Shown, content: edited})
 		}
 	}

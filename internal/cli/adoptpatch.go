@@ -15,7 +15,7 @@ import (
 // patchEdits returns the edits of a patch file of a kustomization that adopt a finding: those of a
 // strategic merge patch for an object, or of the operations of a JSON Patch. A patch that does not
 // have the declared values as such has none.
-func patchEdits(file manifests.Source, base manifests.Source, baseLine int, f *model.Finding) [][]byte {
+func patchEdits(file manifests.Source, base manifests.Source, baseLine int, f *model.Finding, schema *model.Schema) [][]byte {
 	// A file that cannot be read is not edited.
 	documents, err := decode.YAML(bytes.NewReader(file.Content))
 	if err != nil {
@@ -27,9 +27,9 @@ func patchEdits(file manifests.Source, base manifests.Source, baseLine int, f *m
 		var edits []yamledit.Change
 		switch {
 		case d.Value.Kind() == model.List:
-			edits = operationEdits(d.Value, object, f)
+			edits = operationEdits(d.Value, object, f, schema)
 		case patches(d.Value, object):
-			edits = fieldEdits(f)
+			edits = fieldEdits(f, schema)
 		}
 		if edits == nil {
 			continue
@@ -65,21 +65,21 @@ func patches(patch, object model.Value) bool {
 }
 
 // fieldEdits returns the changes of a finding as edits of an object.
-func fieldEdits(f *model.Finding) []yamledit.Change {
+func fieldEdits(f *model.Finding, schema *model.Schema) []yamledit.Change {
 	edits := make([]yamledit.Change, len(f.Changes))
 	for i := range f.Changes {
-		edits[i] = yamledit.Change{Path: f.Changes[i].Path, Was: f.Changes[i].Declared, Value: f.Changes[i].Live}
+		edits[i] = yamledit.Change{Path: f.Changes[i].Path, Was: f.Changes[i].Declared, Value: f.Changes[i].Live, Schema: schema}
 	}
 	return edits
 }
 
 // operationEdits returns the edits of the values in a JSON Patch that set the changed fields of an
 // object; nil unless it sets all of them.
-func operationEdits(patch, object model.Value, f *model.Finding) []yamledit.Change {
+func operationEdits(patch, object model.Value, f *model.Finding, schema *model.Schema) []yamledit.Change {
 	var edits []yamledit.Change
 	for i := range f.Changes {
 		c := &f.Changes[i]
-		at := pointerTo(object, c.Path)
+		at := pointerTo(object, c.Path, schema)
 		if at == "" || c.Declared == nil || c.Live == nil {
 			return nil
 		}
@@ -98,7 +98,7 @@ func operationEdits(patch, object model.Value, f *model.Finding) []yamledit.Chan
 }
 
 // pointerTo returns the JSON Pointer of a path in an object; "" if there is none.
-func pointerTo(object model.Value, path string) string {
+func pointerTo(object model.Value, path string, schema *model.Schema) string {
 	steps, ok := fieldpath.Parse(path)
 	if !ok {
 		return ""
@@ -108,15 +108,15 @@ func pointerTo(object model.Value, path string) string {
 		step := &steps[i]
 		if step.Kind == fieldpath.Field {
 			pointer.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(step.Name))
-			object = object.At(step.Name)
+			object, schema = object.At(step.Name), yamledit.Below(schema, step)
 			continue
 		}
-		n := step.Element(object)
+		n := yamledit.Element(object, step, schema)
 		if n < 0 {
 			return ""
 		}
 		pointer.WriteString("/" + strconv.Itoa(n))
-		object = object.Items()[n]
+		object, schema = object.Items()[n], yamledit.Below(schema, step)
 	}
 	return pointer.String()
 }

@@ -22,6 +22,9 @@ import (
 type Change struct {
 	Path       string
 	Was, Value *model.Value
+	// Schema is that of the object; nil if it is not known. Its defaults complete the keys of list
+	// elements that the file leaves out, such as the protocol of a port.
+	Schema *model.Schema
 }
 
 // ErrUnsupported is why an edit of text is not possible although the file can be read.
@@ -141,17 +144,21 @@ func locate(object model.Value, c *Change) (s spot, err error) {
 	if !ok {
 		return s, unsupported("the path cannot be translated")
 	}
-	at := object
+	at, schema := object, c.Schema
 	for i := range steps {
-		next, known, ok := follow(at, &steps[i])
+		next, known, ok := follow(at, &steps[i], schema)
 		if !ok {
 			s.rest = steps[i:]
 			break
 		}
-		at, s.known = next, append(s.known, known)
+		at, s.known, schema = next, append(s.known, known), Below(schema, &steps[i])
 	}
 	switch found := len(s.rest) == 0; {
-	case found && c.Was == nil, found && !at.Equal(*c.Was), !found && c.Was != nil:
+	case !found && c.Was != nil:
+		return s, unsupported("it is not found in the file: a kustomization or another tool adds it, or the file writes it in another form")
+	case found && c.Was == nil:
+		return s, unsupported("the file has a value, and the declaration has none: a kustomization or another tool removes it")
+	case found && !at.Equal(*c.Was):
 		return s, unsupported("the file has another value than the declaration: a kustomization or another tool changes it")
 	case !found && c.Value == nil:
 		return s, unsupported("the file does not have it")
@@ -162,16 +169,42 @@ func locate(object model.Value, c *Change) (s spot, err error) {
 }
 
 // follow makes one step; ok is false if it leads to nothing.
-func follow(at model.Value, step *fieldpath.Step) (next model.Value, known fieldpath.Step, ok bool) {
+func follow(at model.Value, step *fieldpath.Step, schema *model.Schema) (next model.Value, known fieldpath.Step, ok bool) {
 	if step.Kind == fieldpath.Field {
 		next, ok = at.Get(step.Name)
 		return next, *step, ok
 	}
-	n := step.Element(at)
+	n := Element(at, step, schema)
 	if n < 0 {
 		return next, known, false
 	}
 	return at.Items()[n], fieldpath.Step{Kind: fieldpath.Index, Index: n}, true
+}
+
+// Element returns the index of the only element of a list that a step selects, as if each element had
+// the default keys of the list's schema; -1 if there is none, or more than one.
+func Element(list model.Value, step *fieldpath.Step, schema *model.Schema) int {
+	if schema == nil || step.Kind != fieldpath.Keyed {
+		return step.Element(list)
+	}
+	items := slices.Clone(list.Items())
+	for i := range items {
+		for _, key := range schema.Keys {
+			d := schema.Element().Field(key)
+			if _, has := items[i].Get(key); !has && items[i].Kind() == model.Map && d != nil && d.Default != nil {
+				items[i] = items[i].With(key, *d.Default)
+			}
+		}
+	}
+	return step.Element(model.ListOf(items...))
+}
+
+// Below returns the schema of what a step leads to.
+func Below(schema *model.Schema, step *fieldpath.Step) *model.Schema {
+	if step.Kind == fieldpath.Field {
+		return schema.Field(step.Name)
+	}
+	return schema.Element()
 }
 
 // expected returns the object after an edit.

@@ -94,8 +94,8 @@ func TestObject(t *testing.T) {
 		{"a field in the line of a dash", web + ".image", `"registry.example.org/web:1.4"`, "", "it begins in the middle of a line"},
 		{"a text of several lines", "data.text", `"first\n  second\n\nthird\n"`, `"x"`, "it has several lines"},
 		{"another value than the declaration has", "spec.replicas", "4", "5", "the file has another value"},
-		{"an absent field that should be there", "spec.strategy", `"x"`, `"y"`, "the file has another value"},
-		{"a present field that should be absent", "spec.replicas", "", "5", "the file has another value"},
+		{"an absent field that should be there", "spec.strategy", `"x"`, `"y"`, "it is not found in the file"},
+		{"a present field that should be absent", "spec.replicas", "", "5", "the file has a value, and the declaration has none"},
 		{"a field of an absent element", containers + "[name=new].image", "", `"x"`, "the file does not have the element that contains it"},
 		{"a field of a text", "spec.replicas.x", "", `"x"`, "another structure"},
 		{"the only field", containers + "[name=web].ports[containerPort=8080].containerPort", "8080", "", "nothing would be left"},
@@ -252,4 +252,30 @@ func FuzzObject(f *testing.F) {
 		after := model.StringOf("new")
 		_, _ = yamledit.Object(data, line, []yamledit.Change{{Path: path, Was: &before, Value: &after}}) // no crash
 	})
+}
+
+// TestDefaultedKeys checks that an element is found by keys that the file leaves out, because they
+// have the default of the schema, and that an element with another key is not taken for it.
+func TestDefaultedKeys(t *testing.T) {
+	t.Parallel()
+	const file = "kind: Service\nspec:\n  ports:\n  - {name: http, port: 80, targetPort: 8080}\n  - {name: dns, port: 53, protocol: UDP, targetPort: 53}\n"
+	tcp := model.StringOf("TCP")
+	port := &model.Schema{Fields: map[string]*model.Schema{"protocol": {Default: &tcp}}}
+	ports := &model.Schema{List: model.Keyed, Keys: []string{"port", "protocol"}, Each: port}
+	service := &model.Schema{Fields: map[string]*model.Schema{"spec": {Fields: map[string]*model.Schema{"ports": ports}}}}
+	for path, want := range map[string]string{
+		"spec.ports[port=80,protocol=TCP].targetPort": strings.Replace(file, "8080", "8081", 1),
+		"spec.ports[port=53,protocol=UDP].targetPort": strings.Replace(file, "targetPort: 53", "targetPort: 8081", 1),
+		"spec.ports[port=80,protocol=UDP].targetPort": "",
+		"spec.ports[port=53,protocol=TCP].targetPort": "",
+	} {
+		was := "8080"
+		if strings.Contains(path, "53") {
+			was = "53"
+		}
+		got, err := yamledit.Object([]byte(file), 1, []yamledit.Change{{Path: path, Was: value(t, was), Value: value(t, "8081"), Schema: service}})
+		if string(got) != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", path, got, err)
+		}
+	}
 }
