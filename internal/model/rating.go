@@ -54,6 +54,15 @@ func (f *Finding) SeverityOf(c *Change) Severity {
 	return cmp.Or(c.Severity, usual)
 }
 
+// IsDangerous reports whether the live state should be put back first: the finding is critical, or is
+// at least high and about who may do what, or what can be reached.
+func (f *Finding) IsDangerous() bool {
+	if f.Severity == Critical {
+		return true
+	}
+	return f.Severity.Rank() <= High.Rank() && (f.Exposure == ExposesAccess || f.Exposure == ExposesReach)
+}
+
 // WorstFirst returns the finding with its changes sorted by severity, then by exposure.
 func (f Finding) WorstFirst() Finding {
 	f.Changes = slices.Clone(f.Changes)

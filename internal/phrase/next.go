@@ -10,8 +10,14 @@ func NextStep(f *model.Finding) string {
 		if f.Accepted() {
 			return "It is accepted; otherwise put it back, or adopt it in the declaration"
 		}
+		if f.IsDangerous() {
+			return "Put it back; adopt or accept it only if it is intended"
+		}
 		return "Put it back, adopt it in the declaration, or accept it"
 	case model.Bypassed:
+		if f.IsDangerous() {
+			return "Put it back; commit what was applied only if it is intended"
+		}
 		return "Commit what was applied, or put it back before the next apply does"
 	case model.Pending:
 		if f.IsUnproven() {
@@ -49,6 +55,10 @@ func unmanaged(f *model.Finding) string {
 		return "It is accepted; otherwise declare it"
 	case accepted:
 		return "It is accepted; otherwise declare it, or " + ask
+	case f.IsDangerous() && ask == "":
+		return "Remove it; declare or accept it only if it is intended"
+	case f.IsDangerous():
+		return "Remove it, or " + ask + "; declare or accept it only if it is intended"
 	case ask == "":
 		return "Declare it, or accept it"
 	}

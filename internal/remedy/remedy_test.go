@@ -425,3 +425,32 @@ func TestInstead(t *testing.T) {
 		t.Errorf("a resolved finding: %q", got)
 	}
 }
+
+// TestDangerIsNamed checks that the step that adopts an exposure begins with what it would declare,
+// and that other findings have no such warning.
+func TestDangerIsNamed(t *testing.T) {
+	t.Parallel()
+	open := model.Change{Path: "remote_ip_prefix", Declared: str("10.0.0.0/8"), Live: str("0.0.0.0/0"), Severity: model.Critical, Exposure: model.ExposesReach}
+	f := finding(model.Changed, "openstack/security_group_rule", "r1", "openstack_networking_secgroup_rule_v2.ssh", open, model.Change{Path: "description", Live: str("x"), Severity: model.Low})
+	f.Severity, f.Reason = model.Critical, "open to the world"
+	facts := remedy.Facts{Declared: "terraform", Planned: true}
+	s := remedy.For(f, facts)
+	want := "This declares the critical finding to be right (open to the world): remote_ip_prefix = 0.0.0.0/0. Only if that is intended: edit the resource openstack_networking_secgroup_rule_v2.ssh"
+	if s.Adopt.Title != want || s.Next != "Put it back; adopt or accept it only if it is intended" {
+		t.Errorf("%q, next %q", s.Adopt.Title, s.Next)
+	}
+	secretly := *f
+	secretly.Changes = []model.Change{{Path: "key", Live: secret("hunter2"), Secret: true, Severity: model.Critical}}
+	if s := remedy.For(&secretly, facts); !strings.Contains(s.Adopt.Title, "key = (secret)") {
+		t.Errorf("a secret: %q", s.Adopt.Title)
+	}
+	unmanaged := finding(model.Unmanaged, "openstack/security_group_rule", "r1", "")
+	unmanaged.Severity, unmanaged.Reason = model.Critical, "open to the world"
+	if s := remedy.For(unmanaged, remedy.Facts{}); !strings.HasPrefix(s.Adopt.Title, "This declares the critical finding to be right (open to the world). Only if") {
+		t.Errorf("unmanaged: %q", s.Adopt.Title)
+	}
+	f.Severity, f.Changes[0].Exposure = model.Medium, ""
+	if s := remedy.For(f, facts); strings.Contains(s.Adopt.Title, "Only if") {
+		t.Errorf("medium: %q", s.Adopt.Title)
+	}
+}

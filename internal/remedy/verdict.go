@@ -138,8 +138,51 @@ func sideText(v *model.Value) string {
 	return v.String()
 }
 
-// adopt returns the step that changes the declaration.
+// adopt returns the step that changes the declaration. Its title begins with what would be declared
+// open or exposed.
 func (c *issue) adopt() Step {
+	s := c.adoptAs()
+	if !c.IsDangerous() || !movedLive(c.Finding) && c.Verdict != model.Unmanaged {
+		return s
+	}
+	s.Title = c.danger() + " Only if that is intended: " + strings.ToLower(s.Title[:1]) + s.Title[1:]
+	return s
+}
+
+// danger returns what an adoption would declare, as a sentence.
+func (c *issue) danger() string {
+	text := "This declares the " + string(c.Severity) + " finding to be right"
+	if c.Reason != "" {
+		text += " (" + phrase.Line(c.Reason, maxDanger) + ")"
+	}
+	worst := c.WorstFirst()
+	var fields []string
+	for i := range worst.Changes {
+		change := &worst.Changes[i]
+		if worst.SeverityOf(change) != c.Severity && change.Exposure == "" {
+			continue
+		}
+		value := "(secret)"
+		if !change.Secret {
+			value = phrase.Line(sideText(change.Live), maxDanger)
+		}
+		if fields = append(fields, change.Path+" = "+value); len(fields) == mostDangers {
+			break
+		}
+	}
+	if len(fields) > 0 {
+		text += ": " + strings.Join(fields, ", ")
+	}
+	return text + "."
+}
+
+// maxDanger bounds a value or a reason in a warning, in columns, and mostDangers the fields.
+const (
+	maxDanger   = 100
+	mostDangers = 3
+)
+
+func (c *issue) adoptAs() Step {
 	switch c.Verdict {
 	case model.Unmanaged:
 		return c.declareNew()
