@@ -104,7 +104,7 @@ func (r *Request) check() error {
 	case len(r.Reason) > MaxText || len(r.Owner) > MaxText:
 		return &Refusal{"the reason or the owner is too long", fmt.Sprintf("want at most %d bytes", MaxText)}
 	}
-	return nil
+	return r.refusePlaceholder()
 }
 
 // end is when the decision ends; zero is never.

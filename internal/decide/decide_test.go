@@ -82,6 +82,9 @@ func TestRefusals(t *testing.T) {
 		"kind":           {reason: "the kinds are a closed list", request: accept, change: func(r *decide.Request) { r.Kind = "mute" }, want: `unknown decision "mute"`},
 		"nobody":         {reason: "somebody decides", request: accept, change: func(r *decide.Request) { r.By = "" }, want: "nobody is named"},
 		"reason":         {reason: "nothing is accepted without a word", request: accept, change: func(r *decide.Request) { r.Reason = " \n" }, want: "wants a reason"},
+		"placeholder":    {reason: "a copied command is no decision", request: accept, change: func(r *decide.Request) { r.Reason = " … " }, want: "the reason is a placeholder: …"},
+		"no one":         {reason: "a copied command is no decision", request: accept, change: func(r *decide.Request) { r.Owner = "OWNER" }, want: "the owner is a placeholder: OWNER"},
+		"snoozed":        {reason: "a copied command is no decision", request: accept, change: func(r *decide.Request) { r.Kind, r.Reason = model.Snooze, "..." }, want: "the reason is a placeholder: ..."},
 		"owner":          {reason: "somebody answers for it", request: accept, change: func(r *decide.Request) { r.Owner = "" }, want: "wants an owner"},
 		"long":           {reason: "a reason is no book", request: accept, change: func(r *decide.Request) { r.Reason = strings.Repeat("x", 2001) }, want: "too long"},
 		"no end":         {reason: "nothing is forever unsaid", request: accept, change: func(r *decide.Request) { r.Until = " " }, want: "wants an end"},
@@ -177,5 +180,15 @@ func TestParseUntil(t *testing.T) {
 				t.Errorf("%q is written as %s, and read as %v", tc.text, decide.FormatEnd(end), again)
 			}
 		})
+	}
+}
+
+func TestIsPlaceholder(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"…": true, " ...": true, "REASON": true, "<reason>": true, "OWNER": true, "...…": true,
+		"": false, "owner": false, "see …": false, "the reason": false, "v1.2": false, "reason": false, "-": false} {
+		if got := decide.IsPlaceholder(text); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
 	}
 }

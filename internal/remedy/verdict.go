@@ -269,10 +269,13 @@ func (c *issue) accept() Step {
 		return c.accepted()
 	}
 	s := words("Accept this state until a date; it is reopened when it changes")
-	owner := cmp.Or(c.Owner, "OWNER")
-	s.commands(command{"driftd", "accept", c.ID, "--reason=REASON", "--owner=" + owner, "--until=30d"})
+	s.commands(command{"driftd", "accept", c.ID, "--reason=" + blank, "--owner=" + cmp.Or(c.Owner, blank), "--until=30d"})
+	s.note("Replace %s: the command refuses it.", blank)
 	return s
 }
+
+// blank is the placeholder in a command. It is refused as a reason and as an owner.
+const blank = "…"
 
 // accepted returns the step for a finding that is accepted already.
 func (c *issue) accepted() Step {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/audit"
+	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -165,6 +166,9 @@ func (a API) trustAudit(r *http.Request) (any, error) {
 	}
 	if strings.TrimSpace(request.Reason) == "" {
 		return nil, badRequest("no reason is given", "say what was found, and why the log may continue")
+	}
+	if decide.IsPlaceholder(request.Reason) {
+		return nil, badRequest("the reason is a placeholder: "+request.Reason, "say what was found, and why the log may continue")
 	}
 	settled, err := a.AuditLog.Settle(r.Context(), access.Of(r.Context()).Author(), request.Reason)
 	if errors.Is(err, store.ErrNoDoubt) {

@@ -59,6 +59,9 @@ func (r *reader) short(name string) string {
 	if len(text) > decide.MaxText {
 		r.fail("%s has %d bytes: want at most %d", name, len(text), decide.MaxText)
 	}
+	if decide.IsPlaceholder(text) {
+		r.fail("%s is a placeholder: %s", name, text)
+	}
 	return text
 }
 
