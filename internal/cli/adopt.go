@@ -99,22 +99,35 @@ func (t adoptTarget) write(out io.Writer, f *model.Finding, a *adoption, c *chan
 	case t.file != "":
 		return fmt.Sprintf("Written to %s. %s", t.file, next), writeNew(t.file, c.content)
 	}
-	paths := make([]string, len(f.Changes))
-	for i := range f.Changes {
-		paths[i] = phrase.Visible(f.Changes[i].Path)
-	}
 	b := a.files.branch(c)
-	b.Name = t.branch
-	b.Message = fmt.Sprintf("%s: adopt the live state of %s\n\n", phrase.Visible(c.shown), phrase.Visible(phrase.Kind(f.Kind)+" "+f.Key.ID))
-	if len(paths) > 0 {
-		b.Message += fmt.Sprintf("Fields: %s.\n", strings.Join(paths, ", "))
-	}
-	b.Message += fmt.Sprintf("A scan proved it: driftd finding %s.\n", f.ID)
+	b.Name, b.Message = t.branch, commitMessage(f, b.File)
 	hash, err := b.Create(time.Now())
 	if err != nil {
 		return "", fmt.Errorf("--branch: %w", err)
 	}
 	return fmt.Sprintf("Committed on the new branch %s as %s. Nothing is pushed: review it, then push it.", t.branch, hash[:10]), nil
+}
+
+// commitMessage returns the message of a commit that changes a file of a repository.
+func commitMessage(f *model.Finding, file string) string {
+	paths := make([]string, len(f.Changes))
+	for i := range f.Changes {
+		paths[i] = phrase.Visible(f.Changes[i].Path)
+	}
+	message := fmt.Sprintf("%s: adopt the live state of %s\n\n", phrase.Visible(file), nameOf(f))
+	if len(paths) > 0 {
+		message += fmt.Sprintf("Fields: %s.\n", strings.Join(paths, ", "))
+	}
+	return message + fmt.Sprintf("A scan proved it: driftd finding %s.\n", f.ID)
+}
+
+// nameOf returns the kind and the ID of a finding's resource. The ID of one that only Terraform knows
+// is its address, which has the type.
+func nameOf(f *model.Finding) string {
+	if model.IsTerraformKind(f.Kind) {
+		return phrase.Visible(f.Key.ID)
+	}
+	return phrase.Visible(phrase.Kind(f.Kind) + " " + f.Key.ID)
 }
 
 // adoptTo writes the adopted manifest of a finding.
@@ -289,7 +302,7 @@ func printAdopted(out io.Writer, f *model.Finding, proof proof, done string) err
 		change := &f.Changes[i]
 		fmt.Fprintf(out, "%s: %s → %s\n", phrase.Visible(change.Path), phrase.Line(sideOf(change.Declared), 200), phrase.Line(sideOf(change.Live), 200))
 	}
-	name := phrase.Visible(phrase.Kind(f.Kind) + " " + f.Key.ID)
+	name := nameOf(f)
 	switch {
 	case proof.imported:
 		fmt.Fprintf(out, "Proved by a plan: 1 to import, 0 to add, 0 to change, 0 to destroy. %s is in sync after the next apply.\n", name)
