@@ -166,3 +166,69 @@ func (c *issue) isSameUnit(change *model.Change) bool {
 	}
 	return change.Live == nil || change.Declared == nil || change.Live.Kind() == change.Declared.Kind()
 }
+
+// A writer is who set a side of a disputed field.
+type writer struct {
+	where string
+	actor model.Actor
+}
+
+// writers returns the writers of all sides of disputed fields: of the live system first, then of each
+// declaration.
+func (c *issue) writers() []writer {
+	var all []writer
+	add := func(where string, actor *model.Actor) {
+		if w := (writer{where: where}); actor != nil {
+			w.actor = *actor
+			if !slices.Contains(all, w) {
+				all = append(all, w)
+			}
+		}
+	}
+	for i := range c.Changes {
+		add("in the live system", c.Changes[i].LiveActor)
+	}
+	for i := range c.Changes {
+		for j := range c.Changes[i].Claims {
+			claim := &c.Changes[i].Claims[j]
+			add("in "+claim.Declaration+" ("+claim.Address+")", claim.Actor)
+		}
+	}
+	return all
+}
+
+// askWriters returns the step that names the writers of all sides of a dispute; known is false if
+// none is recorded.
+func (c *issue) askWriters() (s Step, known bool) {
+	writers := c.writers()
+	var people []string
+	for _, w := range writers {
+		if w.actor.IsPerson() && !slices.Contains(people, w.actor.Name) {
+			people = append(people, w.actor.Name)
+		}
+		if w.actor.Confidence == model.Unknown || w.actor.Name == "" {
+			s.note("Who set it %s is unknown: %s.", w.where, cmp.Or(w.actor.Reason, "no evidence"))
+			continue
+		}
+		text := w.actor.Name + " set it " + w.where
+		if !w.actor.At.IsZero() {
+			text += " at " + w.actor.At.UTC().Format("2006-01-02 15:04 UTC")
+		}
+		if w.actor.Via != "" {
+			text += ", according to " + w.actor.Via
+		}
+		s.note("%s (%s).", text, w.actor.Confidence)
+	}
+	switch {
+	case len(people) > 0:
+		s.Title = "Ask " + strings.Join(people, " and ")
+	case c.Owner != "":
+		s.Title = "Ask " + c.Owner
+	default:
+		s.Title = "No person to ask is known"
+	}
+	if c.Owner != "" {
+		s.note("%s is responsible according to the rules of owners.", c.Owner)
+	}
+	return s, len(writers) > 0
+}

@@ -300,6 +300,11 @@ func (c *issue) accepted() Step {
 
 // ask returns the step that names people: the one who changed it, or else the owner.
 func (c *issue) ask() Step {
+	if c.Verdict == model.Disputed {
+		if s, known := c.askWriters(); known {
+			return s
+		}
+	}
 	s := Step{Title: "No person to ask is known"}
 	actor, person := c.Person()
 	if !person {

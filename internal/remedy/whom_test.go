@@ -96,3 +96,26 @@ func TestWithFlags(t *testing.T) {
 		t.Error("Quote")
 	}
 }
+
+// TestAskWriters checks that a dispute names the writer of each side.
+func TestAskWriters(t *testing.T) {
+	t.Parallel()
+	by := func(name string) *model.Actor {
+		return &model.Actor{Name: name, Via: "audit log", Confidence: model.Exact, At: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)}
+	}
+	unknown := model.UnknownActor("its log is not read")
+	field := func(path string) model.Change {
+		return model.Change{Path: path, Live: number(8), LiveActor: by("bob"), Claims: []model.ClaimedValue{
+			{Declaration: "intent", Address: "virtual-machines/8", Value: *number(4), Actor: by("mara")}, {Declaration: "infra", Address: "vm.db", Value: *number(2), Actor: &unknown}}}
+	}
+	f := finding(model.Disputed, "proxmox/qemu", "104", "", field("memory"), field("cores"))
+	got := remedy.For(f, remedy.Facts{}).Ask
+	want := remedy.Step{Title: "Ask bob and mara", Blocks: []remedy.Block{}, Notes: []string{
+		"bob set it in the live system at 2026-11-20 03:00 UTC, according to audit log (exact).",
+		"mara set it in intent (virtual-machines/8) at 2026-11-20 03:00 UTC, according to audit log (exact).",
+		"Who set it in infra (vm.db) is unknown: its log is not read.",
+		"team-shop is responsible according to the rules of owners."}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
