@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -248,14 +249,32 @@ func keptPhrases(p *preview.Preview) []phrase.Phrase {
 	return phrases
 }
 
+// gapPhrases returns one phrase for the parts of each declaration and reason: during an outage, all
+// of them have one reason.
 func gapPhrases(p *preview.Preview) []phrase.Phrase {
-	phrases := make([]phrase.Phrase, len(p.Gaps))
-	for i, g := range p.Gaps {
-		at := phrase.Data(g.Declaration).Then(phrase.Data(g.Address))
+	type reason struct{ declaration, text string }
+	addresses := map[reason][]string{}
+	var order []reason
+	for _, g := range p.Gaps {
+		r := reason{g.Declaration, g.Reason}
+		if _, known := addresses[r]; !known {
+			order = append(order, r)
+		}
+		addresses[r] = append(addresses[r], g.Address)
+	}
+	phrases := make([]phrase.Phrase, len(order))
+	for i, r := range order {
+		at := phrase.Data(r.declaration)
+		names := slices.DeleteFunc(addresses[r], func(name string) bool { return name == "" })
+		if len(names) > 1 {
+			at = at.Then(phrase.Words(phrase.Number(len(names)) + " parts ").List(names, 5))
+		} else if len(names) == 1 {
+			at = at.Then(phrase.Data(names[0]))
+		}
 		if len(at) > 0 {
 			at = at.Words(": ")
 		}
-		phrases[i] = at.Short(g.Reason, phrase.ReasonLimit)
+		phrases[i] = at.Short(r.text, phrase.ReasonLimit)
 	}
 	return phrases
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -67,5 +68,25 @@ func TestPreviewGolden(t *testing.T) {
 	}
 	if err := WritePreview(&strings.Builder{}, "tabel", calm, Options{}); err == nil || !strings.Contains(err.Error(), `did you mean "table"?`) {
 		t.Errorf("an unknown format: %v", err)
+	}
+}
+
+// TestPreviewOutage checks that a reason that a thousand resources share is written once.
+func TestPreviewOutage(t *testing.T) {
+	t.Parallel()
+	p := preview.Preview{Scanned: earlier(time.Minute), Gaps: []preview.Gap{{Declaration: "shop", Reason: "no answer"}, {Declaration: "infra", Address: "lab_server.one", Reason: "deferred"}}}
+	for i := range 1000 {
+		p.Gaps = append(p.Gaps, preview.Gap{Declaration: "infra", Address: fmt.Sprintf("lab_server.s%04d", i), Reason: "the API does not answer"})
+	}
+	for _, format := range []string{"table", "markdown"} {
+		var b strings.Builder
+		if err := WritePreview(&b, format, p, Options{Now: now}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"1,002 parts not checked", "lab_server.one", "shop", "1,000 parts", "lab_server.s0003", "and 996 more", "the API does not answer"} {
+			if strings.Count(b.String(), want) != 1 {
+				t.Errorf("%s: %q is not there once: %s", format, want, b.String())
+			}
+		}
 	}
 }
