@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,11 +28,26 @@ func (o Options) binary() (path string, terragrunt bool, err error) {
 	}
 	switch {
 	case o.Binary != "":
-		return "", false, fmt.Errorf("find the CLI: %w; set binary", err)
+		return "", false, unusable(o.Binary, err)
 	case terragrunt:
 		return "", false, errors.New("the root is a Terragrunt root, and terragrunt is not on PATH: install it, set binary, or use engine: state")
 	}
 	return "", false, errors.New("neither terraform nor tofu is on PATH: install one, set binary, or use engine: state")
+}
+
+// setBinary is the next step if a CLI does not work.
+const setBinary = "set binary to terraform or tofu"
+
+// unusable returns the error for a CLI that cannot be run. The path is not followed by a colon, which
+// would make a path such as /etc/passwd look like the name of a secret.
+func unusable(path string, err error) error {
+	if inner, ok := errors.AsType[*exec.Error](err); ok {
+		err = inner.Err
+	}
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
+		err = inner.Err
+	}
+	return fmt.Errorf("the CLI %s cannot be run (%w); %s", path, err, setBinary)
 }
 
 func isFile(path string) bool {

@@ -67,7 +67,7 @@ func newCLI(ctx context.Context, dir, path string, env []string, l box.Launch, t
 	_, unstarted := errors.AsType[*fs.PathError](err)
 	if err != nil && !exited && !unstarted && ctx.Err() == nil {
 		// The error of terraform-exec quotes the output, which may contain a secret.
-		return nil, fmt.Errorf("%s does not print a version like Terraform; set binary to terraform or tofu", path)
+		return nil, fmt.Errorf("%s does not print a version like Terraform; "+setBinary, path)
 	}
 	return c, err
 }

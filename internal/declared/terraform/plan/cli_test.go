@@ -4,9 +4,15 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/secret"
 )
 
 // TestSink checks that a writer that returns an error or panics ends the command, and not driftd.
@@ -66,5 +72,47 @@ func TestOtherProgram(t *testing.T) {
 	s.write(s.options.Binary, "#!/bin/sh\necho the token is hunter22\n")
 	if got, want := s.failure(), "version: "+s.options.Binary+" does not print a version like Terraform; set binary to terraform or tofu"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestUnusableBinary checks that the error for a CLI that cannot be run, or that fails, names it and
+// the next step, and that no part of it looks like a secret.
+func TestUnusableBinary(t *testing.T) {
+	t.Parallel()
+	room := secret.New(model.NewSealer([]byte("a key for tests")), secret.Options{})
+	for name, want := range map[string]string{
+		"passwd":  "the CLI PATH cannot be run (permission denied); set binary to terraform or tofu",
+		"absent":  "the CLI PATH cannot be run (no such file or directory); set binary to terraform or tofu",
+		"garbage": "version: driftd: start PATH: exec format error; make the program executable, or set binary to another one",
+		"silent":  "version: PATH ended with exit status 1 and no message; set binary to terraform or tofu",
+		"loud":    "version: exit status 3: no license; the CLI is PATH: set binary to terraform or tofu",
+	} {
+		s := boxed(t, "", nil)
+		s.options.Binary = filepath.Join(t.TempDir(), name)
+		switch name {
+		case "passwd":
+			s.write(s.options.Binary, "root:x:0:0::/root:/bin/sh\n")
+		case "garbage":
+			s.write(s.options.Binary, "\x7fELF")
+		case "silent":
+			s.write(s.options.Binary, "#!/bin/sh\nexit 1\n")
+		case "loud":
+			s.write(s.options.Binary, "#!/bin/sh\necho no license >&2\nexit 3\n")
+		}
+		if name != "passwd" && name != "absent" {
+			if err := os.Chmod(s.options.Binary, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := strings.ReplaceAll(s.failure(), s.options.Binary, "PATH")
+		if got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+		if shown := room.Text(s.failure()); shown != s.failure() {
+			t.Errorf("%s is sealed: %s", name, shown)
+		}
+	}
+	if text := unusable("/etc/passwd", fs.ErrPermission).Error(); room.Text(text) != text {
+		t.Errorf("sealed: %s", room.Text(text))
 	}
 }

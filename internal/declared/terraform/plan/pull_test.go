@@ -146,7 +146,7 @@ func TestPullErrors(t *testing.T) {
 			want:   "refused before init"},
 		"no binary": {
 			change: func(o *Options) { o.Binary = "gone" },
-			want:   "find the CLI"},
+			want:   "the CLI gone cannot be run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -141,9 +141,28 @@ func (w *work) start(ctx context.Context, path string, terragrunt bool) (*runner
 	r := &runner{work: w, mask: newMask(w.secrets(environ), w.places()...), readable: w.readPaths(path, environ)}
 	var err error
 	if r.cli, err = newCLI(ctx, w.root, path, w.environment(path, environ), r.launch(), terragrunt); err != nil {
-		return nil, r.explain("version", err, nil)
+		return nil, r.unstarted(ctx, path, err)
 	}
 	return r, nil
+}
+
+// unstarted returns the error for a CLI whose version command failed.
+func (r *runner) unstarted(ctx context.Context, path string, err error) error {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("version: %w", unusable(path, err))
+	}
+	exit, exited := errors.AsType[*exitError](err)
+	if !exited || ctx.Err() != nil {
+		return r.explain("version", err, nil)
+	}
+	if strings.TrimSpace(exit.stderr) == "" {
+		return &failure{"version", fmt.Sprintf("%s ended with %s and no message; %s", path, exit, setBinary)}
+	}
+	explained := r.explain("version", err, nil)
+	if f, ok := errors.AsType[*failure](explained); ok && !strings.Contains(f.reason, "set binary") {
+		return &failure{f.stage, f.reason + "; the CLI is " + path + ": " + setBinary}
+	}
+	return explained
 }
 
 // places returns pairs of private folders and their replacements in messages, because their names
