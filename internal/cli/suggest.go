@@ -2,10 +2,14 @@ package cli
 
 import (
 	"context"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/mapping"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/report"
@@ -33,13 +37,46 @@ Exit codes:
 				if err != nil {
 					return err
 				}
+				detail, err := client.Finding(ctx, s.Finding)
+				if err != nil {
+					return err
+				}
+				// The daemon may run although the configuration cannot be read.
+				if cfg, err := c.loadConfig(cmd.Flags()); err == nil && !isConfigured(cfg, &detail.Finding) {
+					s = s.WithPath(scannedPath(&detail.Finding))
+				}
 				s = s.WithFlags(c.placeFlags()...)
-				return report.WriteSuggestion(c.streams.Out, c.output, &s, c.reportOptions())
+				return report.WriteSuggestion(c.streams.Out, c.output, &detail.Finding, &s, c.reportOptions())
 			})
 		},
 	}
 	c.outputFlag(cmd, "table", "json")
 	return cmd
+}
+
+// isConfigured reports whether the configuration has the declaration of a finding, or one of several
+// roots. A finding of another one is of a scan with PATH.
+func isConfigured(cfg *config.Config, f *model.Finding) bool {
+	return f.Declaration == "" || slices.ContainsFunc(cfg.Declarations, func(d config.Declaration) bool {
+		return d.Name == f.Declaration || strings.HasPrefix(f.Declaration, d.Name+"/")
+	})
+}
+
+// scannedPath returns the PATH of a scan that found a finding: the part of its address that has the
+// name of the declaration, or a placeholder.
+func scannedPath(f *model.Finding) string {
+	file, line := cutLine(f.Address)
+	if line == 0 {
+		return "PATH"
+	}
+	for path := file; ; path = filepath.Dir(path) {
+		if plainName(filepath.Base(path)) == f.Declaration {
+			return path
+		}
+		if above := filepath.Dir(path); above == path || above == "." {
+			return "PATH"
+		}
+	}
 }
 
 // newImports returns a function that finds import blocks in the built-in mapping tables.

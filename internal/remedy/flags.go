@@ -9,11 +9,32 @@ func (s Suggestion) WithFlags(flags ...string) Suggestion {
 	if !ok || more == "" {
 		return s
 	}
+	return s.mapShell(func(text string) string { return withFlags(text, more) })
+}
+
+// WithPath returns the suggestion with the PATH of a scan in each command driftd adopt. If it cannot be
+// quoted, the commands stay as they are.
+func (s Suggestion) WithPath(path string) Suggestion {
+	quoted, ok := quote(path)
+	if !ok {
+		return s
+	}
+	begin := "driftd adopt " + s.Finding + " "
+	return s.mapShell(func(text string) string {
+		if rest, ok := strings.CutPrefix(text, begin); ok {
+			return begin + quoted + " " + rest
+		}
+		return text
+	})
+}
+
+// mapShell returns the suggestion with each block of commands replaced.
+func (s Suggestion) mapShell(change func(text string) string) Suggestion {
 	for _, step := range []*Step{&s.PutBack, &s.Adopt, &s.Accept, &s.Ask} {
 		blocks := make([]Block, len(step.Blocks))
 		for i, b := range step.Blocks {
 			if b.Language == "sh" {
-				b.Text = withFlags(b.Text, more)
+				b.Text = change(b.Text)
 			}
 			blocks[i] = b
 		}

@@ -92,6 +92,11 @@ func TestWithFlags(t *testing.T) {
 			t.Errorf("%q (-want +got):\n%s", flags, diff)
 		}
 	}
+	adopt := remedy.Suggestion{Finding: "3f2a", Adopt: remedy.Step{Blocks: []remedy.Block{{Language: "sh", Text: "driftd adopt 3f2a --to=FILE"}, {Language: "sh", Text: "driftd accept 3f2a"}}}}
+	want = []remedy.Block{{Language: "sh", Text: "driftd adopt 3f2a './my app' --to=FILE"}, {Language: "sh", Text: "driftd accept 3f2a"}}
+	if diff := cmp.Diff(want, adopt.WithPath("./my app").Adopt.Blocks); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 	if remedy.Quote("driftd", "a b") != "driftd 'a b'" || remedy.Quote("a\nb") != "" {
 		t.Error("Quote")
 	}

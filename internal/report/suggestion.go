@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/remedy"
 )
@@ -13,11 +14,11 @@ import (
 // SuggestionVersion is the version of a suggestion's JSON.
 const SuggestionVersion = 1
 
-// WriteSuggestion writes what can be done about a finding, as text or as JSON. Commands are never
-// wrapped, so that they can be copied.
-func WriteSuggestion(w io.Writer, format string, s *remedy.Suggestion, o Options) error {
+// WriteSuggestion writes what can be done about a finding, as text or as JSON. The text begins with
+// the finding. Commands are never wrapped, so that they can be copied.
+func WriteSuggestion(w io.Writer, format string, f *model.Finding, s *remedy.Suggestion, o Options) error {
 	return choose(w, format, "write suggestion",
-		func(b *bufio.Writer) error { return showSuggestion(newTable(b, o), s) },
+		func(b *bufio.Writer) error { return showSuggestion(newTable(b, o), f, newClock(o), s) },
 		func(b *bufio.Writer) error {
 			e := json.NewEncoder(b)
 			e.SetEscapeHTML(false)
@@ -29,7 +30,12 @@ func WriteSuggestion(w io.Writer, format string, s *remedy.Suggestion, o Options
 		})
 }
 
-func showSuggestion(t *table, s *remedy.Suggestion) error {
+func showSuggestion(t *table, f *model.Finding, c phrase.Clock, s *remedy.Suggestion) error {
+	b := newBlock(f, c, mostFields)
+	b.Where, b.Who, b.Standing = nil, nil, nil
+	t.verdicts = len(b.VerdictText)
+	t.block(&b)
+	t.line()
 	t.line(t.paint(bold, "Next: "), phrase.Visible(s.Next))
 	for _, section := range s.Sections() {
 		t.line()
