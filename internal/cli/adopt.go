@@ -147,14 +147,17 @@ func (c *command) adoptTo(cmd *cobra.Command, id string, paths []string, live li
 		return err
 	}
 	f = remedy.Adopted(&f)
-	if dir := a.files.dir(); dir != "" && target.file != "" && target.file != stdout && inside(target.file, dir) {
-		return fmt.Errorf("--to: %s is in the declaration %s, which would then declare everything in it twice: name a file elsewhere", target.file, a.cfg.Declarations[0].Name)
+	if err := a.checkTarget(target); err != nil {
+		return err
 	}
 	stop := c.progress("scanning with and without the change")
 	proof, err := a.prove(ctx, &f)
 	stop()
 	if err != nil {
 		return c.byHand(&f, err)
+	}
+	if err := a.checkTarget(target); err != nil {
+		return err
 	}
 	done, err := target.write(c.streams.Out, &f, a, &proof.change)
 	if err != nil {
@@ -164,7 +167,19 @@ func (c *command) adoptTo(cmd *cobra.Command, id string, paths []string, live li
 	if target.file == stdout {
 		out = c.streams.Err
 	}
-	return printAdopted(out, &f, proof, done)
+	if err := printAdopted(out, &f, proof, done); err != nil || target.branch != "" || proof.change.added {
+		return err
+	}
+	_, err = fmt.Fprintln(out, "It has only the edit for this finding: to adopt another finding of the same file, put this one in its place first.")
+	return err
+}
+
+// checkTarget returns an error for a file in the declaration.
+func (a *adoption) checkTarget(target adoptTarget) error {
+	if target.file == "" || target.file == stdout || !a.declares(target.file) {
+		return nil
+	}
+	return fmt.Errorf("--to: %s is in the declaration %s, which would then declare everything in it twice: name a file elsewhere", target.file, a.cfg.Declarations[0].Name)
 }
 
 // byHand adds the next step to the reason why a finding cannot be adopted.

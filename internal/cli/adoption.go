@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,6 +39,9 @@ type adopter interface {
 	check(f *model.Finding) error
 	// dir is the folder of the declaration; "" for a repository.
 	dir() string
+	// tracked is the path of the declaration in its repository, and the commit of the scan without a
+	// change; "" before that scan.
+	tracked() (path, revision string)
 	// branch returns a branch with a change.
 	branch(c *change) gitrepo.NewBranch
 }
@@ -203,6 +207,9 @@ func (a *adoption) scan(ctx context.Context, c *change) ([]model.Finding, error)
 // checkNewFile returns an error for a file that exists, or that is in a git folder.
 func checkNewFile(to string) error {
 	absolute, err := resolved(to)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--to: the folder %s does not exist: make it, or name a file in an existing one", filepath.Dir(to))
+	}
 	if err != nil {
 		return fmt.Errorf("--to: %w", err)
 	}
@@ -223,6 +230,21 @@ func resolved(file string) (string, error) {
 		return "", err
 	}
 	return filepath.Abs(filepath.Join(dir, filepath.Base(file)))
+}
+
+// declares reports whether a file would be in the declaration: in its folder, or, after the scans, in
+// the same place of a work tree that has the scanned commit, from where git add would add it.
+func (a *adoption) declares(file string) bool {
+	if dir := a.files.dir(); dir != "" {
+		return inside(file, dir)
+	}
+	absolute, err := resolved(file)
+	if err != nil {
+		return false
+	}
+	path, revision := a.files.tracked()
+	top := gitrepo.TopOf(filepath.Dir(absolute))
+	return top != "" && revision != "" && inside(absolute, filepath.Join(top, filepath.FromSlash(path))) && gitrepo.HasCommit(top, revision)
 }
 
 // inside reports whether a file is in a folder, or is it.

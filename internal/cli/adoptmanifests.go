@@ -35,6 +35,10 @@ func newManifestFiles(d *config.Declaration, address string, kinds func() map[st
 
 func (m *manifestFiles) dir() string { return m.settings.Dir }
 
+func (m *manifestFiles) tracked() (path, revision string) {
+	return m.settings.Path, m.sources.Revision
+}
+
 func (m *manifestFiles) edited(of declared.Loader, c *change) (declared.Loader, error) {
 	edits := map[string][]byte{}
 	if c != nil {

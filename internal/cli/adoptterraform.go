@@ -31,6 +31,13 @@ func newRootFiles(d *config.Declaration) (*rootFiles, error) {
 
 func (r *rootFiles) dir() string { return r.settings.Dir }
 
+func (r *rootFiles) tracked() (path, revision string) {
+	if r.before == nil {
+		return r.settings.Path, ""
+	}
+	return r.settings.Path, r.before.Sources().Revision
+}
+
 func (r *rootFiles) edited(of declared.Loader, c *change) (declared.Loader, error) {
 	edits := map[string][]byte{}
 	if c != nil {

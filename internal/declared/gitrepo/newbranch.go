@@ -65,6 +65,17 @@ func (b NewBranch) Create(now time.Time) (hash string, err error) {
 	return b.commit(repository, now)
 }
 
+// HasCommit reports whether the repository whose work tree has a top folder has a commit. One that
+// cannot be read has none.
+func HasCommit(top, hash string) bool {
+	repository, err := git.PlainOpenWithOptions(top, &git.PlainOpenOptions{EnableDotGitCommonDir: true})
+	if err != nil {
+		return false
+	}
+	_, err = repository.CommitObject(plumbing.NewHash(hash))
+	return err == nil
+}
+
 func realPath(name string) (string, error) {
 	resolved, err := filepath.EvalSymlinks(name)
 	if err != nil {
