@@ -134,7 +134,7 @@ func done(d *model.DecisionStatus) string {
 	if !d.Until.IsZero() {
 		until = "until " + d.Until.UTC().Format(time.RFC3339)
 	}
-	text := fmt.Sprintf("%s %s %s (%s %s), decision %s", d.Kind.Participle(), d.Finding, until, d.Subject.Verdict, d.Subject.Key, d.ID)
+	text := fmt.Sprintf("%s %s %s (%s %s), decision %s", d.Kind.Participle(), d.Finding, until, d.Subject.VerdictText(), d.Subject.Key, d.ID)
 	if d.Replaces != "" {
 		text += ", which replaces decision " + d.Replaces
 	}

@@ -134,6 +134,14 @@ type Target struct {
 	Key
 	Declaration string  `json:"declaration,omitempty"`
 	Verdict     Verdict `json:"verdict,omitempty"`
+	// Unproven reports whether the finding was pending or bypassed at the time of the decision. It
+	// is shown, and not compared.
+	Unproven bool `json:"unproven,omitempty"`
+}
+
+// VerdictText returns the verdict as Finding.VerdictText does; "" if it is not set.
+func (t *Target) VerdictText() string {
+	return (&Finding{Verdict: t.Verdict, Unproven: t.Unproven}).VerdictText()
 }
 
 // Ended reports whether the decision has ended or was replaced. A replaced one stays so if

@@ -56,7 +56,7 @@ func decisionRow(d *model.DecisionStatus) []string {
 		about = d.Subject.Source + " " + about
 	}
 	if d.Subject.Verdict != "" {
-		about += " " + string(d.Subject.Verdict)
+		about += " " + d.Subject.VerdictText()
 	}
 	if d.Covers > 0 {
 		about = "baseline of " + phrase.Count(d.Covers, "finding")

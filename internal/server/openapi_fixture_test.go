@@ -73,7 +73,7 @@ func filedDecisions() []model.Decision {
 		Via:     "acceptances.yaml:3", From: "agreed", Until: now().Add(48 * time.Hour),
 	}
 	void := agreed
-	void.ID, void.Basis, void.Subject = "f11e01", "", model.Target{Key: model.Key{Source: "old", Kind: "kubernetes/Service", ID: "shop/web"}}
+	void.ID, void.Basis, void.Subject = "f11e01", "", model.Target{Key: model.Key{Source: "old", Kind: "kubernetes/Service", ID: "shop/web"}, Verdict: model.Pending, Unproven: true}
 	void.Changes = []model.Change{{Path: "spec", Live: object(field("a", model.StringOf("tell nobody")))}, {Path: "data.password", Secret: true}}
 	return []model.Decision{agreed, void}
 }
