@@ -284,9 +284,17 @@ func (c *command) adoptionOfConfig(cmd *cobra.Command, f *model.Finding, live li
 	if err != nil {
 		return nil, err
 	}
+	return c.oneDeclaration(cfg, f)
+}
+
+// oneDeclaration returns a configuration with only the declaration and the source of a finding.
+func (c *command) oneDeclaration(cfg *config.Config, f *model.Finding) (*config.Config, error) {
 	one := *cfg
 	one.Declarations = slices.DeleteFunc(slices.Clone(cfg.Declarations), func(d config.Declaration) bool { return !mayDeclare(&d, f) })
 	if len(one.Declarations) == 0 {
+		if name := governsByState(cfg, f); name != "" {
+			return nil, c.byHand(f, fmt.Errorf("declaration %s governs %s with engine: state, which reads no configuration: adopt needs engine: plan", name, f.Source))
+		}
 		return nil, fmt.Errorf("the configuration has no declaration %s: for a finding of a scan with PATH, give the PATH and the flags of the scan", cmp.Or(f.Declaration, "that is a Terraform root and governs "+f.Source))
 	}
 	if len(one.Declarations) > 1 {
@@ -298,6 +306,19 @@ func (c *command) adoptionOfConfig(cmd *cobra.Command, f *model.Finding, live li
 		return nil, fmt.Errorf("the configuration has no source %s: for a finding of a scan with PATH, give the PATH and the flags of the scan", f.Source)
 	}
 	return &one, nil
+}
+
+// governsByState returns the name of a Terraform declaration that governs the source of an unmanaged
+// resource and that driftd does not plan; "" if there is none.
+func governsByState(cfg *config.Config, f *model.Finding) string {
+	i := slices.IndexFunc(cfg.Declarations, func(d config.Declaration) bool {
+		settings := terraform.Defaults()
+		return f.Declaration == "" && d.Type == terraform.Type && slices.Contains(d.Governs, f.Source) && d.Decode(&settings) == nil && !settings.Plans()
+	})
+	if i < 0 {
+		return ""
+	}
+	return cfg.Declarations[i].Name
 }
 
 // mayDeclare reports whether a declaration is that of a finding; for an unmanaged resource, whether

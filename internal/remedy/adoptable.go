@@ -97,7 +97,7 @@ func importable(f *model.Finding, facts Facts) string {
 	case facts.Import == "":
 		return "no mapping table has the import ID of such resources"
 	case !facts.Planned:
-		return "no Terraform root that driftd plans governs " + f.Source
+		return "no Terraform root that driftd plans (engine: plan) governs " + f.Source
 	}
 	return ""
 }

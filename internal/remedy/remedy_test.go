@@ -371,7 +371,7 @@ func TestAdoptable(t *testing.T) {
 		"instance":        {server("lab_server.web[0]", size), remedy.Facts{Declared: "terraform", Planned: true}, "one of several instances"},
 		"unmanaged":       {finding(model.Unmanaged, "proxmox/qemu", "104", ""), remedy.Facts{Import: "import {}", Planned: true}, ""},
 		"no import":       {finding(model.Unmanaged, "proxmox/qemu", "104", ""), remedy.Facts{Planned: true}, "no mapping table has the import ID"},
-		"no root":         {finding(model.Unmanaged, "proxmox/qemu", "104", ""), remedy.Facts{Import: "import {}"}, "no Terraform root that driftd plans governs prod"},
+		"no root":         {finding(model.Unmanaged, "proxmox/qemu", "104", ""), remedy.Facts{Import: "import {}"}, "no Terraform root that driftd plans (engine: plan) governs prod"},
 	} {
 		why := remedy.Adoptable(tc.finding, tc.facts)
 		if tc.want == "" && why != "" || !strings.Contains(why, tc.want) {

@@ -108,6 +108,8 @@ func (c *issue) importBlock() Step {
 	if Adoptable(c.Finding, c.Facts) == "" {
 		s.commands(command{"driftd", "adopt", c.ID, "--to=FILE"})
 		s.note("driftd adopt writes the block and the generated configuration to a new file, if a plan proves that.")
+	} else if !c.Planned {
+		s.note("driftd adopt can write both if a root with engine: plan governs %s: states have no files to edit.", c.Source)
 	}
 	s.note("Write the block into a file of the root that is to manage it. The second command writes the resource block into a new file; its secrets are missing or in plain text: check it.")
 	s.note("Apply only if the plan says: 1 to import, 0 to add, 0 to change, 0 to destroy. If the provider cannot import this type, the plan is an error and nothing is changed.")
