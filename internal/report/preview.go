@@ -267,7 +267,7 @@ func gapPhrases(p *preview.Preview) []phrase.Phrase {
 		at := phrase.Data(r.declaration)
 		names := slices.DeleteFunc(addresses[r], func(name string) bool { return name == "" })
 		if len(names) > 1 {
-			at = at.Then(phrase.Words(phrase.Number(len(names)) + " parts (").List(names, 5).Words(")"))
+			at = at.Then(phrase.Words(phrase.Number(len(names))+" parts (").List(names, 5).Words(")"))
 		} else if len(names) == 1 {
 			at = at.Then(phrase.Data(names[0]))
 		}
