@@ -143,12 +143,9 @@ func (b NewBranch) firstChange(c checkout, within string) (changed string, err e
 
 // commit writes the objects and the reference.
 func (b NewBranch) commit(repository *git.Repository, now time.Time) (string, error) {
-	reference := plumbing.NewBranchReferenceName(b.Name)
-	if err := reference.Validate(); err != nil {
-		return "", fmt.Errorf("%q is not the name of a branch", b.Name)
-	}
-	if _, err := repository.Reference(reference, false); !errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return "", errors.Join(fmt.Errorf("branch %s exists already: name a new one", b.Name), err)
+	reference, err := branchReference(repository, b.Name)
+	if err != nil {
+		return "", err
 	}
 	parent, err := b.parent(repository)
 	if err != nil {
@@ -175,7 +172,7 @@ func (b NewBranch) commit(repository *git.Repository, now time.Time) (string, er
 	if err != nil {
 		return "", err
 	}
-	if err := repository.Storer.SetReference(plumbing.NewHashReference(reference, hash)); err != nil {
+	if err := createReference(repository, reference, hash); err != nil {
 		return "", fmt.Errorf("create branch %s: %w", b.Name, err)
 	}
 	return hash.String(), nil

@@ -120,6 +120,95 @@ func TestNewBranchRefuses(t *testing.T) {
 	}
 }
 
+// TestNewBranchName checks the names against the rules of git, with references in files and packed
+// ones.
+func TestNewBranchName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"main":                                  "branch main exists already",
+		"main/x":                                "branch main exists, and git cannot have main/x then",
+		"team":                                  "branch team/a exists, and git cannot have team then",
+		"HEAD":                                  "is not the name of a branch",
+		"refs/heads/q":                          "is not the name of a branch",
+		strings.Repeat("1234567890", 4):         "is not the name of a branch",
+		strings.Repeat("0aF1", 16):              "is not the name of a branch",
+		"@{-1}":                                 "is not the name of a branch",
+		"-x":                                    "is not the name of a branch",
+		"a.lock":                                "is not the name of a branch",
+		"a/.b":                                  "is not the name of a branch",
+		"../../config":                          "is not the name of a branch",
+		"a\x1b[31m":                             "is not the name of a branch",
+		"a/":                                    "is not the name of a branch",
+		"heads/main":                            "git reads \"heads/main\" as another object",
+		"v1":                                    "git reads \"v1\" as another object",
+		"origin/main":                           "git reads \"origin/main\" as another object",
+		"adopt/b":                               "",
+		"teams":                                 "",
+		"ä":                                     "",
+		"1234567890123456789012345678901234567": "",
+	} {
+		for _, packed := range []bool{false, true} {
+			g := newDeploy(t)
+			g.run("", "branch", "team/a")
+			g.run("", "tag", "v1")
+			g.run("", "update-ref", "refs/remotes/origin/main", "main")
+			if packed {
+				g.run("", "pack-refs", "--all")
+			}
+			before := g.run("", "for-each-ref")
+			hash, err := g.newBranch(name).Create(time.Unix(1_800_000_000, 0))
+			if want != "" && (err == nil || !strings.Contains(err.Error(), want) || g.run("", "for-each-ref") != before) {
+				t.Errorf("%q, packed %v: got %v, want %q", name, packed, err, want)
+			}
+			if want == "" && (err != nil || g.run("", "rev-parse", "refs/heads/"+name) != hash) {
+				t.Errorf("%q, packed %v: %v", name, packed, err)
+			}
+			g.run("", "commit", "-q", "--allow-empty", "-m", "more")
+		}
+	}
+}
+
+// TestNewBranchLocks checks that a branch is created under the lock of git, and leaves no lock
+// behind.
+func TestNewBranchLocks(t *testing.T) {
+	t.Parallel()
+	g := newDeploy(t)
+	folder := filepath.Join(g.dir, ".git", "refs", "heads", "adopt")
+	if err := os.MkdirAll(filepath.Join(folder, "left", "behind"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeAll(t, map[string]string{folder + ".lock": g.run("", "rev-parse", "main")})
+	if _, err := g.newBranch("adopt").Create(time.Unix(1_800_000_000, 0)); err == nil || !strings.Contains(err.Error(), "holds the lock refs/heads/adopt.lock") {
+		t.Errorf("the lock of another program: %v", err)
+	}
+	if err := os.Remove(folder + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := g.newBranch("adopt").Create(time.Unix(1_800_000_000, 0))
+	if err != nil || g.run("", "rev-parse", "adopt") != hash {
+		t.Errorf("a name with empty folders: %v", err)
+	}
+	if _, err := os.Lstat(folder + ".lock"); err == nil {
+		t.Error("the lock is left")
+	}
+	made := make(chan error)
+	for range 4 {
+		go func() {
+			_, err := g.newBranch("race").Create(time.Unix(1_800_000_000, 0))
+			made <- err
+		}()
+	}
+	won := 0
+	for range 4 {
+		if err := <-made; err == nil {
+			won++
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d of 4 made the branch, want 1", won)
+	}
+}
+
 // TestNewBranchOnCommit adds a file on top of a commit that is not checked out, and whose files the
 // work tree does not have.
 func TestNewBranchOnCommit(t *testing.T) {
