@@ -1,6 +1,7 @@
 package gitrepo_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,8 +98,31 @@ func TestNewBranchRefuses(t *testing.T) {
 		"a file that is gone": {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.File += ".gone" }, "b.yaml.gone is not in the last commit"},
 		"a file that does not count": {func(t *testing.T, g gitFolder, b *gitrepo.NewBranch) {
 			writeAll(t, map[string]string{filepath.Join(g.dir, "deploy", "notes.txt"): "9"})
-			b.Counts = func(name string) bool { return filepath.Ext(name) == ".yaml" }
+			b.Reads = func(file string) bool { return filepath.Ext(file) == ".yaml" }
 		}, ""},
+		"a file outside of the repository": {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) {
+			b.Outside = func(string) string { return "/etc/motd" }
+		}, "was checked with /etc/motd, which is not in the repository"},
+		"another HEAD than the one that was checked": {func(_ *testing.T, g gitFolder, b *gitrepo.NewBranch) {
+			b.Head = gitrepo.HeadOf(b.Dir)
+			g.run("", "commit", "-q", "--allow-empty", "-m", "more")
+		}, "HEAD is another commit now"},
+		"the HEAD that was checked": {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.Head = gitrepo.HeadOf(b.Dir) }, ""},
+		"a link to a folder":        {func(t *testing.T, g gitFolder, _ *gitrepo.NewBranch) { link(t, g, "deploy/link", "sub") }, ""},
+		"another link to a folder": {func(t *testing.T, g gitFolder, _ *gitrepo.NewBranch) {
+			link(t, g, "deploy/link", "sub")
+			if err := errors.Join(os.Remove(filepath.Join(g.dir, "deploy", "link")), os.Symlink("../other", filepath.Join(g.dir, "deploy", "link")), os.Mkdir(filepath.Join(g.dir, "other"), 0o700)); err != nil {
+				t.Fatal(err)
+			}
+		}, "deploy/link is not as in the last commit"},
+		"a link in the place of a file": {func(t *testing.T, g gitFolder, _ *gitrepo.NewBranch) {
+			writeAll(t, map[string]string{filepath.Join(g.dir, "deploy", "link"): "sub"})
+			g.run("", "add", "deploy/link")
+			g.run("", "commit", "-q", "-m", "a file")
+			if err := errors.Join(os.Remove(filepath.Join(g.dir, "deploy", "link")), os.Symlink("sub", filepath.Join(g.dir, "deploy", "link"))); err != nil {
+				t.Fatal(err)
+			}
+		}, "deploy/link is not as in the last commit"},
 		"an added file that exists": {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.Added = true }, "b.yaml is in the last commit already"},
 		"an unknown commit":         {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.Parent = strings.Repeat("1", 40) }, "does not have commit 111111111111"},
 	} {
@@ -207,6 +231,16 @@ func TestNewBranchLocks(t *testing.T) {
 	if won != 1 {
 		t.Errorf("%d of 4 made the branch, want 1", won)
 	}
+}
+
+// link commits a symbolic link.
+func link(t *testing.T, g gitFolder, name, target string) {
+	t.Helper()
+	if err := os.Symlink(target, filepath.Join(g.dir, filepath.FromSlash(name))); err != nil {
+		t.Fatal(err)
+	}
+	g.run("", "add", name)
+	g.run("", "commit", "-q", "-m", "a link")
 }
 
 // TestNewBranchOnCommit adds a file on top of a commit that is not checked out, and whose files the
