@@ -40,6 +40,10 @@ func ReadPlan(r io.Reader, name string, sealer model.Sealer) (preview.Plan, erro
 		case instance.Unchecked != "":
 			content.Gaps = append(content.Gaps, preview.Gap{Declaration: name, Address: instance.Address, Reason: instance.Unchecked})
 		default:
+			if instance.Action == "" && instance.Live != nil {
+				content.Gaps = append(content.Gaps, preview.Gap{Declaration: name, Address: instance.Address,
+					Reason: "it was changed outside of Terraform, and the plan has no action for it, as if it was made with -refresh-only: make a normal plan"})
+			}
 			o := objectOf(instance)
 			content.Objects[o.id] = previewed(instance, tables, sealer)
 			content.Declaration.Claims = append(content.Declaration.Claims, own.add(&o, instance))
