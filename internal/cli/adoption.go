@@ -26,6 +26,8 @@ type adoption struct {
 	around  surroundings
 	sources []daemon.Source
 	files   adopter
+	// head is the commit that is checked out in the folder of the declaration; "" if there is none.
+	head string
 }
 
 // An adopter edits the files of one type of declaration.
@@ -103,6 +105,9 @@ func (r *readOnce) Collect(ctx context.Context) (model.Snapshot, error) {
 
 // prove scans the declaration as it is and with each of the changes, until one is proved.
 func (a *adoption) prove(ctx context.Context, f *model.Finding) (p proof, err error) {
+	if dir := a.files.dir(); dir != "" {
+		a.head = gitrepo.HeadOf(dir)
+	}
 	before, err := a.scan(ctx, nil)
 	if err != nil {
 		return p, err

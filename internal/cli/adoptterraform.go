@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/declared"
@@ -148,22 +147,15 @@ func addsTo(before, now terraform.Outcome) bool {
 // errNewer is the error of a scan with a change that read another commit than the one without.
 var errNewer = errors.New("the repository has a newer commit now: try again")
 
-// branch returns a branch with a change. All configuration in the repository must be as at HEAD,
-// because any of it may be a module of the root.
+// branch returns a branch with a change. Each file that the plan could read must be as at HEAD: a
+// function of the configuration may read any of them.
 func (r *rootFiles) branch(c *change) gitrepo.NewBranch {
-	sources := r.before.Sources()
+	sources := r.last.Sources()
 	b := gitrepo.NewBranch{Dir: sources.Dir, Parent: sources.Revision, File: c.name, Content: c.content, Added: c.added}
 	if b.Dir == "" {
 		b.Dir = "."
 		return b
 	}
-	b.Checked, b.Counts = []string{"."}, isConfiguration
+	b.Checked, b.Reads, b.Outside = []string{"."}, sources.Reads, sources.Outside
 	return b
-}
-
-// isConfiguration reports whether a plan may read a file of a repository.
-func isConfiguration(name string) bool {
-	base := path.Base(name)
-	return !strings.Contains("/"+name, "/.terraform/") &&
-		(terraform.IsConfiguration(name) || base == ".terraform.lock.hcl" || strings.HasSuffix(base, ".tfvars") || strings.HasSuffix(base, ".tfvars.json"))
 }

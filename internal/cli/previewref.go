@@ -91,6 +91,7 @@ func declarationsAt(cfg *config.Config, ref, name string) ([]declarationAt, erro
 // from git.
 func atRef(d config.Declaration, ref string) (declarationAt, error) {
 	var at declarationAt
+	changed := map[string]any{"ref": ref}
 	switch d.Type {
 	case manifests.Type:
 		settings := manifests.Defaults()
@@ -106,10 +107,11 @@ func atRef(d config.Declaration, ref string) (declarationAt, error) {
 		at.place = settings.Place
 		if ref != settings.Ref {
 			at.refused = settings.CheckUnreviewed()
+			changed["refuse"] = settings.RefuseUnreviewed()
 		}
 	}
 	at.Declaration = d
-	at.Settings = d.With(map[string]any{"ref": ref})
+	at.Settings = d.With(changed)
 	return at, nil
 }
 

@@ -19,12 +19,15 @@ type authors struct {
 	scanned time.Time
 	// byAddress are the stored findings on manual changes.
 	byAddress map[string][]*model.Finding
+	// unclaimed are the stored findings on resources that no declaration manages.
+	unclaimed map[model.Ref][]*model.Finding
 	// named are the findings of o.Declaration.
 	named []*model.Finding
 }
 
 func newAuthors(plan *Plan, k *Known, o Options) *authors {
 	a := &authors{plan: plan, o: o, missing: k.Missing, scanned: k.finished(), byAddress: map[string][]*model.Finding{}}
+	a.unclaimed = unclaimedIn(k.open())
 	types := k.types()
 	for _, f := range k.open() {
 		_, made := handMade(f)
@@ -153,6 +156,9 @@ func (a *authors) change(object *Object, c *model.Change) (*model.Finding, *mode
 				return f, known, ""
 			}
 		}
+	}
+	if f := a.unmanaged(object); f != nil {
+		return f, &model.Change{}, ""
 	}
 	return nil, nil, a.unknown(object)
 }

@@ -35,8 +35,10 @@ type Object struct {
 	// Action is the action of an apply: "no-op", "update", "create", "replace", "delete",
 	// "forget" or "".
 	Action string
-	// Reason is why the plan destroys the object, or "".
+	// Reason is why the plan destroys or imports the object, or "".
 	Reason string
+	// Imports reports whether the apply takes the object into the state.
+	Imports bool
 }
 
 // FromPlan returns what an apply of a plan would erase: the manual changes that the plan itself
@@ -98,10 +100,12 @@ func judge(plan *Plan) []model.Judged {
 		if !known || len(s.Claims) == 0 {
 			continue
 		}
-		switch object.Action {
-		case "update", "create":
+		switch action := object.Action; {
+		case action == "update" && object.Imports && s.Live != nil:
+			judged = append(judged, imported(s, object.Reason))
+		case action == "update", action == "create":
 			judged = append(judged, diff.Judge(s, diff.Options{}))
-		case "replace", "delete":
+		case action == "replace", action == "delete":
 			judged = append(judged, model.Judged{Subject: s, Outcomes: []model.Outcome{destroyed(s, object.Reason)}})
 		}
 	}
@@ -153,6 +157,7 @@ func (a *authors) destroyed(object *Object, f *model.Finding, effect Effect) Ite
 	} else {
 		f.Actor = model.UnknownActor("no manual change is known")
 	}
+	a.takeCreator(object, f)
 	for _, stored := range a.of(object) {
 		hand, made := handMade(stored)
 		if !made || hand.Verdict == model.Missing {

@@ -35,7 +35,7 @@ func (p *planned) resource(address, actions string, before, live, after object, 
 	entry := func(actions string, from, to object) object {
 		change := object{"actions": strings.Fields(actions), "before": from, "after": to, "after_unknown": object{}, "before_sensitive": object{}, "after_sensitive": object{}}
 		for key, v := range more {
-			if strings.HasPrefix(key, "after_") || strings.HasPrefix(key, "before_") {
+			if key == "importing" || strings.HasPrefix(key, "after_") || strings.HasPrefix(key, "before_") {
 				change[key] = v
 			}
 		}
@@ -46,8 +46,10 @@ func (p *planned) resource(address, actions string, before, live, after object, 
 			change["after"] = nil
 		}
 		outer := object{"address": address, "mode": "managed", "type": typ, "name": name, "provider_name": "example.org/driftd/lab", "change": change}
-		if why, ok := more["action_reason"]; ok {
-			outer["action_reason"] = why
+		for _, key := range []string{"action_reason", "provider_name"} {
+			if v, ok := more[key]; ok {
+				outer[key] = v
+			}
 		}
 		return outer
 	}
@@ -152,6 +154,7 @@ func TestFromPlan(t *testing.T) {
 	}
 	unproven := size("2")
 	unproven.Unproven = true
+	importing := object{"importing": object{"id": "web-1"}}
 	for name, tc := range map[string]struct {
 		reason              string
 		actions             string
@@ -213,6 +216,12 @@ func TestFromPlan(t *testing.T) {
 				f.ID, f.Declaration, f.Source = "2", "other", "plan:other"
 				return f
 			}()), []string{"overwrite changed lab_server.web size by unknown"}},
+		"imported": {"no configuration set the values that the import overwrites", "update", nil, server(8, "note", "by hand"), server(2), importing,
+			known(), []string{"overwrite changed lab_server.web note by unknown size by unknown"}},
+		"imported as it is": {"nothing is overwritten", "no-op", nil, server(8), server(8), importing, known(), nil},
+		"imported, unknown": {"the value that replaces it is not known before the apply", "update", nil, server(8), object{"id": "web-1", "name": "web"},
+			object{"importing": object{"id": "web-1"}, "after_unknown": object{"size": true, "etag": true}}, known(), []string{"overwrite changed lab_server.web size by unknown"}},
+		"imported and replaced": {"the object goes", "delete create", nil, server(8), server(2), importing, known(), []string{"replace pending lab_server.web by unknown"}},
 		"hidden": {"an ignore rule hides it", "update", server(2), server(8), server(2), nil,
 			known(func() model.Finding {
 				f := found(model.Changed, by("mara", time.Hour), size("8"))
@@ -255,6 +264,44 @@ func TestFromPlanKeepsStanding(t *testing.T) {
 	low.Severity, low.Rated = model.Low, &model.Rating{Reason: "a sandbox"}
 	if got, err = preview.FromPlan(p.read(t, ""), known(low), options()); err != nil || got.Items[0].Severity != model.Low {
 		t.Errorf("a rule of the configuration sets the severity: %v, %v", got.Items, err)
+	}
+}
+
+// TestFromPlanImports checks that the author of an imported object is that of the finding on its
+// live resource, and that rules on unmanaged resources do not hide what an import overwrites.
+func TestFromPlanImports(t *testing.T) {
+	t.Parallel()
+	unmanaged := func(source, name string) model.Finding {
+		return model.Finding{ID: source, Verdict: model.Unmanaged, Severity: model.Low, Key: model.Key{Source: source, Kind: "netbox/dcim.site", ID: "7"},
+			Actor: by(name, 48*time.Hour), Hidden: "noise", Rated: &model.Rating{Reason: "a sandbox"}}
+	}
+	for name, tc := range map[string]struct {
+		reason, actions string
+		findings        []model.Finding
+		want            []string
+	}{
+		"one":      {"the resource has the ID of the import", "update", []model.Finding{unmanaged("nb", "mara")}, []string{"overwrite changed netbox_site.fra description by mara old"}},
+		"replaced": {"all of it was made by hand", "delete create", []model.Finding{unmanaged("nb", "mara")}, []string{"replace unmanaged netbox_site.fra by mara old"}},
+		"two": {"either source may be the one", "update", []model.Finding{unmanaged("lab", "ben"), unmanaged("nb", "mara")},
+			[]string{"overwrite changed netbox_site.fra description by unknown"}},
+	} {
+		var p planned
+		p.resource("netbox_site.fra", tc.actions, nil, object{"id": "7", "slug": "fra", "description": "by hand"}, object{"id": "7", "slug": "fra", "description": "declared"},
+			object{"importing": object{"id": "7"}, "provider_name": "registry.terraform.io/e-breuninger/netbox"})
+		k := known(tc.findings...)
+		k.Run.Sources = append(k.Run.Sources, model.SourceRun{Name: "nb"}, model.SourceRun{Name: "lab"})
+		o := options()
+		o.Declaration = "infra"
+		got, err := preview.FromPlan(p.read(t, "infra"), k, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tc.want, lines(&got)); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
+		}
+		if got.Items[0].Declaration != "infra" || got.Items[0].Severity.Rank() > model.Medium.Rank() {
+			t.Errorf("%s: declaration %q, severity %s", name, got.Items[0].Declaration, got.Items[0].Severity)
+		}
 	}
 }
 

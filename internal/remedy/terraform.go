@@ -1,13 +1,12 @@
 package remedy
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/remedy/fieldpath"
+	"github.com/driftd/driftd/internal/remedy/literals"
 )
 
 // terraformApply returns the step that applies the whole root of a claim.
@@ -67,7 +66,7 @@ func hclText(v model.Value) string {
 	case model.Bool, model.Number:
 		return v.Text()
 	case model.String:
-		return hclString(v.Text())
+		return literals.HCL(v.Text())
 	case model.List:
 		texts := make([]string, len(v.Items()))
 		for i, item := range v.Items() {
@@ -78,26 +77,6 @@ func hclText(v model.Value) string {
 		return "[" + strings.Join(texts, ", ") + "]"
 	}
 	return ""
-}
-
-// hclString returns a string literal of Terraform; "" for text that is not UTF-8. Template
-// sequences and characters that do not print are escaped.
-func hclString(s string) string {
-	if strings.ToValidUTF8(s, "") != s {
-		return ""
-	}
-	var b strings.Builder
-	for _, r := range strings.NewReplacer(`\`, `\\`, `"`, `\"`, "${", "$${", "%{", "%%{", "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s) {
-		switch {
-		case phrase.Prints(r):
-			b.WriteRune(r)
-		case r > 0xffff:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		default:
-			b.WriteString(unicodeEscape(r))
-		}
-	}
-	return `"` + b.String() + `"`
 }
 
 // importBlock returns the step that imports an unmanaged resource into a Terraform root.

@@ -26,11 +26,16 @@ type NewBranch struct {
 	Dir string
 	// Parent is the commit on which the new one is based; "" is HEAD. The repository must have it.
 	Parent string
+	// Head is the commit that was HEAD when the change was checked, if Parent is "": HEAD must not
+	// have moved. "" if that does not matter.
+	Head string
 	// Checked are the files and folders that the change was checked with, as paths from the top of
-	// the work tree. They must be as at HEAD, if Parent is "". Counts selects files in them; nil
-	// selects all.
+	// the work tree. They must be as at HEAD, if Parent is "". Reads selects files in them, by
+	// absolute path; nil selects all. Outside returns a file outside of a folder that the change was
+	// checked with, or ""; nil if there is none.
 	Checked []string
-	Counts  func(name string) bool
+	Reads   func(file string) bool
+	Outside func(folder string) string
 	// File is the file to change, as a path from the top of the repository, and Content its new
 	// content. If Added is set, the file must not exist, and otherwise it must.
 	File    string
@@ -98,6 +103,14 @@ func (b NewBranch) check(top string) (err error) {
 	if head == nil {
 		return fmt.Errorf("%s has no commit", top)
 	}
+	if b.Head != "" && head.Hash.String() != b.Head {
+		return errors.New("HEAD is another commit now: try again")
+	}
+	if b.Outside != nil {
+		if file := b.Outside(top); file != "" {
+			return fmt.Errorf("the change was checked with %s, which is not in the repository %s", file, top)
+		}
+	}
 	for _, within := range b.Checked {
 		changed, err := b.firstChange(checkout{top: top, files: files}, within)
 		switch {
@@ -110,6 +123,24 @@ func (b NewBranch) check(top string) (err error) {
 	return nil
 }
 
+// HeadOf returns the commit at HEAD of the repository whose work tree contains a folder; "" if there
+// is none, or if it cannot be read.
+func HeadOf(dir string) string {
+	dir, err := realPath(dir)
+	if err != nil || TopOf(dir) == "" {
+		return ""
+	}
+	s, err := openLocal(TopOf(dir))
+	if err != nil {
+		return ""
+	}
+	head, _, err := headOf(s)
+	if err = errors.Join(err, s.Close()); err != nil || head == nil {
+		return ""
+	}
+	return head.Hash.String()
+}
+
 func relativeTo(top, path string) string {
 	name, err := filepath.Rel(top, path)
 	if err != nil {
@@ -119,7 +150,9 @@ func relativeTo(top, path string) string {
 }
 
 // counts reports whether a file must be as at HEAD.
-func (b NewBranch) counts(name string) bool { return b.Counts == nil || b.Counts(name) }
+func (b NewBranch) counts(c checkout, name string) bool {
+	return b.Reads == nil || b.Reads(filepath.Join(c.top, filepath.FromSlash(name)))
+}
 
 // firstChange returns the first file below a path that differs between work tree and HEAD; "" if
 // there is none.
@@ -130,7 +163,7 @@ func (b NewBranch) firstChange(c checkout, within string) (changed string, err e
 			return err
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
-		case !entry.IsDir() && b.counts(name) && !c.unchanged(name):
+		case !entry.IsDir() && b.counts(c, name) && !c.unchanged(name) && !c.sameLink(name):
 			changed = name
 			return fs.SkipAll
 		}
@@ -140,7 +173,7 @@ func (b NewBranch) firstChange(c checkout, within string) (changed string, err e
 		return changed, err
 	}
 	err = fs.WalkDir(c.files, within, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !b.counts(path) {
+		if err != nil || entry.IsDir() || !b.counts(c, path) {
 			return err
 		}
 		if _, missing := os.Lstat(filepath.Join(c.top, filepath.FromSlash(path))); missing != nil {
@@ -154,12 +187,9 @@ func (b NewBranch) firstChange(c checkout, within string) (changed string, err e
 
 // commit writes the objects and the reference.
 func (b NewBranch) commit(repository *git.Repository, now time.Time) (string, error) {
-	reference := plumbing.NewBranchReferenceName(b.Name)
-	if err := reference.Validate(); err != nil {
-		return "", fmt.Errorf("%q is not the name of a branch", b.Name)
-	}
-	if _, err := repository.Reference(reference, false); !errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return "", errors.Join(fmt.Errorf("branch %s exists already: name a new one", b.Name), err)
+	reference, err := branchReference(repository, b.Name)
+	if err != nil {
+		return "", err
 	}
 	parent, err := b.parent(repository)
 	if err != nil {
@@ -186,7 +216,7 @@ func (b NewBranch) commit(repository *git.Repository, now time.Time) (string, er
 	if err != nil {
 		return "", err
 	}
-	if err := repository.Storer.SetReference(plumbing.NewHashReference(reference, hash)); err != nil {
+	if err := createReference(repository, reference, hash); err != nil {
 		return "", fmt.Errorf("create branch %s: %w", b.Name, err)
 	}
 	return hash.String(), nil

@@ -1,6 +1,7 @@
 package gitrepo_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,8 +98,31 @@ func TestNewBranchRefuses(t *testing.T) {
 		"a file that is gone": {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.File += ".gone" }, "b.yaml.gone is not in the last commit"},
 		"a file that does not count": {func(t *testing.T, g gitFolder, b *gitrepo.NewBranch) {
 			writeAll(t, map[string]string{filepath.Join(g.dir, "deploy", "notes.txt"): "9"})
-			b.Counts = func(name string) bool { return filepath.Ext(name) == ".yaml" }
+			b.Reads = func(file string) bool { return filepath.Ext(file) == ".yaml" }
 		}, ""},
+		"a file outside of the repository": {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) {
+			b.Outside = func(string) string { return "/etc/motd" }
+		}, "was checked with /etc/motd, which is not in the repository"},
+		"another HEAD than the one that was checked": {func(_ *testing.T, g gitFolder, b *gitrepo.NewBranch) {
+			b.Head = gitrepo.HeadOf(b.Dir)
+			g.run("", "commit", "-q", "--allow-empty", "-m", "more")
+		}, "HEAD is another commit now"},
+		"the HEAD that was checked": {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.Head = gitrepo.HeadOf(b.Dir) }, ""},
+		"a link to a folder":        {func(t *testing.T, g gitFolder, _ *gitrepo.NewBranch) { link(t, g, "deploy/link", "sub") }, ""},
+		"another link to a folder": {func(t *testing.T, g gitFolder, _ *gitrepo.NewBranch) {
+			link(t, g, "deploy/link", "sub")
+			if err := errors.Join(os.Remove(filepath.Join(g.dir, "deploy", "link")), os.Symlink("../other", filepath.Join(g.dir, "deploy", "link")), os.Mkdir(filepath.Join(g.dir, "other"), 0o700)); err != nil {
+				t.Fatal(err)
+			}
+		}, "deploy/link is not as in the last commit"},
+		"a link in the place of a file": {func(t *testing.T, g gitFolder, _ *gitrepo.NewBranch) {
+			writeAll(t, map[string]string{filepath.Join(g.dir, "deploy", "link"): "sub"})
+			g.run("", "add", "deploy/link")
+			g.run("", "commit", "-q", "-m", "a file")
+			if err := errors.Join(os.Remove(filepath.Join(g.dir, "deploy", "link")), os.Symlink("sub", filepath.Join(g.dir, "deploy", "link"))); err != nil {
+				t.Fatal(err)
+			}
+		}, "deploy/link is not as in the last commit"},
 		"an added file that exists": {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.Added = true }, "b.yaml is in the last commit already"},
 		"an unknown commit":         {func(_ *testing.T, _ gitFolder, b *gitrepo.NewBranch) { b.Parent = strings.Repeat("1", 40) }, "does not have commit 111111111111"},
 	} {
@@ -118,6 +142,105 @@ func TestNewBranchRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNewBranchName checks the names against the rules of git, with references in files and packed
+// ones.
+func TestNewBranchName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"main":                                  "branch main exists already",
+		"main/x":                                "branch main exists, and git cannot have main/x then",
+		"team":                                  "branch team/a exists, and git cannot have team then",
+		"HEAD":                                  "is not the name of a branch",
+		"refs/heads/q":                          "is not the name of a branch",
+		strings.Repeat("1234567890", 4):         "is not the name of a branch",
+		strings.Repeat("0aF1", 16):              "is not the name of a branch",
+		"@{-1}":                                 "is not the name of a branch",
+		"-x":                                    "is not the name of a branch",
+		"a.lock":                                "is not the name of a branch",
+		"a/.b":                                  "is not the name of a branch",
+		"../../config":                          "is not the name of a branch",
+		"a\x1b[31m":                             "is not the name of a branch",
+		"a/":                                    "is not the name of a branch",
+		"heads/main":                            "git reads \"heads/main\" as another object",
+		"v1":                                    "git reads \"v1\" as another object",
+		"origin/main":                           "git reads \"origin/main\" as another object",
+		"adopt/b":                               "",
+		"teams":                                 "",
+		"ä":                                     "",
+		"1234567890123456789012345678901234567": "",
+	} {
+		for _, packed := range []bool{false, true} {
+			g := newDeploy(t)
+			g.run("", "branch", "team/a")
+			g.run("", "tag", "v1")
+			g.run("", "update-ref", "refs/remotes/origin/main", "main")
+			if packed {
+				g.run("", "pack-refs", "--all")
+			}
+			before := g.run("", "for-each-ref")
+			hash, err := g.newBranch(name).Create(time.Unix(1_800_000_000, 0))
+			if want != "" && (err == nil || !strings.Contains(err.Error(), want) || g.run("", "for-each-ref") != before) {
+				t.Errorf("%q, packed %v: got %v, want %q", name, packed, err, want)
+			}
+			if want == "" && (err != nil || g.run("", "rev-parse", "refs/heads/"+name) != hash) {
+				t.Errorf("%q, packed %v: %v", name, packed, err)
+			}
+			g.run("", "commit", "-q", "--allow-empty", "-m", "more")
+		}
+	}
+}
+
+// TestNewBranchLocks checks that a branch is created under the lock of git, and leaves no lock
+// behind.
+func TestNewBranchLocks(t *testing.T) {
+	t.Parallel()
+	g := newDeploy(t)
+	folder := filepath.Join(g.dir, ".git", "refs", "heads", "adopt")
+	if err := os.MkdirAll(filepath.Join(folder, "left", "behind"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeAll(t, map[string]string{folder + ".lock": g.run("", "rev-parse", "main")})
+	if _, err := g.newBranch("adopt").Create(time.Unix(1_800_000_000, 0)); err == nil || !strings.Contains(err.Error(), "holds the lock refs/heads/adopt.lock") {
+		t.Errorf("the lock of another program: %v", err)
+	}
+	if err := os.Remove(folder + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := g.newBranch("adopt").Create(time.Unix(1_800_000_000, 0))
+	if err != nil || g.run("", "rev-parse", "adopt") != hash {
+		t.Errorf("a name with empty folders: %v", err)
+	}
+	if _, err := os.Lstat(folder + ".lock"); err == nil {
+		t.Error("the lock is left")
+	}
+	made := make(chan error)
+	for range 4 {
+		go func() {
+			_, err := g.newBranch("race").Create(time.Unix(1_800_000_000, 0))
+			made <- err
+		}()
+	}
+	won := 0
+	for range 4 {
+		if err := <-made; err == nil {
+			won++
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d of 4 made the branch, want 1", won)
+	}
+}
+
+// link commits a symbolic link.
+func link(t *testing.T, g gitFolder, name, target string) {
+	t.Helper()
+	if err := os.Symlink(target, filepath.Join(g.dir, filepath.FromSlash(name))); err != nil {
+		t.Fatal(err)
+	}
+	g.run("", "add", name)
+	g.run("", "commit", "-q", "-m", "a link")
 }
 
 // TestNewBranchOnCommit adds a file on top of a commit that is not checked out, and whose files the

@@ -8,7 +8,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
@@ -139,6 +142,32 @@ func (c checkout) unchanged(name string) bool {
 	}
 	found, err := blobHash(file, committed.size)
 	return err == nil && found == committed.hash
+}
+
+// sameLink reports whether the file name is a symbolic link to a folder of the work tree, and equal
+// to the committed link.
+func (c checkout) sameLink(name string) bool {
+	file := filepath.Join(c.top, filepath.FromSlash(name))
+	to, err := os.Readlink(file)
+	if err != nil || !fs.ValidPath(name) {
+		return false
+	}
+	siblings, err := c.files.ReadDir(path.Dir(name))
+	if err != nil || !slices.ContainsFunc(siblings, func(e fs.DirEntry) bool {
+		return e.Name() == path.Base(name) && e.Type()&fs.ModeSymlink != 0
+	}) {
+		return false
+	}
+	committed, err := c.files.target(name)
+	if err != nil || committed != filepath.Clean(to) {
+		return false
+	}
+	place, err := filepath.EvalSymlinks(file)
+	if err != nil || place != c.top && !strings.HasPrefix(place, c.top+string(filepath.Separator)) {
+		return false
+	}
+	info, err := os.Stat(place)
+	return err == nil && info.IsDir()
 }
 
 // blobHash returns the git object hash of the file name. If the file is not regular, or its

@@ -199,6 +199,16 @@ func (c Config) checkState(env declared.Env) error {
 	return nil
 }
 
+// RefuseUnreviewed returns the setting refuse for the root of an unreviewed commit. It includes data
+// sources that are part of the CLI: allow.providers does not apply to them, and they send variables
+// to any address, and read any state that driftd can read.
+func (c Config) RefuseUnreviewed() []string {
+	if slices.Contains(c.Run.Refuse, "remote-state") {
+		return c.Run.Refuse
+	}
+	return append(slices.Clone(c.Run.Refuse), "remote-state")
+}
+
 // CheckUnreviewed returns an error if the settings do not restrict the programs that the root of
 // an unreviewed commit can run.
 func (c Config) CheckUnreviewed() error {

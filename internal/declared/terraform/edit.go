@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/terraform/hcledit"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
 	"github.com/driftd/driftd/internal/mapping"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -38,6 +40,28 @@ type Sources struct {
 	// Dir is the folder; "" for a commit of a repository. Revision is the commit, and Path the
 	// path of the root in it.
 	Dir, Revision, Path string
+	// received are the files and folders of the private copy, by absolute path without links, and
+	// whether they are folders.
+	received map[string]bool
+}
+
+// Reads reports whether the plan could read a file, by absolute path without links, or would have
+// been able to if it existed. States do not count: they are no part of the configuration.
+func (s Sources) Reads(file string) bool {
+	_, received := s.received[file]
+	backup := strings.Contains(filepath.Base(file), ".tfstate.") && filepath.Ext(file) == ".backup"
+	return !IsState(file) && !backup && (received || s.received[filepath.Dir(file)] && !workcopy.Skips(filepath.Base(file)))
+}
+
+// Outside returns the first file, sorted, that the plan could read and that is not in a folder, by
+// absolute path without links; "" if there is none.
+func (s Sources) Outside(folder string) string {
+	for _, file := range slices.Sorted(maps.Keys(s.received)) {
+		if name, err := filepath.Rel(folder, file); err != nil || !filepath.IsLocal(name) {
+			return file
+		}
+	}
+	return ""
 }
 
 // An Outcome is what an apply of a plan would do.
@@ -100,7 +124,7 @@ func (e *Edit) Generate(ctx context.Context, i mapping.Import) (text string, err
 
 // begin reads the sources in a folder, and adds the edits to the options.
 func (e *Edit) begin(options plan.Options) (plan.Options, error) {
-	e.outcome, e.sources = Outcome{}, Sources{Files: map[string][]byte{}, Dir: options.Dir}
+	e.outcome, e.sources = Outcome{}, Sources{Files: map[string][]byte{}, Dir: options.Dir, received: map[string]bool{}}
 	if options.Shown != "" { // a commit that is checked out
 		e.sources.Dir, e.sources.Path = "", options.Shown
 	}
@@ -120,9 +144,12 @@ func (e *Edit) begin(options plan.Options) (plan.Options, error) {
 			return options, fmt.Errorf("read %s: %w", name, err)
 		}
 	}
-	options.Edits = e.edits
+	options.Edits, options.Received = e.edits, e.receive
 	return options, nil
 }
+
+// receive records a file or folder of the private copy.
+func (e *Edit) receive(path string, isDir bool) { e.sources.received[path] = isDir }
 
 // outcomeOf counts the actions of a plan.
 func outcomeOf(result plan.Result) Outcome {

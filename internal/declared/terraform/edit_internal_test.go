@@ -44,3 +44,22 @@ func TestEditOfStates(t *testing.T) {
 		t.Error("states can be edited")
 	}
 }
+
+// TestSourcesReads checks which files a plan could read: those of the private copy, and those that
+// its folders would have had.
+func TestSourcesReads(t *testing.T) {
+	t.Parallel()
+	s := Sources{received: map[string]bool{"/r/infra": true, "/r/infra/main.tf": false, "/r/infra/vars.yaml": false, "/r/shared/m.tf": false, "/r/infra/terraform.tfstate": false}}
+	for file, want := range map[string]bool{"/r/infra/main.tf": true, "/r/infra/vars.yaml": true, "/r/infra/gone.yaml": true, "/r/shared/m.tf": true,
+		"/r/shared/other.tf": false, "/r/infra/terraform.tfstate": false, "/r/infra/terraform.tfstate.1700000000.backup": false, "/r/infra/.terraform": false, "/r/infra/sub/x": false} {
+		if got := s.Reads(file); got != want {
+			t.Errorf("%s: %t, want %t", file, got, want)
+		}
+	}
+	s.received["/etc/passwd"] = false
+	for folder, want := range map[string]string{"/": "", "/r": "/etc/passwd", "/etc": "/r/infra"} {
+		if got := s.Outside(folder); got != want {
+			t.Errorf("outside %s: %q, want %q", folder, got, want)
+		}
+	}
+}

@@ -40,6 +40,10 @@ func ReadPlan(r io.Reader, name string, sealer model.Sealer) (preview.Plan, erro
 		case instance.Unchecked != "":
 			content.Gaps = append(content.Gaps, preview.Gap{Declaration: name, Address: instance.Address, Reason: instance.Unchecked})
 		default:
+			if instance.Action == "" && instance.Live != nil {
+				content.Gaps = append(content.Gaps, preview.Gap{Declaration: name, Address: instance.Address,
+					Reason: "it was changed outside of Terraform, and the plan has no action for it, as if it was made with -refresh-only: make a normal plan"})
+			}
 			o := objectOf(instance)
 			content.Objects[o.id] = previewed(instance, tables, sealer)
 			content.Declaration.Claims = append(content.Declaration.Claims, own.add(&o, instance))
@@ -91,8 +95,8 @@ func objectOf(i *plan.Instance) object {
 
 // previewed returns the object of an instance for a preview.
 func previewed(i *plan.Instance, tables *mapping.Tables, sealer model.Sealer) preview.Object {
-	o := preview.Object{Address: i.Address, Type: i.Type, Name: i.Name, ID: i.ID, Action: i.Action}
-	if i.Action == "delete" || i.Action == "replace" {
+	o := preview.Object{Address: i.Address, Type: i.Type, Name: i.Name, ID: i.ID, Action: i.Action, Imports: i.Imports}
+	if i.Action == "delete" || i.Action == "replace" || i.Imports {
 		o.Reason = i.Pending
 	}
 	typ, known := tables.Find(i.Provider, i.Type)

@@ -2,6 +2,7 @@ package terraform_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -68,5 +69,42 @@ func TestReadPlan(t *testing.T) {
 	}
 	if n := len(plan.Declaration.Claims); n != 3 || plan.Declaration.Live.Source != "plan:infra" {
 		t.Errorf("%d claims of %s, want 3 of plan:infra", n, plan.Declaration.Live.Source)
+	}
+}
+
+// TestReadCraftedPlan checks that content that Terraform does not print hides no change.
+func TestReadCraftedPlan(t *testing.T) {
+	t.Parallel()
+	change := func(address, mode, actions, before, after string) string {
+		return fmt.Sprintf(`{"address":%q,"mode":%q,"type":"lab_server","name":"web","provider_name":"example.org/driftd/lab","change":{"actions":[%s],"before":%s,"after":%s}}`,
+			address, mode, actions, before, after)
+	}
+	const web, managed, update, one, hand = "lab_server.web", "managed", `"update"`, `{"id":"w","size":1}`, `{"id":"w","size":8}`
+	deep := func(text string) string {
+		return `{"id":"w","size":` + strings.Repeat("[", 201) + text + strings.Repeat("]", 201) + "}"
+	}
+	drift, planned := change(web, managed, update, one, hand), change(web, managed, update, hand, one)
+	for name, tc := range map[string]struct{ reason, drift, changes, err, gap string }{
+		"plain":          {"as Terraform prints it", drift, planned, "", ""},
+		"two changes":    {"the second one replaces the first one", drift, planned + "," + change(web, managed, `"no-op"`, hand, hand), "it has two changes of lab_server.web", ""},
+		"two drifts":     {"the second one replaces the first one", drift + "," + change(web, managed, update, hand, hand), planned, "it has two changes of lab_server.web", ""},
+		"data drift":     {"drift of data sources is left out", change(web, "data", update, one, hand), planned, "lab_server.web has the mode data", ""},
+		"data change":    {"changes of data sources are left out", drift, change(web, "data", update, hand, one), "lab_server.web has the mode data", ""},
+		"managed data":   {"a data source is no object", "", change("module.a[\"x.y\"].data.lab_server.web", managed, `"read"`, "null", one), "has the mode managed", ""},
+		"data source":    {"it is left out", "", change("module.a[\"x.y\"].data.lab_server.web", "data", `"read"`, "null", one), "", ""},
+		"only drift":     {"the plan has no action, and does not say why", drift, "", "", "the plan has no action for it"},
+		"another change": {"the drift is that of the previous address", change("lab_server.old", managed, update, one, hand), planned, "", "the plan has no action for it"},
+		"gone":           {"nothing is left that an apply could erase", change(web, managed, `"delete"`, one, "null"), "", "", ""},
+		"deep":           {"a value that is cut", change(web, managed, update, deep("1"), deep("8")), change(web, managed, update, deep("8"), deep("1")), "", "a value is nested more than 200 levels deep"},
+		"deep, planned":  {"a planned value that is cut", drift, change(web, managed, update, hand, deep("1")), "", "a value is nested more than 200 levels deep"},
+	} {
+		text := `{"format_version":"1.2","configuration":{"root_module":{}},"resource_drift":[` + tc.drift + `],"resource_changes":[` + tc.changes + `]}`
+		plan, err := terraform.ReadPlan(strings.NewReader(text), "", model.NewSealer([]byte("key")))
+		if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+			t.Errorf("%s: %s: got error %v, want %q", name, tc.reason, err, tc.err)
+		}
+		if len(plan.Gaps) > 0 != (tc.gap != "") || len(plan.Gaps) > 0 && !strings.Contains(plan.Gaps[0].Reason, tc.gap) {
+			t.Errorf("%s: %s: got gaps %v, want %q", name, tc.reason, plan.Gaps, tc.gap)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package terraform_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,5 +33,20 @@ func TestCheckUnreviewed(t *testing.T) {
 				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
 			}
 		})
+	}
+}
+
+// TestRefuseUnreviewed checks that a root at an unreviewed ref must not read other states, whatever
+// the settings refuse.
+func TestRefuseUnreviewed(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ refuse, want []string }{
+		{nil, []string{"remote-state"}},
+		{[]string{"external", "exec"}, []string{"external", "exec", "remote-state"}},
+		{[]string{"remote-state", "exec"}, []string{"remote-state", "exec"}},
+	} {
+		if got := (terraform.Config{Run: terraform.Run{Refuse: tc.refuse}}).RefuseUnreviewed(); !slices.Equal(got, tc.want) {
+			t.Errorf("%q: %q, want %q", tc.refuse, got, tc.want)
+		}
 	}
 }

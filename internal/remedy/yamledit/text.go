@@ -8,6 +8,7 @@ import (
 
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/remedy/literals"
 )
 
 // plainText matches texts that may be strings without quotes in every context, unless they are
@@ -39,7 +40,7 @@ func flowText(v model.Value, style yaml.Style) string {
 func keyText(name string) string { return stringText(name, 0) }
 
 func stringText(s string, style yaml.Style) string {
-	quoted := string(model.StringOf(s).AppendJSON(nil))
+	quoted := literals.YAML(model.StringOf(s))
 	switch {
 	case style&yaml.DoubleQuotedStyle != 0:
 		return quoted

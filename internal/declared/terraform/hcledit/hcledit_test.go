@@ -222,3 +222,21 @@ func TestAnyText(t *testing.T) {
 		}
 	})
 }
+
+// TestInvisibleCharacters checks that what a reader does not see in a file is escaped, and that no
+// text is read as a template.
+func TestInvisibleCharacters(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a\u202eb\ufeff\u2800": `"a\u202eb\ufeff\u2800"`,
+		"${file(\"/x\")} $${":  `"$${file(\"/x\")} $$${"`,
+		"%{ if true }x":        `"%%{ if true }x"`,
+		"<<EOT\nx\nEOT\n":      `"<<EOT\nx\nEOT\n"`,
+	} {
+		was, is := model.StringOf("old"), model.StringOf(text)
+		_, got, err := hcledit.Resource(map[string][]byte{"a.tf": []byte("resource \"lab_guest\" \"web\" {\n  b = \"old\"\n}\n")}, "lab_guest.web", []hcledit.Change{{Path: "b", Was: &was, Value: &is}})
+		if want := "resource \"lab_guest\" \"web\" {\n  b = " + want + "\n}\n"; err != nil || string(got) != want {
+			t.Errorf("%q: got %q, %v; want %q", text, got, err, want)
+		}
+	}
+}

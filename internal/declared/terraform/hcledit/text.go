@@ -12,6 +12,7 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/remedy/fieldpath"
+	"github.com/driftd/driftd/internal/remedy/literals"
 )
 
 // apply edits the text at a spot.
@@ -134,7 +135,7 @@ func expression(v model.Value) (text string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	return string(hclwrite.TokensForValue(value).Bytes()), true
+	return literals.Escape(string(hclwrite.TokensForValue(value).Bytes())), true
 }
 
 func ctyOf(v model.Value) (value cty.Value, ok bool) {

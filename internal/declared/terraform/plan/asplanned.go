@@ -9,15 +9,34 @@ import (
 )
 
 // asPlanned returns the declared tree of an instance as the plan has it, with a value for each
-// attribute that is unknown until an apply: the recorded value if the configuration writes the
-// attribute, and otherwise the live value, because the provider sets it and no declared value
-// replaces it.
+// attribute that is unknown until an apply. If the configuration writes the attribute, that is the
+// recorded value, or KnownAfterApply if none is recorded and a live value is replaced. Otherwise it
+// is the live value, because the provider sets it and no declared value replaces it.
 func (r *reader) asPlanned(i *Instance, n sides, unknown any) model.Value {
+	if i.Imports { // Nothing was applied: what a plan compares with is the live value.
+		n.r = model.Value{}
+	}
+	if unknown == true { // Each attribute is unknown.
+		n.d, unknown = model.MapOf(), n.unknownFields()
+	}
 	if n.d.IsNull() {
 		return n.d
 	}
 	k := known{writes: r.settling(i).writes}
 	return k.node(n, unknown)
+}
+
+// KnownAfterApply is the declared value of an attribute whose value is unknown until an apply, and
+// of which no earlier value is recorded. Terraform prints it so.
+const KnownAfterApply = "(known after apply)"
+
+// unknownFields returns the part of after_unknown for an object without any known attribute.
+func (n sides) unknownFields() map[string]any {
+	unknown := map[string]any{}
+	for _, name := range n.names(nil) {
+		unknown[name] = true
+	}
+	return unknown
 }
 
 // A known replaces unknown values.
@@ -30,11 +49,8 @@ type known struct {
 func (k *known) node(n sides, unknown any) model.Value {
 	switch t := unknown.(type) {
 	case bool:
-		if t && k.writes(k.path) && !n.r.IsNull() {
-			return n.r
-		}
 		if t {
-			return n.l
+			return k.unknown(n)
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(t)) {
@@ -46,6 +62,19 @@ func (k *known) node(n sides, unknown any) model.Value {
 		return k.items(n, t)
 	}
 	return n.d
+}
+
+// unknown returns the declared value of a node whose value is unknown.
+func (k *known) unknown(n sides) model.Value {
+	switch {
+	case !k.writes(k.path):
+		return n.l
+	case !n.r.IsNull():
+		return n.r
+	case n.l.IsEmpty():
+		return n.l
+	}
+	return model.StringOf(KnownAfterApply)
 }
 
 func (k *known) below(step string, n sides, unknown any) model.Value {
@@ -60,7 +89,10 @@ func (k *known) items(n sides, unknown []any) model.Value {
 		return n.d
 	}
 	items := slices.Clone(n.d.Items())
-	for i := range min(len(items), len(unknown)) {
+	for i := range unknown {
+		if i == len(items) {
+			items = append(items, model.Value{})
+		}
 		items[i] = k.below(strconv.Itoa(i), sides{items[i], itemAt(n.r, i), itemAt(n.l, i)}, unknown[i])
 	}
 	return model.ListOf(items...)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	tfjson "github.com/hashicorp/terraform-json"
 
@@ -60,20 +62,73 @@ func Decode(r io.Reader) (*Plan, error) {
 	return p, wellFormed(p)
 }
 
-// wellFormed returns an error for content that Terraform does not print.
+// wellFormed returns an error for content that Terraform does not print, and that would hide other
+// content: an object twice, or a mode that is not that of the address.
 func wellFormed(p *Plan) error {
 	for _, list := range [][]*tfjson.ResourceChange{p.ResourceDrift, p.ResourceChanges} {
+		seen := map[objectKey]bool{}
 		for _, c := range list {
-			if c == nil || c.Address == "" || c.Change == nil {
+			switch {
+			case c == nil || c.Address == "" || c.Change == nil:
 				return errors.New("decode plan: a resource change without address or content")
+			case seen[keyOf(c)]:
+				return fmt.Errorf("decode plan: it has two changes of %s", c.Address)
+			case !hasOwnMode(c):
+				return fmt.Errorf("decode plan: %s has the mode %s", c.Address, c.Mode)
 			}
+			seen[keyOf(c)] = true
+		}
+	}
+	for _, d := range p.DeferredChanges {
+		if d != nil && d.ResourceChange != nil && !hasOwnMode(d.ResourceChange) {
+			return fmt.Errorf("decode plan: %s has the mode %s", d.ResourceChange.Address, d.ResourceChange.Mode)
 		}
 	}
 	return nil
 }
 
+// hasOwnMode reports whether the mode of a change is that of its address: changes of data sources
+// are left out.
+func hasOwnMode(c *tfjson.ResourceChange) bool {
+	return (c.Mode == tfjson.DataResourceMode) == isData(c.Address)
+}
+
+// isData reports whether an address is that of a data source.
+func isData(address string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(strings.TrimPrefix(address, moduleOf(address)), "."), "data.")
+}
+
 // maxDepth bounds the nesting of a value. Provider schemas nest far less deeply.
 const maxDepth = 200
+
+// tooDeep is the reason why a change is not compared, or "": valueOf cuts a value that is nested too
+// deeply.
+func tooDeep(changes ...*tfjson.ResourceChange) string {
+	for _, c := range changes {
+		if c != nil && (isDeeper(c.Change.Before, 0) || isDeeper(c.Change.After, 0)) {
+			return fmt.Sprintf("a value is nested more than %d levels deep", maxDepth)
+		}
+	}
+	return ""
+}
+
+// isDeeper reports whether valueBelow cuts a value.
+func isDeeper(v any, depth int) bool {
+	if depth > maxDepth {
+		return v != nil
+	}
+	switch t := v.(type) {
+	case []any:
+		return slices.ContainsFunc(t, func(item any) bool { return isDeeper(item, depth+1) })
+	case map[string]any:
+		for _, field := range t {
+			if isDeeper(field, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // valueOf converts a value that encoding/json decoded. A field that is null is left out.
 func valueOf(v any) model.Value { return valueBelow(v, 0) }

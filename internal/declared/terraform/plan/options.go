@@ -23,6 +23,9 @@ type Options struct {
 	// Edits are files of the private copy whose content differs from that in Dir, by their names in
 	// the root. A file that Dir does not have is added.
 	Edits map[string][]byte
+	// Received is called with the path of each file and folder that the private copy received,
+	// without links in it. nil means that nothing is called.
+	Received func(path string, isDir bool)
 	// Binary is the path or name of the CLI. "" means the first of terraform and tofu on PATH, or
 	// terragrunt if Dir is a Terragrunt root.
 	Binary string

@@ -174,6 +174,7 @@ func (r *reader) instance(c *tfjson.ResourceChange) Instance {
 		i.Replaces = replacePaths(c.Change.ReplacePaths)
 	}
 	r.fill(&i, n, c.Change.AfterUnknown, r.marksOf(i, n, c, drift))
+	i.Unchecked = tooDeep(c, drift)
 	return i
 }
 
@@ -191,6 +192,7 @@ func (r *reader) vanished() {
 			n.d = n.r
 		}
 		r.fill(&i, n, nil, r.marksOf(i, n, c))
+		i.Unchecked = tooDeep(c)
 		r.add(i)
 	}
 }

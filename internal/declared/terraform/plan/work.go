@@ -139,7 +139,7 @@ const copied = "copy"
 
 // copyRoot makes the private copy.
 func (w *work) copyRoot(ctx context.Context, whole bool) error {
-	root, err := workcopy.Copy(ctx, workcopy.Source{Root: w.Dir, Within: w.Within, Whole: whole, Absent: w.Absent, Except: w.CacheDir,
+	root, err := workcopy.Copy(ctx, workcopy.Source{Root: w.Dir, Within: w.Within, Whole: whole, Absent: w.Absent, Except: w.CacheDir, Received: w.Received,
 		Stateless: workcopy.Scan(w.Dir).Backend != "", Contained: w.Policy.Enforced(), Sealed: w.Boxed,
 		Limits: workcopy.Limits{Files: maxFiles, Bytes: maxBytes}}, filepath.Join(w.dir, copied))
 	if err != nil {

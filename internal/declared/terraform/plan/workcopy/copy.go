@@ -49,6 +49,9 @@ type Source struct {
 	// files driftd reads.
 	Contained, Sealed bool
 	Limits            Limits
+	// Received is called with the path of each file and folder that is copied, or that a sealed copy
+	// has a link to, without links in it. nil means that nothing is called.
+	Received func(path string, isDir bool)
 }
 
 // Copy copies a root and the folders that its modules need into the folder to. It returns the path
@@ -62,7 +65,7 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 		return "", fmt.Errorf("copy root: %w", err)
 	}
 	s.Root = root
-	c := copier{limits: s.Limits, except: []string{s.Except}, done: map[string]bool{}}
+	c := copier{limits: s.Limits, received: s.Received, except: []string{s.Except}, done: map[string]bool{}}
 	if s.Contained {
 		if c.border, err = filepath.EvalSymlinks(cmp.Or(s.Within, root)); err != nil {
 			return "", fmt.Errorf("copy root: %w", err)
@@ -183,6 +186,9 @@ func (s Source) folders(path string) []string {
 	return list
 }
 
+// Skips reports whether files and folders with the name are not copied.
+func Skips(name string) bool { return skipped(name) }
+
 func skipped(name string) bool {
 	switch name {
 	case ".git", ".terraform", ".terragrunt-cache", "node_modules", "crash.log":
@@ -214,7 +220,8 @@ func commonFolder(paths []string) string {
 const maxDepth = 64
 
 type copier struct {
-	limits Limits
+	limits   Limits
+	received func(path string, isDir bool)
 	// border is the folder that no link may lead out of, or "".
 	border string
 	except []string
@@ -262,6 +269,7 @@ func (c *copier) copy(ctx context.Context, from, to string, depth int) error {
 	case err != nil:
 		return fmt.Errorf("copy root: %w", err)
 	case c.leadsOut(from, depth) != "":
+		c.report(c.leadsOut(from, depth), info.IsDir())
 		return errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Symlink(c.leadsOut(from, depth), to))
 	case depth > maxDepth:
 		return fmt.Errorf("copy %s: more than %d levels of folders: check for circular links", from, maxDepth)
@@ -271,6 +279,12 @@ func (c *copier) copy(ctx context.Context, from, to string, depth int) error {
 		return c.copyFile(from, to, info)
 	}
 	return nil
+}
+
+func (c *copier) report(place string, isDir bool) {
+	if c.received != nil {
+		c.received(place, isDir)
+	}
 }
 
 func (c *copier) copyDir(ctx context.Context, from, to string, depth int) error {
@@ -288,6 +302,7 @@ func (c *copier) copyDir(ctx context.Context, from, to string, depth int) error 
 	if err := c.absent.in(place); err != nil {
 		return err
 	}
+	c.report(place, true)
 	c.inside = append(c.inside, place)
 	defer func() { c.inside = c.inside[:len(c.inside)-1] }()
 	if err := os.MkdirAll(to, 0o700); err != nil {
@@ -331,6 +346,11 @@ func (c *copier) copyFile(from, to string, info fs.FileInfo) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("copy root: %w", err)
 	}
+	place, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		return fmt.Errorf("copy root: %w", err)
+	}
+	c.report(place, false)
 	in, err := folder.OpenFile(from)
 	if err != nil {
 		return fmt.Errorf("copy root: %w", err)

@@ -3,6 +3,7 @@ package workcopy
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -62,5 +63,52 @@ func TestCopyLinks(t *testing.T) {
 				t.Errorf("%s: a link: %t, want %t", tt.reason, got, tt.link)
 			}
 		})
+	}
+}
+
+// TestCopyReceived checks that a copy reports the files that it has, at their own paths, and not
+// those that it leaves out.
+func TestCopyReceived(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{"repo/root/main.tf": `module "m" { source = "../m" }`, "repo/root/vars.yaml": "x", "repo/root/.terraform/x": "x",
+		"repo/m/m.tf": "# empty", "repo/other/x": "x", "repo/shared/s.yaml": "x", "secret": "x"} {
+		path := filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{"repo/root/link": "../shared", "repo/root/out": "../../secret"} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, sealed := range []bool{false, true} {
+		var got []string
+		s := Source{Root: filepath.Join(dir, "repo", "root"), Within: filepath.Join(dir, "repo"), Sealed: sealed, Limits: Limits{Files: 100, Bytes: 1 << 20},
+			Received: func(path string, isDir bool) {
+				name, err := filepath.Rel(dir, path)
+				if err != nil {
+					t.Error(err)
+				}
+				if isDir {
+					name += "/"
+				}
+				got = append(got, name)
+			}}
+		if _, err := Copy(t.Context(), s, filepath.Join(t.TempDir(), "copy")); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(got)
+		want := []string{"repo/m/", "repo/m/m.tf", "repo/root/", "repo/root/main.tf", "repo/root/vars.yaml", "repo/shared/", "repo/shared/s.yaml", "secret"}
+		if !slices.Equal(got, want) {
+			t.Errorf("sealed %t: received %q, want %q", sealed, got, want)
+		}
 	}
 }
