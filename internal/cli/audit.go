@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -51,6 +52,9 @@ func (c *command) auditList() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if slices.ContainsFunc(list, func(e audit.Entry) bool { return e.State != "" }) {
+					fmt.Fprintln(c.streams.Err, "driftd: warning: entries are not those that were signed: driftd audit verify says what was found, and whether a person settled it")
+				}
 				return report.WriteAudit(c.streams.Out, c.output, list, c.reportOptions())
 			})
 		},
@@ -92,7 +96,12 @@ func (c *command) auditShow() *cobra.Command {
 		Example: "  driftd audit show 42",
 		Args:    one("index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.proof(cmd, args[0], func(p *server.AuditProof) error { return c.printJSON(p.Entry) })
+			return c.proof(cmd, args[0], func(p *server.AuditProof) error {
+				if p.Unproved != "" {
+					fmt.Fprintf(c.streams.Err, "driftd: warning: %s; driftd audit verify says whether a person settled it\n", phrase.Visible(p.Unproved))
+				}
+				return c.printJSON(p.Entry)
+			})
 		},
 	}
 }
@@ -118,12 +127,30 @@ the place of names.`,
 		Args:    one("index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.proof(cmd, args[0], func(p *server.AuditProof) error {
+				if err := checkOwn(p); err != nil {
+					return err
+				}
 				fmt.Fprintf(c.streams.Err, "verify it with: driftd audit check FILE --key '%s'\n", phrase.Visible(p.Key))
 				_, err := io.WriteString(c.streams.Out, p.Proof)
 				return err
 			})
 		},
 	}
+}
+
+// checkOwn returns an error unless a proof verifies with the key that came with it.
+func checkOwn(p *server.AuditProof) error {
+	if p.Unproved != "" {
+		return fmt.Errorf("%s: driftd audit verify says whether a person settled it", p.Unproved)
+	}
+	key, err := audit.ParsePublicKey(p.Key)
+	if err == nil {
+		_, _, err = audit.Check([]byte(p.Proof), key)
+	}
+	if err != nil {
+		return fmt.Errorf("the proof of entry %d does not verify: %w: run driftd audit verify", p.Entry.Index, err)
+	}
+	return nil
 }
 
 func (c *command) auditCheck() *cobra.Command {
@@ -173,7 +200,9 @@ func (c *command) auditTrust() *cobra.Command {
 		Short: "Let an audit log continue that is in doubt",
 		Long: `Let the audit log continue as it is, after the database was restored or moved, the
 clock was set back, or the log was changed. The faults are recorded in the log with
-the reason, and later edits are found again. Look at driftd audit verify first.`,
+the reason, driftd audit verify lists them from then on, and later edits are found
+again. Entries that were edited stay marked and cannot be proved. Look at driftd audit
+verify first.`,
 		Example: "  driftd audit trust --reason \"restored the backup of Monday after a disk failure, OPS-77\"",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -338,6 +367,12 @@ func (c *command) exportAudit(cmd *cobra.Command, folder string) error {
 		return os.WriteFile(path, b, 0o644)
 	}
 	err := c.copiedStore(cmd, func(st *store.Store) error { return st.ExportAudit(write) })
+	if changed := (*audit.TamperedError)(nil); errors.As(err, &changed) {
+		err = fmt.Errorf("%w: run driftd audit verify", err)
+	}
+	if err != nil && !errors.Is(err, audit.ErrDropped) {
+		return errors.Join(err, os.RemoveAll(folder))
+	}
 	if err != nil {
 		return err
 	}

@@ -318,7 +318,7 @@ func (c *command) copiedStore(cmd *cobra.Command, use func(*store.Store) error) 
 		return fmt.Errorf("copy the database: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := c.copyTo(cmd.Context(), cfg, store.Path(dir)); err != nil {
+	if err := c.copyTo(cmd.Context(), cfg, store.Path(dir), store.WriteCopy); err != nil {
 		return err
 	}
 	options := storeOptions(cfg, c.quietLogger())

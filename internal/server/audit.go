@@ -112,6 +112,8 @@ type AuditProof struct {
 	// Proof is in the form of c2sp.org/tlog-proof, Key the public key that verifies it.
 	Proof string `json:"proof"`
 	Key   string `json:"key"`
+	// Unproved is why there is no proof: the entry is not one that was signed.
+	Unproved string `json:"unproved,omitempty"`
 }
 
 // AuditReason is the body of a request to settle the doubt about the log.
@@ -208,7 +210,7 @@ func (a API) AuditEntries(before int64, limit int) ([]audit.Entry, error) {
 	return list, unavailable(err)
 }
 
-// ProveEntry returns an entry of the audit log with its proof.
+// ProveEntry returns an entry of the audit log with its proof, or why it has none.
 func (a API) ProveEntry(index int64) (p AuditProof, err error) {
 	if a.AuditLog == nil {
 		return p, noAuditLog()
@@ -217,6 +219,9 @@ func (a API) ProveEntry(index int64) (p AuditProof, err error) {
 		var proof []byte
 		proof, err = a.AuditLog.ProveEntry(index)
 		p.Proof = string(proof)
+	}
+	if changed := (*audit.TamperedError)(nil); p.Entry.Kind != "" && errors.As(err, &changed) {
+		p.Unproved, err = changed.What, nil
 	}
 	if errors.Is(err, audit.ErrNoEntry) || errors.Is(err, audit.ErrDropped) || errors.Is(err, audit.ErrEmpty) {
 		return p, &Error{Status: http.StatusNotFound, Message: err.Error(), Hint: "driftd audit list shows the entries"}

@@ -19,7 +19,9 @@ func (a auditStub) entry(index int64) audit.Entry {
 }
 
 func (a auditStub) AuditEntries(int64, int) ([]audit.Entry, error) {
-	return []audit.Entry{a.entry(1), a.entry(0)}, a.err
+	edited := a.entry(0)
+	edited.State = audit.StateEdited
+	return []audit.Entry{a.entry(1), edited}, a.err
 }
 
 func (a auditStub) AuditEntry(index int64) (audit.Entry, error) {
@@ -29,7 +31,10 @@ func (a auditStub) AuditEntry(index int64) (audit.Entry, error) {
 	return a.entry(index), a.err
 }
 
-func (a auditStub) ProveEntry(int64) ([]byte, error) {
+func (a auditStub) ProveEntry(index int64) ([]byte, error) {
+	if index == 0 && a.err == nil {
+		return nil, &audit.TamperedError{What: "entry 0 was edited"}
+	}
 	return []byte("c2sp.org/tlog-proof@v1\n"), a.err
 }
 
@@ -43,6 +48,7 @@ func (a auditStub) Check(context.Context) (AuditHealth, error) {
 
 func (a auditStub) Settle(_ context.Context, _, reason string) (audit.Trust, error) {
 	return audit.Trust{By: "person:x", Doubt: "restored", Reason: reason, Faults: []string{"entry 1 was edited"}, More: 1, Lasting: []string{"entry 0 is gone"},
+		Of: new(int64), Edited: []audit.Edited{{Index: 1, Hash: "h"}}, Unsigned: []audit.Range{{From: 0, To: 1}},
 		Heads: []audit.SettledHead{{Size: 3, Root: "r"}}}, a.err
 }
 

@@ -260,7 +260,7 @@ func (s *Store) Record(entries ...audit.Entry) error {
 
 // AuditEntries returns up to limit entries from the newest back to the first one, before the index
 // before if that is positive, with the names of persons. Entries that the retention dropped end the
-// list.
+// list; those that are gone between others have audit.StateGone.
 func (s *Store) AuditEntries(before int64, limit int) (list []audit.Entry, err error) {
 	err = s.viewAudit("read the audit log", func(t *txn) error {
 		log := t.auditLog()
@@ -274,10 +274,12 @@ func (s *Store) AuditEntries(before int64, limit int) (list []audit.Entry, err e
 		if before <= 0 || before > h.Size {
 			before = h.Size
 		}
-		for i := before - 1; i >= 0 && len(list) < limit; i-- {
-			e, err := log.Entry(i)
+		var gone []audit.Entry
+		for i := before - 1; i >= 0 && len(list)+len(gone) < limit; i-- {
+			e, err := log.EntryAt(&h, i)
 			if errors.Is(err, audit.ErrDropped) {
-				return nil
+				gone = append(gone, audit.Entry{Index: i, Kind: audit.KindUnreadable, State: audit.StateGone})
+				continue
 			}
 			if err == nil {
 				e, err = log.Named(e)
@@ -285,7 +287,7 @@ func (s *Store) AuditEntries(before int64, limit int) (list []audit.Entry, err e
 			if err != nil {
 				return err
 			}
-			list = append(list, e)
+			list, gone = append(append(list, gone...), e), nil
 		}
 		return nil
 	})

@@ -28,6 +28,8 @@ type auditRow struct {
 	At        time.Time
 	Kind      string
 	Who, What string
+	// Mark marks an entry that is not one that was signed; "" for a good one.
+	Mark string
 }
 
 // An auditEntryView is an entry with its proof.
@@ -35,11 +37,16 @@ type auditEntryView struct {
 	frame
 	auditRow
 	Proof, Key string
+	// Unproved is why there is no proof; "" if there is one.
+	Unproved string
 }
 
 func rowOf(e *audit.Entry) auditRow {
 	who, what := phrase.AuditEntry(string(e.Kind), e.Data)
-	return auditRow{e.Index, e.Time, string(e.Kind), cmp.Or(who, "driftd"), what}
+	if e.State != "" {
+		who = cmp.Or(who, "unknown")
+	}
+	return auditRow{e.Index, e.Time, string(e.Kind), cmp.Or(who, "driftd"), what, phrase.AuditMark(string(e.State))}
 }
 
 // auditPage shows the entries before the one that the parameter before names.
@@ -72,6 +79,6 @@ func (s *site) auditEntryPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v := auditEntryView{frame: s.frame(w, r, "Entry "+strconv.FormatInt(index, 10)+" of the audit log", "audit"), auditRow: rowOf(&p.Entry), Proof: p.Proof, Key: p.Key}
+	v := auditEntryView{frame: s.frame(w, r, "Entry "+strconv.FormatInt(index, 10)+" of the audit log", "audit"), auditRow: rowOf(&p.Entry), Proof: p.Proof, Key: p.Key, Unproved: p.Unproved}
 	return s.render(w, r, http.StatusOK, "audit-entry", v)
 }
