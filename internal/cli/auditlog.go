@@ -30,6 +30,9 @@ func auditKey(cfg *config.Config, create bool) (*audit.Key, error) {
 		return store.AuditKey(cfg.StateDir, create)
 	}
 	text, err := credential.Read(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("audit.key_file: %w: put it back from a backup, or make a key with: driftd audit key --new %s", err, file)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("audit.key_file: %w", err)
 	}
@@ -38,6 +41,15 @@ func auditKey(cfg *config.Config, create bool) (*audit.Key, error) {
 		return nil, fmt.Errorf("audit.key_file: %s: %w", file, err)
 	}
 	return &key, nil
+}
+
+// checkAuditKey returns an error if audit.key_file is set and has no key that can be read.
+func checkAuditKey(cfg *config.Config) error {
+	if cfg.Audit.KeyFile == "" {
+		return nil
+	}
+	_, err := auditKey(cfg, false)
+	return err
 }
 
 // readerKey is auditKey for a command that changes nothing. It returns nil if there is no key, or
