@@ -82,14 +82,8 @@ func refs(data []byte) (found []string) {
 	if !bytes.Contains(data, []byte(`"`+refPrefix)) {
 		return nil
 	}
-	var fields map[string]any
-	if json.Unmarshal(data, &fields) != nil {
-		return nil
-	}
-	for _, field := range personFields() {
-		if text, ok := fields[field].(string); ok && strings.HasPrefix(text, refPrefix) {
-			found = append(found, text)
-		}
+	for _, p := range persons(data) {
+		found = append(found, p.Reference)
 	}
 	return found
 }

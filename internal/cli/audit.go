@@ -74,14 +74,14 @@ func entryIndex(text string) (int64, error) {
 	return index, nil
 }
 
-// proof gives use an entry with its proof.
-func (c *command) proof(cmd *cobra.Command, text string, use func(*server.AuditProof) error) error {
+// proof gives use an entry with its proof, and with the names in it if withNames is set.
+func (c *command) proof(cmd *cobra.Command, text string, withNames bool, use func(*server.AuditProof) error) error {
 	index, err := entryIndex(text)
 	if err != nil {
 		return err
 	}
 	return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
-		p, err := client.AuditEntry(ctx, index)
+		p, err := client.AuditEntry(ctx, index, withNames)
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (c *command) auditShow() *cobra.Command {
 		Example: "  driftd audit show 42",
 		Args:    one("index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.proof(cmd, args[0], func(p *server.AuditProof) error {
+			return c.proof(cmd, args[0], false, func(p *server.AuditProof) error {
 				if p.Unproved != "" {
 					fmt.Fprintf(c.streams.Err, "driftd: warning: %s; driftd audit verify says whether a person settled it\n", phrase.Visible(p.Unproved))
 				}
@@ -116,19 +116,25 @@ func (c *command) printJSON(v any) error {
 }
 
 func (c *command) auditProve() *cobra.Command {
-	return &cobra.Command{
+	var withNames bool
+	cmd := &cobra.Command{
 		Use:   "prove INDEX",
 		Short: "Print the proof that an entry is in the audit log",
 		Long: `Print the proof that an entry is in the audit log, in the form of
 c2sp.org/tlog-proof. driftd audit check verifies it on any machine, with the public
 key that driftd audit key prints. The proof contains the entry, with references in
-the place of names.`,
-		Example: "  driftd audit prove 42 > proof.txt",
+the place of names. With --names, the names of the persons in the entry and the salts
+of their references follow it, and driftd audit check verifies them: whoever has them
+recognizes the person in other entries too.`,
+		Example: "  driftd audit prove 42 > proof.txt\n  driftd audit prove 42 --names > proof.txt",
 		Args:    one("index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.proof(cmd, args[0], func(p *server.AuditProof) error {
+			return c.proof(cmd, args[0], withNames, func(p *server.AuditProof) error {
 				if err := checkOwn(p); err != nil {
 					return err
+				}
+				for _, person := range p.Erased {
+					fmt.Fprintf(c.streams.Err, "driftd: the name of %s was erased: it is not in the proof\n", phrase.Visible(person))
 				}
 				fmt.Fprintf(c.streams.Err, "verify it with: driftd audit check FILE --key '%s'\n", phrase.Visible(p.Key))
 				_, err := io.WriteString(c.streams.Out, p.Proof)
@@ -136,6 +142,8 @@ the place of names.`,
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&withNames, "names", false, "add the names of the persons in the entry")
+	return cmd
 }
 
 // checkOwn returns an error unless a proof verifies with the key that came with it.
@@ -145,7 +153,7 @@ func checkOwn(p *server.AuditProof) error {
 	}
 	key, err := audit.ParsePublicKey(p.Key)
 	if err == nil {
-		_, _, err = audit.Check([]byte(p.Proof), key)
+		_, _, _, err = audit.CheckDisclosed([]byte(p.Proof), key)
 	}
 	if err != nil {
 		return fmt.Errorf("the proof of entry %d does not verify: %w: run driftd audit verify", p.Entry.Index, err)
@@ -160,7 +168,8 @@ func (c *command) auditCheck() *cobra.Command {
 		Short: "Verify a proof of the audit log, without the database",
 		Long: `Verify that the entry in a proof is part of the log whose head the key signed.
 It needs neither a configuration nor a database. The key must come from someone
-you trust, not with the proof.
+you trust, not with the proof. Names that driftd audit prove --names added are
+verified too.
 
 Exit codes:
   0  the proof is valid: the entry is in the log
@@ -181,15 +190,18 @@ func (c *command) checkProof(path, key string) error {
 	if err != nil {
 		return fmt.Errorf("read --key: %w", err)
 	}
-	text, err := bounded.ReadRegular(path, int64(audit.MaxProof))
+	text, err := bounded.ReadRegular(path, int64(audit.MaxDisclosed))
 	if err != nil {
 		return fmt.Errorf("read proof: %w", err)
 	}
-	entry, head, err := audit.Check(text, public)
+	entry, head, people, err := audit.CheckDisclosed(text, public)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	fmt.Fprintf(c.streams.Out, "entry %d is in the log %s of %d entries, root %s\n", entry.Index, phrase.Visible(head.Origin), head.Size, head.Root)
+	for _, p := range people {
+		fmt.Fprintf(c.streams.Out, "%s: %s (verified)\n", p.Field, phrase.Visible(p.Name))
+	}
 	return c.printJSON(entry)
 }
 

@@ -24,6 +24,7 @@ type AuditReader interface {
 	AuditEntries(before int64, limit int) ([]audit.Entry, error)
 	AuditEntry(index int64) (audit.Entry, error)
 	ProveEntry(index int64) ([]byte, error)
+	DiscloseNames(index int64) (names []byte, erased []string, err error)
 	AuditKey() (audit.PublicKey, error)
 }
 
@@ -114,6 +115,8 @@ type AuditProof struct {
 	Key   string `json:"key"`
 	// Unproved is why there is no proof: the entry is not one that was signed.
 	Unproved string `json:"unproved,omitempty"`
+	// Erased are the references of persons whose names were asked for, and were erased.
+	Erased []string `json:"erased,omitempty"`
 }
 
 // AuditReason is the body of a request to settle the doubt about the log.
@@ -210,8 +213,9 @@ func (a API) AuditEntries(before int64, limit int) ([]audit.Entry, error) {
 	return list, unavailable(err)
 }
 
-// ProveEntry returns an entry of the audit log with its proof, or why it has none.
-func (a API) ProveEntry(index int64) (p AuditProof, err error) {
+// ProveEntry returns an entry of the audit log with its proof, or why it has none. With names, the names
+// of the persons in the entry follow the proof.
+func (a API) ProveEntry(index int64, withNames bool) (p AuditProof, err error) {
 	if a.AuditLog == nil {
 		return p, noAuditLog()
 	}
@@ -228,6 +232,13 @@ func (a API) ProveEntry(index int64) (p AuditProof, err error) {
 	}
 	if err != nil {
 		return p, unavailable(err)
+	}
+	if withNames && p.Unproved == "" {
+		names, erased, err := a.AuditLog.DiscloseNames(index)
+		if err != nil {
+			return p, unavailable(err)
+		}
+		p.Proof, p.Erased = p.Proof+string(names), erased
 	}
 	key, err := a.AuditLog.AuditKey()
 	p.Key = key.String()
@@ -262,14 +273,19 @@ func (a API) auditList(r *http.Request) (any, error) {
 }
 
 func (a API) auditEntry(r *http.Request) (any, error) {
-	if _, err := a.params(r); err != nil {
+	params, err := a.params(r, "names")
+	if err != nil {
+		return nil, err
+	}
+	withNames, err := params.flag("names")
+	if err != nil {
 		return nil, err
 	}
 	index, err := strconv.ParseInt(r.PathValue("index"), 10, 64)
 	if err != nil {
 		return nil, badRequest(fmt.Sprintf("%q is not the index of an entry", r.PathValue("index")), "want a number, as driftd audit list shows it")
 	}
-	return a.ProveEntry(index)
+	return a.ProveEntry(index, withNames)
 }
 
 // AuditEntries returns up to limit entries of the audit log from the newest back, before the index
@@ -284,9 +300,14 @@ func (c *Client) AuditEntries(ctx context.Context, before int64, limit int) ([]a
 	return list.Entries, err
 }
 
-// AuditEntry returns an entry of the audit log with its proof.
-func (c *Client) AuditEntry(ctx context.Context, index int64) (p AuditProof, err error) {
-	err = c.do(ctx, http.MethodGet, "audit/"+strconv.FormatInt(index, 10), nil, &p)
+// AuditEntry returns an entry of the audit log with its proof, and with the names of the persons in it if
+// withNames is set.
+func (c *Client) AuditEntry(ctx context.Context, index int64, withNames bool) (p AuditProof, err error) {
+	query := url.Values{}
+	if withNames {
+		query.Set("names", "true")
+	}
+	err = c.do(ctx, http.MethodGet, "audit/"+strconv.FormatInt(index, 10), query, &p)
 	return p, err
 }
 

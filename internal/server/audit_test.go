@@ -38,6 +38,10 @@ func (a auditStub) ProveEntry(index int64) ([]byte, error) {
 	return []byte("c2sp.org/tlog-proof@v1\n"), a.err
 }
 
+func (a auditStub) DiscloseNames(int64) ([]byte, []string, error) {
+	return []byte("\ndriftd/v1 names\n"), []string{"person:x"}, a.err
+}
+
 func (a auditStub) AuditKey() (audit.PublicKey, error) { return audit.PublicKey{}, a.err }
 
 func (a auditStub) Check(context.Context) (AuditHealth, error) {

@@ -364,6 +364,8 @@ func asks(t *testing.T, a API) []exchange {
 		{"the newest entries", full, get, "/api/v1/audit?before=7&limit=3", "", 200, "", false},
 		{"an index is positive", full, get, "/api/v1/audit?before=0", "", 400, "", true},
 		{"an entry", full, get, "/api/v1/audit/1", "", 200, "", false},
+		{"an entry with names", full, get, "/api/v1/audit/1?names=true", "", 200, "", false},
+		{"a flag is true or false", full, get, "/api/v1/audit/1?names=who", "", 400, "", true},
 		{"an entry that was edited has no proof", full, get, "/api/v1/audit/0", "", 200, "", false},
 		{"there is no such entry", full, get, "/api/v1/audit/7", "", 404, "", false},
 		{"an index is a number", full, get, "/api/v1/audit/x", "", 400, "", true},

@@ -316,6 +316,16 @@ func (s *Store) ProveEntry(index int64) (proof []byte, err error) {
 	return proof, err
 }
 
+// DiscloseNames returns what follows the proof of an entry to show the names of the persons in it, and the
+// references of those whose names were erased, see audit.CheckDisclosed.
+func (s *Store) DiscloseNames(index int64) (names []byte, erased []string, err error) {
+	err = s.viewAudit("disclose the names of an entry of the audit log", func(t *txn) error {
+		names, erased, err = t.auditLog().Disclose(index)
+		return err
+	})
+	return names, erased, err
+}
+
 // AuditKey returns the public key of the audit log.
 func (s *Store) AuditKey() (audit.PublicKey, error) {
 	if s.o.Audit == nil {

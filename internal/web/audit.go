@@ -75,7 +75,7 @@ func (s *site) auditEntryPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.unknown(w, r)
 	}
-	p, err := s.API.ProveEntry(index)
+	p, err := s.API.ProveEntry(index, false)
 	if err != nil {
 		return err
 	}
