@@ -362,12 +362,10 @@ func (s *Store) PutInDoubt(what string) error {
 func (s *Store) EraseName(name, by string, now time.Time) error {
 	return s.updateAudit("erase a name from the audit log", func(t *txn) error {
 		log := t.auditLog()
-		person := ""
-		if by != name {
-			var err error
-			if person, err = log.Ref(by); err != nil {
-				return err
-			}
+		// Of a person who erases the own name, the reference remains.
+		person, err := log.Ref(by)
+		if err != nil {
+			return err
 		}
 		if err := log.Erase([]audit.Key{*t.signer}, name, person, now); err != nil {
 			return err
