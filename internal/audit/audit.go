@@ -363,7 +363,7 @@ func (l *Log) Drop(keys []Key, before int64, items [][]byte, now time.Time) erro
 func (l *Log) Rotate(old, next Key, now time.Time) error {
 	switch from, to := old.Public(), next.Public(); {
 	case from.Origin() != to.Origin():
-		return fmt.Errorf("change the key of the log %s: the new key is for the log %s; make one with the same name", from.Origin(), to.Origin())
+		return fmt.Errorf("change the key of the log %s: the new key is for the log %s: make one with driftd audit key --new FILE --origin '%s'", from.Origin(), to.Origin(), from.Origin())
 	case from.String() == to.String():
 		return fmt.Errorf("change the key of the log %s: the new key is the one that it has", from.Origin())
 	}

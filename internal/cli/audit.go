@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,22 +168,24 @@ func (c *command) auditCheck() *cobra.Command {
 		Use:   "check FILE --key KEY",
 		Short: "Verify a proof of the audit log, without the database",
 		Long: `Verify that the entry in a proof is part of the log whose head the key signed.
-It needs neither a configuration nor a database. The key must come from someone
+It needs neither a configuration nor a database. FILE - is standard input. The key must come from someone
 you trust, not with the proof. Names that driftd audit prove --names added are
 verified too.
 
 Exit codes:
   0  the proof is valid: the entry is in the log
   1  the proof is not valid, or it or the key could not be read`,
-		Example: "  driftd audit check proof.txt --key 'driftd.example.org/4b1d+7a3f10c2+AY…'",
-		Args:    one("file"),
-		RunE:    func(_ *cobra.Command, args []string) error { return c.checkProof(args[0], key) },
+		Example: "  driftd audit check proof.txt --key 'driftd.example.org/4b1d+7a3f10c2+AY…'\n" +
+			"  driftd audit prove 42 | ssh other driftd audit check - --key 'driftd.example.org/4b1d+7a3f10c2+AY…'",
+		Args: one("file"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.checkProof(cmd.InOrStdin(), args[0], key) },
 	}
 	cmd.Flags().StringVar(&key, "key", "", "public key of the log, as driftd audit key prints it (required)")
 	return cmd
 }
 
-func (c *command) checkProof(path, key string) error {
+// checkProof verifies the proof in a file; "-" is in.
+func (c *command) checkProof(in io.Reader, path, key string) error {
 	if key == "" {
 		return errors.New("--key is missing: driftd audit key prints the public key on the daemon's host")
 	}
@@ -190,7 +193,11 @@ func (c *command) checkProof(path, key string) error {
 	if err != nil {
 		return fmt.Errorf("read --key: %w", err)
 	}
-	text, err := bounded.ReadRegular(path, int64(audit.MaxDisclosed))
+	read := func() ([]byte, error) { return bounded.ReadRegular(path, int64(audit.MaxDisclosed)) }
+	if path == "-" {
+		path, read = "standard input", func() ([]byte, error) { return bounded.ReadAll(in, int64(audit.MaxDisclosed)) }
+	}
+	text, err := read()
 	if err != nil {
 		return fmt.Errorf("read proof: %w", err)
 	}
@@ -265,9 +272,11 @@ func (c *command) auditKeys() *cobra.Command {
 		Use:   "key",
 		Short: "Print the public key of the audit log, or make a new key",
 		Long: `Print the public key of the audit log, which verifies proofs and heads. With --new,
-write a new private key to a file, for audit.key_file of the configuration.`,
-		Example: "  driftd audit key\n  driftd audit key --new /etc/driftd/credentials/audit.key",
-		Args:    nothing,
+write a new private key to a file, for audit.key_file of the configuration. A log
+that has begun keeps its origin: give that of its key, and then driftd audit key rotate.`,
+		Example: "  driftd audit key\n  driftd audit key --new /etc/driftd/credentials/audit.key\n" +
+			"  driftd audit key --new new.key --origin \"$(driftd audit key | cut -d+ -f1)\"",
+		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file != "" {
 				return c.newAuditKey(file, origin)
@@ -313,6 +322,9 @@ func (c *command) newAuditKey(file, origin string) error {
 		return err
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("create the key: %w: name a new file; a key is never written over, because its log would be in doubt", err)
+	}
 	if err != nil {
 		return fmt.Errorf("create the key: %w", err)
 	}
