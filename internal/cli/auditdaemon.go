@@ -93,6 +93,7 @@ func (s *service) verifyAudit(ctx context.Context) (whole bool) {
 		}
 	}
 	unread := s.reportUnread(h.Unread())
+	s.metrics.AuditCompared(!unread)
 	if h.OK() && !unread {
 		s.log.Info("verified the audit log", "entries", h.Size)
 	}
