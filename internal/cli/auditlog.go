@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -216,6 +217,35 @@ func (a auditor) Check(ctx context.Context) (server.AuditHealth, error) {
 		h.Witnesses = append(h.Witnesses, all[i].health)
 	}
 	return h, nil
+}
+
+// State returns the state of the log.
+func (a auditor) State() (server.AuditState, error) {
+	key, err := a.AuditKey()
+	if err != nil {
+		return server.AuditState{}, err
+	}
+	state := server.AuditState{Key: key.String(), Witnesses: []server.WitnessState{}}
+	h, err := a.AuditHead()
+	if err != nil && !errors.Is(err, audit.ErrEmpty) {
+		state.Error = err.Error()
+	}
+	state.Entries = h.Size
+	if state.Doubt, err = a.Doubt(); err != nil {
+		return state, err
+	}
+	sent, err := a.Published()
+	if err != nil {
+		return state, err
+	}
+	all, err := a.open(key.Origin())
+	if err != nil {
+		state.Error = cmp.Or(state.Error, err.Error())
+	}
+	for _, w := range all {
+		state.Witnesses = append(state.Witnesses, server.WitnessState{Name: w.Name(), Sent: sent[w.Name()].Size})
+	}
+	return state, nil
 }
 
 // limits returns what a verification cannot find with this configuration.

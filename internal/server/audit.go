@@ -31,6 +31,8 @@ type AuditReader interface {
 // AuditLog is the audit log of the store, with its witnesses.
 type AuditLog interface {
 	AuditReader
+	// State returns the state of the log. It verifies nothing and reads no witness.
+	State() (AuditState, error)
 	// Check verifies the log, and the database against it. It reads the witnesses.
 	Check(ctx context.Context) (AuditHealth, error)
 	// Settle lets the log continue as it is, for the person by.

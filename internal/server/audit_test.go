@@ -44,6 +44,11 @@ func (a auditStub) DiscloseNames(int64) ([]byte, []string, error) {
 
 func (a auditStub) AuditKey() (audit.PublicKey, error) { return audit.PublicKey{}, a.err }
 
+func (a auditStub) State() (AuditState, error) {
+	return AuditState{Entries: 2, Key: "k", Error: "the head is gone", Doubt: &store.Doubt{What: "restored", Since: begin()}, Verified: begin(), Faults: 1, Settled: 1,
+		Witnesses: []WitnessState{{Name: "file", Sent: 2}, {Name: "hook", Error: "404"}}}, a.err
+}
+
 func (a auditStub) Check(context.Context) (AuditHealth, error) {
 	return AuditHealth{Key: "k", Size: 2, Root: "r", Head: "h", Dropped: 1, Faults: []string{"entry 1 was edited"}, More: 1, Settled: []string{"entry 0 is gone"},
 		Backwards: []int64{1}, Doubt: &store.Doubt{What: "restored", Since: begin()}, Limits: []string{"no witness"},
@@ -84,5 +89,28 @@ func TestAuditHealthOK(t *testing.T) {
 	h := AuditHealth{Witnesses: []WitnessHealth{{Name: "a"}, {Name: "b", Unread: true}, {Name: "c", WriteOnly: true}}}
 	if unread := h.Unread(); !h.OK() || len(unread) != 1 || unread[0].Name != "b" || len(h.Witnesses) != 3 {
 		t.Errorf("unread %+v of %+v", unread, h)
+	}
+}
+
+func TestAuditStateInWords(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1, 0)
+	for _, test := range []struct {
+		state        AuditState
+		result, kept string
+	}{
+		{AuditState{Entries: 3}, "", "no witness"},
+		{AuditState{Verified: at}, "no difference", "no witness"},
+		{AuditState{Verified: at, Settled: 2}, "no difference, 2 faults settled", "no witness"},
+		{AuditState{Verified: at, Settled: 2, Faults: 1}, "1 difference", "no witness"},
+		{AuditState{Entries: 3, Witnesses: []WitnessState{{Sent: 3}, {Sent: 2}}}, "", "witnesses: 1 of 2 with the head"},
+		{AuditState{Entries: 3, Witnesses: []WitnessState{{Sent: 3, Error: "down"}}}, "", "witnesses: 1 of 1 with the head, 1 not read completely"},
+	} {
+		if got := test.state.Result(); got != test.result {
+			t.Errorf("result %q, want %q", got, test.result)
+		}
+		if got := test.state.Kept(); got != test.kept {
+			t.Errorf("witnesses %q, want %q", got, test.kept)
+		}
 	}
 }

@@ -30,6 +30,8 @@ type Status struct {
 	StoreBytes int64                  `json:"store_bytes"`
 	// Box is the restrictions of the process in which foreign input is expanded; nil if not known.
 	Box *box.Report `json:"box,omitempty"`
+	// Audit is the state of the audit log; nil if it is not available.
+	Audit *AuditState `json:"audit,omitempty"`
 }
 
 func (a API) status(r *http.Request) (any, error) {
@@ -52,6 +54,15 @@ func (a API) CurrentStatus() (Status, error) {
 	if a.Receivers != nil {
 		for _, r := range a.Receivers() {
 			status.Receivers = append(status.Receivers, r.Public())
+		}
+	}
+	if a.AuditLog != nil {
+		audited, err := a.AuditLog.State()
+		if err != nil && !errors.Is(err, store.ErrNoAuditKey) {
+			return status, err
+		}
+		if err == nil {
+			status.Audit = &audited
 		}
 	}
 	run, err := a.Store.LastRun()
