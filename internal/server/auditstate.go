@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -34,6 +35,18 @@ type WitnessState struct {
 	Sent int64 `json:"sent"`
 	// Error is why it could not be read completely at the last verification; "" if it could.
 	Error string `json:"error,omitempty"`
+}
+
+// AuditState returns the state of the audit log; nil if it is not available.
+func (a API) AuditState() (*AuditState, error) {
+	if a.AuditLog == nil {
+		return nil, nil
+	}
+	s, err := a.AuditLog.State()
+	if errors.Is(err, store.ErrNoAuditKey) {
+		return nil, nil
+	}
+	return &s, err
 }
 
 // Result returns the result of the last verification as words.

@@ -56,14 +56,9 @@ func (a API) CurrentStatus() (Status, error) {
 			status.Receivers = append(status.Receivers, r.Public())
 		}
 	}
-	if a.AuditLog != nil {
-		audited, err := a.AuditLog.State()
-		if err != nil && !errors.Is(err, store.ErrNoAuditKey) {
-			return status, err
-		}
-		if err == nil {
-			status.Audit = &audited
-		}
+	var err error
+	if status.Audit, err = a.AuditState(); err != nil {
+		return status, err
 	}
 	run, err := a.Store.LastRun()
 	if errors.Is(err, store.ErrNotFound) {
