@@ -275,7 +275,7 @@ func (c *command) auditKeys() *cobra.Command {
 write a new private key to a file, for audit.key_file of the configuration. A log
 that has begun keeps its origin: give that of its key, and then driftd audit key rotate.`,
 		Example: "  driftd audit key\n  driftd audit key --new /etc/driftd/credentials/audit.key\n" +
-			"  driftd audit key --new new.key --origin \"$(driftd audit key | cut -d+ -f1)\"",
+			"  driftd audit key --new new.key --origin \"$(driftd audit key | sed 's/+.*//')\"",
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file != "" {
@@ -343,7 +343,7 @@ func (c *command) auditRotate() *cobra.Command {
 		Long: `Give the audit log the new private key in FILE, whose origin must be that of the
 log: an entry that names both keys is appended, and both sign the head. Then name
 FILE in audit.key_file of the configuration, and start the daemon.`,
-		Example: "  driftd audit key --new new.key --origin \"$(driftd audit key | cut -d+ -f1)\"\n  driftd audit key rotate new.key",
+		Example: "  driftd audit key --new new.key --origin \"$(driftd audit key | sed 's/+.*//')\"\n  driftd audit key rotate new.key",
 		Args:    one("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := credential.Read(args[0])
