@@ -354,8 +354,7 @@ func TestTrustProperty(t *testing.T) {
 				t.Fatalf("settled: %q", r.Faults)
 			}
 			for i := range size {
-				k := string(indexKey(entryRecord, i))
-				if !bytes.Equal(m[k], was[k]) && provable(l, key, r.Head, i) {
+				if !bytes.Equal(m.Get(indexKey(entryRecord, i)), was.Get(indexKey(entryRecord, i))) && provable(l, key, r.Head, i) {
 					t.Fatalf("the edited entry %d can be proved", i)
 				}
 				if e, err := l.EntryAt(&r.Head, i); err == nil && (e.State == "") != provable(l, key, r.Head, i) {

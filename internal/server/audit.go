@@ -31,15 +31,20 @@ type AuditReader interface {
 // AuditLog is the audit log of the store, with its witnesses.
 type AuditLog interface {
 	AuditReader
+	AuditChecker
+	// Send sends the head of the log to the witnesses.
+	Send(ctx context.Context) (AuditSent, error)
+	EraseName(name, by string, now time.Time) error
+}
+
+// AuditChecker verifies the audit log.
+type AuditChecker interface {
 	// State returns the state of the log. It verifies nothing and reads no witness.
 	State() (AuditState, error)
 	// Check verifies the log, and the database against it. It reads the witnesses.
 	Check(ctx context.Context) (AuditHealth, error)
 	// Settle lets the log continue as it is, for the person by.
 	Settle(ctx context.Context, by, reason string) (audit.Trust, error)
-	// Send sends the head of the log to the witnesses.
-	Send(ctx context.Context) (AuditSent, error)
-	EraseName(name, by string, now time.Time) error
 }
 
 // AuditHealth is the result of verifying the audit log.
