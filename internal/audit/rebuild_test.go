@@ -375,3 +375,20 @@ func TestTrustProperty(t *testing.T) {
 		}
 	})
 }
+
+// Bytes whose hash somebody put into the tree are not signed either if they are gone meanwhile.
+func TestTrustSignsNoHiddenEdit(t *testing.T) {
+	t.Parallel()
+	key := newKey(t)
+	for levels := range 9 {
+		m, l := filled(t, key, 100)
+		edit(m, 42, "nummer", levels)
+		forged := m.Get(indexKey(entryRecord, 42))
+		remove(m, 42, 43)
+		settle(t, l, key)
+		m[string(indexKey(entryRecord, 42))] = forged
+		if provable(l, key, head(t, l), 42) {
+			t.Errorf("%d levels: the edited entry can be proved", levels)
+		}
+	}
+}
