@@ -246,13 +246,51 @@ var (
 	ErrDropped = errors.New("the entry is older than the retention: only its hash is kept")
 )
 
-// Entry returns the entry at an index.
+// Entry returns the entry at an index, with its state.
 func (l *Log) Entry(index int64) (Entry, error) {
+	h, err := l.Head()
+	if err != nil {
+		return Entry{}, err
+	}
+	return l.EntryAt(&h, index)
+}
+
+// EntryAt is Entry for a log with the head h.
+func (l *Log) EntryAt(h *Head, index int64) (Entry, error) {
 	b, err := l.raw(index)
 	if err != nil {
 		return Entry{}, err
 	}
-	return parseEntry(index, b)
+	state := l.state(h, index, b)
+	e, err := parseEntry(index, b)
+	if err != nil && state != "" {
+		e, err = Entry{Index: index, Kind: KindUnreadable}, nil
+	}
+	e.State = state
+	return e, err
+}
+
+// state returns the state of an entry with the bytes b.
+func (l *Log) state(h *Head, index int64, b []byte) State {
+	found := tlog.RecordHash(b)
+	switch leaf, _ := l.hash(tlog.StoredHashIndex(0, index)); {
+	case leaf == unsignedLeaf(found):
+		return StateUnproved
+	case leaf != found:
+		return StateEdited
+	case !l.signs(h, index, b):
+		return StateUnproved
+	}
+	return ""
+}
+
+// signs reports whether the head signs the entry at an index with the bytes b.
+func (l *Log) signs(h *Head, index int64, b []byte) bool {
+	if index >= h.Size {
+		return false
+	}
+	path, err := tlog.ProveRecord(h.Size, index, l)
+	return err == nil && tlog.CheckRecord(path, h.Size, h.Root, index, tlog.RecordHash(b)) == nil
 }
 
 func (l *Log) raw(index int64) ([]byte, error) {
@@ -270,7 +308,7 @@ func (l *Log) raw(index int64) ([]byte, error) {
 }
 
 // Older returns the index of the first entry of at or after a time whose predecessors are all
-// older. Dropped entries and those that were edited to be none count as older.
+// older. Dropped entries and those that were edited count as older.
 func (l *Log) Older(than time.Time) (int64, error) {
 	h, err := l.Head()
 	if errors.Is(err, ErrEmpty) {
@@ -281,8 +319,11 @@ func (l *Log) Older(than time.Time) (int64, error) {
 	}
 	i := int64(sort.Search(int(h.Size), func(i int) bool { return l.records.Get(indexKey(entryRecord, int64(i))) != nil }))
 	for ; i < h.Size; i++ {
-		e, err := l.Entry(i)
-		if err == nil && !e.Time.Before(than) {
+		b := l.records.Get(indexKey(entryRecord, i))
+		if leaf, _ := l.hash(tlog.StoredHashIndex(0, i)); leaf != tlog.RecordHash(b) {
+			continue
+		}
+		if e, err := parseEntry(i, b); err == nil && !e.Time.Before(than) {
 			return i, nil
 		}
 	}
@@ -322,7 +363,7 @@ func (l *Log) Drop(keys []Key, before int64, items [][]byte, now time.Time) erro
 func (l *Log) Rotate(old, next Key, now time.Time) error {
 	switch from, to := old.Public(), next.Public(); {
 	case from.Origin() != to.Origin():
-		return fmt.Errorf("change the key of the log %s: the new key is for the log %s; make one with the same name", from.Origin(), to.Origin())
+		return fmt.Errorf("change the key of the log %s: the new key is for the log %s: make one with driftd audit key --new FILE --origin '%s'", from.Origin(), to.Origin(), from.Origin())
 	case from.String() == to.String():
 		return fmt.Errorf("change the key of the log %s: the new key is the one that it has", from.Origin())
 	}

@@ -42,6 +42,21 @@ const (
 	// KindDoubt records that the log is in doubt, KindTrust that a person settled it.
 	KindDoubt Kind = "doubt"
 	KindTrust Kind = "trust"
+	// KindUnreadable is the kind of an entry that was edited to be none. No log has it.
+	KindUnreadable Kind = "unreadable"
+)
+
+// A State is why an entry cannot be proved; "" for one that can.
+type State string
+
+// The states of entries.
+const (
+	// StateEdited is that of an entry whose bytes are not those that its hash stands for.
+	StateEdited State = "edited"
+	// StateUnproved is that of an entry whose hash does not lead to the signed head.
+	StateUnproved State = "unproved"
+	// StateGone is that of an entry whose bytes were removed, and not by the retention.
+	StateGone State = "gone"
 )
 
 const (
@@ -61,6 +76,8 @@ type Entry struct {
 	Version string    `json:"version"`
 	Kind    Kind      `json:"kind"`
 	Time    time.Time `json:"time"`
+	// State is why the entry is not one that was signed, as far as the log shows; "" for a good one.
+	State State `json:"state,omitempty"`
 	// Data is a value that is encoded as a JSON object; in a read entry a json.RawMessage.
 	Data any `json:"data"`
 	// List identifies the records that the entry accounts for; nil if there are none. Only read

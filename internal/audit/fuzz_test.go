@@ -20,10 +20,18 @@ func FuzzCheck(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	names, _, err := named(f, key).Disclose(0)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(append(bytes.Clone(proof), names...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		top, _, _ := bytes.Cut(b, []byte("\n\n"))
 		if e, h, err := Check(b, key.Public()); err == nil && (!bytes.HasPrefix(proof, top) || e.Index != entry.Index || e.Kind != entry.Kind || h.Size != 9) {
 			t.Errorf("a forged proof: %+v %+v", e, h)
+		}
+		if e, _, people, err := CheckDisclosed(b, key.Public()); err == nil && (e.Index != entry.Index || len(people) > 0) {
+			t.Errorf("forged names: %+v", people)
 		}
 		if h, err := ParseHead(b, key.Public()); err == nil && h.Size != 9 {
 			t.Errorf("a forged head: %+v", h)

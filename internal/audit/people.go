@@ -82,14 +82,8 @@ func refs(data []byte) (found []string) {
 	if !bytes.Contains(data, []byte(`"`+refPrefix)) {
 		return nil
 	}
-	var fields map[string]any
-	if json.Unmarshal(data, &fields) != nil {
-		return nil
-	}
-	for _, field := range personFields() {
-		if text, ok := fields[field].(string); ok && strings.HasPrefix(text, refPrefix) {
-			found = append(found, text)
-		}
+	for _, p := range persons(data) {
+		found = append(found, p.Reference)
 	}
 	return found
 }
@@ -132,7 +126,7 @@ func (l *Log) Erase(keys []Key, name, by string, now time.Time) error {
 }
 
 // Named returns an entry in whose data the references of persons are replaced by their names, for
-// people to read. Names that were erased stay references.
+// people to read. Names that were erased or edited stay references.
 func (l *Log) Named(e Entry) (Entry, error) {
 	raw, ok := e.Data.(json.RawMessage)
 	if !ok || !strings.Contains(string(raw), refPrefix) {
@@ -147,11 +141,8 @@ func (l *Log) Named(e Entry) (Entry, error) {
 		if !ok {
 			continue
 		}
-		name, err := l.Name(text)
-		if err != nil {
-			return e, err
-		}
-		fields[field] = name
+		// A name that was edited stays the reference, and Verify reports it.
+		fields[field], _ = l.Name(text)
 	}
 	raw, err := json.Marshal(fields)
 	if err != nil {

@@ -27,7 +27,7 @@ const MaxProof = len(proofLine+extraPrefix+indexPrefix) + (maxEntry+2)/3*4 + len
 const hashLine = (tlog.HashSize+2)/3*4 + 1
 
 // Prove returns the proof that an entry is in the log: a text that Check verifies without the
-// log.
+// log. The error is a *TamperedError for an entry that the head does not sign.
 func (l *Log) Prove(index int64) ([]byte, error) {
 	h, err := l.current()
 	if err != nil {
@@ -36,6 +36,12 @@ func (l *Log) Prove(index int64) ([]byte, error) {
 	entry, err := l.raw(index)
 	if err != nil {
 		return nil, err
+	}
+	switch l.state(&h, index, entry) {
+	case StateEdited:
+		return nil, tampered("entry %d was edited: what was signed is no longer there, and what is there was not signed", index)
+	case StateUnproved:
+		return nil, tampered("no signed head leads to entry %d: it was edited together with the hashes, or the key that signed it is another", index)
 	}
 	hashes, err := tlog.ProveRecord(h.Size, index, l)
 	if err != nil {

@@ -17,12 +17,17 @@ const (
 )
 
 // A Range is the entries from From up to, and not including, To.
-type Range struct{ From, To int64 }
+type Range struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
+}
 
 // A LeftOutError reports the entries that an export does not have. It is an ErrDropped.
 type LeftOutError struct {
 	// Ranges are the entries of the bundles that were left out, in order.
 	Ranges []Range
+	// Unproved reports whether entries were left out because they are not those that were signed.
+	Unproved bool
 }
 
 // Error lists the ranges.
@@ -31,7 +36,11 @@ func (e *LeftOutError) Error() string {
 	for i, r := range e.Ranges {
 		list[i] = fmt.Sprintf("%d to %d", r.From, r.To-1)
 	}
-	return "the bundles of the entries " + strings.Join(list, ", ") + " are left out: the retention dropped some of their entries, only the hashes are kept"
+	why := "the retention dropped some of their entries, only the hashes are kept"
+	if e.Unproved {
+		why = "some of their entries were dropped by the retention, or edited, only the hashes are kept: driftd audit list shows which"
+	}
+	return "the bundles of the entries " + strings.Join(list, ", ") + " are left out: " + why
 }
 
 // Is reports whether target is ErrDropped.
@@ -41,7 +50,7 @@ func (e *LeftOutError) Is(target error) bool { return target == ErrDropped }
 // head as "checkpoint". It calls write once for each file, with the name relative to the folder of
 // the log, and for the checkpoint last, so that a reader who finds the checkpoint finds the rest.
 //
-// A bundle with an entry that was dropped is left out; after a complete export, the error is then
+// A bundle with an entry that was dropped, or that was edited as a person settled, is left out; after a complete export, the error is then
 // a *LeftOutError. It is a *TamperedError, and no checkpoint is written, if the entries and hashes
 // are not those that the head signs.
 func (l *Log) Export(write func(name string, b []byte) error) error {
@@ -76,16 +85,17 @@ func (l *Log) export(h Head, write func(name string, b []byte) error) error {
 	if err := write("checkpoint", h.Note); err != nil {
 		return err
 	}
-	if len(left) > 0 {
-		return &LeftOutError{left}
+	if len(left.Ranges) > 0 {
+		return left
 	}
 	return nil
 }
 
 // exportEntries writes the bundles of entries, and returns the ranges that it leaves out. It checks
 // that the leaves of the tiles lead to the head.
-func (l *Log) exportEntries(h Head, write func(name string, b []byte) error) (left []Range, err error) {
+func (l *Log) exportEntries(h Head, write func(name string, b []byte) error) (*LeftOutError, error) {
 	v := verifier{Log: l}
+	left := &LeftOutError{}
 	for from := int64(0); from < h.Size; from += tileWidth {
 		to := min(from+tileWidth, h.Size)
 		b, complete, err := v.bundle(from, to)
@@ -98,15 +108,16 @@ func (l *Log) exportEntries(h Head, write func(name string, b []byte) error) (le
 			}
 			continue
 		}
-		if n := len(left); n > 0 && left[n-1].To == from {
-			left[n-1].To = to
+		if n := len(left.Ranges); n > 0 && left.Ranges[n-1].To == from {
+			left.Ranges[n-1].To = to
 			continue
 		}
-		left = append(left, Range{from, to})
+		left.Ranges = append(left.Ranges, Range{from, to})
 	}
-	if len(v.faults) > 0 {
-		return nil, tampered("%s", v.faults[0])
+	if open := v.open(); len(open) > 0 {
+		return nil, tampered("%s", open[0].text)
 	}
+	left.Unproved = len(v.unproved) > 0
 	if v.root(h.Size) != h.Root {
 		return nil, tampered("the tree of %d entries is not the one that was signed", h.Size)
 	}
@@ -126,7 +137,10 @@ func (v *verifier) bundle(from, to int64) (b []byte, complete bool, err error) {
 		case entry == nil:
 			complete = false
 		case tlog.RecordHash(entry) != leaf:
-			return nil, false, tampered("entry %d was edited", i)
+			complete = false
+			if f := v.differs(i, leaf, entry); !v.settlements().covers(f) {
+				return nil, false, tampered("%s", f.text)
+			}
 		case len(entry) > maxEntry:
 			return nil, false, tampered("entry %d has %d bytes", i, len(entry))
 		}
@@ -136,6 +150,15 @@ func (v *verifier) bundle(from, to int64) (b []byte, complete bool, err error) {
 		}
 	}
 	return b, complete, nil
+}
+
+// settlements returns what persons settled, which it reads at the first call.
+func (v *verifier) settlements() *settlement {
+	if v.settled.faults == nil {
+		all := v.Log.verify(nil, nil)
+		v.settled = all.settled
+	}
+	return &v.settled
 }
 
 // tilePath returns the end of the name of a tile: its index in groups of three digits, all but the

@@ -1,12 +1,9 @@
 package audit
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
-
-	"golang.org/x/mod/sumdb/tlog"
 )
 
 // Trust is the data of an entry of KindTrust: a person looked into the faults of the log, and lets
@@ -15,16 +12,29 @@ type Trust struct {
 	// By is the reference of the person.
 	By     string `json:"by"`
 	Reason string `json:"reason"`
+	// Of is the index of the entry that this one continues, or repeats because the retention removes
+	// it; nil for the first entry of a person's decision.
+	Of *int64 `json:"of,omitempty"`
 	// Doubt is why the log was in doubt; "" if it was not.
 	Doubt string `json:"doubt,omitempty"`
 	// Faults are the faults that Verify found, and More the number of those that it did not list.
 	Faults []string `json:"faults"`
 	More   int      `json:"more,omitempty"`
-	// Lasting are the faults that remain, such as entries that are gone, and Heads the witnessed
-	// heads that the log does not lead to. Verify reports them as settled. Entries that only have
-	// these continue the one before, or stand for older ones that were dropped.
-	Lasting []string      `json:"lasting,omitempty"`
-	Heads   []SettledHead `json:"heads,omitempty"`
+	// Lasting are the faults that remain and are none of the following, such as entries that are gone.
+	Lasting []string `json:"lasting,omitempty"`
+	// Edited are the entries whose bytes are not those that were signed, and Unsigned the entries
+	// that no head leads to. Neither can be proved.
+	Edited   []Edited `json:"edited,omitempty"`
+	Unsigned []Range  `json:"unsigned,omitempty"`
+	// Heads are the witnessed heads that the log does not lead to.
+	Heads []SettledHead `json:"heads,omitempty"`
+}
+
+// An Edited identifies an entry that was edited, with the hash (RFC 6962) of the bytes that it had when
+// a person settled it.
+type Edited struct {
+	Index int64  `json:"index"`
+	Hash  string `json:"hash"`
 }
 
 // A SettledHead identifies a witnessed head.
@@ -41,12 +51,13 @@ const maxSettled = 16 << 10
 
 // Trust signs the log as it is now, and appends the entry t with the faults that the log had, and
 // all records that the database has. By, Reason and Doubt of t are set, and Faults are those of what
-// the log records.
+// the log records. The entries that a head leads to stay the leaves of the tree, whatever their bytes
+// are now: an edit is settled and not signed.
 func (l *Log) Trust(keys []Key, t Trust, items [][]byte, witnessed []Witnessed, now time.Time) (Trust, error) {
 	before := l.Verify(witnessed, nil)
 	before.Add(t.Faults...)
 	t.Faults, t.More = slices.Concat([]string{}, before.Faults), before.More
-	h, err := l.rebuild(before.Head.Size)
+	h, err := l.rebuild(before.Head, witnessed)
 	if err == nil {
 		err = h.sign(keys...)
 	}
@@ -67,125 +78,180 @@ func (l *Log) Trust(keys []Key, t Trust, items [][]byte, witnessed []Witnessed, 
 		return t, err
 	}
 	remaining := l.verify(nil, nil)
-	t.Lasting = remaining.open()
-	entries := t.entries(now)
+	t.settle(remaining.open())
+	entries := t.entries(h.Size, now)
 	entries[0].Items, entries[0].Complete = items, true
 	_, err = l.extend(h, keys, entries...)
 	return t, err
 }
 
-// entries returns t as entries that are each small enough.
-func (t *Trust) entries(now time.Time) []Entry {
-	first := *t
-	first.Lasting, first.Heads = nil, nil
-	list := []Trust{first}
-	room := maxSettled
+// settle adds faults that remain.
+func (t *Trust) settle(faults []fault) {
+	for _, f := range faults {
+		switch {
+		case f.edited != nil:
+			t.Edited = append(t.Edited, *f.edited)
+		case f.unsigned != nil:
+			t.Unsigned = append(t.Unsigned, *f.unsigned)
+		default:
+			t.Lasting = append(t.Lasting, f.text)
+		}
+	}
+}
+
+// entries returns t as entries that are each small enough, the first one with the index first.
+func (t *Trust) entries(first int64, now time.Time) []Entry {
+	c := chunks{of: first, list: []Trust{*t}, room: maxSettled}
+	c.list[0].Lasting, c.list[0].Edited, c.list[0].Unsigned, c.list[0].Heads = nil, nil, nil, nil
 	for _, fault := range t.Lasting {
-		last := next(&list, &room, len(fault))
-		last.Lasting = append(last.Lasting, fault)
+		to := c.next(len(fault))
+		to.Lasting = append(to.Lasting, fault)
+	}
+	for _, e := range t.Edited {
+		to := c.next(len(e.Hash) + rangeSize)
+		to.Edited = append(to.Edited, e)
+	}
+	for _, r := range t.Unsigned {
+		to := c.next(rangeSize)
+		to.Unsigned = append(to.Unsigned, r)
 	}
 	for _, head := range t.Heads {
-		last := next(&list, &room, len(head.Root))
-		last.Heads = append(last.Heads, head)
+		to := c.next(len(head.Root) + rangeSize)
+		to.Heads = append(to.Heads, head)
 	}
-	entries := make([]Entry, len(list))
-	for i := range list {
-		entries[i] = Entry{Kind: KindTrust, Time: now, Data: list[i]}
+	entries := make([]Entry, len(c.list))
+	for i := range c.list {
+		entries[i] = Entry{Kind: KindTrust, Time: now, Data: c.list[i]}
 	}
 	return entries
 }
 
-// next returns the last of the entries that has room for size more bytes.
-func next(list *[]Trust, room *int, size int) *Trust {
-	last := &(*list)[len(*list)-1]
-	if *room -= size; *room < 0 {
-		*list, *room = append(*list, Trust{By: last.By, Reason: last.Reason, Faults: []string{}}), maxSettled-size
-		last = &(*list)[len(*list)-1]
-	}
-	return last
+// rangeSize is about the number of bytes of two indexes in JSON with their names.
+const rangeSize = 40
+
+// chunks are a Trust in several entries. Those after the first continue the entry of.
+type chunks struct {
+	of   int64
+	list []Trust
+	room int
 }
 
-// settledBefore returns as entries what the entries before an index settle and still matters: heads,
-// and faults that the log has.
-func (l *Log) settledBefore(before int64, now time.Time) (entries []Entry) {
-	has := map[string]bool{}
-	for _, fault := range l.Verify(nil, nil).Settled {
-		has[fault] = true
+// next returns the last of the entries, which has room for size more bytes.
+func (c *chunks) next(size int) *Trust {
+	if c.room -= size; c.room < 0 {
+		first, of := &c.list[0], c.of
+		if first.Of != nil {
+			of = *first.Of
+		}
+		c.list, c.room = append(c.list, Trust{By: first.By, Reason: first.Reason, Of: &of, Faults: []string{}}), maxSettled-size
 	}
-	for i := range before {
-		b := l.records.Get(indexKey(entryRecord, i))
-		if !ofKind(b, KindTrust) {
+	return &c.list[len(c.list)-1]
+}
+
+// settledBefore returns as entries what the entries before an index settle: the record of the faults,
+// and what of it the log still has.
+func (l *Log) settledBefore(before int64, now time.Time) (entries []Entry) {
+	v := l.verify(nil, nil)
+	has := map[string]bool{}
+	for i := range v.faults {
+		has[v.faults[i].text] = true
+	}
+	for _, s := range v.settled.trusts {
+		if s.index >= before {
 			continue
 		}
-		var t Trust
-		e, err := parseEntry(i, b)
-		if raw, ok := e.Data.(json.RawMessage); err != nil || !ok || json.Unmarshal(raw, &t) != nil {
-			continue // an edited entry settles nothing
+		t := s.Trust
+		if t.Of == nil {
+			t.Of = &s.index
 		}
+		t.Doubt = ""
 		t.Lasting = slices.DeleteFunc(t.Lasting, func(fault string) bool { return !has[fault] })
-		if len(t.Lasting)+len(t.Heads) > 0 {
-			t.Faults, t.More = []string{}, 0
-			entries = append(entries, t.entries(now)...)
+		t.Edited = slices.DeleteFunc(t.Edited, func(e Edited) bool { return e.Index < before })
+		t.Unsigned = slices.DeleteFunc(t.Unsigned, func(r Range) bool { return r.To <= before })
+		if len(t.Faults)+len(t.Lasting)+len(t.Edited)+len(t.Unsigned)+len(t.Heads) > 0 {
+			entries = append(entries, t.entries(*t.Of, now)...)
 		}
 	}
 	return entries
-}
-
-// rebuild writes the hashes over the entries as they are. The log has at least size entries; those
-// that follow them become part of it. A missing entry is represented by its hash, if that is there.
-func (l *Log) rebuild(size int64) (Head, error) {
-	for l.there(size) {
-		size++
-	}
-	for i := range size {
-		leaf, _ := l.hash(tlog.StoredHashIndex(0, i))
-		if b := l.records.Get(indexKey(entryRecord, i)); b != nil {
-			leaf = tlog.RecordHash(b)
-			if err := l.keep(i, append([]byte(nil), b...)); err != nil {
-				return Head{}, fmt.Errorf("write entry %d: %w", i, err)
-			}
-		}
-		hashes, err := tlog.StoredHashesForRecordHash(i, leaf, l)
-		if err != nil {
-			return Head{}, fmt.Errorf("hash entry %d: %w", i, err)
-		}
-		if err := l.putHashes(i, hashes); err != nil {
-			return Head{}, err
-		}
-	}
-	root, err := tlog.TreeHash(size, l)
-	return Head{Origin: l.key.Origin(), Size: size, Root: root}, err
-}
-
-// keep writes an entry as it is, and removes its list if that is not the one that it identifies.
-func (l *Log) keep(index int64, b []byte) error {
-	if err := l.records.Put(indexKey(entryRecord, index), b); err != nil {
-		return err
-	}
-	if e, err := parseEntry(index, b); err == nil {
-		if _, err := l.Items(&e); err == nil {
-			return nil
-		}
-	}
-	return l.records.Remove(indexKey(listRecord, index))
-}
-
-func (l *Log) there(index int64) bool {
-	_, hashed := l.hash(tlog.StoredHashIndex(0, index))
-	return hashed || l.records.Get(indexKey(entryRecord, index)) != nil
 }
 
 // A settlement is what the trust entries of a log settle.
 type settlement struct {
-	faults map[string]bool
-	heads  map[SettledHead]bool
+	trusts   []settledTrust
+	faults   map[string]bool
+	heads    map[SettledHead]bool
+	edited   map[int64][]string
+	unsigned []Range
 }
 
-func (s *settlement) add(t *Trust) {
+// A settledTrust is the content of a trust entry.
+type settledTrust struct {
+	index int64
+	Trust
+}
+
+func newSettlement() settlement {
+	return settlement{faults: map[string]bool{}, heads: map[SettledHead]bool{}, edited: map[int64][]string{}}
+}
+
+func (s *settlement) add(index int64, t *Trust) {
+	s.trusts = append(s.trusts, settledTrust{index, *t})
 	for _, fault := range t.Lasting {
 		s.faults[fault] = true
+	}
+	for _, e := range t.Edited {
+		s.edited[e.Index] = append(s.edited[e.Index], e.Hash)
 	}
 	for _, head := range t.Heads {
 		s.heads[head] = true
 	}
+	s.unsigned = append(s.unsigned, t.Unsigned...)
+}
+
+// covers reports whether a person settled a fault.
+func (s *settlement) covers(f *fault) bool {
+	switch {
+	case f.edited != nil:
+		return slices.Contains(s.edited[f.edited.Index], f.edited.Hash)
+	case f.unsigned != nil:
+		return s.covered(f.unsigned.From, f.unsigned.To)
+	}
+	return s.faults[f.text]
+}
+
+// covered reports whether the ranges of unsigned entries have all entries of another one.
+func (s *settlement) covered(from, to int64) bool {
+	for from < to {
+		i := slices.IndexFunc(s.unsigned, func(r Range) bool { return r.From <= from && from < r.To })
+		if i < 0 {
+			return false
+		}
+		from = s.unsigned[i].To
+	}
+	return true
+}
+
+// recordsOf returns the faults that persons settled, with who settled them and the entry.
+func (l *Log) recordsOf(s *settlement) (list []string) {
+	for _, t := range s.trusts {
+		entry := t.index
+		if t.Of != nil {
+			entry = *t.Of
+		}
+		who := ""
+		if name, _ := l.Name(t.By); name != "" { // the reference, if the name was edited
+			who = " by " + name
+		}
+		faults := t.Faults
+		if len(faults) == 0 && t.Of == nil {
+			faults = t.Lasting // as earlier versions continued an entry
+		}
+		if t.More > 0 {
+			faults = append(slices.Clone(faults), fmt.Sprintf("and %d more", t.More))
+		}
+		for _, fault := range faults {
+			list = append(list, fmt.Sprintf("%s (settled%s with entry %d)", fault, who, entry))
+		}
+	}
+	return list
 }

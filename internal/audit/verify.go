@@ -31,7 +31,8 @@ type Report struct {
 	// Faults are what differs from what was signed, the first ones; More is the number of others.
 	Faults []string
 	More   int
-	// Settled are the faults that a person settled, see Trust.
+	// Settled are all faults that persons settled, with who settled them and the entry that records
+	// it, see Trust.
 	Settled []string
 	// Backwards are the entries whose time is before that of the entry before them.
 	Backwards []int64
@@ -48,28 +49,32 @@ func (r *Report) OK() bool { return len(r.Faults) == 0 }
 func (l *Log) Verify(witnessed []Witnessed, visit func(*Entry)) Report {
 	v := l.verify(witnessed, visit)
 	r := v.Report
-	r.settled = v.settled.faults
-	r.Add(v.faults...)
+	r.settled, r.Settled = v.settled.faults, l.recordsOf(&v.settled)
+	for _, f := range v.open() {
+		r.add(f.text)
+	}
 	return r
 }
 
 // Add adds faults of what the log records, unless a person settled them.
 func (r *Report) Add(faults ...string) {
 	for _, fault := range faults {
-		switch {
-		case r.settled[fault]:
-			r.Settled = append(r.Settled, fault)
-		case len(r.Faults) == maxFaults:
-			r.More++
-		default:
-			r.Faults = append(r.Faults, fault)
+		if !r.settled[fault] {
+			r.add(fault)
 		}
 	}
 }
 
+func (r *Report) add(fault string) {
+	if len(r.Faults) == maxFaults {
+		r.More++
+		return
+	}
+	r.Faults = append(r.Faults, fault)
+}
+
 func (l *Log) verify(witnessed []Witnessed, visit func(*Entry)) verifier {
-	v := verifier{Log: l, heads: slices.Clone(witnessed), people: map[string]bool{},
-		settled: settlement{faults: map[string]bool{}, heads: map[SettledHead]bool{}}}
+	v := verifier{Log: l, heads: slices.Clone(witnessed), people: map[string]bool{}, settled: newSettlement()}
 	slices.SortStableFunc(v.heads, func(a, b Witnessed) int { return cmp.Compare(a.Head.Size, b.Head.Size) })
 	head, err := l.Head()
 	if changed := (*TamperedError)(nil); errors.As(err, &changed) {
@@ -92,7 +97,7 @@ type verifier struct {
 	*Log
 	Report
 
-	faults []string
+	faults []fault
 	// settled is what trust entries settle.
 	settled settlement
 	// unmet are the witnessed heads that the log does not lead to, with the faults.
@@ -106,16 +111,37 @@ type verifier struct {
 	// was reported.
 	wrong [63]bool
 	gaps  []gap
-	last  time.Time
+	// unproved are the entries whose bytes the head does not sign, by their leaves, in order.
+	unproved []int64
+	last     time.Time
 	// droppedBefore is the index up to which the retention dropped entries, by their own record.
 	droppedBefore int64
 	// people are the references in entries; the value reports whether the name was erased.
 	people map[string]bool
 }
 
+// A fault is a difference from what was signed.
+type fault struct {
+	text string
+	// edited is the entry that was edited, and unsigned the entries that no head leads to; nil for
+	// other faults.
+	edited   *Edited
+	unsigned *Range
+}
+
 // open returns the faults that no person settled.
-func (v *verifier) open() []string {
-	return slices.DeleteFunc(slices.Clone(v.faults), func(fault string) bool { return v.settled.faults[fault] })
+func (v *verifier) open() (faults []fault) {
+	for i := range v.faults {
+		f := v.faults[i]
+		if v.settled.covers(&f) {
+			continue
+		}
+		if f.edited != nil && len(v.settled.edited[f.edited.Index]) > 0 {
+			f.text = fmt.Sprintf("entry %d was edited again", f.edited.Index)
+		}
+		faults = append(faults, f)
+	}
+	return faults
 }
 
 type unmet struct {
@@ -124,7 +150,27 @@ type unmet struct {
 }
 
 func (v *verifier) fault(format string, args ...any) {
-	v.faults = append(v.faults, fmt.Sprintf(format, args...))
+	v.faults = append(v.faults, fault{text: fmt.Sprintf(format, args...)})
+}
+
+// differs adds the fault of an entry whose bytes are not those that the leaf stands for, and returns it.
+// Entries in a row that no head leads to are one fault.
+func (v *verifier) differs(i int64, leaf tlog.Hash, b []byte) *fault {
+	v.unproved = append(v.unproved, i)
+	found := tlog.RecordHash(b)
+	if leaf != unsignedLeaf(found) {
+		v.faults = append(v.faults, fault{text: fmt.Sprintf("entry %d was edited", i), edited: &Edited{i, found.String()}})
+		return &v.faults[len(v.faults)-1]
+	}
+	if n := len(v.faults); n > 0 {
+		if last := &v.faults[n-1]; last.unsigned != nil && last.unsigned.To == i {
+			last.unsigned.To++
+			last.text = fmt.Sprintf("no signed head leads to the entries %d to %d", last.unsigned.From, i)
+			return last
+		}
+	}
+	v.faults = append(v.faults, fault{text: fmt.Sprintf("no signed head leads to entry %d", i), unsigned: &Range{i, i + 1}})
+	return &v.faults[len(v.faults)-1]
 }
 
 // A gap is a range of entries whose bytes are not there.
@@ -142,7 +188,7 @@ func (v *verifier) entry(i int64) (e *Entry) {
 		v.fault("the hash of entry %d is gone", i)
 		leaf = tlog.RecordHash(b)
 	case leaf != tlog.RecordHash(b):
-		v.fault("entry %d was edited", i)
+		v.differs(i, leaf, b)
 	default:
 		e = v.read(i, b)
 	}
@@ -185,24 +231,30 @@ func (v *verifier) read(i int64, b []byte) *Entry {
 			v.people[person] = false
 		}
 	}
-	v.note(e.Kind, raw)
+	if e.Kind == KindDrop || e.Kind == KindErase || e.Kind == KindTrust {
+		v.note(&e, b, raw)
+	}
 	return &e
 }
 
-// note reads an entry about the log itself.
-func (v *verifier) note(kind Kind, raw json.RawMessage) {
+// note reads an entry about the log itself, if the head signs it: an entry that was forged with its hash
+// must not settle the faults that this makes.
+func (v *verifier) note(e *Entry, b []byte, raw json.RawMessage) {
 	var d struct {
 		Drop
 		Trust
 		Person string
 	}
-	if kind != KindDrop && kind != KindErase && kind != KindTrust || json.Unmarshal(raw, &d) != nil {
+	if !v.signs(&v.Report.Head, e.Index, b) || json.Unmarshal(raw, &d) != nil {
 		return
 	}
-	v.droppedBefore = max(v.droppedBefore, d.Before)
-	v.settled.add(&d.Trust)
-	if kind == KindErase {
+	switch e.Kind {
+	case KindDrop:
+		v.droppedBefore = max(v.droppedBefore, d.Before)
+	case KindErase:
 		v.people[d.Person] = true
+	case KindTrust:
+		v.settled.add(e.Index, &d.Trust)
 	}
 }
 
@@ -296,10 +348,8 @@ func (v *verifier) witnesses(head Head) {
 		}
 	}
 	for _, u := range v.unmet {
-		if v.settled.heads[settledHead(&u.Head)] {
-			v.Settled = append(v.Settled, u.fault)
-			continue
+		if !v.settled.heads[settledHead(&u.Head)] {
+			v.fault("%s", u.fault)
 		}
-		v.fault("%s", u.fault)
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -51,6 +53,9 @@ func (c *command) auditList() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if slices.ContainsFunc(list, func(e audit.Entry) bool { return e.State != "" }) {
+					fmt.Fprintln(c.streams.Err, "driftd: warning: entries are not those that were signed: driftd audit verify says what was found, and whether a person settled it")
+				}
 				return report.WriteAudit(c.streams.Out, c.output, list, c.reportOptions())
 			})
 		},
@@ -70,14 +75,14 @@ func entryIndex(text string) (int64, error) {
 	return index, nil
 }
 
-// proof gives use an entry with its proof.
-func (c *command) proof(cmd *cobra.Command, text string, use func(*server.AuditProof) error) error {
+// proof gives use an entry with its proof, and with the names in it if withNames is set.
+func (c *command) proof(cmd *cobra.Command, text string, withNames bool, use func(*server.AuditProof) error) error {
 	index, err := entryIndex(text)
 	if err != nil {
 		return err
 	}
 	return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
-		p, err := client.AuditEntry(ctx, index)
+		p, err := client.AuditEntry(ctx, index, withNames)
 		if err != nil {
 			return err
 		}
@@ -92,7 +97,12 @@ func (c *command) auditShow() *cobra.Command {
 		Example: "  driftd audit show 42",
 		Args:    one("index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.proof(cmd, args[0], func(p *server.AuditProof) error { return c.printJSON(p.Entry) })
+			return c.proof(cmd, args[0], false, func(p *server.AuditProof) error {
+				if p.Unproved != "" {
+					fmt.Fprintf(c.streams.Err, "driftd: warning: %s; driftd audit verify says whether a person settled it\n", phrase.Visible(p.Unproved))
+				}
+				return c.printJSON(p.Entry)
+			})
 		},
 	}
 }
@@ -107,23 +117,49 @@ func (c *command) printJSON(v any) error {
 }
 
 func (c *command) auditProve() *cobra.Command {
-	return &cobra.Command{
+	var withNames bool
+	cmd := &cobra.Command{
 		Use:   "prove INDEX",
 		Short: "Print the proof that an entry is in the audit log",
 		Long: `Print the proof that an entry is in the audit log, in the form of
 c2sp.org/tlog-proof. driftd audit check verifies it on any machine, with the public
 key that driftd audit key prints. The proof contains the entry, with references in
-the place of names.`,
-		Example: "  driftd audit prove 42 > proof.txt",
+the place of names. With --names, the names of the persons in the entry and the salts
+of their references follow it, and driftd audit check verifies them: whoever has them
+recognizes the person in other entries too.`,
+		Example: "  driftd audit prove 42 > proof.txt\n  driftd audit prove 42 --names > proof.txt",
 		Args:    one("index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.proof(cmd, args[0], func(p *server.AuditProof) error {
+			return c.proof(cmd, args[0], withNames, func(p *server.AuditProof) error {
+				if err := checkOwn(p); err != nil {
+					return err
+				}
+				for _, person := range p.Erased {
+					fmt.Fprintf(c.streams.Err, "driftd: the name of %s was erased: it is not in the proof\n", phrase.Visible(person))
+				}
 				fmt.Fprintf(c.streams.Err, "verify it with: driftd audit check FILE --key '%s'\n", phrase.Visible(p.Key))
 				_, err := io.WriteString(c.streams.Out, p.Proof)
 				return err
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&withNames, "names", false, "add the names of the persons in the entry")
+	return cmd
+}
+
+// checkOwn returns an error unless a proof verifies with the key that came with it.
+func checkOwn(p *server.AuditProof) error {
+	if p.Unproved != "" {
+		return fmt.Errorf("%s: driftd audit verify says whether a person settled it", p.Unproved)
+	}
+	key, err := audit.ParsePublicKey(p.Key)
+	if err == nil {
+		_, _, _, err = audit.CheckDisclosed([]byte(p.Proof), key)
+	}
+	if err != nil {
+		return fmt.Errorf("the proof of entry %d does not verify: %w: run driftd audit verify", p.Entry.Index, err)
+	}
+	return nil
 }
 
 func (c *command) auditCheck() *cobra.Command {
@@ -132,21 +168,24 @@ func (c *command) auditCheck() *cobra.Command {
 		Use:   "check FILE --key KEY",
 		Short: "Verify a proof of the audit log, without the database",
 		Long: `Verify that the entry in a proof is part of the log whose head the key signed.
-It needs neither a configuration nor a database. The key must come from someone
-you trust, not with the proof.
+It needs neither a configuration nor a database. FILE - is standard input. The key must come from someone
+you trust, not with the proof. Names that driftd audit prove --names added are
+verified too.
 
 Exit codes:
   0  the proof is valid: the entry is in the log
   1  the proof is not valid, or it or the key could not be read`,
-		Example: "  driftd audit check proof.txt --key 'driftd.example.org/4b1d+7a3f10c2+AY…'",
-		Args:    one("file"),
-		RunE:    func(_ *cobra.Command, args []string) error { return c.checkProof(args[0], key) },
+		Example: "  driftd audit check proof.txt --key 'driftd.example.org/4b1d+7a3f10c2+AY…'\n" +
+			"  driftd audit prove 42 | ssh other driftd audit check - --key 'driftd.example.org/4b1d+7a3f10c2+AY…'",
+		Args: one("file"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.checkProof(cmd.InOrStdin(), args[0], key) },
 	}
 	cmd.Flags().StringVar(&key, "key", "", "public key of the log, as driftd audit key prints it (required)")
 	return cmd
 }
 
-func (c *command) checkProof(path, key string) error {
+// checkProof verifies the proof in a file; "-" is in.
+func (c *command) checkProof(in io.Reader, path, key string) error {
 	if key == "" {
 		return errors.New("--key is missing: driftd audit key prints the public key on the daemon's host")
 	}
@@ -154,15 +193,22 @@ func (c *command) checkProof(path, key string) error {
 	if err != nil {
 		return fmt.Errorf("read --key: %w", err)
 	}
-	text, err := bounded.ReadRegular(path, int64(audit.MaxProof))
+	read := func() ([]byte, error) { return bounded.ReadRegular(path, int64(audit.MaxDisclosed)) }
+	if path == "-" {
+		path, read = "standard input", func() ([]byte, error) { return bounded.ReadAll(in, int64(audit.MaxDisclosed)) }
+	}
+	text, err := read()
 	if err != nil {
 		return fmt.Errorf("read proof: %w", err)
 	}
-	entry, head, err := audit.Check(text, public)
+	entry, head, people, err := audit.CheckDisclosed(text, public)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	fmt.Fprintf(c.streams.Out, "entry %d is in the log %s of %d entries, root %s\n", entry.Index, phrase.Visible(head.Origin), head.Size, head.Root)
+	for _, p := range people {
+		fmt.Fprintf(c.streams.Out, "%s: %s (verified)\n", p.Field, phrase.Visible(p.Name))
+	}
 	return c.printJSON(entry)
 }
 
@@ -173,7 +219,9 @@ func (c *command) auditTrust() *cobra.Command {
 		Short: "Let an audit log continue that is in doubt",
 		Long: `Let the audit log continue as it is, after the database was restored or moved, the
 clock was set back, or the log was changed. The faults are recorded in the log with
-the reason, and later edits are found again. Look at driftd audit verify first.`,
+the reason, driftd audit verify lists them from then on, and later edits are found
+again. Entries that were edited stay marked and cannot be proved. Look at driftd audit
+verify first.`,
 		Example: "  driftd audit trust --reason \"restored the backup of Monday after a disk failure, OPS-77\"",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -224,9 +272,11 @@ func (c *command) auditKeys() *cobra.Command {
 		Use:   "key",
 		Short: "Print the public key of the audit log, or make a new key",
 		Long: `Print the public key of the audit log, which verifies proofs and heads. With --new,
-write a new private key to a file, for audit.key_file of the configuration.`,
-		Example: "  driftd audit key\n  driftd audit key --new /etc/driftd/credentials/audit.key",
-		Args:    nothing,
+write a new private key to a file, for audit.key_file of the configuration. A log
+that has begun keeps its origin: give that of its key, and then driftd audit key rotate.`,
+		Example: "  driftd audit key\n  driftd audit key --new /etc/driftd/credentials/audit.key\n" +
+			"  driftd audit key --new new.key --origin \"$(driftd audit key | sed 's/+.*//')\"",
+		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file != "" {
 				return c.newAuditKey(file, origin)
@@ -272,6 +322,9 @@ func (c *command) newAuditKey(file, origin string) error {
 		return err
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("create the key: %w: name a new file; a key is never written over, because its log would be in doubt", err)
+	}
 	if err != nil {
 		return fmt.Errorf("create the key: %w", err)
 	}
@@ -290,7 +343,7 @@ func (c *command) auditRotate() *cobra.Command {
 		Long: `Give the audit log the new private key in FILE, whose origin must be that of the
 log: an entry that names both keys is appended, and both sign the head. Then name
 FILE in audit.key_file of the configuration, and start the daemon.`,
-		Example: "  driftd audit key --new new.key --origin \"$(driftd audit key | cut -d+ -f1)\"\n  driftd audit key rotate new.key",
+		Example: "  driftd audit key --new new.key --origin \"$(driftd audit key | sed 's/+.*//')\"\n  driftd audit key rotate new.key",
 		Args:    one("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := credential.Read(args[0])
@@ -338,6 +391,12 @@ func (c *command) exportAudit(cmd *cobra.Command, folder string) error {
 		return os.WriteFile(path, b, 0o644)
 	}
 	err := c.copiedStore(cmd, func(st *store.Store) error { return st.ExportAudit(write) })
+	if changed := (*audit.TamperedError)(nil); errors.As(err, &changed) {
+		err = fmt.Errorf("%w: run driftd audit verify", err)
+	}
+	if err != nil && !errors.Is(err, audit.ErrDropped) {
+		return errors.Join(err, os.RemoveAll(folder))
+	}
 	if err != nil {
 		return err
 	}

@@ -79,10 +79,23 @@ func (s *service) auditor() auditor { return auditor{s.store, s.settings, s.buil
 // verifyAudit verifies the audit log, and puts it in doubt if it has faults. It reports whether the
 // log was compared with all heads of the witnesses.
 func (s *service) verifyAudit(ctx context.Context) (whole bool) {
-	h, err := s.auditor().Check(ctx)
+	h, err := s.checkAudit(ctx)
 	if err != nil {
 		s.log.Error("verify audit log", "err", err)
 		return false
+	}
+	unread := len(h.Unread()) > 0
+	if h.OK() && !unread {
+		s.log.Info("verified the audit log", "entries", h.Size)
+	}
+	return !unread
+}
+
+// checkAudit is Check of the auditor. It puts the log in doubt if it has faults, and reports the result.
+func (s *service) checkAudit(ctx context.Context) (server.AuditHealth, error) {
+	h, err := s.auditor().Check(ctx)
+	if err != nil {
+		return h, err
 	}
 	for _, fault := range h.Faults {
 		s.log.Error("the audit log does not verify", "fault", fault)
@@ -91,13 +104,60 @@ func (s *service) verifyAudit(ctx context.Context) (whole bool) {
 		if err := s.store.PutInDoubt(h.Faults[0]); err != nil {
 			s.log.Error("put the audit log in doubt", "err", err)
 		}
+		if h.Doubt, err = s.store.Doubt(); err != nil {
+			return h, err
+		}
 	}
-	unread := s.reportUnread(h.Unread())
-	if h.OK() && !unread {
-		s.log.Info("verified the audit log", "entries", h.Size)
-	}
+	s.metrics.AuditCompared(!s.reportUnread(h.Unread()))
+	s.metrics.AuditInDoubt(h.Doubt != nil)
+	s.verified.Store(&verification{time.Now(), h})
 	s.news.Notify()
-	return !unread
+	return h, nil
+}
+
+// A verification is the last one of the audit log.
+type verification struct {
+	at     time.Time
+	health server.AuditHealth
+}
+
+// A watchedLog is the audit log for requests to the daemon: what a verification finds for a person is
+// what the daemon reports.
+type watchedLog struct {
+	auditor
+	s *service
+}
+
+// Check verifies the log, and puts it in doubt if it has faults.
+func (w watchedLog) Check(ctx context.Context) (server.AuditHealth, error) {
+	return w.s.checkAudit(ctx)
+}
+
+// Settle lets the log continue, and verifies it anew.
+func (w watchedLog) Settle(ctx context.Context, by, reason string) (audit.Trust, error) {
+	t, err := w.auditor.Settle(ctx, by, reason)
+	if err == nil {
+		w.s.verifyAudit(ctx)
+	}
+	return t, err
+}
+
+// State returns the state of the log with the result of the last verification.
+func (w watchedLog) State() (server.AuditState, error) {
+	state, err := w.auditor.State()
+	last := w.s.verified.Load()
+	if err != nil || last == nil {
+		return state, err
+	}
+	state.Verified, state.Faults, state.Settled = last.at.UTC(), len(last.health.Faults)+last.health.More, len(last.health.Settled)
+	unread := map[string]string{}
+	for _, health := range last.health.Unread() {
+		unread[health.Name] = health.Error
+	}
+	for i := range state.Witnesses {
+		state.Witnesses[i].Error = unread[state.Witnesses[i].Name]
+	}
+	return state, nil
 }
 
 // reportUnread reports the witnesses whose heads were not all compared, and whether there are any.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,9 @@ func auditKey(cfg *config.Config, create bool) (*audit.Key, error) {
 		return store.AuditKey(cfg.StateDir, create)
 	}
 	text, err := credential.Read(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("audit.key_file: %w: put it back from a backup, or make a key with: driftd audit key --new %s", err, file)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("audit.key_file: %w", err)
 	}
@@ -38,6 +42,15 @@ func auditKey(cfg *config.Config, create bool) (*audit.Key, error) {
 		return nil, fmt.Errorf("audit.key_file: %s: %w", file, err)
 	}
 	return &key, nil
+}
+
+// checkAuditKey returns an error if audit.key_file is set and has no key that can be read.
+func checkAuditKey(cfg *config.Config) error {
+	if cfg.Audit.KeyFile == "" {
+		return nil
+	}
+	_, err := auditKey(cfg, false)
+	return err
 }
 
 // readerKey is auditKey for a command that changes nothing. It returns nil if there is no key, or
@@ -206,6 +219,35 @@ func (a auditor) Check(ctx context.Context) (server.AuditHealth, error) {
 	return h, nil
 }
 
+// State returns the state of the log.
+func (a auditor) State() (server.AuditState, error) {
+	key, err := a.AuditKey()
+	if err != nil {
+		return server.AuditState{}, err
+	}
+	state := server.AuditState{Key: key.String(), Witnesses: []server.WitnessState{}}
+	h, err := a.AuditHead()
+	if err != nil && !errors.Is(err, audit.ErrEmpty) {
+		state.Error = err.Error()
+	}
+	state.Entries = h.Size
+	if state.Doubt, err = a.Doubt(); err != nil {
+		return state, err
+	}
+	sent, err := a.Published()
+	if err != nil {
+		return state, err
+	}
+	all, err := a.open(key.Origin())
+	if err != nil {
+		state.Error = cmp.Or(state.Error, err.Error())
+	}
+	for _, w := range all {
+		state.Witnesses = append(state.Witnesses, server.WitnessState{Name: w.Name(), Sent: sent[w.Name()].Size})
+	}
+	return state, nil
+}
+
 // limits returns what a verification cannot find with this configuration.
 func (a auditor) limits() []string {
 	var limits []string
@@ -318,7 +360,7 @@ func (c *command) copiedStore(cmd *cobra.Command, use func(*store.Store) error) 
 		return fmt.Errorf("copy the database: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := c.copyTo(cmd.Context(), cfg, store.Path(dir)); err != nil {
+	if err := c.copyTo(cmd.Context(), cfg, store.Path(dir), store.WriteCopy); err != nil {
 		return err
 	}
 	options := storeOptions(cfg, c.quietLogger())

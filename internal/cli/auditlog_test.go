@@ -1,15 +1,25 @@
 package cli
 
 import (
+	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/driftd/driftd/internal/audit"
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/metrics"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
+	"github.com/driftd/driftd/internal/web"
 )
 
 // TestLacks compares what a witness has with what was sent to it.
@@ -65,5 +75,88 @@ func TestReportUnread(t *testing.T) {
 	}
 	if s.reportUnread(nil) || s.uncompared.Load() != nil {
 		t.Error("the problem stays")
+	}
+}
+
+// What a person's verification finds through the daemon is what the daemon reports: the log is in doubt,
+// and the state and the metrics show it until it is settled.
+func TestVerificationThroughTheDaemon(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	key, err := store.AuditKey(dir, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(dir, store.Options{Audit: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	finding := model.Finding{ID: "a", Verdict: model.Changed, Key: model.Key{Source: "prod", Kind: "test/Thing", ID: "x"}}
+	if err := st.Save(store.Record{Run: model.Run{ID: "run-1", Started: time.Now(), Tool: "test"}, Findings: []model.Finding{finding}}); err != nil {
+		t.Fatal(err)
+	}
+	witnesses := []config.Witness{{File: filepath.Join(dir, "heads")}, {File: dir}}
+	s := &service{command: &command{}, store: st, news: web.NewNews(), metrics: metrics.New(metrics.Build{}, time.Now), log: slog.New(slog.DiscardHandler)}
+	s.current.Store(&generation{config: &config.Config{StateDir: dir, Audit: config.Audit{Witness: witnesses}}})
+	w := watchedLog{auditor: s.auditor(), s: s}
+
+	want := func(doubt bool, faults int, result string) {
+		t.Helper()
+		state, err := w.State()
+		if err != nil || (state.Doubt != nil) != doubt || state.Faults != faults || state.Result() != result {
+			t.Errorf("%+v, %v: want doubt %v, %d faults, %q", state, err, doubt, faults, result)
+		}
+	}
+	want(false, 0, "")
+	if h, err := w.Check(t.Context()); err != nil || !h.OK() {
+		t.Fatalf("%+v, %v", h, err)
+	}
+	want(false, 0, "no difference")
+	if state, err := w.State(); err != nil || state.Entries != 2 || state.Kept() != "witnesses: 0 of 2 with the head, 1 not read completely" {
+		t.Errorf("%+v, %v", state, err)
+	}
+	flipIn(t, store.Path(dir), "v1 scan")
+	h, err := w.Check(t.Context())
+	if err != nil || h.OK() || h.Doubt == nil || h.Doubt.What != "entry 1 was edited" {
+		t.Fatalf("%+v, %v", h, err)
+	}
+	want(true, len(h.Faults), phrase.Count(len(h.Faults), "difference"))
+	if doubt, err := st.Doubt(); err != nil || doubt == nil {
+		t.Errorf("the log is not in doubt: %v", err)
+	}
+	page := httptest.NewRecorder()
+	s.metrics.Handler().ServeHTTP(page, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	for _, line := range []string{"driftd_audit_in_doubt 1", "driftd_audit_witness_unread 1"} {
+		if !strings.Contains(page.Body.String(), "\n"+line+"\n") {
+			t.Errorf("no metric %s", line)
+		}
+	}
+	if _, err := w.Settle(t.Context(), "lena", "a bad disk"); err != nil {
+		t.Fatal(err)
+	}
+	want(false, 0, fmt.Sprintf("no difference, %s settled", phrase.Count(len(h.Faults), "fault")))
+}
+
+// The status has one line about the audit log.
+func TestStatusOfTheAuditLog(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
+	for want, s := range map[string]server.Status{
+		"audit log   1,234 entries; verified 2026-11-25T12:00:00Z (2h0m0s ago): no difference; witnesses: 1 of 1 with the head": {Daemon: true,
+			Audit: &server.AuditState{Entries: 1234, Verified: at, Witnesses: []server.WitnessState{{Name: "a", Sent: 1234}}}},
+		"audit log   1 entry; in doubt; verified 2026-11-25T12:00:00Z (2h0m0s ago): 2 differences; no witness": {Daemon: true,
+			Audit: &server.AuditState{Entries: 1, Verified: at, Faults: 2, Doubt: &store.Doubt{}}},
+		"audit log   0 entries; not verified yet; no witness":                {Daemon: true, Audit: &server.AuditState{}},
+		"audit log   2 entries; driftd audit verify verifies it; no witness": {Audit: &server.AuditState{Entries: 2}},
+		"audit log   the head is gone":                                       {Audit: &server.AuditState{Error: "the head is gone"}},
+	} {
+		var out strings.Builder
+		if err := writeStatus(&out, &s, at.Add(2*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if words := strings.Join(strings.Fields(want), " "); !strings.Contains(strings.Join(strings.Fields(out.String()), " "), words) {
+			t.Errorf("no line %q in\n%s", want, out.String())
+		}
 	}
 }

@@ -19,7 +19,7 @@ func (c *command) auditVerify() *cobra.Command {
 		Long: `Read the whole audit log, and compare it with its signed head, with the head in the
 file beside the database and with the heads of the witnesses; compare the stored
 findings and decisions with what the log records, and the witnesses with what was sent
-to them. Nothing is changed.
+to them. Nothing is changed, but a daemon that runs puts a log that differs in doubt.
 
 Exit codes:
   0  nothing differs, and everything was compared

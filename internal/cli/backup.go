@@ -40,7 +40,7 @@ func (c *command) copyStore(cmd *cobra.Command, path string) error {
 		return err
 	}
 	stop := c.progress("copying")
-	err = c.copyTo(cmd.Context(), cfg, path)
+	err = c.copyTo(cmd.Context(), cfg, path, store.WriteBackup)
 	stop()
 	if err != nil {
 		return err
@@ -54,12 +54,12 @@ func (c *command) copyStore(cmd *cobra.Command, path string) error {
 	return err
 }
 
-// copyTo copies the database to a new file, through the daemon if one runs.
-func (c *command) copyTo(ctx context.Context, cfg *config.Config, path string) error {
+// copyTo copies the database to a new file by write, through the daemon if one runs.
+func (c *command) copyTo(ctx context.Context, cfg *config.Config, path string, write func(path string, fill func(io.Writer) error) error) error {
 	client, err := server.Dial(ctx, socketPath(cfg.StateDir))
 	switch {
 	case err == nil:
-		return store.WriteBackup(path, func(w io.Writer) error { return client.Backup(ctx, w) })
+		return write(path, func(w io.Writer) error { return client.Backup(ctx, w) })
 	case !errors.Is(err, server.ErrNoDaemon):
 		return err
 	}
@@ -67,5 +67,5 @@ func (c *command) copyTo(ctx context.Context, cfg *config.Config, path string) e
 	if err != nil {
 		return err
 	}
-	return errors.Join(store.WriteBackup(path, func(w io.Writer) error { _, err := st.CopyTo(w); return err }), st.Close())
+	return errors.Join(write(path, func(w io.Writer) error { _, err := st.CopyTo(w); return err }), st.Close())
 }

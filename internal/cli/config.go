@@ -39,7 +39,8 @@ func (c *command) config() *cobra.Command {
 		Long: `Check the configuration file: the syntax, every key, and the settings of sources,
 declarations and receivers. Every error that driftd serve would report is printed
 in the order of the file, as is a declaration whose folder or local git repository
-does not exist, or whose file of env_files cannot be read.
+does not exist, or whose file of env_files cannot be read, and a key of the audit log
+that cannot be read.
 Nothing is contacted over the network.`,
 		Example: "  driftd config check driftd.yaml",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -137,7 +138,7 @@ func (c *command) checkConfigured(cmd *cobra.Command) (*config.Config, error) {
 	}
 	opened, openErr := c.openReceivers(cfg, slog.New(slog.DiscardHandler))
 	_, gateErr := newGate(cfg, nil, slog.New(slog.DiscardHandler))
-	if err = errors.Join(err, openErr, gateErr); err == nil {
+	if err = errors.Join(err, openErr, gateErr, checkAuditKey(cfg)); err == nil {
 		_, _, err = newPolicy(cfg, opened)
 	}
 	return cfg, config.Sorted(err)

@@ -196,6 +196,10 @@ func (c *command) scanInDaemon(ctx context.Context, client *server.Client) error
 
 // scanOnce runs one scan in this process.
 func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemon.Estate) error {
+	// Results that cannot be recorded are known to be so before the sources are read.
+	if err := checkAuditKey(cfg); err != nil {
+		return err
+	}
 	kubernetes.RedirectLogs(slog.New(slog.DiscardHandler))
 	estate.ConfirmAtOnce = true
 	options := storeOptions(cfg, c.quietLogger())

@@ -99,6 +99,8 @@ type service struct {
 	// uncompared is why the last verification of the audit log did not compare it with all heads of
 	// the witnesses; nil if it did.
 	uncompared atomic.Pointer[string]
+	// verified is the last verification of the audit log; nil before it.
+	verified atomic.Pointer[verification]
 	// recorded is the digest of the configuration that the audit log recorded last.
 	recorded string
 }
@@ -308,7 +310,7 @@ func (s *service) probeBox() {
 
 // api returns the handlers of the HTTP API.
 func (s *service) api() server.API {
-	return server.API{Store: s.store, Copy: s.store.CopyTo, Verify: s.store.Verify, AuditLog: s.auditor(), Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems, Box: s.boxes.Report,
+	return server.API{Store: s.store, Copy: s.store.CopyTo, Verify: s.store.Verify, AuditLog: watchedLog{auditor: s.auditor(), s: s}, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems, Box: s.boxes.Report,
 		Compare: newCompare(), Imports: newImports(), Metrics: s.metrics.Handler(),
 		Hooks: s.hooks, Audit: http.HandlerFunc(s.listen), Waiting: func() []string { return s.current.Load().engine.Waiting() },
 		Gate: s.gate, People: s.people, Version: s.build.Version, Now: time.Now, Log: s.log}

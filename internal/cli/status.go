@@ -136,6 +136,7 @@ func (t *sheet) head(s *server.Status) {
 	if s.Box != nil {
 		t.row("box", s.Box.String())
 	}
+	t.audit(s.Audit, s.Daemon)
 	t.row("store", fmt.Sprintf("%.1f MiB", float64(s.StoreBytes)/(1<<20)))
 	if s.LastRun == nil {
 		t.row("last scan", "none yet")
@@ -152,6 +153,32 @@ func (t *sheet) head(s *server.Status) {
 	if n := s.LastRun.Summary.Exempt; n > 0 {
 		t.row("exempt", phrase.Count(n, "field")+": see driftd findings --exempt")
 	}
+}
+
+// audit prints the state of the audit log, without the reasons that PROBLEM lines have.
+func (t *sheet) audit(s *server.AuditState, hasDaemon bool) {
+	if s == nil {
+		return
+	}
+	if s.Error != "" {
+		t.row("audit log", s.Error)
+		return
+	}
+	entries := phrase.Number(int(s.Entries)) + " entries"
+	if s.Entries == 1 {
+		entries = "1 entry"
+	}
+	verified := "not verified yet"
+	switch {
+	case !hasDaemon:
+		verified = "driftd audit verify verifies it"
+	case !s.Verified.IsZero():
+		verified = "verified " + t.when(s.Verified) + ": " + s.Result()
+	}
+	if s.Doubt != nil {
+		verified = "in doubt; " + verified
+	}
+	t.row("audit log", entries+"; "+verified+"; "+s.Kept())
 }
 
 // when returns a time, and how long ago it was.

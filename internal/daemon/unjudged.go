@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -15,7 +14,7 @@ import (
 func (e *Engine) firstLooks(v view) ([]model.FirstRead, error) {
 	all, err := e.store.FirstReads()
 	if err != nil {
-		return nil, fmt.Errorf("read first looks: %w", err)
+		return nil, err
 	}
 	var made []model.FirstRead
 	for i := range v.sources {

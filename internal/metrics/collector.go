@@ -17,7 +17,7 @@ type descriptions struct {
 	rules, severityRules                                *prometheus.Desc
 	reloadSuccessful, reloadTimestamp                   *prometheus.Desc
 	storeBytes, storeDamaged, storeVerified, buildInfo  *prometheus.Desc
-	auditInDoubt, auditUnwitnessed                      *prometheus.Desc
+	auditInDoubt, auditUnwitnessed, auditWitnessUnread  *prometheus.Desc
 	notJudged                                           *prometheus.Desc
 }
 
@@ -63,7 +63,9 @@ func newDescriptions(build Build) descriptions {
 		storeDamaged:     desc("store_damaged", "Whether the last verification found the database damaged."),
 		auditInDoubt:     desc("audit_in_doubt", "Whether the audit log is in doubt until a person settles it."),
 		auditUnwitnessed: desc("audit_unwitnessed", "Whether a witness does not have the head of the audit log."),
-		storeVerified:    desc("store_verified_timestamp_seconds", "When the database was last verified."),
+
+		auditWitnessUnread: desc("audit_witness_unread", "Whether the last verification did not compare the audit log with all heads of a witness."),
+		storeVerified:      desc("store_verified_timestamp_seconds", "When the database was last verified."),
 		buildInfo: prometheus.NewDesc("driftd_build_info", "Always 1; the labels contain the version of driftd.", nil,
 			prometheus.Labels{"version": build.Version, "commit": build.Commit, "goversion": build.GoVersion}),
 	}
@@ -78,7 +80,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		d.findings, d.oldestFinding, d.flapping, d.accepted, d.hidden,
 		d.resources, d.unchecked, d.coverage, d.lastSuccess, d.up, d.complete, d.notChecked, d.stale, d.declared, d.declarationLastSuccess,
-		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.severityRules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.storeDamaged, d.storeVerified, d.auditInDoubt, d.auditUnwitnessed, d.buildInfo, d.notJudged,
+		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.severityRules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.storeDamaged, d.storeVerified, d.auditInDoubt, d.auditUnwitnessed, d.auditWitnessUnread, d.buildInfo, d.notJudged,
 	} {
 		ch <- desc
 	}
@@ -131,6 +133,9 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	if s.unwitnessed != nil {
 		p.gauge(d.auditUnwitnessed, number(*s.unwitnessed))
+	}
+	if s.witnessUnread != nil {
+		p.gauge(d.auditWitnessUnread, number(*s.witnessUnread))
 	}
 	p.gauge(d.buildInfo, 1)
 }

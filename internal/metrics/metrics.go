@@ -204,6 +204,15 @@ func (m *Metrics) AuditWitnessed(all bool) {
 	m.state.unwitnessed = &unwitnessed
 }
 
+// AuditCompared records whether the last verification compared the audit log with all heads of its
+// witnesses.
+func (m *Metrics) AuditCompared(all bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	unread := !all
+	m.state.witnessUnread = &unread
+}
+
 // StoreVerified records the result of a verification of the database.
 func (m *Metrics) StoreVerified(damaged bool) {
 	m.mu.Lock()

@@ -83,6 +83,7 @@ func busy(t *testing.T) *Metrics {
 	m.StoreVerified(true)
 	m.AuditInDoubt(true)
 	m.AuditWitnessed(false)
+	m.AuditCompared(false)
 	c.at = c.at.Add(4 * time.Minute)
 	return m
 }

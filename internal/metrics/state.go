@@ -33,8 +33,8 @@ type state struct {
 	// verified is when the store was last verified, zero if never. damaged is the result.
 	verified time.Time
 	damaged  bool
-	// doubtful and unwitnessed are the state of the audit log; nil before it is known.
-	doubtful, unwitnessed *bool
+	// doubtful, unwitnessed and witnessUnread are the state of the audit log; nil before it is known.
+	doubtful, unwitnessed, witnessUnread *bool
 }
 
 // unjudged are the labels of driftd_objects_not_judged.

@@ -14,7 +14,23 @@ type auditData struct {
 	Version, File, Config, Root, What, Run, Person, New, Key   string
 	Until, Since                                               time.Time
 	Changed, Opened, Resolved, Runs, Findings, Removed, Before int
-	Decisions                                                  int
+	Decisions, More                                            int
+	Faults                                                     []string
+	Of                                                         *int64
+}
+
+// AuditMark returns the words that mark an entry which is not one that was signed, by its state; "" for
+// a good one.
+func AuditMark(state string) string {
+	switch state {
+	case "":
+		return ""
+	case "edited":
+		return "EDITED (not what was signed)"
+	case "gone":
+		return "GONE (removed, and not by the retention)"
+	}
+	return "UNPROVED (no signed head leads to it)"
 }
 
 // AuditEntry returns who is behind an entry of the audit log, "" if that is driftd itself, and what
@@ -72,9 +88,38 @@ func (d *auditData) house(kind string) (what string, ok bool) {
 	case "doubt":
 		return "the log is in doubt: " + d.What, true
 	case "trust":
-		return "the log continues: " + d.Reason, true
+		return d.trust(), true
+	case "unreadable":
+		return "what is there is no entry", true
 	}
 	return "", false
+}
+
+func (d *auditData) trust() string {
+	n := len(d.Faults) + d.More
+	switch {
+	case d.Of != nil:
+		return fmt.Sprintf("entry %d settled %s: %s", *d.Of, cmp.Or(faults(n), "what it lists"), d.Reason)
+	case n == 0:
+		return "the log continues: " + d.Reason
+	}
+	return fmt.Sprintf("the log continues, %s settled: %s", faults(n), d.Reason)
+}
+
+// faults returns a number of faults; "" for none.
+func faults(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return Count(n, "fault")
+}
+
+// AuditText returns what an entry of the audit log records, after the mark of its state.
+func AuditText(state, what string) string {
+	if mark := AuditMark(state); mark != "" {
+		return mark + ": " + what
+	}
+	return what
 }
 
 func (d *auditData) decision() string {

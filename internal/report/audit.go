@@ -41,7 +41,15 @@ func listAudit(t *table, entries []audit.Entry) error {
 	for i := range entries {
 		e := &entries[i]
 		who, what := phrase.AuditEntry(string(e.Kind), e.Data)
-		rows = append(rows, []string{strconv.FormatInt(e.Index, 10), e.Time.UTC().Format(time.RFC3339), phrase.Visible(string(e.Kind)), phrase.Visible(cmp.Or(who, "driftd")), phrase.Visible(what)})
+		at := e.Time.UTC().Format(time.RFC3339)
+		if e.State != "" {
+			what = phrase.AuditText(string(e.State), what)
+			who = cmp.Or(who, "unknown")
+		}
+		if e.Time.IsZero() {
+			at = "unknown"
+		}
+		rows = append(rows, []string{strconv.FormatInt(e.Index, 10), at, phrase.Visible(string(e.Kind)), phrase.Visible(cmp.Or(who, "driftd")), phrase.Visible(what)})
 	}
 	return t.rows(rows, func(_, _ int, cell string) string { return cell })
 }

@@ -25,19 +25,27 @@ type AuditReader interface {
 	AuditEntries(before int64, limit int) ([]audit.Entry, error)
 	AuditEntry(index int64) (audit.Entry, error)
 	ProveEntry(index int64) ([]byte, error)
+	DiscloseNames(index int64) (names []byte, erased []string, err error)
 	AuditKey() (audit.PublicKey, error)
 }
 
 // AuditLog is the audit log of the store, with its witnesses.
 type AuditLog interface {
 	AuditReader
+	AuditChecker
+	// Send sends the head of the log to the witnesses.
+	Send(ctx context.Context) (AuditSent, error)
+	EraseName(name, by string, now time.Time) error
+}
+
+// AuditChecker verifies the audit log.
+type AuditChecker interface {
+	// State returns the state of the log. It verifies nothing and reads no witness.
+	State() (AuditState, error)
 	// Check verifies the log, and the database against it. It reads the witnesses.
 	Check(ctx context.Context) (AuditHealth, error)
 	// Settle lets the log continue as it is, for the person by.
 	Settle(ctx context.Context, by, reason string) (audit.Trust, error)
-	// Send sends the head of the log to the witnesses.
-	Send(ctx context.Context) (AuditSent, error)
-	EraseName(name, by string, now time.Time) error
 }
 
 // AuditHealth is the result of verifying the audit log.
@@ -113,6 +121,10 @@ type AuditProof struct {
 	// Proof is in the form of c2sp.org/tlog-proof, Key the public key that verifies it.
 	Proof string `json:"proof"`
 	Key   string `json:"key"`
+	// Unproved is why there is no proof: the entry is not one that was signed.
+	Unproved string `json:"unproved,omitempty"`
+	// Erased are the references of persons whose names were asked for, and were erased.
+	Erased []string `json:"erased,omitempty"`
 }
 
 // AuditReason is the body of a request to settle the doubt about the log.
@@ -212,8 +224,9 @@ func (a API) AuditEntries(before int64, limit int) ([]audit.Entry, error) {
 	return list, unavailable(err)
 }
 
-// ProveEntry returns an entry of the audit log with its proof.
-func (a API) ProveEntry(index int64) (p AuditProof, err error) {
+// ProveEntry returns an entry of the audit log with its proof, or why it has none. With names, the names
+// of the persons in the entry follow the proof.
+func (a API) ProveEntry(index int64, withNames bool) (p AuditProof, err error) {
 	if a.AuditLog == nil {
 		return p, noAuditLog()
 	}
@@ -222,11 +235,21 @@ func (a API) ProveEntry(index int64) (p AuditProof, err error) {
 		proof, err = a.AuditLog.ProveEntry(index)
 		p.Proof = string(proof)
 	}
+	if changed := (*audit.TamperedError)(nil); p.Entry.Kind != "" && errors.As(err, &changed) {
+		p.Unproved, err = changed.What, nil
+	}
 	if errors.Is(err, audit.ErrNoEntry) || errors.Is(err, audit.ErrDropped) || errors.Is(err, audit.ErrEmpty) {
 		return p, &Error{Status: http.StatusNotFound, Message: err.Error(), Hint: "driftd audit list shows the entries"}
 	}
 	if err != nil {
 		return p, unavailable(err)
+	}
+	if withNames && p.Unproved == "" {
+		names, erased, err := a.AuditLog.DiscloseNames(index)
+		if err != nil {
+			return p, unavailable(err)
+		}
+		p.Proof, p.Erased = p.Proof+string(names), erased
 	}
 	key, err := a.AuditLog.AuditKey()
 	p.Key = key.String()
@@ -261,14 +284,19 @@ func (a API) auditList(r *http.Request) (any, error) {
 }
 
 func (a API) auditEntry(r *http.Request) (any, error) {
-	if _, err := a.params(r); err != nil {
+	params, err := a.params(r, "names")
+	if err != nil {
+		return nil, err
+	}
+	withNames, err := params.flag("names")
+	if err != nil {
 		return nil, err
 	}
 	index, err := strconv.ParseInt(r.PathValue("index"), 10, 64)
 	if err != nil {
 		return nil, badRequest(fmt.Sprintf("%q is not the index of an entry", r.PathValue("index")), "want a number, as driftd audit list shows it")
 	}
-	return a.ProveEntry(index)
+	return a.ProveEntry(index, withNames)
 }
 
 // AuditEntries returns up to limit entries of the audit log from the newest back, before the index
@@ -283,9 +311,14 @@ func (c *Client) AuditEntries(ctx context.Context, before int64, limit int) ([]a
 	return list.Entries, err
 }
 
-// AuditEntry returns an entry of the audit log with its proof.
-func (c *Client) AuditEntry(ctx context.Context, index int64) (p AuditProof, err error) {
-	err = c.do(ctx, http.MethodGet, "audit/"+strconv.FormatInt(index, 10), nil, &p)
+// AuditEntry returns an entry of the audit log with its proof, and with the names of the persons in it if
+// withNames is set.
+func (c *Client) AuditEntry(ctx context.Context, index int64, withNames bool) (p AuditProof, err error) {
+	query := url.Values{}
+	if withNames {
+		query.Set("names", "true")
+	}
+	err = c.do(ctx, http.MethodGet, "audit/"+strconv.FormatInt(index, 10), query, &p)
 	return p, err
 }
 

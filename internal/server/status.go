@@ -30,6 +30,8 @@ type Status struct {
 	StoreBytes int64                  `json:"store_bytes"`
 	// Box is the restrictions of the process in which foreign input is expanded; nil if not known.
 	Box *box.Report `json:"box,omitempty"`
+	// Audit is the state of the audit log; nil if it is not available.
+	Audit *AuditState `json:"audit,omitempty"`
 }
 
 func (a API) status(r *http.Request) (any, error) {
@@ -53,6 +55,10 @@ func (a API) CurrentStatus() (Status, error) {
 		for _, r := range a.Receivers() {
 			status.Receivers = append(status.Receivers, r.Public())
 		}
+	}
+	var err error
+	if status.Audit, err = a.AuditState(); err != nil {
+		return status, err
 	}
 	run, err := a.Store.LastRun()
 	if errors.Is(err, store.ErrNotFound) {

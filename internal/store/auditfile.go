@@ -260,7 +260,7 @@ func (s *Store) Record(entries ...audit.Entry) error {
 
 // AuditEntries returns up to limit entries from the newest back to the first one, before the index
 // before if that is positive, with the names of persons. Entries that the retention dropped end the
-// list.
+// list; those that are gone between others have audit.StateGone.
 func (s *Store) AuditEntries(before int64, limit int) (list []audit.Entry, err error) {
 	err = s.viewAudit("read the audit log", func(t *txn) error {
 		log := t.auditLog()
@@ -274,10 +274,12 @@ func (s *Store) AuditEntries(before int64, limit int) (list []audit.Entry, err e
 		if before <= 0 || before > h.Size {
 			before = h.Size
 		}
-		for i := before - 1; i >= 0 && len(list) < limit; i-- {
-			e, err := log.Entry(i)
+		var gone []audit.Entry
+		for i := before - 1; i >= 0 && len(list)+len(gone) < limit; i-- {
+			e, err := log.EntryAt(&h, i)
 			if errors.Is(err, audit.ErrDropped) {
-				return nil
+				gone = append(gone, audit.Entry{Index: i, Kind: audit.KindUnreadable, State: audit.StateGone})
+				continue
 			}
 			if err == nil {
 				e, err = log.Named(e)
@@ -285,7 +287,7 @@ func (s *Store) AuditEntries(before int64, limit int) (list []audit.Entry, err e
 			if err != nil {
 				return err
 			}
-			list = append(list, e)
+			list, gone = append(append(list, gone...), e), nil
 		}
 		return nil
 	})
@@ -312,6 +314,16 @@ func (s *Store) ProveEntry(index int64) (proof []byte, err error) {
 		return err
 	})
 	return proof, err
+}
+
+// DiscloseNames returns what follows the proof of an entry to show the names of the persons in it, and the
+// references of those whose names were erased, see audit.CheckDisclosed.
+func (s *Store) DiscloseNames(index int64) (names []byte, erased []string, err error) {
+	err = s.viewAudit("disclose the names of an entry of the audit log", func(t *txn) error {
+		names, erased, err = t.auditLog().Disclose(index)
+		return err
+	})
+	return names, erased, err
 }
 
 // AuditKey returns the public key of the audit log.
@@ -350,12 +362,10 @@ func (s *Store) PutInDoubt(what string) error {
 func (s *Store) EraseName(name, by string, now time.Time) error {
 	return s.updateAudit("erase a name from the audit log", func(t *txn) error {
 		log := t.auditLog()
-		person := ""
-		if by != name {
-			var err error
-			if person, err = log.Ref(by); err != nil {
-				return err
-			}
+		// Of a person who erases the own name, the reference remains.
+		person, err := log.Ref(by)
+		if err != nil {
+			return err
 		}
 		if err := log.Erase([]audit.Key{*t.signer}, name, person, now); err != nil {
 			return err

@@ -137,7 +137,7 @@ func (t *txn) writeLog() error {
 		return t.doubt(what, now)
 	}
 	log := t.auditLog()
-	if _, err := log.Head(); errors.Is(err, audit.ErrEmpty) {
+	if _, err := log.Head(); errors.Is(err, audit.ErrEmpty) && entries[0].Kind != audit.KindBegin {
 		begin, err := t.beginLog(now)
 		if err != nil {
 			return err
@@ -291,7 +291,7 @@ func (t *txn) recordScan(run *model.Run, now time.Time) error {
 	}
 	// A scan that wrote over an edited record changed no finding, and is recorded too.
 	if len(t.changed) == 0 {
-		return t.recordQuiet(now)
+		return errors.Join(t.recordBegin(now), t.recordQuiet(now))
 	}
 	d := scanData{Run: run.ID, Changed: t.changes(findingLetter)}
 	for key, c := range t.changed {
@@ -304,6 +304,16 @@ func (t *txn) recordScan(run *model.Run, now time.Time) error {
 		}
 	}
 	return t.record(audit.Entry{Kind: audit.KindScan, Time: now, Data: d})
+}
+
+// recordBegin begins a log without entries, so that it has a head from the first scan on.
+func (t *txn) recordBegin(now time.Time) error {
+	if _, err := t.auditLog().Head(); len(t.pending) > 0 || t.otherKey() != "" || !errors.Is(err, audit.ErrEmpty) {
+		return nil
+	}
+	begin, err := t.beginLog(now)
+	t.pending = append(t.pending, begin)
+	return err
 }
 
 // recordQuiet counts a scan that changed nothing, and records the count once in a quietPeriod.

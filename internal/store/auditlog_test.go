@@ -293,6 +293,20 @@ func TestEraseName(t *testing.T) {
 	if err := s.EraseName("alice", "bob", minute(3)); !errors.Is(err, audit.ErrNoPerson) {
 		t.Errorf("again: %v", err)
 	}
+	// Who erases the own name stays known as the same person.
+	if err := s.EraseName("bob", "bob", minute(4)); err != nil {
+		t.Fatal(err)
+	}
+	h, err := s.AuditHead()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err = s.AuditEntry(h.Size - 1)
+	var data audit.Erase
+	if raw, ok := e.Data.(json.RawMessage); err != nil || !ok || json.Unmarshal(raw, &data) != nil || !strings.HasPrefix(data.By, "person:") || data.By != data.Person {
+		t.Errorf("erased by oneself: %+v, %v", data, err)
+	}
+	wantFaults(t, s)
 }
 
 // Entries beyond the maximum age are dropped. The log still verifies, and what it accounted for and
@@ -417,4 +431,26 @@ func TestLostKey(t *testing.T) {
 	}
 	wantFaults(t, s)
 	wantDoubt(t, s, "")
+}
+
+// The first scan begins the log, also if nothing changed, so that a new installation has a head.
+func TestFirstScanBeginsTheLog(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(0)}
+	s := openAt(t, t.TempDir(), c.options(auditKey(t)))
+	if _, err := s.AuditHead(); !errors.Is(err, audit.ErrEmpty) {
+		t.Fatalf("before the first scan: %v", err)
+	}
+	for i := range 3 {
+		save(t, s, scan(i, nil))
+	}
+	if diff := cmp.Diff([]audit.Kind{audit.KindBegin}, kinds(t, s)); diff != "" {
+		t.Error(diff)
+	}
+	wantFaults(t, s)
+	save(t, s, scan(4, []model.Finding{finding("a", 4)}))
+	if diff := cmp.Diff([]audit.Kind{audit.KindBegin, audit.KindScan}, kinds(t, s)); diff != "" {
+		t.Error(diff)
+	}
+	wantFaults(t, s)
 }

@@ -210,5 +210,15 @@ func TestEveryEditIsAFault(t *testing.T) {
 				t.Fatal("the edit is no longer a fault")
 			}
 		}
+		found := l.faults(t)
+		if _, err := l.Trust("lena", "looked into it", nil); errors.As(err, &damaged) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		r, err := l.VerifyAudit(nil)
+		if err != nil || !r.OK() || r.Doubt != nil || len(r.Settled) < min(len(found), 1) || !strings.HasPrefix(r.Settled[0], found[0]) {
+			t.Fatalf("settled %q of %q, faults %q, %v", r.Settled, found, r.Faults, err)
+		}
 	})
 }

@@ -36,6 +36,16 @@ func (s *Store) CopyTo(w io.Writer) (n int64, err error) {
 // It returns an error if path exists. It writes to a temporary file, reads every record of it, and
 // links it to path only if all are intact. Only the owner can read the file.
 func WriteBackup(path string, fill func(io.Writer) error) error {
+	return writeCopy(path, fill, checkBackup)
+}
+
+// WriteCopy is WriteBackup for a copy that is used at once and may have damaged records: reading them
+// fails, but for those of the audit log.
+func WriteCopy(path string, fill func(io.Writer) error) error {
+	return writeCopy(path, fill, func(string, codec) error { return nil })
+}
+
+func writeCopy(path string, fill func(io.Writer) error, check func(path string, c codec) error) error {
 	if occupied(path) {
 		return fmt.Errorf("write backup: %s already exists: name a new file, or remove it", path)
 	}
@@ -51,7 +61,7 @@ func WriteBackup(path string, fill func(io.Writer) error) error {
 	temp := file.Name()
 	err = fill(file)
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = checkBackup(temp, c)
+		err = check(temp, c)
 	}
 	if err == nil {
 		// os.Link, unlike os.Rename, fails if path exists.

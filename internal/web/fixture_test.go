@@ -337,6 +337,12 @@ type auditLog struct{ *store.Store }
 
 func (auditLog) Check(context.Context) (h server.AuditHealth, err error) { return h, nil }
 
+func (l auditLog) State() (server.AuditState, error) {
+	key, err := l.AuditKey()
+	return server.AuditState{Entries: 5, Key: key.String(), Verified: earlier(3 * time.Hour),
+		Witnesses: []server.WitnessState{{Name: "the file /mnt/witness/driftd.heads", Sent: 5}, {Name: "https://hooks.example.org", Error: "status 503 <gone>"}}}, err
+}
+
 func (auditLog) Send(context.Context) (s server.AuditSent, err error) { return s, nil }
 
 func (auditLog) Settle(context.Context, string, string) (t audit.Trust, err error) { return t, nil }

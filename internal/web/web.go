@@ -128,6 +128,7 @@ func (s *site) handler() http.Handler {
 	read("GET /decisions", s.decisionsPage)
 	read("GET /audit", s.auditPage)
 	read("GET /audit/{index}", s.auditEntryPage)
+	read("GET /audit/{index}/proof", s.auditProof)
 	act("POST /findings/{id}/decide", s.decide)
 	act("POST /decisions/{id}/revoke", s.revoke)
 	act("POST /scan", s.scan)

@@ -62,7 +62,7 @@ func TestAccessibility(t *testing.T) {
 						v.onPhone()
 					}
 				}
-				for _, path := range []string{"/", "/?q=nothing-is-called-so", "/timeline", "/sources", "/decisions", "/stage", findingPath(t, shop, "shop/web"), findingPath(t, shop, "305"), "/findings/000000000000"} {
+				for _, path := range []string{"/", "/?q=nothing-is-called-so", "/timeline", "/sources", "/decisions", "/stage", "/audit", "/audit/0", findingPath(t, shop, "shop/web"), findingPath(t, shop, "305"), "/findings/000000000000"} {
 					p.open(path)
 					p.judge(path)
 				}
