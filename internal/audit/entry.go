@@ -127,6 +127,9 @@ type Drop struct {
 	// Keys are the older public keys of the log, the newest first: the entries that record them
 	// may be among those that were dropped.
 	Keys []string `json:"keys,omitempty"`
+	// Erased are the references whose names were erased. Further ones follow in entries of the same
+	// kind.
+	Erased []string `json:"erased,omitempty"`
 }
 
 // Erase is the data of an entry of KindErase.

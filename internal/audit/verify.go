@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -38,6 +37,8 @@ type Report struct {
 
 	// settled are the faults that a person settled, whether or not they are there.
 	settled map[string]bool
+	// erased are the references whose names were erased.
+	erased map[string]bool
 }
 
 // OK reports whether nothing was found that no person settled.
@@ -49,6 +50,7 @@ func (l *Log) Verify(witnessed []Witnessed, visit func(*Entry)) Report {
 	v := l.verify(witnessed, visit)
 	r := v.Report
 	r.settled = v.settled.faults
+	r.erased = v.people
 	r.Add(v.faults...)
 	return r
 }
@@ -111,6 +113,10 @@ type verifier struct {
 	droppedBefore int64
 	// people are the references in entries; the value reports whether the name was erased.
 	people map[string]bool
+	// listless reports of each entry whether it has no list. strays are the keys of the records that
+	// are not part of the log, and persons those of persons that do not fit together.
+	listless        []bool
+	strays, persons [][]byte
 }
 
 // open returns the faults that no person settled.
@@ -146,6 +152,7 @@ func (v *verifier) entry(i int64) (e *Entry) {
 	default:
 		e = v.read(i, b)
 	}
+	v.listless = append(v.listless, e != nil && e.List == nil)
 	v.grow(i, leaf)
 	for len(v.heads) > 0 && v.heads[0].Head.Size <= i+1 {
 		w := v.heads[0]
@@ -201,6 +208,9 @@ func (v *verifier) note(kind Kind, raw json.RawMessage) {
 	}
 	v.droppedBefore = max(v.droppedBefore, d.Before)
 	v.settled.add(&d.Trust)
+	for _, person := range d.Erased {
+		v.people[person] = true
+	}
 	if kind == KindErase {
 		v.people[d.Person] = true
 	}
@@ -271,21 +281,11 @@ func (v *verifier) end(head Head) {
 			v.fault("the entries %d to %d are gone", kept, g.to-1)
 		}
 	}
-	if v.records.Get(indexKey(entryRecord, head.Size)) != nil {
-		v.fault("entry %d is there but was not signed", head.Size)
-	}
+	v.checkRecords(head.Size)
 	if head.Size > 0 && v.root(head.Size) != head.Root {
 		v.fault("the tree of %d entries is not the one that was signed", head.Size)
 	}
-	for _, person := range slices.Sorted(maps.Keys(v.people)) {
-		name, err := v.Name(person)
-		switch {
-		case err != nil:
-			v.fault("the name of %s was edited", person)
-		case name == person && !v.people[person]:
-			v.fault("the name of %s is gone, and no entry records that it was erased", person)
-		}
-	}
+	v.checkPeople()
 }
 
 // witnesses reports the witnessed heads that the log does not lead to.

@@ -226,7 +226,10 @@ func (s *Store) Trust(by, reason string, witnessed []audit.Witnessed) (audit.Tru
 // settleAudit appends the entry that settles the faults of the log, with all records as they are.
 func (s *Store) settleAudit(t *txn, entry audit.Trust, by string, doubt *Doubt, witnessed []audit.Witnessed) (audit.Trust, error) {
 	log := t.auditLog()
-	var err error
+	err := log.MendPeople()
+	if err != nil {
+		return entry, err
+	}
 	if entry.By, err = log.Ref(by); err != nil {
 		return entry, err
 	}
@@ -245,6 +248,9 @@ func (s *Store) settleAudit(t *txn, entry audit.Trust, by string, doubt *Doubt, 
 		return entry, err
 	}
 	if entry, err = log.Trust([]audit.Key{*t.signer}, entry, items, witnessed, s.o.Now()); err != nil {
+		return entry, err
+	}
+	if err := log.RemoveStrays(); err != nil {
 		return entry, err
 	}
 	if err := t.notes.remove([]byte(doubtNote)); err != nil {
@@ -346,7 +352,9 @@ func (s *Store) PutInDoubt(what string) error {
 	return s.update("put the audit log in doubt", func(t *txn) error { return t.doubt(what, s.o.Now()) })
 }
 
-// EraseName erases the name of a person from the audit log, for the person by.
+// EraseName erases the name of a person from the audit log and from the stored decisions, for the person
+// by. Decisions then have the reference that entries have. The error is a *NamedError if a file declares a
+// decision with the name.
 func (s *Store) EraseName(name, by string, now time.Time) error {
 	return s.updateAudit("erase a name from the audit log", func(t *txn) error {
 		log := t.auditLog()
@@ -357,7 +365,20 @@ func (s *Store) EraseName(name, by string, now time.Time) error {
 				return err
 			}
 		}
-		if err := log.Erase([]audit.Key{*t.signer}, name, person, now); err != nil {
+		reference, err := log.Erase(name)
+		if err != nil {
+			return err
+		}
+		if err := t.rename(name, reference); err != nil {
+			return err
+		}
+		// The log leads to the references already.
+		clear(t.changed)
+		entry := audit.Entry{Kind: audit.KindErase, Time: now, Data: audit.Erase{Person: reference, By: person}}
+		if _, err := log.Append([]audit.Key{*t.signer}, entry); err != nil {
+			return err
+		}
+		if _, err := t.settle(now); err != nil {
 			return err
 		}
 		return t.keepSigned(log)

@@ -45,6 +45,13 @@ func (r auditRecords) Put(key, value []byte) (err error) {
 
 func (r auditRecords) Remove(key []byte) error { return r.b.remove(key) }
 
+// Walk gives visit lists as they are stored.
+func (r auditRecords) Walk(from []byte, visit func(key, value []byte) bool) {
+	c := r.b.cursor()
+	for k, v := c.seek(from); k != nil && visit(k, v); k, v = c.next() {
+	}
+}
+
 // The data of the entries that the store appends. Persons are references, see audit.Log.Ref.
 type (
 	beginData struct {

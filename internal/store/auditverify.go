@@ -47,6 +47,7 @@ func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport
 		// Without a head there is nothing to compare the content with.
 		return r, nil, nil
 	}
+	c.erased = r.Erased
 	if err := c.end(); err != nil {
 		return r, nil, err
 	}
@@ -69,6 +70,9 @@ type recorded struct {
 	// wrong, and nothing is compared with them.
 	partial bool
 	faults  []string
+	// erased reports whether an entry records that the name behind a reference was erased. It is set
+	// when the log was read.
+	erased func(reference string) bool
 }
 
 // A record is a record that an entry accounts for.
@@ -196,6 +200,11 @@ func version(key string) (id, at string) {
 	return id, momentAt([]byte(at)).time().Format(time.RFC3339)
 }
 
+// named reports whether a stored text is what the reference in a list stands for.
+func (r *recorded) named(reference, text string) bool {
+	return r.log.Matches(reference, text, r.erased(reference))
+}
+
 // compare compares what the database has with what was recorded.
 func (r *recorded) compare() error {
 	left := maps.Clone(r.records)
@@ -208,7 +217,9 @@ func (r *recorded) compare() error {
 				return err
 			}
 			was := r.records[key]
-			if found.sum == was.sum && (!r.log.Matches(was.by, found.by) || !r.log.Matches(was.owner, found.owner)) {
+			if r.named(was.by, found.by) && r.named(was.owner, found.owner) {
+				found = found.persons(was.by, was.owner)
+			} else {
 				found.sum = digest{1} // the name of a person was edited
 			}
 			r.differ(key, found.sum, "")
