@@ -18,6 +18,15 @@ type Witnessed struct {
 	Head Head
 }
 
+// differs returns the fault that the log does not lead to the head; text is that for a signed one.
+func (w *Witnessed) differs(format string, args ...any) unmet {
+	if w.Head.Unsigned {
+		return unmet{*w, fmt.Sprintf("%s has a head of %d entries of the log %.100s, which no key of this log signed, and to which it does not lead: the log was begun anew with another key, or someone added the head there",
+			w.From, w.Head.Size, w.Head.Origin)}
+	}
+	return unmet{*w, fmt.Sprintf(format, args...)}
+}
+
 // maxFaults bounds the number of faults that a Report lists.
 const maxFaults = 20
 
@@ -158,7 +167,7 @@ func (v *verifier) entry(i int64) (e *Entry) {
 		w := v.heads[0]
 		v.heads = v.heads[1:]
 		if w.Head.Size == i+1 && w.Head.Root != v.root(i+1) {
-			v.unmet = append(v.unmet, unmet{w, fmt.Sprintf("history before entry %d was rewritten: %s has another head", i+1, w.From)})
+			v.unmet = append(v.unmet, w.differs("history before entry %d was rewritten: %s has another head", i+1, w.From))
 		}
 	}
 	return e
@@ -292,7 +301,7 @@ func (v *verifier) end(head Head) {
 func (v *verifier) witnesses(head Head) {
 	for _, w := range v.heads {
 		if w.Head.Size > head.Size {
-			v.unmet = append(v.unmet, unmet{w, fmt.Sprintf("%s saw %d entries, %d are there: the database is an older copy, or entries were removed", w.From, w.Head.Size, head.Size)})
+			v.unmet = append(v.unmet, w.differs("%s saw %d entries, %d are there: the database is an older copy, or entries were removed", w.From, w.Head.Size, head.Size))
 		}
 	}
 	for _, u := range v.unmet {

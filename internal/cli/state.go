@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -62,7 +63,7 @@ func socketPath(stateDir string) string { return filepath.Join(stateDir, "driftd
 func cacheDir(stateDir string) string { return filepath.Join(stateDir, "cache") }
 
 func storeOptions(cfg *config.Config, log *slog.Logger) store.Options {
-	return store.Options{Now: time.Now, Log: log,
+	return store.Options{Now: time.Now, Log: log, AuditKey: strings.TrimSpace(cfg.Audit.PublicKey),
 		Retention: store.Retention{MaxAge: cfg.Retention.MaxAge, MaxRuns: cfg.Retention.MaxRuns, MaxRunBytes: cfg.Retention.MaxRunBytes,
 			AuditMaxAge: cfg.Retention.AuditMaxAge}}
 }

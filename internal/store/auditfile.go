@@ -129,6 +129,9 @@ func (s *Store) foreign(t *txn) string {
 	if what := t.otherKey(); what != "" {
 		return what
 	}
+	if what := s.unexpectedKey(); what != "" {
+		return what
+	}
 	log := t.auditLog()
 	_, err := log.Head()
 	began := !errors.Is(err, audit.ErrEmpty)
@@ -151,6 +154,15 @@ func (s *Store) foreign(t *txn) string {
 		return changed.What
 	}
 	return ""
+}
+
+// unexpectedKey returns why the key of the log is not the one of the options; "" if it is.
+func (s *Store) unexpectedKey() string {
+	key := s.o.Audit.Public().String()
+	if s.o.AuditKey == "" || s.o.AuditKey == key {
+		return ""
+	}
+	return fmt.Sprintf("the log has the key %s, and audit.public_key names another one, %.200s", key, s.o.AuditKey)
 }
 
 // ErrNoAuditKey is returned by the methods of the audit log for a store without its key.

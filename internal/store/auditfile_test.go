@@ -108,3 +108,35 @@ func TestHeadFileIsNoFile(t *testing.T) {
 	// The doubt itself was signed, and its head replaced the pipe.
 	wantHead(t, s)
 }
+
+// A log with another key than the one that the configuration names is in doubt, until that is set right.
+func TestUnexpectedKey(t *testing.T) {
+	t.Parallel()
+	dir, key := t.TempDir(), auditKey(t)
+	open := func(want string) *Store {
+		s, err := Open(dir, Options{Audit: key, AuditKey: want})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open(key.Public().String())
+	save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+	wantDoubt(t, s, "")
+	wantFaults(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(auditKey(t).Public().String())
+	wantDoubt(t, s, "audit.public_key names another one")
+	if _, err := s.Trust("lena", "a new key", nil); err != nil {
+		t.Fatal(err)
+	}
+	wantFaults(t, s, "audit.public_key names another one")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openAt(t, dir, Options{Audit: key})
+	wantDoubt(t, s, "")
+	wantFaults(t, s)
+}

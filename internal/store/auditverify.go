@@ -40,6 +40,9 @@ func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport
 	if r.Doubt, err = t.readDoubt(); err != nil {
 		return r, nil, err
 	}
+	if what := s.unexpectedKey(); what != "" {
+		r.Add(what)
+	}
 	if what := s.foreign(t); what != "" && r.OK() && r.Doubt == nil {
 		r.Add(what)
 	}

@@ -35,6 +35,8 @@ type Options struct {
 	Now func() time.Time
 	// Audit is the key that signs the audit log; nil writes no log.
 	Audit *audit.Key
+	// AuditKey is the public key that the audit log must have; "" allows any.
+	AuditKey string
 	// Log receives events about the file as a whole; nil discards them.
 	Log *slog.Logger
 }
