@@ -40,6 +40,11 @@ func auditKey(cfg *config.Config, create bool) (*audit.Key, error) {
 	return &key, nil
 }
 
+// hasAuditKey reports whether the key of the audit log exists.
+func hasAuditKey(cfg *config.Config) bool {
+	return cfg.Audit.KeyFile != "" || store.HasAuditKey(cfg.StateDir)
+}
+
 // readerKey is auditKey for a command that changes nothing. It returns nil if there is no key, or
 // none that this user may read.
 func readerKey(cfg *config.Config) (*audit.Key, error) {

@@ -70,6 +70,8 @@ func storeOptions(cfg *config.Config, log *slog.Logger) store.Options {
 
 // openStore opens the database for writing, with the key of its audit log.
 func openStore(cfg *config.Config, options store.Options) (*store.Store, error) {
+	options.KeyFound = hasAuditKey(cfg)
+	options.KeyMade = !options.KeyFound
 	key, err := auditKey(cfg, true)
 	if err != nil {
 		return nil, fmt.Errorf("%w; changes of the database are recorded in the audit log", err)

@@ -118,10 +118,15 @@ func (s *Store) checkAudit() error {
 		what = s.foreign(t)
 		return nil
 	})
-	if what == "" || err != nil {
+	if err != nil {
 		return err
 	}
-	return s.PutInDoubt(what)
+	if what != "" {
+		if err := s.PutInDoubt(what); err != nil {
+			return err
+		}
+	}
+	return s.beginAudit()
 }
 
 // foreign returns why the database is not the one that was written last; "" if it is.

@@ -48,6 +48,9 @@ func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport
 	}
 	if r.Head.Size == 0 {
 		// Without a head there is nothing to compare the content with.
+		if t.hadContent() && r.OK() {
+			r.Add("the log has no entries, and the database has findings or decisions")
+		}
 		return r, nil, nil
 	}
 	c.erased = r.Erased
