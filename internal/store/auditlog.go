@@ -194,22 +194,22 @@ func (t *txn) beginLog(now time.Time) (audit.Entry, error) {
 	return audit.Entry{Kind: audit.KindBegin, Time: now, Data: data, Items: items, Complete: true}, t.setKey(t.signer.Public())
 }
 
-// dropAudit drops the entries of the audit log beyond a maximum age; 0 keeps all. It drops nothing
-// from a log that is not the one that was signed.
-func (t *txn) dropAudit(maxAge time.Duration, now time.Time) error {
+// dropAudit drops the entries of the audit log beyond a maximum age; 0 keeps all. cut returns the moment from
+// which on records have an age. It drops nothing from a log that is not the one that was signed.
+func (t *txn) dropAudit(maxAge time.Duration, cut func(time.Duration) moment, now time.Time) error {
 	if t.signer == nil || maxAge <= 0 || t.otherKey() != "" {
 		return nil
 	}
 	log := t.auditLog()
 	// Each drop keeps a complete list, so that there is one in a tenth of the age at most.
-	due, err := log.Older(now.Add(-maxAge - maxAge/10))
+	due, err := log.Older(cut(maxAge + maxAge/10).time())
 	if err != nil || due == 0 {
 		return untampered(err)
 	}
 	if _, err := log.Entry(due - 1); errors.Is(err, audit.ErrDropped) {
 		return nil
 	}
-	first, err := log.Older(now.Add(-maxAge))
+	first, err := log.Older(cut(maxAge).time())
 	if err != nil {
 		return untampered(err)
 	}
