@@ -67,7 +67,8 @@ type Entry struct {
 	// entries have one.
 	List *List `json:"list,omitempty"`
 	// Items are the records that an entry to be appended accounts for, and Complete reports whether
-	// they are all that there are.
+	// they are all that there are. An entry that Verify read has Items, too, unless they are not those
+	// of List.
 	Items    [][]byte `json:"-"`
 	Complete bool     `json:"-"`
 }

@@ -54,7 +54,7 @@ type Report struct {
 func (r *Report) OK() bool { return len(r.Faults) == 0 }
 
 // Verify reads the whole log and compares it with its head and with witnessed heads. It calls visit,
-// unless that is nil, for each entry in order, with nil for one that is gone or was edited.
+// unless that is nil, for each entry in order with its Items, with nil for one that is gone or was edited.
 func (l *Log) Verify(witnessed []Witnessed, visit func(*Entry)) Report {
 	v := l.verify(witnessed, visit)
 	r := v.Report
@@ -162,6 +162,7 @@ func (v *verifier) entry(i int64) (e *Entry) {
 		e = v.read(i, b)
 	}
 	v.listless = append(v.listless, e != nil && e.List == nil)
+	v.list(e)
 	v.grow(i, leaf)
 	for len(v.heads) > 0 && v.heads[0].Head.Size <= i+1 {
 		w := v.heads[0]
@@ -171,6 +172,20 @@ func (v *verifier) entry(i int64) (e *Entry) {
 		}
 	}
 	return e
+}
+
+// list reads the list of an entry into its Items. One that was edited or is gone is a fault, whatever
+// complete list follows.
+func (v *verifier) list(e *Entry) {
+	if e == nil {
+		return
+	}
+	var err error
+	if e.Items, err = v.Items(e); err != nil {
+		changed := (*TamperedError)(nil)
+		errors.As(err, &changed)
+		v.fault("%s", changed.What)
+	}
 }
 
 func (v *verifier) missing(i int64) {

@@ -491,3 +491,56 @@ func TestEraseDeclaredName(t *testing.T) {
 	}
 	wantFaults(t, s)
 }
+
+// The list of an entry cannot be edited or removed unseen, also before a later complete list.
+func TestListsBeforeATrustAreVerified(t *testing.T) {
+	t.Parallel()
+	key := string([]byte{'a', 0, 0, 0, 0, 0, 0, 0, 1})
+	for name, test := range map[string]struct {
+		edit func(t *txn) error
+		want string
+	}{
+		"removed": {func(t *txn) error { return t.audit.remove([]byte(key)) }, "the list of entry 1 is gone"},
+		"edited": {func(t *txn) error {
+			v := bytes.Clone(t.audit.get([]byte(key)))
+			v[len(v)-1] ^= 1
+			return t.audit.put([]byte(key), v)
+		}, "the list of entry 1 was edited"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := testClock{minute(0)}
+			o := c.options(auditKey(t))
+			o.Retention.AuditMaxAge = time.Hour
+			s := openAt(t, t.TempDir(), o)
+			save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+			if err := s.PutInDoubt("restored"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Trust("lena", "restored", nil); err != nil {
+				t.Fatal(err)
+			}
+			wantFaults(t, s)
+			tamper(t, s, test.edit)
+			wantFaults(t, s, test.want)
+			c.now = minute(300)
+			save(t, s, scan(300, []model.Finding{finding("a", 300), finding("b", 300)}))
+			if _, err := s.Prune(c.now); err != nil {
+				t.Fatal(err)
+			}
+			wantFaults(t, s, test.want)
+			if _, err := s.Trust("lena", "a bad disk", nil); err != nil {
+				t.Fatal(err)
+			}
+			wantFaults(t, s)
+			// The retention goes on after that.
+			if _, err := s.Prune(c.now); err != nil {
+				t.Fatal(err)
+			}
+			wantFaults(t, s)
+			if _, err := s.AuditEntry(1); !errors.Is(err, audit.ErrDropped) {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -31,7 +31,7 @@ func (l *life) step(t *rapid.T) {
 	now := l.clock.now
 	id := fmt.Sprint("d", rapid.IntRange(0, 5).Draw(t, "decision"))
 	var err error
-	switch rapid.SampledFrom([]string{"save", "save", "save", "decide", "revoke", "settle", "prune", "reseal", "erase", "begin again"}).Draw(t, "step") {
+	switch rapid.SampledFrom([]string{"save", "save", "save", "decide", "revoke", "settle", "prune", "reseal", "erase", "doubt", "begin again"}).Draw(t, "step") {
 	case "save":
 		err = l.Save(l.record(t))
 	case "decide":
@@ -50,6 +50,10 @@ func (l *life) step(t *rapid.T) {
 			Finding: func(f *model.Finding) { f.Basis += "." }})
 	case "erase":
 		err = l.EraseName("alice", "bob", now)
+	case "doubt":
+		if err = l.PutInDoubt("restored"); err == nil {
+			_, err = l.Trust("bob", "restored", nil)
+		}
 	case "begin again":
 		if err := l.Close(); err != nil {
 			t.Fatal(err)

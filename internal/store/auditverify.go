@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -121,26 +120,18 @@ func (r *recorded) entry(e *audit.Entry) {
 	if e.List == nil {
 		return
 	}
-	items, err := r.log.Items(e)
 	if e.List.Complete {
-		// The entries before it no longer matter.
+		// What the entries before it lead to no longer matters.
 		r.records, r.faults, r.partial = map[string]record{}, nil, false
 	}
-	if err == nil {
-		err = r.apply(e, items)
+	if len(e.Items) != e.List.Count {
+		r.partial = true // log.Verify reports the list
+		return
 	}
-	if err != nil {
+	if err := r.apply(e, e.Items); err != nil {
 		r.partial = true
-		r.fault("%s", what(err))
+		r.fault("%v", err)
 	}
-}
-
-// what returns the difference that an error reports.
-func what(err error) string {
-	if changed := (*audit.TamperedError)(nil); errors.As(err, &changed) {
-		return changed.What
-	}
-	return err.Error()
 }
 
 // apply applies the items of an entry to records. The state that the entry found must be the one
