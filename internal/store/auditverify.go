@@ -24,7 +24,7 @@ type AuditReport struct {
 func (s *Store) VerifyAudit(witnessed []audit.Witnessed) (AuditReport, error) {
 	var r AuditReport
 	err := s.viewAudit("verify the audit log", func(t *txn) (err error) {
-		r, _, err = s.compareAudit(t, s.withKept(witnessed))
+		r, _, err = s.compareAudit(t, s.withKept(t, witnessed))
 		return err
 	})
 	return r, err
