@@ -8,6 +8,7 @@
 package audit
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ type Records interface {
 	Get(key []byte) []byte
 	Put(key, value []byte) error
 	Remove(key []byte) error
+	// Walk calls visit for the records from a key on, in the order of the keys, until it returns
+	// false. visit must not change records.
+	Walk(from []byte, visit func(key, value []byte) bool)
 }
 
 // The keys of records are a letter and what follows it:
@@ -114,13 +118,24 @@ func (l *Log) current() (Head, error) {
 // atEnd returns an error if the log has another number of entries. The last entry must exist:
 // only entries before it are ever dropped.
 func (l *Log) atEnd(size int64) error {
-	if l.records.Get(indexKey(entryRecord, size)) != nil || l.records.Get(indexKey(hashRecord, tlog.StoredHashIndex(0, size))) != nil {
-		return tampered("entry %d is there but was not signed", size)
+	for _, end := range [][]byte{indexKey(entryRecord, size), indexKey(hashRecord, tlog.StoredHashCount(size)), indexKey(listRecord, size)} {
+		if key := l.next(end); key != nil && key[0] == end[0] {
+			return tampered("%s is there but was not signed", recordName(key))
+		}
 	}
 	if size > 0 && l.records.Get(indexKey(entryRecord, size-1)) == nil {
 		return tampered("the head signs %d entries, %d are there", size, l.length(size))
 	}
 	return nil
+}
+
+// next returns the first key of a record from a key on; nil if there is none.
+func (l *Log) next(from []byte) (next []byte) {
+	l.records.Walk(from, func(key, _ []byte) bool {
+		next = key
+		return false
+	})
+	return next
 }
 
 // Leads returns a *TamperedError if the log does not lead to a head, which another copy of it had:
@@ -199,7 +214,7 @@ func (l *Log) add(index int64, e *Entry) error {
 	if err := l.records.Put(indexKey(entryRecord, index), b); err != nil {
 		return fmt.Errorf("write entry %d: %w", index, err)
 	}
-	if e.Items != nil {
+	if len(e.Items) > 0 {
 		if err := l.records.Put(indexKey(listRecord, index), encodeItems(e.Items)); err != nil {
 			return fmt.Errorf("write the list of entry %d: %w", index, err)
 		}
@@ -330,6 +345,9 @@ func (l *Log) Older(than time.Time) (int64, error) {
 	return i, nil
 }
 
+// maxErased bounds the references of erased names in one entry.
+const maxErased = 1000
+
 // Drop removes the bytes and the lists of the entries before an index, but never those of the last
 // one. Their hashes stay. It appends an entry that records it, with all records that the log accounts
 // for, and one for what persons settled in the entries that it removes.
@@ -344,14 +362,23 @@ func (l *Log) Drop(keys []Key, before int64, items [][]byte, now time.Time) erro
 		return fmt.Errorf("drop old entries: %w", err)
 	}
 	settled := l.settledBefore(before, now)
-	drop := Entry{Kind: KindDrop, Time: now, Data: Drop{before, older}, Items: items, Complete: true}
-	if _, err := l.Append(keys, slices.Insert(settled, 0, drop)...); err != nil {
+	v := l.verify(nil, nil)
+	erased := slices.Collect(slices.Chunk(v.erased(), maxErased))
+	if len(erased) == 0 {
+		erased = [][]string{nil}
+	}
+	drops := make([]Entry, len(erased))
+	for i := range erased {
+		drops[i] = Entry{Kind: KindDrop, Time: now, Data: Drop{Before: before, Erased: erased[i]}}
+	}
+	drops[0].Data, drops[0].Items, drops[0].Complete = Drop{before, older, erased[0]}, items, true
+	if _, err := l.Append(keys, append(drops, settled...)...); err != nil {
 		return err
 	}
-	for i := before - 1; i >= 0 && l.records.Get(indexKey(entryRecord, i)) != nil; i-- {
-		for _, kind := range []byte{entryRecord, listRecord} {
-			if err := l.records.Remove(indexKey(kind, i)); err != nil {
-				return fmt.Errorf("drop entry %d: %w", i, err)
+	for _, kind := range []byte{entryRecord, listRecord} {
+		for key := l.next([]byte{kind}); key != nil && bytes.Compare(key, indexKey(kind, before)) < 0; key = l.next([]byte{kind}) {
+			if err := l.records.Remove(key); err != nil {
+				return fmt.Errorf("drop %s: %w", recordName(key), err)
 			}
 		}
 	}

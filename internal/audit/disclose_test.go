@@ -65,7 +65,11 @@ func TestDisclose(t *testing.T) {
 		t.Errorf("an entry of nobody: %v, %v", people, err)
 	}
 
-	if err := l.Erase([]Key{key}, "alice", "", time.Unix(1_900_000_000, 0)); err != nil {
+	reference, err := l.Erase("alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append([]Key{key}, Entry{Kind: KindErase, Time: time.Unix(1_900_000_000, 0), Data: Erase{Person: reference}}); err != nil {
 		t.Fatal(err)
 	}
 	after, erased := disclosed(t, l, 0)

@@ -84,7 +84,8 @@ type Entry struct {
 	// entries have one.
 	List *List `json:"list,omitempty"`
 	// Items are the records that an entry to be appended accounts for, and Complete reports whether
-	// they are all that there are.
+	// they are all that there are. An entry that Verify read has Items, too, unless they are not those
+	// of List.
 	Items    [][]byte `json:"-"`
 	Complete bool     `json:"-"`
 }
@@ -144,6 +145,9 @@ type Drop struct {
 	// Keys are the older public keys of the log, the newest first: the entries that record them
 	// may be among those that were dropped.
 	Keys []string `json:"keys,omitempty"`
+	// Erased are the references whose names were erased. Further ones follow in entries of the same
+	// kind.
+	Erased []string `json:"erased,omitempty"`
 }
 
 // Erase is the data of an entry of KindErase.

@@ -95,6 +95,9 @@ type Head struct {
 	Root tlog.Hash
 	// Note is the signed note that the head was read from.
 	Note []byte
+	// Unsigned reports whether the signatures were not verified. A log must lead to a witnessed head
+	// whoever signed it: one that was begun anew has another key.
+	Unsigned bool
 }
 
 // maxHead bounds a signed note, in bytes.

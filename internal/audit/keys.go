@@ -104,6 +104,21 @@ func ParseHeadBy(signed []byte, keys ...PublicKey) (Head, error) {
 	return h, err
 }
 
+// ParseUnverified parses a checkpoint, whoever signed it, as an unsigned head.
+func ParseUnverified(signed []byte) (Head, error) {
+	if len(signed) > maxHead {
+		return Head{}, fmt.Errorf("the head has %d bytes; the limit is %d", len(signed), maxHead)
+	}
+	_, err := note.Open(signed, note.VerifierList())
+	unsigned := (*note.UnverifiedNoteError)(nil)
+	if !errors.As(err, &unsigned) {
+		return Head{}, fmt.Errorf("read head: %w", err)
+	}
+	h, err := parseBody(unsigned.Note.Text)
+	h.Note, h.Unsigned = signed, true
+	return h, err
+}
+
 // verifiers returns the verifiers of the keys, each once.
 func verifiers(keys []PublicKey) note.Verifiers {
 	var list []note.Verifier

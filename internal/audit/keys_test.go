@@ -155,3 +155,35 @@ func TestRotateRefuses(t *testing.T) {
 		t.Errorf("%d entries", h.Size)
 	}
 }
+
+// A head counts whoever signed it: the log must lead to it, as one that was begun anew does not.
+func TestUnsignedHeads(t *testing.T) {
+	t.Parallel()
+	old, key := newKey(t), newKey(t)
+	_, before := filled(t, old, 7)
+	_, l := filled(t, key, 5)
+	other := head(t, before)
+	h, err := ParseUnverified(other.Note)
+	if err != nil || h.Size != 7 || h.Root != other.Root {
+		t.Fatal(h, err)
+	}
+	same := head(t, l)
+	for name, test := range map[string]struct {
+		head Head
+		want string
+	}{
+		"longer":     {h, "w has a head of 7 entries of the log test.example/log, which no key of this log signed"},
+		"shorter":    {Head{Origin: "o", Size: 3, Root: h.Root, Unsigned: true}, "w has a head of 3 entries of the log o, which no key of this log signed"},
+		"of the log": {Head{Origin: "o", Size: 5, Root: same.Root, Unsigned: true}, ""},
+	} {
+		r := l.Verify([]Witnessed{{From: "w", Head: test.head}}, nil)
+		if got := strings.Join(r.Faults, "; "); !strings.HasPrefix(got, test.want) || (got == "") != (test.want == "") {
+			t.Errorf("%s: %q", name, r.Faults)
+		}
+	}
+	for _, text := range []string{"", "x", "o\n3\nAAAA\n\n", "o\n3\n" + same.Root.String() + "\n\n— a b\n", strings.Repeat("x", maxHead+1)} {
+		if h, err := ParseUnverified([]byte(text)); err == nil {
+			t.Errorf("%.40q is a head: %+v", text, h)
+		}
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 )
 
 const (
@@ -25,35 +24,48 @@ var ErrNoPerson = errors.New("the log has no such person")
 
 // Ref returns the reference under which entries name a person: a salted hash. The salt and the
 // name are stored apart from the entries, so that they can be erased without changing an entry.
-// The reference of the empty name is "".
+// The reference of the empty name is "", and that of the reference of an erased name is itself.
 func (l *Log) Ref(name string) (string, error) {
-	if name == "" {
-		return "", nil
+	if reference, ok := l.Known(name); ok {
+		return reference, nil
 	}
-	salt := l.records.Get(personKey(nameRecord, name))
-	if salt == nil {
-		salt = make([]byte, saltSize)
-		if _, err := rand.Read(salt); err != nil {
-			return "", fmt.Errorf("make a reference: %w", err)
-		}
-		if err := l.records.Put(personKey(nameRecord, name), salt); err != nil {
-			return "", fmt.Errorf("write the reference of a person: %w", err)
-		}
-		if err := l.records.Put(personKey(personRecord, ref(salt, name)), []byte(name)); err != nil {
-			return "", fmt.Errorf("write the name of a person: %w", err)
-		}
+	salt := make([]byte, saltSize)
+	if _, err := rand.Read(salt); err != nil {
+		return "", fmt.Errorf("make a reference: %w", err)
+	}
+	if err := l.records.Put(personKey(nameRecord, name), salt); err != nil {
+		return "", fmt.Errorf("write the reference of a person: %w", err)
+	}
+	if err := l.records.Put(personKey(personRecord, ref(salt, name)), []byte(name)); err != nil {
+		return "", fmt.Errorf("write the name of a person: %w", err)
 	}
 	return ref(salt, name), nil
 }
 
-// Matches reports whether a reference in an entry is that of a name. A reference whose name was
-// erased matches every name.
-func (l *Log) Matches(reference, name string) bool {
-	if reference == "" || name == "" {
-		return reference == name
+// Known is Ref for a name that may have no reference; ok is false then, and nothing is written.
+func (l *Log) Known(name string) (reference string, ok bool) {
+	if name == "" || l.isErased(name) {
+		return name, true
 	}
 	salt := l.records.Get(personKey(nameRecord, name))
-	return salt != nil && ref(salt, name) == reference || l.records.Get(personKey(personRecord, reference)) == nil
+	return ref(salt, name), salt != nil
+}
+
+// Matches reports whether a stored text is what a reference stands for: the name, or the reference
+// itself if the name was erased, see Report.Erased.
+func (l *Log) Matches(reference, text string, erased bool) bool {
+	if reference == "" || text == "" || erased {
+		return reference == text
+	}
+	name, err := l.Name(reference)
+	return err == nil && name == text && name != reference
+}
+
+// isErased reports whether a text is the reference of a name that was erased. The record of the name is
+// then empty.
+func (l *Log) isErased(text string) bool {
+	name := l.records.Get(personKey(personRecord, text))
+	return name != nil && len(name) == 0
 }
 
 // maxName is the length in bytes from which on a name is not its own key: the keys of a database
@@ -104,25 +116,22 @@ func (l *Log) Name(text string) (string, error) {
 	return name, nil
 }
 
-// Erase removes the name and the salt of a person, and appends an entry that records it with the
-// reference that remains in other entries. by is the reference of the person who asked for it. The
-// error is ErrNoPerson for an unknown name.
-func (l *Log) Erase(keys []Key, name, by string, now time.Time) error {
+// Erase removes the name and the salt of a person, and returns the reference that remains in entries.
+// From then on it stands for itself: stored records must have it in the place of the name. An entry of
+// KindErase must record it. The error is ErrNoPerson for an unknown name.
+func (l *Log) Erase(name string) (reference string, err error) {
 	salt := l.records.Get(personKey(nameRecord, name))
 	if salt == nil {
-		return fmt.Errorf("%w: %s", ErrNoPerson, name)
+		return "", fmt.Errorf("%w: %s", ErrNoPerson, name)
 	}
-	person := ref(salt, name)
-	if _, err := l.Append(keys, Entry{Kind: KindErase, Time: now, Data: Erase{person, by}}); err != nil {
-		return err
-	}
-	if err := l.records.Remove(personKey(personRecord, person)); err != nil {
-		return fmt.Errorf("erase the name of a person: %w", err)
+	reference = ref(salt, name)
+	if err := l.records.Put(personKey(personRecord, reference), []byte{}); err != nil {
+		return "", fmt.Errorf("erase the name of a person: %w", err)
 	}
 	if err := l.records.Remove(personKey(nameRecord, name)); err != nil {
-		return fmt.Errorf("erase the name of a person: %w", err)
+		return "", fmt.Errorf("erase the name of a person: %w", err)
 	}
-	return nil
+	return reference, nil
 }
 
 // Named returns an entry in whose data the references of persons are replaced by their names, for

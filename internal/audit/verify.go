@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -17,6 +16,15 @@ type Witnessed struct {
 	// From is where it was kept, as people name it.
 	From string
 	Head Head
+}
+
+// differs returns the fault that the log does not lead to the head; text is that for a signed one.
+func (w *Witnessed) differs(format string, args ...any) unmet {
+	if w.Head.Unsigned {
+		return unmet{*w, fmt.Sprintf("%s has a head of %d entries of the log %.100s, which no key of this log signed, and to which it does not lead: the log was begun anew with another key, or someone added the head there",
+			w.From, w.Head.Size, w.Head.Origin)}
+	}
+	return unmet{*w, fmt.Sprintf(format, args...)}
 }
 
 // maxFaults bounds the number of faults that a Report lists.
@@ -39,13 +47,15 @@ type Report struct {
 
 	// settled are the faults that a person settled, whether or not they are there.
 	settled map[string]bool
+	// erased are the references whose names were erased.
+	erased map[string]bool
 }
 
 // OK reports whether nothing was found that no person settled.
 func (r *Report) OK() bool { return len(r.Faults) == 0 }
 
 // Verify reads the whole log and compares it with its head and with witnessed heads. It calls visit,
-// unless that is nil, for each entry in order, with nil for one that is gone or was edited.
+// unless that is nil, for each entry in order with its Items, with nil for one that is gone or was edited.
 func (l *Log) Verify(witnessed []Witnessed, visit func(*Entry)) Report {
 	v := l.verify(witnessed, visit)
 	r := v.Report
@@ -53,6 +63,7 @@ func (l *Log) Verify(witnessed []Witnessed, visit func(*Entry)) Report {
 	for _, f := range v.open() {
 		r.add(f.text)
 	}
+	r.erased = v.people
 	return r
 }
 
@@ -118,6 +129,10 @@ type verifier struct {
 	droppedBefore int64
 	// people are the references in entries; the value reports whether the name was erased.
 	people map[string]bool
+	// listless reports of each entry whether it has no list. strays are the keys of the records that
+	// are not part of the log, and persons those of persons that do not fit together.
+	listless        []bool
+	strays, persons [][]byte
 }
 
 // A fault is a difference from what was signed.
@@ -192,15 +207,31 @@ func (v *verifier) entry(i int64) (e *Entry) {
 	default:
 		e = v.read(i, b)
 	}
+	v.listless = append(v.listless, e != nil && e.List == nil)
+	v.list(e)
 	v.grow(i, leaf)
 	for len(v.heads) > 0 && v.heads[0].Head.Size <= i+1 {
 		w := v.heads[0]
 		v.heads = v.heads[1:]
 		if w.Head.Size == i+1 && w.Head.Root != v.root(i+1) {
-			v.unmet = append(v.unmet, unmet{w, fmt.Sprintf("history before entry %d was rewritten: %s has another head", i+1, w.From)})
+			v.unmet = append(v.unmet, w.differs("history before entry %d was rewritten: %s has another head", i+1, w.From))
 		}
 	}
 	return e
+}
+
+// list reads the list of an entry into its Items. One that was edited or is gone is a fault, whatever
+// complete list follows.
+func (v *verifier) list(e *Entry) {
+	if e == nil {
+		return
+	}
+	var err error
+	if e.Items, err = v.Items(e); err != nil {
+		changed := (*TamperedError)(nil)
+		errors.As(err, &changed)
+		v.fault("%s", changed.What)
+	}
 }
 
 func (v *verifier) missing(i int64) {
@@ -247,6 +278,9 @@ func (v *verifier) note(e *Entry, b []byte, raw json.RawMessage) {
 	}
 	if !v.signs(&v.Report.Head, e.Index, b) || json.Unmarshal(raw, &d) != nil {
 		return
+	}
+	for _, person := range d.Erased {
+		v.people[person] = true
 	}
 	switch e.Kind {
 	case KindDrop:
@@ -323,28 +357,18 @@ func (v *verifier) end(head Head) {
 			v.fault("the entries %d to %d are gone", kept, g.to-1)
 		}
 	}
-	if v.records.Get(indexKey(entryRecord, head.Size)) != nil {
-		v.fault("entry %d is there but was not signed", head.Size)
-	}
+	v.checkRecords(head.Size)
 	if head.Size > 0 && v.root(head.Size) != head.Root {
 		v.fault("the tree of %d entries is not the one that was signed", head.Size)
 	}
-	for _, person := range slices.Sorted(maps.Keys(v.people)) {
-		name, err := v.Name(person)
-		switch {
-		case err != nil:
-			v.fault("the name of %s was edited", person)
-		case name == person && !v.people[person]:
-			v.fault("the name of %s is gone, and no entry records that it was erased", person)
-		}
-	}
+	v.checkPeople()
 }
 
 // witnesses reports the witnessed heads that the log does not lead to.
 func (v *verifier) witnesses(head Head) {
 	for _, w := range v.heads {
 		if w.Head.Size > head.Size {
-			v.unmet = append(v.unmet, unmet{w, fmt.Sprintf("%s saw %d entries, %d are there: the database is an older copy, or entries were removed", w.From, w.Head.Size, head.Size)})
+			v.unmet = append(v.unmet, w.differs("%s saw %d entries, %d are there: the database is an older copy, or entries were removed", w.From, w.Head.Size, head.Size))
 		}
 	}
 	for _, u := range v.unmet {

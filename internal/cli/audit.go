@@ -249,9 +249,11 @@ func (c *command) auditErase() *cobra.Command {
 	return &cobra.Command{
 		Use:   "erase NAME",
 		Short: "Erase the name of a person from the audit log",
-		Long: `Erase the name of a person from the audit log. Entries hold a reference in the place
-of the name, so they and their proofs stay valid. The name may also be in decisions and
-findings of the database, in its backups, and in the texts of reasons.`,
+		Long: `Erase the name of a person from the audit log and from the stored decisions. Entries
+hold a reference in the place of the name, so they and their proofs stay valid, and
+decisions have the reference from then on. A name that a file declares in a decision must
+be removed there first. The name may also be in past versions of findings, in backups of
+the database, and in the texts of reasons.`,
 		Example: "  driftd audit erase alice",
 		Args:    one("name"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -53,6 +53,11 @@ func checkAuditKey(cfg *config.Config) error {
 	return err
 }
 
+// hasAuditKey reports whether the key of the audit log exists.
+func hasAuditKey(cfg *config.Config) bool {
+	return cfg.Audit.KeyFile != "" || store.HasAuditKey(cfg.StateDir)
+}
+
 // readerKey is auditKey for a command that changes nothing. It returns nil if there is no key, or
 // none that this user may read.
 func readerKey(cfg *config.Config) (*audit.Key, error) {
@@ -76,30 +81,39 @@ type auditor struct {
 type witnessed struct {
 	health server.WitnessHealth
 	heads  []audit.Witnessed
+	// others are the heads that no key of the log signed.
+	others []audit.Witnessed
 	// isRead reports whether it could be read, at least in part.
 	isRead bool
 	// fault is why it lacks heads that were sent to it; "" if it has them.
 	fault string
 }
 
+// A place is a witness, with the origins of other logs that share it.
+type place struct {
+	witness.Witness
+
+	sharedWith []string
+}
+
 // open returns the witnesses of the configuration, for the log with an origin.
-func (a auditor) open(origin string) ([]witness.Witness, error) {
+func (a auditor) open(origin string) ([]place, error) {
 	cfg := a.config()
 	env := witness.Env{Origin: origin, CacheDir: filepath.Join(cacheDir(cfg.StateDir), "witness"), Version: a.version, Now: time.Now, Log: a.log}
-	all := make([]witness.Witness, 0, len(cfg.Audit.Witness))
+	all := make([]place, 0, len(cfg.Audit.Witness))
 	for _, w := range cfg.Audit.Witness {
 		opened, err := witness.Open(witness.Settings{File: w.File, Webhook: w.Webhook, WebhookFile: w.WebhookFile, Git: w.Git, Branch: w.Branch,
 			Username: w.Username, TokenFile: w.TokenFile, CAFile: w.CAFile, SSHKeyFile: w.SSHKeyFile, KnownHostsFile: w.KnownHostsFile}, env)
 		if err != nil {
 			return nil, fmt.Errorf("audit.witness: %w", err)
 		}
-		all = append(all, opened)
+		all = append(all, place{opened, w.SharedWith})
 	}
 	return all, nil
 }
 
 // each calls use for all witnesses at once, and returns the results in the order of the configuration.
-func each[T any](all []witness.Witness, use func(witness.Witness) T) []T {
+func each[T any](all []place, use func(place) T) []T {
 	results := make([]T, len(all))
 	var group sync.WaitGroup
 	for i, w := range all {
@@ -110,21 +124,39 @@ func each[T any](all []witness.Witness, use func(witness.Witness) T) []T {
 }
 
 // read reads the heads of a witness, to which heads were sent before.
-func (a auditor) read(ctx context.Context, w witness.Witness, keys []audit.PublicKey, before store.Published) witnessed {
-	heads, err := w.Heads(ctx, func(note []byte) (audit.Head, error) { return audit.ParseHeadBy(note, keys...) })
+func (a auditor) read(ctx context.Context, w place, keys []audit.PublicKey, before store.Published) witnessed {
+	heads, err := w.Heads(ctx, func(note []byte) (audit.Head, error) {
+		h, err := audit.ParseHeadBy(note, keys...)
+		if err == nil {
+			return h, nil
+		}
+		other, parseErr := audit.ParseUnverified(note)
+		switch {
+		case parseErr != nil:
+			return h, err
+		case slices.Contains(w.sharedWith, other.Origin):
+			return h, witness.ErrShared
+		}
+		return other, nil
+	})
 	var records *witness.RecordsError
 	found := witnessed{isRead: err == nil || errors.As(err, &records),
-		health: server.WitnessHealth{Name: w.Name(), Heads: len(heads), WriteOnly: errors.Is(err, witness.ErrWriteOnly)}}
+		health: server.WitnessHealth{Name: w.Name(), WriteOnly: errors.Is(err, witness.ErrWriteOnly)}}
 	if err != nil && !found.health.WriteOnly {
 		found.health.Error = err.Error()
 		found.health.Unread = !found.isRead || records.Unread || records.Unverified
 	}
 	for _, h := range heads {
-		found.health.Newest = max(found.health.Newest, h.Size)
 		// The signed note was verified and is as large as the rest of the head.
 		h.Note = nil
+		if h.Unsigned {
+			found.others = append(found.others, audit.Witnessed{From: w.Name(), Head: h})
+			continue
+		}
+		found.health.Newest = max(found.health.Newest, h.Size)
 		found.heads = append(found.heads, audit.Witnessed{From: w.Name(), Head: h})
 	}
+	found.health.Heads = len(found.heads)
 	if found.isRead {
 		found.fault = found.lacks(before, records != nil && records.Unread)
 	}
@@ -180,13 +212,13 @@ func (a auditor) witnessed(ctx context.Context) ([]witnessed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return each(all, func(w witness.Witness) witnessed { return a.read(ctx, w, keys, before[w.Name()]) }), nil
+	return each(all, func(w place) witnessed { return a.read(ctx, w, keys, before[w.Name()]) }), nil
 }
 
 // headsOf returns the heads of all witnesses, and what they lack.
 func headsOf(all []witnessed) (heads []audit.Witnessed, faults []string) {
 	for i := range all {
-		heads = append(heads, all[i].heads...)
+		heads = append(append(heads, all[i].heads...), all[i].others...)
 		if all[i].fault != "" {
 			faults = append(faults, all[i].fault)
 		}
@@ -301,8 +333,8 @@ func (a auditor) publish(ctx context.Context, h audit.Head, before taken) ([]ser
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(w witness.Witness) bool { return before[w.Name()] == h.Size })
-	errs := each(all, func(w witness.Witness) error {
+	all = slices.DeleteFunc(all, func(w place) bool { return before[w.Name()] == h.Size })
+	errs := each(all, func(w place) error {
 		if err := w.Publish(ctx, h, sent[w.Name()].Heads > 0); err != nil {
 			return err
 		}
@@ -319,8 +351,16 @@ func (a auditor) publish(ctx context.Context, h audit.Head, before taken) ([]ser
 	return results, nil
 }
 
-// Send sends the head of the log to the witnesses.
+// Send sends the head of the log to the witnesses. Before, it puts the log in doubt if it has faults, such
+// as those of a log that was begun anew.
 func (a auditor) Send(ctx context.Context) (server.AuditSent, error) {
+	health, err := a.Check(ctx)
+	if err == nil && len(health.Faults) > 0 && health.Doubt == nil {
+		err = a.PutInDoubt(health.Faults[0])
+	}
+	if err != nil {
+		return server.AuditSent{}, err
+	}
 	h, err := a.AuditHead()
 	if err != nil {
 		return server.AuditSent{}, err

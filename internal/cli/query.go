@@ -84,7 +84,7 @@ func openExisting(cfg *config.Config, readOnly bool, log *slog.Logger) (*store.S
 	if err != nil {
 		return nil, err
 	}
-	options.Audit = key
+	options.Audit, options.KeyFound = key, true
 	st, err := store.Open(cfg.StateDir, options)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w in %s: run driftd scan, or name another folder with --state-dir or --config", errNoScan, cfg.StateDir)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -62,13 +63,15 @@ func socketPath(stateDir string) string { return filepath.Join(stateDir, "driftd
 func cacheDir(stateDir string) string { return filepath.Join(stateDir, "cache") }
 
 func storeOptions(cfg *config.Config, log *slog.Logger) store.Options {
-	return store.Options{Now: time.Now, Log: log,
+	return store.Options{Now: time.Now, Log: log, AuditKey: strings.TrimSpace(cfg.Audit.PublicKey),
 		Retention: store.Retention{MaxAge: cfg.Retention.MaxAge, MaxRuns: cfg.Retention.MaxRuns, MaxRunBytes: cfg.Retention.MaxRunBytes,
 			AuditMaxAge: cfg.Retention.AuditMaxAge}}
 }
 
 // openStore opens the database for writing, with the key of its audit log.
 func openStore(cfg *config.Config, options store.Options) (*store.Store, error) {
+	options.KeyFound = hasAuditKey(cfg)
+	options.KeyMade = !options.KeyFound
 	key, err := auditKey(cfg, true)
 	if err != nil {
 		return nil, fmt.Errorf("%w; changes of the database are recorded in the audit log", err)

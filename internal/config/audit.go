@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/httpclient"
@@ -16,6 +17,9 @@ import (
 type Audit struct {
 	// KeyFile is the file of the private key that signs the heads of the log.
 	KeyFile string `mapstructure:"key_file" path:"true"`
+	// PublicKey is the public key that the log must have, as driftd audit key prints it. A log with
+	// another key, such as one that was begun anew, is in doubt.
+	PublicKey string `mapstructure:"public_key"`
 	// Witness are the places outside of the database that keep the heads of the log. Each has
 	// exactly one of file, webhook, webhook_file and git.
 	Witness []Witness `mapstructure:"witness"`
@@ -46,6 +50,9 @@ type Witness struct {
 	// KnownHostsFile lists the hosts to trust over ssh. Without it, the files of the user and of
 	// the system do.
 	KnownHostsFile string `mapstructure:"known_hosts_file" path:"true"`
+	// SharedWith are the origins of other logs that use the same file or branch. Heads of any other
+	// origin than these must be of this log.
+	SharedWith []string `mapstructure:"shared_with"`
 }
 
 // DefaultWitnessBranch is the Branch of a git witness that sets none.
@@ -193,6 +200,12 @@ func (d *document) checkOnlyWith(at string, w *Witness) {
 		if s.value != "" && !s.ok {
 			d.add(at+"."+s.key, "%s applies only to %s: remove it", s.key, s.only)
 		}
+	}
+	if len(w.SharedWith) > 0 && w.File == "" && w.Git == "" {
+		d.add(at+".shared_with", "shared_with applies only to file and git: remove it")
+	}
+	if slices.Contains(w.SharedWith, "") {
+		d.add(at+".shared_with", "an origin is empty: want the names of logs, which driftd audit key prints before the first +")
 	}
 	if w.TokenFile != "" && w.SSHKeyFile != "" {
 		d.add(at+".ssh_key_file", "token_file and ssh_key_file are both set: https uses the first, ssh the second; remove one")

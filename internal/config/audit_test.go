@@ -16,8 +16,9 @@ func TestAudit(t *testing.T) {
 	t.Parallel()
 	file := write(t, minimal+`audit:
   key_file: audit.key
+  public_key: a+1+b
   witness:
-  - file: heads
+  - {file: heads, shared_with: [driftd/other]}
   - {webhook: "https://witness.example.org/heads", token_file: sub/token, ca_file: /ca.pem}
   - {webhook: "http://127.0.0.1:9/heads", token_file: token}
   - webhook_file: slack
@@ -39,8 +40,8 @@ func TestAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	below := func(name string) string { return filepath.Join(dir, name) }
-	want := config.Audit{KeyFile: key, Witness: []config.Witness{
-		{File: below("heads")},
+	want := config.Audit{KeyFile: key, PublicKey: "a+1+b", Witness: []config.Witness{
+		{File: below("heads"), SharedWith: []string{"driftd/other"}},
 		{Webhook: "https://witness.example.org/heads", TokenFile: below("sub/token"), CAFile: "/ca.pem"},
 		{Webhook: "http://127.0.0.1:9/heads", TokenFile: below("token")},
 		{WebhookFile: below("slack")},
@@ -66,6 +67,8 @@ func TestAuditProblems(t *testing.T) {
 		"branch":          {"a file has none", "{file: a, branch: b}", "branch applies only to git: remove it"},
 		"ssh":             {"a webhook has none", `{webhook: "https://a", ssh_key_file: b}`, "ssh_key_file applies only to git: remove it"},
 		"token":           {"a file has none", "{file: a, token_file: b}", "token_file applies only to webhook and git: remove it"},
+		"shared webhook":  {"heads are not read back", `{webhook: "https://a", shared_with: [b]}`, "shared_with applies only to file and git: remove it"},
+		"empty origin":    {"it is no log", `{file: a, shared_with: [""]}`, "an origin is empty"},
 		"token and key":   {"only one is used", "{git: /a, token_file: a, ssh_key_file: b}", "token_file and ssh_key_file are both set"},
 		"no url":          {"a webhook is a URL", "{webhook: hunter2}", "webhook: the address must begin with https:// or http:// and a host"},
 		"userinfo":        {"a password belongs in a file", `{webhook: "https://me:hunter2@a/"}`, "webhook: the address must not contain a user or a password"},

@@ -267,7 +267,7 @@ func (x DecisionIndex) Settle(f *Finding, now time.Time) (changed bool) {
 	noted := f.Decision.noted()
 	f.Decision = &noted
 	return before == nil || noted.ID != before.ID || noted.Reason != before.Reason || noted.Owner != before.Owner ||
-		!noted.Until.Equal(before.Until)
+		noted.By != before.By || !noted.Until.Equal(before.Until)
 }
 
 // noted returns the decision as findings have it: without their changes, and, for one in a

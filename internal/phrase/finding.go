@@ -143,9 +143,9 @@ func HiddenBy(reason string) Phrase { return Words("hidden by a rule: ").Short(r
 
 // Decision returns what was decided, by whom, until when and why.
 func (c Clock) Decision(d *model.Decision) Phrase {
-	p := Words(d.Kind.Participle() + " by ").Data(d.By)
+	p := Words(d.Kind.Participle() + " by ").Person(d.By)
 	if d.Owner != "" && d.Owner != d.By {
-		p = p.Words(", owner ").Data(d.Owner)
+		p = p.Words(", owner ").Person(d.Owner)
 	}
 	if d.Covers > 0 {
 		p = p.Words(", in a baseline of " + Count(d.Covers, "finding"))

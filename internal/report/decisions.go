@@ -65,7 +65,7 @@ func decisionRow(d *model.DecisionStatus) []string {
 	if !d.Until.IsZero() {
 		end = phrase.Stamp(d.Until)
 	}
-	return []string{phrase.Visible(d.ID), phrase.Visible(string(d.Kind)), holds(d), phrase.Visible(about), phrase.Visible(d.By), end, phrase.Visible(d.Reason)}
+	return []string{phrase.Visible(d.ID), phrase.Visible(string(d.Kind)), holds(d), phrase.Visible(about), phrase.Visible(phrase.Phrase{}.Person(d.By).String()), end, phrase.Visible(d.Reason)}
 }
 
 // holds returns the finding that a decision applies to, or why it applies to none.

@@ -66,7 +66,7 @@ func showHidden(t *table, rules []model.RuleRun, findings []*model.Finding, c ph
 		t.hiddenLine(f, "")
 		t.prose(plain, "    ", c.Decision(f.Decision))
 		if f.Decision.Owner != "" {
-			t.prose(dim, "    ", phrase.Words("owner ").Data(f.Decision.Owner).Words(", decision ").Data(f.Decision.ID))
+			t.prose(dim, "    ", phrase.Words("owner ").Person(f.Decision.Owner).Words(", decision ").Data(f.Decision.ID))
 		}
 	}
 	return t.emit()

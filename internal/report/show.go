@@ -153,13 +153,13 @@ func (s *factsheet) decision(d *model.Decision, c phrase.Clock) {
 	if d == nil {
 		return
 	}
-	text := phrase.Words("by ").Data(d.By)
+	text := phrase.Words("by ").Person(d.By)
 	if !d.At.IsZero() {
 		text = text.Words(" ").Time(c, d.At)
 	}
 	*s = append(*s, Fact{Name: d.Kind.Participle(), Text: text.Words(", ").Until(d)})
 	s.part("reason", phrase.Data(d.Reason))
-	s.part("owner", phrase.Data(d.Owner))
+	s.part("owner", phrase.Phrase{}.Person(d.Owner))
 	s.part("decision", phrase.Phrase{}.Data(d.ID).Words(", ").Data(d.Via))
 }
 

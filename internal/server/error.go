@@ -39,6 +39,7 @@ func AsError(err error) *Error {
 	var e *Error
 	var refused *decide.Refusal
 	var declared *store.DeclaredError
+	var named *store.NamedError
 	var replaced *store.ReplacedError
 	var denied *access.Refused
 	switch {
@@ -48,7 +49,7 @@ func AsError(err error) *Error {
 		return badRequest(refused.Message, refused.Hint)
 	case errors.As(err, &denied):
 		return &Error{Status: denied.Status, Message: denied.Message, Hint: denied.Hint}
-	case errors.As(err, &declared), errors.As(err, &replaced):
+	case errors.As(err, &declared), errors.As(err, &named), errors.As(err, &replaced):
 		return &Error{Status: http.StatusConflict, Message: err.Error()}
 	case errors.Is(err, store.ErrNotFound):
 		return &Error{Status: http.StatusNotFound, Message: err.Error()}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -35,8 +36,8 @@ func machine() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// keepHead writes the head file. It is not synced: after a power
-// failure the file may have an older head, to which the log leads too.
+// keepHead writes the head file. After a power failure the file has an older head, to which the log
+// leads too, or the new one.
 func (s *Store) keepHead(h *audit.Head) error {
 	b, err := json.Marshal(lastHead{machine(), string(h.Note)})
 	if err != nil {
@@ -52,10 +53,13 @@ func (s *Store) keepHead(h *audit.Head) error {
 		return err
 	}
 	_, err = file.Write(b)
-	if err := errors.Join(err, file.Close()); err != nil {
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(temp, s.headPath())
+	if err := os.Rename(temp, s.headPath()); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(s.path))
 }
 
 // keepSignedHead writes the head file after a transaction signed a head. If it cannot, the log is in
@@ -93,18 +97,32 @@ func (s *Store) readHead() (lastHead, error) {
 	return last, nil
 }
 
-// keptHead returns the head in the head file; nil if it has none that the key of the log signed. A file
+// keptHead returns the head in the head file; nil if it has none that a key of the log signed. A file
 // that cannot be read is no evidence about the log, and foreign reports it.
-func (s *Store) keptHead() *audit.Head {
+func (s *Store) keptHead(t *txn) *audit.Head {
 	last, err := s.readHead()
 	if err != nil {
 		return nil
 	}
-	h, err := audit.ParseHead([]byte(last.Head), s.o.Audit.Public())
+	h, err := t.parseHead(last.Head)
 	if err != nil {
 		return nil
 	}
 	return &h
+}
+
+// parseHead parses a head that a key of the log signed: after a power failure, the head file may have
+// one of before the log got another key.
+func (t *txn) parseHead(text string) (audit.Head, error) {
+	h, err := audit.ParseHead([]byte(text), t.signer.Public())
+	if err == nil {
+		return h, nil
+	}
+	keys, keysErr := t.auditLog().Keys()
+	if keysErr != nil || len(keys) < 2 {
+		return h, err
+	}
+	return audit.ParseHeadBy([]byte(text), keys...)
 }
 
 // checkAudit puts the audit log in doubt if the database is not the one that this installation
@@ -118,15 +136,23 @@ func (s *Store) checkAudit() error {
 		what = s.foreign(t)
 		return nil
 	})
-	if what == "" || err != nil {
+	if err != nil {
 		return err
 	}
-	return s.PutInDoubt(what)
+	if what != "" {
+		if err := s.PutInDoubt(what); err != nil {
+			return err
+		}
+	}
+	return s.beginAudit()
 }
 
 // foreign returns why the database is not the one that was written last; "" if it is.
 func (s *Store) foreign(t *txn) string {
 	if what := t.otherKey(); what != "" {
+		return what
+	}
+	if what := s.unexpectedKey(); what != "" {
 		return what
 	}
 	log := t.auditLog()
@@ -143,7 +169,7 @@ func (s *Store) foreign(t *txn) string {
 	case last.Machine != machine():
 		return "the database was moved here from another machine"
 	}
-	h, err := audit.ParseHead([]byte(last.Head), s.o.Audit.Public())
+	h, err := t.parseHead(last.Head)
 	if err != nil {
 		return fmt.Sprintf("%s: %v", s.headPath(), err)
 	}
@@ -151,6 +177,15 @@ func (s *Store) foreign(t *txn) string {
 		return changed.What
 	}
 	return ""
+}
+
+// unexpectedKey returns why the key of the log is not the one of the options; "" if it is.
+func (s *Store) unexpectedKey() string {
+	key := s.o.Audit.Public().String()
+	if s.o.AuditKey == "" || s.o.AuditKey == key {
+		return ""
+	}
+	return fmt.Sprintf("the log has the key %s, and audit.public_key names another one, %.200s", key, s.o.AuditKey)
 }
 
 // ErrNoAuditKey is returned by the methods of the audit log for a store without its key.
@@ -174,8 +209,8 @@ func (s *Store) updateAudit(what string, fn func(*txn) error) error {
 var ErrNoDoubt = errors.New("the audit log verifies and is not in doubt: there is nothing to settle")
 
 // withKept returns the witnessed heads with the one in the head file.
-func (s *Store) withKept(witnessed []audit.Witnessed) []audit.Witnessed {
-	kept := s.keptHead()
+func (s *Store) withKept(t *txn, witnessed []audit.Witnessed) []audit.Witnessed {
+	kept := s.keptHead(t)
 	if kept == nil {
 		return witnessed
 	}
@@ -209,7 +244,7 @@ func (s *Store) Doubt() (d *Doubt, err error) {
 func (s *Store) Trust(by, reason string, witnessed []audit.Witnessed) (audit.Trust, error) {
 	var settled audit.Trust
 	err := s.updateAudit("settle the audit log", func(t *txn) error {
-		witnessed := s.withKept(witnessed)
+		witnessed := s.withKept(t, witnessed)
 		before, content, err := s.compareAudit(t, witnessed)
 		if err != nil {
 			return err
@@ -226,7 +261,10 @@ func (s *Store) Trust(by, reason string, witnessed []audit.Witnessed) (audit.Tru
 // settleAudit appends the entry that settles the faults of the log, with all records as they are.
 func (s *Store) settleAudit(t *txn, entry audit.Trust, by string, doubt *Doubt, witnessed []audit.Witnessed) (audit.Trust, error) {
 	log := t.auditLog()
-	var err error
+	err := log.MendPeople()
+	if err != nil {
+		return entry, err
+	}
 	if entry.By, err = log.Ref(by); err != nil {
 		return entry, err
 	}
@@ -245,6 +283,9 @@ func (s *Store) settleAudit(t *txn, entry audit.Trust, by string, doubt *Doubt, 
 		return entry, err
 	}
 	if entry, err = log.Trust([]audit.Key{*t.signer}, entry, items, witnessed, s.o.Now()); err != nil {
+		return entry, err
+	}
+	if err := log.RemoveStrays(); err != nil {
 		return entry, err
 	}
 	if err := t.notes.remove([]byte(doubtNote)); err != nil {
@@ -358,7 +399,9 @@ func (s *Store) PutInDoubt(what string) error {
 	return s.update("put the audit log in doubt", func(t *txn) error { return t.doubt(what, s.o.Now()) })
 }
 
-// EraseName erases the name of a person from the audit log, for the person by.
+// EraseName erases the name of a person from the audit log and from the stored decisions, for the person
+// by. Decisions then have the reference that entries have. The error is a *NamedError if a file declares a
+// decision with the name.
 func (s *Store) EraseName(name, by string, now time.Time) error {
 	return s.updateAudit("erase a name from the audit log", func(t *txn) error {
 		log := t.auditLog()
@@ -367,7 +410,20 @@ func (s *Store) EraseName(name, by string, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if err := log.Erase([]audit.Key{*t.signer}, name, person, now); err != nil {
+		reference, err := log.Erase(name)
+		if err != nil {
+			return err
+		}
+		if err := t.rename(name, reference); err != nil {
+			return err
+		}
+		// The log leads to the references already.
+		clear(t.changed)
+		entry := audit.Entry{Kind: audit.KindErase, Time: now, Data: audit.Erase{Person: reference, By: person}}
+		if _, err := log.Append([]audit.Key{*t.signer}, entry); err != nil {
+			return err
+		}
+		if _, err := t.settle(now); err != nil {
 			return err
 		}
 		return t.keepSigned(log)

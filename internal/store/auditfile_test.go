@@ -15,7 +15,14 @@ import (
 // wantHead checks that the head file has the head of the log.
 func wantHead(t *testing.T, s *Store) {
 	t.Helper()
-	kept := s.keptHead()
+	var kept *audit.Head
+	err := s.view("read the head file", func(t *txn) error {
+		kept = s.keptHead(t)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if h, err := s.AuditHead(); err != nil || kept == nil || kept.Size != h.Size {
 		t.Errorf("the file has %+v, the log %+v, %v", kept, h, err)
 	}
@@ -107,4 +114,71 @@ func TestHeadFileIsNoFile(t *testing.T) {
 	wantDoubt(t, s, "not a regular file")
 	// The doubt itself was signed, and its head replaced the pipe.
 	wantHead(t, s)
+}
+
+// A log with another key than the one that the configuration names is in doubt, until that is set right.
+func TestUnexpectedKey(t *testing.T) {
+	t.Parallel()
+	dir, key := t.TempDir(), auditKey(t)
+	open := func(want string) *Store {
+		s, err := Open(dir, Options{Audit: key, AuditKey: want})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open(key.Public().String())
+	save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+	wantDoubt(t, s, "")
+	wantFaults(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(auditKey(t).Public().String())
+	wantDoubt(t, s, "audit.public_key names another one")
+	if _, err := s.Trust("lena", "a new key", nil); err != nil {
+		t.Fatal(err)
+	}
+	wantFaults(t, s, "audit.public_key names another one")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openAt(t, dir, Options{Audit: key})
+	wantDoubt(t, s, "")
+	wantFaults(t, s)
+}
+
+// After a power failure, the head file may have a head of before the log got another key, to which the
+// log leads. A head of a key that the log never had is none of it.
+func TestHeadFileOfBeforeTheKey(t *testing.T) {
+	t.Parallel()
+	dir, old, next := t.TempDir(), auditKey(t), auditKey(t)
+	head := Path(dir) + ".head"
+	reopened := func(key *audit.Key) *Store {
+		s, err := Open(dir, Options{Audit: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := reopened(old)
+	save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+	before, err := os.ReadFile(head)
+	if err := errors.Join(err, s.RotateKey(*next), s.Close(), os.WriteFile(head, before, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s = reopened(next)
+	wantDoubt(t, s, "")
+	wantFaults(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := openAt(t, t.TempDir(), Options{Audit: auditKey(t)})
+	save(t, other, scan(0, []model.Finding{finding("a", 0)}))
+	foreign, err := os.ReadFile(Path(filepath.Dir(other.path)) + ".head")
+	if err := errors.Join(err, os.WriteFile(head, foreign, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s = openAt(t, dir, Options{Audit: next})
+	wantDoubt(t, s, "the head is signed by none of the 2 keys of the log")
 }

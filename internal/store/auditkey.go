@@ -39,6 +39,9 @@ func AuditKey(dir string, create bool) (*audit.Key, error) {
 	return &key, nil
 }
 
+// HasAuditKey reports whether AuditKey would find a key in dir.
+func HasAuditKey(dir string) bool { return occupied(filepath.Join(dir, auditKeyName)) }
+
 func makeAuditKey(path string) error {
 	origin, err := NewOrigin()
 	if err != nil {

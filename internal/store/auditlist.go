@@ -26,13 +26,21 @@ const (
 // A mark stands for the content of a record.
 type mark struct {
 	sum digest
-	// by and owner are the persons of a decision: their names, or in a list their references. They
-	// are not part of sum, so that a name can be erased.
+	// by and owner are the persons of a decision: their names, which are not part of sum, so that a name
+	// can be erased. In a list they are the references, which sum includes, see persons.
 	by, owner string
 }
 
 // none reports whether the mark stands for no record.
 func (m mark) none() bool { return m.sum == digest{} }
+
+// persons returns the mark as a list has it, with references.
+func (m mark) persons(by, owner string) mark {
+	if by != "" || owner != "" {
+		m.sum = sha256.Sum256(fmt.Appendf(bytes.Clone(m.sum[:]), "%s\x00%s", by, owner))
+	}
+	return mark{m.sum, by, owner}
+}
 
 // A change is what a record was and what it is.
 type change struct{ was, now mark }
@@ -153,13 +161,20 @@ func (t *txn) itemsOf(changed map[string]change) ([][]byte, error) {
 	items := make([][]byte, 0, len(changed))
 	for _, key := range slices.Sorted(maps.Keys(changed)) {
 		c := changed[key]
-		var err error
-		if c.now.by, err = t.ref(c.now.by); err != nil {
+		// A name that was there without a reference is not what was recorded.
+		known := func(name string) string {
+			reference, _ := t.auditLog().Known(name)
+			return reference
+		}
+		by, err := t.ref(c.now.by)
+		if err != nil {
 			return nil, err
 		}
-		if c.now.owner, err = t.ref(c.now.owner); err != nil {
+		owner, err := t.ref(c.now.owner)
+		if err != nil {
 			return nil, err
 		}
+		c = change{c.was.persons(known(c.was.by), known(c.was.owner)), c.now.persons(by, owner)}
 		items = append(items, c.encode(key))
 	}
 	return items, nil

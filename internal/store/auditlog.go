@@ -45,6 +45,13 @@ func (r auditRecords) Put(key, value []byte) (err error) {
 
 func (r auditRecords) Remove(key []byte) error { return r.b.remove(key) }
 
+// Walk gives visit lists as they are stored.
+func (r auditRecords) Walk(from []byte, visit func(key, value []byte) bool) {
+	c := r.b.cursor()
+	for k, v := c.seek(from); k != nil && visit(k, v); k, v = c.next() {
+	}
+}
+
 // The data of the entries that the store appends. Persons are references, see audit.Log.Ref.
 type (
 	beginData struct {
@@ -137,7 +144,7 @@ func (t *txn) writeLog() error {
 		return t.doubt(what, now)
 	}
 	log := t.auditLog()
-	if _, err := log.Head(); errors.Is(err, audit.ErrEmpty) && entries[0].Kind != audit.KindBegin {
+	if isEmpty(log) && entries[0].Kind != audit.KindBegin {
 		begin, err := t.beginLog(now)
 		if err != nil {
 			return err
@@ -153,15 +160,23 @@ func (t *txn) writeLog() error {
 	if changed := (*audit.TamperedError)(nil); errors.As(err, &changed) {
 		return t.doubt(changed.What, now)
 	}
-	if err == nil {
-		t.signed = &head
+	if err != nil {
+		return err
 	}
-	return err
+	t.signed = &head
+	return t.settleBegin(log, now)
 }
 
 // beginLog returns the first entry of a log. It accounts for the records that the database had
-// before the transaction.
+// before the transaction. The log begins in doubt if there is one already, or if it may have been begun anew.
 func (t *txn) beginLog(now time.Time) (audit.Entry, error) {
+	doubt, err := t.readDoubt()
+	if err != nil {
+		return audit.Entry{}, err
+	}
+	if t.beginDoubt = t.begunOver(t); doubt != nil {
+		t.beginDoubt = doubt.What
+	}
 	all, err := t.marks()
 	if err != nil {
 		return audit.Entry{}, err
@@ -179,22 +194,22 @@ func (t *txn) beginLog(now time.Time) (audit.Entry, error) {
 	return audit.Entry{Kind: audit.KindBegin, Time: now, Data: data, Items: items, Complete: true}, t.setKey(t.signer.Public())
 }
 
-// dropAudit drops the entries of the audit log beyond a maximum age; 0 keeps all. It drops nothing
-// from a log that is not the one that was signed.
-func (t *txn) dropAudit(maxAge time.Duration, now time.Time) error {
+// dropAudit drops the entries of the audit log beyond a maximum age; 0 keeps all. cut returns the moment from
+// which on records have an age. It drops nothing from a log that is not the one that was signed.
+func (t *txn) dropAudit(maxAge time.Duration, cut func(time.Duration) moment, now time.Time) error {
 	if t.signer == nil || maxAge <= 0 || t.otherKey() != "" {
 		return nil
 	}
 	log := t.auditLog()
 	// Each drop keeps a complete list, so that there is one in a tenth of the age at most.
-	due, err := log.Older(now.Add(-maxAge - maxAge/10))
+	due, err := log.Older(cut(maxAge + maxAge/10).time())
 	if err != nil || due == 0 {
 		return untampered(err)
 	}
 	if _, err := log.Entry(due - 1); errors.Is(err, audit.ErrDropped) {
 		return nil
 	}
-	first, err := log.Older(now.Add(-maxAge))
+	first, err := log.Older(cut(maxAge).time())
 	if err != nil {
 		return untampered(err)
 	}
@@ -264,24 +279,38 @@ type Doubt struct {
 }
 
 // doubt records that the log is in doubt, unless it is already: in a note, and in an entry if the log
-// can be continued.
+// can be continued. For a log without entries, the transaction that begins it writes the entry.
 func (t *txn) doubt(what string, now time.Time) error {
 	if t.notes.get([]byte(doubtNote)) != nil {
 		return nil
 	}
-	what = shorten(what, maxReason)
-	v, err := json.Marshal(Doubt{what, now.UTC()})
-	if err != nil {
-		return fmt.Errorf("encode doubt: %w", err)
-	}
-	if err := t.notes.put([]byte(doubtNote), v); err != nil || t.otherKey() != "" {
+	log := t.auditLog()
+	if err := t.noteDoubt(what, now); err != nil || t.otherKey() != "" || isEmpty(log) {
 		return err
 	}
-	head, err := t.auditLog().Append([]audit.Key{*t.signer}, audit.Entry{Kind: audit.KindDoubt, Time: now, Data: doubtData{what}})
+	head, err := log.Append([]audit.Key{*t.signer}, audit.Entry{Kind: audit.KindDoubt, Time: now, Data: doubtData{shorten(what, maxReason)}})
 	if err == nil {
 		t.signed = &head
 	}
 	return untampered(err)
+}
+
+// noteDoubt writes the note that the log is in doubt, unless there is one.
+func (t *txn) noteDoubt(what string, now time.Time) error {
+	if t.notes.get([]byte(doubtNote)) != nil {
+		return nil
+	}
+	v, err := json.Marshal(Doubt{shorten(what, maxReason), now.UTC()})
+	if err != nil {
+		return fmt.Errorf("encode doubt: %w", err)
+	}
+	return t.notes.put([]byte(doubtNote), v)
+}
+
+// isEmpty reports whether a log has no entries.
+func isEmpty(log *audit.Log) bool {
+	_, err := log.Head()
+	return errors.Is(err, audit.ErrEmpty)
 }
 
 // recordScan records the findings that the transaction changed.

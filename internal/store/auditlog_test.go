@@ -360,6 +360,52 @@ func TestAuditMaxAge(t *testing.T) {
 	wantFaults(t, s, "finding b1 is not among the open ones")
 }
 
+// A clock that is wrong for a time removes nothing, as for other records: age counts only time during which
+// scans were made.
+func TestWrongClockDropsNothing(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(0)}
+	o := c.options(auditKey(t))
+	o.Retention = Retention{MaxAge: 90 * 24 * time.Hour, AuditMaxAge: 365 * 24 * time.Hour}
+	s := openAt(t, t.TempDir(), o)
+	const day, years = 24 * 60, 2 * 365 * 24 * 60
+	for i, at := range []int{0, day, years, years + 1, 2 * day, 3 * day} {
+		c.now = minute(at)
+		save(t, s, scan(at, []model.Finding{finding("a", at), finding(fmt.Sprint("b", i), at)}))
+		if _, err := s.Prune(c.now); err != nil {
+			t.Fatal(err)
+		}
+		if e, err := s.AuditEntry(0); err != nil || e.Kind != audit.KindBegin {
+			t.Fatalf("on day %d: %v", at/day, err)
+		}
+	}
+	wantDoubt(t, s, "the clock was set back")
+	if _, err := s.Trust("lena", "the clock was wrong", nil); err != nil {
+		t.Fatal(err)
+	}
+	// Time that passes with scans counts.
+	for at := 4 * day; at < 370*day; at += 4 * day {
+		c.now = minute(at)
+		save(t, s, scan(at, []model.Finding{finding("a", at)}))
+	}
+	if _, err := s.Prune(c.now); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AuditEntry(0); err != nil {
+		t.Errorf("before its age: %v", err)
+	}
+	for at := 370 * day; at < 410*day; at += 4 * day {
+		c.now = minute(at)
+		save(t, s, scan(at, []model.Finding{finding("a", at)}))
+	}
+	if _, err := s.Prune(c.now); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AuditEntry(0); !errors.Is(err, audit.ErrDropped) {
+		t.Errorf("beyond its age: %v", err)
+	}
+}
+
 // A key that was replaced signs nothing, and the log goes on with the next one.
 func TestReplacedKey(t *testing.T) {
 	t.Parallel()

@@ -2,10 +2,12 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +31,7 @@ func (l *life) step(t *rapid.T) {
 	now := l.clock.now
 	id := fmt.Sprint("d", rapid.IntRange(0, 5).Draw(t, "decision"))
 	var err error
-	switch rapid.SampledFrom([]string{"save", "save", "save", "decide", "revoke", "settle", "prune", "reseal", "erase", "begin again"}).Draw(t, "step") {
+	switch rapid.SampledFrom([]string{"save", "save", "save", "decide", "revoke", "settle", "prune", "reseal", "erase", "doubt", "begin again"}).Draw(t, "step") {
 	case "save":
 		err = l.Save(l.record(t))
 	case "decide":
@@ -48,6 +50,10 @@ func (l *life) step(t *rapid.T) {
 			Finding: func(f *model.Finding) { f.Basis += "." }})
 	case "erase":
 		err = l.EraseName("alice", "bob", now)
+	case "doubt":
+		if err = l.PutInDoubt("restored"); err == nil {
+			_, err = l.Trust("bob", "restored", nil)
+		}
 	case "begin again":
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
@@ -58,7 +64,8 @@ func (l *life) step(t *rapid.T) {
 	}
 	var replaced *ReplacedError
 	var declared *DeclaredError
-	if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, audit.ErrNoPerson) && !errors.As(err, &replaced) && !errors.As(err, &declared) {
+	var named *NamedError
+	if err != nil && !errors.As(err, &named) && !errors.Is(err, ErrNotFound) && !errors.Is(err, audit.ErrNoPerson) && !errors.As(err, &replaced) && !errors.As(err, &declared) {
 		t.Fatal(err)
 	}
 }
@@ -67,6 +74,7 @@ func drawDecision(t *rapid.T, id string) model.Decision {
 	return decision(id, rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "about"), func(d *model.Decision) {
 		d.Kind = rapid.SampledFrom([]model.DecisionKind{model.Accept, model.Acknowledge}).Draw(t, "kind")
 		d.By = rapid.SampledFrom([]string{"alice", "bob"}).Draw(t, "by")
+		d.Owner = rapid.SampledFrom([]string{"", "alice", "team"}).Draw(t, "owner")
 		d.Basis = rapid.SampledFrom([]string{"", "."}).Draw(t, "basis")
 	})
 }
@@ -101,10 +109,49 @@ func (l *life) record(t *rapid.T) Record {
 	return rec
 }
 
-// tampered changes one record that the audit log accounts for, and returns false if there is none.
+// tamperedLog changes one record of the audit log itself.
+func (l *life) tamperedLog(t *rapid.T, tx *txn) error {
+	var all []entry
+	err := each(tx.audit, nil, func(k, v []byte) error {
+		all = append(all, entry{bytes.Clone(k), bytes.Clone(v)})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// Each kind of record is as likely, however many there are.
+	kind := rapid.SampledFrom(all).Draw(t, "kind").key[0]
+	all = slices.DeleteFunc(all, func(e entry) bool { return e.key[0] != kind })
+	e := rapid.SampledFrom(all).Draw(t, "record of the log")
+	switch rapid.SampledFrom([]string{"remove", "copy", "beyond", "edit"}).Draw(t, "edit of the log") {
+	case "remove":
+		return tx.audit.remove(e.key)
+	case "copy":
+		return tx.audit.put(append(e.key, 'x'), e.value)
+	case "beyond":
+		if len(e.key) == 9 {
+			h, err := tx.auditLog().Head()
+			after := uint64(2*h.Size) + rapid.Uint64Range(0, 1<<40).Draw(t, "after the end")
+			return errors.Join(err, tx.audit.put(binary.BigEndian.AppendUint64(e.key[:1:1], after), e.value))
+		}
+	}
+	if len(e.value) == 0 {
+		return tx.audit.put(e.key, []byte("x"))
+	}
+	v := bytes.Clone(e.value)
+	v[rapid.IntRange(0, len(v)-1).Draw(t, "byte")] ^= 1
+	return tx.audit.put(e.key, v)
+}
+
+// tampered changes one record of the audit log, or one that it accounts for, and returns false if there
+// is none.
 func (l *life) tampered(t *rapid.T) bool {
 	done := false
 	err := l.update("tamper", func(tx *txn) error {
+		if rapid.Bool().Draw(t, "the log itself") && tx.audit.now.records > 0 {
+			done = true
+			return l.tamperedLog(t, tx)
+		}
 		all := tx.accounted()
 		a := all[rapid.IntRange(0, len(all)-1).Draw(t, "bucket")]
 		var keys, values [][]byte
@@ -130,7 +177,7 @@ func (l *life) tampered(t *rapid.T) bool {
 		switch a.letter {
 		case decisionLetter:
 			d, err := tx.parseDecision(keys[i], values[i])
-			d.Reason += "!"
+			*rapid.SampledFrom([]*string{&d.Reason, &d.By, &d.Owner}).Draw(t, "field") += "!"
 			return errors.Join(err, tx.putDecision(&d))
 		case findingLetter:
 			f, err := tx.parseFinding(values[i])

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,7 +24,7 @@ type AuditReport struct {
 func (s *Store) VerifyAudit(witnessed []audit.Witnessed) (AuditReport, error) {
 	var r AuditReport
 	err := s.viewAudit("verify the audit log", func(t *txn) (err error) {
-		r, _, err = s.compareAudit(t, s.withKept(witnessed))
+		r, _, err = s.compareAudit(t, s.withKept(t, witnessed))
 		return err
 	})
 	return r, err
@@ -40,13 +39,20 @@ func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport
 	if r.Doubt, err = t.readDoubt(); err != nil {
 		return r, nil, err
 	}
+	if what := s.unexpectedKey(); what != "" {
+		r.Add(what)
+	}
 	if what := s.foreign(t); what != "" && r.OK() && r.Doubt == nil {
 		r.Add(what)
 	}
 	if r.Head.Size == 0 {
 		// Without a head there is nothing to compare the content with.
+		if t.hadContent() && r.OK() {
+			r.Add("the log has no entries, and the database has findings or decisions")
+		}
 		return r, nil, nil
 	}
+	c.erased = r.Erased
 	if err := c.end(); err != nil {
 		return r, nil, err
 	}
@@ -69,6 +75,9 @@ type recorded struct {
 	// wrong, and nothing is compared with them.
 	partial bool
 	faults  []string
+	// erased reports whether an entry records that the name behind a reference was erased. It is set
+	// when the log was read.
+	erased func(reference string) bool
 }
 
 // A record is a record that an entry accounts for.
@@ -111,26 +120,18 @@ func (r *recorded) entry(e *audit.Entry) {
 	if e.List == nil {
 		return
 	}
-	items, err := r.log.Items(e)
 	if e.List.Complete {
-		// The entries before it no longer matter.
+		// What the entries before it lead to no longer matters.
 		r.records, r.faults, r.partial = map[string]record{}, nil, false
 	}
-	if err == nil {
-		err = r.apply(e, items)
+	if len(e.Items) != e.List.Count {
+		r.partial = true // log.Verify reports the list
+		return
 	}
-	if err != nil {
+	if err := r.apply(e, e.Items); err != nil {
 		r.partial = true
-		r.fault("%s", what(err))
+		r.fault("%v", err)
 	}
-}
-
-// what returns the difference that an error reports.
-func what(err error) string {
-	if changed := (*audit.TamperedError)(nil); errors.As(err, &changed) {
-		return changed.What
-	}
-	return err.Error()
 }
 
 // apply applies the items of an entry to records. The state that the entry found must be the one
@@ -196,6 +197,11 @@ func version(key string) (id, at string) {
 	return id, momentAt([]byte(at)).time().Format(time.RFC3339)
 }
 
+// named reports whether a stored text is what the reference in a list stands for.
+func (r *recorded) named(reference, text string) bool {
+	return r.log.Matches(reference, text, r.erased(reference))
+}
+
 // compare compares what the database has with what was recorded.
 func (r *recorded) compare() error {
 	left := maps.Clone(r.records)
@@ -208,7 +214,9 @@ func (r *recorded) compare() error {
 				return err
 			}
 			was := r.records[key]
-			if found.sum == was.sum && (!r.log.Matches(was.by, found.by) || !r.log.Matches(was.owner, found.owner)) {
+			if r.named(was.by, found.by) && r.named(was.owner, found.owner) {
+				found = found.persons(was.by, was.owner)
+			} else {
 				found.sum = digest{1} // the name of a person was edited
 			}
 			r.differ(key, found.sum, "")

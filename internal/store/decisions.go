@@ -29,6 +29,15 @@ func (e *DeclaredError) Error() string {
 	return fmt.Sprintf("it is declared in %s: remove it there", e.Decision.Via)
 }
 
+// A NamedError reports that a name cannot be erased because a decision in a file has it: the next read of
+// the file would record it again.
+type NamedError struct{ Decision model.Decision }
+
+// Error returns the file and what to do.
+func (e *NamedError) Error() string {
+	return fmt.Sprintf("decision %s, which is declared in %s, has the name: remove it there, and scan", e.Decision.ID, e.Decision.Via)
+}
+
 // Decisions returns all stored decisions, sorted by ID. Ended ones are included until Prune removes
 // them.
 func (s *Store) Decisions() ([]model.Decision, error) {
@@ -224,6 +233,32 @@ func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.
 		return err
 	}
 	return t.recordDeclared(made, ended, now)
+}
+
+// rename replaces the name of a person in the decisions.
+func (t *txn) rename(name, to string) error {
+	list, err := t.allDecisions()
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		d := &list[i]
+		if d.By != name && d.Owner != name {
+			continue
+		}
+		if d.From != "" {
+			return &NamedError{*d}
+		}
+		for _, person := range []*string{&d.By, &d.Owner} {
+			if *person == name {
+				*person = to
+			}
+		}
+		if err := t.putDecision(d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // putDecision writes a decision, unless the stored one is equal.

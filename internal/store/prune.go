@@ -20,13 +20,15 @@ func (s *Store) Prune(now time.Time) (removed int, err error) {
 		return 0, nil
 	}
 	err = s.update("prune", func(t *txn) error {
+		runs, err := t.runRecords()
+		if err != nil {
+			return fmt.Errorf("runs: %w", err)
+		}
+		// All ages are counted alike, before runs are removed.
+		cut := func(age time.Duration) moment { return cutOf(momentOf(now), age, spansOf(runs)) }
 		p := &pruner{txn: t, cut: never}
 		if age := s.o.Retention.MaxAge; age > 0 {
-			runs, err := t.runRecords()
-			if err != nil {
-				return fmt.Errorf("runs: %w", err)
-			}
-			p.cut = cutOf(momentOf(now), age, spansOf(runs))
+			p.cut = cut(age)
 		}
 		if err := p.prune(s.o.Retention); err != nil {
 			return err
@@ -39,7 +41,7 @@ func (s *Store) Prune(now time.Time) (removed int, err error) {
 		if err := t.writeLog(); err != nil {
 			return err
 		}
-		return t.dropAudit(s.o.Retention.AuditMaxAge, now)
+		return t.dropAudit(s.o.Retention.AuditMaxAge, cut, now)
 	})
 	return removed, err
 }

@@ -145,6 +145,9 @@ func setVersion(tx *bbolt.Tx, version int) error {
 // firstChecked is the first schema version whose records have checksums.
 const firstChecked = 3
 
+// firstAudited is the first schema version with an audit log.
+const firstAudited = 4
+
 // versionOf returns the schema's version. If the file has checksums and the checksummed copy
 // differs, it returns a *RecordError.
 func versionOf(tx *bbolt.Tx) (int, error) {
@@ -229,6 +232,7 @@ func (s *Store) migrate(from int, want schema) error {
 	if err := s.reopen(); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
+	s.migrated = from < firstAudited
 	s.o.Log.Info("migrated the store", "path", s.path, "from", from, "to", want.version, "backup", backup)
 	return nil
 }

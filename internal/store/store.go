@@ -35,6 +35,11 @@ type Options struct {
 	Now func() time.Time
 	// Audit is the key that signs the audit log; nil writes no log.
 	Audit *audit.Key
+	// KeyMade reports whether the key was made just now, for a new database, and KeyFound whether it was
+	// there before: a log that begins with it is in doubt.
+	KeyMade, KeyFound bool
+	// AuditKey is the public key that the audit log must have; "" allows any.
+	AuditKey string
 	// Log receives events about the file as a whole; nil discards them.
 	Log *slog.Logger
 }
@@ -77,6 +82,8 @@ type Store struct {
 	*handle
 	// owner is nil in a read-only store.
 	owner *owner
+	// migrated reports whether Open migrated the database from a schema without an audit log.
+	migrated bool
 
 	// damaged is set once, when the file is found to be damaged. No call uses the file after that.
 	damaged    atomic.Pointer[DamagedError]
@@ -229,7 +236,7 @@ func (s *Store) transact(what string, writable bool, run func(func(*bbolt.Tx) er
 			if err != nil {
 				return err
 			}
-			t.signer = s.o.Audit
+			t.signer, t.begunOver = s.o.Audit, s.begunOver
 			if writable {
 				t.account()
 			}

@@ -36,8 +36,11 @@ type txn struct {
 	// records that it changed and for which none of them accounts yet, and before all records that
 	// it changed as they were.
 	pending []audit.Entry
-	changed map[string]change
-	before  map[string]mark
+	// begunOver is Store.begunOver, and beginDoubt the doubt about the log that the transaction begins.
+	begunOver  func(*txn) string
+	beginDoubt string
+	changed    map[string]change
+	before     map[string]mark
 }
 
 // begin returns the buckets of a transaction. It returns an error if a bucket is missing, and

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -253,6 +255,14 @@ func (m records) Put(key, value []byte) error {
 func (m records) Remove(key []byte) error {
 	delete(m, string(key))
 	return nil
+}
+
+func (m records) Walk(from []byte, visit func(key, value []byte) bool) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if key >= string(from) && !visit([]byte(key), m[key]) {
+			return
+		}
+	}
 }
 
 func newLog(t *testing.T) testLog {

@@ -132,6 +132,7 @@ func (r *repository) collect(found *reading, l gitrepo.Log, parse Parse) error {
 	}
 	seen := map[string]bool{}
 	for _, c := range slices.Backward(commits) {
+		r.others(found, c, seen, parse)
 		id, err := c.Files.ID(r.path())
 		if errors.Is(err, fs.ErrNotExist) || seen[id] {
 			continue
@@ -149,4 +150,35 @@ func (r *repository) collect(found *reading, l gitrepo.Log, parse Parse) error {
 		}
 	}
 	return nil
+}
+
+// maxLogs bounds the folders of a commit that are searched for heads.
+const maxLogs = 1000
+
+// others reads the heads of other origins in a commit. A log that was begun anew may have another one.
+// Files that are no heads are no problem.
+func (r *repository) others(found *reading, c *gitrepo.LogCommit, seen map[string]bool, parse Parse) {
+	entries, err := c.Files.ReadDir(".")
+	if err != nil {
+		found.cut("%s, commit %.12s: %v", r.name, c.Hash, err)
+		return
+	}
+	if len(entries) > maxLogs {
+		found.cut("%s, commit %.12s: it has %d files and folders, and heads were searched in %d", r.name, c.Hash, len(entries), maxLogs)
+		entries = entries[:maxLogs]
+	}
+	for _, e := range entries {
+		path := e.Name() + "/checkpoint"
+		if !e.IsDir() || path == r.path() {
+			continue
+		}
+		id, err := c.Files.ID(path)
+		if err != nil || seen[id] {
+			continue
+		}
+		seen[id] = true
+		if note, err := bounded.ReadFile(c.Files, path, maxNote); err == nil {
+			_ = found.add(note, parse)
+		}
+	}
 }

@@ -204,3 +204,37 @@ func TestGitForgery(t *testing.T) {
 		}
 	}
 }
+
+// TestGitOrigins checks that the heads of all origins are read, also those that others overwrote: a log
+// that was begun anew has another origin.
+func TestGitOrigins(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	s := witness.Settings{Git: "file://" + g.Dir, Branch: "heads"}
+	for i, name := range []string{"a.example", "b.example"} {
+		e := env()
+		e.Origin = name
+		log := newLog(t)
+		if err := open(t, s, e).Publish(t.Context(), log.add(), i > 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.Commit("heads", "a.example/checkpoint", "x")
+	g.Commit("heads", "c/checkpoint", strings.Repeat("x", 1<<20))
+	var shared bool
+	parse := func(note []byte) (audit.Head, error) {
+		h, err := audit.ParseUnverified(note)
+		if err == nil && shared {
+			err = witness.ErrShared
+		}
+		return h, err
+	}
+	w := open(t, s, env())
+	if heads, err := w.Heads(t.Context(), parse); len(heads) != 2 || err != nil {
+		t.Errorf("%+v, %v", heads, err)
+	}
+	shared = true
+	if heads, err := w.Heads(t.Context(), parse); len(heads) != 0 || err != nil {
+		t.Errorf("shared: %+v, %v", heads, err)
+	}
+}

@@ -26,12 +26,13 @@ type Witness interface {
 	// that is missing or empty is then an error, and is not made anew.
 	Publish(ctx context.Context, h audit.Head, begun bool) error
 	// Heads returns the heads that the witness has, each once, the oldest first, at least the last
-	// ones. A witness without heads is no error. If the error is a *RecordsError, the heads are those
+	// ones, whatever log they are of. A witness without heads is no error. If the error is a *RecordsError, the heads are those
 	// that could be read nevertheless. It is ErrWriteOnly if heads cannot be read back.
 	Heads(ctx context.Context, parse Parse) ([]audit.Head, error)
 }
 
-// Parse parses a signed note, such as by audit.ParseHeadBy with the keys of the log.
+// Parse parses a signed note, such as by audit.ParseHeadBy with the keys of the log. An ErrShared is no
+// problem of the witness.
 type Parse = func(note []byte) (audit.Head, error)
 
 // A RecordsError reports what a witness has in addition to the heads that were read.
@@ -51,6 +52,9 @@ func (e *RecordsError) Error() string { return strings.Join(e.Problems, "\n") }
 // errEmptied is the error of Publish for a witness that is begun and has no heads.
 var errEmptied = errors.New("it is missing or empty, and heads were sent to it before: it was removed, or its file system is not mounted; " +
 	"see driftd audit verify")
+
+// ErrShared is returned by a Parse for a head of another log that uses the same witness.
+var ErrShared = errors.New("it is a head of another log")
 
 // ErrWriteOnly is returned by Heads of a witness from which nothing can be read.
 var ErrWriteOnly = errors.New("heads cannot be read back from a webhook: compare them by hand")
@@ -134,13 +138,16 @@ func (r *reading) add(note []byte, parse Parse) error {
 		return nil
 	}
 	head, err := parse(note)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrShared) {
 		return err
 	}
 	if r.seen == nil {
 		r.seen = map[[sha256.Size]byte]bool{}
 	}
 	r.seen[sum] = true
+	if err != nil {
+		return nil //nolint:nilerr // the head is not of this log
+	}
 	r.heads = append(r.heads, head)
 	return nil
 }
