@@ -39,14 +39,15 @@ type adopter interface {
 	changes(ctx context.Context, f *model.Finding) ([]change, error)
 	// check returns an error if the last scan with a change contradicts it.
 	check(f *model.Finding) error
-	// dir is the folder of the declaration; "" for a repository.
-	dir() string
-	// tracked is the path of the declaration in its repository, and the commit of the scan without a
-	// change; "" before that scan.
-	tracked() (path, revision string)
+	// place is where the declaration is.
+	place() place
 	// branch returns a branch with a change.
 	branch(c *change) gitrepo.NewBranch
 }
+
+// A place is where a declaration is: its folder, or its path in a repository, with the commit of the scan
+// without a change, which is "" before that scan.
+type place struct{ dir, path, revision string }
 
 // A change is a file with its new content.
 type change struct {
@@ -240,16 +241,16 @@ func resolved(file string) (string, error) {
 // declares reports whether a file would be in the declaration: in its folder, or, after the scans, in
 // the same place of a work tree that has the scanned commit, from where git add would add it.
 func (a *adoption) declares(file string) bool {
-	if dir := a.files.dir(); dir != "" {
-		return inside(file, dir)
+	at := a.files.place()
+	if at.dir != "" {
+		return inside(file, at.dir)
 	}
 	absolute, err := resolved(file)
 	if err != nil {
 		return false
 	}
-	path, revision := a.files.tracked()
 	top := gitrepo.TopOf(filepath.Dir(absolute))
-	return top != "" && revision != "" && inside(absolute, filepath.Join(top, filepath.FromSlash(path))) && gitrepo.HasCommit(top, revision)
+	return top != "" && at.revision != "" && inside(absolute, filepath.Join(top, filepath.FromSlash(at.path))) && gitrepo.HasCommit(top, at.revision)
 }
 
 // inside reports whether a file is in a folder, or is it.

@@ -33,10 +33,8 @@ func newManifestFiles(d *config.Declaration, address string, kinds func() map[st
 	return m, d.Decode(&m.settings)
 }
 
-func (m *manifestFiles) dir() string { return m.settings.Dir }
-
-func (m *manifestFiles) tracked() (path, revision string) {
-	return m.settings.Path, m.sources.Revision
+func (m *manifestFiles) place() place {
+	return place{m.settings.Dir, m.settings.Path, m.sources.Revision}
 }
 
 func (m *manifestFiles) edited(of declared.Loader, c *change) (declared.Loader, error) {

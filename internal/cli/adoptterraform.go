@@ -28,13 +28,12 @@ func newRootFiles(d *config.Declaration) (*rootFiles, error) {
 	return r, d.Decode(&r.settings)
 }
 
-func (r *rootFiles) dir() string { return r.settings.Dir }
-
-func (r *rootFiles) tracked() (path, revision string) {
-	if r.before == nil {
-		return r.settings.Path, ""
+func (r *rootFiles) place() place {
+	at := place{dir: r.settings.Dir, path: r.settings.Path}
+	if r.before != nil {
+		at.revision = r.before.Sources().Revision
 	}
-	return r.settings.Path, r.before.Sources().Revision
+	return at
 }
 
 func (r *rootFiles) edited(of declared.Loader, c *change) (declared.Loader, error) {

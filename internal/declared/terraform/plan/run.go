@@ -146,6 +146,24 @@ func (w *work) start(ctx context.Context, path string, terragrunt bool) (*runner
 	return r, nil
 }
 
+// places returns pairs of private folders and their replacements in messages, because their names
+// are random.
+func (w *work) places() []string {
+	shown := cmp.Or(w.Shown, w.Dir)
+	return []string{w.root, shown, w.Dir, shown, w.dir, "…", w.tmp, "…"}
+}
+
+// A runner runs the CLI in one work folder.
+type runner struct {
+	*work
+	cli  *cli
+	mask mask
+	// readable are the paths outside of its own folders that a boxed CLI may read.
+	readable []string
+	// lock is the content of the lock file, or nil if there is none.
+	lock []byte
+}
+
 // unstarted returns the error for a CLI whose version command failed.
 func (r *runner) unstarted(ctx context.Context, path string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
@@ -163,24 +181,6 @@ func (r *runner) unstarted(ctx context.Context, path string, err error) error {
 		return &failure{f.stage, f.reason + "; the CLI is " + path + ": " + setBinary}
 	}
 	return explained
-}
-
-// places returns pairs of private folders and their replacements in messages, because their names
-// are random.
-func (w *work) places() []string {
-	shown := cmp.Or(w.Shown, w.Dir)
-	return []string{w.root, shown, w.Dir, shown, w.dir, "…", w.tmp, "…"}
-}
-
-// A runner runs the CLI in one work folder.
-type runner struct {
-	*work
-	cli  *cli
-	mask mask
-	// readable are the paths outside of its own folders that a boxed CLI may read.
-	readable []string
-	// lock is the content of the lock file, or nil if there is none.
-	lock []byte
 }
 
 // note reads the required parts of the root's files, before programs of the root run that could
