@@ -79,7 +79,10 @@ func (s *service) auditor() auditor { return auditor{s.store, s.settings, s.buil
 // verifyAudit verifies the audit log, and puts it in doubt if it has faults. It reports whether the
 // log was compared with all heads of the witnesses.
 func (s *service) verifyAudit(ctx context.Context) (whole bool) {
-	h, err := s.auditor().Check(ctx)
+	h, compared, err := s.auditor().check(ctx)
+	if err == nil {
+		err = s.store.SetCompared(compared)
+	}
 	if err != nil {
 		s.log.Error("verify audit log", "err", err)
 		return false

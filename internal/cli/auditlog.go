@@ -131,7 +131,7 @@ func (a auditor) read(ctx context.Context, w place, keys []audit.PublicKey, befo
 		health: server.WitnessHealth{Name: w.Name(), WriteOnly: errors.Is(err, witness.ErrWriteOnly)}}
 	if err != nil && !found.health.WriteOnly {
 		found.health.Error = err.Error()
-		found.health.Unread = !found.isRead || records.Unread || records.Unverified
+		found.health.Unread = !found.isRead || records.Older != "" || records.Unread || records.Unverified
 	}
 	for _, h := range heads {
 		// The signed note was verified and is as large as the rest of the head.
@@ -145,9 +145,19 @@ func (a auditor) read(ctx context.Context, w place, keys []audit.PublicKey, befo
 	}
 	found.health.Heads = len(found.heads)
 	if found.isRead {
-		found.fault = found.lacks(before, records != nil && records.Unread)
+		found.fault = found.lacks(before, records != nil && (records.Older != "" || records.Unread))
+	}
+	if records != nil && found.has(before.ComparedSize, before.ComparedRoot) {
+		// The part before that head was compared then.
+		records.Older = ""
+		found.health.Error, found.health.Unread = records.Error(), records.Unread || records.Unverified
 	}
 	return found
+}
+
+// has reports whether the witness has a head that a key of the log signed.
+func (w *witnessed) has(size int64, root string) bool {
+	return slices.ContainsFunc(w.heads, func(h audit.Witnessed) bool { return h.Head.Size == size && h.Head.Root.String() == root })
 }
 
 // lacks returns why the witness does not have what was sent to it before; "" if it does. If it is cut,
@@ -159,7 +169,7 @@ func (w *witnessed) lacks(before store.Published, isCut bool) string {
 	case has.Heads == 0:
 		return fmt.Sprintf("%s has none of the heads that were sent to it (%d, the last of %d entries): it was emptied or replaced, or its file system is not mounted",
 			w.health.Name, before.Heads, before.Size)
-	case !slices.ContainsFunc(w.heads, func(h audit.Witnessed) bool { return h.Head.Size == before.Size && h.Head.Root.String() == before.Root }):
+	case !w.has(before.Size, before.Root):
 		return fmt.Sprintf("%s does not have the head of %d entries, the last that was sent to it: heads were removed there", w.health.Name, before.Size)
 	case has.Heads < before.Heads && !isCut:
 		return fmt.Sprintf("%s has %d of the %d heads that were sent to it: heads were removed there", w.health.Name, has.Heads, before.Heads)
@@ -216,26 +226,38 @@ func headsOf(all []witnessed) (heads []audit.Witnessed, faults []string) {
 // Check verifies the log and the database against the witnesses, and the witnesses against what was
 // sent to them.
 func (a auditor) Check(ctx context.Context) (server.AuditHealth, error) {
+	h, _, err := a.check(ctx)
+	return h, err
+}
+
+// check is Check, and returns the newest heads up to which witnesses were compared without a difference, by
+// the names of the witnesses.
+func (a auditor) check(ctx context.Context) (server.AuditHealth, map[string]audit.Head, error) {
 	all, err := a.witnessed(ctx)
 	if err != nil {
-		return server.AuditHealth{}, err
+		return server.AuditHealth{}, nil, err
 	}
 	heads, faults := headsOf(all)
 	report, err := a.VerifyAudit(heads)
 	if err != nil {
-		return server.AuditHealth{}, err
+		return server.AuditHealth{}, nil, err
 	}
 	key, err := a.AuditKey()
 	if err != nil {
-		return server.AuditHealth{}, err
+		return server.AuditHealth{}, nil, err
 	}
 	h := server.AuditHealth{Key: key.String(), Size: report.Head.Size, Root: report.Head.Root.String(), Head: string(report.Head.Note),
 		Dropped: report.Dropped, Faults: append(append([]string{}, report.Faults...), faults...), More: report.More, Settled: report.Settled,
 		Backwards: report.Backwards, Doubt: report.Doubt, Limits: a.limits()}
+	compared := map[string]audit.Head{}
 	for i := range all {
-		h.Witnesses = append(h.Witnesses, all[i].health)
+		w := &all[i]
+		h.Witnesses = append(h.Witnesses, w.health)
+		if n := len(w.heads); n > 0 && w.isRead && !w.health.Unread && h.OK() {
+			compared[w.health.Name] = w.heads[n-1].Head
+		}
 	}
-	return h, nil
+	return h, compared, nil
 }
 
 // limits returns what a verification cannot find with this configuration.
