@@ -50,13 +50,14 @@ func settledHead(h *Head) SettledHead { return SettledHead{h.Size, h.Root.String
 const maxSettled = 16 << 10
 
 // Trust signs the log as it is now, and appends the entry t with the faults that the log had, and
-// all records that the database has. By, Reason and Doubt of t are set, and Faults are those of what
-// the log records. The entries that a head leads to stay the leaves of the tree, whatever their bytes
+// all records that the database has. By, Reason and Doubt of t are set, and Faults and More are those
+// that were found before, or nil for those that the log has now. The entries that a head leads to stay the leaves of the tree, whatever their bytes
 // are now: an edit is settled and not signed.
 func (l *Log) Trust(keys []Key, t Trust, items [][]byte, witnessed []Witnessed, now time.Time) (Trust, error) {
 	before := l.Verify(witnessed, nil)
-	before.Add(t.Faults...)
-	t.Faults, t.More = slices.Concat([]string{}, before.Faults), before.More
+	if t.Faults == nil {
+		t.Faults, t.More = slices.Concat([]string{}, before.Faults), before.More
+	}
 	h, err := l.rebuild(before.Head, witnessed)
 	if err == nil {
 		err = h.sign(keys...)

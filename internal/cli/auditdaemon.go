@@ -93,7 +93,10 @@ func (s *service) verifyAudit(ctx context.Context) (whole bool) {
 
 // checkAudit is Check of the auditor. It puts the log in doubt if it has faults, and reports the result.
 func (s *service) checkAudit(ctx context.Context) (server.AuditHealth, error) {
-	h, err := s.auditor().Check(ctx)
+	h, compared, err := s.auditor().check(ctx)
+	if err == nil {
+		err = s.store.SetCompared(compared)
+	}
 	if err != nil {
 		return h, err
 	}

@@ -89,31 +89,31 @@ type witnessed struct {
 	fault string
 }
 
-// A place is a witness, with the origins of other logs that share it.
-type place struct {
+// A witnessPlace is a witness, with the origins of other logs that share it.
+type witnessPlace struct {
 	witness.Witness
 
 	sharedWith []string
 }
 
 // open returns the witnesses of the configuration, for the log with an origin.
-func (a auditor) open(origin string) ([]place, error) {
+func (a auditor) open(origin string) ([]witnessPlace, error) {
 	cfg := a.config()
 	env := witness.Env{Origin: origin, CacheDir: filepath.Join(cacheDir(cfg.StateDir), "witness"), Version: a.version, Now: time.Now, Log: a.log}
-	all := make([]place, 0, len(cfg.Audit.Witness))
+	all := make([]witnessPlace, 0, len(cfg.Audit.Witness))
 	for _, w := range cfg.Audit.Witness {
 		opened, err := witness.Open(witness.Settings{File: w.File, Webhook: w.Webhook, WebhookFile: w.WebhookFile, Git: w.Git, Branch: w.Branch,
 			Username: w.Username, TokenFile: w.TokenFile, CAFile: w.CAFile, SSHKeyFile: w.SSHKeyFile, KnownHostsFile: w.KnownHostsFile}, env)
 		if err != nil {
 			return nil, fmt.Errorf("audit.witness: %w", err)
 		}
-		all = append(all, place{opened, w.SharedWith})
+		all = append(all, witnessPlace{opened, w.SharedWith})
 	}
 	return all, nil
 }
 
 // each calls use for all witnesses at once, and returns the results in the order of the configuration.
-func each[T any](all []place, use func(place) T) []T {
+func each[T any](all []witnessPlace, use func(witnessPlace) T) []T {
 	results := make([]T, len(all))
 	var group sync.WaitGroup
 	for i, w := range all {
@@ -124,7 +124,7 @@ func each[T any](all []place, use func(place) T) []T {
 }
 
 // read reads the heads of a witness, to which heads were sent before.
-func (a auditor) read(ctx context.Context, w place, keys []audit.PublicKey, before store.Published) witnessed {
+func (a auditor) read(ctx context.Context, w witnessPlace, keys []audit.PublicKey, before store.Published) witnessed {
 	heads, err := w.Heads(ctx, func(note []byte) (audit.Head, error) {
 		h, err := audit.ParseHeadBy(note, keys...)
 		if err == nil {
@@ -144,7 +144,7 @@ func (a auditor) read(ctx context.Context, w place, keys []audit.PublicKey, befo
 		health: server.WitnessHealth{Name: w.Name(), WriteOnly: errors.Is(err, witness.ErrWriteOnly)}}
 	if err != nil && !found.health.WriteOnly {
 		found.health.Error = err.Error()
-		found.health.Unread = !found.isRead || records.Unread || records.Unverified
+		found.health.Unread = !found.isRead || records.Older != "" || records.Unread || records.Unverified
 	}
 	for _, h := range heads {
 		// The signed note was verified and is as large as the rest of the head.
@@ -158,9 +158,19 @@ func (a auditor) read(ctx context.Context, w place, keys []audit.PublicKey, befo
 	}
 	found.health.Heads = len(found.heads)
 	if found.isRead {
-		found.fault = found.lacks(before, records != nil && records.Unread)
+		found.fault = found.lacks(before, records != nil && (records.Older != "" || records.Unread))
+	}
+	if records != nil && found.has(before.ComparedSize, before.ComparedRoot) {
+		// The part before that head was compared then.
+		records.Older = ""
+		found.health.Error, found.health.Unread = records.Error(), records.Unread || records.Unverified
 	}
 	return found
+}
+
+// has reports whether the witness has a head that a key of the log signed.
+func (w *witnessed) has(size int64, root string) bool {
+	return slices.ContainsFunc(w.heads, func(h audit.Witnessed) bool { return h.Head.Size == size && h.Head.Root.String() == root })
 }
 
 // lacks returns why the witness does not have what was sent to it before; "" if it does. If it is cut,
@@ -172,7 +182,7 @@ func (w *witnessed) lacks(before store.Published, isCut bool) string {
 	case has.Heads == 0:
 		return fmt.Sprintf("%s has none of the heads that were sent to it (%d, the last of %d entries): it was emptied or replaced, or its file system is not mounted",
 			w.health.Name, before.Heads, before.Size)
-	case !slices.ContainsFunc(w.heads, func(h audit.Witnessed) bool { return h.Head.Size == before.Size && h.Head.Root.String() == before.Root }):
+	case !w.has(before.Size, before.Root):
 		return fmt.Sprintf("%s does not have the head of %d entries, the last that was sent to it: heads were removed there", w.health.Name, before.Size)
 	case has.Heads < before.Heads && !isCut:
 		return fmt.Sprintf("%s has %d of the %d heads that were sent to it: heads were removed there", w.health.Name, has.Heads, before.Heads)
@@ -212,7 +222,7 @@ func (a auditor) witnessed(ctx context.Context) ([]witnessed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return each(all, func(w place) witnessed { return a.read(ctx, w, keys, before[w.Name()]) }), nil
+	return each(all, func(w witnessPlace) witnessed { return a.read(ctx, w, keys, before[w.Name()]) }), nil
 }
 
 // headsOf returns the heads of all witnesses, and what they lack.
@@ -229,26 +239,38 @@ func headsOf(all []witnessed) (heads []audit.Witnessed, faults []string) {
 // Check verifies the log and the database against the witnesses, and the witnesses against what was
 // sent to them.
 func (a auditor) Check(ctx context.Context) (server.AuditHealth, error) {
+	h, _, err := a.check(ctx)
+	return h, err
+}
+
+// check is Check, and returns the newest heads up to which witnesses were compared without a difference, by
+// the names of the witnesses.
+func (a auditor) check(ctx context.Context) (server.AuditHealth, map[string]audit.Head, error) {
 	all, err := a.witnessed(ctx)
 	if err != nil {
-		return server.AuditHealth{}, err
+		return server.AuditHealth{}, nil, err
 	}
 	heads, faults := headsOf(all)
 	report, err := a.VerifyAudit(heads)
 	if err != nil {
-		return server.AuditHealth{}, err
+		return server.AuditHealth{}, nil, err
 	}
 	key, err := a.AuditKey()
 	if err != nil {
-		return server.AuditHealth{}, err
+		return server.AuditHealth{}, nil, err
 	}
 	h := server.AuditHealth{Key: key.String(), Size: report.Head.Size, Root: report.Head.Root.String(), Head: string(report.Head.Note),
 		Dropped: report.Dropped, Faults: append(append([]string{}, report.Faults...), faults...), More: report.More, Settled: report.Settled,
 		Backwards: report.Backwards, Doubt: report.Doubt, Limits: a.limits()}
+	compared := map[string]audit.Head{}
 	for i := range all {
-		h.Witnesses = append(h.Witnesses, all[i].health)
+		w := &all[i]
+		h.Witnesses = append(h.Witnesses, w.health)
+		if n := len(w.heads); n > 0 && w.isRead && !w.health.Unread && h.OK() {
+			compared[w.health.Name] = w.heads[n-1].Head
+		}
 	}
-	return h, nil
+	return h, compared, nil
 }
 
 // State returns the state of the log.
@@ -333,8 +355,8 @@ func (a auditor) publish(ctx context.Context, h audit.Head, before taken) ([]ser
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(w place) bool { return before[w.Name()] == h.Size })
-	errs := each(all, func(w place) error {
+	all = slices.DeleteFunc(all, func(w witnessPlace) bool { return before[w.Name()] == h.Size })
+	errs := each(all, func(w witnessPlace) error {
 		if err := w.Publish(ctx, h, sent[w.Name()].Heads > 0); err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -20,6 +22,7 @@ import (
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
 	"github.com/driftd/driftd/internal/web"
+	"github.com/driftd/driftd/internal/witness"
 )
 
 // TestLacks compares what a witness has with what was sent to it.
@@ -159,4 +162,81 @@ func TestStatusOfTheAuditLog(t *testing.T) {
 			t.Errorf("no line %q in\n%s", want, out.String())
 		}
 	}
+}
+
+// A cutWitness has more than what is read of it.
+type cutWitness struct {
+	witness.Witness
+
+	notes    [][]byte
+	problems []string
+}
+
+func (cutWitness) Name() string { return "w" }
+
+func (w cutWitness) Heads(_ context.Context, parse witness.Parse) (heads []audit.Head, err error) {
+	for _, note := range w.notes {
+		h, err := parse(note)
+		if err != nil {
+			return nil, err
+		}
+		heads = append(heads, h)
+	}
+	return heads, &witness.RecordsError{Older: "history is cut", Problems: w.problems, Unread: len(w.problems) > 0}
+}
+
+// What is not read of a witness because it is too large is no gap if it was compared before.
+func TestReadBackToWhatWasCompared(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(t.TempDir(), store.Options{Audit: testKey(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	var notes [][]byte
+	var heads []audit.Head
+	for range 3 {
+		err := st.Record(audit.Entry{Kind: audit.KindConfig, Data: struct{}{}, Time: time.Now()})
+		h, headErr := st.AuditHead()
+		if err := errors.Join(err, headErr); err != nil {
+			t.Fatal(err)
+		}
+		notes, heads = append(notes, h.Note), append(heads, h)
+	}
+	keys, err := st.AuditKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := func(h audit.Head) store.Published {
+		return store.Published{ComparedSize: h.Size, ComparedRoot: h.Root.String()}
+	}
+	for name, test := range map[string]struct {
+		before   store.Published
+		problems []string
+		unread   bool
+		error    string
+	}{
+		"compared before":                {up(heads[1]), nil, false, ""},
+		"never compared":                 {store.Published{}, nil, true, "history is cut"},
+		"compared up to a head not read": {up(heads[0]), nil, true, "history is cut"},
+		"another part is unread":         {up(heads[1]), []string{"too many folders"}, true, "too many folders"},
+	} {
+		found := auditor{Store: st}.read(t.Context(), witnessPlace{Witness: cutWitness{notes: notes[1:], problems: test.problems}}, keys, test.before)
+		if found.health.Unread != test.unread || found.health.Error != test.error || found.fault != "" || len(found.heads) != 2 {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
+func testKey(t *testing.T) *audit.Key {
+	t.Helper()
+	text, err := audit.GenerateKey("driftd.example/test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := audit.ParseKey(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &key
 }

@@ -245,14 +245,14 @@ func (s *Store) Trust(by, reason string, witnessed []audit.Witnessed) (audit.Tru
 	var settled audit.Trust
 	err := s.updateAudit("settle the audit log", func(t *txn) error {
 		witnessed := s.withKept(t, witnessed)
-		before, content, err := s.compareAudit(t, witnessed)
+		before, err := s.compareAudit(t, witnessed)
 		if err != nil {
 			return err
 		}
 		if before.OK() && before.Doubt == nil {
 			return ErrNoDoubt
 		}
-		settled, err = s.settleAudit(t, audit.Trust{Reason: shorten(reason, maxReason), Faults: content}, by, before.Doubt, witnessed)
+		settled, err = s.settleAudit(t, audit.Trust{Reason: shorten(reason, maxReason), Faults: before.Faults, More: before.More}, by, before.Doubt, witnessed)
 		return err
 	})
 	return settled, err

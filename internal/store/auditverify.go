@@ -24,20 +24,19 @@ type AuditReport struct {
 func (s *Store) VerifyAudit(witnessed []audit.Witnessed) (AuditReport, error) {
 	var r AuditReport
 	err := s.viewAudit("verify the audit log", func(t *txn) (err error) {
-		r, _, err = s.compareAudit(t, s.withKept(t, witnessed))
+		r, err = s.compareAudit(t, s.withKept(t, witnessed))
 		return err
 	})
 	return r, err
 }
 
-// compareAudit compares the log with its heads, and the content of the database with the log. It
-// also returns the faults of the content.
-func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport, faults []string, err error) {
+// compareAudit compares the log with its heads, and the content of the database with the log.
+func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport, err error) {
 	log := t.auditLog()
 	c := newRecorded(t, log)
 	r.Report = log.Verify(witnessed, c.entry)
 	if r.Doubt, err = t.readDoubt(); err != nil {
-		return r, nil, err
+		return r, err
 	}
 	if what := s.unexpectedKey(); what != "" {
 		r.Add(what)
@@ -50,17 +49,17 @@ func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport
 		if t.hadContent() && r.OK() {
 			r.Add("the log has no entries, and the database has findings or decisions")
 		}
-		return r, nil, nil
+		return r, nil
 	}
 	c.erased = r.Erased
 	if err := c.end(); err != nil {
-		return r, nil, err
+		return r, err
 	}
 	if c.doubted >= 0 && r.Doubt == nil {
 		c.fault("entry %d records a doubt about the log that no entry settles", c.doubted)
 	}
 	r.Add(c.faults...)
-	return r, c.faults, nil
+	return r, nil
 }
 
 // recorded is what the entries of the log lead to.

@@ -15,6 +15,10 @@ type Published struct {
 	Root string `json:"root"`
 	// Heads is the number of different heads.
 	Heads int `json:"heads"`
+	// ComparedSize and ComparedRoot are those of the newest head up to which the witness was compared with
+	// the log, and no difference was found.
+	ComparedSize int64  `json:"compared_size,omitempty"`
+	ComparedRoot string `json:"compared_root,omitempty"`
 }
 
 // Published returns what was sent to each witness, by the names of the witnesses.
@@ -34,25 +38,31 @@ func (s *Store) Published() (map[string]Published, error) {
 // AddPublished remembers that a witness took a head.
 func (s *Store) AddPublished(witness string, h *audit.Head) error {
 	return s.update("remember the head that a witness took", func(t *txn) error {
-		var p Published
-		if v := t.notes.get([]byte(witnessNote + witness)); v != nil {
-			if err := parseJSON(v, &p); err != nil {
-				return err
-			}
+		p, err := t.published(witness)
+		if err != nil {
+			return err
 		}
 		root := h.Root.String()
 		if p.Size == h.Size && p.Root == root {
 			return nil
 		}
-		return t.setPublished(witness, Published{h.Size, root, p.Heads + 1})
+		p.Size, p.Root, p.Heads = h.Size, root, p.Heads+1
+		return t.setPublished(witness, p)
 	})
 }
 
-// SetPublished replaces what was sent to witnesses, by their names, after a person settled that heads
-// are missing there. Witnesses without heads are forgotten.
-func (s *Store) SetPublished(all map[string]Published) error {
-	return s.update("remember the heads that witnesses have", func(t *txn) error {
-		for witness, p := range all {
+// SetCompared remembers the newest heads up to which witnesses were compared, by their names.
+func (s *Store) SetCompared(heads map[string]audit.Head) error {
+	if len(heads) == 0 {
+		return nil
+	}
+	return s.update("remember the heads that were compared", func(t *txn) error {
+		for witness, h := range heads {
+			p, err := t.published(witness)
+			if err != nil {
+				return err
+			}
+			p.ComparedSize, p.ComparedRoot = h.Size, h.Root.String()
 			if err := t.setPublished(witness, p); err != nil {
 				return err
 			}
@@ -61,9 +71,34 @@ func (s *Store) SetPublished(all map[string]Published) error {
 	})
 }
 
+// SetPublished replaces what was sent to witnesses, by their names, after a person settled that heads
+// are missing there. What was compared stays remembered. Witnesses with neither are forgotten.
+func (s *Store) SetPublished(all map[string]Published) error {
+	return s.update("remember the heads that witnesses have", func(t *txn) error {
+		for witness, p := range all {
+			was, err := t.published(witness)
+			if err != nil {
+				return err
+			}
+			p.ComparedSize, p.ComparedRoot = was.ComparedSize, was.ComparedRoot
+			if err := t.setPublished(witness, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (t *txn) published(witness string) (p Published, err error) {
+	if v := t.notes.get([]byte(witnessNote + witness)); v != nil {
+		err = parseJSON(v, &p)
+	}
+	return p, err
+}
+
 func (t *txn) setPublished(witness string, p Published) error {
 	key := []byte(witnessNote + witness)
-	if p.Heads == 0 {
+	if p.Heads == 0 && p.ComparedSize == 0 {
 		return t.notes.remove(key)
 	}
 	v, err := json.Marshal(p)

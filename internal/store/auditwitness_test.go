@@ -32,13 +32,24 @@ func TestPublished(t *testing.T) {
 	if err := s.AddPublished("the file b", head(7, 7)); err != nil {
 		t.Fatal(err)
 	}
-	a, b := Published{3, head(3, 4).Root.String(), 3}, Published{7, head(7, 7).Root.String(), 1}
+	a, b := Published{Size: 3, Root: head(3, 4).Root.String(), Heads: 3}, Published{Size: 7, Root: head(7, 7).Root.String(), Heads: 1}
 	wantPublished(t, s, map[string]Published{"the file a": a, "the file b": b})
+	// What was compared is remembered with the heads that are sent later.
+	if err := s.SetCompared(map[string]audit.Head{"the file b": *head(7, 7), "the file c": *head(1, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AddPublished("the file b", head(9, 9)); err != nil {
+		t.Fatal(err)
+	}
+	c := Published{ComparedSize: 1, ComparedRoot: head(1, 1).Root.String()}
+	b = Published{Size: 9, Root: head(9, 9).Root.String(), Heads: 2, ComparedSize: 7, ComparedRoot: head(7, 7).Root.String()}
+	wantPublished(t, s, map[string]Published{"the file a": a, "the file b": b, "the file c": c})
 	a.Heads = 2
 	if err := s.SetPublished(map[string]Published{"the file a": a, "the file b": {}}); err != nil {
 		t.Fatal(err)
 	}
-	wantPublished(t, s, map[string]Published{"the file a": a})
+	b = Published{ComparedSize: 7, ComparedRoot: b.ComparedRoot}
+	wantPublished(t, s, map[string]Published{"the file a": a, "the file b": b, "the file c": c})
 	if err := (&txn{}).decodeNote([]byte(witnessNote+"the file a"), []byte("{")); err == nil {
 		t.Error("a damaged note is valid")
 	}

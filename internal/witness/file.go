@@ -170,7 +170,7 @@ func (f *file) read(ctx context.Context, parse Parse) (r reading, err error) {
 	s := scanner{parse: parse, place: f.path, isCut: skipped > 0}
 	if skipped > 0 {
 		s.place += fmt.Sprintf(", in its last %d MiB", maxRead>>20)
-		s.cut("%s: its first %d bytes were not read, and heads in them were not compared: name another file in audit.witness, and keep this one", f.path, skipped)
+		s.older = fmt.Sprintf("%s: its first %d bytes were not read, and heads in them were not compared: name another file in audit.witness, and keep this one", f.path, skipped)
 	}
 	if err := s.scan(ctx, io.NewSectionReader(from, skipped, maxRead)); err != nil {
 		return reading{}, cause(err)

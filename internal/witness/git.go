@@ -126,7 +126,7 @@ func (r *repository) collect(found *reading, l gitrepo.Log, parse Parse) error {
 	case len(commits) == 0:
 		return fmt.Errorf("read %s: %s", r.name, l.Gap)
 	case len(commits) == maxCommits && l.Gap != "":
-		found.cut("%s: %s, and heads in older ones were not compared: name another branch in audit.witness, and keep this one", r.name, l.Gap)
+		found.older = fmt.Sprintf("%s: %s, and heads in older ones were not compared: name another branch in audit.witness, and keep this one", r.name, l.Gap)
 	case l.Gap != "":
 		found.cut("%s: %s, and heads in other commits were not compared", r.name, l.Gap)
 	}

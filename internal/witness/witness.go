@@ -40,14 +40,21 @@ type RecordsError struct {
 	// Problems are the records that are no heads, each with its place, and the parts that were not
 	// read: at most maxErrors, and the number of the others.
 	Problems []string
-	// Unread reports whether a part before the heads was not read, and Unverified whether a record is
-	// no head of the log: no key of the log signed it, or it was edited. If neither is set, the
-	// problems are text between records, such as that of an interrupted write.
+	// Older is the problem that a part before the heads was not read, because the witness is too large;
+	// "" if it was.
+	Older string
+	// Unread reports whether another part was not read, and Unverified whether a record is no head. If
+	// neither is set, the problems are text between records, such as that of an interrupted write.
 	Unread, Unverified bool
 }
 
 // Error returns the problems, one a line.
-func (e *RecordsError) Error() string { return strings.Join(e.Problems, "\n") }
+func (e *RecordsError) Error() string {
+	if e.Older == "" {
+		return strings.Join(e.Problems, "\n")
+	}
+	return strings.Join(append([]string{e.Older}, e.Problems...), "\n")
+}
 
 // errEmptied is the error of Publish for a witness that is begun and has no heads.
 var errEmptied = errors.New("it is missing or empty, and heads were sent to it before: it was removed, or its file system is not mounted; " +
@@ -127,6 +134,7 @@ type reading struct {
 	seen     map[[sha256.Size]byte]bool
 	problems []string
 	more     int
+	older    string
 
 	unread, unverified bool
 }
@@ -177,8 +185,8 @@ func (r *reading) result() ([]audit.Head, error) {
 	if r.more > 0 {
 		r.problems = append(r.problems, fmt.Sprintf("and %d more", r.more))
 	}
-	if len(r.problems) == 0 {
+	if len(r.problems) == 0 && r.older == "" {
 		return r.heads, nil
 	}
-	return r.heads, &RecordsError{r.problems, r.unread, r.unverified}
+	return r.heads, &RecordsError{r.problems, r.older, r.unread, r.unverified}
 }
