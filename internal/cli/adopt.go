@@ -104,7 +104,7 @@ func (t adoptTarget) write(out io.Writer, f *model.Finding, a *adoption, c *chan
 		paths[i] = phrase.Visible(f.Changes[i].Path)
 	}
 	b := a.files.branch(c)
-	b.Name, b.Head = t.branch, a.head
+	b.Name = t.branch
 	b.Message = fmt.Sprintf("%s: adopt the live state of %s\n\n", phrase.Visible(c.shown), phrase.Visible(phrase.Kind(f.Kind)+" "+f.Key.ID))
 	if len(paths) > 0 {
 		b.Message += fmt.Sprintf("Fields: %s.\n", strings.Join(paths, ", "))

@@ -25,8 +25,6 @@ type adoption struct {
 	around  surroundings
 	sources []daemon.Source
 	files   adopter
-	// head is the commit that is checked out in the folder of the declaration; "" if there is none.
-	head string
 }
 
 // An adopter edits the files of one type of declaration.
@@ -42,6 +40,20 @@ type adopter interface {
 	dir() string
 	// branch returns a branch with a change.
 	branch(c *change) gitrepo.NewBranch
+}
+
+// An atHead edits the files of a folder. head is the commit that was checked out before the first
+// scan; "" if there is none.
+type atHead struct {
+	adopter
+
+	head string
+}
+
+func (a atHead) branch(c *change) gitrepo.NewBranch {
+	b := a.adopter.branch(c)
+	b.Head = a.head
+	return b
 }
 
 // A change is a file with its new content.
@@ -92,7 +104,7 @@ func (r *readOnce) Collect(ctx context.Context) (model.Snapshot, error) {
 // prove scans the declaration as it is and with each of the changes, until one is proved.
 func (a *adoption) prove(ctx context.Context, f *model.Finding) (p proof, err error) {
 	if dir := a.files.dir(); dir != "" {
-		a.head = gitrepo.HeadOf(dir)
+		a.files = atHead{a.files, gitrepo.HeadOf(dir)}
 	}
 	before, err := a.scan(ctx, nil)
 	if err != nil {
