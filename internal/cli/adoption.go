@@ -42,20 +42,6 @@ type adopter interface {
 	branch(c *change) gitrepo.NewBranch
 }
 
-// An atHead edits the files of a folder. head is the commit that was checked out before the first
-// scan; "" if there is none.
-type atHead struct {
-	adopter
-
-	head string
-}
-
-func (a atHead) branch(c *change) gitrepo.NewBranch {
-	b := a.adopter.branch(c)
-	b.Head = a.head
-	return b
-}
-
 // A change is a file with its new content.
 type change struct {
 	// name is the path of the file from the top of the repository or folder, and shown its name in
