@@ -100,7 +100,7 @@ func (t adoptTarget) write(out io.Writer, f *model.Finding, a *adoption, c *chan
 		return fmt.Sprintf("Written to %s. %s", t.file, next), writeNew(t.file, c.content)
 	}
 	b := a.files.branch(c)
-	b.Name, b.Head, b.Message = t.branch, a.head, commitMessage(f, b.File)
+	b.Name, b.Message = t.branch, commitMessage(f, b.File)
 	hash, err := b.Create(time.Now())
 	if err != nil {
 		return "", fmt.Errorf("--branch: %w", err)

@@ -26,8 +26,6 @@ type adoption struct {
 	around  surroundings
 	sources []daemon.Source
 	files   adopter
-	// head is the commit that is checked out in the folder of the declaration; "" if there is none.
-	head string
 }
 
 // An adopter edits the files of one type of declaration.
@@ -106,8 +104,8 @@ func (r *readOnce) Collect(ctx context.Context) (model.Snapshot, error) {
 
 // prove scans the declaration as it is and with each of the changes, until one is proved.
 func (a *adoption) prove(ctx context.Context, f *model.Finding) (p proof, err error) {
-	if dir := a.files.dir(); dir != "" {
-		a.head = gitrepo.HeadOf(dir)
+	if dir := a.files.place().dir; dir != "" {
+		a.files = atHead{a.files, gitrepo.HeadOf(dir)}
 	}
 	before, err := a.scan(ctx, nil)
 	if err != nil {

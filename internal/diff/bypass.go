@@ -9,8 +9,13 @@ import (
 )
 
 // reportPending reports a field whose live and recorded values agree and differ from the
-// declared one: pending if the declaration changed, bypassed if the live value did.
+// declared one: pending if the declaration changed, bypassed if the live value did. The live value
+// of a resource that an apply imports came from no declaration: it was changed outside of one.
 func (w *walk) reportPending(schema *model.Schema, d, r, l model.Value) {
+	if w.claim.Imported {
+		w.addFor(w.claim.Pending, model.Changed, d, model.Value{}, l, w.changedBy())
+		return
+	}
 	ruled := w.rule(schema, d, w.appliedValue(schema, r, l), l)
 	actor := w.appliedBy(schema, l)
 	if ruled.Verdict == model.Pending && !ruled.Unproven {

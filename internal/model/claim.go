@@ -92,6 +92,9 @@ type ClaimApply struct {
 	Replaced bool
 	// Destroyed reports whether a plan showed that the next apply destroys the resource.
 	Destroyed bool
+	// Imported reports whether a plan showed that the next apply takes the resource into the
+	// state. Recorded is then the live resource, which was never applied.
+	Imported bool
 }
 
 // ClaimHistory is what is known of earlier states of a claim.

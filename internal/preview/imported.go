@@ -3,29 +3,8 @@ package preview
 import (
 	"slices"
 
-	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
 )
-
-// imported judges an object that an import block takes into the state and that the same apply
-// changes. No configuration set its live values, so each value that the apply replaces is a manual
-// change.
-func imported(s *model.Subject, reason string) model.Judged {
-	c := s.Claims[0]
-	out := model.Outcome{Verdict: model.Changed, Claim: c, Reason: reason, Actor: model.UnknownActor("")}
-	var schema *model.Schema
-	if s.Kind != nil {
-		schema = s.Kind.Schema
-	}
-	out.Changes = diff.Fields(schema, c.Value, s.Live.Value)
-	for i := range out.Changes {
-		out.Changes[i].Declared, out.Changes[i].Recorded = out.Changes[i].Recorded, nil
-	}
-	if len(out.Changes) == 0 { // The provider alone sets what the apply changes.
-		return model.Judged{Subject: s}
-	}
-	return model.Judged{Subject: s, Outcomes: []model.Outcome{out}}
-}
 
 // unmanaged returns the stored finding on the live resource that the plan imports; nil if there is
 // none, or if several sources have such a resource.

@@ -35,7 +35,7 @@ type Object struct {
 	// Action is the action of an apply: "no-op", "update", "create", "replace", "delete",
 	// "forget" or "".
 	Action string
-	// Reason is why the plan destroys or imports the object, or "".
+	// Reason is why the plan destroys the object, or "".
 	Reason string
 	// Imports reports whether the apply takes the object into the state.
 	Imports bool
@@ -100,12 +100,10 @@ func judge(plan *Plan) []model.Judged {
 		if !known || len(s.Claims) == 0 {
 			continue
 		}
-		switch action := object.Action; {
-		case action == "update" && object.Imports && s.Live != nil:
-			judged = append(judged, imported(s, object.Reason))
-		case action == "update", action == "create":
+		switch object.Action {
+		case "update", "create":
 			judged = append(judged, diff.Judge(s, diff.Options{}))
-		case action == "replace", action == "delete":
+		case "replace", "delete":
 			judged = append(judged, model.Judged{Subject: s, Outcomes: []model.Outcome{destroyed(s, object.Reason)}})
 		}
 	}

@@ -129,7 +129,7 @@ func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 	provider := i.Provider[strings.LastIndexByte(i.Provider, '/')+1:]
 	o := object{id: i.Address, address: i.Address, typ: i.Type, name: i.Name, provider: i.Provider, configuration: configured(provider, i.Alias),
 		declared: i.Whole.Declared, recorded: i.Whole.Recorded, pending: i.Pending, replaces: i.Replaces,
-		replaced: p.replaces(i), destroyed: i.Action == "delete"}
+		replaced: p.replaces(i), destroyed: i.Action == "delete", imported: i.Imports}
 	if i.Deposed != "" {
 		o.id += " (deposed " + i.Deposed + ")"
 	}
@@ -196,7 +196,7 @@ func (w *own) add(o *object, i *plan.Instance) model.Claim {
 			Reason: cmp.Or(i.Unchecked, "the provider did not read it")})
 	}
 	c := model.Claim{Declaration: w.declaration, Source: source, Address: o.address, Kind: kind, ID: o.id, Name: name, Recorded: i.Recorded,
-		Complete: true, ClaimApply: model.ClaimApply{Pending: i.Pending, Replaces: o.replaces, Replaced: o.replaced, Destroyed: o.destroyed}, Unchecked: i.Unchecked}
+		Complete: true, ClaimApply: model.ClaimApply{Pending: i.Pending, Replaces: o.replaces, Replaced: o.replaced, Destroyed: o.destroyed, Imported: i.Imports}, Unchecked: i.Unchecked}
 	if i.Declared != nil {
 		c.Value = *i.Declared
 	}

@@ -96,7 +96,7 @@ func objectOf(i *plan.Instance) object {
 // previewed returns the object of an instance for a preview.
 func previewed(i *plan.Instance, tables *mapping.Tables, sealer model.Sealer) preview.Object {
 	o := preview.Object{Address: i.Address, Type: i.Type, Name: i.Name, ID: i.ID, Action: i.Action, Imports: i.Imports}
-	if i.Action == "delete" || i.Action == "replace" || i.Imports {
+	if i.Action == "delete" || i.Action == "replace" {
 		o.Reason = i.Pending
 	}
 	typ, known := tables.Find(i.Provider, i.Type)

@@ -27,8 +27,8 @@ type object struct {
 	// replaces and replaced are those of model.ClaimApply, from the plan.
 	replaces []model.Replacement
 	replaced bool
-	// destroyed is that of model.ClaimApply.
-	destroyed bool
+	// destroyed and imported are those of model.ClaimApply.
+	destroyed, imported bool
 }
 
 // configured returns the name of a provider configuration as in Config.Providers.
@@ -167,7 +167,7 @@ func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, 
 		Place: mapped.Place, Name: mapped.Name, Lens: mapped.Lens, Value: mapped.Value, Complete: true,
 		RecordOnly: o.recordOnly, Template: mapped.Template, Unchecked: o.unchecked,
 		ClaimMatching: model.ClaimMatching{Identities: mapped.Identities, ByIdentity: mapped.ByIdentity, Covers: mapped.Covers},
-		ClaimApply:    model.ClaimApply{Pending: o.pending, Replaces: o.replaces, Replaced: o.replaced, Destroyed: o.destroyed}}
+		ClaimApply:    model.ClaimApply{Pending: o.pending, Replaces: o.replaces, Replaced: o.replaced, Destroyed: o.destroyed, Imported: o.imported}}
 	if o.recordOnly {
 		c.Replaces = mapped.Replaces
 	}
