@@ -19,6 +19,26 @@ type Refusal struct {
 // Error returns the reason and the guard.
 func (r *Refusal) Error() string { return r.Why + " (guard " + r.Guard + ")" }
 
+// Standing is what the store has of actions.
+type Standing struct {
+	// History are all actions, and Controls all controls, both oldest first.
+	History  []Action
+	Controls []Control
+	// Doubt is why the audit log is in doubt; "" if it is not.
+	Doubt string
+}
+
+// Evidence is what the last reads prove of a finding.
+type Evidence struct {
+	// Unread is why they do not prove what the finding says: its source, or its declaration, was
+	// not read, or the source is held back; "" if they do.
+	Unread string
+	// Uncommitted is why the declaration is not in a commit; "" if it is.
+	Uncommitted string
+	// Declared is the number of resources of the finding's kind in its declaration.
+	Declared int
+}
+
 // A Situation is what guards depend on. They are evaluated when an action is proposed and again
 // when it is armed.
 type Situation struct {
@@ -29,18 +49,8 @@ type Situation struct {
 	Rule *Rule
 	// Writer reports whether the source has credentials for writing.
 	Writer bool
-	// Doubt is why the audit log is in doubt; "" if it is not.
-	Doubt string
-	// Controls are all controls, oldest first, and History all actions that the store has.
-	Controls []Control
-	History  []Action
-	// Unread is why the last scan does not prove what the finding says: its source, or its
-	// declaration, was not read, or the source is held back; "" if it was.
-	Unread string
-	// Uncommitted is why the declaration is not in a commit; "" if it is.
-	Uncommitted string
-	// Declared is the number of resources of the finding's kind in its declaration.
-	Declared int
+	Standing
+	Evidence
 	// By is the person who asks for the action; "" if driftd itself does.
 	By string
 	// Arming reports whether Action is about to be armed; otherwise it is about to be proposed,

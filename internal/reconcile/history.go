@@ -1,8 +1,10 @@
 package reconcile
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -109,4 +111,64 @@ func Valid(a *Action) []Approval {
 		}
 	}
 	return valid
+}
+
+// FindAction returns the action whose ID is or begins with a prefix.
+func FindAction(history []Action, prefix string) (Action, error) {
+	var found []string
+	at := -1
+	for i := range history {
+		id := history[i].ID
+		if id == prefix {
+			return history[i], nil
+		}
+		if prefix != "" && strings.HasPrefix(id, prefix) {
+			found, at = append(found, id), i
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Action{}, fmt.Errorf("%w with the ID %q: `driftd actions` lists them", ErrNoAction, prefix)
+	case 1:
+		return history[at], nil
+	}
+	return Action{}, fmt.Errorf("%w: %q may be %s", ErrAmbiguous, prefix, strings.Join(found, ", "))
+}
+
+// The errors of FindAction.
+var (
+	ErrNoAction  = errors.New("there is no action")
+	ErrAmbiguous = errors.New("more than one action has an ID that begins so")
+)
+
+// minAge is how long an action that ended is kept at least.
+const minAge = 30 * 24 * time.Hour
+
+// Obsolete returns the actions that ended before cut, and the controls from before it, on which no guard
+// depends any longer.
+func (s *Standing) Obsolete(cut, now time.Time) (actions []Action, controls []Control) {
+	if limit := now.Add(-minAge); limit.Before(cut) {
+		cut = limit
+	}
+	for i := range s.History {
+		a := &s.History[i]
+		stops := (a.State == NotConverged || a.State == Failed) && a.Since().After(resumedAt(s.Controls, a.Rule))
+		if !a.State.IsOpen() && !stops && a.Since().Before(cut) {
+			actions = append(actions, *a)
+		}
+	}
+	last := map[string]int{}
+	for i, c := range s.Controls {
+		if c.Kind == Resume {
+			last[c.Rule] = i
+		}
+	}
+	frozen := Frozen(s.Controls, now)
+	for i, c := range s.Controls {
+		holds := slices.ContainsFunc(frozen, func(f Control) bool { return f.ID == c.ID })
+		if !holds && c.At.Before(cut) && (c.Kind != Resume || last[c.Rule] != i) {
+			controls = append(controls, c)
+		}
+	}
+	return actions, controls
 }

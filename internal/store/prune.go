@@ -20,7 +20,7 @@ func (s *Store) Prune(now time.Time) (removed int, err error) {
 		return 0, nil
 	}
 	err = s.update("prune", func(t *txn) error {
-		p := &pruner{txn: t, cut: never}
+		p := &pruner{txn: t, cut: never, at: now}
 		if age := s.o.Retention.MaxAge; age > 0 {
 			runs, err := t.runRecords()
 			if err != nil {
@@ -57,6 +57,7 @@ func spansOf(records []runRecord) []span {
 type pruner struct {
 	*txn
 	cut     moment
+	at      time.Time
 	removed int
 }
 
@@ -72,6 +73,9 @@ func (p *pruner) prune(keep Retention) error {
 	}
 	if err := p.pruneDecisions(); err != nil {
 		return fmt.Errorf("decisions: %w", err)
+	}
+	if err := p.pruneActions(); err != nil {
+		return fmt.Errorf("actions: %w", err)
 	}
 	if err := p.pruneLastReads(); err != nil {
 		return fmt.Errorf("last reads: %w", err)
