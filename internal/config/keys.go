@@ -67,9 +67,6 @@ func fieldsOf(t reflect.Type) map[string]reflect.StructField {
 // unknownKey returns the problem of an unknown key, with a hint.
 func unknownKey(path, key string, valid []string) string {
 	text := fmt.Sprintf("unknown key %q", key)
-	if path == "" && key == "reconcile" {
-		return text + ": this version of driftd does not support it, remove it"
-	}
 	if secret.Name(key) {
 		return text + ": secrets do not belong in this file, write it to a file of its own" + secretFile(key, valid)
 	}
