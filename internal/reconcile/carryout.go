@@ -146,7 +146,7 @@ func (r *Reconciler) settle(ctx context.Context, a *Action) (Action, error) {
 		state, note = Unknown, err.Error()
 	}
 	if state == a.State {
-		return *a, nil
+		return *a, err
 	}
 	after, failed := r.Store.ChangeAction(a.ID, func(now *Action, _ *Standing, _ *model.Finding) error {
 		if now.State != a.State {
