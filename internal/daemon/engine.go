@@ -16,6 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/secret"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -81,6 +82,7 @@ type Store interface {
 	MemoryStore
 	DecisionStore
 	NoticeStore
+	reconcile.Store
 }
 
 // FindingStore stores the results of scans.
@@ -153,6 +155,11 @@ type Engine struct {
 	random        io.Reader
 
 	calls calls
+	// reconciler acts, scanned has a value after each scan, and changed the sources that actions
+	// changed.
+	reconciler *reconcile.Reconciler
+	scanned    chan struct{}
+	changed    chan string
 
 	// evaluating is held while results are compared, saved and delivered, and while
 	// decisions are made.
@@ -182,6 +189,8 @@ type Options struct {
 	Version string
 	// Notifications is zero for none.
 	Notifications Notifications
+	// Acting configures actions; zero for none.
+	Acting Acting
 	// Evaluating is shared by all engines of one store, such as those of successive
 	// configurations; nil for a single engine.
 	Evaluating *sync.Mutex
@@ -195,9 +204,12 @@ func New(estate Estate, o Options) *Engine {
 	if o.Evaluating == nil {
 		o.Evaluating = &sync.Mutex{}
 	}
-	return &Engine{estate: estate, calls: calls{memory: estate.Memory}, store: o.Store, observer: o.Observer, now: o.Now, log: o.Log, version: o.Version,
+	e := &Engine{estate: estate, calls: calls{memory: estate.Memory}, store: o.Store, observer: o.Observer, now: o.Now, log: o.Log, version: o.Version,
 		notifications: o.Notifications, random: rand.Reader, evaluating: o.Evaluating, collected: map[string]collected{}, loaded: map[string]loaded{},
-		restored: map[string]collected{}, answers: map[claimRef]pastAnswer{}, unsaved: map[string]bool{}, allTried: make(chan struct{})}
+		restored: map[string]collected{}, answers: map[claimRef]pastAnswer{}, unsaved: map[string]bool{}, allTried: make(chan struct{}), scanned: make(chan struct{}, 1), changed: make(chan string, 16)}
+	e.reconciler = reconcile.New(reconcile.Options{Rules: o.Acting.Rules, Actuators: o.Acting.Actuators, Store: o.Store, World: world{e},
+		Digest: o.Acting.Digest, Done: e.acted, Acting: o.Acting.Lock, Now: o.Now, Log: o.Log})
+	return e
 }
 
 // collected is the last result of a source's collector.

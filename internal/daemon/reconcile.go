@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -88,3 +90,76 @@ func (w world) plain(f *model.Finding, sealed *model.Claim) func(context.Context
 		return plain, same, &reconcile.Refusal{Guard: "still-so", Why: fmt.Sprintf("declaration %s no longer declares it", f.Declaration)}
 	}
 }
+
+// Acting configures actions.
+type Acting struct {
+	Rules []reconcile.Rule
+	// Actuators write to sources, by their names.
+	Actuators map[string]reconcile.Actuator
+	// Digest returns a keyed digest of a text.
+	Digest func(text string) string
+	// Lock is shared by all engines of one store.
+	Lock *sync.Mutex
+}
+
+// recoverEvery is the interval at which actions with an unknown result are looked at again.
+const recoverEvery = 15 * time.Second
+
+// act proposes actions after scans, and goes on with those that were interrupted.
+func (e *Engine) act(ctx context.Context) {
+	ticker := time.NewTicker(recoverEvery)
+	defer ticker.Stop()
+	for {
+		if err := e.reconciler.Recover(ctx); err != nil && ctx.Err() == nil {
+			e.log.Warn("an action is not over", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			continue
+		case source := <-e.changed:
+			e.cycleAndLog(ctx, Due{Sources: []string{source}})
+			continue
+		case <-e.scanned:
+		}
+		open, err := e.store.OpenFindings()
+		if err == nil {
+			err = e.reconciler.Observe(ctx, open)
+		}
+		if err != nil && ctx.Err() == nil {
+			e.log.Error("propose actions", "err", err)
+		}
+	}
+}
+
+// acted makes act read the source of an action that is over.
+func (e *Engine) acted(a reconcile.Action) {
+	select {
+	case e.changed <- a.Subject.Source:
+	default: // it is read on its schedule
+	}
+}
+
+// PreviewAction returns what an action for a finding would do.
+func (e *Engine) PreviewAction(ctx context.Context, f *model.Finding, by string) (reconcile.Proposal, error) {
+	return e.reconciler.Preview(ctx, f, by)
+}
+
+// Act proposes an action for a finding.
+func (e *Engine) Act(ctx context.Context, f *model.Finding, q reconcile.Request) (reconcile.Action, error) {
+	return e.reconciler.Propose(ctx, f, q)
+}
+
+// AnswerAction approves, declines or cancels an action.
+func (e *Engine) AnswerAction(ctx context.Context, id string, answer reconcile.Answer, q reconcile.Request) (reconcile.Action, error) {
+	return e.reconciler.Answer(ctx, id, answer, q)
+}
+
+// Control freezes actions, ends that, or resumes a rule.
+func (e *Engine) Control(c reconcile.Control) (reconcile.Control, error) {
+	return e.reconciler.AddControl(c)
+}
+
+// Actions returns what is known of actions.
+func (e *Engine) Actions() (reconcile.Overview, error) { return e.reconciler.Overview() }

@@ -12,8 +12,8 @@ import (
 // carryOut plans an action again, arms it if no guard refuses, writes, and reads the result. Once the
 // action is armed, it does not end with ctx.
 func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
-	r.acting.Lock()
-	defer r.acting.Unlock()
+	r.Acting.Lock()
+	defer r.Acting.Unlock()
 	ctx = context.WithoutCancel(ctx)
 	change, err := r.planAgain(ctx, id)
 	if err != nil {
@@ -155,6 +155,9 @@ func (r *Reconciler) settle(ctx context.Context, a *Action) (Action, error) {
 		now.Enter(state, r.Now(), note)
 		return nil
 	})
+	if failed == nil && !state.IsOpen() {
+		r.Done(after)
+	}
 	return after, errors.Join(err, failed)
 }
 
@@ -221,8 +224,8 @@ func (r *Reconciler) Recover(ctx context.Context) error {
 
 // resume settles an action, unless it is being carried out right now.
 func (r *Reconciler) resume(ctx context.Context, id string) error {
-	r.acting.Lock()
-	defer r.acting.Unlock()
+	r.Acting.Lock()
+	defer r.Acting.Unlock()
 	standing, err := r.Store.Standing()
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -235,7 +236,7 @@ func newBench(t *testing.T, edit ...func(*reconcile.Rule)) *bench {
 		world: &world{reconcile.Evidence{Declared: 100}}, now: start()}
 	b.drift("f1", "api")
 	b.Reconciler = reconcile.New(reconcile.Options{Rules: []reconcile.Rule{rule}, Actuators: map[string]reconcile.Actuator{"prod": b.live},
-		Store: b.store, World: b.world, Key: []byte("key"), Now: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler)})
+		Store: b.store, World: b.world, Digest: strings.ToUpper, Now: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler)})
 	return b
 }
 

@@ -1,9 +1,6 @@
 package reconcile
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -30,9 +27,9 @@ func equal(a, b *model.Value) bool {
 // digestDomain begins everything that is digested, so that a digest has no other meaning.
 const digestDomain = "driftd/action/v1\n"
 
-// Digest returns a keyed digest of what is done to the subject for a finding: approvals name it.
-// Equal plans have equal digests.
-func (p *Plan) Digest(key []byte, f *model.Finding) string {
+// Digest returns the digest of what is done to the subject for a finding, which approvals name. Equal plans
+// have equal digests.
+func (p *Plan) Digest(digest func(text string) string, f *model.Finding) string {
 	text, err := json.Marshal(struct {
 		Finding, Basis string
 		Subject        model.Key
@@ -41,8 +38,33 @@ func (p *Plan) Digest(key []byte, f *model.Finding) string {
 	if err != nil {
 		panic(fmt.Sprintf("reconcile: encode plan: %v", err)) // it consists of texts and values
 	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(digestDomain))
-	mac.Write(text)
-	return hex.EncodeToString(mac.Sum(nil)[:16])
+	return digest(digestDomain + string(text))
+}
+
+// Public returns the plan in its published form, without digests of secrets.
+func (p Plan) Public() Plan {
+	f := model.Finding{Changes: make([]model.Change, len(p.Changes))}
+	for i, c := range p.Changes {
+		f.Changes[i] = model.Change{Path: c.Path, Live: c.Old, Declared: c.New}
+	}
+	shown := f.Public().Changes
+	p.Changes = make([]FieldChange, len(shown))
+	for i := range shown {
+		p.Changes[i] = FieldChange{Path: shown[i].Path, Old: shown[i].Live, New: shown[i].Declared}
+	}
+	return p
+}
+
+// Public returns the action in its published form: without digests of secrets, and with times in UTC.
+func (a Action) Public() Action {
+	a.Plan, a.Drift = a.Plan.Public(), a.Drift.Public()
+	a.At, a.Expires, a.Receipt.At = a.At.UTC(), a.Expires.UTC(), a.Receipt.At.UTC()
+	a.Approvals, a.Steps = slices.Clone(a.Approvals), slices.Clone(a.Steps)
+	for i := range a.Approvals {
+		a.Approvals[i].At = a.Approvals[i].At.UTC()
+	}
+	for i := range a.Steps {
+		a.Steps[i].At = a.Steps[i].At.UTC()
+	}
+	return a
 }

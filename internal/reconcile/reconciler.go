@@ -42,10 +42,16 @@ type Options struct {
 	Actuators map[string]Actuator
 	Store     Store
 	World     World
-	// Key digests plans.
-	Key []byte
-	Now func() time.Time
-	Log *slog.Logger
+	// Digest returns a keyed digest of a text.
+	Digest func(text string) string
+	// Done is called with each action that may have changed its resource, when it is over; nil for
+	// nothing.
+	Done func(Action)
+	// Acting is held while an action is carried out. All Reconcilers of one store share it; nil for
+	// a single one.
+	Acting *sync.Mutex
+	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // A Reconciler proposes actions and carries them out, one at a time. It is safe for concurrent use.
@@ -53,12 +59,18 @@ type Reconciler struct {
 	Options
 
 	random io.Reader
-	// acting is held while an action is carried out.
-	acting sync.Mutex
 }
 
 // New returns a Reconciler.
-func New(o Options) *Reconciler { return &Reconciler{Options: o, random: rand.Reader} }
+func New(o Options) *Reconciler {
+	if o.Acting == nil {
+		o.Acting = &sync.Mutex{}
+	}
+	if o.Done == nil {
+		o.Done = func(Action) {}
+	}
+	return &Reconciler{Options: o, random: rand.Reader}
+}
 
 // A Request is what a person asks of a finding or an action.
 type Request struct {
@@ -106,7 +118,7 @@ func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (
 		return p, err
 	}
 	plan := change.Plan()
-	p.Plan, p.Digest = &plan, plan.Digest(r.Key, f)
+	p.Plan, p.Digest = &plan, plan.Digest(r.Options.Digest, f)
 	return p, nil
 }
 
@@ -172,7 +184,7 @@ func (r *Reconciler) newAction(s *Situation, plan Plan, q Request) (Action, erro
 	f := s.Finding
 	a := Action{ID: hex.EncodeToString(id), Finding: f.ID, Basis: f.Basis, Verdict: f.Verdict, Subject: f.Key, Name: f.Name, Place: f.Place,
 		Declaration: f.Declaration, Drift: f.Actor, Rule: s.Rule.Name, RuleDigest: s.Rule.Digest(), Mode: s.Rule.Mode,
-		By: q.By, Via: q.Via, Reason: q.Reason, At: s.Now, Expires: s.Now.Add(s.Rule.Expiry), Plan: plan, Digest: plan.Digest(r.Key, f)}
+		By: q.By, Via: q.Via, Reason: q.Reason, At: s.Now, Expires: s.Now.Add(s.Rule.Expiry), Plan: plan, Digest: plan.Digest(r.Options.Digest, f)}
 	a.Enter(Proposed, s.Now, "")
 	return a, nil
 }
@@ -241,11 +253,31 @@ func mayNotApprove(a *Action, q Request) string {
 	return ""
 }
 
-// Decline declines an action for a person, and Cancel cancels it.
-func (r *Reconciler) Decline(id string, q Request) (Action, error) { return r.end(id, Declined, q) }
+// An Answer is what a person says to an action.
+type Answer string
 
-// Cancel cancels an action for a person.
-func (r *Reconciler) Cancel(id string, q Request) (Action, error) { return r.end(id, Cancelled, q) }
+// The answers.
+const (
+	ApproveAnswer Answer = "approve"
+	DeclineAnswer Answer = "decline"
+	CancelAnswer  Answer = "cancel"
+)
+
+// Answers lists the answers.
+func Answers() []Answer { return []Answer{ApproveAnswer, DeclineAnswer, CancelAnswer} }
+
+// Answer approves, declines or cancels an action for a person.
+func (r *Reconciler) Answer(ctx context.Context, id string, answer Answer, q Request) (Action, error) {
+	switch answer {
+	case ApproveAnswer:
+		return r.Approve(ctx, id, q)
+	case DeclineAnswer:
+		return r.end(id, Declined, q)
+	case CancelAnswer:
+		return r.end(id, Cancelled, q)
+	}
+	return Action{}, &StateError{fmt.Sprintf("unknown answer %q", answer)}
+}
 
 func (r *Reconciler) end(id string, state State, q Request) (Action, error) {
 	return r.Store.ChangeAction(id, func(a *Action, _ *Standing, _ *model.Finding) error {
@@ -349,4 +381,36 @@ func (r *Reconciler) AddControl(c Control) (Control, error) {
 	}
 	c.ID, c.At = hex.EncodeToString(id), r.Now()
 	return c, r.Store.AddControl(c)
+}
+
+// An Overview is what is known of actions.
+type Overview struct {
+	// Actions are all actions, the newest first, and Freezes those that hold.
+	Actions []Action  `json:"actions"`
+	Freezes []Control `json:"freezes"`
+	// Rules are those of the configuration.
+	Rules []RuleStatus `json:"rules"`
+}
+
+// A RuleStatus is a rule and whether it goes on.
+type RuleStatus struct {
+	Name string `json:"name"`
+	Mode Mode   `json:"mode"`
+	// Stopped is why the rule is stopped; "" if it is not.
+	Stopped string `json:"stopped,omitempty"`
+}
+
+// Overview returns what is known of actions.
+func (r *Reconciler) Overview() (Overview, error) {
+	standing, err := r.Store.Standing()
+	if err != nil {
+		return Overview{}, err
+	}
+	o := Overview{Actions: append([]Action{}, standing.History...), Freezes: append([]Control{}, Frozen(standing.Controls, r.Now())...), Rules: []RuleStatus{}}
+	slices.Reverse(o.Actions)
+	for i := range r.Rules {
+		rule := &r.Rules[i]
+		o.Rules = append(o.Rules, RuleStatus{rule.Name, rule.Mode, Stopped(rule, standing.History, standing.Controls)})
+	}
+	return o, nil
 }

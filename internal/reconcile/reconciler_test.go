@@ -332,7 +332,7 @@ func TestObserve(t *testing.T) {
 	if len(b.store.actions) != 2 {
 		t.Fatalf("%d actions for two findings and two scans", len(b.store.actions))
 	}
-	if _, err := b.Decline(b.store.actions[0].ID, reconcile.Request{By: "alice", Reason: "wanted"}); err != nil {
+	if _, err := b.Answer(t.Context(), b.store.actions[0].ID, reconcile.DeclineAnswer, reconcile.Request{By: "alice", Reason: "wanted"}); err != nil {
 		t.Fatal(err)
 	}
 	b.now = b.now.Add(2 * time.Hour)
