@@ -93,6 +93,8 @@ func (w world) plain(f *model.Finding, sealed *model.Claim) func(context.Context
 
 // Acting configures actions.
 type Acting struct {
+	// Store stores actions. It is the one of the engine; nil for an engine that does not act.
+	Store reconcile.Store
 	Rules []reconcile.Rule
 	// Actuators write to sources, by their names.
 	Actuators map[string]reconcile.Actuator
