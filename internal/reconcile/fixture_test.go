@@ -1,7 +1,6 @@
 package reconcile_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
+	"github.com/driftd/driftd/internal/reconcile/reconciletest"
 )
 
 // errKilled ends a process in a test: nothing is stored after it.
@@ -105,105 +105,6 @@ func (m *memory) AddControl(c reconcile.Control) error {
 	return nil
 }
 
-// system is a live system with one field. It writes only if the field still has the old value, as
-// every actuator must.
-type system struct {
-	mu     sync.Mutex
-	value  string
-	uid    string
-	writes int
-	owner  string
-	// before and after are called around a write; an error of after is that of the answer.
-	before, after func() error
-	// rewrite is what admission makes of a value.
-	rewrite func(string) string
-	lookErr error
-	handErr error
-	planErr error
-}
-
-func (s *system) Plan(_ context.Context, subject reconcile.Subject) (reconcile.Change, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.planErr != nil {
-		return nil, s.planErr
-	}
-	c := subject.Finding.Changes[0]
-	if c.Live.Str() != s.value {
-		return nil, &reconcile.Refusal{Guard: "still-so", Why: "the live value changed since the scan"}
-	}
-	return &change{s, reconcile.Plan{UID: s.uid, Endpoint: "test", Identity: "writer", HandBack: "git",
-		Changes: []reconcile.FieldChange{{Path: c.Path, Old: c.Live, New: c.Declared}}}}, nil
-}
-
-func (s *system) Look(_ context.Context, _ model.Key, p reconcile.Plan) (reconcile.Sight, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.lookErr != nil:
-		return "", s.lookErr
-	case s.uid != p.UID:
-		return reconcile.Else, nil
-	case s.value == p.Changes[0].New.Str():
-		return reconcile.AsWanted, nil
-	case s.value == p.Changes[0].Old.Str():
-		return reconcile.AsBefore, nil
-	}
-	return reconcile.Else, nil
-}
-
-func (s *system) HandBack(_ context.Context, _ model.Key, p reconcile.Plan) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.handErr == nil {
-		s.owner = p.HandBack
-	}
-	return s.handErr
-}
-
-func (s *system) Rights(context.Context) (reconcile.Rights, error) { return reconcile.Rights{}, nil }
-
-func (s *system) set(value string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.value, s.owner = value, "hand"
-}
-
-type change struct {
-	s    *system
-	plan reconcile.Plan
-}
-
-func (c *change) Plan() reconcile.Plan           { return c.plan }
-func (c *change) Rehearse(context.Context) error { return nil }
-
-func (c *change) Write(context.Context) (reconcile.Receipt, error) {
-	if c.s.before != nil {
-		if err := c.s.before(); err != nil {
-			return reconcile.Receipt{}, err
-		}
-	}
-	c.s.mu.Lock()
-	fits := c.s.value == c.plan.Changes[0].Old.Str() && c.s.uid == c.plan.UID
-	if fits {
-		c.s.value, c.s.owner = c.plan.Changes[0].New.Str(), "driftd"
-		if c.s.rewrite != nil {
-			c.s.value = c.s.rewrite(c.s.value)
-		}
-		c.s.writes++
-	}
-	c.s.mu.Unlock()
-	if !fits {
-		return reconcile.Receipt{}, &reconcile.NotWrittenError{Err: errors.New("a tested value changed")}
-	}
-	if c.s.after != nil {
-		if err := c.s.after(); err != nil {
-			return reconcile.Receipt{}, err
-		}
-	}
-	return reconcile.Receipt{Status: 200, Request: "r1"}, nil
-}
-
 // world declares one resource of 100.
 type world struct{ evidence reconcile.Evidence }
 
@@ -220,7 +121,7 @@ func start() time.Time { return time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC) }
 type bench struct {
 	*reconcile.Reconciler
 	store   *memory
-	live    *system
+	live    *reconciletest.System
 	world   *world
 	finding *model.Finding
 	now     time.Time
@@ -232,7 +133,7 @@ func newBench(t *testing.T, edit ...func(*reconcile.Rule)) *bench {
 	for _, e := range edit {
 		e(&rule)
 	}
-	b := &bench{store: &memory{}, live: &system{value: "web:evil", uid: "1", owner: "hand"},
+	b := &bench{store: &memory{}, live: &reconciletest.System{Value: "web:evil", UID: "1", Owner: "hand"},
 		world: &world{reconcile.Evidence{Declared: 100}}, now: start()}
 	b.drift("f1", "api")
 	b.Reconciler = reconcile.New(reconcile.Options{Rules: []reconcile.Rule{rule}, Actuators: map[string]reconcile.Actuator{"prod": b.live},
@@ -245,7 +146,7 @@ func (b *bench) restart() *bench {
 	o := b.Options
 	after := *b
 	after.store.killAt = 0
-	b.live.before, b.live.after = nil, nil
+	b.live.Before, b.live.After = nil, nil
 	o.Now = func() time.Time { return after.now }
 	after.Reconciler = reconcile.New(o)
 	return &after

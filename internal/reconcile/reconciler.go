@@ -263,9 +263,6 @@ const (
 	CancelAnswer  Answer = "cancel"
 )
 
-// Answers lists the answers.
-func Answers() []Answer { return []Answer{ApproveAnswer, DeclineAnswer, CancelAnswer} }
-
 // Answer approves, declines or cancels an action for a person.
 func (r *Reconciler) Answer(ctx context.Context, id string, answer Answer, q Request) (Action, error) {
 	switch answer {

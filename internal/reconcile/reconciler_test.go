@@ -15,8 +15,8 @@ func TestApprovedActionConverges(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	a := b.propose(t, "")
-	if a.State != reconcile.Proposed || b.live.value != "web:evil" {
-		t.Fatalf("after the proposal the action is %s, and the live value %s", a.State, b.live.value)
+	if a.State != reconcile.Proposed || b.live.Value != "web:evil" {
+		t.Fatalf("after the proposal the action is %s, and the live value %s", a.State, b.live.Value)
 	}
 	a, err := b.approve(t, &a, "alice")
 	if err != nil {
@@ -25,8 +25,8 @@ func TestApprovedActionConverges(t *testing.T) {
 	if got, want := stepsOf(&a), "[proposed approved armed written converged]"; got != want {
 		t.Errorf("got steps %s, want %s", got, want)
 	}
-	if b.live.value != "web:1" || b.live.owner != "git" || b.live.writes != 1 {
-		t.Errorf("the live value is %s of %s after %d writes", b.live.value, b.live.owner, b.live.writes)
+	if b.live.Value != "web:1" || b.live.Owner != "git" || b.live.Writes != 1 {
+		t.Errorf("the live value is %s of %s after %d writes", b.live.Value, b.live.Owner, b.live.Writes)
 	}
 	if _, err := b.approve(t, &a, "bob"); err == nil || !strings.Contains(err.Error(), "is converged") {
 		t.Errorf("a second approval: %v", err)
@@ -36,8 +36,8 @@ func TestApprovedActionConverges(t *testing.T) {
 func TestAutomaticAction(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(r *reconcile.Rule) { r.Mode = reconcile.Auto })
-	if a := b.propose(t, ""); a.State != reconcile.Converged || b.live.value != "web:1" {
-		t.Errorf("the action is %s, and the live value %s", a.State, b.live.value)
+	if a := b.propose(t, ""); a.State != reconcile.Converged || b.live.Value != "web:1" {
+		t.Errorf("the action is %s, and the live value %s", a.State, b.live.Value)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestWhoMayApprove(t *testing.T) {
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
-			if c.want != "" && b.live.writes > 0 {
+			if c.want != "" && b.live.Writes > 0 {
 				t.Error("it wrote")
 			}
 		})
@@ -124,16 +124,16 @@ func TestApproversAtOnce(t *testing.T) {
 			done++
 		}
 	}
-	if done != 1 || b.live.writes != 1 {
-		t.Errorf("%d approvals succeeded, and %d writes were made", done, b.live.writes)
+	if done != 1 || b.live.Writes != 1 {
+		t.Errorf("%d approvals succeeded, and %d writes were made", done, b.live.Writes)
 	}
 }
 
 func TestChangedSince(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(*bench){
-		"the live value":      func(b *bench) { b.live.set("web:3") },
-		"the object":          func(b *bench) { b.live.uid = "2" },
+		"the live value":      func(b *bench) { b.live.Set("web:3") },
+		"the object":          func(b *bench) { b.live.UID = "2" },
 		"the finding":         func(b *bench) { b.finding.Basis = "other" },
 		"the finding is over": func(b *bench) { b.store.findings = nil },
 		"the rule":            func(b *bench) { b.Rules[0].PerHour++ },
@@ -147,7 +147,7 @@ func TestChangedSince(t *testing.T) {
 			if refusal := (*reconcile.Refusal)(nil); !errors.As(err, &refusal) || refusal.Guard != "still-so" {
 				t.Errorf("got %v", err)
 			}
-			if b.live.writes != 0 {
+			if b.live.Writes != 0 {
 				t.Error("it wrote")
 			}
 		})
@@ -164,8 +164,8 @@ func TestFreezeBetweenApprovalAndWrite(t *testing.T) {
 	if _, err := b.approve(t, &a, "bob"); err == nil || !strings.Contains(err.Error(), "alice froze actions until 2026-11-25 13:00 UTC: sale") {
 		t.Errorf("got %v", err)
 	}
-	if got := b.store.actions[0]; got.State != reconcile.Refused || got.Guard != "frozen" || b.live.writes != 0 {
-		t.Errorf("it is %s by guard %q after %d writes", got.State, got.Guard, b.live.writes)
+	if got := b.store.actions[0]; got.State != reconcile.Refused || got.Guard != "frozen" || b.live.Writes != 0 {
+		t.Errorf("it is %s by guard %q after %d writes", got.State, got.Guard, b.live.Writes)
 	}
 }
 
@@ -177,9 +177,9 @@ func TestLostAnswer(t *testing.T) {
 		want string
 		sets string
 	}{
-		"after the write":          {func(b *bench) { b.live.after = func() error { return lost } }, "[proposed approved armed unknown converged]", "web:1"},
-		"before the write":         {func(b *bench) { b.live.before = func() error { return lost } }, "[proposed approved armed unknown failed]", "web:evil"},
-		"and somebody else writes": {func(b *bench) { b.live.after = func() error { b.live.set("web:3"); return lost } }, "[proposed approved armed unknown not-converged]", "web:3"},
+		"after the write":          {func(b *bench) { b.live.After = func() error { return lost } }, "[proposed approved armed unknown converged]", "web:1"},
+		"before the write":         {func(b *bench) { b.live.Before = func() error { return lost } }, "[proposed approved armed unknown failed]", "web:evil"},
+		"and somebody else writes": {func(b *bench) { b.live.After = func() error { b.live.Set("web:3"); return lost } }, "[proposed approved armed unknown not-converged]", "web:3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -193,8 +193,8 @@ func TestLostAnswer(t *testing.T) {
 			if err := b.Recover(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if got := stepsOf(&b.store.actions[0]); got != c.want || b.live.value != c.sets {
-				t.Errorf("got %s with %s, want %s with %s", got, b.live.value, c.want, c.sets)
+			if got := stepsOf(&b.store.actions[0]); got != c.want || b.live.Value != c.sets {
+				t.Errorf("got %s with %s, want %s with %s", got, b.live.Value, c.want, c.sets)
 			}
 		})
 	}
@@ -206,7 +206,7 @@ func TestUnknownStaysOpen(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	a := b.propose(t, "")
-	b.live.after = func() error { b.live.lookErr = errors.New("down"); return b.live.lookErr }
+	b.live.After = func() error { b.live.LookErr = errors.New("down"); return b.live.LookErr }
 	a, _ = b.approve(t, &a, "alice")
 	if a.State != reconcile.Unknown {
 		t.Fatalf("it is %s", a.State)
@@ -221,7 +221,7 @@ func TestUnknownStaysOpen(t *testing.T) {
 	if _, err := b.Propose(t.Context(), other, reconcile.Request{By: "bob"}); err == nil || !strings.Contains(err.Error(), `rule "shop" is stopped`) {
 		t.Errorf("another resource: %v", err)
 	}
-	b.live.lookErr = nil
+	b.live.LookErr = nil
 	if err := b.Recover(t.Context()); err != nil || b.store.actions[0].State != reconcile.Converged {
 		t.Errorf("it is %s: %v", b.store.actions[0].State, err)
 	}
@@ -242,22 +242,22 @@ func TestKills(t *testing.T) {
 		if !errors.Is(err, errKilled) {
 			t.Fatalf("killed at write %d: %v", killAt, err)
 		}
-		wrote := b.live.writes
+		wrote := b.live.Writes
 		b = b.restart()
 		b.now = b.now.Add(time.Minute)
 		if err := b.Recover(t.Context()); err != nil {
 			t.Fatalf("killed at write %d: %v", killAt, err)
 		}
-		if b.live.writes > 1 || b.live.writes < wrote {
-			t.Errorf("killed at write %d: %d writes", killAt, b.live.writes)
+		if b.live.Writes > 1 || b.live.Writes < wrote {
+			t.Errorf("killed at write %d: %d writes", killAt, b.live.Writes)
 		}
 		for i := range b.store.actions {
 			a := &b.store.actions[i]
-			if a.State == reconcile.Converged != (b.live.value == "web:1") || a.State.MayHaveWritten() {
-				t.Errorf("killed at write %d: the action is %s, and the live value %s", killAt, stepsOf(a), b.live.value)
+			if a.State == reconcile.Converged != (b.live.Value == "web:1") || a.State.MayHaveWritten() {
+				t.Errorf("killed at write %d: the action is %s, and the live value %s", killAt, stepsOf(a), b.live.Value)
 			}
-			if a.State == reconcile.Converged && b.live.owner != "git" {
-				t.Errorf("killed at write %d: %s owns the field", killAt, b.live.owner)
+			if a.State == reconcile.Converged && b.live.Owner != "git" {
+				t.Errorf("killed at write %d: %s owns the field", killAt, b.live.Owner)
 			}
 		}
 	}
@@ -268,13 +268,13 @@ func TestHandBackLater(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	a := b.propose(t, "")
-	b.live.handErr = errors.New("conflict")
+	b.live.HandErr = errors.New("conflict")
 	if a, _ = b.approve(t, &a, "alice"); a.State != reconcile.Unknown {
 		t.Fatalf("it is %s", a.State)
 	}
-	b.live.handErr = nil
-	if err := b.Recover(t.Context()); err != nil || b.live.owner != "git" || b.store.actions[0].State != reconcile.Converged {
-		t.Errorf("it is %s, %s owns the field: %v", b.store.actions[0].State, b.live.owner, err)
+	b.live.HandErr = nil
+	if err := b.Recover(t.Context()); err != nil || b.live.Owner != "git" || b.store.actions[0].State != reconcile.Converged {
+		t.Errorf("it is %s, %s owns the field: %v", b.store.actions[0].State, b.live.Owner, err)
 	}
 }
 
@@ -283,7 +283,7 @@ func TestAskedIsNotGot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		a := b.propose(t, "")
-		b.live.rewrite = func(v string) string { return "mirror/" + v }
+		b.live.Rewrite = func(v string) string { return "mirror/" + v }
 		a, err := b.approve(t, &a, "alice")
 		if err != nil || a.State != reconcile.NotConverged {
 			t.Fatalf("it is %s: %v", a.State, err)
@@ -302,7 +302,7 @@ func TestFight(t *testing.T) {
 			t.Fatalf("round %d: it is %s", round, a.State)
 		}
 		b.now = b.now.Add(10 * time.Minute)
-		b.live.set("web:evil")
+		b.live.Set("web:evil")
 	}
 	_, err := b.Propose(t.Context(), b.finding, reconcile.Request{})
 	if err == nil || !strings.Contains(err.Error(), "driftd and mallory overwrite each other") {
@@ -360,10 +360,10 @@ func TestPreviewChangesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	p, err := b.Preview(t.Context(), b.finding, "alice")
-	if err != nil || !p.Allowed() || p.Digest == "" || len(b.store.actions) > 0 || b.live.writes > 0 {
+	if err != nil || !p.Allowed() || p.Digest == "" || len(b.store.actions) > 0 || b.live.Writes > 0 {
 		t.Errorf("got %+v, %v", p, err)
 	}
-	b.live.planErr = &reconcile.Refusal{Guard: "declarer", Why: "Flux applies it"}
+	b.live.PlanErr = &reconcile.Refusal{Guard: "declarer", Why: "Flux applies it"}
 	if p, err = b.Preview(t.Context(), b.finding, "alice"); err != nil || p.Allowed() || p.Guards[len(p.Guards)-1].Why != "Flux applies it" {
 		t.Errorf("got %+v, %v", p, err)
 	}

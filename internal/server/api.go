@@ -175,9 +175,9 @@ func (a API) routes() *http.ServeMux {
 	act("POST /api/v1/baseline", a.answer(a.baseline))
 	act("DELETE /api/v1/decisions/{id}", a.answer(a.revoke))
 	act("POST /api/v1/findings/{id}/reconcile", a.answer(a.reconcile))
-	for _, answer := range reconcile.Answers() {
-		act("POST /api/v1/actions/{id}/"+string(answer), a.answer(a.answerAction(answer)))
-	}
+	act("POST /api/v1/actions/{id}/approve", a.answer(a.answerAction(reconcile.ApproveAnswer)))
+	act("POST /api/v1/actions/{id}/decline", a.answer(a.answerAction(reconcile.DeclineAnswer)))
+	act("POST /api/v1/actions/{id}/cancel", a.answer(a.answerAction(reconcile.CancelAnswer)))
 	act("POST /api/v1/controls", a.answer(a.control))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
