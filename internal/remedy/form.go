@@ -1,8 +1,8 @@
 package remedy
 
 import (
+	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // otherForm is why a field is not written: the declaration may express it differently.

@@ -8,9 +8,9 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // An operation is one operation of a JSON Patch (RFC 6902).

@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // terraformApply returns the step that applies the whole root of a claim.

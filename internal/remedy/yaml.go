@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // adoptManifest returns the step that edits a manifest.
