@@ -94,7 +94,7 @@ func hclString(s string) string {
 		case r > 0xffff:
 			fmt.Fprintf(&b, `\U%08x`, r)
 		default:
-			b.WriteString(unicodeEscape(r))
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return `"` + b.String() + `"`
