@@ -54,8 +54,12 @@ func (i *insertion) checkPlace(live model.Value) string {
 	case len(rest) > 1 && slices.ContainsFunc(rest[:len(rest)-1], func(s fieldpath.Step) bool { return s.Kind != fieldpath.Field }):
 		return noElement
 	}
-	if at := valueAt(live, above); rest[0].Kind == fieldpath.Field && at.Kind() != model.Map || rest[0].Kind != fieldpath.Field && at.Kind() != model.List {
+	at := valueAt(live, above)
+	if rest[0].Kind == fieldpath.Field && at.Kind() != model.Map || rest[0].Kind != fieldpath.Field && at.Kind() != model.List {
 		return nothingThere
+	}
+	if at.Kind() == model.List && !IsExact(&at) {
+		return "the live list is not valid text"
 	}
 	return ""
 }
@@ -104,29 +108,28 @@ func element(list model.Value, step *fieldpath.Step) int {
 	return step.Element(list)
 }
 
-// neighbours returns tests of the keys of the live elements between which the element is added.
+// neighbours returns tests of the keys of the live elements between which the element is added, so
+// that a patch that was applied cannot be applied again. At the end of a list only the whole list
+// shows that.
 func (i *insertion) neighbours(live model.Value) (tests []operation) {
 	above, _, _, _ := deepest(live, i.steps)
 	list := valueAt(live, above)
-	if list.IsEmpty() {
+	n, last := i.index(list), &i.steps[len(i.steps)-1]
+	if n == len(list.Items()) {
 		return []operation{{"test", above, &list}}
 	}
-	n, last := i.index(list), &i.steps[len(i.steps)-1]
 	for _, k := range []int{n - 1, n} {
-		if k < 0 || k >= len(list.Items()) {
+		if k < 0 {
 			continue
 		}
 		item := list.Items()[k]
 		pointer := append(slices.Clone(above), strconv.Itoa(k))
 		if last.Kind == fieldpath.Item {
-			if IsExact(&item) {
-				tests = append(tests, operation{"test", pointer, &item})
-			}
+			tests = append(tests, operation{"test", pointer, &item})
 			continue
 		}
-		if keys, why := keyTests(pointer, item, last); why == "" {
-			tests = append(tests, keys...)
-		}
+		keys, _ := keyTests(pointer, item, last)
+		tests = append(tests, keys...)
 	}
 	return tests
 }
