@@ -87,7 +87,42 @@ func Find(object model.Value, path string) (found *model.Value, why string) {
 		return nil, "its path cannot be translated"
 	}
 	_, found, _, why = locate(object, steps)
+	if why == nothingThere {
+		why = ""
+	}
 	return found, why
+}
+
+// FindDeclared is Find for a declared object and a path of a live one: keys of list elements that
+// the declaration leaves to their defaults are not compared.
+func FindDeclared(declared model.Value, path string) (found *model.Value, why string) {
+	steps, ok := fieldpath.Parse(path)
+	if !ok {
+		return nil, "its path cannot be translated"
+	}
+	v, ok := declaredAt(declared, steps)
+	if !ok {
+		return nil, ""
+	}
+	return &v, ""
+}
+
+// With returns an object with another value at a path that it has; a nil value removes it. The
+// object is unchanged if the path leads to nothing.
+func With(object model.Value, path string, value *model.Value) model.Value {
+	steps, ok := fieldpath.Parse(path)
+	if !ok {
+		return object
+	}
+	pointer, found, _, why := locate(object, steps)
+	if why != "" || found == nil {
+		return object
+	}
+	change := operation{"replace", pointer, value}
+	if value == nil {
+		change.op = "remove"
+	}
+	return change.apply(object)
 }
 
 // locate follows a path in a value. It returns the pointer, the value there (nil if the last

@@ -275,7 +275,7 @@ func TestFind(t *testing.T) {
 	live := parsed(t, `{"c":[{"name":"a","x":1},{"name":"b"},{"name":"b"}]}`)
 	for path, want := range map[string]string{
 		"c[name=a].x": "1", "c[name=a].y": "none", "c[name=b].x": "the live list has no such element, or more than one",
-		"d.e": "the live object has nothing at its path", "c[": "its path cannot be translated", "c[name=z]": "none",
+		"d.e": "none", "c[": "its path cannot be translated", "c[name=z]": "none",
 	} {
 		found, why := jsonpatch.Find(live, path)
 		got := why
@@ -288,6 +288,38 @@ func TestFind(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
+	}
+}
+
+func TestFindDeclared(t *testing.T) {
+	t.Parallel()
+	declared := parsed(t, `{"p":[{"port":80,"name":"a"},{"port":81},{"port":81}],"s":["x"]}`)
+	for path, want := range map[string]string{
+		"p[port=80,protocol=TCP].name": `"a"`, "p[port=81,protocol=TCP]": "none", "s[=x]": `"x"`, "s[=y]": "none", "q.r": "none",
+	} {
+		found, why := jsonpatch.FindDeclared(declared, path)
+		got := "none"
+		if found != nil {
+			got = string(found.AppendJSON(nil))
+		}
+		if got != want || why != "" {
+			t.Errorf("%s: got %s, %q, want %s", path, got, why, want)
+		}
+	}
+}
+
+func TestWith(t *testing.T) {
+	t.Parallel()
+	object, one := parsed(t, `{"c":[{"name":"a","x":0}],"s":["x","y"]}`), model.IntOf(1)
+	for path, want := range map[string]string{
+		"c[name=a].x": `{"c":[{"name":"a","x":1}],"s":["x","y"]}`, "c[name=b].x": `{"c":[{"name":"a","x":0}],"s":["x","y"]}`,
+	} {
+		if got := string(jsonpatch.With(object, path, &one).AppendJSON(nil)); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+	if got, want := string(jsonpatch.With(object, "s[=x]", nil).AppendJSON(nil)), `{"c":[{"name":"a","x":0}],"s":["y"]}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
