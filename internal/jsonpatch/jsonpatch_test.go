@@ -2,11 +2,7 @@ package jsonpatch_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +10,7 @@ import (
 
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/jsonpatch"
+	"github.com/driftd/driftd/internal/jsonpatch/jsonpatchtest"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -51,7 +48,7 @@ func TestPatchRestoresDeclared(t *testing.T) {
 				r.Fatalf("%s: %s", changes[i].Path, why)
 			}
 		}
-		got, err := applyPatch(object, p.Text())
+		got, err := jsonpatchtest.Apply(decoded(object), []byte(p.Text()))
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -63,7 +60,7 @@ func TestPatchRestoresDeclared(t *testing.T) {
 			return
 		}
 		moved := append([]model.Value{entry("new", "x")}, live...)
-		if got, err := applyPatch(model.MapOf(model.Field{Name: "env", Value: model.ListOf(moved...)}), p.Text()); err == nil {
+		if got, err := jsonpatchtest.Apply(decoded(model.MapOf(model.Field{Name: "env", Value: model.ListOf(moved...)})), []byte(p.Text())); err == nil {
 			r.Fatalf("the patch was applied to another list: %v", got)
 		}
 	})
@@ -78,75 +75,6 @@ func decoded(v model.Value) (tree any) {
 		panic(err)
 	}
 	return tree
-}
-
-// applyPatch applies a patch as the API server of Kubernetes does: a test of null succeeds if the field
-// is absent.
-func applyPatch(object model.Value, text string) (any, error) {
-	var operations []struct {
-		Op, Path string
-		Value    any
-	}
-	if err := json.Unmarshal([]byte(text), &operations); err != nil {
-		return nil, err
-	}
-	tree := decoded(object)
-	for _, o := range operations {
-		var steps []string
-		for _, step := range strings.Split(o.Path, "/")[1:] {
-			steps = append(steps, strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
-		}
-		var err error
-		if tree, err = operate(tree, steps, o.Op, o.Value); err != nil {
-			return nil, fmt.Errorf("%s %s: %w", o.Op, o.Path, err)
-		}
-	}
-	return tree, nil
-}
-
-var errTest = errors.New("another value")
-
-func operate(at any, steps []string, op string, value any) (any, error) {
-	switch at := at.(type) {
-	case map[string]any:
-		held, ok := at[steps[0]]
-		switch {
-		case len(steps) > 1 && ok:
-			below, err := operate(held, steps[1:], op, value)
-			at[steps[0]] = below
-			return at, err
-		case len(steps) == 1 && op == "test":
-			if !cmp.Equal(held, value) {
-				return at, errTest
-			}
-			return at, nil
-		case len(steps) == 1 && (op == "add" || op == "replace" && ok):
-			at[steps[0]] = value
-			return at, nil
-		case len(steps) == 1 && op == "remove" && ok:
-			delete(at, steps[0])
-			return at, nil
-		}
-	case []any:
-		n, err := strconv.Atoi(steps[0])
-		switch {
-		case err != nil || n > len(at) || n == len(at) && (op != "add" || len(steps) > 1):
-			return at, fmt.Errorf("no element %s", steps[0])
-		case len(steps) > 1:
-			at[n], err = operate(at[n], steps[1:], op, value)
-			return at, err
-		case op == "test" && !cmp.Equal(at[n], value):
-			return at, errTest
-		case op == "add":
-			return slices.Insert(at, n, value), nil
-		case op == "replace":
-			at[n] = value
-		case op == "remove":
-			return slices.Delete(at, n, n+1), nil
-		}
-		return at, nil
-	}
-	return at, errors.New("no such field")
 }
 
 // TestInsertKeepsOrder removes declared elements, adds others and changes values by hand: the patch
@@ -184,7 +112,7 @@ func TestInsertKeepsOrder(t *testing.T) {
 				r.Fatalf("%s: %s", c.Path, why)
 			}
 		}
-		got, err := applyPatch(object, p.Text())
+		got, err := jsonpatchtest.Apply(decoded(object), []byte(p.Text()))
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -198,7 +126,7 @@ func TestInsertKeepsOrder(t *testing.T) {
 			r.Fatalf("%s (-result +got):\n%s", p.Text(), diff)
 		}
 		if len(changes) > 0 {
-			again, err := applyPatch(want, p.Text())
+			again, err := jsonpatchtest.Apply(decoded(want), []byte(p.Text()))
 			if err == nil {
 				r.Fatalf("the patch was applied twice: %v", again)
 			}
@@ -263,7 +191,7 @@ func TestInsert(t *testing.T) {
 			if diff := cmp.Diff(tt.text, p.Text()); diff != "" {
 				t.Errorf("patch (-want +got):\n%s", diff)
 			}
-			if _, err := applyPatch(live, p.Text()); err != nil {
+			if _, err := jsonpatchtest.Apply(decoded(live), []byte(p.Text())); err != nil {
 				t.Error(err)
 			}
 		})

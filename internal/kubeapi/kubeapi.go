@@ -3,6 +3,7 @@
 package kubeapi
 
 import (
+	"cmp"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -177,6 +178,12 @@ func expiry(config rest.TLSClientConfig) time.Time {
 
 // ConnectionHint returns the next step after an error other than an answer of the server.
 func ConnectionHint(err error) string {
+	return cmp.Or(Hint(err), "run kubectl get --raw /version with the same kubeconfig for details")
+}
+
+// Hint returns the next step after a failure of the connection, its certificate or its credentials;
+// "" for another error.
+func Hint(err error) string {
 	words := httpclient.Words{Server: "the API server", Address: "the server's address",
 		Authority: "set the certificate authority that signed the server's certificate (ca_file, or the kubeconfig's cluster)",
 		Expired:   "renew it, or set this machine's clock",
@@ -185,10 +192,7 @@ func ConnectionHint(err error) string {
 	if strings.Contains(err.Error(), "getting credentials") {
 		return "the kubeconfig's credential plugin failed: run kubectl with the same kubeconfig and user"
 	}
-	if hint := words.Hint(err); hint != "" {
-		return hint
-	}
-	return "run kubectl get --raw /version with the same kubeconfig for details"
+	return words.Hint(err)
 }
 
 // FirstLine returns an error with only the first line of its text. Errors of credential
