@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // terraformApply returns the step that applies the whole root of a claim.
@@ -94,7 +94,7 @@ func hclString(s string) string {
 		case r > 0xffff:
 			fmt.Fprintf(&b, `\U%08x`, r)
 		default:
-			b.WriteString(unicodeEscape(r))
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return `"` + b.String() + `"`

@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/fieldpath"
+	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // adoptManifest returns the step that edits a manifest.
@@ -21,7 +22,7 @@ func (c *issue) adoptManifest() Step {
 			s.note("%s is a secret: its value is not shown. It is declared in %s.", change.Path, c.place())
 		case change.Live == nil:
 			s.note("Remove %s, which the live object does not have.", change.Path)
-		case !ok || !isExact(change.Live) || strings.Contains(jsonText(*change.Live), `\ud`) || !root.insert(steps, change.Live):
+		case !ok || !jsonpatch.IsExact(change.Live) || strings.Contains(jsonpatch.JSON(*change.Live), `\ud`) || !root.insert(steps, change.Live):
 			s.note("Set %s to %s.", change.Path, change.Live)
 		}
 	}
@@ -93,11 +94,11 @@ func (b *branch) text(first, indent string) string {
 	for _, child := range b.below {
 		switch {
 		case child.step.Kind == fieldpath.Keyed && child.value != nil:
-			out.WriteString(first + "- " + jsonText(*child.value) + "\n")
+			out.WriteString(first + "- " + jsonpatch.JSON(*child.value) + "\n")
 		case child.step.Kind == fieldpath.Keyed:
 			out.WriteString(child.element(first, indent))
 		case child.value != nil:
-			out.WriteString(first + yamlKey(child.step.Name) + ": " + jsonText(*child.value) + "\n")
+			out.WriteString(first + yamlKey(child.step.Name) + ": " + jsonpatch.JSON(*child.value) + "\n")
 		case child.below[0].step.Kind == fieldpath.Keyed:
 			out.WriteString(first + yamlKey(child.step.Name) + ":\n" + child.text(indent, indent))
 		default:
@@ -117,7 +118,7 @@ func (b *branch) element(first, indent string) string {
 		if n, ok := model.NumberOf(key.Value); ok {
 			text = n
 		}
-		out.WriteString(lead + yamlKey(key.Name) + ": " + jsonText(text) + "\n")
+		out.WriteString(lead + yamlKey(key.Name) + ": " + jsonpatch.JSON(text) + "\n")
 		lead = indent + "  "
 	}
 	return out.String() + b.text(lead, lead)
@@ -135,5 +136,5 @@ func yamlKey(name string) string {
 			return name
 		}
 	}
-	return jsonText(model.StringOf(name))
+	return jsonpatch.JSON(model.StringOf(name))
 }

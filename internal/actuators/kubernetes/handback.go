@@ -1,0 +1,150 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+
+	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// maxHandBacks bounds the attempts to hand fields back: the object may change in between.
+const maxHandBacks = 5
+
+// HandBack implements reconcile.Actuator. If the plan has no field manager, the fields get none: the
+// next server-side apply owns them without a conflict. It changes no other entry of managedFields
+// than driftd's and that of the field manager of the plan.
+func (a *Actuator) HandBack(ctx context.Context, key model.Key, p reconcile.Plan) error {
+	writer, reader, err := a.clients()
+	if err != nil {
+		return err
+	}
+	if err := a.handBack(ctx, writer, reader, key, p); err != nil {
+		a.drop(err)
+		return a.told(writer, err)
+	}
+	return nil
+}
+
+func (a *Actuator) handBack(ctx context.Context, writer, reader *client, key model.Key, p reconcile.Plan) error {
+	where, err := a.find(ctx, reader, key)
+	if err != nil {
+		return err
+	}
+	for range maxHandBacks {
+		var done bool
+		if done, err = handBackOnce(ctx, writer, where, p); done || err != nil && httpclient.Code(err) != http.StatusConflict {
+			return err
+		}
+	}
+	return fmt.Errorf("hand the fields of %s back: it changed %d times meanwhile: %w", key, maxHandBacks, err)
+}
+
+// handBackOnce hands the fields back. done reports whether there is nothing left to do. The error has
+// the status 409 if the object changed in between.
+func handBackOnce(ctx context.Context, c *client, s *subject, p reconcile.Plan) (done bool, err error) {
+	data, err := c.bytes(ctx, s.path())
+	if isMissing(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", s.key, err)
+	}
+	var o unstructured.Unstructured
+	if err := o.UnmarshalJSON(data); err != nil {
+		return false, fmt.Errorf("read %s: it is not an object", s.key)
+	}
+	if p.UID != "" && string(o.GetUID()) != p.UID {
+		return true, nil // another object has the name now
+	}
+	body, err := handBackPatch(&o, p.HandBack)
+	if err != nil || body == nil {
+		return true, err
+	}
+	_, _, err = c.send(ctx, http.MethodPatch, s.path(), query(false), patchType, body)
+	if err != nil {
+		return false, fmt.Errorf("hand the fields of %s back: %w", s.key, err)
+	}
+	return true, nil
+}
+
+var errNoDeclarer = errors.New("no server-side apply owns a field of it any more")
+
+// handBackPatch returns the patch that gives driftd's fields to a field manager, or to none if it is
+// ""; nil if driftd owns no field. It tests the resourceVersion, so that it has effect only on the
+// object as it was read.
+func handBackPatch(o *unstructured.Unstructured, to string) ([]byte, error) {
+	entries := o.GetManagedFields()
+	owns, applies := false, false
+	for i := range entries {
+		owns = owns || isOwn(&entries[i])
+		applies = applies || entries[i].Manager == to && entries[i].Operation == metav1.ManagedFieldsOperationApply && entries[i].Subresource == ""
+	}
+	switch {
+	case !owns:
+		return nil, nil
+	case to == "":
+		return releasePatch(o)
+	case !applies:
+		// Otherwise the fields would be all that the manager applied.
+		return nil, fmt.Errorf("hand the fields back to %s: %w", to, errNoDeclarer)
+	}
+	return csaupgrade.UpgradeManagedFieldsPatch(o, sets.New(manager), to)
+}
+
+func isOwn(e *metav1.ManagedFieldsEntry) bool {
+	return e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == ""
+}
+
+// releasePatch returns the patch that removes driftd's entry. The last entry of an object is shrunk to
+// a map that is no value: without any entry, the API server would give all fields to
+// "before-first-apply", with which the next server-side apply has a conflict.
+func releasePatch(o *unstructured.Unstructured) ([]byte, error) {
+	var kept []metav1.ManagedFieldsEntry
+	var own metav1.ManagedFieldsEntry
+	for _, e := range o.GetManagedFields() {
+		if isOwn(&e) {
+			own = e
+			continue
+		}
+		kept = append(kept, e)
+	}
+	if len(kept) == 0 {
+		fields := structure(o)
+		if fields == nil || string(own.FieldsV1.GetRawBytes()) == string(fields) {
+			return nil, nil
+		}
+		own.FieldsV1 = &metav1.FieldsV1{}
+		own.FieldsV1.SetRawBytes(fields)
+		kept = append(kept, own)
+	}
+	return json.Marshal([]map[string]any{
+		{"op": "replace", "path": "/metadata/managedFields", "value": kept},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": o.GetResourceVersion()},
+	})
+}
+
+// structure returns the set of fields that has only one map of the object, and none of its fields; nil
+// if the object has no map.
+func structure(o *unstructured.Unstructured) []byte {
+	for _, path := range [][]string{{"spec"}, {"data"}, {"metadata", "labels"}, {"metadata", "annotations"}} {
+		if _, ok, err := unstructured.NestedMap(o.Object, path...); !ok || err != nil {
+			continue
+		}
+		text := `{".":{}}`
+		for i := len(path) - 1; i >= 0; i-- {
+			text = `{"f:` + path[i] + `":` + text + `}`
+		}
+		return []byte(text)
+	}
+	return nil
+}
