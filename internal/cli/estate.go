@@ -18,7 +18,6 @@ import (
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/secret"
 )
 
@@ -146,20 +145,6 @@ func controllers(configured []config.Controller) []kube.Entry {
 		entries[i] = kube.Entry(c)
 	}
 	return entries
-}
-
-// reconcileRules returns the rules for actions.
-func reconcileRules(cfg *config.Config) []reconcile.Rule {
-	list := make([]reconcile.Rule, len(cfg.Reconcile.Rules))
-	for i := range cfg.Reconcile.Rules {
-		list[i] = cfg.Reconcile.Rules[i].Rule()
-	}
-	return list
-}
-
-// digestOf returns a function that returns the keyed digest of a text.
-func digestOf(sealer model.Sealer) func(string) string {
-	return func(text string) string { return sealer.Seal(text).Text() }
 }
 
 func rules(ignore []config.IgnoreRule) []classify.Rule {

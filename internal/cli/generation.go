@@ -76,6 +76,10 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	estate.Whole = true
 	s.log.Debug("memory limit", "bytes", limitMemory(cfg.MaxMemory))
 	seal := daemon.Reseal(estate.Secrets)
+	writers, err := openWriters(cfg, estate.Secrets)
+	if err != nil {
+		return nil, err
+	}
 	opened, err := s.openReceivers(cfg, s.log)
 	if err != nil {
 		return nil, err
@@ -88,7 +92,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	g.dispatcher = notify.NewDispatcher(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Decide: func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: observer{s.metrics, s}, Now: time.Now, Log: s.log, Version: s.build.Version,
-		Acting: daemon.Acting{Store: s.store, Rules: reconcileRules(cfg), Digest: digestOf(s.sealer), Lock: &s.acting}, Evaluating: &s.evaluating, Notifications: daemon.Notifications{Policy: policy, Mirrors: mirrors, Dispatcher: g.dispatcher}})
+		Acting: daemon.Acting{Store: s.store, Rules: reconcileRules(cfg), Actuators: writers, Digest: digestOf(s.sealer), Lock: &s.acting}, Evaluating: &s.evaluating, Notifications: daemon.Notifications{Policy: policy, Mirrors: mirrors, Dispatcher: g.dispatcher}})
 	return g, nil
 }
 
