@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -43,7 +45,60 @@ Exit codes:
 	cmd.Flags().StringVar(&request.Reason, "reason", "", "why the resource is put back")
 	cmd.Flags().BoolVar(&request.DryRun, "dry-run", false, "print what would be done, and what the guards say")
 	c.outputFlag(cmd, "table", "json")
+	cmd.AddCommand(c.checkWriters())
 	return cmd
+}
+
+// checkWriters returns the command that prints what the credentials for writing may do.
+func (c *command) checkWriters() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "Print what the credentials for writing may do, and what of it they do not need",
+		Long: `Ask each system of reconcile.writers what the credentials may do. Nothing is written.
+
+Exit codes:
+  0  the credentials have no rights that they do not need
+  1  usage or configuration, or a system could not be asked
+  2  the credentials have rights that they do not need`,
+		Example: "  driftd reconcile check --config driftd.yaml",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, estate, err := c.openConfigured(cmd)
+			if err != nil {
+				return err
+			}
+			writers, err := openWriters(cfg, estate.Secrets)
+			if err != nil {
+				return err
+			}
+			return c.printRights(cmd.Context(), writers)
+		},
+	}
+}
+
+func (c *command) printRights(ctx context.Context, writers map[string]reconcile.Actuator) error {
+	if len(writers) == 0 {
+		fmt.Fprintln(c.streams.Out, "No writers: driftd only reads. Set reconcile.writers in the configuration to change that.")
+	}
+	code := exitInSync
+	for _, source := range slices.Sorted(maps.Keys(writers)) {
+		rights, err := writers[source].Rights(ctx)
+		if err != nil {
+			return fmt.Errorf("writer of source %s: %w", source, err)
+		}
+		fmt.Fprintf(c.streams.Out, "%s: %s as %s\n", source, visible(rights.Endpoint), visible(rights.Identity))
+		for _, right := range rights.May {
+			fmt.Fprintln(c.streams.Out, "  may "+visible(right))
+		}
+		for _, right := range rights.Excess {
+			fmt.Fprintln(c.streams.Out, "  does not need: "+visible(right))
+			code = exitRefused
+		}
+	}
+	if code == exitInSync {
+		return nil
+	}
+	return exitStatus(code)
 }
 
 func (c *command) propose(ctx context.Context, client *server.Client, ids []string, request server.ActionRequest) error {

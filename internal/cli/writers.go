@@ -2,9 +2,11 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/driftd/driftd/internal/actuators/kubernetes"
+	collector "github.com/driftd/driftd/internal/collectors/kubernetes"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/kubeapi"
 	"github.com/driftd/driftd/internal/model"
@@ -22,16 +24,7 @@ func openWriters(cfg *config.Config, room *secret.Room) (map[string]reconcile.Ac
 		if at < 0 {
 			continue // reported with the configuration
 		}
-		if typ := cfg.Sources[at].Type; typ != "kubernetes" {
-			errs = append(errs, w.Problem("source %s has the type %s: only sources of type kubernetes can be written to", w.Source, typ))
-			continue
-		}
-		var access kubeapi.Access
-		if err := w.Decode(&access); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		actuator, err := kubernetes.New(kubernetes.Options{Source: w.Source, Writing: access, Room: room})
+		actuator, err := openWriter(&cfg.Sources[at], w, room)
 		if err != nil {
 			errs = append(errs, located(err, w.Settings, "writer of source", w.Source))
 			continue
@@ -39,6 +32,23 @@ func openWriters(cfg *config.Config, room *secret.Room) (map[string]reconcile.Ac
 		writers[w.Source] = actuator
 	}
 	return writers, errors.Join(errs...)
+}
+
+// openWriter opens the actuator of a source. What it only reads, it reads with the credentials of the source.
+func openWriter(source *config.Source, w config.Writer, room *secret.Room) (reconcile.Actuator, error) {
+	if source.Type != "kubernetes" {
+		return nil, fmt.Errorf("it has the type %s: only sources of type kubernetes can be written to", source.Type)
+	}
+	settings := collector.Defaults()
+	var writing kubeapi.Access
+	if err := errors.Join(source.Decode(&settings), w.Decode(&writing)); err != nil {
+		return nil, err
+	}
+	if settings.Dump != "" {
+		return nil, errors.New("the source is a dump: there is nothing to write to")
+	}
+	reading := settings.Access()
+	return kubernetes.New(kubernetes.Options{Source: w.Source, Writing: writing, Reading: &reading, Room: room})
 }
 
 // reconcileRules returns the rules for actions.
