@@ -122,6 +122,22 @@ func (o observer) ObserveRun(run model.Run, open []model.Finding) {
 	o.service.news.Notify()
 }
 
+// ObserveActions records the state of actions, and notifies open pages.
+func (o observer) ObserveActions(v reconcile.Overview) {
+	a := metrics.Acting{States: map[string]map[string]int{}, Refusals: v.Refusals, Stopped: map[string]bool{}, Frozen: len(v.Freezes)}
+	for i := range v.Actions {
+		rule := v.Actions[i].Rule
+		if a.States[rule] == nil {
+			a.States[rule] = map[string]int{}
+		}
+		a.States[rule][string(v.Actions[i].State)]++
+	}
+	for _, r := range v.Rules {
+		a.Stopped[r.Name] = r.Stopped != ""
+	}
+	o.Metrics.ObserveActions(a)
+}
+
 // ObserveFindings records findings between scans, and notifies pages only if the findings
 // changed.
 func (o observer) ObserveFindings(open []model.Finding) {

@@ -127,6 +127,8 @@ type Observer interface {
 	ObserveRun(run model.Run, open []model.Finding)
 	// ObserveFindings is called with all open findings if they changed without a scan.
 	ObserveFindings(open []model.Finding)
+	// ObserveActions is called with the state of actions when it may have changed.
+	ObserveActions(reconcile.Overview)
 	// Saved is called with the error of reading the earlier state of a scan, or of writing
 	// its results; nil if there was none.
 	Saved(err error)
@@ -140,6 +142,7 @@ func (noObserver) DeclarationLoaded(string, error)            {}
 func (noObserver) Saved(error)                                {}
 func (noObserver) ObserveRun(model.Run, []model.Finding)      {}
 func (noObserver) ObserveFindings([]model.Finding)            {}
+func (noObserver) ObserveActions(reconcile.Overview)          {}
 
 // An Engine scans one estate. Its methods are safe for concurrent use; scans of the same
 // source do not overlap.

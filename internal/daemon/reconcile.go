@@ -115,6 +115,7 @@ func (e *Engine) act(ctx context.Context) {
 		if err := e.reconciler.Recover(ctx); err != nil && ctx.Err() == nil {
 			e.log.Warn("an action is not over", "err", err)
 		}
+		e.observeActions()
 		select {
 		case <-ctx.Done():
 			return
@@ -135,6 +136,16 @@ func (e *Engine) act(ctx context.Context) {
 	}
 }
 
+// observeActions notifies the observer.
+func (e *Engine) observeActions() {
+	o, err := e.Actions()
+	if err != nil {
+		e.log.Error("read actions", "err", err)
+		return
+	}
+	e.observer.ObserveActions(o)
+}
+
 // acted makes act read the source of an action that is over.
 func (e *Engine) acted(a reconcile.Action) {
 	select {
@@ -150,16 +161,19 @@ func (e *Engine) PreviewAction(ctx context.Context, f *model.Finding, by string)
 
 // Act proposes an action for a finding.
 func (e *Engine) Act(ctx context.Context, f *model.Finding, q reconcile.Request) (reconcile.Action, error) {
+	defer e.observeActions()
 	return e.reconciler.Propose(ctx, f, q)
 }
 
 // AnswerAction approves, declines or cancels an action.
 func (e *Engine) AnswerAction(ctx context.Context, id string, answer reconcile.Answer, q reconcile.Request) (reconcile.Action, error) {
+	defer e.observeActions()
 	return e.reconciler.Answer(ctx, id, answer, q)
 }
 
 // Control freezes actions, ends that, or resumes a rule.
 func (e *Engine) Control(c reconcile.Control) (reconcile.Control, error) {
+	defer e.observeActions()
 	return e.reconciler.AddControl(c)
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -59,6 +60,9 @@ type Reconciler struct {
 	Options
 
 	random io.Reader
+	// refusals counts refusals by guard since the start.
+	mu       sync.Mutex
+	refusals map[string]int
 }
 
 // New returns a Reconciler.
@@ -69,7 +73,7 @@ func New(o Options) *Reconciler {
 	if o.Done == nil {
 		o.Done = func(Action) {}
 	}
-	return &Reconciler{Options: o, random: rand.Reader}
+	return &Reconciler{Options: o, random: rand.Reader, refusals: map[string]int{}}
 }
 
 // A Request is what a person asks of a finding or an action.
@@ -152,6 +156,23 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding) (Change, error)
 // Propose proposes an action for a finding, for a person or, without a name, for the rule. The error is
 // a *Refusal if a guard refuses it. An action that needs no approval is carried out.
 func (r *Reconciler) Propose(ctx context.Context, f *model.Finding, q Request) (Action, error) {
+	a, err := r.propose(ctx, f, q)
+	r.count(err)
+	return a, err
+}
+
+// count counts err if it is a refusal.
+func (r *Reconciler) count(err error) {
+	refusal := (*Refusal)(nil)
+	if !errors.As(err, &refusal) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refusals[refusal.Guard]++
+}
+
+func (r *Reconciler) propose(ctx context.Context, f *model.Finding, q Request) (Action, error) {
 	standing, err := r.Store.Standing()
 	if err != nil {
 		return Action{}, err
@@ -387,6 +408,8 @@ type Overview struct {
 	Freezes []Control `json:"freezes"`
 	// Rules are those of the configuration.
 	Rules []RuleStatus `json:"rules"`
+	// Refusals counts the refusals by guard since the start.
+	Refusals map[string]int `json:"-"`
 }
 
 // A RuleStatus is a rule and whether it goes on.
@@ -405,6 +428,9 @@ func (r *Reconciler) Overview() (Overview, error) {
 	}
 	o := Overview{Actions: append([]Action{}, standing.History...), Freezes: append([]Control{}, Frozen(standing.Controls, r.Now())...), Rules: []RuleStatus{}}
 	slices.Reverse(o.Actions)
+	r.mu.Lock()
+	o.Refusals = maps.Clone(r.refusals)
+	r.mu.Unlock()
 	for i := range r.Rules {
 		rule := &r.Rules[i]
 		o.Rules = append(o.Rules, RuleStatus{rule.Name, rule.Mode, Stopped(rule, standing.History, standing.Controls)})
