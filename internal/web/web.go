@@ -130,6 +130,11 @@ func (s *site) handler() http.Handler {
 	read("GET /audit/{index}", s.auditEntryPage)
 	act("POST /findings/{id}/decide", s.decide)
 	act("POST /decisions/{id}/revoke", s.revoke)
+	if s.API.Acting != nil {
+		read("GET /actions", s.actionsPage)
+		act("POST /findings/{id}/reconcile", s.propose)
+		act("POST /actions/{id}/{answer}", s.answer)
+	}
 	act("POST /scan", s.scan)
 	if s.Stage != nil {
 		read("GET /stage", s.stagePage)
