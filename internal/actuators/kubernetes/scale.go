@@ -61,12 +61,12 @@ func scaledBy(o *object, path string) string {
 
 func checkAutoscaler(ctx context.Context, c *client, kind string, s *subject) *reconcile.Refusal {
 	where, err := c.discover(ctx, kind)
-	if errors.Is(err, errNotServed) {
-		return nil
-	}
 	var items []model.Value
 	if err == nil {
 		items, err = c.list(ctx, where.collection(s.namespace), nil, "")
+	}
+	if errors.Is(err, errNotServed) || isMissing(err) {
+		return nil
 	}
 	if err != nil {
 		return refuse(guardKind, "spec.replicas may be set by an autoscaler: %s", notListed(c, err, kind, where))
