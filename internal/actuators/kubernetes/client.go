@@ -73,8 +73,8 @@ func describe(s *httpclient.Status, _ http.Header, body model.Value) {
 func (c *client) server() string { return c.base.Redacted() }
 
 // get reads a document.
-func (c *client) get(ctx context.Context, path string, query url.Values) (model.Value, error) {
-	r, err := c.request(ctx, http.MethodGet, path, query, "", nil)
+func (c *client) get(ctx context.Context, path string) (model.Value, error) {
+	r, err := c.request(ctx, http.MethodGet, path, nil, "", nil)
 	if err != nil {
 		return model.Value{}, err
 	}
@@ -191,7 +191,7 @@ func (c *client) discover(ctx context.Context, kind string) (*served, error) {
 	}
 	var found *served
 	for _, version := range versions {
-		answer, err := c.get(ctx, versionPath(group, version), nil)
+		answer, err := c.get(ctx, versionPath(group, version))
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +222,7 @@ func (c *client) versions(ctx context.Context, group string) ([]string, error) {
 	if group == "" {
 		return []string{"v1"}, nil
 	}
-	answer, err := c.get(ctx, "/apis/"+group, nil)
+	answer, err := c.get(ctx, "/apis/"+group)
 	if isMissing(err) {
 		return nil, errNotServed
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -85,8 +86,7 @@ func status(w http.ResponseWriter, code int, message string) {
 }
 
 func statusText(message string) string {
-	text, _ := json.Marshal(map[string]any{"kind": "Status", "message": message})
-	return string(text)
+	return `{"kind":"Status","message":` + strconv.Quote(message) + `}`
 }
 
 func (f *fake) handle(r *http.Request, body []byte) (int, string) {

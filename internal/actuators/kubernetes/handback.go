@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -120,7 +121,7 @@ func releasePatch(o *unstructured.Unstructured) ([]byte, error) {
 	}
 	if len(kept) == 0 {
 		fields := structure(o)
-		if fields == nil || string(own.FieldsV1.GetRawBytes()) == string(fields) {
+		if fields == nil || bytes.Equal(own.FieldsV1.GetRawBytes(), fields) {
 			return nil, nil
 		}
 		own.FieldsV1 = &metav1.FieldsV1{}

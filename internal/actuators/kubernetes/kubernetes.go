@@ -183,7 +183,7 @@ type object struct {
 
 // read reads the object of a subject; nil if there is none.
 func (a *Actuator) read(ctx context.Context, c *client, s *subject) (*object, error) {
-	raw, err := c.get(ctx, s.path(), nil)
+	raw, err := c.get(ctx, s.path())
 	if isMissing(err) {
 		return nil, nil //nolint:nilnil // there is no object
 	}

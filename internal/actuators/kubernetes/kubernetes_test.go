@@ -79,7 +79,7 @@ func TestWriteIsSentOnce(t *testing.T) {
 			return true
 		}
 	}
-	cut := func(w http.ResponseWriter, r *http.Request) bool {
+	cut := func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodPatch {
 			return false
 		}
