@@ -38,14 +38,15 @@ type client struct {
 	// writes sends each request once.
 	writes *httpclient.Client
 	base   *url.URL
-	expiry time.Time
+	// timeout bounds each request.
+	timeout time.Duration
 }
 
 func newClient(c *kubeapi.Connection, timeout time.Duration) *client {
 	limits := httpclient.Limits{Timeout: timeout, MaxBody: maxAnswer, Backoff: firstPause}
 	reads := httpclient.New(c.Transport, limits, httpclient.API{Describe: describe})
 	writes := reads.With(func(l *httpclient.Limits) { l.Attempts = 1 })
-	return &client{reads: reads, writes: writes, base: c.Server, expiry: c.Expiry}
+	return &client{reads: reads, writes: writes, base: c.Server, timeout: timeout}
 }
 
 // describe sets the message from a metav1.Status, and its causes without values: a message may quote
@@ -287,7 +288,7 @@ func isMissing(err error) bool { return httpclient.Code(err) == http.StatusNotFo
 
 // isAccess reports whether an error may go away with other credentials, or another connection.
 func isAccess(err error) bool {
-	return err != nil && (httpclient.Code(err) == 0 || httpclient.Code(err) == http.StatusUnauthorized)
+	return httpclient.Code(err) == http.StatusUnauthorized || httpclient.Code(err) == 0 && kubeapi.Hint(err) != ""
 }
 
 // An unsentError is the error of a request that was not sent.

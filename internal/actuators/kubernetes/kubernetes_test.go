@@ -232,6 +232,10 @@ func TestPlanRefuses(t *testing.T) {
 		"controlled": {reason: "the controller would undo it", guard: "declarer", want: "Rollout.argoproj.io web controls it",
 			change: edit(`"uid":"u1"`, `"uid":"u1","ownerReferences":[{"apiVersion":"argoproj.io/v1","kind":"Rollout","name":"web","uid":"o","controller":true}]`)},
 		"replicas": {reason: "nothing scales it", change: replicas},
+		"replicas undeclared": {reason: "their default is 1", guard: "kind", want: "would scale to 1", change: func(_ *fake, s *reconcile.Subject) {
+			s.Finding.Changes = []model.Change{change("spec.replicas", "", "2")}
+			s.Declared = value(strings.Replace(webDeclared, `"replicas":2,`, "", 1))
+		}},
 		"HPA": {reason: "it scales it", guard: "kind", want: "HorizontalPodAutoscaler web-hpa sets spec.replicas",
 			change: both(replicas, serve("/apis/autoscaling/v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers",
 				`{"items":[{"metadata":{"name":"web-hpa"},"spec":{"scaleTargetRef":{"apiVersion":"extensions/v1beta1","kind":"Deployment","name":"web"}}}]}`))},
@@ -388,7 +392,7 @@ func TestSecret(t *testing.T) {
 		t.Errorf("Look() = %v, %v", sight, err)
 	}
 	p := c.Plan()
-	text := string(p.Changes[0].Old.AppendJSON(nil)) + string(p.Changes[0].New.AppendJSON(nil)) + p.Digest([]byte("k"), subject.Finding)
+	text := string(p.Changes[0].Old.AppendJSON(nil)) + string(p.Changes[0].New.AppendJSON(nil))
 	_, again := c.Write(t.Context())
 	f.before = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPatch {
@@ -477,5 +481,32 @@ func TestRights(t *testing.T) {
 	}
 	if n := len(slices.DeleteFunc(slices.Clone(f.bodies), func(b string) bool { return !strings.Contains(b, `"namespace":"web"`) })); n != 1 {
 		t.Errorf("%d reviews of namespace web", n)
+	}
+}
+
+func TestForbidden(t *testing.T) {
+	t.Parallel()
+	never := []string{"PersistentVolume", "PersistentVolumeClaim", "Namespace", "Node", "StorageClass.storage.k8s.io", "ClusterRole.rbac.authorization.k8s.io",
+		"CustomResourceDefinition.apiextensions.k8s.io", "APIService.apiregistration.k8s.io", "MutatingWebhookConfiguration.admissionregistration.k8s.io",
+		"ValidatingAdmissionPolicy.admissionregistration.k8s.io", "HelmRelease.helm.toolkit.fluxcd.io", "GitRepository.source.toolkit.fluxcd.io", "Application.argoproj.io",
+		"Provider.pkg.crossplane.io", "Bucket.s3.aws.upbound.io", "ClusterPolicy.kyverno.io", "K8sRequiredLabels.constraints.gatekeeper.sh", "Machine.cluster.x-k8s.io"}
+	for _, kind := range never {
+		_, err := newFake(t).actuator(t).Plan(t.Context(), reconcile.Subject{Finding: finding(kind, "x")})
+		if r, ok := errors.AsType[*reconcile.Refusal](err); !ok || r.Guard != "kind" || !strings.HasPrefix(r.Why, "driftd never changes a "+kind) {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	for _, path := range []string{"status", "status.replicas", "metadata.uid", "metadata.ownerReferences", "metadata.labelsx", "apiVersion", "kind"} {
+		_, err := newFake(t).actuator(t).Plan(t.Context(), reconcile.Subject{Finding: finding("Deployment.apps", "shop/web", change(path, "", "1"))})
+		if r, ok := errors.AsType[*reconcile.Refusal](err); !ok || r.Guard != "kind" {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	// They fail later, because the stand-in does not serve them.
+	for _, kind := range []string{"Deployment.apps", "ConfigMap", "Secret", "Service", "Rollout.argoproj.io", "Certificate.cert-manager.io", "ServiceAccount"} {
+		_, err := newFake(t).actuator(t).Plan(t.Context(), reconcile.Subject{Finding: finding(kind, "shop/x")})
+		if r, ok := errors.AsType[*reconcile.Refusal](err); ok && r.Guard == "kind" {
+			t.Errorf("%s: %v", kind, err)
+		}
 	}
 }

@@ -28,6 +28,9 @@ func (a *Actuator) checkReplicas(ctx context.Context, reader *client, s *subject
 		if path != "spec.replicas" {
 			continue
 		}
+		if f.Changes[i].Declared == nil {
+			return refuse(guardKind, "nothing declares spec.replicas: without it, the API server would scale to 1")
+		}
 		for _, kind := range autoscalers() {
 			if r := checkAutoscaler(ctx, reader, kind, s); r != nil {
 				return r
