@@ -51,11 +51,15 @@ func (p *Patch) Set(path string, held, wanted *model.Value) (why string) {
 	if p.Declared != nil && held == nil && wanted != nil {
 		return p.insert(steps, wanted)
 	}
+	return p.replace(steps, held, wanted)
+}
+
+// replace adds the operations that turn the held value at a path into the wanted one.
+func (p *Patch) replace(steps []fieldpath.Step, held, wanted *model.Value) (why string) {
 	pointer, found, guards, why := locate(*p.Live, steps)
-	if why != "" {
-		return why
-	}
 	switch {
+	case why != "":
+		return why
 	case found == nil && held == nil && wanted != nil:
 		if steps[len(steps)-1].Kind != fieldpath.Field {
 			return "its position in the list is not known, and the order counts"

@@ -38,14 +38,15 @@ type client struct {
 	// writes sends each request once.
 	writes *httpclient.Client
 	base   *url.URL
-	expiry time.Time
+	// timeout bounds each request.
+	timeout time.Duration
 }
 
 func newClient(c *kubeapi.Connection, timeout time.Duration) *client {
 	limits := httpclient.Limits{Timeout: timeout, MaxBody: maxAnswer, Backoff: firstPause}
 	reads := httpclient.New(c.Transport, limits, httpclient.API{Describe: describe})
 	writes := reads.With(func(l *httpclient.Limits) { l.Attempts = 1 })
-	return &client{reads: reads, writes: writes, base: c.Server, expiry: c.Expiry}
+	return &client{reads: reads, writes: writes, base: c.Server, timeout: timeout}
 }
 
 // describe sets the message from a metav1.Status, and its causes without values: a message may quote
@@ -73,8 +74,8 @@ func describe(s *httpclient.Status, _ http.Header, body model.Value) {
 func (c *client) server() string { return c.base.Redacted() }
 
 // get reads a document.
-func (c *client) get(ctx context.Context, path string, query url.Values) (model.Value, error) {
-	r, err := c.request(ctx, http.MethodGet, path, query, "", nil)
+func (c *client) get(ctx context.Context, path string) (model.Value, error) {
+	r, err := c.request(ctx, http.MethodGet, path, nil, "", nil)
 	if err != nil {
 		return model.Value{}, err
 	}
@@ -191,7 +192,7 @@ func (c *client) discover(ctx context.Context, kind string) (*served, error) {
 	}
 	var found *served
 	for _, version := range versions {
-		answer, err := c.get(ctx, versionPath(group, version), nil)
+		answer, err := c.get(ctx, versionPath(group, version))
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +223,7 @@ func (c *client) versions(ctx context.Context, group string) ([]string, error) {
 	if group == "" {
 		return []string{"v1"}, nil
 	}
-	answer, err := c.get(ctx, "/apis/"+group, nil)
+	answer, err := c.get(ctx, "/apis/"+group)
 	if isMissing(err) {
 		return nil, errNotServed
 	}
@@ -287,7 +288,7 @@ func isMissing(err error) bool { return httpclient.Code(err) == http.StatusNotFo
 
 // isAccess reports whether an error may go away with other credentials, or another connection.
 func isAccess(err error) bool {
-	return err != nil && (httpclient.Code(err) == 0 || httpclient.Code(err) == http.StatusUnauthorized)
+	return httpclient.Code(err) == http.StatusUnauthorized || httpclient.Code(err) == 0 && kubeapi.Hint(err) != ""
 }
 
 // An unsentError is the error of a request that was not sent.

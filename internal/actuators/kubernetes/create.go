@@ -88,7 +88,7 @@ func (s *subject) manifest(declared model.Value) model.Value {
 
 // Rehearse implements reconcile.Change.
 func (c *creation) Rehearse(ctx context.Context) error {
-	result, _, err := c.writer.send(ctx, http.MethodPost, c.subject.collection(c.subject.namespace), query(true), jsonType, c.body)
+	result, _, err := c.writer.send(ctx, http.MethodPost, c.subject.collection(c.subject.namespace), c.writer.query(true), jsonType, c.body)
 	if err != nil {
 		return c.actuator.told(c.writer, c.rejected(err, func(why string) error {
 			return refuse(guardRehearsal, "the API server rejects the object: %s", why)
@@ -115,7 +115,7 @@ func (c *creation) Rehearse(ctx context.Context) error {
 
 // Write implements reconcile.Change.
 func (c *creation) Write(ctx context.Context) (reconcile.Receipt, error) {
-	_, request, err := c.writer.send(ctx, http.MethodPost, c.subject.collection(c.subject.namespace), query(false), jsonType, c.body)
+	_, request, err := c.writer.send(ctx, http.MethodPost, c.subject.collection(c.subject.namespace), c.writer.query(false), jsonType, c.body)
 	receipt := reconcile.Receipt{Status: httpclient.Code(err), Request: request, At: c.actuator.options.Now()}
 	if err == nil {
 		receipt.Status = http.StatusCreated

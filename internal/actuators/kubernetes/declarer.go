@@ -70,12 +70,12 @@ func (a *Actuator) checkDeclarer(ctx context.Context, reader *client, s *subject
 
 func checkApplier(ctx context.Context, c *client, by *applier, s *subject) *reconcile.Refusal {
 	where, err := c.discover(ctx, by.kind)
-	if errors.Is(err, errNotServed) {
-		return nil
-	}
 	var items []model.Value
 	if err == nil {
 		items, err = c.list(ctx, where.collection(""), nil, "")
+	}
+	if errors.Is(err, errNotServed) || isMissing(err) {
+		return nil
 	}
 	if err != nil {
 		return refuse(guardDeclarer, "%s may apply it: %s", by.tool, notListed(c, err, by.kind, where))

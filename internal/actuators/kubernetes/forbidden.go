@@ -73,8 +73,8 @@ func (f *forbiddenKind) fits(kind, group string) bool {
 	if f.kind != "" && f.kind != kind {
 		return false
 	}
-	suffix, any := strings.CutPrefix(f.group, "*")
-	return any && strings.HasSuffix(group, suffix) || f.group == group && (group != "" || f.kind != "")
+	suffix, pattern := strings.CutPrefix(f.group, "*")
+	return pattern && strings.HasSuffix(group, suffix) || f.group == group && (group != "" || f.kind != "")
 }
 
 // checkKind refuses kinds and fields that are never changed.

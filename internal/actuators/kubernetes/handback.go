@@ -1,9 +1,9 @@
 package kubernetes
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -20,8 +20,8 @@ import (
 // maxHandBacks bounds the attempts to hand fields back: the object may change in between.
 const maxHandBacks = 5
 
-// HandBack implements reconcile.Actuator. If the plan has no field manager, the fields get none: the
-// next server-side apply owns them without a conflict. It changes no other entry of managedFields
+// HandBack implements reconcile.Actuator. If the plan has no field manager, or that owns nothing any
+// more, the fields get none: the next server-side apply owns them without a conflict. It changes no other entry of managedFields
 // than driftd's and that of the field manager of the plan.
 func (a *Actuator) HandBack(ctx context.Context, key model.Key, p reconcile.Plan) error {
 	writer, reader, err := a.clients()
@@ -70,17 +70,15 @@ func handBackOnce(ctx context.Context, c *client, s *subject, p reconcile.Plan) 
 	if err != nil || body == nil {
 		return true, err
 	}
-	_, _, err = c.send(ctx, http.MethodPatch, s.path(), query(false), patchType, body)
+	_, _, err = c.send(ctx, http.MethodPatch, s.path(), c.query(false), patchType, body)
 	if err != nil {
 		return false, fmt.Errorf("hand the fields of %s back: %w", s.key, err)
 	}
 	return true, nil
 }
 
-var errNoDeclarer = errors.New("no server-side apply owns a field of it any more")
-
 // handBackPatch returns the patch that gives driftd's fields to a field manager, or to none if it is
-// ""; nil if driftd owns no field. It tests the resourceVersion, so that it has effect only on the
+// "" or applied nothing that is left; nil if driftd owns no field. It tests the resourceVersion, so that it has effect only on the
 // object as it was read.
 func handBackPatch(o *unstructured.Unstructured, to string) ([]byte, error) {
 	entries := o.GetManagedFields()
@@ -92,11 +90,9 @@ func handBackPatch(o *unstructured.Unstructured, to string) ([]byte, error) {
 	switch {
 	case !owns:
 		return nil, nil
-	case to == "":
-		return releasePatch(o)
 	case !applies:
-		// Otherwise the fields would be all that the manager applied.
-		return nil, fmt.Errorf("hand the fields back to %s: %w", to, errNoDeclarer)
+		// A manager that owns nothing else would seem to have applied only these fields.
+		return releasePatch(o)
 	}
 	return csaupgrade.UpgradeManagedFieldsPatch(o, sets.New(manager), to)
 }
@@ -120,7 +116,7 @@ func releasePatch(o *unstructured.Unstructured) ([]byte, error) {
 	}
 	if len(kept) == 0 {
 		fields := structure(o)
-		if fields == nil || string(own.FieldsV1.GetRawBytes()) == string(fields) {
+		if fields == nil || bytes.Equal(own.FieldsV1.GetRawBytes(), fields) {
 			return nil, nil
 		}
 		own.FieldsV1 = &metav1.FieldsV1{}

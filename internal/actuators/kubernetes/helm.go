@@ -120,7 +120,7 @@ func (s *releaseCache) read(ctx context.Context, c *client, r *release) ([]ref, 
 	if err := checkName(r.namespace, r.secret); err != nil {
 		return nil, err
 	}
-	record, err := c.get(ctx, "/api/v1/namespaces/"+r.namespace+"/secrets/"+r.secret, nil)
+	record, err := c.get(ctx, "/api/v1/namespaces/"+r.namespace+"/secrets/"+r.secret)
 	if isMissing(err) {
 		return nil, nil // it was removed since
 	}

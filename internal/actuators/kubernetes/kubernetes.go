@@ -135,6 +135,9 @@ func (a *Actuator) who(ctx context.Context, writer *client) (string, error) {
 		return known, nil
 	}
 	review, err := writer.review(ctx, "authentication.k8s.io/v1", "SelfSubjectReview", model.MapOf())
+	if isMissing(err) { // an API server before 1.28
+		return "", nil
+	}
 	if err != nil {
 		return "", fmt.Errorf("ask who writes: %w", err)
 	}
@@ -183,7 +186,7 @@ type object struct {
 
 // read reads the object of a subject; nil if there is none.
 func (a *Actuator) read(ctx context.Context, c *client, s *subject) (*object, error) {
-	raw, err := c.get(ctx, s.path(), nil)
+	raw, err := c.get(ctx, s.path())
 	if isMissing(err) {
 		return nil, nil //nolint:nilnil // there is no object
 	}

@@ -26,8 +26,9 @@ type patch struct {
 }
 
 // query returns the parameters of a write. Unknown fields are errors: the API server would drop them.
-func query(dryRun bool) url.Values {
-	q := url.Values{"fieldManager": {manager}, "fieldValidation": {"Strict"}}
+// It ends a write at the same time as the client does, so that none is carried out later.
+func (c *client) query(dryRun bool) url.Values {
+	q := url.Values{"fieldManager": {manager}, "fieldValidation": {"Strict"}, "timeout": {c.timeout.String()}}
 	if dryRun {
 		q.Set("dryRun", "All")
 	}
@@ -36,7 +37,7 @@ func query(dryRun bool) url.Values {
 
 // Rehearse implements reconcile.Change.
 func (c *patch) Rehearse(ctx context.Context) error {
-	result, _, err := c.writer.send(ctx, http.MethodPatch, c.subject.path(), query(true), patchType, c.body)
+	result, _, err := c.writer.send(ctx, http.MethodPatch, c.subject.path(), c.writer.query(true), patchType, c.body)
 	if err != nil {
 		return c.actuator.told(c.writer, c.rejected(ctx, err, func(why string) error {
 			return refuse(guardRehearsal, "the API server rejects the change: %s", why)
@@ -54,7 +55,7 @@ func (c *patch) Rehearse(ctx context.Context) error {
 
 // Write implements reconcile.Change.
 func (c *patch) Write(ctx context.Context) (reconcile.Receipt, error) {
-	_, request, err := c.writer.send(ctx, http.MethodPatch, c.subject.path(), query(false), patchType, c.body)
+	_, request, err := c.writer.send(ctx, http.MethodPatch, c.subject.path(), c.writer.query(false), patchType, c.body)
 	receipt := reconcile.Receipt{Status: httpclient.Code(err), Request: request, At: c.actuator.options.Now()}
 	if err == nil {
 		receipt.Status = http.StatusOK

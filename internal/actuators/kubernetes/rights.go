@@ -125,27 +125,33 @@ func rightsOf(status model.Value) (all []right) {
 
 // excess returns why the credentials do not need a right; "" if they may.
 func (r right) excess() string {
+	if r.verb == "*" || r.resource == "*" || r.group == "*" {
+		return "it covers more than driftd changes: name the kinds and the verbs get and patch"
+	}
+	if !r.changes() {
+		return ""
+	}
 	for _, f := range forbiddenKinds() {
-		if f.kind == "" && f.fits("", r.group) && r.changes() {
+		if f.fits(f.kind, r.group) && (f.kind == "" || strings.EqualFold(f.kind+"s", r.resource)) {
 			return "driftd never changes it: " + f.reason
 		}
 	}
-	switch {
-	case r.verb == "*" || r.resource == "*" || r.group == "*":
-		return "it covers more than driftd changes: name the kinds and the verbs get and patch"
-	case r.verb == "delete" || r.verb == "deletecollection":
+	switch r.verb {
+	case "delete", "deletecollection":
 		return "driftd deletes nothing"
-	case r.verb == "update":
-		return "driftd only patches"
-	case r.verb == "create":
+	case "create":
 		return "driftd needs it only for what a rule with create creates"
-	case r.verb == "escalate" || r.verb == "bind" || r.verb == "impersonate" || r.verb == "approve" || r.verb == "sign":
-		return "it grants further rights"
-	case r.resource == "secrets" && r.changes():
+	case "patch":
+		return r.excessPatch()
+	}
+	return "driftd only patches"
+}
+
+func (r right) excessPatch() string {
+	switch {
+	case r.resource == "secrets" && r.group == "":
 		return "driftd needs it only to put Secrets back"
-	case r.changes() && slices.Contains([]string{"persistentvolumes", "persistentvolumeclaims", "namespaces", "nodes"}, r.resource) && r.group == "":
-		return "driftd never changes it"
-	case strings.Contains(r.resource, "/") && r.changes():
+	case strings.Contains(r.resource, "/"):
 		return "driftd writes no subresources"
 	}
 	return ""

@@ -28,6 +28,9 @@ func (a *Actuator) checkReplicas(ctx context.Context, reader *client, s *subject
 		if path != "spec.replicas" {
 			continue
 		}
+		if f.Changes[i].Declared == nil {
+			return refuse(guardKind, "nothing declares spec.replicas: without it, the API server would scale to 1")
+		}
 		for _, kind := range autoscalers() {
 			if r := checkAutoscaler(ctx, reader, kind, s); r != nil {
 				return r
@@ -61,12 +64,12 @@ func scaledBy(o *object, path string) string {
 
 func checkAutoscaler(ctx context.Context, c *client, kind string, s *subject) *reconcile.Refusal {
 	where, err := c.discover(ctx, kind)
-	if errors.Is(err, errNotServed) {
-		return nil
-	}
 	var items []model.Value
 	if err == nil {
 		items, err = c.list(ctx, where.collection(s.namespace), nil, "")
+	}
+	if errors.Is(err, errNotServed) || isMissing(err) {
+		return nil
 	}
 	if err != nil {
 		return refuse(guardKind, "spec.replicas may be set by an autoscaler: %s", notListed(c, err, kind, where))

@@ -39,42 +39,58 @@ var errTest = errors.New("another value")
 func operate(at any, steps []string, op string, value any) (any, error) {
 	switch at := at.(type) {
 	case map[string]any:
-		held, ok := at[steps[0]]
-		switch {
-		case len(steps) > 1 && ok:
-			below, err := operate(held, steps[1:], op, value)
-			at[steps[0]] = below
-			return at, err
-		case len(steps) == 1 && op == "test":
-			if !reflect.DeepEqual(held, value) {
-				return at, errTest
-			}
-			return at, nil
-		case len(steps) == 1 && (op == "add" || op == "replace" && ok):
-			at[steps[0]] = value
-			return at, nil
-		case len(steps) == 1 && op == "remove" && ok:
-			delete(at, steps[0])
-			return at, nil
-		}
+		return at, inMap(at, steps, op, value)
 	case []any:
-		n, err := strconv.Atoi(steps[0])
-		switch {
-		case err != nil || n > len(at) || n == len(at) && (op != "add" || len(steps) > 1):
-			return at, fmt.Errorf("no element %s", steps[0])
-		case len(steps) > 1:
-			at[n], err = operate(at[n], steps[1:], op, value)
-			return at, err
-		case op == "test" && !reflect.DeepEqual(at[n], value):
-			return at, errTest
-		case op == "add":
-			return slices.Insert(at, n, value), nil
-		case op == "replace":
-			at[n] = value
-		case op == "remove":
-			return slices.Delete(at, n, n+1), nil
-		}
-		return at, nil
+		return inList(at, steps, op, value)
 	}
-	return at, errors.New("no such field")
+	return at, errNoField
+}
+
+var errNoField = errors.New("no such field")
+
+func inMap(at map[string]any, steps []string, op string, value any) (err error) {
+	held, ok := at[steps[0]]
+	switch {
+	case len(steps) > 1 && ok:
+		at[steps[0]], err = operate(held, steps[1:], op, value)
+		return err
+	case len(steps) > 1:
+		return errNoField
+	case op == "test":
+		return equal(held, value)
+	case op != "add" && !ok:
+		return errNoField
+	case op == "remove":
+		delete(at, steps[0])
+	default:
+		at[steps[0]] = value
+	}
+	return nil
+}
+
+func inList(at []any, steps []string, op string, value any) ([]any, error) {
+	n, err := strconv.Atoi(steps[0])
+	if err != nil || n > len(at) || n == len(at) && (op != "add" || len(steps) > 1) {
+		return at, fmt.Errorf("no element %s", steps[0])
+	}
+	switch {
+	case len(steps) > 1:
+		at[n], err = operate(at[n], steps[1:], op, value)
+		return at, err
+	case op == "test":
+		return at, equal(at[n], value)
+	case op == "add":
+		return slices.Insert(at, n, value), nil
+	case op == "remove":
+		return slices.Delete(at, n, n+1), nil
+	}
+	at[n] = value
+	return at, nil
+}
+
+func equal(held, value any) error {
+	if !reflect.DeepEqual(held, value) {
+		return errTest
+	}
+	return nil
 }
