@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
@@ -37,8 +38,10 @@ func installActing(t *testing.T, mode, limits string) acting {
 	if err := cluster.WriteKubeconfig(i.path("writer"), i.namespace, writer); err != nil {
 		t.Fatal(err)
 	}
-	i.kubectl("create", "role", "writer", "--verb=get,patch", "--resource=deployments.apps,configmaps")
-	i.kubectl("create", "rolebinding", "writer", "--role=writer", "--user="+user)
+	// Cluster roles, because the installation does not read them.
+	i.kubectl("create", "clusterrole", user, "--verb=get,patch", "--resource=deployments.apps,configmaps")
+	i.kubectl("create", "clusterrolebinding", user, "--clusterrole="+user, "--user="+user)
+	t.Cleanup(func() { i.kubectl("delete", "clusterrole/"+user, "clusterrolebinding/"+user) })
 	i.kubectl("delete", "-f", i.path("deploy"))
 	i.kubectl("apply", "--server-side", "--field-manager=git", "-f", i.path("deploy"))
 	i.git("init", "-q", "-b", "main", ".")
@@ -239,4 +242,43 @@ func TestReconcileAutomatic(t *testing.T) {
 	if got := i.image(); got != "web:evil" {
 		t.Errorf("a third action set the image to %s", got)
 	}
+}
+
+// An apply that no commit has is put back by two persons only, also under a rule that needs nobody.
+func TestReconcileBypassed(t *testing.T) {
+	t.Parallel()
+	i := installActing(t, "auto", "")
+	d := i.serve()
+	d.awaitFindings()
+	i.write("laptop.yaml", strings.Replace(i.manifests(), "web:1.4", "web:laptop", 1))
+	i.kubectl("apply", "--server-side", "--field-manager=git", "-f", i.path("laptop.yaml"))
+	d.eventually(startTimeout, "a bypassed finding", func() error {
+		r, err := d.report()
+		if err == nil && (len(r.Findings) != 1 || r.Findings[0].Verdict != model.Bypassed) {
+			err = fmt.Errorf("report: %s", summarize(r))
+		}
+		return err
+	})
+	finding := found(t, d, model.Bypassed)
+	path := "/api/v1/findings/" + finding.ID + "/reconcile"
+	status, text := d.as("alice", path, map[string]string{"reason": "nobody committed it"})
+	var a reconcile.Action
+	if err := json.Unmarshal([]byte(text), &struct{ Action *reconcile.Action }{&a}); status != http.StatusOK || err != nil || a.State != reconcile.Proposed {
+		t.Fatalf("propose: %d: %s", status, text)
+	}
+	if status, text := d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest}); status != http.StatusConflict || !strings.Contains(text, "another person must approve it") {
+		t.Errorf("the same person approves: %d: %s", status, text)
+	}
+	if got := i.image(); got != "web:laptop" {
+		t.Fatalf("before the approval the image is %s", got)
+	}
+	if after := d.approve("bob", &a); after.State != reconcile.Converged {
+		t.Fatalf("it is %s: %s", after.State, after.Outcome)
+	}
+	if got := i.image(); got != "web:1.4" {
+		t.Errorf("the image is %s", got)
+	}
+	d.awaitFindings()
+	i.pipeline()
+	d.awaitFindings()
 }
