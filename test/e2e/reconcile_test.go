@@ -26,8 +26,9 @@ const convergedWithin = time.Second
 // put back by a user that may only get and patch deployments and config maps.
 type acting struct{ *installation }
 
-// installActing makes an installation with a rule of a mode for all findings of its namespace.
-func installActing(t *testing.T, mode, limits string) acting {
+// installActing makes an installation with a rule of a mode for all findings of its namespace. The API server is
+// written to through the proxy, unless that is nil.
+func installActing(t *testing.T, mode string, proxy *writeProxy) acting {
 	t.Helper()
 	i := acting{install(t, cluster, "")}
 	user := "writer-" + i.namespace
@@ -44,6 +45,10 @@ func installActing(t *testing.T, mode, limits string) acting {
 	t.Cleanup(func() { i.kubectl("delete", "clusterrole/"+user, "clusterrolebinding/"+user) })
 	i.kubectl("delete", "-f", i.path("deploy"))
 	i.kubectl("apply", "--server-side", "--field-manager=git", "-f", i.path("deploy"))
+	settings := "kubeconfig: writer"
+	if proxy != nil {
+		settings = "server: " + proxy.URL
+	}
 	i.git("init", "-q", "-b", "main", ".")
 	i.commit()
 	users := ""
@@ -58,9 +63,9 @@ func installActing(t *testing.T, mode, limits string) acting {
 	config := strings.Replace(i.config(fmt.Sprintf(`
 people: [{name: alice, login: alice}, {name: bob, login: bob}]
 reconcile:
-  writers: [{source: test, settings: {kubeconfig: writer}}]
-  rules: [{name: shop, mode: %s, match: {namespace: %s, kind: kubernetes/*}, min_age: 0, soak: 0, share: 100, %s}]
-`, mode, i.namespace, limits)), "settings: {dir: deploy}", "every: 1s, settings: {git: "+i.path("deploy")+"}", 1)
+  writers: [{source: test, settings: {%s}}]
+  rules: [{name: shop, mode: %s, match: {namespace: %s, kind: kubernetes/*}, min_age: 0, soak: 0, share: 100}]
+`, settings, mode, i.namespace)), "settings: {dir: deploy}", "every: 1s, settings: {git: "+i.path("deploy")+"}", 1)
 	config = strings.Replace(config, `server: {`, `server: {access: {loopback: viewer, users_file: users, roles: {approver: [alice, bob]}}, `, 1)
 	i.write("driftd.yaml", config)
 	return i
@@ -160,7 +165,7 @@ func (d *daemon) approve(user string, a *reconcile.Action) reconcile.Action {
 // log proves who approved.
 func TestReconcileApproved(t *testing.T) {
 	t.Parallel()
-	i := installActing(t, "approve", "")
+	i := installActing(t, "approve", nil)
 	d := i.serve()
 	d.awaitFindings()
 	i.kubectl("set", "image", "deployment/web", "web=web:evil")
@@ -216,7 +221,7 @@ func TestReconcileApproved(t *testing.T) {
 // commit has needs a person.
 func TestReconcileAutomatic(t *testing.T) {
 	t.Parallel()
-	i := installActing(t, "auto", "")
+	i := installActing(t, "auto", nil)
 	d := i.serve()
 	d.awaitFindings()
 	for range 2 {
@@ -247,7 +252,7 @@ func TestReconcileAutomatic(t *testing.T) {
 // An apply that no commit has is put back by two persons only, also under a rule that needs nobody.
 func TestReconcileBypassed(t *testing.T) {
 	t.Parallel()
-	i := installActing(t, "auto", "")
+	i := installActing(t, "auto", nil)
 	d := i.serve()
 	d.awaitFindings()
 	i.write("laptop.yaml", strings.Replace(i.manifests(), "web:1.4", "web:laptop", 1))
