@@ -149,8 +149,10 @@ func TestAnswerLost(t *testing.T) {
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.Transport = cluster.Client().Transport
+	dropped := false
 	proxy.ModifyResponse = func(r *http.Response) error {
-		if r.Request.Method == http.MethodPatch && r.Request.URL.Query().Get("dryRun") == "" {
+		if r.Request.Method == http.MethodPatch && r.Request.URL.Query().Get("dryRun") == "" && !dropped {
+			dropped = true
 			panic(http.ErrAbortHandler)
 		}
 		return nil

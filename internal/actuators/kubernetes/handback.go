@@ -66,7 +66,7 @@ func handBackOnce(ctx context.Context, c *client, s *subject, p reconcile.Plan) 
 	if p.UID != "" && string(o.GetUID()) != p.UID {
 		return true, nil // another object has the name now
 	}
-	body, err := handBackPatch(&o, p.HandBack)
+	body, err := handBackPatch(&o, p)
 	if err != nil || body == nil {
 		return true, err
 	}
@@ -77,15 +77,20 @@ func handBackOnce(ctx context.Context, c *client, s *subject, p reconcile.Plan) 
 	return true, nil
 }
 
-// handBackPatch returns the patch that gives driftd's fields to a field manager, or to none if it is
-// "" or applied nothing that is left; nil if driftd owns no field. It tests the resourceVersion, so that it has effect only on the
+// handBackPatch returns the patch that gives driftd's fields to the field manager of a plan, or to none
+// if there is none or it applied nothing that is left; nil if driftd owns no field. It tests the resourceVersion, so that it has effect only on the
 // object as it was read.
-func handBackPatch(o *unstructured.Unstructured, to string) ([]byte, error) {
+func handBackPatch(o *unstructured.Unstructured, p reconcile.Plan) ([]byte, error) {
 	entries := o.GetManagedFields()
 	owns, applies := false, false
 	for i := range entries {
-		owns = owns || isOwn(&entries[i])
-		applies = applies || entries[i].Manager == to && entries[i].Operation == metav1.ManagedFieldsOperationApply && entries[i].Subresource == ""
+		if isOwn(&entries[i]) {
+			owns = true
+			if err := trim(&entries[i], p); err != nil {
+				return nil, err
+			}
+		}
+		applies = applies || entries[i].Manager == p.HandBack && entries[i].Operation == metav1.ManagedFieldsOperationApply && entries[i].Subresource == ""
 	}
 	switch {
 	case !owns:
@@ -94,7 +99,8 @@ func handBackPatch(o *unstructured.Unstructured, to string) ([]byte, error) {
 		// A manager that owns nothing else would seem to have applied only these fields.
 		return releasePatch(o)
 	}
-	return csaupgrade.UpgradeManagedFieldsPatch(o, sets.New(manager), to)
+	o.SetManagedFields(entries)
+	return csaupgrade.UpgradeManagedFieldsPatch(o, sets.New(manager), p.HandBack)
 }
 
 func isOwn(e *metav1.ManagedFieldsEntry) bool {

@@ -113,7 +113,7 @@ func (c *patch) compare(after *object) *reconcile.Refusal {
 	var made []string
 	for i := range c.plan.Changes {
 		path := c.plan.Changes[i].Path
-		wanted, _ := jsonpatch.Find(c.expected, path)
+		wanted, _ := jsonpatch.FindDeclared(c.expected, path)
 		got, why := jsonpatch.Find(result, path)
 		if why != "" || !isAsWanted(schema, path, wanted, got) {
 			made = append(made, path+" "+shown(after, path))
