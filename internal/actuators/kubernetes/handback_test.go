@@ -39,8 +39,8 @@ func TestHandBackPatch(t *testing.T) {
 		"to nobody": {reason: "it is applied by the client", entries: []string{entry("kubectl", "Update", "", replicas), entry("driftd", "Update", "", image)},
 			want: []string{`kubectl Update {"f:spec":{"f:replicas":{}}}`}},
 		"the last entry": {reason: "without one, all fields would get an owner", entries: []string{entry("driftd", "Update", "", image)},
-			want: []string{`driftd Update {"f:spec":{".":{}}}`}},
-		"the last entry again": {reason: "it was done before", entries: []string{entry("driftd", "Update", "", `{"f:spec":{".":{}}}`)}},
+			want: []string{`driftd Update {"f:metadata":{"f:generateName":{}}}`}},
+		"the last entry again": {reason: "it was done before", entries: []string{entry("driftd", "Update", "", `{"f:metadata":{"f:generateName":{}}}`)}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -213,6 +213,14 @@ func TestPlanRefuses(t *testing.T) {
 			}},
 		"terraform": {reason: "its form may be another", guard: "declarer", want: "apply declaration shop with its own tool",
 			change: func(_ *fake, s *reconcile.Subject) { s.Finding.Changes[2].LivePath = container + ".image" }},
+		"in the middle of a list": {reason: "the next element would have its path", guard: "kind", want: "removes only the last element of a list without keys",
+			change: both(edit(`"spec":{"replicas":2`, `"spec":{"rules":[1,2],"replicas":2`), func(_ *fake, s *reconcile.Subject) {
+				s.Finding.Changes = []model.Change{change("spec.rules[0]", "", "1")}
+			})},
+		"at the end of a list": {reason: "no path changes",
+			change: both(edit(`"spec":{"replicas":2`, `"spec":{"rules":[1,2],"replicas":2`), func(_ *fake, s *reconcile.Subject) {
+				s.Finding.Changes = []model.Change{change("spec.rules[1]", "", "2")}
+			})},
 		"gone": {reason: "there is nothing to put back", guard: "still-so", want: "does not exist any more",
 			change: func(f *fake, _ *reconcile.Subject) { delete(f.objects, webPath) }},
 		"moved": {reason: "a hand was there again", guard: "still-so", want: ".image changed since the scan",
