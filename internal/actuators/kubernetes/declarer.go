@@ -26,9 +26,9 @@ type applier struct {
 	flag, options string
 }
 
-// appliers are those that record what they applied in their status. What they record counts, and
-// not the labels that they put on objects: anybody can set and remove those. An object of another
-// cluster that a record names counts as one of this cluster, since both may be the same.
+// appliers are those that record what they applied in their status. Only these records count: every
+// client that can write an object can set and remove its labels. An object of another cluster in a
+// record counts as one of this cluster, since both may be the same.
 func appliers() []applier {
 	return []applier{
 		{"kubernetes/Kustomization.kustomize.toolkit.fluxcd.io", inInventory, "Flux", "flux reconcile kustomization ", "--namespace=", " --with-source"},

@@ -29,7 +29,7 @@ func (a *Actuator) HandBack(ctx context.Context, key model.Key, p reconcile.Plan
 	}
 	if err := a.handBack(ctx, writer, reader, key, p); err != nil {
 		a.drop(err)
-		return a.told(writer, err)
+		return a.public(writer, err)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	c, err := a.plan(ctx, writer, reader, s)
 	if err != nil {
 		a.drop(err)
-		return nil, a.told(writer, err)
+		return nil, a.public(writer, err)
 	}
 	return c, nil
 }
@@ -63,7 +63,7 @@ func (a *Actuator) plan(ctx context.Context, writer, reader *client, s reconcile
 	return a.planPatch(ctx, reader, b, o)
 }
 
-// planned returns a plan that says who writes, and where.
+// planned returns a plan with the user that writes and the address of the server.
 func (a *Actuator) planned(ctx context.Context, writer *client) (reconcile.Plan, error) {
 	identity, err := a.who(ctx, writer)
 	return reconcile.Plan{Endpoint: writer.server(), Identity: identity}, err
