@@ -50,7 +50,7 @@ func TestNextApply(t *testing.T) {
 			if _, err := d.try(strings.ReplaceAll(deployment, "web:1", "evil:1"), "--namespace="+d.namespace, "apply", "--server-side", "--force-conflicts", "--field-manager=laptop", "--filename=-"); err != nil {
 				d.Fatal(err)
 			}
-			// What the laptop still owns is not driftd's: the pipeline shares it.
+			// The pipeline shares the fields that the laptop still owns.
 		},
 	}
 	for name, drift := range tests {
@@ -98,8 +98,60 @@ func TestWithoutHandBack(t *testing.T) {
 	if err := d.apply(next); err == nil || !strings.Contains(err.Error(), `conflict with "driftd"`) {
 		t.Errorf("the next apply: %v", err)
 	}
+	if s := d.subject(model.Changed, "deployment", "web", next); s.Finding.Actor.Name != "driftd" {
+		t.Errorf("the image was changed by %s", s.Finding.Actor.Name)
+	}
 	d.handBack(s, c.Plan())
+	d.subject(model.Pending, "deployment", "web", next)
 	if err := d.apply(next); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCustomResource checks a kind whose schema and defaults driftd does not know.
+func TestCustomResource(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	const definition = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.org}
+spec:
+  group: example.org
+  scope: Namespaced
+  names: {kind: Widget, listKind: WidgetList, plural: widgets, singular: widget}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties:
+                size: {type: integer}
+                ratio: {type: number}
+                color: {type: string, default: red}
+                parts: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], properties: {name: {type: string}, weight: {type: integer, default: 1}}}}
+`
+	if _, err := d.try(definition, "apply", "--filename=-"); err != nil {
+		t.Fatal(err)
+	}
+	d.kubectl("wait", "--for=condition=Established", "crd/widgets.example.org")
+	const widget = "apiVersion: example.org/v1\nkind: Widget\nmetadata: {name: w}\nspec: {size: 1, ratio: 0.5, parts: [{name: a}, {name: b}]}\n"
+	d.wait("the kind", func() bool { return d.apply(widget) == nil })
+	for _, patch := range []string{
+		`[{"op":"replace","path":"/spec/size","value":2},{"op":"replace","path":"/spec/ratio","value":1.25}]`,
+		`[{"op":"remove","path":"/spec/size"}]`,
+	} {
+		d.in("patch", "widget/w", "--type=json", "--patch="+patch)
+		d.putBack(d.subject(model.Changed, "widget", "w", widget))
+	}
+	if spec := d.get("widget", "w").At("spec").String(); spec != `{"color":"red","parts":[{"name":"a","weight":1},{"name":"b","weight":1}],"ratio":0.5,"size":1}` {
+		t.Errorf("spec is %s", spec)
+	}
+	if err := d.apply(strings.Replace(widget, "size: 1", "size: 3", 1)); err != nil {
 		t.Error(err)
 	}
 }

@@ -169,7 +169,6 @@ func (d *desk) claim(manifest string) (sealed model.Claim, plain model.Value) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	// What the API server makes of stringData.
 	plain = docs[0].Value.Without("apiVersion", "kind").With("metadata", model.MapOf())
 	return room().Declaration(model.Declaration{Claims: []model.Claim{c}}).Claims[0], plain
 }
@@ -190,7 +189,7 @@ func (d *desk) subjects(kind, name, manifest string) (all []reconcile.Subject) {
 	s := model.Subject{Key: live.Key, Place: live.Place, Name: live.Name, Live: &live, Kind: kinds[live.Kind], Claims: []*model.Claim{&claim}}
 	for _, o := range diff.Compare(&s, diff.Options{}) {
 		all = append(all, reconcile.Subject{
-			Finding:  &model.Finding{ID: string(o.Verdict), Verdict: o.Verdict, Key: live.Key, Place: live.Place, Name: live.Name, Declaration: "git", Changes: o.Changes},
+			Finding:  &model.Finding{ID: string(o.Verdict), Verdict: o.Verdict, Key: live.Key, Place: live.Place, Name: live.Name, Declaration: "git", Changes: o.Changes, Actor: o.Actor},
 			Declared: claim.Value,
 			Plain:    func(context.Context) (model.Value, model.Value, error) { return plain, claim.Value, nil },
 		})

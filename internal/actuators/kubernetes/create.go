@@ -90,7 +90,7 @@ func (s *subject) manifest(declared model.Value) model.Value {
 func (c *creation) Rehearse(ctx context.Context) error {
 	result, _, err := c.writer.send(ctx, http.MethodPost, c.subject.collection(c.subject.namespace), c.writer.query(true), jsonType, c.body)
 	if err != nil {
-		return c.actuator.told(c.writer, c.rejected(err, func(why string) error {
+		return c.actuator.public(c.writer, c.rejected(err, func(why string) error {
 			return refuse(guardRehearsal, "the API server rejects the object: %s", why)
 		}))
 	}
@@ -123,7 +123,7 @@ func (c *creation) Write(ctx context.Context) (reconcile.Receipt, error) {
 	}
 	executed := !wasNotExecuted(err)
 	err = c.rejected(err, func(why string) error { return errors.New("the API server rejects the object: " + why) })
-	err = c.actuator.told(c.writer, err)
+	err = c.actuator.public(c.writer, err)
 	if executed {
 		return receipt, err
 	}

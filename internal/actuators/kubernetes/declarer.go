@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -25,9 +26,9 @@ type applier struct {
 	flag, options string
 }
 
-// appliers are those that record what they applied in their status. What they record counts, and
-// not the labels that they put on objects: anybody can set and remove those. An object of another
-// cluster that a record names counts as one of this cluster, since both may be the same.
+// appliers are those that record what they applied in their status. Only these records count: every
+// client that can write an object can set and remove its labels. An object of another cluster in a
+// record counts as one of this cluster, since both may be the same.
 func appliers() []applier {
 	return []applier{
 		{"kubernetes/Kustomization.kustomize.toolkit.fluxcd.io", inInventory, "Flux", "flux reconcile kustomization ", "--namespace=", " --with-source"},
@@ -60,12 +61,20 @@ func inResources(applier model.Value, r ref) bool {
 
 // checkDeclarer refuses objects that Flux, Argo CD or Helm apply, or may apply.
 func (a *Actuator) checkDeclarer(ctx context.Context, reader *client, s *subject) *reconcile.Refusal {
-	for _, by := range appliers() {
-		if r := checkApplier(ctx, reader, &by, s); r != nil {
+	tools := appliers()
+	refusals := make([]*reconcile.Refusal, len(tools)+1)
+	var wait sync.WaitGroup
+	for i := range tools {
+		wait.Go(func() { refusals[i] = checkApplier(ctx, reader, &tools[i], s) })
+	}
+	wait.Go(func() { refusals[len(tools)] = a.checkHelm(ctx, reader, s) })
+	wait.Wait()
+	for _, r := range refusals {
+		if r != nil {
 			return r
 		}
 	}
-	return a.checkHelm(ctx, reader, s)
+	return nil
 }
 
 func checkApplier(ctx context.Context, c *client, by *applier, s *subject) *reconcile.Refusal {

@@ -1,7 +1,6 @@
 package kubernetes
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,7 +29,7 @@ func (a *Actuator) HandBack(ctx context.Context, key model.Key, p reconcile.Plan
 	}
 	if err := a.handBack(ctx, writer, reader, key, p); err != nil {
 		a.drop(err)
-		return a.told(writer, err)
+		return a.public(writer, err)
 	}
 	return nil
 }
@@ -66,7 +65,7 @@ func handBackOnce(ctx context.Context, c *client, s *subject, p reconcile.Plan) 
 	if p.UID != "" && string(o.GetUID()) != p.UID {
 		return true, nil // another object has the name now
 	}
-	body, err := handBackPatch(&o, p.HandBack)
+	body, err := handBackPatch(&o, p)
 	if err != nil || body == nil {
 		return true, err
 	}
@@ -77,15 +76,15 @@ func handBackOnce(ctx context.Context, c *client, s *subject, p reconcile.Plan) 
 	return true, nil
 }
 
-// handBackPatch returns the patch that gives driftd's fields to a field manager, or to none if it is
-// "" or applied nothing that is left; nil if driftd owns no field. It tests the resourceVersion, so that it has effect only on the
+// handBackPatch returns the patch that gives driftd's fields to the field manager of a plan, or to none
+// if there is none or it applied nothing that is left; nil if driftd owns no field. It tests the resourceVersion, so that it has effect only on the
 // object as it was read.
-func handBackPatch(o *unstructured.Unstructured, to string) ([]byte, error) {
+func handBackPatch(o *unstructured.Unstructured, p reconcile.Plan) ([]byte, error) {
 	entries := o.GetManagedFields()
 	owns, applies := false, false
 	for i := range entries {
 		owns = owns || isOwn(&entries[i])
-		applies = applies || entries[i].Manager == to && entries[i].Operation == metav1.ManagedFieldsOperationApply && entries[i].Subresource == ""
+		applies = applies || entries[i].Manager == p.HandBack && entries[i].Operation == metav1.ManagedFieldsOperationApply && entries[i].Subresource == ""
 	}
 	switch {
 	case !owns:
@@ -94,15 +93,26 @@ func handBackPatch(o *unstructured.Unstructured, to string) ([]byte, error) {
 		// A manager that owns nothing else would seem to have applied only these fields.
 		return releasePatch(o)
 	}
-	return csaupgrade.UpgradeManagedFieldsPatch(o, sets.New(manager), to)
+	for i := range entries {
+		if isOwn(&entries[i]) {
+			if err := trim(&entries[i], p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	o.SetManagedFields(entries)
+	return csaupgrade.UpgradeManagedFieldsPatch(o, sets.New(manager), p.HandBack)
 }
 
 func isOwn(e *metav1.ManagedFieldsEntry) bool {
 	return e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == ""
 }
 
-// releasePatch returns the patch that removes driftd's entry. The last entry of an object is shrunk to
-// a map that is no value: without any entry, the API server would give all fields to
+// unowned is a set of fields that no object and no declaration with a name has.
+const unowned = `{"f:metadata":{"f:generateName":{}}}`
+
+// releasePatch returns the patch that removes driftd's entry. If an object has no other entry, it owns
+// a field that does not exist afterwards: without any entry, the API server would give all fields to
 // "before-first-apply", with which the next server-side apply has a conflict.
 func releasePatch(o *unstructured.Unstructured) ([]byte, error) {
 	var kept []metav1.ManagedFieldsEntry
@@ -115,32 +125,15 @@ func releasePatch(o *unstructured.Unstructured) ([]byte, error) {
 		kept = append(kept, e)
 	}
 	if len(kept) == 0 {
-		fields := structure(o)
-		if fields == nil || bytes.Equal(own.FieldsV1.GetRawBytes(), fields) {
+		if own.FieldsV1 != nil && string(own.FieldsV1.GetRawBytes()) == unowned {
 			return nil, nil
 		}
 		own.FieldsV1 = &metav1.FieldsV1{}
-		own.FieldsV1.SetRawBytes(fields)
+		own.FieldsV1.SetRawBytes([]byte(unowned))
 		kept = append(kept, own)
 	}
 	return json.Marshal([]map[string]any{
 		{"op": "replace", "path": "/metadata/managedFields", "value": kept},
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": o.GetResourceVersion()},
 	})
-}
-
-// structure returns the set of fields that has only one map of the object, and none of its fields; nil
-// if the object has no map.
-func structure(o *unstructured.Unstructured) []byte {
-	for _, path := range [][]string{{"spec"}, {"data"}, {"metadata", "labels"}, {"metadata", "annotations"}} {
-		if _, ok, err := unstructured.NestedMap(o.Object, path...); !ok || err != nil {
-			continue
-		}
-		text := `{".":{}}`
-		for i := len(path) - 1; i >= 0; i-- {
-			text = `{"f:` + path[i] + `":` + text + `}`
-		}
-		return []byte(text)
-	}
-	return nil
 }

@@ -28,6 +28,9 @@ func TestHandBackPatch(t *testing.T) {
 		"to the declarer": {reason: "it gets what driftd wrote", to: "git",
 			entries: []string{entry("git", "Apply", "", replicas), entry("kubectl-edit", "Update", "", replicas), entry("driftd", "Update", "", image)},
 			want:    []string{`git Apply {"f:spec":{"f:image":{},"f:replicas":{}}}`, `kubectl-edit Update {"f:spec":{"f:replicas":{}}}`}},
+		"without defaults": {reason: "the declarer does not set them", to: "git",
+			entries: []string{entry("git", "Apply", "", replicas), entry("driftd", "Update", "", `{"f:spec":{".":{},"f:image":{},"f:policy":{},"f:ports":{".":{},"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{},"f:protocol":{}}}}}`)},
+			want:    []string{`git Apply {"f:spec":{"f:image":{},"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{}}},"f:replicas":{}}}`}},
 		"nothing left": {reason: "it was done before", to: "git", entries: []string{entry("git", "Apply", "", replicas)}},
 		"other entries of the name": {reason: "only what an update of the object left is driftd's", to: "git",
 			entries: []string{entry("git", "Apply", "", replicas), entry("driftd", "Apply", "", image), entry("driftd", "Update", "scale", image)}},
@@ -36,8 +39,8 @@ func TestHandBackPatch(t *testing.T) {
 		"to nobody": {reason: "it is applied by the client", entries: []string{entry("kubectl", "Update", "", replicas), entry("driftd", "Update", "", image)},
 			want: []string{`kubectl Update {"f:spec":{"f:replicas":{}}}`}},
 		"the last entry": {reason: "without one, all fields would get an owner", entries: []string{entry("driftd", "Update", "", image)},
-			want: []string{`driftd Update {"f:spec":{".":{}}}`}},
-		"the last entry again": {reason: "it was done before", entries: []string{entry("driftd", "Update", "", `{"f:spec":{".":{}}}`)}},
+			want: []string{`driftd Update {"f:metadata":{"f:generateName":{}}}`}},
+		"the last entry again": {reason: "it was done before", entries: []string{entry("driftd", "Update", "", `{"f:metadata":{"f:generateName":{}}}`)}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +50,8 @@ func TestHandBackPatch(t *testing.T) {
 			if err := o.UnmarshalJSON([]byte(text)); err != nil {
 				t.Fatal(err)
 			}
-			patch, err := kubernetes.HandBackPatch(&o, tt.to)
+			patch, err := kubernetes.HandBackPatch(&o, reconcile.Plan{HandBack: tt.to, Changes: []reconcile.FieldChange{
+				{Path: "spec.image", New: optional(`"x"`)}, {Path: "spec.ports[port=80,protocol=TCP]", New: optional(`{"port":80}`)}, {Path: "spec.gone", Old: optional("1")}}})
 			if err != nil || (patch == nil) != (tt.want == nil) {
 				t.Fatalf("%s: got %s, %v", tt.reason, patch, err)
 			}

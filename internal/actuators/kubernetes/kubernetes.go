@@ -38,7 +38,7 @@ type Options struct {
 	// Reading are those of the credentials that read autoscalers, and the records of what Flux,
 	// Argo CD and Helm apply. If it is nil, the credentials for writing read them.
 	Reading *kubeapi.Access
-	// Room seals what is read, with the same key as the collector of the source.
+	// Room seals what is read, with the same key as the collector of the source. It is required.
 	Room *secret.Room
 	// Timeout bounds each request; 0 means 10 seconds.
 	Timeout time.Duration

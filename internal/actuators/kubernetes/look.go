@@ -18,7 +18,7 @@ func (a *Actuator) Look(ctx context.Context, key model.Key, p reconcile.Plan) (r
 	sight, err := a.look(ctx, writer, reader, key, p)
 	if err != nil {
 		a.drop(err)
-		return "", a.told(writer, err)
+		return "", a.public(writer, err)
 	}
 	return sight, nil
 }

@@ -39,7 +39,7 @@ func (c *client) query(dryRun bool) url.Values {
 func (c *patch) Rehearse(ctx context.Context) error {
 	result, _, err := c.writer.send(ctx, http.MethodPatch, c.subject.path(), c.writer.query(true), patchType, c.body)
 	if err != nil {
-		return c.actuator.told(c.writer, c.rejected(ctx, err, func(why string) error {
+		return c.actuator.public(c.writer, c.rejected(ctx, err, func(why string) error {
 			return refuse(guardRehearsal, "the API server rejects the change: %s", why)
 		}))
 	}
@@ -48,7 +48,7 @@ func (c *patch) Rehearse(ctx context.Context) error {
 		return err
 	}
 	if r := c.compare(after); r != nil {
-		return c.actuator.told(c.writer, r)
+		return c.actuator.public(c.writer, r)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (c *patch) Write(ctx context.Context) (reconcile.Receipt, error) {
 	}
 	executed := !wasNotExecuted(err)
 	err = c.rejected(ctx, err, func(why string) error { return errors.New("the API server rejects the change: " + why) })
-	err = c.actuator.told(c.writer, err)
+	err = c.actuator.public(c.writer, err)
 	if executed {
 		return receipt, err
 	}
@@ -113,7 +113,7 @@ func (c *patch) compare(after *object) *reconcile.Refusal {
 	var made []string
 	for i := range c.plan.Changes {
 		path := c.plan.Changes[i].Path
-		wanted, _ := jsonpatch.Find(c.expected, path)
+		wanted, _ := jsonpatch.FindDeclared(c.expected, path)
 		got, why := jsonpatch.Find(result, path)
 		if why != "" || !isAsWanted(schema, path, wanted, got) {
 			made = append(made, path+" "+shown(after, path))

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
+	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -23,7 +25,7 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	c, err := a.plan(ctx, writer, reader, s)
 	if err != nil {
 		a.drop(err)
-		return nil, a.told(writer, err)
+		return nil, a.public(writer, err)
 	}
 	return c, nil
 }
@@ -61,7 +63,7 @@ func (a *Actuator) plan(ctx context.Context, writer, reader *client, s reconcile
 	return a.planPatch(ctx, reader, b, o)
 }
 
-// planned returns a plan that says who writes, and where.
+// planned returns a plan with the user that writes and the address of the server.
 func (a *Actuator) planned(ctx context.Context, writer *client) (reconcile.Plan, error) {
 	identity, err := a.who(ctx, writer)
 	return reconcile.Plan{Endpoint: writer.server(), Identity: identity}, err
@@ -145,6 +147,9 @@ func (b *base) set(ctx context.Context, p *jsonpatch.Patch, o *object, c *model.
 	if why != "" {
 		return refuse(guardStillSo, "%s: %s", c.Path, why)
 	}
+	if r := checkPosition(o, c); r != nil {
+		return r
+	}
 	if !b.same(held, c.Live) {
 		return refuse(guardStillSo, "%s changed since the scan: look again", c.Path)
 	}
@@ -161,6 +166,21 @@ func (b *base) set(ctx context.Context, p *jsonpatch.Patch, o *object, c *model.
 	}
 	if why := p.Set(c.Path, raw, wanted); why != "" {
 		return refuse(guardStillSo, "%s: %s", c.Path, why)
+	}
+	return nil
+}
+
+// checkPosition refuses to remove an element from a list without keys, unless it is the last one: the
+// next element would have its path afterwards.
+func checkPosition(o *object, c *model.Change) *reconcile.Refusal {
+	steps, ok := fieldpath.Parse(c.Path)
+	if !ok || c.Declared != nil || steps[len(steps)-1].Kind != fieldpath.Index {
+		return nil
+	}
+	last := strconv.Itoa(steps[len(steps)-1].Index)
+	next := strings.TrimSuffix(c.Path, last+"]") + strconv.Itoa(steps[len(steps)-1].Index+1) + "]"
+	if found, _ := jsonpatch.Find(o.sealed.Value, next); found != nil {
+		return refuse(guardKind, "driftd removes only the last element of a list without keys, and %s is none: apply the declaration", c.Path)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (a *Actuator) Rights(ctx context.Context) (reconcile.Rights, error) {
 	r, err := a.rights(ctx, writer, reader)
 	if err != nil {
 		a.drop(err)
-		return r, a.told(writer, err)
+		return r, a.public(writer, err)
 	}
 	return r, nil
 }

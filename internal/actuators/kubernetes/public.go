@@ -12,8 +12,8 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// told returns an error without secrets, with the next step.
-func (a *Actuator) told(c *client, err error) error {
+// public returns an error without secrets, with the next step.
+func (a *Actuator) public(c *client, err error) error {
 	if refusal, ok := errors.AsType[*reconcile.Refusal](err); ok {
 		return &reconcile.Refusal{Guard: refusal.Guard, Why: a.options.Room.Text(refusal.Why)}
 	}
