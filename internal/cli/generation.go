@@ -218,7 +218,7 @@ func (s *service) Control(c reconcile.Control) (reconcile.Control, error) {
 	return s.current.Load().engine.Control(c)
 }
 
-// Actions returns what the current engine knows of actions.
+// Actions returns the actions, the freezes and the rules.
 func (s *service) Actions() (reconcile.Overview, error) { return s.current.Load().engine.Actions() }
 
 // Decide makes decisions with the current engine.

@@ -34,7 +34,8 @@ func openWriters(cfg *config.Config, room *secret.Room) (map[string]reconcile.Ac
 	return writers, errors.Join(errs...)
 }
 
-// openWriter opens the actuator of a source. What it only reads, it reads with the credentials of the source.
+// openWriter opens the actuator of a source, which reads autoscalers and records of other tools with the credentials of
+// the source.
 func openWriter(source *config.Source, w config.Writer, room *secret.Room) (reconcile.Actuator, error) {
 	if source.Type != "kubernetes" {
 		return nil, fmt.Errorf("it has the type %s: only sources of type kubernetes can be written to", source.Type)

@@ -16,7 +16,7 @@ type Reconcile struct {
 	// Writers are the credentials for writing. They have distinct sources. A source without one is
 	// never written to.
 	Writers []Writer `mapstructure:"writers"`
-	// Rules say which findings may be put back; the first that matches applies. They have distinct
+	// Rules select the findings that may be put back; the first that matches applies. They have distinct
 	// names.
 	Rules []ReconcileRule `mapstructure:"rules"`
 }
@@ -29,12 +29,12 @@ type Writer struct {
 	Settings `mapstructure:"settings"`
 }
 
-// A ReconcileRule says how findings may be put back.
+// A ReconcileRule allows to put findings back, within limits.
 type ReconcileRule struct {
 	// Name identifies the rule.
 	Name string `mapstructure:"name"`
 	// Mode is off, suggest, approve or auto: nothing, only suggestions, actions that a person
-	// approves, or actions that need nobody. A bypassed finding always needs a person.
+	// approves, or actions without a person. A bypassed finding always needs a person.
 	Mode string `mapstructure:"mode"`
 	// Match selects the findings.
 	Match ReconcileMatch `mapstructure:"match"`

@@ -122,8 +122,7 @@ type NoticeStore interface {
 
 // An Observer is notified of every read and of every finished scan.
 type Observer interface {
-	SourceScanned(source string, took time.Duration, err error)
-	DeclarationLoaded(declaration string, err error)
+	ReadObserver
 	ObserveRun(run model.Run, open []model.Finding)
 	// ObserveFindings is called with all open findings if they changed without a scan.
 	ObserveFindings(open []model.Finding)
@@ -132,6 +131,12 @@ type Observer interface {
 	// Saved is called with the error of reading the earlier state of a scan, or of writing
 	// its results; nil if there was none.
 	Saved(err error)
+}
+
+// A ReadObserver is notified of every read.
+type ReadObserver interface {
+	SourceScanned(source string, took time.Duration, err error)
+	DeclarationLoaded(declaration string, err error)
 }
 
 // noObserver is the Observer of an Engine that has none.

@@ -23,7 +23,7 @@ const (
 	Refused      State = "refused"       // a guard refused it: no request was sent.
 	Declined     State = "declined"      // a person declined it.
 	Cancelled    State = "cancelled"     // a person cancelled it.
-	Expired      State = "expired"       // nobody approved it in time.
+	Expired      State = "expired"       // it was not approved in time.
 	Superseded   State = "superseded"    // the finding, or what would be done, changed.
 )
 
@@ -64,12 +64,12 @@ type Action struct {
 	Rule       string `json:"rule"`
 	RuleDigest string `json:"rule_digest"`
 	Mode       Mode   `json:"mode"`
-	// By is the person who asked for it; "" for driftd itself. Via and Reason say how and why.
+	// By is the person who asked for it, "" for driftd itself, Via the way of the request, and Reason why.
 	By     string    `json:"by,omitempty"`
 	Via    string    `json:"via,omitempty"`
 	Reason string    `json:"reason,omitempty"`
 	At     time.Time `json:"at"`
-	// Expires is when a proposal ends that nobody approved.
+	// Expires is when a proposal ends that was not approved.
 	Expires time.Time `json:"expires,omitzero"`
 
 	// Plan is what is done, and Digest the keyed digest of it, which approvals name.
@@ -79,7 +79,7 @@ type Action struct {
 	Approvals []Approval `json:"approvals,omitempty"`
 
 	State State `json:"state"`
-	// Outcome says in words what came of it; "" while it is open.
+	// Outcome is what came of it, in words; "" while it is open.
 	Outcome string `json:"outcome,omitempty"`
 	// Guard is the name of the guard that refused it; "" if none did.
 	Guard string `json:"guard,omitempty"`
@@ -93,7 +93,7 @@ type Action struct {
 type Step struct {
 	State State     `json:"state"`
 	At    time.Time `json:"at"`
-	// Note says more about it; it may be empty.
+	// Note is a remark; it may be empty.
 	Note string `json:"note,omitempty"`
 }
 
@@ -147,7 +147,7 @@ type Plan struct {
 	Identity string `json:"identity"`
 	// HandBack is the field manager that gets the written fields; "" for none.
 	HandBack string `json:"hand_back,omitempty"`
-	// Restarts says what restarts; "" for nothing.
+	// Restarts is what restarts, in words; "" for nothing.
 	Restarts string `json:"restarts,omitempty"`
 }
 

@@ -10,8 +10,8 @@ import (
 // An Actuator puts back resources of one live system. Its methods do not retry a write.
 type Actuator interface {
 	// Plan reads the resource of the subject and returns the change that puts it back. It writes
-	// nothing. The error is a *Refusal if the resource must not be put back, or is not as the
-	// finding says.
+	// nothing. The error is a *Refusal if the resource must not be put back, or is not as in
+	// the finding.
 	Plan(ctx context.Context, s Subject) (Change, error)
 	// Look reads the resource again and compares the fields of a plan that may have been carried
 	// out.
@@ -42,7 +42,7 @@ type Change interface {
 	// if the result differs from the live resource in other fields than the plan's, or they would
 	// get other values.
 	Rehearse(ctx context.Context) error
-	// Write makes the change, unless the resource is no longer as the plan says. The error is a
+	// Write makes the change, unless the resource is no longer as in the plan. The error is a
 	// *NotWrittenError if nothing was changed for sure; after any other error it is unknown.
 	Write(ctx context.Context) (Receipt, error)
 }

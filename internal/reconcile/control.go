@@ -15,7 +15,7 @@ const (
 	Resume ControlKind = "resume"
 )
 
-// A Control is what a person said about all actions, or about those of one rule. Controls are never
+// A Control is an order of a person about all actions, or about those of one rule. Controls are never
 // changed: later ones override earlier ones.
 type Control struct {
 	ID   string      `json:"id"`

@@ -30,7 +30,7 @@ type Standing struct {
 
 // Evidence is what the last reads prove of a finding.
 type Evidence struct {
-	// Unread is why they do not prove what the finding says: its source, or its declaration, was
+	// Unread is why they do not prove the finding: its source, or its declaration, was
 	// not read, or the source is held back; "" if they do.
 	Unread string
 	// Uncommitted is why the declaration is not in a commit; "" if it is.

@@ -90,7 +90,7 @@ func sharesField(a *Action, f *model.Finding) bool {
 }
 
 // Needed returns the number of approvals that an action needs: none if its rule is automatic and
-// nobody asked for it.
+// no person asked for it.
 func Needed(r *Rule, a *Action) int {
 	if r.Mode == Auto && a.By == "" {
 		return 0

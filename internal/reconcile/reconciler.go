@@ -78,13 +78,13 @@ func New(o Options) *Reconciler {
 
 // A Request is what a person asks of a finding or an action.
 type Request struct {
-	// By is the name of the person; Via and Reason say how and why.
+	// By is the name of the person, Via the way of the request, and Reason why.
 	By, Via, Reason string
 	// Digest is the digest of the plan that the person saw.
 	Digest string
 }
 
-// A Proposal is what an action would do, and what every guard says.
+// A Proposal is what an action would do, with the results of all guards.
 type Proposal struct {
 	Rule   string      `json:"rule,omitempty"`
 	Mode   Mode        `json:"mode"`
@@ -274,7 +274,7 @@ func mayNotApprove(a *Action, q Request) string {
 	return ""
 }
 
-// An Answer is what a person says to an action.
+// An Answer is the decision of a person about an action.
 type Answer string
 
 // The answers.

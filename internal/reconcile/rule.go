@@ -13,7 +13,7 @@ import (
 // A Mode is what a rule allows.
 type Mode string
 
-// The modes: nothing; only suggestions; actions that a person approves; actions that need nobody.
+// The modes: nothing; only suggestions; actions that a person approves; actions without a person.
 const (
 	Off     Mode = "off"
 	Suggest Mode = "suggest"
@@ -24,7 +24,7 @@ const (
 // Modes lists the modes, each of which allows more than the one before it.
 func Modes() []Mode { return []Mode{Off, Suggest, Approve, Auto} }
 
-// A Rule says which findings may be put back, and within which limits. The zero limits allow
+// A Rule selects the findings that may be put back, and sets the limits. The zero limits allow
 // nothing: see DefaultLimits.
 type Rule struct {
 	Name  string         `json:"name"`

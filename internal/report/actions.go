@@ -159,7 +159,7 @@ func sideOf(v *model.Value) string {
 	return phrase.Line(v.String(), maxSide)
 }
 
-// WriteProposal writes what an action would do, and what the guards say, as text or as JSON.
+// WriteProposal writes what an action would do, and the results of the guards, as text or as JSON.
 func WriteProposal(w io.Writer, format string, p *reconcile.Proposal, o Options) error {
 	return choose(w, format, "write proposal",
 		func(b *bufio.Writer) error { return showProposal(newTable(b, o), p) },

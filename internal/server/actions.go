@@ -109,6 +109,18 @@ func (a API) request(r *http.Request, role access.Role) (body ActionRequest, q r
 	return body, reconcile.Request{By: access.Of(r.Context()).Author(), Via: via(r.Context()), Reason: strings.TrimSpace(body.Reason), Digest: body.Digest}, nil
 }
 
+// unhurried answers without the time limits of the connection: an action has its own.
+func (a API) unhurried(handle func(*http.Request) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body any
+		err := Unhurried(w, func() (err error) {
+			body, err = handle(r)
+			return err
+		})
+		a.reply(w, r, body, err)
+	})
+}
+
 // reconcile proposes an action for a finding.
 func (a API) reconcile(r *http.Request) (any, error) {
 	body, q, err := a.request(r, access.Operator)
@@ -163,7 +175,7 @@ func (a API) answerAction(answer reconcile.Answer) func(*http.Request) (any, err
 	}
 }
 
-// AnswerAction approves, declines or cancels an action in the name of the context's visitor. Who approves
+// AnswerAction approves, declines or cancels an action in the name of the context's visitor. An approver
 // must be in the table of people.
 func (a API) AnswerAction(ctx context.Context, id string, answer reconcile.Answer, q reconcile.Request) (reconcile.Action, error) {
 	actor, err := a.actor()

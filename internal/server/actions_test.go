@@ -14,7 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// An actorStub knows one action, ac7100, in which every field is set. It has err as the error of each
+// An actorStub has one action, ac7100, in which every field is set. It has err as the error of each
 // method, if that is set.
 type actorStub struct{ err error }
 

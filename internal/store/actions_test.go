@@ -105,7 +105,7 @@ func TestArmedOnlyIfRecorded(t *testing.T) {
 	if _, err := without.Propose(func(*reconcile.Standing) (reconcile.Action, error) { return proposed("a1", ""), nil }); err != nil {
 		t.Fatal(err)
 	}
-	_, err = without.ChangeAction("a1", func(a *reconcile.Action, _ *reconcile.Standing, f *model.Finding) error {
+	_, err = without.ChangeAction("a1", func(a *reconcile.Action, _ *reconcile.Standing, _ *model.Finding) error {
 		a.Enter(reconcile.Armed, minute(3), "")
 		return nil
 	})

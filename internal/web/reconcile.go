@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/server"
@@ -73,28 +74,38 @@ func (s *site) acting(r *http.Request, id string, resolved bool) (*actView, erro
 	if v.Last == nil {
 		return v, nil
 	}
-	for _, c := range v.Last.Plan.Changes {
-		change := planChange{Path: c.Path, Old: "(absent)", New: "(absent)"}
-		if c.Old != nil {
-			change.Old = phrase.Line(c.Old.String(), maxPlanValue)
-		}
-		if c.New != nil {
-			change.New = phrase.Line(c.New.String(), maxPlanValue)
-		}
-		v.Changes = append(v.Changes, change)
-	}
+	v.Changes = planChanges(&v.Last.Plan)
 	v.Answers = v.Last.State == reconcile.Proposed && visitor.May(access.Operator)
+	v.Why = whyNotApprove(visitor, v.Last)
+	return v, nil
+}
+
+func planChanges(p *reconcile.Plan) (list []planChange) {
+	text := func(v *model.Value) string {
+		if v == nil {
+			return "(absent)"
+		}
+		return phrase.Line(v.String(), maxPlanValue)
+	}
+	for _, c := range p.Changes {
+		list = append(list, planChange{c.Path, text(c.Old), text(c.New)})
+	}
+	return list
+}
+
+// whyNotApprove returns why a visitor may not approve an action; "" if they may.
+func whyNotApprove(visitor access.Visitor, a *reconcile.Action) string {
 	switch {
 	case !visitor.May(access.Approver):
-		v.Why = "Approving requires the role approver."
+		return "Approving requires the role approver."
 	case visitor.Person == "":
-		v.Why = "Approving requires a person of people in the configuration, and " + visitor.Author() + " is none."
-	case visitor.Person == v.Last.By:
-		v.Why = "You asked for it: another person must approve it."
-	case visitor.Person == v.Last.Drift.Name:
-		v.Why = "You made the drift: another person must approve it."
+		return "Approving requires a person of people in the configuration, and " + visitor.Author() + " is none."
+	case visitor.Person == a.By:
+		return "You asked for it: another person must approve it."
+	case visitor.Person == a.Drift.Name:
+		return "You made the drift: another person must approve it."
 	}
-	return v, nil
+	return ""
 }
 
 // actionsPage lists the actions.
@@ -113,7 +124,7 @@ func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	q := reconcile.Request{By: access.Of(r.Context()).Author(), Via: "web", Reason: r.PostFormValue("reason")}
 	var made server.Proposed
-	err := server.Unhurried(w, func() (err error) {
+	err := server.Unhurried(w, func() (err error) { //nolint:contextcheck // an action that is armed outlives the request
 		made, err = s.API.Reconcile(r.Context(), id, false, q)
 		return err
 	})
@@ -136,7 +147,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	q := reconcile.Request{By: access.Of(r.Context()).Author(), Via: "web", Reason: r.PostFormValue("reason"), Digest: r.PostFormValue("digest")}
 	var made reconcile.Action
-	err := server.Unhurried(w, func() (err error) {
+	err := server.Unhurried(w, func() (err error) { //nolint:contextcheck // an action that is armed outlives the request
 		made, err = s.API.AnswerAction(r.Context(), r.PathValue("id"), answer, q)
 		return err
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// An actor knows one action for finding c0ff11c7, which carol asked for.
+// An actor has one action for finding c0ff11c7, which carol asked for.
 type actor struct {
 	state    reconcile.State
 	asked    []reconcile.Request

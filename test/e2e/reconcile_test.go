@@ -249,7 +249,7 @@ func TestReconcileAutomatic(t *testing.T) {
 	}
 }
 
-// An apply that no commit has is put back by two persons only, also under a rule that needs nobody.
+// An apply that no commit has is put back by two persons only, also under a rule with the mode auto.
 func TestReconcileBypassed(t *testing.T) {
 	t.Parallel()
 	i := installActing(t, "auto", nil)
