@@ -108,7 +108,7 @@ func TestWithoutHandBack(t *testing.T) {
 	}
 }
 
-// TestCustomResource checks a kind whose schema and defaults driftd does not know.
+// TestCustomResource checks a kind whose schema and defaults the actuator has not.
 func TestCustomResource(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

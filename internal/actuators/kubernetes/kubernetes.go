@@ -62,6 +62,8 @@ type Actuator struct {
 	// writer; "" while it is not known.
 	writer, reader *client
 	identity       string
+	// found are the kinds that were put back lately.
+	found map[string]remembered
 }
 
 var _ reconcile.Actuator = (*Actuator)(nil)
@@ -85,7 +87,7 @@ func New(o Options) (*Actuator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the built-in kinds: %w", err)
 	}
-	return &Actuator{options: o, kinds: kinds, running: make(chan struct{}, kubeapi.MaxRoundTrips), releases: newReleaseCache()}, nil
+	return &Actuator{options: o, kinds: kinds, running: make(chan struct{}, kubeapi.MaxRoundTrips), releases: newReleaseCache(), found: map[string]remembered{}}, nil
 }
 
 // clients returns the connections, which it makes if there are none. The credentials may have been
@@ -124,6 +126,7 @@ func (a *Actuator) drop(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.writer, a.reader = nil, nil
+	clear(a.found)
 }
 
 // who returns the user of the writer.
@@ -163,7 +166,7 @@ func (a *Actuator) find(ctx context.Context, c *client, key model.Key) (*subject
 	if key.Source != a.options.Source {
 		return nil, fmt.Errorf("%s is not a resource of source %s", key, a.options.Source)
 	}
-	where, err := c.discover(ctx, key.Kind)
+	where, err := a.served(ctx, c, key.Kind)
 	if err != nil {
 		return nil, fmt.Errorf("find the kind %s: %w", key.Kind, err)
 	}
@@ -174,6 +177,35 @@ func (a *Actuator) find(ctx context.Context, c *client, key model.Key) (*subject
 		}
 	}
 	return s, checkName(s.namespace, s.name)
+}
+
+// servedFor is how long it is remembered where the API server has a kind.
+const servedFor = time.Minute
+
+// A remembered is where the API server had a kind, until it is asked again.
+type remembered struct {
+	*served
+
+	until time.Time
+}
+
+// served returns where the API server has a kind.
+func (a *Actuator) served(ctx context.Context, c *client, kind string) (*served, error) {
+	now := a.options.Now()
+	a.mu.Lock()
+	known, ok := a.found[kind]
+	a.mu.Unlock()
+	if ok && now.Before(known.until) {
+		return known.served, nil
+	}
+	where, err := c.discover(ctx, kind)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.found[kind] = remembered{where, now.Add(servedFor)}
+	return where, nil
 }
 
 // An object is a live object as it was read.
