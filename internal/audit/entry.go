@@ -29,6 +29,11 @@ const (
 	// KindDecision records a decision, KindRevoke the end of one before its time.
 	KindDecision Kind = "decision"
 	KindRevoke   Kind = "revoke"
+	// KindAction records that an action changed its state, KindApproval that a person approved it, and
+	// KindControl that a person froze all actions, ended that, or resumed a rule.
+	KindAction   Kind = "action"
+	KindApproval Kind = "approval"
+	KindControl  Kind = "control"
 	// KindDrop records that the bytes of old entries were dropped. Their hashes stay.
 	KindDrop Kind = "drop"
 	// KindPrune records that old records were removed from the database.

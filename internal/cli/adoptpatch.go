@@ -7,8 +7,8 @@ import (
 
 	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
 	"github.com/driftd/driftd/internal/remedy/yamledit"
 )
 

@@ -132,13 +132,14 @@ func (c *command) openConfigured(cmd *cobra.Command) (*config.Config, daemon.Est
 // checkConfigured is openConfigured that opens the receivers too, without network
 // connections.
 func (c *command) checkConfigured(cmd *cobra.Command) (*config.Config, error) {
-	cfg, _, err := c.openConfigured(cmd)
+	cfg, estate, err := c.openConfigured(cmd)
 	if cfg == nil {
 		return nil, err
 	}
+	_, writersErr := openWriters(cfg, estate.Secrets)
 	opened, openErr := c.openReceivers(cfg, slog.New(slog.DiscardHandler))
 	_, gateErr := newGate(cfg, nil, slog.New(slog.DiscardHandler))
-	if err = errors.Join(err, openErr, gateErr, checkAuditKey(cfg)); err == nil {
+	if err = errors.Join(err, writersErr, openErr, gateErr, checkAuditKey(cfg)); err == nil {
 		_, _, err = newPolicy(cfg, opened)
 	}
 	return cfg, config.Sorted(err)

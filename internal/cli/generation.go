@@ -16,6 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/metrics"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
+	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -75,6 +76,10 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	estate.Whole = true
 	s.log.Debug("memory limit", "bytes", limitMemory(cfg.MaxMemory))
 	seal := daemon.Reseal(estate.Secrets)
+	writers, err := openWriters(cfg, estate.Secrets)
+	if err != nil {
+		return nil, err
+	}
 	opened, err := s.openReceivers(cfg, s.log)
 	if err != nil {
 		return nil, err
@@ -87,7 +92,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	g.dispatcher = notify.NewDispatcher(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Decide: func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: observer{s.metrics, s}, Now: time.Now, Log: s.log, Version: s.build.Version,
-		Evaluating: &s.evaluating, Notifications: daemon.Notifications{Policy: policy, Mirrors: mirrors, Dispatcher: g.dispatcher}})
+		Acting: daemon.Acting{Store: s.store, Rules: reconcileRules(cfg), Actuators: writers, Digest: digestOf(s.sealer), Lock: &s.acting}, Evaluating: &s.evaluating, Notifications: daemon.Notifications{Policy: policy, Mirrors: mirrors, Dispatcher: g.dispatcher}})
 	return g, nil
 }
 
@@ -115,6 +120,22 @@ func (o observer) ObserveRun(run model.Run, open []model.Finding) {
 	o.Metrics.ObserveRun(run, open)
 	o.service.shown.Store(digest(open))
 	o.service.news.Notify()
+}
+
+// ObserveActions records the state of actions, and notifies open pages.
+func (o observer) ObserveActions(v reconcile.Overview) {
+	a := metrics.Acting{States: map[string]map[string]int{}, Refusals: v.Refusals, Stopped: map[string]bool{}, Frozen: len(v.Freezes)}
+	for i := range v.Actions {
+		rule := v.Actions[i].Rule
+		if a.States[rule] == nil {
+			a.States[rule] = map[string]int{}
+		}
+		a.States[rule][string(v.Actions[i].State)]++
+	}
+	for _, r := range v.Rules {
+		a.Stopped[r.Name] = r.Stopped != ""
+	}
+	o.Metrics.ObserveActions(a)
 }
 
 // ObserveFindings records findings between scans, and notifies pages only if the findings
@@ -176,6 +197,29 @@ func (s *service) adopt(g *generation) {
 func (s *service) read(ctx context.Context, sources, declarations []string) error {
 	return s.within(ctx, func(ctx context.Context, g *generation) error { return g.engine.Read(ctx, sources, declarations) })
 }
+
+// PreviewAction returns what an action would do, with the current engine.
+func (s *service) PreviewAction(ctx context.Context, f *model.Finding, by string) (reconcile.Proposal, error) {
+	return s.current.Load().engine.PreviewAction(ctx, f, by)
+}
+
+// Act proposes an action with the current engine.
+func (s *service) Act(ctx context.Context, f *model.Finding, q reconcile.Request) (reconcile.Action, error) {
+	return s.current.Load().engine.Act(ctx, f, q)
+}
+
+// AnswerAction answers an action with the current engine.
+func (s *service) AnswerAction(ctx context.Context, id string, answer reconcile.Answer, q reconcile.Request) (reconcile.Action, error) {
+	return s.current.Load().engine.AnswerAction(ctx, id, answer, q)
+}
+
+// Control freezes actions, ends that, or resumes a rule, with the current engine.
+func (s *service) Control(c reconcile.Control) (reconcile.Control, error) {
+	return s.current.Load().engine.Control(c)
+}
+
+// Actions returns the actions, the freezes and the rules.
+func (s *service) Actions() (reconcile.Overview, error) { return s.current.Load().engine.Actions() }
 
 // Decide makes decisions with the current engine.
 func (s *service) Decide(ctx context.Context, ids []string, r decide.Request) ([]model.Decision, error) {

@@ -66,8 +66,10 @@ func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Co
 		AuditLog: auditor{st, func() *config.Config { return cfg }, c.build.Version, log}, People: func() *access.People { return people },
 		Version: c.build.Version, Now: time.Now, Log: log}
 	api.Problems = func() []string { return doubts(st) }
+	engine := daemon.New(daemon.Estate{}, daemon.Options{Store: st, Acting: daemon.Acting{Store: st, Rules: reconcileRules(cfg)}, Now: time.Now, Log: log, Version: c.build.Version})
+	api.Acting = idle{engine}
 	if !readOnly {
-		api.Decider = daemon.New(daemon.Estate{}, daemon.Options{Store: st, Now: time.Now, Log: log, Version: c.build.Version})
+		api.Decider = engine
 	}
 	client = &server.Client{HTTP: &http.Client{Transport: server.InProcess(api.Handler())}}
 	return errors.Join(use(ctx, client), st.Close())

@@ -86,7 +86,9 @@ type service struct {
 	shown atomic.Uint64
 	// evaluating is shared by the engines of all generations.
 	evaluating sync.Mutex
-	current    atomic.Pointer[generation]
+	// acting is held while an action is carried out, by the engine of any generation.
+	acting  sync.Mutex
+	current atomic.Pointer[generation]
 	// unread is the error of the last reload; nil if it succeeded.
 	unread atomic.Pointer[string]
 	// unsaved is the error of storing the last scan; nil if it succeeded.
@@ -310,7 +312,7 @@ func (s *service) probeBox() {
 
 // api returns the handlers of the HTTP API.
 func (s *service) api() server.API {
-	return server.API{Store: s.store, Copy: s.store.CopyTo, Verify: s.store.Verify, AuditLog: watchedLog{auditor: s.auditor(), s: s}, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems, Box: s.boxes.Report,
+	return server.API{Store: s.store, Copy: s.store.CopyTo, Verify: s.store.Verify, AuditLog: watchedLog{auditor: s.auditor(), s: s}, Scanner: s, Decider: s, Acting: s, Receivers: s.receivers, Problems: s.problems, Box: s.boxes.Report,
 		Compare: newCompare(), Imports: newImports(), Metrics: s.metrics.Handler(),
 		Hooks: s.hooks, Audit: http.HandlerFunc(s.listen), Waiting: func() []string { return s.current.Load().engine.Waiting() },
 		Gate: s.gate, People: s.people, Version: s.build.Version, Now: time.Now, Log: s.log}

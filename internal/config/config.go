@@ -65,6 +65,8 @@ type Config struct {
 	Triggers []Trigger `mapstructure:"triggers"`
 	// Audit configures the audit log.
 	Audit Audit `mapstructure:"audit"`
+	// Reconcile configures whether live resources are put back.
+	Reconcile Reconcile `mapstructure:"reconcile"`
 	// Kubernetes holds the settings that all sources of that type share.
 	Kubernetes Kubernetes `mapstructure:"kubernetes"`
 	// File is the absolute path of the file; "" if there is none.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/reconcile"
 )
 
 const minimal = "sources: [{name: prod, type: kubernetes}]\n"
@@ -167,6 +168,11 @@ func TestLoadExample(t *testing.T) {
 	got := *c
 	got.File, got.Sources, got.Declarations, got.Ignore, got.Kubernetes = "", nil, nil, nil, config.Kubernetes{}
 	got.Secrets, got.People, got.Audit = config.Secrets{}, nil, config.Audit{}
+	// The rule of the example has the default limits.
+	if diff := cmp.Diff(reconcile.DefaultLimits(), got.Reconcile.Rules[0].Rule().Limits); diff != "" {
+		t.Errorf("the limits of the example's rule (-want +got):\n%s", diff)
+	}
+	got.Reconcile = config.Reconcile{}
 	got.Severity, got.Owners, got.Notify.Receivers, got.Notify.Routes, got.Triggers = nil, nil, nil, nil, nil
 	// The settings that the example fills in; all others have their defaults.
 	access := &got.Server.Access

@@ -93,6 +93,8 @@ func expand(from, to reflect.Value) (expanded any, ok bool) {
 		return listed(tree, reflect.TypeFor[Match]()), isTree
 	case SeverityMatch:
 		return listed(tree, reflect.TypeFor[SeverityMatch]()), isTree
+	case ReconcileMatch:
+		return listed(tree, reflect.TypeFor[ReconcileMatch]()), isTree
 	}
 	return nil, false
 }
@@ -104,6 +106,8 @@ func begin(to reflect.Value) {
 		to.Set(reflect.ValueOf(Receiver{Rate: Rate{Messages: 20, Per: 10 * time.Minute}}))
 	case Trigger:
 		to.Set(reflect.ValueOf(Trigger{MinInterval: 10 * time.Second}))
+	case ReconcileRule:
+		to.Set(reflect.ValueOf(newReconcileRule()))
 	}
 }
 

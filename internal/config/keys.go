@@ -34,7 +34,7 @@ func (d *document) checkKeys(path string, tree any, t reflect.Type) {
 				d.checkKeys(child(path, key), below, field.Type)
 			} else {
 				valid := slices.Sorted(maps.Keys(fields))
-				d.add(child(path, key), "%s", unknownKey(path, key, valid))
+				d.add(child(path, key), "%s", unknownKey(key, valid))
 				if near, ok := suggest.Word(key, valid); ok {
 					d.meant[child(path, near)] = true
 				}
@@ -65,11 +65,8 @@ func fieldsOf(t reflect.Type) map[string]reflect.StructField {
 }
 
 // unknownKey returns the problem of an unknown key, with a hint.
-func unknownKey(path, key string, valid []string) string {
+func unknownKey(key string, valid []string) string {
 	text := fmt.Sprintf("unknown key %q", key)
-	if path == "" && key == "reconcile" {
-		return text + ": this version of driftd does not support it, remove it"
-	}
 	if secret.Name(key) {
 		return text + ": secrets do not belong in this file, write it to a file of its own" + secretFile(key, valid)
 	}

@@ -80,10 +80,22 @@ func TestProblems(t *testing.T) {
 			content: minimal + "owners: [{ownr: shop}]\nnotify:\n  receivers: [{name: ops, type: slack}]\n  routes: [{match: {owner: [shop]}, receivers: [ops]}]\n",
 			want:    []string{`2: unknown key "ownr": did you mean "owner"?`},
 		},
-		"later version": {
-			reason:  "keys of planned features are rejected",
-			content: minimal + "notify: {}\nreconcile: {}\n",
-			want:    []string{`3: unknown key "reconcile": this version of driftd does not support it, remove it`},
+		"reconcile": {
+			reason: "a rule that would do more than its author wants is refused",
+			content: minimal + `reconcile:
+  writers: [{source: prod}, {source: prod}, {source: nowhere}]
+  rules:
+    - {name: a, mode: auto}
+    - {name: a, mode: aproove, match: {kind: kubernetes/*}}
+    - {mode: approve, match: {kind: kubernetes/*}, approvals: 0, share: 101, max_age: 0}
+`,
+			want: []string{`3: a second writer of source "prod": keep one`, `3: writer of an unknown source "nowhere": want one of prod`,
+				`5: a rule with mode auto that matches everything: give it a match`, `6: duplicate rule name "a"`,
+				`6: this rule is never reached: the one on line 5 matches everything, move that to the end`,
+				`6: unknown mode "aproove": did you mean "approve"?`, `7: a rule without a name: give it one, actions record it`,
+				`7: approvals: want a number from 1`, `7: max_age: want a duration above zero, such as 1h`,
+				`7: share: want a percentage from 0 to 100`,
+				`7: this rule is never reached: the one on line 5 matches everything, move that to the end`},
 		},
 		"wrong types": {
 			reason:  "types are not guessed",

@@ -138,6 +138,10 @@ func (e *Engine) deliver(s *scan) {
 	open := s.result.Open()
 	e.observer.ObserveRun(s.run, open)
 	e.dispatch(open, s.notices)
+	select {
+	case e.scanned <- struct{}{}:
+	default:
+	}
 }
 
 // noteSaved records whether the scan was saved: err is the error of reading or writing the

@@ -16,6 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/secret"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -121,14 +122,21 @@ type NoticeStore interface {
 
 // An Observer is notified of every read and of every finished scan.
 type Observer interface {
-	SourceScanned(source string, took time.Duration, err error)
-	DeclarationLoaded(declaration string, err error)
+	ReadObserver
 	ObserveRun(run model.Run, open []model.Finding)
 	// ObserveFindings is called with all open findings if they changed without a scan.
 	ObserveFindings(open []model.Finding)
+	// ObserveActions is called with the state of actions when it may have changed.
+	ObserveActions(reconcile.Overview)
 	// Saved is called with the error of reading the earlier state of a scan, or of writing
 	// its results; nil if there was none.
 	Saved(err error)
+}
+
+// A ReadObserver is notified of every read.
+type ReadObserver interface {
+	SourceScanned(source string, took time.Duration, err error)
+	DeclarationLoaded(declaration string, err error)
 }
 
 // noObserver is the Observer of an Engine that has none.
@@ -139,6 +147,7 @@ func (noObserver) DeclarationLoaded(string, error)            {}
 func (noObserver) Saved(error)                                {}
 func (noObserver) ObserveRun(model.Run, []model.Finding)      {}
 func (noObserver) ObserveFindings([]model.Finding)            {}
+func (noObserver) ObserveActions(reconcile.Overview)          {}
 
 // An Engine scans one estate. Its methods are safe for concurrent use; scans of the same
 // source do not overlap.
@@ -153,6 +162,11 @@ type Engine struct {
 	random        io.Reader
 
 	calls calls
+	// reconciler acts, scanned has a value after each scan, and changed the sources that actions
+	// changed.
+	reconciler *reconcile.Reconciler
+	scanned    chan struct{}
+	changed    chan string
 
 	// evaluating is held while results are compared, saved and delivered, and while
 	// decisions are made.
@@ -182,6 +196,8 @@ type Options struct {
 	Version string
 	// Notifications is zero for none.
 	Notifications Notifications
+	// Acting configures actions; zero for none.
+	Acting Acting
 	// Evaluating is shared by all engines of one store, such as those of successive
 	// configurations; nil for a single engine.
 	Evaluating *sync.Mutex
@@ -195,9 +211,12 @@ func New(estate Estate, o Options) *Engine {
 	if o.Evaluating == nil {
 		o.Evaluating = &sync.Mutex{}
 	}
-	return &Engine{estate: estate, calls: calls{memory: estate.Memory}, store: o.Store, observer: o.Observer, now: o.Now, log: o.Log, version: o.Version,
+	e := &Engine{estate: estate, calls: calls{memory: estate.Memory}, store: o.Store, observer: o.Observer, now: o.Now, log: o.Log, version: o.Version,
 		notifications: o.Notifications, random: rand.Reader, evaluating: o.Evaluating, collected: map[string]collected{}, loaded: map[string]loaded{},
-		restored: map[string]collected{}, answers: map[claimRef]pastAnswer{}, unsaved: map[string]bool{}, allTried: make(chan struct{})}
+		restored: map[string]collected{}, answers: map[claimRef]pastAnswer{}, unsaved: map[string]bool{}, allTried: make(chan struct{}), scanned: make(chan struct{}, 1), changed: make(chan string, 16)}
+	e.reconciler = reconcile.New(reconcile.Options{Rules: o.Acting.Rules, Actuators: o.Acting.Actuators, Store: o.Acting.Store, World: world{e},
+		Digest: o.Acting.Digest, Done: e.acted, Acting: o.Acting.Lock, Now: o.Now, Log: o.Log})
+	return e
 }
 
 // collected is the last result of a source's collector.

@@ -39,6 +39,9 @@ func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
 	}
 	group.Go(func() { e.retrySaves(ctx) })
 	group.Go(func() { e.tick(ctx) })
+	if e.reconciler.Store != nil {
+		group.Go(func() { e.act(ctx) })
+	}
 	<-ctx.Done()
 	group.Wait()
 	if err := scheduler.Shutdown(); err != nil {

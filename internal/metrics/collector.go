@@ -19,6 +19,7 @@ type descriptions struct {
 	storeBytes, storeDamaged, storeVerified, buildInfo  *prometheus.Desc
 	auditInDoubt, auditUnwitnessed, auditWitnessUnread  *prometheus.Desc
 	notJudged                                           *prometheus.Desc
+	actions, refusals, ruleStopped, frozen              *prometheus.Desc
 }
 
 func newDescriptions(build Build) descriptions {
@@ -55,17 +56,20 @@ func newDescriptions(build Build) descriptions {
 			"Findings whose notification is held back by quiet hours or the receiver's rate limit.", "receiver"),
 		stopped: desc("receiver_stopped",
 			"Whether delivery to the receiver, or the connection for its buttons, has stopped until the receiver is repaired.", "receiver"),
-		rules:            desc("ignore_rules", "Ignore rules, by whether they hide anything: active or dead.", "state"),
-		severityRules:    desc("severity_rules", "Severity rules, by whether they rate anything: active or dead.", "state"),
-		reloadSuccessful: desc("config_last_reload_successful", "Whether the last attempt to read the configuration succeeded."),
-		reloadTimestamp:  desc("config_last_reload_success_timestamp_seconds", "When the configuration was last read."),
-		storeBytes:       desc("store_bytes", "Size of the database."),
-		storeDamaged:     desc("store_damaged", "Whether the last verification found the database damaged."),
-		auditInDoubt:     desc("audit_in_doubt", "Whether the audit log is in doubt until a person settles it."),
-		auditUnwitnessed: desc("audit_unwitnessed", "Whether a witness does not have the head of the audit log."),
-
+		rules:              desc("ignore_rules", "Ignore rules, by whether they hide anything: active or dead.", "state"),
+		severityRules:      desc("severity_rules", "Severity rules, by whether they rate anything: active or dead.", "state"),
+		reloadSuccessful:   desc("config_last_reload_successful", "Whether the last attempt to read the configuration succeeded."),
+		reloadTimestamp:    desc("config_last_reload_success_timestamp_seconds", "When the configuration was last read."),
+		storeBytes:         desc("store_bytes", "Size of the database."),
+		storeDamaged:       desc("store_damaged", "Whether the last verification found the database damaged."),
+		auditInDoubt:       desc("audit_in_doubt", "Whether the audit log is in doubt until a person settles it."),
+		auditUnwitnessed:   desc("audit_unwitnessed", "Whether a witness does not have the head of the audit log."),
 		auditWitnessUnread: desc("audit_witness_unread", "Whether the last verification did not compare the audit log with all heads of a witness."),
 		storeVerified:      desc("store_verified_timestamp_seconds", "When the database was last verified."),
+		actions:            desc("actions", "Stored actions, by their rule and state.", "rule", "state"),
+		refusals:           desc("action_refusals_total", "Actions that a guard refused since the start.", "guard"),
+		ruleStopped:        desc("reconcile_rule_stopped", "Whether the rule for actions is stopped until a person resumes it.", "rule"),
+		frozen:             desc("reconcile_frozen", "Freezes of actions that hold."),
 		buildInfo: prometheus.NewDesc("driftd_build_info", "Always 1; the labels contain the version of driftd.", nil,
 			prometheus.Labels{"version": build.Version, "commit": build.Commit, "goversion": build.GoVersion}),
 	}
@@ -81,6 +85,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 		d.findings, d.oldestFinding, d.flapping, d.accepted, d.hidden,
 		d.resources, d.unchecked, d.coverage, d.lastSuccess, d.up, d.complete, d.notChecked, d.stale, d.declared, d.declarationLastSuccess,
 		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.severityRules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.storeDamaged, d.storeVerified, d.auditInDoubt, d.auditUnwitnessed, d.auditWitnessUnread, d.buildInfo, d.notJudged,
+		d.actions, d.refusals, d.ruleStopped, d.frozen,
 	} {
 		ch <- desc
 	}
@@ -137,7 +142,26 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	if s.witnessUnread != nil {
 		p.gauge(d.auditWitnessUnread, number(*s.witnessUnread))
 	}
+	s.acting.render(d, p)
 	p.gauge(d.buildInfo, 1)
+}
+
+func (a *Acting) render(d *descriptions, p sink) {
+	if a == nil {
+		return
+	}
+	for rule, states := range a.States {
+		for state, n := range states {
+			p.gauge(d.actions, float64(n), rule, state)
+		}
+	}
+	for rule, stopped := range a.Stopped {
+		p.gauge(d.ruleStopped, number(stopped), rule)
+	}
+	for guard, n := range a.Refusals {
+		p.ch <- prometheus.MustNewConstMetric(d.refusals, prometheus.CounterValue, float64(n), guard)
+	}
+	p.gauge(d.frozen, float64(a.Frozen))
 }
 
 // renderComplete renders whether everything was checked, at the time now.

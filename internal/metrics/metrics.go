@@ -213,6 +213,13 @@ func (m *Metrics) AuditCompared(all bool) {
 	m.state.witnessUnread = &unread
 }
 
+// ObserveActions records the state of actions. The caller must not change it afterwards.
+func (m *Metrics) ObserveActions(a Acting) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state.acting = &a
+}
+
 // StoreVerified records the result of a verification of the database.
 func (m *Metrics) StoreVerified(damaged bool) {
 	m.mu.Lock()

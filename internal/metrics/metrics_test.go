@@ -84,6 +84,8 @@ func busy(t *testing.T) *Metrics {
 	m.AuditInDoubt(true)
 	m.AuditWitnessed(false)
 	m.AuditCompared(false)
+	m.ObserveActions(Acting{States: map[string]map[string]int{"images": {"proposed": 1, "converged": 7}}, Refusals: map[string]int{"frozen": 2},
+		Stopped: map[string]bool{"images": true}, Frozen: 1})
 	c.at = c.at.Add(4 * time.Minute)
 	return m
 }

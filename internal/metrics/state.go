@@ -35,6 +35,19 @@ type state struct {
 	damaged  bool
 	// doubtful, unwitnessed and witnessUnread are the state of the audit log; nil before it is known.
 	doubtful, unwitnessed, witnessUnread *bool
+	// acting is the state of actions; nil before it is known.
+	acting *Acting
+}
+
+// Acting is the state of actions.
+type Acting struct {
+	// States counts the stored actions by rule and state, and Refusals the refusals by guard.
+	States   map[string]map[string]int
+	Refusals map[string]int
+	// Stopped are the rules of the configuration, and whether they are stopped.
+	Stopped map[string]bool
+	// Frozen counts the freezes that hold.
+	Frozen int
 }
 
 // unjudged are the labels of driftd_objects_not_judged.

@@ -12,6 +12,7 @@ import (
 type auditData struct {
 	By, Via, Owner, Reason, ID, Kind, Finding, Subject, From   string
 	Version, File, Config, Root, What, Run, Person, New, Key   string
+	State, Rule, Source, Action, Digest, Note                  string
 	Until, Since                                               time.Time
 	Changed, Opened, Resolved, Runs, Findings, Removed, Before int
 	Decisions, More                                            int
@@ -62,6 +63,12 @@ func (d *auditData) record(kind string) (what string, ok bool) {
 		return d.decision(), true
 	case "revoke":
 		return d.revoked(), true
+	case "action":
+		return d.action(), true
+	case "approval":
+		return withReason(fmt.Sprintf("action %s was approved (%s)", d.Action, d.Digest), d.Reason), true
+	case "control":
+		return d.control(), true
 	}
 	return d.house(kind)
 }
@@ -131,10 +138,32 @@ func (d *auditData) decision() string {
 	if d.Owner != "" {
 		text += ", owner " + d.Owner
 	}
-	if d.Reason != "" {
-		text += ": " + d.Reason
+	return withReason(text, d.Reason)
+}
+
+func (d *auditData) action() string {
+	return withReason(fmt.Sprintf("action %s on %s for finding %s, rule %s: %s", d.ID, d.Subject, d.Finding, d.Rule, d.State), d.Note)
+}
+
+func (d *auditData) control() string {
+	where := "all sources"
+	if d.Source != "" {
+		where = "source " + d.Source
 	}
-	return text
+	switch d.Kind {
+	case "freeze":
+		return withReason(fmt.Sprintf("actions on %s are frozen until %s", where, d.Until.UTC().Format(time.RFC3339)), d.Reason)
+	case "thaw":
+		return withReason("actions on "+where+" are no longer frozen", d.Reason)
+	}
+	return withReason("rule "+d.Rule+" goes on", d.Reason)
+}
+
+func withReason(text, reason string) string {
+	if reason == "" {
+		return text
+	}
+	return text + ": " + reason
 }
 
 func (d *auditData) revoked() string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -116,7 +117,7 @@ func (c *issue) correctInventory(address string, changes []model.Change) Step {
 			s.note("%s is a secret: its value is not shown.", change.Path)
 		case change.Live == nil:
 			s.note("Remove %s in NetBox.", change.Path)
-		case !strings.Contains(netboxFields, " "+change.Path+" ") || !c.isSameUnit(change) || !isExact(change.Live):
+		case !strings.Contains(netboxFields, " "+change.Path+" ") || !c.isSameUnit(change) || !jsonpatch.IsExact(change.Live):
 			s.note("Set %s to %s in NetBox, in its unit and form.", change.Path, change.Live)
 		default:
 			fields = append(fields, model.Field{Name: change.Path, Value: *change.Live})

@@ -1,8 +1,9 @@
 package remedy
 
 import (
+	"github.com/driftd/driftd/internal/fieldpath"
+	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // otherForm is why a field is not written: the declaration may express it differently.
@@ -15,11 +16,10 @@ func (c *issue) form(change *model.Change) string {
 	if c.Live == nil {
 		return "the live resource is not stored"
 	}
-	steps, ok := fieldpath.Parse(path(change))
-	if !ok {
+	if _, ok := fieldpath.Parse(path(change)); !ok {
 		return "its path cannot be translated"
 	}
-	_, found, _, _ := locate(*c.Live, steps)
+	found, _ := jsonpatch.Find(*c.Live, path(change))
 	switch {
 	case (found == nil) != (change.Live == nil), found != nil && !found.Equal(*change.Live):
 		return otherForm

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -26,19 +27,19 @@ func (c *issue) kubernetes() Step {
 		return s
 	}
 	s := Step{Title: "Patch the live object"}
-	var p patch
+	p := jsonpatch.Patch{Live: c.Live}
 	for i := range c.Changes {
 		if why := c.patchField(&p, &c.Changes[i]); why != "" {
 			s.note("Not in the patch: %s, because %s.", c.Changes[i].Path, why)
 		}
 	}
-	if p.isEmpty() {
+	if p.IsEmpty() {
 		left := s.Notes
 		s = c.apply("Apply the declaration")
 		s.Notes = append(s.Notes, left...)
 		return s
 	}
-	text := p.text()
+	text := p.Text()
 	if len(text) > maxPatch {
 		return c.apply("Apply the declaration, because a patch would be too long")
 	}
@@ -46,20 +47,20 @@ func (c *issue) kubernetes() Step {
 	s.commands(append(patched[:len(patched):len(patched)], "--dry-run=server", "--output=yaml"))
 	s.commands(patched)
 	s.note("The first command only shows the result. The patch tests the value that driftd read of each field that it replaces or removes: if one has changed since, nothing is written.")
-	if len(p.adds) > 0 {
+	if p.Adds() {
 		s.note("A field that is added cannot be tested: look whether it is still absent.")
 	}
 	if c.restartsPods() {
 		s.note("It changes the pod template, so that the pods are replaced.")
 	}
-	if len(p.replaces) > 0 {
+	if p.Replaces() {
 		s.note("If a pipeline applies the object with --server-side, its next apply that changes such a field reports a conflict with kubectl-patch: run it once with --force-conflicts.")
 	}
 	return s
 }
 
 // patchField adds one change to the patch, or returns why it is not in it.
-func (c *issue) patchField(p *patch, change *model.Change) string {
+func (c *issue) patchField(p *jsonpatch.Patch, change *model.Change) string {
 	live := path(change)
 	switch {
 	case change.Secret:
@@ -72,7 +73,7 @@ func (c *issue) patchField(p *patch, change *model.Change) string {
 	if why := c.form(change); why != "" && c.Declared == terraform {
 		return why
 	}
-	return p.change(c.Live, change, change.Declared)
+	return p.Set(live, change.Live, change.Declared)
 }
 
 // restartsPods reports whether a change is in a pod template.

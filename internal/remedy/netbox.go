@@ -3,6 +3,7 @@ package remedy
 import (
 	"strings"
 
+	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -66,7 +67,7 @@ func (c *issue) netbox() Step {
 
 // netboxRequest adds the requests that show an object of NetBox, and set fields of it.
 func (s *Step) netboxRequest(object string, fields []model.Field) {
-	body := jsonText(model.MapOf(fields...))
+	body := jsonpatch.JSON(model.MapOf(fields...))
 	// The variables of the shell stand in double quotes, which quote does not write.
 	s.add("sh", `curl --fail-with-body --header "Authorization: $NETBOX_AUTHORIZATION" "$NETBOX_URL/api/`+object+`/"`)
 	s.add("sh", `curl --fail-with-body --request PATCH --header "Authorization: $NETBOX_AUTHORIZATION" --header 'Content-Type: application/json' --data '`+body+`' "$NETBOX_URL/api/`+object+`/"`)
@@ -82,7 +83,7 @@ func (c *issue) netboxField(change *model.Change) string {
 		return "it refers to another object, or has several parts"
 	case change.Declared == nil || change.Live == nil:
 		return "one of its values is not known"
-	case len(change.Declared.Items())+len(change.Declared.Fields()) > 0 || !isExact(change.Declared):
+	case len(change.Declared.Items())+len(change.Declared.Fields()) > 0 || !jsonpatch.IsExact(change.Declared):
 		return "it has several parts"
 	}
 	return c.form(change)

@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // openstackNoun returns the words of a kind in the commands of OpenStackClient; nil if no command

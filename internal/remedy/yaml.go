@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/fieldpath"
+	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
 	"github.com/driftd/driftd/internal/remedy/literals"
 )
 
@@ -22,7 +23,7 @@ func (c *issue) adoptManifest() Step {
 			s.note("%s is a secret: its value is not shown. It is declared in %s.", change.Path, c.place())
 		case change.Live == nil:
 			s.note("Remove %s, which the live object does not have.", change.Path)
-		case !ok || !isExact(change.Live) || !root.insert(steps, change.Live):
+		case !ok || !jsonpatch.IsExact(change.Live) || !root.insert(steps, change.Live):
 			s.note("Set %s to %s.", change.Path, change.Live)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -67,6 +68,8 @@ type API struct {
 	Scanner Scanner
 	// Decider is nil if decisions cannot be made.
 	Decider Decider
+	// Acting is nil if no daemon runs.
+	Acting Actor
 	// Receivers returns the status of the notification receivers; nil if there are none.
 	Receivers func() []model.ReceiverStatus
 	// Problems returns problems for the operator to fix, as sentences; nil, or an empty result,
@@ -163,6 +166,8 @@ func (a API) routes() *http.ServeMux {
 	read("GET /api/v1/preview", a.preview)
 	read("GET /api/v1/decisions", a.decisions)
 	read("GET /api/v1/baseline", a.previewBaseline)
+	read("GET /api/v1/actions", a.actions)
+	read("GET /api/v1/actions/{id}", a.action)
 	read("GET /api/v1/audit", a.auditList)
 	read("GET /api/v1/audit/{index}", a.auditEntry)
 	mux.Handle("GET /api/v1/openapi.yaml", a.needs(access.Viewer, http.HandlerFunc(a.document)))
@@ -170,6 +175,11 @@ func (a API) routes() *http.ServeMux {
 	act("POST /api/v1/decisions", a.answer(a.decide))
 	act("POST /api/v1/baseline", a.answer(a.baseline))
 	act("DELETE /api/v1/decisions/{id}", a.answer(a.revoke))
+	act("POST /api/v1/findings/{id}/reconcile", a.unhurried(a.reconcile))
+	act("POST /api/v1/actions/{id}/approve", a.unhurried(a.answerAction(reconcile.ApproveAnswer)))
+	act("POST /api/v1/actions/{id}/decline", a.answer(a.answerAction(reconcile.DeclineAnswer)))
+	act("POST /api/v1/actions/{id}/cancel", a.answer(a.answerAction(reconcile.CancelAnswer)))
+	act("POST /api/v1/controls", a.answer(a.control))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
 	if a.Metrics != nil {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/remedy"
 )
 
@@ -146,12 +146,8 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 
 // Decide makes decisions and returns them.
 func (c *Client) Decide(ctx context.Context, request DecisionRequest) ([]model.DecisionStatus, error) {
-	body, err := json.Marshal(request)
-	if err != nil {
-		return nil, fmt.Errorf("encode the decision: %w", err)
-	}
 	var made Decisions
-	err = c.send(ctx, http.MethodPost, "decisions", nil, bytes.NewReader(body), &made)
+	err := c.post(ctx, "decisions", request, &made)
 	return made.Decisions, err
 }
 
@@ -218,4 +214,44 @@ func withoutURL(err error) error {
 		return u.Err
 	}
 	return err
+}
+
+// Reconcile proposes an action for the finding whose ID begins with id, or with request.DryRun returns what
+// it would do.
+func (c *Client) Reconcile(ctx context.Context, id string, request ActionRequest) (p Proposed, err error) {
+	if id == "" {
+		return p, badRequest("no finding is named", "`driftd findings list` lists the findings")
+	}
+	err = c.post(ctx, "findings/"+url.PathEscape(id)+"/reconcile", request, &p)
+	return p, err
+}
+
+// Actions returns the actions, the freezes that hold, and the rules.
+func (c *Client) Actions(ctx context.Context) (o reconcile.Overview, err error) {
+	err = c.do(ctx, http.MethodGet, "actions", nil, &o)
+	return o, err
+}
+
+// Action returns the action whose ID begins with id.
+func (c *Client) Action(ctx context.Context, id string) (a reconcile.Action, err error) {
+	if id == "" {
+		return a, badRequest("no action is named", "`driftd actions` lists the actions")
+	}
+	err = c.do(ctx, http.MethodGet, "actions/"+url.PathEscape(id), nil, &a)
+	return a, err
+}
+
+// AnswerAction approves, declines or cancels the action whose ID begins with id.
+func (c *Client) AnswerAction(ctx context.Context, id string, answer reconcile.Answer, request ActionRequest) (a reconcile.Action, err error) {
+	if id == "" {
+		return a, badRequest("no action is named", "`driftd actions` lists the actions")
+	}
+	err = c.post(ctx, "actions/"+url.PathEscape(id)+"/"+string(answer), request, &a)
+	return a, err
+}
+
+// Control freezes actions, ends that, or resumes a rule.
+func (c *Client) Control(ctx context.Context, request ControlRequest) (made reconcile.Control, err error) {
+	err = c.post(ctx, "controls", request, &made)
+	return made, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/decide"
+	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -42,6 +43,8 @@ func AsError(err error) *Error {
 	var named *store.NamedError
 	var replaced *store.ReplacedError
 	var denied *access.Refused
+	var guarded *reconcile.Refusal
+	var state *reconcile.StateError
 	switch {
 	case errors.As(err, &e):
 		return e
@@ -49,6 +52,14 @@ func AsError(err error) *Error {
 		return badRequest(refused.Message, refused.Hint)
 	case errors.As(err, &denied):
 		return &Error{Status: denied.Status, Message: denied.Message, Hint: denied.Hint}
+	case errors.As(err, &guarded):
+		return &Error{Status: http.StatusConflict, Message: guarded.Error()}
+	case errors.As(err, &state):
+		return &Error{Status: http.StatusConflict, Message: state.Text}
+	case errors.Is(err, reconcile.ErrNoAction):
+		return &Error{Status: http.StatusNotFound, Message: err.Error()}
+	case errors.Is(err, reconcile.ErrAmbiguous):
+		return &Error{Status: http.StatusConflict, Message: err.Error(), Hint: "write more of the ID"}
 	case errors.As(err, &declared), errors.As(err, &named), errors.As(err, &replaced):
 		return &Error{Status: http.StatusConflict, Message: err.Error()}
 	case errors.Is(err, store.ErrNotFound):

@@ -43,7 +43,7 @@ func rich(t *testing.T) API {
 		Verify: func() (store.Health, error) {
 			return store.Health{Records: 7, Bytes: 4096, Damages: []string{"bucket runs, record number 3: the checksum does not match"}, More: 1}, nil
 		},
-		AuditLog: auditStub{},
+		AuditLog: auditStub{}, Acting: actorStub{},
 		Problems: func() []string { return []string{"the configuration was not reloaded: line 3"} },
 		Box: func() *box.Report {
 			return &box.Report{Seals: []string{"seccomp"}, Lacks: []string{"landlock (old kernel)"}}

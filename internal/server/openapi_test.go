@@ -164,7 +164,7 @@ func refusals(t *testing.T, a API) []rejection {
 	broken := errors.New("disk full")
 	dead.Store, dead.Decider = s, storeDecider{s, now, bytes.NewReader(nil)}
 	dead.Scanner = scanner(func(context.Context, []string) (model.Report, error) { return model.Report{}, broken })
-	dead.AuditLog = auditStub{err: broken}
+	dead.AuditLog, dead.Acting = auditStub{err: broken}, actorStub{broken}
 	dead.Verify = func() (store.Health, error) { return store.Health{}, broken }
 	dead.Copy = func(io.Writer) (int64, error) { return 0, broken }
 	closed, flooded := a, a
@@ -217,6 +217,13 @@ func plainest() []exchange {
 		{method: remove, target: "/api/v1/decisions/f11e"},
 		{method: get, target: "/api/v1/baseline"},
 		{method: post, target: "/api/v1/baseline", body: `{"reason":"first day","until":"90d","token":"x"}`},
+		{method: get, target: "/api/v1/actions"},
+		{method: get, target: "/api/v1/actions/ac71"},
+		{method: post, target: "/api/v1/actions/ac71/approve", body: `{"digest":"d19e57"}`},
+		{method: post, target: "/api/v1/actions/ac71/decline", body: `{}`},
+		{method: post, target: "/api/v1/actions/ac71/cancel", body: `{}`},
+		{method: post, target: "/api/v1/controls", body: `{"kind":"freeze","until":"2h","reason":"sale"}`},
+		{method: post, target: "/api/v1/findings/0c0000/reconcile", body: `{"reason":"x"}`},
 		{method: get, target: "/api/v1/history?key=Deployment.apps/shop/web"},
 		{method: get, target: "/api/v1/diff"},
 		{method: get, target: "/api/v1/runs"},
@@ -281,13 +288,13 @@ func asks(t *testing.T, a API) []exchange {
 	empty := a
 	empty.Store = emptyStore(t)
 	idle := a
-	idle.Scanner, idle.Decider, idle.AuditLog = nil, nil, nil
+	idle.Scanner, idle.Decider, idle.AuditLog, idle.Acting = nil, nil, nil, nil
 	counted, err := client(full).PreviewBaseline(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	const get, post, remove, decisions = http.MethodGet, http.MethodPost, http.MethodDelete, "/api/v1/decisions"
-	return []exchange{
+	return append(actionAsks(full, idle.Handler()), []exchange{
 		{"everything", full, get, "/api/v1/report", "", 200, "", false},
 		{"what is hidden or over is asked for", full, get, "/api/v1/report?since=2026-03-01&verdict=changed,missing&source=prod,edge&resolved=true&hidden=true", "", 200, "", false},
 		{"nothing was scanned", empty.Handler(), get, "/api/v1/report", "", 404, "", false},
@@ -385,5 +392,5 @@ func asks(t *testing.T, a API) []exchange {
 		{"a name is erased", full, post, "/api/v1/auditing/erase", `{"name":"alice"}`, 200, "", false},
 		{"no entry has it", full, post, "/api/v1/auditing/erase", `{"name":"nina"}`, 404, "", false},
 		{"itself", full, get, "/api/v1/openapi.yaml", "", 200, "", false},
-	}
+	}...)
 }

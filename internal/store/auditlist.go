@@ -21,12 +21,13 @@ const (
 	openLetter     = 'o'
 	resolvedLetter = 'r'
 	decisionLetter = 'd'
+	actionLetter   = 'a'
 )
 
 // A mark stands for the content of a record.
 type mark struct {
 	sum digest
-	// by and owner are the persons of a decision: their names, which are not part of sum, so that a name
+	// by and owner are the persons of a decision or an action: their names, which are not part of sum, so that a name
 	// can be erased. In a list they are the references, which sum includes, see persons.
 	by, owner string
 }
@@ -58,7 +59,8 @@ func (t *txn) accounted() []accounted {
 		{findingLetter, t.findings, markVersion},
 		{openLetter, t.open, markHead},
 		{resolvedLetter, t.resolved, markHead},
-		{decisionLetter, t.decisions, t.markDecision},
+		{decisionLetter, t.decisions, t.markPersonal},
+		{actionLetter, t.actions, t.markPersonal},
 	}
 }
 
@@ -77,7 +79,8 @@ func markHead(v []byte) (mark, error) {
 	return mark{sum: sha256.Sum256(h.encode())}, err
 }
 
-func (c codec) markDecision(v []byte) (mark, error) {
+// markPersonal returns the mark of a JSON object whose fields by and owner are persons.
+func (c codec) markPersonal(v []byte) (mark, error) {
 	var fields map[string]json.RawMessage
 	if err := c.unpackJSON(v, &fields); err != nil {
 		return mark{}, err
@@ -93,7 +96,7 @@ func (c codec) markDecision(v []byte) (mark, error) {
 	}
 	raw, err := json.Marshal(fields)
 	if err != nil {
-		return mark{}, fmt.Errorf("encode decision: %w", err)
+		return mark{}, fmt.Errorf("encode record: %w", err)
 	}
 	m.sum = sha256.Sum256(raw)
 	return m, nil
@@ -181,11 +184,13 @@ func (t *txn) itemsOf(changed map[string]change) ([][]byte, error) {
 }
 
 // take returns as items the changed records for which no entry accounts yet: for an entry about a
-// decision only the decisions.
+// decision only the decisions, and for one about an action only what is recorded of actions.
 func (t *txn) take(kind audit.Kind) ([][]byte, error) {
+	only := map[audit.Kind]byte{audit.KindDecision: decisionLetter, audit.KindRevoke: decisionLetter,
+		audit.KindAction: actionLetter, audit.KindApproval: actionLetter, audit.KindControl: actionLetter}
 	taken := map[string]change{}
 	for key, c := range t.changed {
-		if key[0] == decisionLetter || kind != audit.KindDecision && kind != audit.KindRevoke {
+		if letter, ok := only[kind]; !ok || key[0] == letter {
 			taken[key] = c
 			delete(t.changed, key)
 		}

@@ -272,6 +272,12 @@ func (t *txn) auditLog() *audit.Log {
 	return audit.New(auditRecords{t.audit, t.codec}, t.signer.Public())
 }
 
+// An UnrecordedError is the error of a change that is made only if the audit log records it.
+type UnrecordedError struct{ What string }
+
+// Error returns why the log cannot record it.
+func (e *UnrecordedError) Error() string { return "the audit log cannot record it: " + e.What }
+
 // A Doubt is why the audit log cannot prove that the database is what driftd wrote.
 type Doubt struct {
 	What  string    `json:"what"`
@@ -281,6 +287,9 @@ type Doubt struct {
 // doubt records that the log is in doubt, unless it is already: in a note, and in an entry if the log
 // can be continued. For a log without entries, the transaction that begins it writes the entry.
 func (t *txn) doubt(what string, now time.Time) error {
+	if t.strict {
+		return &UnrecordedError{what}
+	}
 	if t.notes.get([]byte(doubtNote)) != nil {
 		return nil
 	}

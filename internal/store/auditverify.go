@@ -183,6 +183,9 @@ func describe(key string) (name, there, gone string) {
 		return "the state of the open finding " + id, fmt.Sprintf("finding %s is among the open ones", id), fmt.Sprintf("finding %s is not among the open ones", id)
 	case resolvedLetter:
 		return "the state of the resolved finding " + id, fmt.Sprintf("finding %s is among the resolved ones", id), fmt.Sprintf("finding %s is not among the resolved ones", id)
+	case actionLetter:
+		name := strings.ReplaceAll(id, "\x00", " ")
+		return name, name + " is there", name + " is gone"
 	}
 	return "decision " + id, fmt.Sprintf("decision %s is in force", id), fmt.Sprintf("decision %s is gone", id)
 }

@@ -93,7 +93,7 @@ func (f *filler) copied(from *bbolt.Bucket, to func(*txn) *bucket, rename func(k
 }
 
 // convert fills a store from a file of schema version 1, which has no decisions and notices, 2,
-// which has no checksums, or 3, which has no audit log.
+// which has no checksums, 3, which has no audit log, or 4, which has no actions.
 func convert(old *bbolt.Tx, version int, to *filler) error {
 	if version < 1 {
 		return fmt.Errorf("version %d is too old for this version of driftd: migrate it with an earlier version first", version)

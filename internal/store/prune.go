@@ -26,7 +26,7 @@ func (s *Store) Prune(now time.Time) (removed int, err error) {
 		}
 		// All ages are counted alike, before runs are removed.
 		cut := func(age time.Duration) moment { return cutOf(momentOf(now), age, spansOf(runs)) }
-		p := &pruner{txn: t, cut: never}
+		p := &pruner{txn: t, cut: never, at: now}
 		if age := s.o.Retention.MaxAge; age > 0 {
 			p.cut = cut(age)
 		}
@@ -59,6 +59,7 @@ func spansOf(records []runRecord) []span {
 type pruner struct {
 	*txn
 	cut     moment
+	at      time.Time
 	removed int
 }
 
@@ -74,6 +75,9 @@ func (p *pruner) prune(keep Retention) error {
 	}
 	if err := p.pruneDecisions(); err != nil {
 		return fmt.Errorf("decisions: %w", err)
+	}
+	if err := p.pruneActions(); err != nil {
+		return fmt.Errorf("actions: %w", err)
 	}
 	if err := p.pruneLastReads(); err != nil {
 		return fmt.Errorf("last reads: %w", err)

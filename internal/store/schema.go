@@ -45,6 +45,7 @@ const (
 	outboxBucket   = "outbox"    // receiver, NUL, number → begun, time, key, NUL, thread, NUL, compressed message.
 	auditBucket    = "audit"     // the audit log, in the records of audit.Log.
 	receiptBucket  = "receipts"  // receiver, NUL, thread → compressed receipt.
+	actionBucket   = "actions"   // what is recorded of actions, see actions.go.
 )
 
 // The keys of notes, or their prefixes.
@@ -70,7 +71,7 @@ const (
 func bucketNames() []string {
 	return []string{noteBucket, resourceBucket, versionBucket, contentBucket, openBucket,
 		resolvedBucket, findingBucket, seenBucket, runBucket, newestBucket, decisionBucket, threadBucket, paceBucket,
-		outboxBucket, receiptBucket, auditBucket}
+		outboxBucket, receiptBucket, auditBucket, actionBucket}
 }
 
 // A schema is a version of the file format with the conversion from earlier versions.
@@ -80,7 +81,7 @@ type schema struct {
 	convert func(old *bbolt.Tx, version int, to *filler) error
 }
 
-func currentSchema() schema { return schema{version: 4, convert: convert} }
+func currentSchema() schema { return schema{version: 5, convert: convert} }
 
 // create creates an empty store if there is no file. It renames the file to its final name only
 // when it is complete.

@@ -26,7 +26,7 @@ type txn struct {
 	runs, newest, decisions        *bucket
 	threads, paces                 *bucket
 	outbox, receipts               *bucket
-	audit                          *bucket
+	audit, actions                 *bucket
 
 	// signer signs the audit log; nil if the store writes none. signed is the new head that the
 	// transaction signed; nil if there is none.
@@ -41,6 +41,8 @@ type txn struct {
 	beginDoubt string
 	changed    map[string]change
 	before     map[string]mark
+	// strict makes the transaction fail if it cannot be recorded in the audit log.
+	strict bool
 }
 
 // begin returns the buckets of a transaction. It returns an error if a bucket is missing, and
@@ -67,7 +69,7 @@ func begin(tx *bbolt.Tx, c codec) (*txn, error) {
 	t.runs, t.newest, t.decisions = found[runBucket], found[newestBucket], found[decisionBucket]
 	t.threads, t.paces = found[threadBucket], found[paceBucket]
 	t.outbox, t.receipts = found[outboxBucket], found[receiptBucket]
-	t.audit = found[auditBucket]
+	t.audit, t.actions = found[auditBucket], found[actionBucket]
 	t.audit.authentic = true
 	return t, nil
 }

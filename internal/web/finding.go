@@ -49,6 +49,8 @@ type findingView struct {
 	Snags []option
 	// Next is what can be done about an open finding; nil for a resolved one.
 	Next *remedy.Suggestion
+	// Act is about actions; nil if there are none.
+	Act *actView
 }
 
 // A sheetView is a field with its sides in columns.
@@ -106,6 +108,9 @@ func (s *site) findingPage(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		v.Next = &next
+	}
+	if v.Act, err = s.acting(r, finding.ID, v.Over); err != nil {
+		return err
 	}
 	return s.render(w, r, http.StatusOK, "finding", v)
 }

@@ -31,7 +31,9 @@ type frame struct {
 	Revision uint64
 	Notice   *notice
 	// Staged reports that the estate is the demo's.
-	Staged            bool
+	Staged bool
+	// Reconciles reports whether there are rules for actions.
+	Reconciles        bool
 	Version           string
 	Problems, Waiting []string
 }
@@ -62,6 +64,7 @@ func (s *site) frame(w http.ResponseWriter, r *http.Request, title, room string)
 		if s.API.Waiting != nil {
 			f.Waiting = s.API.Waiting()
 		}
+		f.Reconciles = s.reconciles()
 		f.Revision, _ = s.News.Now()
 	}
 	return f
@@ -182,6 +185,9 @@ func notices() map[string]notice {
 		"accept":      {Text: "Accepted. Reopens when it changes."},
 		"revoked":     {Text: "Decision revoked."},
 		"scanned":     {Text: "Scan finished."},
+		"proposed":    {Text: "Proposed. Another person must approve it."},
+		"converged":   {Text: "Done: the resource is as declared."},
+		"answered":    {Text: "Recorded. The section Action shows what came of it."},
 		"changed":     {Text: "No decision was made: the finding changed in the meantime. Check it again.", Bad: true},
 		"done":        {Text: "Done. driftd detects the change within seconds."},
 		"loggedout":   {Text: "Logged out."},

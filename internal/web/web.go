@@ -131,6 +131,11 @@ func (s *site) handler() http.Handler {
 	read("GET /audit/{index}/proof", s.auditProof)
 	act("POST /findings/{id}/decide", s.decide)
 	act("POST /decisions/{id}/revoke", s.revoke)
+	if s.API.Acting != nil {
+		read("GET /actions", s.actionsPage)
+		act("POST /findings/{id}/reconcile", s.propose)
+		act("POST /actions/{id}/{answer}", s.answer)
+	}
 	act("POST /scan", s.scan)
 	if s.Stage != nil {
 		read("GET /stage", s.stagePage)

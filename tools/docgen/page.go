@@ -172,6 +172,7 @@ sources: [{name: a, type: a}]
 notify: {receivers: [{name: a, type: a}], routes: [{receivers: [a]}]}
 triggers: [{name: a, type: github, secret_file: a}]
 audit: {witness: [{git: /a}]}
+reconcile: {writers: [{source: a}], rules: [{name: a, mode: off}]}
 `
 	dir, err := os.MkdirTemp("", "docgen")
 	if err != nil {
@@ -191,6 +192,8 @@ audit: {witness: [{git: /a}]}
 	t := &c.Triggers[0]
 	t.Name, t.Type, t.SecretFile = "", "", ""
 	c.Audit.Witness[0].Git = ""
+	c.Reconcile.Writers[0].Source = ""
+	c.Reconcile.Rules[0].Name, c.Reconcile.Rules[0].Mode = "", ""
 	return c, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	collect "github.com/driftd/driftd/internal/collectors/all"
 	"github.com/driftd/driftd/internal/declared"
 	declare "github.com/driftd/driftd/internal/declared/all"
+	"github.com/driftd/driftd/internal/kubeapi"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
 	tell "github.com/driftd/driftd/internal/notify/all"
@@ -35,6 +36,7 @@ func pages() map[string]string {
 		"notify":                   "notifications.md",
 		"triggers":                 "triggers.md",
 		"audit":                    "audit.md",
+		"reconcile":                "reconcile.md",
 		"kubernetes":               "kubernetes.md",
 		"declarations/acceptances": "acceptance.md",
 		"declarations/manifests":   "kubernetes.md",
@@ -81,6 +83,7 @@ func settings() (map[string][]typed, error) {
 			return err
 		})
 	}
+	types["reconcile.writers"] = []typed{{"kubernetes", "reconcile.md", reflect.ValueOf(kubeapi.Access{})}}
 	return types, errors.Join(errs...)
 }
 

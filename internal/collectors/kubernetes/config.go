@@ -105,33 +105,19 @@ func (c Config) complete() (Config, error) {
 }
 
 func (c Config) checkOrigin() error {
-	var ways []string
-	for _, way := range []struct {
-		name string
-		set  bool
-	}{
-		{"kubeconfig or context", c.Kubeconfig != "" || c.Context != ""},
-		{"in_cluster", c.InCluster},
-		{"server", c.Server != ""},
-		{"dump", c.Dump != ""},
-	} {
-		if way.set {
-			ways = append(ways, way.name)
-		}
+	ways := c.Access().Ways()
+	if c.Dump != "" {
+		ways = append(ways, "dump")
 	}
 	switch {
 	case len(ways) > 1:
 		return fmt.Errorf("settings %s exclude each other: keep one", strings.Join(ways, ", "))
-	case c.Server == "" && (c.CAFile != "" || c.TokenFile != ""):
-		return errors.New("settings ca_file and token_file require server: set server too")
-	case strings.Contains(c.Server, "@"):
-		return errors.New("setting server must not hold credentials: put the token into token_file")
 	case c.Dump != "" && len(c.Namespaces)+len(c.TryNamespaces) > 0:
 		return errors.New("settings namespaces and try_namespaces cannot be used with dump: remove them, a dump is read as a whole")
 	case c.Dump == "" && c.DumpComplete:
 		return errors.New("setting dump_complete requires dump: set dump too")
 	}
-	return nil
+	return c.Access().Check()
 }
 
 func (c Config) checkAudit() error {

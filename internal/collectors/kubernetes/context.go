@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/kubeapi"
 )
 
 // A Context is a context of a kubeconfig.
@@ -18,9 +20,9 @@ type Context struct {
 // FindContext returns the named context of a kubeconfig, or its current context if the
 // name is "". An error names the file and the next step.
 func FindContext(kubeconfig, context string) (Context, error) {
-	config, err := loadingRules(kubeconfig).Load()
+	config, err := kubeapi.LoadingRules(kubeconfig).Load()
 	if err != nil {
-		return Context{}, fmt.Errorf("read kubeconfig: %w", firstLine(err))
+		return Context{}, fmt.Errorf("read kubeconfig: %w", kubeapi.FirstLine(err))
 	}
 	name := cmp.Or(context, config.CurrentContext)
 	known := slices.Sorted(maps.Keys(config.Contexts))

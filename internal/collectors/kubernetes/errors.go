@@ -9,6 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/kubeapi"
 	"github.com/driftd/driftd/internal/printable"
 )
 
@@ -19,9 +20,9 @@ func (c *client) explain(err error, now time.Time) *httpclient.Error {
 		hint = fmt.Sprintf("the client certificate expired on %s: renew it", c.expiry.UTC().Format(time.RFC3339))
 	}
 	if hint == "" {
-		hint = connectionHint(err)
+		hint = kubeapi.ConnectionHint(err)
 	}
-	return &httpclient.Error{Server: c.server(), Err: firstLine(err), Hint: hint}
+	return &httpclient.Error{Server: c.server(), Err: kubeapi.FirstLine(err), Hint: hint}
 }
 
 func statusHint(code int) string {
@@ -44,40 +45,6 @@ func statusHint(code int) string {
 	return ""
 }
 
-// connectionHint returns the next step after an error other than an answer of the server.
-func connectionHint(err error) string {
-	words := httpclient.Words{Server: "the API server", Address: "the server's address",
-		Authority: "set the certificate authority that signed the server's certificate (ca_file, or the kubeconfig's cluster)",
-		Expired:   "renew it, or set this machine's clock",
-		Host:      "use an address that the server's certificate names, or set tls-server-name in the kubeconfig",
-	}
-	if strings.Contains(err.Error(), "getting credentials") {
-		return "the kubeconfig's credential plugin failed: run kubectl with the same kubeconfig and user"
-	}
-	if hint := words.Hint(err); hint != "" {
-		return hint
-	}
-	return "run kubectl get --raw /version with the same kubeconfig for details"
-}
-
-// firstLine returns an error with only the first line of its text. Errors of credential
-// plugins have several.
-func firstLine(err error) error {
-	if !strings.Contains(err.Error(), "\n") {
-		return err
-	}
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return &lineError{printable.Text(line), err}
-}
-
-type lineError struct {
-	text string
-	err  error
-}
-
-func (e *lineError) Error() string { return e.text }
-func (e *lineError) Unwrap() error { return e.err }
-
 // reason returns why a target was not read completely, and the next step.
 func (t target) reason(err error) string {
 	path := t.path()
@@ -97,7 +64,7 @@ func (t target) reason(err error) string {
 		return fmt.Sprintf("%v: lower qps and concurrency", err)
 	case code != 0:
 		return fmt.Sprintf("%v; see kubectl get --raw '%s?limit=1'", err, path)
-	case errors.As(err, new(*httpclient.Timeout)) && !errors.As(err, new(*pluginError)):
+	case errors.As(err, new(*httpclient.Timeout)) && !errors.As(err, new(*kubeapi.PluginError)):
 		return fmt.Sprintf("%v: raise timeout or lower page_size; see kubectl get --raw '%s?limit=1'", err, path)
 	case errors.As(err, new(*objectTooLarge)):
 		return fmt.Sprintf("%v: raise max_object_size", err)

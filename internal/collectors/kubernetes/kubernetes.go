@@ -12,6 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/kubernetes/audit"
 	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/kubeapi"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -54,7 +55,7 @@ type cluster struct {
 
 	mu     sync.Mutex
 	client *client
-	// server is the address of the API server, or Config.origin before the first connection.
+	// server is the address of the API server, or kubeapi.Access.Origin before the first connection.
 	server string
 	last   *scan
 	// scanned receives after last was replaced.
@@ -67,12 +68,12 @@ func newCluster(env collectors.Env, config Config) *cluster {
 		config:  config,
 		now:     time.Now,
 		jitter:  rand.Float64,
-		server:  config.origin(),
+		server:  config.Access().Origin(),
 		schemas: newSchemas(env),
 		scanned: make(chan struct{}, 1),
 	}
 	c.audit = c.newAudit()
-	running := make(chan struct{}, maxRoundTrips)
+	running := make(chan struct{}, kubeapi.MaxRoundTrips)
 	c.connect = func() (*client, error) { return connect(c.config, running, nil) }
 	c.connectSeparately = func() (*client, error) { return connect(c.config, running, withOwnConnections) }
 	return c

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/driftd/driftd/internal/kubeapi"
 )
 
 // A stuck transport answers when free is closed, even if the request's context ends before.
@@ -29,7 +31,7 @@ func TestCollectReturnsDespitePlugin(t *testing.T) {
 		c := newTestCluster(t, newFake(), nil)
 		running := make(chan struct{}, 3)
 		c.connect = func() (*client, error) {
-			return newTestClient(c.config, &pluginTransport{command: "login", next: next, running: running}), nil
+			return newTestClient(c.config, &kubeapi.PluginTransport{Command: "login", Next: next, Running: running}), nil
 		}
 		for range 5 {
 			began := time.Now()
@@ -37,7 +39,7 @@ func TestCollectReturnsDespitePlugin(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "the plugin login timed out; the kubeconfig's credential plugin failed") {
 				t.Errorf("Collect() = %v", err)
 			}
-			if took := time.Since(began); took > c.config.Timeout+2*pluginGrace {
+			if took := time.Since(began); took > c.config.Timeout+2*kubeapi.PluginGrace {
 				t.Errorf("Collect() took %s", took)
 			}
 		}
@@ -47,7 +49,7 @@ func TestCollectReturnsDespitePlugin(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		began := time.Now()
-		if _, err := c.Collect(ctx); err == nil || time.Since(began) > 5*time.Second+pluginGrace {
+		if _, err := c.Collect(ctx); err == nil || time.Since(began) > 5*time.Second+kubeapi.PluginGrace {
 			t.Errorf("Collect() = %v after %s", err, time.Since(began))
 		}
 	})
@@ -57,9 +59,9 @@ func TestPluginAnswersPassThrough(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
-		c, running := newTestCluster(t, f, nil), make(chan struct{}, maxRoundTrips)
+		c, running := newTestCluster(t, f, nil), make(chan struct{}, kubeapi.MaxRoundTrips)
 		c.connect = func() (*client, error) {
-			return newTestClient(c.config, &pluginTransport{command: "login", next: memory{f}, running: running}), nil
+			return newTestClient(c.config, &kubeapi.PluginTransport{Command: "login", Next: memory{f}, Running: running}), nil
 		}
 		s, err := c.Collect(t.Context())
 		if err != nil || len(s.Resources) != 7 || len(running) != 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/driftd/driftd/internal/declared/terraform/syntax"
+	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // A Change sets the argument at Path to Value, or removes it if Value is nil. Was is the value that

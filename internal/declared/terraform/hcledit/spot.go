@@ -5,8 +5,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
 )
 
 // An editor edits the text of one resource block.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/decode"
-	"github.com/driftd/driftd/internal/remedy/fieldpath"
+	"github.com/driftd/driftd/internal/fieldpath"
 )
 
 func TestParse(t *testing.T) {

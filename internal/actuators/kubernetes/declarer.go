@@ -1,0 +1,101 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// A ref identifies an object without its version. The namespace is "" if the kind has none.
+type ref struct{ group, kind, namespace, name string }
+
+func (s *subject) ref() ref { return ref{s.group, s.kind, s.namespace, s.name} }
+
+// An applier is a kind of objects that apply others and record which.
+type applier struct {
+	kind string
+	// has reports whether such an object records that it applied another one.
+	has func(applier model.Value, r ref) bool
+	// tool is the name of the tool, and ask the command that makes it apply again, up to the name.
+	tool, ask string
+	// flag is the flag of the command for the namespace, with what follows it.
+	flag, options string
+}
+
+// appliers are those that record what they applied in their status. Only these records count: every
+// client that can write an object can set and remove its labels. An object of another cluster in a
+// record counts as one of this cluster, since both may be the same.
+func appliers() []applier {
+	return []applier{
+		{"kubernetes/Kustomization.kustomize.toolkit.fluxcd.io", inInventory, "Flux", "flux reconcile kustomization ", "--namespace=", " --with-source"},
+		{"kubernetes/HelmRelease.helm.toolkit.fluxcd.io", inInventory, "Flux", "flux reconcile helmrelease ", "--namespace=", " --force"},
+		{"kubernetes/Application.argoproj.io", inResources, "Argo CD", "argocd app sync ", "--app-namespace=", ""},
+	}
+}
+
+// inInventory reports whether the inventory of a Flux object has an entry for an object.
+// https://fluxcd.io/flux/components/kustomize/kustomizations/#inventory
+func inInventory(applier model.Value, r ref) bool {
+	id := r.namespace + "_" + strings.ReplaceAll(r.name, ":", "__") + "_" + r.group + "_" + r.kind
+	for _, entry := range applier.At("status", "inventory", "entries").Items() {
+		if entry.At("id").Str() == id {
+			return true
+		}
+	}
+	return false
+}
+
+// inResources reports whether an Application of Argo CD has an object among its resources.
+func inResources(applier model.Value, r ref) bool {
+	for _, x := range applier.At("status", "resources").Items() {
+		if (ref{x.At("group").Str(), x.At("kind").Str(), x.At("namespace").Str(), x.At("name").Str()}) == r {
+			return true
+		}
+	}
+	return false
+}
+
+// checkDeclarer refuses objects that Flux, Argo CD or Helm apply, or may apply.
+func (a *Actuator) checkDeclarer(ctx context.Context, reader *client, s *subject) *reconcile.Refusal {
+	tools := appliers()
+	refusals := make([]*reconcile.Refusal, len(tools)+1)
+	var wait sync.WaitGroup
+	for i := range tools {
+		wait.Go(func() { refusals[i] = checkApplier(ctx, reader, &tools[i], s) })
+	}
+	wait.Go(func() { refusals[len(tools)] = a.checkHelm(ctx, reader, s) })
+	wait.Wait()
+	for _, r := range refusals {
+		if r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+func checkApplier(ctx context.Context, c *client, by *applier, s *subject) *reconcile.Refusal {
+	where, err := c.discover(ctx, by.kind)
+	var items []model.Value
+	if err == nil {
+		items, err = c.list(ctx, where.collection(""), nil, "")
+	}
+	if errors.Is(err, errNotServed) || isMissing(err) {
+		return nil
+	}
+	if err != nil {
+		return refuse(guardDeclarer, "%s may apply it: %s", by.tool, notListed(c, err, by.kind, where))
+	}
+	for _, item := range items {
+		if !by.has(item, s.ref()) {
+			continue
+		}
+		name, namespace := item.At("metadata", "name").Str(), item.At("metadata", "namespace").Str()
+		return refuse(guardDeclarer, "%s %s/%s of %s applies it, and would overrule another writer: run %s%s %s%s%s, which applies all that its source has",
+			where.kind, namespace, name, by.tool, by.ask, name, by.flag, namespace, by.options)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package kubernetes
+
+import (
+	"context"
+
+	"github.com/driftd/driftd/internal/fieldpath"
+	"github.com/driftd/driftd/internal/jsonpatch"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// Look implements reconcile.Actuator.
+func (a *Actuator) Look(ctx context.Context, key model.Key, p reconcile.Plan) (reconcile.Sight, error) {
+	writer, reader, err := a.clients()
+	if err != nil {
+		return "", err
+	}
+	sight, err := a.look(ctx, writer, reader, key, p)
+	if err != nil {
+		a.drop(err)
+		return "", a.public(writer, err)
+	}
+	return sight, nil
+}
+
+func (a *Actuator) look(ctx context.Context, writer, reader *client, key model.Key, p reconcile.Plan) (reconcile.Sight, error) {
+	where, err := a.find(ctx, reader, key)
+	if err != nil {
+		return "", err
+	}
+	o, err := a.read(ctx, writer, where)
+	switch {
+	case err != nil:
+		return "", err
+	case o == nil && p.Creates:
+		return reconcile.AsBefore, nil
+	case o == nil || !p.Creates && o.uid() != p.UID:
+		return reconcile.Else, nil
+	}
+	return a.sight(o, p), nil
+}
+
+// sight compares an object with the fields of a plan.
+func (a *Actuator) sight(o *object, p reconcile.Plan) reconcile.Sight {
+	schema := a.schema(o.sealed.Kind)
+	wanted, before := true, !p.Creates
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		held, why := jsonpatch.Find(o.sealed.Value, c.Path)
+		if why != "" {
+			return reconcile.Else
+		}
+		wanted = wanted && isAsWanted(schema, c.Path, c.New, a.like(held, c.New))
+		before = before && isAsWanted(schema, c.Path, c.Old, a.like(held, c.Old))
+	}
+	switch {
+	case wanted:
+		return reconcile.AsWanted
+	case before:
+		return reconcile.AsBefore
+	}
+	return reconcile.Else
+}
+
+// like seals a value where another one is sealed.
+func (a *Actuator) like(v, other *model.Value) *model.Value {
+	if v == nil || other == nil {
+		return v
+	}
+	sealed := a.options.Room.Sealer().SealLike(*v, *other)
+	return &sealed
+}
+
+// schemaAt returns the schema of a path; nil if it has none.
+func schemaAt(schema *model.Schema, path string) *model.Schema {
+	steps, _ := fieldpath.Parse(path)
+	for i := range steps {
+		if steps[i].Kind == fieldpath.Field {
+			schema = schema.Field(steps[i].Name)
+		} else {
+			schema = schema.Element()
+		}
+	}
+	return schema
+}

@@ -1,0 +1,265 @@
+package kubernetes
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/driftd/driftd/internal/fieldpath"
+	"github.com/driftd/driftd/internal/jsonpatch"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
+	"github.com/driftd/driftd/internal/secret"
+)
+
+// Plan implements reconcile.Actuator. The guards are evaluated in this order: kind, declarer,
+// still-so.
+func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Change, error) {
+	writer, reader, err := a.clients()
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.plan(ctx, writer, reader, s)
+	if err != nil {
+		a.drop(err)
+		return nil, a.public(writer, err)
+	}
+	return c, nil
+}
+
+func (a *Actuator) plan(ctx context.Context, writer, reader *client, s reconcile.Subject) (reconcile.Change, error) {
+	f := s.Finding
+	if r := checkKind(f); r != nil {
+		return nil, r
+	}
+	for i := range f.Changes {
+		if f.Changes[i].LivePath != "" {
+			return nil, refuse(guardDeclarer, "it is declared in another form than the cluster has, as by Terraform: apply declaration %s with its own tool", f.Declaration)
+		}
+	}
+	where, err := a.find(ctx, reader, f.Key)
+	if err != nil {
+		return nil, err
+	}
+	o, err := a.read(ctx, writer, where)
+	if err != nil {
+		return nil, err
+	}
+	b := &base{actuator: a, writer: writer, subject: where, finding: f, source: s}
+	if b.plan, err = a.planned(ctx, writer); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.Verdict == model.Missing && o != nil:
+		return nil, refuse(guardStillSo, "it exists again: look again")
+	case f.Verdict == model.Missing:
+		return a.planCreation(ctx, reader, b)
+	case o == nil:
+		return nil, refuse(guardStillSo, "it does not exist any more: look again")
+	}
+	return a.planPatch(ctx, reader, b, o)
+}
+
+// planned returns a plan with the user that writes and the address of the server.
+func (a *Actuator) planned(ctx context.Context, writer *client) (reconcile.Plan, error) {
+	identity, err := a.who(ctx, writer)
+	return reconcile.Plan{Endpoint: writer.server(), Identity: identity}, err
+}
+
+// A base is what changes of all kinds consist of.
+type base struct {
+	actuator *Actuator
+	writer   *client
+	subject  *subject
+	finding  *model.Finding
+	source   reconcile.Subject
+	plan     reconcile.Plan
+	// plain is the declared value without sealing, and sealed the same value; nil before they
+	// were needed.
+	plain, sealed *model.Value
+}
+
+// Plan implements reconcile.Change.
+func (b *base) Plan() reconcile.Plan { return b.plan }
+
+func (a *Actuator) planPatch(ctx context.Context, reader *client, b *base, o *object) (reconcile.Change, error) {
+	if r := checkObject(b.finding, o); r != nil {
+		return nil, r
+	}
+	if r := a.checkReplicas(ctx, reader, b.subject, o, b.finding); r != nil {
+		return nil, r
+	}
+	if r := a.checkDeclarer(ctx, reader, b.subject); r != nil {
+		return nil, r
+	}
+	if err := a.checkCluster(ctx, reader, b, o); err != nil {
+		return nil, err
+	}
+	if len(b.finding.Changes) == 0 {
+		return nil, refuse(guardKind, "the finding names no field")
+	}
+	c := &patch{base: b, before: o}
+	b.plan.UID = o.uid()
+	b.plan.HandBack = declarer(o, b.source.Declared, b.finding)
+	b.plan.Restarts = restarts(b.subject, o, b.finding)
+	changes := jsonpatch.Patch{Live: &o.raw, Declared: &b.source.Declared}
+	changes.Test(o.raw.At("metadata", "uid"), "metadata", "uid")
+	if generation, ok := o.raw.At("metadata").Get("generation"); ok {
+		changes.Test(generation, "metadata", "generation")
+	}
+	for i := range b.finding.Changes {
+		change := &b.finding.Changes[i]
+		if err := b.set(ctx, &changes, o, change); err != nil {
+			return nil, err
+		}
+		b.plan.Changes = append(b.plan.Changes, reconcile.FieldChange{Path: change.Path, Old: change.Live, New: change.Declared})
+	}
+	c.expected = changes.Result()
+	var err error
+	if c.body, err = encoded(changes.Text()); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// checkCluster compares the object with what the credentials for reading see: both must be those of
+// one cluster.
+func (a *Actuator) checkCluster(ctx context.Context, reader *client, b *base, o *object) error {
+	if reader == b.writer {
+		return nil
+	}
+	other, err := a.read(ctx, reader, b.subject)
+	switch {
+	case err != nil:
+		return err
+	case other == nil || other.uid() != o.uid():
+		return refuse(guardStillSo, "the credentials for writing lead to another cluster than those for reading: %s and %s", b.writer.server(), reader.server())
+	}
+	return nil
+}
+
+// set adds one change of the finding to the patch.
+func (b *base) set(ctx context.Context, p *jsonpatch.Patch, o *object, c *model.Change) error {
+	held, why := jsonpatch.Find(o.sealed.Value, c.Path)
+	if why != "" {
+		return refuse(guardStillSo, "%s: %s", c.Path, why)
+	}
+	if r := checkPosition(o, c); r != nil {
+		return r
+	}
+	if !b.same(held, c.Live) {
+		return refuse(guardStillSo, "%s changed since the scan: look again", c.Path)
+	}
+	raw, why := jsonpatch.Find(o.raw, c.Path)
+	switch {
+	case why != "":
+		return refuse(guardStillSo, "%s: %s", c.Path, why)
+	case (raw == nil) != (held == nil), raw != nil && !isSealed(held) && !raw.Equal(*held):
+		return refuse(guardStillSo, "%s: the API server has the value in another form", c.Path)
+	}
+	wanted, err := b.wanted(ctx, c)
+	if err != nil {
+		return err
+	}
+	if why := p.Set(c.Path, raw, wanted); why != "" {
+		return refuse(guardStillSo, "%s: %s", c.Path, why)
+	}
+	return nil
+}
+
+// checkPosition refuses to remove an element from a list without keys, unless it is the last one: the
+// next element would have its path afterwards.
+func checkPosition(o *object, c *model.Change) *reconcile.Refusal {
+	steps, ok := fieldpath.Parse(c.Path)
+	if !ok || c.Declared != nil || steps[len(steps)-1].Kind != fieldpath.Index {
+		return nil
+	}
+	last := strconv.Itoa(steps[len(steps)-1].Index)
+	next := strings.TrimSuffix(c.Path, last+"]") + strconv.Itoa(steps[len(steps)-1].Index+1) + "]"
+	if found, _ := jsonpatch.Find(o.sealed.Value, next); found != nil {
+		return refuse(guardKind, "driftd removes only the last element of a list without keys, and %s is none: apply the declaration", c.Path)
+	}
+	return nil
+}
+
+// same reports whether a sealed value is the one of a finding, which may be sealed because the
+// declared one is.
+func (b *base) same(held, found *model.Value) bool {
+	if held == nil || found == nil {
+		return held == found
+	}
+	return held.Equal(*found) || b.actuator.options.Room.Sealer().SealLike(*held, *found).Equal(*found)
+}
+
+// isSealed reports whether parts of a value are sealed.
+func isSealed(v *model.Value) bool { return v != nil && (v.HasSecret() || secret.HasMark(*v)) }
+
+// wanted returns the value to write, without sealing; nil if the field is to be removed.
+func (b *base) wanted(ctx context.Context, c *model.Change) (*model.Value, error) {
+	declared, why := jsonpatch.FindDeclared(b.source.Declared, c.Path)
+	if why != "" || !b.same(declared, c.Declared) {
+		return nil, refuse(guardStillSo, "%s is not declared any more as the finding says: look again", c.Path)
+	}
+	if !isSealed(c.Declared) {
+		return c.Declared, nil
+	}
+	if err := b.unseal(ctx); err != nil {
+		return nil, err
+	}
+	sealed, _ := jsonpatch.FindDeclared(*b.sealed, c.Path)
+	plain, _ := jsonpatch.FindDeclared(*b.plain, c.Path)
+	if plain == nil || isSealed(plain) || !b.same(sealed, c.Declared) {
+		return nil, refuse(guardStillSo, "the declared secret %s changed since the scan: look again", c.Path)
+	}
+	return plain, nil
+}
+
+// unseal reads the declaration again, once.
+func (b *base) unseal(ctx context.Context) error {
+	if b.plain != nil {
+		return nil
+	}
+	if b.source.Plain == nil {
+		return refuse(guardStillSo, "it has a secret, and its declaration cannot be read again")
+	}
+	plain, sealed, err := b.source.Plain(ctx)
+	if err != nil {
+		return fmt.Errorf("read the declaration again: %w", err)
+	}
+	b.plain, b.sealed = &plain, &sealed
+	return nil
+}
+
+// encoded returns JSON as Go's encoder writes it. The API server compares the text of a value that
+// is tested with what that encoder makes of its own.
+func encoded(text string) ([]byte, error) {
+	var tree any
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.UseNumber()
+	if err := d.Decode(&tree); err != nil {
+		return nil, fmt.Errorf("encode the patch: %w", err)
+	}
+	return json.Marshal(tree)
+}
+
+// restarts returns what restarts if a template of pods changes; "" if none does. The number of
+// replicas of what is scaled automatically is left out, since it may change until the plan is
+// carried out.
+func restarts(s *subject, o *object, f *model.Finding) string {
+	template := false
+	for i := range f.Changes {
+		template = template || strings.HasPrefix(f.Changes[i].Path, "spec.template.")
+	}
+	if !template {
+		return ""
+	}
+	text := fmt.Sprintf("the pods of %s %s", s.kind, s.name)
+	replicas, ok := o.raw.At("spec").Get("replicas")
+	if !ok || scaledBy(o, "spec.replicas") != "" {
+		return text
+	}
+	return fmt.Sprintf("%s (%s replicas)", text, replicas.Text())
+}

@@ -1,0 +1,336 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/daemon"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/reconcile"
+	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/server"
+)
+
+func (c *command) reconcile() *cobra.Command {
+	request := server.ActionRequest{}
+	cmd := &cobra.Command{
+		Use:   "reconcile ID…",
+		Short: "Propose to put the resources of findings back to what is declared",
+		Long: `Propose an action for each finding: the live resource gets the declared values. The
+rules of reconcile.rules must allow it, no guard may refuse it, and another person
+must approve it. With --dry-run nothing is proposed: what would be done, and what
+each guard says, is printed.
+
+Exit codes:
+  0  the actions were proposed; with --dry-run, no guard refuses
+  1  usage, configuration, or the daemon does not run
+  2  a guard refuses`,
+		Example: `  driftd reconcile 3f2a --dry-run
+  driftd reconcile 3f2a --reason "changed by hand in OPS-123, no longer needed"`,
+		Args:              some("finding"),
+		ValidArgsFunction: c.completeFindings,
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			return c.change(cmd, func(ctx context.Context, client *server.Client) error {
+				return c.propose(ctx, client, ids, request)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&request.Reason, "reason", "", "why the resource is put back")
+	cmd.Flags().BoolVar(&request.DryRun, "dry-run", false, "print what would be done, and what the guards say")
+	c.outputFlag(cmd, "table", "json")
+	cmd.AddCommand(c.checkWriters())
+	return cmd
+}
+
+// checkWriters returns the command that prints what the credentials for writing may do.
+func (c *command) checkWriters() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "Print what the credentials for writing may do, and what of it they do not need",
+		Long: `Ask each system of reconcile.writers what the credentials may do. Nothing is written.
+
+Exit codes:
+  0  the credentials have no rights that they do not need
+  1  usage or configuration, or a system could not be asked
+  2  the credentials have rights that they do not need`,
+		Example: "  driftd reconcile check --config driftd.yaml",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, estate, err := c.openConfigured(cmd)
+			if err != nil {
+				return err
+			}
+			writers, err := openWriters(cfg, estate.Secrets)
+			if err != nil {
+				return err
+			}
+			return c.printRights(cmd.Context(), writers)
+		},
+	}
+}
+
+func (c *command) printRights(ctx context.Context, writers map[string]reconcile.Actuator) error {
+	if len(writers) == 0 {
+		fmt.Fprintln(c.streams.Out, "No writers: driftd only reads. Set reconcile.writers in the configuration to change that.")
+	}
+	code := exitInSync
+	for _, source := range slices.Sorted(maps.Keys(writers)) {
+		rights, err := writers[source].Rights(ctx)
+		if err != nil {
+			return fmt.Errorf("writer of source %s: %w", source, err)
+		}
+		fmt.Fprintf(c.streams.Out, "%s: %s as %s\n", source, visible(rights.Endpoint), visible(rights.Identity))
+		for _, right := range rights.May {
+			fmt.Fprintln(c.streams.Out, "  may "+visible(right))
+		}
+		for _, right := range rights.Excess {
+			fmt.Fprintln(c.streams.Out, "  does not need: "+visible(right))
+			code = exitRefused
+		}
+	}
+	if code == exitInSync {
+		return nil
+	}
+	return exitStatus(code)
+}
+
+func (c *command) propose(ctx context.Context, client *server.Client, ids []string, request server.ActionRequest) error {
+	var errs []error
+	for _, id := range ids {
+		p, err := client.Reconcile(ctx, id, request)
+		switch {
+		case err != nil:
+			errs = append(errs, c.refused(err))
+		case p.Action != nil:
+			errs = append(errs, report.WriteAction(c.streams.Out, c.output, p.Action, c.reportOptions()))
+		case p.Proposal != nil:
+			errs = append(errs, report.WriteProposal(c.streams.Out, c.output, p.Proposal, c.reportOptions()))
+			if !p.Proposal.Allowed() {
+				errs = append(errs, exitStatus(exitRefused))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// exitRefused is the exit code of a request about actions that a guard refuses.
+const exitRefused = 2
+
+// refused prints the refusal of a guard and returns its exit code; other errors are returned as they are.
+func (c *command) refused(err error) error {
+	if e := (*server.Error)(nil); errors.As(err, &e) && e.Status == http.StatusConflict {
+		fmt.Fprintln(c.streams.Err, "driftd: "+phrase.Visible(e.Error()))
+		return exitStatus(exitRefused)
+	}
+	return err
+}
+
+// answering returns a command that answers actions.
+func (c *command) answering(answer reconcile.Answer, short, long, example string) *cobra.Command {
+	request := server.ActionRequest{}
+	cmd := &cobra.Command{
+		Use:     string(answer) + " ACTION",
+		Short:   short,
+		Long:    long,
+		Example: example,
+		Args:    one("action"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.change(cmd, func(ctx context.Context, client *server.Client) error {
+				a, err := client.AnswerAction(ctx, args[0], answer, request)
+				if err != nil {
+					return c.refused(err)
+				}
+				return report.WriteAction(c.streams.Out, c.output, &a, c.reportOptions())
+			})
+		},
+	}
+	if answer == reconcile.ApproveAnswer {
+		cmd.Flags().StringVar(&request.Digest, "digest", "", "the digest of what is approved, as `driftd actions show` prints it")
+	}
+	cmd.Flags().StringVar(&request.Reason, "reason", "", "why")
+	c.outputFlag(cmd, "table", "json")
+	return cmd
+}
+
+func (c *command) approve() *cobra.Command {
+	return c.answering(reconcile.ApproveAnswer, "Approve an action, which is then carried out",
+		`Approve exactly what "driftd actions show" prints, by its digest. You must be a person of
+people in the configuration, and neither the one who asked for the action nor the one
+who made the drift. Once the action has the approvals that its rule needs, it is carried
+out, and the command prints what came of it.
+
+Exit codes:
+  0  the approval is recorded; the printed state says what came of it
+  1  usage, configuration, or the daemon does not run
+  2  a guard refuses, or what would be done has changed`,
+		"  driftd actions show 9b1c\n  driftd approve 9b1c --digest 5d41402abc4b2a76b9719d911017c592")
+}
+
+func (c *command) decline() *cobra.Command {
+	return c.answering(reconcile.DeclineAnswer, "Decline an action: it is not proposed again while the finding stays the same",
+		"Decline an action that is proposed. driftd does not propose it again by itself while the finding stays the same.",
+		"  driftd decline 9b1c --reason \"the hotfix stays until Monday\"")
+}
+
+func (c *command) cancel() *cobra.Command {
+	return c.answering(reconcile.CancelAnswer, "Cancel an action that you asked for",
+		"Cancel an action that is proposed. One that is being carried out cannot be cancelled.",
+		"  driftd cancel 9b1c")
+}
+
+func (c *command) actions() *cobra.Command {
+	var open bool
+	list := func(cmd *cobra.Command, _ []string) error {
+		return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+			o, err := client.Actions(ctx)
+			if err != nil {
+				return err
+			}
+			if open {
+				o.Actions = openOnly(o.Actions)
+			}
+			return report.WriteActions(c.streams.Out, c.output, &o, c.reportOptions())
+		})
+	}
+	cmd := &cobra.Command{
+		Use:     "actions",
+		Short:   "List actions, the freezes that hold, and the rules that are stopped",
+		Example: "  driftd actions\n  driftd actions --open\n  driftd actions show 9b1c",
+		Args:    known,
+		RunE:    list,
+	}
+	cmd.Flags().BoolVar(&open, "open", false, "only actions that are not over")
+	c.outputFlag(cmd, "table", "json")
+	show := &cobra.Command{
+		Use:     "show ACTION",
+		Short:   "Show an action: what it does, its digest, who approved it, and what came of it",
+		Example: "  driftd actions show 9b1c",
+		Args:    one("action"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+				a, err := client.Action(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return report.WriteAction(c.streams.Out, c.output, &a, c.reportOptions())
+			})
+		},
+	}
+	c.outputFlag(show, "table", "json")
+	cmd.AddCommand(show)
+	return cmd
+}
+
+func openOnly(actions []reconcile.Action) []reconcile.Action {
+	var open []reconcile.Action
+	for i := range actions {
+		if actions[i].State.IsOpen() {
+			open = append(open, actions[i])
+		}
+	}
+	return open
+}
+
+func (c *command) freeze() *cobra.Command {
+	request := server.ControlRequest{Kind: reconcile.Freeze}
+	cmd := &cobra.Command{
+		Use:     "freeze",
+		Short:   "Stop all actions until a time",
+		Long:    "Stop all actions, or those on one source, until a time. driftd continues to scan and to notify.",
+		Example: "  driftd freeze --for 2h --reason \"incident 4711\"\n  driftd freeze --for 24h --source prod --reason \"sale\"",
+		Args:    nothing,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.control(cmd, request) },
+	}
+	cmd.Flags().StringVar(&request.Until, "for", "", "for how long, or until when: 2h, 2026-12-24T08:00:00Z")
+	cmd.Flags().StringVar(&request.Source, "source", "", "only actions on this source")
+	cmd.Flags().StringVar(&request.Reason, "reason", "", "why")
+	return cmd
+}
+
+func (c *command) thaw() *cobra.Command {
+	request := server.ControlRequest{Kind: reconcile.Thaw}
+	cmd := &cobra.Command{
+		Use:     "thaw",
+		Short:   "End a freeze",
+		Long:    "End all freezes, or those of one source.",
+		Example: "  driftd thaw --reason \"the incident is over\"",
+		Args:    nothing,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.control(cmd, request) },
+	}
+	cmd.Flags().StringVar(&request.Source, "source", "", "only the freezes of this source")
+	cmd.Flags().StringVar(&request.Reason, "reason", "", "why")
+	return cmd
+}
+
+func (c *command) control(cmd *cobra.Command, request server.ControlRequest) error {
+	return c.change(cmd, func(ctx context.Context, client *server.Client) error {
+		made, err := client.Control(ctx, request)
+		if err != nil {
+			return err
+		}
+		_, what := phrase.AuditEntry("control", made)
+		fmt.Fprintln(c.streams.Out, phrase.Visible(what))
+		return nil
+	})
+}
+
+func (c *command) rules() *cobra.Command {
+	list := func(cmd *cobra.Command, _ []string) error {
+		return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+			o, err := client.Actions(ctx)
+			if err != nil {
+				return err
+			}
+			return report.WriteRules(c.streams.Out, c.output, o.Rules, c.reportOptions())
+		})
+	}
+	cmd := &cobra.Command{
+		Use:     "rules",
+		Short:   "List the rules for actions, and whether they are stopped",
+		Example: "  driftd rules\n  driftd rules resume shop --reason \"the webhook is fixed\"",
+		Args:    known,
+		RunE:    list,
+	}
+	c.outputFlag(cmd, "table", "json")
+	request := server.ControlRequest{Kind: reconcile.Resume}
+	resume := &cobra.Command{
+		Use:     "resume RULE",
+		Short:   "Let a rule that was stopped go on",
+		Example: "  driftd rules resume shop --reason \"the webhook is fixed\"",
+		Args:    one("rule"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			request.Rule = args[0]
+			return c.control(cmd, request)
+		},
+	}
+	resume.Flags().StringVar(&request.Reason, "reason", "", "why")
+	cmd.AddCommand(resume)
+	return cmd
+}
+
+// idle answers requests about actions while no daemon runs: it acts on nothing.
+type idle struct{ *daemon.Engine }
+
+var errIdle = &server.Error{Status: http.StatusServiceUnavailable, Message: "only the daemon acts", Hint: "start driftd serve"}
+
+// PreviewAction returns an error.
+func (idle) PreviewAction(context.Context, *model.Finding, string) (reconcile.Proposal, error) {
+	return reconcile.Proposal{}, errIdle
+}
+
+// Act returns an error.
+func (idle) Act(context.Context, *model.Finding, reconcile.Request) (reconcile.Action, error) {
+	return reconcile.Action{}, errIdle
+}
+
+// AnswerAction returns an error.
+func (idle) AnswerAction(context.Context, string, reconcile.Answer, reconcile.Request) (reconcile.Action, error) {
+	return reconcile.Action{}, errIdle
+}

@@ -1,0 +1,173 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// Reconcile configures whether, and with which credentials, live resources are put back to what is
+// declared. Without it driftd only reads.
+type Reconcile struct {
+	// Writers are the credentials for writing. They have distinct sources. A source without one is
+	// never written to.
+	Writers []Writer `mapstructure:"writers"`
+	// Rules select the findings that may be put back; the first that matches applies. They have distinct
+	// names.
+	Rules []ReconcileRule `mapstructure:"rules"`
+}
+
+// A Writer is the account with which driftd writes to a source. Use another one than for reading.
+type Writer struct {
+	// Source is the name of the source.
+	Source string `mapstructure:"source"`
+	// Settings depend on the type of the source; see its section below.
+	Settings `mapstructure:"settings"`
+}
+
+// A ReconcileRule allows to put findings back, within limits.
+type ReconcileRule struct {
+	// Name identifies the rule.
+	Name string `mapstructure:"name"`
+	// Mode is off, suggest, approve or auto: nothing, only suggestions, actions that a person
+	// approves, or actions without a person. A bypassed finding always needs a person.
+	Mode string `mapstructure:"mode"`
+	// Match selects the findings.
+	Match ReconcileMatch `mapstructure:"match"`
+	// MinAge is how old a drift must be, because an apply may be running.
+	MinAge time.Duration `mapstructure:"min_age"`
+	// MaxAge is how old a drift may be to be put back without a person, because something may
+	// depend on an older one.
+	MaxAge time.Duration `mapstructure:"max_age"`
+	// Approvals is the number of persons who must approve, other than the person who asked for the
+	// action and the one who made the drift.
+	Approvals int `mapstructure:"approvals"`
+	// Expires is how long a proposal waits for approvals.
+	Expires time.Duration `mapstructure:"expires"`
+	// PerScan is the number of actions of a rule with the mode auto after one scan.
+	PerScan int `mapstructure:"per_scan"`
+	// PerHour is the number of actions on one source in an hour.
+	PerHour int `mapstructure:"per_hour"`
+	// Share is the part of the resources of one kind in a declaration that may be changed in an
+	// hour, in percent. One is always allowed.
+	Share float64 `mapstructure:"share"`
+	// Soak is how long the rule waits after its first action.
+	Soak time.Duration `mapstructure:"soak"`
+	// Create allows to create missing resources.
+	Create bool `mapstructure:"create"`
+}
+
+// ReconcileMatch selects findings: all given lists must match, and a list matches if one of its
+// items does. All items except verdicts are patterns. Labels and actors are left out, because those
+// who can write to the live system can set them.
+type ReconcileMatch struct {
+	// Source matches the source's name.
+	Source []string `mapstructure:"source"`
+	// Kind matches the kind, as in kubernetes/*.
+	Kind []string `mapstructure:"kind"`
+	// Resource matches the resource, as in shop/*.
+	Resource []string `mapstructure:"resource"`
+	// Namespace matches the namespace.
+	Namespace []string `mapstructure:"namespace"`
+	// Declaration matches the declaration's name.
+	Declaration []string `mapstructure:"declaration"`
+	// Path matches the path of a changed field, with or without the keys in brackets. All changed
+	// fields of a finding must match one.
+	Path []string `mapstructure:"path"`
+	// Verdict is the full name of a verdict: changed, undeclared, bypassed or missing.
+	Verdict []string `mapstructure:"verdict"`
+}
+
+// newReconcileRule returns a rule with the defaults.
+func newReconcileRule() ReconcileRule {
+	l := reconcile.DefaultLimits()
+	return ReconcileRule{MinAge: l.MinAge, MaxAge: l.MaxAge, Approvals: l.Approvals, Expires: l.Expiry, PerScan: l.PerScan,
+		PerHour: l.PerHour, Share: 100 * l.Share, Soak: l.Soak}
+}
+
+// Rule returns the rule for package reconcile.
+func (r *ReconcileRule) Rule() reconcile.Rule {
+	m := &r.Match
+	verdicts := make([]model.Verdict, len(m.Verdict))
+	for i, v := range m.Verdict {
+		verdicts[i] = model.Verdict(v)
+	}
+	return reconcile.Rule{Name: r.Name, Mode: reconcile.Mode(r.Mode), Paths: m.Path,
+		Match: model.Selector{Sources: m.Source, Kinds: m.Kind, Resources: m.Resource, Namespaces: m.Namespace, Declarations: m.Declaration, Verdicts: verdicts},
+		Limits: reconcile.Limits{MinAge: r.MinAge, MaxAge: r.MaxAge, Approvals: r.Approvals, Expiry: r.Expires, PerScan: r.PerScan,
+			PerHour: r.PerHour, Share: r.Share / 100, Soak: r.Soak, Create: r.Create}}
+}
+
+// common returns the lists that Match has too.
+func (m *ReconcileMatch) common() Match {
+	return Match{Source: m.Source, Kind: m.Kind, Resource: m.Resource, Namespace: m.Namespace, Declaration: m.Declaration, Verdict: m.Verdict}
+}
+
+func (d *document) checkReconcile(c *Reconcile, known known) {
+	var writers []string
+	for i := range c.Writers {
+		w, at := &c.Writers[i], fmt.Sprintf("reconcile.writers[%d]", i)
+		switch {
+		case w.Source == "":
+			d.missing(at, "source", "a writer without a source: name it, as in source: prod")
+		case slices.Contains(writers, w.Source):
+			d.add(at+".source", "a second writer of source %q: keep one", w.Source)
+		case strings.ContainsAny(w.Source, `*?[\`):
+			d.add(at+".source", "source %q: patterns are not supported, name the source", w.Source)
+		default:
+			d.checkNamed(at+".source", "writer of an unknown", "source", w.Source, known.sources)
+		}
+		writers = append(writers, w.Source)
+	}
+	var names []string
+	var order sieve
+	for i := range c.Rules {
+		r, at := &c.Rules[i], fmt.Sprintf("reconcile.rules[%d]", i)
+		if slices.Contains(names, r.Name) && r.Name != "" {
+			d.add(at+".name", "duplicate rule name %q", r.Name)
+		}
+		names = append(names, r.Name)
+		m := r.Match.common()
+		order.pass(d, at, "rule", len(r.Match.Path) == 0 && m.everything())
+		d.checkReconcileRule(at, r, known)
+	}
+}
+
+func (d *document) checkReconcileRule(at string, r *ReconcileRule, known known) {
+	if strings.TrimSpace(r.Name) == "" {
+		d.missing(at, "name", "a rule without a name: give it one, actions record it")
+	}
+	if modes := words(reconcile.Modes()); r.Mode == "" {
+		d.missing(at, "mode", "a rule without a mode: set it, as in mode: approve")
+	} else if !slices.Contains(modes, r.Mode) {
+		d.add(at+".mode", "unknown mode %q: %s", r.Mode, oneOf(r.Mode, modes))
+	}
+	m := r.Match.common()
+	if r.Mode == string(reconcile.Auto) && m.everything() && len(r.Match.Path) == 0 {
+		d.add(at, "a rule with mode auto that matches everything: give it a match")
+	}
+	d.checkMatch(at+".match", &m, known)
+	for i, pattern := range r.Match.Path {
+		d.checkListed(fmt.Sprintf("%s.match.path[%d]", at, i), pattern)
+	}
+	for key, value := range map[string]time.Duration{"min_age": r.MinAge, "soak": r.Soak} {
+		d.notNegative(at+"."+key, value)
+	}
+	for key, value := range map[string]time.Duration{"max_age": r.MaxAge, "expires": r.Expires} {
+		if value <= 0 {
+			d.add(at+"."+key, "%s: want a duration above zero, such as 1h", key)
+		}
+	}
+	for key, value := range map[string]int{"approvals": r.Approvals, "per_scan": r.PerScan, "per_hour": r.PerHour} {
+		if value < 1 {
+			d.add(at+"."+key, "%s: want a number from 1", key)
+		}
+	}
+	if r.Share < 0 || r.Share > 100 {
+		d.add(at+".share", "share: want a percentage from 0 to 100")
+	}
+}

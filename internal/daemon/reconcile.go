@@ -1,0 +1,181 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// world is what an Engine read last, for package reconcile.
+type world struct{ e *Engine }
+
+// Evidence returns what the last reads of the finding's source and declaration prove.
+func (w world) Evidence(f *model.Finding) reconcile.Evidence {
+	w.e.mu.Lock()
+	defer w.e.mu.Unlock()
+	var v reconcile.Evidence
+	source, ok := w.e.collected[f.Source]
+	switch covered, why := source.snapshot.Covers(f.Kind, f.Place); {
+	case !ok:
+		v.Unread = fmt.Sprintf("source %s was not read yet", f.Source)
+	case source.err != nil:
+		v.Unread = fmt.Sprintf("source %s could not be read: %v", f.Source, source.err)
+	case source.held:
+		v.Unread = fmt.Sprintf("source %s lost many resources at once, and the next scan has to confirm that", f.Source)
+	case !covered:
+		v.Unread = fmt.Sprintf("%s in %s was not fully read: %s", f.Kind, f.Source, why)
+	case w.e.unsaved[f.Source]:
+		v.Unread = fmt.Sprintf("the last scan of source %s could not be saved", f.Source)
+	}
+	l, ok := w.e.loaded[f.Declaration]
+	switch d := &l.declaration; {
+	case v.Unread != "":
+	case !ok:
+		v.Unread = fmt.Sprintf("declaration %s was not read yet", f.Declaration)
+	case l.err != nil:
+		v.Unread = fmt.Sprintf("declaration %s could not be read: %v", f.Declaration, l.err)
+	case len(d.Problems) > 0:
+		v.Unread = fmt.Sprintf("a part of declaration %s could not be read: %s", f.Declaration, d.Problems[0].Reason)
+	case d.Revision == "":
+		v.Uncommitted = fmt.Sprintf("declaration %s is not read from a commit: use git, so that what is put back was reviewed", f.Declaration)
+	}
+	for i := range l.declaration.Claims {
+		if l.declaration.Claims[i].Kind == f.Kind {
+			v.Declared++
+		}
+	}
+	return v
+}
+
+// Subject returns what is declared for the resource of a finding.
+func (w world) Subject(f *model.Finding) (reconcile.Subject, error) {
+	w.e.mu.Lock()
+	defer w.e.mu.Unlock()
+	for i := range w.e.loaded[f.Declaration].declaration.Claims {
+		c := &w.e.loaded[f.Declaration].declaration.Claims[i]
+		if c.Kind != f.Kind || c.Address != f.Address || c.Name != f.Name || c.Place != "" && c.Place != f.Place {
+			continue
+		}
+		if c.Lens != nil {
+			return reconcile.Subject{}, &reconcile.Refusal{Guard: "kind", Why: fmt.Sprintf("%s declares it in another form: apply that declaration", f.Declaration)}
+		}
+		return reconcile.Subject{Finding: f, Declared: c.Value, Plain: w.plain(f, c)}, nil
+	}
+	return reconcile.Subject{}, &reconcile.Refusal{Guard: "still-so", Why: fmt.Sprintf("declaration %s no longer declares it", f.Declaration)}
+}
+
+// plain returns the function that reads the declaration of a claim again, without sealing.
+func (w world) plain(f *model.Finding, sealed *model.Claim) func(context.Context) (plain, same model.Value, err error) {
+	return func(ctx context.Context) (plain, same model.Value, err error) {
+		at := slices.IndexFunc(w.e.estate.Declarations, func(d Declaration) bool { return d.Name == f.Declaration })
+		if at < 0 || w.e.estate.Declarations[at].Loader == nil {
+			return plain, same, &reconcile.Refusal{Guard: "still-so", Why: fmt.Sprintf("declaration %s is gone", f.Declaration)}
+		}
+		d, err := w.e.estate.Declarations[at].Loader.Load(ctx)
+		if err != nil {
+			return plain, same, w.e.estate.Secrets.Error(err)
+		}
+		for i := range d.Claims {
+			if c := &d.Claims[i]; c.Kind == sealed.Kind && c.Address == sealed.Address && c.Name == sealed.Name && c.Place == sealed.Place {
+				plain = c.Value
+				again := w.e.estate.Secrets.Declaration(model.Declaration{Name: d.Name, Claims: []model.Claim{*c}})
+				return plain, again.Claims[0].Value, nil
+			}
+		}
+		return plain, same, &reconcile.Refusal{Guard: "still-so", Why: fmt.Sprintf("declaration %s no longer declares it", f.Declaration)}
+	}
+}
+
+// Acting configures actions.
+type Acting struct {
+	// Store stores actions. It is the one of the engine; nil for an engine that does not act.
+	Store reconcile.Store
+	Rules []reconcile.Rule
+	// Actuators write to sources, by their names.
+	Actuators map[string]reconcile.Actuator
+	// Digest returns a keyed digest of a text.
+	Digest func(text string) string
+	// Lock is shared by all engines of one store.
+	Lock *sync.Mutex
+}
+
+// recoverEvery is the interval at which actions with an unknown result are looked at again.
+const recoverEvery = 15 * time.Second
+
+// act proposes actions after scans, and goes on with those that were interrupted.
+func (e *Engine) act(ctx context.Context) {
+	ticker := time.NewTicker(recoverEvery)
+	defer ticker.Stop()
+	for {
+		if err := e.reconciler.Recover(ctx); err != nil && ctx.Err() == nil {
+			e.log.Warn("an action is not over", "err", err)
+		}
+		e.observeActions()
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			continue
+		case source := <-e.changed:
+			e.cycleAndLog(ctx, Due{Sources: []string{source}})
+			continue
+		case <-e.scanned:
+		}
+		open, err := e.store.OpenFindings()
+		if err == nil {
+			err = e.reconciler.Observe(ctx, open)
+		}
+		if err != nil && ctx.Err() == nil {
+			e.log.Error("propose actions", "err", err)
+		}
+	}
+}
+
+// observeActions notifies the observer.
+func (e *Engine) observeActions() {
+	o, err := e.Actions()
+	if err != nil {
+		e.log.Error("read actions", "err", err)
+		return
+	}
+	e.observer.ObserveActions(o)
+}
+
+// acted makes act read the source of an action that is over.
+func (e *Engine) acted(a reconcile.Action) {
+	select {
+	case e.changed <- a.Subject.Source:
+	default: // it is read on its schedule
+	}
+}
+
+// PreviewAction returns what an action for a finding would do.
+func (e *Engine) PreviewAction(ctx context.Context, f *model.Finding, by string) (reconcile.Proposal, error) {
+	return e.reconciler.Preview(ctx, f, by)
+}
+
+// Act proposes an action for a finding.
+func (e *Engine) Act(ctx context.Context, f *model.Finding, q reconcile.Request) (reconcile.Action, error) {
+	defer e.observeActions()
+	return e.reconciler.Propose(ctx, f, q)
+}
+
+// AnswerAction approves, declines or cancels an action.
+func (e *Engine) AnswerAction(ctx context.Context, id string, answer reconcile.Answer, q reconcile.Request) (reconcile.Action, error) {
+	defer e.observeActions()
+	return e.reconciler.Answer(ctx, id, answer, q)
+}
+
+// Control freezes actions, ends that, or resumes a rule.
+func (e *Engine) Control(c reconcile.Control) (reconcile.Control, error) {
+	defer e.observeActions()
+	return e.reconciler.AddControl(c)
+}
+
+// Actions returns what is known of actions.
+func (e *Engine) Actions() (reconcile.Overview, error) { return e.reconciler.Overview() }

@@ -1,0 +1,76 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// An Actuator puts back resources of one live system. Its methods do not retry a write.
+type Actuator interface {
+	// Plan reads the resource of the subject and returns the change that puts it back. It writes
+	// nothing. The error is a *Refusal if the resource must not be put back, or is not as in
+	// the finding.
+	Plan(ctx context.Context, s Subject) (Change, error)
+	// Look reads the resource again and compares the fields of a plan that may have been carried
+	// out.
+	Look(ctx context.Context, subject model.Key, p Plan) (Sight, error)
+	// HandBack gives the fields that the actuator owns after a write to p.HandBack. It does
+	// nothing if it owns none.
+	HandBack(ctx context.Context, subject model.Key, p Plan) error
+	// Rights returns what its credentials may do.
+	Rights(ctx context.Context) (Rights, error)
+}
+
+// A Subject is the resource of a finding with what is declared for it.
+type Subject struct {
+	Finding *model.Finding
+	// Declared is the claim's value in the form of the live kind, with secrets sealed.
+	Declared model.Value
+	// Plain returns the claim's value without sealing, and the same value sealed. It reads the
+	// declaration again, and is called only if a secret is to be written.
+	Plain func(context.Context) (plain, sealed model.Value, err error)
+}
+
+// A Change is a change of one resource that is planned and not made. It may hold secrets, and is
+// never stored.
+type Change interface {
+	// Plan describes it.
+	Plan() Plan
+	// Rehearse asks the system for the result without making the change. The error is a *Refusal
+	// if the result differs from the live resource in other fields than the plan's, or they would
+	// get other values.
+	Rehearse(ctx context.Context) error
+	// Write makes the change, unless the resource is no longer as in the plan. The error is a
+	// *NotWrittenError if nothing was changed for sure; after any other error it is unknown.
+	Write(ctx context.Context) (Receipt, error)
+}
+
+// A NotWrittenError is the error of a write that changed nothing.
+type NotWrittenError struct{ Err error }
+
+// Error returns the text of Err.
+func (e *NotWrittenError) Error() string { return fmt.Sprintf("nothing was changed: %v", e.Err) }
+
+// Unwrap returns Err.
+func (e *NotWrittenError) Unwrap() error { return e.Err }
+
+// A Sight is what an actuator sees of a plan in the live system.
+type Sight string
+
+// The sights: all fields are as the plan wants them; all are as they were; something else.
+const (
+	AsWanted Sight = "as-wanted"
+	AsBefore Sight = "as-before"
+	Else     Sight = "else"
+)
+
+// Rights are what the credentials of an actuator may do.
+type Rights struct {
+	Endpoint string `json:"endpoint"`
+	Identity string `json:"identity"`
+	// May are the rights that it has, and Excess those of them that it does not need, in words.
+	May    []string `json:"may"`
+	Excess []string `json:"excess,omitempty"`
+}

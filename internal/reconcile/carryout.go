@@ -1,0 +1,239 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// carryOut plans an action again, arms it if no guard refuses, writes, and reads the result. Once the
+// action is armed, it does not end with ctx.
+func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
+	r.Acting.Lock()
+	defer r.Acting.Unlock()
+	ctx = context.WithoutCancel(ctx)
+	change, err := r.planAgain(ctx, id)
+	if err != nil {
+		return r.refuse(id, err)
+	}
+	plan := change.Plan()
+	a, err := r.Store.ChangeAction(id, func(a *Action, standing *Standing, f *model.Finding) error {
+		if a.State != Approved && a.State != Proposed {
+			return &StateError{fmt.Sprintf("action %s is %s", a.ID, a.State)}
+		}
+		if f == nil {
+			return &Refusal{"still-so", "the finding is resolved"}
+		}
+		s := r.situation(f, standing, a.By)
+		s.Action, s.Plan = a, &plan
+		if refusal := Check(s); refusal != nil {
+			return refusal
+		}
+		a.Enter(Armed, s.Now, "")
+		return nil
+	})
+	if err != nil {
+		return r.refuse(id, err)
+	}
+	return r.write(ctx, &a, change)
+}
+
+func (r *Reconciler) planAgain(ctx context.Context, id string) (Change, error) {
+	f, err := r.finding(id)
+	if err != nil {
+		return nil, err
+	}
+	if r.Actuators[f.Source] == nil {
+		return nil, &Refusal{"off", fmt.Sprintf("source %s has no credentials for writing", f.Source)}
+	}
+	return r.plan(ctx, f)
+}
+
+// finding returns the open finding of an action.
+func (r *Reconciler) finding(id string) (*model.Finding, error) {
+	standing, err := r.Store.Standing()
+	if err != nil {
+		return nil, err
+	}
+	a, err := FindAction(standing.History, id)
+	if err != nil {
+		return nil, err
+	}
+	findings, err := r.Store.OpenFindings()
+	if err != nil {
+		return nil, err
+	}
+	for i := range findings {
+		if findings[i].ID == a.Finding {
+			return &findings[i], nil
+		}
+	}
+	return nil, &Refusal{"still-so", "the finding is resolved"}
+}
+
+// refuse ends an action that was not armed because of err, unless that is an error of the store.
+func (r *Reconciler) refuse(id string, err error) (Action, error) {
+	state, guard := Refused, ""
+	if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
+		guard = refusal.Guard
+	}
+	if wrong := (*StateError)(nil); errors.As(err, &wrong) {
+		return Action{}, err
+	}
+	a, failed := r.Store.ChangeAction(id, func(a *Action, _ *Standing, _ *model.Finding) error {
+		if a.State != Approved && a.State != Proposed {
+			return &StateError{fmt.Sprintf("action %s is %s", a.ID, a.State)}
+		}
+		if a.Guard = guard; guard == "still-so" {
+			state = Superseded
+		}
+		a.Enter(state, r.Now(), err.Error())
+		return nil
+	})
+	return a, errors.Join(err, failed)
+}
+
+// write sends the request of an armed action.
+func (r *Reconciler) write(ctx context.Context, a *Action, change Change) (Action, error) {
+	writing, cancel := context.WithTimeout(ctx, planTimeout)
+	receipt, err := change.Write(writing)
+	cancel()
+	state, note := Written, ""
+	if not := (*NotWrittenError)(nil); errors.As(err, &not) {
+		state, note = Failed, err.Error()
+	} else if err != nil {
+		state, note = Unknown, err.Error()
+	}
+	after, failed := r.Store.ChangeAction(a.ID, func(a *Action, _ *Standing, _ *model.Finding) error {
+		a.Receipt = receipt
+		a.Enter(state, r.Now(), note)
+		return nil
+	})
+	if failed != nil {
+		return after, failed
+	}
+	if state == Failed {
+		return after, err
+	}
+	return r.settle(ctx, &after)
+}
+
+const (
+	// lookPause is the pause between two reads of a resource that is not as wanted yet, and
+	// lookTime how long it is read.
+	lookPause = 200 * time.Millisecond
+	lookTime  = 5 * time.Second
+)
+
+// settle reads the resource of an action whose request may have been sent, hands its fields back, and
+// records what came of it. An action whose resource cannot be read is unknown.
+func (r *Reconciler) settle(ctx context.Context, a *Action) (Action, error) {
+	actuator := r.Actuators[a.Subject.Source]
+	if actuator == nil {
+		return *a, fmt.Errorf("action %s is %s, and source %s has no credentials for writing any more", a.ID, a.State, a.Subject.Source)
+	}
+	ctx, cancel := context.WithTimeout(ctx, planTimeout)
+	defer cancel()
+	sight, err := r.look(ctx, actuator, a)
+	if err == nil && sight == AsWanted {
+		err = actuator.HandBack(ctx, a.Subject, a.Plan)
+	}
+	state, note := outcome(a, sight, r.Now())
+	if err != nil {
+		state, note = Unknown, err.Error()
+	}
+	if state == a.State {
+		return *a, err
+	}
+	after, failed := r.Store.ChangeAction(a.ID, func(now *Action, _ *Standing, _ *model.Finding) error {
+		if now.State != a.State {
+			return &StateError{fmt.Sprintf("action %s is %s", a.ID, now.State)}
+		}
+		now.Enter(state, r.Now(), note)
+		return nil
+	})
+	if failed == nil && !state.IsOpen() {
+		r.Done(after)
+	}
+	return after, errors.Join(err, failed)
+}
+
+// look reads the resource until it is as wanted, for lookTime at most.
+func (r *Reconciler) look(ctx context.Context, actuator Actuator, a *Action) (Sight, error) {
+	within, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	for {
+		sight, err := actuator.Look(ctx, a.Subject, a.Plan)
+		if err != nil || sight == AsWanted || a.State != Written {
+			return sight, err
+		}
+		select {
+		case <-within.Done():
+			return sight, nil
+		case <-time.After(lookPause):
+		}
+	}
+}
+
+// outcome returns what came of an action whose resource was seen. A request that was sent may still take
+// effect until planTimeout after the action was armed.
+func outcome(a *Action, sight Sight, now time.Time) (State, string) {
+	confirmed := a.State == Written
+	switch {
+	case sight == AsWanted && confirmed:
+		return Converged, ""
+	case sight == AsWanted:
+		return Converged, "the answer was lost, and the resource is as wanted"
+	case sight == AsBefore && confirmed:
+		return NotConverged, "the system confirmed the change, and the resource is as it was: something else writes it"
+	case sight == AsBefore && now.Sub(a.WroteAt()) < planTimeout:
+		return Unknown, "the answer was lost, and the request may still take effect"
+	case sight == AsBefore:
+		return Failed, "the answer was lost, and the request had no effect"
+	}
+	return NotConverged, "the resource is neither as wanted nor as it was"
+}
+
+// Recover goes on with the actions that a crash or a lost answer interrupted. It is called at the start,
+// and from time to time.
+func (r *Reconciler) Recover(ctx context.Context) error {
+	standing, err := r.Store.Standing()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for i := range standing.History {
+		a := &standing.History[i]
+		switch {
+		case a.State == Approved:
+			_, err = r.carryOut(ctx, a.ID)
+		case a.State.MayHaveWritten():
+			err = r.resume(ctx, a.ID)
+		default:
+			continue
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("action %s: %w", a.ID, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// resume settles an action, unless it is being carried out right now.
+func (r *Reconciler) resume(ctx context.Context, id string) error {
+	r.Acting.Lock()
+	defer r.Acting.Unlock()
+	standing, err := r.Store.Standing()
+	if err != nil {
+		return err
+	}
+	a, err := FindAction(standing.History, id)
+	if err != nil || !a.State.MayHaveWritten() {
+		return err
+	}
+	_, err = r.settle(ctx, &a)
+	return err
+}

@@ -1,0 +1,315 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Refusal is why a guard refuses an action. It is an error whose text names what to do.
+type Refusal struct {
+	// Guard is the name of the guard, as in the documentation.
+	Guard string
+	Why   string
+}
+
+// Error returns the reason and the guard.
+func (r *Refusal) Error() string { return r.Why + " (guard " + r.Guard + ")" }
+
+// Standing is what the store has of actions.
+type Standing struct {
+	// History are all actions, and Controls all controls, both oldest first.
+	History  []Action
+	Controls []Control
+	// Doubt is why the audit log is in doubt; "" if it is not.
+	Doubt string
+}
+
+// Evidence is what the last reads prove of a finding.
+type Evidence struct {
+	// Unread is why they do not prove the finding: its source, or its declaration, was
+	// not read, or the source is held back; "" if they do.
+	Unread string
+	// Uncommitted is why the declaration is not in a commit; "" if it is.
+	Uncommitted string
+	// Declared is the number of resources of the finding's kind in its declaration.
+	Declared int
+}
+
+// A Situation is what guards depend on. They are evaluated when an action is proposed and again
+// when it is armed.
+type Situation struct {
+	Now time.Time
+	// Finding is the finding as it is in the store now.
+	Finding *model.Finding
+	// Rule is the first rule that matches the finding; nil if none does.
+	Rule *Rule
+	// Writer reports whether the source has credentials for writing.
+	Writer bool
+	Standing
+	Evidence
+	// By is the person who asks for the action; "" if driftd itself does.
+	By string
+	// Arming reports whether Action is about to be armed; otherwise it is about to be proposed,
+	// and Action is nil.
+	Action *Action
+	// Plan is the plan that was made just now; nil while there is none.
+	Plan *Plan
+}
+
+// A guard is one condition of all actions.
+type guard struct {
+	name string
+	// why returns why it refuses; "" if it does not.
+	why func(*Situation) string
+}
+
+// guards returns all guards in the order in which they are evaluated. Those of the actuator
+// (kind, declarer, still so, rehearsal) come after them: they need the live system.
+func guards() []guard {
+	return []guard{
+		{"off", off},
+		{"quarantine", quarantine},
+		{"frozen", frozen},
+		{"verdict", verdict},
+		{"decided", decided},
+		{"sight", sight},
+		{"declaration", declaration},
+		{"age", age},
+		{"open", open},
+		{"breaker", breaker},
+		{"fight", fight},
+		{"canary", canary},
+		{"blast", blast},
+		{"person", person},
+		{"still-so", stillSo},
+	}
+}
+
+// Check returns the first refusal; nil if no guard refuses.
+func Check(s *Situation) *Refusal {
+	for _, g := range guards() {
+		if why := g.why(s); why != "" {
+			return &Refusal{g.name, why}
+		}
+	}
+	return nil
+}
+
+// A Judgement is the result of one guard.
+type Judgement struct {
+	Guard string `json:"guard"`
+	// Why is why it refuses; "" if it does not.
+	Why string `json:"why,omitempty"`
+}
+
+// CheckAll returns the results of all guards. Without a rule there is only the first.
+func CheckAll(s *Situation) []Judgement {
+	var all []Judgement
+	for _, g := range guards() {
+		all = append(all, Judgement{g.name, g.why(s)})
+		if g.name == "off" && s.Rule == nil {
+			break
+		}
+	}
+	return all
+}
+
+func off(s *Situation) string {
+	switch {
+	case s.Rule == nil:
+		return "no rule of reconcile.rules matches the finding"
+	case s.Rule.Mode == Off:
+		return fmt.Sprintf("rule %q has the mode off", s.Rule.Name)
+	case s.Rule.Mode == Suggest:
+		return fmt.Sprintf("rule %q has the mode suggest: `driftd suggest %s` shows what to do", s.Rule.Name, s.Finding.ID)
+	case !s.Writer:
+		return fmt.Sprintf("source %s has no credentials for writing: set write in the source", s.Finding.Source)
+	}
+	return ""
+}
+
+func quarantine(s *Situation) string {
+	if s.Doubt == "" {
+		return ""
+	}
+	return fmt.Sprintf("the audit log is in doubt: %s: run `driftd audit verify`, and settle it with `driftd audit trust`", s.Doubt)
+}
+
+func frozen(s *Situation) string {
+	for _, f := range Frozen(s.Controls, s.Now) {
+		if f.Source == "" || f.Source == s.Finding.Source {
+			return fmt.Sprintf("%s froze actions until %s: %s", f.By, stamp(f.Until), f.Reason)
+		}
+	}
+	return ""
+}
+
+func verdict(s *Situation) string {
+	f := s.Finding
+	switch {
+	case !f.Resolved.IsZero():
+		return "the finding is resolved"
+	case f.IsUnproven():
+		return "it may be pending: nothing shows whether the declaration moved or the live side"
+	case f.Verdict == model.Changed || f.Verdict == model.Undeclared:
+		return ""
+	case f.Verdict == model.Missing && s.Rule.Create:
+		return ""
+	case f.Verdict == model.Missing:
+		return fmt.Sprintf("it would be created: rule %q does not set create", s.Rule.Name)
+	case f.Verdict == model.Bypassed && s.Rule.Mode == Auto && s.By == "" && !approved(s.Action):
+		return "a bypassed finding needs a person: run `driftd reconcile " + f.ID + "`"
+	case f.Verdict == model.Bypassed:
+		return ""
+	}
+	return fmt.Sprintf("a %s finding is never put back", f.VerdictText())
+}
+
+func decided(s *Situation) string {
+	f := s.Finding
+	switch {
+	case f.Hidden != "":
+		return "an ignore rule hides it: " + f.Hidden
+	case f.Decision != nil:
+		return fmt.Sprintf("%s %s it: revoke decision %s first", f.Decision.By, f.Decision.Kind.Participle(), f.Decision.ID)
+	case len(f.Ignored) > 0:
+		return "an ignore rule hides a field of it: " + f.Ignored[0].Reason
+	case f.Flapping:
+		return "it is flapping: something else writes it"
+	}
+	return ""
+}
+
+func sight(s *Situation) string {
+	if s.Unread != "" {
+		return s.Unread
+	}
+	if s.Declared == 0 {
+		return fmt.Sprintf("declaration %s declares no resource of kind %s", s.Finding.Declaration, s.Finding.Kind)
+	}
+	return ""
+}
+
+func declaration(s *Situation) string { return s.Uncommitted }
+
+func age(s *Situation) string {
+	old := s.Now.Sub(s.Finding.FirstSeen)
+	switch {
+	case old < 0:
+		return "it was first seen in the future: the clock was set back"
+	case old < s.Rule.MinAge:
+		return fmt.Sprintf("it was first seen %s ago, and an apply may be running: wait until it is %s old", old.Round(time.Second), s.Rule.MinAge)
+	case s.Rule.Mode == Auto && s.By == "" && !approved(s.Action) && old > s.Rule.MaxAge:
+		return fmt.Sprintf("it is older than %s, and something may depend on it: it needs a person", s.Rule.MaxAge)
+	}
+	return ""
+}
+
+// open allows one open action for each resource.
+func open(s *Situation) string {
+	for i := range s.History {
+		a := &s.History[i]
+		if a.Subject == s.Finding.Key && a.State.IsOpen() && (s.Action == nil || a.ID != s.Action.ID) {
+			return fmt.Sprintf("action %s of the same resource is %s", a.ID, a.State)
+		}
+	}
+	return ""
+}
+
+func breaker(s *Situation) string {
+	if b := Stopped(s.Rule, s.History, s.Controls); b != "" {
+		return fmt.Sprintf("rule %q is stopped: %s: look, then run `driftd rules resume %s`", s.Rule.Name, b, s.Rule.Name)
+	}
+	return ""
+}
+
+func fight(s *Situation) string {
+	since := later(s.Now.Add(-fightWindow), resumedAt(s.Controls, s.Rule.Name))
+	var won []*Action
+	for i := range s.History {
+		a := &s.History[i]
+		if a.Subject == s.Finding.Key && a.State == Converged && a.Since().After(since) && sharesField(a, s.Finding) {
+			won = append(won, a)
+		}
+	}
+	if len(won) < maxRounds {
+		return ""
+	}
+	writers := []string{"driftd"}
+	for _, a := range append(won, &Action{Drift: s.Finding.Actor}) {
+		name := a.Drift.Name
+		if name != "" && !slices.Contains(writers, name) {
+			writers = append(writers, name)
+		}
+	}
+	return fmt.Sprintf("it came back after %d actions within %d days: %s overwrite each other: find out why, then run `driftd rules resume %s`",
+		len(won), int(fightWindow.Hours()/24), strings.Join(writers, " and "), s.Rule.Name)
+}
+
+func canary(s *Situation) string {
+	return waiting(s.Rule, s.Action, s.History, s.Controls, s.Now)
+}
+
+func blast(s *Situation) string {
+	last := 0
+	touched := map[model.Key]bool{s.Finding.Key: true}
+	for i := range s.History {
+		a := &s.History[i]
+		wrote := a.WroteAt()
+		if wrote.IsZero() || a.Subject.Source != s.Finding.Source || s.Now.Sub(wrote) > time.Hour {
+			continue
+		}
+		last++
+		if a.Declaration == s.Finding.Declaration && a.Subject.Kind == s.Finding.Kind {
+			touched[a.Subject] = true
+		}
+	}
+	if last >= s.Rule.PerHour {
+		return fmt.Sprintf("%d actions on source %s in the last hour: rule %q allows %d", last, s.Finding.Source, s.Rule.Name, s.Rule.PerHour)
+	}
+	if n := len(touched); n > 1 && float64(n) > s.Rule.Share*float64(s.Declared) {
+		return fmt.Sprintf("%d of the %d resources of kind %s in declaration %s in the last hour: rule %q allows %g %%",
+			n, s.Declared, s.Finding.Kind, s.Finding.Declaration, s.Rule.Name, 100*s.Rule.Share)
+	}
+	return ""
+}
+
+// person checks the approvals of an action that is about to be armed.
+func person(s *Situation) string {
+	if s.Action == nil {
+		return ""
+	}
+	needed := Needed(s.Rule, s.Action)
+	if n := len(Valid(s.Action)); n < needed {
+		return fmt.Sprintf("%d of %d approvals", n, needed)
+	}
+	return ""
+}
+
+// stillSo compares the plan that was made just now with the one that was approved.
+func stillSo(s *Situation) string {
+	switch {
+	case s.Action == nil:
+		return ""
+	case s.Finding.ID != s.Action.Finding || s.Finding.Basis != s.Action.Basis || s.Finding.Verdict != s.Action.Verdict:
+		return "the finding changed since: look again"
+	case s.Rule.Digest() != s.Action.RuleDigest:
+		return fmt.Sprintf("rule %q changed since: look again", s.Rule.Name)
+	case s.Plan != nil && !s.Plan.Equal(&s.Action.Plan):
+		return "the live system changed since: look again"
+	}
+	return ""
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,174 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+const (
+	// fightWindow is how long an action is remembered for fights, and maxRounds the number of
+	// actions after which a field that drifts again is one.
+	fightWindow = 7 * 24 * time.Hour
+	maxRounds   = 2
+	// maxFailures is the number of failed actions in succession that stop a rule.
+	maxFailures = 2
+)
+
+// Stopped returns why a rule is stopped; "" if it is not. One action with an unknown result, or one
+// that did not converge, stops it, and two that failed in succession. It stays stopped until a
+// person resumes it.
+func Stopped(r *Rule, history []Action, controls []Control) string {
+	since := resumedAt(controls, r.Name)
+	failures := 0
+	for _, a := range byTime(history) {
+		if a.Rule != r.Name || !a.Since().After(since) {
+			continue
+		}
+		switch a.State {
+		case Unknown, NotConverged:
+			return fmt.Sprintf("action %s is %s", a.ID, a.State)
+		case Failed:
+			if failures++; failures >= maxFailures {
+				return fmt.Sprintf("%d actions failed in succession, %s last", failures, a.ID)
+			}
+		case Converged:
+			failures = 0
+		}
+	}
+	return ""
+}
+
+// byTime returns pointers to the actions, sorted by the time of their last step.
+func byTime(history []Action) []*Action {
+	list := make([]*Action, len(history))
+	for i := range history {
+		list[i] = &history[i]
+	}
+	slices.SortStableFunc(list, func(a, b *Action) int { return a.Since().Compare(b.Since()) })
+	return list
+}
+
+// waiting returns why a rule has to wait for its earlier actions; "" if it has not. It carries out
+// one action at a time, and after the first one it waits for Soak.
+func waiting(r *Rule, self *Action, history []Action, controls []Control, now time.Time) string {
+	since := resumedAt(controls, r.Name)
+	var first *Action
+	for _, a := range byTime(history) {
+		if a.Rule != r.Name || self != nil && a.ID == self.ID {
+			continue
+		}
+		if a.State.MayHaveWritten() {
+			return fmt.Sprintf("action %s of rule %q is %s: one at a time", a.ID, r.Name, a.State)
+		}
+		if first == nil && a.State == Converged && a.RuleDigest == r.Digest() && a.Since().After(since) {
+			first = a
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	if end := first.Since().Add(r.Soak); now.Before(end) {
+		return fmt.Sprintf("the first action of rule %q, %s, is watched until %s", r.Name, first.ID, stamp(end))
+	}
+	return ""
+}
+
+// sharesField reports whether an action changed a field that a finding has, or one of them is about
+// the whole resource.
+func sharesField(a *Action, f *model.Finding) bool {
+	if len(a.Plan.Changes) == 0 || len(f.Changes) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(f.Changes, func(c model.Change) bool {
+		return slices.ContainsFunc(a.Plan.Changes, func(p FieldChange) bool { return p.Path == c.Path })
+	})
+}
+
+// Needed returns the number of approvals that an action needs: none if its rule is automatic and
+// no person asked for it.
+func Needed(r *Rule, a *Action) int {
+	if r.Mode == Auto && a.By == "" {
+		return 0
+	}
+	return max(r.Approvals, 1)
+}
+
+func approved(a *Action) bool { return a != nil && len(Valid(a)) > 0 }
+
+// Valid returns the approvals that count: of different persons, neither of them the one who asked
+// for the action nor the one who made the drift, and for what is to be done now.
+func Valid(a *Action) []Approval {
+	var valid []Approval
+	for _, p := range a.Approvals {
+		same := func(v Approval) bool { return v.By == p.By }
+		if p.Digest == a.Digest && p.By != "" && p.By != a.By && p.By != a.Drift.Name && !slices.ContainsFunc(valid, same) {
+			valid = append(valid, p)
+		}
+	}
+	return valid
+}
+
+// FindAction returns the action whose ID is or begins with a prefix.
+func FindAction(history []Action, prefix string) (Action, error) {
+	var found []string
+	at := -1
+	for i := range history {
+		id := history[i].ID
+		if id == prefix {
+			return history[i], nil
+		}
+		if prefix != "" && strings.HasPrefix(id, prefix) {
+			found, at = append(found, id), i
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Action{}, fmt.Errorf("%w with the ID %q: `driftd actions` lists them", ErrNoAction, prefix)
+	case 1:
+		return history[at], nil
+	}
+	return Action{}, fmt.Errorf("%w: %q may be %s", ErrAmbiguous, prefix, strings.Join(found, ", "))
+}
+
+// The errors of FindAction.
+var (
+	ErrNoAction  = errors.New("there is no action")
+	ErrAmbiguous = errors.New("more than one action has an ID that begins so")
+)
+
+// minAge is how long an action that ended is kept at least.
+const minAge = 30 * 24 * time.Hour
+
+// Obsolete returns the actions that ended before cut, and the controls from before it, on which no guard
+// depends any longer.
+func (s *Standing) Obsolete(cut, now time.Time) (actions []Action, controls []Control) {
+	if limit := now.Add(-minAge); limit.Before(cut) {
+		cut = limit
+	}
+	for i := range s.History {
+		a := &s.History[i]
+		stops := (a.State == NotConverged || a.State == Failed) && a.Since().After(resumedAt(s.Controls, a.Rule))
+		if !a.State.IsOpen() && !stops && a.Since().Before(cut) {
+			actions = append(actions, *a)
+		}
+	}
+	last := map[string]int{}
+	for i, c := range s.Controls {
+		if c.Kind == Resume {
+			last[c.Rule] = i
+		}
+	}
+	frozen := Frozen(s.Controls, now)
+	for i, c := range s.Controls {
+		holds := slices.ContainsFunc(frozen, func(f Control) bool { return f.ID == c.ID })
+		if !holds && c.At.Before(cut) && (c.Kind != Resume || last[c.Rule] != i) {
+			controls = append(controls, c)
+		}
+	}
+	return actions, controls
+}

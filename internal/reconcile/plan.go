@@ -1,0 +1,70 @@
+package reconcile
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Equal reports whether both plans do the same.
+func (p *Plan) Equal(o *Plan) bool {
+	same := func(a, b FieldChange) bool {
+		return a.Path == b.Path && equal(a.Old, b.Old) && equal(a.New, b.New)
+	}
+	return p.UID == o.UID && p.Creates == o.Creates && p.Endpoint == o.Endpoint && p.Identity == o.Identity &&
+		p.HandBack == o.HandBack && p.Restarts == o.Restarts && slices.EqualFunc(p.Changes, o.Changes, same)
+}
+
+func equal(a, b *model.Value) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(*b)
+}
+
+// digestDomain begins everything that is digested, so that a digest has no other meaning.
+const digestDomain = "driftd/action/v1\n"
+
+// Digest returns the digest of what is done to the subject for a finding, which approvals name. Equal plans
+// have equal digests.
+func (p *Plan) Digest(digest func(text string) string, f *model.Finding) string {
+	text, err := json.Marshal(struct {
+		Finding, Basis string
+		Subject        model.Key
+		Plan           *Plan
+	}{f.ID, f.Basis, f.Key, p})
+	if err != nil {
+		panic(fmt.Sprintf("reconcile: encode plan: %v", err)) // it consists of texts and values
+	}
+	return digest(digestDomain + string(text))
+}
+
+// Public returns the plan in its published form, without digests of secrets.
+func (p Plan) Public() Plan {
+	f := model.Finding{Changes: make([]model.Change, len(p.Changes))}
+	for i, c := range p.Changes {
+		f.Changes[i] = model.Change{Path: c.Path, Live: c.Old, Declared: c.New}
+	}
+	shown := f.Public().Changes
+	p.Changes = make([]FieldChange, len(shown))
+	for i := range shown {
+		p.Changes[i] = FieldChange{Path: shown[i].Path, Old: shown[i].Live, New: shown[i].Declared}
+	}
+	return p
+}
+
+// Public returns the action in its published form: without digests of secrets, and with times in UTC.
+func (a Action) Public() Action {
+	a.Plan, a.Drift = a.Plan.Public(), a.Drift.Public()
+	a.At, a.Expires, a.Receipt.At = a.At.UTC(), a.Expires.UTC(), a.Receipt.At.UTC()
+	a.Approvals, a.Steps = slices.Clone(a.Approvals), slices.Clone(a.Steps)
+	for i := range a.Approvals {
+		a.Approvals[i].At = a.Approvals[i].At.UTC()
+	}
+	for i := range a.Steps {
+		a.Steps[i].At = a.Steps[i].At.UTC()
+	}
+	return a
+}

@@ -1,0 +1,439 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Store stores actions and controls.
+type Store interface {
+	Standing() (Standing, error)
+	OpenFindings() ([]model.Finding, error)
+	// Propose stores the action that propose returns, and ChangeAction the one that change
+	// changed; both call it in their transaction. An action becomes armed only if the audit log
+	// records it.
+	Propose(propose func(*Standing) (Action, error)) (Action, error)
+	ChangeAction(id string, change func(*Action, *Standing, *model.Finding) error) (Action, error)
+	AddControl(Control) error
+}
+
+// A World is what the daemon read last.
+type World interface {
+	// Evidence returns what was read of a finding, and Subject what is declared for it.
+	Evidence(f *model.Finding) Evidence
+	Subject(f *model.Finding) (Subject, error)
+}
+
+// Options configure a Reconciler.
+type Options struct {
+	Rules []Rule
+	// Actuators write to sources, by their names.
+	Actuators map[string]Actuator
+	Store     Store
+	World     World
+	// Digest returns a keyed digest of a text.
+	Digest func(text string) string
+	// Done is called with each action that may have changed its resource, when it is over; nil for
+	// nothing.
+	Done func(Action)
+	// Acting is held while an action is carried out. All Reconcilers of one store share it; nil for
+	// a single one.
+	Acting *sync.Mutex
+	Now    func() time.Time
+	Log    *slog.Logger
+}
+
+// A Reconciler proposes actions and carries them out, one at a time. It is safe for concurrent use.
+type Reconciler struct {
+	Options
+
+	random io.Reader
+	// refusals counts refusals by guard since the start.
+	mu       sync.Mutex
+	refusals map[string]int
+}
+
+// New returns a Reconciler.
+func New(o Options) *Reconciler {
+	if o.Acting == nil {
+		o.Acting = &sync.Mutex{}
+	}
+	if o.Done == nil {
+		o.Done = func(Action) {}
+	}
+	return &Reconciler{Options: o, random: rand.Reader, refusals: map[string]int{}}
+}
+
+// A Request is what a person asks of a finding or an action.
+type Request struct {
+	// By is the name of the person, Via the way of the request, and Reason why.
+	By, Via, Reason string
+	// Digest is the digest of the plan that the person saw.
+	Digest string
+}
+
+// A Proposal is what an action would do, with the results of all guards.
+type Proposal struct {
+	Rule   string      `json:"rule,omitempty"`
+	Mode   Mode        `json:"mode"`
+	Guards []Judgement `json:"guards"`
+	// Plan and Digest are set if the guards allow to look at the live system.
+	Plan   *Plan  `json:"plan,omitempty"`
+	Digest string `json:"digest,omitempty"`
+}
+
+// Allowed reports whether no guard refuses.
+func (p *Proposal) Allowed() bool {
+	return p.Plan != nil && !slices.ContainsFunc(p.Guards, func(j Judgement) bool { return j.Why != "" })
+}
+
+// Preview returns what an action for a finding would do. It changes nothing.
+func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (Proposal, error) {
+	standing, err := r.Store.Standing()
+	if err != nil {
+		return Proposal{}, err
+	}
+	s := r.situation(f, &standing, by)
+	p := Proposal{Mode: Off, Guards: CheckAll(s)}
+	if s.Rule != nil {
+		p.Rule, p.Mode = s.Rule.Name, s.Rule.Mode
+	}
+	if !s.Writer {
+		return p, nil
+	}
+	change, err := r.plan(ctx, f)
+	if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
+		p.Guards = append(p.Guards, Judgement{refusal.Guard, refusal.Why})
+		return p, nil
+	}
+	if err != nil {
+		return p, err
+	}
+	plan := change.Plan()
+	p.Plan, p.Digest = &plan, plan.Digest(r.Options.Digest, f)
+	return p, nil
+}
+
+// situation returns what the guards depend on, before an action.
+func (r *Reconciler) situation(f *model.Finding, standing *Standing, by string) *Situation {
+	return &Situation{Now: r.Now(), Finding: f, Rule: Find(r.Rules, f), Writer: r.Actuators[f.Source] != nil, By: by,
+		Standing: *standing, Evidence: r.World.Evidence(f)}
+}
+
+// planTimeout bounds planning, and each later step of an action.
+const planTimeout = 30 * time.Second
+
+// plan plans and rehearses the change for a finding.
+func (r *Reconciler) plan(ctx context.Context, f *model.Finding) (Change, error) {
+	ctx, cancel := context.WithTimeout(ctx, planTimeout)
+	defer cancel()
+	subject, err := r.World.Subject(f)
+	if err != nil {
+		return nil, err
+	}
+	change, err := r.Actuators[f.Source].Plan(ctx, subject)
+	if err != nil {
+		return nil, err
+	}
+	if err := change.Rehearse(ctx); err != nil {
+		return nil, err
+	}
+	return change, nil
+}
+
+// Propose proposes an action for a finding, for a person or, without a name, for the rule. The error is
+// a *Refusal if a guard refuses it. An action that needs no approval is carried out.
+func (r *Reconciler) Propose(ctx context.Context, f *model.Finding, q Request) (Action, error) {
+	a, err := r.propose(ctx, f, q)
+	r.count(err)
+	return a, err
+}
+
+// count counts err if it is a refusal.
+func (r *Reconciler) count(err error) {
+	refusal := (*Refusal)(nil)
+	if !errors.As(err, &refusal) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refusals[refusal.Guard]++
+}
+
+func (r *Reconciler) propose(ctx context.Context, f *model.Finding, q Request) (Action, error) {
+	standing, err := r.Store.Standing()
+	if err != nil {
+		return Action{}, err
+	}
+	if refusal := Check(r.situation(f, &standing, q.By)); refusal != nil {
+		return Action{}, refusal
+	}
+	change, err := r.plan(ctx, f)
+	if err != nil {
+		return Action{}, err
+	}
+	a, err := r.Store.Propose(func(standing *Standing) (Action, error) {
+		s := r.situation(f, standing, q.By)
+		if refusal := Check(s); refusal != nil {
+			return Action{}, refusal
+		}
+		return r.newAction(s, change.Plan(), q)
+	})
+	if err != nil || Needed(Find(r.Rules, f), &a) > 0 {
+		return a, err
+	}
+	return r.carryOut(ctx, a.ID)
+}
+
+func (r *Reconciler) newAction(s *Situation, plan Plan, q Request) (Action, error) {
+	id := make([]byte, 6)
+	if _, err := io.ReadFull(r.random, id); err != nil {
+		return Action{}, fmt.Errorf("make an ID: %w", err)
+	}
+	f := s.Finding
+	a := Action{ID: hex.EncodeToString(id), Finding: f.ID, Basis: f.Basis, Verdict: f.Verdict, Subject: f.Key, Name: f.Name, Place: f.Place,
+		Declaration: f.Declaration, Drift: f.Actor, Rule: s.Rule.Name, RuleDigest: s.Rule.Digest(), Mode: s.Rule.Mode,
+		By: q.By, Via: q.Via, Reason: q.Reason, At: s.Now, Expires: s.Now.Add(s.Rule.Expiry), Plan: plan, Digest: plan.Digest(r.Options.Digest, f)}
+	a.Enter(Proposed, s.Now, "")
+	return a, nil
+}
+
+// A StateError is the error of a request that an action's state does not allow.
+type StateError struct{ Text string }
+
+// Error returns the text.
+func (e *StateError) Error() string { return e.Text }
+
+// proposed returns an error unless the action waits for a decision.
+func proposed(a *Action, now time.Time) error {
+	switch {
+	case a.State != Proposed:
+		return &StateError{fmt.Sprintf("action %s is %s", a.ID, a.State)}
+	case !now.Before(a.Expires):
+		return &StateError{fmt.Sprintf("action %s expired at %s: propose it again", a.ID, stamp(a.Expires))}
+	}
+	return nil
+}
+
+// Approve approves an action for a person. It is carried out when it has the approvals that its rule
+// needs. The error is a *Refusal if the person may not approve it or saw another plan.
+func (r *Reconciler) Approve(ctx context.Context, id string, q Request) (Action, error) {
+	a, err := r.Store.ChangeAction(id, func(a *Action, _ *Standing, f *model.Finding) error {
+		now := r.Now()
+		if err := proposed(a, now); err != nil {
+			return err
+		}
+		if why := mayNotApprove(a, q); why != "" {
+			return &Refusal{"person", why}
+		}
+		if f == nil || f.Basis != a.Basis {
+			return &Refusal{"still-so", "the finding changed since: look again"}
+		}
+		rule := Find(r.Rules, f)
+		if rule == nil || rule.Digest() != a.RuleDigest {
+			return &Refusal{"still-so", fmt.Sprintf("rule %q changed since: look again", a.Rule)}
+		}
+		a.Approvals = append(a.Approvals, Approval{By: q.By, Via: q.Via, At: now, Digest: q.Digest, Reason: q.Reason})
+		if len(Valid(a)) >= Needed(rule, a) {
+			a.Enter(Approved, now, "")
+		}
+		return nil
+	})
+	if err != nil || a.State != Approved {
+		return a, err
+	}
+	return r.carryOut(ctx, a.ID)
+}
+
+// mayNotApprove returns why a person may not approve an action; "" if the person may.
+func mayNotApprove(a *Action, q Request) string {
+	switch {
+	case q.By == "":
+		return "who approves must be a person: add them to people in the configuration"
+	case q.Digest != a.Digest:
+		return "what would be done changed since: look again"
+	case q.By == a.By:
+		return q.By + " asked for it: another person must approve it"
+	case q.By == a.Drift.Name:
+		return q.By + " made the drift: another person must approve it"
+	case slices.ContainsFunc(a.Approvals, func(p Approval) bool { return p.By == q.By && p.Digest == q.Digest }):
+		return q.By + " has approved it already"
+	}
+	return ""
+}
+
+// An Answer is the decision of a person about an action.
+type Answer string
+
+// The answers.
+const (
+	ApproveAnswer Answer = "approve"
+	DeclineAnswer Answer = "decline"
+	CancelAnswer  Answer = "cancel"
+)
+
+// Answer approves, declines or cancels an action for a person.
+func (r *Reconciler) Answer(ctx context.Context, id string, answer Answer, q Request) (Action, error) {
+	switch answer {
+	case ApproveAnswer:
+		return r.Approve(ctx, id, q)
+	case DeclineAnswer:
+		return r.end(id, Declined, q)
+	case CancelAnswer:
+		return r.end(id, Cancelled, q)
+	}
+	return Action{}, &StateError{fmt.Sprintf("unknown answer %q", answer)}
+}
+
+func (r *Reconciler) end(id string, state State, q Request) (Action, error) {
+	return r.Store.ChangeAction(id, func(a *Action, _ *Standing, _ *model.Finding) error {
+		if err := proposed(a, r.Now()); err != nil {
+			return err
+		}
+		note := "by " + q.By
+		if q.Reason != "" {
+			note += ": " + q.Reason
+		}
+		a.Enter(state, r.Now(), note)
+		return nil
+	})
+}
+
+// Observe is called after a scan with the open findings. It ends proposals that are over, and proposes
+// actions for findings of rules with the modes approve and auto, the worst first.
+func (r *Reconciler) Observe(ctx context.Context, findings []model.Finding) error {
+	standing, err := r.Store.Standing()
+	if err != nil {
+		return err
+	}
+	if err := r.endProposals(&standing, findings); err != nil {
+		return err
+	}
+	started := map[string]int{}
+	for _, f := range worstFirst(findings) {
+		rule := Find(r.Rules, f)
+		if rule == nil || rule.Mode != Approve && rule.Mode != Auto || r.Actuators[f.Source] == nil || tried(standing.History, f) ||
+			rule.Mode == Auto && started[rule.Name] >= rule.PerScan {
+			continue
+		}
+		a, err := r.Propose(ctx, f, Request{Via: "rule"})
+		if err != nil {
+			r.Log.Debug("no action", "finding", f.ID, "rule", rule.Name, "why", err)
+			continue
+		}
+		started[rule.Name]++
+		r.Log.Info("action", "id", a.ID, "finding", f.ID, "rule", rule.Name, "state", string(a.State))
+	}
+	return nil
+}
+
+func worstFirst(findings []model.Finding) []*model.Finding {
+	list := make([]*model.Finding, len(findings))
+	for i := range findings {
+		list[i] = &findings[i]
+	}
+	slices.SortStableFunc(list, func(a, b *model.Finding) int {
+		return cmp.Or(cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), a.FirstSeen.Compare(b.FirstSeen))
+	})
+	return list
+}
+
+// tried reports whether the last action for a finding, as it is now, is open or ended otherwise than by
+// convergence. Then driftd proposes no other one by itself.
+func tried(history []Action, f *model.Finding) bool {
+	for _, a := range slices.Backward(history) {
+		if a.Finding == f.ID && a.Basis == f.Basis {
+			return a.State != Converged
+		}
+	}
+	return false
+}
+
+// endProposals ends the proposals that expired, and those whose findings are over or changed.
+func (r *Reconciler) endProposals(standing *Standing, findings []model.Finding) error {
+	now := r.Now()
+	for i := range standing.History {
+		was := &standing.History[i]
+		state, note := Expired, "nobody approved it in time"
+		at := slices.IndexFunc(findings, func(f model.Finding) bool { return f.ID == was.Finding })
+		switch {
+		case was.State != Proposed:
+			continue
+		case at < 0:
+			state, note = Superseded, "the finding is resolved"
+		case findings[at].Basis != was.Basis || findings[at].Verdict != was.Verdict:
+			state, note = Superseded, "the finding changed"
+		case now.Before(was.Expires):
+			continue
+		}
+		_, err := r.Store.ChangeAction(was.ID, func(a *Action, _ *Standing, _ *model.Finding) error {
+			if a.State == Proposed {
+				a.Enter(state, now, note)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddControl stores a freeze, a thaw or the resumption of a rule.
+func (r *Reconciler) AddControl(c Control) (Control, error) {
+	id := make([]byte, 6)
+	if _, err := io.ReadFull(r.random, id); err != nil {
+		return c, fmt.Errorf("make an ID: %w", err)
+	}
+	c.ID, c.At = hex.EncodeToString(id), r.Now()
+	return c, r.Store.AddControl(c)
+}
+
+// An Overview is what is known of actions.
+type Overview struct {
+	// Actions are all actions, the newest first, and Freezes those that hold.
+	Actions []Action  `json:"actions"`
+	Freezes []Control `json:"freezes"`
+	// Rules are those of the configuration.
+	Rules []RuleStatus `json:"rules"`
+	// Refusals counts the refusals by guard since the start.
+	Refusals map[string]int `json:"-"`
+}
+
+// A RuleStatus is a rule and whether it goes on.
+type RuleStatus struct {
+	Name string `json:"name"`
+	Mode Mode   `json:"mode"`
+	// Stopped is why the rule is stopped; "" if it is not.
+	Stopped string `json:"stopped,omitempty"`
+}
+
+// Overview returns what is known of actions.
+func (r *Reconciler) Overview() (Overview, error) {
+	standing, err := r.Store.Standing()
+	if err != nil {
+		return Overview{}, err
+	}
+	o := Overview{Actions: append([]Action{}, standing.History...), Freezes: append([]Control{}, Frozen(standing.Controls, r.Now())...), Rules: []RuleStatus{}}
+	slices.Reverse(o.Actions)
+	r.mu.Lock()
+	o.Refusals = maps.Clone(r.refusals)
+	r.mu.Unlock()
+	for i := range r.Rules {
+		rule := &r.Rules[i]
+		o.Rules = append(o.Rules, RuleStatus{rule.Name, rule.Mode, Stopped(rule, standing.History, standing.Controls)})
+	}
+	return o, nil
+}

@@ -1,0 +1,104 @@
+package reconcile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Mode is what a rule allows.
+type Mode string
+
+// The modes: nothing; only suggestions; actions that a person approves; actions without a person.
+const (
+	Off     Mode = "off"
+	Suggest Mode = "suggest"
+	Approve Mode = "approve"
+	Auto    Mode = "auto"
+)
+
+// Modes lists the modes, each of which allows more than the one before it.
+func Modes() []Mode { return []Mode{Off, Suggest, Approve, Auto} }
+
+// A Rule selects the findings that may be put back, and sets the limits. The zero limits allow
+// nothing: see DefaultLimits.
+type Rule struct {
+	Name  string         `json:"name"`
+	Mode  Mode           `json:"mode"`
+	Match model.Selector `json:"match"`
+	// Paths are patterns for fields, with or without the keys in brackets. If there are any, each
+	// changed field must match one.
+	Paths  []string `json:"paths,omitempty"`
+	Limits `json:"limits"`
+}
+
+// Limits are the numbers of a rule's guards.
+type Limits struct {
+	// MinAge is how old a drift must be: a running apply is no drift. One that is older than
+	// MaxAge is not put back automatically: something may depend on it.
+	MinAge time.Duration `json:"min_age"`
+	MaxAge time.Duration `json:"max_age"`
+	// Approvals is the number of persons who must approve.
+	Approvals int `json:"approvals"`
+	// Expiry is how long a proposal waits for approvals.
+	Expiry time.Duration `json:"expiry"`
+	// PerScan is the number of actions that one scan may start automatically, PerHour the number
+	// for each source in an hour, and Share the part of a declaration's resources of a kind, from
+	// 0 to 1; one is always allowed.
+	PerScan int     `json:"per_scan"`
+	PerHour int     `json:"per_hour"`
+	Share   float64 `json:"share"`
+	// Soak is how long the rule waits after its first action.
+	Soak time.Duration `json:"soak"`
+	// Create allows to create resources that are missing.
+	Create bool `json:"create,omitempty"`
+}
+
+// DefaultLimits returns the limits of a rule that sets none.
+func DefaultLimits() Limits {
+	return Limits{MinAge: 5 * time.Minute, MaxAge: 24 * time.Hour, Approvals: 1, Expiry: time.Hour,
+		PerScan: 1, PerHour: 10, Share: 0.05, Soak: 10 * time.Minute}
+}
+
+// Digest returns a digest of the rule's text.
+func (r *Rule) Digest() string {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(fmt.Sprintf("reconcile: encode rule: %v", err)) // it consists of texts and numbers
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Find returns the first rule that matches a finding; nil if none does.
+func Find(rules []Rule, f *model.Finding) *Rule {
+	for i := range rules {
+		if rules[i].fits(f) {
+			return &rules[i]
+		}
+	}
+	return nil
+}
+
+func (r *Rule) fits(f *model.Finding) bool {
+	if !r.Match.Fits(f) {
+		return false
+	}
+	for i := range f.Changes {
+		if !r.covers(&f.Changes[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// covers reports whether one of the rule's patterns matches a change. The keys of an element that
+// only the live side has are not compared: the author of the element chose them.
+func (r *Rule) covers(c *model.Change) bool {
+	return len(r.Paths) == 0 || model.GlobAny(r.Paths, model.WithoutKeys(c.Path)) ||
+		c.Declared != nil && model.GlobAny(r.Paths, c.Path)
+}

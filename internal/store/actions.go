@@ -1,0 +1,263 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/audit"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// The prefixes of keys in the bucket of actions: the ID of an action follows, that of an action and the
+// position of the approval, or that of a control. Each record has one person at most, so that
+// the audit log can have a reference in place of the name.
+const (
+	actionPrefix   = "action\x00"
+	approvalPrefix = "approval\x00"
+	controlPrefix  = "control\x00"
+)
+
+// The data of the entries about actions. Persons are references.
+type (
+	actionData struct {
+		ID       string          `json:"id"`
+		State    reconcile.State `json:"state"`
+		Finding  string          `json:"finding"`
+		Subject  string          `json:"subject"`
+		Rule     string          `json:"rule"`
+		Digest   string          `json:"digest"`
+		By       string          `json:"by,omitempty"`
+		Endpoint string          `json:"endpoint,omitempty"`
+		Identity string          `json:"identity,omitempty"`
+		Request  string          `json:"request,omitempty"`
+		Note     string          `json:"note,omitempty"`
+	}
+	approvalData struct {
+		Action string `json:"action"`
+		Digest string `json:"digest"`
+		By     string `json:"by"`
+		Via    string `json:"via"`
+		Reason string `json:"reason,omitempty"`
+	}
+	controlData struct {
+		ID     string                `json:"id"`
+		Kind   reconcile.ControlKind `json:"kind"`
+		Source string                `json:"source,omitempty"`
+		Rule   string                `json:"rule,omitempty"`
+		Until  time.Time             `json:"until,omitzero"`
+		By     string                `json:"by"`
+		Via    string                `json:"via"`
+		Reason string                `json:"reason,omitempty"`
+	}
+)
+
+// Standing returns all actions and controls, and whether the audit log is in doubt.
+func (s *Store) Standing() (standing reconcile.Standing, err error) {
+	err = s.view("read actions", func(t *txn) error {
+		standing, err = t.standing()
+		return err
+	})
+	return standing, err
+}
+
+func (t *txn) standing() (s reconcile.Standing, err error) {
+	approvals := map[string][]reconcile.Approval{}
+	err = each(t.actions, nil, func(k, v []byte) error {
+		prefix, id, _ := strings.Cut(string(k), "\x00")
+		switch prefix + "\x00" {
+		case actionPrefix:
+			var a reconcile.Action
+			err = t.unpackJSON(v, &a)
+			s.History = append(s.History, a)
+		case approvalPrefix:
+			var p reconcile.Approval
+			err = t.unpackJSON(v, &p)
+			id, _, _ = strings.Cut(id, "\x00")
+			approvals[id] = append(approvals[id], p)
+		case controlPrefix:
+			var c reconcile.Control
+			err = t.unpackJSON(v, &c)
+			s.Controls = append(s.Controls, c)
+		default:
+			err = fmt.Errorf("%w: unknown record %q", errCorrupt, k)
+		}
+		return err
+	})
+	if err != nil {
+		return s, err
+	}
+	for i := range s.History {
+		s.History[i].Approvals = approvals[s.History[i].ID]
+	}
+	slices.SortStableFunc(s.History, func(a, b reconcile.Action) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(s.Controls, func(a, b reconcile.Control) int { return a.At.Compare(b.At) })
+	d, err := t.readDoubt()
+	if d != nil {
+		s.Doubt = d.What
+	}
+	return s, err
+}
+
+// Propose stores the action that propose returns, unless it returns an error. It is called with what the
+// store has in the same transaction.
+func (s *Store) Propose(propose func(*reconcile.Standing) (reconcile.Action, error)) (a reconcile.Action, err error) {
+	err = s.update("propose an action", func(t *txn) error {
+		standing, err := t.standing()
+		if err != nil {
+			return err
+		}
+		if a, err = propose(&standing); err != nil {
+			return err
+		}
+		return t.saveAction(nil, &a)
+	})
+	return a, unwrapped(err)
+}
+
+// ChangeAction calls change with the action whose ID begins with idPrefix, with what else the store has of
+// actions, and with its finding, nil if it is gone, and stores the changed action in the same
+// transaction. A request may be sent only after the action was stored as armed: then ChangeAction
+// returns an *UnrecordedError if the audit log cannot record it.
+func (s *Store) ChangeAction(idPrefix string, change func(*reconcile.Action, *reconcile.Standing, *model.Finding) error) (a reconcile.Action, err error) {
+	err = s.update("change action "+idPrefix, func(t *txn) error {
+		standing, err := t.standing()
+		if err != nil {
+			return err
+		}
+		was, err := reconcile.FindAction(standing.History, idPrefix)
+		if err != nil {
+			return err
+		}
+		a = was
+		a.Approvals, a.Steps = slices.Clone(was.Approvals), slices.Clone(was.Steps)
+		finding, err := t.openFinding(was.Finding)
+		if err != nil {
+			return err
+		}
+		if err := change(&a, &standing, finding); err != nil {
+			return err
+		}
+		return t.saveAction(&was, &a)
+	})
+	return a, unwrapped(err)
+}
+
+// unwrapped returns a refusal without the text around it: it is an answer, not a failure of the store.
+func unwrapped(err error) error {
+	if refusal := (*reconcile.Refusal)(nil); errors.As(err, &refusal) {
+		return refusal
+	}
+	return err
+}
+
+// openFinding returns an open finding; nil if there is none with the ID.
+func (t *txn) openFinding(id string) (*model.Finding, error) {
+	v := t.open.get([]byte(id))
+	if v == nil {
+		return nil, nil
+	}
+	h, err := parseHead(v)
+	if err != nil {
+		return nil, err
+	}
+	f, err := t.finding(id, &h)
+	return &f, err
+}
+
+// saveAction stores an action and its new approvals, and records both. was is nil for a new one.
+func (t *txn) saveAction(was, a *reconcile.Action) error {
+	known := 0
+	if was != nil {
+		known = len(was.Approvals)
+	}
+	now := a.Since()
+	for i := known; i < len(a.Approvals); i++ {
+		p := a.Approvals[i]
+		if err := t.putJSON(approvalKey(a, i), p); err != nil {
+			return err
+		}
+		by, err := t.ref(p.By)
+		if err != nil {
+			return err
+		}
+		data := approvalData{a.ID, p.Digest, by, p.Via, shorten(p.Reason, maxReason)}
+		if err := t.record(audit.Entry{Kind: audit.KindApproval, Time: p.At, Data: data}); err != nil {
+			return err
+		}
+	}
+	if was != nil && was.State == a.State && len(was.Steps) == len(a.Steps) {
+		return nil
+	}
+	stored := *a
+	stored.Approvals = nil
+	if err := t.putJSON([]byte(actionPrefix+a.ID), stored); err != nil {
+		return err
+	}
+	if a.State == reconcile.Armed {
+		t.strict = true
+		if t.signer == nil {
+			return &UnrecordedError{"it has no key"}
+		}
+	}
+	by, err := t.ref(a.By)
+	if err != nil {
+		return err
+	}
+	data := actionData{ID: a.ID, State: a.State, Finding: a.Finding, Subject: shorten(a.Subject.String(), maxText), Rule: a.Rule, Digest: a.Digest, By: by,
+		Endpoint: shorten(a.Plan.Endpoint, maxText), Identity: shorten(a.Plan.Identity, maxText), Request: shorten(a.Receipt.Request, maxText),
+		Note: shorten(a.Steps[len(a.Steps)-1].Note, maxText)}
+	return t.record(audit.Entry{Kind: audit.KindAction, Time: now, Data: data})
+}
+
+// AddControl stores a control.
+func (s *Store) AddControl(c reconcile.Control) error {
+	return s.update("save what a person said about actions", func(t *txn) error {
+		if err := t.putJSON([]byte(controlPrefix+c.ID), c); err != nil {
+			return err
+		}
+		by, err := t.ref(c.By)
+		if err != nil {
+			return err
+		}
+		data := controlData{c.ID, c.Kind, c.Source, c.Rule, c.Until, by, c.Via, shorten(c.Reason, maxReason)}
+		return t.record(audit.Entry{Kind: audit.KindControl, Time: c.At, Data: data})
+	})
+}
+
+func (t *txn) putJSON(key []byte, v any) error {
+	packed, err := t.packJSON(v)
+	if err != nil {
+		return err
+	}
+	return t.actions.put(key, packed)
+}
+
+// pruneActions removes what the guards no longer need of actions that ended before the cut.
+func (p *pruner) pruneActions() error {
+	s, err := p.standing()
+	if err != nil {
+		return err
+	}
+	actions, controls := s.Obsolete(p.cut.time(), p.at)
+	var gone [][]byte
+	for i := range actions {
+		a := &actions[i]
+		gone = append(gone, []byte(actionPrefix+a.ID))
+		for n := range a.Approvals {
+			gone = append(gone, approvalKey(a, n))
+		}
+	}
+	for i := range controls {
+		gone = append(gone, []byte(controlPrefix+controls[i].ID))
+	}
+	p.removed += len(gone)
+	return removeAll(p.actions, gone)
+}
+
+func approvalKey(a *reconcile.Action, n int) []byte {
+	return fmt.Appendf(nil, "%s%s\x00%04d", approvalPrefix, a.ID, n)
+}

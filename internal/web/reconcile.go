@@ -1,0 +1,164 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/reconcile"
+	"github.com/driftd/driftd/internal/server"
+)
+
+// maxActions bounds the actions on their page.
+const maxActions = 200
+
+// An actionsView is the page of the actions, newest first.
+type actionsView struct {
+	frame
+	reconcile.Overview
+	More int
+}
+
+// An actView is the part of a finding's page about actions.
+type actView struct {
+	// Last is the newest action for the finding; nil if there is none.
+	Last *reconcile.Action
+	// Changes are what it does.
+	Changes []planChange
+	// Proposes and Answers report whether the visitor may propose one, and answer Last. Why is why
+	// the visitor may not approve it; "" if they may.
+	Proposes, Answers bool
+	Why               string
+}
+
+// A planChange is one field of a plan as text.
+type planChange struct{ Path, Old, New string }
+
+// maxPlanValue bounds the values of a plan, in characters.
+const maxPlanValue = 2000
+
+// reconciles reports whether there are rules for actions.
+func (s *site) reconciles() bool {
+	if s.API.Acting == nil {
+		return false
+	}
+	o, err := s.API.Actions()
+	return err == nil && (len(o.Rules) > 0 || len(o.Actions) > 0)
+}
+
+// acting returns the part of a finding's page about actions; nil if there are no rules for actions, or none
+// can be made.
+func (s *site) acting(r *http.Request, id string, resolved bool) (*actView, error) {
+	if s.API.Acting == nil {
+		return nil, nil
+	}
+	o, err := s.API.Actions()
+	if err != nil {
+		return nil, err
+	}
+	v := &actView{}
+	for i := range o.Actions {
+		if o.Actions[i].Finding == id {
+			v.Last = &o.Actions[i]
+			break
+		}
+	}
+	if v.Last == nil && (len(o.Rules) == 0 || resolved) {
+		return nil, nil
+	}
+	visitor := access.Of(r.Context())
+	open := v.Last != nil && v.Last.State.IsOpen()
+	v.Proposes = !open && !resolved && visitor.May(access.Operator)
+	if v.Last == nil {
+		return v, nil
+	}
+	v.Changes = planChanges(&v.Last.Plan)
+	v.Answers = v.Last.State == reconcile.Proposed && visitor.May(access.Operator)
+	v.Why = whyNotApprove(visitor, v.Last)
+	return v, nil
+}
+
+func planChanges(p *reconcile.Plan) (list []planChange) {
+	text := func(v *model.Value) string {
+		if v == nil {
+			return "(absent)"
+		}
+		return phrase.Line(v.String(), maxPlanValue)
+	}
+	for _, c := range p.Changes {
+		list = append(list, planChange{c.Path, text(c.Old), text(c.New)})
+	}
+	return list
+}
+
+// whyNotApprove returns why a visitor may not approve an action; "" if they may.
+func whyNotApprove(visitor access.Visitor, a *reconcile.Action) string {
+	switch {
+	case !visitor.May(access.Approver):
+		return "Approving requires the role approver."
+	case visitor.Person == "":
+		return "Approving requires a person of people in the configuration, and " + visitor.Author() + " is none."
+	case visitor.Person == a.By:
+		return "You asked for it: another person must approve it."
+	case visitor.Person == a.Drift.Name:
+		return "You made the drift: another person must approve it."
+	}
+	return ""
+}
+
+// actionsPage lists the actions.
+func (s *site) actionsPage(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.API.Actions()
+	if err != nil {
+		return err
+	}
+	v := actionsView{frame: s.frame(w, r, "Actions", "actions"), Overview: o, More: max(0, len(o.Actions)-maxActions)}
+	v.Actions = o.Actions[:len(o.Actions)-v.More]
+	return s.render(w, r, http.StatusOK, "actions", v)
+}
+
+// propose proposes an action for a finding.
+func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	q := reconcile.Request{By: access.Of(r.Context()).Author(), Via: "web", Reason: r.PostFormValue("reason")}
+	var made server.Proposed
+	err := server.Unhurried(w, func() (err error) { //nolint:contextcheck // an action that is armed outlives the request
+		made, err = s.API.Reconcile(r.Context(), id, false, q)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("propose an action for %s: %w", id, err)
+	}
+	s.News.Notify()
+	after(w, r, "/findings/"+made.Action.Finding, "proposed")
+	return nil
+}
+
+// answer approves, declines or cancels an action.
+func (s *site) answer(w http.ResponseWriter, r *http.Request) error {
+	answer, role := reconcile.Answer(r.PathValue("answer")), access.Operator
+	if answer == reconcile.ApproveAnswer {
+		role = access.Approver
+	}
+	if err := s.API.Permit(r.Context(), role); err != nil {
+		return err
+	}
+	q := reconcile.Request{By: access.Of(r.Context()).Author(), Via: "web", Reason: r.PostFormValue("reason"), Digest: r.PostFormValue("digest")}
+	var made reconcile.Action
+	err := server.Unhurried(w, func() (err error) { //nolint:contextcheck // an action that is armed outlives the request
+		made, err = s.API.AnswerAction(r.Context(), r.PathValue("id"), answer, q)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s action %s: %w", answer, r.PathValue("id"), err)
+	}
+	s.News.Notify()
+	said := "answered"
+	if made.State == reconcile.Converged {
+		said = "converged"
+	}
+	after(w, r, "/findings/"+made.Finding, said)
+	return nil
+}

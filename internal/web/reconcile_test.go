@@ -1,0 +1,116 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// An actor has one action for finding c0ff11c7, which carol asked for.
+type actor struct {
+	state    reconcile.State
+	asked    []reconcile.Request
+	answered []reconcile.Answer
+}
+
+func (a *actor) action() reconcile.Action {
+	old, fresh := model.StringOf(`<b>"evil"`), model.StringOf("web:1")
+	hidden := model.NewSealer([]byte("key")).Seal("hunter2")
+	made := reconcile.Action{ID: "ac7100", Finding: "c0ff11c7", Subject: model.Key{Source: "prod", Kind: "kubernetes/Deployment.apps", ID: "shop/<web>"},
+		Rule: "shop", By: "carol", Reason: "wrong image", Drift: model.Actor{Name: "mallory"}, At: earlier(time.Hour), Digest: "d19e57",
+		Plan: reconcile.Plan{Endpoint: "https://10.0.0.1", Identity: "writer", Restarts: "2 pods",
+			Changes: []reconcile.FieldChange{{Path: "spec.image", Old: &old, New: &fresh}, {Path: "spec.password", Old: &hidden, New: &hidden}}}}
+	made.Enter(reconcile.Proposed, earlier(time.Hour), "")
+	if a.state != reconcile.Proposed {
+		made.Enter(a.state, earlier(time.Minute), "something else writes it")
+	}
+	return made
+}
+
+func (a *actor) PreviewAction(context.Context, *model.Finding, string) (reconcile.Proposal, error) {
+	return reconcile.Proposal{}, nil
+}
+
+func (a *actor) Act(_ context.Context, _ *model.Finding, q reconcile.Request) (reconcile.Action, error) {
+	a.asked = append(a.asked, q)
+	return a.action(), nil
+}
+
+func (a *actor) AnswerAction(_ context.Context, _ string, answer reconcile.Answer, q reconcile.Request) (reconcile.Action, error) {
+	a.asked, a.answered = append(a.asked, q), append(a.answered, answer)
+	if q.By == "carol" {
+		return reconcile.Action{}, &reconcile.Refusal{Guard: "person", Why: "carol asked for it"}
+	}
+	made := a.action()
+	made.Enter(reconcile.Converged, now(), "")
+	return made, nil
+}
+
+func (a *actor) Control(c reconcile.Control) (reconcile.Control, error) { return c, nil }
+
+func (a *actor) Actions() (reconcile.Overview, error) {
+	return reconcile.Overview{Actions: []reconcile.Action{a.action()}, Rules: []reconcile.RuleStatus{{Name: "shop", Stopped: "action ac7100 is not-converged"}},
+		Freezes: []reconcile.Control{{By: "mara", Until: now().Add(time.Hour), Reason: "sale"}}}, nil
+}
+
+func actingHouse(t *testing.T, state reconcile.State) (*fakeSite, *actor) {
+	t.Helper()
+	a := &actor{state: state}
+	return newHouse(t, filled(t), func(o *Options) { o.API.Acting = a }), a
+}
+
+func TestActionPages(t *testing.T) {
+	t.Parallel()
+	h, _ := actingHouse(t, reconcile.NotConverged)
+	golden(t, "actions", h.page(t, "/actions"))
+	proposed, _ := actingHouse(t, reconcile.Proposed)
+	golden(t, "action", proposed.page(t, "/findings/c0ff11c7"))
+	for _, page := range []string{h.page(t, "/actions"), proposed.page(t, "/findings/c0ff11c7")} {
+		if strings.Contains(page, "<b>") || strings.Contains(page, "hunter2") {
+			t.Error("a value is not escaped, or a secret is shown")
+		}
+	}
+}
+
+func TestAnswerOnThePage(t *testing.T) {
+	t.Parallel()
+	person := func(name string, role access.Role) access.Visitor {
+		return access.Visitor{Name: name, Person: name, Role: role, Via: access.Session}
+	}
+	send := url.Values{"csrf": {"t0ken"}, "digest": {"d19e57"}, "reason": {"yes"}}
+	for name, c := range map[string]struct {
+		who    access.Visitor
+		target string
+		form   url.Values
+		status int
+		want   string
+		asked  int
+	}{
+		"approve":           {person("mara", access.Approver), "/actions/ac71/approve", send, http.StatusSeeOther, "/findings/c0ff11c7?notice=converged", 1},
+		"by the requester":  {person("carol", access.Approver), "/actions/ac71/approve", send, http.StatusConflict, "carol asked for it", 1},
+		"by an operator":    {person("mara", access.Operator), "/actions/ac71/approve", send, http.StatusForbidden, "approver", 0},
+		"without a digest":  {person("mara", access.Approver), "/actions/ac71/approve", url.Values{"csrf": {"t0ken"}}, http.StatusBadRequest, "digest", 0},
+		"from another page": {person("mara", access.Approver), "/actions/ac71/approve", url.Values{"digest": {"d19e57"}}, http.StatusForbidden, "not sent by one of our pages", 0},
+		"decline":           {person("mara", access.Operator), "/actions/ac71/decline", send, http.StatusSeeOther, "notice=", 1},
+		"by a viewer":       {person("mara", access.Viewer), "/actions/ac71/decline", send, http.StatusForbidden, "operator", 0},
+		"propose":           {person("mara", access.Operator), "/findings/c0ff11c7/reconcile", send, http.StatusSeeOther, "/findings/c0ff11c7?notice=proposed", 1},
+		"without a reason":  {person("mara", access.Operator), "/findings/c0ff11c7/reconcile", url.Values{"csrf": {"t0ken"}}, http.StatusBadRequest, "reason", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, a := actingHouse(t, reconcile.Proposed)
+			answer := h.askAs(t, c.who, http.MethodPost, c.target, c.form, nil)
+			said := answer.Body + answer.Header.Get("Location")
+			if answer.StatusCode != c.status || !strings.Contains(said, c.want) || len(a.asked) != c.asked {
+				t.Errorf("%s, asked %d times, want %d, %d and %q:\n%.600s", answer.Status, len(a.asked), c.status, c.asked, c.want, said)
+			}
+		})
+	}
+}

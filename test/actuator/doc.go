@@ -1,0 +1,2 @@
+// Package actuator tests what driftd writes to a real API server.
+package actuator
