@@ -1,8 +1,10 @@
 package store
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -234,6 +236,37 @@ func (t *txn) putJSON(key []byte, v any) error {
 		return err
 	}
 	return t.actions.put(key, packed)
+}
+
+// renameActors puts a text in the place of the name of the person of each action, approval and control.
+func (t *txn) renameActors(name, to string) error {
+	renamed := map[string][]byte{}
+	err := each(t.actions, nil, func(k, v []byte) error {
+		var fields map[string]json.RawMessage
+		var by string
+		if err := t.unpackJSON(v, &fields); err != nil || fields["by"] == nil {
+			return err
+		}
+		if err := parseJSON(fields["by"], &by); err != nil || by != name {
+			return err
+		}
+		quoted, err := json.Marshal(to)
+		if err != nil {
+			return fmt.Errorf("encode a reference: %w", err)
+		}
+		fields["by"] = quoted
+		renamed[string(k)], err = t.packJSON(fields)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, k := range slices.Sorted(maps.Keys(renamed)) {
+		if err := t.actions.put([]byte(k), renamed[k]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pruneActions removes what the guards no longer need of actions that ended before the cut.

@@ -156,6 +156,29 @@ func TestEditsOfActionsAreNamed(t *testing.T) {
 	}
 }
 
+// An erased name is replaced in actions and approvals, and the log still verifies.
+func TestEraseNameOfActions(t *testing.T) {
+	t.Parallel()
+	s := withAction(t)
+	if err := approveIt(s, "alice"); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"alice", "carol"} {
+		if err := s.EraseName(name, "bob", minute(3+i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	standing, err := s.Standing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := standing.History[0]
+	if !strings.HasPrefix(a.By, "person:") || !strings.HasPrefix(a.Approvals[0].By, "person:") || a.By == a.Approvals[0].By {
+		t.Errorf("asked for by %q, approved by %q", a.By, a.Approvals[0].By)
+	}
+	wantFaults(t, s)
+}
+
 func TestPruneActions(t *testing.T) {
 	t.Parallel()
 	c := testClock{minute(0)}

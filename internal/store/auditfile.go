@@ -399,8 +399,8 @@ func (s *Store) PutInDoubt(what string) error {
 	return s.update("put the audit log in doubt", func(t *txn) error { return t.doubt(what, s.o.Now()) })
 }
 
-// EraseName erases the name of a person from the audit log and from the stored decisions, for the person
-// by. Decisions then have the reference that entries have. The error is a *NamedError if a file declares a
+// EraseName erases the name of a person from the audit log, and from the stored decisions, actions,
+// approvals and controls, for the person by. They then have the reference that entries have. The error is a *NamedError if a file declares a
 // decision with the name.
 func (s *Store) EraseName(name, by string, now time.Time) error {
 	return s.updateAudit("erase a name from the audit log", func(t *txn) error {
@@ -415,6 +415,9 @@ func (s *Store) EraseName(name, by string, now time.Time) error {
 			return err
 		}
 		if err := t.rename(name, reference); err != nil {
+			return err
+		}
+		if err := t.renameActors(name, reference); err != nil {
 			return err
 		}
 		// The log leads to the references already.
