@@ -16,7 +16,7 @@ func (a *authors) unmanaged(object *Object) *model.Finding {
 	if len(list) == 0 || slices.ContainsFunc(list, func(f *model.Finding) bool { return f.Source != list[0].Source }) {
 		return nil
 	}
-	// What a rule says about a resource that no declaration manages does not apply to its fields.
+	// A rule for a resource that no declaration manages does not apply to its fields.
 	stored := *list[0]
 	stored.Declaration, stored.Hidden, stored.Rated = a.o.Declaration, "", nil
 	return &stored

@@ -79,9 +79,9 @@ func (w *WorkTree) read(ctx context.Context, dir string, names []string) (touche
 		if ctx.Err() != nil {
 			return nil, nil // The caller canceled: no failure of the history.
 		}
-		if path := filepath.ToSlash(filepath.Join(within, filepath.FromSlash(name))); c.unchanged(path) {
-			named[name] = path
-			committed = append(committed, path)
+		if at := filepath.ToSlash(filepath.Join(within, filepath.FromSlash(name))); c.unchanged(at) {
+			named[name] = at
+			committed = append(committed, at)
 		}
 	}
 	found := w.history.touches(ctx, head, files, committed, lookupLocal(top, head, w.history.limit))

@@ -55,9 +55,9 @@ func (s Sources) Reads(file string) bool {
 
 // Outside returns the first file, sorted, that the plan could read and that is not in a folder, by
 // absolute path without links; "" if there is none.
-func (s Sources) Outside(folder string) string {
+func (s Sources) Outside(dir string) string {
 	for _, file := range slices.Sorted(maps.Keys(s.received)) {
-		if name, err := filepath.Rel(folder, file); err != nil || !filepath.IsLocal(name) {
+		if name, err := filepath.Rel(dir, file); err != nil || !filepath.IsLocal(name) {
 			return file
 		}
 	}

@@ -36,8 +36,8 @@ func TestCheckUnreviewed(t *testing.T) {
 	}
 }
 
-// TestRefuseUnreviewed checks that a root at an unreviewed ref must not read other states, whatever
-// the settings refuse.
+// TestRefuseUnreviewed checks that a root at an unreviewed ref must not read other states, also if the
+// settings do not refuse that.
 func TestRefuseUnreviewed(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ refuse, want []string }{

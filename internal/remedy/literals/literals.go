@@ -1,6 +1,6 @@
-// Package literals writes values as literals of YAML and of Terraform's language. What a reader does
-// not see in a file is escaped: an invisible character, or one that changes the direction of the text,
-// may hide what a value is.
+// Package literals writes values as literals of YAML and of Terraform's language. It escapes invisible
+// characters and those that change the direction of the text: in a file they may hide a value from its
+// reader.
 package literals
 
 import (

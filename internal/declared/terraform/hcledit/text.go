@@ -181,19 +181,19 @@ func literal(e hclsyntax.Expression) (model.Value, bool) {
 
 // isLiteral reports whether an expression contains only literals.
 func isLiteral(e hclsyntax.Expression) bool {
-	literals := true
+	only := true
 	// VisitAll returns only the errors of the visitor, which returns none.
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch t := n.(type) {
 		case *hclsyntax.LiteralValueExpr, *hclsyntax.TemplateExpr, *hclsyntax.TupleConsExpr, *hclsyntax.ObjectConsExpr, *hclsyntax.ObjectConsKeyExpr:
 		case *hclsyntax.UnaryOpExpr:
-			literals = literals && t.Op == hclsyntax.OpNegate
+			only = only && t.Op == hclsyntax.OpNegate
 		default:
-			literals = false
+			only = false
 		}
 		return nil
 	})
-	return literals
+	return only
 }
 
 func valueOf(v cty.Value) (model.Value, bool) {
