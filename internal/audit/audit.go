@@ -119,7 +119,7 @@ func (l *Log) current() (Head, error) {
 // only entries before it are ever dropped.
 func (l *Log) atEnd(size int64) error {
 	for _, end := range [][]byte{indexKey(entryRecord, size), indexKey(hashRecord, tlog.StoredHashCount(size)), indexKey(listRecord, size)} {
-		if key := l.next(end); key != nil && key[0] == end[0] {
+		if key := l.next(end); bytes.HasPrefix(key, end[:1]) {
 			return tampered("%s is there but was not signed", recordName(key))
 		}
 	}
@@ -367,11 +367,10 @@ func (l *Log) Drop(keys []Key, before int64, items [][]byte, now time.Time) erro
 	if len(erased) == 0 {
 		erased = [][]string{nil}
 	}
-	drops := make([]Entry, len(erased))
-	for i := range erased {
-		drops[i] = Entry{Kind: KindDrop, Time: now, Data: Drop{Before: before, Erased: erased[i]}}
+	drops := []Entry{{Kind: KindDrop, Time: now, Data: Drop{before, older, erased[0]}, Items: items, Complete: true}}
+	for _, more := range erased[1:] {
+		drops = append(drops, Entry{Kind: KindDrop, Time: now, Data: Drop{Before: before, Erased: more}})
 	}
-	drops[0].Data, drops[0].Items, drops[0].Complete = Drop{before, older, erased[0]}, items, true
 	if _, err := l.Append(keys, append(drops, settled...)...); err != nil {
 		return err
 	}

@@ -96,6 +96,25 @@ type witnessPlace struct {
 	sharedWith []string
 }
 
+// parser returns the parser of the heads that the witness has. A head that none of the keys signed is an
+// unsigned one, unless it is of a log that shares the witness.
+func (p witnessPlace) parser(keys []audit.PublicKey) witness.Parse {
+	return func(note []byte) (audit.Head, error) {
+		h, err := audit.ParseHeadBy(note, keys...)
+		if err == nil {
+			return h, nil
+		}
+		other, parseErr := audit.ParseUnverified(note)
+		switch {
+		case parseErr != nil:
+			return h, err
+		case slices.Contains(p.sharedWith, other.Origin):
+			return h, witness.ErrShared
+		}
+		return other, nil
+	}
+}
+
 // open returns the witnesses of the configuration, for the log with an origin.
 func (a auditor) open(origin string) ([]witnessPlace, error) {
 	cfg := a.config()
@@ -125,20 +144,7 @@ func each[T any](all []witnessPlace, use func(witnessPlace) T) []T {
 
 // read reads the heads of a witness, to which heads were sent before.
 func (a auditor) read(ctx context.Context, w witnessPlace, keys []audit.PublicKey, before store.Published) witnessed {
-	heads, err := w.Heads(ctx, func(note []byte) (audit.Head, error) {
-		h, err := audit.ParseHeadBy(note, keys...)
-		if err == nil {
-			return h, nil
-		}
-		other, parseErr := audit.ParseUnverified(note)
-		switch {
-		case parseErr != nil:
-			return h, err
-		case slices.Contains(w.sharedWith, other.Origin):
-			return h, witness.ErrShared
-		}
-		return other, nil
-	})
+	heads, err := w.Heads(ctx, w.parser(keys))
 	var records *witness.RecordsError
 	found := witnessed{isRead: err == nil || errors.As(err, &records),
 		health: server.WitnessHealth{Name: w.Name(), WriteOnly: errors.Is(err, witness.ErrWriteOnly)}}
@@ -146,17 +152,7 @@ func (a auditor) read(ctx context.Context, w witnessPlace, keys []audit.PublicKe
 		found.health.Error = err.Error()
 		found.health.Unread = !found.isRead || records.Older != "" || records.Unread || records.Unverified
 	}
-	for _, h := range heads {
-		// The signed note was verified and is as large as the rest of the head.
-		h.Note = nil
-		if h.Unsigned {
-			found.others = append(found.others, audit.Witnessed{From: w.Name(), Head: h})
-			continue
-		}
-		found.health.Newest = max(found.health.Newest, h.Size)
-		found.heads = append(found.heads, audit.Witnessed{From: w.Name(), Head: h})
-	}
-	found.health.Heads = len(found.heads)
+	found.add(heads)
 	if found.isRead {
 		found.fault = found.lacks(before, records != nil && (records.Older != "" || records.Unread))
 	}
@@ -166,6 +162,22 @@ func (a auditor) read(ctx context.Context, w witnessPlace, keys []audit.PublicKe
 		found.health.Error, found.health.Unread = records.Error(), records.Unread || records.Unverified
 	}
 	return found
+}
+
+// add adds the heads of the witness.
+func (w *witnessed) add(heads []audit.Head) {
+	for _, h := range heads {
+		// The signed note was verified and is as large as the rest of the head.
+		h.Note = nil
+		from := audit.Witnessed{From: w.health.Name, Head: h}
+		if h.Unsigned {
+			w.others = append(w.others, from)
+			continue
+		}
+		w.health.Newest = max(w.health.Newest, h.Size)
+		w.heads = append(w.heads, from)
+	}
+	w.health.Heads = len(w.heads)
 }
 
 // has reports whether the witness has a head that a key of the log signed.
