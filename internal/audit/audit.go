@@ -375,7 +375,15 @@ func (l *Log) Drop(keys []Key, before int64, items [][]byte, now time.Time) erro
 		return err
 	}
 	for _, kind := range []byte{entryRecord, listRecord} {
-		for key := l.next([]byte{kind}); key != nil && bytes.Compare(key, indexKey(kind, before)) < 0; key = l.next([]byte{kind}) {
+		var old [][]byte
+		l.records.Walk([]byte{kind}, func(key, _ []byte) bool {
+			if bytes.Compare(key, indexKey(kind, before)) >= 0 {
+				return false
+			}
+			old = append(old, slices.Clone(key))
+			return true
+		})
+		for _, key := range old {
 			if err := l.records.Remove(key); err != nil {
 				return fmt.Errorf("drop %s: %w", recordName(key), err)
 			}
