@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/driftd/driftd/internal/audit"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -98,4 +100,26 @@ func TestLogBegunAnew(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The first scan begins the log, also if nothing changed, so that a new installation has a head.
+func TestFirstScanBeginsTheLog(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(0)}
+	s := openAt(t, t.TempDir(), c.options(auditKey(t)))
+	if _, err := s.AuditHead(); !errors.Is(err, audit.ErrEmpty) {
+		t.Fatalf("before the first scan: %v", err)
+	}
+	for i := range 3 {
+		save(t, s, scan(i, nil))
+	}
+	if diff := cmp.Diff([]audit.Kind{audit.KindBegin}, kinds(t, s)); diff != "" {
+		t.Error(diff)
+	}
+	wantFaults(t, s)
+	save(t, s, scan(4, []model.Finding{finding("a", 4)}))
+	if diff := cmp.Diff([]audit.Kind{audit.KindBegin, audit.KindScan}, kinds(t, s)); diff != "" {
+		t.Error(diff)
+	}
+	wantFaults(t, s)
 }

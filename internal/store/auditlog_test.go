@@ -478,25 +478,3 @@ func TestLostKey(t *testing.T) {
 	wantFaults(t, s)
 	wantDoubt(t, s, "")
 }
-
-// The first scan begins the log, also if nothing changed, so that a new installation has a head.
-func TestFirstScanBeginsTheLog(t *testing.T) {
-	t.Parallel()
-	c := testClock{minute(0)}
-	s := openAt(t, t.TempDir(), c.options(auditKey(t)))
-	if _, err := s.AuditHead(); !errors.Is(err, audit.ErrEmpty) {
-		t.Fatalf("before the first scan: %v", err)
-	}
-	for i := range 3 {
-		save(t, s, scan(i, nil))
-	}
-	if diff := cmp.Diff([]audit.Kind{audit.KindBegin}, kinds(t, s)); diff != "" {
-		t.Error(diff)
-	}
-	wantFaults(t, s)
-	save(t, s, scan(4, []model.Finding{finding("a", 4)}))
-	if diff := cmp.Diff([]audit.Kind{audit.KindBegin, audit.KindScan}, kinds(t, s)); diff != "" {
-		t.Error(diff)
-	}
-	wantFaults(t, s)
-}

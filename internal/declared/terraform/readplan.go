@@ -49,13 +49,14 @@ func ReadPlan(r io.Reader, name string, sealer model.Sealer) (preview.Plan, erro
 			content.Declaration.Claims = append(content.Declaration.Claims, own.add(&o, instance))
 		}
 	}
-	if p.Complete != nil && !*p.Complete && !p.Errored {
+	targeted := p.Complete != nil && !*p.Complete
+	if targeted && !p.Errored {
 		content.Gaps = append(content.Gaps, preview.Gap{Declaration: name, Reason: "the plan is incomplete, because of -target or deferred changes: plan the whole root"})
 	}
 	if !read.Complete {
 		content.Gaps = append(content.Gaps, preview.Gap{Declaration: name, Reason: "the plan ended with an error, and may lack resources: run the plan again"})
 	}
-	content.Partial = p.Errored || !read.Complete || p.Complete != nil && !*p.Complete
+	content.Partial = p.Errored || !read.Complete || targeted
 	content.Declaration.Live = own.sorted()
 	return content, nil
 }
