@@ -29,7 +29,7 @@ type Person struct {
 
 // Disclose returns what follows the proof of an entry to show the names of the persons in it, with their
 // salts, and the references of those whose names were erased. There is nothing to follow if the entry
-// names nobody.
+// names no person.
 func (l *Log) Disclose(index int64) (names []byte, erased []string, err error) {
 	e, err := l.Entry(index)
 	if err != nil {

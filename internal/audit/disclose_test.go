@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// named returns a log with an entry of alice for bob, and one of nobody.
+// named returns a log with an entry of alice for bob, and one without a person.
 func named(t testing.TB, key Key) *Log {
 	t.Helper()
 	l := New(memory{}, key.Public())

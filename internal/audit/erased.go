@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// knows reports whether the record of a reference has the name that it stands for, or is empty because
+// holds reports whether the record of a reference has the name that it stands for, or is empty because
 // an entry records that the name was erased.
-func (v *verifier) knows(reference, name string) bool {
+func (v *verifier) holds(reference, name string) bool {
 	if erased := v.people[reference]; erased || name == "" {
 		return erased && name == ""
 	}

@@ -96,7 +96,7 @@ type Head struct {
 	// Note is the signed note that the head was read from.
 	Note []byte
 	// Unsigned reports whether the signatures were not verified. A log must lead to a witnessed head
-	// whoever signed it: one that was begun anew has another key.
+	// by any signer: one that was begun anew has another key.
 	Unsigned bool
 }
 

@@ -104,7 +104,7 @@ func ParseHeadBy(signed []byte, keys ...PublicKey) (Head, error) {
 	return h, err
 }
 
-// ParseUnverified parses a checkpoint, whoever signed it, as an unsigned head.
+// ParseUnverified parses a checkpoint of any signer as an unsigned head.
 func ParseUnverified(signed []byte) (Head, error) {
 	if len(signed) > maxHead {
 		return Head{}, fmt.Errorf("the head has %d bytes; the limit is %d", len(signed), maxHead)

@@ -156,7 +156,7 @@ func TestRotateRefuses(t *testing.T) {
 	}
 }
 
-// A head counts whoever signed it: the log must lead to it, as one that was begun anew does not.
+// A head counts with any signer: the log must lead to it, as one that was begun anew does not.
 func TestUnsignedHeads(t *testing.T) {
 	t.Parallel()
 	old, key := newKey(t), newKey(t)

@@ -92,7 +92,7 @@ func TestPeople(t *testing.T) {
 	forgotten := maps.Clone(m)
 	delete(forgotten, string(personKey(personRecord, ref)))
 	mend(t, key, forgotten, "the record that the name of "+ref+" was erased is gone")
-	// The retention drops the entry about the name, and the log still knows that it was erased.
+	// The retention drops the entry about the name, and the log still records that it was erased.
 	grow(t, l, key, 3)
 	if err := l.Drop([]Key{key}, 4, nil, time.Unix(1_900_000_000, 0)); err != nil {
 		t.Fatal(err)

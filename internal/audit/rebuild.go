@@ -196,7 +196,7 @@ func (r *rebuilder) leaf(i int64) tlog.Hash {
 	}
 	b := r.records.Get(indexKey(entryRecord, i))
 	if b == nil {
-		// The hash may be that of bytes which somebody else has.
+		// The hash may be that of bytes that an attacker has.
 		return unsignedLeaf(stored)
 	}
 	return unsignedLeaf(tlog.RecordHash(b))

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// provable reports whether a proof of the entry at an index verifies, made by whoever has the database.
+// provable reports whether a proof of the entry at an index verifies that is made from the database.
 func provable(l *Log, key Key, h Head, index int64) bool {
 	b := l.records.Get(indexKey(entryRecord, index))
 	hashes, err := tlog.ProveRecord(h.Size, index, l)
@@ -44,7 +44,7 @@ func settle(t interface{ Fatal(...any) }, l *Log, key Key, witnessed ...Witnesse
 	return trust
 }
 
-// What a person settles is not signed: after it no proof of an edited entry verifies, entries that are
+// A settled edit is not signed: after it no proof of an edited entry verifies, entries that are
 // known to be unedited can still be proved, and old heads lead to the log if its leaves are known.
 func TestTrustSignsNoEdit(t *testing.T) {
 	t.Parallel()
@@ -239,7 +239,7 @@ func TestExportOfSettledEdits(t *testing.T) {
 	}
 }
 
-// What persons settled stays known after the retention removed the entries that record it.
+// Settled faults stay on record after the retention removed the entries that record it.
 func TestDropKeepsWhatWasSettled(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)
@@ -286,7 +286,7 @@ func TestTrustOfManyEdits(t *testing.T) {
 	}
 }
 
-// drawChange changes records as somebody without the key can, and returns a sentence about it.
+// drawChange changes records as an attacker without the key can, and returns a sentence about it.
 func drawChange(t *rapid.T, m memory, size int64) string {
 	index := rapid.Int64Range(0, size-1).Draw(t, "index")
 	level := rapid.IntRange(0, 8).Draw(t, "level")
@@ -376,7 +376,7 @@ func TestTrustProperty(t *testing.T) {
 	})
 }
 
-// Bytes whose hash somebody put into the tree are not signed either if they are gone meanwhile.
+// Bytes whose hash an attacker put into the tree are not signed either if they are gone meanwhile.
 func TestTrustSignsNoHiddenEdit(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)

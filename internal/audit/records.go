@@ -18,7 +18,7 @@ func (v *verifier) checkRecords(size int64) {
 		case key[0] == nameRecord:
 			names[string(key)] = true
 			return true
-		case key[0] == personRecord && v.knows(string(key[1:]), string(value)):
+		case key[0] == personRecord && v.holds(string(key[1:]), string(value)):
 			delete(names, string(personKey(nameRecord, string(value))))
 			return true
 		case key[0] == personRecord:

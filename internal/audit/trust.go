@@ -51,8 +51,8 @@ const maxSettled = 16 << 10
 
 // Trust signs the log as it is now, and appends the entry t with the faults that the log had, and
 // all records that the database has. By, Reason and Doubt of t are set, and Faults and More are those
-// that were found before, or nil for those that the log has now. The entries that a head leads to stay the leaves of the tree, whatever their bytes
-// are now: an edit is settled and not signed.
+// that were found before, or nil for those that the log has now. The entries that a head leads to stay
+// the leaves of the tree, and their bytes are not hashed anew: an edit is settled and not signed.
 func (l *Log) Trust(keys []Key, t Trust, items [][]byte, witnessed []Witnessed, now time.Time) (Trust, error) {
 	before := l.Verify(witnessed, nil)
 	if t.Faults == nil {

@@ -220,7 +220,7 @@ func (v *verifier) entry(i int64) (e *Entry) {
 	return e
 }
 
-// list reads the list of an entry into its Items. One that was edited or is gone is a fault, whatever
+// list reads the list of an entry into its Items. One that was edited or is gone is a fault, also if a
 // complete list follows.
 func (v *verifier) list(e *Entry) {
 	if e == nil {

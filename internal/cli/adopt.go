@@ -121,7 +121,7 @@ func commitMessage(f *model.Finding, file string) string {
 	return message + fmt.Sprintf("A scan proved it: driftd finding %s.\n", f.ID)
 }
 
-// nameOf returns the kind and the ID of a finding's resource. The ID of one that only Terraform knows
+// nameOf returns the kind and the ID of a finding's resource. The ID of one that only Terraform has
 // is its address, which has the type.
 func nameOf(f *model.Finding) string {
 	if model.IsTerraformKind(f.Kind) {

@@ -21,7 +21,7 @@ func TestCommitMessage(t *testing.T) {
 }
 
 // TestGovernsByState checks that an unmanaged resource of a source that only states govern is not
-// said to lack a declaration.
+// reported to lack a declaration.
 func TestGovernsByState(t *testing.T) {
 	t.Parallel()
 	root := func(name, engine string) config.Declaration {

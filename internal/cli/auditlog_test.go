@@ -81,7 +81,7 @@ func TestReportUnread(t *testing.T) {
 	}
 }
 
-// What a person's verification finds through the daemon is what the daemon reports: the log is in doubt,
+// The faults that a person's verification finds through the daemon are those that the daemon reports: the log is in doubt,
 // and the state and the metrics show it until it is settled.
 func TestVerificationThroughTheDaemon(t *testing.T) {
 	t.Parallel()
@@ -185,7 +185,7 @@ func (w cutWitness) Heads(_ context.Context, parse witness.Parse) (heads []audit
 	return heads, &witness.RecordsError{Older: "history is cut", Problems: w.problems, Unread: len(w.problems) > 0}
 }
 
-// What is not read of a witness because it is too large is no gap if it was compared before.
+// A part that is not read of a witness because it is too large is no gap if it was compared before.
 func TestReadBackToWhatWasCompared(t *testing.T) {
 	t.Parallel()
 	st, err := store.Open(t.TempDir(), store.Options{Audit: testKey(t)})

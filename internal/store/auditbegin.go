@@ -10,7 +10,7 @@ import (
 )
 
 // begunOver returns why the audit log may have been begun anew in the place of another one; "" if nothing
-// shows that. Whoever lacks the key could otherwise have edits signed: without the log, the next one begins
+// shows that. An attacker without the key could otherwise have edits signed: without the log, the next one begins
 // over them.
 func (s *Store) begunOver(t *txn) string {
 	damaged, err := SetAside(filepath.Dir(s.path))

@@ -293,7 +293,7 @@ func TestEraseName(t *testing.T) {
 	if err := s.EraseName("alice", "bob", minute(3)); !errors.Is(err, audit.ErrNoPerson) {
 		t.Errorf("again: %v", err)
 	}
-	// Who erases the own name stays known as the same person.
+	// A person who erases the own name stays known as the same person.
 	if err := s.EraseName("bob", "bob", minute(4)); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func forget(t *txn, name string) error {
 	return errors.Join(err, removeAll(t.audit, append(keys, []byte("n"+name))))
 }
 
-// Who made a decision and who owns it cannot be edited, also where no entry has the reference any more
+// The author and the owner of a decision cannot be edited, also where no entry has the reference any more
 // and where the name was erased.
 func TestPersonsOfDecisionsCannotBeEdited(t *testing.T) {
 	t.Parallel()

@@ -83,7 +83,7 @@ func TestEditedEntriesAreMarked(t *testing.T) {
 	}
 }
 
-// A database whose head and file beside it are gone has nothing that shows what was signed: it goes on,
+// A database whose head and head file are gone has nothing that shows what was signed: it goes on,
 // and nothing of before can be proved.
 func TestTrustWithoutAnyHead(t *testing.T) {
 	t.Parallel()
@@ -107,7 +107,7 @@ func TestTrustWithoutAnyHead(t *testing.T) {
 	}
 }
 
-// With the file beside the database, a head that is gone costs nothing: it shows what was signed.
+// With the head file, a head that is gone costs nothing: it shows what was signed.
 func TestTrustByTheKeptHead(t *testing.T) {
 	t.Parallel()
 	s, c := edited(t)

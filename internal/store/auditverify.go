@@ -120,7 +120,7 @@ func (r *recorded) entry(e *audit.Entry) {
 		return
 	}
 	if e.List.Complete {
-		// What the entries before it lead to no longer matters.
+		// The records that the entries before it lead to no longer matter.
 		r.records, r.faults, r.partial = map[string]record{}, nil, false
 	}
 	if len(e.Items) != e.List.Count {

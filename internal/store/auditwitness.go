@@ -72,7 +72,7 @@ func (s *Store) SetCompared(heads map[string]audit.Head) error {
 }
 
 // SetPublished replaces what was sent to witnesses, by their names, after a person settled that heads
-// are missing there. What was compared stays remembered. Witnesses with neither are forgotten.
+// are missing there. The compared heads stay remembered. Witnesses with neither are forgotten.
 func (s *Store) SetPublished(all map[string]Published) error {
 	return s.update("remember the heads that witnesses have", func(t *txn) error {
 		for witness, p := range all {

@@ -34,7 +34,7 @@ func TestPublished(t *testing.T) {
 	}
 	a, b := Published{Size: 3, Root: head(3, 4).Root.String(), Heads: 3}, Published{Size: 7, Root: head(7, 7).Root.String(), Heads: 1}
 	wantPublished(t, s, map[string]Published{"the file a": a, "the file b": b})
-	// What was compared is remembered with the heads that are sent later.
+	// The compared heads are remembered with the heads that are sent later.
 	if err := s.SetCompared(map[string]audit.Head{"the file b": *head(7, 7), "the file c": *head(1, 1)}); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ type Witness interface {
 	// that is missing or empty is then an error, and is not made anew.
 	Publish(ctx context.Context, h audit.Head, begun bool) error
 	// Heads returns the heads that the witness has, each once, the oldest first, at least the last
-	// ones, whatever log they are of. A witness without heads is no error. If the error is a *RecordsError, the heads are those
+	// ones of any log. A witness without heads is no error. If the error is a *RecordsError, the heads are those
 	// that could be read nevertheless. It is ErrWriteOnly if heads cannot be read back.
 	Heads(ctx context.Context, parse Parse) ([]audit.Head, error)
 }
