@@ -15,7 +15,7 @@ type Actuator interface {
 	Plan(ctx context.Context, s Subject) (Change, error)
 	// Look reads the resource again and compares the fields of a plan that may have been carried
 	// out.
-	Look(ctx context.Context, subject model.Key, p Plan) (Sight, error)
+	Inspect(ctx context.Context, subject model.Key, p Plan) (Inspection, error)
 	// HandBack gives the fields that the actuator owns after a write to p.HandBack. It does
 	// nothing if it owns none.
 	HandBack(ctx context.Context, subject model.Key, p Plan) error
@@ -56,14 +56,14 @@ func (e *NotWrittenError) Error() string { return fmt.Sprintf("nothing was chang
 // Unwrap returns Err.
 func (e *NotWrittenError) Unwrap() error { return e.Err }
 
-// A Sight is what an actuator sees of a plan in the live system.
-type Sight string
+// An Inspection is the result of comparing the live resource with a plan.
+type Inspection string
 
-// The sights: all fields are as the plan wants them; all are as they were; something else.
+// The results: all fields are as the plan wants them; all are as they were; anything else.
 const (
-	AsWanted Sight = "as-wanted"
-	AsBefore Sight = "as-before"
-	Else     Sight = "else"
+	AsWanted Inspection = "as-wanted"
+	AsBefore Inspection = "as-before"
+	AsOther  Inspection = "other"
 )
 
 // Rights are what the credentials of an actuator may do.

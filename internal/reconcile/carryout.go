@@ -122,10 +122,10 @@ func (r *Reconciler) write(ctx context.Context, a *Action, change Change) (Actio
 }
 
 const (
-	// lookPause is the pause between two reads of a resource that is not as wanted yet, and
-	// lookTime how long it is read.
-	lookPause = 200 * time.Millisecond
-	lookTime  = 5 * time.Second
+	// inspectPause is the pause between two reads of a resource that is not as wanted yet, and
+	// inspectTime how long it is read.
+	inspectPause = 200 * time.Millisecond
+	inspectTime  = 5 * time.Second
 )
 
 // settle reads the resource of an action whose request may have been sent, hands its fields back, and
@@ -137,11 +137,11 @@ func (r *Reconciler) settle(ctx context.Context, a *Action) (Action, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, planTimeout)
 	defer cancel()
-	sight, err := r.look(ctx, actuator, a)
-	if err == nil && sight == AsWanted {
+	inspection, err := r.inspect(ctx, actuator, a)
+	if err == nil && inspection == AsWanted {
 		err = actuator.HandBack(ctx, a.Subject, a.Plan)
 	}
-	state, note := outcome(a, sight, r.Now())
+	state, note := outcome(a, inspection, r.Now())
 	if err != nil {
 		state, note = Unknown, err.Error()
 	}
@@ -161,37 +161,37 @@ func (r *Reconciler) settle(ctx context.Context, a *Action) (Action, error) {
 	return after, errors.Join(err, failed)
 }
 
-// look reads the resource until it is as wanted, for lookTime at most.
-func (r *Reconciler) look(ctx context.Context, actuator Actuator, a *Action) (Sight, error) {
-	within, cancel := context.WithTimeout(ctx, lookTime)
+// inspect reads the resource until it is as wanted, for inspectTime at most.
+func (r *Reconciler) inspect(ctx context.Context, actuator Actuator, a *Action) (Inspection, error) {
+	within, cancel := context.WithTimeout(ctx, inspectTime)
 	defer cancel()
 	for {
-		sight, err := actuator.Look(ctx, a.Subject, a.Plan)
-		if err != nil || sight == AsWanted || a.State != Written {
-			return sight, err
+		inspection, err := actuator.Inspect(ctx, a.Subject, a.Plan)
+		if err != nil || inspection == AsWanted || a.State != Written {
+			return inspection, err
 		}
 		select {
 		case <-within.Done():
-			return sight, nil
-		case <-time.After(lookPause):
+			return inspection, nil
+		case <-time.After(inspectPause):
 		}
 	}
 }
 
 // outcome returns what came of an action whose resource was seen. A request that was sent may still take
 // effect until planTimeout after the action was armed.
-func outcome(a *Action, sight Sight, now time.Time) (State, string) {
+func outcome(a *Action, inspection Inspection, now time.Time) (State, string) {
 	confirmed := a.State == Written
 	switch {
-	case sight == AsWanted && confirmed:
+	case inspection == AsWanted && confirmed:
 		return Converged, ""
-	case sight == AsWanted:
+	case inspection == AsWanted:
 		return Converged, "the answer was lost, and the resource is as wanted"
-	case sight == AsBefore && confirmed:
+	case inspection == AsBefore && confirmed:
 		return NotConverged, "the system confirmed the change, and the resource is as it was: something else writes it"
-	case sight == AsBefore && now.Sub(a.WroteAt()) < planTimeout:
+	case inspection == AsBefore && now.Sub(a.WroteAt()) < planTimeout:
 		return Unknown, "the answer was lost, and the request may still take effect"
-	case sight == AsBefore:
+	case inspection == AsBefore:
 		return Failed, "the answer was lost, and the request had no effect"
 	}
 	return NotConverged, "the resource is neither as wanted nor as it was"

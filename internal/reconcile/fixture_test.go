@@ -105,12 +105,12 @@ func (m *memory) AddControl(c reconcile.Control) error {
 	return nil
 }
 
-// world declares one resource of 100.
-type world struct{ evidence reconcile.Evidence }
+// reads are last reads with the given evidence.
+type reads struct{ evidence reconcile.Evidence }
 
-func (w *world) Evidence(*model.Finding) reconcile.Evidence { return w.evidence }
+func (r *reads) Evidence(*model.Finding) reconcile.Evidence { return r.evidence }
 
-func (w *world) Subject(f *model.Finding) (reconcile.Subject, error) {
+func (r *reads) Subject(f *model.Finding) (reconcile.Subject, error) {
 	return reconcile.Subject{Finding: f}, nil
 }
 
@@ -122,7 +122,7 @@ type bench struct {
 	*reconcile.Reconciler
 	store   *memory
 	live    *reconciletest.System
-	world   *world
+	reads   *reads
 	finding *model.Finding
 	now     time.Time
 }
@@ -134,10 +134,10 @@ func newBench(t *testing.T, edit ...func(*reconcile.Rule)) *bench {
 		e(&rule)
 	}
 	b := &bench{store: &memory{}, live: &reconciletest.System{Value: "web:evil", UID: "1", Owner: "hand"},
-		world: &world{reconcile.Evidence{Declared: 100}}, now: start()}
+		reads: &reads{reconcile.Evidence{Declared: 100}}, now: start()}
 	b.drift("f1", "api")
 	b.Reconciler = reconcile.New(reconcile.Options{Rules: []reconcile.Rule{rule}, Actuators: map[string]reconcile.Actuator{"prod": b.live},
-		Store: b.store, World: b.world, Digest: strings.ToUpper, Now: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler)})
+		Store: b.store, LastReads: b.reads, Digest: strings.ToUpper, Now: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler)})
 	return b
 }
 

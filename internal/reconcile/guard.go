@@ -76,7 +76,7 @@ func guards() []guard {
 		{"frozen", frozen},
 		{"verdict", verdict},
 		{"decided", decided},
-		{"sight", sight},
+		{"coverage", coverage},
 		{"declaration", declaration},
 		{"age", age},
 		{"open", open},
@@ -184,7 +184,7 @@ func decided(s *Situation) string {
 	return ""
 }
 
-func sight(s *Situation) string {
+func coverage(s *Situation) string {
 	if s.Unread != "" {
 		return s.Unread
 	}

@@ -29,8 +29,8 @@ type Store interface {
 	AddControl(Control) error
 }
 
-// A World is what the daemon read last.
-type World interface {
+// LastReads are the results of the last reads of sources and declarations.
+type LastReads interface {
 	// Evidence returns what was read of a finding, and Subject what is declared for it.
 	Evidence(f *model.Finding) Evidence
 	Subject(f *model.Finding) (Subject, error)
@@ -42,7 +42,7 @@ type Options struct {
 	// Actuators write to sources, by their names.
 	Actuators map[string]Actuator
 	Store     Store
-	World     World
+	LastReads LastReads
 	// Digest returns a keyed digest of a text.
 	Digest func(text string) string
 	// Done is called with each action that may have changed its resource, when it is over; nil for
@@ -129,7 +129,7 @@ func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (
 // situation returns what the guards depend on, before an action.
 func (r *Reconciler) situation(f *model.Finding, standing *Standing, by string) *Situation {
 	return &Situation{Now: r.Now(), Finding: f, Rule: Find(r.Rules, f), Writer: r.Actuators[f.Source] != nil, By: by,
-		Standing: *standing, Evidence: r.World.Evidence(f)}
+		Standing: *standing, Evidence: r.LastReads.Evidence(f)}
 }
 
 // planTimeout bounds planning, and each later step of an action.
@@ -139,7 +139,7 @@ const planTimeout = 30 * time.Second
 func (r *Reconciler) plan(ctx context.Context, f *model.Finding) (Change, error) {
 	ctx, cancel := context.WithTimeout(ctx, planTimeout)
 	defer cancel()
-	subject, err := r.World.Subject(f)
+	subject, err := r.LastReads.Subject(f)
 	if err != nil {
 		return nil, err
 	}

@@ -206,7 +206,7 @@ func TestUnknownStaysOpen(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	a := b.propose(t, "")
-	b.live.After = func() error { b.live.LookErr = errors.New("down"); return b.live.LookErr }
+	b.live.After = func() error { b.live.InspectErr = errors.New("down"); return b.live.InspectErr }
 	a, _ = b.approve(t, &a, "alice")
 	if a.State != reconcile.Unknown {
 		t.Fatalf("it is %s", a.State)
@@ -221,7 +221,7 @@ func TestUnknownStaysOpen(t *testing.T) {
 	if _, err := b.Propose(t.Context(), other, reconcile.Request{By: "bob"}); err == nil || !strings.Contains(err.Error(), `rule "shop" is stopped`) {
 		t.Errorf("another resource: %v", err)
 	}
-	b.live.LookErr = nil
+	b.live.InspectErr = nil
 	if err := b.Recover(t.Context()); err != nil || b.store.actions[0].State != reconcile.Converged {
 		t.Errorf("it is %s: %v", b.store.actions[0].State, err)
 	}

@@ -104,7 +104,7 @@ func TestRecreated(t *testing.T) {
 	if _, err := c.Write(t.Context()); !isNotWritten(err) || !strings.Contains(err.Error(), "deleted and created again") {
 		t.Errorf("Write() to another object = %v", err)
 	}
-	d.see(s, c.Plan(), reconcile.Else)
+	d.see(s, c.Plan(), reconcile.AsOther)
 }
 
 // TestRejected distinguishes the two causes of the status 422.
@@ -169,8 +169,8 @@ func TestAnswerLost(t *testing.T) {
 	if _, err := c.Write(t.Context()); err == nil || isNotWritten(err) {
 		t.Errorf("Write() = %v", err)
 	}
-	if sight, err := a.Look(t.Context(), s.Finding.Key, c.Plan()); sight != reconcile.AsWanted || err != nil {
-		t.Errorf("Look() = %v, %v", sight, err)
+	if inspection, err := a.Inspect(t.Context(), s.Finding.Key, c.Plan()); inspection != reconcile.AsWanted || err != nil {
+		t.Errorf("Inspect() = %v, %v", inspection, err)
 	}
 	if _, err := c.Write(t.Context()); !isNotWritten(err) {
 		t.Errorf("second Write() = %v", err)

@@ -262,10 +262,10 @@ func (d *desk) handBack(s reconcile.Subject, p reconcile.Plan) {
 	}
 }
 
-func (d *desk) see(s reconcile.Subject, p reconcile.Plan, want reconcile.Sight) {
+func (d *desk) see(s reconcile.Subject, p reconcile.Plan, want reconcile.Inspection) {
 	d.Helper()
-	if sight, err := d.actuator.Look(d.Context(), s.Finding.Key, p); sight != want || err != nil {
-		d.Errorf("Look() = %v, %v, want %v", sight, err, want)
+	if inspection, err := d.actuator.Inspect(d.Context(), s.Finding.Key, p); inspection != want || err != nil {
+		d.Errorf("Inspect() = %v, %v, want %v", inspection, err, want)
 	}
 }
 

@@ -44,15 +44,15 @@ func TestPutBack(t *testing.T) {
 	if err := c.Rehearse(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if sight, err := a.Look(t.Context(), webFinding().Key, p); sight != reconcile.AsBefore || err != nil {
-		t.Errorf("Look() before the write = %v, %v", sight, err)
+	if inspection, err := a.Inspect(t.Context(), webFinding().Key, p); inspection != reconcile.AsBefore || err != nil {
+		t.Errorf("Inspect() before the write = %v, %v", inspection, err)
 	}
 	receipt, err := c.Write(t.Context())
 	if err != nil || receipt.Status != 200 || receipt.Request != "audit-1" || receipt.At.IsZero() {
 		t.Errorf("Write() = %+v, %v", receipt, err)
 	}
-	if sight, err := a.Look(t.Context(), webFinding().Key, p); sight != reconcile.AsWanted || err != nil {
-		t.Errorf("Look() after the write = %v, %v", sight, err)
+	if inspection, err := a.Inspect(t.Context(), webFinding().Key, p); inspection != reconcile.AsWanted || err != nil {
+		t.Errorf("Inspect() after the write = %v, %v", inspection, err)
 	}
 	containers := value(f.objects[webPath]).At("spec", "template", "spec", "containers")
 	if got := containers.String(); got != `[{"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"image":"web:1","name":"web"}]` {
@@ -89,18 +89,18 @@ func TestWriteIsSentOnce(t *testing.T) {
 		reason        string
 		before, after func(http.ResponseWriter, *http.Request) bool
 		notWritten    bool
-		sight         reconcile.Sight
+		inspection    reconcile.Inspection
 	}{
-		"dropped after the write": {reason: "nothing shows that it was carried out", after: cut, sight: reconcile.AsWanted},
-		"dropped before":          {reason: "nothing shows that it was not", before: cut, sight: reconcile.AsBefore},
-		"500":                     {reason: "it may have been carried out", after: answer(500), sight: reconcile.AsWanted},
-		"503, try again":          {reason: "a write is never repeated", before: answer(503, "Retry-After: 0"), sight: reconcile.AsBefore},
-		"504":                     {reason: "the server may go on", before: answer(504), sight: reconcile.AsBefore},
-		"408":                     {reason: "a proxy timed out", before: answer(408), sight: reconcile.AsBefore},
-		"429":                     {reason: "it was not begun", before: answer(429, "Retry-After: 0"), notWritten: true, sight: reconcile.AsBefore},
-		"409":                     {reason: "it lost against another write", before: answer(409), notWritten: true, sight: reconcile.AsBefore},
-		"403":                     {reason: "a right is missing", before: answer(403), notWritten: true, sight: reconcile.AsBefore},
-		"redirect":                {reason: "no API server answers so", before: answer(307, "Location: /elsewhere"), sight: reconcile.AsBefore},
+		"dropped after the write": {reason: "nothing shows that it was carried out", after: cut, inspection: reconcile.AsWanted},
+		"dropped before":          {reason: "nothing shows that it was not", before: cut, inspection: reconcile.AsBefore},
+		"500":                     {reason: "it may have been carried out", after: answer(500), inspection: reconcile.AsWanted},
+		"503, try again":          {reason: "a write is never repeated", before: answer(503, "Retry-After: 0"), inspection: reconcile.AsBefore},
+		"504":                     {reason: "the server may go on", before: answer(504), inspection: reconcile.AsBefore},
+		"408":                     {reason: "a proxy timed out", before: answer(408), inspection: reconcile.AsBefore},
+		"429":                     {reason: "it was not begun", before: answer(429, "Retry-After: 0"), notWritten: true, inspection: reconcile.AsBefore},
+		"409":                     {reason: "it lost against another write", before: answer(409), notWritten: true, inspection: reconcile.AsBefore},
+		"403":                     {reason: "a right is missing", before: answer(403), notWritten: true, inspection: reconcile.AsBefore},
+		"redirect":                {reason: "no API server answers so", before: answer(307, "Location: /elsewhere"), inspection: reconcile.AsBefore},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -125,8 +125,8 @@ func TestWriteIsSentOnce(t *testing.T) {
 			f.mu.Lock()
 			f.before, f.after = nil, nil
 			f.mu.Unlock()
-			if sight, err := a.Look(t.Context(), webFinding().Key, c.Plan()); sight != tt.sight || err != nil {
-				t.Errorf("%s: Look() = %v, %v", tt.reason, sight, err)
+			if inspection, err := a.Inspect(t.Context(), webFinding().Key, c.Plan()); inspection != tt.inspection || err != nil {
+				t.Errorf("%s: Inspect() = %v, %v", tt.reason, inspection, err)
 			}
 		})
 	}
@@ -245,8 +245,8 @@ func TestSecret(t *testing.T) {
 	if got := value(f.objects[path]).At("data", "password").Str(); got != "ZGVjbGFyZWQtcGFzc3dvcmQ=" {
 		t.Errorf("the password is %q", got)
 	}
-	if sight, err := a.Look(t.Context(), subject.Finding.Key, c.Plan()); sight != reconcile.AsWanted || err != nil {
-		t.Errorf("Look() = %v, %v", sight, err)
+	if inspection, err := a.Inspect(t.Context(), subject.Finding.Key, c.Plan()); inspection != reconcile.AsWanted || err != nil {
+		t.Errorf("Inspect() = %v, %v", inspection, err)
 	}
 	p := c.Plan()
 	text := string(p.Changes[0].Old.AppendJSON(nil)) + string(p.Changes[0].New.AppendJSON(nil))
@@ -292,14 +292,14 @@ func TestCreate(t *testing.T) {
 	if err := c.Rehearse(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if sight, err := a.Look(t.Context(), subject.Finding.Key, p); sight != reconcile.AsBefore || err != nil {
-		t.Errorf("Look() before = %v, %v", sight, err)
+	if inspection, err := a.Inspect(t.Context(), subject.Finding.Key, p); inspection != reconcile.AsBefore || err != nil {
+		t.Errorf("Inspect() before = %v, %v", inspection, err)
 	}
 	if _, err := c.Write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if sight, err := a.Look(t.Context(), subject.Finding.Key, p); sight != reconcile.AsWanted || err != nil {
-		t.Errorf("Look() after = %v, %v", sight, err)
+	if inspection, err := a.Inspect(t.Context(), subject.Finding.Key, p); inspection != reconcile.AsWanted || err != nil {
+		t.Errorf("Inspect() after = %v, %v", inspection, err)
 	}
 	if _, err := c.Write(t.Context()); !isNotWritten(err) || !strings.Contains(err.Error(), "exists again") {
 		t.Errorf("second Write() = %v", err)

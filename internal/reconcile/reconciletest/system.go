@@ -22,8 +22,8 @@ type System struct {
 	Before, After func() error
 	// Rewrite returns what admission makes of a value, if set.
 	Rewrite func(string) string
-	// PlanErr, LookErr and HandErr are errors of the methods.
-	PlanErr, LookErr, HandErr error
+	// PlanErr, InspectErr and HandErr are errors of the methods.
+	PlanErr, InspectErr, HandErr error
 }
 
 // Plan plans to set the field to the declared value of the finding.
@@ -42,20 +42,20 @@ func (s *System) Plan(_ context.Context, subject reconcile.Subject) (reconcile.C
 }
 
 // Look compares the field with a plan.
-func (s *System) Look(_ context.Context, _ model.Key, p reconcile.Plan) (reconcile.Sight, error) {
+func (s *System) Inspect(_ context.Context, _ model.Key, p reconcile.Plan) (reconcile.Inspection, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.LookErr != nil:
-		return "", s.LookErr
+	case s.InspectErr != nil:
+		return "", s.InspectErr
 	case s.UID != p.UID:
-		return reconcile.Else, nil
+		return reconcile.AsOther, nil
 	case s.Value == p.Changes[0].New.Str():
 		return reconcile.AsWanted, nil
 	case s.Value == p.Changes[0].Old.Str():
 		return reconcile.AsBefore, nil
 	}
-	return reconcile.Else, nil
+	return reconcile.AsOther, nil
 }
 
 // HandBack sets the owner.

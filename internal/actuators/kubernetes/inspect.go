@@ -10,20 +10,20 @@ import (
 )
 
 // Look implements reconcile.Actuator.
-func (a *Actuator) Look(ctx context.Context, key model.Key, p reconcile.Plan) (reconcile.Sight, error) {
+func (a *Actuator) Inspect(ctx context.Context, key model.Key, p reconcile.Plan) (reconcile.Inspection, error) {
 	writer, reader, err := a.clients()
 	if err != nil {
 		return "", err
 	}
-	sight, err := a.look(ctx, writer, reader, key, p)
+	inspection, err := a.inspect(ctx, writer, reader, key, p)
 	if err != nil {
 		a.drop(err)
 		return "", a.public(writer, err)
 	}
-	return sight, nil
+	return inspection, nil
 }
 
-func (a *Actuator) look(ctx context.Context, writer, reader *client, key model.Key, p reconcile.Plan) (reconcile.Sight, error) {
+func (a *Actuator) inspect(ctx context.Context, writer, reader *client, key model.Key, p reconcile.Plan) (reconcile.Inspection, error) {
 	where, err := a.find(ctx, reader, key)
 	if err != nil {
 		return "", err
@@ -35,20 +35,20 @@ func (a *Actuator) look(ctx context.Context, writer, reader *client, key model.K
 	case o == nil && p.Creates:
 		return reconcile.AsBefore, nil
 	case o == nil || !p.Creates && o.uid() != p.UID:
-		return reconcile.Else, nil
+		return reconcile.AsOther, nil
 	}
-	return a.sight(o, p), nil
+	return a.inspection(o, p), nil
 }
 
-// sight compares an object with the fields of a plan.
-func (a *Actuator) sight(o *object, p reconcile.Plan) reconcile.Sight {
+// inspection compares an object with the fields of a plan.
+func (a *Actuator) inspection(o *object, p reconcile.Plan) reconcile.Inspection {
 	schema := a.schema(o.sealed.Kind)
 	wanted, before := true, !p.Creates
 	for i := range p.Changes {
 		c := &p.Changes[i]
 		held, why := jsonpatch.Find(o.sealed.Value, c.Path)
 		if why != "" {
-			return reconcile.Else
+			return reconcile.AsOther
 		}
 		wanted = wanted && isAsWanted(schema, c.Path, c.New, a.like(held, c.New))
 		before = before && isAsWanted(schema, c.Path, c.Old, a.like(held, c.Old))
@@ -59,7 +59,7 @@ func (a *Actuator) sight(o *object, p reconcile.Plan) reconcile.Sight {
 	case before:
 		return reconcile.AsBefore
 	}
-	return reconcile.Else
+	return reconcile.AsOther
 }
 
 // like seals a value where another one is sealed.
