@@ -154,6 +154,20 @@ func (p *People) Find(ids ...Identity) string {
 	return found
 }
 
+// Names returns the IDs of a person's identities, sorted.
+func (p *People) Names(person string) (ids []string) {
+	if p == nil || person == "" {
+		return nil
+	}
+	for id, name := range p.names {
+		if name == person {
+			ids = append(ids, id.ID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
 // Recognize returns the visitor with the person who has one of the identities. If there is none, the
 // visitor has the first identity as Unmapped, unless the table is empty.
 func (p *People) Recognize(v Visitor, ids ...Identity) Visitor {

@@ -63,6 +63,14 @@ type Reconciler struct {
 	// refusals counts refusals by guard since the start.
 	mu       sync.Mutex
 	refusals map[string]int
+	// failed are the findings for which no plan could be made.
+	failed map[string]failure
+}
+
+// A failure is that no plan could be made for a finding with a basis.
+type failure struct {
+	basis string
+	at    time.Time
 }
 
 // New returns a Reconciler.
@@ -73,13 +81,15 @@ func New(o Options) *Reconciler {
 	if o.Done == nil {
 		o.Done = func(Action) {}
 	}
-	return &Reconciler{Options: o, random: rand.Reader, refusals: map[string]int{}}
+	return &Reconciler{Options: o, random: rand.Reader, refusals: map[string]int{}, failed: map[string]failure{}}
 }
 
 // A Request is what a person asks of a finding or an action.
 type Request struct {
 	// By is the name of the person, Via the way of the request, and Reason why.
 	By, Via, Reason string
+	// Names are other names of the person in the systems, such as the login.
+	Names []string
 	// Digest is the digest of the plan that the person saw.
 	Digest string
 }
@@ -266,7 +276,7 @@ func mayNotApprove(a *Action, q Request) string {
 		return "what would be done changed since: look again"
 	case q.By == a.By:
 		return q.By + " asked for it: another person must approve it"
-	case q.By == a.Drift.Name:
+	case q.By == a.Drift.Name || slices.Contains(q.Names, a.Drift.Name):
 		return q.By + " made the drift: another person must approve it"
 	case slices.ContainsFunc(a.Approvals, func(p Approval) bool { return p.By == q.By && p.Digest == q.Digest }):
 		return q.By + " has approved it already"
@@ -321,15 +331,24 @@ func (r *Reconciler) Observe(ctx context.Context, findings []model.Finding) erro
 	if err := r.endProposals(&standing, findings); err != nil {
 		return err
 	}
+	open := map[string]int{}
+	for i := range standing.History {
+		if a := &standing.History[i]; a.State == Proposed {
+			open[a.Rule]++
+		}
+	}
 	started := map[string]int{}
 	for _, f := range worstFirst(findings) {
 		rule := Find(r.Rules, f)
-		if rule == nil || rule.Mode != Approve && rule.Mode != Auto || r.Actuators[f.Source] == nil || tried(standing.History, f) ||
-			rule.Mode == Auto && started[rule.Name] >= rule.PerScan {
+		switch {
+		case rule == nil, tried(standing.History, f), r.hasFailed(f), Check(r.situation(f, &standing, "")) != nil:
+			continue
+		case rule.Mode == Auto && started[rule.Name] >= rule.PerScan, rule.Mode == Approve && open[rule.Name]+started[rule.Name] >= rule.PerHour:
 			continue
 		}
 		a, err := r.Propose(ctx, f, Request{Via: "rule"})
 		if err != nil {
+			r.fail(f)
 			r.Log.Debug("no action", "finding", f.ID, "rule", rule.Name, "why", err)
 			continue
 		}
@@ -337,6 +356,26 @@ func (r *Reconciler) Observe(ctx context.Context, findings []model.Finding) erro
 		r.Log.Info("action", "id", a.ID, "finding", f.ID, "rule", rule.Name, "state", string(a.State))
 	}
 	return nil
+}
+
+// retryPlan is how long driftd makes no other plan by itself for a finding for which none could be made: each plan
+// asks the live system.
+const retryPlan = 10 * time.Minute
+
+func (r *Reconciler) hasFailed(f *model.Finding) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was, ok := r.failed[f.ID]
+	return ok && was.basis == f.Basis && r.Now().Sub(was.at).Abs() < retryPlan
+}
+
+// fail remembers that no plan could be made for a finding, and forgets older failures.
+func (r *Reconciler) fail(f *model.Finding) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.Now()
+	maps.DeleteFunc(r.failed, func(_ string, was failure) bool { return now.Sub(was.at).Abs() >= retryPlan })
+	r.failed[f.ID] = failure{f.Basis, now}
 }
 
 func worstFirst(findings []model.Finding) []*model.Finding {

@@ -356,6 +356,53 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+// An approver who made the drift under another name is refused.
+func TestApproverUnderAnotherName(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.propose(t, "")
+	_, err := b.Approve(t.Context(), a.ID, reconcile.Request{By: "Mallory M", Names: []string{"1001", "mallory"}, Digest: a.Digest})
+	if err == nil || !strings.Contains(err.Error(), "made the drift") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A rule has a limited number of proposals, and a finding for which no plan can be made is planned again only after a
+// while, or when it changes.
+func TestObserveIsBounded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(r *reconcile.Rule) { r.PerHour = 3 })
+	for _, id := range []string{"f2", "f3", "f4", "f5"} {
+		b.drift(id, id)
+	}
+	observe := func() {
+		t.Helper()
+		if err := b.Observe(t.Context(), b.store.findings); err != nil {
+			t.Fatal(err)
+		}
+	}
+	observe()
+	observe()
+	if len(b.store.actions) != 3 {
+		t.Errorf("%d proposals, want 3", len(b.store.actions))
+	}
+	b.store.actions, b.store.findings = nil, b.store.findings[:1]
+	plans := 0
+	b.live.BeforePlan = func() error { plans++; return &reconcile.Refusal{Guard: "declarer", Why: "Flux applies it"} }
+	observe()
+	observe()
+	if plans != 1 {
+		t.Errorf("%d plans, want 1", plans)
+	}
+	b.now = b.now.Add(11 * time.Minute)
+	observe()
+	b.store.findings[0].Basis = "other"
+	observe()
+	if plans != 3 {
+		t.Errorf("%d plans, want 3", plans)
+	}
+}
+
 func TestPreviewChangesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -363,7 +410,7 @@ func TestPreviewChangesNothing(t *testing.T) {
 	if err != nil || !p.Allowed() || p.Digest == "" || len(b.store.actions) > 0 || b.live.Writes > 0 {
 		t.Errorf("got %+v, %v", p, err)
 	}
-	b.live.PlanErr = &reconcile.Refusal{Guard: "declarer", Why: "Flux applies it"}
+	b.live.BeforePlan = func() error { return &reconcile.Refusal{Guard: "declarer", Why: "Flux applies it"} }
 	if p, err = b.Preview(t.Context(), b.finding, "alice"); err != nil || p.Allowed() || p.Guards[len(p.Guards)-1].Why != "Flux applies it" {
 		t.Errorf("got %+v, %v", p, err)
 	}

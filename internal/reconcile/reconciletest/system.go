@@ -22,16 +22,20 @@ type System struct {
 	Before, After func() error
 	// Rewrite returns what admission makes of a value, if set.
 	Rewrite func(string) string
-	// PlanErr, InspectErr and HandErr are errors of the methods.
-	PlanErr, InspectErr, HandErr error
+	// BeforePlan is called before a plan, if set.
+	BeforePlan func() error
+	// InspectErr and HandErr are errors of the methods.
+	InspectErr, HandErr error
 }
 
 // Plan plans to set the field to the declared value of the finding.
 func (s *System) Plan(_ context.Context, subject reconcile.Subject) (reconcile.Change, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.PlanErr != nil {
-		return nil, s.PlanErr
+	if s.BeforePlan != nil {
+		if err := s.BeforePlan(); err != nil {
+			return nil, err
+		}
 	}
 	c := subject.Finding.Changes[0]
 	if c.Live.Str() != s.Value {
