@@ -70,6 +70,7 @@ func busy() *metrics.Metrics {
 	m.StoreVerified(false)
 	m.AuditInDoubt(false)
 	m.AuditWitnessed(true)
+	m.AuditCompared(true)
 	m.ObserveActions(metrics.Acting{States: map[string]map[string]int{"shop": {"converged": 1}}, Refusals: map[string]int{"frozen": 1},
 		Stopped: map[string]bool{"shop": false}, Frozen: 1})
 	return m

@@ -221,7 +221,8 @@ systems are simulated on this machine; driftd itself is real.
     http://%s/
 
 Two resources have drifted already. Open one to see who changed it, then make a
-change yourself: the page has a list. %s
+change yourself: the page has a list. To approve an action, which puts a Deployment
+back, log in as %s with the password %s. %s
 The daemon's log is in %s.
-`, p.listen, end, filepath.Join(p.dir, demoLog))
+`, p.listen, demo.Person, demo.Password, end, filepath.Join(p.dir, demoLog))
 }

@@ -300,6 +300,10 @@ func (c *Config) adopt(doc *document) {
 		r := &c.Notify.Receivers[i]
 		r.doc, r.path = doc, fmt.Sprintf("notify.receivers[%d]", i)
 	}
+	for i := range c.Reconcile.Writers {
+		w := &c.Reconcile.Writers[i]
+		w.doc, w.path = doc, fmt.Sprintf("reconcile.writers[%d]", i)
+	}
 	for i := range c.Audit.Witness {
 		c.Audit.Witness[i].adopt()
 	}

@@ -18,8 +18,18 @@ retention: {max_age: 1d, max_runs: 1000}
 server:
   listen: %q
   access:
-    # Every user of this machine may use every button.
+    # Every user of this machine may use every button, except those that need a person.
     loopback: approver
+    users_file: users
+    roles: {approver: [`+Person+`]}
+people: [{name: `+Person+`, login: `+Person+`}]
+
+# Deployments of the shop are put back when a person approves it.
+reconcile:
+  writers:
+    - {source: k8s, settings: {server: %q, token_file: writer-token}}
+  rules:
+    - {name: shop, mode: approve, match: {source: k8s, kind: kubernetes/Deployment.apps}, min_age: 0, soak: 0, share: 100}
 
 sources:
   - {name: k8s, type: kubernetes, every: 1m, settings: {server: %q, audit_log: audit.log}}
@@ -47,5 +57,5 @@ notify:
         channel: `+channelID+`
         api_url: "%s/api/"
         pace: 0s
-`, a.listen, a.kubernetes, a.proxmox, a.netbox, a.git, a.listen, a.slack)
+`, a.listen, a.kubernetes, a.kubernetes, a.proxmox, a.netbox, a.git, a.listen, a.slack)
 }

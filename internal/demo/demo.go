@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/crypto/bcrypt"
+
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 	"github.com/driftd/driftd/internal/demo/cluster"
@@ -110,6 +112,7 @@ func (d *Demo) serve(ctx context.Context, listen string) (err error) {
 	// The tokens prevent web pages in a browser on this machine from writing to the servers.
 	netboxToken := rand.Text()
 	d.netbox.Token, d.slack.Token, d.slack.AppToken = "Token "+netboxToken, "xoxb-"+rand.Text(), "xapp-"+rand.Text()
+	d.cluster.Token = rand.Text()
 	a := addresses{listen: listen, git: d.repo.dir}
 	for _, s := range []struct {
 		handler http.Handler
@@ -120,13 +123,26 @@ func (d *Demo) serve(ctx context.Context, listen string) (err error) {
 		}
 	}
 	for name, token := range map[string]string{"pve-token": rand.Text(), "netbox-token": netboxToken,
-		"slack-token": d.slack.Token, "slack-app-token": d.slack.AppToken} {
+		"writer-token": d.cluster.Token, "slack-token": d.slack.Token, "slack-app-token": d.slack.AppToken} {
 		if err := d.write(name, []byte(token+"\n")); err != nil {
 			return err
 		}
 	}
+	hash, err := bcrypt.GenerateFromPassword([]byte(Password), bcrypt.MinCost)
+	if err != nil {
+		return fmt.Errorf("hash the password: %w", err)
+	}
+	if err := d.write("users", fmt.Appendf(nil, "%s:%s\n", Person, hash)); err != nil {
+		return err
+	}
 	return d.write("driftd.yaml", []byte(a.config()))
 }
+
+// Person is the person of the demonstration, who logs in with Password to approve actions.
+const (
+	Person   = "alice"
+	Password = "demo"
+)
 
 // headerTimeout is the maximum duration of reading the headers of a request.
 const headerTimeout = 10 * time.Second

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/driftd/driftd/internal/demo"
@@ -32,7 +33,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	}
 	var stood []string
 	for _, f := range found {
-		if address := string(f[1]); address != "127.0.0.1:9797" {
+		if address := string(f[1]); address != "127.0.0.1:9797" && !slices.Contains(stood, address) {
 			stood = append(stood, address)
 			if err := dial(address); err != nil {
 				t.Error(err)

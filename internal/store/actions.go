@@ -66,26 +66,44 @@ func (s *Store) Standing() (standing reconcile.Standing, err error) {
 	return standing, err
 }
 
+// parseActing decodes a record of the bucket of actions: an Action, an Approval or a Control.
+func (c codec) parseActing(k, v []byte) (any, error) {
+	prefix, id, _ := strings.Cut(string(k), "\x00")
+	switch prefix + "\x00" {
+	case actionPrefix:
+		var a reconcile.Action
+		if err := c.unpackJSON(v, &a); err != nil {
+			return nil, err
+		}
+		if a.ID != id || len(a.Steps) == 0 {
+			return nil, fmt.Errorf("%w: action %q is stored under %q, with %d steps", errCorrupt, a.ID, id, len(a.Steps))
+		}
+		return a, nil
+	case approvalPrefix:
+		var p reconcile.Approval
+		err := c.unpackJSON(v, &p)
+		return p, err
+	case controlPrefix:
+		var o reconcile.Control
+		err := c.unpackJSON(v, &o)
+		return o, err
+	}
+	return nil, fmt.Errorf("%w: unknown record %q", errCorrupt, k)
+}
+
 func (t *txn) standing() (s reconcile.Standing, err error) {
 	approvals := map[string][]reconcile.Approval{}
 	err = each(t.actions, nil, func(k, v []byte) error {
-		prefix, id, _ := strings.Cut(string(k), "\x00")
-		switch prefix + "\x00" {
-		case actionPrefix:
-			var a reconcile.Action
-			err = t.unpackJSON(v, &a)
-			s.History = append(s.History, a)
-		case approvalPrefix:
-			var p reconcile.Approval
-			err = t.unpackJSON(v, &p)
+		record, err := t.parseActing(k, v)
+		switch r := record.(type) {
+		case reconcile.Action:
+			s.History = append(s.History, r)
+		case reconcile.Approval:
+			_, id, _ := strings.Cut(string(k), "\x00")
 			id, _, _ = strings.Cut(id, "\x00")
-			approvals[id] = append(approvals[id], p)
-		case controlPrefix:
-			var c reconcile.Control
-			err = t.unpackJSON(v, &c)
-			s.Controls = append(s.Controls, c)
-		default:
-			err = fmt.Errorf("%w: unknown record %q", errCorrupt, k)
+			approvals[id] = append(approvals[id], r)
+		case reconcile.Control:
+			s.Controls = append(s.Controls, r)
 		}
 		return err
 	})

@@ -32,6 +32,17 @@ func withAction(tb testing.TB) *Store {
 	return s
 }
 
+// addActing adds an action, an approval and a control.
+func addActing(tb testing.TB, s *Store) {
+	tb.Helper()
+	a := proposed("a1", "carol")
+	a.Approvals = []reconcile.Approval{{By: "alice", Via: "web", At: minute(1), Digest: "d1"}}
+	_, err := s.Propose(func(*reconcile.Standing) (reconcile.Action, error) { return a, nil })
+	if err := errors.Join(err, s.AddControl(reconcile.Control{ID: "c1", Kind: reconcile.Freeze, By: "bob", At: minute(1), Until: minute(9)})); err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // enter changes the state of action a1.
 func enter(s *Store, state reconcile.State, at time.Time) error {
 	_, err := s.ChangeAction("a", func(a *reconcile.Action, _ *reconcile.Standing, f *model.Finding) error {

@@ -42,6 +42,7 @@ func everything(t *testing.T, dir string) {
 		save(t, s, rec)
 	}
 	deliver(t, s, "slack", "receipt")
+	addActing(t, s)
 	if err := s.Reseal(Seal{Rules: "r", Value: func(_ string, v model.Value) model.Value { return v }, Finding: func(*model.Finding) {}}); err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +276,7 @@ func TestLostAndMovedRecordsAreFound(t *testing.T) {
 		}, []string{"bucket runs", "total is missing"}},
 		"schema version": {func(tx *bbolt.Tx) error {
 			return tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), []byte("2"))
-		}, []string{"bucket meta, record schema", "it is 2", "written as 4"}},
+		}, []string{"bucket meta, record schema", "it is 2", "written as 5"}},
 		"no checksum": {func(tx *bbolt.Tx) error {
 			b, k, _ := first(tx, contentBucket)
 			return b.Put(k, []byte("abc"))

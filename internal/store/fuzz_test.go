@@ -102,6 +102,13 @@ func forms() []form {
 		{decisionBucket, packedForm[model.Decision](0)},
 		{paceBucket, packedForm[model.Pace](0)},
 		{receiptBucket, packedForm[string](0)},
+		{actionBucket, func(c codec, k, v []byte) ([]byte, error) {
+			record, err := c.parseActing(k, v)
+			if err != nil {
+				return nil, err
+			}
+			return c.packJSON(record)
+		}},
 		{auditBucket, func(c codec, k, v []byte) ([]byte, error) {
 			if !audit.IsList(k) {
 				return v, nil
@@ -198,6 +205,7 @@ func fixtureRecords(tb testing.TB, name string) map[string][]byte {
 		rec.Decisions = map[string][]model.Decision{"git": {decision("d", "a")}}
 		save(tb, s, rec)
 	}
+	addActing(tb, s)
 	err := s.view("read", func(t *txn) error {
 		for _, b := range append(t.all, t.totals) {
 			if b.name != name {

@@ -170,6 +170,7 @@ func (t *txn) parts() []part {
 		{in: t.paces, decode: func(_, v []byte) error { return t.unpackJSON(v, new(model.Pace)) }},
 		{in: t.outbox, decode: func(k, v []byte) error { _, _, err := t.parseMessage(k, v); return err }},
 		{in: t.audit, decode: t.decodeAudit},
+		{in: t.actions, decode: func(k, v []byte) error { _, err := t.parseActing(k, v); return err }},
 		{in: t.receipts, decode: func(_, v []byte) error { return t.unpackJSON(v, new(string)) }},
 	}
 }

@@ -34,6 +34,10 @@ const maxEvents = 1000
 
 // A Cluster is a simulated API server. It is safe for concurrent use.
 type Cluster struct {
+	// Token is that of the user who may write over HTTP; "" for none. It is set before the first
+	// request.
+	Token string
+
 	mu      sync.Mutex
 	audit   io.Writer
 	version int
@@ -117,9 +121,14 @@ func (c *Cluster) Edit(ref Ref, by Writer, at time.Time, edit func(Object)) erro
 	if object, err = copyOf(object); err != nil {
 		return err
 	}
+	owned(before, object, by, at, changedLeaves(before, object))
+	return c.put(ref, object, write{"patch", by, at})
+}
+
+// owned makes a writer the owner of the fields that it changed in an object, and counts the change.
+func owned(before, object Object, by Writer, at time.Time, changed map[string]any) {
 	meta := metaOf(object)
 	meta["generation"] = generation(before) + 1
-	changed := changedLeaves(before, object)
 	managed, _ := meta["managedFields"].([]any)
 	managed = slices.DeleteFunc(managed, func(other any) bool {
 		fields, ok := other.(map[string]any)["fieldsV1"].(map[string]any)
@@ -127,7 +136,6 @@ func (c *Cluster) Edit(ref Ref, by Writer, at time.Time, edit func(Object)) erro
 		return ok && len(fields) == 0
 	})
 	meta["managedFields"] = append(managed, entry(by.Manager, object["apiVersion"], at, changed))
-	return c.put(ref, object, write{"patch", by, at})
 }
 
 // Delete deletes ref at a time, and publishes the watch event and the audit event of its

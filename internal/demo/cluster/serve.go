@@ -19,24 +19,63 @@ const (
 	bookmarkEvery = time.Minute
 )
 
-// ServeHTTP serves discovery, paged lists and watches. It refuses writes, which are Go calls.
+// ServeHTTP serves discovery, objects, paged lists and watches, and JSON Patches of the user with the token. Other
+// writes are Go calls.
 func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch path := r.URL.Path; {
 	case strings.HasSuffix(path, "/selfsubjectreviews") && r.Method == http.MethodPost:
 		w.WriteHeader(http.StatusCreated)
 		reply(w, map[string]any{"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1",
-			"status": map[string]any{"userInfo": map[string]any{"username": "system:serviceaccount:driftd:driftd"}}})
+			"status": map[string]any{"userInfo": map[string]any{"username": c.userOf(r)}}})
+	case r.Method == http.MethodPatch:
+		if _, ref, ok := object(path); ok {
+			c.patch(w, r, ref)
+			return
+		}
+		refuse(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource")
 	case r.Method != http.MethodGet:
-		refuse(w, http.StatusMethodNotAllowed, "MethodNotAllowed", "the simulated cluster is read-only")
+		refuse(w, http.StatusMethodNotAllowed, "MethodNotAllowed", "the simulated cluster supports JSON Patch only")
 	case path == "/version":
 		reply(w, map[string]any{"major": "1", "minor": "36", "gitVersion": "v1.36.3"})
 	case path == "/api", path == "/apis":
 		discovery(w, path == "/api")
 	case path == "/openapi/v3":
 		reply(w, map[string]any{"paths": map[string]any{}})
+	case path == "/api/v1", strings.HasPrefix(path, "/apis/") && strings.Count(path, "/") <= maxGroupPath:
+		group(w, strings.TrimPrefix(strings.TrimPrefix(path, "/apis/"), "/api/"))
 	default:
+		if _, ref, ok := object(path); ok {
+			c.get(w, ref)
+			return
+		}
 		c.resources(w, r)
+	}
+}
+
+// maxGroupPath is the number of slashes in the path of a version of a group.
+const maxGroupPath = 3
+
+// group serves a group of the API, such as "apps", or a version of one: "apps/v1", "v1".
+func group(w http.ResponseWriter, name string) {
+	name, version, versioned := strings.Cut(name, "/")
+	if name == "v1" {
+		name, version, versioned = "", "v1", true
+	}
+	var resources []any
+	for _, k := range kinds() {
+		if k.group == name && (!versioned || k.version == version) {
+			resources = append(resources, map[string]any{"name": k.resource, "kind": k.name, "namespaced": k.namespaced, "verbs": []string{"get", "list", "watch", "patch"}})
+		}
+	}
+	preferred := map[string]any{"groupVersion": name + "/v1", "version": "v1"}
+	switch {
+	case resources == nil:
+		refuse(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource")
+	case versioned:
+		reply(w, map[string]any{"kind": "APIResourceList", "groupVersion": strings.TrimPrefix(name+"/"+version, "/"), "resources": resources})
+	default:
+		reply(w, map[string]any{"kind": "APIGroup", "name": name, "versions": []any{preferred}, "preferredVersion": preferred})
 	}
 }
 
@@ -98,8 +137,9 @@ func (c *Cluster) resources(w http.ResponseWriter, r *http.Request) {
 func (c *Cluster) list(w http.ResponseWriter, r *http.Request, k kind, namespace string) {
 	c.mu.Lock()
 	var refs []Ref
-	for ref := range c.objects {
-		if ref.Kind == k.name && (namespace == "" || ref.Namespace == namespace) {
+	typ, byType := strings.CutPrefix(r.URL.Query().Get("fieldSelector"), "type=")
+	for ref, o := range c.objects {
+		if ref.Kind == k.name && (namespace == "" || ref.Namespace == namespace) && (!byType || o["type"] == typ) {
 			refs = append(refs, ref)
 		}
 	}
