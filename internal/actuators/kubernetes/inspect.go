@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// Look implements reconcile.Actuator.
+// Inspect implements reconcile.Actuator.
 func (a *Actuator) Inspect(ctx context.Context, key model.Key, p reconcile.Plan) (reconcile.Inspection, error) {
 	writer, reader, err := a.clients()
 	if err != nil {

@@ -29,7 +29,7 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply(w, map[string]any{"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1",
 			"status": map[string]any{"userInfo": map[string]any{"username": c.userOf(r)}}})
 	case r.Method == http.MethodPatch:
-		if _, ref, ok := object(path); ok {
+		if ref, ok := object(path); ok {
 			c.patch(w, r, ref)
 			return
 		}
@@ -45,7 +45,7 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/api/v1", strings.HasPrefix(path, "/apis/") && strings.Count(path, "/") <= maxGroupPath:
 		group(w, strings.TrimPrefix(strings.TrimPrefix(path, "/apis/"), "/api/"))
 	default:
-		if _, ref, ok := object(path); ok {
+		if ref, ok := object(path); ok {
 			c.get(w, ref)
 			return
 		}

@@ -27,8 +27,8 @@ func (c *Cluster) userOf(r *http.Request) string {
 	return reader
 }
 
-// object returns the kind and the Ref that a path names. ok is false if it names no object.
-func object(path string) (k kind, ref Ref, ok bool) {
+// object returns the Ref that a path names. ok is false if it names no object.
+func object(path string) (ref Ref, ok bool) {
 	at := strings.LastIndexByte(path, '/')
 	collection, name := path[:max(at, 0)], path[at+1:]
 	for _, k := range kinds() {
@@ -39,10 +39,10 @@ func object(path string) (k kind, ref Ref, ok bool) {
 			}
 		}
 		if collection == k.path(namespace) && k.namespaced == (namespace != "") && name != "" {
-			return k, Ref{k.name, namespace, name}, true
+			return Ref{k.name, namespace, name}, true
 		}
 	}
-	return k, ref, false
+	return ref, false
 }
 
 // get serves one object.

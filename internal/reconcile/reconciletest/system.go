@@ -45,7 +45,7 @@ func (s *System) Plan(_ context.Context, subject reconcile.Subject) (reconcile.C
 		Changes: []reconcile.FieldChange{{Path: c.Path, Old: c.Live, New: c.Declared}}}}, nil
 }
 
-// Look compares the field with a plan.
+// Inspect compares the field with a plan.
 func (s *System) Inspect(_ context.Context, _ model.Key, p reconcile.Plan) (reconcile.Inspection, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
