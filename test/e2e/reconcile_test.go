@@ -19,9 +19,6 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// convergedWithin is the time within which an approved action converges.
-const convergedWithin = time.Second
-
 // An acting is an installation that is declared in git, applied on the server by the field manager "git", and
 // put back by a user that may only get and patch deployments and config maps.
 type acting struct{ *installation }
@@ -178,13 +175,9 @@ func TestReconcileApproved(t *testing.T) {
 		a = d.awaitAction(reconcile.Proposed)
 		since := time.Now()
 		after := d.approve("alice", &a)
-		took := time.Since(since)
-		t.Logf("%s: %s after %s", a.Plan.Changes[0].Path, after.State, took)
+		t.Logf("%s: %s after %s", a.Plan.Changes[0].Path, after.State, time.Since(since))
 		if after.State != reconcile.Converged {
 			t.Fatalf("it is %s: %s", after.State, after.Outcome)
-		}
-		if took > convergedWithin {
-			t.Errorf("it converged after %s, want at most %s", took, convergedWithin)
 		}
 	}
 	d.awaitFindings()
