@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -181,7 +182,7 @@ func (r *Reconciler) inspect(ctx context.Context, actuator Actuator, a *Action) 
 // outcome returns what came of an action whose resource was seen. A request that was sent may still take
 // effect until planTimeout after the action was armed.
 func outcome(a *Action, inspection Inspection, now time.Time) (State, string) {
-	confirmed := a.State == Written
+	confirmed := slices.ContainsFunc(a.Steps, func(s Step) bool { return s.State == Written })
 	switch {
 	case inspection == AsWanted && confirmed:
 		return Converged, ""

@@ -273,7 +273,7 @@ func TestHandBackLater(t *testing.T) {
 		t.Fatalf("it is %s", a.State)
 	}
 	b.live.HandErr = nil
-	if err := b.Recover(t.Context()); err != nil || b.live.Owner != "git" || b.store.actions[0].State != reconcile.Converged {
+	if err := b.Recover(t.Context()); err != nil || b.live.Owner != "git" || b.store.actions[0].State != reconcile.Converged || b.store.actions[0].Outcome != "" {
 		t.Errorf("it is %s, %s owns the field: %v", b.store.actions[0].State, b.live.Owner, err)
 	}
 }
