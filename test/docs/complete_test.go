@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/driftd/driftd/internal/audit"
 )
 
 // A completer completes a part of a configuration, in a folder with the files and the sources
@@ -200,6 +202,8 @@ func content(key, name string) (string, error) {
 	switch {
 	case key == "ca_file":
 		return certificate()
+	case key == "key_file":
+		return audit.GenerateKey("driftd.example.org/prod")
 	case key == "url_file":
 		return "smtp://user:password@mail.example.org:587/?from=driftd@example.org&to=ops@example.org", nil
 	case key == "webhook_url_file":

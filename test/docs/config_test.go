@@ -61,7 +61,7 @@ func fragment(t *testing.T, page Page, b Block) (tree map[string]any, ok bool) {
 	if slices.Equal(keys, []string{"settings"}) && page.Name == "docs/kubernetes.md" {
 		return map[string]any{"sources": []any{with(parts, map[string]any{"name": "prod", "type": "kubernetes"})}}, true
 	}
-	sections := []string{"state_dir", "schedule", "server", "log", "retention", "sources", "declarations", "ignore", "owners", "notify", "triggers", "audit", "kubernetes"}
+	sections := []string{"state_dir", "schedule", "server", "log", "retention", "sources", "declarations", "ignore", "owners", "notify", "triggers", "audit", "reconcile", "kubernetes"}
 	known := slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(sections, key) })
 	return parts, known
 }
