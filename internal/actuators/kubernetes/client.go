@@ -225,7 +225,7 @@ func (c *client) versions(ctx context.Context, group string) ([]string, error) {
 	}
 	answer, err := c.get(ctx, "/apis/"+group)
 	if isMissing(err) {
-		return nil, errNotServed
+		return nil, c.checkAbsent(ctx, group)
 	}
 	if err != nil {
 		return nil, err
@@ -237,6 +237,20 @@ func (c *client) versions(ctx context.Context, group string) ([]string, error) {
 		}
 	}
 	return versions, nil
+}
+
+// checkAbsent returns errNotServed if the list of API groups does not have the group. A server that is only half
+// up, or something in front of it, answers 404 too.
+func (c *client) checkAbsent(ctx context.Context, group string) error {
+	list, err := c.get(ctx, "/apis")
+	if err != nil {
+		return err
+	}
+	listed := slices.ContainsFunc(list.At("groups").Items(), func(g model.Value) bool { return g.At("name").Str() == group })
+	if list.At("kind").Str() != "APIGroupList" || listed {
+		return fmt.Errorf("the answer for API group %s is 404, and nothing proves that the server does not have it", group)
+	}
+	return errNotServed
 }
 
 func (s *served) apiVersion() string {

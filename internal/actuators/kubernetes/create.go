@@ -34,6 +34,11 @@ func (a *Actuator) planCreation(ctx context.Context, reader *client, b *base) (r
 	if r := a.checkDeclarer(ctx, reader, b.subject); r != nil {
 		return nil, r
 	}
+	if !b.source.Declared.At("spec", "replicas").IsNull() {
+		if r := checkAutoscalers(ctx, reader, b.subject); r != nil {
+			return nil, r
+		}
+	}
 	if reader != b.writer && reader.server() != b.writer.server() {
 		return nil, refuse(guardStillSo, "the credentials for writing have another address than those for reading: %s and %s: nothing shows that they are one cluster", b.writer.server(), reader.server())
 	}

@@ -83,7 +83,7 @@ func checkApplier(ctx context.Context, c *client, by *applier, s *subject) *reco
 	if err == nil {
 		items, err = c.list(ctx, where.collection(""), nil, "")
 	}
-	if errors.Is(err, errNotServed) || isMissing(err) {
+	if errors.Is(err, errNotServed) {
 		return nil
 	}
 	if err != nil {

@@ -105,6 +105,9 @@ func (f *fake) handle(r *http.Request, body []byte) (int, string) {
 	case f.objects[path] != "":
 		return http.StatusOK, f.objects[path]
 	}
+	if path == "/apis" {
+		return http.StatusOK, f.groups()
+	}
 	var versions []string
 	for _, p := range slices.Sorted(maps.Keys(f.kinds)) {
 		if version, ok := strings.CutPrefix(p, path+"/"); ok {
@@ -115,6 +118,17 @@ func (f *fake) handle(r *http.Request, body []byte) (int, string) {
 		return http.StatusOK, `{"preferredVersion":` + versions[0] + `,"versions":[` + strings.Join(versions, ",") + `]}`
 	}
 	return http.StatusNotFound, statusText("not found")
+}
+
+// groups returns the list of the API groups.
+func (f *fake) groups() string {
+	var groups []string
+	for path := range f.kinds {
+		if parts := strings.Split(path, "/"); parts[1] == "apis" {
+			groups = append(groups, fmt.Sprintf(`{"name":%q}`, parts[2]))
+		}
+	}
+	return `{"kind":"APIGroupList","groups":[` + strings.Join(groups, ",") + `]}`
 }
 
 func (f *fake) patch(r *http.Request, body []byte) (int, string) {

@@ -314,6 +314,20 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+// TestCreateScaled checks that an object with a number of replicas is not created for an autoscaler.
+func TestCreateScaled(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.objects["/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers"] = `{"items":[{"metadata":{"name":"web"},"spec":{"scaleTargetRef":{"kind":"Deployment","name":"web"}}}]}`
+	subject := reconcile.Subject{Finding: finding("Deployment.apps", "shop/web"), Declared: value(`{"spec":{"replicas":1}}`)}
+	subject.Finding.Verdict = model.Missing
+	if _, err := f.actuator(t).Plan(t.Context(), subject); err == nil || !strings.Contains(err.Error(), "HorizontalPodAutoscaler web sets spec.replicas") {
+		t.Errorf("Plan() = %v", err)
+	}
+	subject.Declared = value(`{"spec":{"paused":false}}`)
+	mustPlan(t, f.actuator(t), subject)
+}
+
 func TestRights(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

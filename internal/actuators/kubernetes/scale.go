@@ -31,10 +31,18 @@ func (a *Actuator) checkReplicas(ctx context.Context, reader *client, s *subject
 		if f.Changes[i].Declared == nil {
 			return refuse(guardKind, "nothing declares spec.replicas: without it, the API server would scale to 1")
 		}
-		for _, kind := range autoscalers() {
-			if r := checkAutoscaler(ctx, reader, kind, s); r != nil {
-				return r
-			}
+		if r := checkAutoscalers(ctx, reader, s); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// checkAutoscalers refuses if an autoscaler has the object as its target, or may have.
+func checkAutoscalers(ctx context.Context, reader *client, s *subject) *reconcile.Refusal {
+	for _, kind := range autoscalers() {
+		if r := checkAutoscaler(ctx, reader, kind, s); r != nil {
+			return r
 		}
 	}
 	return nil
@@ -68,7 +76,7 @@ func checkAutoscaler(ctx context.Context, c *client, kind string, s *subject) *r
 	if err == nil {
 		items, err = c.list(ctx, where.collection(s.namespace), nil, "")
 	}
-	if errors.Is(err, errNotServed) || isMissing(err) {
+	if errors.Is(err, errNotServed) {
 		return nil
 	}
 	if err != nil {
