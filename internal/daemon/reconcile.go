@@ -29,6 +29,8 @@ func (r lastReads) Evidence(f *model.Finding) reconcile.Evidence {
 		v.Unread = fmt.Sprintf("source %s lost many resources at once, and the next scan has to confirm that", f.Source)
 	case !covered:
 		v.Unread = fmt.Sprintf("%s in %s was not fully read: %s", f.Kind, f.Source, why)
+	case source.snapshot.StaleIn(f.Kind, f.Place) != "":
+		v.Unread = fmt.Sprintf("%s in %s may come from an old copy: %s", f.Kind, f.Source, source.snapshot.StaleIn(f.Kind, f.Place))
 	case r.e.unsaved[f.Source]:
 		v.Unread = fmt.Sprintf("the last scan of source %s could not be saved", f.Source)
 	}
@@ -50,6 +52,12 @@ func (r lastReads) Evidence(f *model.Finding) reconcile.Evidence {
 		}
 	}
 	return v
+}
+
+// Refresh reads the declaration of a finding again, and compares with it.
+func (r lastReads) Refresh(ctx context.Context, f *model.Finding) error {
+	_, err := r.e.Cycle(ctx, Due{Declarations: []string{f.Declaration}})
+	return err
 }
 
 // Subject returns what is declared for the resource of a finding.

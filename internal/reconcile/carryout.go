@@ -42,10 +42,27 @@ func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
 	return r.write(ctx, &a, change)
 }
 
+// refreshTimeout bounds reading a declaration again.
+const refreshTimeout = 2 * time.Minute
+
+// planAgain reads the declaration of an action's finding, and plans the action, as they are now.
 func (r *Reconciler) planAgain(ctx context.Context, id string) (Change, error) {
 	f, err := r.finding(id)
 	if err != nil {
 		return nil, err
+	}
+	// The declaration may have moved while the action waited.
+	refreshing, cancel := context.WithTimeout(ctx, refreshTimeout)
+	err = r.LastReads.Refresh(refreshing, f)
+	cancel()
+	if err != nil {
+		return nil, &Refusal{"coverage", fmt.Sprintf("declaration %s could not be read again: %v", f.Declaration, err)}
+	}
+	if f, err = r.finding(id); err != nil {
+		return nil, err
+	}
+	if why := r.LastReads.Evidence(f).Unread; why != "" {
+		return nil, &Refusal{"coverage", why}
 	}
 	if r.Actuators[f.Source] == nil {
 		return nil, &Refusal{"off", fmt.Sprintf("source %s has no credentials for writing", f.Source)}
@@ -105,6 +122,10 @@ func (r *Reconciler) write(ctx context.Context, a *Action, change Change) (Actio
 	state, note := Written, ""
 	if not := (*NotWrittenError)(nil); errors.As(err, &not) {
 		state, note = Failed, err.Error()
+		// Something on the way may have sent the request twice: then the first one was carried out.
+		if r.isAsWanted(ctx, a) {
+			state, note = Written, "the resource is as wanted although the answer is: "+err.Error()
+		}
 	} else if err != nil {
 		state, note = Unknown, err.Error()
 	}
@@ -120,6 +141,13 @@ func (r *Reconciler) write(ctx context.Context, a *Action, change Change) (Actio
 		return after, err
 	}
 	return r.settle(ctx, &after)
+}
+
+func (r *Reconciler) isAsWanted(ctx context.Context, a *Action) bool {
+	ctx, cancel := context.WithTimeout(ctx, planTimeout)
+	defer cancel()
+	inspection, err := r.Actuators[a.Subject.Source].Inspect(ctx, a.Subject, a.Plan)
+	return err == nil && inspection == AsWanted
 }
 
 const (
@@ -209,6 +237,10 @@ func (r *Reconciler) Recover(ctx context.Context) error {
 	for i := range standing.History {
 		a := &standing.History[i]
 		switch {
+		case a.State == Approved && !r.Now().Before(a.Expires):
+			_, err = r.refuse(a.ID, &Refusal{"person", "it was not carried out before " + stamp(a.Expires) + ": propose it again"})
+		case a.State == Approved && !r.isRead(a):
+			continue // after a start, nothing has been read yet
 		case a.State == Approved:
 			_, err = r.carryOut(ctx, a.ID)
 		case a.State.MayHaveWritten():
@@ -221,6 +253,12 @@ func (r *Reconciler) Recover(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// isRead reports whether the last reads prove something of an action's finding.
+func (r *Reconciler) isRead(a *Action) bool {
+	f, err := r.finding(a.ID)
+	return err != nil || r.LastReads.Evidence(f).Unread == ""
 }
 
 // resume settles an action, unless it is being carried out right now.

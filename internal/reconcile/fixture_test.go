@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -105,10 +106,20 @@ func (m *memory) AddControl(c reconcile.Control) error {
 	return nil
 }
 
-// reads are last reads with the given evidence.
-type reads struct{ evidence reconcile.Evidence }
+// reads are last reads with the given evidence. Refresh calls refresh, if set.
+type reads struct {
+	evidence reconcile.Evidence
+	refresh  func()
+}
 
 func (r *reads) Evidence(*model.Finding) reconcile.Evidence { return r.evidence }
+
+func (r *reads) Refresh(context.Context, *model.Finding) error {
+	if r.refresh != nil {
+		r.refresh()
+	}
+	return nil
+}
 
 func (r *reads) Subject(f *model.Finding) (reconcile.Subject, error) {
 	return reconcile.Subject{Finding: f}, nil
@@ -134,7 +145,7 @@ func newBench(t *testing.T, edit ...func(*reconcile.Rule)) *bench {
 		e(&rule)
 	}
 	b := &bench{store: &memory{}, live: &reconciletest.System{Value: "web:evil", UID: "1", Owner: "hand"},
-		reads: &reads{reconcile.Evidence{Declared: 100}}, now: start()}
+		reads: &reads{evidence: reconcile.Evidence{Declared: 100}}, now: start()}
 	b.drift("f1", "api")
 	b.Reconciler = reconcile.New(reconcile.Options{Rules: []reconcile.Rule{rule}, Actuators: map[string]reconcile.Actuator{"prod": b.live},
 		Store: b.store, LastReads: b.reads, Digest: strings.ToUpper, Now: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler)})

@@ -196,13 +196,19 @@ func coverage(s *Situation) string {
 
 func declaration(s *Situation) string { return s.Uncommitted }
 
+// age compares MinAge with the time since the last change of the finding: a new apply may change fields that
+// drifted before it.
 func age(s *Situation) string {
-	old := s.Now.Sub(s.Finding.FirstSeen)
-	switch {
-	case old < 0:
-		return "it was first seen in the future: the clock was set back"
-	case old < s.Rule.MinAge:
-		return fmt.Sprintf("it was first seen %s ago, and an apply may be running: wait until it is %s old", old.Round(time.Second), s.Rule.MinAge)
+	f := s.Finding
+	old, changed := s.Now.Sub(f.FirstSeen), f.FirstSeen
+	if n := len(f.Flips); n > 0 {
+		changed = later(changed, f.Flips[n-1].At)
+	}
+	switch still := s.Now.Sub(changed); {
+	case old < 0 || still < 0:
+		return "it was first seen, or changed, in the future: the clock was set back"
+	case still < s.Rule.MinAge:
+		return fmt.Sprintf("it changed %s ago, and an apply may be running: wait until it is as it is for %s", still.Round(time.Second), s.Rule.MinAge)
 	case s.Rule.Mode == Auto && s.By == "" && !approved(s.Action) && old > s.Rule.MaxAge:
 		return fmt.Sprintf("it is older than %s, and something may depend on it: it needs a person", s.Rule.MaxAge)
 	}

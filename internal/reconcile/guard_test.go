@@ -64,14 +64,22 @@ func TestGuards(t *testing.T) {
 		"not read":         {func(s *reconcile.Situation) { s.Unread = "source prod could not be read" }, "coverage", "could not be read"},
 		"nothing declared": {func(s *reconcile.Situation) { s.Declared = 0 }, "coverage", "declares no resource"},
 		"not in a commit":  {func(s *reconcile.Situation) { s.Uncommitted = "use git" }, "declaration", "use git"},
-		"too young":        {func(s *reconcile.Situation) { s.Finding.FirstSeen = start().Add(-time.Minute) }, "age", "wait until it is 5m0s old"},
-		"the future":       {func(s *reconcile.Situation) { s.Finding.FirstSeen = start().Add(time.Minute) }, "age", "clock was set back"},
+		"too young":        {func(s *reconcile.Situation) { s.Finding.FirstSeen = start().Add(-time.Minute) }, "age", "wait until it is as it is for 5m0s"},
+		"changed just now": {func(s *reconcile.Situation) {
+			s.Finding.Flips = []model.Flip{{At: start().Add(-20 * time.Minute)}, {At: start().Add(-time.Minute)}}
+		}, "age", "it changed 1m0s ago"},
+		"the future": {func(s *reconcile.Situation) { s.Finding.FirstSeen = start().Add(time.Minute) }, "age", "clock was set back"},
 		"too old": {func(s *reconcile.Situation) {
 			s.Rule.Mode, s.Finding.FirstSeen = reconcile.Auto, start().Add(-25*time.Hour)
 		}, "age", "needs a person"},
 		"open action":   {history(past("a1", "shop/api", reconcile.Proposed, time.Minute)), "open", "action a1 of the same resource is proposed"},
-		"not converged": {history(past("a1", "shop/web", reconcile.NotConverged, 48*time.Hour)), "breaker", "action a1 is not-converged"},
-		"unknown":       {history(past("a1", "shop/web", reconcile.Unknown, time.Minute)), "breaker", "action a1 is unknown"},
+		"not converged": {history(past("a1", "shop/web", reconcile.NotConverged, 48*time.Hour)), "breaker", "action a1 was not-converged"},
+		"unknown":       {history(past("a1", "shop/web", reconcile.Unknown, time.Minute)), "breaker", "action a1 was unknown"},
+		"unknown before": {func(s *reconcile.Situation) {
+			a := past("a1", "shop/web", reconcile.Unknown, 2*time.Hour)
+			a.Enter(reconcile.Converged, start().Add(-time.Hour), "")
+			s.History = []reconcile.Action{a}
+		}, "breaker", "action a1 was unknown"},
 		"two failures":  {history(past("a1", "shop/web", reconcile.Failed, 2*time.Hour), past("a2", "shop/db", reconcile.Failed, time.Hour)), "breaker", "2 actions failed in succession, a2 last"},
 		"one at a time": {history(past("a1", "shop/web", reconcile.Armed, time.Minute)), "canary", "one at a time"},
 		"soak":          {history(past("a1", "shop/web", reconcile.Converged, time.Minute)), "canary", "watched until 2026-11-25 12:09 UTC"},

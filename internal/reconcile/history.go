@@ -29,15 +29,27 @@ func Stopped(r *Rule, history []Action, controls []Control) string {
 		if a.Rule != r.Name || !a.Since().After(since) {
 			continue
 		}
+		if state := a.stops(since); state != "" {
+			return fmt.Sprintf("action %s was %s", a.ID, state)
+		}
 		switch a.State {
-		case Unknown, NotConverged:
-			return fmt.Sprintf("action %s is %s", a.ID, a.State)
 		case Failed:
 			if failures++; failures >= maxFailures {
 				return fmt.Sprintf("%d actions failed in succession, %s last", failures, a.ID)
 			}
 		case Converged:
 			failures = 0
+		}
+	}
+	return ""
+}
+
+// stops returns the state of the action after a time that stops its rule; "" if it had none. An unknown result
+// stops it even if the result became known later.
+func (a *Action) stops(since time.Time) State {
+	for _, s := range slices.Backward(a.Steps) {
+		if (s.State == Unknown || s.State == NotConverged) && s.At.After(since) {
+			return s.State
 		}
 	}
 	return ""
@@ -106,7 +118,8 @@ func Valid(a *Action) []Approval {
 	var valid []Approval
 	for _, p := range a.Approvals {
 		same := func(v Approval) bool { return v.By == p.By }
-		if p.Digest == a.Digest && p.By != "" && p.By != a.By && p.By != a.Drift.Name && !slices.ContainsFunc(valid, same) {
+		author := a.Drift.IsPerson() && p.By == a.Drift.Name
+		if p.Digest == a.Digest && p.By != "" && p.By != a.By && !author && !slices.ContainsFunc(valid, same) {
 			valid = append(valid, p)
 		}
 	}
@@ -152,7 +165,8 @@ func (s *Standing) Obsolete(cut, now time.Time) (actions []Action, controls []Co
 	}
 	for i := range s.History {
 		a := &s.History[i]
-		stops := (a.State == NotConverged || a.State == Failed) && a.Since().After(resumedAt(s.Controls, a.Rule))
+		resumed := resumedAt(s.Controls, a.Rule)
+		stops := a.stops(resumed) != "" || a.State == Failed && a.Since().After(resumed)
 		if !a.State.IsOpen() && !stops && a.Since().Before(cut) {
 			actions = append(actions, *a)
 		}

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +34,8 @@ type Store interface {
 type LastReads interface {
 	// Evidence returns what was read of a finding, and Subject what is declared for it.
 	Evidence(f *model.Finding) Evidence
+	// Refresh reads the declaration of a finding again. Evidence tells whether that succeeded.
+	Refresh(ctx context.Context, f *model.Finding) error
 	Subject(f *model.Finding) (Subject, error)
 }
 
@@ -245,11 +248,11 @@ func (r *Reconciler) Approve(ctx context.Context, id string, q Request) (Action,
 		if err := proposed(a, now); err != nil {
 			return err
 		}
-		if why := mayNotApprove(a, q); why != "" {
-			return &Refusal{"person", why}
-		}
 		if f == nil || f.Basis != a.Basis {
 			return &Refusal{"still-so", "the finding changed since: look again"}
+		}
+		if why := mayNotApprove(a, f, q); why != "" {
+			return &Refusal{"person", why}
 		}
 		rule := Find(r.Rules, f)
 		if rule == nil || rule.Digest() != a.RuleDigest {
@@ -267,8 +270,8 @@ func (r *Reconciler) Approve(ctx context.Context, id string, q Request) (Action,
 	return r.carryOut(ctx, a.ID)
 }
 
-// mayNotApprove returns why a person may not approve an action; "" if the person may.
-func mayNotApprove(a *Action, q Request) string {
+// mayNotApprove returns why a person may not approve an action for a finding; "" if the person may.
+func mayNotApprove(a *Action, f *model.Finding, q Request) string {
 	switch {
 	case q.By == "":
 		return "who approves must be a person: add them to people in the configuration"
@@ -276,12 +279,27 @@ func mayNotApprove(a *Action, q Request) string {
 		return "what would be done changed since: look again"
 	case q.By == a.By:
 		return q.By + " asked for it: another person must approve it"
-	case q.By == a.Drift.Name || slices.Contains(q.Names, a.Drift.Name):
+	case slices.ContainsFunc(authors(a, f), func(name string) bool { return name == q.By || slices.Contains(q.Names, name) }):
 		return q.By + " made the drift: another person must approve it"
 	case slices.ContainsFunc(a.Approvals, func(p Approval) bool { return p.By == q.By && p.Digest == q.Digest }):
 		return q.By + " has approved it already"
 	}
 	return ""
+}
+
+// authors returns the names of all persons who had a part in the drift. The name of a field manager is none: who
+// writes chooses it.
+func authors(a *Action, f *model.Finding) (names []string) {
+	actors := []*model.Actor{&a.Drift, &f.Actor}
+	for i := range f.Changes {
+		actors = append(actors, f.Changes[i].Actor, f.Changes[i].LiveActor)
+	}
+	for _, actor := range actors {
+		if actor != nil && actor.IsPerson() {
+			names = append(names, actor.Name)
+		}
+	}
+	return names
 }
 
 // An Answer is the decision of a person about an action.
@@ -430,8 +448,16 @@ func (r *Reconciler) endProposals(standing *Standing, findings []model.Finding) 
 	return nil
 }
 
-// AddControl stores a freeze, a thaw or the resumption of a rule.
+// AddControl stores a freeze, a thaw or the resumption of a rule. The error is a *StateError if there is no
+// such source or rule.
 func (r *Reconciler) AddControl(c Control) (Control, error) {
+	if c.Rule != "" && !slices.ContainsFunc(r.Rules, func(rule Rule) bool { return rule.Name == c.Rule }) {
+		return c, &StateError{fmt.Sprintf("there is no rule %q: `driftd rules` lists the rules", c.Rule)}
+	}
+	if c.Kind == Freeze && c.Source != "" && r.Actuators[c.Source] == nil {
+		return c, &StateError{fmt.Sprintf("source %q has no credentials for writing: name one of %s", c.Source,
+			strings.Join(slices.Sorted(maps.Keys(r.Actuators)), ", "))}
+	}
 	id := make([]byte, 6)
 	if _, err := io.ReadFull(r.random, id); err != nil {
 		return c, fmt.Errorf("make an ID: %w", err)

@@ -137,6 +137,7 @@ func TestChangedSince(t *testing.T) {
 		"the finding":         func(b *bench) { b.finding.Basis = "other" },
 		"the finding is over": func(b *bench) { b.store.findings = nil },
 		"the rule":            func(b *bench) { b.Rules[0].PerHour++ },
+		"the declaration":     func(b *bench) { b.reads.refresh = func() { b.store.findings = nil } },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -413,5 +414,78 @@ func TestPreviewChangesNothing(t *testing.T) {
 	b.live.BeforePlan = func() error { return &reconcile.Refusal{Guard: "declarer", Why: "Flux applies it"} }
 	if p, err = b.Preview(t.Context(), b.finding, "alice"); err != nil || p.Allowed() || p.Guards[len(p.Guards)-1].Why != "Flux applies it" {
 		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+// TestAuthorsDoNotApprove checks that no person with a part in the drift approves, by any of their names, and
+// that the name of a field manager excludes nobody.
+func TestAuthorsDoNotApprove(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.finding.Actor = model.Actor{Name: "alice", Via: model.ViaManagedFields, Confidence: model.Likely}
+	b.finding.Changes[0].LiveActor = &model.Actor{Name: "bob@example.org", Via: model.AuditLog, Confidence: model.Exact}
+	a := b.propose(t, "")
+	_, err := b.Approve(t.Context(), a.ID, reconcile.Request{By: "bob", Names: []string{"bob@example.org"}, Digest: a.Digest})
+	if err == nil || !strings.Contains(err.Error(), "bob made the drift") {
+		t.Errorf("the author: %v", err)
+	}
+	if a, err := b.approve(t, &a, "alice"); err != nil || a.State != reconcile.Converged {
+		t.Errorf("another person: %s, %v", a.State, err)
+	}
+}
+
+// TestRecoverApproved checks that an approved action that a restart interrupted waits for the first reads, and
+// not longer than it is valid.
+func TestRecoverApproved(t *testing.T) {
+	t.Parallel()
+	for name, late := range map[string]bool{"in time": false, "too late": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			a := b.propose(t, "")
+			b.store.killAt = b.store.writes + 2 // approved is stored, armed is not
+			_, _ = b.approve(t, &a, "alice")
+			b = b.restart()
+			b.reads.evidence.Unread = "source prod was not read yet"
+			if err := b.Recover(t.Context()); err != nil || b.store.actions[0].State != reconcile.Approved {
+				t.Fatalf("before the first read it is %s: %v", b.store.actions[0].State, err)
+			}
+			b.reads.evidence.Unread = ""
+			want := reconcile.Converged
+			if late {
+				b.now, want = a.Expires, reconcile.Refused
+			}
+			if err := b.Recover(t.Context()); (err != nil) != late || b.store.actions[0].State != want {
+				t.Errorf("it is %s: %v", b.store.actions[0].State, err)
+			}
+		})
+	}
+}
+
+// TestControlsAreOfKnownNames checks that a control that would have no effect is an error.
+func TestControlsAreOfKnownNames(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for want, c := range map[string]reconcile.Control{
+		`no rule "shpo"`: {Kind: reconcile.Resume, Rule: "shpo"}, `source "prdo" has no credentials for writing: name one of prod`: {Kind: reconcile.Freeze, Source: "prdo"}} {
+		if _, err := b.AddControl(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	for _, c := range []reconcile.Control{{Kind: reconcile.Resume, Rule: "shop"}, {Kind: reconcile.Freeze, Source: "prod"}, {Kind: reconcile.Thaw}} {
+		if _, err := b.AddControl(c); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSentTwice checks that a rejection of a request that was carried out before counts as written.
+func TestSentTwice(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.propose(t, "")
+	b.live.Before = func() error { b.live.Set("web:1"); return nil }
+	if a, err := b.approve(t, &a, "alice"); err != nil || stepsOf(&a) != "[proposed approved armed written converged]" {
+		t.Errorf("got %s: %v", stepsOf(&a), err)
 	}
 }

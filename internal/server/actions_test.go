@@ -74,8 +74,8 @@ func (s actorStub) Actions() (reconcile.Overview, error) {
 		Rules:   []reconcile.RuleStatus{{Name: "shop", Mode: reconcile.Approve, Stopped: "2 actions failed"}}}, s.err
 }
 
-// actionAsks returns requests for the operations about actions.
-func actionAsks(full, idle http.Handler) []exchange {
+// actionAsks returns requests for the operations about actions. Handler person serves a person of the table.
+func actionAsks(full, person, idle http.Handler) []exchange {
 	const get, post, actions, findings, controls = http.MethodGet, http.MethodPost, "/api/v1/actions", "/api/v1/findings/", "/api/v1/controls"
 	long := `{"reason":"` + strings.Repeat("x", maxBody) + `"}`
 	list := []exchange{
@@ -86,10 +86,11 @@ func actionAsks(full, idle http.Handler) []exchange {
 		{"an ID may be too short", full, get, actions + "/ac7", "", 409, "", false},
 		{"no daemon runs", idle, get, actions + "/ac71", "", 503, "", false},
 		{"what would be done", full, post, findings + "0c0000/reconcile", `{"dry_run":true}`, 200, "", false},
-		{"an action", full, post, findings + "0c0000/reconcile", `{"reason":"wrong image"}`, 200, "", false},
+		{"who asks must be a person", full, post, findings + "0c0000/reconcile", `{"reason":"wrong image"}`, 409, "", false},
+		{"an action", person, post, findings + "0c0000/reconcile", `{"reason":"wrong image"}`, 200, "", false},
 		{"a reason is needed", full, post, findings + "0c0000/reconcile", `{}`, 400, "", false},
 		{"an unknown field", full, post, findings + "0c0000/reconcile", `{"why":"x"}`, 400, "", true},
-		{"a guard refuses", full, post, findings + "0d0000/reconcile", `{"reason":"x"}`, 409, "", false},
+		{"a guard refuses", person, post, findings + "0d0000/reconcile", `{"reason":"x"}`, 409, "", false},
 		{"an ID may be wrong", full, post, findings + "dead/reconcile", `{"reason":"x"}`, 404, "", false},
 		{"a body is bounded", full, post, findings + "0c0000/reconcile", long, 413, "", true},
 		{"no daemon runs", idle, post, findings + "0c0000/reconcile", `{"reason":"x"}`, 503, "", false},

@@ -134,10 +134,10 @@ func (c *contract) note(t *testing.T, route *routers.Route, query url.Values, q 
 	}
 }
 
-// as serves a named visitor with a role.
+// as serves a named visitor with a role, who is a person of the table.
 func as(a API, role access.Role) http.Handler {
 	return a.guard(bounds{maxInFlight, maxBody}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a.routes().ServeHTTP(w, r.WithContext(access.With(r.Context(), access.Visitor{Name: "carol", Role: role, Via: access.Session})))
+		a.routes().ServeHTTP(w, r.WithContext(access.With(r.Context(), access.Visitor{Name: "carol", Person: "Carol C", Role: role, Via: access.Session})))
 	}))
 }
 
@@ -294,7 +294,7 @@ func asks(t *testing.T, a API) []exchange {
 		t.Fatal(err)
 	}
 	const get, post, remove, decisions = http.MethodGet, http.MethodPost, http.MethodDelete, "/api/v1/decisions"
-	return append(actionAsks(full, idle.Handler()), []exchange{
+	return append(actionAsks(full, as(a, access.Operator), idle.Handler()), []exchange{
 		{"everything", full, get, "/api/v1/report", "", 200, "", false},
 		{"what is hidden or over is asked for", full, get, "/api/v1/report?since=2026-03-01&verdict=changed,missing&source=prod,edge&resolved=true&hidden=true", "", 200, "", false},
 		{"nothing was scanned", empty.Handler(), get, "/api/v1/report", "", 404, "", false},

@@ -102,7 +102,7 @@ func whyNotApprove(visitor access.Visitor, a *reconcile.Action) string {
 		return "Approving requires a person of people in the configuration, and " + visitor.Author() + " is none."
 	case visitor.Person == a.By:
 		return "You asked for it: another person must approve it."
-	case visitor.Person == a.Drift.Name:
+	case a.Drift.IsPerson() && visitor.Person == a.Drift.Name:
 		return "You made the drift: another person must approve it."
 	}
 	return ""

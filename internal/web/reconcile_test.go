@@ -101,6 +101,7 @@ func TestAnswerOnThePage(t *testing.T) {
 		"decline":           {person("mara", access.Operator), "/actions/ac71/decline", send, http.StatusSeeOther, "notice=", 1},
 		"by a viewer":       {person("mara", access.Viewer), "/actions/ac71/decline", send, http.StatusForbidden, "operator", 0},
 		"propose":           {person("mara", access.Operator), "/findings/c0ff11c7/reconcile", send, http.StatusSeeOther, "/findings/c0ff11c7?notice=proposed", 1},
+		"by no person":      {access.Visitor{Name: "root", Unmapped: "unix:root", Role: access.Operator, Via: access.Session}, "/findings/c0ff11c7/reconcile", send, http.StatusConflict, "must be a person", 0},
 		"without a reason":  {person("mara", access.Operator), "/findings/c0ff11c7/reconcile", url.Values{"csrf": {"t0ken"}}, http.StatusBadRequest, "reason", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
