@@ -70,7 +70,7 @@ func (r *Reconciler) planAgain(ctx context.Context, id string) (Change, error) {
 	return r.plan(ctx, f)
 }
 
-// finding returns the open finding of an action.
+// finding returns the open finding of an action that is not armed.
 func (r *Reconciler) finding(id string) (*model.Finding, error) {
 	standing, err := r.Store.Standing()
 	if err != nil {
@@ -79,6 +79,9 @@ func (r *Reconciler) finding(id string) (*model.Finding, error) {
 	a, err := FindAction(standing.History, id)
 	if err != nil {
 		return nil, err
+	}
+	if a.State != Approved && a.State != Proposed {
+		return nil, &StateError{fmt.Sprintf("action %s is %s", a.ID, a.State)}
 	}
 	findings, err := r.Store.OpenFindings()
 	if err != nil {
@@ -247,6 +250,9 @@ func (r *Reconciler) Recover(ctx context.Context) error {
 			err = r.resume(ctx, a.ID)
 		default:
 			continue
+		}
+		if done := (*StateError)(nil); errors.As(err, &done) {
+			continue // it was carried out since
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("action %s: %w", a.ID, err))

@@ -366,7 +366,7 @@ func (r *Reconciler) Observe(ctx context.Context, findings []model.Finding) erro
 		}
 		a, err := r.Propose(ctx, f, Request{Via: "rule"})
 		if err != nil {
-			r.fail(f)
+			r.fail(f, err)
 			r.Log.Debug("no action", "finding", f.ID, "rule", rule.Name, "why", err)
 			continue
 		}
@@ -387,8 +387,13 @@ func (r *Reconciler) hasFailed(f *model.Finding) bool {
 	return ok && was.basis == f.Basis && r.Now().Sub(was.at).Abs() < retryPlan
 }
 
-// fail remembers that no plan could be made for a finding, and forgets older failures.
-func (r *Reconciler) fail(f *model.Finding) {
+// fail remembers that no plan could be made for a finding because of err, and forgets older failures. A refusal by
+// one of guards is no failure: it is over with the next read, or another action.
+func (r *Reconciler) fail(f *model.Finding, err error) {
+	refusal := (*Refusal)(nil)
+	if errors.As(err, &refusal) && slices.ContainsFunc(guards(), func(g guard) bool { return g.name == refusal.Guard }) {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.Now()
