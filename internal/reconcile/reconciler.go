@@ -34,7 +34,7 @@ type Store interface {
 type LastReads interface {
 	// Evidence returns what was read of a finding, and Subject what is declared for it.
 	Evidence(f *model.Finding) Evidence
-	// Refresh reads the declaration of a finding again. Evidence tells whether that succeeded.
+	// Refresh reads the declaration of a finding again. After a failure, Evidence has the reason.
 	Refresh(ctx context.Context, f *model.Finding) error
 	Subject(f *model.Finding) (Subject, error)
 }
@@ -469,41 +469,4 @@ func (r *Reconciler) AddControl(c Control) (Control, error) {
 	}
 	c.ID, c.At = hex.EncodeToString(id), r.Now()
 	return c, r.Store.AddControl(c)
-}
-
-// An Overview is what is known of actions.
-type Overview struct {
-	// Actions are all actions, the newest first, and Freezes those that hold.
-	Actions []Action  `json:"actions"`
-	Freezes []Control `json:"freezes"`
-	// Rules are those of the configuration.
-	Rules []RuleStatus `json:"rules"`
-	// Refusals counts the refusals by guard since the start.
-	Refusals map[string]int `json:"-"`
-}
-
-// A RuleStatus is a rule and whether it goes on.
-type RuleStatus struct {
-	Name string `json:"name"`
-	Mode Mode   `json:"mode"`
-	// Stopped is why the rule is stopped; "" if it is not.
-	Stopped string `json:"stopped,omitempty"`
-}
-
-// Overview returns what is known of actions.
-func (r *Reconciler) Overview() (Overview, error) {
-	standing, err := r.Store.Standing()
-	if err != nil {
-		return Overview{}, err
-	}
-	o := Overview{Actions: append([]Action{}, standing.History...), Freezes: append([]Control{}, Frozen(standing.Controls, r.Now())...), Rules: []RuleStatus{}}
-	slices.Reverse(o.Actions)
-	r.mu.Lock()
-	o.Refusals = maps.Clone(r.refusals)
-	r.mu.Unlock()
-	for i := range r.Rules {
-		rule := &r.Rules[i]
-		o.Rules = append(o.Rules, RuleStatus{rule.Name, rule.Mode, Stopped(rule, standing.History, standing.Controls)})
-	}
-	return o, nil
 }

@@ -152,7 +152,7 @@ func (a API) Reconcile(ctx context.Context, id string, dryRun bool, q reconcile.
 	if q.Reason == "" {
 		return Proposed{}, badRequest("an action needs a reason", "it stays in the audit log")
 	}
-	// Who asks must not approve under another name.
+	// Otherwise the requester could approve under another name.
 	if q.By = access.Of(ctx).Person; q.By == "" {
 		return Proposed{}, &reconcile.Refusal{Guard: "person", Why: "who asks for an action must be a person: add them to people in the configuration"}
 	}

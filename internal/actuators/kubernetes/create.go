@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/httpclient"
@@ -24,12 +25,8 @@ func (a *Actuator) planCreation(ctx context.Context, reader *client, b *base) (r
 	if b.source.Declared.IsEmpty() {
 		return nil, refuse(guardStillSo, "it is not declared any more: look again")
 	}
-	if t := b.source.Declared.At("type").Str(); b.finding.Kind == "kubernetes/Secret" {
-		for _, kind := range tokenTypes() {
-			if t == kind {
-				return nil, refuse(guardKind, "driftd never creates a Secret of type %s: it is a credential of the cluster", kind)
-			}
-		}
+	if kind := b.source.Declared.At("type").Str(); b.finding.Kind == "kubernetes/Secret" && slices.Contains(tokenTypes(), kind) {
+		return nil, refuse(guardKind, "driftd never creates a Secret of type %s: it is a credential of the cluster", kind)
 	}
 	if r := a.checkDeclarer(ctx, reader, b.subject); r != nil {
 		return nil, r
