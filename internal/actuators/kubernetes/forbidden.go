@@ -55,7 +55,9 @@ func forbiddenKinds() []forbiddenKind {
 		{"kyverno.io", "", admits},
 		{"*.kyverno.io", "", admits},
 		{"*.gatekeeper.sh", "", admits},
-		{"*.toolkit.fluxcd.io", "", delivers},
+		{"*.fluxcd.io", "", delivers},
+		{"helm.cattle.io", "", delivers},
+		{"fleet.cattle.io", "", delivers},
 		{"argoproj.io", "Application", delivers},
 		{"argoproj.io", "ApplicationSet", delivers},
 		{"argoproj.io", "AppProject", delivers},
@@ -66,6 +68,9 @@ func forbiddenKinds() []forbiddenKind {
 		{"*.services.k8s.aws", "", elsewhere},
 		{"*.cnrm.cloud.google.com", "", elsewhere},
 		{"*.azure.com", "", elsewhere},
+		{"*.terraform.io", "", elsewhere},
+		{"*.pulumi.com", "", elsewhere},
+		{"pulumi.com", "", elsewhere},
 	}
 }
 

@@ -168,7 +168,8 @@ func TestForbidden(t *testing.T) {
 	never := []string{"PersistentVolume", "PersistentVolumeClaim", "Namespace", "Node", "StorageClass.storage.k8s.io", "ClusterRole.rbac.authorization.k8s.io",
 		"CustomResourceDefinition.apiextensions.k8s.io", "APIService.apiregistration.k8s.io", "MutatingWebhookConfiguration.admissionregistration.k8s.io",
 		"ValidatingAdmissionPolicy.admissionregistration.k8s.io", "HelmRelease.helm.toolkit.fluxcd.io", "GitRepository.source.toolkit.fluxcd.io", "Application.argoproj.io",
-		"Provider.pkg.crossplane.io", "Bucket.s3.aws.upbound.io", "ClusterPolicy.kyverno.io", "K8sRequiredLabels.constraints.gatekeeper.sh", "Machine.cluster.x-k8s.io"}
+		"Provider.pkg.crossplane.io", "Bucket.s3.aws.upbound.io", "ClusterPolicy.kyverno.io", "K8sRequiredLabels.constraints.gatekeeper.sh", "Machine.cluster.x-k8s.io",
+		"Terraform.infra.contrib.fluxcd.io", "HelmChart.helm.cattle.io", "Bundle.fleet.cattle.io", "Workspace.app.terraform.io", "Stack.pulumi.com"}
 	for _, kind := range never {
 		_, err := newFake(t).actuator(t).Plan(t.Context(), reconcile.Subject{Finding: finding(kind, "x")})
 		if r, ok := errors.AsType[*reconcile.Refusal](err); !ok || r.Guard != "kind" || !strings.HasPrefix(r.Why, "driftd never changes a "+kind) {
