@@ -54,9 +54,9 @@ func (r lastReads) Evidence(f *model.Finding) reconcile.Evidence {
 	return v
 }
 
-// Refresh reads the declaration of a finding again, and compares with it.
-func (r lastReads) Refresh(ctx context.Context, f *model.Finding) error {
-	_, err := r.e.Cycle(ctx, Due{Declarations: []string{f.Declaration}})
+// Refresh reads a declaration again, and compares with it.
+func (r lastReads) Refresh(ctx context.Context, declaration string) error {
+	_, err := r.e.Cycle(ctx, Due{Declarations: []string{declaration}})
 	return err
 }
 

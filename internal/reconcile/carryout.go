@@ -47,18 +47,19 @@ const refreshTimeout = 2 * time.Minute
 
 // planAgain reads the declaration of an action's finding, and plans the action, as they are now.
 func (r *Reconciler) planAgain(ctx context.Context, id string) (Change, error) {
-	f, err := r.finding(id)
+	a, err := r.waitingAction(id)
 	if err != nil {
 		return nil, err
 	}
 	// The declaration may have moved while the action waited.
 	refreshing, cancel := context.WithTimeout(ctx, refreshTimeout)
-	err = r.LastReads.Refresh(refreshing, f)
+	err = r.LastReads.Refresh(refreshing, a.Declaration)
 	cancel()
 	if err != nil {
-		return nil, &Refusal{"coverage", fmt.Sprintf("declaration %s could not be read again: %v", f.Declaration, err)}
+		return nil, &Refusal{"coverage", fmt.Sprintf("declaration %s could not be read again: %v", a.Declaration, err)}
 	}
-	if f, err = r.finding(id); err != nil {
+	f, err := r.finding(&a)
+	if err != nil {
 		return nil, err
 	}
 	if why := r.LastReads.Evidence(f).Unread; why != "" {
@@ -70,19 +71,21 @@ func (r *Reconciler) planAgain(ctx context.Context, id string) (Change, error) {
 	return r.plan(ctx, f)
 }
 
-// finding returns the open finding of an action that is not armed.
-func (r *Reconciler) finding(id string) (*model.Finding, error) {
+// waitingAction returns an action that is not armed.
+func (r *Reconciler) waitingAction(id string) (Action, error) {
 	standing, err := r.Store.Standing()
 	if err != nil {
-		return nil, err
+		return Action{}, err
 	}
 	a, err := FindAction(standing.History, id)
-	if err != nil {
-		return nil, err
+	if err == nil && a.State != Approved && a.State != Proposed {
+		err = &StateError{fmt.Sprintf("action %s is %s", a.ID, a.State)}
 	}
-	if a.State != Approved && a.State != Proposed {
-		return nil, &StateError{fmt.Sprintf("action %s is %s", a.ID, a.State)}
-	}
+	return a, err
+}
+
+// finding returns the open finding of an action.
+func (r *Reconciler) finding(a *Action) (*model.Finding, error) {
 	findings, err := r.Store.OpenFindings()
 	if err != nil {
 		return nil, err
@@ -263,7 +266,7 @@ func (r *Reconciler) Recover(ctx context.Context) error {
 
 // isRead reports whether the last reads prove something of an action's finding.
 func (r *Reconciler) isRead(a *Action) bool {
-	f, err := r.finding(a.ID)
+	f, err := r.finding(a)
 	return err != nil || r.LastReads.Evidence(f).Unread == ""
 }
 

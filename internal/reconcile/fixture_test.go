@@ -114,7 +114,7 @@ type reads struct {
 
 func (r *reads) Evidence(*model.Finding) reconcile.Evidence { return r.evidence }
 
-func (r *reads) Refresh(context.Context, *model.Finding) error {
+func (r *reads) Refresh(context.Context, string) error {
 	if r.refresh != nil {
 		r.refresh()
 	}

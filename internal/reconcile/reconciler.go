@@ -34,8 +34,8 @@ type Store interface {
 type LastReads interface {
 	// Evidence returns what was read of a finding, and Subject what is declared for it.
 	Evidence(f *model.Finding) Evidence
-	// Refresh reads the declaration of a finding again. After a failure, Evidence has the reason.
-	Refresh(ctx context.Context, f *model.Finding) error
+	// Refresh reads a declaration again. If that fails, Evidence has the reason.
+	Refresh(ctx context.Context, declaration string) error
 	Subject(f *model.Finding) (Subject, error)
 }
 

@@ -194,7 +194,6 @@ func (t *txn) saveAction(was, a *reconcile.Action) error {
 	if was != nil {
 		known = len(was.Approvals)
 	}
-	now := a.Since()
 	for i := known; i < len(a.Approvals); i++ {
 		p := a.Approvals[i]
 		if err := t.putJSON(approvalKey(a, i), p); err != nil {
@@ -230,7 +229,7 @@ func (t *txn) saveAction(was, a *reconcile.Action) error {
 	data := actionData{ID: a.ID, State: a.State, Finding: a.Finding, Subject: shorten(a.Subject.String(), maxText), Rule: a.Rule, Digest: a.Digest, By: by,
 		Endpoint: shorten(a.Plan.Endpoint, maxText), Identity: shorten(a.Plan.Identity, maxText), Request: shorten(a.Receipt.Request, maxText),
 		Note: shorten(a.Steps[len(a.Steps)-1].Note, maxText)}
-	return t.record(audit.Entry{Kind: audit.KindAction, Time: now, Data: data})
+	return t.record(audit.Entry{Kind: audit.KindAction, Time: a.Since(), Data: data})
 }
 
 // AddControl stores a control.

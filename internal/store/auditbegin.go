@@ -39,14 +39,7 @@ func (s *Store) beginAudit() error {
 	if !s.o.KeyMade {
 		return nil
 	}
-	return s.update("begin the audit log", func(t *txn) error {
-		if t.otherKey() != "" || !isEmpty(t.auditLog()) {
-			return nil
-		}
-		begin, err := t.beginLog(s.o.Now())
-		t.pending = append(t.pending, begin)
-		return err
-	})
+	return s.update("begin the audit log", func(t *txn) error { return t.recordBegin(s.o.Now()) })
 }
 
 // settleBegin records the doubt about a log that the transaction began, if there is one.

@@ -346,7 +346,7 @@ func (t *txn) recordScan(run *model.Run, now time.Time) error {
 
 // recordBegin begins a log without entries, so that it has a head from the first scan on.
 func (t *txn) recordBegin(now time.Time) error {
-	if _, err := t.auditLog().Head(); len(t.pending) > 0 || t.otherKey() != "" || !errors.Is(err, audit.ErrEmpty) {
+	if len(t.pending) > 0 || t.otherKey() != "" || !isEmpty(t.auditLog()) {
 		return nil
 	}
 	begin, err := t.beginLog(now)

@@ -154,13 +154,26 @@ func (c *client) list(ctx context.Context, path string, query url.Values, as str
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, page.At("items").Items()...)
+		held, err := part(page, "items")
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, held.Items()...)
 		next := page.At("metadata", "continue").Str()
 		if next == "" {
 			return items, nil
 		}
 		query.Set("continue", next)
 	}
+}
+
+// part returns a field of an answer. An answer without it is not one of an API server, and proves no absence.
+func part(answer model.Value, name string) (model.Value, error) {
+	v, ok := answer.Get(name)
+	if !ok {
+		return v, fmt.Errorf("the answer has no field %q: it is not the one of an API server", name)
+	}
+	return v, nil
 }
 
 func cloned(v url.Values) url.Values {
@@ -196,7 +209,11 @@ func (c *client) discover(ctx context.Context, kind string) (*served, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range answer.At("resources").Items() {
+		resources, err := part(answer, "resources")
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range resources.Items() {
 			if r.At("kind").Str() != name || strings.Contains(r.At("name").Str(), "/") {
 				continue
 			}
@@ -224,7 +241,7 @@ func (c *client) versions(ctx context.Context, group string) ([]string, error) {
 		return []string{"v1"}, nil
 	}
 	answer, err := c.get(ctx, "/apis/"+group)
-	if isMissing(err) {
+	if is404(err) {
 		return nil, c.checkAbsent(ctx, group)
 	}
 	if err != nil {
@@ -298,7 +315,14 @@ func checkName(names ...string) error {
 	return nil
 }
 
-func isMissing(err error) bool { return httpclient.Code(err) == http.StatusNotFound }
+func is404(err error) bool { return httpclient.Code(err) == http.StatusNotFound }
+
+// isMissing reports whether the API server itself answers that there is no such object. A proxy before it may
+// answer 404 too.
+func isMissing(err error) bool {
+	s := httpclient.StatusOf(err)
+	return is404(err) && s != nil && s.Own
+}
 
 // isAccess reports whether an error may go away with other credentials, or another connection.
 func isAccess(err error) bool {

@@ -138,7 +138,7 @@ func (a *Actuator) who(ctx context.Context, writer *client) (string, error) {
 		return known, nil
 	}
 	review, err := writer.review(ctx, "authentication.k8s.io/v1", "SelfSubjectReview", model.MapOf())
-	if isMissing(err) { // an API server before 1.28
+	if is404(err) { // an API server before 1.28
 		return "", nil
 	}
 	if err != nil {

@@ -314,6 +314,27 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+// TestInspectBehindProxy checks that a 404 that is not one of the API server proves no absence.
+func TestInspectBehindProxy(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/configmaps/web") {
+			return false
+		}
+		http.NotFound(w, r)
+		return true
+	}
+	key := finding("ConfigMap", "shop/web").Key
+	a := f.actuator(t)
+	if inspection, err := a.Inspect(t.Context(), key, reconcile.Plan{Creates: true}); err == nil {
+		t.Errorf("Inspect() = %s", inspection)
+	}
+	if err := a.HandBack(t.Context(), key, reconcile.Plan{Creates: true}); err == nil {
+		t.Error("HandBack() succeeds")
+	}
+}
+
 // TestCreateScaled checks that an object with a number of replicas is not created for an autoscaler.
 func TestCreateScaled(t *testing.T) {
 	t.Parallel()

@@ -106,6 +106,10 @@ func TestPlanRefuses(t *testing.T) {
 		"KEDA": {reason: "its kind has a default", guard: "kind", want: "ScaledObject web sets spec.replicas",
 			change: both(replicas, serve("/apis/keda.sh/v1alpha1", "scaledobjects", "ScaledObject", "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects",
 				`{"items":[{"metadata":{"name":"web"},"spec":{"scaleTargetRef":{"name":"web"}}}]}`))},
+		"list of a proxy": {reason: "it proves no absence", guard: "kind", want: `the answer has no field "items"`,
+			change: both(replicas, func(f *fake, _ *reconcile.Subject) {
+				f.objects["/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers"] = `{}`
+			})},
 		"404 of a proxy": {reason: "the server may have the group", guard: "kind", want: "nothing proves that the server does not have it",
 			change: both(replicas, func(f *fake, _ *reconcile.Subject) { f.objects["/apis"] = `{"kind":"Gone"}` })},
 		"HPA unread": {reason: "there may be one", guard: "kind", want: "may not list horizontalpodautoscalers.autoscaling: grant list",

@@ -36,11 +36,12 @@ func (a *Actuator) rights(ctx context.Context, writer, reader *client) (reconcil
 	}
 	r := reconcile.Rights{Endpoint: writer.server(), Identity: identity}
 	namespaces := []string{"default"}
-	if items, err := reader.list(ctx, "/api/v1/namespaces", nil, onlyMetadata); err == nil && len(items) > 0 {
+	items, failed := reader.list(ctx, "/api/v1/namespaces", nil, onlyMetadata)
+	if len(items) > 0 {
 		namespaces = nil
-		for _, item := range items[:min(len(items), maxNamespaces)] {
-			namespaces = append(namespaces, item.At("metadata", "name").Str())
-		}
+	}
+	for _, item := range items[:min(len(items), maxNamespaces)] {
+		namespaces = append(namespaces, item.At("metadata", "name").Str())
 	}
 	// The namespaces of each right.
 	rights, incomplete := map[right][]string{}, false
@@ -63,6 +64,12 @@ func (a *Actuator) rights(ctx context.Context, writer, reader *client) (reconcil
 		if why := held.excess(); why != "" {
 			r.Excess = append(r.Excess, text+": "+why)
 		}
+	}
+	switch {
+	case failed != nil:
+		r.May = append(r.May, "perhaps more in other namespaces than default: list them: "+reader.explain(failed))
+	case len(items) > maxNamespaces:
+		r.May = append(r.May, fmt.Sprintf("perhaps more: only %d of %d namespaces were asked", maxNamespaces, len(items)))
 	}
 	if incomplete {
 		r.May = append(r.May, "perhaps more: an authorizer of the API server cannot list its rules")

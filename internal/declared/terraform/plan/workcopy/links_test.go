@@ -23,17 +23,17 @@ func TestCopyLinks(t *testing.T) {
 		"secret":         {"a file outside", "../../secret", true, true, true},
 		"folder":         {"a folder outside", "../../outside", true, true, true},
 		"by two links":   {"a link to a link that leads out", "../hop", true, true, true},
-		"inside":         {"modules are shared by links", "../shared", true, true, false},
+		"inside":         {"modules are shared by links", "../common", true, true, false},
 		"open":           {"an unsealed copy follows links", "../../secret", false, true, false},
 		"no repository":  {"the root is the border", "../../secret", true, false, true},
-		"sibling":        {"a sibling folder without a repository", "../shared", true, false, true},
+		"sibling":        {"a sibling folder without a repository", "../common", true, false, true},
 		"below the root": {"a file of the root without a repository", "main.tf", true, false, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			for file, text := range map[string]string{"secret": "x", "outside/x": "x", "repo/shared/x": "x", "repo/root/main.tf": "# empty"} {
+			for file, text := range map[string]string{"secret": "x", "outside/x": "x", "repo/common/x": "x", "repo/root/main.tf": "# empty"} {
 				path := filepath.Join(dir, file)
 				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 					t.Fatal(err)
@@ -75,7 +75,7 @@ func TestCopyReceived(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, text := range map[string]string{"repo/root/main.tf": `module "m" { source = "../m" }`, "repo/root/vars.yaml": "x", "repo/root/.terraform/x": "x",
-		"repo/m/m.tf": "# empty", "repo/other/x": "x", "repo/shared/s.yaml": "x", "secret": "x"} {
+		"repo/m/m.tf": "# empty", "repo/other/x": "x", "repo/common/s.yaml": "x", "secret": "x"} {
 		path := filepath.Join(dir, file)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -84,7 +84,7 @@ func TestCopyReceived(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, target := range map[string]string{"repo/root/link": "../shared", "repo/root/out": "../../secret"} {
+	for link, target := range map[string]string{"repo/root/link": "../common", "repo/root/out": "../../secret"} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestCopyReceived(t *testing.T) {
 			t.Fatal(err)
 		}
 		slices.Sort(got)
-		want := []string{"repo/m/", "repo/m/m.tf", "repo/root/", "repo/root/main.tf", "repo/root/vars.yaml", "repo/shared/", "repo/shared/s.yaml", "secret"}
+		want := []string{"repo/common/", "repo/common/s.yaml", "repo/m/", "repo/m/m.tf", "repo/root/", "repo/root/main.tf", "repo/root/vars.yaml", "secret"}
 		if !slices.Equal(got, want) {
 			t.Errorf("sealed %t: received %q, want %q", sealed, got, want)
 		}
