@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -93,15 +92,7 @@ func (s *showing) get(path string) []byte {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.Body.Close() != nil || answer.StatusCode != http.StatusOK {
-		s.t.Fatalf("%s answers %d: %s %v", path, answer.StatusCode, body, err)
-	}
-	return body
+	return body(s.t, http.DefaultClient, request)
 }
 
 // TestDemo starts the demonstration without any other program. The page shows drift when the

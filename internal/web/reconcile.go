@@ -70,7 +70,7 @@ func (s *site) acting(r *http.Request, id string, resolved bool) (*actView, erro
 	}
 	visitor := access.Of(r.Context())
 	open := v.Last != nil && v.Last.State.IsOpen()
-	v.Proposes = !open && !resolved && visitor.May(access.Operator)
+	v.Proposes = !open && !resolved && visitor.May(access.Operator) && visitor.Person != ""
 	if v.Last == nil {
 		return v, nil
 	}

@@ -180,7 +180,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{"the version", "/version", 200, "v1.36.3"},
 		{"core kinds", "/api", 200, "configmaps"},
-		{"kinds of groups", "/apis", 200, "networkpolicies"},
+		{"groups", "/apis", 200, "networking.k8s.io"},
 		{"no schemas", "/openapi/v3", 200, "paths"},
 		{"objects of one namespace", "/api/v1/namespaces/bank/configmaps", 200, "other"},
 		{"a kind that is not served", "/api/v1/pods", 404, "NotFound"},

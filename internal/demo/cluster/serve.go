@@ -38,6 +38,8 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, "MethodNotAllowed", "the simulated cluster supports JSON Patch only")
 	case path == "/version":
 		reply(w, map[string]any{"major": "1", "minor": "36", "gitVersion": "v1.36.3"})
+	case path == "/apis" && !strings.Contains(r.Header.Get("Accept"), aggregated):
+		groups(w)
 	case path == "/api", path == "/apis":
 		discovery(w, path == "/api")
 	case path == "/openapi/v3":
@@ -79,6 +81,22 @@ func group(w http.ResponseWriter, name string) {
 	}
 }
 
+// groups serves the list of the groups.
+func groups(w http.ResponseWriter) {
+	list := []any{}
+	named := map[string]bool{"": true}
+	for _, k := range kinds() {
+		if !named[k.group] {
+			list = append(list, map[string]any{"name": k.group})
+		}
+		named[k.group] = true
+	}
+	reply(w, map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": list})
+}
+
+// aggregated is the kind of the aggregated discovery document, which a request asks for.
+const aggregated = "APIGroupDiscoveryList"
+
 // discovery serves the aggregated discovery document.
 func discovery(w http.ResponseWriter, core bool) {
 	items := []any{}
@@ -107,8 +125,8 @@ func discovery(w http.ResponseWriter, core bool) {
 			"responseKind": map[string]any{"group": k.group, "version": k.version, "kind": k.name}})
 	}
 	flush()
-	w.Header().Set("Content-Type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
-	reply(w, map[string]any{"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": items})
+	w.Header().Set("Content-Type", "application/json;g=apidiscovery.k8s.io;v=v2;as="+aggregated)
+	reply(w, map[string]any{"kind": aggregated, "apiVersion": "apidiscovery.k8s.io/v2", "items": items})
 }
 
 // resources serves lists and watches of one kind.
