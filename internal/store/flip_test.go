@@ -271,6 +271,12 @@ func TestLostAndMovedRecordsAreFound(t *testing.T) {
 		"sequence": {func(tx *bbolt.Tx) error {
 			return tx.Bucket([]byte(versionBucket)).SetSequence(1)
 		}, []string{"bucket versions", "sequence"}},
+		"sequence of the schema": {func(tx *bbolt.Tx) error {
+			return tx.Bucket([]byte(metaBucket)).SetSequence(1)
+		}, []string{"bucket meta", "sequence"}},
+		"sequence of the totals": {func(tx *bbolt.Tx) error {
+			return tx.Bucket([]byte(totalBucket)).SetSequence(1)
+		}, []string{"bucket totals", "sequence"}},
 		"total": {func(tx *bbolt.Tx) error {
 			return tx.Bucket([]byte(totalBucket)).Delete([]byte(runBucket))
 		}, []string{"bucket runs", "total is missing"}},

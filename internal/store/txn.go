@@ -54,6 +54,9 @@ func begin(tx *bbolt.Tx, c codec) (*txn, error) {
 		return nil, err
 	}
 	t.totals = newBucket(totalBucket, raw)
+	if err := noSequence(tx, metaBucket, totalBucket); err != nil {
+		return nil, err
+	}
 	found := map[string]*bucket{}
 	for _, name := range bucketNames() {
 		b, err := t.find(tx, name)
@@ -72,6 +75,21 @@ func begin(tx *bbolt.Tx, c codec) (*txn, error) {
 	t.audit, t.actions = found[auditBucket], found[actionBucket]
 	t.audit.authentic = true
 	return t, nil
+}
+
+// noSequence returns an error if one of the buckets, which have no total, has a sequence: driftd
+// never writes one.
+func noSequence(tx *bbolt.Tx, names ...string) error {
+	for _, name := range names {
+		raw, err := rawBucket(tx, name)
+		if err != nil {
+			return err
+		}
+		if n := raw.Sequence(); n != 0 {
+			return &RecordError{Bucket: name, What: fmt.Sprintf("its sequence is %d but was written as 0", n)}
+		}
+	}
+	return nil
 }
 
 func rawBucket(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
