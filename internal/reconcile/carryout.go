@@ -16,6 +16,9 @@ func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
 	r.Acting.Lock()
 	defer r.Acting.Unlock()
 	ctx = context.WithoutCancel(ctx)
+	if a, done, err := r.carriedOut(id); done || err != nil {
+		return a, err
+	}
 	change, err := r.planAgain(ctx, id)
 	if err != nil {
 		return r.refuse(id, err)
@@ -40,6 +43,23 @@ func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
 		return r.refuse(id, err)
 	}
 	return r.write(ctx, &a, change)
+}
+
+// carriedOut returns an action if it does not wait to be carried out any more: Recover may have found it
+// first. The error is a *Refusal if it was refused.
+func (r *Reconciler) carriedOut(id string) (a Action, done bool, err error) {
+	standing, err := r.Store.Standing()
+	if err != nil {
+		return Action{}, false, err
+	}
+	a, err = FindAction(standing.History, id)
+	switch {
+	case err != nil || a.State == Approved || a.State == Proposed:
+		return a, false, err
+	case a.State == Refused || a.State == Superseded:
+		return a, true, &Refusal{a.Guard, a.Outcome}
+	}
+	return a, true, nil
 }
 
 // refreshTimeout bounds reading a declaration again.
