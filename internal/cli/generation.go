@@ -90,10 +90,33 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	}
 	g := &generation{config: cfg, people: newPeople(cfg), seal: seal, listeners: listeners(estate.Sources), ended: make(chan struct{}), replaced: make(chan struct{})}
 	g.dispatcher = notify.NewDispatcher(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
-		Decide: func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
+		Handler: handler{g}})
+	rules := reconcileRules(cfg)
+	acting := daemon.Acting{Store: s.store.Announcing(daemon.Announcer(policy, rules, time.Now)), Rules: rules, Actuators: writers, Digest: digestOf(s.sealer), Lock: &s.acting}
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: observer{s.metrics, s}, Now: time.Now, Log: s.log, Version: s.build.Version,
-		Acting: daemon.Acting{Store: s.store, Rules: reconcileRules(cfg), Actuators: writers, Digest: digestOf(s.sealer), Lock: &s.acting}, Evaluating: &s.evaluating, Notifications: daemon.Notifications{Policy: policy, Mirrors: mirrors, Dispatcher: g.dispatcher}})
+		Acting: acting, Evaluating: &s.evaluating, Notifications: daemon.Notifications{Policy: policy, Mirrors: mirrors, Dispatcher: g.dispatcher}})
 	return g, nil
+}
+
+// A handler carries out the requests of people at receivers, with the engine of a generation.
+type handler struct{ *generation }
+
+// Decide makes a decision about the findings of a thread.
+func (h handler) Decide(ctx context.Context, r notify.Request) (string, error) {
+	return h.engine.Answer(ctx, r)
+}
+
+// Action returns the state of an action.
+func (h handler) Action(id string) (model.ActionNotice, error) { return h.engine.Action(id) }
+
+// AnswerAction approves or declines an action.
+func (h handler) AnswerAction(ctx context.Context, a notify.ActionAnswer) error {
+	answer, q := reconcile.DeclineAnswer, reconcile.Request{By: a.By, Via: a.Receiver, Reason: a.Reason, Digest: a.Digest}
+	if a.Approve {
+		answer, q.Names = reconcile.ApproveAnswer, h.people.Names(a.By)
+	}
+	_, err := h.engine.AnswerAction(ctx, a.Action, answer, q)
+	return err
 }
 
 // An observer records metrics of an engine, and notifies open pages of changes.

@@ -92,7 +92,7 @@ func (e *Engine) Revoke(_ context.Context, id, by string) (model.Decision, error
 }
 
 // Answer decides about all open findings of a thread that did not change since its last
-// message. It implements notify.Decide.
+// message.
 func (e *Engine) Answer(_ context.Context, r notify.Request) (string, error) {
 	e.evaluating.Lock()
 	defer e.evaluating.Unlock()

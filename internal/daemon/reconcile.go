@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/reconcile"
+	"github.com/driftd/driftd/internal/store"
 )
 
 // lastReads are the last reads of an Engine.
@@ -144,8 +146,49 @@ func (e *Engine) act(ctx context.Context) {
 	}
 }
 
-// observeActions notifies the observer.
+// Announcer returns the function that makes the messages about actions of rules; nil if the policy is nil.
+func Announcer(policy *notify.Policy, rules []reconcile.Rule, now func() time.Time) store.Announcer {
+	if policy == nil {
+		return nil
+	}
+	return func(a *reconcile.Action, f *model.Finding, threads []model.Thread) []model.Message {
+		n, ok := a.Notice(needed(rules, a))
+		if !ok {
+			return nil
+		}
+		return policy.ActionMessages(&n, f, threads, now())
+	}
+}
+
+// needed returns the number of approvals that an action needs; 1 if its rule is gone.
+func needed(rules []reconcile.Rule, a *reconcile.Action) int {
+	at := slices.IndexFunc(rules, func(r reconcile.Rule) bool { return r.Name == a.Rule })
+	if at < 0 {
+		return 1
+	}
+	return reconcile.Needed(&rules[at], a)
+}
+
+// Action returns an action as messages show it.
+func (e *Engine) Action(id string) (model.ActionNotice, error) {
+	o, err := e.reconciler.Overview()
+	if err != nil {
+		return model.ActionNotice{}, err
+	}
+	a, err := reconcile.FindAction(o.Actions, id)
+	if err != nil {
+		return model.ActionNotice{}, err
+	}
+	n, _ := a.Notice(needed(e.reconciler.Rules, &a))
+	return n, nil
+}
+
+// observeActions notifies the observer, and wakes the dispatcher: an action that changed may have queued
+// messages.
 func (e *Engine) observeActions() {
+	if e.notifications.Policy != nil {
+		e.notifications.Dispatcher.Wake()
+	}
 	o, err := e.Actions()
 	if err != nil {
 		e.log.Error("read actions", "err", err)

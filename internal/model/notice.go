@@ -15,6 +15,7 @@ const (
 	UncheckedMessage MessageKind = "unchecked" // Resources were not compared for too long.
 	DigestMessage    MessageKind = "digest"    // The daily summary.
 	TestMessage      MessageKind = "test"      // A test of the receiver.
+	ActionMessage    MessageKind = "action"    // An action is proposed, or has another state.
 )
 
 // News is the change of one finding since the last message to a receiver.
@@ -104,6 +105,54 @@ type Message struct {
 	Notes []string `json:"notes,omitempty"`
 	// URL is the address of the web page, or "".
 	URL string `json:"url,omitempty"`
+	// Action is the action of an ActionMessage; nil for other kinds. Parent is the thread of its
+	// finding; "" if the receiver has none.
+	Action *ActionNotice `json:"action,omitempty"`
+	Parent string        `json:"parent,omitempty"`
+}
+
+// ActionThread begins the ID of the thread of an action's messages. The ID of the action follows.
+const ActionThread = "action-"
+
+// An ActionNotice is what a message shows of an action. It contains no secret.
+type ActionNotice struct {
+	ID string `json:"id"`
+	// State is the state of the action, and Outcome what came of it, in words.
+	State   string `json:"state"`
+	Outcome string `json:"outcome,omitempty"`
+	// Waits reports whether it waits for an approval, Converged whether the resource is as declared, Alarm
+	// whether a person has to look at what it did, and Known whether people ended it before it did
+	// anything.
+	Waits     bool `json:"waits"`
+	Converged bool `json:"converged"`
+	Alarm     bool `json:"alarm"`
+	Known     bool `json:"known,omitempty"`
+	// Digest is the digest of what it does, which an approval names.
+	Digest string `json:"digest"`
+	// Finding is the ID of the finding that it puts back, and Resource the resource.
+	Finding  string `json:"finding"`
+	Resource Key    `json:"resource"`
+	Name     string `json:"name"`
+	// Changes are the fields that it changes, at most MaxFields: Recorded is the value before, Live the
+	// value after, nil for none. Fields counts all.
+	Changes []Change `json:"changes"`
+	Fields  int      `json:"fields"`
+	// Creates reports whether the resource is created. Restarts is what restarts, in words.
+	Creates  bool   `json:"creates,omitempty"`
+	Restarts string `json:"restarts,omitempty"`
+	// Endpoint is the address of the system, and Identity the user that writes to it.
+	Endpoint string `json:"endpoint"`
+	Identity string `json:"identity"`
+	// Rule allows it. By is the person who asked for it, "" for driftd itself, and Reason why.
+	Rule   string `json:"rule"`
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Approvers are the persons who approved it, of the number Needed.
+	Approvers []string  `json:"approvers,omitempty"`
+	Needed    int       `json:"needed"`
+	Expires   time.Time `json:"expires,omitzero"`
+	// Step counts what happened to it, so that later notices have higher numbers.
+	Step int `json:"step"`
 }
 
 // MaxItems bounds the findings that one message lists.
@@ -196,8 +245,9 @@ type OutboxEntry struct {
 	Message Message
 	// Begun reports whether a delivery was begun before, and may have succeeded.
 	Begun bool
-	// Receipt is the receiver's receipt for the thread's first message; "" before.
-	Receipt string
+	// Receipt is the receiver's receipt for the thread's first message; "" before. Parent is the one for
+	// the first message of Message.Parent.
+	Receipt, Parent string
 }
 
 // A Queue describes the messages that are queued for one receiver.

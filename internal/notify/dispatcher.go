@@ -44,8 +44,8 @@ type Options struct {
 	Receivers []Opened
 	// Watcher counts deliveries. It may be nil.
 	Watcher Watcher
-	// Decide handles the requests that Listeners receive.
-	Decide Decide
+	// Handler handles the requests that Listeners receive.
+	Handler Handler
 	// Now is the clock for Status. If it is nil, the system's clock is used. No timer
 	// depends on it.
 	Now func() time.Time
@@ -113,7 +113,7 @@ func newEndpoint(o *Options, r Opened) endpoint {
 	if r.Listener != nil {
 		l.in = newWorker(o, r.Name, noWatcher{})
 		l.in.listens = true
-		l.in.task = (&listenTask{Listener: r.Listener, decide: o.Decide, onWorking: l.in.succeed}).listen
+		l.in.task = (&listenTask{Listener: r.Listener, handler: o.Handler, onWorking: l.in.succeed}).listen
 	}
 	return l
 }

@@ -57,7 +57,7 @@ const listenerRecovered = time.Minute
 // A listenTask runs the Listener of one receiver.
 type listenTask struct {
 	Listener
-	decide Decide
+	handler Handler
 	// onWorking is called when the Listener has run for listenerRecovered.
 	onWorking func()
 }
@@ -66,7 +66,7 @@ type listenTask struct {
 func (l *listenTask) listen(ctx context.Context) (bool, error) {
 	timer := time.AfterFunc(listenerRecovered, l.onWorking)
 	defer timer.Stop()
-	err := l.Listen(ctx, l.decide)
+	err := l.Listen(ctx, l.handler)
 	if err == nil {
 		err = errors.New("connection ended without an error")
 	}

@@ -231,12 +231,23 @@ type fakeListener struct {
 	starts []time.Duration
 }
 
-func (a *fakeListener) Listen(ctx context.Context, decide Decide) error {
+// A deciding is a Handler that only makes decisions.
+type deciding struct {
+	Handler
+	decide func(Request)
+}
+
+func (d deciding) Decide(_ context.Context, r Request) (string, error) {
+	d.decide(r)
+	return "", nil
+}
+
+func (a *fakeListener) Listen(ctx context.Context, handler Handler) error {
 	a.mu.Lock()
 	a.starts = append(a.starts, time.Since(bubbleStart()))
 	n := len(a.starts)
 	a.mu.Unlock()
-	if _, err := decide(ctx, Request{Thread: fmt.Sprint(n)}); err != nil {
+	if _, err := handler.Decide(ctx, Request{Thread: fmt.Sprint(n)}); err != nil {
 		return err
 	}
 	return a.ends(ctx, n)
@@ -312,7 +323,7 @@ func TestListener(t *testing.T) {
 				o.Watcher = w
 				var log bytes.Buffer
 				o.Log = slog.New(slog.NewTextHandler(&log, nil))
-				o.Decide = func(context.Context, Request) (string, error) { requests++; return "", nil }
+				o.Handler = deciding{decide: func(Request) { requests++ }}
 				d, stop := startDispatcher(t, o)
 				time.Sleep(2 * time.Second)
 				assertEqual(t, "problem", status(t, d)[0].Error, test.problem)

@@ -33,13 +33,20 @@ type Mirror interface {
 // A Listener receives requests that people make at the receiver, such as clicks on
 // buttons.
 type Listener interface {
-	// Listen handles requests until ctx ends. It reconnects after errors.
-	Listen(ctx context.Context, decide Decide) error
+	// Listen passes requests to handler until ctx ends. It reconnects after errors.
+	Listen(ctx context.Context, handler Handler) error
 }
 
-// Decide makes the decision that a Request asks for. The answer or the error is shown to
-// the person.
-type Decide func(context.Context, Request) (answer string, err error)
+// A Handler carries out the requests of people. Errors are shown to the person.
+type Handler interface {
+	// Decide makes the decision that a Request asks for. The answer is shown to all.
+	Decide(context.Context, Request) (answer string, err error)
+	// Action returns the present state of an action.
+	Action(id string) (model.ActionNotice, error)
+	// AnswerAction approves or declines an action. An approved action is carried out before it
+	// returns.
+	AnswerAction(context.Context, ActionAnswer) error
+}
 
 // A Request asks for a decision about all open findings of a thread.
 type Request struct {
@@ -54,6 +61,19 @@ type Request struct {
 	// Until is the end of the decision, in the format of decide.ParseUntil. "" is the
 	// default of the kind.
 	Until string
+}
+
+// An ActionAnswer is the answer of a person to an action.
+type ActionAnswer struct {
+	// Action is the ID of the action.
+	Action string
+	// Approve approves what Digest stands for. Otherwise the action is declined.
+	Approve bool
+	Digest  string
+	// Receiver is the receiver at which the person answered.
+	Receiver string
+	// By is the name of the person. For an approval it is that of a person of the configuration.
+	By, Reason string
 }
 
 // Env is the environment of a receiver.

@@ -43,16 +43,22 @@ func (p *Plan) Digest(digest func(text string) string, f *model.Finding) string 
 
 // Public returns the plan in its published form, without digests of secrets.
 func (p Plan) Public() Plan {
-	f := model.Finding{Changes: make([]model.Change, len(p.Changes))}
-	for i, c := range p.Changes {
-		f.Changes[i] = model.Change{Path: c.Path, Live: c.Old, Declared: c.New}
-	}
-	shown := f.Public().Changes
+	shown := p.publicChanges()
 	p.Changes = make([]FieldChange, len(shown))
 	for i := range shown {
-		p.Changes[i] = FieldChange{Path: shown[i].Path, Old: shown[i].Live, New: shown[i].Declared}
+		p.Changes[i] = FieldChange{Path: shown[i].Path, Old: shown[i].Recorded, New: shown[i].Live}
 	}
 	return p
+}
+
+// publicChanges returns the changes in their published form: Recorded is the value before, Live the value
+// after.
+func (p *Plan) publicChanges() []model.Change {
+	f := model.Finding{Changes: make([]model.Change, len(p.Changes))}
+	for i, c := range p.Changes {
+		f.Changes[i] = model.Change{Path: c.Path, Recorded: c.Old, Live: c.New}
+	}
+	return f.Public().Changes
 }
 
 // Public returns the action in its published form: without digests of secrets, and with times in UTC.

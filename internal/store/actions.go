@@ -124,7 +124,7 @@ func (t *txn) standing() (s reconcile.Standing, err error) {
 
 // Propose stores the action that propose returns, unless it returns an error. It is called with what the
 // store has in the same transaction.
-func (s *Store) Propose(propose func(*reconcile.Standing) (reconcile.Action, error)) (a reconcile.Action, err error) {
+func (s *Announcing) Propose(propose func(*reconcile.Standing) (reconcile.Action, error)) (a reconcile.Action, err error) {
 	err = s.update("propose an action", func(t *txn) error {
 		standing, err := t.standing()
 		if err != nil {
@@ -133,7 +133,14 @@ func (s *Store) Propose(propose func(*reconcile.Standing) (reconcile.Action, err
 		if a, err = propose(&standing); err != nil {
 			return err
 		}
-		return t.saveAction(nil, &a)
+		finding, err := t.openFinding(a.Finding)
+		if err == nil {
+			err = t.saveAction(nil, &a)
+		}
+		if err != nil {
+			return err
+		}
+		return t.announce(s.messages, nil, &a, finding)
 	})
 	return a, unwrapped(err)
 }
@@ -142,7 +149,7 @@ func (s *Store) Propose(propose func(*reconcile.Standing) (reconcile.Action, err
 // actions, and with its finding, nil if it is gone, and stores the changed action in the same
 // transaction. A request may be sent only after the action was stored as armed: then ChangeAction
 // returns an *UnrecordedError if the audit log cannot record it.
-func (s *Store) ChangeAction(idPrefix string, change func(*reconcile.Action, *reconcile.Standing, *model.Finding) error) (a reconcile.Action, err error) {
+func (s *Announcing) ChangeAction(idPrefix string, change func(*reconcile.Action, *reconcile.Standing, *model.Finding) error) (a reconcile.Action, err error) {
 	err = s.update("change action "+idPrefix, func(t *txn) error {
 		standing, err := t.standing()
 		if err != nil {
@@ -161,7 +168,10 @@ func (s *Store) ChangeAction(idPrefix string, change func(*reconcile.Action, *re
 		if err := change(&a, &standing, finding); err != nil {
 			return err
 		}
-		return t.saveAction(&was, &a)
+		if err := t.saveAction(&was, &a); err != nil {
+			return err
+		}
+		return t.announce(s.messages, &was, &a, finding)
 	})
 	return a, unwrapped(err)
 }
@@ -305,7 +315,10 @@ func (p *pruner) pruneActions() error {
 		gone = append(gone, []byte(controlPrefix+controls[i].ID))
 	}
 	p.removed += len(gone)
-	return removeAll(p.actions, gone)
+	if err := removeAll(p.actions, gone); err != nil {
+		return err
+	}
+	return p.releaseActions(actions)
 }
 
 func approvalKey(a *reconcile.Action, n int) []byte {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func withAction(tb testing.TB) *Store {
 	c := testClock{minute(0)}
 	s := openAt(tb, tb.TempDir(), c.options(auditKey(tb)))
 	save(tb, s, scan(0, []model.Finding{finding("a", 0)}))
-	_, err := s.Propose(func(*reconcile.Standing) (reconcile.Action, error) { return proposed("a1", "carol"), nil })
+	_, err := s.Announcing(nil).Propose(func(*reconcile.Standing) (reconcile.Action, error) { return proposed("a1", "carol"), nil })
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func addActing(tb testing.TB, s *Store) {
 	tb.Helper()
 	a := proposed("a1", "carol")
 	a.Approvals = []reconcile.Approval{{By: "alice", Via: "web", At: minute(1), Digest: "d1"}}
-	_, err := s.Propose(func(*reconcile.Standing) (reconcile.Action, error) { return a, nil })
+	_, err := s.Announcing(nil).Propose(func(*reconcile.Standing) (reconcile.Action, error) { return a, nil })
 	if err := errors.Join(err, s.AddControl(reconcile.Control{ID: "c1", Kind: reconcile.Freeze, By: "bob", At: minute(1), Until: minute(9)})); err != nil {
 		tb.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func addActing(tb testing.TB, s *Store) {
 
 // enter changes the state of action a1.
 func enter(s *Store, state reconcile.State, at time.Time) error {
-	_, err := s.ChangeAction("a", func(a *reconcile.Action, _ *reconcile.Standing, f *model.Finding) error {
+	_, err := s.Announcing(nil).ChangeAction("a", func(a *reconcile.Action, _ *reconcile.Standing, f *model.Finding) error {
 		if f == nil || f.ID != "a" {
 			return errors.New("the finding is not passed")
 		}
@@ -56,7 +57,7 @@ func enter(s *Store, state reconcile.State, at time.Time) error {
 }
 
 func approveIt(s *Store, by string) error {
-	_, err := s.ChangeAction("a1", func(a *reconcile.Action, _ *reconcile.Standing, _ *model.Finding) error {
+	_, err := s.Announcing(nil).ChangeAction("a1", func(a *reconcile.Action, _ *reconcile.Standing, _ *model.Finding) error {
 		a.Approvals = append(a.Approvals, reconcile.Approval{By: by, Via: "web", At: minute(2), Digest: a.Digest})
 		a.Enter(reconcile.Approved, minute(2), "")
 		return nil
@@ -113,10 +114,10 @@ func TestArmedOnlyIfRecorded(t *testing.T) {
 		t.Errorf("the action is %s, doubt %q, %v", standing.History[0].State, standing.Doubt, err)
 	}
 	without := openNew(t)
-	if _, err := without.Propose(func(*reconcile.Standing) (reconcile.Action, error) { return proposed("a1", ""), nil }); err != nil {
+	if _, err := without.Announcing(nil).Propose(func(*reconcile.Standing) (reconcile.Action, error) { return proposed("a1", ""), nil }); err != nil {
 		t.Fatal(err)
 	}
-	_, err = without.ChangeAction("a1", func(a *reconcile.Action, _ *reconcile.Standing, _ *model.Finding) error {
+	_, err = without.Announcing(nil).ChangeAction("a1", func(a *reconcile.Action, _ *reconcile.Standing, _ *model.Finding) error {
 		a.Enter(reconcile.Armed, minute(3), "")
 		return nil
 	})
@@ -202,9 +203,10 @@ func TestPruneActions(t *testing.T) {
 			a.Approvals = []reconcile.Approval{{By: "alice", At: minute(2), Digest: "d1"}}
 			a.Enter(reconcile.Converged, minute(3), "")
 		}
-		if _, err := s.Propose(func(*reconcile.Standing) (reconcile.Action, error) { return a, nil }); err != nil {
+		if _, err := s.Announcing(announced).Propose(func(*reconcile.Standing) (reconcile.Action, error) { return a, nil }); err != nil {
 			t.Fatal(err)
 		}
+		deliver(t, s, "slack", "ts")
 	}
 	save(t, s, scan(0, nil))
 	const days = 24 * 60
@@ -218,6 +220,18 @@ func TestPruneActions(t *testing.T) {
 	standing, err := s.Standing()
 	if err != nil || len(standing.History) != 1 || standing.History[0].ID != "open" {
 		t.Errorf("got %v, %v", standing.History, err)
+	}
+	for id, want := range map[string]string{"over": "", "open": "ts"} {
+		err := s.view("read receipt", func(t *txn) (err error) {
+			receipt, err := t.receipt("slack", model.ActionThread+id)
+			if receipt != want {
+				return fmt.Errorf("the receipt of %s is %q, want %q", id, receipt, want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	}
 	wantFaults(t, s)
 }

@@ -23,11 +23,11 @@ func (s *Store) NextOutboxEntry(receiver string) (entry model.OutboxEntry, ok bo
 			return err
 		}
 		p.Message, p.Begun, ok = m, q.begun, true
-		packed := t.receipts.get(receiptKey(receiver, q.thread))
-		if packed == nil {
-			return nil
+		if p.Parent, err = t.receipt(receiver, m.Parent); err != nil {
+			return err
 		}
-		return t.unpackJSON(packed, &p.Receipt)
+		p.Receipt, err = t.receipt(receiver, q.thread)
+		return err
 	})
 	if err != nil {
 		return model.OutboxEntry{}, false, err
@@ -248,10 +248,22 @@ func (t *txn) dequeue(receiver, key, receipt string) error {
 	return t.release(receiver, q.thread)
 }
 
-// release removes the receipt of a thread that is not stored, unless a message of it is queued.
+// receipt returns the receipt of a thread; "" if there is none.
+func (t *txn) receipt(receiver, thread string) (receipt string, err error) {
+	if packed := t.receipts.get(receiptKey(receiver, thread)); packed != nil {
+		err = t.unpackJSON(packed, &receipt)
+	}
+	return receipt, err
+}
+
+// release removes the receipt of a thread that is not stored, unless a message of it is queued. The
+// thread of an action is stored as long as the action.
 func (t *txn) release(receiver, thread string) error {
 	key := receiptKey(receiver, thread)
 	if t.receipts.get(key) == nil || bytes.HasPrefix(t.threads.get([]byte(thread)), prefixOf(receiver)) {
+		return nil
+	}
+	if id, ok := strings.CutPrefix(thread, model.ActionThread); ok && t.actions.get([]byte(actionPrefix+id)) != nil {
 		return nil
 	}
 	k, _, err := t.waiting(receiver, func(q *queued) bool { return q.thread == thread })

@@ -98,8 +98,12 @@ func (s service) sendRequest(m *model.Message) (r sendRequest, ok bool) {
 	return r, ok
 }
 
-// allEnded reports whether the thread of m has no open findings.
+// allEnded reports whether the thread of m has no open findings. That of an action has none unless a
+// person has to look at the action.
 func allEnded(m *model.Message) bool {
+	if m.Action != nil {
+		return !m.Action.Alarm
+	}
 	return m.OpenCount == 0 && m.Kind != model.TestMessage && m.Kind != model.DigestMessage
 }
 
@@ -125,7 +129,8 @@ func incident(m *model.Message) (map[string]string, bool) {
 	if u, err := url.Parse(m.URL); err == nil && u.Host != "" {
 		params["client_url"] = m.URL
 	}
-	return params, true
+	// A proposal is no incident.
+	return params, m.Action == nil || !m.Action.Waits
 }
 
 // alert returns the params for Opsgenie: an alert for each thread. The library cannot close it. The

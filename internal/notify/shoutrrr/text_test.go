@@ -171,3 +171,33 @@ func TestReclassifiedText(t *testing.T) {
 		t.Errorf("got:\n%s", got)
 	}
 }
+
+// TestActionRequest verifies that an action opens an incident, or an alert, only if a person has to look at it,
+// and ends the incident when it is over.
+func TestActionRequest(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		waits, alarm bool
+		sent         map[string]bool
+		event        string
+	}{
+		"proposal": {waits: true, sent: map[string]bool{"smtp": true}},
+		"alarm":    {alarm: true, sent: map[string]bool{"smtp": true, "pagerduty": true, "opsgenie": true}, event: "trigger"},
+		"over":     {sent: map[string]bool{"smtp": true, "pagerduty": true}, event: "resolve"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := model.Message{Key: "action-1.1", Kind: model.ActionMessage, Thread: "action-1", Title: "prod: put Deployment shop/web back", Notes: []string{"driftd approve 1 --digest d"},
+				Action: &model.ActionNotice{ID: "1", Waits: tc.waits, Alarm: tc.alarm}}
+			for _, service := range []string{"smtp", "pagerduty", "opsgenie"} {
+				r, ok := serviceOf(service).sendRequest(&m)
+				if ok != tc.sent[service] || !strings.Contains(r.Text, "driftd approve 1") {
+					t.Errorf("%s is sent: %t, with the text %q", service, ok, r.Text)
+				}
+				if service == "pagerduty" && ok && (r.Params["action"] != tc.event || r.Params["dedup_key"] != "driftd-action-1") {
+					t.Errorf("PagerDuty gets %v", r.Params)
+				}
+			}
+		})
+	}
+}

@@ -32,6 +32,9 @@ type Config struct {
 	Users []string `mapstructure:"users"`
 	// Groups are the IDs of user groups whose members may press buttons.
 	Groups []string `mapstructure:"groups"`
+	// Approvers are the IDs of the people who may approve actions. Each must be in the table of
+	// people. Without approvers there is no button for that.
+	Approvers []string `mapstructure:"approvers"`
 	// APIURL is the address of Slack's API.
 	APIURL string `mapstructure:"api_url"`
 	// Timeout bounds each request with its response.
@@ -75,14 +78,16 @@ func (c *Config) checkAccount() error {
 }
 
 func (c *Config) checkButtons() error {
-	for name, ids := range map[string][]string{"users": c.Users, "groups": c.Groups} {
+	for name, ids := range map[string][]string{"users": c.Users, "groups": c.Groups, "approvers": c.Approvers} {
 		if len(ids) > 0 && c.AppTokenFile == "" {
 			return fmt.Errorf("setting %s needs app_token_file: without it there are no buttons", name)
 		}
 	}
-	for _, id := range c.Users {
-		if !isID(id, "UW") {
-			return fmt.Errorf("setting users has %q: want member IDs, such as U0123456789; use \"Copy member ID\" in a member's profile", id)
+	for name, ids := range map[string][]string{"users": c.Users, "approvers": c.Approvers} {
+		for _, id := range ids {
+			if !isID(id, "UW") {
+				return fmt.Errorf("setting %s has %q: want member IDs, such as U0123456789; use \"Copy member ID\" in a member's profile", name, id)
+			}
 		}
 	}
 	for _, id := range c.Groups {

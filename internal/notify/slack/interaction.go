@@ -24,6 +24,9 @@ type interaction struct {
 	key string
 	// request is the requested decision. Its Kind is "" if the modal must be opened.
 	request notify.Request
+	// action is the answer to an action; nil if the interaction is about findings. Without a reason,
+	// an approval opens the modal.
+	action *notify.ActionAnswer
 }
 
 // readActions returns the interaction of a click. It returns nil for an unknown button.
@@ -47,6 +50,12 @@ func readActions(callback *slack.InteractionCallback) *interaction {
 			var count string
 			count, value, _ = strings.Cut(value, ":")
 			it.count, _ = strconv.Atoi(count) // without a number the modal has no count
+		case approveAction:
+			same += callback.TriggerID // the modal may be opened again
+			it.action = &notify.ActionAnswer{Approve: true}
+			it.action.Digest, value, _ = strings.Cut(value, digestEnd)
+		case declineAction:
+			it.action = &notify.ActionAnswer{}
 		default:
 			continue
 		}
@@ -60,24 +69,24 @@ func readActions(callback *slack.InteractionCallback) *interaction {
 
 // handleInteraction checks the permission of the person, and opens the modal or makes the decision.
 func (c *channel) handleInteraction(ctx context.Context, it *interaction) {
-	ctx, cancel := context.WithTimeout(ctx, interactionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, it.timeout())
 	defer cancel()
 	l := c.listeners.find(it, c)
 	if l == nil {
 		c.postEphemeral(ctx, it, (&richText{}).words("This driftd does not handle that message: its receiver is not configured here, or has another channel."))
 		return
 	}
-	allowed, err := l.isAllowed(ctx, it.user)
+	why, err := l.whyNot(ctx, it)
 	switch {
 	case err != nil:
 		l.env.Log.Warn("cannot check who may press buttons", "err", err)
 		l.postEphemeral(ctx, it, (&richText{}).words("Your permission could not be checked: ").data(err.Error(), maxReason))
-	case !allowed && !l.hasButtons():
-		l.postEphemeral(ctx, it, (&richText{}).words("Decisions are disabled here: no users or groups are configured."))
-	case !allowed:
-		l.postEphemeral(ctx, it, l.addAllowed((&richText{}).words("You are not allowed to decide here. Allowed: ")))
+	case why != nil:
+		l.postEphemeral(ctx, it, why)
 	case !l.interactions.isNew(it.key, l.env.Now()):
 		l.postEphemeral(ctx, it, (&richText{}).words("Already done: a repeated click counts once."))
+	case it.action != nil:
+		l.handleAction(ctx, it)
 	case it.request.Kind == "":
 		l.openModal(ctx, it)
 	default:
@@ -85,12 +94,29 @@ func (c *channel) handleInteraction(ctx context.Context, it *interaction) {
 	}
 }
 
+// whyNot returns why the person of an interaction may not make it; nil if they may.
+func (l *listener) whyNot(ctx context.Context, it *interaction) (*richText, error) {
+	if it.action != nil && it.action.Approve {
+		return l.whyNotApprove(it.user), nil
+	}
+	allowed, err := l.isAllowed(ctx, it.user)
+	switch {
+	case err != nil:
+		return nil, err
+	case allowed:
+		return nil, nil
+	case !l.hasButtons():
+		return (&richText{}).words("Decisions are disabled here: no users or groups are configured."), nil
+	}
+	return l.addAllowed((&richText{}).words("You are not allowed to decide here. Allowed: ")), nil
+}
+
 // executeDecision makes the decision and posts the answer in the thread.
 func (l *listener) executeDecision(ctx context.Context, it *interaction) {
 	request := it.request
 	request.Receiver, request.Thread, request.Sequence = it.receiver, it.thread, it.sequence
 	request.By = l.author(ctx, it.user, it.name)
-	answer, err := l.decide(ctx, request)
+	answer, err := l.handler.Decide(ctx, request)
 	if err != nil {
 		l.interactions.forget(it.key)
 		l.postEphemeral(ctx, it, (&richText{}).words("The decision failed: ").data(err.Error(), maxReason))

@@ -24,8 +24,8 @@ const (
 
 // Listen receives interactions over a Socket Mode connection until ctx ends. It returns earlier
 // only if Slack refuses the app-level token.
-func (c *channel) Listen(ctx context.Context, decide notify.Decide) error {
-	defer c.listeners.add(&listener{c, decide})()
+func (c *channel) Listen(ctx context.Context, handler notify.Handler) error {
+	defer c.listeners.add(&listener{c, handler})()
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	api := c.client.connect(c.config.APIURL, "", slack.OptionAppLevelToken(c.appToken),
@@ -122,7 +122,7 @@ func (c *channel) read(data any) (it *interaction, answer any) {
 	case slack.InteractionTypeBlockActions:
 		return readActions(&callback), nil
 	case slack.InteractionTypeViewSubmission:
-		it, wrong := readModal(&callback, c.env.Now())
+		it, wrong := readSubmission(&callback, c.env.Now())
 		if len(wrong) > 0 {
 			return nil, slack.NewErrorsViewSubmissionResponse(wrong)
 		}

@@ -24,22 +24,47 @@ import (
 	driftdslack "github.com/driftd/driftd/internal/notify/slack"
 )
 
-// A fakeDecider records requests.
+// A fakeDecider records requests and answers.
 type fakeDecider struct {
 	mu       sync.Mutex
 	received []notify.Request
+	answers  []notify.ActionAnswer
+	action   model.ActionNotice
 	err      error
 	done     chan struct{}
 }
 
+func (d *fakeDecider) Action(id string) (model.ActionNotice, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if id != d.action.ID {
+		return d.action, errors.New("there is no action " + id)
+	}
+	return d.action, nil
+}
+
+func (d *fakeDecider) AnswerAction(_ context.Context, a notify.ActionAnswer) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	defer func() { d.done <- struct{}{} }()
+	d.answers = append(d.answers, a)
+	return d.err
+}
+
 func newFakeDecider() *fakeDecider { return &fakeDecider{done: make(chan struct{}, 100)} }
 
-func (d *fakeDecider) decide(_ context.Context, r notify.Request) (string, error) {
+func (d *fakeDecider) Decide(_ context.Context, r notify.Request) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer func() { d.done <- struct{}{} }()
 	d.received = append(d.received, r)
 	return r.By + " did " + string(r.Kind) + " <!channel>", d.err
+}
+
+func (d *fakeDecider) given() []notify.ActionAnswer {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.answers)
 }
 
 func (d *fakeDecider) requests() []notify.Request {
@@ -54,7 +79,7 @@ func listen(t *testing.T, to notify.Receiver, d *fakeDecider) (stop func() error
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go pprof.Do(ctx, pprof.Labels("listens", t.Name()), func(ctx context.Context) { ended <- to.Listener.Listen(ctx, d.decide) })
+	go pprof.Do(ctx, pprof.Labels("listens", t.Name()), func(ctx context.Context) { ended <- to.Listener.Listen(ctx, d) })
 	stop = sync.OnceValue(func() error {
 		cancel()
 		return receiveFrom(t, ended)
@@ -328,7 +353,7 @@ func TestRefusedToken(t *testing.T) {
 			w.setFaults("apps.connections.open", slackError(code))
 			to := mustOpen(t, w.buttons(nil))
 			receipt := deliver(t, to, firstMessage(), "")
-			err := to.Listener.Listen(t.Context(), newFakeDecider().decide)
+			err := to.Listener.Listen(t.Context(), newFakeDecider())
 			want := "connect: " + code + "; create an app-level token (xapp-…) with the scope connections:write in the app's settings in Slack, and write it into app_token_file"
 			if !errors.Is(err, notify.ErrPermanent) || err.Error() != want {
 				t.Errorf("error %v, want %s", err, want)

@@ -14,10 +14,10 @@ type listeners struct {
 	byName map[string]*listener
 }
 
-// A listener is a channel that listens, with the function that makes decisions.
+// A listener is a channel that listens, with the handler of its requests.
 type listener struct {
 	*channel
-	decide notify.Decide
+	handler notify.Handler
 }
 
 // add adds l. The returned function removes it.

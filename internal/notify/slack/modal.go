@@ -31,19 +31,26 @@ func acceptances() []span {
 	return []span{{"1d", "1 day"}, {"1w", "1 week"}, {"30d", "30 days"}, {"90d", "90 days"}}
 }
 
-// An origin is the message from which a modal was opened.
+// An origin is the message from which a modal was opened. Digest is what the modal approves; "" for an
+// acceptance.
 type origin struct {
 	Ref     string `json:"ref"`
 	Channel string `json:"channel"`
 	TS      string `json:"ts"`
+	Digest  string `json:"digest,omitempty"`
 }
 
 // openModal opens the form for an acceptance.
 func (l *listener) openModal(ctx context.Context, it *interaction) {
-	from, err := json.Marshal(origin{it.ref.String(), it.channel, it.ts})
+	l.openView(ctx, it, "", func(from string) slack.ModalViewRequest { return modal(from, it.name, it.count) })
+}
+
+// openView opens the form that view returns. It is called with the encoded origin.
+func (l *listener) openView(ctx context.Context, it *interaction, digest string, view func(from string) slack.ModalViewRequest) {
+	from, err := json.Marshal(origin{it.ref.String(), it.channel, it.ts, digest})
 	if err == nil {
 		err = l.client.call(ctx, "open form", func() error {
-			_, err := l.api.OpenViewContext(ctx, it.trigger, modal(string(from), it.name, it.count))
+			_, err := l.api.OpenViewContext(ctx, it.trigger, view(string(from)))
 			return err
 		})
 	}
@@ -82,19 +89,30 @@ func modal(from, owner string, count int) slack.ModalViewRequest {
 	}
 }
 
-// readModal returns the interaction of a submitted modal, and error messages by input. It returns nil
+// readSubmission returns the interaction of a submitted modal, and error messages by input. It returns nil
 // and nil for an unknown modal.
-func readModal(callback *slack.InteractionCallback, now time.Time) (result *interaction, wrong map[string]string) {
+func readSubmission(callback *slack.InteractionCallback, now time.Time) (result *interaction, wrong map[string]string) {
 	var from origin
-	if callback.View.CallbackID != acceptModal || callback.View.State == nil || json.Unmarshal([]byte(callback.View.PrivateMetadata), &from) != nil {
+	if callback.View.State == nil || json.Unmarshal([]byte(callback.View.PrivateMetadata), &from) != nil {
 		return nil, nil
 	}
 	ref, ok := readRef(from.Ref)
 	if !ok {
 		return nil, nil
 	}
+	it := &interaction{ref: ref, channel: from.Channel, ts: from.TS, user: callback.User.ID, name: callback.User.Name, key: callback.View.CallbackID + " " + callback.View.ID}
 	input := func(name string) slack.BlockAction { return callback.View.State.Values[name][inputAction] }
-	it := &interaction{ref: ref, channel: from.Channel, ts: from.TS, user: callback.User.ID, name: callback.User.Name, key: acceptModal + " " + callback.View.ID}
+	switch callback.View.CallbackID {
+	case acceptModal:
+		return it, it.readAcceptance(input, now)
+	case approveModal:
+		return it, it.readApproval(input, from.Digest)
+	}
+	return nil, nil
+}
+
+// readAcceptance sets the request of the form for an acceptance, and returns error messages by input.
+func (it *interaction) readAcceptance(input func(name string) slack.BlockAction, now time.Time) (wrong map[string]string) {
 	it.request.Kind = model.Accept
 	it.request.Reason, it.request.Owner = strings.TrimSpace(input(reasonInput).Value), strings.TrimSpace(input(ownerInput).Value)
 	wrong = map[string]string{}
@@ -112,5 +130,5 @@ func readModal(callback *slack.InteractionCallback, now time.Time) (result *inte
 	if until, err := decide.ParseUntil(it.request.Until, now); err != nil || !until.IsZero() && !until.After(now) {
 		wrong[endInput] = "Choose a time in the future."
 	}
-	return it, wrong
+	return wrong
 }

@@ -7,17 +7,18 @@ import (
 )
 
 // A receipt identifies the first message of a thread, with the kind and the severity that it had
-// when it was posted.
+// when it was posted. Root is the message to which that of an action is a reply; "" if it is none.
 type receipt struct {
 	Channel  string            `json:"channel"`
 	TS       string            `json:"ts"`
 	Kind     model.MessageKind `json:"kind"`
 	Severity model.Severity    `json:"severity"`
+	Root     string            `json:"root,omitempty"`
 }
 
 // newReceipt returns the receipt of m, which was posted as the message ts.
 func newReceipt(channel, ts string, m model.Message) receipt {
-	return receipt{channel, ts, m.Kind, worst(openItems(m.All))}
+	return receipt{Channel: channel, TS: ts, Kind: m.Kind, Severity: worst(openItems(m.All))}
 }
 
 // String returns the stored form of the receipt. It returns "" if the receipt has no message.

@@ -54,6 +54,11 @@ func open(env notify.Env, config Config, shared *listeners) (notify.Receiver, er
 		config.APIURL += "/"
 	}
 	c := &channel{env: env, config: config, client: client, api: client.connect(config.APIURL, token), appToken: appToken, listeners: shared}
+	for _, id := range config.Approvers {
+		if c.person(id) == "" {
+			return notify.Receiver{}, fmt.Errorf("setting approvers has %q, who is no person: add slack: %s to an entry of people", id, id)
+		}
+	}
 	receiver := notify.Receiver{Notifier: c}
 	if appToken != "" {
 		receiver.Listener = c
@@ -79,6 +84,9 @@ type channel struct {
 // so that it shows the current state, and posts the news as a reply. For a quiet message it
 // only edits.
 func (c *channel) Notify(ctx context.Context, p model.OutboxEntry) (string, error) {
+	if p.Message.Action != nil {
+		return c.notifyAction(ctx, p)
+	}
 	if root, ok := readReceipt(p.Receipt, c.config.Channel); ok {
 		err := c.updateThread(ctx, p, root)
 		if !errors.Is(err, errDeleted) {

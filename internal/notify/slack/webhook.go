@@ -24,9 +24,14 @@ func (h *webhook) Notify(ctx context.Context, p model.OutboxEntry) (string, erro
 	if p.Message.Quiet {
 		return "", nil
 	}
-	m := newsMessage(p.Message)
-	if p.Message.First {
+	var m message
+	switch {
+	case p.Message.Action != nil:
+		m = describeAction(p.Message)
+	case p.Message.First:
 		m = rootMessage(p.Message, false)
+	default:
+		m = newsMessage(p.Message)
 	}
 	return "", h.sendWithFallback(m, func(m message) error {
 		if err := h.limiter.wait(ctx); err != nil {

@@ -295,6 +295,13 @@ func (w *workspace) calledMethods() []string {
 	return calls
 }
 
+// forms returns the forms that were opened.
+func (w *workspace) forms() []slack.ModalViewRequest {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.modals)
+}
+
 // all returns the messages in the channel.
 func (w *workspace) all() []posted {
 	w.mu.Lock()
@@ -376,6 +383,8 @@ func openAs(name string, definition notify.Definition, set settings, log *slog.L
 				config.Users = value.([]string)
 			case "groups":
 				config.Groups = value.([]string)
+			case "approvers":
+				config.Approvers = value.([]string)
 			case "api_url":
 				config.APIURL = value.(string)
 			case "timeout":

@@ -1,0 +1,26 @@
+package reconcile
+
+import "github.com/driftd/driftd/internal/model"
+
+// Notice returns what a message shows of the action, which needs a number of approvals; ok is false if the
+// action's state causes no message: it is over in a moment.
+func (a *Action) Notice(needed int) (n model.ActionNotice, ok bool) {
+	switch a.State {
+	case Approved, Armed, Written:
+		return n, false
+	case Proposed:
+		if needed == 0 {
+			return n, false
+		}
+	}
+	changes := a.Plan.publicChanges()
+	n = model.ActionNotice{ID: a.ID, State: string(a.State), Outcome: a.Outcome, Waits: a.State == Proposed, Converged: a.State == Converged,
+		Alarm: a.State == Unknown || a.State == NotConverged, Known: a.State == Declined || a.State == Cancelled || a.State == Superseded,
+		Digest: a.Digest, Finding: a.Finding, Resource: a.Subject, Name: a.Name, Changes: changes[:min(len(changes), model.MaxFields)], Fields: len(changes),
+		Creates: a.Plan.Creates, Restarts: a.Plan.Restarts, Endpoint: a.Plan.Endpoint, Identity: a.Plan.Identity, Rule: a.Rule, By: a.By, Reason: a.Reason, Needed: needed, Expires: a.Expires.UTC(),
+		Step: len(a.Steps) + len(a.Approvals)}
+	for _, p := range a.Approvals {
+		n.Approvers = append(n.Approvers, p.By)
+	}
+	return n, true
+}

@@ -1,0 +1,41 @@
+package reconcile_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// TestNotice verifies which states cause messages, and that a message has no digest of a secret.
+func TestNotice(t *testing.T) {
+	t.Parallel()
+	secret := model.DigestOf("hmac:0123456789abcdef")
+	plain := model.StringOf("web:1")
+	action := reconcile.Action{ID: "9b1c", Finding: "f", Plan: reconcile.Plan{Changes: []reconcile.FieldChange{{Path: "image", Old: &plain}, {Path: "data.password", Old: &secret, New: &secret}}},
+		Approvals: []reconcile.Approval{{By: "alice"}}}
+	for _, state := range reconcile.States() {
+		a := action
+		a.Enter(state, time.Unix(0, 0), "")
+		n, ok := a.Notice(1)
+		if want := state != reconcile.Approved && state != reconcile.Armed && state != reconcile.Written; ok != want {
+			t.Errorf("%s causes a message: %t", state, ok)
+		}
+		if !ok {
+			continue
+		}
+		if n.Waits != (state == reconcile.Proposed) || n.Converged != (state == reconcile.Converged) || n.Alarm != (state == reconcile.Unknown || state == reconcile.NotConverged) || n.Step != 2 || n.Approvers[0] != "alice" {
+			t.Errorf("%s: got %+v", state, n)
+		}
+		if shown := n.Changes[1]; !shown.Secret || strings.Contains(shown.Recorded.String()+shown.Live.String(), "0123") {
+			t.Errorf("%s: the secret is %+v", state, shown)
+		}
+	}
+	automatic := action
+	automatic.Enter(reconcile.Proposed, time.Unix(0, 0), "")
+	if _, ok := automatic.Notice(0); ok {
+		t.Error("a proposal that needs no approval causes a message")
+	}
+}
