@@ -79,6 +79,8 @@ func actionNotes(n *model.ActionNotice) []string {
 	if more := n.Fields - len(n.Changes); more > 0 {
 		notes = append(notes, "and "+phrase.Count(more, "more field"))
 	}
-	notes = append(notes, phrase.ActionFacts(n)...)
+	for _, fact := range phrase.ActionFacts(n) {
+		notes = append(notes, fact.String())
+	}
 	return append(notes, cmp.Or(phrase.ActionCommand(n), "driftd actions show "+n.ID))
 }

@@ -78,7 +78,7 @@ func TestActionMessage(t *testing.T) {
 		t.Errorf("title %q, want %q", m.Title, want)
 	}
 	notes := strings.Join(m.Notes, "\n")
-	for _, want := range []string{"… → web:1", "and 2 more fields", "Restarts 3 pods.", "Asked for by rule shop.", "Expires at", "driftd approve 9b1c --digest d1"} {
+	for _, want := range []string{"… → web:1", "and 2 more fields", "Restarts 3 pods", "Asked for by rule shop", "Expires at", "driftd approve 9b1c --digest d1"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes lack %q:\n%s", want, notes)
 		}

@@ -1,10 +1,6 @@
 package phrase
 
-import (
-	"strings"
-
-	"github.com/driftd/driftd/internal/model"
-)
+import "github.com/driftd/driftd/internal/model"
 
 // ActionSubject returns what an action does: "put Deployment shop/web back".
 func ActionSubject(n *model.ActionNotice) string {
@@ -37,23 +33,26 @@ func ActionFields(n *model.ActionNotice) []Field {
 	return fields
 }
 
+// maxApprovers bounds the persons in ActionFacts.
+const maxApprovers = 5
+
 // ActionFacts returns what else a person should know of an action, one sentence each.
-func ActionFacts(n *model.ActionNotice) []string {
-	var facts []string
+func ActionFacts(n *model.ActionNotice) []Phrase {
+	var facts []Phrase
 	if n.Restarts != "" {
-		facts = append(facts, "Restarts "+n.Restarts+".")
+		facts = append(facts, Words("Restarts ").Short(n.Restarts, ReasonLimit))
 	}
-	facts = append(facts, "Writes as "+n.Identity+" to "+n.Endpoint+".")
+	facts = append(facts, Words("Writes as ").Short(n.Identity, NameLimit).Words(" to ").Short(n.Endpoint, NameLimit))
 	if n.By == "" {
-		facts = append(facts, "Asked for by rule "+n.Rule+".")
+		facts = append(facts, Words("Asked for by rule ").Short(n.Rule, NameLimit))
 	} else {
-		facts = append(facts, "Asked for by "+n.By+": "+n.Reason)
+		facts = append(facts, Words("Asked for by ").Person(n.By).Words(": ").Short(n.Reason, ReasonLimit))
 	}
 	if len(n.Approvers) > 0 {
-		facts = append(facts, "Approved by "+strings.Join(n.Approvers, ", ")+".")
+		facts = append(facts, Words("Approved by ").List(n.Approvers, maxApprovers))
 	}
 	if n.Waits {
-		facts = append(facts, "Expires at "+Stamp(n.Expires)+".")
+		facts = append(facts, Words("Expires at ").Time(Clock{}, n.Expires))
 	}
 	return facts
 }

@@ -108,7 +108,7 @@ func actionBlocks(n *model.ActionNotice) []slack.Block {
 		if i > 0 {
 			facts.words("\n")
 		}
-		facts.data(fact, maxReason)
+		facts.phrase(fact)
 	}
 	return append(blocks, block(facts.section()))
 }

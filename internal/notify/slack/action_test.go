@@ -67,7 +67,7 @@ func TestAction(t *testing.T) {
 		t.Fatalf("the proposal: %+v, receipt %s", list, receipt)
 	}
 	got := render(t, list[1].Blocks)
-	for _, want := range []string{"APPROVE", "put Deployment shop/web back", "containers[name=web].image: web:1.5 ‹!channel› → web:1.4", "Restarts 3 pods.", "Asked for by bob: the sale is over",
+	for _, want := range []string{"APPROVE", "put Deployment shop/web back", "containers[name=web].image: web:1.5 ‹!channel› → web:1.4", "Restarts 3 pods", "Asked for by bob: the sale is over",
 		"driftd approve 9b1c --digest " + planDigest, "(Approve…)", "(Decline"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the proposal lacks %q:\n%s", want, got)
@@ -82,7 +82,7 @@ func TestAction(t *testing.T) {
 		t.Fatalf("after convergence: %+v", list)
 	}
 	got = render(t, list[1].Blocks)
-	if !strings.Contains(got, "✅ *CONVERGED*") || !strings.Contains(got, "Approved by carol.") || strings.Contains(got, "(Approve…)") {
+	if !strings.Contains(got, "✅ *CONVERGED*") || !strings.Contains(got, "Approved by carol") || strings.Contains(got, "(Approve…)") {
 		t.Errorf("after convergence:\n%s", got)
 	}
 
