@@ -36,7 +36,8 @@ func ActionFields(n *model.ActionNotice) []Field {
 // maxApprovers bounds the persons in ActionFacts.
 const maxApprovers = 5
 
-// ActionFacts returns what else a person should know of an action, one sentence each.
+// ActionFacts returns what restarts, who writes to which system, who asked for and approved an action, and when
+// it expires.
 func ActionFacts(n *model.ActionNotice) []Phrase {
 	var facts []Phrase
 	if n.Restarts != "" {

@@ -188,7 +188,7 @@ func TestApprovalRefused(t *testing.T) {
 	}
 }
 
-// TestForgedApproval verifies that the submission of a form by somebody who may not approve is refused:
+// TestForgedApproval verifies that the submission of a form by a member who may not approve is refused:
 // the form may have been opened before the configuration changed.
 func TestForgedApproval(t *testing.T) {
 	t.Parallel()

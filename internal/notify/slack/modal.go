@@ -104,9 +104,11 @@ func readSubmission(callback *slack.InteractionCallback, now time.Time) (result 
 	input := func(name string) slack.BlockAction { return callback.View.State.Values[name][inputAction] }
 	switch callback.View.CallbackID {
 	case acceptModal:
-		return it, it.readAcceptance(input, now)
+		wrong = it.readAcceptance(input, now)
+		return it, wrong
 	case approveModal:
-		return it, it.readApproval(input, from.Digest)
+		wrong = it.readApproval(input, from.Digest)
+		return it, wrong
 	}
 	return nil, nil
 }
