@@ -5,10 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -110,12 +109,8 @@ func (a *Actuator) planPatch(ctx context.Context, reader *client, b *base, o *ob
 	if generation, ok := o.raw.At("metadata").Get("generation"); ok {
 		changes.Test(generation, "metadata", "generation")
 	}
-	for i := range b.finding.Changes {
-		change := &b.finding.Changes[i]
-		if err := b.set(ctx, &changes, o, change); err != nil {
-			return nil, err
-		}
-		b.plan.Changes = append(b.plan.Changes, reconcile.FieldChange{Path: change.Path, Old: change.Live, New: change.Declared})
+	if err := b.setAll(ctx, &changes, o); err != nil {
+		return nil, err
 	}
 	c.expected = changes.Result()
 	var err error
@@ -141,14 +136,33 @@ func (a *Actuator) checkCluster(ctx context.Context, reader *client, b *base, o 
 	return nil
 }
 
+// setAll adds all changes of the finding to the patch and to the plan.
+func (b *base) setAll(ctx context.Context, p *jsonpatch.Patch, o *object) error {
+	var lists []string
+	for i := range b.finding.Changes {
+		c := &b.finding.Changes[i]
+		list, _, inList := cutIndex(c.Path)
+		switch {
+		case !inList:
+			if err := b.set(ctx, p, o, c); err != nil {
+				return err
+			}
+			b.plan.Changes = append(b.plan.Changes, reconcile.FieldChange{Path: c.Path, Old: c.Live, New: c.Declared})
+		case !slices.Contains(lists, list):
+			lists = append(lists, list)
+			if err := b.setList(p, o, list); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // set adds one change of the finding to the patch.
 func (b *base) set(ctx context.Context, p *jsonpatch.Patch, o *object, c *model.Change) error {
 	held, why := jsonpatch.Find(o.sealed.Value, c.Path)
 	if why != "" {
 		return refuse(guardStillSo, "%s: %s", c.Path, why)
-	}
-	if r := checkPosition(o, c); r != nil {
-		return r
 	}
 	if !b.same(held, c.Live) {
 		return refuse(guardStillSo, "%s changed since the scan: look again", c.Path)
@@ -166,21 +180,6 @@ func (b *base) set(ctx context.Context, p *jsonpatch.Patch, o *object, c *model.
 	}
 	if why := p.Set(c.Path, raw, wanted); why != "" {
 		return refuse(guardStillSo, "%s: %s", c.Path, why)
-	}
-	return nil
-}
-
-// checkPosition refuses to remove an element from a list without keys, unless it is the last one: the
-// next element would have its path afterwards.
-func checkPosition(o *object, c *model.Change) *reconcile.Refusal {
-	steps, ok := fieldpath.Parse(c.Path)
-	if !ok || c.Declared != nil || steps[len(steps)-1].Kind != fieldpath.Index {
-		return nil
-	}
-	last := strconv.Itoa(steps[len(steps)-1].Index)
-	next := strings.TrimSuffix(c.Path, last+"]") + strconv.Itoa(steps[len(steps)-1].Index+1) + "]"
-	if found, _ := jsonpatch.Find(o.sealed.Value, next); found != nil {
-		return refuse(guardKind, "driftd removes only the last element of a list without keys, and %s is none: apply the declaration", c.Path)
 	}
 	return nil
 }
