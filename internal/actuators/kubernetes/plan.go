@@ -120,9 +120,16 @@ func (a *Actuator) planPatch(ctx context.Context, reader *client, b *base, o *ob
 	return c, nil
 }
 
-// checkCluster compares the object with what the credentials for reading see: both must be those of
-// one cluster.
+// checkCluster compares the object with the last read of the source, and with what the credentials for
+// reading see: all must be those of one cluster.
 func (a *Actuator) checkCluster(ctx context.Context, reader *client, b *base, o *object) error {
+	switch b.source.UID(model.Ref{Kind: b.finding.Kind, ID: b.finding.Key.ID}) {
+	case "":
+		return refuse(guardStillSo, "the last read of source %s does not have it: look again", b.finding.Source)
+	case o.uid():
+	default:
+		return refuse(guardStillSo, "it is not the object that the last read of source %s has: it was deleted and created again, or %s leads to another cluster: look again", b.finding.Source, b.writer.server())
+	}
 	if reader == b.writer {
 		return nil
 	}
