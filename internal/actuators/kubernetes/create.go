@@ -29,7 +29,7 @@ func (a *Actuator) planCreation(ctx context.Context, reader *client, b *base) (r
 	if kind := written.At("type").Str(); b.finding.Kind == "kubernetes/Secret" && slices.Contains(tokenTypes(), kind) {
 		return nil, refuse(guardKind, "driftd never creates a Secret of type %s: it is a credential of the cluster", kind)
 	}
-	if r := a.checkDeclarer(ctx, reader, b.subject); r != nil {
+	if r := a.checkDeclarer(ctx, reader, b.subject, written); r != nil {
 		return nil, r
 	}
 	if !written.At("spec", "replicas").IsNull() {

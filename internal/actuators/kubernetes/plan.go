@@ -91,7 +91,7 @@ func (a *Actuator) planPatch(ctx context.Context, reader *client, b *base, o *ob
 	if r := a.checkReplicas(ctx, reader, b.subject, o, b.finding); r != nil {
 		return nil, r
 	}
-	if r := a.checkDeclarer(ctx, reader, b.subject); r != nil {
+	if r := a.checkDeclarer(ctx, reader, b.subject, o.raw); r != nil {
 		return nil, r
 	}
 	if err := a.checkCluster(ctx, reader, b, o); err != nil {
