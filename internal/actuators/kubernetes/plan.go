@@ -31,7 +31,7 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 
 func (a *Actuator) plan(ctx context.Context, writer, reader *client, s reconcile.Subject) (reconcile.Change, error) {
 	f := s.Finding
-	if r := checkKind(f); r != nil {
+	if r := a.checkKind(&s); r != nil {
 		return nil, r
 	}
 	for i := range f.Changes {
