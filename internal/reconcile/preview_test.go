@@ -31,7 +31,7 @@ func TestPreviewWithoutRule(t *testing.T) {
 	}
 }
 
-// TestNamedKind checks that the actuator knows whether the rule names the kind itself.
+// TestNamedKind checks that Subject.Named reports whether the rule names the kind itself.
 func TestNamedKind(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]bool{

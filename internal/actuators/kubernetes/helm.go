@@ -27,7 +27,7 @@ const (
 const (
 	// helmTime bounds reading the records of all releases, and helmNamespaceTime those of one
 	// namespace. Everyone who can create Secrets in a namespace can write records of any number and
-	// size there. What was read is remembered, so that the next check goes on.
+	// size there. Records that were read are remembered, so that the next check goes on.
 	helmTime          = 15 * time.Second
 	helmNamespaceTime = 5 * time.Second
 )
