@@ -66,17 +66,37 @@ func (r lastReads) Refresh(ctx context.Context, declaration string) error {
 func (r lastReads) Subject(f *model.Finding) (reconcile.Subject, error) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	for i := range r.e.loaded[f.Declaration].declaration.Claims {
-		c := &r.e.loaded[f.Declaration].declaration.Claims[i]
+	l := r.e.loaded[f.Declaration]
+	for i := range l.declaration.Claims {
+		c := &l.declaration.Claims[i]
 		if c.Kind != f.Kind || c.Address != f.Address || c.Name != f.Name || c.Place != "" && c.Place != f.Place {
 			continue
 		}
 		if c.Lens != nil {
 			return reconcile.Subject{}, &reconcile.Refusal{Guard: "kind", Why: fmt.Sprintf("%s declares it in another form: apply that declaration", f.Declaration)}
 		}
-		return reconcile.Subject{Finding: f, Declared: c.Value, Plain: r.plain(f, c)}, nil
+		stored := c.Value
+		if claims := l.canonical[f.Source]; i < len(claims) { // the finding has its values
+			stored = claims[i].Value
+		}
+		return reconcile.Subject{Finding: f, Declared: stored, Written: c.Value, UID: uids(r.e.collected[f.Source].snapshot.Resources), Plain: r.plain(f, c)}, nil
 	}
 	return reconcile.Subject{}, &reconcile.Refusal{Guard: "still-so", Why: fmt.Sprintf("declaration %s no longer declares it", f.Declaration)}
+}
+
+// uids returns the function that returns the UID of one of some resources, which are sorted by key.
+func uids(resources []model.Resource) func(model.Ref) string {
+	return func(ref model.Ref) string {
+		if len(resources) == 0 {
+			return ""
+		}
+		key := model.Key{Source: resources[0].Source, Kind: ref.Kind, ID: ref.ID}
+		at, ok := slices.BinarySearchFunc(resources, key, func(r model.Resource, k model.Key) int { return r.Compare(k) })
+		if !ok {
+			return ""
+		}
+		return resources[at].Origin.UID
+	}
 }
 
 // plain returns the function that reads the declaration of a claim again, without sealing.

@@ -138,6 +138,9 @@ type Approval struct {
 type Plan struct {
 	// UID identifies the resource among those that have or had its name.
 	UID string `json:"uid,omitempty"`
+	// System is the UID of the system, or of a part of it that has the resource; "" if UID
+	// identifies it.
+	System string `json:"system,omitempty"`
 	// Changes are sorted by path.
 	Changes []FieldChange `json:"changes"`
 	// Creates reports whether the resource is created as a whole.

@@ -26,8 +26,14 @@ type Actuator interface {
 // A Subject is the resource of a finding with what is declared for it.
 type Subject struct {
 	Finding *model.Finding
-	// Declared is the claim's value in the form of the live kind, with secrets sealed.
-	Declared model.Value
+	// Declared is the claim's value in the form in which the source stores it, and Written the value
+	// in the form of the declaration. Secrets are sealed in both.
+	Declared, Written model.Value
+	// Named reports whether the rule names the kind of the finding itself, and not by a pattern.
+	Named bool
+	// UID returns the UID that a resource had at the last read of the source; "" if that had none.
+	// It is required.
+	UID func(model.Ref) string
 	// Plain returns the claim's value without sealing, and the same value sealed. It reads the
 	// declaration again, and is called only if a secret is to be written.
 	Plain func(context.Context) (plain, sealed model.Value, err error)

@@ -102,7 +102,7 @@ type Proposal struct {
 	Rule   string      `json:"rule,omitempty"`
 	Mode   Mode        `json:"mode"`
 	Guards []Judgement `json:"guards"`
-	// Plan and Digest are set if the guards allow to look at the live system.
+	// Plan and Digest are set if a rule allows actions and the actuator could make a plan.
 	Plan   *Plan  `json:"plan,omitempty"`
 	Digest string `json:"digest,omitempty"`
 }
@@ -123,8 +123,8 @@ func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (
 	if s.Rule != nil {
 		p.Rule, p.Mode = s.Rule.Name, s.Rule.Mode
 	}
-	if !s.Writer {
-		return p, nil
+	if off(s) != "" {
+		return p, nil // a plan asks the live system for a dry run
 	}
 	change, err := r.plan(ctx, f)
 	if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
@@ -156,6 +156,7 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding) (Change, error)
 	if err != nil {
 		return nil, err
 	}
+	subject.Named = Find(r.Rules, f).names(f.Kind)
 	change, err := r.Actuators[f.Source].Plan(ctx, subject)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path"
+	"slices"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -101,4 +103,9 @@ func (r *Rule) fits(f *model.Finding) bool {
 func (r *Rule) covers(c *model.Change) bool {
 	return len(r.Paths) == 0 || model.GlobAny(r.Paths, model.WithoutKeys(c.Path)) ||
 		c.Declared != nil && model.GlobAny(r.Paths, c.Path)
+}
+
+// names reports whether the rule names a kind itself, and not only by a pattern.
+func (r *Rule) names(kind string) bool {
+	return r != nil && (slices.Contains(r.Match.Kinds, kind) || slices.Contains(r.Match.Kinds, path.Base(kind)))
 }

@@ -257,7 +257,7 @@ func TestCreate(t *testing.T) {
 				_, err := d.try("", "--namespace="+d.namespace, "get", tt.kind, tt.name)
 				return err != nil
 			})
-			s := missing(key, claim.Value)
+			s := d.missing(key, claim.Value)
 			p := d.putBack(s)
 			if !p.Creates {
 				t.Errorf("Plan() = %+v", p)

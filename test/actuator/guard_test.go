@@ -22,8 +22,8 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-func missing(key model.Key, declared model.Value) reconcile.Subject {
-	return reconcile.Subject{Finding: &model.Finding{ID: "missing", Verdict: model.Missing, Key: key, Declaration: "git"}, Declared: declared}
+func (d *desk) missing(key model.Key, declared model.Value) reconcile.Subject {
+	return reconcile.Subject{Finding: &model.Finding{ID: "missing", Verdict: model.Missing, Key: key, Declaration: "git"}, Declared: declared, Written: declared, UID: d.uids()}
 }
 
 // drifted applies the Deployment and changes its image by hand.

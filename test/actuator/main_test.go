@@ -190,11 +190,26 @@ func (d *desk) subjects(kind, name, manifest string) (all []reconcile.Subject) {
 	for _, o := range diff.Compare(&s, diff.Options{}) {
 		all = append(all, reconcile.Subject{
 			Finding:  &model.Finding{ID: string(o.Verdict), Verdict: o.Verdict, Key: live.Key, Place: live.Place, Name: live.Name, Declaration: "git", Changes: o.Changes, Actor: o.Actor},
-			Declared: claim.Value,
-			Plain:    func(context.Context) (model.Value, model.Value, error) { return plain, claim.Value, nil },
+			Declared: claim.Value, Written: claim.Value, Named: true, UID: d.uids(live),
+			Plain: func(context.Context) (model.Value, model.Value, error) { return plain, claim.Value, nil },
 		})
 	}
 	return all
+}
+
+// uids returns the function that returns the UIDs of namespaces, and those of resources that were read.
+func (d *desk) uids(read ...model.Resource) func(model.Ref) string {
+	return func(ref model.Ref) string {
+		for i := range read {
+			if read[i].Kind == ref.Kind && read[i].ID == ref.ID {
+				return read[i].Origin.UID
+			}
+		}
+		if ref.Kind != "kubernetes/Namespace" {
+			return ""
+		}
+		return d.kubectl("get", "namespace", ref.ID, "--output=jsonpath={.metadata.uid}")
+	}
 }
 
 // subject returns the finding on an object with a verdict.

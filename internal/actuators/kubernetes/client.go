@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -142,26 +143,41 @@ func (c *client) request(ctx context.Context, method, path string, query url.Val
 
 // list reads all objects of a list, page by page. as is the Accept header; "" means plain JSON.
 func (c *client) list(ctx context.Context, path string, query url.Values, as string) (items []model.Value, err error) {
+	err = c.each(ctx, path, query, as, func(item model.Value) { items = append(items, item) })
+	return items, err
+}
+
+// pageSize is the number of objects of a page, unless they are large.
+const pageSize = 500
+
+// each calls use with each object of a list. It reads smaller pages if one is too large.
+func (c *client) each(ctx context.Context, path string, query url.Values, as string, use func(model.Value)) error {
 	query = cloned(query)
-	query.Set("limit", "500")
-	for {
+	for limit := pageSize; ; {
+		query.Set("limit", strconv.Itoa(limit))
 		r, err := c.request(ctx, http.MethodGet, path, query, "", nil)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.Header.Set("Accept", cmp.Or(as, jsonType))
 		page, _, err := c.reads.JSON(r)
+		if _, large := errors.AsType[*httpclient.TooLarge](err); large && limit > 1 {
+			limit = max(1, limit/5)
+			continue
+		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		held, err := part(page, "items")
 		if err != nil {
-			return nil, err
+			return err
 		}
-		items = append(items, held.Items()...)
+		for _, item := range held.Items() {
+			use(item)
+		}
 		next := page.At("metadata", "continue").Str()
 		if next == "" {
-			return items, nil
+			return nil
 		}
 		query.Set("continue", next)
 	}

@@ -22,24 +22,26 @@ type creation struct {
 }
 
 func (a *Actuator) planCreation(ctx context.Context, reader *client, b *base) (reconcile.Change, error) {
-	if b.source.Declared.IsEmpty() {
+	written := b.source.Written
+	if written.IsEmpty() {
 		return nil, refuse(guardStillSo, "it is not declared any more: look again")
 	}
-	if kind := b.source.Declared.At("type").Str(); b.finding.Kind == "kubernetes/Secret" && slices.Contains(tokenTypes(), kind) {
+	if kind := written.At("type").Str(); b.finding.Kind == "kubernetes/Secret" && slices.Contains(tokenTypes(), kind) {
 		return nil, refuse(guardKind, "driftd never creates a Secret of type %s: it is a credential of the cluster", kind)
 	}
-	if r := a.checkDeclarer(ctx, reader, b.subject); r != nil {
+	if r := a.checkDeclarer(ctx, reader, b.subject, written); r != nil {
 		return nil, r
 	}
-	if !b.source.Declared.At("spec", "replicas").IsNull() {
+	if !written.At("spec", "replicas").IsNull() {
 		if r := checkAutoscalers(ctx, reader, b.subject); r != nil {
 			return nil, r
 		}
 	}
-	if reader != b.writer && reader.server() != b.writer.server() {
-		return nil, refuse(guardStillSo, "the credentials for writing have another address than those for reading: %s and %s: nothing shows that they are one cluster", b.writer.server(), reader.server())
+	system, err := b.system(ctx, reader)
+	if err != nil {
+		return nil, err
 	}
-	declared := b.source.Declared
+	declared := written
 	if isSealed(&declared) {
 		if err := b.unseal(ctx); err != nil {
 			return nil, err
@@ -52,8 +54,8 @@ func (a *Actuator) planCreation(ctx context.Context, reader *client, b *base) (r
 	if !jsonpatch.IsExact(&declared) {
 		return nil, refuse(guardStillSo, "its declaration is not valid text")
 	}
-	b.plan.Creates = true
-	for _, f := range topFields(b.source.Declared) {
+	b.plan.Creates, b.plan.System = true, system
+	for _, f := range topFields(written) {
 		b.plan.Changes = append(b.plan.Changes, reconcile.FieldChange{Path: f.Name, New: &f.Value})
 	}
 	return &creation{b, b.subject.manifest(declared).AppendJSON(nil)}, nil
@@ -117,6 +119,10 @@ func (c *creation) Rehearse(ctx context.Context) error {
 
 // Write implements reconcile.Change.
 func (c *creation) Write(ctx context.Context) (reconcile.Receipt, error) {
+	// The address may lead to another cluster since the plan was made.
+	if err := c.writer.checkSystem(ctx, c.subject, c.plan.System); err != nil {
+		return reconcile.Receipt{}, &reconcile.NotWrittenError{Err: c.actuator.public(c.writer, err)}
+	}
 	_, request, err := c.writer.send(ctx, http.MethodPost, c.subject.collection(c.subject.namespace), c.writer.query(false), jsonType, c.body)
 	receipt := reconcile.Receipt{Status: httpclient.Code(err), Request: request, At: c.actuator.options.Now()}
 	if err == nil {

@@ -59,22 +59,23 @@ func inResources(applier model.Value, r ref) bool {
 	return false
 }
 
-// checkDeclarer refuses objects that Flux, Argo CD or Helm apply, or may apply.
-func (a *Actuator) checkDeclarer(ctx context.Context, reader *client, s *subject) *reconcile.Refusal {
+// checkDeclarer refuses objects that Flux, Argo CD or Helm apply, or may apply. shown is the object or, if it
+// does not exist, what is declared.
+func (a *Actuator) checkDeclarer(ctx context.Context, reader *client, s *subject, shown model.Value) *reconcile.Refusal {
 	tools := appliers()
 	refusals := make([]*reconcile.Refusal, len(tools)+1)
 	var wait sync.WaitGroup
 	for i := range tools {
 		wait.Go(func() { refusals[i] = checkApplier(ctx, reader, &tools[i], s) })
 	}
-	wait.Go(func() { refusals[len(tools)] = a.checkHelm(ctx, reader, s) })
+	wait.Go(func() { refusals[len(tools)] = a.checkHelm(ctx, reader, s, shown) })
 	wait.Wait()
 	for _, r := range refusals {
 		if r != nil {
 			return r
 		}
 	}
-	return nil
+	return checkManagers(s, shown)
 }
 
 func checkApplier(ctx context.Context, c *client, by *applier, s *subject) *reconcile.Refusal {

@@ -2,6 +2,7 @@ package kubernetes_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -53,6 +54,8 @@ func newFake(t *testing.T) *fake {
 	t.Cleanup(f.Close)
 	f.objects["/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers"] = `{"items":[]}`
 	f.objects["/api/v1/secrets"] = `{"items":[]}`
+	f.objects["/api/v1/namespaces/shop"] = `{"metadata":{"name":"shop","uid":"ns-shop"}}`
+	f.objects["/api/v1/namespaces/kube-system"] = `{"metadata":{"name":"kube-system","uid":"ns-system"}}`
 	return f
 }
 
@@ -242,6 +245,38 @@ func value(text string) model.Value {
 	return v
 }
 
-func webSubject() reconcile.Subject {
-	return reconcile.Subject{Finding: webFinding(), Declared: value(webDeclared)}
+func webSubject() reconcile.Subject { return subject(webFinding(), webDeclared) }
+
+// subject returns a subject whose declaration the API server would not change, and of a rule that names its kind.
+func subject(f *model.Finding, declared string) reconcile.Subject {
+	s := reconcile.Subject{Finding: f, UID: lastRead, Named: true}
+	if declared != "" {
+		s.Declared, s.Written = value(declared), value(declared)
+	}
+	return s
+}
+
+// lastRead returns the UIDs of the objects of the tests.
+func lastRead(ref model.Ref) string {
+	return map[model.Ref]string{
+		{Kind: "kubernetes/Deployment.apps", ID: "shop/web"}: "u1",
+		{Kind: "kubernetes/Secret", ID: "shop/db"}:           "u2",
+		{Kind: "kubernetes/Namespace", ID: "shop"}:           "ns-shop",
+		{Kind: "kubernetes/Namespace", ID: "kube-system"}:    "ns-system",
+	}[ref]
+}
+
+// checkRefusal checks that an error is the refusal of a guard, or nil if want is "".
+func checkRefusal(t *testing.T, err error, guard, want string) {
+	t.Helper()
+	if want == "" {
+		if err != nil {
+			t.Errorf("got %v", err)
+		}
+		return
+	}
+	r, ok := errors.AsType[*reconcile.Refusal](err)
+	if !ok || r.Guard != guard || !strings.Contains(r.Why, want) {
+		t.Errorf("got %v, want guard %s: %s", err, guard, want)
+	}
 }

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
@@ -44,8 +45,9 @@ func forbiddenKinds() []forbiddenKind {
 		{"", "PersistentVolumeClaim", data},
 		{"", "Namespace", "all objects in it depend on it"},
 		{"", "Node", "the pods on it depend on it"},
+		{"batch", "Job", "it runs its work once, and would run it again"},
 		{"storage.k8s.io", "", data},
-		{"snapshot.storage.k8s.io", "", data},
+		{"*.storage.k8s.io", "", data},
 		{"rbac.authorization.k8s.io", "", rights},
 		{"certificates.k8s.io", "", rights},
 		{"apiextensions.k8s.io", "", data},
@@ -82,20 +84,51 @@ func (f *forbiddenKind) fits(kind, group string) bool {
 	return pattern && strings.HasSuffix(group, suffix) || f.group == group && (group != "" || f.kind != "")
 }
 
-// checkKind refuses kinds and fields that are never changed.
-func checkKind(f *model.Finding) *reconcile.Refusal {
-	kind, group, _ := strings.Cut(strings.TrimPrefix(f.Kind, "kubernetes/"), ".")
+// forbiddenObjects are the objects of other kinds that decide who may do what, by kind and ID.
+func forbiddenObjects() []model.Ref {
+	return []model.Ref{{Kind: "kubernetes/ConfigMap", ID: "kube-system/aws-auth"}, {Kind: "kubernetes/ConfigMap", ID: "kube-system/extension-apiserver-authentication"}}
+}
+
+// checkKind refuses kinds, objects and fields that are never changed.
+func (a *Actuator) checkKind(s *reconcile.Subject) *reconcile.Refusal {
+	f := s.Finding
+	name := strings.TrimPrefix(f.Kind, "kubernetes/")
+	kind, group, _ := strings.Cut(name, ".")
 	for _, forbidden := range forbiddenKinds() {
 		if forbidden.fits(kind, group) {
-			return refuse(guardKind, "driftd never changes a %s: %s", strings.TrimPrefix(f.Kind, "kubernetes/"), forbidden.reason)
+			return refuse(guardKind, "driftd never changes a %s: %s", name, forbidden.reason)
 		}
 	}
+	custom := a.kinds[f.Kind] == nil
+	switch {
+	case slices.Contains(forbiddenObjects(), model.Ref{Kind: f.Kind, ID: f.Key.ID}):
+		return refuse(guardKind, "driftd never changes ConfigMap %s: it decides who may do what", f.Key.ID)
+	case custom && f.Verdict == model.Missing:
+		return refuse(guardKind, "driftd never creates a custom resource: its controller may create what it describes without its data: apply the declaration")
+	case f.Verdict == model.Missing && f.Kind == "kubernetes/Pod":
+		return refuse(guardKind, "driftd never creates a Pod: it would run its work again: apply the declaration")
+	case custom && !s.Named:
+		return refuse(guardKind, "driftd changes a custom resource only for a rule that names its kind, because it does not know what the controller does with a change: add %s to match.kind", f.Kind)
+	}
 	for i := range f.Changes {
-		if path := f.Changes[i].Path; !mayChange(path) {
-			return refuse(guardKind, "driftd never changes %s", path)
+		if why := forbiddenField(f.Kind, f.Changes[i].Path); why != "" {
+			return refuse(guardKind, "%s", why)
 		}
 	}
 	return nil
+}
+
+// forbiddenField returns why a field of a kind is never changed; "" if it may be.
+func forbiddenField(kind, path string) string {
+	switch {
+	case !mayChange(path):
+		return "driftd never changes " + path
+	case kind == "kubernetes/Service" && isBelow(path, "spec.type"):
+		return "driftd never changes spec.type of a Service: the API server assigns and releases addresses and ports with it, which no dry run shows beforehand: apply the declaration"
+	case kind == "kubernetes/StatefulSet.apps" && isBelow(path, "spec.persistentVolumeClaimRetentionPolicy"):
+		return "driftd never changes spec.persistentVolumeClaimRetentionPolicy: it decides when data is deleted"
+	}
+	return ""
 }
 
 // mayChange reports whether a path is that of a field that people declare: labels, annotations, and
@@ -134,6 +167,10 @@ func checkObject(f *model.Finding, o *object) *reconcile.Refusal {
 				return refuse(guardKind, "driftd never changes a Secret of type %s: it is a credential of the cluster", kind)
 			}
 		}
+	}
+	if o.raw.At("spec", "persistentVolumeClaimRetentionPolicy", "whenScaled").Str() == "Delete" &&
+		slices.ContainsFunc(f.Changes, func(c model.Change) bool { return c.Path == "spec.replicas" }) {
+		return refuse(guardKind, "driftd does not change spec.replicas, because spec.persistentVolumeClaimRetentionPolicy deletes data with it: use kubectl scale")
 	}
 	if o.raw.At("metadata", "deletionTimestamp").Str() != "" {
 		return refuse(guardStillSo, "it is being deleted")

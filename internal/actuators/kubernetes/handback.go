@@ -39,6 +39,11 @@ func (a *Actuator) handBack(ctx context.Context, writer, reader *client, key mod
 	if err != nil {
 		return err
 	}
+	if p.System != "" {
+		if err := writer.checkSystem(ctx, where, p.System); err != nil {
+			return err
+		}
+	}
 	for range maxHandBacks {
 		var done bool
 		if done, err = handBackOnce(ctx, writer, where, p); done || err != nil && httpclient.Code(err) != http.StatusConflict {

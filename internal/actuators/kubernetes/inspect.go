@@ -28,6 +28,11 @@ func (a *Actuator) inspect(ctx context.Context, writer, reader *client, key mode
 	if err != nil {
 		return "", err
 	}
+	if p.System != "" {
+		if err := writer.checkSystem(ctx, where, p.System); err != nil {
+			return "", err
+		}
+	}
 	o, err := a.read(ctx, writer, where)
 	switch {
 	case err != nil:

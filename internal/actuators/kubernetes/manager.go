@@ -49,8 +49,9 @@ func mostOwning(o *object, declared model.Value, counts func(*model.Owner) bool)
 // ownsDrift reports whether a manager owns a field that is put back.
 func ownsDrift(w *model.Owner, o *object, f *model.Finding) bool {
 	return slices.ContainsFunc(f.Changes, func(c model.Change) bool {
-		steps, ok := fieldSteps(o.raw, c.Path)
-		return ok && c.Live != nil && w.Fields.Depth(steps) >= 0
+		path, _, inList := cutIndex(c.Path)
+		steps, ok := fieldSteps(o.raw, path)
+		return ok && (c.Live != nil || inList) && w.Fields.Depth(steps) >= 0
 	})
 }
 

@@ -5,10 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -32,7 +31,7 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 
 func (a *Actuator) plan(ctx context.Context, writer, reader *client, s reconcile.Subject) (reconcile.Change, error) {
 	f := s.Finding
-	if r := checkKind(f); r != nil {
+	if r := a.checkKind(&s); r != nil {
 		return nil, r
 	}
 	for i := range f.Changes {
@@ -92,7 +91,7 @@ func (a *Actuator) planPatch(ctx context.Context, reader *client, b *base, o *ob
 	if r := a.checkReplicas(ctx, reader, b.subject, o, b.finding); r != nil {
 		return nil, r
 	}
-	if r := a.checkDeclarer(ctx, reader, b.subject); r != nil {
+	if r := a.checkDeclarer(ctx, reader, b.subject, o.raw); r != nil {
 		return nil, r
 	}
 	if err := a.checkCluster(ctx, reader, b, o); err != nil {
@@ -110,12 +109,8 @@ func (a *Actuator) planPatch(ctx context.Context, reader *client, b *base, o *ob
 	if generation, ok := o.raw.At("metadata").Get("generation"); ok {
 		changes.Test(generation, "metadata", "generation")
 	}
-	for i := range b.finding.Changes {
-		change := &b.finding.Changes[i]
-		if err := b.set(ctx, &changes, o, change); err != nil {
-			return nil, err
-		}
-		b.plan.Changes = append(b.plan.Changes, reconcile.FieldChange{Path: change.Path, Old: change.Live, New: change.Declared})
+	if err := b.setAll(ctx, &changes, o); err != nil {
+		return nil, err
 	}
 	c.expected = changes.Result()
 	var err error
@@ -125,9 +120,16 @@ func (a *Actuator) planPatch(ctx context.Context, reader *client, b *base, o *ob
 	return c, nil
 }
 
-// checkCluster compares the object with what the credentials for reading see: both must be those of
-// one cluster.
+// checkCluster compares the object with the last read of the source, and with what the credentials for
+// reading see: all must be those of one cluster.
 func (a *Actuator) checkCluster(ctx context.Context, reader *client, b *base, o *object) error {
+	switch b.source.UID(model.Ref{Kind: b.finding.Kind, ID: b.finding.Key.ID}) {
+	case "":
+		return refuse(guardStillSo, "the last read of source %s does not have it: look again", b.finding.Source)
+	case o.uid():
+	default:
+		return refuse(guardStillSo, "it is not the object that the last read of source %s has: it was deleted and created again, or %s leads to another cluster: look again", b.finding.Source, b.writer.server())
+	}
 	if reader == b.writer {
 		return nil
 	}
@@ -141,14 +143,33 @@ func (a *Actuator) checkCluster(ctx context.Context, reader *client, b *base, o 
 	return nil
 }
 
+// setAll adds all changes of the finding to the patch and to the plan.
+func (b *base) setAll(ctx context.Context, p *jsonpatch.Patch, o *object) error {
+	var lists []string
+	for i := range b.finding.Changes {
+		c := &b.finding.Changes[i]
+		list, _, inList := cutIndex(c.Path)
+		switch {
+		case !inList:
+			if err := b.set(ctx, p, o, c); err != nil {
+				return err
+			}
+			b.plan.Changes = append(b.plan.Changes, reconcile.FieldChange{Path: c.Path, Old: c.Live, New: c.Declared})
+		case !slices.Contains(lists, list):
+			lists = append(lists, list)
+			if err := b.setList(p, o, list); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // set adds one change of the finding to the patch.
 func (b *base) set(ctx context.Context, p *jsonpatch.Patch, o *object, c *model.Change) error {
 	held, why := jsonpatch.Find(o.sealed.Value, c.Path)
 	if why != "" {
 		return refuse(guardStillSo, "%s: %s", c.Path, why)
-	}
-	if r := checkPosition(o, c); r != nil {
-		return r
 	}
 	if !b.same(held, c.Live) {
 		return refuse(guardStillSo, "%s changed since the scan: look again", c.Path)
@@ -166,21 +187,6 @@ func (b *base) set(ctx context.Context, p *jsonpatch.Patch, o *object, c *model.
 	}
 	if why := p.Set(c.Path, raw, wanted); why != "" {
 		return refuse(guardStillSo, "%s: %s", c.Path, why)
-	}
-	return nil
-}
-
-// checkPosition refuses to remove an element from a list without keys, unless it is the last one: the
-// next element would have its path afterwards.
-func checkPosition(o *object, c *model.Change) *reconcile.Refusal {
-	steps, ok := fieldpath.Parse(c.Path)
-	if !ok || c.Declared != nil || steps[len(steps)-1].Kind != fieldpath.Index {
-		return nil
-	}
-	last := strconv.Itoa(steps[len(steps)-1].Index)
-	next := strings.TrimSuffix(c.Path, last+"]") + strconv.Itoa(steps[len(steps)-1].Index+1) + "]"
-	if found, _ := jsonpatch.Find(o.sealed.Value, next); found != nil {
-		return refuse(guardKind, "driftd removes only the last element of a list without keys, and %s is none: apply the declaration", c.Path)
 	}
 	return nil
 }

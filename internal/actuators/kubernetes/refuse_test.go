@@ -67,14 +67,6 @@ func TestPlanRefuses(t *testing.T) {
 			}},
 		"terraform": {reason: "its form may be another", guard: "declarer", want: "apply declaration shop with its own tool",
 			change: func(_ *fake, s *reconcile.Subject) { s.Finding.Changes[2].LivePath = container + ".image" }},
-		"in the middle of a list": {reason: "the next element would have its path", guard: "kind", want: "removes only the last element of a list without keys",
-			change: both(edit(`"spec":{"replicas":2`, `"spec":{"rules":[1,2],"replicas":2`), func(_ *fake, s *reconcile.Subject) {
-				s.Finding.Changes = []model.Change{change("spec.rules[0]", "", "1")}
-			})},
-		"at the end of a list": {reason: "no path changes",
-			change: both(edit(`"spec":{"replicas":2`, `"spec":{"rules":[1,2],"replicas":2`), func(_ *fake, s *reconcile.Subject) {
-				s.Finding.Changes = []model.Change{change("spec.rules[1]", "", "2")}
-			})},
 		"gone": {reason: "there is nothing to put back", guard: "still-so", want: "does not exist any more",
 			change: func(f *fake, _ *reconcile.Subject) { delete(f.objects, webPath) }},
 		"moved": {reason: "a hand was there again", guard: "still-so", want: ".image changed since the scan",
@@ -136,7 +128,7 @@ func TestPlanRefuses(t *testing.T) {
 			f.objects["/api/v1/namespaces/shop/secrets/sh.helm.release.v1.web.v2"] = `{"data":{"release":"` + kubernetes.PackRelease(`{"manifest":"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n"}`) + `"}}`
 		}},
 		"Helm unread": {reason: "it may apply it", guard: "declarer", want: "grant get and list on secrets", change: forbid("/api/v1/secrets")},
-		"Helm broken": {reason: "it may apply it", guard: "declarer", want: "read the release in Secret shop/sh.helm.release.v1.web.v1: it is not the record of a release",
+		"Helm broken": {reason: "it may apply it", guard: "declarer", want: "the release in Secret shop/sh.helm.release.v1.web.v1: it is not the record of a release",
 			change: func(f *fake, _ *reconcile.Subject) {
 				f.objects["/api/v1/secrets"] = `{"items":[{"metadata":{"name":"sh.helm.release.v1.web.v1","namespace":"shop","resourceVersion":"1"}}]}`
 				f.objects["/api/v1/namespaces/shop/secrets/sh.helm.release.v1.web.v1"] = `{"data":{"release":"eA=="}}`
@@ -175,20 +167,20 @@ func TestForbidden(t *testing.T) {
 		"Provider.pkg.crossplane.io", "Bucket.s3.aws.upbound.io", "ClusterPolicy.kyverno.io", "K8sRequiredLabels.constraints.gatekeeper.sh", "Machine.cluster.x-k8s.io",
 		"Terraform.infra.contrib.fluxcd.io", "HelmChart.helm.cattle.io", "Bundle.fleet.cattle.io", "Workspace.app.terraform.io", "Stack.pulumi.com"}
 	for _, kind := range never {
-		_, err := newFake(t).actuator(t).Plan(t.Context(), reconcile.Subject{Finding: finding(kind, "x")})
+		_, err := newFake(t).actuator(t).Plan(t.Context(), subject(finding(kind, "x"), ""))
 		if r, ok := errors.AsType[*reconcile.Refusal](err); !ok || r.Guard != "kind" || !strings.HasPrefix(r.Why, "driftd never changes a "+kind) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
 	for _, path := range []string{"status", "status.replicas", "metadata.uid", "metadata.ownerReferences", "metadata.labelsx", "apiVersion", "kind"} {
-		_, err := newFake(t).actuator(t).Plan(t.Context(), reconcile.Subject{Finding: finding("Deployment.apps", "shop/web", change(path, "", "1"))})
+		_, err := newFake(t).actuator(t).Plan(t.Context(), subject(finding("Deployment.apps", "shop/web", change(path, "", "1")), ""))
 		if r, ok := errors.AsType[*reconcile.Refusal](err); !ok || r.Guard != "kind" {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	// They fail later, because the stand-in does not serve them.
 	for _, kind := range []string{"Deployment.apps", "ConfigMap", "Secret", "Service", "Rollout.argoproj.io", "Certificate.cert-manager.io", "ServiceAccount"} {
-		_, err := newFake(t).actuator(t).Plan(t.Context(), reconcile.Subject{Finding: finding(kind, "shop/x")})
+		_, err := newFake(t).actuator(t).Plan(t.Context(), subject(finding(kind, "shop/x"), ""))
 		if r, ok := errors.AsType[*reconcile.Refusal](err); ok && r.Guard == "kind" {
 			t.Errorf("%s: %v", kind, err)
 		}

@@ -24,6 +24,9 @@ type System struct {
 	Rewrite func(string) string
 	// BeforePlan is called before a plan, if set.
 	BeforePlan func() error
+	// Planned is the subject of the last plan, and Plans counts the plans.
+	Planned reconcile.Subject
+	Plans   int
 	// InspectErr and HandErr are errors of the methods.
 	InspectErr, HandErr error
 }
@@ -32,6 +35,7 @@ type System struct {
 func (s *System) Plan(_ context.Context, subject reconcile.Subject) (reconcile.Change, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.Planned, s.Plans = subject, s.Plans+1
 	if s.BeforePlan != nil {
 		if err := s.BeforePlan(); err != nil {
 			return nil, err
