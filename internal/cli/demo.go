@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/demo"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/server"
 )
 
@@ -162,7 +164,7 @@ type demoPlace struct {
 const (
 	// demoTimeout is how long driftd waits for the demonstration's first findings before it
 	// prints the address anyway.
-	demoTimeout = 15 * time.Second
+	demoTimeout = time.Minute
 	demoPause   = 50 * time.Millisecond
 )
 
@@ -182,11 +184,14 @@ func (p demoPlace) awaited(ctx context.Context) bool {
 	return true
 }
 
-// ready reports whether the page shows the initial drift.
+// ready reports whether the page shows the initial drift, with the actors.
 func (p demoPlace) ready(ctx context.Context) bool {
 	var found server.Findings
 	if body, err := p.get(ctx, "/api/v1/findings"); err != nil || json.Unmarshal(body, &found) != nil || len(found.Findings) < demo.Drifting {
 		return false
+	}
+	if slices.ContainsFunc(found.Findings, func(f model.Finding) bool { return f.Actor.Confidence == model.Unknown }) {
+		return false // the logs of the simulated systems are not read yet
 	}
 	// A page with a notice is built anew, and so are the ones after it.
 	_, err := p.get(ctx, "/?notice=scanned")

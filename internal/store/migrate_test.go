@@ -82,13 +82,13 @@ func checkMigrated(t *testing.T, dir string, runs int) {
 // unchanged, or the new one with a backup of the old one, and the next process can open either.
 func TestKilledWhileMigrating(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(18, 3))
 	for _, version := range []struct {
 		name string
 		runs int
 	}{{"schema-1", 2}, {"schema-2", 4}} {
 		t.Run(version.name, func(t *testing.T) {
 			t.Parallel()
+			random := rand.New(rand.NewPCG(18, 3))
 			content := largeOld(t, version.name)
 			half, killed := 0, 0
 			for range 8 {

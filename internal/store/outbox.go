@@ -23,8 +23,10 @@ func (s *Store) NextOutboxEntry(receiver string) (entry model.OutboxEntry, ok bo
 			return err
 		}
 		p.Message, p.Begun, ok = m, q.begun, true
-		if p.Parent, err = t.receipt(receiver, m.Parent); err != nil {
-			return err
+		if m.Parent != "" {
+			if p.Parent, err = t.receipt(receiver, m.Parent); err != nil {
+				return err
+			}
 		}
 		p.Receipt, err = t.receipt(receiver, q.thread)
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/driftd/driftd/internal/audit"
 	"github.com/driftd/driftd/internal/declared/gitrepo/gittest"
@@ -79,7 +80,9 @@ func TestGitBuried(t *testing.T) {
 			t.Parallel()
 			g := gittest.New(t)
 			log := newLog(t)
-			w := open(t, witness.Settings{Git: "file://" + g.Dir, Branch: "heads"}, env())
+			patient := env()
+			patient.Timeout = time.Hour
+			w := open(t, witness.Settings{Git: "file://" + g.Dir, Branch: "heads"}, patient)
 			if err := w.Publish(t.Context(), log.add(), false); err != nil {
 				t.Fatal(err)
 			}

@@ -148,7 +148,7 @@ func TestReconcileRules(t *testing.T) {
 	d.awaitFindings()
 	i.kubectl("set", "image", "deployment/web", "web=web:evil")
 	i.kubectl("patch", "configmap/app", "-p", `{"data":{"color":"red"}}`)
-	d.refusal(ofConfigMaps, "off", `rule "maps" has the mode suggest`)
+	d.refusal(ofConfigMaps, "off", `rule \"maps\" has the mode suggest`)
 	d.refusal(ofDeployments, "age", "wait until it is as it is for 5m0s")
 }
 
@@ -167,7 +167,7 @@ func TestReconcileUncommitted(t *testing.T) {
 func TestReconcileLimits(t *testing.T) {
 	t.Parallel()
 	for guard, c := range map[string]struct{ limit, text string }{
-		"canary": {"soak: 1h", "the first action of rule \"shop\""},
+		"canary": {"soak: 1h", `the first action of rule \"shop\"`},
 		"blast":  {"soak: 0, per_hour: 1", "1 actions on source test in the last hour"},
 	} {
 		t.Run(guard, func(t *testing.T) {
@@ -217,7 +217,7 @@ func TestReconcileBreaker(t *testing.T) {
 			t.Fatalf("it is %s: %s", after.State, after.Outcome)
 		}
 	}
-	d.refusal(ofDeployments, "breaker", `rule "shop" is stopped: 2 actions failed in succession`)
+	d.refusal(ofDeployments, "breaker", `rule \"shop\" is stopped: 2 actions failed in succession`)
 	d.must("/api/v1/controls", map[string]string{"kind": "resume", "rule": "shop", "reason": "the rights are back"})
 	f, err := d.finding(ofDeployments)
 	if err != nil {

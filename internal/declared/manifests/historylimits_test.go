@@ -159,7 +159,9 @@ func TestHistoryCost(t *testing.T) {
 		fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", name(i), len(content), content)
 	}
 	h.git(stream.String(), "fast-import", "--quiet")
-	loader, err := open(h.config(), "")
+	config := h.config()
+	config.Timeout = time.Hour
+	loader, err := open(config, "")
 	if err != nil {
 		t.Fatal(err)
 	}
