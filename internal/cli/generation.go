@@ -80,6 +80,10 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
+	windows, err := cfg.Reconcile.Windows()
+	if err != nil {
+		return nil, err
+	}
 	opened, err := s.openReceivers(cfg, s.log)
 	if err != nil {
 		return nil, err
@@ -92,7 +96,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	g.dispatcher = notify.NewDispatcher(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Handler: handler{g}})
 	rules := reconcileRules(cfg)
-	acting := daemon.Acting{Store: s.store.Announcing(daemon.Announcer(policy, rules, time.Now)), Rules: rules, Actuators: writers, Digest: digestOf(s.sealer), Lock: &s.acting}
+	acting := daemon.Acting{Store: s.store.Announcing(daemon.Announcer(policy, rules, time.Now)), Rules: rules, Actuators: writers, Digest: digestOf(s.sealer), Lock: s.acting, Windows: windows}
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: observer{s.metrics, s}, Now: time.Now, Log: s.log, Version: s.build.Version,
 		Acting: acting, Evaluating: &s.evaluating, Notifications: daemon.Notifications{Policy: policy, Mirrors: mirrors, Dispatcher: g.dispatcher}})
 	return g, nil
@@ -147,13 +151,20 @@ func (o observer) ObserveRun(run model.Run, open []model.Finding) {
 
 // ObserveActions records the state of actions, and notifies open pages.
 func (o observer) ObserveActions(v reconcile.Overview) {
-	a := metrics.Acting{States: map[string]map[string]int{}, Refusals: v.Refusals, Stopped: map[string]bool{}, Frozen: len(v.Freezes)}
+	a := metrics.Acting{States: map[string]map[string]int{}, Refusals: v.Refusals, Stopped: map[string]bool{}}
 	for i := range v.Actions {
 		rule := v.Actions[i].Rule
 		if a.States[rule] == nil {
 			a.States[rule] = map[string]int{}
 		}
 		a.States[rule][string(v.Actions[i].State)]++
+	}
+	for i := range v.Freezes {
+		if v.Freezes[i].Scheduled() {
+			a.Scheduled++
+		} else {
+			a.Frozen++
+		}
 	}
 	for _, r := range v.Rules {
 		a.Stopped[r.Name] = r.Stopped != ""

@@ -66,7 +66,11 @@ func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Co
 		AuditLog: auditor{st, func() *config.Config { return cfg }, c.build.Version, log}, People: func() *access.People { return people },
 		Version: c.build.Version, Now: time.Now, Log: log}
 	api.Problems = func() []string { return doubts(st) }
-	engine := daemon.New(daemon.Estate{}, daemon.Options{Store: st, Acting: daemon.Acting{Store: st.Announcing(nil), Rules: reconcileRules(cfg)}, Now: time.Now, Log: log, Version: c.build.Version})
+	windows, err := cfg.Reconcile.Windows()
+	if err != nil {
+		return errors.Join(err, st.Close())
+	}
+	engine := daemon.New(daemon.Estate{}, daemon.Options{Store: st, Acting: daemon.Acting{Store: st.Announcing(nil), Rules: reconcileRules(cfg), Windows: windows}, Now: time.Now, Log: log, Version: c.build.Version})
 	api.Acting = idle{engine}
 	if !readOnly {
 		api.Decider = engine

@@ -142,13 +142,7 @@ func (c *command) answering(answer reconcile.Answer, short, long, example string
 		Example: example,
 		Args:    one("action"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.change(cmd, func(ctx context.Context, client *server.Client) error {
-				a, err := client.AnswerAction(ctx, args[0], answer, request)
-				if err != nil {
-					return c.refused(err)
-				}
-				return report.WriteAction(c.streams.Out, c.output, &a, c.reportOptions())
-			})
+			return c.answerAction(cmd, args[0], answer, request)
 		},
 	}
 	if answer == reconcile.ApproveAnswer {
@@ -157,6 +151,17 @@ func (c *command) answering(answer reconcile.Answer, short, long, example string
 	cmd.Flags().StringVar(&request.Reason, "reason", "", "why")
 	c.outputFlag(cmd, "table", "json")
 	return cmd
+}
+
+// answerAction answers an action, and prints it.
+func (c *command) answerAction(cmd *cobra.Command, id string, answer reconcile.Answer, request server.ActionRequest) error {
+	return c.change(cmd, func(ctx context.Context, client *server.Client) error {
+		a, err := client.AnswerAction(ctx, id, answer, request)
+		if err != nil {
+			return c.refused(err)
+		}
+		return report.WriteAction(c.streams.Out, c.output, &a, c.reportOptions())
+	})
 }
 
 func (c *command) approve() *cobra.Command {
@@ -224,7 +229,38 @@ func (c *command) actions() *cobra.Command {
 		},
 	}
 	c.outputFlag(show, "table", "json")
-	cmd.AddCommand(show)
+	cmd.AddCommand(show, c.settle())
+	return cmd
+}
+
+func (c *command) settle() *cobra.Command {
+	request := server.ActionRequest{}
+	cmd := &cobra.Command{
+		Use:   "settle ACTION",
+		Short: "Enter what came of an action of which driftd cannot find out",
+		Long: `Settle an action that is armed, written or unknown, such as one whose source is no longer
+in reconcile.writers, or whose resource can never be read again. Look at the resource
+first. You must be an approver and a person of people in the configuration. The audit
+log records who settled it and why, and its rule is stopped until it is resumed.
+
+Results:
+  converged      the resource is as declared
+  not-converged  the resource is neither as declared nor as it was
+  failed         the request had no effect
+
+Exit codes:
+  0  the action is settled
+  1  usage, configuration, or the daemon does not run
+  2  the action has another state, or is being carried out right now`,
+		Example: "  driftd actions settle 9b1c --as failed --reason \"the cluster was removed\"",
+		Args:    one("action"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.answerAction(cmd, args[0], reconcile.SettleAnswer, request)
+		},
+	}
+	cmd.Flags().StringVar((*string)(&request.As), "as", "", "what came of it: converged, not-converged or failed")
+	cmd.Flags().StringVar(&request.Reason, "reason", "", "why")
+	c.outputFlag(cmd, "table", "json")
 	return cmd
 }
 
@@ -236,83 +272,6 @@ func openOnly(actions []reconcile.Action) []reconcile.Action {
 		}
 	}
 	return open
-}
-
-func (c *command) freeze() *cobra.Command {
-	request := server.ControlRequest{Kind: reconcile.Freeze}
-	cmd := &cobra.Command{
-		Use:     "freeze",
-		Short:   "Stop all actions until a time",
-		Long:    "Stop all actions, or those on one source, until a time. driftd continues to scan and to notify.",
-		Example: "  driftd freeze --for 2h --reason \"incident 4711\"\n  driftd freeze --for 24h --source prod --reason \"sale\"",
-		Args:    nothing,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.control(cmd, request) },
-	}
-	cmd.Flags().StringVar(&request.Until, "for", "", "for how long, or until when: 2h, 2026-12-24T08:00:00Z")
-	cmd.Flags().StringVar(&request.Source, "source", "", "only actions on this source")
-	cmd.Flags().StringVar(&request.Reason, "reason", "", "why")
-	return cmd
-}
-
-func (c *command) thaw() *cobra.Command {
-	request := server.ControlRequest{Kind: reconcile.Thaw}
-	cmd := &cobra.Command{
-		Use:     "thaw",
-		Short:   "End a freeze",
-		Long:    "End all freezes, or those of one source.",
-		Example: "  driftd thaw --reason \"the incident is over\"",
-		Args:    nothing,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.control(cmd, request) },
-	}
-	cmd.Flags().StringVar(&request.Source, "source", "", "only the freezes of this source")
-	cmd.Flags().StringVar(&request.Reason, "reason", "", "why")
-	return cmd
-}
-
-func (c *command) control(cmd *cobra.Command, request server.ControlRequest) error {
-	return c.change(cmd, func(ctx context.Context, client *server.Client) error {
-		made, err := client.Control(ctx, request)
-		if err != nil {
-			return err
-		}
-		_, what := phrase.AuditEntry("control", made)
-		fmt.Fprintln(c.streams.Out, phrase.Visible(what))
-		return nil
-	})
-}
-
-func (c *command) rules() *cobra.Command {
-	list := func(cmd *cobra.Command, _ []string) error {
-		return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
-			o, err := client.Actions(ctx)
-			if err != nil {
-				return err
-			}
-			return report.WriteRules(c.streams.Out, c.output, o.Rules, c.reportOptions())
-		})
-	}
-	cmd := &cobra.Command{
-		Use:     "rules",
-		Short:   "List the rules for actions, and whether they are stopped",
-		Example: "  driftd rules\n  driftd rules resume shop --reason \"the webhook is fixed\"",
-		Args:    known,
-		RunE:    list,
-	}
-	c.outputFlag(cmd, "table", "json")
-	request := server.ControlRequest{Kind: reconcile.Resume}
-	resume := &cobra.Command{
-		Use:     "resume RULE",
-		Short:   "Let a rule that was stopped go on",
-		Example: "  driftd rules resume shop --reason \"the webhook is fixed\"",
-		Args:    one("rule"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			request.Rule = args[0]
-			return c.control(cmd, request)
-		},
-	}
-	resume.Flags().StringVar(&request.Reason, "reason", "", "why")
-	cmd.AddCommand(resume)
-	return cmd
 }
 
 // idle answers requests about actions while no daemon runs: it acts on nothing.

@@ -31,6 +31,7 @@ import (
 	"github.com/driftd/driftd/internal/metrics"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/printable"
+	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
 	"github.com/driftd/driftd/internal/trigger"
@@ -87,7 +88,7 @@ type service struct {
 	// evaluating is shared by the engines of all generations.
 	evaluating sync.Mutex
 	// acting is held while an action is carried out, by the engine of any generation.
-	acting  sync.Mutex
+	acting  reconcile.Lock
 	current atomic.Pointer[generation]
 	// unread is the error of the last reload; nil if it succeeded.
 	unread atomic.Pointer[string]
@@ -129,7 +130,7 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 		s.log.Warn("remove the old provider cache", "err", err)
 	}
 	s.metrics = metrics.New(metrics.Build{Version: s.build.Version, Commit: s.build.Commit, GoVersion: runtime.Version()}, time.Now)
-	s.news, s.boxes = web.NewNews(), box.NewPool()
+	s.news, s.boxes, s.acting = web.NewNews(), box.NewPool(), reconcile.NewLock()
 	s.hooks = trigger.NewQueue(trigger.Options{Scan: s.read, Now: time.Now, Log: s.log})
 	first, err := s.newGeneration(cfg)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
@@ -81,17 +82,22 @@ func (d *document) checkQuietHours(at string, q *QuietHours) {
 	if q.From == "" && q.To == "" && len(q.Days)+len(q.Except) == 0 {
 		return
 	}
-	switch {
-	case q.From == "" || q.To == "":
-		d.add(at, `quiet_hours: add the times, as in from: "22:00" and to: "07:00"`)
-	case q.From == q.To:
-		d.add(at+".to", "quiet hours from %s to %s: the times must differ: change one, or remove quiet_hours", q.From, q.To)
-	default:
-		d.checkTimeOfDay(at+".from", q.From)
-		d.checkTimeOfDay(at+".to", q.To)
-	}
-	d.checkWords(at+".days", "day", q.Days, weekdays())
+	d.checkHours(at, "quiet_hours", q.From, q.To, q.Days)
 	d.checkWords(at+".except", "severity", q.Except, words(model.Severities()))
+}
+
+// checkHours checks a part of the day that key has, and the days on which it begins.
+func (d *document) checkHours(at, key, from, to string, days []string) {
+	switch {
+	case from == "" || to == "":
+		d.add(at, `%s: add the times, as in from: "22:00" and to: "07:00"`, key)
+	case from == to:
+		d.add(at+".to", "%s from %s to %s: the times must differ: change one, or remove %s", strings.ReplaceAll(key, "_", " "), from, to, key)
+	default:
+		d.checkTimeOfDay(at+".from", from)
+		d.checkTimeOfDay(at+".to", to)
+	}
+	d.checkWords(at+".days", "day", days, weekdays())
 }
 
 func (d *document) checkRoute(at string, r *Route, receivers []string) {

@@ -88,6 +88,12 @@ func TestProblems(t *testing.T) {
     - {name: a, mode: auto}
     - {name: a, mode: aproove, match: {kind: kubernetes/*}}
     - {mode: approve, match: {kind: kubernetes/*}, approvals: 0, share: 101, max_age: 0}
+  freezes:
+    - {reason: x}
+    - {from: "22:00", to: "06:00"}
+    - {from: "22:00", to: "22:00", reason: x}
+    - {from: "22:00", reason: x}
+    - {from: "22:00", to: "6", days: [fry], timezone: Mars, sources: [prdo], reason: x}
 `,
 			want: []string{`3: a second writer of source "prod": keep one`, `3: writer of an unknown source "nowhere": want one of prod`,
 				`5: a rule with mode auto that matches everything: give it a match`, `6: duplicate rule name "a"`,
@@ -95,7 +101,13 @@ func TestProblems(t *testing.T) {
 				`6: unknown mode "aproove": did you mean "approve"?`, `7: a rule without a name: give it one, actions record it`,
 				`7: approvals: want a number from 1`, `7: max_age: want a duration above zero, such as 1h`,
 				`7: share: want a percentage from 0 to 100`,
-				`7: this rule is never reached: the one on line 5 matches everything, move that to the end`},
+				`7: this rule is never reached: the one on line 5 matches everything, move that to the end`,
+				`9: a freeze without times and days never ends: set them, or the mode of the rules to off`,
+				`10: a freeze without a reason: give one, refusals have it`,
+				`11: freeze from 22:00 to 22:00: the times must differ: change one, or remove freeze`,
+				`12: freeze: add the times, as in from: "22:00" and to: "07:00"`,
+				`13: time of day "6": want one from 00:00 to 23:59, such as 09:00`, `13: unknown day "fry": did you mean "fri"?`,
+				`13: unknown source "prdo": did you mean "prod"?`, `13: unknown timezone "Mars": want a name such as Europe/Berlin or UTC`},
 		},
 		"wrong types": {
 			reason:  "types are not guessed",

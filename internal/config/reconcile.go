@@ -19,6 +19,8 @@ type Reconcile struct {
 	// Rules select the findings that may be put back; the first that matches applies. They have distinct
 	// names.
 	Rules []ReconcileRule `mapstructure:"rules"`
+	// Freezes are parts of the week without actions. `driftd thaw` does not end them.
+	Freezes []CalendarFreeze `mapstructure:"freezes"`
 }
 
 // A Writer is the account with which driftd writes to a source. Use another one than for reading.
@@ -134,6 +136,9 @@ func (d *document) checkReconcile(c *Reconcile, known known) {
 		m := r.Match.common()
 		order.pass(d, at, "rule", len(r.Match.Path) == 0 && m.everything())
 		d.checkReconcileRule(at, r, known)
+	}
+	for i := range c.Freezes {
+		d.checkFreeze(fmt.Sprintf("reconcile.freezes[%d]", i), &c.Freezes[i], known)
 	}
 }
 

@@ -19,9 +19,11 @@ func TimeOfDay(text string) (time.Duration, error) {
 func weekdays() []string { return []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} }
 
 // Weekdays returns the days of the week on which quiet hours begin.
-func (q *QuietHours) Weekdays() []time.Weekday {
-	days := make([]time.Weekday, 0, len(q.Days))
-	for _, name := range q.Days {
+func (q *QuietHours) Weekdays() []time.Weekday { return weekdaysOf(q.Days) }
+
+func weekdaysOf(names []string) []time.Weekday {
+	days := make([]time.Weekday, 0, len(names))
+	for _, name := range names {
 		if i := slices.Index(weekdays(), name); i >= 0 {
 			days = append(days, time.Weekday(i))
 		}
@@ -30,13 +32,16 @@ func (q *QuietHours) Weekdays() []time.Weekday {
 }
 
 // Location returns the time zone of the receiver's quiet hours and digest.
-func (r *Receiver) Location() (*time.Location, error) {
-	if r.Timezone == "" {
+func (r *Receiver) Location() (*time.Location, error) { return locationOf(r.Timezone) }
+
+// locationOf returns the time zone with a name, the machine's for "".
+func locationOf(name string) (*time.Location, error) {
+	if name == "" {
 		return time.Local, nil
 	}
-	location, err := time.LoadLocation(r.Timezone)
+	location, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("unknown timezone %q: want a name such as Europe/Berlin or UTC", r.Timezone)
+		return nil, fmt.Errorf("unknown timezone %q: want a name such as Europe/Berlin or UTC", name)
 	}
 	return location, nil
 }

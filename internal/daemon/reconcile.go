@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -37,6 +36,7 @@ func (r lastReads) Evidence(f *model.Finding) reconcile.Evidence {
 		v.Unread = fmt.Sprintf("the last scan of source %s could not be saved", f.Source)
 	}
 	l, ok := r.e.loaded[f.Declaration]
+	v.Revision = l.declaration.Revision
 	switch d := &l.declaration; {
 	case v.Unread != "":
 	case !ok:
@@ -126,12 +126,14 @@ type Acting struct {
 	// Store stores actions. It is the one of the engine; nil for an engine that does not act.
 	Store reconcile.Store
 	Rules []reconcile.Rule
+	// Windows are the freezes of the configuration.
+	Windows []reconcile.Window
 	// Actuators write to sources, by their names.
 	Actuators map[string]reconcile.Actuator
 	// Digest returns a keyed digest of a text.
 	Digest func(text string) string
 	// Lock is shared by all engines of one store.
-	Lock *sync.Mutex
+	Lock reconcile.Lock
 }
 
 // recoverEvery is the interval at which actions with an unknown result are looked at again.
@@ -236,7 +238,7 @@ func (e *Engine) Act(ctx context.Context, f *model.Finding, q reconcile.Request)
 	return e.reconciler.Propose(ctx, f, q)
 }
 
-// AnswerAction approves, declines or cancels an action.
+// AnswerAction approves, declines, cancels or settles an action.
 func (e *Engine) AnswerAction(ctx context.Context, id string, answer reconcile.Answer, q reconcile.Request) (reconcile.Action, error) {
 	defer e.observeActions()
 	return e.reconciler.Answer(ctx, id, answer, q)

@@ -69,7 +69,7 @@ func newDescriptions(build Build) descriptions {
 		actions:            desc("actions", "Stored actions, by their rule and state.", "rule", "state"),
 		refusals:           desc("action_refusals_total", "Actions that a guard refused since the start.", "guard"),
 		ruleStopped:        desc("reconcile_rule_stopped", "Whether the rule for actions is stopped until a person resumes it.", "rule"),
-		frozen:             desc("reconcile_frozen", "Freezes of actions that hold."),
+		frozen:             desc("reconcile_frozen", "Freezes of actions that hold, by who set them: person or configuration.", "by"),
 		buildInfo: prometheus.NewDesc("driftd_build_info", "Always 1; the labels contain the version of driftd.", nil,
 			prometheus.Labels{"version": build.Version, "commit": build.Commit, "goversion": build.GoVersion}),
 	}
@@ -161,7 +161,8 @@ func (a *Acting) render(d *descriptions, p sink) {
 	for guard, n := range a.Refusals {
 		p.ch <- prometheus.MustNewConstMetric(d.refusals, prometheus.CounterValue, float64(n), guard)
 	}
-	p.gauge(d.frozen, float64(a.Frozen))
+	p.gauge(d.frozen, float64(a.Frozen), "person")
+	p.gauge(d.frozen, float64(a.Scheduled), "configuration")
 }
 
 // renderComplete renders whether everything was checked, at the time now.

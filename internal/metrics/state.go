@@ -46,8 +46,8 @@ type Acting struct {
 	Refusals map[string]int
 	// Stopped are the rules of the configuration, and whether they are stopped.
 	Stopped map[string]bool
-	// Frozen counts the freezes that hold.
-	Frozen int
+	// Frozen counts the freezes of persons that hold, and Scheduled those of the configuration.
+	Frozen, Scheduled int
 }
 
 // unjudged are the labels of driftd_objects_not_judged.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/driftd/driftd/internal/hours"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -73,26 +74,12 @@ type QuietHours struct {
 
 // contains reports whether the time at is in quiet hours.
 func (q *QuietHours) contains(at time.Time) bool {
-	if q.From == q.To {
-		return false
-	}
-	since := sinceMidnight(at)
-	on := func(day time.Weekday) bool { return len(q.Days) == 0 || slices.Contains(q.Days, day) }
-	if q.From < q.To {
-		return since >= q.From && since < q.To && on(at.Weekday())
-	}
-	return since >= q.From && on(at.Weekday()) || since < q.To && on((at.Weekday()+6)%7)
+	return hours.Window{From: q.From, To: q.To, Days: q.Days}.Contains(at)
 }
 
 // excepts reports whether findings of severity s are sent during quiet hours.
 func (q *QuietHours) excepts(s model.Severity) bool {
 	return slices.ContainsFunc(q.Except, func(e model.Severity) bool { return s.Rank() <= e.Rank() })
-}
-
-// sinceMidnight returns the time of day of at.
-func sinceMidnight(at time.Time) time.Duration {
-	hour, minute, second := at.Clock()
-	return time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute + time.Duration(second)*time.Second
 }
 
 // dueDigest returns the time at which the last daily digest before now was due. It

@@ -142,7 +142,11 @@ func (d *auditData) decision() string {
 }
 
 func (d *auditData) action() string {
-	return withReason(fmt.Sprintf("action %s on %s for finding %s, rule %s: %s", d.ID, d.Subject, d.Finding, d.Rule, d.State), d.Note)
+	text := fmt.Sprintf("action %s on %s for finding %s, rule %s: %s", d.ID, d.Subject, d.Finding, d.Rule, d.State)
+	if d.Person != "" {
+		text += " by " + d.Person
+	}
+	return withReason(text, d.Note)
 }
 
 func (d *auditData) control() string {

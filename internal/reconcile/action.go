@@ -41,6 +41,9 @@ func (s State) IsOpen() bool { return s == Proposed || s == Approved || s.MayHav
 // known yet.
 func (s State) MayHaveWritten() bool { return s == Armed || s == Written || s == Unknown }
 
+// Settlements lists the states with which a person may settle an action that may have written.
+func Settlements() []State { return []State{Converged, NotConverged, Failed} }
+
 // An Action is a change of one live resource that puts a finding back.
 type Action struct {
 	// ID is unique.
@@ -56,6 +59,9 @@ type Action struct {
 	Name        string    `json:"name"`
 	Place       string    `json:"place,omitempty"`
 	Declaration string    `json:"declaration"`
+	// Revision is the commit of the declaration: when the action was proposed, and from then on that
+	// of the last read before it was armed.
+	Revision string `json:"revision,omitempty"`
 	// Drift is who made the drift: a revert destroys the evidence for it in the live system.
 	Drift model.Actor `json:"drift"`
 
@@ -93,16 +99,23 @@ type Action struct {
 type Step struct {
 	State State     `json:"state"`
 	At    time.Time `json:"at"`
+	// By is the person who made the change; "" for driftd itself. No other field has the name.
+	By string `json:"by,omitempty"`
 	// Note is a remark; it may be empty.
 	Note string `json:"note,omitempty"`
+	// Seq is the position among all steps and controls, which the store sets; 0 in records of before.
+	Seq uint64 `json:"seq,omitempty"`
 }
 
 // Enter changes the state of the action at a time.
-func (a *Action) Enter(s State, at time.Time, note string) {
+func (a *Action) Enter(s State, at time.Time, note string) { a.EnterBy(s, at, "", note) }
+
+// EnterBy changes the state of the action at a time for a person, who gives a reason.
+func (a *Action) EnterBy(s State, at time.Time, by, reason string) {
 	a.State = s
-	a.Steps = append(a.Steps, Step{s, at, note})
+	a.Steps = append(a.Steps, Step{State: s, At: at, By: by, Note: reason})
 	if !s.IsOpen() || s == Unknown {
-		a.Outcome = note
+		a.Outcome = reason
 	}
 }
 

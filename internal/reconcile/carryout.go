@@ -13,8 +13,8 @@ import (
 // carryOut plans an action again, arms it if no guard refuses, writes, and reads the result. Once the
 // action is armed, it does not end with ctx.
 func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
-	r.Acting.Lock()
-	defer r.Acting.Unlock()
+	r.Acting.Acquire()
+	defer r.Acting.Release()
 	ctx = context.WithoutCancel(ctx)
 	if a, done, err := r.carriedOut(id); done || err != nil {
 		return a, err
@@ -36,6 +36,7 @@ func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
 		if refusal := Check(s); refusal != nil {
 			return refusal
 		}
+		a.Revision = s.Revision
 		a.Enter(Armed, s.Now, "")
 		return nil
 	})
@@ -137,6 +138,9 @@ func (r *Reconciler) refuse(id string, err error) (Action, error) {
 		a.Enter(state, r.Now(), err.Error())
 		return nil
 	})
+	if failed == nil {
+		r.count(err)
+	}
 	return a, errors.Join(err, failed)
 }
 
@@ -188,7 +192,8 @@ const (
 func (r *Reconciler) settle(ctx context.Context, a *Action) (Action, error) {
 	actuator := r.Actuators[a.Subject.Source]
 	if actuator == nil {
-		return *a, fmt.Errorf("action %s is %s, and source %s has no credentials for writing any more", a.ID, a.State, a.Subject.Source)
+		return *a, fmt.Errorf("action %s is %s, and source %s has no credentials for writing any more: look, then run `driftd actions settle %s`",
+			a.ID, a.State, a.Subject.Source, a.ID)
 	}
 	ctx, cancel := context.WithTimeout(ctx, planTimeout)
 	defer cancel()
@@ -292,8 +297,8 @@ func (r *Reconciler) isRead(a *Action) bool {
 
 // resume settles an action, unless it is being carried out right now.
 func (r *Reconciler) resume(ctx context.Context, id string) error {
-	r.Acting.Lock()
-	defer r.Acting.Unlock()
+	r.Acting.Acquire()
+	defer r.Acting.Release()
 	standing, err := r.Store.Standing()
 	if err != nil {
 		return err

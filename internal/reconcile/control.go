@@ -1,7 +1,12 @@
 package reconcile
 
 import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -30,9 +35,11 @@ type Control struct {
 	Via    string    `json:"via"`
 	At     time.Time `json:"at"`
 	Reason string    `json:"reason"`
+	// Seq is the position among all steps and controls, which the store sets; 0 in records of before.
+	Seq uint64 `json:"seq,omitempty"`
 }
 
-// Frozen returns the freezes that hold at a time, oldest first. Controls are sorted by time. A thaw
+// Frozen returns the freezes that hold at a time, oldest first. Controls are in their order. A thaw
 // ends all freezes of its source, and one without a source ends all.
 func Frozen(controls []Control, now time.Time) []Control {
 	var held []Control
@@ -47,12 +54,42 @@ func Frozen(controls []Control, now time.Time) []Control {
 	return slices.DeleteFunc(held, func(f Control) bool { return !now.Before(f.Until) })
 }
 
-// resumedAt returns when a rule was resumed last; zero if never.
-func resumedAt(controls []Control, rule string) (at time.Time) {
-	for _, c := range controls {
-		if c.Kind == Resume && c.Rule == rule {
-			at = c.At
+// resumedAt returns the turn at which a rule was resumed last; zero if never.
+func resumedAt(controls []Control, rule string) (last turn) {
+	for i := range controls {
+		if c := &controls[i]; c.Kind == Resume && c.Rule == rule {
+			last = last.later(c.turn())
 		}
 	}
-	return at
+	return last
+}
+
+// AddControl stores a freeze, a thaw or the resumption of a rule. The error is a *StateError if there is no
+// such source or rule.
+func (r *Reconciler) AddControl(c Control) (Control, error) {
+	if err := r.knownRule(c.Rule); err != nil {
+		return c, err
+	}
+	if c.Kind == Freeze && c.Source != "" && r.Actuators[c.Source] == nil {
+		return c, &StateError{fmt.Sprintf("source %q has no credentials for writing: name one of %s", c.Source,
+			strings.Join(slices.Sorted(maps.Keys(r.Actuators)), ", "))}
+	}
+	id := make([]byte, 6)
+	if _, err := io.ReadFull(r.random, id); err != nil {
+		return c, fmt.Errorf("make an ID: %w", err)
+	}
+	c.ID, c.At = hex.EncodeToString(id), r.Now()
+	return c, r.Store.AddControl(c)
+}
+
+// knownRule returns an error unless a rule, or an action of a rule that is gone, has the name.
+func (r *Reconciler) knownRule(name string) error {
+	if name == "" || slices.ContainsFunc(r.Rules, func(rule Rule) bool { return rule.Name == name }) {
+		return nil
+	}
+	standing, err := r.Store.Standing()
+	if err != nil || slices.ContainsFunc(standing.History, func(a Action) bool { return a.Rule == name }) {
+		return err
+	}
+	return &StateError{fmt.Sprintf("there is no rule %q: `driftd rules` lists the rules", name)}
 }

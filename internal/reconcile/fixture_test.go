@@ -37,6 +37,7 @@ func (m *memory) standing() reconcile.Standing {
 		a.Steps, a.Approvals = slices.Clone(a.Steps), slices.Clone(a.Approvals)
 		s.History = append(s.History, a)
 	}
+	s.Sort()
 	return s
 }
 
@@ -68,6 +69,7 @@ func (m *memory) Propose(propose func(*reconcile.Standing) (reconcile.Action, er
 		err = m.write()
 	}
 	if err == nil {
+		s.Number(&a, 0)
 		m.actions = append(m.actions, a)
 	}
 	return a, err
@@ -88,9 +90,12 @@ func (m *memory) ChangeAction(id string, change func(*reconcile.Action, *reconci
 			f = &copied
 		}
 	}
+	known := len(a.Steps)
+	a.Steps = slices.Clone(a.Steps)
 	if err := change(&a, &s, f); err != nil {
 		return a, err
 	}
+	s.Number(&a, known)
 	if err := m.write(); err != nil {
 		return a, err
 	}
@@ -102,6 +107,8 @@ func (m *memory) ChangeAction(id string, change func(*reconcile.Action, *reconci
 func (m *memory) AddControl(c reconcile.Control) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	s := m.standing()
+	s.NumberControl(&c)
 	m.controls = append(m.controls, c)
 	return nil
 }

@@ -33,6 +33,8 @@ type Evidence struct {
 	// Unread is why they do not prove the finding: its source, or its declaration, was
 	// not read, or the source is held back; "" if they do.
 	Unread string
+	// Revision is the commit of the declaration; "" if it has none.
+	Revision string
 	// Uncommitted is why the declaration is not in a commit; "" if it is.
 	Uncommitted string
 	// Declared is the number of resources of the finding's kind in its declaration.
@@ -47,6 +49,9 @@ type Situation struct {
 	Finding *model.Finding
 	// Rule is the first rule that matches the finding; nil if none does.
 	Rule *Rule
+	// Rules are all rules, and Windows the freezes of the configuration.
+	Rules   []Rule
+	Windows []Window
 	// Writer reports whether the source has credentials for writing.
 	Writer bool
 	Standing
@@ -88,6 +93,9 @@ func guards() []guard {
 		{"still-so", stillSo},
 	}
 }
+
+// The reasons of guards are stored with actions. They name no persons, whose names can be erased: a freeze and a decision
+// have IDs.
 
 // Check returns the first refusal; nil if no guard refuses.
 func Check(s *Situation) *Refusal {
@@ -140,9 +148,9 @@ func quarantine(s *Situation) string {
 }
 
 func frozen(s *Situation) string {
-	for _, f := range Frozen(s.Controls, s.Now) {
+	for _, f := range append(Frozen(s.Controls, s.Now), Open(s.Windows, s.Now)...) {
 		if f.Source == "" || f.Source == s.Finding.Source {
-			return fmt.Sprintf("%s froze actions until %s: %s", f.By, stamp(f.Until), f.Reason)
+			return fmt.Sprintf("actions are frozen until %s by %s: %s", stamp(f.Until), f.name(), f.Reason)
 		}
 	}
 	return ""
@@ -175,7 +183,7 @@ func decided(s *Situation) string {
 	case f.Hidden != "":
 		return "an ignore rule hides it: " + f.Hidden
 	case f.Decision != nil:
-		return fmt.Sprintf("%s %s it: revoke decision %s first", f.Decision.By, f.Decision.Kind.Participle(), f.Decision.ID)
+		return fmt.Sprintf("it was %s: revoke decision %s first", f.Decision.Kind.Participle(), f.Decision.ID)
 	case len(f.Ignored) > 0:
 		return "an ignore rule hides a field of it: " + f.Ignored[0].Reason
 	case f.Flapping:
@@ -227,18 +235,18 @@ func open(s *Situation) string {
 }
 
 func breaker(s *Situation) string {
-	if b := Stopped(s.Rule, s.History, s.Controls); b != "" {
+	if b := Stopped(s.Rules, s.Rule, s.History, s.Controls); b != "" {
 		return fmt.Sprintf("rule %q is stopped: %s: look, then run `driftd rules resume %s`", s.Rule.Name, b, s.Rule.Name)
 	}
 	return ""
 }
 
 func fight(s *Situation) string {
-	since := later(s.Now.Add(-fightWindow), resumedAt(s.Controls, s.Rule.Name))
+	from, resumed := s.Now.Add(-fightWindow), resumedAt(s.Controls, s.Rule.Name)
 	var won []*Action
 	for i := range s.History {
 		a := &s.History[i]
-		if a.Subject == s.Finding.Key && a.State == Converged && a.Since().After(since) && sharesField(a, s.Finding) {
+		if a.Subject == s.Finding.Key && a.State == Converged && a.Since().After(from) && a.last().after(resumed) && sharesField(a, s.Finding) {
 			won = append(won, a)
 		}
 	}
@@ -248,17 +256,18 @@ func fight(s *Situation) string {
 	writers := []string{"driftd"}
 	for _, a := range append(won, &Action{Drift: s.Finding.Actor}) {
 		name := a.Drift.Name
+		if a.Drift.IsPerson() {
+			name = "a person"
+		}
 		if name != "" && !slices.Contains(writers, name) {
 			writers = append(writers, name)
 		}
 	}
-	return fmt.Sprintf("it came back after %d actions within %d days: %s overwrite each other: find out why, then run `driftd rules resume %s`",
-		len(won), int(fightWindow.Hours()/24), strings.Join(writers, " and "), s.Rule.Name)
+	return fmt.Sprintf("it came back after %d actions within %d days, %s last: %s overwrite each other: find out why, then run `driftd rules resume %s`",
+		len(won), int(fightWindow.Hours()/24), won[len(won)-1].ID, strings.Join(writers, " and "), s.Rule.Name)
 }
 
-func canary(s *Situation) string {
-	return waiting(s.Rule, s.Action, s.History, s.Controls, s.Now)
-}
+func canary(s *Situation) string { return waiting(s) }
 
 func blast(s *Situation) string {
 	last := 0

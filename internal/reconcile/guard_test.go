@@ -58,7 +58,7 @@ func TestGuards(t *testing.T) {
 		"automatic bypass": {func(s *reconcile.Situation) { s.Finding.Verdict, s.Rule.Mode = model.Bypassed, reconcile.Auto }, "verdict", "needs a person"},
 		"accepted": {func(s *reconcile.Situation) {
 			s.Finding.Decision = &model.Decision{ID: "d1", Kind: model.Accept, By: "alice"}
-		}, "decided", "alice accepted it: revoke decision d1 first"},
+		}, "decided", "it was accepted: revoke decision d1 first"},
 		"hidden":           {func(s *reconcile.Situation) { s.Finding.Hidden = "sandbox" }, "decided", "sandbox"},
 		"flapping":         {func(s *reconcile.Situation) { s.Finding.Flapping = true }, "decided", "flapping"},
 		"not read":         {func(s *reconcile.Situation) { s.Unread = "source prod could not be read" }, "coverage", "could not be read"},

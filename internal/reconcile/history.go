@@ -19,23 +19,26 @@ const (
 	maxFailures = 2
 )
 
-// Stopped returns why a rule is stopped; "" if it is not. One action with an unknown result, or one
-// that did not converge, stops it, and two that failed in succession. It stays stopped until a
-// person resumes it.
-func Stopped(r *Rule, history []Action, controls []Control) string {
-	since := resumedAt(controls, r.Name)
+// Stopped returns why rule r is stopped; "" if it is not. One action with an unknown result, one that did not converge,
+// or one that a person settled stops it, and two that failed in succession. It stays stopped until a
+// person resumes it. The actions are those of the rule and those that concern it, see concerns.
+func Stopped(rules []Rule, r *Rule, history []Action, controls []Control) string {
+	own := resumedAt(controls, r.Name)
 	failures := 0
-	for _, a := range byTime(history) {
-		if a.Rule != r.Name || !a.Since().After(since) {
+	for _, a := range byTurn(history) {
+		since := own.later(resumedAt(controls, a.Rule))
+		state := a.stops(since)
+		matters := state != "" || a.State == Failed || a.State == Converged && failures > 0
+		if !a.last().after(since) || !matters || !a.concerns(rules, r) {
 			continue
 		}
-		if state := a.stops(since); state != "" {
-			return fmt.Sprintf("action %s was %s", a.ID, state)
+		if state != "" {
+			return fmt.Sprintf("action %s%s was %s", a.ID, a.under(r), state)
 		}
 		switch a.State {
 		case Failed:
 			if failures++; failures >= maxFailures {
-				return fmt.Sprintf("%d actions failed in succession, %s last", failures, a.ID)
+				return fmt.Sprintf("%d actions failed in succession, %s%s last", failures, a.ID, a.under(r))
 			}
 		case Converged:
 			failures = 0
@@ -44,47 +47,82 @@ func Stopped(r *Rule, history []Action, controls []Control) string {
 	return ""
 }
 
-// stops returns the state of the action after a time that stops its rule; "" if it had none. An unknown result
-// stops it even if the result became known later.
-func (a *Action) stops(since time.Time) State {
-	for _, s := range slices.Backward(a.Steps) {
-		if (s.State == Unknown || s.State == NotConverged) && s.At.After(since) {
+// under names the rule of the action if it is another one than r.
+func (a *Action) under(r *Rule) string {
+	if a.Rule == r.Name {
+		return ""
+	}
+	return fmt.Sprintf(" of rule %q", a.Rule)
+}
+
+// concerns reports whether what came of the action counts for rule r: the action was made under the name of the rule, or
+// the rule is the one that applies to its finding now. If no rule has the name any more, the action counts for all rules
+// that may match its source. So a change of the configuration does not resume a rule.
+func (a *Action) concerns(rules []Rule, r *Rule) bool {
+	if a.Rule == r.Name {
+		return true
+	}
+	if !slices.ContainsFunc(rules, func(o Rule) bool { return o.Name == a.Rule }) &&
+		(len(r.Match.Sources) == 0 || model.GlobAny(r.Match.Sources, a.Subject.Source)) {
+		return true
+	}
+	now := Find(rules, a.finding())
+	return now != nil && now.Name == r.Name
+}
+
+// finding returns what rules match of the action's finding.
+func (a *Action) finding() *model.Finding {
+	f := &model.Finding{ID: a.Finding, Verdict: a.Verdict, Key: a.Subject, Name: a.Name, Place: a.Place, Declaration: a.Declaration}
+	for _, c := range a.Plan.Changes {
+		f.Changes = append(f.Changes, model.Change{Path: c.Path, Live: c.Old, Declared: c.New})
+	}
+	return f
+}
+
+// stops returns the state of the action after a turn that stops its rule; "" if it had none. An unknown result
+// stops it even if the result became known later, and so does a result that a person entered.
+func (a *Action) stops(since turn) State {
+	for i := range slices.Backward(a.Steps) {
+		s := &a.Steps[i]
+		settled := s.By != "" && slices.Contains(Settlements(), s.State)
+		if (s.State == Unknown || s.State == NotConverged || settled) && s.turn().after(since) {
 			return s.State
 		}
 	}
 	return ""
 }
 
-// byTime returns pointers to the actions, sorted by the time of their last step.
-func byTime(history []Action) []*Action {
+// byTurn returns pointers to the actions, in the order of their last steps.
+func byTurn(history []Action) []*Action {
 	list := make([]*Action, len(history))
 	for i := range history {
 		list[i] = &history[i]
 	}
-	slices.SortStableFunc(list, func(a, b *Action) int { return a.Since().Compare(b.Since()) })
+	slices.SortStableFunc(list, func(a, b *Action) int { return a.last().compare(b.last()) })
 	return list
 }
 
 // waiting returns why a rule has to wait for its earlier actions; "" if it has not. It carries out
 // one action at a time, and after the first one it waits for Soak.
-func waiting(r *Rule, self *Action, history []Action, controls []Control, now time.Time) string {
-	since := resumedAt(controls, r.Name)
+func waiting(s *Situation) string {
+	r := s.Rule
+	since := resumedAt(s.Controls, r.Name)
 	var first *Action
-	for _, a := range byTime(history) {
-		if a.Rule != r.Name || self != nil && a.ID == self.ID {
+	for _, a := range byTurn(s.History) {
+		if s.Action != nil && a.ID == s.Action.ID {
 			continue
 		}
-		if a.State.MayHaveWritten() {
-			return fmt.Sprintf("action %s of rule %q is %s: one at a time", a.ID, r.Name, a.State)
+		if a.State.MayHaveWritten() && a.concerns(s.Rules, r) {
+			return fmt.Sprintf("action %s of rule %q is %s: one at a time", a.ID, a.Rule, a.State)
 		}
-		if first == nil && a.State == Converged && a.RuleDigest == r.Digest() && a.Since().After(since) {
+		if first == nil && a.Rule == r.Name && a.State == Converged && a.RuleDigest == r.Digest() && a.last().after(since) {
 			first = a
 		}
 	}
 	if first == nil {
 		return ""
 	}
-	if end := first.Since().Add(r.Soak); now.Before(end) {
+	if end := first.Since().Add(r.Soak); s.Now.Before(end) {
 		return fmt.Sprintf("the first action of rule %q, %s, is watched until %s", r.Name, first.ID, stamp(end))
 	}
 	return ""
@@ -166,7 +204,7 @@ func (s *Standing) Obsolete(cut, now time.Time) (actions []Action, controls []Co
 	for i := range s.History {
 		a := &s.History[i]
 		resumed := resumedAt(s.Controls, a.Rule)
-		stops := a.stops(resumed) != "" || a.State == Failed && a.Since().After(resumed)
+		stops := a.stops(resumed) != "" || a.State == Failed && a.last().after(resumed)
 		if !a.State.IsOpen() && !stops && a.Since().Before(cut) {
 			actions = append(actions, *a)
 		}

@@ -14,7 +14,7 @@ func (a *Action) Notice(needed int) (n model.ActionNotice, ok bool) {
 		}
 	}
 	changes := a.Plan.publicChanges()
-	n = model.ActionNotice{ID: a.ID, State: string(a.State), Outcome: a.Outcome, Waits: a.State == Proposed, Converged: a.State == Converged,
+	n = model.ActionNotice{ID: a.ID, State: string(a.State), Outcome: a.ending(), Waits: a.State == Proposed, Converged: a.State == Converged,
 		Alarm: a.State == Unknown || a.State == NotConverged, Known: a.State == Declined || a.State == Cancelled || a.State == Superseded,
 		Digest: a.Digest, Finding: a.Finding, Resource: a.Subject, Name: a.Name, Changes: changes[:min(len(changes), model.MaxFields)], Fields: len(changes),
 		Creates: a.Plan.Creates, Restarts: a.Plan.Restarts, Endpoint: a.Plan.Endpoint, Identity: a.Plan.Identity, Rule: a.Rule, By: a.By, Reason: a.Reason, Needed: needed, Expires: a.Expires.UTC(),
@@ -23,4 +23,19 @@ func (a *Action) Notice(needed int) (n model.ActionNotice, ok bool) {
 		n.Approvers = append(n.Approvers, p.By)
 	}
 	return n, true
+}
+
+// ending returns what came of the action, with the person who ended it: a message is delivered at once.
+func (a *Action) ending() string {
+	if len(a.Steps) == 0 {
+		return a.Outcome
+	}
+	switch by := a.Steps[len(a.Steps)-1].By; {
+	case by == "":
+		return a.Outcome
+	case a.Outcome == "":
+		return "by " + by
+	default:
+		return "by " + by + ": " + a.Outcome
+	}
 }

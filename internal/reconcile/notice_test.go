@@ -39,3 +39,15 @@ func TestNotice(t *testing.T) {
 		t.Error("a proposal that needs no approval causes a message")
 	}
 }
+
+// TestNoticeNamesWhoEndedIt checks that a message has the person who ended the action, with or without a reason.
+func TestNoticeNamesWhoEndedIt(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]string{"": "by alice", "not now": "by alice: not now"} {
+		a := reconcile.Action{ID: "9b1c"}
+		a.EnterBy(reconcile.Declined, time.Unix(0, 0), "alice", reason)
+		if n, ok := a.Notice(1); !ok || n.Outcome != want {
+			t.Errorf("got %q, want %q", n.Outcome, want)
+		}
+	}
+}

@@ -30,14 +30,15 @@ func (r *Reconciler) Overview() (Overview, error) {
 	if err != nil {
 		return Overview{}, err
 	}
-	o := Overview{Actions: append([]Action{}, standing.History...), Freezes: append([]Control{}, Frozen(standing.Controls, r.Now())...), Rules: []RuleStatus{}}
+	now := r.Now()
+	o := Overview{Actions: append([]Action{}, standing.History...), Freezes: append(append([]Control{}, Frozen(standing.Controls, now)...), Open(r.Windows, now)...), Rules: []RuleStatus{}}
 	slices.Reverse(o.Actions)
 	r.mu.Lock()
 	o.Refusals = maps.Clone(r.refusals)
 	r.mu.Unlock()
 	for i := range r.Rules {
 		rule := &r.Rules[i]
-		o.Rules = append(o.Rules, RuleStatus{rule.Name, rule.Mode, Stopped(rule, standing.History, standing.Controls)})
+		o.Rules = append(o.Rules, RuleStatus{rule.Name, rule.Mode, Stopped(r.Rules, rule, standing.History, standing.Controls)})
 	}
 	return o, nil
 }

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -42,6 +41,8 @@ type LastReads interface {
 // Options configure a Reconciler.
 type Options struct {
 	Rules []Rule
+	// Windows are the freezes of the configuration.
+	Windows []Window
 	// Actuators write to sources, by their names.
 	Actuators map[string]Actuator
 	Store     Store
@@ -53,7 +54,7 @@ type Options struct {
 	Done func(Action)
 	// Acting is held while an action is carried out. All Reconcilers of one store share it; nil for
 	// a single one.
-	Acting *sync.Mutex
+	Acting Lock
 	Now    func() time.Time
 	Log    *slog.Logger
 }
@@ -79,7 +80,7 @@ type failure struct {
 // New returns a Reconciler.
 func New(o Options) *Reconciler {
 	if o.Acting == nil {
-		o.Acting = &sync.Mutex{}
+		o.Acting = NewLock()
 	}
 	if o.Done == nil {
 		o.Done = func(Action) {}
@@ -95,6 +96,8 @@ type Request struct {
 	Names []string
 	// Digest is the digest of the plan that the person saw.
 	Digest string
+	// As is the state with which the person settles an action.
+	As State
 }
 
 // A Proposal is what an action would do, with the results of all guards.
@@ -141,7 +144,7 @@ func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (
 
 // situation returns what the guards depend on, before an action.
 func (r *Reconciler) situation(f *model.Finding, standing *Standing, by string) *Situation {
-	return &Situation{Now: r.Now(), Finding: f, Rule: Find(r.Rules, f), Writer: r.Actuators[f.Source] != nil, By: by,
+	return &Situation{Now: r.Now(), Finding: f, Rule: Find(r.Rules, f), Rules: r.Rules, Windows: r.Windows, Writer: r.Actuators[f.Source] != nil, By: by,
 		Standing: *standing, Evidence: r.LastReads.Evidence(f)}
 }
 
@@ -171,8 +174,14 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding) (Change, error)
 // a *Refusal if a guard refuses it. An action that needs no approval is carried out.
 func (r *Reconciler) Propose(ctx context.Context, f *model.Finding, q Request) (Action, error) {
 	a, err := r.propose(ctx, f, q)
-	r.count(err)
-	return a, err
+	if err != nil {
+		r.count(err)
+		return a, err
+	}
+	if Needed(Find(r.Rules, f), &a) > 0 {
+		return a, nil
+	}
+	return r.carryOut(ctx, a.ID)
 }
 
 // count counts err if it is a refusal.
@@ -198,17 +207,13 @@ func (r *Reconciler) propose(ctx context.Context, f *model.Finding, q Request) (
 	if err != nil {
 		return Action{}, err
 	}
-	a, err := r.Store.Propose(func(standing *Standing) (Action, error) {
+	return r.Store.Propose(func(standing *Standing) (Action, error) {
 		s := r.situation(f, standing, q.By)
 		if refusal := Check(s); refusal != nil {
 			return Action{}, refusal
 		}
 		return r.newAction(s, change.Plan(), q)
 	})
-	if err != nil || Needed(Find(r.Rules, f), &a) > 0 {
-		return a, err
-	}
-	return r.carryOut(ctx, a.ID)
 }
 
 func (r *Reconciler) newAction(s *Situation, plan Plan, q Request) (Action, error) {
@@ -218,7 +223,7 @@ func (r *Reconciler) newAction(s *Situation, plan Plan, q Request) (Action, erro
 	}
 	f := s.Finding
 	a := Action{ID: hex.EncodeToString(id), Finding: f.ID, Basis: f.Basis, Verdict: f.Verdict, Subject: f.Key, Name: f.Name, Place: f.Place,
-		Declaration: f.Declaration, Drift: f.Actor, Rule: s.Rule.Name, RuleDigest: s.Rule.Digest(), Mode: s.Rule.Mode,
+		Declaration: f.Declaration, Revision: s.Revision, Drift: f.Actor, Rule: s.Rule.Name, RuleDigest: s.Rule.Digest(), Mode: s.Rule.Mode,
 		By: q.By, Via: q.Via, Reason: q.Reason, At: s.Now, Expires: s.Now.Add(s.Rule.Expiry), Plan: plan, Digest: plan.Digest(r.Options.Digest, f)}
 	a.Enter(Proposed, s.Now, "")
 	return a, nil
@@ -311,9 +316,10 @@ const (
 	ApproveAnswer Answer = "approve"
 	DeclineAnswer Answer = "decline"
 	CancelAnswer  Answer = "cancel"
+	SettleAnswer  Answer = "settle"
 )
 
-// Answer approves, declines or cancels an action for a person.
+// Answer approves, declines, cancels or settles an action for a person.
 func (r *Reconciler) Answer(ctx context.Context, id string, answer Answer, q Request) (Action, error) {
 	switch answer {
 	case ApproveAnswer:
@@ -322,6 +328,8 @@ func (r *Reconciler) Answer(ctx context.Context, id string, answer Answer, q Req
 		return r.end(id, Declined, q)
 	case CancelAnswer:
 		return r.end(id, Cancelled, q)
+	case SettleAnswer:
+		return r.Settle(ctx, id, q)
 	}
 	return Action{}, &StateError{fmt.Sprintf("unknown answer %q", answer)}
 }
@@ -331,11 +339,7 @@ func (r *Reconciler) end(id string, state State, q Request) (Action, error) {
 		if err := proposed(a, r.Now()); err != nil {
 			return err
 		}
-		note := "by " + q.By
-		if q.Reason != "" {
-			note += ": " + q.Reason
-		}
-		a.Enter(state, r.Now(), note)
+		a.EnterBy(state, r.Now(), q.By, q.Reason)
 		return nil
 	})
 }
@@ -452,22 +456,4 @@ func (r *Reconciler) endProposals(standing *Standing, findings []model.Finding) 
 		}
 	}
 	return nil
-}
-
-// AddControl stores a freeze, a thaw or the resumption of a rule. The error is a *StateError if there is no
-// such source or rule.
-func (r *Reconciler) AddControl(c Control) (Control, error) {
-	if c.Rule != "" && !slices.ContainsFunc(r.Rules, func(rule Rule) bool { return rule.Name == c.Rule }) {
-		return c, &StateError{fmt.Sprintf("there is no rule %q: `driftd rules` lists the rules", c.Rule)}
-	}
-	if c.Kind == Freeze && c.Source != "" && r.Actuators[c.Source] == nil {
-		return c, &StateError{fmt.Sprintf("source %q has no credentials for writing: name one of %s", c.Source,
-			strings.Join(slices.Sorted(maps.Keys(r.Actuators)), ", "))}
-	}
-	id := make([]byte, 6)
-	if _, err := io.ReadFull(r.random, id); err != nil {
-		return c, fmt.Errorf("make an ID: %w", err)
-	}
-	c.ID, c.At = hex.EncodeToString(id), r.Now()
-	return c, r.Store.AddControl(c)
 }

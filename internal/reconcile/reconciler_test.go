@@ -162,7 +162,7 @@ func TestFreezeBetweenApprovalAndWrite(t *testing.T) {
 	if _, err := b.AddControl(reconcile.Control{Kind: reconcile.Freeze, Until: b.now.Add(time.Hour), By: "alice", Reason: "sale"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.approve(t, &a, "bob"); err == nil || !strings.Contains(err.Error(), "alice froze actions until 2026-11-25 13:00 UTC: sale") {
+	if _, err := b.approve(t, &a, "bob"); err == nil || !strings.Contains(err.Error(), "actions are frozen until 2026-11-25 13:00 UTC by freeze ") {
 		t.Errorf("got %v", err)
 	}
 	if got := b.store.actions[0]; got.State != reconcile.Refused || got.Guard != "frozen" || b.live.Writes != 0 {
@@ -306,7 +306,7 @@ func TestFight(t *testing.T) {
 		b.live.Set("web:evil")
 	}
 	_, err := b.Propose(t.Context(), b.finding, reconcile.Request{})
-	if err == nil || !strings.Contains(err.Error(), "driftd and mallory overwrite each other") {
+	if err == nil || !strings.Contains(err.Error(), "driftd and a person overwrite each other") {
 		t.Fatalf("got %v", err)
 	}
 	if _, err := b.AddControl(reconcile.Control{Kind: reconcile.Resume, Rule: "shop", By: "alice"}); err != nil {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"io"
 	"strings"
@@ -40,7 +41,7 @@ func listActions(t *table, v *reconcile.Overview) error {
 		if f.Source != "" {
 			where = "source " + f.Source
 		}
-		t.line(t.paint(bold, "Frozen: "), phrase.Visible(where+" until "+phrase.Stamp(f.Until)+" by "+f.By+": "+f.Reason))
+		t.line(t.paint(bold, "Frozen: "), phrase.Visible(where+" until "+phrase.Stamp(f.Until)+" by "+cmp.Or(f.By, f.ID)+": "+f.Reason))
 	}
 	for _, r := range v.Rules {
 		if r.Stopped != "" {
@@ -115,12 +116,19 @@ func showAction(t *table, a *reconcile.Action) error {
 	if a.State == reconcile.Proposed {
 		t.line("  expires   ", phrase.Stamp(a.Expires))
 	}
+	if a.Revision != "" {
+		t.line("  commit    ", phrase.Visible(a.Revision))
+	}
 	showPlan(t, &a.Plan, a.Digest)
 	for _, p := range a.Approvals {
 		t.line("  approved  ", phrase.Visible("by "+p.By+" at "+phrase.Stamp(p.At)+" ("+p.Via+")"), reasonOf(p.Reason))
 	}
 	for _, s := range a.Steps {
-		t.line("  ", phrase.Stamp(s.At), "  ", string(s.State), reasonOf(s.Note))
+		by := ""
+		if s.By != "" {
+			by = " by " + phrase.Visible(s.By)
+		}
+		t.line("  ", phrase.Stamp(s.At), "  ", string(s.State), by, reasonOf(s.Note))
 	}
 	return t.emit()
 }

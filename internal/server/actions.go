@@ -19,7 +19,7 @@ type Actor interface {
 	// PreviewAction returns what an action for a finding would do, and Act proposes it.
 	PreviewAction(ctx context.Context, f *model.Finding, by string) (reconcile.Proposal, error)
 	Act(ctx context.Context, f *model.Finding, q reconcile.Request) (reconcile.Action, error)
-	// AnswerAction approves, declines or cancels the action whose ID begins with id.
+	// AnswerAction approves, declines, cancels or settles the action whose ID begins with id.
 	AnswerAction(ctx context.Context, id string, answer reconcile.Answer, q reconcile.Request) (reconcile.Action, error)
 	// Control freezes actions, ends that, or resumes a rule.
 	Control(c reconcile.Control) (reconcile.Control, error)
@@ -32,6 +32,8 @@ type ActionRequest struct {
 	Reason string `json:"reason"`
 	// Digest is the digest of the plan that is approved.
 	Digest string `json:"digest,omitempty"`
+	// As is the state with which an action is settled.
+	As reconcile.State `json:"as,omitempty"`
 	// DryRun returns what would be done.
 	DryRun bool `json:"dry_run,omitempty"`
 }
@@ -103,10 +105,10 @@ func (a API) request(r *http.Request, role access.Role) (body ActionRequest, q r
 	if err := a.Permit(r.Context(), role); err != nil {
 		return body, q, err
 	}
-	if err := readBody(r.Body, &body, `want {"reason", "digest", "dry_run"}`); err != nil {
+	if err := readBody(r.Body, &body, `want {"reason", "digest", "as", "dry_run"}`); err != nil {
 		return body, q, err
 	}
-	return body, reconcile.Request{By: access.Of(r.Context()).Author(), Via: via(r.Context()), Reason: strings.TrimSpace(body.Reason), Digest: body.Digest}, nil
+	return body, reconcile.Request{By: access.Of(r.Context()).Author(), Via: via(r.Context()), Reason: strings.TrimSpace(body.Reason), Digest: body.Digest, As: body.As}, nil
 }
 
 // unhurried answers without the time limits of the connection: an action has its own.
@@ -166,10 +168,7 @@ func (a API) Reconcile(ctx context.Context, id string, dryRun bool, q reconcile.
 
 // answerAction returns the handler for an answer to an action.
 func (a API) answerAction(answer reconcile.Answer) func(*http.Request) (any, error) {
-	role := access.Operator
-	if answer == reconcile.ApproveAnswer {
-		role = access.Approver
-	}
+	role := RoleOf(answer)
 	return func(r *http.Request) (any, error) {
 		_, q, err := a.request(r, role)
 		if err != nil {
@@ -179,7 +178,15 @@ func (a API) answerAction(answer reconcile.Answer) func(*http.Request) (any, err
 	}
 }
 
-// AnswerAction approves, declines or cancels an action in the name of the context's visitor. An approver
+// RoleOf returns the role that an answer needs.
+func RoleOf(answer reconcile.Answer) access.Role {
+	if answer == reconcile.ApproveAnswer || answer == reconcile.SettleAnswer {
+		return access.Approver
+	}
+	return access.Operator
+}
+
+// AnswerAction approves, declines, cancels or settles an action in the name of the context's visitor. An approver
 // must be in the table of people.
 func (a API) AnswerAction(ctx context.Context, id string, answer reconcile.Answer, q reconcile.Request) (reconcile.Action, error) {
 	actor, err := a.actor()
@@ -197,6 +204,14 @@ func (a API) AnswerAction(ctx context.Context, id string, answer reconcile.Answe
 		}
 		if q.Digest == "" {
 			return reconcile.Action{}, badRequest("an approval needs the digest of the plan", "`driftd actions show "+id+"` prints it")
+		}
+	}
+	if answer == reconcile.SettleAnswer {
+		if q.By = access.Of(ctx).Person; q.Reason == "" {
+			return reconcile.Action{}, badRequest("a reason is missing", "it stays in the audit log")
+		}
+		if !slices.Contains(reconcile.Settlements(), q.As) {
+			return reconcile.Action{}, badRequest(fmt.Sprintf("unknown result %q", q.As), "want converged, not-converged or failed")
 		}
 	}
 	made, err := actor.AnswerAction(ctx, id, answer, q)

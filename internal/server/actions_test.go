@@ -22,14 +22,15 @@ func fullAction() reconcile.Action {
 	old, fresh, hidden := model.StringOf("web:evil"), model.StringOf("web:1"), sealer().Seal("hunter2")
 	at := begin()
 	a := reconcile.Action{ID: "ac7100", Finding: "0c0000", Basis: "basis of 0c0000", Verdict: model.Changed, Subject: model.Key{Source: "edge", Kind: "kubernetes/ConfigMap", ID: "shop/web"},
-		Name: "web", Place: "shop", Declaration: "shop", Drift: fullActor(at), Rule: "shop", RuleDigest: "0123", Mode: reconcile.Approve,
+		Name: "web", Place: "shop", Declaration: "shop", Revision: "c0ffee", Drift: fullActor(at), Rule: "shop", RuleDigest: "0123", Mode: reconcile.Approve,
 		By: "bob", Via: "web", Reason: "wrong image", At: at, Expires: at.Add(time.Hour), Digest: "d19e57",
 		Plan: reconcile.Plan{UID: "u1", Changes: []reconcile.FieldChange{{Path: "data.a", Old: &old, New: &fresh}, {Path: "data.password", Old: &hidden, New: &hidden}},
 			Creates: true, Endpoint: "https://10.0.0.1", Identity: "driftd-writer", HandBack: "git", Restarts: "2 pods"},
 		Approvals: []reconcile.Approval{{By: "mara", Via: "web", At: at, Digest: "d19e57", Reason: "yes"}},
 		Receipt:   reconcile.Receipt{Status: 200, Request: "r1", At: at}}
 	a.Enter(reconcile.Proposed, at, "")
-	a.Enter(reconcile.Refused, at, "frozen")
+	a.EnterBy(reconcile.Refused, at, "mara", "frozen")
+	a.Steps[1].Seq = 2
 	a.Guard = "frozen"
 	return a
 }
@@ -70,7 +71,7 @@ func (s actorStub) Actions() (reconcile.Overview, error) {
 	other := fullAction()
 	other.ID = "ac7201"
 	return reconcile.Overview{Actions: []reconcile.Action{fullAction(), other},
-		Freezes: []reconcile.Control{{ID: "c0", Kind: reconcile.Freeze, Source: "edge", Rule: "shop", Until: begin(), By: "mara", Via: "web", At: begin(), Reason: "sale"}},
+		Freezes: []reconcile.Control{{ID: "c0", Kind: reconcile.Freeze, Source: "edge", Rule: "shop", Until: begin(), By: "mara", Via: "web", At: begin(), Reason: "sale", Seq: 3}},
 		Rules:   []reconcile.RuleStatus{{Name: "shop", Mode: reconcile.Approve, Stopped: "2 actions failed"}}}, s.err
 }
 
@@ -102,6 +103,17 @@ func actionAsks(full, person, idle http.Handler) []exchange {
 		{"a body is bounded", full, post, controls, long, 413, "", true},
 		{"no daemon runs", idle, post, controls, `{"kind":"thaw","reason":"x"}`, 503, "", false},
 	}
+	settle := actions + "/ac71/settle"
+	list = append(list,
+		exchange{"settled", full, post, settle, `{"as":"failed","reason":"the cluster is gone"}`, 200, "", false},
+		exchange{"a settlement has a reason", full, post, settle, `{"as":"failed"}`, 400, "", false},
+		exchange{"a settlement has a result", full, post, settle, `{"reason":"the cluster is gone"}`, 400, "", false},
+		exchange{"of three", full, post, settle, `{"as":"refused","reason":"x"}`, 400, "", true},
+		exchange{"too late", full, post, settle, `{"as":"failed","reason":"late"}`, 409, "", false},
+		exchange{"an ID may be wrong", full, post, actions + "/dead/settle", `{"as":"failed","reason":"x"}`, 404, "", false},
+		exchange{"a body is bounded", full, post, settle, long, 413, "", true},
+		exchange{"an operator may not", person, post, settle, `{"as":"failed","reason":"x"}`, 403, "", false},
+		exchange{"no daemon runs", idle, post, settle, `{"as":"failed","reason":"x"}`, 503, "", false})
 	for _, answer := range []string{"approve", "decline", "cancel"} {
 		path := actions + "/ac71/" + answer
 		list = append(list,
@@ -115,7 +127,7 @@ func actionAsks(full, person, idle http.Handler) []exchange {
 	return list
 }
 
-// An approval needs the digest of the plan, and is made in the name of a person of the configuration, or of
+// An approval needs the digest of the plan, and is, like a settlement, made in the name of a person of the configuration, or of
 // none, which package reconcile refuses.
 func TestApprovalIsOfAPerson(t *testing.T) {
 	t.Parallel()
@@ -126,8 +138,14 @@ func TestApprovalIsOfAPerson(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !slices.Equal(by, []string{"", "Mara B"}) {
-		t.Errorf("approved by %q", by)
+	for _, v := range []access.Visitor{{Name: "root", Unmapped: "unix:root"}, {Name: "mara", Person: "Mara B"}} {
+		q := reconcile.Request{By: v.Author(), As: reconcile.Failed, Reason: "gone"}
+		if _, err := a.AnswerAction(access.With(t.Context(), v), "ac71", reconcile.SettleAnswer, q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(by, []string{"", "Mara B", "", "Mara B"}) {
+		t.Errorf("approved and settled by %q", by)
 	}
 	_, err := a.AnswerAction(t.Context(), "ac71", reconcile.ApproveAnswer, reconcile.Request{})
 	if want := (*Error)(nil); !errors.As(err, &want) || want.Status != http.StatusBadRequest {

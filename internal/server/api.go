@@ -179,6 +179,7 @@ func (a API) routes() *http.ServeMux {
 	act("POST /api/v1/actions/{id}/approve", a.unhurried(a.answerAction(reconcile.ApproveAnswer)))
 	act("POST /api/v1/actions/{id}/decline", a.answer(a.answerAction(reconcile.DeclineAnswer)))
 	act("POST /api/v1/actions/{id}/cancel", a.answer(a.answerAction(reconcile.CancelAnswer)))
+	act("POST /api/v1/actions/{id}/settle", a.unhurried(a.answerAction(reconcile.SettleAnswer)))
 	act("POST /api/v1/controls", a.answer(a.control))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)

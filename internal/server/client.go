@@ -241,7 +241,7 @@ func (c *Client) Action(ctx context.Context, id string) (a reconcile.Action, err
 	return a, err
 }
 
-// AnswerAction approves, declines or cancels the action whose ID begins with id.
+// AnswerAction approves, declines, cancels or settles the action whose ID begins with id.
 func (c *Client) AnswerAction(ctx context.Context, id string, answer reconcile.Answer, request ActionRequest) (a reconcile.Action, err error) {
 	if id == "" {
 		return a, badRequest("no action is named", "`driftd actions` lists the actions")

@@ -222,6 +222,7 @@ func plainest() []exchange {
 		{method: post, target: "/api/v1/actions/ac71/approve", body: `{"digest":"d19e57"}`},
 		{method: post, target: "/api/v1/actions/ac71/decline", body: `{}`},
 		{method: post, target: "/api/v1/actions/ac71/cancel", body: `{}`},
+		{method: post, target: "/api/v1/actions/ac71/settle", body: `{"as":"failed","reason":"x"}`},
 		{method: post, target: "/api/v1/controls", body: `{"kind":"freeze","until":"2h","reason":"sale"}`},
 		{method: post, target: "/api/v1/findings/0c0000/reconcile", body: `{"reason":"x"}`},
 		{method: get, target: "/api/v1/history?key=Deployment.apps/shop/web"},

@@ -15,11 +15,12 @@ import (
 )
 
 // The prefixes of keys in the bucket of actions: the ID of an action follows, that of an action and the
-// position of the approval, or that of a control. Each record has one person at most, so that
+// position of the approval or of the step of a person, or that of a control. Each record has one person at most, so that
 // the audit log can have a reference in place of the name.
 const (
 	actionPrefix   = "action\x00"
 	approvalPrefix = "approval\x00"
+	stepPrefix     = "step\x00"
 	controlPrefix  = "control\x00"
 )
 
@@ -29,6 +30,7 @@ type (
 		ID       string          `json:"id"`
 		State    reconcile.State `json:"state"`
 		Finding  string          `json:"finding"`
+		Revision string          `json:"revision,omitempty"`
 		Subject  string          `json:"subject"`
 		Rule     string          `json:"rule"`
 		Digest   string          `json:"digest"`
@@ -36,7 +38,9 @@ type (
 		Endpoint string          `json:"endpoint,omitempty"`
 		Identity string          `json:"identity,omitempty"`
 		Request  string          `json:"request,omitempty"`
-		Note     string          `json:"note,omitempty"`
+		// Person is who made the state what it is; "" for driftd itself.
+		Person string `json:"person,omitempty"`
+		Note   string `json:"note,omitempty"`
 	}
 	approvalData struct {
 		Action string `json:"action"`
@@ -44,6 +48,10 @@ type (
 		By     string `json:"by"`
 		Via    string `json:"via"`
 		Reason string `json:"reason,omitempty"`
+	}
+	// stepPerson is who made a step of an action.
+	stepPerson struct {
+		By string `json:"by"`
 	}
 	controlData struct {
 		ID     string                `json:"id"`
@@ -66,7 +74,7 @@ func (s *Store) Standing() (standing reconcile.Standing, err error) {
 	return standing, err
 }
 
-// parseActing decodes a record of the bucket of actions: an Action, an Approval or a Control.
+// parseActing decodes a record of the bucket of actions: an Action, an Approval, a stepPerson or a Control.
 func (c codec) parseActing(k, v []byte) (any, error) {
 	prefix, id, _ := strings.Cut(string(k), "\x00")
 	switch prefix + "\x00" {
@@ -83,6 +91,10 @@ func (c codec) parseActing(k, v []byte) (any, error) {
 		var p reconcile.Approval
 		err := c.unpackJSON(v, &p)
 		return p, err
+	case stepPrefix:
+		var p stepPerson
+		err := c.unpackJSON(v, &p)
+		return p, err
 	case controlPrefix:
 		var o reconcile.Control
 		err := c.unpackJSON(v, &o)
@@ -92,7 +104,7 @@ func (c codec) parseActing(k, v []byte) (any, error) {
 }
 
 func (t *txn) standing() (s reconcile.Standing, err error) {
-	approvals := map[string][]reconcile.Approval{}
+	approvals, persons := map[string][]reconcile.Approval{}, map[string]string{}
 	err = each(t.actions, nil, func(k, v []byte) error {
 		record, err := t.parseActing(k, v)
 		switch r := record.(type) {
@@ -102,6 +114,8 @@ func (t *txn) standing() (s reconcile.Standing, err error) {
 			_, id, _ := strings.Cut(string(k), "\x00")
 			id, _, _ = strings.Cut(id, "\x00")
 			approvals[id] = append(approvals[id], r)
+		case stepPerson:
+			persons[string(k)] = r.By
 		case reconcile.Control:
 			s.Controls = append(s.Controls, r)
 		}
@@ -111,10 +125,13 @@ func (t *txn) standing() (s reconcile.Standing, err error) {
 		return s, err
 	}
 	for i := range s.History {
-		s.History[i].Approvals = approvals[s.History[i].ID]
+		a := &s.History[i]
+		a.Approvals = approvals[a.ID]
+		for n := range a.Steps {
+			a.Steps[n].By = persons[string(stepKey(a, n))]
+		}
 	}
-	slices.SortStableFunc(s.History, func(a, b reconcile.Action) int { return a.At.Compare(b.At) })
-	slices.SortStableFunc(s.Controls, func(a, b reconcile.Control) int { return a.At.Compare(b.At) })
+	s.Sort()
 	d, err := t.readDoubt()
 	if d != nil {
 		s.Doubt = d.What
@@ -133,6 +150,7 @@ func (s *Announcing) Propose(propose func(*reconcile.Standing) (reconcile.Action
 		if a, err = propose(&standing); err != nil {
 			return err
 		}
+		standing.Number(&a, 0)
 		finding, err := t.openFinding(a.Finding)
 		if err == nil {
 			err = t.saveAction(nil, &a)
@@ -168,6 +186,7 @@ func (s *Announcing) ChangeAction(idPrefix string, change func(*reconcile.Action
 		if err := change(&a, &standing, finding); err != nil {
 			return err
 		}
+		standing.Number(&a, len(was.Steps))
 		if err := t.saveAction(&was, &a); err != nil {
 			return err
 		}
@@ -221,9 +240,7 @@ func (t *txn) saveAction(was, a *reconcile.Action) error {
 	if was != nil && was.State == a.State && len(was.Steps) == len(a.Steps) {
 		return nil
 	}
-	stored := *a
-	stored.Approvals = nil
-	if err := t.putJSON([]byte(actionPrefix+a.ID), stored); err != nil {
+	if err := t.putAction(was, a); err != nil {
 		return err
 	}
 	if a.State == reconcile.Armed {
@@ -236,15 +253,45 @@ func (t *txn) saveAction(was, a *reconcile.Action) error {
 	if err != nil {
 		return err
 	}
-	data := actionData{ID: a.ID, State: a.State, Finding: a.Finding, Subject: shorten(a.Subject.String(), maxText), Rule: a.Rule, Digest: a.Digest, By: by,
+	last := a.Steps[len(a.Steps)-1]
+	person, err := t.ref(last.By)
+	if err != nil {
+		return err
+	}
+	data := actionData{ID: a.ID, State: a.State, Finding: a.Finding, Revision: shorten(a.Revision, maxText), Person: person, Subject: shorten(a.Subject.String(), maxText), Rule: a.Rule, Digest: a.Digest, By: by,
 		Endpoint: shorten(a.Plan.Endpoint, maxText), Identity: shorten(a.Plan.Identity, maxText), Request: shorten(a.Receipt.Request, maxText),
-		Note: shorten(a.Steps[len(a.Steps)-1].Note, maxText)}
+		Note: shorten(last.Note, maxText)}
 	return t.record(audit.Entry{Kind: audit.KindAction, Time: a.Since(), Data: data})
+}
+
+// putAction stores an action without its approvals, and apart from it the persons of its new steps.
+func (t *txn) putAction(was, a *reconcile.Action) error {
+	stored := *a
+	stored.Approvals, stored.Steps = nil, slices.Clone(a.Steps)
+	known := 0
+	if was != nil {
+		known = len(was.Steps)
+	}
+	for n := range stored.Steps {
+		by := stored.Steps[n].By
+		if stored.Steps[n].By = ""; by == "" || n < known {
+			continue
+		}
+		if err := t.putJSON(stepKey(a, n), stepPerson{by}); err != nil {
+			return err
+		}
+	}
+	return t.putJSON([]byte(actionPrefix+a.ID), stored)
 }
 
 // AddControl stores a control.
 func (s *Store) AddControl(c reconcile.Control) error {
 	return s.update("save what a person said about actions", func(t *txn) error {
+		standing, err := t.standing()
+		if err != nil {
+			return err
+		}
+		standing.NumberControl(&c)
 		if err := t.putJSON([]byte(controlPrefix+c.ID), c); err != nil {
 			return err
 		}
@@ -265,7 +312,7 @@ func (t *txn) putJSON(key []byte, v any) error {
 	return t.actions.put(key, packed)
 }
 
-// renameActors puts a text in the place of the name of the person of each action, approval and control.
+// renameActors puts a text in the place of the name of the person of each action, approval, step and control.
 func (t *txn) renameActors(name, to string) error {
 	renamed := map[string][]byte{}
 	err := each(t.actions, nil, func(k, v []byte) error {
@@ -310,6 +357,11 @@ func (p *pruner) pruneActions() error {
 		for n := range a.Approvals {
 			gone = append(gone, approvalKey(a, n))
 		}
+		for n := range a.Steps {
+			if a.Steps[n].By != "" {
+				gone = append(gone, stepKey(a, n))
+			}
+		}
 	}
 	for i := range controls {
 		gone = append(gone, []byte(controlPrefix+controls[i].ID))
@@ -319,6 +371,10 @@ func (p *pruner) pruneActions() error {
 		return err
 	}
 	return p.releaseActions(actions)
+}
+
+func stepKey(a *reconcile.Action, n int) []byte {
+	return fmt.Appendf(nil, "%s%s\x00%04d", stepPrefix, a.ID, n)
 }
 
 func approvalKey(a *reconcile.Action, n int) []byte {

@@ -38,6 +38,7 @@ func addActing(tb testing.TB, s *Store) {
 	tb.Helper()
 	a := proposed("a1", "carol")
 	a.Approvals = []reconcile.Approval{{By: "alice", Via: "web", At: minute(1), Digest: "d1"}}
+	a.Steps[0].By = "dora"
 	_, err := s.Announcing(nil).Propose(func(*reconcile.Standing) (reconcile.Action, error) { return a, nil })
 	if err := errors.Join(err, s.AddControl(reconcile.Control{ID: "c1", Kind: reconcile.Freeze, By: "bob", At: minute(1), Until: minute(9)})); err != nil {
 		tb.Fatal(err)
@@ -202,6 +203,7 @@ func TestPruneActions(t *testing.T) {
 		if id == "over" {
 			a.Approvals = []reconcile.Approval{{By: "alice", At: minute(2), Digest: "d1"}}
 			a.Enter(reconcile.Converged, minute(3), "")
+			a.Steps[0].By = "carol"
 		}
 		if _, err := s.Announcing(announced).Propose(func(*reconcile.Standing) (reconcile.Action, error) { return a, nil }); err != nil {
 			t.Fatal(err)
@@ -232,6 +234,15 @@ func TestPruneActions(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
+	}
+	err = s.view("count", func(t *txn) error {
+		if n := t.actions.now.records; n != 1 {
+			return fmt.Errorf("%d records are left", n)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 	wantFaults(t, s)
 }

@@ -31,6 +31,8 @@ type actView struct {
 	// the visitor may not approve it; "" if they may.
 	Proposes, Answers bool
 	Why               string
+	// Settles are the results with which the visitor may settle Last.
+	Settles []reconcile.State
 }
 
 // A planChange is one field of a plan as text.
@@ -77,7 +79,16 @@ func (s *site) acting(r *http.Request, id string, resolved bool) (*actView, erro
 	v.Changes = planChanges(&v.Last.Plan)
 	v.Answers = v.Last.State == reconcile.Proposed && visitor.May(access.Operator)
 	v.Why = whyNotApprove(visitor, v.Last)
+	v.Settles = settles(visitor, v.Last)
 	return v, nil
+}
+
+// settles returns the results with which a visitor may settle an action.
+func settles(visitor access.Visitor, a *reconcile.Action) []reconcile.State {
+	if !a.State.MayHaveWritten() || !visitor.May(access.Approver) || visitor.Person == "" {
+		return nil
+	}
+	return reconcile.Settlements()
 }
 
 func planChanges(p *reconcile.Plan) (list []planChange) {
@@ -136,16 +147,14 @@ func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// answer approves, declines or cancels an action.
+// answer approves, declines, cancels or settles an action.
 func (s *site) answer(w http.ResponseWriter, r *http.Request) error {
-	answer, role := reconcile.Answer(r.PathValue("answer")), access.Operator
-	if answer == reconcile.ApproveAnswer {
-		role = access.Approver
-	}
-	if err := s.API.Permit(r.Context(), role); err != nil {
+	answer := reconcile.Answer(r.PathValue("answer"))
+	if err := s.API.Permit(r.Context(), server.RoleOf(answer)); err != nil {
 		return err
 	}
-	q := reconcile.Request{By: access.Of(r.Context()).Author(), Via: "web", Reason: r.PostFormValue("reason"), Digest: r.PostFormValue("digest")}
+	q := reconcile.Request{By: access.Of(r.Context()).Author(), Via: "web", Reason: r.PostFormValue("reason"), Digest: r.PostFormValue("digest"),
+		As: reconcile.State(r.PostFormValue("as"))}
 	var made reconcile.Action
 	err := server.Unhurried(w, func() (err error) { //nolint:contextcheck // an action that is armed outlives the request
 		made, err = s.API.AnswerAction(r.Context(), r.PathValue("id"), answer, q)

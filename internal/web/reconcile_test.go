@@ -16,6 +16,7 @@ import (
 // An actor has one action for finding c0ff11c7, which carol asked for.
 type actor struct {
 	state    reconcile.State
+	by       string
 	asked    []reconcile.Request
 	answered []reconcile.Answer
 }
@@ -24,12 +25,12 @@ func (a *actor) action() reconcile.Action {
 	old, fresh := model.StringOf(`<b>"evil"`), model.StringOf("web:1")
 	hidden := model.NewSealer([]byte("key")).Seal("hunter2")
 	made := reconcile.Action{ID: "ac7100", Finding: "c0ff11c7", Subject: model.Key{Source: "prod", Kind: "kubernetes/Deployment.apps", ID: "shop/<web>"},
-		Rule: "shop", By: "carol", Reason: "wrong image", Drift: model.Actor{Name: "mallory"}, At: earlier(time.Hour), Digest: "d19e57",
+		Rule: "shop", By: "carol", Reason: "wrong image", Drift: model.Actor{Name: "mallory"}, Revision: "c0ffee", At: earlier(time.Hour), Digest: "d19e57",
 		Plan: reconcile.Plan{Endpoint: "https://10.0.0.1", Identity: "writer", Restarts: "2 pods",
 			Changes: []reconcile.FieldChange{{Path: "spec.image", Old: &old, New: &fresh}, {Path: "spec.password", Old: &hidden, New: &hidden}}}}
 	made.Enter(reconcile.Proposed, earlier(time.Hour), "")
 	if a.state != reconcile.Proposed {
-		made.Enter(a.state, earlier(time.Minute), "something else writes it")
+		made.EnterBy(a.state, earlier(time.Minute), a.by, "something else writes it")
 	}
 	return made
 }
@@ -57,7 +58,8 @@ func (a *actor) Control(c reconcile.Control) (reconcile.Control, error) { return
 
 func (a *actor) Actions() (reconcile.Overview, error) {
 	return reconcile.Overview{Actions: []reconcile.Action{a.action()}, Rules: []reconcile.RuleStatus{{Name: "shop", Stopped: "action ac7100 is not-converged"}},
-		Freezes: []reconcile.Control{{By: "mara", Until: now().Add(time.Hour), Reason: "sale"}}}, nil
+		Freezes: []reconcile.Control{{By: "mara", Until: now().Add(time.Hour), Reason: "sale"},
+			{ID: "reconcile.freezes[0]", Source: "prod", Until: now().Add(time.Hour), Reason: "weekend"}}}, nil
 }
 
 func actingHouse(t *testing.T, state reconcile.State) (*fakeSite, *actor) {
@@ -113,5 +115,47 @@ func TestAnswerOnThePage(t *testing.T) {
 				t.Errorf("%s, asked %d times, want %d, %d and %q:\n%.600s", answer.Status, len(a.asked), c.status, c.asked, c.want, said)
 			}
 		})
+	}
+}
+
+// TestSettleOnThePage checks that an approver who is a person may enter what came of an action that may have written, and
+// that the page names who did.
+func TestSettleOnThePage(t *testing.T) {
+	t.Parallel()
+	mara := access.Visitor{Name: "mara", Person: "mara", Role: access.Approver, Via: access.Session}
+	root := access.Visitor{Name: "root", Unmapped: "unix:root", Role: access.Approver, Via: access.Session}
+	carol := access.Visitor{Name: "carol", Person: "carol", Role: access.Operator, Via: access.Session}
+	const form = `action="/actions/ac7100/settle"`
+	for name, c := range map[string]struct {
+		who   access.Visitor
+		state reconcile.State
+		want  bool
+	}{
+		"unknown":      {mara, reconcile.Unknown, true},
+		"armed":        {mara, reconcile.Armed, true},
+		"proposed":     {mara, reconcile.Proposed, false},
+		"over":         {mara, reconcile.Failed, false},
+		"no person":    {root, reconcile.Unknown, false},
+		"the operator": {carol, reconcile.Unknown, false},
+	} {
+		h, _ := actingHouse(t, c.state)
+		answer := h.askAs(t, c.who, http.MethodGet, "/findings/c0ff11c7", nil, nil)
+		if got := strings.Contains(answer.Body, form); got != c.want {
+			t.Errorf("%s: the form is there: %t", name, got)
+		}
+	}
+	h, a := actingHouse(t, reconcile.Unknown)
+	send := url.Values{"csrf": {"t0ken"}, "as": {"failed"}, "reason": {"gone"}}
+	if answer := h.askAs(t, carol, http.MethodPost, "/actions/ac71/settle", send, nil); answer.StatusCode != http.StatusForbidden {
+		t.Errorf("an operator: %s", answer.Status)
+	}
+	answer := h.askAs(t, mara, http.MethodPost, "/actions/ac71/settle", send, nil)
+	if answer.StatusCode != http.StatusSeeOther || len(a.asked) != 1 || a.asked[0].As != reconcile.Failed || a.asked[0].Reason != "gone" || a.answered[0] != reconcile.SettleAnswer {
+		t.Errorf("%s: asked %+v", answer.Status, a.asked)
+	}
+	h, a = actingHouse(t, reconcile.Failed)
+	a.by = "mara<"
+	if page := h.page(t, "/findings/c0ff11c7"); !strings.Contains(page, "failed by <bdi>mara&lt;</bdi>") {
+		t.Errorf("the page does not name who settled it: %s", page)
 	}
 }

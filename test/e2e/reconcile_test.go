@@ -205,7 +205,7 @@ func TestReconcileApproved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stdout, stderr, code = d.driftd("reconcile", r.Findings[0].ID, "--dry-run"); code != 2 || !strings.Contains(stdout, "refused by guard frozen: bob froze actions until") {
+	if stdout, stderr, code = d.driftd("reconcile", r.Findings[0].ID, "--dry-run"); code != 2 || !strings.Contains(stdout, "refused by guard frozen: actions are frozen until") {
 		t.Errorf("driftd reconcile --dry-run: %d: %s%s", code, stdout, stderr)
 	}
 }
