@@ -66,22 +66,19 @@ func (r lastReads) Refresh(ctx context.Context, declaration string) error {
 func (r lastReads) Subject(f *model.Finding) (reconcile.Subject, error) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	l := r.e.loaded[f.Declaration]
-	for i := range l.declaration.Claims {
-		c := &l.declaration.Claims[i]
-		if c.Kind != f.Kind || c.Address != f.Address || c.Name != f.Name || c.Place != "" && c.Place != f.Place {
-			continue
-		}
-		if c.Lens != nil {
-			return reconcile.Subject{}, &reconcile.Refusal{Guard: "kind", Why: fmt.Sprintf("%s declares it in another form: apply that declaration", f.Declaration)}
-		}
-		stored := c.Value
-		if claims := l.canonical[f.Source]; i < len(claims) { // the finding has its values
-			stored = claims[i].Value
-		}
-		return reconcile.Subject{Finding: f, Declared: stored, Written: c.Value, UID: uids(r.e.collected[f.Source].snapshot.Resources), Plain: r.plain(f, c)}, nil
+	l, i := r.e.loaded[f.Declaration], r.claim(f)
+	if i < 0 {
+		return reconcile.Subject{}, &reconcile.Refusal{Guard: "still-so", Why: fmt.Sprintf("declaration %s no longer declares it", f.Declaration)}
 	}
-	return reconcile.Subject{}, &reconcile.Refusal{Guard: "still-so", Why: fmt.Sprintf("declaration %s no longer declares it", f.Declaration)}
+	c := &l.declaration.Claims[i]
+	if c.Lens != nil {
+		return reconcile.Subject{}, &reconcile.Refusal{Guard: "kind", Why: fmt.Sprintf("%s declares it in another form: apply that declaration", f.Declaration)}
+	}
+	stored := c.Value
+	if claims := l.canonical[f.Source]; i < len(claims) { // the finding has its values
+		stored = claims[i].Value
+	}
+	return reconcile.Subject{Finding: f, Declared: stored, Written: c.Value, UID: uids(r.e.collected[f.Source].snapshot.Resources), Plain: r.plain(f, c)}, nil
 }
 
 // uids returns the function that returns the UID of one of some resources, which are sorted by key.

@@ -89,7 +89,7 @@ func (r *Reconciler) planAgain(ctx context.Context, id string) (Change, error) {
 	if r.Actuators[f.Source] == nil {
 		return nil, &Refusal{"off", fmt.Sprintf("source %s has no credentials for writing", f.Source)}
 	}
-	return r.plan(ctx, f)
+	return r.plan(ctx, f, a.Mode == Auto && a.By == "" && !approved(&a))
 }
 
 // waitingAction returns an action that is not armed.

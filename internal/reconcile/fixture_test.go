@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,6 +118,8 @@ func (m *memory) AddControl(c reconcile.Control) error {
 type reads struct {
 	evidence reconcile.Evidence
 	refresh  func()
+	// agreement is "" for Agreed.
+	agreement reconcile.Agreement
 }
 
 func (r *reads) Evidence(*model.Finding) reconcile.Evidence { return r.evidence }
@@ -126,6 +129,10 @@ func (r *reads) Refresh(context.Context, string) error {
 		r.refresh()
 	}
 	return nil
+}
+
+func (r *reads) Agreement(*model.Finding) (reconcile.Agreement, error) {
+	return cmp.Or(r.agreement, reconcile.Agreed), nil
 }
 
 func (r *reads) Subject(f *model.Finding) (reconcile.Subject, error) {

@@ -36,6 +36,8 @@ type LastReads interface {
 	// Refresh reads a declaration again. If that fails, Evidence has the reason.
 	Refresh(ctx context.Context, declaration string) error
 	Subject(f *model.Finding) (Subject, error)
+	// Agreement compares what is declared for a finding with what was live before.
+	Agreement(f *model.Finding) (Agreement, error)
 }
 
 // Options configure a Reconciler.
@@ -129,7 +131,7 @@ func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (
 	if off(s) != "" {
 		return p, nil // a plan asks the live system for a dry run
 	}
-	change, err := r.plan(ctx, f)
+	change, err := r.plan(ctx, f, p.Mode == Auto && by == "")
 	if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
 		p.Guards = append(p.Guards, Judgement{refusal.Guard, refusal.Why})
 		return p, nil
@@ -151,8 +153,12 @@ func (r *Reconciler) situation(f *model.Finding, standing *Standing, by string) 
 // planTimeout bounds planning, and each later step of an action.
 const planTimeout = 30 * time.Second
 
-// plan plans and rehearses the change for a finding.
-func (r *Reconciler) plan(ctx context.Context, f *model.Finding) (Change, error) {
+// plan plans and rehearses the change for a finding. automatic reports whether no person asked for it or approved
+// it.
+func (r *Reconciler) plan(ctx context.Context, f *model.Finding, automatic bool) (Change, error) {
+	if err := r.checkAgreed(f, automatic); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, planTimeout)
 	defer cancel()
 	subject, err := r.LastReads.Subject(f)
@@ -203,7 +209,7 @@ func (r *Reconciler) propose(ctx context.Context, f *model.Finding, q Request) (
 	if refusal := Check(r.situation(f, &standing, q.By)); refusal != nil {
 		return Action{}, refusal
 	}
-	change, err := r.plan(ctx, f)
+	change, err := r.plan(ctx, f, Find(r.Rules, f).Mode == Auto && q.By == "")
 	if err != nil {
 		return Action{}, err
 	}

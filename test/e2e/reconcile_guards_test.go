@@ -37,7 +37,7 @@ func (d *daemon) refusal(kind, guard, text string) {
 		}
 		status, answer := d.as("alice", "/api/v1/findings/"+f.ID+"/reconcile", map[string]string{"reason": "it is wrong"})
 		if status != http.StatusConflict || !strings.Contains(answer, "(guard "+guard+")") || !strings.Contains(answer, text) {
-			return fmt.Errorf("%d: %s; want guard %s: %s", status, answer, guard, text)
+			return fmt.Errorf("%d: %s; want guard %s: %s, of a finding that is %s: %s", status, answer, guard, text, f.Verdict, strings.Join(summarizeFinding(f), "; "))
 		}
 		return nil
 	})
@@ -82,6 +82,13 @@ func TestReconcileGuards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	i.edit("deploy/app.yaml", "web:1.4", "web:1.5")
+	i.commit()
+	d.refusal(ofDeployments, "verdict", "a pending finding is never put back")
+	i.edit("deploy/app.yaml", "web:1.5", "web:1.4")
+	i.commit()
+	d.awaitFindings()
+
 	i.kubectl("set", "image", "deployment/web", "web=web:evil")
 	a := d.awaitAction(reconcile.Proposed)
 	d.refusal(ofDeployments, "open", "action "+a.ID+" of the same resource is proposed")
@@ -98,7 +105,7 @@ func TestReconcileGuards(t *testing.T) {
 	if stdout, stderr, code := d.driftd("acknowledge", f.ID); code != 0 {
 		t.Fatalf("driftd acknowledge: %d: %s%s", code, stdout, stderr)
 	}
-	d.refusal(ofDeployments, "decided", "acknowledged it: revoke decision")
+	d.refusal(ofDeployments, "decided", "it was acknowledged: revoke decision")
 	if f, err = d.finding(ofDeployments); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +119,7 @@ func TestReconcileGuards(t *testing.T) {
 	i.git("revert", "-n", "HEAD")
 	i.edit("deploy/app.yaml", "web:1.4", "web:1.5")
 	i.commit()
-	d.refusal(ofDeployments, "verdict", "conflict finding is never put back")
+	d.refusal(ofDeployments, "agreed", "changed it after it was live as declared")
 	i.edit("deploy/app.yaml", "web:1.5", "web:1.4")
 	i.commit()
 
