@@ -151,7 +151,7 @@ func (o observer) ObserveRun(run model.Run, open []model.Finding) {
 
 // ObserveActions records the state of actions, and notifies open pages.
 func (o observer) ObserveActions(v reconcile.Overview) {
-	a := metrics.Acting{States: map[string]map[string]int{}, Refusals: v.Refusals, Stopped: map[string]bool{}}
+	a := metrics.Acting{States: map[string]map[string]int{}, Refusals: v.Refusals, Stopped: map[string]bool{}, Fights: map[string]int{}}
 	for i := range v.Actions {
 		rule := v.Actions[i].Rule
 		if a.States[rule] == nil {
@@ -167,7 +167,7 @@ func (o observer) ObserveActions(v reconcile.Overview) {
 		}
 	}
 	for _, r := range v.Rules {
-		a.Stopped[r.Name] = r.Stopped != ""
+		a.Stopped[r.Name], a.Fights[r.Name] = r.Stopped != "", r.Fights
 	}
 	o.Metrics.ObserveActions(a)
 }

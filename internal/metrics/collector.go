@@ -19,7 +19,7 @@ type descriptions struct {
 	storeBytes, storeDamaged, storeVerified, buildInfo  *prometheus.Desc
 	auditInDoubt, auditUnwitnessed, auditWitnessUnread  *prometheus.Desc
 	notJudged                                           *prometheus.Desc
-	actions, refusals, ruleStopped, frozen              *prometheus.Desc
+	actions, refusals, ruleStopped, fights, frozen      *prometheus.Desc
 }
 
 func newDescriptions(build Build) descriptions {
@@ -69,6 +69,7 @@ func newDescriptions(build Build) descriptions {
 		actions:            desc("actions", "Stored actions, by their rule and state.", "rule", "state"),
 		refusals:           desc("action_refusals_total", "Actions that a guard refused since the start.", "guard"),
 		ruleStopped:        desc("reconcile_rule_stopped", "Whether the rule for actions is stopped until a person resumes it.", "rule"),
+		fights:             desc("reconcile_fights", "Resources over which driftd and another writer fought within seven days, until a person resumes the rule.", "rule"),
 		frozen:             desc("reconcile_frozen", "Freezes of actions that hold, by who set them: person or configuration.", "by"),
 		buildInfo: prometheus.NewDesc("driftd_build_info", "Always 1; the labels contain the version of driftd.", nil,
 			prometheus.Labels{"version": build.Version, "commit": build.Commit, "goversion": build.GoVersion}),
@@ -85,7 +86,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 		d.findings, d.oldestFinding, d.flapping, d.accepted, d.hidden,
 		d.resources, d.unchecked, d.coverage, d.lastSuccess, d.up, d.complete, d.notChecked, d.stale, d.declared, d.declarationLastSuccess,
 		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.severityRules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.storeDamaged, d.storeVerified, d.auditInDoubt, d.auditUnwitnessed, d.auditWitnessUnread, d.buildInfo, d.notJudged,
-		d.actions, d.refusals, d.ruleStopped, d.frozen,
+		d.actions, d.refusals, d.ruleStopped, d.fights, d.frozen,
 	} {
 		ch <- desc
 	}
@@ -157,6 +158,7 @@ func (a *Acting) render(d *descriptions, p sink) {
 	}
 	for rule, stopped := range a.Stopped {
 		p.gauge(d.ruleStopped, number(stopped), rule)
+		p.gauge(d.fights, float64(a.Fights[rule]), rule)
 	}
 	for guard, n := range a.Refusals {
 		p.ch <- prometheus.MustNewConstMetric(d.refusals, prometheus.CounterValue, float64(n), guard)

@@ -85,7 +85,7 @@ func busy(t *testing.T) *Metrics {
 	m.AuditWitnessed(false)
 	m.AuditCompared(false)
 	m.ObserveActions(Acting{States: map[string]map[string]int{"images": {"proposed": 1, "converged": 7}}, Refusals: map[string]int{"frozen": 2},
-		Stopped: map[string]bool{"images": true}, Frozen: 1, Scheduled: 2})
+		Stopped: map[string]bool{"images": true}, Fights: map[string]int{"images": 1}, Frozen: 1, Scheduled: 2})
 	c.at = c.at.Add(4 * time.Minute)
 	return m
 }

@@ -44,8 +44,10 @@ type Acting struct {
 	// States counts the stored actions by rule and state, and Refusals the refusals by guard.
 	States   map[string]map[string]int
 	Refusals map[string]int
-	// Stopped are the rules of the configuration, and whether they are stopped.
+	// Stopped are the rules of the configuration, and whether they are stopped. Fights are the numbers of
+	// resources over which driftd fought with another writer, by rule.
 	Stopped map[string]bool
+	Fights  map[string]int
 	// Frozen counts the freezes of persons that hold, and Scheduled those of the configuration.
 	Frozen, Scheduled int
 }

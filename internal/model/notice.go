@@ -143,7 +143,8 @@ type ActionNotice struct {
 	// Endpoint is the address of the system, and Identity the user that writes to it.
 	Endpoint string `json:"endpoint"`
 	Identity string `json:"identity"`
-	// Rule allows it. By is the person who asked for it, "" for driftd itself, and Reason why.
+	// Author is who made the drift; "" if unknown. Rule allows the action. By is the person who asked for it, "" for driftd itself, and Reason why.
+	Author string `json:"author,omitempty"`
 	Rule   string `json:"rule"`
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`

@@ -36,14 +36,19 @@ func ActionFields(n *model.ActionNotice) []Field {
 // maxApprovers bounds the persons in ActionFacts.
 const maxApprovers = 5
 
-// ActionFacts returns what restarts, who writes to which system, who asked for and approved an action, and when
+// ActionFacts returns what restarts, who made the drift, who writes to which system, who asked for and approved an action, and when
 // it expires.
 func ActionFacts(n *model.ActionNotice) []Phrase {
 	var facts []Phrase
 	if n.Restarts != "" {
 		facts = append(facts, Words("Restarts ").Short(n.Restarts, ReasonLimit))
 	}
-	facts = append(facts, Words("Writes as ").Short(n.Identity, NameLimit).Words(" to ").Short(n.Endpoint, NameLimit))
+	if n.Author != "" {
+		facts = append(facts, Words("The drift is by ").Person(n.Author))
+	}
+	if n.Endpoint != "" {
+		facts = append(facts, Words("Writes as ").Short(n.Identity, NameLimit).Words(" to ").Short(n.Endpoint, NameLimit))
+	}
 	if n.By == "" {
 		facts = append(facts, Words("Asked for by rule ").Short(n.Rule, NameLimit))
 	} else {

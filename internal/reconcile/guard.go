@@ -2,8 +2,6 @@ package reconcile
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -86,7 +84,7 @@ func guards() []guard {
 		{"age", age},
 		{"open", open},
 		{"breaker", breaker},
-		{"fight", fight},
+		{fightGuard, fight},
 		{"canary", canary},
 		{"blast", blast},
 		{"person", person},
@@ -239,32 +237,6 @@ func breaker(s *Situation) string {
 		return fmt.Sprintf("rule %q is stopped: %s: look, then run `driftd rules resume %s`", s.Rule.Name, b, s.Rule.Name)
 	}
 	return ""
-}
-
-func fight(s *Situation) string {
-	from, resumed := s.Now.Add(-fightWindow), resumedAt(s.Controls, s.Rule.Name)
-	var won []*Action
-	for i := range s.History {
-		a := &s.History[i]
-		if a.Subject == s.Finding.Key && a.State == Converged && a.Since().After(from) && a.last().after(resumed) && sharesField(a, s.Finding) {
-			won = append(won, a)
-		}
-	}
-	if len(won) < maxRounds {
-		return ""
-	}
-	writers := []string{"driftd"}
-	for _, a := range append(won, &Action{Drift: s.Finding.Actor}) {
-		name := a.Drift.Name
-		if a.Drift.IsPerson() {
-			name = "a person"
-		}
-		if name != "" && !slices.Contains(writers, name) {
-			writers = append(writers, name)
-		}
-	}
-	return fmt.Sprintf("it came back after %d actions within %d days, %s last: %s overwrite each other: find out why, then run `driftd rules resume %s`",
-		len(won), int(fightWindow.Hours()/24), won[len(won)-1].ID, strings.Join(writers, " and "), s.Rule.Name)
 }
 
 func canary(s *Situation) string { return waiting(s) }

@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/driftd/driftd/internal/reconcile"
 )
@@ -33,5 +34,45 @@ func TestObserveSameResource(t *testing.T) {
 	b.store.findings = b.store.findings[1:]
 	if err := b.Observe(t.Context(), b.store.findings); err != nil || len(b.store.actions) != 2 {
 		t.Errorf("after the first: %d actions, %v", len(b.store.actions), err)
+	}
+}
+
+// TestObserveFight verifies that a fight is stored once, as a refused action that a person has to look at, and that
+// driftd goes on after the rule was resumed.
+func TestObserveFight(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(r *reconcile.Rule) { r.Mode, r.Soak = reconcile.Auto, 0 })
+	observe := func() reconcile.Action {
+		t.Helper()
+		b.live.Set("web:evil")
+		b.now = b.now.Add(10 * time.Minute)
+		if err := b.Observe(t.Context(), b.store.findings); err != nil {
+			t.Fatal(err)
+		}
+		return b.store.actions[len(b.store.actions)-1]
+	}
+	for range 2 {
+		if a := observe(); a.State != reconcile.Converged {
+			t.Fatalf("it is %s", a.State)
+		}
+	}
+	for range 3 {
+		a := observe()
+		n, ok := a.Notice(0)
+		if len(b.store.actions) != 3 || a.State != reconcile.Refused || a.Guard != "fight" || !ok || !n.Alarm || n.Author != "mallory" {
+			t.Fatalf("%d actions, the last is %s by guard %s, with the notice %+v", len(b.store.actions), a.State, a.Guard, n)
+		}
+	}
+	if o, err := b.Overview(); err != nil || o.Rules[0].Fights != 1 || o.Refusals["fight"] != 1 {
+		t.Errorf("overview: %+v, %v", o, err)
+	}
+	if _, err := b.AddControl(reconcile.Control{Kind: reconcile.Resume, Rule: "shop", By: "alice"}); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := b.Overview(); err != nil || o.Rules[0].Fights != 0 {
+		t.Errorf("after the resumption: %+v, %v", o, err)
+	}
+	if a := observe(); a.State != reconcile.Converged {
+		t.Errorf("after the resumption it is %s", a.State)
 	}
 }

@@ -22,6 +22,9 @@ type RuleStatus struct {
 	Mode Mode   `json:"mode"`
 	// Stopped is why the rule is stopped; "" if it is not.
 	Stopped string `json:"stopped,omitempty"`
+	// Fights is the number of resources over which driftd and another writer fought within the last seven
+	// days, until a person resumes the rule.
+	Fights int `json:"fights,omitempty"`
 }
 
 // Overview returns what is known of actions.
@@ -38,7 +41,8 @@ func (r *Reconciler) Overview() (Overview, error) {
 	r.mu.Unlock()
 	for i := range r.Rules {
 		rule := &r.Rules[i]
-		o.Rules = append(o.Rules, RuleStatus{rule.Name, rule.Mode, Stopped(r.Rules, rule, standing.History, standing.Controls)})
+		o.Rules = append(o.Rules, RuleStatus{rule.Name, rule.Mode, Stopped(r.Rules, rule, standing.History, standing.Controls),
+			fights(rule.Name, standing.History, standing.Controls, now)})
 	}
 	return o, nil
 }

@@ -370,7 +370,7 @@ func (r *Reconciler) Observe(ctx context.Context, findings []model.Finding) erro
 	for _, f := range worstFirst(findings) {
 		rule := Find(r.Rules, f)
 		switch {
-		case rule == nil, tried(standing.History, f), r.hasFailed(f), Check(r.situation(f, &standing, "")) != nil:
+		case rule == nil, tried(&standing, f), r.hasFailed(f), r.refuses(f, &standing):
 			continue
 		case rule.Mode == Auto && started[rule.Name] >= rule.PerScan, rule.Mode == Approve && open[rule.Name]+started[rule.Name] >= rule.PerHour:
 			continue
@@ -424,12 +424,16 @@ func worstFirst(findings []model.Finding) []*model.Finding {
 }
 
 // tried reports whether the last action for a finding, as it is now, is open or ended otherwise than by
-// convergence. Then driftd proposes no other one by itself.
-func tried(history []Action, f *model.Finding) bool {
-	for _, a := range slices.Backward(history) {
-		if a.Finding == f.ID && a.Basis == f.Basis {
-			return a.State != Converged
+// convergence. Then driftd proposes no other one by itself, unless a person resumed the rule since the action ended
+// without a decision about it.
+func tried(s *Standing, f *model.Finding) bool {
+	for i := range slices.Backward(s.History) {
+		a := &s.History[i]
+		if a.Finding != f.ID || a.Basis != f.Basis {
+			continue
 		}
+		undecided := a.State == Failed || a.State == NotConverged || a.State == Refused
+		return a.State != Converged && !(undecided && resumedAt(s.Controls, a.Rule).after(a.last()))
 	}
 	return false
 }

@@ -47,6 +47,9 @@ func listActions(t *table, v *reconcile.Overview) error {
 		if r.Stopped != "" {
 			t.line(t.paint(bold, "Stopped: "), phrase.Visible("rule "+r.Name+", because "+r.Stopped+": look, then run `driftd rules resume "+r.Name+"`"))
 		}
+		if r.Fights > 0 {
+			t.line(t.paint(bold, "Fight: "), phrase.Visible("driftd and another writer overwrite each other on "+phrase.Count(r.Fights, "resource")+" of rule "+r.Name+": find out why, then run `driftd rules resume "+r.Name+"`"))
+		}
 	}
 	if len(v.Actions) == 0 {
 		t.line("No actions.")

@@ -57,7 +57,7 @@ func (a *actor) AnswerAction(_ context.Context, _ string, answer reconcile.Answe
 func (a *actor) Control(c reconcile.Control) (reconcile.Control, error) { return c, nil }
 
 func (a *actor) Actions() (reconcile.Overview, error) {
-	return reconcile.Overview{Actions: []reconcile.Action{a.action()}, Rules: []reconcile.RuleStatus{{Name: "shop", Stopped: "action ac7100 is not-converged"}},
+	return reconcile.Overview{Actions: []reconcile.Action{a.action()}, Rules: []reconcile.RuleStatus{{Name: "shop", Stopped: "action ac7100 is not-converged", Fights: 2}},
 		Freezes: []reconcile.Control{{By: "mara", Until: now().Add(time.Hour), Reason: "sale"},
 			{ID: "reconcile.freezes[0]", Source: "prod", Until: now().Add(time.Hour), Reason: "weekend"}}}, nil
 }

@@ -237,6 +237,10 @@ func TestReconcileAutomatic(t *testing.T) {
 	if code != 2 || !strings.Contains(strings.Join(strings.Fields(stdout), " "), "driftd and kubectl-set overwrite each other") {
 		t.Errorf("driftd reconcile --dry-run: %d: %s%s", code, stdout, stderr)
 	}
+	if a := d.awaitAction(reconcile.Refused); !strings.Contains(a.Outcome, "driftd and kubectl-set overwrite each other") {
+		t.Errorf("the refused action: %+v", a)
+	}
+	d.awaitMetric(`driftd_reconcile_fights{rule="shop"} 1`)
 	if got := i.image(); got != "web:evil" {
 		t.Errorf("a third action set the image to %s", got)
 	}
