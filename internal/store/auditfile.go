@@ -62,13 +62,9 @@ func (s *Store) keepHead(h *audit.Head) error {
 	return syncFolder(filepath.Dir(s.path))
 }
 
-// keepSignedHead writes the head file after a transaction signed a head. If it cannot, the log is in
-// doubt: later, an older copy of the database would lead to the head that the file has.
-func (s *Store) keepSignedHead(h *audit.Head) {
-	err := s.keepHead(h)
-	if err == nil {
-		return
-	}
+// doubtHead puts the log in doubt because the head of a transaction could not be written to the head file: later, an
+// older copy of the database would lead to the head that the file has.
+func (s *Store) doubtHead(err error) {
 	s.o.Log.Error("write the head of the audit log beside the database", "path", s.headPath(), "err", err)
 	// The entry about the doubt is signed too.
 	if d, readErr := s.Doubt(); readErr == nil && d != nil {

@@ -88,6 +88,8 @@ type Store struct {
 	// damaged is set once, when the file is found to be damaged. No call uses the file after that.
 	damaged    atomic.Pointer[DamagedError]
 	confirming sync.Mutex
+	// committing is held from the beginning of a transaction until the head file is written.
+	committing sync.Mutex
 	closed     func() error
 }
 
@@ -207,23 +209,38 @@ func (s *Store) update(what string, fn func(*txn) error) error {
 	if s.damaged.Load() == nil && replaced(s.file, s.path) {
 		return fmt.Errorf("%s: %s was removed or replaced while driftd had it open: put it back, or stop driftd and start it again", what, s.path)
 	}
-	written := false
-	var signed *audit.Head
-	err := s.transact(what, true, s.db.Update, func(t *txn) error {
-		err := fn(t)
-		if err == nil {
-			err = t.writeLog()
-		}
-		written, signed = err == nil, t.signed
-		return err
-	})
-	if err == nil && signed != nil {
-		s.keepSignedHead(signed)
-	}
+	written, err := s.commit(what, fn)
 	if damaged := (*DamagedError)(nil); err != nil && written && !errors.As(err, &damaged) {
 		return unwritable(filepath.Dir(s.path), fmt.Errorf("%w: nothing was saved", err))
 	}
 	return err
+}
+
+// commit runs fn in one transaction, and writes the head file before the next transaction begins, so that it has the
+// last head. written reports whether fn and the entries of the audit log succeeded.
+func (s *Store) commit(what string, fn func(*txn) error) (written bool, err error) {
+	var unkept error
+	err = func() error {
+		s.committing.Lock()
+		defer s.committing.Unlock()
+		var signed *audit.Head
+		err := s.transact(what, true, s.db.Update, func(t *txn) error {
+			err := fn(t)
+			if err == nil {
+				err = t.writeLog()
+			}
+			written, signed = err == nil, t.signed
+			return err
+		})
+		if err == nil && signed != nil {
+			unkept = s.keepHead(signed)
+		}
+		return err
+	}()
+	if unkept != nil {
+		s.doubtHead(unkept)
+	}
+	return written, err
 }
 
 func (s *Store) transact(what string, writable bool, run func(func(*bbolt.Tx) error) error, fn func(*txn) error) error {

@@ -1,0 +1,42 @@
+package store
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// TestHeadFileOfConcurrentTransactions verifies that transactions of several goroutines do not write the head file at
+// once: the file has the last head, and the log is not in doubt.
+func TestHeadFileOfConcurrentTransactions(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(0)}
+	s := openAt(t, t.TempDir(), c.options(auditKey(t)))
+	save(t, s, scan(0, nil))
+	var group sync.WaitGroup
+	for i := range 20 {
+		group.Go(func() {
+			for k := range 5 {
+				if err := s.AddControl(reconcile.Control{ID: fmt.Sprintf("c%d-%d", i, k), Kind: reconcile.Thaw, By: "alice", At: minute(1), Reason: "over"}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if d, err := s.Doubt(); err != nil || d != nil {
+		t.Errorf("the log is in doubt: %+v, %v", d, err)
+	}
+	err := s.view("compare heads", func(txn *txn) error {
+		head, err := txn.auditLog().Head()
+		if kept := s.keptHead(txn); err == nil && (kept == nil || kept.Size != head.Size) {
+			err = fmt.Errorf("the head file has %+v, and the log %+v", kept, head)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
