@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/driftd/driftd/internal/actuators/kubernetes"
 	"github.com/driftd/driftd/internal/decode"
@@ -193,7 +194,7 @@ func room() *secret.Room { return secret.New(model.NewSealer([]byte("key")), sec
 
 func (f *fake) actuator(t *testing.T) *kubernetes.Actuator {
 	t.Helper()
-	a, err := kubernetes.New(kubernetes.Options{Source: "k8s", Writing: kubeapi.Access{Server: f.URL}, Room: room()})
+	a, err := kubernetes.New(kubernetes.Options{Source: "k8s", Writing: kubeapi.Access{Server: f.URL}, Timeout: time.Hour, Room: room()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package kubernetes_test
 import (
 	"encoding/base64"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -177,6 +178,7 @@ func TestLargePages(t *testing.T) {
 	f.objects[webPath] = web
 	f.kinds["/apis/argoproj.io/v1alpha1"] = `{"name":"applications","kind":"Application","namespaced":true,"verbs":["list"]}`
 	var limits []string
+	large := `{"items":["` + strings.Repeat("x", 64<<20) + `"]}`
 	f.before = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/apis/argoproj.io/v1alpha1/applications" {
 			return false
@@ -186,7 +188,7 @@ func TestLargePages(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case len(limit) > 2:
-			_, _ = fmt.Fprintf(w, `{"items":[%q]}`, strings.Repeat("x", 64<<20))
+			_, _ = io.WriteString(w, large)
 		case r.URL.Query().Get("continue") == "":
 			_, _ = fmt.Fprint(w, `{"metadata":{"continue":"next"},"items":[]}`)
 		default:
