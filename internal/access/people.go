@@ -12,13 +12,14 @@ import (
 type IdentityKind string
 
 // The kinds of identities: a user of the daemon's host, a name of the users file, of
-// web_config_file, of a client certificate or of the proxy, a name from the OpenID provider, and
-// the ID of a member of a Slack workspace.
+// web_config_file, of a client certificate or of the proxy, a name from the OpenID provider, the
+// ID of a member of a Slack workspace, and a user name in the audit logs of Kubernetes.
 const (
-	UnixUser    IdentityKind = "unix"
-	LoginName   IdentityKind = "login"
-	OIDCName    IdentityKind = "oidc"
-	SlackMember IdentityKind = "slack"
+	UnixUser       IdentityKind = "unix"
+	LoginName      IdentityKind = "login"
+	OIDCName       IdentityKind = "oidc"
+	SlackMember    IdentityKind = "slack"
+	KubernetesUser IdentityKind = "kubernetes"
 )
 
 // An Identity is a user of one system. The ID of a UnixUser is a name or a decimal user ID.
@@ -93,7 +94,7 @@ func isMember(id string) bool {
 }
 
 // A Person has a name and at most one identity of each kind; an empty one is not set.
-type Person struct{ Name, Unix, Login, OIDC, Slack string }
+type Person struct{ Name, Unix, Login, OIDC, Slack, Kubernetes string }
 
 // CheckPersonName returns an error if a person may not have the name. Colons and parentheses occur
 // in the names of identities that belong to no person.
@@ -113,7 +114,7 @@ const onThisHost = "somebody on this host"
 // Identities returns the identities that are set, in the order of the fields.
 func (p Person) Identities() []Identity {
 	var set []Identity
-	for _, id := range []Identity{{UnixUser, p.Unix}, {LoginName, p.Login}, {OIDCName, p.OIDC}, {SlackMember, p.Slack}} {
+	for _, id := range []Identity{{UnixUser, p.Unix}, {LoginName, p.Login}, {OIDCName, p.OIDC}, {SlackMember, p.Slack}, {KubernetesUser, p.Kubernetes}} {
 		if id.ID != "" {
 			set = append(set, id)
 		}
@@ -154,18 +155,18 @@ func (p *People) Find(ids ...Identity) string {
 	return found
 }
 
-// Names returns the IDs of a person's identities, sorted.
-func (p *People) Names(person string) (ids []string) {
+// Identities returns the identities of a person, sorted, as "kind:ID".
+func (p *People) Identities(person string) (ids []string) {
 	if p == nil || person == "" {
 		return nil
 	}
 	for id, name := range p.names {
 		if name == person {
-			ids = append(ids, id.ID)
+			ids = append(ids, id.String())
 		}
 	}
 	slices.Sort(ids)
-	return slices.Compact(ids)
+	return ids
 }
 
 // Recognize returns the visitor with the person who has one of the identities. If there is none, the

@@ -96,10 +96,21 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	g.dispatcher = notify.NewDispatcher(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Handler: handler{g}})
 	rules := reconcileRules(cfg)
-	acting := daemon.Acting{Store: s.store.Announcing(daemon.Announcer(policy, rules, time.Now)), Rules: rules, Actuators: writers, Digest: digestOf(s.sealer), Lock: s.acting, Windows: windows}
+	acting := daemon.Acting{Store: s.store.Announcing(daemon.Announcer(policy, rules, time.Now)), Rules: rules, Actuators: writers, Digest: digestOf(s.sealer), Lock: s.acting, Windows: windows,
+		Identities: g.people.Identities, Current: g.inUse}
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: observer{s.metrics, s}, Now: time.Now, Log: s.log, Version: s.build.Version,
 		Acting: acting, Evaluating: &s.evaluating, Notifications: daemon.Notifications{Policy: policy, Mirrors: mirrors, Dispatcher: g.dispatcher}})
 	return g, nil
+}
+
+// inUse reports whether no later configuration is in use.
+func (g *generation) inUse() bool {
+	select {
+	case <-g.replaced:
+		return false
+	default:
+		return true
+	}
 }
 
 // A handler carries out the requests of people at receivers, with the engine of a generation.
@@ -117,7 +128,7 @@ func (h handler) Action(id string) (model.ActionNotice, error) { return h.engine
 func (h handler) AnswerAction(ctx context.Context, a notify.ActionAnswer) error {
 	answer, q := reconcile.DeclineAnswer, reconcile.Request{By: a.By, Via: a.Receiver, Reason: a.Reason, Digest: a.Digest}
 	if a.Approve {
-		answer, q.Names = reconcile.ApproveAnswer, h.people.Names(a.By)
+		answer = reconcile.ApproveAnswer
 	}
 	_, err := h.engine.AnswerAction(ctx, a.Action, answer, q)
 	return err

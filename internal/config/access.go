@@ -92,11 +92,14 @@ type Person struct {
 	OIDC string `mapstructure:"oidc"`
 	// Slack is the member ID, such as U0123456789; the profile of a member has it.
 	Slack string `mapstructure:"slack"`
+	// Kubernetes is the user name in the audit logs of the API servers. Who made a drift under it must not
+	// approve that it is put back.
+	Kubernetes string `mapstructure:"kubernetes"`
 }
 
 // Identified returns the person with the identities.
 func (p Person) Identified() access.Person {
-	return access.Person{Name: p.Name, Unix: p.Unix, Login: p.Login, OIDC: p.OIDC, Slack: p.Slack}
+	return access.Person{Name: p.Name, Unix: p.Unix, Login: p.Login, OIDC: p.OIDC, Slack: p.Slack, Kubernetes: p.Kubernetes}
 }
 
 // defaultAccess returns the default Access.

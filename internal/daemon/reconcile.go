@@ -129,6 +129,10 @@ type Acting struct {
 	Actuators map[string]reconcile.Actuator
 	// Digest returns a keyed digest of a text.
 	Digest func(text string) string
+	// Identities returns what identifies a person of the configuration in the systems, as "kind:ID".
+	Identities func(person string) []string
+	// Current reports whether the configuration is still in use; nil if it always is.
+	Current func() bool
 	// Lock is shared by all engines of one store.
 	Lock reconcile.Lock
 }

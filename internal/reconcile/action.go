@@ -71,10 +71,12 @@ type Action struct {
 	RuleDigest string `json:"rule_digest"`
 	Mode       Mode   `json:"mode"`
 	// By is the person who asked for it, "" for driftd itself, Via the way of the request, and Reason why.
-	By     string    `json:"by,omitempty"`
-	Via    string    `json:"via,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	At     time.Time `json:"at"`
+	// Identities are keyed digests of the identities of that person.
+	By         string    `json:"by,omitempty"`
+	Identities []string  `json:"identities,omitempty"`
+	Via        string    `json:"via,omitempty"`
+	Reason     string    `json:"reason,omitempty"`
+	At         time.Time `json:"at"`
 	// Expires is when a proposal ends that was not approved.
 	Expires time.Time `json:"expires,omitzero"`
 
@@ -139,9 +141,11 @@ func (a *Action) WroteAt() time.Time {
 
 // An Approval is that of one person for one plan.
 type Approval struct {
-	By  string    `json:"by"`
-	Via string    `json:"via"`
-	At  time.Time `json:"at"`
+	By string `json:"by"`
+	// Identities are keyed digests of the identities of the person.
+	Identities []string  `json:"identities,omitempty"`
+	Via        string    `json:"via"`
+	At         time.Time `json:"at"`
 	// Digest is the Action.Digest that was approved.
 	Digest string `json:"digest"`
 	Reason string `json:"reason,omitempty"`

@@ -19,6 +19,9 @@ func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
 	if a, done, err := r.carriedOut(id); done || err != nil {
 		return a, err
 	}
+	if !r.Current() {
+		return Action{}, errReloaded
+	}
 	change, err := r.planAgain(ctx, id)
 	if err != nil {
 		return r.refuse(id, err)
@@ -27,6 +30,9 @@ func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
 	a, err := r.Store.ChangeAction(id, func(a *Action, standing *Standing, f *model.Finding) error {
 		if a.State != Approved && a.State != Proposed {
 			return &StateError{fmt.Sprintf("action %s is %s", a.ID, a.State)}
+		}
+		if !r.Current() {
+			return errReloaded
 		}
 		if f == nil {
 			return &Refusal{"still-so", "the finding is resolved"}
@@ -45,6 +51,10 @@ func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
 	}
 	return r.write(ctx, &a, change)
 }
+
+// errReloaded ends carrying out an action with the rules, the writers and the people of a configuration that was
+// replaced. Recover goes on with those of the new one.
+var errReloaded = &StateError{"the configuration was reloaded meanwhile: the action is checked again with the new one"}
 
 // carriedOut returns an action if it does not wait to be carried out any more: Recover may have found it
 // first. The error is a *Refusal if it was refused.
@@ -89,7 +99,7 @@ func (r *Reconciler) planAgain(ctx context.Context, id string) (Change, error) {
 	if r.Actuators[f.Source] == nil {
 		return nil, &Refusal{"off", fmt.Sprintf("source %s has no credentials for writing", f.Source)}
 	}
-	return r.plan(ctx, f, a.Mode == Auto && a.By == "" && !approved(&a))
+	return r.plan(ctx, f, a.Mode == Auto && a.By == "" && len((&approvers{r.Identities}).valid(&a, f)) == 0)
 }
 
 // waitingAction returns an action that is not armed.
@@ -268,11 +278,11 @@ func (r *Reconciler) Recover(ctx context.Context) error {
 	for i := range standing.History {
 		a := &standing.History[i]
 		switch {
-		case a.State == Approved && !r.Now().Before(a.Expires):
+		case a.ready() && !r.Now().Before(a.Expires):
 			_, err = r.refuse(a.ID, &Refusal{"person", "it was not carried out before " + stamp(a.Expires) + ": propose it again"})
-		case a.State == Approved && !r.isRead(a):
+		case a.ready() && !r.isRead(a):
 			continue // after a start, nothing has been read yet
-		case a.State == Approved:
+		case a.ready():
 			_, err = r.carryOut(ctx, a.ID)
 		case a.State.MayHaveWritten():
 			err = r.resume(ctx, a.ID)
@@ -287,6 +297,11 @@ func (r *Reconciler) Recover(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// ready reports whether the action waits for no person, and was not armed: a crash, or a reload, came between.
+func (a *Action) ready() bool {
+	return a.State == Approved || a.State == Proposed && a.Mode == Auto && a.By == ""
 }
 
 // isRead reports whether the last reads prove something of an action's finding.

@@ -189,6 +189,13 @@ func (b *bench) drift(id, name string) *model.Finding {
 	return &b.store.findings[len(b.store.findings)-1]
 }
 
+// people makes the bench one of a configuration with people, who have identities.
+func (b *bench) people(table map[string][]string) {
+	o := b.Options
+	o.Identities = func(person string) []string { return table[person] }
+	b.Reconciler = reconcile.New(o)
+}
+
 func (b *bench) propose(t *testing.T, by string) reconcile.Action {
 	t.Helper()
 	a, err := b.Propose(t.Context(), b.finding, reconcile.Request{By: by, Via: "test"})

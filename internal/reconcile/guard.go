@@ -43,6 +43,7 @@ type Evidence struct {
 // when it is armed.
 type Situation struct {
 	Now time.Time
+	approvers
 	// Finding is the finding as it is in the store now.
 	Finding *model.Finding
 	// Rule is the first rule that matches the finding; nil if none does.
@@ -167,7 +168,7 @@ func verdict(s *Situation) string {
 		return ""
 	case f.Verdict == model.Missing:
 		return fmt.Sprintf("it would be created: rule %q does not set create", s.Rule.Name)
-	case f.Verdict == model.Bypassed && s.Rule.Mode == Auto && s.By == "" && !approved(s.Action):
+	case f.Verdict == model.Bypassed && s.Rule.Mode == Auto && s.By == "" && !s.approved():
 		return "a bypassed finding needs a person: run `driftd reconcile " + f.ID + "`"
 	case f.Verdict == model.Bypassed:
 		return ""
@@ -215,7 +216,7 @@ func age(s *Situation) string {
 		return "it was first seen, or changed, in the future: the clock was set back"
 	case still < s.Rule.MinAge:
 		return fmt.Sprintf("it changed %s ago, and an apply may be running: wait until it is as it is for %s", still.Round(time.Second), s.Rule.MinAge)
-	case s.Rule.Mode == Auto && s.By == "" && !approved(s.Action) && old > s.Rule.MaxAge:
+	case s.Rule.Mode == Auto && s.By == "" && !s.approved() && old > s.Rule.MaxAge:
 		return fmt.Sprintf("it is older than %s, and something may depend on it: it needs a person", s.Rule.MaxAge)
 	}
 	return ""
@@ -265,14 +266,20 @@ func blast(s *Situation) string {
 	return ""
 }
 
+// approved reports whether a person approved the action.
+func (s *Situation) approved() bool { return s.Action != nil && len(s.valid(s.Action, s.Finding)) > 0 }
+
 // person checks the approvals of an action that is about to be armed.
 func person(s *Situation) string {
 	if s.Action == nil {
 		return ""
 	}
 	needed := Needed(s.Rule, s.Action)
-	if n := len(Valid(s.Action)); n < needed {
-		return fmt.Sprintf("%d of %d approvals", n, needed)
+	switch n := len(s.valid(s.Action, s.Finding)); {
+	case n < needed:
+		return fmt.Sprintf("%d of %d approvals count", n, needed)
+	case needed > 0 && !s.Now.Before(s.Action.Expires):
+		return "it was not carried out before " + stamp(s.Action.Expires) + ": propose it again"
 	}
 	return ""
 }

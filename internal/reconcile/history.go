@@ -148,22 +148,6 @@ func Needed(r *Rule, a *Action) int {
 	return max(r.Approvals, 1)
 }
 
-func approved(a *Action) bool { return a != nil && len(Valid(a)) > 0 }
-
-// Valid returns the approvals that count: of different persons, neither of them the one who asked
-// for the action nor the one who made the drift, and for what is to be done now.
-func Valid(a *Action) []Approval {
-	var valid []Approval
-	for _, p := range a.Approvals {
-		same := func(v Approval) bool { return v.By == p.By }
-		author := a.Drift.IsPerson() && p.By == a.Drift.Name
-		if p.Digest == a.Digest && p.By != "" && p.By != a.By && !author && !slices.ContainsFunc(valid, same) {
-			valid = append(valid, p)
-		}
-	}
-	return valid
-}
-
 // FindAction returns the action whose ID is or begins with a prefix.
 func FindAction(history []Action, prefix string) (Action, error) {
 	var found []string

@@ -61,13 +61,13 @@ func (p *Plan) publicChanges() []model.Change {
 	return f.Public().Changes
 }
 
-// Public returns the action in its published form: without digests of secrets, and with times in UTC.
+// Public returns the action in its published form: without digests of secrets and of identities, and with times in UTC.
 func (a Action) Public() Action {
 	a.Plan, a.Drift = a.Plan.Public(), a.Drift.Public()
 	a.At, a.Expires, a.Receipt.At = a.At.UTC(), a.Expires.UTC(), a.Receipt.At.UTC()
-	a.Approvals, a.Steps = slices.Clone(a.Approvals), slices.Clone(a.Steps)
+	a.Approvals, a.Steps, a.Identities = slices.Clone(a.Approvals), slices.Clone(a.Steps), nil
 	for i := range a.Approvals {
-		a.Approvals[i].At = a.Approvals[i].At.UTC()
+		a.Approvals[i].At, a.Approvals[i].Identities = a.Approvals[i].At.UTC(), nil
 	}
 	for i := range a.Steps {
 		a.Steps[i].At = a.Steps[i].At.UTC()

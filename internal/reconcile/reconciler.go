@@ -51,6 +51,11 @@ type Options struct {
 	LastReads LastReads
 	// Digest returns a keyed digest of a text.
 	Digest func(text string) string
+	// Identities returns what identifies a person in the systems, as "kind:ID", and nothing for a name that is
+	// none of a person; nil if there is no table of people.
+	Identities func(person string) []string
+	// Current reports whether the configuration that these Options are of is still in use; nil if it always is.
+	Current func() bool
 	// Done is called with each action that may have changed its resource, when it is over; nil for
 	// nothing.
 	Done func(Action)
@@ -87,6 +92,9 @@ func New(o Options) *Reconciler {
 	if o.Done == nil {
 		o.Done = func(Action) {}
 	}
+	if o.Current == nil {
+		o.Current = func() bool { return true }
+	}
 	return &Reconciler{Options: o, random: rand.Reader, refusals: map[string]int{}, failed: map[string]failure{}}
 }
 
@@ -94,8 +102,6 @@ func New(o Options) *Reconciler {
 type Request struct {
 	// By is the name of the person, Via the way of the request, and Reason why.
 	By, Via, Reason string
-	// Names are other names of the person in the systems, such as the login.
-	Names []string
 	// Digest is the digest of the plan that the person saw.
 	Digest string
 	// As is the state with which the person settles an action.
@@ -146,7 +152,7 @@ func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (
 
 // situation returns what the guards depend on, before an action.
 func (r *Reconciler) situation(f *model.Finding, standing *Standing, by string) *Situation {
-	return &Situation{Now: r.Now(), Finding: f, Rule: Find(r.Rules, f), Rules: r.Rules, Windows: r.Windows, Writer: r.Actuators[f.Source] != nil, By: by,
+	return &Situation{Now: r.Now(), approvers: approvers{r.Identities}, Finding: f, Rule: Find(r.Rules, f), Rules: r.Rules, Windows: r.Windows, Writer: r.Actuators[f.Source] != nil, By: by,
 		Standing: *standing, Evidence: r.LastReads.Evidence(f)}
 }
 
@@ -230,7 +236,7 @@ func (r *Reconciler) newAction(s *Situation, plan Plan, q Request) (Action, erro
 	f := s.Finding
 	a := Action{ID: hex.EncodeToString(id), Finding: f.ID, Basis: f.Basis, Verdict: f.Verdict, Subject: f.Key, Name: f.Name, Place: f.Place,
 		Declaration: f.Declaration, Revision: s.Revision, Drift: f.Actor, Rule: s.Rule.Name, RuleDigest: s.Rule.Digest(), Mode: s.Rule.Mode,
-		By: q.By, Via: q.Via, Reason: q.Reason, At: s.Now, Expires: s.Now.Add(s.Rule.Expiry), Plan: plan, Digest: plan.Digest(r.Options.Digest, f)}
+		By: q.By, Identities: r.marks(q.By), Via: q.Via, Reason: q.Reason, At: s.Now, Expires: s.Now.Add(s.Rule.Expiry), Plan: plan, Digest: plan.Digest(r.Options.Digest, f)}
 	a.Enter(Proposed, s.Now, "")
 	return a, nil
 }
@@ -263,15 +269,17 @@ func (r *Reconciler) Approve(ctx context.Context, id string, q Request) (Action,
 		if f == nil || f.Basis != a.Basis {
 			return &Refusal{"still-so", "the finding changed since: look again"}
 		}
-		if why := mayNotApprove(a, f, q); why != "" {
+		p := Approval{By: q.By, Identities: r.marks(q.By), Via: q.Via, At: now, Digest: q.Digest, Reason: q.Reason}
+		judge := approvers{r.Identities}
+		if why := judge.mayNotApprove(a, f, &p); why != "" {
 			return &Refusal{"person", why}
 		}
 		rule := Find(r.Rules, f)
 		if rule == nil || rule.Digest() != a.RuleDigest {
 			return &Refusal{"still-so", fmt.Sprintf("rule %q changed since: look again", a.Rule)}
 		}
-		a.Approvals = append(a.Approvals, Approval{By: q.By, Via: q.Via, At: now, Digest: q.Digest, Reason: q.Reason})
-		if len(Valid(a)) >= Needed(rule, a) {
+		a.Approvals = append(a.Approvals, p)
+		if len(judge.valid(a, f)) >= Needed(rule, a) {
 			a.Enter(Approved, now, "")
 		}
 		return nil
@@ -280,38 +288,6 @@ func (r *Reconciler) Approve(ctx context.Context, id string, q Request) (Action,
 		return a, err
 	}
 	return r.carryOut(ctx, a.ID)
-}
-
-// mayNotApprove returns why a person may not approve an action for a finding; "" if the person may.
-func mayNotApprove(a *Action, f *model.Finding, q Request) string {
-	switch {
-	case q.By == "":
-		return "who approves must be a person: add them to people in the configuration"
-	case q.Digest != a.Digest:
-		return "what would be done changed since: look again"
-	case q.By == a.By:
-		return q.By + " asked for it: another person must approve it"
-	case slices.ContainsFunc(authors(a, f), func(name string) bool { return name == q.By || slices.Contains(q.Names, name) }):
-		return q.By + " made the drift: another person must approve it"
-	case slices.ContainsFunc(a.Approvals, func(p Approval) bool { return p.By == q.By && p.Digest == q.Digest }):
-		return q.By + " has approved it already"
-	}
-	return ""
-}
-
-// authors returns the names of all persons who had a part in the drift. The name of a field manager is none: who
-// writes chooses it.
-func authors(a *Action, f *model.Finding) (names []string) {
-	actors := []*model.Actor{&a.Drift, &f.Actor}
-	for i := range f.Changes {
-		actors = append(actors, f.Changes[i].Actor, f.Changes[i].LiveActor)
-	}
-	for _, actor := range actors {
-		if actor != nil && actor.IsPerson() {
-			names = append(names, actor.Name)
-		}
-	}
-	return names
 }
 
 // An Answer is the decision of a person about an action.
@@ -342,7 +318,8 @@ func (r *Reconciler) Answer(ctx context.Context, id string, answer Answer, q Req
 
 func (r *Reconciler) end(id string, state State, q Request) (Action, error) {
 	return r.Store.ChangeAction(id, func(a *Action, _ *Standing, _ *model.Finding) error {
-		if err := proposed(a, r.Now()); err != nil {
+		// An approved action is not armed yet: it is read again, or waits for another one.
+		if err := proposed(a, r.Now()); err != nil && a.State != Approved {
 			return err
 		}
 		a.EnterBy(state, r.Now(), q.By, q.Reason)

@@ -361,8 +361,9 @@ func TestObserve(t *testing.T) {
 func TestApproverUnderAnotherName(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	b.people(map[string][]string{"Mallory M": {"unix:1001", "kubernetes:mallory"}})
 	a := b.propose(t, "")
-	_, err := b.Approve(t.Context(), a.ID, reconcile.Request{By: "Mallory M", Names: []string{"1001", "mallory"}, Digest: a.Digest})
+	_, err := b.Approve(t.Context(), a.ID, reconcile.Request{By: "Mallory M", Digest: a.Digest})
 	if err == nil || !strings.Contains(err.Error(), "made the drift") {
 		t.Errorf("got %v", err)
 	}
@@ -424,8 +425,9 @@ func TestAuthorsDoNotApprove(t *testing.T) {
 	b := newBench(t)
 	b.finding.Actor = model.Actor{Name: "alice", Via: model.ViaManagedFields, Confidence: model.Likely}
 	b.finding.Changes[0].LiveActor = &model.Actor{Name: "bob@example.org", Via: model.AuditLog, Confidence: model.Exact}
+	b.people(map[string][]string{"alice": {"login:alice"}, "bob": {"oidc:bob@example.org"}})
 	a := b.propose(t, "")
-	_, err := b.Approve(t.Context(), a.ID, reconcile.Request{By: "bob", Names: []string{"bob@example.org"}, Digest: a.Digest})
+	_, err := b.Approve(t.Context(), a.ID, reconcile.Request{By: "bob", Digest: a.Digest})
 	if err == nil || !strings.Contains(err.Error(), "bob made the drift") {
 		t.Errorf("the author: %v", err)
 	}

@@ -199,9 +199,6 @@ func (a API) AnswerAction(ctx context.Context, id string, answer reconcile.Answe
 	if answer == reconcile.ApproveAnswer {
 		// A visitor who is in no entry of the table may be another person with several names.
 		q.By = access.Of(ctx).Person
-		if a.People != nil {
-			q.Names = a.People().Names(q.By)
-		}
 		if q.Digest == "" {
 			return reconcile.Action{}, badRequest("an approval needs the digest of the plan", "`driftd actions show "+id+"` prints it")
 		}

@@ -312,7 +312,26 @@ func (t *txn) putJSON(key []byte, v any) error {
 	return t.actions.put(key, packed)
 }
 
-// renameActors puts a text in the place of the name of the person of each action, approval, step and control.
+// checkErasable returns an error if a person has a part in an action that is not over: without the name, the person
+// could take another part in it.
+func (t *txn) checkErasable(name string) error {
+	standing, err := t.standing()
+	if err != nil {
+		return err
+	}
+	for i := range standing.History {
+		a := &standing.History[i]
+		part := a.By == name || slices.ContainsFunc(a.Approvals, func(p reconcile.Approval) bool { return p.By == name }) ||
+			slices.ContainsFunc(a.Steps, func(s reconcile.Step) bool { return s.By == name })
+		if a.State.IsOpen() && part {
+			return &reconcile.StateError{Text: fmt.Sprintf("action %s is %s, and %s has a part in it: decline it, or wait until it is over", a.ID, a.State, name)}
+		}
+	}
+	return nil
+}
+
+// renameActors puts a text in the place of the name of the person of each action, approval, step and control, and removes
+// the digests of the person's identities.
 func (t *txn) renameActors(name, to string) error {
 	renamed := map[string][]byte{}
 	err := each(t.actions, nil, func(k, v []byte) error {
@@ -329,6 +348,7 @@ func (t *txn) renameActors(name, to string) error {
 			return fmt.Errorf("encode a reference: %w", err)
 		}
 		fields["by"] = quoted
+		delete(fields, "identities")
 		renamed[string(k)], err = t.packJSON(fields)
 		return err
 	})

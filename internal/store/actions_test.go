@@ -173,7 +173,7 @@ func TestEditsOfActionsAreNamed(t *testing.T) {
 func TestEraseNameOfActions(t *testing.T) {
 	t.Parallel()
 	s := withAction(t)
-	if err := approveIt(s, "alice"); err != nil {
+	if err := errors.Join(approveIt(s, "alice"), enter(s, reconcile.Converged, minute(2))); err != nil {
 		t.Fatal(err)
 	}
 	for i, name := range []string{"alice", "carol"} {

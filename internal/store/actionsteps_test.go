@@ -95,7 +95,7 @@ func TestErasedPersonOfActionsIsGone(t *testing.T) {
 	if raw := fmt.Sprintf("%s", e.Data); err != nil || !strings.Contains(raw, `"person":"`+name+`"`) || !strings.Contains(raw, "the cluster is gone") {
 		t.Errorf("the entry is %s, %v", raw, err)
 	}
-	if err := s.EraseName(name, "bob", minute(8)); err != nil {
+	if err := errors.Join(enterBy(s, "a1", reconcile.Converged, minute(8), "", ""), s.EraseName(name, "bob", minute(8))); err != nil {
 		t.Fatal(err)
 	}
 	wantNowhere(t, s, name)

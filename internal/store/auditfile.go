@@ -400,6 +400,9 @@ func (s *Store) PutInDoubt(what string) error {
 // decision with the name.
 func (s *Store) EraseName(name, by string, now time.Time) error {
 	return s.updateAudit("erase a name from the audit log", func(t *txn) error {
+		if err := t.checkErasable(name); err != nil {
+			return err
+		}
 		log := t.auditLog()
 		// Of a person who erases the own name, the reference remains.
 		person, err := log.Ref(by)
