@@ -12,8 +12,8 @@ import (
 type IdentityKind string
 
 // The kinds of identities: a user of the daemon's host, a name of the users file, of
-// web_config_file, of a client certificate or of the proxy, a name from the OpenID provider, the
-// ID of a member of a Slack workspace, and a user name in the audit logs of Kubernetes.
+// web_config_file, of a client certificate or of the proxy, a name from the OpenID provider, and the
+// ID of a member of a Slack workspace. A KubernetesUser is a user name in the audit logs of API servers.
 const (
 	UnixUser       IdentityKind = "unix"
 	LoginName      IdentityKind = "login"

@@ -92,7 +92,7 @@ type Person struct {
 	OIDC string `mapstructure:"oidc"`
 	// Slack is the member ID, such as U0123456789; the profile of a member has it.
 	Slack string `mapstructure:"slack"`
-	// Kubernetes is the user name in the audit logs of the API servers. Who made a drift under it must not
+	// Kubernetes is the user name in the audit logs of the API servers. The author of a drift must not
 	// approve that it is put back.
 	Kubernetes string `mapstructure:"kubernetes"`
 }

@@ -38,6 +38,13 @@ func (p party) is(o party) bool {
 	return p.name != "" && p.name == o.name || slices.ContainsFunc(p.marks, func(m string) bool { return slices.Contains(o.marks, m) })
 }
 
+// approvers judge approvals by the people of the configuration as it is now.
+type approvers struct {
+	// identities returns what identifies a person in the systems, as "kind:ID", and nothing for a name
+	// that is none of a person; nil if there is no table of people.
+	identities func(person string) []string
+}
+
 // made reports whether a person had a part in the drift of an action's finding, under any name. f is the finding as
 // it is now; nil if it is gone. The name of a field manager is none of a person: who writes chooses it.
 func (s *approvers) made(name string, a *Action, f *model.Finding) bool {
@@ -58,13 +65,6 @@ func (s *approvers) made(name string, a *Action, f *model.Finding) bool {
 	return slices.ContainsFunc(actors, func(actor *model.Actor) bool {
 		return actor != nil && actor.IsPerson() && slices.Contains(names, actor.Name)
 	})
-}
-
-// approvers judge approvals by the people of the configuration as it is now.
-type approvers struct {
-	// identities returns what identifies a person in the systems, as "kind:ID", and nothing for a name
-	// that is none of a person; nil if there is no table of people.
-	identities func(person string) []string
 }
 
 // valid returns the approvals that count: of different persons of the configuration, none of whom asked for the action
