@@ -143,15 +143,18 @@ func (c *client) request(ctx context.Context, method, path string, query url.Val
 
 // list reads all objects of a list, page by page. as is the Accept header; "" means plain JSON.
 func (c *client) list(ctx context.Context, path string, query url.Values, as string) (items []model.Value, err error) {
-	err = c.each(ctx, path, query, as, func(item model.Value) { items = append(items, item) })
+	err = c.each(ctx, path, query, as, func(item model.Value) error {
+		items = append(items, item)
+		return nil
+	})
 	return items, err
 }
 
 // pageSize is the number of objects of a page, unless they are large.
 const pageSize = 500
 
-// each calls use with each object of a list. It reads smaller pages if one is too large.
-func (c *client) each(ctx context.Context, path string, query url.Values, as string, use func(model.Value)) error {
+// each calls use with each object of a list, until that returns an error. It reads smaller pages if one is too large.
+func (c *client) each(ctx context.Context, path string, query url.Values, as string, use func(model.Value) error) error {
 	query = cloned(query)
 	for limit := pageSize; ; {
 		query.Set("limit", strconv.Itoa(limit))
@@ -173,7 +176,9 @@ func (c *client) each(ctx context.Context, path string, query url.Values, as str
 			return err
 		}
 		for _, item := range held.Items() {
-			use(item)
+			if err := use(item); err != nil {
+				return err
+			}
 		}
 		next := page.At("metadata", "continue").Str()
 		if next == "" {
