@@ -188,4 +188,7 @@ type Receipt struct {
 	Status  int       `json:"status,omitempty"`
 	Request string    `json:"request,omitempty"`
 	At      time.Time `json:"at,omitzero"`
+	// Unexpected are the paths of other fields than those of the plan that the system changed with the
+	// write, and of those of the plan that have other values, according to the answer.
+	Unexpected []string `json:"unexpected,omitempty"`
 }

@@ -49,7 +49,8 @@ type Change interface {
 	// get other values.
 	Rehearse(ctx context.Context) error
 	// Write makes the change, unless the resource is no longer as in the plan. The error is a
-	// *NotWrittenError if nothing was changed for sure; after any other error it is unknown.
+	// *NotWrittenError if nothing was changed for sure; after any other error it is unknown. The
+	// receipt names what the system changed beyond the plan.
 	Write(ctx context.Context) (Receipt, error)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -207,14 +208,7 @@ func (r *Reconciler) settle(ctx context.Context, a *Action) (Action, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, planTimeout)
 	defer cancel()
-	inspection, err := r.inspect(ctx, actuator, a)
-	if err == nil && inspection == AsWanted {
-		err = actuator.HandBack(ctx, a.Subject, a.Plan)
-	}
-	state, note := outcome(a, inspection, r.Now())
-	if err != nil {
-		state, note = Unknown, err.Error()
-	}
+	state, note, err := r.result(ctx, actuator, a)
 	if state == a.State {
 		return *a, err
 	}
@@ -229,6 +223,24 @@ func (r *Reconciler) settle(ctx context.Context, a *Action) (Action, error) {
 		r.Done(after)
 	}
 	return after, errors.Join(err, failed)
+}
+
+// result returns what came of an action. It hands the fields of the resource back if that is as wanted. After a
+// write that changed more than the plan, it does not: the field manager of the actuator has these fields, too, and
+// shows which write made them.
+func (r *Reconciler) result(ctx context.Context, actuator Actuator, a *Action) (state State, note string, err error) {
+	if more := a.Receipt.Unexpected; len(more) > 0 {
+		return NotConverged, "admission changed more: " + strings.Join(more, ", "), nil
+	}
+	inspection, err := r.inspect(ctx, actuator, a)
+	if err == nil && inspection == AsWanted {
+		err = actuator.HandBack(ctx, a.Subject, a.Plan)
+	}
+	if err != nil {
+		return Unknown, err.Error(), err
+	}
+	state, note = outcome(a, inspection, r.Now())
+	return state, note, nil
 }
 
 // inspect reads the resource until it is as wanted, for inspectTime at most.

@@ -148,3 +148,30 @@ func TestSettleWhileItIsCarriedOut(t *testing.T) {
 		}
 	})
 }
+
+// TestUnexpectedChange verifies that an action is not converged if its write changed more than the plan, also after a
+// crash, and that its fields are not handed back.
+func TestUnexpectedChange(t *testing.T) {
+	t.Parallel()
+	for name, killAt := range map[string]int{"at once": 0, "after a crash": 5} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.live.Unexpected = []string{"spec.hostNetwork", "spec.paused"}
+			a := b.propose(t, "bob")
+			b.store.killAt = killAt
+			_, err := b.approve(t, &a, "alice")
+			if (err != nil) != (killAt > 0) {
+				t.Errorf("Approve() = %v", err)
+			}
+			b = b.restart()
+			if err := b.Recover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got := b.store.actions[0]
+			if got.State != reconcile.NotConverged || got.Outcome != "admission changed more: spec.hostNetwork, spec.paused" || b.live.Owner != "driftd" || b.live.Writes != 1 {
+				t.Errorf("it is %s (%s) after %s, and %s owns the field", got.State, got.Outcome, stepsOf(&got), b.live.Owner)
+			}
+		})
+	}
+}

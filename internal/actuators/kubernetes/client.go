@@ -50,26 +50,30 @@ func newClient(c *kubeapi.Connection, timeout time.Duration) *client {
 	return &client{reads: reads, writes: writes, base: c.Server, timeout: timeout}
 }
 
-// describe sets the message from a metav1.Status, and its causes without values: a message may quote
-// parts of the object.
+// describe sets the message from a metav1.Status. The message for an invalid object may quote parts of it: the
+// causes are set instead, without values, unless admission wrote the message.
 func describe(s *httpclient.Status, _ http.Header, body model.Value) {
 	if body.At("kind").Str() != "Status" {
 		return
 	}
 	s.Own = true
 	s.Message = printable.Text(body.At("message").Str())
-	if s.Code != http.StatusUnprocessableEntity {
+	if s.Code != http.StatusUnprocessableEntity || denier(s.Message) != "" {
 		return
 	}
 	var causes []string
 	for _, c := range body.At("details", "causes").Items() {
-		cause := c.At("field").Str() + ": " + c.At("reason").Str()
+		reason := c.At("reason").Str()
 		if strings.HasSuffix(c.At("message").Str(), "field is immutable") {
-			cause = c.At("field").Str() + ": field is immutable"
+			reason = "field is immutable"
 		}
-		causes = append(causes, cause)
+		if cause := strings.Trim(c.At("field").Str()+": "+reason, ": "); cause != "" {
+			causes = append(causes, cause)
+		}
 	}
-	s.Message = printable.Text(strings.Join(causes, "; "))
+	if s.Message = printable.Text(strings.Join(causes, "; ")); s.Message == "" {
+		s.Message = printable.Text(body.At("message").Str())
+	}
 }
 
 func (c *client) server() string { return c.base.Redacted() }
@@ -143,15 +147,18 @@ func (c *client) request(ctx context.Context, method, path string, query url.Val
 
 // list reads all objects of a list, page by page. as is the Accept header; "" means plain JSON.
 func (c *client) list(ctx context.Context, path string, query url.Values, as string) (items []model.Value, err error) {
-	err = c.each(ctx, path, query, as, func(item model.Value) { items = append(items, item) })
+	err = c.each(ctx, path, query, as, func(item model.Value) error {
+		items = append(items, item)
+		return nil
+	})
 	return items, err
 }
 
 // pageSize is the number of objects of a page, unless they are large.
 const pageSize = 500
 
-// each calls use with each object of a list. It reads smaller pages if one is too large.
-func (c *client) each(ctx context.Context, path string, query url.Values, as string, use func(model.Value)) error {
+// each calls use with each object of a list, until that returns an error. It reads smaller pages if one is too large.
+func (c *client) each(ctx context.Context, path string, query url.Values, as string, use func(model.Value) error) error {
 	query = cloned(query)
 	for limit := pageSize; ; {
 		query.Set("limit", strconv.Itoa(limit))
@@ -173,7 +180,9 @@ func (c *client) each(ctx context.Context, path string, query url.Values, as str
 			return err
 		}
 		for _, item := range held.Items() {
-			use(item)
+			if err := use(item); err != nil {
+				return err
+			}
 		}
 		next := page.At("metadata", "continue").Str()
 		if next == "" {

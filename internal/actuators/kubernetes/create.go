@@ -2,10 +2,8 @@ package kubernetes
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/jsonpatch"
@@ -19,6 +17,8 @@ type creation struct {
 	*base
 
 	body []byte
+	// rehearsed is the object that the dry run answered; nil before it.
+	rehearsed *object
 }
 
 func (a *Actuator) planCreation(ctx context.Context, reader *client, b *base) (reconcile.Change, error) {
@@ -58,7 +58,8 @@ func (a *Actuator) planCreation(ctx context.Context, reader *client, b *base) (r
 	for _, f := range topFields(written) {
 		b.plan.Changes = append(b.plan.Changes, reconcile.FieldChange{Path: f.Name, New: &f.Value})
 	}
-	return &creation{b, b.subject.manifest(declared).AppendJSON(nil)}, nil
+	b.redactor.sealed = b.redactor.sealed || isSealed(&written)
+	return &creation{base: b, body: b.subject.manifest(declared).AppendJSON(nil)}, nil
 }
 
 // topFields returns the declared fields of an object, with those of its metadata instead of that.
@@ -94,16 +95,25 @@ func (s *subject) manifest(declared model.Value) model.Value {
 func (c *creation) Rehearse(ctx context.Context) error {
 	result, _, err := c.writer.send(ctx, http.MethodPost, c.subject.collection(c.subject.namespace), c.writer.query(true), jsonType, c.body)
 	if err != nil {
-		return c.actuator.public(c.writer, c.rejected(err, func(why string) error {
+		return c.public(c.rejected(ctx, err, func(why string) error {
 			return refuse(guardRehearsal, "the API server rejects the object: %s", why)
 		}))
 	}
 	after, err := c.actuator.object(c.subject, result)
 	if err != nil {
-		return err
+		return c.public(err)
 	}
+	if made, _ := c.unexpected(after); len(made) > 0 {
+		return refuse(guardRehearsal, "admission changes %s of it", first(made))
+	}
+	c.rehearsed = after
+	return nil
+}
+
+// unexpected compares an answer with the declaration, and with the answer of the dry run: the defaults of fields that
+// are not declared are not known otherwise.
+func (c *creation) unexpected(after *object) (made, others []string) {
 	schema := c.actuator.schema(c.finding.Kind)
-	var made []string
 	for i := range c.plan.Changes {
 		change := &c.plan.Changes[i]
 		got, why := jsonpatch.Find(after.sealed.Value, change.Path)
@@ -111,39 +121,45 @@ func (c *creation) Rehearse(ctx context.Context) error {
 			made = append(made, change.Path)
 		}
 	}
-	if len(made) > 0 {
-		return refuse(guardRehearsal, "admission changes %s of it", strings.Join(made[:min(len(made), maxNamed)], ", "))
+	if len(made) == 0 && c.rehearsed != nil {
+		others = c.differences(created(c.rehearsed.raw), created(after.raw))
 	}
-	return nil
+	return made, others
+}
+
+// created returns a new object without what the API server sets in each one, and the addresses and ports of a
+// Service, which it assigns only if it is no dry run.
+func created(object model.Value) model.Value {
+	object = managed(object)
+	object = object.With("metadata", object.At("metadata").Without("uid", "creationTimestamp"))
+	if object.At("kind").Str() != "Service" {
+		return object
+	}
+	spec := object.At("spec").Without("clusterIP", "clusterIPs", "healthCheckNodePort")
+	ports := slices.Clone(spec.At("ports").Items())
+	for i := range ports {
+		ports[i] = ports[i].Without("nodePort")
+	}
+	return object.With("spec", spec.With("ports", model.ListOf(ports...)))
 }
 
 // Write implements reconcile.Change.
 func (c *creation) Write(ctx context.Context) (reconcile.Receipt, error) {
 	// The address may lead to another cluster since the plan was made.
 	if err := c.writer.checkSystem(ctx, c.subject, c.plan.System); err != nil {
-		return reconcile.Receipt{}, &reconcile.NotWrittenError{Err: c.actuator.public(c.writer, err)}
+		return reconcile.Receipt{}, &reconcile.NotWrittenError{Err: c.public(err)}
 	}
-	_, request, err := c.writer.send(ctx, http.MethodPost, c.subject.collection(c.subject.namespace), c.writer.query(false), jsonType, c.body)
-	receipt := reconcile.Receipt{Status: httpclient.Code(err), Request: request, At: c.actuator.options.Now()}
-	if err == nil {
-		receipt.Status = http.StatusCreated
-		return receipt, nil
-	}
-	executed := !wasNotExecuted(err)
-	err = c.rejected(err, func(why string) error { return errors.New("the API server rejects the object: " + why) })
-	err = c.actuator.public(c.writer, err)
-	if executed {
-		return receipt, err
-	}
-	return receipt, &reconcile.NotWrittenError{Err: err}
+	return c.write(ctx, http.MethodPost, c.subject.collection(c.subject.namespace), jsonType, c.body, c)
 }
 
-func (c *creation) rejected(err error, invalid func(why string) error) error {
-	switch httpclient.Code(err) {
-	case http.StatusConflict:
+func (c *creation) rejected(_ context.Context, err error, invalid func(why string) error) error {
+	rejected := isRejection(err) || is404(err)
+	err = c.redactor.rejection(err)
+	switch {
+	case httpclient.Code(err) == http.StatusConflict:
 		return refuse(guardStillSo, "it exists again: look again")
-	case http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound:
-		return invalid(c.actuator.reason(err, c.plan.Changes))
+	case rejected:
+		return invalid(c.reason(err))
 	}
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+
+	"github.com/driftd/driftd/internal/model"
 )
 
 // HandBackPatch is handBackPatch, for tests.
@@ -17,4 +19,11 @@ func PackRelease(record string) string {
 	_ = z.Close()
 	text := base64.StdEncoding.EncodeToString(b.Bytes())
 	return base64.StdEncoding.EncodeToString([]byte(text))
+}
+
+// Scrub returns a text without the secrets of a value.
+func Scrub(plain, sealed model.Value, text string) string {
+	var r redactor
+	r.add(plain, sealed)
+	return r.text(text)
 }

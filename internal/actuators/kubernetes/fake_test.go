@@ -108,6 +108,8 @@ func (f *fake) handle(r *http.Request, body []byte) (int, string) {
 		return http.StatusOK, `{"resources":[` + f.kinds[path] + `]}`
 	case f.objects[path] != "":
 		return http.StatusOK, f.objects[path]
+	case strings.HasPrefix(path, "/api/v1/namespaces/") && strings.HasSuffix(path, "/secrets"):
+		return http.StatusOK, f.records(strings.Split(path, "/")[4])
 	}
 	if path == "/apis" {
 		return http.StatusOK, f.groups()
@@ -122,6 +124,17 @@ func (f *fake) handle(r *http.Request, body []byte) (int, string) {
 		return http.StatusOK, `{"preferredVersion":` + versions[0] + `,"versions":[` + strings.Join(versions, ",") + `]}`
 	}
 	return http.StatusNotFound, statusText("not found")
+}
+
+// records returns the items of the list of all Secrets that are in a namespace.
+func (f *fake) records(namespace string) string {
+	var own []model.Value
+	for _, item := range value(f.objects["/api/v1/secrets"]).At("items").Items() {
+		if item.At("metadata", "namespace").Str() == namespace {
+			own = append(own, item)
+		}
+	}
+	return `{"items":` + model.ListOf(own...).String() + `}`
 }
 
 // groups returns the list of the API groups.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/util/csaupgrade"
 
+	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -46,7 +47,7 @@ func (a *Actuator) handBack(ctx context.Context, writer, reader *client, key mod
 	}
 	for range maxHandBacks {
 		var done bool
-		if done, err = handBackOnce(ctx, writer, where, p); done || err != nil && httpclient.Code(err) != http.StatusConflict {
+		if done, err = a.handBackOnce(ctx, writer, where, p); done || err != nil && httpclient.Code(err) != http.StatusConflict {
 			return err
 		}
 	}
@@ -55,7 +56,7 @@ func (a *Actuator) handBack(ctx context.Context, writer, reader *client, key mod
 
 // handBackOnce hands the fields back. done reports whether there is nothing left to do. The error has
 // the status 409 if the object changed in between.
-func handBackOnce(ctx context.Context, c *client, s *subject, p reconcile.Plan) (done bool, err error) {
+func (a *Actuator) handBackOnce(ctx context.Context, c *client, s *subject, p reconcile.Plan) (done bool, err error) {
 	data, err := c.bytes(ctx, s.path())
 	if isMissing(err) {
 		return true, nil
@@ -76,9 +77,25 @@ func handBackOnce(ctx context.Context, c *client, s *subject, p reconcile.Plan) 
 	}
 	_, _, err = c.send(ctx, http.MethodPatch, s.path(), c.query(false), patchType, body)
 	if err != nil {
-		return false, fmt.Errorf("hand the fields of %s back: %w", s.key, err)
+		r := a.redactorOf(s, data, p)
+		return false, r.error(fmt.Errorf("hand the fields of %s back: %w", s.key, r.rejection(err)))
 	}
 	return true, nil
+}
+
+// redactorOf returns the redactor of an object and a plan that was carried out.
+func (a *Actuator) redactorOf(s *subject, data []byte, p reconcile.Plan) *redactor {
+	r := &redactor{sealed: hasSecret(p.Changes)}
+	raw, err := decode.JSON(data)
+	if err != nil {
+		return &redactor{sealed: true}
+	}
+	o, err := a.object(s, raw)
+	if err != nil {
+		return &redactor{sealed: true}
+	}
+	r.add(o.raw, o.sealed.Value)
+	return r
 }
 
 // handBackPatch returns the patch that gives driftd's fields to the field manager of a plan, or to none

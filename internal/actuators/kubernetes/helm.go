@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -25,11 +26,14 @@ const (
 )
 
 const (
-	// helmTime bounds reading the records of all releases, and helmNamespaceTime those of one
-	// namespace. Everyone who can create Secrets in a namespace can write records of any number and
+	// helmTime bounds a check, helmListTime each of its two lists, and helmNamespaceTime reading the records
+	// of one namespace. Everyone who can create Secrets in a namespace can write records of any number and
 	// size there. Records that were read are remembered, so that the next check goes on.
 	helmTime          = 15 * time.Second
+	helmListTime      = 5 * time.Second
 	helmNamespaceTime = 5 * time.Second
+	// maxReleases bounds the records of each list.
+	maxReleases = 50000
 )
 
 // A release is one recorded revision of a release of Helm.
@@ -47,17 +51,22 @@ type release struct {
 // and those that show signs of Helm: otherwise anyone who can create a Secret could stop all actions.
 // shown is the object itself or, if that does not exist, what is declared.
 func (a *Actuator) checkHelm(ctx context.Context, c *client, s *subject, shown model.Value) *reconcile.Refusal {
-	releases, err := c.releases(ctx)
+	times := helmTimes{now: a.options.Now, end: a.options.Now().Add(helmTime), spent: map[string]time.Duration{}}
+	releases, unlisted, err := times.list(ctx, c, s.namespace)
 	if err != nil {
 		if httpclient.Code(err) == http.StatusForbidden {
 			return refuse(guardDeclarer, "Helm may apply it: the credentials for reading may not list secrets of type %s in all namespaces: grant get and list on secrets", releaseType)
 		}
-		return refuse(guardDeclarer, "Helm may apply it: list its releases: %s", c.explain(err))
+		return refuse(guardDeclarer, "Helm may apply it: list its releases: %s", c.explainList(err))
 	}
 	releases = current(releases, s.namespace)
-	a.releases.forget(releases)
-	times := helmTimes{now: a.options.Now, end: a.options.Now().Add(helmTime), spent: map[string]time.Duration{}}
+	if unlisted == "" {
+		a.releases.forget(releases)
+	}
 	var doubt *reconcile.Refusal
+	if sign := helmSign(shown); unlisted != "" && sign != "" {
+		doubt = refuse(guardDeclarer, "Helm may apply it, since it has the %s: list the releases of all namespaces: %s", sign, unlisted)
+	}
 	for i := range releases {
 		r := &releases[i]
 		record, err := times.read(ctx, a.releases, c, r)
@@ -139,26 +148,80 @@ func (t *helmTimes) read(ctx context.Context, cache *releaseCache, c *client, r 
 // outOfTime is why a record is not read.
 const outOfTime = "there was no time to read it among the others: try again, or remove the records that are not Helm's"
 
-// releases lists the recorded revisions of all releases.
-func (c *client) releases(ctx context.Context) (all []release, err error) {
-	err = c.each(ctx, "/api/v1/secrets", url.Values{"fieldSelector": {"type=" + releaseType}}, onlyMetadata, func(record model.Value) {
-		metadata := record.At("metadata")
-		r := release{secret: metadata.At("name").Str(), namespace: metadata.At("namespace").Str(), version: metadata.At("resourceVersion").Str(),
-			deployed: metadata.At("labels", "status").Str() == "deployed"}
-		revision := ""
-		r.name = strings.TrimPrefix(r.secret, releasePrefix)
-		if i := strings.LastIndex(r.name, ".v"); i >= 0 {
-			r.name, revision = r.name[:i], r.name[i+2:]
-		}
-		n, err := strconv.Atoi(revision)
+// list lists the recorded revisions of all releases. Those of one namespace are listed first and by themselves,
+// completely or with an error. unlisted is why others are missing; "" if none is.
+func (t *helmTimes) list(ctx context.Context, c *client, namespace string) (all []release, unlisted string, err error) {
+	if namespace != "" {
+		all, err = t.listBelow(ctx, c, "/api/v1/namespaces/"+namespace+"/secrets")
 		if err != nil {
-			// It is not named by Helm, and may be anything.
-			r.deployed = true
+			return nil, "", err
 		}
-		r.revision = n
-		all = append(all, r)
+	}
+	others, err := t.listBelow(ctx, c, "/api/v1/secrets")
+	if isOverload(err) {
+		unlisted, err = c.explainList(err), nil
+	}
+	for i := range others {
+		if others[i].namespace != namespace {
+			all = append(all, others[i])
+		}
+	}
+	return all, unlisted, err
+}
+
+// isOverload reports whether an error of a list is one that the number and the size of its objects can cause.
+func isOverload(err error) bool {
+	_, tooLarge := errors.AsType[*httpclient.TooLarge](err)
+	_, late := errors.AsType[*httpclient.Timeout](err)
+	code := httpclient.Code(err)
+	return tooLarge || late || errors.Is(err, errUnlisted) || code == http.StatusTooManyRequests || code == http.StatusGone || code >= http.StatusInternalServerError
+}
+
+// errUnlisted is the error of a list that is too long.
+var errUnlisted = errors.New("there are too many to list them in time: remove the records that are not Helm's")
+
+func (c *client) explainList(err error) string {
+	if errors.Is(err, errUnlisted) {
+		return err.Error()
+	}
+	return c.explain(err)
+}
+
+// listBelow lists the recorded revisions below a path. With an error, it returns those before it.
+func (t *helmTimes) listBelow(ctx context.Context, c *client, path string) (all []release, err error) {
+	began := t.now()
+	listing, cancel := context.WithTimeout(ctx, helmListTime)
+	defer cancel()
+	err = c.each(listing, path, url.Values{"fieldSelector": {"type=" + releaseType}}, onlyMetadata, func(record model.Value) error {
+		if len(all) == maxReleases || t.now().Sub(began) >= helmListTime {
+			return errUnlisted
+		}
+		all = append(all, releaseOf(record))
+		return nil
 	})
+	if err != nil && listing.Err() != nil && ctx.Err() == nil {
+		err = errUnlisted
+	}
 	return all, err
+}
+
+// releaseOf returns the release of a record.
+func releaseOf(record model.Value) release {
+	metadata := record.At("metadata")
+	r := release{secret: metadata.At("name").Str(), namespace: metadata.At("namespace").Str(), version: metadata.At("resourceVersion").Str(),
+		deployed: metadata.At("labels", "status").Str() == "deployed"}
+	revision := ""
+	r.name = strings.TrimPrefix(r.secret, releasePrefix)
+	if i := strings.LastIndex(r.name, ".v"); i >= 0 {
+		r.name, revision = r.name[:i], r.name[i+2:]
+	}
+	n, err := strconv.Atoi(revision)
+	if err != nil {
+		// It is not named by Helm, and may be anything.
+		r.deployed = true
+	}
+	r.revision = n
+	return r
 }
 
 // current returns the last revision of each release, and those that are deployed. Those in one namespace

@@ -202,3 +202,55 @@ func TestLargePages(t *testing.T) {
 		t.Errorf("the limits are %s", got)
 	}
 }
+
+// TestLongListOfReleases verifies that a list of releases without an end refuses only objects with signs of Helm,
+// or of its namespace.
+func TestLongListOfReleases(t *testing.T) {
+	t.Parallel()
+	labelled := strings.Replace(web, `"uid":"u1"`, `"uid":"u1","labels":{"app.kubernetes.io/managed-by":"Helm"}`, 1)
+	tests := map[string]struct {
+		reason, endless, object string
+		code                    int
+		want                    string
+	}{
+		"of others":         {reason: "it has no sign", endless: "/api/v1/secrets", object: web},
+		"of others, a sign": {reason: "it may be one of the others", endless: "/api/v1/secrets", object: labelled, want: "since it has the label app.kubernetes.io/managed-by=Helm: list the releases of all namespaces: there are too many"},
+		"of its own":        {reason: "its list must be complete", endless: "/api/v1/namespaces/shop/secrets", object: web, want: "Helm may apply it: list its releases: there are too many"},
+		"overload":          {reason: "large records can cause it", endless: "/api/v1/secrets", object: web, code: 504},
+		"overload, a sign":  {reason: "it may be one of the others", endless: "/api/v1/secrets", object: labelled, code: 504, want: "list the releases of all namespaces: 504"},
+		"no right":          {reason: "the operator grants it", endless: "/api/v1/secrets", object: web, code: 403, want: "grant get and list on secrets"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.objects[webPath] = tt.object
+			now, pages := time.Unix(0, 0), 0
+			f.before = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path != tt.endless {
+					return false
+				}
+				if tt.code != 0 {
+					status(w, tt.code, "words")
+					return true
+				}
+				if pages++; pages > 100 {
+					panic(http.ErrAbortHandler)
+				}
+				now = now.Add(time.Second)
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = fmt.Fprintf(w, `{"metadata":{"continue":"next"},"items":[{"metadata":{"name":"sh.helm.release.v1.x%d.v1","namespace":"tenant","resourceVersion":"1"}}]}`, pages)
+				return true
+			}
+			a, err := kubernetes.New(kubernetes.Options{Source: "k8s", Writing: kubeapi.Access{Server: f.URL}, Room: room(), Now: func() time.Time { f.mu.Lock(); defer f.mu.Unlock(); return now }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = a.Plan(t.Context(), webSubject())
+			checkRefusal(t, err, "declarer", tt.want)
+			if pages > 10 {
+				t.Errorf("%s: %d pages were read", tt.reason, pages)
+			}
+		})
+	}
+}

@@ -1,10 +1,12 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/diff"
@@ -39,7 +41,7 @@ func (c *client) query(dryRun bool) url.Values {
 func (c *patch) Rehearse(ctx context.Context) error {
 	result, _, err := c.writer.send(ctx, http.MethodPatch, c.subject.path(), c.writer.query(true), patchType, c.body)
 	if err != nil {
-		return c.actuator.public(c.writer, c.rejected(ctx, err, func(why string) error {
+		return c.public(c.rejected(ctx, err, func(why string) error {
 			return refuse(guardRehearsal, "the API server rejects the change: %s", why)
 		}))
 	}
@@ -47,43 +49,42 @@ func (c *patch) Rehearse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r := c.compare(after); r != nil {
-		return c.actuator.public(c.writer, r)
+	made, others := c.unexpected(after)
+	switch {
+	case len(made) > 0 && c.redactor.sealed:
+		return c.public(refuse(guardRehearsal, "admission changes %s", first(made)))
+	case len(made) > 0:
+		for i, path := range made {
+			made[i] = path + " " + shown(after, path)
+		}
+		return c.public(refuse(guardRehearsal, "admission makes it %s", first(made)))
+	case len(others) > 0:
+		return c.public(refuse(guardRehearsal, "the API server would change more: %s", first(others)))
 	}
 	return nil
 }
 
 // Write implements reconcile.Change.
 func (c *patch) Write(ctx context.Context) (reconcile.Receipt, error) {
-	_, request, err := c.writer.send(ctx, http.MethodPatch, c.subject.path(), c.writer.query(false), patchType, c.body)
-	receipt := reconcile.Receipt{Status: httpclient.Code(err), Request: request, At: c.actuator.options.Now()}
-	if err == nil {
-		receipt.Status = http.StatusOK
-		return receipt, nil
-	}
-	executed := !wasNotExecuted(err)
-	err = c.rejected(ctx, err, func(why string) error { return errors.New("the API server rejects the change: " + why) })
-	err = c.actuator.public(c.writer, err)
-	if executed {
-		return receipt, err
-	}
-	return receipt, &reconcile.NotWrittenError{Err: err}
+	return c.write(ctx, http.MethodPatch, c.subject.path(), patchType, c.body, c)
 }
 
 // rejected returns the error of a patch. A failed test and an invalid value have the same status
 // code, so that the object is read again and compared.
 func (c *patch) rejected(ctx context.Context, err error, invalid func(why string) error) error {
-	switch httpclient.Code(err) {
-	case http.StatusUnprocessableEntity, http.StatusNotFound:
-	case http.StatusBadRequest, http.StatusForbidden:
-		return invalid(c.actuator.reason(err, c.plan.Changes))
+	rejected := isRejection(err)
+	err = c.redactor.rejection(err)
+	switch code := httpclient.Code(err); {
+	case code == http.StatusUnprocessableEntity || code == http.StatusNotFound:
+	case rejected:
+		return invalid(c.reason(err))
 	default:
 		return err
 	}
 	now, readErr := c.actuator.read(ctx, c.writer, c.subject)
 	switch {
 	case readErr != nil:
-		return errors.Join(err, readErr)
+		return errors.Join(err, c.redactor.rejection(readErr))
 	case now == nil:
 		return refuse(guardStillSo, "it does not exist any more: look again")
 	case now.uid() != c.before.uid():
@@ -101,22 +102,19 @@ func (c *patch) rejected(ctx context.Context, err error, invalid func(why string
 	if !generation(now).Equal(generation(c.before)) {
 		return refuse(guardStillSo, "another field of it changed since: look again")
 	}
-	return invalid(c.actuator.reason(err, c.plan.Changes))
+	return invalid(c.reason(err))
 }
 
-// maxNamed bounds the fields that a message names.
-const maxNamed = 3
-
-// compare compares the result of the dry run with what the patch makes of the object.
-func (c *patch) compare(after *object) *reconcile.Refusal {
+// unexpected compares an answer with what the patch makes of the object. made are the paths of the plan with
+// other values, and others those of other fields that differ.
+func (c *patch) unexpected(after *object) (made, others []string) {
 	result, schema := after.raw, c.actuator.schema(c.finding.Kind)
-	var made []string
 	for i := range c.plan.Changes {
 		path := c.plan.Changes[i].Path
 		wanted, _ := jsonpatch.FindDeclared(c.expected, path)
 		got, why := jsonpatch.Find(result, path)
 		if why != "" || !isAsWanted(schema, path, wanted, got) {
-			made = append(made, path+" "+shown(after, path))
+			made = append(made, path)
 			continue
 		}
 		if got != nil {
@@ -125,12 +123,9 @@ func (c *patch) compare(after *object) *reconcile.Refusal {
 		}
 	}
 	if len(made) > 0 {
-		return refuse(guardRehearsal, "admission makes it %s", strings.Join(made[:min(len(made), maxNamed)], ", "))
+		return made, nil
 	}
-	if others := differences(managed(c.expected), managed(result), ""); len(others) > 0 {
-		return refuse(guardRehearsal, "the API server would change more: %s", strings.Join(others[:min(len(others), maxNamed)], ", "))
-	}
-	return nil
+	return nil, c.differences(managed(c.expected), managed(result))
 }
 
 // isAsWanted reports whether a value means the same as the wanted one. Of a kind without a schema
@@ -184,30 +179,44 @@ func shown(o *object, path string) string {
 func managed(object model.Value) model.Value {
 	metadata := object.At("metadata").Without("managedFields", "resourceVersion", "generation")
 	if annotations, ok := metadata.Get("annotations"); ok {
-		// The API server counts the templates of a DaemonSet.
-		metadata = metadata.With("annotations", annotations.Without("deprecated.daemonset.template.generation"))
+		// The API server counts the templates of a DaemonSet, and a controller those of a Deployment.
+		metadata = metadata.With("annotations", annotations.Without("deprecated.daemonset.template.generation", "deployment.kubernetes.io/revision"))
 	}
 	return object.Without("status").With("metadata", metadata)
 }
 
-// differences returns the paths at which two values differ. An empty map or list is the same as none.
-func differences(a, b model.Value, path string) (paths []string) {
+// differences returns the paths at which an answer differs from what is expected. Admission may choose the name of
+// a field: if the object has a secret, the path of its parent stands for a name that is not expected.
+func (b *base) differences(expected, answer model.Value) []string {
+	all := differences(expected, answer, "", b.redactor.sealed)
+	return slices.Compact(all)
+}
+
+// differences returns the paths at which two values differ. An empty map or list is the same as none. With
+// known, it names only fields that a has.
+func differences(a, b model.Value, path string, known bool) (paths []string) {
 	switch {
 	case a.Equal(b) || isNone(a) && isNone(b):
 		return nil
-	case a.Kind() == model.Map && b.Kind() == model.Map, a.Kind() == model.Map && isNone(b), isNone(a) && b.Kind() == model.Map:
+	case a.Kind() == model.Map && b.Kind() == model.Map, !known && isMapOrNone(a) && isMapOrNone(b):
 		for _, name := range names(a, b) {
-			paths = append(paths, differences(a.At(name), b.At(name), strings.TrimPrefix(path+"."+name, "."))...)
+			below := strings.TrimPrefix(path+"."+name, ".")
+			if _, ok := a.Get(name); known && !ok {
+				below = cmp.Or(path, "another field")
+			}
+			paths = append(paths, differences(a.At(name), b.At(name), below, known)...)
 		}
 		return paths
 	case a.Kind() == model.List && b.Kind() == model.List && len(a.Items()) == len(b.Items()):
 		for i := range a.Items() {
-			paths = append(paths, differences(a.Items()[i], b.Items()[i], path)...)
+			paths = append(paths, differences(a.Items()[i], b.Items()[i], path, known)...)
 		}
 		return paths
 	}
 	return []string{printable.Text(path)}
 }
+
+func isMapOrNone(v model.Value) bool { return v.Kind() == model.Map || isNone(v) }
 
 func isNone(v model.Value) bool {
 	return v.IsNull() || v.Kind() >= model.List && v.Kind() != model.Secret && v.IsEmpty()

@@ -79,6 +79,8 @@ type base struct {
 	// plain is the declared value without sealing, and sealed the same value; nil before they
 	// were needed.
 	plain, sealed *model.Value
+	// redactor removes the secrets of the object and of the change from errors.
+	redactor redactor
 }
 
 // Plan implements reconcile.Change.
@@ -101,6 +103,7 @@ func (a *Actuator) planPatch(ctx context.Context, reader *client, b *base, o *ob
 		return nil, refuse(guardKind, "the finding names no field")
 	}
 	c := &patch{base: b, before: o}
+	b.redactor.add(o.raw, o.sealed.Value)
 	b.plan.UID = o.uid()
 	b.plan.HandBack = declarer(o, b.source.Declared, b.finding)
 	b.plan.Restarts = restarts(b.subject, o, b.finding)
@@ -112,6 +115,7 @@ func (a *Actuator) planPatch(ctx context.Context, reader *client, b *base, o *ob
 	if err := b.setAll(ctx, &changes, o); err != nil {
 		return nil, err
 	}
+	b.redactor.sealed = b.redactor.sealed || hasSecret(b.plan.Changes)
 	c.expected = changes.Result()
 	var err error
 	if c.body, err = encoded(changes.Text()); err != nil {
@@ -203,6 +207,11 @@ func (b *base) same(held, found *model.Value) bool {
 // isSealed reports whether parts of a value are sealed.
 func isSealed(v *model.Value) bool { return v != nil && (v.HasSecret() || secret.HasMark(*v)) }
 
+// hasSecret reports whether a change has a sealed value.
+func hasSecret(changes []reconcile.FieldChange) bool {
+	return slices.ContainsFunc(changes, func(c reconcile.FieldChange) bool { return isSealed(c.Old) || isSealed(c.New) })
+}
+
 // wanted returns the value to write, without sealing; nil if the field is to be removed.
 func (b *base) wanted(ctx context.Context, c *model.Change) (*model.Value, error) {
 	declared, why := jsonpatch.FindDeclared(b.source.Declared, c.Path)
@@ -236,6 +245,7 @@ func (b *base) unseal(ctx context.Context) error {
 		return fmt.Errorf("read the declaration again: %w", err)
 	}
 	b.plain, b.sealed = &plain, &sealed
+	b.redactor.add(plain, sealed)
 	return nil
 }
 

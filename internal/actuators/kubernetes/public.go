@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/kubeapi"
@@ -39,22 +38,14 @@ func (c *client) hint(err error) string {
 	return kubeapi.Hint(err)
 }
 
-// reason returns why the API server rejects a request. The texts of admission may quote parts of the
-// object: they are left out if the request has a secret.
-func (a *Actuator) reason(err error, changes []reconcile.FieldChange) string {
+// public returns an error of the change without secrets, with the next step.
+func (b *base) public(err error) error { return b.redactor.error(b.actuator.public(b.writer, err)) }
+
+// reason returns why the API server rejects a request. The error is one that redactor.rejection returned.
+func (b *base) reason(err error) string {
 	status := httpclient.StatusOf(err)
-	if status == nil {
+	if status == nil || status.Message == "" || b.redactor.sealed {
 		return err.Error()
 	}
-	text := status.Message
-	for i := range changes {
-		if status.Code != http.StatusUnprocessableEntity && (isSealed(changes[i].New) || isSealed(changes[i].Old)) {
-			text, _, _ = strings.Cut(text, "denied the request")
-			break
-		}
-	}
-	if text == "" {
-		text = http.StatusText(status.Code)
-	}
-	return a.options.Room.Text(printable.Text(text))
+	return b.actuator.options.Room.Text(printable.Text(status.Message))
 }

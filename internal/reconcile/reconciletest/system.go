@@ -22,6 +22,8 @@ type System struct {
 	Before, After func() error
 	// Rewrite returns what admission makes of a value, if set.
 	Rewrite func(string) string
+	// Unexpected are the paths that receipts name as changed beyond the plan.
+	Unexpected []string
 	// BeforePlan is called before a plan, if set.
 	BeforePlan func() error
 	// Planned is the subject of the last plan, and Plans counts the plans.
@@ -122,5 +124,5 @@ func (c *change) Write(context.Context) (reconcile.Receipt, error) {
 			return reconcile.Receipt{}, err
 		}
 	}
-	return reconcile.Receipt{Status: 200, Request: "r1"}, nil
+	return reconcile.Receipt{Status: 200, Request: "r1", Unexpected: c.s.Unexpected}, nil
 }
