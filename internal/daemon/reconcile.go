@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -103,19 +104,37 @@ func (r lastReads) plain(f *model.Finding, sealed *model.Claim) func(context.Con
 		if at < 0 || r.e.estate.Declarations[at].Loader == nil {
 			return plain, same, &reconcile.Refusal{Guard: "still-so", Why: fmt.Sprintf("declaration %s is gone", f.Declaration)}
 		}
-		d, err := r.e.estate.Declarations[at].Loader.Load(ctx)
+		loader := r.e.estate.Declarations[at].Loader
+		read := loader.Load
+		if p, ok := loader.(declared.PlainLoader); ok {
+			read = p.LoadPlain
+		}
+		open, err := read(ctx)
 		if err != nil {
 			return plain, same, r.e.estate.Secrets.Error(err)
 		}
-		for i := range d.Claims {
-			if c := &d.Claims[i]; c.Kind == sealed.Kind && c.Address == sealed.Address && c.Name == sealed.Name && c.Place == sealed.Place {
-				plain = c.Value
-				again := r.e.estate.Secrets.Declaration(model.Declaration{Name: d.Name, Claims: []model.Claim{*c}})
-				return plain, again.Claims[0].Value, nil
-			}
+		closed, err := loader.Load(ctx)
+		if err != nil {
+			return plain, same, r.e.estate.Secrets.Error(err)
 		}
-		return plain, same, &reconcile.Refusal{Guard: "still-so", Why: fmt.Sprintf("declaration %s no longer declares it", f.Declaration)}
+		was, is := claimLike(&open, sealed), claimLike(&closed, sealed)
+		if was == nil || is == nil || open.Revision != closed.Revision {
+			return plain, same, &reconcile.Refusal{Guard: "still-so", Why: fmt.Sprintf("declaration %s changed meanwhile: look again", f.Declaration)}
+		}
+		again := r.e.estate.Secrets.Declaration(model.Declaration{Name: closed.Name, Claims: []model.Claim{*is}})
+		return was.Value, again.Claims[0].Value, nil
 	}
+}
+
+// claimLike returns the claim of a declaration on the resource of another claim; nil if there is none.
+func claimLike(d *model.Declaration, o *model.Claim) *model.Claim {
+	i := slices.IndexFunc(d.Claims, func(c model.Claim) bool {
+		return c.Kind == o.Kind && c.Address == o.Address && c.Name == o.Name && c.Place == o.Place
+	})
+	if i < 0 {
+		return nil
+	}
+	return &d.Claims[i]
 }
 
 // Acting configures actions.

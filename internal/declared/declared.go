@@ -18,6 +18,12 @@ type Loader interface {
 	Load(context.Context) (model.Declaration, error)
 }
 
+// A PlainLoader is a Loader that can also read its declaration with the data of Secrets, which Load replaces by digests.
+type PlainLoader interface {
+	// LoadPlain is Load without digests. The result must not be stored.
+	LoadPlain(context.Context) (model.Declaration, error)
+}
+
 // A Historian is a Loader that can also read its declaration at earlier commits. It is called
 // only for claims with a field that is live and recorded but not declared.
 type Historian interface {

@@ -19,6 +19,8 @@ type ClaimOptions struct {
 	// kubectl apply --namespace; "" allows any. A claim on another is unchecked.
 	RequiredNamespace string
 	Sealer            model.Sealer
+	// Plain leaves secrets as they are.
+	Plain bool
 	// Kinds that are known, by name: Builtin's, and those that the declaration
 	// itself defines (KindsFromCRD).
 	Kinds map[string]*model.Kind
@@ -40,7 +42,7 @@ func isHook(object model.Value) bool {
 	return annotations.At("helm.sh/hook").Str() != "" || annotations.At("argocd.argoproj.io/hook").Str() != ""
 }
 
-// NewClaim turns a manifest into a claim. Secrets are sealed; a SOPS-encrypted
+// NewClaim turns a manifest into a claim. Secrets are sealed, unless o.Plain is set; a SOPS-encrypted
 // document gives an unchecked claim.
 func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 	id, err := identify(object)
@@ -77,7 +79,9 @@ func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 		c.Unchecked = "encrypted with SOPS; driftd does not decrypt it"
 		return c, nil
 	}
-	c.Value = seal(c.Kind, content(c.Kind, plainSecret(c.Kind, object)), o.Sealer)
+	if c.Value = content(c.Kind, plainSecret(c.Kind, object)); !o.Plain {
+		c.Value = seal(c.Kind, c.Value, o.Sealer)
+	}
 	return c, nil
 }
 

@@ -26,7 +26,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 	}
 	options := kube.ClaimOptions{
 		Declaration: l.env.Name, DefaultNamespace: l.config.DefaultNamespace, RequiredNamespace: l.config.RequiredNamespace,
-		Sealer: l.env.Sealer, Kinds: known,
+		Sealer: l.env.Sealer, Plain: l.plain, Kinds: known,
 	}
 	maps.Copy(options.Kinds, own)
 	touches := t.touches(ctx, c.files())

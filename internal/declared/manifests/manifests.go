@@ -49,6 +49,8 @@ type loader struct {
 	past *historyCache
 	// edit is set for a loader of edited files.
 	edit *Edit
+	// plain leaves the data of Secrets as it is.
+	plain bool
 }
 
 // Load implements declared.Loader. It fetches a remote repository first: if that fails, it
@@ -58,6 +60,13 @@ func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
 		return await.Within(ctx, l.config.Timeout, l.folder)
 	}
 	return await.Within(ctx, l.config.Timeout, l.git)
+}
+
+// LoadPlain implements declared.PlainLoader.
+func (l *loader) LoadPlain(ctx context.Context) (model.Declaration, error) {
+	plain := *l
+	plain.plain = true
+	return plain.Load(ctx)
 }
 
 func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
