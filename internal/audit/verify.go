@@ -242,6 +242,10 @@ func (v *verifier) missing(i int64) {
 	v.gaps = append(v.gaps, gap{i, i + 1})
 }
 
+// maxWait is how much older an entry may be than the one before it: its time was taken before it waited for the
+// transaction of the other.
+const maxWait = 10 * time.Second
+
 // read checks the time of an entry, and reads what it records about the log itself.
 func (v *verifier) read(i int64, b []byte) *Entry {
 	e, err := parseEntry(i, b)
@@ -249,7 +253,7 @@ func (v *verifier) read(i int64, b []byte) *Entry {
 		v.fault("%v", err)
 		return nil
 	}
-	if e.Time.Before(v.last) {
+	if e.Time.Before(v.last.Add(-maxWait)) {
 		v.Backwards = append(v.Backwards, i)
 	}
 	v.last = e.Time

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -51,7 +52,15 @@ func (c *command) control(cmd *cobra.Command, request server.ControlRequest) err
 		}
 		_, what := phrase.AuditEntry("control", made)
 		fmt.Fprintln(c.streams.Out, phrase.Visible(what))
-		return nil
+		if request.Kind != reconcile.Thaw {
+			return nil
+		}
+		o, err := client.Actions(ctx)
+		for _, f := range o.Freezes {
+			fmt.Fprintln(c.streams.Out, phrase.Visible(fmt.Sprintf("still frozen: %s until %s by %s: %s",
+				cmp.Or(f.Source, "all sources"), phrase.Stamp(f.Until), cmp.Or(f.By, f.ID), f.Reason)))
+		}
+		return err
 	})
 }
 

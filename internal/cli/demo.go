@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -193,9 +194,9 @@ func (p demoPlace) ready(ctx context.Context) bool {
 	if slices.ContainsFunc(found.Findings, func(f model.Finding) bool { return f.Actor.Confidence == model.Unknown }) {
 		return false // the logs of the simulated systems are not read yet
 	}
-	// A page with a notice is built anew, and so are the ones after it.
-	_, err := p.get(ctx, "/?notice=scanned")
-	return err == nil
+	// A page with a notice is built anew, and so are the ones after it. It may still be older than the findings.
+	page, err := p.get(ctx, "/?notice=scanned")
+	return err == nil && !slices.ContainsFunc(found.Findings, func(f model.Finding) bool { return !bytes.Contains(page, []byte(f.ID)) })
 }
 
 // get returns the body of the response to a request.

@@ -102,22 +102,29 @@ func (c *command) printRights(ctx context.Context, writers map[string]reconcile.
 }
 
 func (c *command) propose(ctx context.Context, client *server.Client, ids []string, request server.ActionRequest) error {
-	var errs []error
+	var failed []error
+	refused := false
 	for _, id := range ids {
 		p, err := client.Reconcile(ctx, id, request)
 		switch {
-		case err != nil:
-			errs = append(errs, c.refused(err))
+		case err != nil && len(ids) > 1:
+			err = fmt.Errorf("finding %s: %w", id, err)
 		case p.Action != nil:
-			errs = append(errs, report.WriteAction(c.streams.Out, c.output, p.Action, c.reportOptions()))
+			err = report.WriteAction(c.streams.Out, c.output, p.Action, c.reportOptions())
 		case p.Proposal != nil:
-			errs = append(errs, report.WriteProposal(c.streams.Out, c.output, p.Proposal, c.reportOptions()))
-			if !p.Proposal.Allowed() {
-				errs = append(errs, exitStatus(exitRefused))
-			}
+			err = report.WriteProposal(c.streams.Out, c.output, p.Proposal, c.reportOptions())
+			refused = refused || !p.Proposal.Allowed()
+		}
+		if err = c.refused(err); errors.As(err, new(exitStatus)) {
+			refused = true
+		} else if err != nil {
+			failed = append(failed, err)
 		}
 	}
-	return errors.Join(errs...)
+	if len(failed) == 0 && refused {
+		return exitStatus(exitRefused)
+	}
+	return errors.Join(failed...)
 }
 
 // exitRefused is the exit code of a request about actions that a guard refuses.
@@ -146,7 +153,7 @@ func (c *command) answering(answer reconcile.Answer, short, long, example string
 		},
 	}
 	if answer == reconcile.ApproveAnswer {
-		cmd.Flags().StringVar(&request.Digest, "digest", "", "the digest of what is approved, as `driftd actions show` prints it")
+		cmd.Flags().StringVar(&request.Digest, "digest", "", "the digest of what is approved, which driftd actions show prints")
 	}
 	cmd.Flags().StringVar(&request.Reason, "reason", "", "why")
 	c.outputFlag(cmd, "table", "json")

@@ -70,6 +70,9 @@ func (r *Reconciler) AddControl(c Control) (Control, error) {
 	if err := r.knownRule(c.Rule); err != nil {
 		return c, err
 	}
+	if err := r.checkThaw(&c); err != nil {
+		return c, err
+	}
 	if c.Kind == Freeze && c.Source != "" && r.Actuators[c.Source] == nil {
 		return c, &StateError{fmt.Sprintf("source %q has no credentials for writing: name one of %s", c.Source,
 			strings.Join(slices.Sorted(maps.Keys(r.Actuators)), ", "))}
@@ -80,6 +83,29 @@ func (r *Reconciler) AddControl(c Control) (Control, error) {
 	}
 	c.ID, c.At = hex.EncodeToString(id), r.Now()
 	return c, r.Store.AddControl(c)
+}
+
+// checkThaw returns an error if a thaw would end no freeze.
+func (r *Reconciler) checkThaw(c *Control) error {
+	if c.Kind != Thaw {
+		return nil
+	}
+	standing, err := r.Store.Standing()
+	if err != nil {
+		return err
+	}
+	now := r.Now()
+	if slices.ContainsFunc(Frozen(standing.Controls, now), func(f Control) bool { return c.Source == "" || f.Source == c.Source }) {
+		return nil
+	}
+	where := "no freeze holds"
+	if c.Source != "" {
+		where = fmt.Sprintf("no freeze of source %q holds", c.Source)
+	}
+	if len(Open(r.Windows, now)) > 0 {
+		where += ", except those of reconcile.freezes in the configuration"
+	}
+	return &StateError{where + ": `driftd actions` lists them"}
 }
 
 // knownRule returns an error unless a rule, or an action of a rule that is gone, has the name.

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -63,8 +64,17 @@ func (s *approvers) made(name string, a *Action, f *model.Finding) bool {
 		}
 	}
 	return slices.ContainsFunc(actors, func(actor *model.Actor) bool {
-		return actor != nil && actor.IsPerson() && slices.Contains(names, actor.Name)
+		return actor != nil && actor.IsPerson() && slices.ContainsFunc(impersonated(actor.Name), func(n string) bool { return slices.Contains(names, n) })
 	})
+}
+
+// impersonated returns the names in that of an actor: "bob (by alice)" is bob, whom alice impersonated.
+func impersonated(actor string) []string {
+	as, by, ok := strings.Cut(strings.TrimSuffix(actor, ")"), " (by ")
+	if !ok {
+		return []string{actor}
+	}
+	return []string{actor, as, by}
 }
 
 // valid returns the approvals that count: of different persons of the configuration, none of whom asked for the action
@@ -89,7 +99,7 @@ func (s *approvers) mayNotApprove(a *Action, f *model.Finding, p *Approval) stri
 	case p.By == "":
 		return "who approves must be a person: add them to people in the configuration"
 	case p.Digest != a.Digest:
-		return "what would be done changed since: look again"
+		return fmt.Sprintf("that is not the digest of what would be done now: look again with `driftd actions show %s`", a.ID)
 	case p.party().is(a.requester()):
 		return p.By + " asked for it: another person must approve it"
 	case s.made(p.By, a, f):

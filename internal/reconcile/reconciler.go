@@ -147,6 +147,9 @@ func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (
 	}
 	plan := change.Plan()
 	p.Plan, p.Digest = &plan, plan.Digest(r.Options.Digest, f)
+	for _, guard := range []string{"agreed", "kind", "declarer", "rehearsal"} {
+		p.Guards = append(p.Guards, Judgement{Guard: guard})
+	}
 	return p, nil
 }
 
@@ -261,13 +264,17 @@ func proposed(a *Action, now time.Time) error {
 // Approve approves an action for a person. It is carried out when it has the approvals that its rule
 // needs. The error is a *Refusal if the person may not approve it or saw another plan.
 func (r *Reconciler) Approve(ctx context.Context, id string, q Request) (Action, error) {
-	a, err := r.Store.ChangeAction(id, func(a *Action, _ *Standing, f *model.Finding) error {
+	a, err := r.Store.ChangeAction(id, func(a *Action, standing *Standing, f *model.Finding) error {
 		now := r.Now()
 		if err := proposed(a, now); err != nil {
 			return err
 		}
 		if f == nil || f.Basis != a.Basis {
 			return &Refusal{"still-so", "the finding changed since: look again"}
+		}
+		// What passes by itself ends no proposal.
+		if refusal := passing(r.situation(f, standing, a.By)); refusal != nil {
+			return refusal
 		}
 		p := Approval{By: q.By, Identities: r.marks(q.By), Via: q.Via, At: now, Digest: q.Digest, Reason: q.Reason}
 		judge := approvers{r.Identities}

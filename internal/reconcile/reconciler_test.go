@@ -159,11 +159,24 @@ func TestFreezeBetweenApprovalAndWrite(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	a := b.propose(t, "")
-	if _, err := b.AddControl(reconcile.Control{Kind: reconcile.Freeze, Until: b.now.Add(time.Hour), By: "alice", Reason: "sale"}); err != nil {
-		t.Fatal(err)
+	freeze := func() {
+		if _, err := b.AddControl(reconcile.Control{Kind: reconcile.Freeze, Until: b.now.Add(time.Hour), By: "alice", Reason: "sale"}); err != nil {
+			t.Fatal(err)
+		}
 	}
+	freeze()
 	if _, err := b.approve(t, &a, "bob"); err == nil || !strings.Contains(err.Error(), "actions are frozen until 2026-11-25 13:00 UTC by freeze ") {
 		t.Errorf("got %v", err)
+	}
+	if got := b.store.actions[0]; got.State != reconcile.Proposed || len(got.Approvals) > 0 {
+		t.Errorf("an approval during a freeze ends the proposal: it is %s", got.State)
+	}
+	if _, err := b.AddControl(reconcile.Control{Kind: reconcile.Thaw, By: "alice", Reason: "over"}); err != nil {
+		t.Fatal(err)
+	}
+	b.reads.refresh = freeze
+	if _, err := b.approve(t, &a, "bob"); err == nil {
+		t.Error("it is carried out during a freeze")
 	}
 	if got := b.store.actions[0]; got.State != reconcile.Refused || got.Guard != "frozen" || b.live.Writes != 0 {
 		t.Errorf("it is %s by guard %q after %d writes", got.State, got.Guard, b.live.Writes)
@@ -469,12 +482,13 @@ func TestControlsAreOfKnownNames(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for want, c := range map[string]reconcile.Control{
+		"no freeze holds": {Kind: reconcile.Thaw}, `no freeze of source "prdo" holds`: {Kind: reconcile.Thaw, Source: "prdo"},
 		`no rule "shpo"`: {Kind: reconcile.Resume, Rule: "shpo"}, `source "prdo" has no credentials for writing: name one of prod`: {Kind: reconcile.Freeze, Source: "prdo"}} {
 		if _, err := b.AddControl(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	for _, c := range []reconcile.Control{{Kind: reconcile.Resume, Rule: "shop"}, {Kind: reconcile.Freeze, Source: "prod"}, {Kind: reconcile.Thaw}} {
+	for _, c := range []reconcile.Control{{Kind: reconcile.Resume, Rule: "shop"}, {Kind: reconcile.Freeze, Source: "prod", Until: b.now.Add(time.Hour)}, {Kind: reconcile.Thaw}} {
 		if _, err := b.AddControl(c); err != nil {
 			t.Error(err)
 		}
