@@ -79,10 +79,17 @@ func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 		c.Unchecked = "encrypted with SOPS; driftd does not decrypt it"
 		return c, nil
 	}
-	if c.Value = content(c.Kind, plainSecret(c.Kind, object)); !o.Plain {
-		c.Value = seal(c.Kind, c.Value, o.Sealer)
-	}
+	c.Value = o.value(c.Kind, object)
 	return c, nil
+}
+
+// value returns the declared value of an object of a kind.
+func (o *ClaimOptions) value(kind string, object model.Value) model.Value {
+	v := content(kind, plainSecret(kind, object))
+	if o.Plain {
+		return v
+	}
+	return seal(kind, v, o.Sealer)
 }
 
 // upgrade rewrites a manifest of an old version whose kind is read in a newer

@@ -86,6 +86,7 @@ func guards() []guard {
 		{"open", open},
 		{"breaker", breaker},
 		{fightGuard, fight},
+		{"flapping", flapping},
 		{"canary", canary},
 		{"blast", blast},
 		{"person", person},
@@ -106,7 +107,7 @@ func Check(s *Situation) *Refusal {
 	return nil
 }
 
-// passing returns the refusal of a guard that passes with time, or with a person, whatever the action is; nil if none
+// passing returns the refusal of a guard that passes with time, or with a person, for every action; nil if none
 // refuses.
 func passing(s *Situation) *Refusal {
 	for _, g := range guards() {
@@ -199,7 +200,13 @@ func decided(s *Situation) string {
 		return fmt.Sprintf("it was %s: revoke decision %s first", f.Decision.Kind.Participle(), f.Decision.ID)
 	case len(f.Ignored) > 0:
 		return "an ignore rule hides a field of it: " + f.Ignored[0].Reason
-	case f.Flapping:
+	}
+	return ""
+}
+
+// flapping comes after fight, which names the other writer.
+func flapping(s *Situation) string {
+	if s.Finding.Flapping {
 		return "it is flapping: something else writes it"
 	}
 	return ""

@@ -60,7 +60,7 @@ func TestGuards(t *testing.T) {
 			s.Finding.Decision = &model.Decision{ID: "d1", Kind: model.Accept, By: "alice"}
 		}, "decided", "it was accepted: revoke decision d1 first"},
 		"hidden":           {func(s *reconcile.Situation) { s.Finding.Hidden = "sandbox" }, "decided", "sandbox"},
-		"flapping":         {func(s *reconcile.Situation) { s.Finding.Flapping = true }, "decided", "flapping"},
+		"flapping":         {func(s *reconcile.Situation) { s.Finding.Flapping = true }, "flapping", "flapping"},
 		"not read":         {func(s *reconcile.Situation) { s.Unread = "source prod could not be read" }, "coverage", "could not be read"},
 		"nothing declared": {func(s *reconcile.Situation) { s.Declared = 0 }, "coverage", "declares no resource"},
 		"not in a commit":  {func(s *reconcile.Situation) { s.Uncommitted = "use git" }, "declaration", "use git"},

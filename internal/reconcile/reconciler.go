@@ -272,7 +272,7 @@ func (r *Reconciler) Approve(ctx context.Context, id string, q Request) (Action,
 		if f == nil || f.Basis != a.Basis {
 			return &Refusal{"still-so", "the finding changed since: look again"}
 		}
-		// What passes by itself ends no proposal.
+		// A refusal that is over later ends no proposal.
 		if refusal := passing(r.situation(f, standing, a.By)); refusal != nil {
 			return refusal
 		}

@@ -449,34 +449,6 @@ func TestAuthorsDoNotApprove(t *testing.T) {
 	}
 }
 
-// TestRecoverApproved checks that an approved action that a restart interrupted waits for the first reads, and
-// not longer than it is valid.
-func TestRecoverApproved(t *testing.T) {
-	t.Parallel()
-	for name, late := range map[string]bool{"in time": false, "too late": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			a := b.propose(t, "")
-			b.store.killAt = b.store.writes + 2 // approved is stored, armed is not
-			_, _ = b.approve(t, &a, "alice")
-			b = b.restart()
-			b.reads.evidence.Unread = "source prod was not read yet"
-			if err := b.Recover(t.Context()); err != nil || b.store.actions[0].State != reconcile.Approved {
-				t.Fatalf("before the first read it is %s: %v", b.store.actions[0].State, err)
-			}
-			b.reads.evidence.Unread = ""
-			want := reconcile.Converged
-			if late {
-				b.now, want = a.Expires, reconcile.Refused
-			}
-			if err := b.Recover(t.Context()); (err != nil) != late || b.store.actions[0].State != want {
-				t.Errorf("it is %s: %v", b.store.actions[0].State, err)
-			}
-		})
-	}
-}
-
 // TestControlsAreOfKnownNames checks that a control that would have no effect is an error.
 func TestControlsAreOfKnownNames(t *testing.T) {
 	t.Parallel()
