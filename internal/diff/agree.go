@@ -7,8 +7,8 @@ import (
 )
 
 // Deviations returns the paths at which a live value differs from a declared one, sorted. Unlike Compare, it uses no
-// record of writers: a live value that is not declared is a deviation, unless the schema says that the system sets
-// it.
+// record of writers: a live value that is not declared is a deviation, unless the system sets it according to the
+// schema.
 func Deviations(schema *model.Schema, declared, live model.Value) []string {
 	return differing(schema, declared, live, func(schema *model.Schema, d, l model.Value) bool {
 		return schema != nil && schema.Volatile || Equal(schema, d, l) || d.IsNull() && fillsIn(schema, l)
