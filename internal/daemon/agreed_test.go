@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"testing"
@@ -77,6 +78,7 @@ func TestAgreementOfObservations(t *testing.T) {
 		"applied, deleted":    {"the new version was applied", []any{9, "-", 6, "1.5", 0, "1.4"}, []any{5, "1.5", 0, "1.4"}, "", reconcile.Agreed},
 		"dropped, deleted":    {"it would be created without a field that was never removed", []any{9, "-", 0, "1.4"}, []any{5, "", 0, "1.4"}, "", reconcile.Moved},
 		"drifted, deleted":    {"it was never live as declared", []any{5, "-", 0, "evil"}, []any{0, "1.4"}, "", reconcile.NeverAgreed},
+		"nothing declared":    {"nothing shows that it was applied", []any{5, "-", 0, "1.4"}, []any{0, "-"}, "", reconcile.NeverAgreed},
 		"never there":         {"it was never live", []any{0, "-"}, []any{0, "1.4"}, "", reconcile.NeverAgreed},
 		"strange path":        {"it leads nowhere", []any{5, "evil", 0, "1.4"}, []any{0, "1.4"}, "a[", reconcile.NeverAgreed},
 	} {
@@ -145,6 +147,7 @@ func TestAgreementBySchema(t *testing.T) {
 		"default, edited":                 {[]string{`{"pull":"Never"}`, `{"pull":"Always"}`}, []string{`{}`}, "pull", reconcile.Agreed},
 		"default declared in the end":     {[]string{`{"pull":"Never"}`, `{"pull":"Always"}`}, []string{`{"pull":"Always"}`, `{}`}, "pull", reconcile.Agreed},
 		"field without a known default":   {[]string{`{"x":"b"}`, `{"x":"a"}`}, []string{`{}`}, "x", reconcile.NeverAgreed},
+		"whole without fields":            {[]string{"", `{}`}, []string{`{}`}, "", reconcile.NeverAgreed},
 		"whole with defaults":             {[]string{"", of(web + "," + sideLive)}, []string{of(web + "," + side)}, "", reconcile.Agreed},
 		"field of a newer element":        {[]string{of(newer), of(web)}, []string{of(web + "," + side), of(web)}, element + ".image", reconcile.Moved},
 		"two fields, one moved":           {[]string{`{"cpu":"7","x":"b"}`, `{"cpu":"1","x":"a"}`}, []string{`{"cpu":"1","x":"c"}`, `{"cpu":"1","x":"a"}`}, "x", reconcile.Moved},
@@ -199,10 +202,18 @@ func TestAgreementOfSecrets(t *testing.T) {
 	live, declared := jsons(t, `{"x":"evil"}`, `{"x":"hunter2"}`), jsons(t, `{}`)
 	sealed := model.MapOf(model.Field{Name: "x", Value: sealer.Seal("hunter2")})
 	declared[0].Value = &sealed
-	p := newPast(nil, live, declared)
+	plain := jsons(t, `{"x":"hunter2"}`, `{"x":"hunter2"}`) // before it was known to be secret
+	for _, versions := range [][]model.Observation{declared, {plain[0], declared[0]}} {
+		p := newPast(nil, live, versions)
+		p.seal = sealer.SealLike
+		if got := p.agreement(drifted("x")); got != reconcile.Agreed {
+			t.Errorf("got %s", got)
+		}
+	}
+	p := newPast(nil, live[:1], []model.Observation{plain[0], declared[0]})
 	p.seal = sealer.SealLike
-	if got := p.agreement(drifted("x")); got != reconcile.Agreed {
-		t.Errorf("got %s", got)
+	if got := p.agreement(drifted("x")); got != reconcile.NeverAgreed {
+		t.Errorf("the declaration did not change: got %s", got)
 	}
 }
 
@@ -273,4 +284,62 @@ func TestAgreementIsLatest(t *testing.T) {
 			t.Errorf("live %q, declared %q: got %s, want %s", live, declared, got, want)
 		}
 	})
+}
+
+// A defining declaration defines the kinds of its source itself.
+type defining struct{ *spelled }
+
+func (d defining) Collect(ctx context.Context) (model.Snapshot, error) {
+	s, err := d.spelled.Collect(ctx)
+	s.Kinds = nil
+	return s, err
+}
+
+func (d defining) Load(ctx context.Context) (model.Declaration, error) {
+	s, err := d.spelled.Collect(ctx)
+	if err != nil {
+		return model.Declaration{}, err
+	}
+	declaration, err := d.spelled.Load(ctx)
+	declaration.Kinds = s.Kinds
+	return declaration, err
+}
+
+// TestAgreementOfReads verifies that the observations of scans are compared by the schema of the source, or else of the
+// declaration.
+func TestAgreementOfReads(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(e *Estate, s *spelled){
+		"of the source": func(e *Estate, s *spelled) { e.Sources[0].Collector, e.Declarations[0].Loader = s, s },
+		"of the declaration": func(e *Estate, s *spelled) {
+			e.Sources[0].Collector, e.Declarations[0].Loader = defining{s}, defining{s}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			// The source has the elements in another order.
+			s := &spelled{live: `{"containers":[{"name":"side","cpu":"1"},{"name":"web","cpu":"1"}]}`,
+				stored: `{"containers":[{"name":"web","cpu":"1"},{"name":"side","cpu":"1"}]}`}
+			b := newBench(t, 0, func(e *Estate) { edit(e, s) })
+			b.cycle(t)
+			s.live = `{"containers":[{"name":"side","cpu":"1"},{"name":"web","cpu":"2"}]}`
+			found := func() *model.Finding {
+				report := b.cycle(t)
+				at := slices.IndexFunc(report.Findings, func(f model.Finding) bool { return f.Name == "a" })
+				if at < 0 {
+					t.Fatalf("no finding in %+v", report.Findings)
+				}
+				return &report.Findings[at]
+			}
+			reads := lastReads{b.engine}
+			f := found()
+			if got, err := reads.Agreement(f); err != nil || got != reconcile.Agreed || f.Changes[0].Path != "containers[name=web].cpu" {
+				t.Errorf("got %s, %v for %+v", got, err, f.Changes)
+			}
+			s.stored = `{"containers":[{"name":"web","cpu":"3"},{"name":"side","cpu":"1"}]}`
+			if got, err := reads.Agreement(found()); err != nil || got != reconcile.Moved {
+				t.Errorf("after a commit: got %s, %v", got, err)
+			}
+		})
+	}
 }

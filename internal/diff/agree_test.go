@@ -50,6 +50,7 @@ func TestDeviations(t *testing.T) {
 		{"an empty map with a meaning", `{"selector":{}}`, `{}`, []string{"selector"}, []string{"selector"}},
 		{"an empty map with a meaning that is not declared", `{}`, `{"selector":{}}`, []string{"selector"}, []string{"selector"}},
 		{"an empty map without a meaning", `{"labels":{}}`, `{}`, []string{}, []string{}},
+		{"different empty values", `{"labels":{},"x":{"a":1}}`, `{"labels":"","x":{"a":1}}`, []string{"labels"}, []string{"labels"}},
 		{"volatile", `{"noise":1}`, `{"noise":2}`, []string{}, []string{"noise"}},
 		{"an ordered list", `{"args":["a","b"]}`, `{"args":["b","a"]}`, []string{"args"}, []string{"args"}},
 		{"a map became a text", `{"labels":{"a":1}}`, `{"labels":"x"}`, []string{"labels"}, []string{"labels"}},

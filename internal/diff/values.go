@@ -22,7 +22,7 @@ type fields struct {
 func (f *fields) node(schema *model.Schema, a, b model.Value) {
 	switch {
 	case a.Equal(b):
-	case f.same != nil && (a.IsNull() || b.IsNull()) && a.IsEmpty() && b.IsEmpty():
+	case f.same != nil && a.IsEmpty() && b.IsEmpty():
 		f.leaf(schema, a, b)
 	case mapOrAbsent(a) && mapOrAbsent(b):
 		f.maps(schema, a, b)
