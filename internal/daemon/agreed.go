@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -12,11 +13,12 @@ import (
 // Agreement compares what is declared for the resource of a finding with what it was when the declaration and the
 // source agreed last.
 func (r lastReads) Agreement(f *model.Finding) (reconcile.Agreement, error) {
-	id := f.Key.ID
 	r.e.mu.Lock()
+	id := f.Key.ID
 	if i := r.claim(f); i >= 0 {
 		id = claimID(&r.e.loaded[f.Declaration].declaration.Claims[i])
 	}
+	schema := r.schema(f)
 	r.e.mu.Unlock()
 	seen, err := r.e.store.Observations([]model.Key{f.Key, {Source: model.DeclaredSource(f.Declaration), Kind: f.Kind, ID: id}})
 	if err != nil {
@@ -25,70 +27,156 @@ func (r lastReads) Agreement(f *model.Finding) (reconcile.Agreement, error) {
 	for i := range seen {
 		seen[i] = r.e.estate.Secrets.Observations(f.Kind, seen[i])
 	}
-	if len(f.Changes) == 0 {
-		return agreement(seen[0], seen[1], ""), nil
+	p := newPast(schema, seen[0], seen[1])
+	if secrets := r.e.estate.Secrets; secrets != nil {
+		p.seal = secrets.Sealer().SealLike
+	}
+	return p.agreement(f), nil
+}
+
+// recorded reports whether the record of the last apply shows that what is declared now at a change was applied.
+func recorded(f *model.Finding, c *model.Change) bool {
+	return f.Verdict == model.Changed && c.Declared != nil && c.Recorded != nil && c.Recorded.Equal(*c.Declared)
+}
+
+// schema returns the schema of the kind of a finding, as the source has it or as a declaration defines it; nil if
+// neither does. The caller holds mu.
+func (r lastReads) schema(f *model.Finding) *model.Schema {
+	if kind := r.e.collected[f.Source].snapshot.Kinds[f.Kind]; kind != nil && kind.Schema != nil {
+		return kind.Schema
+	}
+	for _, d := range r.e.declarationsFor(f.Source) {
+		if kind := d.Kinds[f.Kind]; kind != nil {
+			return kind.Schema
+		}
+	}
+	return nil
+}
+
+// A past compares the observations of a resource with those of its declaration, which are sorted newest first.
+type past struct {
+	schema         *model.Schema
+	live, declared []model.Observation
+	// seal seals a value wherever another one is sealed.
+	seal func(v, like model.Value) model.Value
+	// deviations are those of observations, and redeclared are the paths at which what is declared now differs from
+	// observations of the declaration. Both are cached.
+	deviations map[[2]int][]string
+	redeclared map[int][]string
+}
+
+func newPast(schema *model.Schema, live, declared []model.Observation) *past {
+	return &past{schema: schema, live: live, declared: declared, deviations: map[[2]int][]string{}, redeclared: map[int][]string{},
+		seal: func(v, _ model.Value) model.Value { return v }}
+}
+
+// agreement returns that of all fields of a finding of which no record shows that they were applied. A resource as a
+// whole has all fields that are or were declared.
+func (p *past) agreement(f *model.Finding) reconcile.Agreement {
+	var paths []string
+	for i := range f.Changes {
+		if !recorded(f, &f.Changes[i]) {
+			paths = append(paths, f.Changes[i].Path)
+		}
+	}
+	switch {
+	case len(f.Changes) > 0 && len(paths) == 0:
+		return reconcile.Agreed
+	case len(p.declared) == 0 || p.declared[0].Value == nil:
+		return reconcile.NeverAgreed
+	case len(f.Changes) == 0:
+		paths = p.everDeclared()
 	}
 	result := reconcile.Agreed
-	for i := range f.Changes {
-		switch agreement(seen[0], seen[1], f.Changes[i].Path) {
+	if len(paths) == 0 {
+		result = reconcile.NeverAgreed
+	}
+	for _, path := range paths {
+		switch p.at(path) {
 		case reconcile.Moved:
-			return reconcile.Moved, nil
+			return reconcile.Moved
 		case reconcile.NeverAgreed:
 			result = reconcile.NeverAgreed
 		}
 	}
-	return result, nil
+	return result
 }
 
-// agreement compares what is declared at a path, "" for the whole resource, with what it was when it was live
-// last. Observations are sorted newest first.
-func agreement(live, declared []model.Observation, path string) reconcile.Agreement {
-	if _, ok := fieldpath.Parse(path); path != "" && !ok || len(declared) == 0 {
+// everDeclared returns the paths of all fields that are declared, or were and are no more.
+func (p *past) everDeclared() []string {
+	paths := diff.Redeclared(p.schema, model.Value{}, *p.declared[0].Value)
+	for k := range p.declared {
+		if p.declared[k].Value != nil {
+			paths = append(paths, p.changed(k)...)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// at returns the agreement at a path: that of the last time at which the resource was live as declared. If it was
+// not as it is declared now, a change of the declaration was not applied.
+func (p *past) at(path string) reconcile.Agreement {
+	if _, ok := fieldpath.Parse(path); !ok {
 		return reconcile.NeverAgreed
 	}
-	now := at(declared[0].Value, path)
 	var end time.Time // of an observation; zero for the newest one
-	for i := range live {
+	for i := range p.live {
 		// The versions that were declared while the observation held, newest first.
-		for k := range declared {
-			if !end.IsZero() && !declared[k].At.Before(end) {
+		for k := range p.declared {
+			if !end.IsZero() && !p.declared[k].At.Before(end) {
 				continue
 			}
-			was := at(declared[k].Value, path)
-			if agree(live[i].Value, was, path) {
-				if was.Equal(now) {
-					return reconcile.Agreed
-				}
+			switch {
+			case !p.agree(i, k, path):
+			case p.moved(k, path):
 				return reconcile.Moved
+			default:
+				return reconcile.Agreed
 			}
-			if !declared[k].At.After(live[i].At) {
+			if !p.declared[k].At.After(p.live[i].At) {
 				break
 			}
 		}
-		end = live[i].At
+		end = p.live[i].At
+	}
+	for k := range p.declared {
+		if p.moved(k, path) {
+			return reconcile.Moved
+		}
 	}
 	return reconcile.NeverAgreed
 }
 
-// agree reports whether a live resource has what is declared at a path. The whole resource has it if it exists.
-func agree(live *model.Value, declared model.Value, path string) bool {
-	if path == "" {
-		return live != nil && !declared.IsNull()
+// agree reports whether an observation has at a path what another one declares.
+func (p *past) agree(live, declared int, path string) bool {
+	l, d := p.live[live].Value, p.declared[declared].Value
+	if l == nil || d == nil {
+		return false
 	}
-	return live != nil && at(live, path).Equal(declared)
+	at := [2]int{live, declared}
+	paths, ok := p.deviations[at]
+	if !ok {
+		paths = diff.Deviations(p.schema, p.seal(*d, *l), p.seal(*l, *d))
+		p.deviations[at] = paths
+	}
+	return !diff.Touches(paths, path)
 }
 
-// at returns the value at a path; null if there is none.
-func at(v *model.Value, path string) model.Value {
-	switch {
-	case v == nil:
-		return model.Value{}
-	case path == "":
-		return *v
+// moved reports whether an observation declares something else at a path than the newest one.
+func (p *past) moved(declared int, path string) bool {
+	return p.declared[declared].Value == nil || diff.Touches(p.changed(declared), path)
+}
+
+// changed returns the paths at which the newest observation of the declaration differs from an earlier one.
+func (p *past) changed(declared int) []string {
+	paths, ok := p.redeclared[declared]
+	if !ok {
+		was, now := *p.declared[declared].Value, *p.declared[0].Value
+		paths = diff.Redeclared(p.schema, p.seal(was, now), p.seal(now, was))
+		p.redeclared[declared] = paths
 	}
-	steps, _ := fieldpath.Parse(path)
-	found, _ := fieldpath.At(*v, steps)
-	return found
+	return paths
 }
 
 // claim returns the index of the claim of a finding; -1 if there is none. The caller holds mu.

@@ -14,18 +14,30 @@ func Fields(schema *model.Schema, before, after model.Value) []model.Change {
 type fields struct {
 	path    path
 	changes []model.Change
+	// same reports whether two values that are not compared field by field mean the same. nil compares them
+	// strictly, and an empty map as an absent one.
+	same func(schema *model.Schema, a, b model.Value) bool
 }
 
 func (f *fields) node(schema *model.Schema, a, b model.Value) {
 	switch {
 	case a.Equal(b):
+	case f.same != nil && a.IsEmpty() && b.IsEmpty():
+		f.leaf(schema, a, b)
 	case mapOrAbsent(a) && mapOrAbsent(b):
 		f.maps(schema, a, b)
 	case listOrAbsent(a) && listOrAbsent(b) && granular(schema) && f.elements(schema, a, b):
 	default:
-		f.changes = append(f.changes, model.Change{Path: f.path.String(), Recorded: side(a), Live: side(b),
-			Secret: a.HasSecret() || b.HasSecret()})
+		f.leaf(schema, a, b)
 	}
+}
+
+func (f *fields) leaf(schema *model.Schema, a, b model.Value) {
+	if f.same != nil && f.same(schema, a, b) {
+		return
+	}
+	f.changes = append(f.changes, model.Change{Path: f.path.String(), Recorded: side(a), Live: side(b),
+		Secret: a.HasSecret() || b.HasSecret()})
 }
 
 func mapOrAbsent(v model.Value) bool  { return v.Kind() == model.Map || v.IsNull() }

@@ -24,6 +24,7 @@ func TestFields(t *testing.T) {
 		{"fields on both sides, in order", `{"a":1,"c":1}`, `{"b":1,"c":2}`, []string{`a 1 -`, `b - 1`, `c 1 2`}},
 		{"what is below a map that came", `{}`, `{"probe":{"path":"/","every":1}}`, []string{`probe.every - 1`, `probe.path - "/"`}},
 		{"what is below a map that went", `{"probe":{"path":"/"}}`, `{}`, []string{`probe.path "/" -`}},
+		{"an empty map that came", `{}`, `{"probe":{}}`, nil},
 		{"volatile fields count", `{"noise":1}`, `{"noise":2}`, []string{`noise 1 2`}},
 		{"spelling counts", `{"cpu":"1"}`, `{"cpu":"1000m"}`, []string{`cpu "1" "1000m"`}},
 		{"a map became a text", `{"probe":{"path":"/"}}`, `{"probe":"x"}`, []string{`probe {"path":"/"} "x"`}},

@@ -137,9 +137,11 @@ type ActionNotice struct {
 	// value after, nil for none. Fields counts all.
 	Changes []Change `json:"changes"`
 	Fields  int      `json:"fields"`
-	// Creates reports whether the resource is created. Restarts is what restarts, in words.
+	// Creates reports whether the resource is created. Restarts is what restarts, in words. Unseen reports whether driftd
+	// never saw the declared values live.
 	Creates  bool   `json:"creates,omitempty"`
 	Restarts string `json:"restarts,omitempty"`
+	Unseen   bool   `json:"unseen,omitempty"`
 	// Endpoint is the address of the system, and Identity the user that writes to it.
 	Endpoint string `json:"endpoint"`
 	Identity string `json:"identity"`

@@ -36,10 +36,16 @@ func ActionFields(n *model.ActionNotice) []Field {
 // maxApprovers bounds the persons in ActionFacts.
 const maxApprovers = 5
 
-// ActionFacts returns what restarts, who made the drift, who writes to which system, who asked for and approved an action, and when
+// Unseen states that an action writes values that driftd never saw live.
+const Unseen = "driftd has never seen the declared values live"
+
+// ActionFacts returns whether what is declared was never live, what restarts, who made the drift, who writes to which system, who asked for and approved an action, and when
 // it expires.
 func ActionFacts(n *model.ActionNotice) []Phrase {
 	var facts []Phrase
+	if n.Unseen {
+		facts = append(facts, Words(Unseen))
+	}
 	if n.Restarts != "" {
 		facts = append(facts, Words("Restarts ").Short(n.Restarts, ReasonLimit))
 	}

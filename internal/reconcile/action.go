@@ -169,6 +169,8 @@ type Plan struct {
 	HandBack string `json:"hand_back,omitempty"`
 	// Restarts is what restarts, in words; "" for nothing.
 	Restarts string `json:"restarts,omitempty"`
+	// Unseen reports whether driftd never saw the declared values live.
+	Unseen bool `json:"unseen,omitempty"`
 }
 
 // A FieldChange is one field that an action changes.

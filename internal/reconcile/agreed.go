@@ -10,7 +10,8 @@ import (
 // the live system agreed last, as far as driftd read both.
 type Agreement string
 
-// The agreements: the declaration is as it was then; it changed since; driftd never saw them agree.
+// The agreements: the declaration is as it was then; it changed, and driftd did not see them agree since; it has had
+// one value since driftd reads it, and driftd never saw them agree.
 const (
 	Agreed      Agreement = "agreed"
 	Moved       Agreement = "moved"
@@ -18,16 +19,26 @@ const (
 )
 
 // checkAgreed refuses a finding whose declaration changed since it was live: a new commit is not drift, and applying
-// it is the pipeline's work. If driftd never saw what is declared live, it needs a person.
-func (r *Reconciler) checkAgreed(f *model.Finding, automatic bool) error {
+// it is the pipeline's work. If driftd never saw what is declared live, it needs a person, and unseen is true.
+func (r *Reconciler) checkAgreed(f *model.Finding, automatic bool) (unseen bool, err error) {
 	agreement, err := r.LastReads.Agreement(f)
 	switch {
 	case err != nil:
-		return fmt.Errorf("read what was live before: %w", err)
+		return false, fmt.Errorf("read what was live before: %w", err)
 	case agreement == Moved:
-		return &Refusal{"agreed", fmt.Sprintf("declaration %s changed it after it was live as declared: that is a new version, and no drift: apply it with your pipeline", f.Declaration)}
+		return false, &Refusal{"agreed", fmt.Sprintf("declaration %s changed it, and driftd has not seen it live as declared since: apply it with your pipeline first", f.Declaration)}
 	case agreement == NeverAgreed && automatic:
-		return &Refusal{"agreed", fmt.Sprintf("driftd never saw live what declaration %s declares: it needs a person: run `driftd reconcile %s`", f.Declaration, f.ID)}
+		return false, &Refusal{"agreed", fmt.Sprintf("driftd never saw live what declaration %s declares: it needs a person: run `driftd reconcile %s`", f.Declaration, f.ID)}
 	}
-	return nil
+	return agreement == NeverAgreed, nil
+}
+
+// An unseenChange is a change to values that driftd never saw live.
+type unseenChange struct{ Change }
+
+// Plan implements Change.
+func (c unseenChange) Plan() Plan {
+	p := c.Change.Plan()
+	p.Unseen = true
+	return p
 }

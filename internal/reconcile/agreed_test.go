@@ -17,8 +17,8 @@ func TestAgreement(t *testing.T) {
 		agreement reconcile.Agreement
 		refused   string
 	}{
-		"moved":            {reconcile.Approve, "bob", reconcile.Moved, "that is a new version"},
-		"moved, automatic": {reconcile.Auto, "", reconcile.Moved, "that is a new version"},
+		"moved":            {reconcile.Approve, "bob", reconcile.Moved, "has not seen it live as declared since"},
+		"moved, automatic": {reconcile.Auto, "", reconcile.Moved, "has not seen it live as declared since"},
 		"never, asked for": {reconcile.Auto, "bob", reconcile.NeverAgreed, ""},
 		"never, automatic": {reconcile.Auto, "", reconcile.NeverAgreed, "it needs a person"},
 		"agreed":           {reconcile.Auto, "", reconcile.Agreed, ""},
@@ -39,6 +39,9 @@ func TestAgreement(t *testing.T) {
 			if err != nil || p.Plan != nil && tc.refused != "" {
 				t.Errorf("a preview: %+v, %v", p, err)
 			}
+			if p.Plan != nil && p.Plan.Unseen != (tc.agreement == reconcile.NeverAgreed) {
+				t.Errorf("Unseen is %t", p.Plan.Unseen)
+			}
 		})
 	}
 }
@@ -50,6 +53,38 @@ func TestMovedSinceApproval(t *testing.T) {
 	a := b.propose(t, "bob")
 	b.reads.refresh = func() { b.reads.agreement = reconcile.Moved }
 	if after, err := b.approve(t, &a, "alice"); err == nil || after.State != reconcile.Refused || after.Guard != "agreed" || b.live.Writes > 0 {
+		t.Errorf("got %s, %v after %d writes", after.State, err, b.live.Writes)
+	}
+}
+
+// TestUnseenIsApproved verifies that what a person approves has whether driftd saw the declared values live.
+func TestUnseenIsApproved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	seen := b.propose(t, "bob")
+	if _, err := b.Answer(t.Context(), seen.ID, reconcile.CancelAnswer, reconcile.Request{By: "bob"}); err != nil {
+		t.Fatal(err)
+	}
+	b.reads.agreement = reconcile.NeverAgreed
+	unseen := b.propose(t, "bob")
+	if seen.Plan.Equal(&unseen.Plan) || seen.Digest == unseen.Digest {
+		t.Error("both are approved alike")
+	}
+	if n, ok := unseen.Notice(1); !ok || !n.Unseen {
+		t.Errorf("a message has %+v", n)
+	}
+	if after, err := b.approve(t, &unseen, "alice"); err != nil || after.State != reconcile.Converged {
+		t.Errorf("got %s, %v", after.State, err)
+	}
+}
+
+// TestSeenProposalBecomesUnseen verifies that an approval without the warning does not hold with it.
+func TestSeenProposalBecomesUnseen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.propose(t, "bob")
+	b.reads.agreement = reconcile.NeverAgreed
+	if after, err := b.approve(t, &a, "alice"); err == nil || after.State != reconcile.Superseded || b.live.Writes > 0 {
 		t.Errorf("got %s, %v after %d writes", after.State, err, b.live.Writes)
 	}
 }

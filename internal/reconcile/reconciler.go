@@ -165,7 +165,8 @@ const planTimeout = 30 * time.Second
 // plan plans and rehearses the change for a finding. automatic reports whether no person asked for it or approved
 // it.
 func (r *Reconciler) plan(ctx context.Context, f *model.Finding, automatic bool) (Change, error) {
-	if err := r.checkAgreed(f, automatic); err != nil {
+	unseen, err := r.checkAgreed(f, automatic)
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, planTimeout)
@@ -181,6 +182,9 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding, automatic bool)
 	}
 	if err := change.Rehearse(ctx); err != nil {
 		return nil, err
+	}
+	if unseen {
+		change = unseenChange{change}
 	}
 	return change, nil
 }

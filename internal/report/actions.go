@@ -153,6 +153,9 @@ func showPlan(t *table, p *reconcile.Plan, digest string) {
 	if p.Creates {
 		t.line("  creates the resource")
 	}
+	if p.Unseen {
+		t.line("  ", phrase.Unseen)
+	}
 	for _, c := range p.Changes {
 		t.line("  ", t.paint(bold, phrase.Visible(c.Path)))
 		t.line("    - ", sideOf(c.Old))

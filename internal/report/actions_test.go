@@ -27,6 +27,24 @@ func TestWriteAction(t *testing.T) {
 	}
 }
 
+// TestWriteUnseen checks that an action, and a dry run, show that driftd never saw the declared values live.
+func TestWriteUnseen(t *testing.T) {
+	t.Parallel()
+	for _, unseen := range []bool{false, true} {
+		var b strings.Builder
+		plan := reconcile.Plan{Unseen: unseen}
+		if err := WriteAction(&b, "table", &reconcile.Action{Plan: plan}, Options{Now: now}); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteProposal(&b, "table", &reconcile.Proposal{Plan: &plan}, Options{Now: now}); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), "  driftd has never seen the declared values live\n"); n != 2 && unseen || n != 0 && !unseen {
+			t.Errorf("it is there %d times in\n%s", n, b.String())
+		}
+	}
+}
+
 // TestWriteFreezes checks that a freeze has the person who set it, or its place in the configuration.
 func TestWriteFreezes(t *testing.T) {
 	t.Parallel()

@@ -119,7 +119,7 @@ func TestReconcileGuards(t *testing.T) {
 	i.git("revert", "-n", "HEAD")
 	i.edit("deploy/app.yaml", "web:1.4", "web:1.5")
 	i.commit()
-	d.refusal(ofDeployments, "agreed", "changed it after it was live as declared")
+	d.refusal(ofDeployments, "agreed", "has not seen it live as declared since")
 	i.edit("deploy/app.yaml", "web:1.5", "web:1.4")
 	i.commit()
 
