@@ -46,7 +46,7 @@ func (d *document) check(c *Config) {
 	d.checkNotify(&c.Notify, known)
 	d.checkTriggers(c.Triggers, sources, declarations)
 	d.checkAudit(&c.Audit)
-	d.checkReconcile(&c.Reconcile, known)
+	d.checkReconcile(&c.Reconcile, known, len(c.People))
 	for i, controller := range c.Kubernetes.Controllers {
 		if controller.Writer == "" {
 			d.add(fmt.Sprintf("kubernetes.controllers[%d]", i), "controllers: name the writer, a field manager or a user of the audit log")

@@ -109,6 +109,21 @@ func TestProblems(t *testing.T) {
 				`13: time of day "6": want one from 00:00 to 23:59, such as 09:00`, `13: unknown day "fry": did you mean "fri"?`,
 				`13: unknown source "prdo": did you mean "prod"?`, `13: unknown timezone "Mars": want a name such as Europe/Berlin or UTC`},
 		},
+		"useless rules": {
+			reason: "a rule that allows no action is refused",
+			content: minimal + `people: [{name: alice, login: alice}]
+reconcile:
+  rules:
+    - {name: a, mode: approve, match: {kind: kubernetes/*}, approvals: 2}
+    - {name: b, mode: auto, match: {verdict: [pending, changed]}, min_age: 2h, max_age: 1h}
+    - {name: c, mode: suggest, match: {verdict: pending}}
+`,
+			want: []string{`5: a rule that needs the approval of 2 persons, and people has 1: add them to people`,
+				`5: a rule with mode approve whose sources have no writer: add one to reconcile.writers, or set mode suggest`,
+				`6: a pending finding is never put back: want one of changed, undeclared, bypassed, missing`,
+				`6: a rule with mode auto whose sources have no writer: add one to reconcile.writers, or set mode suggest`,
+				`6: min_age 2h0m0s is not below max_age 1h0m0s: such a rule carries nothing out without a person`},
+		},
 		"wrong types": {
 			reason:  "types are not guessed",
 			content: "state_dir: 7\nserver: {listen: [a]}\nsources: {name: prod}\nretention: {max_runs: 1.5}\n",

@@ -109,7 +109,8 @@ func (m *ReconcileMatch) common() Match {
 	return Match{Source: m.Source, Kind: m.Kind, Resource: m.Resource, Namespace: m.Namespace, Declaration: m.Declaration, Verdict: m.Verdict}
 }
 
-func (d *document) checkReconcile(c *Reconcile, known known) {
+// checkReconcile validates reconcile, in a configuration with a number of people.
+func (d *document) checkReconcile(c *Reconcile, known known, people int) {
 	var writers []string
 	for i := range c.Writers {
 		w, at := &c.Writers[i], fmt.Sprintf("reconcile.writers[%d]", i)
@@ -136,9 +137,33 @@ func (d *document) checkReconcile(c *Reconcile, known known) {
 		m := r.Match.common()
 		order.pass(d, at, "rule", len(r.Match.Path) == 0 && m.everything())
 		d.checkReconcileRule(at, r, known)
+		d.checkUseful(at, r, writers, people)
 	}
 	for i := range c.Freezes {
 		d.checkFreeze(fmt.Sprintf("reconcile.freezes[%d]", i), &c.Freezes[i], known)
+	}
+}
+
+// checkUseful reports a rule with the mode approve or auto that allows no action, ever.
+func (d *document) checkUseful(at string, r *ReconcileRule, writers []string, people int) {
+	if r.Mode != string(reconcile.Approve) && r.Mode != string(reconcile.Auto) {
+		return
+	}
+	m := &r.Match
+	if !slices.ContainsFunc(writers, func(w string) bool { return len(m.Source) == 0 || model.GlobAny(m.Source, w) }) {
+		d.add(at, "a rule with mode %s whose sources have no writer: add one to reconcile.writers, or set mode suggest", r.Mode)
+	}
+	if r.Mode == string(reconcile.Approve) && r.Approvals > people {
+		d.add(at+".approvals", "a rule that needs the approval of %d persons, and people has %d: add them to people", r.Approvals, people)
+	}
+	if r.Mode == string(reconcile.Auto) && r.MinAge >= r.MaxAge && r.MaxAge > 0 {
+		d.add(at+".min_age", "min_age %s is not below max_age %s: such a rule carries nothing out without a person", r.MinAge, r.MaxAge)
+	}
+	actionable := []string{string(model.Changed), string(model.Undeclared), string(model.Bypassed), string(model.Missing)}
+	for i, v := range m.Verdict {
+		if !slices.Contains(actionable, v) && slices.Contains(model.Verdicts(), model.Verdict(v)) {
+			d.add(fmt.Sprintf("%s.match.verdict[%d]", at, i), "a %s finding is never put back: want one of %s", v, strings.Join(actionable, ", "))
+		}
 	}
 }
 
