@@ -348,12 +348,21 @@ func TestTrustProperty(t *testing.T) {
 			for range rapid.IntRange(1, 3).Draw(t, "changes") {
 				t.Log(drawChange(t, m, size))
 			}
+			changed := maps.Clone(m)
 			settle(t, l, key, witnessed...)
+			if err := l.RemoveStrays(); err != nil {
+				t.Fatal(err)
+			}
 			r := l.Verify(witnessed, nil)
 			if !r.OK() {
 				t.Fatalf("settled: %q", r.Faults)
 			}
 			for i := range size {
+				// Without a head, a log without its last entries and their hashes is a shorter one: the settling
+				// is recorded in their place. A witness, or the head file, has the longer one.
+				if at := indexKey(entryRecord, i); changed.Get(at) == nil && m.Get(at) != nil {
+					continue
+				}
 				if !bytes.Equal(m.Get(indexKey(entryRecord, i)), was.Get(indexKey(entryRecord, i))) && provable(l, key, r.Head, i) {
 					t.Fatalf("the edited entry %d can be proved", i)
 				}
