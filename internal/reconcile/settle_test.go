@@ -131,12 +131,13 @@ func TestSettleWhileItIsCarriedOut(t *testing.T) {
 		b := newBench(t)
 		a := b.propose(t, "")
 		b.live.Before = func() error { time.Sleep(time.Minute); return nil }
-		go func() { _, _ = b.approve(t, &a, "alice") }()
+		over := make(chan struct{})
+		go func() { defer close(over); _, _ = b.approve(t, &a, "alice") }()
 		synctest.Wait()
 		if _, err := b.Settle(t.Context(), a.ID, settlement(reconcile.Failed)); err == nil || !strings.Contains(err.Error(), "right now: try again") {
 			t.Errorf("while it is sent: %v", err)
 		}
-		time.Sleep(time.Hour)
+		<-over
 		if got := b.store.actions[0].State; got != reconcile.Converged {
 			t.Errorf("it is %s", got)
 		}
