@@ -107,25 +107,6 @@ func cutText(s string) (text, rest string, ok bool) {
 	return text, s[len(quoted):], err == nil
 }
 
-// At returns the value that steps lead to; ok is false if there is none.
-func At(v model.Value, steps []Step) (found model.Value, ok bool) {
-	for i := range steps {
-		s := &steps[i]
-		if s.Kind == Field {
-			if v, ok = v.Get(s.Name); !ok {
-				return model.Value{}, false
-			}
-			continue
-		}
-		at := s.Element(v)
-		if at < 0 {
-			return model.Value{}, false
-		}
-		v = v.Items()[at]
-	}
-	return v, true
-}
-
 // Element returns the index of the only element of a list that a step selects; -1 if there is
 // none, or more than one.
 func (s *Step) Element(list model.Value) int {

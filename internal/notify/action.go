@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -82,5 +81,5 @@ func actionNotes(n *model.ActionNotice) []string {
 	for _, fact := range phrase.ActionFacts(n) {
 		notes = append(notes, fact.String())
 	}
-	return append(notes, cmp.Or(phrase.ActionCommand(n), "driftd actions show "+n.ID))
+	return append(notes, phrase.ActionCommand(n))
 }

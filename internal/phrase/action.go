@@ -69,10 +69,10 @@ func ActionFacts(n *model.ActionNotice) []Phrase {
 	return facts
 }
 
-// ActionCommand returns the command that approves an action; "" if it does not wait for an approval.
+// ActionCommand returns the command that approves an action or, if it does not wait for an approval, shows it.
 func ActionCommand(n *model.ActionNotice) string {
 	if !n.Waits {
-		return ""
+		return "driftd actions show " + n.ID
 	}
 	return "driftd approve " + n.ID + " --digest " + n.Digest
 }

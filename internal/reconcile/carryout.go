@@ -17,13 +17,14 @@ func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
 	r.Acting.Acquire()
 	defer r.Acting.Release()
 	ctx = context.WithoutCancel(ctx)
-	if a, done, err := r.carriedOut(id); done || err != nil {
-		return a, err
+	waiting, done, err := r.carriedOut(id)
+	if done || err != nil {
+		return waiting, err
 	}
 	if !r.Current() {
 		return Action{}, errReloaded
 	}
-	change, err := r.planAgain(ctx, id)
+	change, err := r.planAgain(ctx, &waiting)
 	if err != nil {
 		return r.refuse(id, err)
 	}
@@ -77,20 +78,16 @@ func (r *Reconciler) carriedOut(id string) (a Action, done bool, err error) {
 // refreshTimeout bounds reading a declaration again.
 const refreshTimeout = 2 * time.Minute
 
-// planAgain reads the declaration of an action's finding, and plans the action, as they are now.
-func (r *Reconciler) planAgain(ctx context.Context, id string) (Change, error) {
-	a, err := r.waitingAction(id)
-	if err != nil {
-		return nil, err
-	}
+// planAgain reads the declaration of a waiting action's finding, and plans the action, as they are now.
+func (r *Reconciler) planAgain(ctx context.Context, a *Action) (Change, error) {
 	// The declaration may have moved while the action waited.
 	refreshing, cancel := context.WithTimeout(ctx, refreshTimeout)
-	err = r.LastReads.Refresh(refreshing, a.Declaration)
+	err := r.LastReads.Refresh(refreshing, a.Declaration)
 	cancel()
 	if err != nil {
 		return nil, &Refusal{"coverage", fmt.Sprintf("declaration %s could not be read again: %v", a.Declaration, err)}
 	}
-	f, err := r.finding(&a)
+	f, err := r.finding(a)
 	if err != nil {
 		return nil, err
 	}
@@ -100,20 +97,7 @@ func (r *Reconciler) planAgain(ctx context.Context, id string) (Change, error) {
 	if r.Actuators[f.Source] == nil {
 		return nil, &Refusal{"off", fmt.Sprintf("source %s has no credentials for writing", f.Source)}
 	}
-	return r.plan(ctx, f, a.Mode == Auto && a.By == "" && len((&approvers{r.Identities}).valid(&a, f)) == 0)
-}
-
-// waitingAction returns an action that is not armed.
-func (r *Reconciler) waitingAction(id string) (Action, error) {
-	standing, err := r.Store.Standing()
-	if err != nil {
-		return Action{}, err
-	}
-	a, err := FindAction(standing.History, id)
-	if err == nil && a.State != Approved && a.State != Proposed {
-		err = &StateError{fmt.Sprintf("action %s is %s", a.ID, a.State)}
-	}
-	return a, err
+	return r.plan(ctx, f, a.isAutomatic() && len((&approvers{r.Identities}).valid(a, f)) == 0)
 }
 
 // finding returns the open finding of an action.
@@ -313,8 +297,11 @@ func (r *Reconciler) Recover(ctx context.Context) error {
 
 // ready reports whether the action waits for no person, and was not armed: a crash, or a reload, came between.
 func (a *Action) ready() bool {
-	return a.State == Approved || a.State == Proposed && a.Mode == Auto && a.By == ""
+	return a.State == Approved || a.State == Proposed && a.isAutomatic()
 }
+
+// isAutomatic reports whether no person asked for the action, and its rule needs none.
+func (a *Action) isAutomatic() bool { return a.Mode == Auto && a.By == "" }
 
 // isRead reports whether the last reads prove something of an action's finding.
 func (r *Reconciler) isRead(a *Action) bool {

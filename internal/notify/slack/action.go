@@ -71,12 +71,7 @@ func (c *channel) actionMessage(m model.Message) message {
 // describeAction returns the message about an action without buttons.
 func describeAction(m model.Message) message {
 	n := m.Action
-	next := (&richText{}).words("Next: ")
-	if command := phrase.ActionCommand(n); command != "" {
-		next.code(command)
-	} else {
-		next.code("driftd actions show " + n.ID)
-	}
+	next := (&richText{}).words("Next: ").code(phrase.ActionCommand(n))
 	if page := plain.Page(m.URL, &model.Finding{ID: n.Finding}); page != "" {
 		next.words(" · ")
 		next.link(page, "details")

@@ -55,6 +55,21 @@ func announce(t *testing.T, to notify.Receiver, m model.Message, receipt, parent
 // approvers are settings of a receiver at which carol may approve.
 func approvers(w *workspace) settings { return w.buttons(settings{"approvers": []string{carol}}) }
 
+// proposal posts the message about an action that waits for an approval, and listens for clicks. change, if it is not
+// nil, is called before.
+func proposal(t *testing.T, change func(*fakeDecider)) (*workspace, *fakeDecider, *socket, posted) {
+	t.Helper()
+	w := newWorkspace(t)
+	to := mustOpen(t, approvers(w))
+	announce(t, to, about(waiting()), "", "")
+	d := newFakeDecider()
+	if d.action = waiting(); change != nil {
+		change(d)
+	}
+	listen(t, to, d)
+	return w, d, receiveFrom(t, w.sockets), w.all()[0]
+}
+
 // TestAction verifies the messages about an action in the thread of its finding.
 func TestAction(t *testing.T) {
 	t.Parallel()
@@ -118,14 +133,7 @@ func TestActionWithoutThread(t *testing.T) {
 // TestApprove verifies an approval with the form.
 func TestApprove(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(t)
-	to := mustOpen(t, approvers(w))
-	announce(t, to, about(waiting()), "", "")
-	d := newFakeDecider()
-	d.action = waiting()
-	listen(t, to, d)
-	s := receiveFrom(t, w.sockets)
-	m := w.all()[0]
+	w, d, s, m := proposal(t, nil)
 	s.send("e1", clickEvent(m, carol, buttonAction(t, m, "driftd_approve")))
 	w.waitUntil("form", func() bool { return len(w.forms()) == 1 })
 	form := w.forms()[0]
@@ -168,17 +176,7 @@ func TestApprovalRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorkspace(t)
-			to := mustOpen(t, approvers(w))
-			announce(t, to, about(waiting()), "", "")
-			d := newFakeDecider()
-			d.action = waiting()
-			if tc.change != nil {
-				tc.change(d)
-			}
-			listen(t, to, d)
-			s := receiveFrom(t, w.sockets)
-			m := w.all()[0]
+			w, d, s, m := proposal(t, tc.change)
 			s.send("e1", clickEvent(m, tc.user, buttonAction(t, m, "driftd_approve")))
 			w.waitUntil("answer", func() bool { return len(w.ephemeral()) == 1 })
 			if got := w.ephemeral()[0]; !strings.Contains(got, tc.want) || len(w.forms()) != 0 || len(d.given()) != 0 {
@@ -211,14 +209,7 @@ func TestForgedApproval(t *testing.T) {
 // TestFailedAnswer verifies that the person sees why an answer was refused.
 func TestFailedAnswer(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(t)
-	to := mustOpen(t, approvers(w))
-	announce(t, to, about(waiting()), "", "")
-	d := newFakeDecider()
-	d.err = errors.New("alice froze actions until Monday (guard frozen)")
-	listen(t, to, d)
-	s := receiveFrom(t, w.sockets)
-	m := w.all()[0]
+	w, _, s, m := proposal(t, func(d *fakeDecider) { d.err = errors.New("alice froze actions until Monday (guard frozen)") })
 	s.send("e1", clickEvent(m, alice, buttonAction(t, m, "driftd_decline")))
 	w.waitUntil("answer", func() bool { return len(w.ephemeral()) == 1 })
 	if got := w.ephemeral()[0]; !strings.Contains(got, "Not done: alice froze actions") {
