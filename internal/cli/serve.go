@@ -131,6 +131,7 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	}
 	s.metrics = metrics.New(metrics.Build{Version: s.build.Version, Commit: s.build.Commit, GoVersion: runtime.Version()}, time.Now)
 	s.news, s.boxes, s.acting = web.NewNews(), box.NewPool(), reconcile.NewLock()
+	s.acting.Acquire() // until the audit log is verified
 	s.hooks = trigger.NewQueue(trigger.Options{Scan: s.read, Now: time.Now, Log: s.log})
 	first, err := s.newGeneration(cfg)
 	if err != nil {
