@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/remedy"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
@@ -144,7 +146,7 @@ func (c *command) findingsShow() *cobra.Command {
 				}
 				err = report.WriteFinding(c.streams.Out, c.output, detail.Finding, versions, c.reportOptions())
 				if err == nil && c.output == "table" {
-					err = errors.Join(c.printImport(&detail.Finding), c.printNext(&detail.Finding))
+					err = errors.Join(c.printImport(&detail.Finding), c.printActing(ctx, client, detail.Finding.ID), c.printNext(&detail.Finding))
 				}
 				return err
 			})
@@ -152,6 +154,26 @@ func (c *command) findingsShow() *cobra.Command {
 	}
 	c.outputFlag(cmd, "table", "json")
 	return cmd
+}
+
+// printActing prints the last action of a finding, and why driftd proposed none after the last scan.
+func (c *command) printActing(ctx context.Context, client *server.Client, id string) error {
+	o, err := client.Actions(ctx)
+	if err != nil {
+		return err
+	}
+	if at := slices.IndexFunc(o.Actions, func(a reconcile.Action) bool { return a.Finding == id }); at >= 0 {
+		a := &o.Actions[at]
+		text := fmt.Sprintf("%s since %s", a.State, phrase.Stamp(a.Since()))
+		if a.Outcome != "" {
+			text += ": " + a.Outcome
+		}
+		fmt.Fprintf(c.streams.Out, "\nAction: %s\n", phrase.Visible(text+"; see driftd actions show "+a.ID))
+	}
+	if h := o.HeldFinding(id); h != nil {
+		fmt.Fprintf(c.streams.Out, "\nNo action: %s\n", phrase.Visible(h.String()))
+	}
+	return nil
 }
 
 // printNext prints the ways out of an open finding.

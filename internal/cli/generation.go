@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -162,7 +163,7 @@ func (o observer) ObserveRun(run model.Run, open []model.Finding) {
 
 // ObserveActions records the state of actions, and notifies open pages.
 func (o observer) ObserveActions(v reconcile.Overview) {
-	a := metrics.Acting{States: map[string]map[string]int{}, Refusals: v.Refusals, Stopped: map[string]bool{}, Fights: map[string]int{}}
+	a := metrics.Acting{States: map[string]map[string]int{}, Refusals: v.Refusals, Stopped: map[string]bool{}, Fights: map[string]int{}, Held: map[string]map[string]int{}}
 	for i := range v.Actions {
 		rule := v.Actions[i].Rule
 		if a.States[rule] == nil {
@@ -176,6 +177,12 @@ func (o observer) ObserveActions(v reconcile.Overview) {
 		} else {
 			a.Frozen++
 		}
+	}
+	for _, h := range v.Holds() {
+		if a.Held[h.Rule] == nil {
+			a.Held[h.Rule] = map[string]int{}
+		}
+		a.Held[h.Rule][cmp.Or(h.Guard, "plan")] = len(h.Findings)
 	}
 	for _, r := range v.Rules {
 		a.Stopped[r.Name], a.Fights[r.Name] = r.Stopped != "", r.Fights

@@ -137,6 +137,10 @@ func (t *sheet) head(s *server.Status) {
 		t.row("box", s.Box.String())
 	}
 	t.audit(s.Audit, s.Daemon)
+	if a := s.Actions; a != nil {
+		t.row("actions", fmt.Sprintf("%d open; %s held; %s stopped; %s in force; see driftd actions",
+			a.Open, phrase.Count(a.Held, "finding"), phrase.Count(a.Stopped, "rule"), phrase.Count(a.Frozen, "freeze")))
+	}
 	t.row("store", fmt.Sprintf("%.1f MiB", float64(s.StoreBytes)/(1<<20)))
 	if s.LastRun == nil {
 		t.row("last scan", "none yet")

@@ -9,17 +9,17 @@ import (
 
 // descriptions are the descriptions of the gauges that are rendered from the state.
 type descriptions struct {
-	findings, oldestFinding, flapping, accepted, hidden *prometheus.Desc
-	resources, unchecked, coverage, lastSuccess, stale  *prometheus.Desc
-	up, complete, notChecked                            *prometheus.Desc
-	declared, declarationLastSuccess                    *prometheus.Desc
-	queued, oldestQueued, held, stopped                 *prometheus.Desc
-	rules, severityRules                                *prometheus.Desc
-	reloadSuccessful, reloadTimestamp                   *prometheus.Desc
-	storeBytes, storeDamaged, storeVerified, buildInfo  *prometheus.Desc
-	auditInDoubt, auditUnwitnessed, auditWitnessUnread  *prometheus.Desc
-	notJudged                                           *prometheus.Desc
-	actions, refusals, ruleStopped, fights, frozen      *prometheus.Desc
+	findings, oldestFinding, flapping, accepted, hidden          *prometheus.Desc
+	resources, unchecked, coverage, lastSuccess, stale           *prometheus.Desc
+	up, complete, notChecked                                     *prometheus.Desc
+	declared, declarationLastSuccess                             *prometheus.Desc
+	queued, oldestQueued, held, stopped                          *prometheus.Desc
+	rules, severityRules                                         *prometheus.Desc
+	reloadSuccessful, reloadTimestamp                            *prometheus.Desc
+	storeBytes, storeDamaged, storeVerified, buildInfo           *prometheus.Desc
+	auditInDoubt, auditUnwitnessed, auditWitnessUnread           *prometheus.Desc
+	notJudged                                                    *prometheus.Desc
+	actions, refusals, ruleStopped, fights, frozen, heldFindings *prometheus.Desc
 }
 
 func newDescriptions(build Build) descriptions {
@@ -68,6 +68,7 @@ func newDescriptions(build Build) descriptions {
 		storeVerified:      desc("store_verified_timestamp_seconds", "When the database was last verified."),
 		actions:            desc("actions", "Stored actions, by their rule and state.", "rule", "state"),
 		refusals:           desc("action_refusals_total", "Actions that a guard refused since the start.", "guard"),
+		heldFindings:       desc("reconcile_held_findings", "Findings of a rule for actions for which driftd proposed nothing, by the guard that refuses it, or plan if none could be made.", "rule", "guard"),
 		ruleStopped:        desc("reconcile_rule_stopped", "Whether the rule for actions is stopped until a person resumes it.", "rule"),
 		fights:             desc("reconcile_fights", "Resources over which driftd and another writer fought within seven days, until a person resumes the rule.", "rule"),
 		frozen:             desc("reconcile_frozen", "Freezes of actions that hold, by who set them: person or configuration.", "by"),
@@ -86,7 +87,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 		d.findings, d.oldestFinding, d.flapping, d.accepted, d.hidden,
 		d.resources, d.unchecked, d.coverage, d.lastSuccess, d.up, d.complete, d.notChecked, d.stale, d.declared, d.declarationLastSuccess,
 		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.severityRules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.storeDamaged, d.storeVerified, d.auditInDoubt, d.auditUnwitnessed, d.auditWitnessUnread, d.buildInfo, d.notJudged,
-		d.actions, d.refusals, d.ruleStopped, d.fights, d.frozen,
+		d.actions, d.refusals, d.heldFindings, d.ruleStopped, d.fights, d.frozen,
 	} {
 		ch <- desc
 	}
@@ -159,6 +160,11 @@ func (a *Acting) render(d *descriptions, p sink) {
 	for rule, stopped := range a.Stopped {
 		p.gauge(d.ruleStopped, number(stopped), rule)
 		p.gauge(d.fights, float64(a.Fights[rule]), rule)
+	}
+	for rule, guards := range a.Held {
+		for guard, n := range guards {
+			p.gauge(d.heldFindings, float64(n), rule, guard)
+		}
 	}
 	for guard, n := range a.Refusals {
 		p.ch <- prometheus.MustNewConstMetric(d.refusals, prometheus.CounterValue, float64(n), guard)

@@ -84,7 +84,7 @@ func busy(t *testing.T) *Metrics {
 	m.AuditInDoubt(true)
 	m.AuditWitnessed(false)
 	m.AuditCompared(false)
-	m.ObserveActions(Acting{States: map[string]map[string]int{"images": {"proposed": 1, "converged": 7}}, Refusals: map[string]int{"frozen": 2},
+	m.ObserveActions(Acting{States: map[string]map[string]int{"images": {"proposed": 1, "converged": 7}}, Refusals: map[string]int{"frozen": 2}, Held: map[string]map[string]int{"images": {"age": 3}},
 		Stopped: map[string]bool{"images": true}, Fights: map[string]int{"images": 1}, Frozen: 1, Scheduled: 2})
 	c.at = c.at.Add(4 * time.Minute)
 	return m

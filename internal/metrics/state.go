@@ -44,6 +44,8 @@ type Acting struct {
 	// States counts the stored actions by rule and state, and Refusals the refusals by guard.
 	States   map[string]map[string]int
 	Refusals map[string]int
+	// Held counts the findings that rules would put back and that guards hold, by rule and guard.
+	Held map[string]map[string]int
 	// Stopped are the rules of the configuration, and whether they are stopped. Fights are the numbers of
 	// resources over which driftd fought with another writer, by rule.
 	Stopped map[string]bool

@@ -39,19 +39,19 @@ func fight(s *Situation) string {
 		len(won), int(fightWindow.Hours()/24), won[len(won)-1].ID, strings.Join(writers, " and "), s.Rule.Name)
 }
 
-// refuses reports whether a guard refuses an action that driftd would propose by itself. A fight is stored as a
-// refused action, so that people are notified of it.
-func (r *Reconciler) refuses(f *model.Finding, standing *Standing) bool {
+// refuses returns the refusal of an action that driftd would propose by itself; nil if no guard refuses it. A fight is
+// stored as a refused action, so that people are notified of it.
+func (r *Reconciler) refuses(f *model.Finding, standing *Standing) error {
 	refusal := Check(r.situation(f, standing, ""))
 	if refusal == nil {
-		return false
+		return nil
 	}
 	if refusal.Guard == fightGuard {
 		if err := r.endFight(f); err != nil {
 			r.Log.Error("store that a fight was ended", "finding", f.ID, "err", err)
 		}
 	}
-	return true
+	return refusal
 }
 
 // endFight stores the refusal of a finding that came back too often.

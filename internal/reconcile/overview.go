@@ -12,6 +12,8 @@ type Overview struct {
 	Freezes []Control `json:"freezes"`
 	// Rules are those of the configuration.
 	Rules []RuleStatus `json:"rules"`
+	// Held are the findings for which driftd proposed nothing after the last scan, the worst first.
+	Held []Held `json:"held"`
 	// Refusals counts the refusals by guard since the start.
 	Refusals map[string]int `json:"-"`
 }
@@ -37,8 +39,13 @@ func (r *Reconciler) Overview() (Overview, error) {
 	o := Overview{Actions: append([]Action{}, standing.History...), Freezes: append(append([]Control{}, Frozen(standing.Controls, now)...), Open(r.Windows, now)...), Rules: []RuleStatus{}}
 	slices.Reverse(o.Actions)
 	r.mu.Lock()
-	o.Refusals = maps.Clone(r.refusals)
+	o.Refusals, o.Held = maps.Clone(r.refusals), append([]Held{}, r.held...)
 	r.mu.Unlock()
+	proposed := map[string]bool{} // since the scan, by a person
+	for i := range o.Actions {
+		proposed[o.Actions[i].Finding] = proposed[o.Actions[i].Finding] || o.Actions[i].State.IsOpen()
+	}
+	o.Held = slices.DeleteFunc(o.Held, func(h Held) bool { return proposed[h.Finding] })
 	for i := range r.Rules {
 		rule := &r.Rules[i]
 		o.Rules = append(o.Rules, RuleStatus{rule.Name, rule.Mode, Stopped(r.Rules, rule, standing.History, standing.Controls),

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -71,17 +69,13 @@ type Reconciler struct {
 	Options
 
 	random io.Reader
+	mu     sync.Mutex
 	// refusals counts refusals by guard since the start.
-	mu       sync.Mutex
 	refusals map[string]int
 	// failed are the findings for which no plan could be made.
 	failed map[string]failure
-}
-
-// A failure is that no plan could be made for a finding with a basis.
-type failure struct {
-	basis string
-	at    time.Time
+	// held are the findings that got no action after the last scan, the worst first.
+	held []Held
 }
 
 // New returns a Reconciler.
@@ -336,122 +330,4 @@ func (r *Reconciler) end(id string, state State, q Request) (Action, error) {
 		a.EnterBy(state, r.Now(), q.By, q.Reason)
 		return nil
 	})
-}
-
-// Observe is called after a scan with the open findings. It ends proposals that are over, and proposes
-// actions for findings of rules with the modes approve and auto, the worst first.
-func (r *Reconciler) Observe(ctx context.Context, findings []model.Finding) error {
-	standing, err := r.Store.Standing()
-	if err != nil {
-		return err
-	}
-	if err := r.endProposals(&standing, findings); err != nil {
-		return err
-	}
-	open := map[string]int{}
-	for i := range standing.History {
-		if a := &standing.History[i]; a.State == Proposed {
-			open[a.Rule]++
-		}
-	}
-	started := map[string]int{}
-	for _, f := range worstFirst(findings) {
-		rule := Find(r.Rules, f)
-		switch {
-		case rule == nil, tried(&standing, f), r.hasFailed(f), r.refuses(f, &standing):
-			continue
-		case rule.Mode == Auto && started[rule.Name] >= rule.PerScan, rule.Mode == Approve && open[rule.Name]+started[rule.Name] >= rule.PerHour:
-			continue
-		}
-		a, err := r.Propose(ctx, f, Request{Via: "rule"})
-		if err != nil {
-			r.fail(f, err)
-			r.Log.Debug("no action", "finding", f.ID, "rule", rule.Name, "why", err)
-			continue
-		}
-		started[rule.Name]++
-		r.Log.Info("action", "id", a.ID, "finding", f.ID, "rule", rule.Name, "state", string(a.State))
-	}
-	return nil
-}
-
-// retryPlan is how long driftd makes no other plan by itself for a finding for which none could be made: each plan
-// asks the live system.
-const retryPlan = 10 * time.Minute
-
-func (r *Reconciler) hasFailed(f *model.Finding) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	was, ok := r.failed[f.ID]
-	return ok && was.basis == f.Basis && r.Now().Sub(was.at).Abs() < retryPlan
-}
-
-// fail remembers that no plan could be made for a finding because of err, and forgets older failures. A refusal by
-// one of guards is no failure: it is over with the next read, or another action.
-func (r *Reconciler) fail(f *model.Finding, err error) {
-	refusal := (*Refusal)(nil)
-	if errors.As(err, &refusal) && slices.ContainsFunc(guards(), func(g guard) bool { return g.name == refusal.Guard }) {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := r.Now()
-	maps.DeleteFunc(r.failed, func(_ string, was failure) bool { return now.Sub(was.at).Abs() >= retryPlan })
-	r.failed[f.ID] = failure{f.Basis, now}
-}
-
-func worstFirst(findings []model.Finding) []*model.Finding {
-	list := make([]*model.Finding, len(findings))
-	for i := range findings {
-		list[i] = &findings[i]
-	}
-	slices.SortStableFunc(list, func(a, b *model.Finding) int {
-		return cmp.Or(cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), a.FirstSeen.Compare(b.FirstSeen))
-	})
-	return list
-}
-
-// tried reports whether the last action for a finding, as it is now, is open or ended otherwise than by
-// convergence. Then driftd proposes no other one by itself, unless a person resumed the rule since the action ended
-// without a decision about it.
-func tried(s *Standing, f *model.Finding) bool {
-	for i := range slices.Backward(s.History) {
-		a := &s.History[i]
-		if a.Finding != f.ID || a.Basis != f.Basis {
-			continue
-		}
-		undecided := a.State == Failed || a.State == NotConverged || a.State == Refused
-		return a.State != Converged && !(undecided && resumedAt(s.Controls, a.Rule).after(a.last()))
-	}
-	return false
-}
-
-// endProposals ends the proposals that expired, and those whose findings are over or changed.
-func (r *Reconciler) endProposals(standing *Standing, findings []model.Finding) error {
-	now := r.Now()
-	for i := range standing.History {
-		was := &standing.History[i]
-		state, note := Expired, "nobody approved it in time"
-		at := slices.IndexFunc(findings, func(f model.Finding) bool { return f.ID == was.Finding })
-		switch {
-		case was.State != Proposed:
-			continue
-		case at < 0:
-			state, note = Superseded, "the finding is resolved"
-		case findings[at].Basis != was.Basis || findings[at].Verdict != was.Verdict:
-			state, note = Superseded, "the finding changed"
-		case now.Before(was.Expires):
-			continue
-		}
-		_, err := r.Store.ChangeAction(was.ID, func(a *Action, _ *Standing, _ *model.Finding) error {
-			if a.State == Proposed {
-				a.Enter(state, now, note)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

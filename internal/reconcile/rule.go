@@ -86,6 +86,9 @@ func Find(rules []Rule, f *model.Finding) *Rule {
 	return nil
 }
 
+// acts reports whether the rule allows actions; a nil one does not.
+func (r *Rule) acts() bool { return r != nil && (r.Mode == Approve || r.Mode == Auto) }
+
 func (r *Rule) fits(f *model.Finding) bool {
 	if !r.Match.Fits(f) {
 		return false

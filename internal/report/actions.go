@@ -51,6 +51,9 @@ func listActions(t *table, v *reconcile.Overview) error {
 			t.line(t.paint(bold, "Fight: "), phrase.Visible("driftd and another writer overwrite each other on "+phrase.Count(r.Fights, "resource")+" of rule "+r.Name+": find out why, then run `driftd rules resume "+r.Name+"`"))
 		}
 	}
+	for _, h := range v.Holds() {
+		t.line(t.paint(bold, "No action: "), phrase.Visible(h.String()))
+	}
 	if len(v.Actions) == 0 {
 		t.line("No actions.")
 		return t.emit()

@@ -45,6 +45,22 @@ func TestWriteUnseen(t *testing.T) {
 	}
 }
 
+// TestWriteHeld checks that findings without an action are one line for each rule and guard.
+func TestWriteHeld(t *testing.T) {
+	t.Parallel()
+	o := reconcile.Overview{Held: []reconcile.Held{{Finding: "f1", Rule: "shop", Guard: "age", Why: "it changed 20s ago"},
+		{Finding: "f2", Rule: "shop", Why: "the API server is down"}, {Finding: "f3", Rule: "shop", Guard: "age", Why: "it changed 30s ago"}}}
+	var b strings.Builder
+	if err := WriteActions(&b, "table", &o, Options{Now: now}); err != nil {
+		t.Fatal(err)
+	}
+	want := "No action: 2 findings, the first f1: rule \"shop\": it changed 20s ago (guard age)\n" +
+		"No action: f2: rule \"shop\": the API server is down\nNo actions.\n"
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
 // TestWriteFreezes checks that a freeze has the person who set it, or its place in the configuration.
 func TestWriteFreezes(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,8 @@ func (s actorStub) Actions() (reconcile.Overview, error) {
 	other.ID = "ac7201"
 	return reconcile.Overview{Actions: []reconcile.Action{fullAction(), other},
 		Freezes: []reconcile.Control{{ID: "c0", Kind: reconcile.Freeze, Source: "edge", Rule: "shop", Until: begin(), By: "mara", Via: "web", At: begin(), Reason: "sale", Seq: 3}},
-		Rules:   []reconcile.RuleStatus{{Name: "shop", Mode: reconcile.Approve, Stopped: "2 actions failed", Fights: 1}}}, s.err
+		Rules:   []reconcile.RuleStatus{{Name: "shop", Mode: reconcile.Approve, Stopped: "2 actions failed", Fights: 1}},
+		Held:    []reconcile.Held{{Finding: "0c0000", Rule: "shop", Guard: "age", Why: "it changed 20s ago"}}}, s.err
 }
 
 // actionAsks returns requests for the operations about actions. Handler person serves a person of the table.

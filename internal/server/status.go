@@ -32,6 +32,17 @@ type Status struct {
 	Box *box.Report `json:"box,omitempty"`
 	// Audit is the state of the audit log; nil if it is not available.
 	Audit *AuditState `json:"audit,omitempty"`
+	// Actions counts actions and what holds them; nil if there are no rules for actions and no actions.
+	Actions *ActionCounts `json:"actions,omitempty"`
+}
+
+// ActionCounts counts the actions that are not over, the findings for which driftd proposed nothing after the last scan
+// although a rule allows it, the rules that are stopped, and the freezes that hold.
+type ActionCounts struct {
+	Open    int `json:"open"`
+	Held    int `json:"held"`
+	Stopped int `json:"stopped"`
+	Frozen  int `json:"frozen"`
 }
 
 func (a API) status(r *http.Request) (any, error) {
@@ -60,6 +71,9 @@ func (a API) CurrentStatus() (Status, error) {
 	if status.Audit, err = a.AuditState(); err != nil {
 		return status, err
 	}
+	if status.Actions, err = a.countActions(); err != nil {
+		return status, err
+	}
 	run, err := a.Store.LastRun()
 	if errors.Is(err, store.ErrNotFound) {
 		return status, nil
@@ -76,6 +90,29 @@ func (a API) CurrentStatus() (Status, error) {
 	status.LastRun, status.Open = &run, &now
 	status.Ending, err = a.ending()
 	return status, err
+}
+
+// countActions returns the counts of actions; nil if there are no rules for them and none are stored.
+func (a API) countActions() (*ActionCounts, error) {
+	if a.Acting == nil {
+		return nil, nil
+	}
+	o, err := a.Acting.Actions()
+	if err != nil || len(o.Rules) == 0 && len(o.Actions) == 0 {
+		return nil, err
+	}
+	counts := ActionCounts{Held: len(o.Held), Frozen: len(o.Freezes)}
+	for i := range o.Actions {
+		if o.Actions[i].State.IsOpen() {
+			counts.Open++
+		}
+	}
+	for i := range o.Rules {
+		if o.Rules[i].Stopped != "" {
+			counts.Stopped++
+		}
+	}
+	return &counts, nil
 }
 
 // ending returns the decisions in force that end soon.

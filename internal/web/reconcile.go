@@ -18,13 +18,16 @@ const maxActions = 200
 type actionsView struct {
 	frame
 	reconcile.Overview
-	More int
+	Holds []reconcile.Hold
+	More  int
 }
 
 // An actView is the part of a finding's page about actions.
 type actView struct {
 	// Last is the newest action for the finding; nil if there is none.
 	Last *reconcile.Action
+	// Held is why driftd proposed none after the last scan; nil if no rule allows it, or Last is open.
+	Held *reconcile.Held
 	// Changes are what it does.
 	Changes []planChange
 	// Proposes and Answers report whether the visitor may propose one, and answer Last. Why is why
@@ -60,7 +63,7 @@ func (s *site) acting(r *http.Request, id string, resolved bool) (*actView, erro
 	if err != nil {
 		return nil, err
 	}
-	v := &actView{}
+	v := &actView{Held: o.HeldFinding(id)}
 	for i := range o.Actions {
 		if o.Actions[i].Finding == id {
 			v.Last = &o.Actions[i]
@@ -125,7 +128,7 @@ func (s *site) actionsPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v := actionsView{frame: s.frame(w, r, "Actions", "actions"), Overview: o, More: max(0, len(o.Actions)-maxActions)}
+	v := actionsView{frame: s.frame(w, r, "Actions", "actions"), Overview: o, Holds: o.Holds(), More: max(0, len(o.Actions)-maxActions)}
 	v.Actions = o.Actions[:len(o.Actions)-v.More]
 	return s.render(w, r, http.StatusOK, "actions", v)
 }

@@ -58,6 +58,7 @@ func (a *actor) Control(c reconcile.Control) (reconcile.Control, error) { return
 
 func (a *actor) Actions() (reconcile.Overview, error) {
 	return reconcile.Overview{Actions: []reconcile.Action{a.action()}, Rules: []reconcile.RuleStatus{{Name: "shop", Stopped: "action ac7100 is not-converged", Fights: 2}},
+		Held: []reconcile.Held{{Finding: "c0ff11c7", Rule: "shop", Guard: "age", Why: "it <b>changed</b> 20s ago"}, {Finding: "c0ff11c8", Rule: "shop", Guard: "age", Why: "it changed 30s ago"}},
 		Freezes: []reconcile.Control{{By: "mara", Until: now().Add(time.Hour), Reason: "sale"},
 			{ID: "reconcile.freezes[0]", Source: "prod", Until: now().Add(time.Hour), Reason: "weekend"}}}, nil
 }

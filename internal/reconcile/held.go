@@ -1,0 +1,135 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Held finding is one that a rule with the mode approve or auto would put back, and for which driftd proposed
+// nothing after the last scan.
+type Held struct {
+	Finding string `json:"finding"`
+	Rule    string `json:"rule"`
+	// Guard is the guard that refuses it; "" if no plan could be made.
+	Guard string `json:"guard,omitempty"`
+	Why   string `json:"why"`
+}
+
+// A Hold is all findings of a rule that one guard holds.
+type Hold struct {
+	Rule, Guard string
+	Findings    []string
+	// Why is the reason of the first finding.
+	Why string
+}
+
+// String returns the rule, the reason and the guard.
+func (h *Held) String() string { return reason(h.Rule, h.Guard, h.Why) }
+
+// String returns the findings, the reason and the guard.
+func (h *Hold) String() string {
+	first := h.Findings[0]
+	if n := len(h.Findings); n > 1 {
+		first = fmt.Sprintf("%d findings, the first %s", n, first)
+	}
+	return first + ": " + reason(h.Rule, h.Guard, h.Why)
+}
+
+func reason(rule, guard, why string) string {
+	text := fmt.Sprintf("rule %q: %s", rule, why)
+	if guard != "" {
+		text += " (guard " + guard + ")"
+	}
+	return text
+}
+
+// Holds returns the held findings by rule and guard, in the order of the first one of each.
+func (o *Overview) Holds() (all []Hold) {
+	for _, h := range o.Held {
+		at := slices.IndexFunc(all, func(a Hold) bool { return a.Rule == h.Rule && a.Guard == h.Guard })
+		if at < 0 {
+			at, all = len(all), append(all, Hold{Rule: h.Rule, Guard: h.Guard, Why: h.Why})
+		}
+		all[at].Findings = append(all[at].Findings, h.Finding)
+	}
+	return all
+}
+
+// HeldFinding returns why a finding is held; nil if it is not.
+func (o *Overview) HeldFinding(id string) *Held {
+	at := slices.IndexFunc(o.Held, func(h Held) bool { return h.Finding == id })
+	if at < 0 {
+		return nil
+	}
+	return &o.Held[at]
+}
+
+func newHeld(f *model.Finding, rule *Rule, err error) Held {
+	refusal := (*Refusal)(nil)
+	if errors.As(err, &refusal) {
+		return Held{f.ID, rule.Name, refusal.Guard, refusal.Why}
+	}
+	return Held{f.ID, rule.Name, "", err.Error()}
+}
+
+// hold replaces the held findings, and logs those that are held by another guard than before.
+func (r *Reconciler) hold(held []Held) {
+	r.mu.Lock()
+	was := Overview{Held: r.held}
+	r.held = held
+	r.mu.Unlock()
+	for _, h := range held {
+		if before := was.HeldFinding(h.Finding); before == nil || before.Rule != h.Rule || before.Guard != h.Guard {
+			r.Log.Info("no action", "finding", h.Finding, "rule", h.Rule, "guard", h.Guard, "why", h.Why)
+		}
+	}
+}
+
+// A failure is that no plan could be made for a finding with a basis.
+type failure struct {
+	basis string
+	at    time.Time
+	err   error
+}
+
+// retryPlan is how long driftd makes no other plan by itself for a finding for which none could be made: each plan
+// asks the live system.
+const retryPlan = 10 * time.Minute
+
+// failure returns why no plan could be made for a finding, within retryPlan; nil if one can be tried.
+func (r *Reconciler) failure(f *model.Finding) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was, ok := r.failed[f.ID]
+	if !ok || was.basis != f.Basis || r.Now().Sub(was.at).Abs() >= retryPlan {
+		return nil
+	}
+	return was.err
+}
+
+// fail remembers that no plan could be made for a finding because of err. A refusal by one of guards is no failure: it
+// is over with the next read, or another action.
+func (r *Reconciler) fail(f *model.Finding, err error) {
+	refusal := (*Refusal)(nil)
+	if errors.As(err, &refusal) && slices.ContainsFunc(guards(), func(g guard) bool { return g.name == refusal.Guard }) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed[f.ID] = failure{f.Basis, r.Now(), err}
+}
+
+// forget forgets the failures that are older than retryPlan.
+func (r *Reconciler) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, was := range r.failed {
+		if r.Now().Sub(was.at).Abs() >= retryPlan {
+			delete(r.failed, id)
+		}
+	}
+}
