@@ -91,6 +91,22 @@ func (s *service) verifyAudit(ctx context.Context) (whole bool) {
 	return !unread
 }
 
+// allowActing lets actions be carried out, after it has compared the database with the audit log: while no daemon ran,
+// someone may have written approvals into the database. It does not wait for witnesses.
+func (s *service) allowActing() {
+	defer s.acting.Release()
+	report, err := s.store.VerifyAudit(nil)
+	if err != nil {
+		report.Add("it could not be verified at the start: " + err.Error())
+	}
+	if report.OK() {
+		return
+	}
+	if err := s.store.PutInDoubt(report.Faults[0]); err != nil {
+		s.log.Error("put the audit log in doubt", "err", err)
+	}
+}
+
 // checkAudit is Check of the auditor. It puts the log in doubt if it has faults, and reports the result.
 func (s *service) checkAudit(ctx context.Context) (server.AuditHealth, error) {
 	h, compared, err := s.auditor().check(ctx)

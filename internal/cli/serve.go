@@ -131,7 +131,6 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	}
 	s.metrics = metrics.New(metrics.Build{Version: s.build.Version, Commit: s.build.Commit, GoVersion: runtime.Version()}, time.Now)
 	s.news, s.boxes, s.acting = web.NewNews(), box.NewPool(), reconcile.NewLock()
-	s.acting.Acquire() // until the audit log is verified
 	s.hooks = trigger.NewQueue(trigger.Options{Scan: s.read, Now: time.Now, Log: s.log})
 	first, err := s.newGeneration(cfg)
 	if err != nil {
@@ -153,6 +152,8 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	group.Go(func() { s.watchdog(ctx) })
 	group.Go(s.probeBox)
 	group.Go(func() { s.maintain(ctx) })
+	s.acting.Acquire()
+	group.Go(s.allowActing)
 	group.Go(func() { s.verifyDaily(ctx) })
 	group.Go(func() { s.keepWitnesses(ctx) })
 	group.Go(func() { s.hooks.Run(ctx) })

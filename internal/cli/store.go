@@ -101,16 +101,13 @@ const verifyEvery = 24 * time.Hour
 // could not be read.
 const retryEvery = time.Hour
 
-// verifyDaily verifies the audit log and the database at once and then once a day, until ctx ends. The first verification
-// of the log ends the time at the start in which nothing is carried out: while no daemon ran, someone may have written
-// approvals into the database.
+// verifyDaily verifies the database at once and then once a day, until ctx ends.
 func (s *service) verifyDaily(ctx context.Context) {
 	day, hour := time.NewTicker(verifyEvery), time.NewTicker(retryEvery)
 	defer day.Stop()
 	defer hour.Stop()
-	whole := s.verifyAudit(ctx)
-	s.acting.Release()
 	s.verify()
+	whole := s.verifyAudit(ctx)
 	for {
 		select {
 		case <-ctx.Done():

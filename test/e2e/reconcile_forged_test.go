@@ -3,6 +3,9 @@
 package e2e
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,10 +16,20 @@ import (
 )
 
 // TestReconcileForged approves an action in the database while the daemon is stopped, without the key of the audit log:
-// the daemon does not carry it out, and puts the log in doubt.
+// the daemon does not carry it out, and puts the log in doubt. A witness that does not answer makes the complete
+// verification slow.
 func TestReconcileForged(t *testing.T) {
 	t.Parallel()
 	i := installActing(t, "approve", nil)
+	done := make(chan struct{})
+	witness := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
+	t.Cleanup(witness.Close)
+	t.Cleanup(func() { close(done) })
+	config, err := os.ReadFile(i.path("driftd.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.write("driftd.yaml", string(config)+"audit: {witness: [{git: "+witness.URL+"/audit.git}]}\n")
 	d := i.serve()
 	d.awaitFindings()
 	i.kubectl("set", "image", "deployment/web", "web=web:evil")
