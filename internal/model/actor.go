@@ -9,11 +9,14 @@ import (
 // field manager, such as kubectl-edit, which is a program.
 const ViaManagedFields = "managedFields"
 
+// ViaAction is the Via of driftd itself, which put a resource back. Evidence is the ID of the action.
+const ViaAction = "action"
+
 // IsPerson reports whether the actor may be a person who can be asked: it is known, and its
 // name is that of a user or an author, and not that of a program, of a system account of
 // Kubernetes, of an API token of Proxmox VE or of a bot of GitHub.
 func (a Actor) IsPerson() bool {
-	program := a.Via == ViaManagedFields || strings.HasPrefix(a.Name, "system:") || strings.Contains(a.Name, "!") ||
+	program := a.Via == ViaManagedFields || a.Via == ViaAction || strings.HasPrefix(a.Name, "system:") || strings.Contains(a.Name, "!") ||
 		strings.HasSuffix(a.Name, "[bot]")
 	return a.Confidence != Unknown && a.Name != "" && !program
 }

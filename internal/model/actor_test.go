@@ -17,6 +17,7 @@ func TestIsPerson(t *testing.T) {
 		"field manager":   {model.Actor{Name: "alice", Via: model.ViaManagedFields, Confidence: model.Likely}, false},
 		"service account": {model.Actor{Name: "system:serviceaccount:flux:flux", Via: model.AuditLog, Confidence: model.Exact}, false},
 		"token":           {model.Actor{Name: "root@pam!ci", Via: "task log", Confidence: model.Exact}, false},
+		"driftd":          {model.Actor{Name: "driftd", Via: model.ViaAction, Confidence: model.Likely}, false},
 		"bot":             {model.Actor{Name: "renovate[bot]", Via: "git", Confidence: model.Likely}, false},
 		"unknown":         {model.UnknownActor("no log"), false},
 		"none":            {model.Actor{}, false},

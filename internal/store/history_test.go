@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
 )
 
 func TestHistoryOfUnknown(t *testing.T) {
@@ -36,6 +37,47 @@ func TestLatest(t *testing.T) {
 		if err != nil || (got == nil) != (want == nil) || got != nil && !got.Equal(*want) {
 			t.Errorf("%s: %v, %v, want %v", id, got, err, want)
 		}
+	}
+}
+
+// TestOwnWrites checks that driftd is the actor of the version that its action made, unless someone wrote later, and of no
+// other one.
+func TestOwnWrites(t *testing.T) {
+	t.Parallel()
+	driftd := model.Actor{Name: "driftd", At: minute(3), Via: model.ViaAction, Evidence: "a1", Confidence: model.Likely}
+	for name, c := range map[string]struct {
+		state reconcile.State
+		// writer is when the last writer that the source reports wrote, and before when the version before was read.
+		writer, before int
+		own            bool
+	}{
+		"put back":      {reconcile.Converged, 1, 2, true},
+		"confirmed":     {reconcile.Written, 1, 2, true},
+		"changed more":  {reconcile.NotConverged, 1, 2, true},
+		"failed":        {reconcile.Failed, 1, 2, false},
+		"not known":     {reconcile.Unknown, 1, 2, false},
+		"written later": {reconcile.Converged, 4, 2, false},
+		"of before":     {reconcile.Converged, 1, 4, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := withAction(t)
+			r := resource("shop/a", "drift")
+			r.OwnersFrom, r.Owners = "managedFields", []model.Owner{{Name: "git", At: minute(c.writer)}}
+			save(t, s, scan(c.before, []model.Finding{finding("a", 0)}, snapshotAt(c.before, r)))
+			if err := errors.Join(enter(s, reconcile.Armed, minute(3)), enter(s, c.state, minute(3))); err != nil {
+				t.Fatal(err)
+			}
+			r.Value = resource("shop/a", "declared").Value
+			save(t, s, scan(5, nil, snapshotAt(5, r)))
+			versions, err := s.History(r.Key)
+			if err != nil || len(versions) != 2 {
+				t.Fatalf("%d versions, %v", len(versions), err)
+			}
+			if first, last := versions[0].Actor, versions[1].Actor; first.Name != "git" || (last == driftd) != c.own || !c.own && last.Name != "git" {
+				t.Errorf("the actors are %+v and %+v", first, last)
+			}
+		})
 	}
 }
 

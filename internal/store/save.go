@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
 )
 
 // Save stores the result of a scan in one transaction: after a crash or an error either all of it
@@ -73,6 +74,8 @@ type intake struct {
 	fresh map[digest][]byte
 	// volatile are the volatile fields by kind. They are left out of stored values.
 	volatile map[string][]string
+	// own are the last writes of driftd itself; nil before they are read.
+	own map[model.Key]model.Actor
 	// key and json are buffers for the current resource.
 	key, json []byte
 }
@@ -168,7 +171,11 @@ func (in *intake) present(snap *model.Snapshot, r *model.Resource, known []byte)
 	}
 	if now.sum != was.sum {
 		now.at = in.at.after(was.at)
-		if err := in.putVersion(&now, writer(snap, r, was.at)); err != nil {
+		by, err := in.lastWriter(snap, r, was.at)
+		if err == nil {
+			err = in.putVersion(&now, by)
+		}
+		if err != nil {
 			return err
 		}
 		if err := in.keepContent(now.sum); err != nil {
@@ -225,6 +232,38 @@ func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
 		return in.putVersion(&now, a)
 	}
 	return in.versions.put(versionKey(now.num, now.at), nil)
+}
+
+// lastWriter returns writer, or driftd itself if it put the resource back after that writer. A source does not report
+// that: an action hands its fields back to the field manager that had them before.
+func (in *intake) lastWriter(snap *model.Snapshot, r *model.Resource, since moment) (model.Actor, error) {
+	if in.own == nil {
+		standing, err := in.standing()
+		if err != nil {
+			return model.Actor{}, err
+		}
+		in.own = ownWrites(standing.History)
+	}
+	by := writer(snap, r, since)
+	if own, ok := in.own[r.Key]; ok && momentOf(own.At) > since && !by.At.After(own.At) {
+		return own, nil
+	}
+	return by, nil
+}
+
+// ownWrites returns driftd as the actor of the last write to each resource that actions made. The writes of actions that
+// failed, or of which nothing is known yet, are not among them.
+func ownWrites(history []reconcile.Action) map[model.Key]model.Actor {
+	last := map[model.Key]model.Actor{}
+	for i := range history {
+		a := &history[i]
+		wrote := a.WroteAt()
+		took := a.State == reconcile.Written || a.State == reconcile.Converged || a.State == reconcile.NotConverged
+		if took && wrote.After(last[a.Subject].At) {
+			last[a.Subject] = model.Actor{Name: "driftd", At: wrote, Via: model.ViaAction, Evidence: a.ID, Confidence: model.Likely}
+		}
+	}
+	return last
 }
 
 // writer returns the last writer of a resource since its last version: the one that the resource

@@ -181,6 +181,9 @@ func TestReconcileApproved(t *testing.T) {
 		}
 	}
 	d.awaitFindings()
+	if stdout, stderr, code := d.driftd("history", "Deployment.apps/"+i.namespace+"/web"); code != 0 || !strings.Contains(stdout, "by driftd") || !strings.Contains(stdout, "via action, "+a.ID) {
+		t.Errorf("driftd history: %d: %s%s", code, stdout, stderr)
+	}
 	i.write("deploy/app.yaml", strings.Replace(i.manifests(), "web:1.4", "web:1.5", 1))
 	i.commit()
 	i.pipeline()
