@@ -53,13 +53,14 @@ Exit codes:
 func (c *command) checkWriters() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
-		Short: "Print what the credentials for writing may do, and what of it they do not need",
-		Long: `Ask each system of reconcile.writers what the credentials may do. Nothing is written.
+		Short: "Compare what the credentials for writing may do with what the rules need",
+		Long: `Ask each system of reconcile.writers what the credentials may do, and print what of it
+the rules of reconcile.rules do not need, and what they lack. Nothing is written.
 
 Exit codes:
-  0  the credentials have no rights that they do not need
+  0  the credentials have the rights that the rules need, and no others
   1  usage or configuration, or a system could not be asked
-  2  the credentials have rights that they do not need`,
+  2  the credentials have rights that they do not need, or lack some`,
 		Example: "  driftd reconcile check --config driftd.yaml",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -71,18 +72,18 @@ Exit codes:
 			if err != nil {
 				return err
 			}
-			return c.printRights(cmd.Context(), writers)
+			return c.printRights(cmd.Context(), writers, reconcileRules(cfg))
 		},
 	}
 }
 
-func (c *command) printRights(ctx context.Context, writers map[string]reconcile.Actuator) error {
+func (c *command) printRights(ctx context.Context, writers map[string]reconcile.Actuator, rules []reconcile.Rule) error {
 	if len(writers) == 0 {
 		fmt.Fprintln(c.streams.Out, "No writers: driftd only reads. Set reconcile.writers in the configuration to change that.")
 	}
 	code := exitInSync
 	for _, source := range slices.Sorted(maps.Keys(writers)) {
-		rights, err := writers[source].Rights(ctx)
+		rights, err := writers[source].Rights(ctx, reconcile.Allowing(rules, source))
 		if err != nil {
 			return fmt.Errorf("writer of source %s: %w", source, err)
 		}
@@ -92,6 +93,10 @@ func (c *command) printRights(ctx context.Context, writers map[string]reconcile.
 		}
 		for _, right := range rights.Excess {
 			fmt.Fprintln(c.streams.Out, "  does not need: "+visible(right))
+			code = exitRefused
+		}
+		for _, right := range rights.Missing {
+			fmt.Fprintln(c.streams.Out, "  lacks: "+visible(right))
 			code = exitRefused
 		}
 	}

@@ -34,6 +34,11 @@ func (s *Selector) Fits(f *Finding) bool {
 		oneFits(s.Declarations, f.Declaration) && oneFits(s.Owners, f.Owner)
 }
 
+// MayFit reports whether the selector may match a finding of a kind at a place.
+func (s *Selector) MayFit(kind, place string) bool {
+	return (oneFits(s.Kinds, kind) || oneFits(s.Kinds, path.Base(kind))) && oneFits(s.Namespaces, place)
+}
+
 func oneFits(patterns []string, text string) bool {
 	return len(patterns) == 0 || GlobAny(patterns, text)
 }

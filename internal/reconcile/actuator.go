@@ -13,14 +13,14 @@ type Actuator interface {
 	// nothing. The error is a *Refusal if the resource must not be put back, or is not as in
 	// the finding.
 	Plan(ctx context.Context, s Subject) (Change, error)
-	// Look reads the resource again and compares the fields of a plan that may have been carried
+	// Inspect reads the resource again and compares the fields of a plan that may have been carried
 	// out.
 	Inspect(ctx context.Context, subject model.Key, p Plan) (Inspection, error)
 	// HandBack gives the fields that the actuator owns after a write to p.HandBack. It does
 	// nothing if it owns none.
 	HandBack(ctx context.Context, subject model.Key, p Plan) error
-	// Rights returns what its credentials may do.
-	Rights(ctx context.Context) (Rights, error)
+	// Rights returns what its credentials may do, and compares that with what the rules, see Allowing, need.
+	Rights(ctx context.Context, rules []Rule) (Rights, error)
 }
 
 // A Subject is the resource of a finding with what is declared for it.
@@ -77,7 +77,9 @@ const (
 type Rights struct {
 	Endpoint string `json:"endpoint"`
 	Identity string `json:"identity"`
-	// May are the rights that it has, and Excess those of them that it does not need, in words.
-	May    []string `json:"may"`
-	Excess []string `json:"excess,omitempty"`
+	// May are the rights that it has, Excess those of them that it does not need, and Missing those that it needs and
+	// does not have, in words.
+	May     []string `json:"may"`
+	Excess  []string `json:"excess,omitempty"`
+	Missing []string `json:"missing,omitempty"`
 }

@@ -86,6 +86,13 @@ func Find(rules []Rule, f *model.Finding) *Rule {
 	return nil
 }
 
+// Allowing returns the rules that may allow actions on a source.
+func Allowing(rules []Rule, source string) []Rule {
+	return slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool {
+		return !r.acts() || len(r.Match.Sources) > 0 && !model.GlobAny(r.Match.Sources, source)
+	})
+}
+
 // acts reports whether the rule allows actions; a nil one does not.
 func (r *Rule) acts() bool { return r != nil && (r.Mode == Approve || r.Mode == Auto) }
 

@@ -271,7 +271,7 @@ func (d *desk) user(name, rules string) kubeapi.Access {
 	return kubeapi.Access{Kubeconfig: file}
 }
 
-// TestLeastRights writes with credentials that may only get and patch Deployments.
+// TestLeastRights writes with credentials that may only get and patch Deployments, in all namespaces.
 func TestLeastRights(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -281,16 +281,23 @@ func TestLeastRights(t *testing.T) {
 	if p := d.putBack(s); p.Identity != "writer-"+d.namespace || p.HandBack != "git" {
 		t.Errorf("Plan() = %+v", p)
 	}
-	rights, err := d.actuator.Rights(t.Context())
-	if err != nil || strings.Join(rights.May, ", ") != "get deployments.apps, patch deployments.apps" || len(rights.Excess) > 0 {
+	rules := []reconcile.Rule{{Name: "shop", Mode: reconcile.Approve, Match: model.Selector{Kinds: []string{"Deployment.apps"}}}}
+	rights, err := d.actuator.Rights(t.Context(), rules)
+	if err != nil || strings.Join(rights.May, ", ") != "get deployments.apps, patch deployments.apps" || len(rights.Excess)+len(rights.Missing) > 0 {
 		t.Errorf("Rights() = %+v, %v", rights, err)
+	}
+	rules[0].Match.Kinds, rules[0].Match.Namespaces = []string{"Deployment.apps", "ConfigMap"}, []string{d.namespace}
+	rights, err = d.actuator.Rights(t.Context(), rules)
+	want := fmt.Sprintf(`get configmaps in %[1]s: rule "shop" needs it, patch configmaps in %[1]s: rule "shop" needs it`, d.namespace)
+	if err != nil || strings.Join(rights.Missing, ", ") != want || len(rights.Excess) != 1 || !strings.HasPrefix(rights.Excess[0], "patch deployments.apps in default, ") {
+		t.Errorf("Rights() with a rule for another kind = %+v, %v", rights, err)
 	}
 	d.mustApply(settings)
 	d.in("patch", "configmap/settings", "--type=merge", `--patch={"data":{"level":"debug"}}`)
 	if _, err := d.actuator.Plan(t.Context(), d.subjects("configmap", "settings", settings)[0]); err == nil || !strings.Contains(err.Error(), "403 Forbidden") {
 		t.Errorf("Plan() without a right = %v", err)
 	}
-	rights, err = d.with(kubernetes.Options{Writing: kubeapi.Access{Kubeconfig: kubeconfig}}).Rights(t.Context())
+	rights, err = d.with(kubernetes.Options{Writing: kubeapi.Access{Kubeconfig: kubeconfig}}).Rights(t.Context(), rules)
 	if err != nil || len(rights.Excess) == 0 {
 		t.Errorf("Rights() of an admin = %+v, %v", rights, err)
 	}

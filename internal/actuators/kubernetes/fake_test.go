@@ -98,6 +98,8 @@ func (f *fake) handle(r *http.Request, body []byte) (int, string) {
 	switch {
 	case r.Method == http.MethodPost && strings.HasSuffix(path, "/selfsubjectreviews"):
 		return http.StatusCreated, `{"status":{"userInfo":{"username":"system:serviceaccount:driftd:writer"}}}`
+	case r.Method == http.MethodPost && strings.HasSuffix(path, "/selfsubjectaccessreviews"):
+		return http.StatusCreated, `{"status":{"allowed":false}}`
 	case r.Method == http.MethodPost && strings.HasSuffix(path, "/selfsubjectrulesreviews"):
 		return http.StatusCreated, f.objects[path]
 	case r.Method == http.MethodPost:

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/actuators/kubernetes"
 	"github.com/driftd/driftd/internal/model"
@@ -332,31 +329,4 @@ func TestCreateScaled(t *testing.T) {
 	}
 	subject.Written = value(`{"spec":{"paused":false}}`)
 	mustPlan(t, f.actuator(t), subject)
-}
-
-func TestRights(t *testing.T) {
-	t.Parallel()
-	f := newFake(t)
-	f.objects["/api/v1/namespaces"] = `{"items":[{"metadata":{"name":"shop"}},{"metadata":{"name":"web"}}]}`
-	f.objects["/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"] = `{"status":{"resourceRules":[
-{"verbs":["get","patch"],"apiGroups":["apps"],"resources":["deployments"]},
-{"verbs":["create"],"apiGroups":["authorization.k8s.io"],"resources":["selfsubjectaccessreviews"]},
-{"verbs":["delete"],"apiGroups":[""],"resources":["pods"]},
-{"verbs":["patch"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["roles"]},
-{"verbs":["patch"],"apiGroups":[""],"resources":["secrets"],"resourceNames":["db"]},
-{"verbs":["*"],"apiGroups":["batch"],"resources":["*"]}]}}`
-	got, err := f.actuator(t).Rights(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := reconcile.Rights{Endpoint: f.URL, Identity: "system:serviceaccount:driftd:writer",
-		May: []string{"* *.batch", "get deployments.apps", "patch deployments.apps", "delete pods", "patch roles.rbac.authorization.k8s.io", "patch secrets db"},
-		Excess: []string{"* *.batch: it covers more than driftd changes: name the kinds and the verbs get and patch", "delete pods: driftd deletes nothing",
-			"patch roles.rbac.authorization.k8s.io: driftd never changes it: it decides who may do what", "patch secrets db: driftd needs it only to put Secrets back"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("Rights() (-want +got):\n%s", diff)
-	}
-	if n := len(slices.DeleteFunc(slices.Clone(f.bodies), func(b string) bool { return !strings.Contains(b, `"namespace":"web"`) })); n != 1 {
-		t.Errorf("%d reviews of namespace web", n)
-	}
 }

@@ -16,12 +16,12 @@ const maxNamespaces = 200
 
 // Rights implements reconcile.Actuator. It reads the rights of the credentials for writing in each
 // namespace that the credentials for reading can list.
-func (a *Actuator) Rights(ctx context.Context) (reconcile.Rights, error) {
+func (a *Actuator) Rights(ctx context.Context, rules []reconcile.Rule) (reconcile.Rights, error) {
 	writer, reader, err := a.clients()
 	if err != nil {
 		return reconcile.Rights{}, err
 	}
-	r, err := a.rights(ctx, writer, reader)
+	r, err := a.rights(ctx, writer, reader, rules)
 	if err != nil {
 		a.drop(err)
 		return r, a.public(writer, err)
@@ -29,7 +29,7 @@ func (a *Actuator) Rights(ctx context.Context) (reconcile.Rights, error) {
 	return r, nil
 }
 
-func (a *Actuator) rights(ctx context.Context, writer, reader *client) (reconcile.Rights, error) {
+func (a *Actuator) rights(ctx context.Context, writer, reader *client, rules []reconcile.Rule) (reconcile.Rights, error) {
 	identity, err := a.who(ctx, writer)
 	if err != nil {
 		return reconcile.Rights{}, err
@@ -43,27 +43,30 @@ func (a *Actuator) rights(ctx context.Context, writer, reader *client) (reconcil
 	for _, item := range items[:min(len(items), maxNamespaces)] {
 		namespaces = append(namespaces, item.At("metadata", "name").Str())
 	}
-	// The namespaces of each right.
-	rights, incomplete := map[right][]string{}, false
+	held, incomplete := heldRights{}, false
 	for _, namespace := range namespaces {
 		status, err := reviewRules(ctx, writer, namespace)
 		if err != nil {
 			return r, err
 		}
 		incomplete = incomplete || status.At("incomplete").Text() == "true"
-		for _, held := range rightsOf(status) {
-			rights[held] = append(rights[held], namespace)
+		for _, one := range rightsOf(status) {
+			held[one] = append(held[one], namespace)
 		}
 	}
-	for _, held := range slices.SortedFunc(maps.Keys(rights), right.compare) {
-		text := held.text()
-		if where := rights[held]; len(where) < len(namespaces) {
-			text += " in " + strings.Join(where, ", ")
+	judge := judge{rules: rules, reader: reader, kinds: map[string]*served{}}
+	for _, one := range slices.SortedFunc(maps.Keys(held), right.compare) {
+		r.May = append(r.May, one.in(held[one], namespaces))
+		excess, err := judge.excess(ctx, one, held[one])
+		if err != nil {
+			return r, err
 		}
-		r.May = append(r.May, text)
-		if why := held.excess(); why != "" {
-			r.Excess = append(r.Excess, text+": "+why)
+		for _, e := range excess {
+			r.Excess = append(r.Excess, one.in(e.namespaces, namespaces)+": "+e.why)
 		}
+	}
+	if r.Missing, err = a.missing(ctx, writer, reader, held, rules); err != nil {
+		return r, err
 	}
 	switch {
 	case failed != nil:
@@ -130,39 +133,30 @@ func rightsOf(status model.Value) (all []right) {
 	return all
 }
 
-// excess returns why the credentials do not need a right; "" if they may.
-func (r right) excess() string {
-	if r.verb == "*" || r.resource == "*" || r.group == "*" {
-		return "it covers more than driftd changes: name the kinds and the verbs get and patch"
+// in returns the text of the right with the namespaces in which it is held, unless those are all.
+func (r right) in(held, all []string) string {
+	if len(held) == len(all) {
+		return r.text()
 	}
-	if !r.changes() {
-		return ""
-	}
-	for _, f := range forbiddenKinds() {
-		if f.fits(f.kind, r.group) && (f.kind == "" || strings.EqualFold(f.kind+"s", r.resource)) {
-			return "driftd never changes it: " + f.reason
-		}
-	}
-	switch r.verb {
-	case "delete", "deletecollection":
-		return "driftd deletes nothing"
-	case "create":
-		return "driftd needs it only for what a rule with create creates"
-	case "patch":
-		return r.excessPatch()
-	}
-	return "driftd only patches"
-}
-
-func (r right) excessPatch() string {
-	switch {
-	case r.resource == "secrets" && r.group == "":
-		return "driftd needs it only to put Secrets back"
-	case strings.Contains(r.resource, "/"):
-		return "driftd writes no subresources"
-	}
-	return ""
+	return r.text() + " in " + strings.Join(held, ", ")
 }
 
 // changes reports whether the verb changes objects.
 func (r right) changes() bool { return r.verb != "get" && r.verb != "list" && r.verb != "watch" }
+
+// isBroad reports whether the right covers verbs, groups or resources that it does not name.
+func (r right) isBroad() bool { return r.verb == "*" || r.resource == "*" || r.group == "*" }
+
+// heldRights are the namespaces of each right.
+type heldRights map[right][]string
+
+// has reports whether a right on a resource, on all objects or on some, is held in a namespace; "" stands for any.
+func (h heldRights) has(verb string, s *served, namespace string) bool {
+	for held, namespaces := range h {
+		fits := (held.verb == verb || held.verb == "*") && (held.group == s.group || held.group == "*") && (held.resource == s.resource || held.resource == "*")
+		if fits && (namespace == "" || slices.Contains(namespaces, namespace)) {
+			return true
+		}
+	}
+	return false
+}

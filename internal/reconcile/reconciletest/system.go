@@ -79,7 +79,9 @@ func (s *System) HandBack(_ context.Context, _ model.Key, p reconcile.Plan) erro
 }
 
 // Rights returns none.
-func (s *System) Rights(context.Context) (reconcile.Rights, error) { return reconcile.Rights{}, nil }
+func (s *System) Rights(context.Context, []reconcile.Rule) (reconcile.Rights, error) {
+	return reconcile.Rights{}, nil
+}
 
 // Set sets the value, as a person does.
 func (s *System) Set(value string) {
