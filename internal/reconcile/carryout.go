@@ -49,7 +49,7 @@ func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
 		return nil
 	})
 	if err != nil {
-		return r.refuse(id, err)
+		return r.refuseUnsent(id, err)
 	}
 	return r.write(ctx, &a, change)
 }
@@ -116,6 +116,16 @@ func (r *Reconciler) finding(a *Action) (*model.Finding, error) {
 
 // refuse ends an action that was not armed because of err, unless that is an error of the store.
 func (r *Reconciler) refuse(id string, err error) (Action, error) {
+	return r.endUnsent(id, err, func(a *Action) bool { return a.State == Approved || a.State == Proposed })
+}
+
+// refuseUnsent is refuse for the one who holds Acting and sent no request. The store may have the action as armed, if the
+// audit log could not keep that.
+func (r *Reconciler) refuseUnsent(id string, err error) (Action, error) {
+	return r.endUnsent(id, err, func(a *Action) bool { return a.State == Approved || a.State == Proposed || a.State == Armed })
+}
+
+func (r *Reconciler) endUnsent(id string, err error, ends func(*Action) bool) (Action, error) {
 	state, guard := Refused, ""
 	if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
 		guard = refusal.Guard
@@ -124,11 +134,14 @@ func (r *Reconciler) refuse(id string, err error) (Action, error) {
 		return Action{}, err
 	}
 	a, failed := r.Store.ChangeAction(id, func(a *Action, _ *Standing, _ *model.Finding) error {
-		if a.State != Approved && a.State != Proposed {
+		if !ends(a) {
 			return &StateError{fmt.Sprintf("action %s is %s", a.ID, a.State)}
 		}
 		if a.Guard = guard; guard == "still-so" {
 			state = Superseded
+		}
+		if a.State == Armed {
+			state = Failed
 		}
 		a.Enter(state, r.Now(), err.Error())
 		return nil

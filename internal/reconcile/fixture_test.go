@@ -30,6 +30,8 @@ type memory struct {
 	doubt    string
 	writes   int
 	killAt   int
+	// unkept is the error of a transaction that stored an armed action, and could not keep the head of the log.
+	unkept error
 }
 
 func (m *memory) standing() reconcile.Standing {
@@ -102,6 +104,9 @@ func (m *memory) ChangeAction(id string, change func(*reconcile.Action, *reconci
 	}
 	at := slices.IndexFunc(m.actions, func(b reconcile.Action) bool { return b.ID == a.ID })
 	m.actions[at] = a
+	if a.State == reconcile.Armed {
+		return a, m.unkept
+	}
 	return a, nil
 }
 

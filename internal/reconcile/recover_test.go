@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/driftd/driftd/internal/model"
@@ -76,5 +77,21 @@ func TestRecoverApproved(t *testing.T) {
 				t.Errorf("it is %s: %v", b.store.actions[0].State, err)
 			}
 		})
+	}
+}
+
+// TestArmedUnkept checks that no request is sent for an action that is stored as armed, and that the audit log could not
+// keep, and that the action does not stay armed.
+func TestArmedUnkept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.store.unkept = errors.New("no space left on device")
+	a := b.propose(t, "carol")
+	after, err := b.approve(t, &a, "alice")
+	if !errors.Is(err, b.store.unkept) || after.State != reconcile.Failed || !strings.Contains(after.Outcome, "no space left") {
+		t.Errorf("it is %s (%s): %v", after.State, after.Outcome, err)
+	}
+	if b.live.Writes != 0 || b.live.Value != "web:evil" {
+		t.Errorf("%d writes, the value is %s", b.live.Writes, b.live.Value)
 	}
 }

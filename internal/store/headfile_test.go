@@ -1,12 +1,38 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
 )
+
+// TestArmWithoutHeadFile verifies that an action whose head cannot be kept beside the database, as on a full disk, is not
+// reported as armed, so that no request is sent, while scans are still saved.
+func TestArmWithoutHeadFile(t *testing.T) {
+	t.Parallel()
+	s := withAction(t)
+	if err := errors.Join(os.Remove(s.headPath()), os.MkdirAll(filepath.Join(s.headPath(), "full"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	unrecorded := (*UnrecordedError)(nil)
+	if err := enter(s, reconcile.Armed, minute(2)); !errors.As(err, &unrecorded) {
+		t.Errorf("armed: %v", err)
+	}
+	if d, err := s.Doubt(); err != nil || d == nil || !strings.Contains(d.What, "cannot be written beside the database") {
+		t.Errorf("the doubt is %+v, %v", d, err)
+	}
+	save(t, s, scan(3, []model.Finding{finding("a", 0)}))
+	if err := enter(s, reconcile.Failed, minute(4)); err != nil {
+		t.Errorf("failed: %v", err)
+	}
+}
 
 // TestHeadFileOfConcurrentTransactions verifies that transactions of several goroutines do not write the head file at
 // once: the file has the last head, and the log is not in doubt.

@@ -217,9 +217,11 @@ func (s *Store) update(what string, fn func(*txn) error) error {
 }
 
 // commit runs fn in one transaction, and writes the head file before the next transaction begins, so that it has the
-// last head. written reports whether fn and the entries of the audit log succeeded.
+// last head. written reports whether fn and the entries of the audit log succeeded, and it was not the head file that
+// failed. That is an error only of a strict transaction, which is stored then.
 func (s *Store) commit(what string, fn func(*txn) error) (written bool, err error) {
 	var unkept error
+	var strict bool
 	err = func() error {
 		s.committing.Lock()
 		defer s.committing.Unlock()
@@ -229,7 +231,7 @@ func (s *Store) commit(what string, fn func(*txn) error) (written bool, err erro
 			if err == nil {
 				err = t.writeLog()
 			}
-			written, signed = err == nil, t.signed
+			written, signed, strict = err == nil, t.signed, t.strict
 			return err
 		})
 		if err == nil && signed != nil {
@@ -239,6 +241,9 @@ func (s *Store) commit(what string, fn func(*txn) error) (written bool, err erro
 	}()
 	if unkept != nil {
 		s.doubtHead(unkept)
+		if strict {
+			return false, &UnrecordedError{unkept.Error()}
+		}
 	}
 	return written, err
 }
