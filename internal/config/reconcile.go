@@ -162,7 +162,7 @@ func (d *document) checkUseful(at string, r *ReconcileRule, writers []string, pe
 	actionable := []string{string(model.Changed), string(model.Undeclared), string(model.Bypassed), string(model.Missing)}
 	for i, v := range m.Verdict {
 		if !slices.Contains(actionable, v) && slices.Contains(model.Verdicts(), model.Verdict(v)) {
-			d.add(fmt.Sprintf("%s.match.verdict[%d]", at, i), "a %s finding is never put back: want one of %s", v, strings.Join(actionable, ", "))
+			d.add(fmt.Sprintf("%s.match.verdict[%d]", at, i), "%s findings are never put back: want one of %s", v, strings.Join(actionable, ", "))
 		}
 	}
 }

@@ -188,7 +188,7 @@ func verdict(s *Situation) string {
 	case f.Verdict == model.Bypassed:
 		return ""
 	}
-	return fmt.Sprintf("a %s finding is never put back", f.VerdictText())
+	return f.VerdictText() + " findings are never put back"
 }
 
 func decided(s *Situation) string {
@@ -215,6 +215,9 @@ func flapping(s *Situation) string {
 func coverage(s *Situation) string {
 	if s.Unread != "" {
 		return s.Unread
+	}
+	if s.Finding.Declaration == "" {
+		return "no declaration declares it"
 	}
 	if s.Declared == 0 {
 		return fmt.Sprintf("declaration %s declares no resource of kind %s", s.Finding.Declaration, s.Finding.Kind)

@@ -47,7 +47,7 @@ func TestGuards(t *testing.T) {
 		"suggest":          {func(s *reconcile.Situation) { s.Rule.Mode = reconcile.Suggest }, "off", "driftd suggest f1"},
 		"no credentials":   {func(s *reconcile.Situation) { s.Writer = false }, "off", "source prod has no credentials for writing"},
 		"doubt":            {func(s *reconcile.Situation) { s.Doubt = "restored" }, "quarantine", "restored"},
-		"pending":          {func(s *reconcile.Situation) { s.Finding.Verdict = model.Pending }, "verdict", "a pending finding is never put back"},
+		"pending":          {func(s *reconcile.Situation) { s.Finding.Verdict = model.Pending }, "verdict", "pending findings are never put back"},
 		"conflict":         {func(s *reconcile.Situation) { s.Finding.Verdict = model.Conflict }, "verdict", "never"},
 		"disputed":         {func(s *reconcile.Situation) { s.Finding.Verdict = model.Disputed }, "verdict", "never"},
 		"unmanaged":        {func(s *reconcile.Situation) { s.Finding.Verdict = model.Unmanaged }, "verdict", "never"},

@@ -84,7 +84,7 @@ func TestReconcileGuards(t *testing.T) {
 	}
 	i.edit("deploy/app.yaml", "web:1.4", "web:1.5")
 	i.commit()
-	d.refusal(ofDeployments, "verdict", "a pending finding is never put back")
+	d.refusal(ofDeployments, "verdict", "pending findings are never put back")
 	i.edit("deploy/app.yaml", "web:1.5", "web:1.4")
 	i.commit()
 	d.awaitFindings()
