@@ -121,8 +121,8 @@ reconcile:
 			want: []string{`5: a rule that needs the approval of 2 persons, and people has 1: add them to people`,
 				`5: a rule with mode approve whose sources have no writer: add one to reconcile.writers, or set mode suggest`,
 				`6: a rule with mode auto whose sources have no writer: add one to reconcile.writers, or set mode suggest`,
-				`6: min_age 2h0m0s is not below max_age 1h0m0s: such a rule carries nothing out without a person`},
-				`6: pending findings are never put back: want one of changed, undeclared, bypassed, missing`,
+				`6: min_age 2h0m0s is not below max_age 1h0m0s: such a rule carries nothing out without a person`,
+				`6: pending findings are never put back: want one of changed, undeclared, bypassed, missing`},
 		},
 		"wrong types": {
 			reason:  "types are not guessed",

@@ -3,6 +3,8 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/model"
@@ -20,6 +22,8 @@ type actionsView struct {
 	reconcile.Overview
 	Holds []reconcile.Hold
 	More  int
+	// Thaws reports whether a freeze holds that a person set.
+	Thaws bool
 }
 
 // An actView is the part of a finding's page about actions.
@@ -30,10 +34,10 @@ type actView struct {
 	Held *reconcile.Held
 	// Changes are what it does.
 	Changes []planChange
-	// Proposes and Answers report whether the visitor may propose one, and answer Last. Why is why
-	// the visitor may not approve it; "" if they may.
-	Proposes, Answers bool
-	Why               string
+	// Proposes, Answers and Declines report whether the visitor may propose one, and answer Last, or only decline it.
+	// Why is why the visitor may not approve it; "" if they may.
+	Proposes, Answers, Declines bool
+	Why                         string
 	// Settles are the results with which the visitor may settle Last.
 	Settles []reconcile.State
 }
@@ -80,7 +84,8 @@ func (s *site) acting(r *http.Request, id string, resolved bool) (*actView, erro
 		return v, nil
 	}
 	v.Changes = planChanges(&v.Last.Plan)
-	v.Answers = v.Last.State == reconcile.Proposed && visitor.May(access.Operator)
+	v.Declines = open && !v.Last.State.MayHaveWritten() && visitor.May(access.Operator)
+	v.Answers = v.Declines && v.Last.State == reconcile.Proposed
 	v.Why = whyNotApprove(visitor, v.Last)
 	v.Settles = settles(visitor, v.Last)
 	return v, nil
@@ -130,7 +135,20 @@ func (s *site) actionsPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	v := actionsView{frame: s.frame(w, r, "Actions", "actions"), Overview: o, Holds: o.Holds(), More: max(0, len(o.Actions)-maxActions)}
 	v.Actions = o.Actions[:len(o.Actions)-v.More]
+	v.Thaws = slices.ContainsFunc(o.Freezes, func(c reconcile.Control) bool { return !c.Scheduled() })
 	return s.render(w, r, http.StatusOK, "actions", v)
+}
+
+// control freezes actions, ends that, or resumes a rule.
+func (s *site) control(w http.ResponseWriter, r *http.Request) error {
+	request := server.ControlRequest{Kind: reconcile.ControlKind(r.PostFormValue("kind")), Source: strings.TrimSpace(r.PostFormValue("source")),
+		Rule: r.PostFormValue("rule"), Until: strings.TrimSpace(r.PostFormValue("until")), Reason: r.PostFormValue("reason")}
+	if _, err := s.API.Control(r.Context(), request); err != nil {
+		return fmt.Errorf("%s: %w", request.Kind, err)
+	}
+	s.News.Notify()
+	after(w, r, "/actions", "controlled")
+	return nil
 }
 
 // propose proposes an action for a finding.

@@ -19,6 +19,7 @@ type actor struct {
 	by       string
 	asked    []reconcile.Request
 	answered []reconcile.Answer
+	controls []reconcile.Control
 }
 
 func (a *actor) action() reconcile.Action {
@@ -54,7 +55,10 @@ func (a *actor) AnswerAction(_ context.Context, _ string, answer reconcile.Answe
 	return made, nil
 }
 
-func (a *actor) Control(c reconcile.Control) (reconcile.Control, error) { return c, nil }
+func (a *actor) Control(c reconcile.Control) (reconcile.Control, error) {
+	a.controls = append(a.controls, c)
+	return c, nil
+}
 
 func (a *actor) Actions() (reconcile.Overview, error) {
 	return reconcile.Overview{Actions: []reconcile.Action{a.action()}, Rules: []reconcile.RuleStatus{{Name: "shop", Stopped: "action ac7100 is not-converged", Fights: 2}},
@@ -116,6 +120,62 @@ func TestAnswerOnThePage(t *testing.T) {
 				t.Errorf("%s, asked %d times, want %d, %d and %q:\n%.600s", answer.Status, len(a.asked), c.status, c.asked, c.want, said)
 			}
 		})
+	}
+}
+
+// TestControlOnThePage checks the forms of the page of actions.
+func TestControlOnThePage(t *testing.T) {
+	t.Parallel()
+	visitor := func(role access.Role) access.Visitor {
+		return access.Visitor{Name: "mara", Person: "mara", Role: role, Via: access.Session}
+	}
+	form := func(pairs ...string) url.Values {
+		v := url.Values{"csrf": {"t0ken"}, "reason": {"a sale"}}
+		for i := 0; i < len(pairs); i += 2 {
+			v.Set(pairs[i], pairs[i+1])
+		}
+		return v
+	}
+	for name, c := range map[string]struct {
+		role   access.Role
+		form   url.Values
+		status int
+		want   string
+		made   int
+	}{
+		"freeze":              {access.Operator, form("kind", "freeze", "until", "2h", "source", " prod "), http.StatusSeeOther, "/actions?notice=controlled", 1},
+		"freeze by a viewer":  {access.Viewer, form("kind", "freeze", "until", "2h"), http.StatusForbidden, "operator", 0},
+		"freeze without end":  {access.Operator, form("kind", "freeze"), http.StatusBadRequest, "a freeze needs an end", 0},
+		"without a reason":    {access.Operator, form("kind", "freeze", "until", "2h", "reason", " "), http.StatusBadRequest, "a reason is missing", 0},
+		"thaw":                {access.Approver, form("kind", "thaw"), http.StatusSeeOther, "/actions?notice=controlled", 1},
+		"thaw by an operator": {access.Operator, form("kind", "thaw"), http.StatusForbidden, "approver", 0},
+		"resume":              {access.Approver, form("kind", "resume", "rule", "shop"), http.StatusSeeOther, "/actions?notice=controlled", 1},
+		"resume nothing":      {access.Approver, form("kind", "resume"), http.StatusBadRequest, "no rule is named", 0},
+		"from another page":   {access.Approver, form("kind", "thaw", "csrf", "other"), http.StatusForbidden, "not sent by one of our pages", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, a := actingHouse(t, reconcile.NotConverged)
+			answer := h.askAs(t, visitor(c.role), http.MethodPost, "/controls", c.form, nil)
+			said := answer.Body + answer.Header.Get("Location")
+			if answer.StatusCode != c.status || !strings.Contains(said, c.want) || len(a.controls) != c.made {
+				t.Errorf("%s, %d controls, want %d, %d and %q:\n%.600s", answer.Status, len(a.controls), c.status, c.made, c.want, said)
+			}
+			if c.made > 0 && (a.controls[0].By != "mara" || strings.Contains(a.controls[0].Source, " ")) {
+				t.Errorf("it is %+v", a.controls[0])
+			}
+		})
+	}
+	h, _ := actingHouse(t, reconcile.NotConverged)
+	page := h.askAs(t, visitor(access.Approver), http.MethodGet, "/actions", nil, nil).Body
+	for _, kind := range []string{"freeze", "thaw", "resume"} {
+		if n := strings.Count(page, `name="kind" value="`+kind+`"`); n != 1 {
+			t.Errorf("an approver has %d forms to %s", n, kind)
+		}
+	}
+	page = h.askAs(t, visitor(access.Viewer), http.MethodGet, "/actions", nil, nil).Body
+	if strings.Contains(page, `action="/controls"`) {
+		t.Error("a viewer has a form")
 	}
 }
 

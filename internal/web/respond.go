@@ -188,6 +188,7 @@ func notices() map[string]notice {
 		"proposed":    {Text: "Proposed. Another person must approve it."},
 		"converged":   {Text: "Done: the resource is as declared."},
 		"answered":    {Text: "Recorded. The section Action shows what came of it."},
+		"controlled":  {Text: "Recorded. It holds from now on."},
 		"changed":     {Text: "No decision was made: the finding changed in the meantime. Check it again.", Bad: true},
 		"done":        {Text: "Done. driftd detects the change within seconds."},
 		"loggedout":   {Text: "Logged out."},

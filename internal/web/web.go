@@ -135,6 +135,7 @@ func (s *site) handler() http.Handler {
 		read("GET /actions", s.actionsPage)
 		act("POST /findings/{id}/reconcile", s.propose)
 		act("POST /actions/{id}/{answer}", s.answer)
+		act("POST /controls", s.control)
 	}
 	act("POST /scan", s.scan)
 	if s.Stage != nil {
