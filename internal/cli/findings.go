@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
-	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/remedy"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
@@ -162,8 +160,7 @@ func (c *command) printActing(ctx context.Context, client *server.Client, id str
 	if err != nil {
 		return err
 	}
-	if at := slices.IndexFunc(o.Actions, func(a reconcile.Action) bool { return a.Finding == id }); at >= 0 {
-		a := &o.Actions[at]
+	if a := o.LastAction(id); a != nil {
 		text := fmt.Sprintf("%s since %s", a.State, phrase.Stamp(a.Since()))
 		if a.Outcome != "" {
 			text += ": " + a.Outcome

@@ -53,3 +53,12 @@ func (r *Reconciler) Overview() (Overview, error) {
 	}
 	return o, nil
 }
+
+// LastAction returns the newest action for a finding; nil if there is none.
+func (o *Overview) LastAction(finding string) *Action {
+	at := slices.IndexFunc(o.Actions, func(a Action) bool { return a.Finding == finding })
+	if at < 0 {
+		return nil
+	}
+	return &o.Actions[at]
+}

@@ -67,13 +67,7 @@ func (s *site) acting(r *http.Request, id string, resolved bool) (*actView, erro
 	if err != nil {
 		return nil, err
 	}
-	v := &actView{Held: o.HeldFinding(id)}
-	for i := range o.Actions {
-		if o.Actions[i].Finding == id {
-			v.Last = &o.Actions[i]
-			break
-		}
-	}
+	v := &actView{Last: o.LastAction(id), Held: o.HeldFinding(id)}
 	if v.Last == nil && (len(o.Rules) == 0 || resolved) {
 		return nil, nil
 	}
