@@ -159,7 +159,8 @@ func TestReconcileRules(t *testing.T) {
 	d.refusal(ofDeployments, "age", "wait until it is as it is for 5m0s")
 }
 
-// An action is refused if its declaration is not read from a commit.
+// An action is refused if its declaration is not read from a commit. The finding is held, and its page and the commands
+// show why.
 func TestReconcileUncommitted(t *testing.T) {
 	t.Parallel()
 	i := installActing(t, "approve", nil)
@@ -168,6 +169,22 @@ func TestReconcileUncommitted(t *testing.T) {
 	d.awaitFindings()
 	i.kubectl("set", "image", "deployment/web", "web=web:evil")
 	d.refusal(ofDeployments, "declaration", "not read from a commit")
+	f, err := d.finding(ofDeployments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"  0 open; 1 finding held; 0 rules stopped;": {"status"},
+		"No action: " + f.ID + ": rule":              {"actions"},
+		"(guard declaration)":                        {"findings", "show", f.ID},
+	} {
+		if stdout, stderr, code := d.driftd(args...); code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("driftd %s: %d: no %q in %s%s", strings.Join(args, " "), code, want, stdout, stderr)
+		}
+	}
+	if page, err := d.get("/metrics"); err != nil || !strings.Contains(page, `driftd_reconcile_held_findings{guard="declaration",rule="shop"} 1`) {
+		t.Errorf("the metrics do not have the held finding, %v", err)
+	}
 }
 
 // After the first action of a rule, the next one waits, or is refused if there were too many.
