@@ -71,7 +71,7 @@ func busy() *metrics.Metrics {
 	m.AuditInDoubt(false)
 	m.AuditWitnessed(true)
 	m.AuditCompared(true)
-	m.ObserveActions(metrics.Acting{States: map[string]map[string]int{"shop": {"converged": 1}}, Refusals: map[string]int{"frozen": 1},
+	m.ObserveActions(metrics.Acting{States: map[string]map[string]int{"shop": {"converged": 1}}, Refusals: map[string]int{"frozen": 1}, Held: map[string]map[string]int{"shop": {"age": 1}},
 		Stopped: map[string]bool{"shop": false}, Frozen: 1})
 	return m
 }
