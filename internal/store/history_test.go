@@ -53,7 +53,7 @@ func TestOwnWrites(t *testing.T) {
 	}{
 		"put back":      {reconcile.Converged, 1, 2, true},
 		"confirmed":     {reconcile.Written, 1, 2, true},
-		"changed more":  {reconcile.NotConverged, 1, 2, true},
+		"written over":  {reconcile.NotConverged, 1, 2, false},
 		"failed":        {reconcile.Failed, 1, 2, false},
 		"not known":     {reconcile.Unknown, 1, 2, false},
 		"written later": {reconcile.Converged, 4, 2, false},

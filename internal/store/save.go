@@ -252,13 +252,13 @@ func (in *intake) lastWriter(snap *model.Snapshot, r *model.Resource, since mome
 }
 
 // ownWrites returns driftd as the actor of the last write to each resource that actions made. The writes of actions that
-// failed, or of which nothing is known yet, are not among them.
+// failed, of which nothing is known yet, or that something else wrote over, are not among them.
 func ownWrites(history []reconcile.Action) map[model.Key]model.Actor {
 	last := map[model.Key]model.Actor{}
 	for i := range history {
 		a := &history[i]
 		wrote := a.WroteAt()
-		took := a.State == reconcile.Written || a.State == reconcile.Converged || a.State == reconcile.NotConverged
+		took := a.State == reconcile.Written || a.State == reconcile.Converged || a.State == reconcile.NotConverged && len(a.Receipt.Unexpected) > 0
 		if took && wrote.After(last[a.Subject].At) {
 			last[a.Subject] = model.Actor{Name: "driftd", At: wrote, Via: model.ViaAction, Evidence: a.ID, Confidence: model.Likely}
 		}
