@@ -13,7 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// TestArmWithoutHeadFile verifies that an action whose head cannot be kept beside the database, as on a full disk, is not
+// TestArmWithoutHeadFile verifies that an action whose head cannot be kept in its file, as on a full disk, is not
 // reported as armed, so that no request is sent, while scans are still saved.
 func TestArmWithoutHeadFile(t *testing.T) {
 	t.Parallel()
