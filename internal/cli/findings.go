@@ -165,7 +165,8 @@ func (c *command) printActing(ctx context.Context, client *server.Client, id str
 		if a.Outcome != "" {
 			text += ": " + a.Outcome
 		}
-		fmt.Fprintf(c.streams.Out, "\nAction: %s\n", phrase.Visible(text+"; see driftd actions show "+a.ID))
+		show := remedy.Quote(append([]string{"driftd", "actions", "show", a.ID}, c.placeFlags()...)...)
+		fmt.Fprintf(c.streams.Out, "\nAction: %s; %s\n", phrase.Visible(text), cmp.Or(show, "driftd actions show "+a.ID))
 	}
 	if h := o.HeldFinding(id); h != nil {
 		fmt.Fprintf(c.streams.Out, "\nNo action: %s\n", phrase.Visible(h.String()))

@@ -340,3 +340,35 @@ func TestAuditLog(t *testing.T) {
 		t.Errorf("writes (-want +got):\n%s", diff)
 	}
 }
+
+// TestReviews checks that the user with the token may do what it is said to, and nothing else.
+func TestReviews(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, &bytes.Buffer{})
+	c.Token = "t0ken"
+	ask := func(method, path, body string) (int, string) {
+		r := httptest.NewRequest(method, path, strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer t0ken")
+		r.Header.Set("Content-Type", "application/json-patch+json")
+		w := httptest.NewRecorder()
+		c.ServeHTTP(w, r)
+		return w.Code, w.Body.String()
+	}
+	const rights = "/apis/authorization.k8s.io/v1/selfsubject"
+	code, text := ask(http.MethodPost, rights+"rulesreviews", `{"spec":{"namespace":"shop"}}`)
+	if want := `"resourceRules":[{"apiGroups":["apps"],"resources":["deployments"],"verbs":["get","patch"]}]`; code != http.StatusCreated || !strings.Contains(text, want) {
+		t.Errorf("the rules are %d %s", code, text)
+	}
+	for resource, may := range map[string]bool{"deployments": true, "daemonsets": false} {
+		code, text = ask(http.MethodPost, rights+"accessreviews", `{"spec":{"resourceAttributes":{"verb":"patch","group":"apps","resource":"`+resource+`"}}}`)
+		if code != http.StatusCreated || strings.Contains(text, `"allowed":true`) != may {
+			t.Errorf("%s: %d %s", resource, code, text)
+		}
+	}
+	if code, text = ask(http.MethodPatch, "/api/v1/namespaces/shop/configmaps/c0", `[]`); code != http.StatusForbidden {
+		t.Errorf("a patch of a ConfigMap: %d %s", code, text)
+	}
+	if code, text = ask(http.MethodPost, rights+"others", `{}`); code != http.StatusNotFound {
+		t.Errorf("an unknown review: %d %s", code, text)
+	}
+}

@@ -19,15 +19,13 @@ const (
 	bookmarkEvery = time.Minute
 )
 
-// ServeHTTP serves discovery, objects, paged lists and watches, and JSON Patches of the user with the token. Other
-// writes are Go calls.
+// ServeHTTP serves discovery, objects, paged lists and watches, reviews of users and rights, and JSON Patches of
+// Deployments of the user with the token. Other writes are Go calls.
 func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch path := r.URL.Path; {
-	case strings.HasSuffix(path, "/selfsubjectreviews") && r.Method == http.MethodPost:
-		w.WriteHeader(http.StatusCreated)
-		reply(w, map[string]any{"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1",
-			"status": map[string]any{"userInfo": map[string]any{"username": c.userOf(r)}}})
+	case r.Method == http.MethodPost && isReview(path):
+		c.review(w, r)
 	case r.Method == http.MethodPatch:
 		if ref, ok := object(path); ok {
 			c.patch(w, r, ref)

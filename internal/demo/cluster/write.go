@@ -56,10 +56,10 @@ func (c *Cluster) get(w http.ResponseWriter, ref Ref) {
 	refuse(w, http.StatusNotFound, "NotFound", ref.Kind+" "+ref.Name+" not found")
 }
 
-// patch serves a JSON Patch of the writer. With dryRun=All nothing is stored.
+// patch serves a JSON Patch of a Deployment, see verbs. With dryRun=All nothing is stored.
 func (c *Cluster) patch(w http.ResponseWriter, r *http.Request, ref Ref) {
-	if c.userOf(r) != writer {
-		refuse(w, http.StatusForbidden, "Forbidden", reader+" may not patch")
+	if user := c.userOf(r); user != writer || ref.Kind != "Deployment" {
+		refuse(w, http.StatusForbidden, "Forbidden", user+" may not patch "+ref.Kind)
 		return
 	}
 	if r.Header.Get("Content-Type") != "application/json-patch+json" {
