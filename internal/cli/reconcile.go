@@ -83,7 +83,7 @@ func (c *command) printRights(ctx context.Context, writers map[string]reconcile.
 	}
 	code := exitInSync
 	for _, source := range slices.Sorted(maps.Keys(writers)) {
-		rights, err := writers[source].Rights(ctx, reconcile.Allowing(rules, source))
+		rights, err := writers[source].Rights(ctx, reconcile.Of(rules, source))
 		if err != nil {
 			return fmt.Errorf("writer of source %s: %w", source, err)
 		}

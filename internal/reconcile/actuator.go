@@ -19,7 +19,7 @@ type Actuator interface {
 	// HandBack gives the fields that the actuator owns after a write to p.HandBack. It does
 	// nothing if it owns none.
 	HandBack(ctx context.Context, subject model.Key, p Plan) error
-	// Rights returns what its credentials may do, and compares that with what the rules, see Allowing, need.
+	// Rights returns what its credentials may do, and compares that with what the rules of its source need, see Of.
 	Rights(ctx context.Context, rules []Rule) (Rights, error)
 }
 

@@ -24,7 +24,7 @@ func (r *Reconciler) Observe(ctx context.Context, findings []model.Finding) erro
 	var held []Held
 	for _, f := range worstFirst(findings) {
 		rule := Find(r.Rules, f)
-		if !rule.acts() || tried(&standing, f) {
+		if !rule.Acts() || tried(&standing, f) {
 			continue
 		}
 		a, err := r.observe(ctx, f, &standing, started[rule.Name])

@@ -86,15 +86,22 @@ func Find(rules []Rule, f *model.Finding) *Rule {
 	return nil
 }
 
-// Allowing returns the rules that may allow actions on a source.
-func Allowing(rules []Rule, source string) []Rule {
+// Of returns the rules that may match findings of a source.
+func Of(rules []Rule, source string) []Rule {
 	return slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool {
-		return !r.acts() || len(r.Match.Sources) > 0 && !model.GlobAny(r.Match.Sources, source)
+		return len(r.Match.Sources) > 0 && !model.GlobAny(r.Match.Sources, source)
 	})
 }
 
-// acts reports whether the rule allows actions; a nil one does not.
-func (r *Rule) acts() bool { return r != nil && (r.Mode == Approve || r.Mode == Auto) }
+// Acts reports whether the rule allows actions; a nil one does not.
+func (r *Rule) Acts() bool { return r != nil && (r.Mode == Approve || r.Mode == Auto) }
+
+// Ends reports whether no later rule applies to findings of a kind at a place: the rule matches all of them.
+func (r *Rule) Ends(kind, place string) bool {
+	m := r.Match
+	some := len(m.Resources) + len(m.Declarations) + len(m.Owners) + len(m.Verdicts) + len(m.Severities) + len(m.Labels) + len(r.Paths)
+	return some == 0 && m.MayFit(kind, place)
+}
 
 func (r *Rule) fits(f *model.Finding) bool {
 	if !r.Match.Fits(f) {

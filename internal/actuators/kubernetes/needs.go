@@ -102,10 +102,13 @@ func (j *judge) unused(verb string, kind *served, namespace string) string {
 		r := &j.rules[i]
 		switch {
 		case !r.Match.MayFit(kind.name(), namespace):
-		case verb == "create" && !r.Create:
-			why = "no rule that matches it sets create"
-		default:
+		case r.Acts() && (verb != "create" || r.Create):
 			return ""
+		case r.Acts():
+			why = "no rule that matches it sets create"
+		}
+		if r.Ends(kind.name(), namespace) {
+			break
 		}
 	}
 	return why
@@ -116,6 +119,9 @@ func (j *judge) unused(verb string, kind *served, namespace string) string {
 func (a *Actuator) missing(ctx context.Context, writer, reader *client, held heldRights, rules []reconcile.Rule) (missing []string, err error) {
 	for i := range rules {
 		r := &rules[i]
+		if !r.Acts() {
+			continue
+		}
 		verbs := []string{"get", "patch"}
 		if r.Create {
 			verbs = append(verbs, "create")

@@ -22,6 +22,9 @@ func TestRights(t *testing.T) {
 	rule := func(create bool, namespaces, kinds []string) reconcile.Rule {
 		return reconcile.Rule{Name: "shop", Mode: reconcile.Approve, Match: model.Selector{Kinds: kinds, Namespaces: namespaces}, Limits: reconcile.Limits{Create: create}}
 	}
+	off := reconcile.Rule{Name: "off", Mode: reconcile.Off, Match: model.Selector{Kinds: []string{"Secret"}}}
+	one := off
+	one.Match.Resources = []string{"shop/db"}
 	for name, c := range map[string]struct {
 		rules           []reconcile.Rule
 		excess, missing []string
@@ -35,6 +38,8 @@ func TestRights(t *testing.T) {
 			[]string{"get secrets in shop: rule \"shop\" needs it", "create secrets in shop: rule \"shop\" needs it"}},
 		"a kind that is not served": {[]reconcile.Rule{rule(true, nil, []string{"*", "Certificate.cert-manager.io"})}, []string{broad, pods, roles, deletes},
 			[]string{"Certificate.cert-manager.io: the API server does not serve the kind, which rule \"shop\" names"}},
+		"a rule with the mode off": {[]reconcile.Rule{off, rule(true, nil, []string{"*"})}, []string{broad, pods, roles, "patch secrets db" + none, deletes}, nil},
+		"off for one object":       {[]reconcile.Rule{one, rule(true, nil, []string{"*"})}, []string{broad, pods, roles, deletes}, nil},
 		"a kind of another system": {[]reconcile.Rule{rule(true, nil, []string{"*", "proxmox/vm"})}, []string{broad, pods, roles, deletes}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,9 @@ func verbs(user, group, resource string) []string {
 // review serves who the user of a request is, and what the user may do.
 func (c *Cluster) review(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
-		Spec struct{ ResourceAttributes struct{ Verb, Group, Resource string } }
+		Spec struct {
+			ResourceAttributes struct{ Verb, Group, Resource string }
+		}
 	}
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxPatch)).Decode(&asked); err != nil {
 		refuse(w, http.StatusBadRequest, "BadRequest", err.Error())
