@@ -341,7 +341,7 @@ func TestAuditLog(t *testing.T) {
 	}
 }
 
-// TestReviews checks that the user with the token may do what it is said to, and nothing else.
+// TestReviews checks that the user with the token may do what its rights are, and nothing else.
 func TestReviews(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, &bytes.Buffer{})
