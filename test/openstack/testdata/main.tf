@@ -23,6 +23,12 @@ resource "openstack_networking_subnet_v2" "web" {
   cidr            = "10.20.0.0/24"
   dns_nameservers = ["192.0.2.53"]
   tags            = ["prod"]
+  # The fixed address of the port web is outside: Neutron may give any address
+  # of the pool to the port spare first.
+  allocation_pool {
+    start = "10.20.0.100"
+    end   = "10.20.0.199"
+  }
 }
 
 resource "openstack_networking_router_v2" "edge" {
