@@ -25,7 +25,7 @@ resource "openstack_networking_subnet_v2" "web" {
   tags            = ["prod"]
   # The fixed address of the port web is outside: Neutron may give any address
   # of the pool to the port spare first.
-  allocation_pool {
+  allocation_pools {
     start = "10.20.0.100"
     end   = "10.20.0.199"
   }
