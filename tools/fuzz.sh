@@ -1,14 +1,24 @@
 #!/bin/sh
 # Finds every fuzz target of the module and runs each for FUZZTIME: a time (10s) or
-# a number of inputs (3000x).
+# a number of inputs (3000x). The targets of a package share one build.
 # Failing inputs are stored in the package's testdata/fuzz: commit them.
 set -eu
 cd "$(dirname "$0")/.."
 
-packages=$(grep -rl --include='*_test.go' '^func Fuzz' internal cmd 2>/dev/null | xargs -r -n1 dirname | sort -u)
-for package in $packages; do
-	for target in $(${GO:-go} test -list '^Fuzz' "./$package" | grep '^Fuzz'); do
-		echo "fuzz ./$package $target ${FUZZTIME:-10s}"
-		${GO:-go} test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-10s}" -fuzzminimizetime 10x "./$package"
-	done
+go=${GO:-go}
+time=${FUZZTIME:-10s}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+for package in $(grep -rl --include='*_test.go' '^func Fuzz' internal cmd | xargs -n1 dirname | sort -u); do
+	$go test -c -fuzz . -o "$work/fuzz" "./$package"
+	corpus=$($go env GOCACHE)/fuzz/$($go list "./$package")
+	(
+		cd "$package"
+		for target in $("$work/fuzz" -test.list '^Fuzz'); do
+			echo "fuzz ./$package $target $time"
+			"$work/fuzz" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" -test.fuzzminimizetime 10x -test.fuzzcachedir "$corpus"
+		done
+	)
 done

@@ -178,7 +178,10 @@ func TestSaveRefusesInvalidSnapshot(t *testing.T) {
 func TestFileGrowth(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
-	const n = 20_000
+	n := 20_000
+	if testing.Short() {
+		n = 2_000
+	}
 	snap := estate(n, 0)
 	findings := make([]model.Finding, 0, n/10)
 	for i := range n / 10 {

@@ -104,15 +104,19 @@ func TestUnreadableNodeList(t *testing.T) {
 
 func TestManyGuests(t *testing.T) {
 	t.Parallel()
-	server := newServer(pvetest.Grown(30, 100), rand.New(rand.NewPCG(8, 8)))
+	nodes, guests := 30, 3000
+	if testing.Short() {
+		nodes, guests = 10, 200
+	}
+	server := newServer(pvetest.Grown(nodes, guests/nodes), rand.New(rand.NewPCG(8, 8)))
 	s := collect(t, server)
-	if n := server.Count("/nodes/", "/pending"); n != 3000 {
-		t.Errorf("%d configurations were read, want each of 3000 once", n)
+	if n := server.Count("/nodes/", "/pending"); n != guests {
+		t.Errorf("%d configurations were read, want each of %d once", n, guests)
 	}
 	if gaps := failed(&s); len(gaps) > 0 || len(s.Unread) > 0 {
 		t.Errorf("coverage fails: %v, unread: %v", gaps, s.Unread)
 	}
-	if n := server.Count("", ""); n > 3000*5+30*9+100 {
+	if n := server.Count("", ""); n > guests*5+nodes*9+100 {
 		t.Errorf("%d requests", n)
 	}
 	if all, one := server.Peak(""), server.Peak("pve7"); all > maxRequests || one > 5 {
