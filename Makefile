@@ -46,7 +46,7 @@ lint: ## run golangci-lint, which also checks the imports between packages, and 
 	$$(sh tools/build.sh vale)/vale --output line $(PROSE)
 
 .PHONY: fuzz
-fuzz: ## run every fuzz target for FUZZTIME (1m, or 3000x inputs)
+fuzz: ## run every fuzz target for FUZZTIME (1m, or 1000x inputs)
 	FUZZTIME=$(FUZZTIME) GO='$(GO)' sh tools/fuzz.sh
 
 .PHONY: e2e

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Finds every fuzz target of the module and runs each for FUZZTIME: a time (10s) or
-# a number of inputs (3000x). The targets of a package share one build.
+# a number of inputs (1000x). The targets of a package share one build.
 # Failing inputs are stored in the package's testdata/fuzz: commit them.
 set -eu
 cd "$(dirname "$0")/.."
