@@ -73,7 +73,7 @@ func (g *Gate) Genuine(r *http.Request) error {
 		}
 	}
 	return &Refused{Status: http.StatusForbidden, Message: "the page has expired",
-		Hint: "reload it and try again; programs must send a user name and password, and no cookie"}
+		Hint: "reload it and try again; programs use /api/v1/, with a user name and a password, and send no cookie"}
 }
 
 // isProgram reports whether a request to the API cannot be a forgery: browsers add an Origin

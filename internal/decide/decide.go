@@ -98,9 +98,9 @@ func (r *Request) check() error {
 	case r.By == "":
 		return &Refusal{"nobody is named who decides", "say who you are"}
 	case accepts && r.Reason == "":
-		return &Refusal{"an acceptance wants a reason", "say why it may stay as it is"}
+		return &Refusal{"an acceptance wants a reason", "say why it may stay as it is (on the command line with --reason)"}
 	case accepts && r.Owner == "":
-		return &Refusal{"an acceptance wants an owner", "name the person or the team that answers for it"}
+		return &Refusal{"an acceptance wants an owner", "name the person or the team that answers for it (on the command line with --owner)"}
 	case len(r.Reason) > MaxText || len(r.Owner) > MaxText:
 		return &Refusal{"the reason or the owner is too long", fmt.Sprintf("want at most %d bytes", MaxText)}
 	}
@@ -111,7 +111,7 @@ func (r *Request) check() error {
 func (r *Request) end(now time.Time) (time.Time, error) {
 	switch {
 	case r.Until == "" && r.Kind == model.Accept:
-		return time.Time{}, &Refusal{"an acceptance wants an end", "say until when, as in 2026-12-24 or 30d, or say forever"}
+		return time.Time{}, &Refusal{"an acceptance wants an end", "say until when, as in 2026-12-24 or 30d, or say forever (on the command line with --until)"}
 	case r.Until == "" && r.Kind == model.Snooze:
 		return time.Time{}, &Refusal{"a snooze wants an end", "say for how long, as in 4h, or until when"}
 	case r.Until == "":

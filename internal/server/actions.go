@@ -54,6 +54,9 @@ type ControlRequest struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// reasonHint is what to do if a reason is missing.
+const reasonHint = "say why (on the command line with --reason): it stays in the audit log"
+
 func (a API) actor() (Actor, error) {
 	if a.Acting == nil {
 		return nil, &Error{Status: http.StatusServiceUnavailable, Message: "only the daemon acts", Hint: "start driftd serve"}
@@ -152,7 +155,7 @@ func (a API) Reconcile(ctx context.Context, id string, dryRun bool, q reconcile.
 		return Proposed{Proposal: &p}, err
 	}
 	if q.Reason == "" {
-		return Proposed{}, badRequest("an action needs a reason", "it stays in the audit log")
+		return Proposed{}, badRequest("an action needs a reason", reasonHint)
 	}
 	// Otherwise the requester could approve under another name.
 	if q.By = access.Of(ctx).Person; q.By == "" {
@@ -200,12 +203,12 @@ func (a API) AnswerAction(ctx context.Context, id string, answer reconcile.Answe
 		// A visitor who is in no entry of the table may be another person with several names.
 		q.By = access.Of(ctx).Person
 		if q.Digest == "" {
-			return reconcile.Action{}, badRequest("an approval needs the digest of the plan", "`driftd actions show "+id+"` prints it")
+			return reconcile.Action{}, badRequest("an approval needs the digest of the plan", "`driftd actions show "+id+"` prints it: on the command line, add --digest DIGEST")
 		}
 	}
 	if answer == reconcile.SettleAnswer {
 		if q.By = access.Of(ctx).Person; q.Reason == "" {
-			return reconcile.Action{}, badRequest("a reason is missing", "it stays in the audit log")
+			return reconcile.Action{}, badRequest("a reason is missing", reasonHint)
 		}
 		if !slices.Contains(reconcile.Settlements(), q.As) {
 			return reconcile.Action{}, badRequest(fmt.Sprintf("unknown result %q", q.As), "want converged, not-converged or failed")
@@ -246,7 +249,7 @@ func (a API) Control(ctx context.Context, body ControlRequest) (reconcile.Contro
 	case !slices.Contains([]reconcile.ControlKind{reconcile.Freeze, reconcile.Thaw, reconcile.Resume}, c.Kind):
 		return none, badRequest(fmt.Sprintf("unknown kind %q", c.Kind), "want freeze, thaw or resume")
 	case c.Reason == "":
-		return none, badRequest("a reason is missing", "it stays in the audit log")
+		return none, badRequest("a reason is missing", reasonHint)
 	case c.Kind == reconcile.Resume && c.Rule == "":
 		return none, badRequest("no rule is named", "`driftd rules` lists the rules")
 	case c.Kind == reconcile.Freeze:
