@@ -1,6 +1,8 @@
 package normalize
 
 import (
+	"sync"
+
 	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -60,7 +62,8 @@ type kind struct {
 	reason string
 }
 
-func kinds() map[string]kind {
+// kinds are all kinds by name. Nothing writes to them.
+var kinds = sync.OnceValue(func() map[string]kind {
 	const access, reach = "decides who may do what", "decides who can be reached"
 	return map[string]kind{
 		QEMU: {fields: qemu()}, LXC: {fields: lxc()},
@@ -80,7 +83,7 @@ func kinds() map[string]kind {
 		ACMEAccount: {fields: acmeAccount()}, ACMEPlugin: {fields: acmePlugin()},
 		NotificationTarget: {fields: notification()}, NotificationMatcher: {fields: notification()},
 	}
-}
+})
 
 // Kinds returns all kinds by name, with their schemas and severities. No schema is closed: a
 // declaration of some fields does not concern the others.
