@@ -72,7 +72,7 @@ Exit codes:
 			if err != nil {
 				return err
 			}
-			return c.printRights(cmd.Context(), writers, reconcileRules(cfg))
+			return c.printRights(cmd.Context(), writers.Actuators, reconcileRules(cfg))
 		},
 	}
 }

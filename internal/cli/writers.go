@@ -14,10 +14,10 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// openWriters opens the actuators of reconcile.writers, by source. It makes no network connections, and
+// openWriters opens the actuators of reconcile.writers. It makes no network connections, and
 // returns all errors joined.
-func openWriters(cfg *config.Config, room *secret.Room) (map[string]reconcile.Actuator, error) {
-	writers := map[string]reconcile.Actuator{}
+func openWriters(cfg *config.Config, room *secret.Room) (reconcile.Writers, error) {
+	writers := reconcile.Writers{Actuators: map[string]reconcile.Actuator{}, Appliers: map[string]reconcile.Applier{}}
 	var errs []error
 	for _, w := range cfg.Reconcile.Writers {
 		at := slices.IndexFunc(cfg.Sources, func(s config.Source) bool { return s.Name == w.Source })
@@ -29,7 +29,7 @@ func openWriters(cfg *config.Config, room *secret.Room) (map[string]reconcile.Ac
 			errs = append(errs, located(err, w.Settings, "writer of source", w.Source))
 			continue
 		}
-		writers[w.Source] = actuator
+		writers.Actuators[w.Source] = actuator
 	}
 	return writers, errors.Join(errs...)
 }

@@ -63,6 +63,15 @@ func (r lastReads) Refresh(ctx context.Context, declaration string) error {
 	return err
 }
 
+// Reread reads a source again. A source that is the plan of a declaration is not read: its applier makes a plan.
+func (r lastReads) Reread(ctx context.Context, source string) error {
+	if !slices.ContainsFunc(r.e.estate.Sources, func(s Source) bool { return s.Name == source }) {
+		return nil
+	}
+	_, err := r.e.Cycle(ctx, Due{Sources: []string{source}})
+	return err
+}
+
 // Subject returns what is declared for the resource of a finding.
 func (r lastReads) Subject(f *model.Finding) (reconcile.Subject, error) {
 	r.e.mu.Lock()
@@ -72,14 +81,11 @@ func (r lastReads) Subject(f *model.Finding) (reconcile.Subject, error) {
 		return reconcile.Subject{}, &reconcile.Refusal{Guard: "still-so", Why: fmt.Sprintf("declaration %s no longer declares it", f.Declaration)}
 	}
 	c := &l.declaration.Claims[i]
-	if c.Lens != nil {
-		return reconcile.Subject{}, &reconcile.Refusal{Guard: "kind", Why: fmt.Sprintf("%s declares it in another form: apply that declaration", f.Declaration)}
-	}
 	stored := c.Value
 	if claims := l.canonical[f.Source]; i < len(claims) { // the finding has its values
 		stored = claims[i].Value
 	}
-	return reconcile.Subject{Finding: f, Declared: stored, Written: c.Value, UID: uids(r.e.collected[f.Source].snapshot.Resources), Plain: r.plain(f, c)}, nil
+	return reconcile.Subject{Finding: f, Mapped: c.Lens != nil, Declared: stored, Written: c.Value, UID: uids(r.e.collected[f.Source].snapshot.Resources), Plain: r.plain(f, c)}, nil
 }
 
 // uids returns the function that returns the UID of one of some resources, which are sorted by key.
@@ -144,8 +150,7 @@ type Acting struct {
 	Rules []reconcile.Rule
 	// Windows are the freezes of the configuration.
 	Windows []reconcile.Window
-	// Actuators write to sources, by their names.
-	Actuators map[string]reconcile.Actuator
+	reconcile.Writers
 	// Digest returns a keyed digest of a text.
 	Digest func(text string) string
 	// Identities returns what identifies a person of the configuration in the systems, as "kind:ID".

@@ -39,7 +39,7 @@ func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
 	}
 	group.Go(func() { e.retrySaves(ctx) })
 	group.Go(func() { e.tick(ctx) })
-	if len(e.reconciler.Rules)+len(e.reconciler.Actuators) > 0 {
+	if len(e.reconciler.Rules)+len(e.reconciler.Sources()) > 0 {
 		group.Go(func() { e.act(ctx) })
 	}
 	<-ctx.Done()

@@ -160,6 +160,10 @@ type Plan struct {
 	System string `json:"system,omitempty"`
 	// Changes are sorted by path.
 	Changes []FieldChange `json:"changes"`
+	// Addresses are the addresses in the declaration of what its own tool applies; empty for a request to the live system.
+	Addresses []string `json:"addresses,omitempty"`
+	// Content is a keyed digest of all that the tool would do, and of the state that it would start from.
+	Content string `json:"content,omitempty"`
 	// Creates reports whether the resource is created as a whole.
 	Creates bool `json:"creates,omitempty"`
 	// Endpoint is the address of the system, and Identity the user that writes to it.

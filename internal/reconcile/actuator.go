@@ -3,11 +3,12 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Actuator puts back resources of one live system. Its methods do not retry a write.
+// An Actuator puts back resources of one live system, or those of one declaration. Its methods do not retry a write.
 type Actuator interface {
 	// Plan reads the resource of the subject and returns the change that puts it back. It writes
 	// nothing. The error is a *Refusal if the resource must not be put back, or is not as in
@@ -19,6 +20,8 @@ type Actuator interface {
 	// HandBack gives the fields that the actuator owns after a write to p.HandBack. It does
 	// nothing if it owns none.
 	HandBack(ctx context.Context, subject model.Key, p Plan) error
+	// Limit bounds each method, and is how long a write that was begun may take effect.
+	Limit() time.Duration
 	// Rights returns what its credentials may do, and compares that with what the rules of its source need, see Of.
 	Rights(ctx context.Context, rules []Rule) (Rights, error)
 }
@@ -31,6 +34,12 @@ type Subject struct {
 	Declared, Written model.Value
 	// Named reports whether the rule names the kind of the finding itself, and not by a pattern.
 	Named bool
+	// Mapped reports whether the declaration has the resource in another form than the source, as Terraform has.
+	Mapped bool
+	// Covers reports whether the rule allows to change a field, by its path.
+	Covers func(path string) bool
+	// Again reads the source of the finding again. The error is a *Refusal if the finding is not as it was.
+	Again func(context.Context) error
 	// UID returns the UID that a resource had at the last read of the source; "" if that had none.
 	// It is required.
 	UID func(model.Ref) string
@@ -49,7 +58,8 @@ type Change interface {
 	// get other values.
 	Rehearse(ctx context.Context) error
 	// Write makes the change, unless the resource is no longer as in the plan. The error is a
-	// *NotWrittenError if nothing was changed for sure; after any other error it is unknown. The
+	// *Refusal if no request was sent, and a *NotWrittenError if nothing was changed for sure; after any other error it
+	// is unknown. The
 	// receipt names what the system changed beyond the plan.
 	Write(ctx context.Context) (Receipt, error)
 }

@@ -94,10 +94,28 @@ func (r *Reconciler) planAgain(ctx context.Context, a *Action) (Change, error) {
 	if why := r.LastReads.Evidence(f).Unread; why != "" {
 		return nil, &Refusal{"coverage", why}
 	}
-	if r.Actuators[f.Source] == nil {
-		return nil, &Refusal{"off", fmt.Sprintf("source %s has no credentials for writing", f.Source)}
+	if r.For(f) == nil {
+		return nil, &Refusal{"off", fmt.Sprintf("neither source %s nor declaration %s has a writer in reconcile.writers", f.Source, f.Declaration)}
 	}
 	return r.plan(ctx, f, a.isAutomatic() && len((&approvers{r.Identities}).valid(a, f)) == 0)
+}
+
+// again reads the source of a finding again, and compares the finding with what it is then.
+func (r *Reconciler) again(ctx context.Context, f *model.Finding) error {
+	if err := r.LastReads.Reread(ctx, f.Source); err != nil {
+		return &Refusal{"coverage", fmt.Sprintf("source %s could not be read again: %v", f.Source, err)}
+	}
+	now, err := r.finding(&Action{Finding: f.ID})
+	if err != nil {
+		return err
+	}
+	if now.Basis != f.Basis || now.Verdict != f.Verdict {
+		return &Refusal{"still-so", "the live system changed since: look again"}
+	}
+	if why := r.LastReads.Evidence(now).Unread; why != "" {
+		return &Refusal{"coverage", why}
+	}
+	return nil
 }
 
 // finding returns the open finding of an action.
@@ -140,7 +158,7 @@ func (r *Reconciler) endUnsent(id string, err error, ends func(*Action) bool) (A
 		if a.Guard = guard; guard == "still-so" {
 			state = Superseded
 		}
-		if a.State == Armed {
+		if a.State == Armed && guard == "" {
 			state = Failed
 		}
 		a.Enter(state, r.Now(), err.Error())
@@ -154,7 +172,7 @@ func (r *Reconciler) endUnsent(id string, err error, ends func(*Action) bool) (A
 
 // write sends the request of an armed action.
 func (r *Reconciler) write(ctx context.Context, a *Action, change Change) (Action, error) {
-	writing, cancel := context.WithTimeout(ctx, planTimeout)
+	writing, cancel := context.WithTimeout(ctx, r.of(a).Limit())
 	receipt, err := change.Write(writing)
 	cancel()
 	state, note := Written, ""
@@ -164,6 +182,8 @@ func (r *Reconciler) write(ctx context.Context, a *Action, change Change) (Actio
 		if r.isAsWanted(ctx, a) {
 			state, note = Written, "the resource is as wanted although the answer is: "+err.Error()
 		}
+	} else if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
+		return r.refuseUnsent(a.ID, refusal)
 	} else if err != nil {
 		state, note = Unknown, err.Error()
 	}
@@ -182,9 +202,10 @@ func (r *Reconciler) write(ctx context.Context, a *Action, change Change) (Actio
 }
 
 func (r *Reconciler) isAsWanted(ctx context.Context, a *Action) bool {
-	ctx, cancel := context.WithTimeout(ctx, planTimeout)
+	actuator := r.of(a)
+	ctx, cancel := context.WithTimeout(ctx, actuator.Limit())
 	defer cancel()
-	inspection, err := r.Actuators[a.Subject.Source].Inspect(ctx, a.Subject, a.Plan)
+	inspection, err := actuator.Inspect(ctx, a.Subject, a.Plan)
 	return err == nil && inspection == AsWanted
 }
 
@@ -198,12 +219,12 @@ const (
 // settle reads the resource of an action whose request may have been sent, hands its fields back, and
 // records what came of it. An action whose resource cannot be read is unknown.
 func (r *Reconciler) settle(ctx context.Context, a *Action) (Action, error) {
-	actuator := r.Actuators[a.Subject.Source]
+	actuator := r.of(a)
 	if actuator == nil {
-		return *a, fmt.Errorf("action %s is %s, and source %s has no credentials for writing any more: look, then run `driftd actions settle %s`",
+		return *a, fmt.Errorf("action %s is %s, and source %s has no writer any more: look, then run `driftd actions settle %s`",
 			a.ID, a.State, a.Subject.Source, a.ID)
 	}
-	ctx, cancel := context.WithTimeout(ctx, planTimeout)
+	ctx, cancel := context.WithTimeout(ctx, actuator.Limit())
 	defer cancel()
 	state, note, err := r.result(ctx, actuator, a)
 	if state == a.State {
@@ -236,7 +257,7 @@ func (r *Reconciler) result(ctx context.Context, actuator Actuator, a *Action) (
 	if err != nil {
 		return Unknown, err.Error(), err
 	}
-	state, note = outcome(a, inspection, r.Now())
+	state, note = outcome(a, inspection, r.Now(), actuator.Limit())
 	return state, note, nil
 }
 
@@ -258,8 +279,8 @@ func (r *Reconciler) inspect(ctx context.Context, actuator Actuator, a *Action) 
 }
 
 // outcome returns what came of an action whose resource was seen. A request that was sent may still take
-// effect until planTimeout after the action was armed.
-func outcome(a *Action, inspection Inspection, now time.Time) (State, string) {
+// effect until the limit after the action was armed.
+func outcome(a *Action, inspection Inspection, now time.Time, limit time.Duration) (State, string) {
 	confirmed := slices.ContainsFunc(a.Steps, func(s Step) bool { return s.State == Written })
 	switch {
 	case inspection == AsWanted && confirmed:
@@ -268,7 +289,7 @@ func outcome(a *Action, inspection Inspection, now time.Time) (State, string) {
 		return Converged, "the answer was lost, and the resource is as wanted"
 	case inspection == AsBefore && confirmed:
 		return NotConverged, "the system confirmed the change, and the resource is as it was: something else writes it"
-	case inspection == AsBefore && now.Sub(a.WroteAt()) < planTimeout:
+	case inspection == AsBefore && now.Sub(a.WroteAt()) < limit:
 		return Unknown, "the answer was lost, and the request may still take effect"
 	case inspection == AsBefore:
 		return Failed, "the answer was lost, and the request had no effect"

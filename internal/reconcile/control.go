@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -73,9 +72,8 @@ func (r *Reconciler) AddControl(c Control) (Control, error) {
 	if err := r.checkThaw(&c); err != nil {
 		return c, err
 	}
-	if c.Kind == Freeze && c.Source != "" && r.Actuators[c.Source] == nil {
-		return c, &StateError{fmt.Sprintf("source %q has no credentials for writing: name one of %s", c.Source,
-			strings.Join(slices.Sorted(maps.Keys(r.Actuators)), ", "))}
+	if c.Kind == Freeze && c.Source != "" && !slices.Contains(r.Sources(), c.Source) {
+		return c, &StateError{fmt.Sprintf("source %q has no writer: name one of %s", c.Source, strings.Join(r.Sources(), ", "))}
 	}
 	id := make([]byte, 6)
 	if _, err := io.ReadFull(r.random, id); err != nil {

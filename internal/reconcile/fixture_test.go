@@ -129,6 +129,9 @@ type reads struct {
 
 func (r *reads) Evidence(*model.Finding) reconcile.Evidence { return r.evidence }
 
+// Reread implements reconcile.LastReads.
+func (r *reads) Reread(context.Context, string) error { return nil }
+
 func (r *reads) Refresh(context.Context, string) error {
 	if r.refresh != nil {
 		r.refresh()
@@ -166,7 +169,7 @@ func newBench(t *testing.T, edit ...func(*reconcile.Rule)) *bench {
 	b := &bench{store: &memory{}, live: &reconciletest.System{Value: "web:evil", UID: "1", Owner: "hand"},
 		reads: &reads{evidence: reconcile.Evidence{Declared: 100}}, now: start()}
 	b.drift("f1", "api")
-	b.Reconciler = reconcile.New(reconcile.Options{Rules: []reconcile.Rule{rule}, Actuators: map[string]reconcile.Actuator{"prod": b.live},
+	b.Reconciler = reconcile.New(reconcile.Options{Rules: []reconcile.Rule{rule}, Writers: reconcile.Writers{Actuators: map[string]reconcile.Actuator{"prod": b.live}},
 		Store: b.store, LastReads: b.reads, Digest: strings.ToUpper, Now: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler)})
 	return b
 }

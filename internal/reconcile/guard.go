@@ -51,8 +51,8 @@ type Situation struct {
 	// Rules are all rules, and Windows the freezes of the configuration.
 	Rules   []Rule
 	Windows []Window
-	// Writer reports whether the source has credentials for writing.
-	Writer bool
+	// Writer reports whether something can put the finding back, and Applies whether that is an Applier.
+	Writer, Applies bool
 	Standing
 	Evidence
 	// By is the person who asks for the action; "" if driftd itself does.
@@ -149,7 +149,7 @@ func off(s *Situation) string {
 	case s.Rule.Mode == Suggest:
 		return fmt.Sprintf("rule %q has the mode suggest: `driftd suggest %s` shows what to do", s.Rule.Name, s.Finding.ID)
 	case !s.Writer:
-		return fmt.Sprintf("source %s has no credentials for writing: set write in the source", s.Finding.Source)
+		return fmt.Sprintf("source %s has no writer: add it, or a declaration, to reconcile.writers", s.Finding.Source)
 	}
 	return ""
 }
@@ -175,6 +175,8 @@ func verdict(s *Situation) string {
 	switch {
 	case !f.Resolved.IsZero():
 		return "the finding is resolved"
+	case s.Applies && s.Rule.Mode == Auto && s.By == "" && !s.approved():
+		return "an apply of a whole declaration needs a person: run `driftd reconcile " + f.ID + "`"
 	case f.IsUnproven():
 		return "it may be pending: nothing shows whether the declaration moved or the live side"
 	case f.Verdict == model.Changed || f.Verdict == model.Undeclared:
@@ -317,6 +319,8 @@ func stillSo(s *Situation) string {
 		return "the finding changed since: look again"
 	case s.Rule.Digest() != s.Action.RuleDigest:
 		return fmt.Sprintf("rule %q changed since: look again", s.Rule.Name)
+	case s.Plan != nil && s.Plan.Content != s.Action.Plan.Content:
+		return "the apply would do something else since: the commit, the state or a live resource changed: look again"
 	case s.Plan != nil && !s.Plan.Equal(&s.Action.Plan):
 		return "the live system changed since: look again"
 	}

@@ -45,7 +45,7 @@ func TestGuards(t *testing.T) {
 		"no rule":          {func(s *reconcile.Situation) { s.Rule = nil }, "off", "no rule of reconcile.rules matches"},
 		"off":              {func(s *reconcile.Situation) { s.Rule.Mode = reconcile.Off }, "off", `rule "shop" has the mode off`},
 		"suggest":          {func(s *reconcile.Situation) { s.Rule.Mode = reconcile.Suggest }, "off", "driftd suggest f1"},
-		"no credentials":   {func(s *reconcile.Situation) { s.Writer = false }, "off", "source prod has no credentials for writing"},
+		"no credentials":   {func(s *reconcile.Situation) { s.Writer = false }, "off", "source prod has no writer"},
 		"doubt":            {func(s *reconcile.Situation) { s.Doubt = "restored" }, "quarantine", "restored"},
 		"pending":          {func(s *reconcile.Situation) { s.Finding.Verdict = model.Pending }, "verdict", "pending findings are never put back"},
 		"conflict":         {func(s *reconcile.Situation) { s.Finding.Verdict = model.Conflict }, "verdict", "never"},

@@ -13,7 +13,7 @@ func (p *Plan) Equal(o *Plan) bool {
 	same := func(a, b FieldChange) bool {
 		return a.Path == b.Path && equal(a.Old, b.Old) && equal(a.New, b.New)
 	}
-	return p.UID == o.UID && p.System == o.System && p.Creates == o.Creates && p.Endpoint == o.Endpoint && p.Identity == o.Identity &&
+	return p.UID == o.UID && p.System == o.System && p.Creates == o.Creates && p.Content == o.Content && slices.Equal(p.Addresses, o.Addresses) && p.Endpoint == o.Endpoint && p.Identity == o.Identity &&
 		p.HandBack == o.HandBack && p.Restarts == o.Restarts && p.Unseen == o.Unseen && slices.EqualFunc(p.Changes, o.Changes, same)
 }
 

@@ -34,6 +34,8 @@ type LastReads interface {
 	// Refresh reads a declaration again. If that fails, Evidence has the reason.
 	Refresh(ctx context.Context, declaration string) error
 	Subject(f *model.Finding) (Subject, error)
+	// Reread reads a source again, unless that is the plan of a declaration.
+	Reread(ctx context.Context, source string) error
 	// Agreement compares what is declared for a finding with what was live before.
 	Agreement(f *model.Finding) (Agreement, error)
 }
@@ -43,8 +45,7 @@ type Options struct {
 	Rules []Rule
 	// Windows are the freezes of the configuration.
 	Windows []Window
-	// Actuators write to sources, by their names.
-	Actuators map[string]Actuator
+	Writers
 	Store     Store
 	LastReads LastReads
 	// Digest returns a keyed digest of a text.
@@ -149,12 +150,9 @@ func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (
 
 // situation returns what the guards depend on, before an action.
 func (r *Reconciler) situation(f *model.Finding, standing *Standing, by string) *Situation {
-	return &Situation{Now: r.Now(), approvers: approvers{r.Identities}, Finding: f, Rule: Find(r.Rules, f), Rules: r.Rules, Windows: r.Windows, Writer: r.Actuators[f.Source] != nil, By: by,
+	return &Situation{Now: r.Now(), approvers: approvers{r.Identities}, Finding: f, Rule: Find(r.Rules, f), Rules: r.Rules, Windows: r.Windows, Writer: r.For(f) != nil, Applies: r.applies(f), By: by,
 		Standing: *standing, Evidence: r.LastReads.Evidence(f)}
 }
-
-// planTimeout bounds planning, and each later step of an action.
-const planTimeout = 30 * time.Second
 
 // plan plans and rehearses the change for a finding. automatic reports whether no person asked for it or approved
 // it.
@@ -163,14 +161,17 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding, automatic bool)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, planTimeout)
+	actuator, rule := r.For(f), Find(r.Rules, f)
+	ctx, cancel := context.WithTimeout(ctx, actuator.Limit())
 	defer cancel()
 	subject, err := r.LastReads.Subject(f)
 	if err != nil {
 		return nil, err
 	}
-	subject.Named = Find(r.Rules, f).names(f.Kind)
-	change, err := r.Actuators[f.Source].Plan(ctx, subject)
+	subject.Named = rule.names(f.Kind)
+	subject.Covers = func(path string) bool { return rule.covers(&model.Change{Path: path, Declared: &model.Value{}}) }
+	subject.Again = func(ctx context.Context) error { return r.again(ctx, f) }
+	change, err := actuator.Plan(ctx, subject)
 	if err != nil {
 		return nil, err
 	}

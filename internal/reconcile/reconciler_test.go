@@ -455,7 +455,7 @@ func TestControlsAreOfKnownNames(t *testing.T) {
 	b := newBench(t)
 	for want, c := range map[string]reconcile.Control{
 		"no freeze holds": {Kind: reconcile.Thaw}, `no freeze of source "prdo" holds`: {Kind: reconcile.Thaw, Source: "prdo"},
-		`no rule "shpo"`: {Kind: reconcile.Resume, Rule: "shpo"}, `source "prdo" has no credentials for writing: name one of prod`: {Kind: reconcile.Freeze, Source: "prdo"}} {
+		`no rule "shpo"`: {Kind: reconcile.Resume, Rule: "shpo"}, `source "prdo" has no writer: name one of prod`: {Kind: reconcile.Freeze, Source: "prdo"}} {
 		if _, err := b.AddControl(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}

@@ -90,6 +90,12 @@ func New(o Options) (*Actuator, error) {
 	return &Actuator{options: o, kinds: kinds, running: make(chan struct{}, kubeapi.MaxRoundTrips), releases: newReleaseCache(), found: map[string]remembered{}}, nil
 }
 
+// limit bounds planning, and each later step of an action.
+const limit = 30 * time.Second
+
+// Limit implements reconcile.Actuator.
+func (a *Actuator) Limit() time.Duration { return limit }
+
 // clients returns the connections, which it makes if there are none. The credentials may have been
 // renewed, so that a connection is not kept after an error: see drop.
 func (a *Actuator) clients() (writer, reader *client, err error) {

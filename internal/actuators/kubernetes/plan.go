@@ -34,10 +34,8 @@ func (a *Actuator) plan(ctx context.Context, writer, reader *client, s reconcile
 	if r := a.checkKind(&s); r != nil {
 		return nil, r
 	}
-	for i := range f.Changes {
-		if f.Changes[i].LivePath != "" {
-			return nil, refuse(guardDeclarer, "it is declared in another form than the cluster has, as by Terraform: apply declaration %s with its own tool", f.Declaration)
-		}
+	if s.Mapped {
+		return nil, refuse(guardDeclarer, "it is declared in another form than the cluster has, as by Terraform: apply declaration %s with its own tool", f.Declaration)
 	}
 	where, err := a.find(ctx, reader, f.Key)
 	if err != nil {

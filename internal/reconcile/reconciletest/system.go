@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -77,6 +78,9 @@ func (s *System) HandBack(_ context.Context, _ model.Key, p reconcile.Plan) erro
 	}
 	return s.HandErr
 }
+
+// Limit returns a limit that no test reaches.
+func (s *System) Limit() time.Duration { return 30 * time.Second }
 
 // Rights returns none.
 func (s *System) Rights(context.Context, []reconcile.Rule) (reconcile.Rights, error) {
