@@ -58,6 +58,8 @@ type Options struct {
 	// files in these options. ReadPaths are additional readable files and folders.
 	Boxed     bool
 	ReadPaths []string
+	// WritePaths are additional files and folders that a boxed CLI may write to during an apply.
+	WritePaths []string
 	// MaxMemory bounds the memory of the CLI and all its child processes together, in bytes. 0
 	// means no bound.
 	MaxMemory int64
@@ -72,6 +74,8 @@ type Options struct {
 	// Limiter is shared by all roots.
 	Limiter *Limiter
 	Sealer  model.Sealer
+	// locks is set if the commands take the lock of the state.
+	locks bool
 }
 
 const (

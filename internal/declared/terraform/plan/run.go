@@ -242,6 +242,9 @@ func (r *runner) backendConfig() []tfexec.InitOption {
 		configs = append(configs, tfexec.BackendConfig("skip_schema_creation=true"), tfexec.BackendConfig("skip_table_creation=true"),
 			tfexec.BackendConfig("skip_index_creation=true"))
 	case "consul":
+		if r.locks {
+			break
+		}
 		// The backend would lock a workspace other than the default one whenever it opens the
 		// state.
 		configs = append(configs, tfexec.BackendConfig("lock=false"))
@@ -297,22 +300,36 @@ func (r *runner) selectWorkspace(ctx context.Context) (name string, err error) {
 // diagnostics, which are also returned with an error.
 func (r *runner) plan(ctx context.Context, name string, more ...tfexec.PlanOption) (*Plan, *stream, error) {
 	file := filepath.Join(r.dir, name+".tfplan")
-	s := &stream{}
-	options := append(append(r.planOptions(), tfexec.Out(file)), more...)
-	err := r.cli.run(ctx, call{line: maxLine, stdout: lineWriter(s.line)}, func(ctx context.Context, stdout io.Writer) error {
-		_, err := r.cli.tf.PlanJSON(ctx, stdout, options...)
-		return err
-	})
-	_, exited := errors.AsType[*exitError](err)
-	if err != nil && (!exited || !isFile(file)) {
-		return nil, s, r.explain(name, err, s.diagnostics)
+	s, err := r.planInto(ctx, name, file, more...)
+	if err != nil {
+		return nil, s, err
 	}
 	plan, err := r.show(ctx, file)
 	return plan, s, err
 }
 
+// planInto makes a plan and writes it to a file.
+func (r *runner) planInto(ctx context.Context, name, file string, more ...tfexec.PlanOption) (*stream, error) {
+	s := &stream{}
+	options := append(append(r.planOptions(), tfexec.Out(file)), more...)
+	c := call{line: maxLine, stdout: lineWriter(s.line)}
+	if r.locks {
+		c.write = append(c.write, r.WritePaths...)
+		c.write = append(c.write, r.memory)
+	}
+	err := r.cli.run(ctx, c, func(ctx context.Context, stdout io.Writer) error {
+		_, err := r.cli.tf.PlanJSON(ctx, stdout, options...)
+		return err
+	})
+	_, exited := errors.AsType[*exitError](err)
+	if err != nil && (!exited || !isFile(file)) {
+		return s, r.explain(name, err, s.diagnostics)
+	}
+	return s, nil
+}
+
 func (r *runner) planOptions() []tfexec.PlanOption {
-	options := []tfexec.PlanOption{tfexec.Lock(false)}
+	options := []tfexec.PlanOption{tfexec.Lock(r.locks)}
 	if r.Parallelism > 0 {
 		options = append(options, tfexec.Parallelism(r.Parallelism))
 	}
@@ -328,20 +345,31 @@ func (r *runner) planOptions() []tfexec.PlanOption {
 // show reads a plan file. It does not use tfexec.ShowPlanFile, which decodes numbers in the state
 // as float64 and does not return whether the plan is partial.
 func (r *runner) show(ctx context.Context, file string) (*Plan, error) {
-	var text string
-	c := call{args: "TF_CLI_ARGS_show=-json", output: budget.Limit(ctx, maxOutput*perLine) / perLine, stdout: budget.Writer(ctx, io.Discard)}
-	err := r.cli.run(ctx, c, func(ctx context.Context, _ io.Writer) (err error) {
-		text, err = r.cli.tf.ShowPlanFileRaw(ctx, file)
-		return err
-	})
+	text, err := r.showText(ctx, file)
 	if err != nil {
-		return nil, r.explain("show", err, nil)
+		return nil, err
 	}
 	plan, err := Decode(strings.NewReader(text))
 	if err != nil {
 		return nil, &failure{"show", err.Error()}
 	}
 	return plan, nil
+}
+
+// showText returns the JSON of a plan file.
+func (r *runner) showText(ctx context.Context, file string) (text string, err error) {
+	c := call{args: "TF_CLI_ARGS_show=-json", output: budget.Limit(ctx, maxOutput*perLine) / perLine, stdout: budget.Writer(ctx, io.Discard)}
+	if r.locks {
+		c.write = append(c.write, r.memory) // The box lets it read the plan.
+	}
+	err = r.cli.run(ctx, c, func(ctx context.Context, _ io.Writer) (err error) {
+		text, err = r.cli.tf.ShowPlanFileRaw(ctx, file)
+		return err
+	})
+	if err != nil {
+		return "", r.explain("show", err, nil)
+	}
+	return text, nil
 }
 
 // judgeChecks makes a refresh-only plan if the normal plan would change something, because its

@@ -31,6 +31,8 @@ type work struct {
 	// root is the copy of Options.Dir.
 	root      string
 	data, tmp string
+	// memory is the folder in memory of an apply; "" otherwise.
+	memory string
 	// fromFiles are the variables of EnvFiles.
 	fromFiles map[string]string
 	// required are the root's version constraints for the CLI.
@@ -104,7 +106,7 @@ func (w *work) writeJSON(name string, content map[string]any) error {
 
 // end removes the folder. It is called once.
 func (w *work) end() error {
-	err := errors.Join(removeTmpLink(w.dir), os.RemoveAll(w.dir))
+	err := errors.Join(removeTmpLink(w.dir), os.RemoveAll(w.dir), os.RemoveAll(memoryOf(w.dir)))
 	return errors.Join(err, os.Remove(w.lock.Name()), w.lock.Close())
 }
 
@@ -228,7 +230,7 @@ func sweep(all string) error {
 		}
 		dir := strings.TrimSuffix(path, ".lock")
 		killUsers(filepath.Join(dir, "data"))
-		if err := errors.Join(removeTmpLink(dir), os.RemoveAll(dir), os.Remove(path), lock.Close()); err != nil {
+		if err := errors.Join(removeTmpLink(dir), os.RemoveAll(dir), os.RemoveAll(memoryOf(dir)), os.Remove(path), lock.Close()); err != nil {
 			return fmt.Errorf("remove an old work folder: %w", err)
 		}
 	}

@@ -1,0 +1,261 @@
+package plan
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-exec/tfexec"
+
+	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
+)
+
+// An Effect is what an apply of a root would do.
+type Effect struct {
+	// Result is read as planned (Input.AsPlanned): Declared and Live of an instance differ where the apply changes a
+	// value.
+	Result
+	// Hindrance is why the plan must not be applied, whatever was approved; "" if nothing is in the way.
+	Hindrance string
+	// Content is the digest of the plan and of the state that it starts from. Plans with the same Content do the same to
+	// the same state and the same live objects.
+	Content string
+	// Lineage identifies the state.
+	Lineage string
+	// Tool is the program that made the plan: "Terraform 1.11.4".
+	Tool string
+}
+
+// An ApplyError is the error of an apply that was begun.
+type ApplyError struct {
+	Err error
+	// Unchanged is set if the CLI ended before it changed anything.
+	Unchanged bool
+}
+
+// Error returns the text of Err.
+func (e *ApplyError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *ApplyError) Unwrap() error { return e.Err }
+
+// Apply makes a plan of a root with the state locked, and passes it to permit. If permit returns nil, and the state is
+// still the one of the plan, Apply carries the plan out at once. An error of permit is returned as it is, and one of the
+// apply itself is an *ApplyError. After any other error, nothing was changed.
+//
+// The plan has secrets in clear. It is only written to a memory file system, and is removed afterwards.
+func Apply(ctx context.Context, o Options, permit func(context.Context, Effect) error) error {
+	cli, terragrunt, err := o.find()
+	switch {
+	case err != nil:
+		return err
+	case terragrunt:
+		return errors.New("the root is a Terragrunt root: driftd does not apply these")
+	}
+	o.locks = true
+	tooLate := fmt.Errorf("timeout after %s: raise timeout, or split the root", o.timeout())
+	_, err = inWork(ctx, o, tooLate, func(ctx context.Context, w *work) (none struct{}, err error) {
+		return none, w.apply(ctx, cli, permit)
+	})
+	return err
+}
+
+// apply applies one root in its work folder.
+func (w *work) apply(ctx context.Context, path string, permit func(context.Context, Effect) error) error {
+	if err := w.prepare(ctx, false); err != nil {
+		return err
+	}
+	switch backend := workcopy.Scan(w.root).Backend; backend {
+	case "":
+		return errors.New("the root has no backend: an apply would write the state into a copy that is removed")
+	case "cloud", "remote":
+		return fmt.Errorf("the backend is %s: HCP Terraform makes and applies the plans of this root, start a run there", backend)
+	}
+	r, err := w.start(ctx, path, false)
+	if err != nil {
+		return err
+	}
+	if err := r.initialize(ctx); err != nil {
+		return err
+	}
+	if _, err := w.checkAfter(false); err != nil {
+		return err
+	}
+	if _, err := r.selectWorkspace(ctx); err != nil {
+		return err
+	}
+	if w.memory, err = createMemory(w.dir); err != nil {
+		return err
+	}
+	before, err := r.printState(ctx)
+	if err != nil {
+		return err
+	}
+	file, effect, err := r.effect(ctx, before)
+	if err != nil {
+		return err
+	}
+	if err := permit(ctx, effect); err != nil {
+		return err
+	}
+	after, err := r.printState(ctx)
+	switch {
+	case err != nil:
+		return err
+	case after != before:
+		return errors.New("the state changed after the plan was made: somebody else applies, or edited it")
+	}
+	return r.carryOut(ctx, file)
+}
+
+// effect makes the plan that starts from a state, and returns its file.
+func (r *runner) effect(ctx context.Context, state string) (file string, e Effect, err error) {
+	file = filepath.Join(r.memory, "tfplan")
+	s, err := r.planInto(ctx, "plan", file)
+	if err != nil {
+		return "", e, err
+	}
+	text, err := r.showText(ctx, file)
+	if err != nil {
+		return "", e, err
+	}
+	p, err := Decode(strings.NewReader(text))
+	if err != nil {
+		return "", e, &failure{"show", err.Error()}
+	}
+	in := Input{Plan: p, Diagnostics: r.hidden(s.diagnostics), AsPlanned: true}
+	if in.Schemas, err = r.schemas(ctx, p); err != nil {
+		return "", e, err
+	}
+	e.Result = Read(in, r.Sealer)
+	e.Tool = strings.TrimSpace(s.tool + " " + e.Version)
+	if e.Hindrance, e.Content, err = judge(text, p, state); err != nil {
+		return "", e, &failure{"show", err.Error()}
+	}
+	var known struct {
+		Lineage string `json:"lineage"`
+	}
+	if json.Unmarshal([]byte(state), &known) == nil {
+		e.Lineage = known.Lineage
+	}
+	r.mask = newMask(append(p.secrets(), r.secrets(os.Environ())...), r.places()...)
+	return file, e, nil
+}
+
+// carryOut applies a plan.
+func (r *runner) carryOut(ctx context.Context, file string) error {
+	s := &stream{}
+	options := []tfexec.ApplyOption{tfexec.DirOrPlan(file), tfexec.Lock(true)}
+	if r.Parallelism > 0 {
+		options = append(options, tfexec.Parallelism(r.Parallelism))
+	}
+	c := call{line: maxLine, stdout: lineWriter(s.line), write: append(r.WritePaths, r.memory)}
+	err := r.cli.run(ctx, c, func(ctx context.Context, stdout io.Writer) error {
+		return r.cli.tf.ApplyJSON(ctx, stdout, options...)
+	})
+	if err == nil {
+		return nil
+	}
+	unchanged := slices.ContainsFunc(s.diagnostics, func(d Diagnostic) bool {
+		return strings.HasPrefix(d.Summary, "Error acquiring the state lock") || strings.HasPrefix(d.Summary, "Saved plan")
+	})
+	return &ApplyError{r.explain("apply", err, r.hidden(s.diagnostics)), unchanged}
+}
+
+// memoryFiles is a file system in memory on all Linux systems.
+const memoryFiles = "/dev/shm"
+
+// memoryOf returns the folder in memory of a work folder, whose name is random.
+func memoryOf(dir string) string { return filepath.Join(memoryFiles, "driftd-"+filepath.Base(dir)) }
+
+// createMemory creates the folder in memory of a work folder.
+func createMemory(dir string) (string, error) {
+	memory := memoryOf(dir)
+	if err := os.Mkdir(memory, 0o700); err != nil {
+		return "", fmt.Errorf("make a folder in memory for the plan, which has secrets: %w", err)
+	}
+	return memory, nil
+}
+
+// judge returns the first reason why a plan must not be applied, and the digest of the plan and of its state. text is
+// the JSON of the plan.
+func judge(text string, p *Plan, state string) (hindrance, content string, err error) {
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &parts); err != nil {
+		return "", "", fmt.Errorf("decode plan: %w", err)
+	}
+	digest := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		// They have no effect on an apply: the time of the plan, and what depends on the order of evaluation.
+		if name == "timestamp" || name == "relevant_attributes" || name == "checks" {
+			continue
+		}
+		fmt.Fprintf(digest, "%s %d\n%s\n", name, len(parts[name]), parts[name])
+	}
+	fmt.Fprintf(digest, "state %d\n%s", len(state), state)
+	return hinders(p, parts), hex.EncodeToString(digest.Sum(nil)), nil
+}
+
+// hinders returns the first reason why a plan must not be applied; "" if there is none. An update in place of a
+// resource, and the creation of one, are no reasons.
+func hinders(p *Plan, parts map[string]json.RawMessage) string {
+	switch {
+	case p.Errored:
+		return "the plan has errors"
+	case p.Complete != nil && !*p.Complete, len(p.DeferredChanges) > 0:
+		return "the plan does not cover the whole root"
+	case len(parts["action_invocations"]) > 0 && !isEmpty(parts["action_invocations"]):
+		return "the apply would run actions"
+	}
+	for _, c := range p.ResourceChanges {
+		actions := c.Change.Actions
+		switch {
+		case c.Change.Importing != nil:
+			return fmt.Sprintf("the apply would import %s", c.Address)
+		case c.PreviousAddress != "" && c.PreviousAddress != c.Address:
+			return fmt.Sprintf("the apply would move %s to %s", c.PreviousAddress, c.Address)
+		case actions.NoOp():
+		case c.DeposedKey != "":
+			return fmt.Sprintf("the apply would destroy an object that a replacement of %s left", c.Address)
+		case actions.Read():
+			return fmt.Sprintf("the apply would read %s, and what depends on it is not known before", c.Address)
+		case actions.Replace():
+			return fmt.Sprintf("the apply would destroy %s and create it again", c.Address)
+		case !actions.Update() && !actions.Create():
+			return fmt.Sprintf("the apply would %v %s", actions, c.Address)
+		}
+	}
+	return changedOutput(parts["output_changes"])
+}
+
+func isEmpty(list json.RawMessage) bool {
+	text := string(bytes.Join(bytes.Fields(list), nil))
+	return text == "[]" || text == "null"
+}
+
+// changedOutput returns that an apply would change an output of the root, which no drift of a resource explains: its
+// value is that of the last apply.
+func changedOutput(changes json.RawMessage) string {
+	var outputs map[string]struct {
+		Actions []string `json:"actions"`
+	}
+	if len(changes) > 0 && json.Unmarshal(changes, &outputs) != nil {
+		return "the plan has outputs that driftd cannot read"
+	}
+	for _, name := range slices.Sorted(maps.Keys(outputs)) {
+		if actions := outputs[name].Actions; len(actions) != 1 || actions[0] != "no-op" {
+			return fmt.Sprintf("the apply would change the output %s, which no apply has set so far", name)
+		}
+	}
+	return ""
+}
