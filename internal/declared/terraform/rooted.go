@@ -35,7 +35,18 @@ const maxCheckout = 500_000
 
 // checkOut checks out a commit into a temporary folder, and calls f with the options for the root
 // in it.
-func (r *root) checkOut(ctx context.Context, c gitrepo.Commit, f func(plan.Options) error) (err error) {
+func (r *root) checkOut(ctx context.Context, c gitrepo.Commit, f func(plan.Options) error) error {
+	return r.inFolder(func(top string) error {
+		options, err := r.checkOutTo(ctx, c, top)
+		if err != nil {
+			return err
+		}
+		return f(options)
+	})
+}
+
+// inFolder calls f with a temporary folder for a commit.
+func (r *root) inFolder(f func(top string) error) (err error) {
 	if err := os.MkdirAll(r.env.CacheDir, 0o700); err != nil {
 		return fmt.Errorf("make cache folder: %w", err)
 	}
@@ -44,13 +55,18 @@ func (r *root) checkOut(ctx context.Context, c gitrepo.Commit, f func(plan.Optio
 		return fmt.Errorf("make folder for a commit: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(top)) }()
+	return f(top)
+}
+
+// checkOutTo checks out a commit into a folder, and returns the options for the root in it.
+func (r *root) checkOutTo(ctx context.Context, c gitrepo.Commit, top string) (plan.Options, error) {
 	absent, err := c.Files.CheckOut(ctx, top, gitrepo.Bounds{Files: maxCheckout, Bytes: r.config.MaxCloneSize})
 	if err != nil {
-		return fmt.Errorf("check out %.12s: %w", c.Hash, err)
+		return plan.Options{}, fmt.Errorf("check out %.12s: %w", c.Hash, err)
 	}
 	options := r.options(filepath.Join(top, filepath.FromSlash(r.config.Root())), top)
 	options.Shown, options.Absent = r.config.Root(), absent
-	return f(options)
+	return options, nil
 }
 
 // options returns the CLI options for a root in dir.

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-exec/tfexec"
+	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
 )
@@ -49,12 +50,42 @@ func (e *ApplyError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *ApplyError) Unwrap() error { return e.Err }
 
-// Apply makes a plan of a root with the state locked, and passes it to permit. If permit returns nil, and the state is
-// still the one of the plan, Apply carries the plan out at once. An error of permit is returned as it is, and one of the
-// apply itself is an *ApplyError. After any other error, nothing was changed.
-//
-// The plan has secrets in clear. It is only written to a memory file system, and is removed afterwards.
+// Look returns what an apply of a root would do. It does not lock the state. The plan has secrets in clear: it is only
+// written to a memory file system, and is removed afterwards.
+func Look(ctx context.Context, o Options) (e Effect, err error) {
+	err = applying(ctx, o, func(ctx context.Context, r *runner) error {
+		_, _, e, err = r.effect(ctx)
+		return err
+	})
+	return e, err
+}
+
+// Apply makes a plan of a root as Look does, with the state locked, and passes it to permit. If permit returns nil, and
+// the state is still the one of the plan, Apply carries the plan out at once. An error of permit is returned as it is, and
+// one of the apply itself is an *ApplyError. After any other error, nothing was changed.
 func Apply(ctx context.Context, o Options, permit func(context.Context, Effect) error) error {
+	o.locks = true
+	return applying(ctx, o, func(ctx context.Context, r *runner) error {
+		file, before, effect, err := r.effect(ctx)
+		if err != nil {
+			return err
+		}
+		if err := permit(ctx, effect); err != nil {
+			return err
+		}
+		after, err := r.printState(ctx)
+		switch {
+		case err != nil:
+			return err
+		case after != before:
+			return errors.New("the state changed after the plan was made: somebody else applies, or edited it")
+		}
+		return r.carryOut(ctx, file)
+	})
+}
+
+// applying calls f with the CLI in a copy of a root that can be applied.
+func applying(ctx context.Context, o Options, f func(context.Context, *runner) error) error {
 	cli, terragrunt, err := o.find()
 	switch {
 	case err != nil:
@@ -62,85 +93,71 @@ func Apply(ctx context.Context, o Options, permit func(context.Context, Effect) 
 	case terragrunt:
 		return errors.New("the root is a Terragrunt root: driftd does not apply these")
 	}
-	o.locks = true
 	tooLate := fmt.Errorf("timeout after %s: raise timeout, or split the root", o.timeout())
 	_, err = inWork(ctx, o, tooLate, func(ctx context.Context, w *work) (none struct{}, err error) {
-		return none, w.apply(ctx, cli, permit)
+		r, err := w.openApplied(ctx, cli)
+		if err != nil {
+			return none, err
+		}
+		return none, f(ctx, r)
 	})
 	return err
 }
 
-// apply applies one root in its work folder.
-func (w *work) apply(ctx context.Context, path string, permit func(context.Context, Effect) error) error {
+// openApplied prepares the copy of a root that can be applied.
+func (w *work) openApplied(ctx context.Context, path string) (*runner, error) {
 	if err := w.prepare(ctx, false); err != nil {
-		return err
+		return nil, err
 	}
 	switch backend := workcopy.Scan(w.root).Backend; backend {
 	case "":
-		return errors.New("the root has no backend: an apply would write the state into a copy that is removed")
+		return nil, errors.New("the root has no backend: an apply would write the state into a copy that is removed")
 	case "cloud", "remote":
-		return fmt.Errorf("the backend is %s: HCP Terraform makes and applies the plans of this root, start a run there", backend)
+		return nil, fmt.Errorf("the backend is %s: HCP Terraform makes and applies the plans of this root, start a run there", backend)
 	}
 	r, err := w.start(ctx, path, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := r.initialize(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := w.checkAfter(false); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := r.selectWorkspace(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	if w.memory, err = createMemory(w.dir); err != nil {
-		return err
-	}
-	before, err := r.printState(ctx)
-	if err != nil {
-		return err
-	}
-	file, effect, err := r.effect(ctx, before)
-	if err != nil {
-		return err
-	}
-	if err := permit(ctx, effect); err != nil {
-		return err
-	}
-	after, err := r.printState(ctx)
-	switch {
-	case err != nil:
-		return err
-	case after != before:
-		return errors.New("the state changed after the plan was made: somebody else applies, or edited it")
-	}
-	return r.carryOut(ctx, file)
+	w.memory, err = createMemory(w.dir)
+	return r, err
 }
 
-// effect makes the plan that starts from a state, and returns its file.
-func (r *runner) effect(ctx context.Context, state string) (file string, e Effect, err error) {
+// effect makes the plan, and returns its file and the state that it starts from.
+func (r *runner) effect(ctx context.Context) (file, state string, e Effect, err error) {
 	file = filepath.Join(r.memory, "tfplan")
+	if state, err = r.printState(ctx); err != nil {
+		return "", "", e, err
+	}
 	s, err := r.planInto(ctx, "plan", file)
 	if err != nil {
-		return "", e, err
+		return "", "", e, err
 	}
 	text, err := r.showText(ctx, file)
 	if err != nil {
-		return "", e, err
+		return "", "", e, err
 	}
 	p, err := Decode(strings.NewReader(text))
 	if err != nil {
-		return "", e, &failure{"show", err.Error()}
+		return "", "", e, &failure{"show", err.Error()}
 	}
 	in := Input{Plan: p, Diagnostics: r.hidden(s.diagnostics), AsPlanned: true}
 	if in.Schemas, err = r.schemas(ctx, p); err != nil {
-		return "", e, err
+		return "", "", e, err
 	}
 	e.Result = Read(in, r.Sealer)
 	e.Tool = strings.TrimSpace(s.tool + " " + e.Version)
 	if e.Hindrance, e.Content, err = judge(text, p, state); err != nil {
-		return "", e, &failure{"show", err.Error()}
+		return "", "", e, &failure{"show", err.Error()}
 	}
 	var known struct {
 		Lineage string `json:"lineage"`
@@ -149,7 +166,7 @@ func (r *runner) effect(ctx context.Context, state string) (file string, e Effec
 		e.Lineage = known.Lineage
 	}
 	r.mask = newMask(append(p.secrets(), r.secrets(os.Environ())...), r.places()...)
-	return file, e, nil
+	return file, state, e, nil
 }
 
 // carryOut applies a plan.
@@ -218,24 +235,31 @@ func hinders(p *Plan, parts map[string]json.RawMessage) string {
 		return "the apply would run actions"
 	}
 	for _, c := range p.ResourceChanges {
-		actions := c.Change.Actions
-		switch {
-		case c.Change.Importing != nil:
-			return fmt.Sprintf("the apply would import %s", c.Address)
-		case c.PreviousAddress != "" && c.PreviousAddress != c.Address:
-			return fmt.Sprintf("the apply would move %s to %s", c.PreviousAddress, c.Address)
-		case actions.NoOp():
-		case c.DeposedKey != "":
-			return fmt.Sprintf("the apply would destroy an object that a replacement of %s left", c.Address)
-		case actions.Read():
-			return fmt.Sprintf("the apply would read %s, and what depends on it is not known before", c.Address)
-		case actions.Replace():
-			return fmt.Sprintf("the apply would destroy %s and create it again", c.Address)
-		case !actions.Update() && !actions.Create():
-			return fmt.Sprintf("the apply would %v %s", actions, c.Address)
+		if why := hindersApply(c); why != "" {
+			return why
 		}
 	}
 	return changedOutput(parts["output_changes"])
+}
+
+// hindersApply returns why the change of one object must not be applied; "" if it may be.
+func hindersApply(c *tfjson.ResourceChange) string {
+	actions := c.Change.Actions
+	switch {
+	case c.Change.Importing != nil:
+		return fmt.Sprintf("the apply would import %s", c.Address)
+	case c.PreviousAddress != "" && c.PreviousAddress != c.Address:
+		return fmt.Sprintf("the apply would move %s to %s", c.PreviousAddress, c.Address)
+	case actions.NoOp(), c.DeposedKey == "" && (actions.Update() || actions.Create()):
+		return ""
+	case c.DeposedKey != "":
+		return fmt.Sprintf("the apply would destroy an object that a replacement of %s left", c.Address)
+	case actions.Read():
+		return fmt.Sprintf("the apply would read %s, and what depends on it is not known before", c.Address)
+	case actions.Replace():
+		return fmt.Sprintf("the apply would destroy %s and create it again", c.Address)
+	}
+	return fmt.Sprintf("the apply would %v %s", actions, c.Address)
 }
 
 func isEmpty(list json.RawMessage) bool {

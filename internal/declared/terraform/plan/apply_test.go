@@ -109,6 +109,19 @@ func TestApplyContent(t *testing.T) {
 	}
 }
 
+// TestLook checks that a look locks nothing and leaves nothing.
+func TestLook(t *testing.T) {
+	t.Parallel()
+	s := newApplied(t, update())
+	e, err := Look(t.Context(), s.options)
+	if err != nil || len(e.Instances) != 1 || e.Content == "" {
+		t.Errorf("got %+v, %v", e, err)
+	}
+	if calls := strings.Join(s.calls(), "\n"); strings.Contains(calls, "\napply") || strings.Contains(calls, "-lock=true") {
+		t.Errorf("calls:\n%s", calls)
+	}
+}
+
 func TestApplyHindrances(t *testing.T) {
 	t.Parallel()
 	with := func(of object, name string, value any) object {

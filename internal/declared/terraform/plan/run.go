@@ -313,9 +313,11 @@ func (r *runner) planInto(ctx context.Context, name, file string, more ...tfexec
 	s := &stream{}
 	options := append(append(r.planOptions(), tfexec.Out(file)), more...)
 	c := call{line: maxLine, stdout: lineWriter(s.line)}
-	if r.locks {
-		c.write = append(c.write, r.WritePaths...)
+	if r.memory != "" {
 		c.write = append(c.write, r.memory)
+	}
+	if r.locks {
+		c.write = append(c.write, r.WritePaths...) // a lock may be a file
 	}
 	err := r.cli.run(ctx, c, func(ctx context.Context, stdout io.Writer) error {
 		_, err := r.cli.tf.PlanJSON(ctx, stdout, options...)
@@ -359,7 +361,7 @@ func (r *runner) show(ctx context.Context, file string) (*Plan, error) {
 // showText returns the JSON of a plan file.
 func (r *runner) showText(ctx context.Context, file string) (text string, err error) {
 	c := call{args: "TF_CLI_ARGS_show=-json", output: budget.Limit(ctx, maxOutput*perLine) / perLine, stdout: budget.Writer(ctx, io.Discard)}
-	if r.locks {
+	if r.memory != "" {
 		c.write = append(c.write, r.memory) // The box lets it read the plan.
 	}
 	err = r.cli.run(ctx, c, func(ctx context.Context, _ io.Writer) (err error) {
