@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -162,6 +163,8 @@ type Plan struct {
 	Changes []FieldChange `json:"changes"`
 	// Addresses are the addresses in the declaration of what its own tool applies; empty for a request to the live system.
 	Addresses []string `json:"addresses,omitempty"`
+	// Also are the other findings that the same apply puts back, sorted by ID.
+	Also []Covered `json:"also,omitempty"`
 	// Content is a keyed digest of all that the tool would do, and of the state that it would start from.
 	Content string `json:"content,omitempty"`
 	// Creates reports whether the resource is created as a whole.
@@ -177,14 +180,36 @@ type Plan struct {
 	Unseen bool `json:"unseen,omitempty"`
 }
 
+// A Covered is a finding that an action puts back besides its own.
+type Covered struct {
+	Finding string    `json:"finding"`
+	Basis   string    `json:"basis"`
+	Subject model.Key `json:"subject"`
+}
+
+// covers reports whether the action puts a finding back besides its own.
+func (a *Action) covers(finding string) bool {
+	return slices.ContainsFunc(a.Plan.Also, func(c Covered) bool { return c.Finding == finding })
+}
+
 // A FieldChange is one field that an action changes.
 type FieldChange struct {
+	// Address is the address of another resource than that of the action, which the same apply changes; "" otherwise.
+	Address string `json:"address,omitempty"`
 	// Path is the path in the live resource, in the form of model.Change.
 	Path string `json:"path"`
 	// Old is the value that the field must have, nil for none, and New the value that it gets,
 	// nil if it is removed.
 	Old *model.Value `json:"old,omitempty"`
 	New *model.Value `json:"new,omitempty"`
+}
+
+// Where returns the address, if there is one, and the path.
+func (c *FieldChange) Where() string {
+	if c.Address == "" {
+		return c.Path
+	}
+	return c.Address + ": " + c.Path
 }
 
 // A Receipt identifies a write in the records of the system.

@@ -34,12 +34,15 @@ type Subject struct {
 	Declared, Written model.Value
 	// Named reports whether the rule names the kind of the finding itself, and not by a pattern.
 	Named bool
+	// Others are the other open findings of the same declaration.
+	Others []*model.Finding
 	// Mapped reports whether the declaration has the resource in another form than the source, as Terraform has.
 	Mapped bool
 	// Covers reports whether the rule allows to change a field, by its path.
 	Covers func(path string) bool
-	// Again reads the source of the finding again. The error is a *Refusal if the finding is not as it was.
-	Again func(context.Context) error
+	// Again reads the sources of the finding, and of others that a plan puts back too, again. The error is a *Refusal if one
+	// is not as it was.
+	Again func(ctx context.Context, also []Covered) error
 	// UID returns the UID that a resource had at the last read of the source; "" if that had none.
 	// It is required.
 	UID func(model.Ref) string

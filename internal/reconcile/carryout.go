@@ -29,6 +29,10 @@ func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
 		return r.refuse(id, err)
 	}
 	plan := change.Plan()
+	others, err := r.covered(plan.Also)
+	if err != nil {
+		return r.refuse(id, err)
+	}
 	a, err := r.Store.ChangeAction(id, func(a *Action, standing *Standing, f *model.Finding) error {
 		if a.State != Approved && a.State != Proposed {
 			return &StateError{fmt.Sprintf("action %s is %s", a.ID, a.State)}
@@ -40,7 +44,7 @@ func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
 			return &Refusal{"still-so", "the finding is resolved"}
 		}
 		s := r.situation(f, standing, a.By)
-		s.Action, s.Plan = a, &plan
+		s.Action, s.Plan, s.others = a, &plan, others
 		if refusal := Check(s); refusal != nil {
 			return refusal
 		}
@@ -70,7 +74,7 @@ func (r *Reconciler) carriedOut(id string) (a Action, done bool, err error) {
 	case err != nil || a.State == Approved || a.State == Proposed:
 		return a, false, err
 	case a.State == Refused || a.State == Superseded:
-		return a, true, &Refusal{a.Guard, a.Outcome}
+		return a, true, &Refusal{a.Guard, strings.TrimSuffix(a.Outcome, " (guard "+a.Guard+")")}
 	}
 	return a, true, nil
 }
@@ -97,25 +101,7 @@ func (r *Reconciler) planAgain(ctx context.Context, a *Action) (Change, error) {
 	if r.For(f) == nil {
 		return nil, &Refusal{"off", fmt.Sprintf("neither source %s nor declaration %s has a writer in reconcile.writers", f.Source, f.Declaration)}
 	}
-	return r.plan(ctx, f, a.isAutomatic() && len((&approvers{r.Identities}).valid(a, f)) == 0)
-}
-
-// again reads the source of a finding again, and compares the finding with what it is then.
-func (r *Reconciler) again(ctx context.Context, f *model.Finding) error {
-	if err := r.LastReads.Reread(ctx, f.Source); err != nil {
-		return &Refusal{"coverage", fmt.Sprintf("source %s could not be read again: %v", f.Source, err)}
-	}
-	now, err := r.finding(&Action{Finding: f.ID})
-	if err != nil {
-		return err
-	}
-	if now.Basis != f.Basis || now.Verdict != f.Verdict {
-		return &Refusal{"still-so", "the live system changed since: look again"}
-	}
-	if why := r.LastReads.Evidence(now).Unread; why != "" {
-		return &Refusal{"coverage", why}
-	}
-	return nil
+	return r.plan(ctx, f, &planning{a.By, a.isAutomatic() && len((&approvers{identities: r.Identities}).valid(a, f)) == 0, a})
 }
 
 // finding returns the open finding of an action.

@@ -123,6 +123,8 @@ func (m *memory) AddControl(c reconcile.Control) error {
 type reads struct {
 	evidence reconcile.Evidence
 	refresh  func()
+	// rereadErr is the error of Reread.
+	rereadErr error
 	// agreement is "" for Agreed.
 	agreement reconcile.Agreement
 }
@@ -130,7 +132,7 @@ type reads struct {
 func (r *reads) Evidence(*model.Finding) reconcile.Evidence { return r.evidence }
 
 // Reread implements reconcile.LastReads.
-func (r *reads) Reread(context.Context, string) error { return nil }
+func (r *reads) Reread(context.Context, string) error { return r.rereadErr }
 
 func (r *reads) Refresh(context.Context, string) error {
 	if r.refresh != nil {

@@ -175,22 +175,31 @@ func verdict(s *Situation) string {
 	switch {
 	case !f.Resolved.IsZero():
 		return "the finding is resolved"
-	case s.Applies && s.Rule.Mode == Auto && s.By == "" && !s.approved():
-		return "an apply of a whole declaration needs a person: run `driftd reconcile " + f.ID + "`"
 	case f.IsUnproven():
 		return "it may be pending: nothing shows whether the declaration moved or the live side"
-	case f.Verdict == model.Changed || f.Verdict == model.Undeclared:
+	case needsPerson(s) != "":
+		return needsPerson(s) + " needs a person: run `driftd reconcile " + f.ID + "`"
+	case f.Verdict == model.Changed || f.Verdict == model.Undeclared || f.Verdict == model.Bypassed:
 		return ""
 	case f.Verdict == model.Missing && s.Rule.Create:
 		return ""
 	case f.Verdict == model.Missing:
 		return fmt.Sprintf("it would be created: rule %q does not set create", s.Rule.Name)
-	case f.Verdict == model.Bypassed && s.Rule.Mode == Auto && s.By == "" && !s.approved():
-		return "a bypassed finding needs a person: run `driftd reconcile " + f.ID + "`"
-	case f.Verdict == model.Bypassed:
-		return ""
 	}
 	return f.VerdictText() + " findings are never put back"
+}
+
+// needsPerson returns what is never done without a person, if no person asked for it or approved it; "" otherwise.
+func needsPerson(s *Situation) string {
+	switch {
+	case s.Rule.Mode != Auto || s.By != "" || s.approved():
+		return ""
+	case s.Applies:
+		return "an apply of a whole declaration"
+	case s.Finding.Verdict == model.Bypassed:
+		return "a bypassed finding"
+	}
+	return ""
 }
 
 func decided(s *Situation) string {
@@ -252,7 +261,7 @@ func age(s *Situation) string {
 func open(s *Situation) string {
 	for i := range s.History {
 		a := &s.History[i]
-		if a.Subject == s.Finding.Key && a.State.IsOpen() && (s.Action == nil || a.ID != s.Action.ID) {
+		if (a.Subject == s.Finding.Key || a.covers(s.Finding.ID)) && a.State.IsOpen() && (s.Action == nil || a.ID != s.Action.ID) {
 			return fmt.Sprintf("action %s of the same resource is %s", a.ID, a.State)
 		}
 	}
@@ -271,6 +280,16 @@ func canary(s *Situation) string { return waiting(s) }
 func blast(s *Situation) string {
 	last := 0
 	touched := map[model.Key]bool{s.Finding.Key: true}
+	touch := func(also []Covered) {
+		for _, c := range also {
+			if c.Subject.Kind == s.Finding.Kind {
+				touched[c.Subject] = true
+			}
+		}
+	}
+	if s.Plan != nil {
+		touch(s.Plan.Also)
+	}
 	for i := range s.History {
 		a := &s.History[i]
 		wrote := a.WroteAt()
@@ -278,8 +297,8 @@ func blast(s *Situation) string {
 			continue
 		}
 		last++
-		if a.Declaration == s.Finding.Declaration && a.Subject.Kind == s.Finding.Kind {
-			touched[a.Subject] = true
+		if a.Declaration == s.Finding.Declaration {
+			touch(append([]Covered{{Subject: a.Subject}}, a.Plan.Also...))
 		}
 	}
 	if last >= s.Rule.PerHour {

@@ -74,6 +74,9 @@ func (a *Action) concerns(rules []Rule, r *Rule) bool {
 func (a *Action) finding() *model.Finding {
 	f := &model.Finding{ID: a.Finding, Verdict: a.Verdict, Key: a.Subject, Name: a.Name, Place: a.Place, Declaration: a.Declaration}
 	for _, c := range a.Plan.Changes {
+		if c.Address != "" {
+			continue
+		}
 		f.Changes = append(f.Changes, model.Change{Path: c.Path, Live: c.Old, Declared: c.New})
 	}
 	return f
@@ -135,7 +138,7 @@ func sharesField(a *Action, f *model.Finding) bool {
 		return true
 	}
 	return slices.ContainsFunc(f.Changes, func(c model.Change) bool {
-		return slices.ContainsFunc(a.Plan.Changes, func(p FieldChange) bool { return p.Path == c.Path })
+		return slices.ContainsFunc(a.Plan.Changes, func(p FieldChange) bool { return p.Where() == c.Path })
 	})
 }
 

@@ -14,6 +14,9 @@ func (a *Action) Notice(needed int) (n model.ActionNotice, ok bool) {
 		}
 	}
 	changes := a.Plan.publicChanges()
+	for i := range changes {
+		changes[i].Path = a.Plan.Changes[i].Where()
+	}
 	n = model.ActionNotice{ID: a.ID, State: string(a.State), Outcome: a.ending(), Waits: a.State == Proposed, Converged: a.State == Converged,
 		Alarm: a.State == Unknown || a.State == NotConverged || a.Guard == fightGuard, Known: a.State == Declined || a.State == Cancelled || a.State == Superseded,
 		Digest: a.Digest, Finding: a.Finding, Resource: a.Subject, Name: a.Name, Changes: changes[:min(len(changes), model.MaxFields)], Fields: len(changes),

@@ -91,12 +91,15 @@ func worstFirst(findings []model.Finding) []*model.Finding {
 
 // tried reports whether the last action for a finding, as it is now, is open or ended otherwise than by
 // convergence. Then driftd proposes no other one by itself, unless a person resumed the rule since the action ended
-// without a decision about it.
+// without a decision about it. An apply that was superseded does not count: other resources of the root changed.
 func tried(s *Standing, f *model.Finding) bool {
 	for i := range slices.Backward(s.History) {
 		a := &s.History[i]
-		if a.Finding != f.ID || a.Basis != f.Basis {
+		if (a.Finding != f.ID || a.Basis != f.Basis) && !slices.ContainsFunc(a.Plan.Also, func(c Covered) bool { return c.Finding == f.ID && c.Basis == f.Basis }) {
 			continue
+		}
+		if a.State == Superseded && len(a.Plan.Addresses) > 0 {
+			return false
 		}
 		undecided := a.State == Failed || a.State == NotConverged || a.State == Refused
 		return a.State != Converged && !(undecided && resumedAt(s.Controls, a.Rule).after(a.last()))

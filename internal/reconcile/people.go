@@ -44,13 +44,18 @@ type approvers struct {
 	// identities returns what identifies a person in the systems, as "kind:ID", and nothing for a name
 	// that is none of a person; nil if there is no table of people.
 	identities func(person string) []string
+	// others are the findings that the action puts back besides its own, as they are now.
+	others []*model.Finding
 }
 
 // made reports whether a person had a part in the drift of an action's finding, under any name. f is the finding as
 // it is now; nil if it is gone. The name of a field manager is none of a person: who writes chooses it.
 func (s *approvers) made(name string, a *Action, f *model.Finding) bool {
 	actors := []*model.Actor{&a.Drift}
-	if f != nil {
+	for _, f := range append(slices.Clone(s.others), f) {
+		if f == nil {
+			continue
+		}
 		actors = append(actors, &f.Actor)
 		for i := range f.Changes {
 			actors = append(actors, f.Changes[i].Actor, f.Changes[i].LiveActor)

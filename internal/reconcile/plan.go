@@ -11,9 +11,9 @@ import (
 // Equal reports whether both plans do the same.
 func (p *Plan) Equal(o *Plan) bool {
 	same := func(a, b FieldChange) bool {
-		return a.Path == b.Path && equal(a.Old, b.Old) && equal(a.New, b.New)
+		return a.Where() == b.Where() && equal(a.Old, b.Old) && equal(a.New, b.New)
 	}
-	return p.UID == o.UID && p.System == o.System && p.Creates == o.Creates && p.Content == o.Content && slices.Equal(p.Addresses, o.Addresses) && p.Endpoint == o.Endpoint && p.Identity == o.Identity &&
+	return p.UID == o.UID && p.System == o.System && p.Creates == o.Creates && p.Content == o.Content && slices.Equal(p.Addresses, o.Addresses) && slices.Equal(p.Also, o.Also) && p.Endpoint == o.Endpoint && p.Identity == o.Identity &&
 		p.HandBack == o.HandBack && p.Restarts == o.Restarts && p.Unseen == o.Unseen && slices.EqualFunc(p.Changes, o.Changes, same)
 }
 
@@ -43,10 +43,10 @@ func (p *Plan) Digest(digest func(text string) string, f *model.Finding) string 
 
 // Public returns the plan in its published form, without digests of secrets.
 func (p Plan) Public() Plan {
-	shown := p.publicChanges()
+	shown, changes := p.publicChanges(), p.Changes
 	p.Changes = make([]FieldChange, len(shown))
 	for i := range shown {
-		p.Changes[i] = FieldChange{Path: shown[i].Path, Old: shown[i].Recorded, New: shown[i].Live}
+		p.Changes[i] = FieldChange{Address: changes[i].Address, Path: shown[i].Path, Old: shown[i].Recorded, New: shown[i].Live}
 	}
 	return p
 }

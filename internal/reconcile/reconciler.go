@@ -132,7 +132,7 @@ func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (
 	if off(s) != "" {
 		return p, nil // a plan asks the live system for a dry run
 	}
-	change, err := r.plan(ctx, f, p.Mode == Auto && by == "")
+	change, err := r.plan(ctx, f, &planning{by: by, automatic: p.Mode == Auto && by == ""})
 	if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
 		p.Guards = append(p.Guards, Judgement{refusal.Guard, refusal.Why})
 		return p, nil
@@ -150,14 +150,23 @@ func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (
 
 // situation returns what the guards depend on, before an action.
 func (r *Reconciler) situation(f *model.Finding, standing *Standing, by string) *Situation {
-	return &Situation{Now: r.Now(), approvers: approvers{r.Identities}, Finding: f, Rule: Find(r.Rules, f), Rules: r.Rules, Windows: r.Windows, Writer: r.For(f) != nil, Applies: r.applies(f), By: by,
+	return &Situation{Now: r.Now(), approvers: approvers{identities: r.Identities}, Finding: f, Rule: Find(r.Rules, f), Rules: r.Rules, Windows: r.Windows, Writer: r.For(f) != nil, Applies: r.applies(f), By: by,
 		Standing: *standing, Evidence: r.LastReads.Evidence(f)}
 }
 
-// plan plans and rehearses the change for a finding. automatic reports whether no person asked for it or approved
-// it.
-func (r *Reconciler) plan(ctx context.Context, f *model.Finding, automatic bool) (Change, error) {
-	unseen, err := r.checkAgreed(f, automatic)
+// A planning is for what a plan is made.
+type planning struct {
+	// by is the person who asks for it; "" for driftd itself. automatic reports whether no person asked for it or
+	// approved it.
+	by        string
+	automatic bool
+	// action is the one that is planned again; nil for a new one.
+	action *Action
+}
+
+// plan plans and rehearses the change for a finding.
+func (r *Reconciler) plan(ctx context.Context, f *model.Finding, q *planning) (Change, error) {
+	unseen, err := r.checkAgreed(f, q.automatic)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +179,10 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding, automatic bool)
 	}
 	subject.Named = rule.names(f.Kind)
 	subject.Covers = func(path string) bool { return rule.covers(&model.Change{Path: path, Declared: &model.Value{}}) }
-	subject.Again = func(ctx context.Context) error { return r.again(ctx, f) }
+	subject.Again = func(ctx context.Context, also []Covered) error { return r.again(ctx, f, also) }
+	if subject.Others, err = r.othersOf(f); err != nil {
+		return nil, err
+	}
 	change, err := actuator.Plan(ctx, subject)
 	if err != nil {
 		return nil, err
@@ -178,7 +190,11 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding, automatic bool)
 	if err := change.Rehearse(ctx); err != nil {
 		return nil, err
 	}
-	if unseen {
+	more, err := r.checkAlso(change.Plan().Also, rule, q)
+	if err != nil {
+		return nil, err
+	}
+	if unseen || more {
 		change = unseenChange{change}
 	}
 	return change, nil
@@ -217,7 +233,7 @@ func (r *Reconciler) propose(ctx context.Context, f *model.Finding, q Request) (
 	if refusal := Check(r.situation(f, &standing, q.By)); refusal != nil {
 		return Action{}, refusal
 	}
-	change, err := r.plan(ctx, f, Find(r.Rules, f).Mode == Auto && q.By == "")
+	change, err := r.plan(ctx, f, &planning{by: q.By, automatic: Find(r.Rules, f).Mode == Auto && q.By == ""})
 	if err != nil {
 		return Action{}, err
 	}
@@ -263,6 +279,10 @@ func proposed(a *Action, now time.Time) error {
 // Approve approves an action for a person. It is carried out when it has the approvals that its rule
 // needs. The error is a *Refusal if the person may not approve it or saw another plan.
 func (r *Reconciler) Approve(ctx context.Context, id string, q Request) (Action, error) {
+	others, err := r.coveredBy(id)
+	if err != nil {
+		return Action{}, err
+	}
 	a, err := r.Store.ChangeAction(id, func(a *Action, standing *Standing, f *model.Finding) error {
 		now := r.Now()
 		if err := proposed(a, now); err != nil {
@@ -276,7 +296,7 @@ func (r *Reconciler) Approve(ctx context.Context, id string, q Request) (Action,
 			return refusal
 		}
 		p := Approval{By: q.By, Identities: r.marks(q.By), Via: q.Via, At: now, Digest: q.Digest, Reason: q.Reason}
-		judge := approvers{r.Identities}
+		judge := approvers{r.Identities, others}
 		if why := judge.mayNotApprove(a, f, &p); why != "" {
 			return &Refusal{"person", why}
 		}

@@ -160,7 +160,7 @@ func showPlan(t *table, p *reconcile.Plan, digest string) {
 		t.line("  ", phrase.Unseen)
 	}
 	for _, c := range p.Changes {
-		t.line("  ", t.paint(bold, phrase.Visible(c.Path)))
+		t.line("  ", t.paint(bold, phrase.Visible(c.Where())))
 		t.line("    - ", sideOf(c.Old))
 		t.line("    + ", sideOf(c.New))
 	}

@@ -101,7 +101,7 @@ func planChanges(p *reconcile.Plan) (list []planChange) {
 		return phrase.Line(v.String(), maxPlanValue)
 	}
 	for _, c := range p.Changes {
-		list = append(list, planChange{c.Path, text(c.Old), text(c.New)})
+		list = append(list, planChange{c.Where(), text(c.Old), text(c.New)})
 	}
 	return list
 }
