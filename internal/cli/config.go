@@ -136,7 +136,7 @@ func (c *command) checkConfigured(cmd *cobra.Command) (*config.Config, error) {
 	if cfg == nil {
 		return nil, err
 	}
-	_, writersErr := openWriters(cfg, estate.Secrets)
+	_, writersErr := openWriters(cfg, &estate)
 	opened, openErr := c.openReceivers(cfg, slog.New(slog.DiscardHandler))
 	_, gateErr := newGate(cfg, nil, slog.New(slog.DiscardHandler))
 	if err = errors.Join(err, writersErr, openErr, gateErr, checkAuditKey(cfg)); err == nil {

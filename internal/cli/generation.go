@@ -77,7 +77,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	estate.Whole = true
 	s.log.Debug("memory limit", "bytes", limitMemory(cfg.MaxMemory))
 	seal := daemon.Reseal(estate.Secrets)
-	writers, err := openWriters(cfg, estate.Secrets)
+	writers, err := openWriters(cfg, &estate)
 	if err != nil {
 		return nil, err
 	}

@@ -68,22 +68,22 @@ Exit codes:
 			if err != nil {
 				return err
 			}
-			writers, err := openWriters(cfg, estate.Secrets)
+			writers, err := openWriters(cfg, &estate)
 			if err != nil {
 				return err
 			}
-			return c.printRights(cmd.Context(), writers.Actuators, reconcileRules(cfg))
+			return c.printRights(cmd.Context(), writers, reconcileRules(cfg))
 		},
 	}
 }
 
-func (c *command) printRights(ctx context.Context, writers map[string]reconcile.Actuator, rules []reconcile.Rule) error {
-	if len(writers) == 0 {
+func (c *command) printRights(ctx context.Context, writers reconcile.Writers, rules []reconcile.Rule) error {
+	if len(writers.Actuators)+len(writers.Appliers) == 0 {
 		fmt.Fprintln(c.streams.Out, "No writers: driftd only reads. Set reconcile.writers in the configuration to change that.")
 	}
 	code := exitInSync
-	for _, source := range slices.Sorted(maps.Keys(writers)) {
-		rights, err := writers[source].Rights(ctx, reconcile.Of(rules, source))
+	for _, source := range slices.Sorted(maps.Keys(writers.Actuators)) {
+		rights, err := writers.Actuators[source].Rights(ctx, reconcile.Of(rules, source))
 		if err != nil {
 			return fmt.Errorf("writer of source %s: %w", source, err)
 		}
@@ -98,6 +98,16 @@ func (c *command) printRights(ctx context.Context, writers map[string]reconcile.
 		for _, right := range rights.Missing {
 			fmt.Fprintln(c.streams.Out, "  lacks: "+visible(right))
 			code = exitRefused
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(writers.Appliers)) {
+		rights, err := writers.Appliers[name].Rights(ctx, rules)
+		if err != nil {
+			return fmt.Errorf("writer of declaration %s: %w", name, err)
+		}
+		fmt.Fprintf(c.streams.Out, "%s: applies %s with %s\n", name, visible(rights.Endpoint), visible(rights.Identity))
+		for _, right := range rights.May {
+			fmt.Fprintln(c.streams.Out, "  may "+visible(right))
 		}
 	}
 	if code == exitInSync {

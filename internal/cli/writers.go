@@ -6,8 +6,12 @@ import (
 	"slices"
 
 	"github.com/driftd/driftd/internal/actuators/kubernetes"
+	"github.com/driftd/driftd/internal/actuators/terraform"
 	collector "github.com/driftd/driftd/internal/collectors/kubernetes"
 	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/daemon"
+	"github.com/driftd/driftd/internal/declared"
+	declaration "github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/kubeapi"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -16,15 +20,24 @@ import (
 
 // openWriters opens the actuators of reconcile.writers. It makes no network connections, and
 // returns all errors joined.
-func openWriters(cfg *config.Config, room *secret.Room) (reconcile.Writers, error) {
+func openWriters(cfg *config.Config, estate *daemon.Estate) (reconcile.Writers, error) {
 	writers := reconcile.Writers{Actuators: map[string]reconcile.Actuator{}, Appliers: map[string]reconcile.Applier{}}
 	var errs []error
 	for _, w := range cfg.Reconcile.Writers {
+		if w.Declaration != "" {
+			applier, err := openApplier(estate, w)
+			if err != nil {
+				errs = append(errs, located(err, w.Settings, "writer of declaration", w.Declaration))
+			} else if applier.Actuator != nil {
+				writers.Appliers[w.Declaration] = applier
+			}
+			continue
+		}
 		at := slices.IndexFunc(cfg.Sources, func(s config.Source) bool { return s.Name == w.Source })
 		if at < 0 {
 			continue // reported with the configuration
 		}
-		actuator, err := openWriter(&cfg.Sources[at], w, room)
+		actuator, err := openWriter(&cfg.Sources[at], w, estate.Secrets)
 		if err != nil {
 			errs = append(errs, located(err, w.Settings, "writer of source", w.Source))
 			continue
@@ -50,6 +63,25 @@ func openWriter(source *config.Source, w config.Writer, room *secret.Room) (reco
 	}
 	reading := settings.Access()
 	return kubernetes.New(kubernetes.Options{Source: w.Source, Writing: writing, Reading: &reading, Room: room})
+}
+
+// openApplier opens the actuator of a declaration; it has none if there is no such declaration.
+func openApplier(estate *daemon.Estate, w config.Writer) (reconcile.Applier, error) {
+	at := slices.IndexFunc(estate.Declarations, func(d daemon.Declaration) bool { return d.Name == w.Declaration })
+	if at < 0 {
+		return reconcile.Applier{}, nil // reported with the configuration
+	}
+	var writing declaration.Writing
+	if err := w.Decode(&writing); err != nil {
+		return reconcile.Applier{}, err
+	}
+	d := &estate.Declarations[at]
+	root, err := declaration.NewApplier(d.Loader, writing)
+	if err != nil {
+		return reconcile.Applier{}, err
+	}
+	sources := append(slices.Clone(d.Governs), declared.LiveSource(d.Name))
+	return reconcile.Applier{Actuator: terraform.New(d.Name, root, digestOf(estate.Secrets.Sealer())), Sources: sources}, nil
 }
 
 // reconcileRules returns the rules for actions.

@@ -298,3 +298,24 @@ func TestErrorIsTyped(t *testing.T) {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 }
+
+func TestWritersOfDeclarations(t *testing.T) {
+	t.Parallel()
+	const infra = "declarations: [{name: infra, type: terraform, settings: {dir: root}}]\npeople: [{name: alice, login: alice}]\n"
+	c := load(t, infra+"reconcile: {writers: [{declaration: infra}], rules: [{name: infra, mode: approve, match: {declaration: infra}}]}\n")
+	if w := c.Reconcile.Writers; len(w) != 1 || w[0].Declaration != "infra" {
+		t.Errorf("got %+v", w)
+	}
+	for text, want := range map[string]string{
+		"writers: [{declaration: other}]":                         `writer of an unknown declaration "other"`,
+		"writers: [{declaration: infra}, {declaration: infra}]":   `a second writer of declaration "infra"`,
+		"writers: [{declaration: infra, source: prod}]":           "a writer of a source and of a declaration",
+		"writers: [{declaration: inf*}]":                          "patterns are not supported",
+		"rules: [{name: x, mode: approve, match: {source: pve}}]": "whose sources have no writer",
+	} {
+		_, err := config.Load(write(t, infra+"reconcile: {"+text+"}\n"), nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", text, err)
+		}
+	}
+}

@@ -13,8 +13,8 @@ import (
 // Reconcile configures whether, and with which credentials, live resources are put back to what is
 // declared. Without it driftd only reads.
 type Reconcile struct {
-	// Writers are the credentials for writing. They have distinct sources. A source without one is
-	// never written to.
+	// Writers are the credentials for writing, of sources and of declarations that are applied. A
+	// source without one is never written to. A writer of a declaration precedes that of a source.
 	Writers []Writer `mapstructure:"writers"`
 	// Rules select the findings that may be put back; the first that matches applies. They have distinct
 	// names.
@@ -23,12 +23,32 @@ type Reconcile struct {
 	Freezes []CalendarFreeze `mapstructure:"freezes"`
 }
 
-// A Writer is the account with which driftd writes to a source. Use another one than for reading.
+// A Writer is the account with which driftd writes to a source, or applies a declaration. Use
+// another one than for reading.
 type Writer struct {
 	// Source is the name of the source.
 	Source string `mapstructure:"source"`
-	// Settings depend on the type of the source; see its section below.
+	// Declaration is the name of a declaration of type terraform that makes plans, instead of a
+	// source. Each of its resources is put back with an apply, which a person has to approve.
+	Declaration string `mapstructure:"declaration"`
+	// Settings depend on the type of the source or declaration; see its section below.
 	Settings `mapstructure:"settings"`
+}
+
+// name names the writer.
+func (w *Writer) name() string {
+	if w.Declaration != "" {
+		return "declaration " + w.Declaration
+	}
+	return "source " + w.Source
+}
+
+// writes reports whether the writer can put back findings that a match selects.
+func (w *Writer) writes(m *ReconcileMatch) bool {
+	if w.Declaration != "" {
+		return len(m.Declaration) == 0 || model.GlobAny(m.Declaration, w.Declaration)
+	}
+	return len(m.Source) == 0 || model.GlobAny(m.Source, w.Source)
 }
 
 // A ReconcileRule allows to put findings back, within limits.
@@ -113,18 +133,9 @@ func (m *ReconcileMatch) common() Match {
 func (d *document) checkReconcile(c *Reconcile, known known, people int) {
 	var writers []string
 	for i := range c.Writers {
-		w, at := &c.Writers[i], fmt.Sprintf("reconcile.writers[%d]", i)
-		switch {
-		case w.Source == "":
-			d.missing(at, "source", "a writer without a source: name it, as in source: prod")
-		case slices.Contains(writers, w.Source):
-			d.add(at+".source", "a second writer of source %q: keep one", w.Source)
-		case strings.ContainsAny(w.Source, `*?[\`):
-			d.add(at+".source", "source %q: patterns are not supported, name the source", w.Source)
-		default:
-			d.checkNamed(at+".source", "writer of an unknown", "source", w.Source, known.sources)
-		}
-		writers = append(writers, w.Source)
+		w := &c.Writers[i]
+		d.checkWriter(fmt.Sprintf("reconcile.writers[%d]", i), w, writers, known)
+		writers = append(writers, w.name())
 	}
 	var names []string
 	var order sieve
@@ -137,20 +148,40 @@ func (d *document) checkReconcile(c *Reconcile, known known, people int) {
 		m := r.Match.common()
 		order.pass(d, at, "rule", len(r.Match.Path) == 0 && m.everything())
 		d.checkReconcileRule(at, r, known)
-		d.checkUseful(at, r, writers, people)
+		d.checkUseful(at, r, c.Writers, people)
 	}
 	for i := range c.Freezes {
 		d.checkFreeze(fmt.Sprintf("reconcile.freezes[%d]", i), &c.Freezes[i], known)
 	}
 }
 
+// checkWriter validates a writer that follows others.
+func (d *document) checkWriter(at string, w *Writer, before []string, known known) {
+	key, value, names := "source", w.Source, known.sources
+	if w.Declaration != "" {
+		key, value, names = "declaration", w.Declaration, known.declarations
+	}
+	switch {
+	case value == "":
+		d.missing(at, "source", "a writer without a source: name it, as in source: prod")
+	case w.Source != "" && w.Declaration != "":
+		d.add(at+".declaration", "a writer of a source and of a declaration: make two of it")
+	case slices.Contains(before, w.name()):
+		d.add(at+"."+key, "a second writer of %s %q: keep one", key, value)
+	case strings.ContainsAny(value, `*?[\`):
+		d.add(at+"."+key, "%s %q: patterns are not supported, name the %s", key, value, key)
+	default:
+		d.checkNamed(at+"."+key, "writer of an unknown", key, value, names)
+	}
+}
+
 // checkUseful reports a rule with the mode approve or auto that allows no action, ever.
-func (d *document) checkUseful(at string, r *ReconcileRule, writers []string, people int) {
+func (d *document) checkUseful(at string, r *ReconcileRule, writers []Writer, people int) {
 	if r.Mode != string(reconcile.Approve) && r.Mode != string(reconcile.Auto) {
 		return
 	}
 	m := &r.Match
-	if !slices.ContainsFunc(writers, func(w string) bool { return len(m.Source) == 0 || model.GlobAny(m.Source, w) }) {
+	if !slices.ContainsFunc(writers, func(w Writer) bool { return w.writes(m) }) {
 		d.add(at, "a rule with mode %s whose sources have no writer: add one to reconcile.writers, or set mode suggest", r.Mode)
 	}
 	if r.Mode == string(reconcile.Approve) && r.Approvals > people {

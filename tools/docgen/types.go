@@ -11,6 +11,7 @@ import (
 	collect "github.com/driftd/driftd/internal/collectors/all"
 	"github.com/driftd/driftd/internal/declared"
 	declare "github.com/driftd/driftd/internal/declared/all"
+	"github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/kubeapi"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
@@ -83,7 +84,8 @@ func settings() (map[string][]typed, error) {
 			return err
 		})
 	}
-	types["reconcile.writers"] = []typed{{"kubernetes", "reconcile.md", reflect.ValueOf(kubeapi.Access{})}}
+	types["reconcile.writers"] = []typed{{"kubernetes", "reconcile.md", reflect.ValueOf(kubeapi.Access{})},
+		{"terraform", "reconcile.md", reflect.ValueOf(terraform.Writing{})}}
 	return types, errors.Join(errs...)
 }
 
