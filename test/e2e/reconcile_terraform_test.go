@@ -1,0 +1,216 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+	"golang.org/x/sys/unix"
+
+	"github.com/driftd/driftd/internal/reconcile"
+	"github.com/driftd/driftd/test/tftest"
+)
+
+// An applying is an installation of a Terraform root in git, whose declaration has a writer. Its state is in a file.
+type applying struct {
+	acting
+
+	cli tftest.CLI
+	lab *tftest.Lab
+}
+
+// installApplying makes an installation of a root with two servers, both applied, and with a rule of a mode.
+func installApplying(t *testing.T, cli tftest.CLI, mode string) *applying {
+	t.Helper()
+	i := &applying{acting{&installation{t: t, dir: t.TempDir(), namespace: "none", address: freeAddress(t)}}, cli, tftest.NewLab()}
+	t.Cleanup(i.lab.Close)
+	for _, dir := range []string{"deploy", "states"} {
+		if err := os.Mkdir(i.path(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	i.write("deploy/.gitignore", ".terraform\n*.hcl\n")
+	i.write("deploy/lab.tf", strings.NewReplacer("$LAB", i.lab.URL(), "$TOKEN", tftest.Token).Replace(labProvider))
+	i.write("deploy/backend.tf", "terraform {\n  backend \"local\" {\n    path = \""+i.path("states/infra.tfstate")+"\"\n  }\n}\n")
+	i.declare("web", 4, "")
+	i.declare("db", 8, "")
+	i.git("init", "-q", "-b", "main", ".")
+	i.commit()
+	i.apply()
+	users := ""
+	for _, name := range []string{"alice", "bob"} {
+		hash, err := bcrypt.GenerateFromPassword([]byte("right-"+name), bcrypt.MinCost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		users += name + ":" + string(hash) + "\n"
+	}
+	i.write("users", users)
+	i.write("driftd.yaml", fmt.Sprintf(`
+state_dir: state
+schedule: {every: 1s}
+server: {listen: "%s", access: {loopback: viewer, users_file: users, roles: {approver: [alice, bob]}}}
+people: [{name: alice, login: alice}, {name: bob, login: bob}]
+declarations:
+  - {name: infra, type: terraform, settings: {git: "%s", binary: "%s", cli_config_file: "%s", read_paths: ["%s"]}}
+reconcile:
+  writers: [{declaration: infra, settings: {write_paths: ["%s"], env: {LAB_WRITER: "1"}}}]
+  rules: [{name: infra, mode: %s, match: {declaration: infra}, min_age: 0, soak: 0, share: 100, per_hour: 100}]
+`, i.address, i.path("deploy"), cli.Path, cli.Config, i.path("states"), i.path("states"), mode))
+	return i
+}
+
+// declare writes the file of a server.
+func (i *applying) declare(name string, size int, notes string) {
+	i.t.Helper()
+	i.write("deploy/"+name+".tf", fmt.Sprintf("resource \"lab_server\" %q {\n  name = %q\n  size = %d\n  notes = %q\n}\n", name, name, size, notes))
+}
+
+// apply applies the root, as its pipeline does.
+func (i *applying) apply() {
+	i.t.Helper()
+	if err := i.cli.Apply(i.t.Context(), i.path("deploy")); err != nil {
+		i.t.Fatal(err)
+	}
+}
+
+// edit edits an object of the lab by hand.
+func (i *applying) edit(name, field string, value any) {
+	i.t.Helper()
+	if err := i.lab.Set(name, field, value); err != nil {
+		i.t.Fatal(err)
+	}
+}
+
+// size returns the size of a server.
+func (i *applying) size(name string) string {
+	return fmt.Sprint(i.lab.Get("server/" + name)["size"])
+}
+
+// forEachCLI runs a test with OpenTofu and, if installed, with Terraform.
+func forEachCLI(t *testing.T, f func(*testing.T, tftest.CLI)) {
+	t.Helper()
+	for _, cli := range terraformCLIs(t) {
+		t.Run(cli.Name, func(t *testing.T) {
+			t.Parallel()
+			f(t, cli)
+		})
+	}
+}
+
+// A change by hand of a resource that a root declares is put back with an apply of the plan that a person approved, and
+// the next plan of the pipeline has nothing to do.
+func TestReconcileTerraform(t *testing.T) {
+	t.Parallel()
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		i := installApplying(t, cli, "approve")
+		d := i.serve()
+		d.awaitFindings()
+		i.edit("server/web", "size", 9)
+		a := d.awaitAction(reconcile.Proposed)
+		if len(a.Plan.Changes) != 1 || a.Plan.Changes[0].Path != "size" || a.Plan.Addresses[0] != "lab_server.web" {
+			t.Errorf("the plan is %+v", a.Plan)
+		}
+		since := time.Now()
+		if after := d.approve("alice", &a); after.State != reconcile.Converged {
+			t.Fatalf("it is %s: %s", after.State, after.Outcome)
+		}
+		t.Logf("converged after %s", time.Since(since))
+		if got := i.size("web"); got != "4" {
+			t.Errorf("the size is %s", got)
+		}
+		d.awaitFindings()
+		if err := i.cli.Run(t.Context(), i.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
+			t.Errorf("the pipeline's next plan: %v", err)
+		}
+		// A resource that is gone is created only if the rule says so.
+		if err := i.lab.Remove("server/web"); err != nil {
+			t.Fatal(err)
+		}
+		d.awaitHeld("verdict", "it would be created")
+	})
+}
+
+// awaitHeld waits until the first finding is held by a guard with a reason.
+func (d *daemon) awaitHeld(guard, why string) {
+	d.t.Helper()
+	d.eventually(startTimeout, "a finding that is held by guard "+guard, func() error {
+		body, err := d.get("/api/v1/actions")
+		if err == nil && !(strings.Contains(body, `"guard":"`+guard+`"`) && strings.Contains(body, why)) {
+			err = fmt.Errorf("there is none: %s", body)
+		}
+		return err
+	})
+}
+
+// An apply does what was approved and nothing else, or it does nothing.
+func TestReconcileTerraformRefuses(t *testing.T) {
+	t.Parallel()
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		i := installApplying(t, cli, "approve")
+		d := i.serve()
+		d.awaitFindings()
+		i.edit("server/web", "size", 9)
+		a := d.awaitAction(reconcile.Proposed)
+		// Another resource drifted since: the apply would put that back, too, and nobody approved it.
+		i.edit("server/db", "size", 16)
+		status, text := d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest})
+		if status != http.StatusConflict || i.size("web") != "9" || i.size("db") != "16" {
+			t.Errorf("other drift: %d: %s: web %s, db %s", status, text, i.size("web"), i.size("db"))
+		}
+		// One apply puts both back.
+		a = d.awaitCovering(1)
+		if after := d.approve("alice", &a); after.State != reconcile.Converged || i.size("web") != "4" || i.size("db") != "8" {
+			t.Fatalf("it is %s: %s: web %s, db %s", after.State, after.Outcome, i.size("web"), i.size("db"))
+		}
+		d.awaitFindings()
+		// A commit that no pipeline applied would be shipped along.
+		i.declare("db", 12, "")
+		i.commit()
+		i.edit("server/web", "size", 9)
+		d.awaitHeld("scope", "lab_server.db")
+		i.apply()
+		d.awaitFindings()
+		// Somebody else holds the lock.
+		i.edit("server/web", "size", 10)
+		a = d.awaitAction(reconcile.Proposed)
+		unlock := i.lock()
+		status, text = d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest})
+		if status == http.StatusOK || !strings.Contains(text, "lock") || i.size("web") != "10" {
+			t.Errorf("locked: %d: %s: web %s", status, text, i.size("web"))
+		}
+		unlock()
+	})
+}
+
+// lock takes the lock of the state, as another apply does.
+func (i *applying) lock() (unlock func()) {
+	i.t.Helper()
+	f, err := os.OpenFile(i.path("states/infra.tfstate"), os.O_RDWR, 0)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	whole := unix.Flock_t{Type: unix.F_WRLCK}
+	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &whole); err != nil {
+		i.t.Fatal(err)
+	}
+	return func() { _ = f.Close() }
+}
+
+// awaitCovering waits for a proposed action that puts back a number of other findings.
+func (d *daemon) awaitCovering(others int) (a reconcile.Action) {
+	d.t.Helper()
+	d.eventually(startTimeout, "an action that covers other findings", func() error {
+		if a = d.awaitAction(reconcile.Proposed); len(a.Plan.Also) != others {
+			return fmt.Errorf("action %s covers %d", a.ID, len(a.Plan.Also))
+		}
+		return nil
+	})
+	return a
+}
