@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -129,7 +130,7 @@ func TestReconcileTerraform(t *testing.T) {
 		if err := i.cli.Run(t.Context(), i.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
 			t.Errorf("the pipeline's next plan: %v", err)
 		}
-		// A resource that is gone is created only if the rule says so.
+		// A resource that is gone is created only if the rule sets create.
 		if err := i.lab.Remove("server/web"); err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +159,7 @@ func TestReconcileTerraformRefuses(t *testing.T) {
 		d.awaitFindings()
 		i.edit("server/web", "size", 9)
 		a := d.awaitAction(reconcile.Proposed)
-		// Another resource drifted since: the apply would put that back, too, and nobody approved it.
+		// Another resource drifted since: the apply would put that back, too, without an approval.
 		i.edit("server/db", "size", 16)
 		status, text := d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest})
 		if status != http.StatusConflict || i.size("web") != "9" || i.size("db") != "16" {
@@ -177,7 +178,7 @@ func TestReconcileTerraformRefuses(t *testing.T) {
 		d.awaitHeld("scope", "lab_server.db")
 		i.apply()
 		d.awaitFindings()
-		// Somebody else holds the lock.
+		// Another apply holds the lock.
 		i.edit("server/web", "size", 10)
 		a = d.awaitAction(reconcile.Proposed)
 		unlock := i.lock()
@@ -186,6 +187,69 @@ func TestReconcileTerraformRefuses(t *testing.T) {
 			t.Errorf("locked: %d: %s: web %s", status, text, i.size("web"))
 		}
 		unlock()
+	})
+}
+
+// After a kill in the middle of an apply, the next start determines what came of it.
+func TestReconcileTerraformKilled(t *testing.T) {
+	t.Parallel()
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		i := installApplying(t, cli, "approve")
+		d := i.serve()
+		d.awaitFindings()
+		i.edit("server/web", "size", 9)
+		a := d.awaitAction(reconcile.Proposed)
+		i.lab.Break(tftest.Faults{Delay: 300 * time.Millisecond})
+		approved := make(chan struct{})
+		go func() {
+			defer close(approved)
+			// The answer is lost with the daemon.
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+d.address+"/api/v1/actions/"+a.ID+"/approve",
+				strings.NewReader(`{"digest": "`+a.Digest+`"}`))
+			if err != nil {
+				return
+			}
+			r.SetBasicAuth("alice", "right-alice")
+			if answer, err := http.DefaultClient.Do(r); err == nil {
+				_ = answer.Body.Close()
+			}
+		}()
+		d.awaitAction(reconcile.Armed)
+		// The first read of the plan of the apply, its refresh, and the write of the resource.
+		for writes := 0; writes == 0; writes += i.lab.Calls()[http.MethodPut] {
+			if d.process.Exited() || t.Context().Err() != nil {
+				t.Fatal("the daemon exited")
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		d.kill()
+		<-approved
+		i.lab.Break(tftest.Faults{})
+		d = i.serve()
+		d.eventually(startTimeout, "what came of the action", func() error {
+			body, err := d.get("/api/v1/actions")
+			var o reconcile.Overview
+			if err == nil {
+				err = json.Unmarshal([]byte(body), &o)
+			}
+			if err != nil {
+				return err
+			}
+			for _, after := range o.Actions {
+				if after.ID != a.ID || after.State.MayHaveWritten() {
+					continue
+				}
+				if want := map[reconcile.State]string{reconcile.Converged: "4", reconcile.Failed: "9"}[after.State]; want != "" && i.size("web") != want {
+					t.Errorf("it is %s, and the size %s", after.State, i.size("web"))
+				}
+				t.Logf("it is %s, and the size %s: %s", after.State, i.size("web"), after.Outcome)
+				return nil
+			}
+			return fmt.Errorf("it is not known: %s", body)
+		})
+		if stdout, stderr, code := d.driftd("audit", "verify"); code != 0 {
+			t.Errorf("driftd audit verify: %d: %s%s", code, stdout, stderr)
+		}
 	})
 }
 

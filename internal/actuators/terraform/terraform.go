@@ -303,7 +303,7 @@ func (a *Actuator) Inspect(ctx context.Context, _ model.Key, p reconcile.Plan) (
 // HandBack implements reconcile.Actuator. An apply leaves nothing to hand back.
 func (a *Actuator) HandBack(context.Context, model.Key, reconcile.Plan) error { return nil }
 
-// Rights implements reconcile.Actuator. Providers cannot say what their credentials may do.
+// Rights implements reconcile.Actuator. Providers cannot list what their credentials may do.
 func (a *Actuator) Rights(context.Context, []reconcile.Rule) (reconcile.Rights, error) {
 	return reconcile.Rights{Endpoint: a.root.Root(), Identity: "the credentials in env and env_files of the writer",
 		May: []string{"what these credentials may do in the systems of the providers: Terraform cannot list that"}}, nil

@@ -26,7 +26,7 @@ type Effect struct {
 	// Result is read as planned (Input.AsPlanned): Declared and Live of an instance differ where the apply changes a
 	// value.
 	Result
-	// Hindrance is why the plan must not be applied, whatever was approved; "" if nothing is in the way.
+	// Hindrance is why the plan must never be applied; "" if nothing is in the way.
 	Hindrance string
 	// Content is the digest of the plan and of the state that it starts from. Plans with the same Content do the same to
 	// the same state and the same live objects.
