@@ -97,7 +97,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	g.dispatcher = notify.NewDispatcher(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Handler: handler{g}})
 	rules := reconcileRules(cfg)
-	acting := daemon.Acting{Store: s.store.Announcing(daemon.Announcer(policy, rules, time.Now)), Rules: rules, Writers: writers, Digest: digestOf(s.sealer), Lock: s.acting, Windows: windows,
+	acting := daemon.Acting{Store: s.store.Announcing(daemon.Announcer(policy, rules, time.Now)), Rules: rules, Writers: writers, Digest: digestOf(s.sealer), Lock: s.acting, Stopping: s.stopping, Windows: windows,
 		Identities: g.people.Identities, Current: g.inUse}
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: observer{s.metrics, s}, Now: time.Now, Log: s.log, Version: s.build.Version,
 		Acting: acting, Evaluating: &s.evaluating, Notifications: daemon.Notifications{Policy: policy, Mirrors: mirrors, Dispatcher: g.dispatcher}})

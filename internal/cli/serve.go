@@ -88,8 +88,10 @@ type service struct {
 	// evaluating is shared by the engines of all generations.
 	evaluating sync.Mutex
 	// acting is held while an action is carried out, by the engine of any generation.
-	acting  reconcile.Lock
-	current atomic.Pointer[generation]
+	acting reconcile.Lock
+	// stopping is closed when the service stops.
+	stopping <-chan struct{}
+	current  atomic.Pointer[generation]
 	// unread is the error of the last reload; nil if it succeeded.
 	unread atomic.Pointer[string]
 	// unsaved is the error of storing the last scan; nil if it succeeded.
@@ -132,12 +134,13 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	s.metrics = metrics.New(metrics.Build{Version: s.build.Version, Commit: s.build.Commit, GoVersion: runtime.Version()}, time.Now)
 	s.news, s.boxes, s.acting = web.NewNews(), box.NewPool(), reconcile.NewLock()
 	s.hooks = trigger.NewQueue(trigger.Options{Scan: s.read, Now: time.Now, Log: s.log})
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s.stopping = ctx.Done()
 	first, err := s.newGeneration(cfg)
 	if err != nil {
 		return errors.Join(err, s.store.Close())
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	var group sync.WaitGroup
 	var served, ran error
 	if err := s.store.Reseal(first.seal); err != nil {
@@ -162,7 +165,17 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	stop()
 	notifySystemd(sd.SdNotifyStopping)
 	group.Wait()
+	s.awaitAction()
 	return errors.Join(ran, served, s.store.Close())
+}
+
+// awaitAction waits until no action is carried out any more, such as an apply that was interrupted and saves its state.
+func (s *service) awaitAction() {
+	ctx, cancel := context.WithTimeout(context.Background(), reconcile.StopWithin)
+	defer cancel()
+	if !s.acting.TryAcquire(ctx) {
+		s.log.Warn("an action is still carried out: the next start determines what came of it")
+	}
 }
 
 // generations runs one generation at a time: a new one after each successful reload.

@@ -215,7 +215,7 @@ func New(estate Estate, o Options) *Engine {
 		notifications: o.Notifications, random: rand.Reader, evaluating: o.Evaluating, collected: map[string]collected{}, loaded: map[string]loaded{},
 		restored: map[string]collected{}, answers: map[claimRef]pastAnswer{}, unsaved: map[string]bool{}, allTried: make(chan struct{}), scanned: make(chan struct{}, 1), changed: make(chan string, 16)}
 	e.reconciler = reconcile.New(reconcile.Options{Rules: o.Acting.Rules, Windows: o.Acting.Windows, Writers: o.Acting.Writers, Store: o.Acting.Store, LastReads: lastReads{e},
-		Digest: o.Acting.Digest, Identities: o.Acting.Identities, Current: o.Acting.Current, Done: e.acted, Acting: o.Acting.Lock, Now: o.Now, Log: o.Log})
+		Digest: o.Acting.Digest, Identities: o.Acting.Identities, Current: o.Acting.Current, Done: e.acted, Acting: o.Acting.Lock, Stopping: o.Acting.Stopping, Now: o.Now, Log: o.Log})
 	return e
 }
 

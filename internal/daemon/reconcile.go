@@ -159,6 +159,8 @@ type Acting struct {
 	Current func() bool
 	// Lock is shared by all engines of one store.
 	Lock reconcile.Lock
+	// Stopping is closed when driftd stops; nil if it never is.
+	Stopping <-chan struct{}
 }
 
 // recoverEvery is the interval at which actions with an unknown result are looked at again.

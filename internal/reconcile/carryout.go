@@ -24,6 +24,9 @@ func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
 	if !r.Current() {
 		return Action{}, errReloaded
 	}
+	if r.stops() {
+		return Action{}, &StateError{"driftd stops: the action is checked again after the next start"}
+	}
 	change, err := r.planAgain(ctx, &waiting)
 	if err != nil {
 		return r.refuse(id, err)
@@ -78,6 +81,13 @@ func (r *Reconciler) carriedOut(id string) (a Action, done bool, err error) {
 	}
 	return a, true, nil
 }
+
+const (
+	// StopWithin is how long driftd waits for an apply when it stops, and stopPatience for one that it did not interrupt.
+	// The service manager has to wait longer.
+	StopWithin   = 25 * time.Second
+	stopPatience = 12 * time.Second
+)
 
 // refreshTimeout bounds reading a declaration again.
 const refreshTimeout = 2 * time.Minute
@@ -159,7 +169,12 @@ func (r *Reconciler) endUnsent(id string, err error, ends func(*Action) bool) (A
 // write sends the request of an armed action.
 func (r *Reconciler) write(ctx context.Context, a *Action, change Change) (Action, error) {
 	writing, cancel := context.WithTimeout(ctx, r.of(a).Limit())
+	written := make(chan struct{})
+	if len(a.Plan.Addresses) > 0 {
+		go r.interrupt(written, cancel)
+	}
 	receipt, err := change.Write(writing)
+	close(written)
 	cancel()
 	state, note := Written, ""
 	if not := (*NotWrittenError)(nil); errors.As(err, &not) {
@@ -181,10 +196,35 @@ func (r *Reconciler) write(ctx context.Context, a *Action, change Change) (Actio
 	if failed != nil {
 		return after, failed
 	}
-	if state == Failed {
+	if state == Failed || r.stops() { // Recover goes on with it
 		return after, err
 	}
 	return r.settle(ctx, &after)
+}
+
+// interrupt interrupts an apply that has not ended within stopPatience after driftd has to stop. A provider that is
+// interrupted may lose what it creates.
+func (r *Reconciler) interrupt(written <-chan struct{}, cancel func()) {
+	select {
+	case <-r.Stopping:
+	case <-written:
+		return
+	}
+	select {
+	case <-time.After(stopPatience):
+		cancel()
+	case <-written:
+	}
+}
+
+// stops reports whether driftd stops.
+func (r *Reconciler) stops() bool {
+	select {
+	case <-r.Stopping:
+		return true
+	default:
+		return false
+	}
 }
 
 func (r *Reconciler) isAsWanted(ctx context.Context, a *Action) bool {

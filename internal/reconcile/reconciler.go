@@ -61,8 +61,10 @@ type Options struct {
 	// Acting is held while an action is carried out. All Reconcilers of one store share it; nil for
 	// a single one.
 	Acting Lock
-	Now    func() time.Time
-	Log    *slog.Logger
+	// Stopping is closed when driftd stops: an apply that does not end soon is interrupted then. nil if it never is.
+	Stopping <-chan struct{}
+	Now      func() time.Time
+	Log      *slog.Logger
 }
 
 // A Reconciler proposes actions and carries them out, one at a time. It is safe for concurrent use.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/terraform-exec/tfexec"
 	tfjson "github.com/hashicorp/terraform-json"
@@ -60,11 +62,14 @@ func Look(ctx context.Context, o Options) (e Effect, err error) {
 	return e, err
 }
 
+// applyGrace is how long an interrupted apply has to finish what it is doing and to save the state.
+const applyGrace = 10 * time.Second
+
 // Apply makes a plan of a root as Look does, with the state locked, and passes it to permit. If permit returns nil, and
 // the state is still the one of the plan, Apply carries the plan out at once. An error of permit is returned as it is, and
 // one of the apply itself is an *ApplyError. After any other error, nothing was changed.
 func Apply(ctx context.Context, o Options, permit func(context.Context, Effect) error) error {
-	o.locks = true
+	o.locks, o.Grace = true, cmp.Or(o.Grace, applyGrace)
 	return applying(ctx, o, func(ctx context.Context, r *runner) error {
 		file, before, effect, err := r.effect(ctx)
 		if err != nil {
