@@ -91,7 +91,7 @@ func (i *applying) edit(name, field string, value any) {
 
 // size returns the size of a server.
 func (i *applying) size(name string) string {
-	return fmt.Sprint(i.lab.Get("server/" + name)["size"])
+	return fmt.Sprint(i.lab.Get("server/" + name)["size"]) // <nil> without a server
 }
 
 // forEachCLI runs a test with OpenTofu and, if installed, with Terraform.
@@ -195,62 +195,94 @@ func TestReconcileTerraformKilled(t *testing.T) {
 	t.Parallel()
 	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
 		i := installApplying(t, cli, "approve")
-		d := i.serve()
-		d.awaitFindings()
-		i.edit("server/web", "size", 9)
-		a := d.awaitAction(reconcile.Proposed)
-		i.lab.Break(tftest.Faults{Delay: 300 * time.Millisecond})
-		approved := make(chan struct{})
-		go func() {
-			defer close(approved)
-			// The answer is lost with the daemon.
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+d.address+"/api/v1/actions/"+a.ID+"/approve",
-				strings.NewReader(`{"digest": "`+a.Digest+`"}`))
-			if err != nil {
-				return
-			}
-			r.SetBasicAuth("alice", "right-alice")
-			if answer, err := http.DefaultClient.Do(r); err == nil {
-				_ = answer.Body.Close()
-			}
-		}()
-		d.awaitAction(reconcile.Armed)
-		// The first read of the plan of the apply, its refresh, and the write of the resource.
-		for writes := 0; writes == 0; writes += i.lab.Calls()[http.MethodPut] {
-			if d.process.Exited() || t.Context().Err() != nil {
-				t.Fatal("the daemon exited")
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		d.kill()
-		<-approved
-		i.lab.Break(tftest.Faults{})
-		d = i.serve()
-		d.eventually(startTimeout, "what came of the action", func() error {
-			body, err := d.get("/api/v1/actions")
-			var o reconcile.Overview
-			if err == nil {
-				err = json.Unmarshal([]byte(body), &o)
-			}
-			if err != nil {
-				return err
-			}
-			for _, after := range o.Actions {
-				if after.ID != a.ID || after.State.MayHaveWritten() {
-					continue
-				}
-				if want := map[reconcile.State]string{reconcile.Converged: "4", reconcile.Failed: "9"}[after.State]; want != "" && i.size("web") != want {
-					t.Errorf("it is %s, and the size %s", after.State, i.size("web"))
-				}
-				t.Logf("it is %s, and the size %s: %s", after.State, i.size("web"), after.Outcome)
-				return nil
-			}
-			return fmt.Errorf("it is not known: %s", body)
-		})
-		if stdout, stderr, code := d.driftd("audit", "verify"); code != 0 {
-			t.Errorf("driftd audit verify: %d: %s%s", code, stdout, stderr)
-		}
+		i.endApplying(http.MethodPut, func() { i.edit("server/web", "size", 9) }, (*daemon).kill)
 	})
+}
+
+// A stop in the middle of an apply lets the program finish what it is doing and save its state: what it created is not
+// created again.
+func TestReconcileTerraformStopped(t *testing.T) {
+	t.Parallel()
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		i := installApplying(t, cli, "approve, create: true")
+		remove := func() {
+			if err := i.lab.Remove("server/web"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		i.endApplying(http.MethodPost, remove, func(d *daemon) {
+			if code := d.stop(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			if err := i.cli.Run(t.Context(), i.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
+				t.Errorf("a plan after the stop: %v", err)
+			}
+		})
+	})
+}
+
+// endApplying makes drift, ends driftd when the apply has sent a request with a method, and checks that the next start
+// determines what came of it.
+func (i *applying) endApplying(method string, drift func(), end func(*daemon)) {
+	t := i.t
+	t.Helper()
+	d := i.serve()
+	d.awaitFindings()
+	drift()
+	before := i.size("web")
+	a := d.awaitAction(reconcile.Proposed)
+	i.lab.Break(tftest.Faults{Delay: 300 * time.Millisecond})
+	i.lab.Calls()
+	approved := make(chan struct{})
+	go func() {
+		defer close(approved)
+		// The answer is lost with the daemon.
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+d.address+"/api/v1/actions/"+a.ID+"/approve",
+			strings.NewReader(`{"digest": "`+a.Digest+`"}`))
+		if err != nil {
+			return
+		}
+		r.SetBasicAuth("alice", "right-alice")
+		if answer, err := http.DefaultClient.Do(r); err == nil {
+			_ = answer.Body.Close()
+		}
+	}()
+	d.awaitAction(reconcile.Armed)
+	// The first read of the plan of the apply, its refresh, and the write of the resource.
+	for writes := 0; writes == 0; writes += i.lab.Calls()[method] {
+		if d.process.Exited() || t.Context().Err() != nil {
+			t.Fatal("the daemon exited")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	i.lab.Break(tftest.Faults{})
+	end(d)
+	<-approved
+	d = i.serve()
+	d.eventually(startTimeout, "what came of the action", func() error {
+		body, err := d.get("/api/v1/actions")
+		var o reconcile.Overview
+		if err == nil {
+			err = json.Unmarshal([]byte(body), &o)
+		}
+		if err != nil {
+			return err
+		}
+		for _, after := range o.Actions {
+			if after.ID != a.ID || after.State.MayHaveWritten() {
+				continue
+			}
+			if want := map[reconcile.State]string{reconcile.Converged: "4", reconcile.Failed: before}[after.State]; want != "" && i.size("web") != want {
+				t.Errorf("it is %s, and the size %s", after.State, i.size("web"))
+			}
+			t.Logf("it is %s, and the size %s: %s", after.State, i.size("web"), after.Outcome)
+			return nil
+		}
+		return fmt.Errorf("it is not known: %s", body)
+	})
+	if stdout, stderr, code := d.driftd("audit", "verify"); code != 0 {
+		t.Errorf("driftd audit verify: %d: %s%s", code, stdout, stderr)
+	}
 }
 
 // lock takes the lock of the state, as another apply does.
