@@ -187,9 +187,9 @@ type Covered struct {
 	Subject model.Key `json:"subject"`
 }
 
-// covers reports whether the action puts a finding back besides its own.
-func (a *Action) covers(finding string) bool {
-	return slices.ContainsFunc(a.Plan.Also, func(c Covered) bool { return c.Finding == finding })
+// puts reports whether the action puts back a resource: its own, or that of a finding that it covers.
+func (a *Action) puts(key model.Key) bool {
+	return a.Subject == key || slices.ContainsFunc(a.Plan.Also, func(c Covered) bool { return c.Subject == key })
 }
 
 // A FieldChange is one field that an action changes.

@@ -159,3 +159,20 @@ func TestApplyReadsAgain(t *testing.T) {
 		t.Errorf("it is %s: %v", after.State, err)
 	}
 }
+
+// TestApplyFight checks that a fight over a resource that applies only covered is known.
+func TestApplyFight(t *testing.T) {
+	t.Parallel()
+	b, _ := newApplied(t, func(r *reconcile.Rule) { r.Soak = 0 })
+	live, declared := model.IntOf(9), model.IntOf(4)
+	b.store.findings[1].Changes = []model.Change{{Path: "size", Live: &live, Declared: &declared}}
+	for range 2 {
+		action := b.propose(t, "")
+		if after, err := b.approve(t, &action, "alice"); err != nil || after.State != reconcile.Converged {
+			t.Fatalf("it is %s: %v", after.State, err)
+		}
+	}
+	if _, err := b.Propose(t.Context(), &b.store.findings[1], reconcile.Request{Via: "test"}); err == nil || !strings.Contains(err.Error(), "it came back after 2 actions") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -261,7 +261,7 @@ func age(s *Situation) string {
 func open(s *Situation) string {
 	for i := range s.History {
 		a := &s.History[i]
-		if (a.Subject == s.Finding.Key || a.covers(s.Finding.ID)) && a.State.IsOpen() && (s.Action == nil || a.ID != s.Action.ID) {
+		if a.puts(s.Finding.Key) && a.State.IsOpen() && (s.Action == nil || a.ID != s.Action.ID) {
 			return fmt.Sprintf("action %s of the same resource is %s", a.ID, a.State)
 		}
 	}

@@ -10,6 +10,7 @@
 package terraform
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -152,7 +153,7 @@ func (a *Actuator) changed(s *reconcile.Subject, e *plan.Effect) ([]*plan.Instan
 		case slices.ContainsFunc(s.Others, func(f *model.Finding) bool { return f.Address == i.Address }):
 			others = append(others, i)
 		default:
-			unknown = append(unknown, fmt.Sprintf("%s (%s)", i.Address, i.Action))
+			unknown = append(unknown, fmt.Sprintf("%s (%s)", i.Address, cmp.Or(i.Action, "not planned")))
 		}
 	}
 	switch {
