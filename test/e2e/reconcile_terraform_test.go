@@ -4,8 +4,11 @@ package e2e
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -14,7 +17,9 @@ import (
 	"golang.org/x/crypto/bcrypt"
 	"golang.org/x/sys/unix"
 
+	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 	"github.com/driftd/driftd/internal/reconcile"
+	"github.com/driftd/driftd/test/pvelab"
 	"github.com/driftd/driftd/test/tftest"
 )
 
@@ -29,18 +34,34 @@ type applying struct {
 // installApplying makes an installation of a root with two servers, both applied, and with a rule of a mode.
 func installApplying(t *testing.T, cli tftest.CLI, mode string) *applying {
 	t.Helper()
-	i := &applying{acting{&installation{t: t, dir: t.TempDir(), namespace: "none", address: freeAddress(t)}}, cli, tftest.NewLab()}
+	i := newApplying(t, cli)
+	i.lab = tftest.NewLab()
 	t.Cleanup(i.lab.Close)
+	i.write("deploy/lab.tf", strings.NewReplacer("$LAB", i.lab.URL(), "$TOKEN", tftest.Token).Replace(labProvider))
+	i.declare("web", 4, "")
+	i.declare("db", 8, "")
+	i.settle("", "", mode)
+	return i
+}
+
+// newApplying makes an installation of a root without configuration.
+func newApplying(t *testing.T, cli tftest.CLI) *applying {
+	t.Helper()
+	i := &applying{acting: acting{&installation{t: t, dir: t.TempDir(), namespace: "none", address: freeAddress(t)}}, cli: cli}
 	for _, dir := range []string{"deploy", "states"} {
 		if err := os.Mkdir(i.path(dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	i.write("deploy/.gitignore", ".terraform\n*.hcl\n")
-	i.write("deploy/lab.tf", strings.NewReplacer("$LAB", i.lab.URL(), "$TOKEN", tftest.Token).Replace(labProvider))
 	i.write("deploy/backend.tf", "terraform {\n  backend \"local\" {\n    path = \""+i.path("states/infra.tfstate")+"\"\n  }\n}\n")
-	i.declare("web", 4, "")
-	i.declare("db", 8, "")
+	return i
+}
+
+// settle commits and applies the root, and writes the configuration, with sources that the root declares and a rule of a
+// mode.
+func (i *applying) settle(sources, governs, mode string) {
+	i.t.Helper()
 	i.git("init", "-q", "-b", "main", ".")
 	i.commit()
 	i.apply()
@@ -48,7 +69,7 @@ func installApplying(t *testing.T, cli tftest.CLI, mode string) *applying {
 	for _, name := range []string{"alice", "bob"} {
 		hash, err := bcrypt.GenerateFromPassword([]byte("right-"+name), bcrypt.MinCost)
 		if err != nil {
-			t.Fatal(err)
+			i.t.Fatal(err)
 		}
 		users += name + ":" + string(hash) + "\n"
 	}
@@ -58,13 +79,13 @@ state_dir: state
 schedule: {every: 1s}
 server: {listen: "%s", access: {loopback: viewer, users_file: users, roles: {approver: [alice, bob]}}}
 people: [{name: alice, login: alice}, {name: bob, login: bob}]
+sources: [%s]
 declarations:
-  - {name: infra, type: terraform, settings: {git: "%s", binary: "%s", cli_config_file: "%s", read_paths: ["%s"]}}
+  - {name: infra, type: terraform, governs: [%s], settings: {git: "%s", binary: "%s", cli_config_file: "%s", read_paths: ["%s"]}}
 reconcile:
-  writers: [{declaration: infra, settings: {write_paths: ["%s"], env: {LAB_WRITER: "1"}}}]
+  writers: [{declaration: infra, settings: {write_paths: ["%s"]}}]
   rules: [{name: infra, mode: %s, match: {declaration: infra}, min_age: 0, soak: 0, share: 100, per_hour: 100}]
-`, i.address, i.path("deploy"), cli.Path, cli.Config, i.path("states"), i.path("states"), mode))
-	return i
+`, i.address, sources, governs, i.path("deploy"), i.cli.Path, i.cli.Config, i.path("states"), i.path("states"), mode))
 }
 
 // declare writes the file of a server.
@@ -92,6 +113,16 @@ func (i *applying) edit(name, field string, value any) {
 // size returns the size of a server.
 func (i *applying) size(name string) string {
 	return fmt.Sprint(i.lab.Get("server/" + name)["size"]) // <nil> without a server
+}
+
+// state returns the text of the state.
+func (i *applying) state() string {
+	i.t.Helper()
+	text, err := os.ReadFile(i.path("states/infra.tfstate"))
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return string(text)
 }
 
 // forEachCLI runs a test with OpenTofu and, if installed, with Terraform.
@@ -138,6 +169,60 @@ func TestReconcileTerraform(t *testing.T) {
 	})
 }
 
+// A guest of Proxmox VE that a root declares is put back with the genuine provider, and the next scan of
+// the source finds it in sync.
+func TestReconcileTerraformProxmox(t *testing.T) {
+	t.Parallel()
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		i := newApplying(t, cli)
+		lab := pvelab.New(pvetest.New(pvelab.Cluster(), rand.New(rand.NewPCG(1, 2))))
+		server := httptest.NewTLSServer(lab)
+		t.Cleanup(server.Close)
+		i.write("pve.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+		i.write("token", "0123\n")
+		i.write("deploy/proxmox.tf", strings.ReplaceAll(proxmoxProvider, "$PVE", server.URL))
+		i.write("deploy/main.tf", webGuest)
+		i.settle(`{name: pve, type: proxmox, settings: {url: "`+server.URL+`", ca_file: pve.pem, token_id: "driftd@pve!ro", token_file: token}}`, "pve", "approve")
+		d := i.serve()
+		d.awaitFindings()
+		lab.SetConfig(301, "cores", 4, "carol@pve")
+		lab.SetConfig(301, "memory", 4096, "carol@pve")
+		a := d.awaitAction(reconcile.Proposed)
+		if a.Subject.Source != "pve" || a.Drift.Name != "carol@pve" || len(a.Plan.Addresses) != 1 || a.Plan.Addresses[0] != "proxmox_virtual_environment_vm.web" {
+			t.Errorf("the action is %+v", a)
+		}
+		if after := d.approve("alice", &a); after.State != reconcile.Converged {
+			t.Fatalf("it is %s: %s", after.State, after.Outcome)
+		}
+		d.awaitFindings()
+		if err := i.cli.Run(t.Context(), i.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
+			t.Errorf("the pipeline's next plan: %v", err)
+		}
+	})
+}
+
+const webGuest = `
+resource "proxmox_virtual_environment_vm" "web" {
+  name      = "web"
+  node_name = "pve1"
+  vm_id     = 301
+  cpu {
+    cores = 2
+    type  = "x86-64-v2-AES"
+  }
+  memory {
+    dedicated = 2048
+  }
+  network_device {
+    bridge      = "vmbr0"
+    mac_address = "BC:24:11:00:00:01"
+  }
+  operating_system {
+    type = "l26"
+  }
+}
+`
+
 // awaitHeld waits until the first finding is held by a guard with a reason.
 func (d *daemon) awaitHeld(guard, why string) {
 	d.t.Helper()
@@ -165,6 +250,15 @@ func TestReconcileTerraformRefuses(t *testing.T) {
 		if status != http.StatusConflict || i.size("web") != "9" || i.size("db") != "16" {
 			t.Errorf("other drift: %d: %s: web %s, db %s", status, text, i.size("web"), i.size("db"))
 		}
+		// The state was edited by hand, with the same serial.
+		a = d.awaitCovering(1)
+		before := i.state()
+		i.write("states/infra.tfstate", strings.Replace(before, `"size": 4`, `"size": 5`, 1))
+		status, text = d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest})
+		if status != http.StatusConflict || i.size("web") != "9" || i.size("db") != "16" {
+			t.Errorf("another state: %d: %s: web %s, db %s", status, text, i.size("web"), i.size("db"))
+		}
+		i.write("states/infra.tfstate", before)
 		// One apply puts both back.
 		a = d.awaitCovering(1)
 		if after := d.approve("alice", &a); after.State != reconcile.Converged || i.size("web") != "4" || i.size("db") != "8" {
