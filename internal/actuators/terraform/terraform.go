@@ -56,6 +56,11 @@ func New(declaration string, root Root, digest func(text string) string) *Actuat
 // Limit implements reconcile.Actuator. It has room for the steps around the CLI.
 func (a *Actuator) Limit() time.Duration { return a.root.Timeout() + time.Minute }
 
+// endpoint returns what is applied.
+func (a *Actuator) endpoint() string {
+	return fmt.Sprintf("declaration %s, root %s", a.declaration, a.root.Root())
+}
+
 // The guards of this package.
 const (
 	guardKind     = "kind"
@@ -97,7 +102,7 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 // planned returns the plan of an action for an effect. It covers all drift of the root: an apply cannot leave some of it
 // out. The findings of other resources are those of plan.Also.
 func (a *Actuator) planned(s *reconcile.Subject, e *plan.Effect, commit string) (reconcile.Plan, error) {
-	p := reconcile.Plan{System: e.Lineage, Content: a.content(e, commit), Endpoint: a.root.Root(), Identity: e.Tool}
+	p := reconcile.Plan{System: e.Lineage, Content: a.content(e, commit), Endpoint: a.endpoint(), Identity: e.Tool}
 	changed, err := a.changed(s, e)
 	if err != nil {
 		return p, err
@@ -306,6 +311,6 @@ func (a *Actuator) HandBack(context.Context, model.Key, reconcile.Plan) error { 
 
 // Rights implements reconcile.Actuator. Providers cannot list what their credentials may do.
 func (a *Actuator) Rights(context.Context, []reconcile.Rule) (reconcile.Rights, error) {
-	return reconcile.Rights{Endpoint: a.root.Root(), Identity: "the credentials in env and env_files of the writer",
+	return reconcile.Rights{Endpoint: a.endpoint(), Identity: "the credentials in env and env_files of the writer",
 		May: []string{"what these credentials may do in the systems of the providers: Terraform cannot list that"}}, nil
 }

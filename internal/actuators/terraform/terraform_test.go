@@ -80,7 +80,7 @@ func TestPlan(t *testing.T) {
 	key := func(id string) model.Key {
 		return model.Key{Source: "plan:infra", Kind: "terraform/lab_server", ID: id}
 	}
-	want := reconcile.Plan{UID: "id-a", System: "l", Endpoint: "infra", Identity: "Terraform 1.11.4", Addresses: []string{"a", "b"},
+	want := reconcile.Plan{UID: "id-a", System: "l", Endpoint: "declaration infra, root infra", Identity: "Terraform 1.11.4", Addresses: []string{"a", "b"},
 		Content: "digest of driftd/apply/v1\nc1\np1",
 		Changes: []reconcile.FieldChange{{Path: "size", Old: &nine, New: &four}, {Address: "b", Path: "size", Old: &nine, New: &four}},
 		Also:    []reconcile.Covered{{Finding: "2", Basis: "basis-2", Subject: key("b")}, {Finding: "3", Basis: "basis-3", Subject: key("b")}}}
