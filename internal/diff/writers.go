@@ -326,7 +326,7 @@ func creator(s *model.Subject) model.Actor {
 		if o.Through != "" || o.At.IsZero() {
 			continue
 		}
-		if first == nil || o.At.Before(first.At) {
+		if first == nil || o.At.Before(first.At) || o.At.Equal(first.At) && byTool(o) && !byTool(first) {
 			first = o
 		}
 	}
@@ -339,6 +339,10 @@ func creator(s *model.Subject) model.Actor {
 	}
 	return actor
 }
+
+// byTool reports whether a writer is a tool of people and pipelines. Times of writes have whole seconds: of two writers in
+// the same second such a tool made the resource, and the other one, a controller, reacted to it.
+func byTool(o *model.Owner) bool { return o.Edits || o.Applies }
 
 // notAppliedActor returns the unknown actor of a value that was not applied yet.
 func notAppliedActor() model.Actor {
