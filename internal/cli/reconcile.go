@@ -82,12 +82,12 @@ func (c *command) printRights(ctx context.Context, writers reconcile.Writers, ru
 		fmt.Fprintln(c.streams.Out, "No writers: driftd only reads. Set reconcile.writers in the configuration to change that.")
 	}
 	code := exitInSync
-	for _, source := range slices.Sorted(maps.Keys(writers.Actuators)) {
-		rights, err := writers.Actuators[source].Rights(ctx, reconcile.Of(rules, source))
+	printed := func(of string, writer reconcile.Actuator, rules []reconcile.Rule) error {
+		rights, err := writer.Rights(ctx, rules)
 		if err != nil {
-			return fmt.Errorf("writer of source %s: %w", source, err)
+			return fmt.Errorf("writer of %s: %w", of, err)
 		}
-		fmt.Fprintf(c.streams.Out, "%s: %s as %s\n", source, visible(rights.Endpoint), visible(rights.Identity))
+		fmt.Fprintf(c.streams.Out, "%s: %s as %s\n", of, visible(rights.Endpoint), visible(rights.Identity))
 		for _, right := range rights.May {
 			fmt.Fprintln(c.streams.Out, "  may "+visible(right))
 		}
@@ -99,15 +99,16 @@ func (c *command) printRights(ctx context.Context, writers reconcile.Writers, ru
 			fmt.Fprintln(c.streams.Out, "  lacks: "+visible(right))
 			code = exitRefused
 		}
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(writers.Actuators)) {
+		if err := printed("source "+name, writers.Actuators[name], reconcile.Of(rules, name)); err != nil {
+			return err
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(writers.Appliers)) {
-		rights, err := writers.Appliers[name].Rights(ctx, rules)
-		if err != nil {
-			return fmt.Errorf("writer of declaration %s: %w", name, err)
-		}
-		fmt.Fprintf(c.streams.Out, "%s: applies %s with %s\n", name, visible(rights.Endpoint), visible(rights.Identity))
-		for _, right := range rights.May {
-			fmt.Fprintln(c.streams.Out, "  may "+visible(right))
+		if err := printed("declaration "+name, writers.Appliers[name], rules); err != nil {
+			return err
 		}
 	}
 	if code == exitInSync {

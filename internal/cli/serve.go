@@ -163,16 +163,16 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	ran = s.generations(ctx)
 	s.log.Info("stopping")
 	stop()
+	within, cancel := context.WithTimeout(context.Background(), reconcile.StopWithin)
+	defer cancel()
 	notifySystemd(sd.SdNotifyStopping)
 	group.Wait()
-	s.awaitAction()
+	s.awaitAction(within)
 	return errors.Join(ran, served, s.store.Close())
 }
 
-// awaitAction waits until no action is carried out any more, such as an apply that was interrupted and saves its state.
-func (s *service) awaitAction() {
-	ctx, cancel := context.WithTimeout(context.Background(), reconcile.StopWithin)
-	defer cancel()
+// awaitAction waits until no action is carried out any more, or ctx ends.
+func (s *service) awaitAction(ctx context.Context) {
 	if !s.acting.TryAcquire(ctx) {
 		s.log.Warn("an action is still carried out: the next start determines what came of it")
 	}

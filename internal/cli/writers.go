@@ -24,14 +24,13 @@ func openWriters(cfg *config.Config, estate *daemon.Estate) (reconcile.Writers, 
 	writers := reconcile.Writers{Actuators: map[string]reconcile.Actuator{}, Appliers: map[string]reconcile.Applier{}}
 	var errs []error
 	for _, w := range cfg.Reconcile.Writers {
-		if w.Declaration != "" {
-			applier, err := openApplier(estate, w)
+		if at := slices.IndexFunc(estate.Declarations, func(d daemon.Declaration) bool { return d.Name == w.Declaration }); at >= 0 {
+			applier, err := openApplier(&estate.Declarations[at], w, estate.Secrets)
 			if err != nil {
 				errs = append(errs, located(err, w.Settings, "writer of declaration", w.Declaration))
-			} else if applier.Actuator != nil {
-				writers.Appliers[w.Declaration] = applier
+				continue
 			}
-			continue
+			writers.Appliers[w.Declaration] = applier
 		}
 		at := slices.IndexFunc(cfg.Sources, func(s config.Source) bool { return s.Name == w.Source })
 		if at < 0 {
@@ -65,23 +64,18 @@ func openWriter(source *config.Source, w config.Writer, room *secret.Room) (reco
 	return kubernetes.New(kubernetes.Options{Source: w.Source, Writing: writing, Reading: &reading, Room: room})
 }
 
-// openApplier opens the actuator of a declaration; it has none if there is no such declaration.
-func openApplier(estate *daemon.Estate, w config.Writer) (reconcile.Applier, error) {
-	at := slices.IndexFunc(estate.Declarations, func(d daemon.Declaration) bool { return d.Name == w.Declaration })
-	if at < 0 {
-		return reconcile.Applier{}, nil // reported with the configuration
-	}
+// openApplier opens the actuator of a declaration.
+func openApplier(d *daemon.Declaration, w config.Writer, room *secret.Room) (reconcile.Applier, error) {
 	var writing declaration.Writing
 	if err := w.Decode(&writing); err != nil {
 		return reconcile.Applier{}, err
 	}
-	d := &estate.Declarations[at]
 	root, err := declaration.NewApplier(d.Loader, writing)
 	if err != nil {
 		return reconcile.Applier{}, err
 	}
 	sources := append(slices.Clone(d.Governs), declared.LiveSource(d.Name))
-	return reconcile.Applier{Actuator: terraform.New(d.Name, root, digestOf(estate.Secrets.Sealer())), Sources: sources}, nil
+	return reconcile.Applier{Actuator: terraform.New(d.Name, root, digestOf(room.Sealer())), Sources: sources}, nil
 }
 
 // reconcileRules returns the rules for actions.

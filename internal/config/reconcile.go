@@ -163,7 +163,7 @@ func (d *document) checkWriter(at string, w *Writer, before []string, known know
 	}
 	switch {
 	case value == "":
-		d.missing(at, "source", "a writer without a source: name it, as in source: prod")
+		d.missing(at, "source", "a writer without a source or a declaration: name one, as in source: prod")
 	case w.Source != "" && w.Declaration != "":
 		d.add(at+".declaration", "a writer of a source and of a declaration: make two of it")
 	case slices.Contains(before, w.name()):

@@ -208,6 +208,7 @@ func TestCreatorOf(t *testing.T) {
 		{"a subresource is no creation", []model.Owner{scaled, handOwner("a", 1, "cpu")}, nil, "a"},
 		{"a controller reacts in the same second", []model.Owner{{Name: "a", At: hour(1)}, {Name: "b", At: hour(1), Edits: true}, {Name: "c", At: hour(1), Edits: true}}, nil, "b"},
 		{"a controller reacts to an apply", []model.Owner{{Name: "a", At: hour(1)}, {Name: "b", At: hour(1), Applies: true}}, nil, "b"},
+		{"a controller reacts to a delivery", []model.Owner{{Name: "a", At: hour(1)}, {Name: "b", At: hour(1), Delivers: true}}, nil, "b"},
 		{"the order does not matter", []model.Owner{{Name: "b", At: hour(1), Edits: true}, {Name: "a", At: hour(1)}}, nil, "b"},
 		{"a tool that wrote later", []model.Owner{{Name: "a", At: hour(1)}, {Name: "b", At: hour(2), Edits: true}}, nil, "a"},
 		{"a write without a time is none", []model.Owner{{Name: "x"}, handOwner("a", 1, "cpu")}, nil, "a"},

@@ -326,7 +326,7 @@ func creator(s *model.Subject) model.Actor {
 		if o.Through != "" || o.At.IsZero() {
 			continue
 		}
-		if first == nil || o.At.Before(first.At) || o.At.Equal(first.At) && byTool(o) && !byTool(first) {
+		if first == nil || o.At.Before(first.At) || o.At.Equal(first.At) && isTool(o) && !isTool(first) {
 			first = o
 		}
 	}
@@ -340,9 +340,9 @@ func creator(s *model.Subject) model.Actor {
 	return actor
 }
 
-// byTool reports whether a writer is a tool of people and pipelines. Times of writes have whole seconds: of two writers in
+// isTool reports whether a writer is a tool of people and pipelines. Times of writes have whole seconds: of two writers in
 // the same second such a tool made the resource, and the other one, a controller, reacted to it.
-func byTool(o *model.Owner) bool { return o.Edits || o.Applies }
+func isTool(o *model.Owner) bool { return o.Edits || o.Applies || o.Delivers }
 
 // notAppliedActor returns the unknown actor of a value that was not applied yet.
 func notAppliedActor() model.Actor {

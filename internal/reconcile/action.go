@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"slices"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -187,9 +186,15 @@ type Covered struct {
 	Subject model.Key `json:"subject"`
 }
 
-// puts reports whether the action puts back a resource: its own, or that of a finding that it covers.
-func (a *Action) puts(key model.Key) bool {
-	return a.Subject == key || slices.ContainsFunc(a.Plan.Also, func(c Covered) bool { return c.Subject == key })
+// resources returns the resources that the action puts back: its own, and those of the findings that it covers.
+func (a *Action) resources() []model.Key { return append([]model.Key{a.Subject}, a.Plan.covered()...) }
+
+// covered returns the resources of the findings that an action puts back besides its own.
+func (p *Plan) covered() (keys []model.Key) {
+	for _, c := range p.Also {
+		keys = append(keys, c.Subject)
+	}
+	return keys
 }
 
 // A FieldChange is one field that an action changes.

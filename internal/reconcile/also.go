@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,13 +35,18 @@ func (r *Reconciler) covered(also []Covered) ([]*model.Finding, error) {
 	}
 	var list []*model.Finding
 	for _, c := range also {
-		at := slices.IndexFunc(open, func(f model.Finding) bool { return f.ID == c.Finding })
-		if at < 0 || open[at].Basis != c.Basis {
+		at := c.in(open)
+		if at < 0 {
 			return nil, &Refusal{"still-so", fmt.Sprintf("finding %s changed since: look again", c.Finding)}
 		}
 		list = append(list, &open[at])
 	}
 	return list, nil
+}
+
+// in returns the position of the finding in open ones, as it was; -1 if it changed or is not there.
+func (c *Covered) in(open []model.Finding) int {
+	return slices.IndexFunc(open, func(f model.Finding) bool { return f.ID == c.Finding && f.Basis == c.Basis })
 }
 
 // coveredBy returns the findings that a stored action puts back besides its own.
@@ -56,15 +62,15 @@ func (r *Reconciler) coveredBy(id string) ([]*model.Finding, error) {
 	return r.covered(a.Plan.Also)
 }
 
-// alone are the guards that are about one finding, and not about its action.
-func alone() []string {
-	return []string{"off", "verdict", "decided", "coverage", "declaration", "age", "open", fightGuard, "flapping"}
+// each are the guards of an action that every finding which it puts back has to pass.
+func each() []string {
+	return []string{"off", "frozen", "verdict", "decided", "coverage", "declaration", "age", "open", fightGuard, "flapping", "blast"}
 }
 
 // checkAlso refuses a plan that puts back a finding for which an action of its own would be refused, or to which another
 // rule applies. unseen reports whether driftd never saw the declared values of one live.
-func (r *Reconciler) checkAlso(also []Covered, rule *Rule, q *planning) (unseen bool, err error) {
-	findings, err := r.covered(also)
+func (r *Reconciler) checkAlso(p *Plan, rule *Rule, q *planning) (unseen bool, err error) {
+	findings, err := r.covered(p.Also)
 	if err != nil || len(findings) == 0 {
 		return false, err
 	}
@@ -74,26 +80,33 @@ func (r *Reconciler) checkAlso(also []Covered, rule *Rule, q *planning) (unseen 
 	}
 	for _, f := range findings {
 		s := r.situation(f, &standing, q.by)
-		s.Action = q.action
-		why := ""
-		if s.Rule == nil || s.Rule.Name != rule.Name {
-			why = fmt.Sprintf("rule %q does not apply to it", rule.Name)
+		s.Action, s.Plan = q.action, p
+		never, err := r.checkCovered(s, rule, q)
+		if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
+			return false, &Refusal{"scope", fmt.Sprintf("the apply would also put back %s (finding %s): %s", f.Address, f.ID, refusal.Why)}
 		}
-		for _, g := range guards() {
-			if why == "" && slices.Contains(alone(), g.name) {
-				why = g.why(s)
-			}
-		}
-		never, err := r.checkAgreed(f, q.automatic)
-		if why == "" && err != nil {
-			why = err.Error()
-		}
-		if why != "" {
-			return false, &Refusal{"scope", fmt.Sprintf("the apply would also put back %s (finding %s): %s", f.Address, f.ID, why)}
+		if err != nil {
+			return false, err
 		}
 		unseen = unseen || never
 	}
 	return unseen, nil
+}
+
+// checkCovered is checkAlso for one finding.
+func (r *Reconciler) checkCovered(s *Situation, rule *Rule, q *planning) (unseen bool, err error) {
+	if s.Rule == nil || s.Rule.Name != rule.Name {
+		return false, &Refusal{"off", fmt.Sprintf("rule %q does not apply to it", rule.Name)}
+	}
+	for _, g := range guards() {
+		if !slices.Contains(each(), g.name) {
+			continue
+		}
+		if why := g.why(s); why != "" {
+			return false, &Refusal{g.name, why}
+		}
+	}
+	return r.checkAgreed(s.Finding, q.automatic)
 }
 
 // again reads the sources of a finding, and of those that the same plan puts back, again, and compares the findings with

@@ -17,6 +17,8 @@ type applier struct {
 
 	content string
 	applied int
+	// inspectErr returns the error of Inspect, if set.
+	inspectErr func() error
 }
 
 func (a *applier) Plan(_ context.Context, s reconcile.Subject) (reconcile.Change, error) {
@@ -44,7 +46,10 @@ func (c *applying) Write(ctx context.Context) (reconcile.Receipt, error) {
 }
 
 func (a *applier) Inspect(context.Context, model.Key, reconcile.Plan) (reconcile.Inspection, error) {
-	if a.applied > 0 {
+	switch {
+	case a.inspectErr != nil:
+		return "", a.inspectErr()
+	case a.applied > 0:
 		return reconcile.AsWanted, nil
 	}
 	return reconcile.AsBefore, nil
@@ -57,7 +62,7 @@ func (a *applier) Limit() time.Duration { return time.Minute }
 // newApplied returns a bench with two findings of a declaration that an applier puts back.
 func newApplied(t *testing.T, edit ...func(*reconcile.Rule)) (*bench, *applier) {
 	t.Helper()
-	b, a := newBench(t, append(edit, func(r *reconcile.Rule) { r.Share = 1 })...), &applier{content: "p1"}
+	b, a := newBench(t, append([]func(*reconcile.Rule){func(r *reconcile.Rule) { r.Share = 1 }}, edit...)...), &applier{content: "p1"}
 	b.drift("f2", "db")
 	o := b.Options
 	o.Appliers = map[string]reconcile.Applier{"git": {Actuator: a, Sources: []string{"prod"}}}
@@ -146,6 +151,14 @@ func TestApplyThatChanged(t *testing.T) {
 	if _, err := b.approve(t, &b.store.actions[1], "alice"); err == nil || !strings.Contains(err.Error(), "finding f2 changed since") {
 		t.Errorf("another finding changed: %v", err)
 	}
+	for range 2 { // the first scan ends the proposal, and the next one makes another
+		if err := b.Observe(t.Context(), b.store.findings); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(b.store.actions); n != 3 || b.store.actions[1].State != reconcile.Superseded || b.store.actions[2].State != reconcile.Proposed {
+		t.Errorf("there are %d actions", n)
+	}
 }
 
 // TestApplyReadsAgain checks that nothing is written if a source cannot be read between the plan and the apply.
@@ -174,5 +187,73 @@ func TestApplyFight(t *testing.T) {
 	}
 	if _, err := b.Propose(t.Context(), &b.store.findings[1], reconcile.Request{Via: "test"}); err == nil || !strings.Contains(err.Error(), "it came back after 2 actions") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestApplyIsLimited checks that freezes and the limits of an hour hold for the sources and kinds of covered findings.
+func TestApplyIsLimited(t *testing.T) {
+	t.Parallel()
+	b, _ := newApplied(t)
+	b.store.findings[1].Source, b.store.findings[1].Kind = "pve", "proxmox/qemu"
+	b.store.controls = []reconcile.Control{{ID: "c1", Kind: reconcile.Freeze, Source: "pve", Until: start().Add(time.Hour), Reason: "sale"}}
+	if _, err := b.Propose(t.Context(), b.finding, reconcile.Request{Via: "test"}); err == nil || !strings.Contains(err.Error(), "(finding f2): actions are frozen until") {
+		t.Errorf("a frozen source: %v", err)
+	}
+	b, _ = newApplied(t, func(r *reconcile.Rule) { r.Share, r.Soak = 0.01, 0 })
+	if _, err := b.Propose(t.Context(), b.finding, reconcile.Request{Via: "test"}); err == nil || !strings.Contains(err.Error(), "2 of the 100 resources of kind") {
+		t.Errorf("two resources of a kind at once: %v", err)
+	}
+	b, _ = newApplied(t, func(r *reconcile.Rule) { r.PerHour, r.Soak = 1, 0 })
+	b.store.findings[1].Source, b.store.findings[1].Kind = "pve", "proxmox/qemu"
+	action := b.propose(t, "")
+	if after, err := b.approve(t, &action, "alice"); err != nil || after.State != reconcile.Converged {
+		t.Fatalf("it is %s: %v", after.State, err)
+	}
+	if _, err := b.Propose(t.Context(), &b.store.findings[1], reconcile.Request{Via: "test"}); err == nil || !strings.Contains(err.Error(), "1 actions on source pve in the last hour") {
+		t.Errorf("the source of a covered finding: %v", err)
+	}
+}
+
+// TestStopBeforeWrite checks that an approved action is not carried out while driftd stops, and goes on after the next
+// start.
+func TestStopBeforeWrite(t *testing.T) {
+	t.Parallel()
+	b, a := newApplied(t)
+	action := b.propose(t, "")
+	stopping := make(chan struct{})
+	o := b.Options
+	o.Stopping = stopping
+	b.Reconciler = reconcile.New(o)
+	close(stopping)
+	if _, err := b.approve(t, &action, "alice"); err == nil || !strings.Contains(err.Error(), "driftd stops") {
+		t.Errorf("while driftd stops: %v", err)
+	}
+	if state := b.store.actions[0].State; state != reconcile.Approved || a.applied > 0 {
+		t.Fatalf("it is %s, applied %d times", state, a.applied)
+	}
+	o.Stopping = nil
+	b.Reconciler = reconcile.New(o)
+	if err := b.Recover(t.Context()); err != nil || b.store.actions[0].State != reconcile.Converged {
+		t.Errorf("after the next start it is %s: %v", b.store.actions[0].State, err)
+	}
+}
+
+// TestStopBeforeRead checks that a stop while the resource is read again leaves that to the next start, and stops no rule.
+func TestStopBeforeRead(t *testing.T) {
+	t.Parallel()
+	b, a := newApplied(t)
+	action := b.propose(t, "")
+	stopping := make(chan struct{})
+	o := b.Options
+	o.Stopping = stopping
+	b.Reconciler = reconcile.New(o)
+	a.inspectErr = func() error { close(stopping); return context.Canceled }
+	if after, err := b.approve(t, &action, "alice"); !errors.Is(err, context.Canceled) || after.State != reconcile.Written {
+		t.Errorf("it is %s: %v", after.State, err)
+	}
+	o.Stopping, a.inspectErr = nil, nil
+	b.Reconciler = reconcile.New(o)
+	if err := b.Recover(t.Context()); err != nil || b.store.actions[0].State != reconcile.Converged {
+		t.Errorf("after the next start it is %s: %v", b.store.actions[0].State, err)
 	}
 }

@@ -24,10 +24,12 @@ func (r *Reconciler) carryOut(ctx context.Context, id string) (Action, error) {
 	if !r.Current() {
 		return Action{}, errReloaded
 	}
+	reading, cancel := r.untilStop(ctx, 0)
+	change, err := r.planAgain(reading, &waiting)
+	cancel()
 	if r.stops() {
 		return Action{}, &StateError{"driftd stops: the action is checked again after the next start"}
 	}
-	change, err := r.planAgain(ctx, &waiting)
 	if err != nil {
 		return r.refuse(id, err)
 	}
@@ -83,8 +85,8 @@ func (r *Reconciler) carriedOut(id string) (a Action, done bool, err error) {
 }
 
 const (
-	// StopWithin is how long driftd waits for an apply when it stops, and stopPatience for one that it did not interrupt.
-	// The service manager has to wait longer.
+	// StopWithin is how long driftd waits for an action when it stops, and stopPatience for one that it did not interrupt: a
+	// provider of Terraform that is interrupted may lose what it creates. The service manager has to wait longer.
 	StopWithin   = 25 * time.Second
 	stopPatience = 12 * time.Second
 )
@@ -169,13 +171,10 @@ func (r *Reconciler) endUnsent(id string, err error, ends func(*Action) bool) (A
 // write sends the request of an armed action.
 func (r *Reconciler) write(ctx context.Context, a *Action, change Change) (Action, error) {
 	writing, cancel := context.WithTimeout(ctx, r.of(a).Limit())
-	written := make(chan struct{})
-	if len(a.Plan.Addresses) > 0 {
-		go r.interrupt(written, cancel)
-	}
+	defer cancel()
+	writing, cancelWrite := r.untilStop(writing, stopPatience)
 	receipt, err := change.Write(writing)
-	close(written)
-	cancel()
+	cancelWrite()
 	state, note := Written, ""
 	if not := (*NotWrittenError)(nil); errors.As(err, &not) {
 		state, note = Failed, err.Error()
@@ -196,25 +195,28 @@ func (r *Reconciler) write(ctx context.Context, a *Action, change Change) (Actio
 	if failed != nil {
 		return after, failed
 	}
-	if state == Failed || r.stops() { // Recover goes on with it
+	if state == Failed || r.stops() { // the next start goes on with it
 		return after, err
 	}
 	return r.settle(ctx, &after)
 }
 
-// interrupt interrupts an apply that has not ended within stopPatience after driftd has to stop. A provider that is
-// interrupted may lose what it creates.
-func (r *Reconciler) interrupt(written <-chan struct{}, cancel func()) {
-	select {
-	case <-r.Stopping:
-	case <-written:
-		return
-	}
-	select {
-	case <-time.After(stopPatience):
-		cancel()
-	case <-written:
-	}
+// untilStop returns a context that ends when driftd has to stop and the patience is over.
+func (r *Reconciler) untilStop(ctx context.Context, patience time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-r.Stopping:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(patience):
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // stops reports whether driftd stops.
@@ -252,8 +254,10 @@ func (r *Reconciler) settle(ctx context.Context, a *Action) (Action, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, actuator.Limit())
 	defer cancel()
+	ctx, cancelRead := r.untilStop(ctx, 0)
+	defer cancelRead()
 	state, note, err := r.result(ctx, actuator, a)
-	if state == a.State {
+	if state == a.State || err != nil && r.stops() { // the next start reads it again
 		return *a, err
 	}
 	after, failed := r.Store.ChangeAction(a.ID, func(now *Action, _ *Standing, _ *model.Finding) error {

@@ -18,7 +18,7 @@ func fight(s *Situation) string {
 	var won []*Action
 	for i := range s.History {
 		a := &s.History[i]
-		if a.puts(s.Finding.Key) && a.State == Converged && a.Since().After(from) && a.last().after(resumed) && sharesField(a, s.Finding) {
+		if slices.Contains(a.resources(), s.Finding.Key) && a.State == Converged && a.Since().After(from) && a.last().after(resumed) && sharesField(a, s.Finding) {
 			won = append(won, a)
 		}
 	}

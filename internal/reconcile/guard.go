@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -261,7 +262,7 @@ func age(s *Situation) string {
 func open(s *Situation) string {
 	for i := range s.History {
 		a := &s.History[i]
-		if a.puts(s.Finding.Key) && a.State.IsOpen() && (s.Action == nil || a.ID != s.Action.ID) {
+		if slices.Contains(a.resources(), s.Finding.Key) && a.State.IsOpen() && (s.Action == nil || a.ID != s.Action.ID) {
 			return fmt.Sprintf("action %s of the same resource is %s", a.ID, a.State)
 		}
 	}
@@ -280,25 +281,26 @@ func canary(s *Situation) string { return waiting(s) }
 func blast(s *Situation) string {
 	last := 0
 	touched := map[model.Key]bool{s.Finding.Key: true}
-	touch := func(also []Covered) {
-		for _, c := range also {
-			if c.Subject.Kind == s.Finding.Kind {
-				touched[c.Subject] = true
+	touch := func(keys []model.Key) {
+		for _, key := range keys {
+			if key.Source == s.Finding.Source && key.Kind == s.Finding.Kind {
+				touched[key] = true
 			}
 		}
 	}
 	if s.Plan != nil {
-		touch(s.Plan.Also)
+		touch(s.Plan.covered())
 	}
 	for i := range s.History {
 		a := &s.History[i]
-		wrote := a.WroteAt()
-		if wrote.IsZero() || a.Subject.Source != s.Finding.Source || s.Now.Sub(wrote) > time.Hour {
+		keys, wrote := a.resources(), a.WroteAt()
+		onSource := slices.ContainsFunc(keys, func(key model.Key) bool { return key.Source == s.Finding.Source })
+		if wrote.IsZero() || !onSource || s.Now.Sub(wrote) > time.Hour {
 			continue
 		}
 		last++
 		if a.Declaration == s.Finding.Declaration {
-			touch(append([]Covered{{Subject: a.Subject}}, a.Plan.Also...))
+			touch(keys)
 		}
 	}
 	if last >= s.Rule.PerHour {

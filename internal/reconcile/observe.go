@@ -121,6 +121,8 @@ func (r *Reconciler) endProposals(standing *Standing, findings []model.Finding) 
 			state, note = Superseded, "the finding is resolved"
 		case findings[at].Basis != was.Basis || findings[at].Verdict != was.Verdict:
 			state, note = Superseded, "the finding changed"
+		case slices.ContainsFunc(was.Plan.Also, func(c Covered) bool { return c.in(findings) < 0 }):
+			state, note = Superseded, "another finding that it puts back changed, or is resolved"
 		case now.Before(was.Expires):
 			continue
 		}

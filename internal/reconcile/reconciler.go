@@ -192,7 +192,8 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding, q *planning) (C
 	if err := change.Rehearse(ctx); err != nil {
 		return nil, err
 	}
-	more, err := r.checkAlso(change.Plan().Also, rule, q)
+	planned := change.Plan()
+	more, err := r.checkAlso(&planned, rule, q)
 	if err != nil {
 		return nil, err
 	}
@@ -240,11 +241,12 @@ func (r *Reconciler) propose(ctx context.Context, f *model.Finding, q Request) (
 		return Action{}, err
 	}
 	return r.Store.Propose(func(standing *Standing) (Action, error) {
-		s := r.situation(f, standing, q.By)
+		s, plan := r.situation(f, standing, q.By), change.Plan()
+		s.Plan = &plan
 		if refusal := Check(s); refusal != nil {
 			return Action{}, refusal
 		}
-		return r.newAction(s, change.Plan(), q)
+		return r.newAction(s, plan, q)
 	})
 }
 

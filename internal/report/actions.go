@@ -159,6 +159,9 @@ func showPlan(t *table, p *reconcile.Plan, digest string) {
 	if p.Unseen {
 		t.line("  ", phrase.Unseen)
 	}
+	for _, c := range p.Also {
+		t.line("  also puts back finding ", c.Finding, phrase.Visible(" of "+c.Subject.Source+" "+phrase.Kind(c.Subject.Kind)+" "+c.Subject.ID))
+	}
 	for _, c := range p.Changes {
 		t.line("  ", t.paint(bold, phrase.Visible(c.Where())))
 		t.line("    - ", sideOf(c.Old))

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/test/pvelab"
 	"github.com/driftd/driftd/test/tftest"
@@ -29,19 +30,27 @@ type applying struct {
 
 	cli tftest.CLI
 	lab *tftest.Lab
+	// settings and writing are added to the settings of the declaration and of its writer.
+	settings, writing string
 }
 
 // installApplying makes an installation of a root with two servers, both applied, and with a rule of a mode.
 func installApplying(t *testing.T, cli tftest.CLI, mode string) *applying {
 	t.Helper()
 	i := newApplying(t, cli)
+	i.serveLab(mode)
+	return i
+}
+
+// serveLab starts the lab with two servers, and settles the root with a rule of a mode.
+func (i *applying) serveLab(mode string) {
+	i.t.Helper()
 	i.lab = tftest.NewLab()
-	t.Cleanup(i.lab.Close)
+	i.t.Cleanup(i.lab.Close)
 	i.write("deploy/lab.tf", strings.NewReplacer("$LAB", i.lab.URL(), "$TOKEN", tftest.Token).Replace(labProvider))
 	i.declare("web", 4, "")
 	i.declare("db", 8, "")
 	i.settle("", "", mode)
-	return i
 }
 
 // newApplying makes an installation of a root without configuration.
@@ -81,11 +90,11 @@ server: {listen: "%s", access: {loopback: viewer, users_file: users, roles: {app
 people: [{name: alice, login: alice}, {name: bob, login: bob}]
 sources: [%s]
 declarations:
-  - {name: infra, type: terraform, governs: [%s], settings: {git: "%s", binary: "%s", cli_config_file: "%s", read_paths: ["%s"]}}
+  - {name: infra, type: terraform, governs: [%s], settings: {git: "%s", binary: "%s", cli_config_file: "%s", read_paths: ["%s"]%s}}
 reconcile:
-  writers: [{declaration: infra, settings: {write_paths: ["%s"]}}]
+  writers: [{declaration: infra, settings: {write_paths: ["%s"]%s}}]
   rules: [{name: infra, mode: %s, match: {declaration: infra}, min_age: 0, soak: 0, share: 100, per_hour: 100}]
-`, i.address, sources, governs, i.path("deploy"), i.cli.Path, i.cli.Config, i.path("states"), i.path("states"), mode))
+`, i.address, sources, governs, i.path("deploy"), i.cli.Path, i.cli.Config, i.path("states"), i.settings, i.path("states"), i.writing, mode))
 }
 
 // declare writes the file of a server.
@@ -161,12 +170,70 @@ func TestReconcileTerraform(t *testing.T) {
 		if err := i.cli.Run(t.Context(), i.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
 			t.Errorf("the pipeline's next plan: %v", err)
 		}
+		stdout, stderr, code := d.driftd("reconcile", "check")
+		if code != 0 || !strings.Contains(stdout, "declaration infra") || !strings.Contains(stdout, "Terraform cannot list that") {
+			t.Errorf("driftd reconcile check: %d: %s%s", code, stdout, stderr)
+		}
 		// A resource that is gone is created only if the rule sets create.
 		if err := i.lab.Remove("server/web"); err != nil {
 			t.Fatal(err)
 		}
 		d.awaitHeld("verdict", "it would be created")
 	})
+}
+
+// A plan runs the programs of a root: the account of the writer is used only for a commit that was approved.
+func TestReconcileTerraformAccount(t *testing.T) {
+	t.Parallel()
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		i := newApplying(t, cli)
+		i.write("runs", "")
+		i.write(cli.Name, "#!/bin/sh\necho \"$1 $ACCOUNT\" >> "+i.path("runs")+"\nexec "+cli.Path+" \"$@\"\n")
+		if err := os.Chmod(i.path(cli.Name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		i.cli.Path = i.path(cli.Name)
+		i.settings, i.writing = ", box: false, env: {ACCOUNT: reader}", ", env: {ACCOUNT: writer}"
+		i.serveLab("approve")
+		d := i.serve()
+		d.awaitFindings()
+		i.edit("server/web", "size", 9)
+		a := d.awaitAction(reconcile.Proposed)
+		// The branch moved since: what it has now was not approved.
+		i.declare("db", 12, "")
+		i.commit()
+		if status, text := d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest}); status != http.StatusConflict {
+			t.Errorf("another commit: %d: %s", status, text)
+		}
+		if runs := i.runs(); strings.Contains(runs, "writer") || !strings.Contains(runs, "plan reader") {
+			t.Errorf("nothing was carried out, and these programs ran:\n%s", runs)
+		}
+		i.declare("db", 8, "")
+		i.commit()
+		i.edit("server/web", "size", 10)
+		d.eventually(startTimeout, "the action of the new drift", func() error {
+			if a = d.awaitAction(reconcile.Proposed); !a.Plan.Changes[0].Old.Equal(model.IntOf(10)) {
+				return fmt.Errorf("the action is %+v", a.Plan)
+			}
+			return nil
+		})
+		if after := d.approve("alice", &a); after.State != reconcile.Converged {
+			t.Fatalf("it is %s: %s", after.State, after.Outcome)
+		}
+		if runs := i.runs(); strings.Count(runs, "plan writer") != 1 || !strings.Contains(runs, "apply writer") || strings.Contains(runs, "apply reader") {
+			t.Errorf("these programs ran:\n%s", runs)
+		}
+	})
+}
+
+// runs returns the commands of the CLI, each with the account.
+func (i *applying) runs() string {
+	i.t.Helper()
+	text, err := os.ReadFile(i.path("runs"))
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return string(text)
 }
 
 // A guest of Proxmox VE that a root declares is put back with the genuine provider, and the next scan of
@@ -190,6 +257,16 @@ func TestReconcileTerraformProxmox(t *testing.T) {
 		a := d.awaitAction(reconcile.Proposed)
 		if a.Subject.Source != "pve" || a.Drift.Name != "carol@pve" || len(a.Plan.Addresses) != 1 || a.Plan.Addresses[0] != "proxmox_virtual_environment_vm.web" {
 			t.Errorf("the action is %+v", a)
+		}
+		t.Logf("changes %+v", a.Plan.Changes)
+		if r, err := d.report(); err != nil || len(r.Findings) != 1 || len(r.Findings[0].Changes) != len(a.Plan.Changes) {
+			t.Errorf("the findings are %+v: %v", r.Findings, err)
+		} else {
+			for k, c := range r.Findings[0].Changes {
+				if c.Path != a.Plan.Changes[k].Path { // a fight over a field is known by its path
+					t.Errorf("the finding has the path %s, and the plan %s", c.Path, a.Plan.Changes[k].Path)
+				}
+			}
 		}
 		if after := d.approve("alice", &a); after.State != reconcile.Converged {
 			t.Fatalf("it is %s: %s", after.State, after.Outcome)
@@ -346,13 +423,12 @@ func (i *applying) endApplying(method string, drift func(), end func(*daemon)) {
 		}
 	}()
 	d.awaitAction(reconcile.Armed)
-	// The first read of the plan of the apply, its refresh, and the write of the resource.
-	for writes := 0; writes == 0; writes += i.lab.Calls()[method] {
-		if d.process.Exited() || t.Context().Err() != nil {
-			t.Fatal("the daemon exited")
+	d.eventually(startTimeout, "a "+method+" of the apply", func() error {
+		if calls := i.lab.Calls(); calls[method] == 0 {
+			return fmt.Errorf("only %v", calls)
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return nil
+	})
 	i.lab.Break(tftest.Faults{})
 	end(d)
 	<-approved

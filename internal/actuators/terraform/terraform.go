@@ -12,8 +12,6 @@ package terraform
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,9 +31,9 @@ type Root interface {
 	Timeout() time.Duration
 	// Look returns what an apply of the root would do (plan.Look), and the commit that was planned.
 	Look(ctx context.Context) (e plan.Effect, commit string, err error)
-	// Apply plans the root, and applies the plan if permit returns nil: see plan.Apply. commit is the commit that was
-	// planned.
-	Apply(ctx context.Context, permit func(ctx context.Context, e plan.Effect, commit string) error) error
+	// Apply plans the root at a commit, which must be the head of its branch, and applies the plan if permit returns nil:
+	// see plan.Apply.
+	Apply(ctx context.Context, commit string, permit func(context.Context, plan.Effect) error) error
 }
 
 // An Actuator implements reconcile.Actuator for the resources of one root. It is safe for concurrent use.
@@ -94,7 +92,7 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	if err != nil {
 		return nil, err
 	}
-	c := &change{actuator: a, subject: s}
+	c := &change{actuator: a, subject: s, commit: commit}
 	c.plan, err = a.planned(&s, &e, commit)
 	return c, err
 }
@@ -230,6 +228,7 @@ func changes(i *plan.Instance) []reconcile.FieldChange {
 type change struct {
 	actuator *Actuator
 	subject  reconcile.Subject
+	commit   string
 	plan     reconcile.Plan
 }
 
@@ -244,13 +243,13 @@ func (c *change) Rehearse(context.Context) error { return nil }
 func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	a := c.actuator
 	permitted := false
-	err := a.root.Apply(ctx, func(ctx context.Context, e plan.Effect, commit string) error {
-		now, err := a.planned(&c.subject, &e, commit)
+	err := a.root.Apply(ctx, c.commit, func(ctx context.Context, e plan.Effect) error {
+		now, err := a.planned(&c.subject, &e, c.commit)
 		if err != nil {
 			return err
 		}
 		if !now.Equal(&c.plan) {
-			return refuse(guardStillSo, "the plan is another one since it was approved: the commit, the state or a live resource changed, look again")
+			return refuse(guardStillSo, "the plan is another one since it was approved: the state or a live resource changed, look again")
 		}
 		if err := c.subject.Again(ctx, c.plan.Also); err != nil {
 			return err
@@ -258,26 +257,14 @@ func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 		permitted = true
 		return nil
 	})
-	if err == nil {
-		return reconcile.Receipt{Request: receipt(c.plan.Content)}, nil
-	}
 	refusal, applied := (*reconcile.Refusal)(nil), (*plan.ApplyError)(nil)
 	switch {
 	case errors.As(err, &refusal):
 		return reconcile.Receipt{}, refusal
-	case errors.As(err, &applied) && !applied.Unchanged:
-		return reconcile.Receipt{}, err
-	case !permitted, errors.As(err, &applied):
+	case err != nil && !permitted, errors.As(err, &applied) && applied.Unchanged:
 		return reconcile.Receipt{}, &reconcile.NotWrittenError{Err: err}
 	}
-	// The state was read again after the permission, and nothing was applied.
-	return reconcile.Receipt{}, &reconcile.NotWrittenError{Err: err}
-}
-
-// receipt returns a short name of a plan.
-func receipt(content string) string {
-	sum := sha256.Sum256([]byte(content))
-	return "plan " + hex.EncodeToString(sum[:6])
+	return reconcile.Receipt{}, err
 }
 
 // Inspect implements reconcile.Actuator. It plans the root again: a resource is as wanted if the plan changes nothing of it.
@@ -311,6 +298,6 @@ func (a *Actuator) HandBack(context.Context, model.Key, reconcile.Plan) error { 
 
 // Rights implements reconcile.Actuator. Providers cannot list what their credentials may do.
 func (a *Actuator) Rights(context.Context, []reconcile.Rule) (reconcile.Rights, error) {
-	return reconcile.Rights{Endpoint: a.endpoint(), Identity: "the credentials in env and env_files of the writer",
-		May: []string{"what these credentials may do in the systems of the providers: Terraform cannot list that"}}, nil
+	return reconcile.Rights{Endpoint: a.endpoint(), Identity: "the account in env and env_files of the writer",
+		May: []string{"do what its providers and their systems allow: Terraform cannot list that"}}, nil
 }

@@ -31,11 +31,14 @@ func (r *root) Timeout() time.Duration { return time.Minute }
 
 func (r *root) Look(context.Context) (plan.Effect, string, error) { return r.effect, r.commit, r.err }
 
-func (r *root) Apply(ctx context.Context, permit func(context.Context, plan.Effect, string) error) error {
+func (r *root) Apply(ctx context.Context, commit string, permit func(context.Context, plan.Effect) error) error {
 	if r.err != nil {
 		return r.err
 	}
-	if err := permit(ctx, r.effect, r.commit); err != nil {
+	if commit != r.commit {
+		return errors.New("the branch has another commit")
+	}
+	if err := permit(ctx, r.effect); err != nil {
 		return err
 	}
 	r.applied++
@@ -151,15 +154,15 @@ func TestWrite(t *testing.T) {
 		want    string
 		applied bool
 	}{
-		"approved":         {applied: true},
-		"another commit":   {edit: func(r *root, _ *reconcile.Subject) { r.commit = "c2" }, want: "refused: the plan is another one"},
-		"another content":  {edit: func(r *root, _ *reconcile.Subject) { r.effect.Content = "p2" }, want: "refused: the plan is another one"},
-		"more drift":       {edit: func(r *root, _ *reconcile.Subject) { r.effect.Instances = append(r.effect.Instances, updated("b")) }, want: "refused: the apply would also change b"},
-		"live moved":       {edit: func(_ *root, s *reconcile.Subject) { *s = moved() }, want: "refused: the live system changed"},
-		"no plan":          {edit: func(r *root, _ *reconcile.Subject) { r.err = errors.New("locked by bob") }, want: "not written: nothing was changed: locked by bob"},
-		"stale":            {edit: func(r *root, _ *reconcile.Subject) { r.failure = stale }, want: "not written: nothing was changed: Saved plan is stale", applied: true},
-		"failed half-way":  {edit: func(r *root, _ *reconcile.Subject) { r.failure = &plan.ApplyError{Err: errors.New("boom")} }, want: "unknown: boom", applied: true},
-		"unreadable state": {edit: func(r *root, _ *reconcile.Subject) { r.failure = errors.New("state") }, want: "not written: nothing was changed: state", applied: true},
+		"approved":            {applied: true},
+		"another commit":      {edit: func(r *root, _ *reconcile.Subject) { r.commit = "c2" }, want: "not written: nothing was changed: the branch has another commit"},
+		"another content":     {edit: func(r *root, _ *reconcile.Subject) { r.effect.Content = "p2" }, want: "refused: the plan is another one"},
+		"more drift":          {edit: func(r *root, _ *reconcile.Subject) { r.effect.Instances = append(r.effect.Instances, updated("b")) }, want: "refused: the apply would also change b"},
+		"live moved":          {edit: func(_ *root, s *reconcile.Subject) { *s = moved() }, want: "refused: the live system changed"},
+		"no plan":             {edit: func(r *root, _ *reconcile.Subject) { r.err = errors.New("locked by bob") }, want: "not written: nothing was changed: locked by bob"},
+		"stale":               {edit: func(r *root, _ *reconcile.Subject) { r.failure = stale }, want: "not written: nothing was changed: Saved plan is stale", applied: true},
+		"failed half-way":     {edit: func(r *root, _ *reconcile.Subject) { r.failure = &plan.ApplyError{Err: errors.New("boom")} }, want: "unknown: boom", applied: true},
+		"an error afterwards": {edit: func(r *root, _ *reconcile.Subject) { r.failure = errors.New("state") }, want: "unknown: state", applied: true},
 	} {
 		r, a := newRoot(updated("a"))
 		s := subject(drifted("1", "a"))

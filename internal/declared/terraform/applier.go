@@ -1,9 +1,11 @@
 package terraform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/driftd/driftd/internal/declared"
@@ -41,7 +43,7 @@ func NewApplier(of declared.Loader, w Writing) (*Applier, error) {
 	case p.repository == nil:
 		return nil, errors.New("it is read from a folder: set git, so that what is applied was reviewed")
 	case w.Timeout < 0:
-		return nil, fmt.Errorf("timeout %s: want more than 0", w.Timeout)
+		return nil, fmt.Errorf("timeout %s: want 0 or more", w.Timeout)
 	}
 	a := &Applier{p, w}
 	return a, a.options(plan.Options{}).Check()
@@ -49,10 +51,7 @@ func NewApplier(of declared.Loader, w Writing) (*Applier, error) {
 
 // Timeout bounds one call of Apply.
 func (a *Applier) Timeout() time.Duration {
-	if a.writing.Timeout > 0 {
-		return a.writing.Timeout
-	}
-	return a.plans.config.Run.Timeout
+	return cmp.Or(a.writing.Timeout, a.plans.config.Run.Timeout)
 }
 
 // Root returns the path of the root in its repository, with the workspace if one is set.
@@ -64,50 +63,55 @@ func (a *Applier) Root() string {
 	return root
 }
 
-// Look returns what an apply of the root at the head of its ref would do (plan.Look). commit is the hash of the head.
+// Look returns what an apply of the root at the head of its ref would do (plan.Look). commit is the hash of the head. It
+// has the account of the declaration, and not that of the writer: that commit is not approved so far.
 func (a *Applier) Look(ctx context.Context) (e plan.Effect, commit string, err error) {
-	err = a.checkedOut(ctx, func(o plan.Options, hash string) (err error) {
-		commit = hash
+	err = a.checkedOut(ctx, func(o plan.Options, head string) (err error) {
+		commit, o.Timeout = head, a.Timeout()
 		e, err = plan.Look(ctx, o)
 		return err
 	})
 	return e, commit, err
 }
 
-// Apply plans the root at the head of its ref, and applies the plan if permit returns nil (plan.Apply). commit is the
-// hash of the head.
-func (a *Applier) Apply(ctx context.Context, permit func(ctx context.Context, e plan.Effect, commit string) error) error {
-	return a.checkedOut(ctx, func(o plan.Options, commit string) error {
-		return plan.Apply(ctx, o, func(ctx context.Context, e plan.Effect) error { return permit(ctx, e, commit) })
+// ErrMoved is the error of Apply if the head of the ref is another commit. Nothing of it was run.
+var ErrMoved = errors.New("the branch has another commit now")
+
+// Apply plans the root at a commit, with the account of the writer, and applies the plan if permit returns nil
+// (plan.Apply). The commit must be the head of the ref, because that is what was approved: the programs that a plan runs
+// are part of it.
+func (a *Applier) Apply(ctx context.Context, commit string, permit func(context.Context, plan.Effect) error) error {
+	return a.checkedOut(ctx, func(o plan.Options, head string) error {
+		if head != commit {
+			return ErrMoved
+		}
+		return plan.Apply(ctx, a.options(o), permit)
 	})
 }
 
 // checkedOut checks out the head of the ref, and calls f with the options for the root in it. The repository is not in
 // use then: f may read it.
-func (a *Applier) checkedOut(ctx context.Context, f func(o plan.Options, commit string) error) error {
+func (a *Applier) checkedOut(ctx context.Context, f func(o plan.Options, head string) error) error {
 	return a.plans.inFolder(func(top string) error {
-		var commit string
+		var head string
 		var o plan.Options
 		err := a.plans.repository.Read(ctx, a.plans.config.Ref, func(c gitrepo.Commit) (err error) {
-			commit = c.Hash
+			head = c.Hash
 			o, err = a.plans.checkOutTo(ctx, c, top)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		return f(a.options(o), commit)
+		return f(o, head)
 	})
 }
 
 // options returns the options of the declaration with the account of the writer.
 func (a *Applier) options(o plan.Options) plan.Options {
 	env := map[string]string{}
-	for _, set := range []map[string]string{o.Env, a.writing.Env} {
-		for name, value := range set {
-			env[name] = value
-		}
-	}
+	maps.Copy(env, o.Env)
+	maps.Copy(env, a.writing.Env)
 	o.Env, o.WritePaths, o.Timeout = env, a.writing.WritePaths, a.Timeout()
 	if len(a.writing.EnvFiles) > 0 {
 		o.EnvFiles = a.writing.EnvFiles

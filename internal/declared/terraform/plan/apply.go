@@ -39,10 +39,10 @@ type Effect struct {
 	Tool string
 }
 
-// An ApplyError is the error of an apply that was begun.
+// An ApplyError is the error of an apply that was permitted.
 type ApplyError struct {
 	Err error
-	// Unchanged is set if the CLI ended before it changed anything.
+	// Unchanged is set if nothing was changed.
 	Unchanged bool
 }
 
@@ -66,8 +66,8 @@ func Look(ctx context.Context, o Options) (e Effect, err error) {
 const applyGrace = 10 * time.Second
 
 // Apply makes a plan of a root as Look does, with the state locked, and passes it to permit. If permit returns nil, and
-// the state is still the one of the plan, Apply carries the plan out at once. An error of permit is returned as it is, and
-// one of the apply itself is an *ApplyError. After any other error, nothing was changed.
+// the state is still the one of the plan, Apply carries the plan out at once. An error of permit is returned as it is.
+// After permit returned nil, nothing was changed only if the error is an *ApplyError with Unchanged.
 func Apply(ctx context.Context, o Options, permit func(context.Context, Effect) error) error {
 	o.locks, o.Grace = true, cmp.Or(o.Grace, applyGrace)
 	return applying(ctx, o, func(ctx context.Context, r *runner) error {
@@ -79,11 +79,11 @@ func Apply(ctx context.Context, o Options, permit func(context.Context, Effect) 
 			return err
 		}
 		after, err := r.printState(ctx)
-		switch {
-		case err != nil:
-			return err
-		case after != before:
-			return errors.New("the state changed after the plan was made: somebody else applies, or edited it")
+		if err == nil && after != before {
+			err = errors.New("the state changed after the plan was made: another process applies, or edited it")
+		}
+		if err != nil {
+			return &ApplyError{err, true}
 		}
 		return r.carryOut(ctx, file)
 	})
@@ -120,17 +120,9 @@ func (w *work) openApplied(ctx context.Context, path string) (*runner, error) {
 	case "cloud", "remote":
 		return nil, fmt.Errorf("the backend is %s: HCP Terraform makes and applies the plans of this root, start a run there", backend)
 	}
-	r, err := w.start(ctx, path, false)
+	// The effect is read as planned, and needs no more of the configuration.
+	r, _, err := w.initialized(ctx, path, false, &Input{})
 	if err != nil {
-		return nil, err
-	}
-	if err := r.initialize(ctx); err != nil {
-		return nil, err
-	}
-	if _, err := w.checkAfter(false); err != nil {
-		return nil, err
-	}
-	if _, err := r.selectWorkspace(ctx); err != nil {
 		return nil, err
 	}
 	w.memory, err = createMemory(w.dir)
@@ -164,14 +156,26 @@ func (r *runner) effect(ctx context.Context) (file, state string, e Effect, err 
 	if e.Hindrance, e.Content, err = judge(text, p, state); err != nil {
 		return "", "", e, &failure{"show", err.Error()}
 	}
-	var known struct {
-		Lineage string `json:"lineage"`
-	}
-	if json.Unmarshal([]byte(state), &known) == nil {
-		e.Lineage = known.Lineage
+	if e.Lineage, err = lineageOf(state); err != nil {
+		return "", "", e, err
 	}
 	r.mask = newMask(append(p.secrets(), r.secrets(os.Environ())...), r.places()...)
 	return file, state, e, nil
+}
+
+// lineageOf returns the lineage of a state; "" if there is no state so far.
+func lineageOf(state string) (string, error) {
+	if strings.TrimSpace(state) == "" {
+		return "", nil
+	}
+	var known struct {
+		Lineage string `json:"lineage"`
+	}
+	// The error would quote the state.
+	if json.Unmarshal([]byte(state), &known) != nil {
+		return "", &failure{statePull, "the output is not a state"}
+	}
+	return known.Lineage, nil
 }
 
 // carryOut applies a plan.
@@ -189,7 +193,8 @@ func (r *runner) carryOut(ctx context.Context, file string) error {
 		return nil
 	}
 	unchanged := slices.ContainsFunc(s.diagnostics, func(d Diagnostic) bool {
-		return strings.HasPrefix(d.Summary, "Error acquiring the state lock") || strings.HasPrefix(d.Summary, "Saved plan")
+		// The errors of providers have an address.
+		return d.Address == "" && (strings.HasPrefix(d.Summary, "Error acquiring the state lock") || strings.HasPrefix(d.Summary, "Saved plan"))
 	})
 	return &ApplyError{r.explain("apply", err, r.hidden(s.diagnostics)), unchanged}
 }

@@ -88,22 +88,9 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 	if err := w.prepare(ctx, terragrunt); err != nil {
 		return Output{}, err
 	}
-	r, err := w.start(ctx, path, terragrunt)
-	if err != nil {
-		return Output{}, err
-	}
-	if err := r.initialize(ctx); err != nil {
-		return Output{}, err
-	}
-	notes, err := w.checkAfter(terragrunt)
-	if err != nil {
-		return Output{}, err
-	}
 	in := Input{}
-	if err := r.note(&in); err != nil {
-		return Output{}, err
-	}
-	if _, err := r.selectWorkspace(ctx); err != nil {
+	r, notes, err := w.initialized(ctx, path, terragrunt, &in)
+	if err != nil {
 		return Output{}, err
 	}
 	plan, stream, err := r.plan(ctx, "plan")
@@ -119,6 +106,27 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 	}
 	res := Read(in, w.Sealer)
 	return Output{Result: res, Tool: strings.TrimSpace(stream.tool + " " + res.Version), Notes: notes}, nil
+}
+
+// initialized starts the CLI, initializes the root, and selects its workspace: the root can be planned then. It adds the
+// parts of the configuration that a plan leaves out to in.
+func (w *work) initialized(ctx context.Context, path string, terragrunt bool, in *Input) (*runner, []policy.Note, error) {
+	r, err := w.start(ctx, path, terragrunt)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := r.initialize(ctx); err != nil {
+		return nil, nil, err
+	}
+	notes, err := w.checkAfter(terragrunt)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := r.note(in); err != nil {
+		return nil, nil, err
+	}
+	_, err = r.selectWorkspace(ctx)
+	return r, notes, err
 }
 
 // prepare makes the private copy and the file that completes its backend block.

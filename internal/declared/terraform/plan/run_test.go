@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -200,7 +201,9 @@ func TestTimeout(t *testing.T) {
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil)
-	old := filepath.Join(s.options.CacheDir, "work", "old")
+	old := filepath.Join(s.options.CacheDir, "work", fmt.Sprintf("old%d", os.Getpid()))
+	s.write(filepath.Join(memoryOf(old), "tfplan"), "secrets")
+	t.Cleanup(func() { _ = os.RemoveAll(memoryOf(old)) })
 	s.write(old+".lock", "")
 	s.write(filepath.Join(old, "plan.tfplan"), "secrets")
 	orphan := exec.Command("sleep", "1000")
@@ -217,6 +220,9 @@ func TestSweep(t *testing.T) {
 	defer release(held)
 	if _, err := s.run(); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := os.Stat(memoryOf(old)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the plan in memory was not removed: %v", err)
 	}
 	if err := orphan.Wait(); err == nil {
 		t.Error("the orphan was not killed")

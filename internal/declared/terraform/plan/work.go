@@ -106,7 +106,7 @@ func (w *work) writeJSON(name string, content map[string]any) error {
 
 // end removes the folder. It is called once.
 func (w *work) end() error {
-	err := errors.Join(removeTmpLink(w.dir), os.RemoveAll(w.dir), os.RemoveAll(memoryOf(w.dir)))
+	err := errors.Join(removeTmpLink(w.dir), os.RemoveAll(w.dir), os.RemoveAll(w.memory))
 	return errors.Join(err, os.Remove(w.lock.Name()), w.lock.Close())
 }
 
