@@ -8,8 +8,8 @@ import (
 	aws "github.com/driftd/driftd/internal/collectors/aws/normalize"
 	netbox "github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	openstack "github.com/driftd/driftd/internal/collectors/openstack/normalize"
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // TestTablesSpeakOfLiveFields checks that every live field of the built-in tables is one that

@@ -9,9 +9,9 @@ import (
 
 	aws "github.com/driftd/driftd/internal/collectors/aws/normalize"
 	openstack "github.com/driftd/driftd/internal/collectors/openstack/normalize"
-	proxmox "github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
+	proxmox "github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // TestSeverityTable compares the table of severities with the rules: the page has a row with

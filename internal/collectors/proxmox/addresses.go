@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 const (
@@ -32,7 +33,7 @@ type addressQuery struct {
 // addAddressQuery adds a query for a guest that can answer it: a running container, or a
 // running machine with an agent.
 func (s *guestScan) addAddressQuery(g guest, value model.Value, macs []string) {
-	answers := g.status == "running" && len(macs) > 0 && (g.kindName() == normalize.LXC || truth(value.At("agent", "enabled")))
+	answers := g.status == "running" && len(macs) > 0 && (g.kindName() == normalize.LXC || pveapi.Truth(value.At("agent", "enabled")))
 	if !s.config.GuestAgent || !answers {
 		return
 	}

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // sameAnswer is an api that returns the same data for every path.

@@ -1,15 +1,12 @@
 package proxmox
 
 import (
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/pveapi"
 )
 
 // Config configures a proxmox source. The account is an API token (TokenID and
@@ -62,69 +59,15 @@ func Defaults() Config {
 
 // complete checks the settings and normalizes the address and the fingerprint.
 func (c Config) complete() (Config, error) {
-	c.URL = strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(c.URL, "/"), apiPath), "/")
-	c.Fingerprint = strings.ToLower(strings.ReplaceAll(c.Fingerprint, ":", ""))
-	return c, errors.Join(c.checkURL(), c.checkAccount(), c.checkTrust(), c.checkLimits())
+	access, err := c.Access().Complete()
+	c.URL, c.Fingerprint = access.URL, access.Fingerprint
+	return c, errors.Join(err, c.checkLimits())
 }
 
-func (c Config) checkURL() error {
-	if c.URL == "" {
-		return errors.New("setting url is missing: set the address of a node, such as https://pve.example.org:8006")
-	}
-	u, err := url.Parse(c.URL)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("setting url is not a URL: want one such as https://pve.example.org:8006")
-	case u.User != nil:
-		return errors.New("setting url must not hold credentials: use token_id and token_file")
-	case u.Scheme == "http" && !httpclient.Loopback(u.Hostname()):
-		return errors.New("setting url must begin with https://: an API token must not be sent unencrypted")
-	}
-	return nil
-}
-
-func (c Config) checkAccount() error {
-	token, password := c.TokenID+c.TokenFile != "", c.Username+c.PasswordFile != ""
-	switch {
-	case token && password:
-		return errors.New("settings token_id and username exclude each other: keep one, with its file")
-	case !token && !password:
-		return errors.New("setting token_id is missing: set it and token_file, or username and password_file; docs/proxmox.md describes how to create a token")
-	case token && c.TokenFile == "":
-		return errors.New("setting token_file is missing: set the file that holds the token's secret")
-	case token && strings.Contains(c.TokenID, "="):
-		return errors.New("setting token_id contains the secret: want user@realm!name, such as driftd@pve!ro, and the secret in token_file")
-	case token && !isTokenID(c.TokenID):
-		return fmt.Errorf("setting token_id is %q: want user@realm!name, such as driftd@pve!ro", c.TokenID)
-	case password && c.PasswordFile == "":
-		return errors.New("setting password_file is missing: set the file that holds the user's password")
-	case password && !isUserID(c.Username):
-		return fmt.Errorf("setting username is %q: want user@realm, such as driftd@pve", c.Username)
-	}
-	return nil
-}
-
-func isTokenID(id string) bool {
-	user, name, ok := strings.Cut(id, "!")
-	return ok && name != "" && !strings.ContainsAny(name, "!= ") && isUserID(user)
-}
-
-func isUserID(id string) bool {
-	at := strings.LastIndex(id, "@")
-	return at > 0 && at < len(id)-1 && !strings.ContainsAny(id, " !=:")
-}
-
-func (c Config) checkTrust() error {
-	if c.Fingerprint == "" {
-		return nil
-	}
-	if c.CAFile != "" {
-		return errors.New("settings ca_file and fingerprint exclude each other: keep one")
-	}
-	if sum, err := hex.DecodeString(c.Fingerprint); err != nil || len(sum) != 32 {
-		return errors.New("setting fingerprint is not a SHA-256 digest: copy it from the node's certificate (pvenode cert info), such as 82:8C:68:…")
-	}
-	return nil
+// Access returns the settings of the connection.
+func (c Config) Access() pveapi.Access {
+	return pveapi.Access{URL: c.URL, CAFile: c.CAFile, Fingerprint: c.Fingerprint,
+		Account: pveapi.Account{TokenID: c.TokenID, TokenFile: c.TokenFile, Username: c.Username, PasswordFile: c.PasswordFile}}
 }
 
 func (c Config) checkLimits() error {
@@ -147,9 +90,4 @@ func (c Config) limits(backoff time.Duration) httpclient.Limits {
 func (c Config) excludes(kind string) bool { return collectors.Excludes(c.ExcludeKinds, kind) }
 
 // account returns the name of the account in the notation of Proxmox VE.
-func (c Config) account() string {
-	if c.TokenID != "" {
-		return c.TokenID
-	}
-	return c.Username
-}
+func (c Config) account() string { return c.Access().Name() }

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/printable"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // withRestoredSettings returns the entry, and for the restore of a guest also an edit, because

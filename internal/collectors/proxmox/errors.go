@@ -1,10 +1,8 @@
 package proxmox
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"strings"
 
@@ -52,48 +50,7 @@ func clip(s string, limit int) string {
 
 // explain adds the next step to an error of the server as a whole.
 func (c Config) explain(err error) error {
-	hint := cmp.Or(c.statusHint(httpclient.Code(err)), accessHint(err), "see journalctl -u pveproxy on the node")
-	return &httpclient.Error{Server: c.URL, Err: err, Hint: hint}
-}
-
-func (c Config) statusHint(code int) string {
-	switch {
-	case code == http.StatusUnauthorized:
-		return fmt.Sprintf("%s is refused: check its secret and expiry (pveum user token list USER), and that the user is enabled", c.account())
-	case code == http.StatusForbidden:
-		return "grant the account PVEAuditor on /, see docs/proxmox.md"
-	case code == http.StatusTooManyRequests:
-		return "the server asks to slow down: set rate"
-	case code >= 300 && code < 400:
-		return "the address redirects: set the node's own address, with its port 8006"
-	case code == http.StatusNotFound, code == http.StatusNotImplemented:
-		return "not a Proxmox VE API: set the node's address, with its port 8006 and no path"
-	case code >= 500:
-		return "the node failed: see journalctl -u pveproxy -u pvedaemon there"
-	}
-	return ""
-}
-
-// accessHint returns the next step after an error other than an answer of the API.
-func accessHint(err error) string {
-	var (
-		other  *fingerprintError
-		answer *httpclient.Unexpected
-	)
-	switch {
-	case errors.As(err, &other):
-		return "if the certificate was renewed, set fingerprint to the new one after you compared it on the node (pvenode cert info)"
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return "correct the path, and let driftd read the file"
-	case errors.As(err, &answer):
-		return "not a Proxmox VE API: set the node's address, with its port 8006 and no path"
-	}
-	words := httpclient.Words{Server: "pveproxy", Address: "url",
-		Authority: "set ca_file to a copy of the cluster's /etc/pve/pve-root-ca.pem, or set fingerprint",
-		Expired:   "renew the node's certificate (pvenode cert), or set this machine's clock",
-		Host:      "use an address that the certificate names, or set fingerprint in the place of ca_file",
-	}
-	return words.Hint(err)
+	return c.Access().Explain(err, "grant the account PVEAuditor on /, see docs/proxmox.md")
 }
 
 // reason returns why an object was not read, and the next step. The same cause has the same

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // A firewall is the firewall of the cluster, a node, a guest or a virtual network.

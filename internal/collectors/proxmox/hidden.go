@@ -1,8 +1,8 @@
 package proxmox
 
 import (
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // A foreignField is a field of one kind that Proxmox VE stores with the objects of another

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // TestHiddenFields reads objects of which Proxmox VE omits a field, with status 200.

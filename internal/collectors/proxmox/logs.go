@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/printable"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // A logEntry is an entry of the cluster log or of a task log that concerns a guest.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 func nodePath(node string) string { return "/nodes/" + url.PathEscape(node) }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // withoutOverwritten removes from the entries the fields that a later entry wrote again, and

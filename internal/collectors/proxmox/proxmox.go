@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // Type is the collector's type in the configuration, and the first part of the names of its
@@ -34,6 +35,20 @@ func open(env collectors.Env, config Config) (collectors.Collector, error) {
 	}
 	return &cluster{env: env, config: config, now: time.Now, backoff: 500 * time.Millisecond}, nil
 }
+
+// An api reads the API of Proxmox VE.
+type api interface {
+	// Get returns the data at a path below /api2/json, which may have a query. It is safe for
+	// concurrent use.
+	Get(ctx context.Context, path string) (model.Value, error)
+	// GetOnce is Get for data that the guest itself sends. It makes one attempt, which takes no
+	// longer than limit once it is sent.
+	GetOnce(ctx context.Context, path string, limit time.Duration) (model.Value, error)
+}
+
+// maxRequests is the largest number of simultaneous requests, for any number of nodes: one
+// node's pveproxy serves all of them.
+const maxRequests = 32
 
 // A cluster is the collector of one Proxmox VE cluster. It is safe for concurrent use.
 type cluster struct {
@@ -77,11 +92,11 @@ func (c *cluster) Probe(ctx context.Context) (collectors.Probe, error) {
 // scan reads the cluster. A brief scan leaves out guests and logs.
 func (c *cluster) scan(ctx context.Context, brief bool) (*scan, string, error) {
 	sc := &scan{config: c.config, source: c.env.Name, normalizer: normalize.New(c.env.Sealer), taken: c.now()}
-	session, err := connect(ctx, c.config, c.backoff)
+	session, err := pveapi.Connect(ctx, c.config.Access(), c.config.limits(c.backoff))
 	if err != nil {
 		return nil, "", c.fail(ctx, err)
 	}
-	defer session.close()
+	defer session.Close()
 	sc.api = session
 	version, err := sc.version(ctx)
 	if err == nil {

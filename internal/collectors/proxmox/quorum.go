@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi"
 )
 
 // readWithQuorum reads the cluster, and checks before and after whether the node that answers
@@ -22,7 +22,7 @@ func (sc *scan) readWithQuorum(ctx context.Context, brief bool) {
 func (sc *scan) quorum(ctx context.Context) string {
 	data, err := sc.api.Get(ctx, "/cluster/status")
 	if err == nil {
-		return withoutQuorum(data)
+		return pveapi.WithoutQuorum(data)
 	}
 	// Without Sys.Audit on /, an account can still see which nodes are online.
 	data, err = sc.api.Get(ctx, "/nodes")
@@ -41,24 +41,4 @@ func (sc *scan) quorum(ctx context.Context) string {
 			"configuration: see pvecm status; %s lets driftd read whether it has", online, all, sc.config.grant("/"))
 	}
 	return ""
-}
-
-// withoutQuorum returns the reason if an answer of /cluster/status reports no quorum, or "".
-func withoutQuorum(status model.Value) string {
-	name, node, quorate := "", "", true
-	for _, row := range status.Items() {
-		switch row.At("type").Text() {
-		case "cluster":
-			name, quorate = row.At("name").Text(), truth(row.At("quorate"))
-		case "node":
-			if truth(row.At("local")) {
-				node = row.At("name").Text()
-			}
-		}
-	}
-	if quorate {
-		return ""
-	}
-	return fmt.Sprintf("node %s has no quorum in cluster %s, and answers from its own copy of the configuration, which may be old: "+
-		"see pvecm status, and name a node of the majority in url", node, name)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi"
 )
 
 // A need is a privilege on a path. Without it, a list omits objects without an error.
@@ -26,7 +27,7 @@ func newRights(permissions, acl model.Value) rights {
 	for _, p := range permissions.Fields() {
 		privileges := map[string]bool{}
 		for _, f := range p.Value.Fields() {
-			privileges[f.Name] = truth(f.Value)
+			privileges[f.Name] = pveapi.Truth(f.Value)
 		}
 		r[p.Name] = privileges
 	}
@@ -77,13 +78,4 @@ func (r rights) holds(n need) bool {
 // below reports whether a path is below another one.
 func below(at, root string) bool {
 	return at != root && strings.HasPrefix(at, strings.TrimSuffix(root, "/")+"/")
-}
-
-// truth reports whether a value is one of the notations that Proxmox VE has for true.
-func truth(v model.Value) bool {
-	switch v.Text() {
-	case "1", "true", "yes", "on":
-		return true
-	}
-	return false
 }

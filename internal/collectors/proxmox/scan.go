@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // A scan holds the results of one reading of a cluster. Its methods that add results are safe

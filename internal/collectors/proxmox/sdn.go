@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/url"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // staged adds the configured objects of a list with the differences of the applied

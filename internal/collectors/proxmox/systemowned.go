@@ -3,8 +3,9 @@ package proxmox
 import (
 	"slices"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // systemOwned returns why no declaration of a resource is expected, or "".
@@ -37,7 +38,7 @@ func systemOwned(r *model.Resource, kind *model.Kind) string {
 func builtIn(r *model.Resource) bool {
 	switch r.Kind {
 	case normalize.Role:
-		return truth(r.Value.At("special"))
+		return pveapi.Truth(r.Value.At("special"))
 	case normalize.NotificationTarget, normalize.NotificationMatcher:
 		return r.Value.At("origin").Str() == "builtin"
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // A taskEffect describes how a type of task changes its guest.

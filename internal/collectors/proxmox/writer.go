@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // inAccessLog names the request log of pveproxy, which has the sender of each request.

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/classify"
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // TestSeverityByLiveValue checks severities that depend on the live value. In a list, only the

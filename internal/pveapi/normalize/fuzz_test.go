@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 func FuzzProperties(f *testing.F) {

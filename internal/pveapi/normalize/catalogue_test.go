@@ -3,9 +3,9 @@ package normalize_test
 import (
 	"testing"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/collectors/table/tabletest"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 func TestFields(t *testing.T) {

@@ -1,4 +1,4 @@
-package proxmox
+package pveapi
 
 import (
 	"crypto/sha256"
@@ -13,17 +13,17 @@ import (
 )
 
 // newBase returns the transport of the requests.
-func newBase(config Config, limits httpclient.Limits) (*http.Transport, error) {
+func (a Access) newBase(limits httpclient.Limits) (*http.Transport, error) {
 	// ca_file and fingerprint exclude each other. Without ca_file, the system's authorities are
 	// trusted.
-	trust, err := httpclient.Trust(config.CAFile)
+	trust, err := httpclient.Trust(a.CAFile)
 	if err != nil {
 		return nil, err
 	}
-	if config.Fingerprint != "" {
+	if a.Fingerprint != "" {
 		// The fingerprint identifies the certificate: its issuer and names need no check.
 		trust.InsecureSkipVerify = true
-		trust.VerifyConnection = config.compareFingerprint
+		trust.VerifyConnection = a.compareFingerprint
 	}
 	return httpclient.NewBase(trust, limits), nil
 }
@@ -35,12 +35,12 @@ func (e *fingerprintError) Error() string {
 	return "the server's certificate has the fingerprint " + e.got
 }
 
-func (c Config) compareFingerprint(state tls.ConnectionState) error {
+func (a Access) compareFingerprint(state tls.ConnectionState) error {
 	if len(state.PeerCertificates) == 0 {
 		return errors.New("the server sent no certificate")
 	}
 	sum := sha256.Sum256(state.PeerCertificates[0].Raw)
-	if got := hex.EncodeToString(sum[:]); got != c.Fingerprint {
+	if got := hex.EncodeToString(sum[:]); got != a.Fingerprint {
 		return &fingerprintError{colons(sum[:])}
 	}
 	return nil

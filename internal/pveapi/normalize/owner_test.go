@@ -3,8 +3,8 @@ package normalize_test
 import (
 	"testing"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 // TestWithOwners checks which disks have volumes of other guests.

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/classify"
-	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 func TestSchemas(t *testing.T) {
