@@ -85,7 +85,7 @@ func (r lastReads) Subject(f *model.Finding) (reconcile.Subject, error) {
 	if claims := l.canonical[f.Source]; i < len(claims) { // the finding has its values
 		stored = claims[i].Value
 	}
-	return reconcile.Subject{Finding: f, Mapped: c.Lens != nil, Declared: stored, Written: c.Value, UID: uids(r.e.collected[f.Source].snapshot.Resources), Plain: r.plain(f, c)}, nil
+	return reconcile.Subject{Finding: f, Lens: c.Lens, Declared: stored, Written: c.Value, UID: uids(r.e.collected[f.Source].snapshot.Resources), Plain: r.plain(f, c)}, nil
 }
 
 // uids returns the function that returns the UID of one of some resources, which are sorted by key.

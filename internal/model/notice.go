@@ -141,7 +141,9 @@ type ActionNotice struct {
 	// never saw the declared values live.
 	Creates  bool   `json:"creates,omitempty"`
 	Restarts string `json:"restarts,omitempty"`
-	Unseen   bool   `json:"unseen,omitempty"`
+	// AfterRestart is what takes effect only after a restart, in words.
+	AfterRestart string `json:"after_restart,omitempty"`
+	Unseen       bool   `json:"unseen,omitempty"`
 	// Endpoint is the address of the system, and Identity the user that writes to it.
 	Endpoint string `json:"endpoint"`
 	Identity string `json:"identity"`

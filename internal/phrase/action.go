@@ -39,7 +39,10 @@ const maxApprovers = 5
 // Unseen states that an action writes values that driftd never saw live.
 const Unseen = "driftd has never seen the declared values live"
 
-// ActionFacts returns whether what is declared was never live, what restarts, who made the drift, who writes to which system, who asked for and approved an action, and when
+// AfterRestart precedes the fields that an action writes and that the system uses later.
+const AfterRestart = "Takes effect after a stop and a start: "
+
+// ActionFacts returns whether what is declared was never live, what restarts, what takes effect later, who made the drift, who writes to which system, who asked for and approved an action, and when
 // it expires.
 func ActionFacts(n *model.ActionNotice) []Phrase {
 	var facts []Phrase
@@ -48,6 +51,9 @@ func ActionFacts(n *model.ActionNotice) []Phrase {
 	}
 	if n.Restarts != "" {
 		facts = append(facts, Words("Restarts ").Short(n.Restarts, ReasonLimit))
+	}
+	if n.AfterRestart != "" {
+		facts = append(facts, Words(AfterRestart).Short(n.AfterRestart, ReasonLimit))
 	}
 	if n.Author != "" {
 		facts = append(facts, Words("The drift is by ").Person(n.Author))

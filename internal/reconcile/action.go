@@ -175,6 +175,8 @@ type Plan struct {
 	HandBack string `json:"hand_back,omitempty"`
 	// Restarts is what restarts, in words; "" for nothing.
 	Restarts string `json:"restarts,omitempty"`
+	// AfterRestart is what takes effect only after a restart of the resource, in words; "" for nothing.
+	AfterRestart string `json:"after_restart,omitempty"`
 	// Unseen reports whether driftd never saw the declared values live.
 	Unseen bool `json:"unseen,omitempty"`
 }

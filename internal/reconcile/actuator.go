@@ -36,8 +36,8 @@ type Subject struct {
 	Named bool
 	// Others are the other open findings of the same declaration.
 	Others []*model.Finding
-	// Mapped reports whether the declaration has the resource in another form than the source, as Terraform has.
-	Mapped bool
+	// Lens converts the resource to the form of the declaration; nil if that is the form of the source.
+	Lens model.Lens
 	// Covers reports whether the rule allows to change a field, by its path.
 	Covers func(path string) bool
 	// Again reads the sources of the finding, and of others that a plan puts back too, again. The error is a *Refusal if one
@@ -79,11 +79,13 @@ func (e *NotWrittenError) Unwrap() error { return e.Err }
 // An Inspection is the result of comparing the live resource with a plan.
 type Inspection string
 
-// The results: all fields are as the plan wants them; all are as they were; anything else.
+// The results: all fields are as the plan wants them; all are set so, and a part takes effect after a restart; all are as
+// they were; anything else.
 const (
-	AsWanted Inspection = "as-wanted"
-	AsBefore Inspection = "as-before"
-	AsOther  Inspection = "other"
+	AsWanted  Inspection = "as-wanted"
+	AsWaiting Inspection = "as-waiting"
+	AsBefore  Inspection = "as-before"
+	AsOther   Inspection = "other"
 )
 
 // Rights are what the credentials of an actuator may do.

@@ -234,7 +234,7 @@ func (r *Reconciler) isAsWanted(ctx context.Context, a *Action) bool {
 	ctx, cancel := context.WithTimeout(ctx, actuator.Limit())
 	defer cancel()
 	inspection, err := actuator.Inspect(ctx, a.Subject, a.Plan)
-	return err == nil && inspection == AsWanted
+	return err == nil && (inspection == AsWanted || inspection == AsWaiting)
 }
 
 const (
@@ -278,10 +278,10 @@ func (r *Reconciler) settle(ctx context.Context, a *Action) (Action, error) {
 // shows which write made them.
 func (r *Reconciler) result(ctx context.Context, actuator Actuator, a *Action) (state State, note string, err error) {
 	if more := a.Receipt.Unexpected; len(more) > 0 {
-		return NotConverged, "admission changed more: " + strings.Join(more, ", "), nil
+		return NotConverged, "the write changed more: " + strings.Join(more, ", "), nil
 	}
 	inspection, err := r.inspect(ctx, actuator, a)
-	if err == nil && inspection == AsWanted {
+	if err == nil && (inspection == AsWanted || inspection == AsWaiting) {
 		err = actuator.HandBack(ctx, a.Subject, a.Plan)
 	}
 	if err != nil {
@@ -297,7 +297,7 @@ func (r *Reconciler) inspect(ctx context.Context, actuator Actuator, a *Action) 
 	defer cancel()
 	for {
 		inspection, err := actuator.Inspect(ctx, a.Subject, a.Plan)
-		if err != nil || inspection == AsWanted || a.State != Written {
+		if err != nil || inspection == AsWanted || inspection == AsWaiting || a.State != Written {
 			return inspection, err
 		}
 		select {
@@ -313,6 +313,8 @@ func (r *Reconciler) inspect(ctx context.Context, actuator Actuator, a *Action) 
 func outcome(a *Action, inspection Inspection, now time.Time, limit time.Duration) (State, string) {
 	confirmed := slices.ContainsFunc(a.Steps, func(s Step) bool { return s.State == Written })
 	switch {
+	case inspection == AsWaiting:
+		return Converged, "it takes effect after a stop and a start"
 	case inspection == AsWanted && confirmed:
 		return Converged, ""
 	case inspection == AsWanted:

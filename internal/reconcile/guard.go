@@ -180,7 +180,7 @@ func verdict(s *Situation) string {
 		return "it may be pending: nothing shows whether the declaration moved or the live side"
 	case needsPerson(s) != "":
 		return needsPerson(s) + " needs a person: run `driftd reconcile " + f.ID + "`"
-	case f.Verdict == model.Changed || f.Verdict == model.Undeclared || f.Verdict == model.Bypassed:
+	case f.Verdict == model.Changed || f.Verdict == model.Undeclared || f.Verdict == model.Bypassed || f.Verdict == model.PendingRestart:
 		return ""
 	case f.Verdict == model.Missing && s.Rule.Create:
 		return ""
@@ -199,6 +199,8 @@ func needsPerson(s *Situation) string {
 		return "an apply of a whole declaration"
 	case s.Finding.Verdict == model.Bypassed:
 		return "a bypassed finding"
+	case s.Finding.Verdict == model.PendingRestart:
+		return "a change that waits for a restart"
 	}
 	return ""
 }

@@ -170,7 +170,7 @@ func TestUnexpectedChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := b.store.actions[0]
-			if got.State != reconcile.NotConverged || got.Outcome != "admission changed more: spec.hostNetwork, spec.paused" || b.live.Owner != "driftd" || b.live.Writes != 1 {
+			if got.State != reconcile.NotConverged || got.Outcome != "the write changed more: spec.hostNetwork, spec.paused" || b.live.Owner != "driftd" || b.live.Writes != 1 {
 				t.Errorf("it is %s (%s) after %s, and %s owns the field", got.State, got.Outcome, stepsOf(&got), b.live.Owner)
 			}
 		})

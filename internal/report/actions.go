@@ -153,6 +153,9 @@ func showPlan(t *table, p *reconcile.Plan, digest string) {
 	if p.Restarts != "" {
 		t.line("  restarts  ", phrase.Visible(p.Restarts))
 	}
+	if p.AfterRestart != "" {
+		t.line("  ", phrase.Visible(phrase.AfterRestart+p.AfterRestart))
+	}
 	if p.Creates {
 		t.line("  creates the resource")
 	}

@@ -27,8 +27,6 @@ func (l *Lab) guestRoutes() []route {
 		on(http.MethodGet, guest+"/status/current", l.onGuest(func(g *pvetest.Guest) any {
 			return pvetest.Row{"vmid": g.ID, "status": g.Status, "name": g.Config["name"]}
 		})),
-		on(http.MethodPost, guest+"/config", l.editGuest),
-		on(http.MethodPut, guest+"/config", l.editGuest),
 		on(http.MethodPut, guest+"/resize", l.resizeGuest),
 		on(http.MethodPost, guest+"/status/{action}", l.startGuest),
 		on(http.MethodDelete, "/nodes/{node}/(?P<kind>qemu|lxc)/{id}", l.destroyGuest),
@@ -130,25 +128,36 @@ func allocate(id int, config pvetest.Row) {
 	}
 }
 
-func (l *Lab) editGuest(r request) (any, error) {
-	id, err := strconv.Atoi(r.path.Get("id"))
-	if err != nil {
-		return nil, fmt.Errorf("id: %w", err)
+// edits reports whether a request changes the configuration of a guest, and returns its id.
+func edits(r *http.Request, at string) (id int, ok bool) {
+	match := regexp.MustCompile(`^/nodes/[^/]+/(?:qemu|lxc)/(\d+)/config$`).FindStringSubmatch(at)
+	if match == nil || r.Method == http.MethodGet {
+		return 0, false
 	}
-	edit := guestRow(r.path.Get("kind"), row(r.form))
-	allocate(id, edit)
-	for _, key := range slices.Sorted(maps.Keys(edit)) {
-		l.SetConfig(id, key, edit[key], r.user)
+	id, err := strconv.Atoi(match[1])
+	return id, err == nil
+}
+
+// edit passes an edit of a guest on, with the names of new volumes in the place of their sizes.
+func (l *Lab) edit(w http.ResponseWriter, r *http.Request, id int) {
+	if err := r.ParseForm(); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
 	}
-	for _, key := range deleted(r.form) {
-		l.SetConfig(id, key, nil, r.user)
+	volumes := pvetest.Row{}
+	for key := range r.Form {
+		volumes[key] = r.Form.Get(key)
 	}
+	allocate(id, volumes)
+	for key, value := range volumes {
+		r.Form.Set(key, fmt.Sprint(value))
+	}
+	l.Server.ServeHTTP(w, r)
 	l.Edit(func(c *pvetest.Cluster) {
 		if g := c.Guest(id); g.Addresses == nil {
 			g.Addresses = addresses(g)
 		}
 	})
-	return upid(r.path.Get("node"), "qmconfig", r.path.Get("id"), r.user), nil
 }
 
 func (l *Lab) resizeGuest(r request) (any, error) {

@@ -75,6 +75,10 @@ func (l *Lab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.writes++
 		l.mu.Unlock()
 	}
+	if id, ok := edits(r, at); ok {
+		l.edit(w, r, id)
+		return
+	}
 	for _, route := range l.routes {
 		if match := route.path.FindStringSubmatch(at); match != nil && route.method == r.Method {
 			route.serve(w, r, match)

@@ -34,7 +34,7 @@ func (a *Actuator) plan(ctx context.Context, writer, reader *client, s reconcile
 	if r := a.checkKind(&s); r != nil {
 		return nil, r
 	}
-	if s.Mapped {
+	if s.Lens != nil {
 		return nil, refuse(guardDeclarer, "it is declared in another form than the cluster has, as by Terraform: apply declaration %s with its own tool", f.Declaration)
 	}
 	where, err := a.find(ctx, reader, f.Key)

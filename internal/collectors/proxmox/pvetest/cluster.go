@@ -34,6 +34,9 @@ type Cluster struct {
 	// Rights are the account's privileges by path. They also apply below the path, except below
 	// another path of the map.
 	Rights map[string][]string
+	// Accounts are the privileges of other accounts, by the id of their API token. An account that is not among them has
+	// Rights. With nil, every account may write the configuration of guests.
+	Accounts map[string]map[string][]string
 }
 
 // A Node is a node of the cluster.
@@ -56,6 +59,8 @@ type Guest struct {
 	// value, or nil to delete the setting.
 	Config  Row
 	Pending Row
+	// HotplugFails are the keys of which a running guest cannot take a new value, with the error.
+	HotplugFails map[string]string
 	// Addresses are the IP addresses that a running guest reports, by network device ("net0":
 	// "192.0.2.5/24"). A virtual machine with a nil map runs no agent.
 	Addresses map[string][]string

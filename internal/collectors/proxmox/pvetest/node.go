@@ -111,6 +111,8 @@ func (c *Cluster) readGuest(parts []string) (any, *apiError) {
 		return g.pendingRows(c.older(8, 0)), nil
 	case "config":
 		return g.configured(), nil
+	case "status/current":
+		return Row{"vmid": g.ID, "status": cmp.Or(g.Status, "stopped"), "name": g.name()}, nil
 	case "interfaces", "agent/network-get-interfaces":
 		return c.guestInterfaces(g, below)
 	}
@@ -138,7 +140,7 @@ func (g *Guest) pendingRows(old bool) []Row {
 		}
 		return value
 	}
-	rows := []Row{{"key": "digest", "value": digest}}
+	rows := []Row{{"key": "digest", "value": g.digest()}}
 	for key, value := range g.Config {
 		row := Row{"key": key, "value": typed(key, value)}
 		if next, waits := g.Pending[key]; waits {
@@ -160,7 +162,7 @@ func (g *Guest) pendingRows(old bool) []Row {
 
 // configured returns the answer to /config, which includes pending changes.
 func (g *Guest) configured() Row {
-	config := Row{"digest": digest}
+	config := Row{"digest": g.digest()}
 	for key, value := range g.Config {
 		config[key] = value
 	}

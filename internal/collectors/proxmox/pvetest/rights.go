@@ -21,9 +21,18 @@ func (c *Cluster) holds(privilege, at string) bool {
 	}
 }
 
+// privileges are the privileges that accounts can have.
+func privileges() []string {
+	all := append(Auditor()["/"], "VM.Monitor", "VM.Allocate", "VM.PowerMgmt")
+	for _, part := range []string{"CPU", "Memory", "Network", "Disk", "Options", "Cloudinit", "HWType"} {
+		all = append(all, "VM.Config."+part)
+	}
+	return all
+}
+
 // permissions returns the answer to /access/permissions: the privileges on every path of the
-// access control list and the pools, without paths on which there are none.
-func (c *Cluster) permissions() Row {
+// access control list and the pools, without paths on which there are none. With a path, it is the only one.
+func (c *Cluster) permissions(only string) Row {
 	paths := []string{"/", "/access", "/access/groups", "/nodes", "/pool", "/sdn", "/storage", "/vms"}
 	paths = slices.AppendSeq(paths, maps.Keys(c.Rights))
 	for name := range c.Pools {
@@ -39,10 +48,13 @@ func (c *Cluster) permissions() Row {
 			paths = append(paths, at)
 		}
 	}
+	if only != "" {
+		paths = []string{only}
+	}
 	answer := Row{}
 	for _, at := range paths {
 		held := Row{}
-		for _, privilege := range append(Auditor()["/"], "VM.Monitor") {
+		for _, privilege := range privileges() {
 			if c.holds(privilege, at) {
 				held[privilege] = 1
 			}

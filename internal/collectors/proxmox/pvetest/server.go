@@ -53,27 +53,36 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, at string) {
 	if r.Method == http.MethodPost && at == "/access/ticket" {
-		s.write(w, Row{"data": Row{"username": r.PostFormValue("username"), "ticket": "PVE:ticket", "CSRFPreventionToken": "csrf"}})
+		s.write(w, http.StatusOK, Row{"data": Row{"username": r.PostFormValue("username"), "ticket": "PVE:ticket", "CSRFPreventionToken": "csrf"}})
+		return
+	}
+	if parts := strings.Split(at, "/"); r.Method != http.MethodGet && len(parts) == 6 && isGuestPath(parts) && parts[5] == "config" {
+		status, body := http.StatusBadRequest, Row{"data": nil}
+		if err := r.ParseForm(); err == nil {
+			status, body = s.editGuest(r, at)
+		}
+		s.write(w, status, body)
 		return
 	}
 	if r.Method != http.MethodGet {
 		writeError(w, http.StatusNotImplemented, fmt.Sprintf("Method '%s %s' not implemented", r.Method, at))
 		return
 	}
-	data, problem := s.read(at, r.URL.Query())
+	data, problem := s.read(at, r.URL.Query(), accountOf(r))
 	if problem != nil {
 		writeError(w, problem.code, problem.message)
 		return
 	}
-	s.write(w, Row{"data": data})
+	s.write(w, http.StatusOK, Row{"data": data})
 }
 
 // write sends an answer in random order.
-func (s *Server) write(w http.ResponseWriter, answer Row) {
+func (s *Server) write(w http.ResponseWriter, status int, answer Row) {
 	s.mu.Lock()
 	body := encoder{s.random}.encode(nil, answer)
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json;charset=UTF-8")
+	w.WriteHeader(status)
 	// The client may have closed the connection.
 	_, _ = w.Write(body)
 }
@@ -100,10 +109,10 @@ func forbidden(detail string) *apiError {
 }
 
 // read returns the data of the answer for a path.
-func (s *Server) read(at string, query url.Values) (any, *apiError) {
+func (s *Server) read(at string, query url.Values, account string) (any, *apiError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := &s.cluster
+	c := s.cluster.as(account)
 	if lacking := c.missingPrivilege(at); lacking != "" {
 		return nil, forbidden(lacking)
 	}
@@ -114,7 +123,7 @@ func (s *Server) read(at string, query url.Values) (any, *apiError) {
 	case at == "/version":
 		return Row{"version": c.Version, "release": strings.Join(strings.Split(c.Version, ".")[:2], "."), "repoid": "0123456789abcdef"}, nil
 	case at == "/access/permissions":
-		return c.permissions(), nil
+		return c.permissions(query.Get("path")), nil
 	case at == "/nodes":
 		return c.nodeRows(), nil
 	case at == "/cluster/status":

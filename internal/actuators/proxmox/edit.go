@@ -1,0 +1,257 @@
+package proxmox
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/diff"
+	"github.com/driftd/driftd/internal/fieldpath"
+	"github.com/driftd/driftd/internal/jsonpatch"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// A target is a field of a guest that is to have a value.
+type target struct {
+	change *model.Change
+	// path is the path in the guest, of which option is the first step, and part the second; "" for the whole option.
+	path, option, part string
+	// old is the value that it has, and wanted the one that it is to have, in the form of the source; nil for none.
+	old, wanted *model.Value
+}
+
+// targetsOf returns the fields of a finding.
+func targetsOf(s *reconcile.Subject, g *guest) ([]target, error) {
+	var all []target
+	for i := range s.Finding.Changes {
+		t, err := targetOf(s, g, &s.Finding.Changes[i])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	if len(all) == 0 {
+		return nil, refuse(guardKind, "the finding names no field")
+	}
+	return all, nil
+}
+
+func targetOf(s *reconcile.Subject, g *guest, c *model.Change) (target, error) {
+	t := target{change: c, path: cmp.Or(c.LivePath, c.Path), wanted: c.Declared}
+	if c.Secret {
+		return t, refuse(guardKind, "%s is a secret", c.Path)
+	}
+	steps, ok := fieldpath.Parse(t.path)
+	if !ok || len(steps) > 2 || slices.ContainsFunc(steps, func(s fieldpath.Step) bool { return s.Kind != fieldpath.Field }) {
+		return t, refuse(guardKind, "%s: the device is not there, or the path cannot be translated: driftd neither adds nor removes devices", c.Path)
+	}
+	t.option = steps[0].Name
+	if len(steps) == 2 {
+		t.part = steps[1].Name
+	}
+	if _, why := privilegeOf(g.kind, t.option, t.part); why != "" {
+		return t, refuse(guardKind, "%s: %s", t.path, why)
+	}
+	seen, _ := jsonpatch.Find(view(s, g.value), c.Path)
+	if !same(seen, c.Live) {
+		return t, refuse(guardStillSo, "%s changed since the scan: look again", c.Path)
+	}
+	t.old, _ = jsonpatch.Find(g.value, t.path)
+	if s.Lens == nil || c.Declared == nil {
+		return t, nil
+	}
+	wanted, known := s.Lens.LiveValue(g.value, c.Path, *c.Declared)
+	if !known {
+		return t, refuse(guardKind, "%s: the value of Proxmox VE does not follow from the declared one alone", c.Path)
+	}
+	t.wanted = &wanted
+	return t, nil
+}
+
+// view returns the configuration in the form of the declaration.
+func view(s *reconcile.Subject, value model.Value) model.Value {
+	if s.Lens == nil {
+		return value
+	}
+	return s.Lens.View(value)
+}
+
+func same(a, b *model.Value) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(*b)
+}
+
+// An edit sets an option to a text, or deletes it.
+type edit struct {
+	option, text string
+	deletes      bool
+}
+
+// edits returns what a request has to do so that all targets have their values, and nothing else differs. It tries the
+// spellings of each target in turn, and keeps the first one that proves right.
+func (a *Actuator) edits(s *reconcile.Subject, g *guest, targets []target) ([]edit, error) {
+	after := *g
+	var edits []edit
+	for i := range targets {
+		t := &targets[i]
+		if same(t.old, t.wanted) {
+			return nil, refuse(guardStillSo, "%s has the declared value, or waits for a restart to have it: look again", t.path)
+		}
+		next, ok := a.first(s, &after, t)
+		if !ok {
+			return nil, refuse(guardKind, "%s: driftd found no notation in which it would have the declared value and nothing else would change", t.path)
+		}
+		after = *after.with(next)
+		after.value = a.valueOf(g.kind, after.rows)
+		edits = slices.DeleteFunc(edits, func(e edit) bool { return e.option == next.option })
+		edits = append(edits, next)
+	}
+	for i := range targets {
+		if !a.holds(s, after.value, &targets[i]) {
+			return nil, refuse(guardKind, "%s: it would not have the declared value together with the other fields of the finding", targets[i].path)
+		}
+	}
+	slices.SortFunc(edits, func(a, b edit) int { return strings.Compare(a.option, b.option) })
+	return edits, nil
+}
+
+// first returns the first edit with which a target has its value, and nothing else differs.
+func (a *Actuator) first(s *reconcile.Subject, g *guest, t *target) (edit, bool) {
+	for _, e := range spellings(g, t) {
+		value := a.valueOf(g.kind, g.with(e).rows)
+		if a.holds(s, value, t) && a.onlyAt(g, value, t.path) {
+			return e, true
+		}
+	}
+	return edit{}, false
+}
+
+// holds reports whether a target has its value, in the form of the declaration.
+func (a *Actuator) holds(s *reconcile.Subject, value model.Value, t *target) bool {
+	seen, _ := jsonpatch.Find(view(s, value), t.change.Path)
+	schema := a.kinds[s.Finding.Kind].Schema
+	if s.Lens != nil {
+		schema = s.Lens.Schema()
+	}
+	return equalAt(schema, t.change.Path, seen, t.change.Declared)
+}
+
+// onlyAt reports whether nothing differs from a guest but the field at a path.
+func (a *Actuator) onlyAt(g *guest, value model.Value, path string) bool {
+	schema := a.kinds[g.kind].Schema
+	return !slices.ContainsFunc(diff.Fields(schema, g.value, value), func(c model.Change) bool { return !diff.Touches([]string{path}, c.Path) })
+}
+
+// equalAt compares two values of the field at a path; nil stands for none.
+func equalAt(schema *model.Schema, path string, a, b *model.Value) bool {
+	steps, _ := fieldpath.Parse(path)
+	for _, step := range steps {
+		if step.Kind == fieldpath.Field {
+			schema = schema.Field(step.Name)
+		} else {
+			schema = schema.Element()
+		}
+	}
+	var x, y model.Value
+	if a != nil {
+		x = *a
+	}
+	if b != nil {
+		y = *b
+	}
+	return diff.Equal(schema, x, y)
+}
+
+// with returns the guest with an edit.
+func (g *guest) with(e edit) *guest {
+	after := *g
+	after.rows = slices.DeleteFunc(slices.Clone(g.rows), func(r model.Value) bool { return r.At("key").Str() == e.option })
+	if !e.deletes {
+		after.rows = append(after.rows, model.MapOf(model.Field{Name: "key", Value: model.StringOf(e.option)}, model.Field{Name: "value", Value: model.StringOf(e.text)}))
+	}
+	return &after
+}
+
+// spellings returns the edits that may give a target its value.
+func spellings(g *guest, t *target) []edit {
+	text, set := g.text(t.option)
+	if t.part == "" {
+		return wholeSpellings(t)
+	}
+	var all []edit
+	var parts []string
+	if set && text != "" {
+		parts = strings.Split(text, ",")
+	}
+	value := ""
+	if t.wanted != nil {
+		value = partText(*t.wanted)
+	}
+	add := func(parts []string) {
+		all = append(all, edit{option: t.option, text: strings.Join(parts, ","), deletes: len(parts) == 0})
+	}
+	at := slices.IndexFunc(parts, func(p string) bool { return strings.HasPrefix(p, t.part+"=") })
+	bare := len(parts) > 0 && !strings.Contains(parts[0], "=") // the value of the part that needs no name
+	replaced := func(i int, with ...string) []string { return slices.Replace(slices.Clone(parts), i, i+1, with...) }
+	switch {
+	case t.wanted == nil && at >= 0:
+		add(replaced(at))
+	case t.wanted == nil && bare:
+		add(replaced(0))
+	case t.wanted == nil:
+	case at >= 0:
+		add(replaced(at, t.part+"="+value))
+	case bare:
+		add(replaced(0, value))
+		add(append(slices.Clone(parts), t.part+"="+value))
+	default:
+		add(append(slices.Clone(parts), t.part+"="+value))
+	}
+	return all
+}
+
+// wholeSpellings are the spellings of an option as a whole.
+func wholeSpellings(t *target) []edit {
+	if t.wanted == nil {
+		return []edit{{option: t.option, deletes: true}}
+	}
+	v := *t.wanted
+	switch v.Kind() {
+	case model.List:
+		texts := make([]string, len(v.Items()))
+		for i, item := range v.Items() {
+			texts[i] = item.Text()
+		}
+		return []edit{{option: t.option, text: strings.Join(texts, ";")}, {option: t.option, text: strings.Join(texts, " ")},
+			{option: t.option, text: url.PathEscape(strings.Join(texts, "\n"))}}
+	case model.Map:
+		var parts []string
+		for _, f := range v.Fields() {
+			parts = append(parts, f.Name+"="+partText(f.Value))
+		}
+		return []edit{{option: t.option, text: strings.Join(parts, ",")}}
+	}
+	return []edit{{option: t.option, text: partText(v)}}
+}
+
+// partText returns a scalar, or a list of scalars, as Proxmox VE takes it in a part of an option.
+func partText(v model.Value) string {
+	switch v.Kind() {
+	case model.Bool:
+		if v.Text() == "true" {
+			return "1"
+		}
+		return "0"
+	case model.List:
+		texts := make([]string, len(v.Items()))
+		for i, item := range v.Items() {
+			texts[i] = partText(item)
+		}
+		return strings.Join(texts, ";")
+	}
+	return v.Text()
+}

@@ -1,0 +1,140 @@
+package proxmox
+
+import (
+	"strings"
+
+	"github.com/driftd/driftd/internal/pveapi/normalize"
+)
+
+// The options of guests that are put back, by the privilege that changing them requires. Options with a number have none
+// here. The privileges are those of Proxmox VE's API2/Qemu.pm and LXC.pm, versions 8 and 9.
+const (
+	qemuCPU       = " cores cpu cpulimit cpuunits numa sockets vcpus "
+	qemuMemory    = " balloon memory shares "
+	qemuHardware  = " acpi hotplug kvm machine scsihw tablet vga "
+	qemuGeneral   = " agent autostart bios description keyboard localtime name onboot ostype protection reboot startdate startup tags "
+	qemuBoot      = " boot bootdisk "
+	qemuCloudInit = " cicustom citype ciupgrade ciuser nameserver searchdomain sshkeys "
+	qemuNetwork   = " ipconfig "
+
+	lxcCPU     = " cores cpulimit cpuunits "
+	lxcMemory  = " memory swap "
+	lxcNetwork = " hostname nameserver searchdomain "
+	lxcGeneral = " cmode console description onboot protection startup tags timezone tty "
+
+	// The parts of devices that are put back: a network device, and a disk of a machine.
+	qemuDevice = " bridge firewall link_down mtu queues rate tag trunks "
+	lxcDevice  = " bridge firewall gw gw6 ip ip6 link_down mtu rate tag "
+	diskPart   = " aio backup cache discard iothread replicate ssd "
+)
+
+// waitingOptions are those that a running machine never takes without a restart, as observed with Proxmox VE 9.2.
+const waitingOptions = " acpi agent bios boot cores cpu hotplug kvm machine memory numa ostype scsihw sockets vga "
+
+// nextStartOptions are those that cloud-init reads when the machine starts.
+const nextStartOptions = qemuCloudInit + qemuNetwork
+
+// privilegeOf returns the privilege that setting an option, or a part of it, requires; "" with the reason if driftd does
+// not put it back.
+func privilegeOf(kind, option, part string) (privilege, why string) {
+	name := strings.TrimRight(option, "0123456789")
+	if name != option && option != "smbios1" {
+		if privilege, known := devicePrivilege(kind, name, part); known {
+			if privilege == "" {
+				return "", neverDevice(name, part)
+			}
+			return privilege, ""
+		}
+	}
+	for _, o := range optionsOf(kind) {
+		if strings.Contains(o.names, " "+option+" ") {
+			return o.privilege, ""
+		}
+	}
+	return "", never(name)
+}
+
+type optionList struct{ names, privilege string }
+
+func optionsOf(kind string) []optionList {
+	if kind == normalize.LXC {
+		return []optionList{{lxcCPU, "VM.Config.CPU"}, {lxcMemory, "VM.Config.Memory"}, {lxcNetwork, "VM.Config.Network"}, {lxcGeneral, "VM.Config.Options"}}
+	}
+	return []optionList{{qemuCPU, "VM.Config.CPU"}, {qemuMemory, "VM.Config.Memory"}, {qemuHardware, "VM.Config.HWType"},
+		{qemuGeneral, "VM.Config.Options"}, {qemuBoot, "VM.Config.Disk"}, {qemuCloudInit, "VM.Config.Cloudinit"}}
+}
+
+// devicePrivilege returns the privilege of a numbered option; "" if the part of it is not put back. known is false if the
+// option is none of a device.
+func devicePrivilege(kind, name, part string) (privilege string, known bool) {
+	parts := ""
+	switch name {
+	case "net":
+		privilege, parts = "VM.Config.Network", qemuDevice
+		if kind == normalize.LXC {
+			parts = lxcDevice
+		}
+	case "scsi", "virtio", "sata", "ide":
+		privilege, parts = "VM.Config.Disk", diskPart
+	case "ipconfig":
+		return "VM.Config.Network", true
+	default:
+		return "", false
+	}
+	if part == "" || !strings.Contains(parts, " "+part+" ") {
+		return "", true
+	}
+	return privilege, true
+}
+
+// neverDevice returns why a part of a device is not put back.
+func neverDevice(name, part string) string {
+	switch {
+	case part == "" && name == "net":
+		return "driftd neither adds nor removes network devices"
+	case part == "":
+		return "driftd neither attaches nor detaches disks: a volume can be lost"
+	case part == "size":
+		return "a disk cannot be made smaller, and making it larger cannot be undone"
+	case name == "net":
+		return "it needs a stop of the guest, and another address may lock it out of the network"
+	}
+	return "it decides which volume the guest has"
+}
+
+// never returns why an option is not put back.
+func never(name string) string {
+	switch name {
+	case "template":
+		return "the disks of a template are base images, and removing the flag does not undo that"
+	case "node":
+		return "moving a guest is a migration"
+	case "pool":
+		return "the pool decides who may manage the guest"
+	case "rootfs", "mp", "unused", "efidisk", "tpmstate", "virtiofs":
+		return "it decides which volumes the guest has"
+	case "status":
+		return "driftd neither starts nor stops guests"
+	case "args", "hookscript", "lxc", "hostpci", "usb", "serial", "parallel", "dev":
+		return "it gives the guest access to the node"
+	}
+	return "driftd does not know how it is written: see qm.conf(5) and pct.conf(5)"
+}
+
+// later returns which of some options take effect only when the machine starts again, in words; "" if none does.
+func later(g *guest, options []string) string {
+	if !g.runs || g.kind == normalize.LXC {
+		return ""
+	}
+	var list []string
+	for _, option := range options {
+		name := " " + strings.TrimRight(option, "0123456789") + " "
+		switch {
+		case strings.Contains(waitingOptions, name):
+			list = append(list, option)
+		case strings.Contains(nextStartOptions, name):
+			list = append(list, option+" (cloud-init)")
+		}
+	}
+	return strings.Join(list, ", ")
+}

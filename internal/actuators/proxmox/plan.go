@@ -1,0 +1,88 @@
+package proxmox
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// Plan implements reconcile.Actuator. The guards are evaluated in this order: kind, quorum, still-so, scope, rights.
+func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Change, error) {
+	f := s.Finding
+	switch {
+	case !isGuest(f.Kind):
+		return nil, refuse(guardKind, "driftd puts back the configuration of guests, not %s", f.Kind)
+	case f.Verdict == model.Missing:
+		return nil, refuse(guardKind, "driftd creates no guests: their data is gone")
+	}
+	g, err := a.read(ctx, f.Key, f.Place)
+	if errors.Is(err, errGone) {
+		return nil, refuse(guardStillSo, "the guest is not on node %s any more: look again", f.Place)
+	}
+	if err != nil {
+		return nil, err
+	}
+	targets, err := targetsOf(&s, g)
+	if err != nil {
+		return nil, err
+	}
+	edits, err := a.edits(&s, g, targets)
+	if err != nil {
+		return nil, err
+	}
+	options := optionsEdited(edits)
+	if err := g.check(options); err != nil {
+		return nil, err
+	}
+	if err := a.checkRights(ctx, g, targets); err != nil {
+		return nil, err
+	}
+	c := &change{actuator: a, key: f.Key, before: g, edits: edits}
+	c.plan = reconcile.Plan{UID: g.uid(), System: g.system(), Endpoint: a.options.Reading.URL, Identity: a.options.Writing.Name(), AfterRestart: later(g, options)}
+	for _, t := range targets {
+		c.plan.Changes = append(c.plan.Changes, reconcile.FieldChange{Path: t.path, Old: t.old, New: t.wanted})
+	}
+	slices.SortFunc(c.plan.Changes, func(a, b reconcile.FieldChange) int { return strings.Compare(a.Path, b.Path) })
+	return c, nil
+}
+
+func optionsEdited(edits []edit) []string {
+	options := make([]string, len(edits))
+	for i, e := range edits {
+		options[i] = e.option
+	}
+	return options
+}
+
+// system identifies the cluster and the place of the guest in it.
+func (g *guest) system() string { return g.cluster + g.path }
+
+// node returns the node in the text of a system.
+func nodeOf(system string) string {
+	_, rest, _ := strings.Cut(system, "/nodes/")
+	node, _, _ := strings.Cut(rest, "/")
+	return node
+}
+
+// checkRights compares the privileges of the account that writes with those that the targets need.
+func (a *Actuator) checkRights(ctx context.Context, g *guest, targets []target) error {
+	path := "/vms/" + g.id
+	held, err := a.permissions(ctx, path)
+	if err != nil {
+		return err
+	}
+	var lacking []string
+	for _, t := range targets {
+		if privilege, _ := privilegeOf(g.kind, t.option, t.part); !held[privilege] && !slices.Contains(lacking, privilege) {
+			lacking = append(lacking, privilege)
+		}
+	}
+	if len(lacking) > 0 {
+		return refuse(guardRights, "%s lacks %s on %s: give it a role with that", a.options.Writing.Name(), strings.Join(lacking, " and "), path)
+	}
+	return nil
+}

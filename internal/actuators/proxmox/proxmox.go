@@ -1,0 +1,124 @@
+// Package proxmox puts the configuration of guests of a Proxmox VE cluster back to what is declared.
+//
+// It changes one guest with one request, which has the digest of the guest's file: Proxmox VE refuses it if the file was
+// changed since it was read. A change is tried on the file as it was read, before anything is sent: with the request, the
+// guest must have the declared values in the form of the declaration, and nothing else may differ.
+//
+// An answer of Proxmox VE does not show what was done: a success may only wait for a restart, and an error may have
+// written. So the guest is read again after each write, whatever the answer is.
+//
+// It does not write to a node without quorum, to a guest that is locked, and to one for which other changes wait: they
+// would take effect, too. It never moves, makes or deletes guests, makes disks smaller, and removes or adds devices.
+package proxmox
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// Options configure an Actuator.
+type Options struct {
+	// Source is the name of the source, as in the keys of its resources.
+	Source string
+	// Reading is the access of the source, which reads guests, and Writing the account that writes to the same cluster.
+	Reading pveapi.Access
+	Writing pveapi.Account
+	// Timeout bounds each request; 0 means 30 seconds.
+	Timeout time.Duration
+	// Sealer is the one of the collector of the source. It is required.
+	Sealer model.Sealer
+	// Now returns the time; nil means time.Now.
+	Now func() time.Time
+}
+
+// An Actuator implements reconcile.Actuator for one cluster. It is safe for concurrent use.
+type Actuator struct {
+	options    Options
+	normalizer *normalize.Normalizer
+	kinds      map[string]*model.Kind
+}
+
+var _ reconcile.Actuator = (*Actuator)(nil)
+
+// New returns an Actuator. It does not use the network.
+func New(o Options) (*Actuator, error) {
+	reading, err := o.Reading.Complete()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.Writing.Check(); err != nil {
+		return nil, err
+	}
+	o.Reading = reading
+	if o.Timeout <= 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Actuator{options: o, normalizer: normalize.New(o.Sealer), kinds: normalize.Kinds()}, nil
+}
+
+// Limit implements reconcile.Actuator. Proxmox VE itself gives up a request after 30 seconds.
+func (a *Actuator) Limit() time.Duration { return a.options.Timeout + 30*time.Second }
+
+// writing returns the access of the account that writes.
+func (a *Actuator) writing() pveapi.Access {
+	access := a.options.Reading
+	access.Account = a.options.Writing
+	return access
+}
+
+// with calls do with a session.
+func (a *Actuator) with(ctx context.Context, access pveapi.Access, do func(*pveapi.Session) error) error {
+	limits := httpclient.Limits{Concurrency: 1, Timeout: a.options.Timeout, MaxBody: maxBody, Backoff: backoff}
+	session, err := pveapi.Connect(ctx, access, limits)
+	if err != nil {
+		return access.Explain(err, "")
+	}
+	defer session.Close()
+	return do(session)
+}
+
+const (
+	maxBody = 4 << 20
+	backoff = 500 * time.Millisecond
+)
+
+// The guards of this package.
+const (
+	guardKind    = "kind"
+	guardStillSo = "still-so"
+	guardScope   = "scope"
+	guardQuorum  = "quorum"
+	guardRights  = "rights"
+)
+
+func refuse(guard, format string, args ...any) error {
+	return &reconcile.Refusal{Guard: guard, Why: fmt.Sprintf(format, args...)}
+}
+
+// permissions returns the privileges of the account that writes on a path.
+func (a *Actuator) permissions(ctx context.Context, path string) (held map[string]bool, err error) {
+	access := a.writing()
+	err = a.with(ctx, access, func(s *pveapi.Session) error {
+		answer, err := s.Get(ctx, "/access/permissions?path="+url.QueryEscape(path))
+		if err != nil {
+			return access.Explain(err, "")
+		}
+		held = map[string]bool{}
+		for _, f := range answer.At(path).Fields() {
+			held[f.Name] = true
+		}
+		return nil
+	})
+	return held, err
+}

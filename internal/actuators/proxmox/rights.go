@@ -1,0 +1,62 @@
+package proxmox
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/pveapi"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// Rights implements reconcile.Actuator. It reads the privileges of the account that writes on all paths.
+func (a *Actuator) Rights(ctx context.Context, rules []reconcile.Rule) (reconcile.Rights, error) {
+	access := a.writing()
+	r := reconcile.Rights{Endpoint: access.URL, Identity: access.Name()}
+	held := map[string][]string{} // paths by privilege
+	err := a.with(ctx, access, func(s *pveapi.Session) error {
+		answer, err := s.Get(ctx, "/access/permissions")
+		if err != nil {
+			return access.Explain(err, "")
+		}
+		for _, at := range answer.Fields() {
+			for _, privilege := range at.Value.Fields() {
+				held[privilege.Name] = append(held[privilege.Name], at.Name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return r, err
+	}
+	for _, privilege := range slices.Sorted(maps.Keys(held)) {
+		text := privilege + " on " + strings.Join(slices.Sorted(slices.Values(held[privilege])), ", ")
+		r.May = append(r.May, text)
+		if why := excess(privilege); why != "" {
+			r.Excess = append(r.Excess, text+": "+why)
+		}
+	}
+	for i := range rules {
+		if rule := &rules[i]; acts(rule) && !slices.ContainsFunc(slices.Collect(maps.Keys(held)), isConfig) {
+			r.Missing = append(r.Missing, "VM.Config.Options, VM.Config.CPU or another privilege VM.Config.* on the guests of rule "+rule.Name)
+		}
+	}
+	return r, nil
+}
+
+func isConfig(privilege string) bool { return strings.HasPrefix(privilege, "VM.Config.") }
+
+// excess returns why an account that only puts back the configuration of guests does not need a privilege; "" if it may.
+func excess(privilege string) string {
+	if isConfig(privilege) || strings.HasSuffix(privilege, ".Audit") || privilege == "SDN.Use" {
+		return ""
+	}
+	return "driftd does not use it"
+}
+
+// acts reports whether a rule may put guests back.
+func acts(rule *reconcile.Rule) bool {
+	return rule.Acts() && (rule.Match.MayFit(normalize.QEMU, "") || rule.Match.MayFit(normalize.LXC, ""))
+}

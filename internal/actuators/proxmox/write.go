@@ -1,0 +1,148 @@
+package proxmox
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/driftd/driftd/internal/diff"
+	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/jsonpatch"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// A change is a change of one guest that is planned and not made.
+type change struct {
+	actuator *Actuator
+	key      model.Key
+	before   *guest
+	edits    []edit
+	plan     reconcile.Plan
+}
+
+// Plan implements reconcile.Change.
+func (c *change) Plan() reconcile.Plan { return c.plan }
+
+// Rehearse implements reconcile.Change. Proxmox VE has no dry run: the plan tried the edits on the file as it was read.
+func (c *change) Rehearse(context.Context) error { return nil }
+
+// form returns the parameters of the request.
+func (c *change) form() url.Values {
+	form := url.Values{"digest": {c.before.digest}}
+	var deleted []string
+	for _, e := range c.edits {
+		if e.deletes {
+			deleted = append(deleted, e.option)
+		} else {
+			form.Set(e.option, e.text)
+		}
+	}
+	if len(deleted) > 0 {
+		form.Set("delete", strings.Join(deleted, ","))
+	}
+	return form
+}
+
+// Write implements reconcile.Change. It sends one request. Whatever the answer is, the guest is read again to find out what
+// was written.
+func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
+	a := c.actuator
+	access := a.writing()
+	failed := a.with(ctx, access, func(s *pveapi.Session) error {
+		return s.Write(ctx, http.MethodPut, c.before.path+"/config", c.form())
+	})
+	receipt := reconcile.Receipt{Status: http.StatusOK, At: a.options.Now()}
+	if failed == nil {
+		return receipt, nil
+	}
+	receipt.Status = httpclient.Code(failed)
+	if !isAnswer(failed) {
+		return receipt, access.Explain(failed, "")
+	}
+	after, err := a.read(ctx, c.key, nodeOf(c.plan.System))
+	if err != nil {
+		return receipt, fmt.Errorf("%w; and the guest could not be read again: %w", access.Explain(failed, ""), err)
+	}
+	written := c.written(after)
+	if len(written) == 0 {
+		return receipt, &reconcile.NotWrittenError{Err: access.Explain(failed, fmt.Sprintf("%s may not do that", access.Name()))}
+	}
+	receipt.Unexpected = []string{fmt.Sprintf("Proxmox VE answered %v, and wrote %s: the guest may use neither the old nor the new value", failed, strings.Join(written, ", "))}
+	return receipt, nil
+}
+
+// isAnswer reports whether an error is an answer of Proxmox VE itself, and not one of something on the way.
+func isAnswer(err error) bool {
+	switch httpclient.Code(err) {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError:
+		return true
+	}
+	return false
+}
+
+// written returns the fields of the plan that another value has been written to.
+func (c *change) written(after *guest) (paths []string) {
+	for i := range c.plan.Changes {
+		path := c.plan.Changes[i].Path
+		was, _ := jsonpatch.Find(c.before.value, path)
+		is, _ := jsonpatch.Find(after.value, path)
+		if !same(was, is) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// Inspect implements reconcile.Actuator.
+func (a *Actuator) Inspect(ctx context.Context, key model.Key, p reconcile.Plan) (reconcile.Inspection, error) {
+	g, err := a.read(ctx, key, nodeOf(p.System))
+	if err != nil {
+		return "", err
+	}
+	if g.cluster != clusterOf(p.System) {
+		return "", fmt.Errorf("%s leads to another cluster now: %s", a.options.Reading.URL, g.cluster)
+	}
+	if g.uid() != p.UID {
+		return reconcile.AsOther, nil
+	}
+	wanted, before := true, true
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		held, _ := jsonpatch.Find(g.value, c.Path)
+		wanted = wanted && equalAt(a.kinds[g.kind].Schema, c.Path, held, c.New)
+		before = before && equalAt(a.kinds[g.kind].Schema, c.Path, held, c.Old)
+	}
+	switch {
+	case wanted && waits(g, p.Changes):
+		return reconcile.AsWaiting, nil
+	case wanted:
+		return reconcile.AsWanted, nil
+	case before:
+		return reconcile.AsBefore, nil
+	}
+	return reconcile.AsOther, nil
+}
+
+func clusterOf(system string) string {
+	name, _, _ := strings.Cut(system, "/nodes/")
+	return name
+}
+
+// waits reports whether a field of some changes waits for a restart.
+func waits(g *guest, changes []reconcile.FieldChange) bool {
+	for _, option := range g.waiting() {
+		for i := range changes {
+			if diff.Touches([]string{option}, changes[i].Path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// HandBack implements reconcile.Actuator. Proxmox VE has no owners of fields.
+func (a *Actuator) HandBack(context.Context, model.Key, reconcile.Plan) error { return nil }
