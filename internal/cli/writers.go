@@ -6,14 +6,17 @@ import (
 	"slices"
 
 	"github.com/driftd/driftd/internal/actuators/kubernetes"
+	"github.com/driftd/driftd/internal/actuators/proxmox"
 	"github.com/driftd/driftd/internal/actuators/terraform"
-	collector "github.com/driftd/driftd/internal/collectors/kubernetes"
+	kubernetescollector "github.com/driftd/driftd/internal/collectors/kubernetes"
+	proxmoxcollector "github.com/driftd/driftd/internal/collectors/proxmox"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
 	"github.com/driftd/driftd/internal/declared"
 	declaration "github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/kubeapi"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi"
 	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/secret"
 )
@@ -46,13 +49,31 @@ func openWriters(cfg *config.Config, estate *daemon.Estate) (reconcile.Writers, 
 	return writers, errors.Join(errs...)
 }
 
-// openWriter opens the actuator of a source, which reads autoscalers and records of other tools with the credentials of
-// the source.
+// openWriter opens the actuator of a source.
 func openWriter(source *config.Source, w config.Writer, room *secret.Room) (reconcile.Actuator, error) {
-	if source.Type != "kubernetes" {
-		return nil, fmt.Errorf("it has the type %s: only sources of type kubernetes can be written to", source.Type)
+	switch source.Type {
+	case kubernetescollector.Type:
+		return openKubernetesWriter(source, w, room)
+	case proxmoxcollector.Type:
+		return openProxmoxWriter(source, w, room)
 	}
-	settings := collector.Defaults()
+	return nil, fmt.Errorf("it has the type %s: only sources of the types kubernetes and proxmox can be written to", source.Type)
+}
+
+// openProxmoxWriter opens the actuator of a source of type proxmox, which reads with the account of the source.
+func openProxmoxWriter(source *config.Source, w config.Writer, room *secret.Room) (reconcile.Actuator, error) {
+	settings := proxmoxcollector.Defaults()
+	var writing pveapi.Account
+	if err := errors.Join(source.Decode(&settings), w.Decode(&writing)); err != nil {
+		return nil, err
+	}
+	return proxmox.New(proxmox.Options{Source: w.Source, Reading: settings.Access(), Writing: writing, Timeout: settings.Timeout, Sealer: room.Sealer()})
+}
+
+// openKubernetesWriter opens the actuator of a source of type kubernetes, which reads autoscalers and records of other
+// tools with the credentials of the source.
+func openKubernetesWriter(source *config.Source, w config.Writer, room *secret.Room) (reconcile.Actuator, error) {
+	settings := kubernetescollector.Defaults()
 	var writing kubeapi.Access
 	if err := errors.Join(source.Decode(&settings), w.Decode(&writing)); err != nil {
 		return nil, err

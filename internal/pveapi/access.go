@@ -27,10 +27,16 @@ type Access struct {
 	Account
 }
 
-// An Account is an API token, with its id and the file with its secret, or a user, with the file with the password.
+// An Account is an API token (TokenID and TokenFile), or a user with a password (Username and PasswordFile).
 type Account struct {
-	TokenID, TokenFile     string
-	Username, PasswordFile string
+	// TokenID is the id of an API token, user@realm!name.
+	TokenID string `mapstructure:"token_id"`
+	// TokenFile is the file with the token's secret.
+	TokenFile string `mapstructure:"token_file" path:"true"`
+	// Username is a user, user@realm, who logs in without a token.
+	Username string `mapstructure:"username"`
+	// PasswordFile is the file with the user's password.
+	PasswordFile string `mapstructure:"password_file" path:"true"`
 }
 
 // Complete checks the settings and normalizes the address and the fingerprint.

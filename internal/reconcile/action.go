@@ -203,7 +203,7 @@ func (p *Plan) covered() (keys []model.Key) {
 type FieldChange struct {
 	// Address is the address of another resource than that of the action, which the same apply changes; "" otherwise.
 	Address string `json:"address,omitempty"`
-	// Path is the path in the live resource, in the form of model.Change.
+	// Path is the path in the live resource, or in the declaration, in the form of model.Change.
 	Path string `json:"path"`
 	// Old is the value that the field must have, nil for none, and New the value that it gets,
 	// nil if it is removed.

@@ -138,7 +138,7 @@ func sharesField(a *Action, f *model.Finding) bool {
 		return true
 	}
 	return slices.ContainsFunc(f.Changes, func(c model.Change) bool {
-		return slices.ContainsFunc(a.Plan.Changes, func(p FieldChange) bool { return p.Path == c.Path })
+		return slices.ContainsFunc(a.Plan.Changes, func(p FieldChange) bool { return p.Path == c.Path || p.Path == c.LivePath })
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	declare "github.com/driftd/driftd/internal/declared/all"
 	"github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/kubeapi"
+	"github.com/driftd/driftd/internal/pveapi"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
 	tell "github.com/driftd/driftd/internal/notify/all"
@@ -85,7 +86,7 @@ func settings() (map[string][]typed, error) {
 		})
 	}
 	types["reconcile.writers"] = []typed{{"kubernetes", "reconcile.md", reflect.ValueOf(kubeapi.Access{})},
-		{"terraform", "reconcile.md", reflect.ValueOf(terraform.Writing{})}}
+		{"proxmox", "reconcile.md", reflect.ValueOf(pveapi.Account{})}, {"terraform", "reconcile.md", reflect.ValueOf(terraform.Writing{})}}
 	return types, errors.Join(errs...)
 }
 

@@ -66,7 +66,7 @@ func TestPlanRefuses(t *testing.T) {
 				s.Finding.Changes = []model.Change{change("metadata.finalizers[=a]", "", `"a"`)}
 			}},
 		"terraform": {reason: "its form may be another", guard: "declarer", want: "apply declaration shop with its own tool",
-			change: func(_ *fake, s *reconcile.Subject) { s.Mapped = true }},
+			change: func(_ *fake, s *reconcile.Subject) { s.Lens = struct{ model.Lens }{} }},
 		"gone": {reason: "there is nothing to put back", guard: "still-so", want: "does not exist any more",
 			change: func(f *fake, _ *reconcile.Subject) { delete(f.objects, webPath) }},
 		"moved": {reason: "a hand was there again", guard: "still-so", want: ".image changed since the scan",

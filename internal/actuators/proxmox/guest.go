@@ -46,7 +46,9 @@ func (a *Actuator) read(ctx context.Context, key model.Key, node string) (g *gue
 }
 
 func (a *Actuator) readOver(ctx context.Context, s *pveapi.Session, key model.Key, node string) (*guest, error) {
-	explain := func(err error) error { return a.options.Reading.Explain(err, "grant the account of the source PVEAuditor on /") }
+	explain := func(err error) error {
+		return a.options.Reading.Explain(err, "grant the account of the source PVEAuditor on /")
+	}
 	status, err := s.Get(ctx, "/cluster/status")
 	if err != nil {
 		return nil, explain(err)
@@ -180,4 +182,3 @@ func (g *guest) check(options []string) error {
 
 // isGuest reports whether a kind is one of guests.
 func isGuest(kind string) bool { return kind == normalize.QEMU || kind == normalize.LXC }
-

@@ -1,0 +1,140 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/pem"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
+	"github.com/driftd/driftd/test/pvelab"
+	"github.com/driftd/driftd/test/tftest"
+)
+
+// A guestRoom is an installation whose guests of Proxmox VE are declared by a Terraform root in git, and put back with
+// requests to Proxmox VE.
+type guestRoom struct {
+	*applying
+
+	pve *pvelab.Lab
+}
+
+// newGuestRoom makes an installation with the guest of webGuest, which the genuine provider made. The writer has the
+// privileges of fixer on its path.
+func newGuestRoom(t *testing.T, cli tftest.CLI, mode string) *guestRoom {
+	t.Helper()
+	r := &guestRoom{newApplying(t, cli), pvelab.New(pvetest.New(pvelab.Cluster(), rand.New(rand.NewPCG(1, 2))))}
+	server := httptest.NewTLSServer(r.pve)
+	t.Cleanup(server.Close)
+	r.write("pve.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+	r.write("token", "0123\n")
+	r.write("deploy/proxmox.tf", strings.ReplaceAll(proxmoxProvider, "$PVE", server.URL))
+	r.write("deploy/main.tf", webGuest)
+	r.settle(`{name: pve, type: proxmox, settings: {url: "`+server.URL+`", ca_file: pve.pem, token_id: "driftd@pve!ro", token_file: token}}`, "pve", mode)
+	config, err := os.ReadFile(r.path("driftd.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(config), "\n  rules:")
+	before, _, _ := strings.Cut(string(config), "  writers:")
+	r.write("driftd.yaml", before+`  writers: [{source: pve, settings: {token_id: "driftd@pve!fix", token_file: token}}]`+"\n  rules:"+strings.Replace(rest, "declaration: infra", "source: pve", 1))
+	r.grant("VM.Audit", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options")
+	return r
+}
+
+// grant sets the privileges of the account that writes.
+func (r *guestRoom) grant(privileges ...string) {
+	r.pve.Edit(func(c *pvetest.Cluster) {
+		c.Accounts = map[string]map[string][]string{"driftd@pve!fix": {"/vms": privileges},
+			"terraform@pve!tf": {"/": {"VM.Audit", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk", "VM.Config.HWType", "VM.Config.Cloudinit"}}}
+	})
+}
+
+// config returns a key of the guest's file, and what waits.
+func (r *guestRoom) config(key string) (value, waits string) {
+	r.pve.Edit(func(c *pvetest.Cluster) {
+		value, waits = fmt.Sprint(c.Guest(301).Config[key]), fmt.Sprint(c.Guest(301).Pending[key])
+	})
+	return value, waits
+}
+
+// Drift of a guest that a root declares is put back with requests to Proxmox VE: what a running guest takes at once, and
+// what waits for a restart. The next scan, and the next plan of the pipeline, find it in sync.
+func TestReconcileProxmox(t *testing.T) {
+	t.Parallel()
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		r := newGuestRoom(t, cli, "approve")
+		d := r.serve()
+		d.awaitFindings()
+		r.pve.SetConfig(301, "net0", "virtio=BC:24:11:00:00:01,bridge=vmbr7,firewall=1", "carol@pve")
+		a := d.awaitAction(reconcile.Proposed)
+		if a.Drift.Name != "carol@pve" || a.Plan.Identity != "driftd@pve!fix" || a.Plan.AfterRestart != "" {
+			t.Errorf("the action is %+v", a)
+		}
+		if after := d.approve("alice", &a); after.State != reconcile.Converged || after.Outcome != "" {
+			t.Fatalf("it is %s: %s", after.State, after.Outcome)
+		}
+		if net, _ := r.config("net0"); net != "virtio=BC:24:11:00:00:01,bridge=vmbr0,firewall=0" && net != "virtio=BC:24:11:00:00:01,bridge=vmbr0" {
+			t.Errorf("net0 is %s", net)
+		}
+		d.awaitFindings()
+		r.pve.SetConfig(301, "cores", 4, "carol@pve")
+		r.pve.SetConfig(301, "memory", "4096", "carol@pve")
+		a = d.awaitAction(reconcile.Proposed)
+		if a.Plan.AfterRestart != "cores, memory" {
+			t.Errorf("after a restart: %q", a.Plan.AfterRestart)
+		}
+		if after := d.approve("alice", &a); after.State != reconcile.Converged || after.Outcome != "it takes effect after a stop and a start" {
+			t.Fatalf("it is %s: %s", after.State, after.Outcome)
+		}
+		d.awaitVerdict(model.PendingRestart)
+		r.pve.Restart(301, "carol@pve")
+		d.awaitFindings()
+		if err := r.cli.Run(t.Context(), r.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
+			t.Errorf("the pipeline's next plan: %v", err)
+		}
+	})
+}
+
+// awaitVerdict waits until there is one finding, with a verdict.
+func (d *daemon) awaitVerdict(want model.Verdict) {
+	d.t.Helper()
+	d.eventually(startTimeout, "a finding that is "+string(want), func() error {
+		r, err := d.report()
+		if err == nil && (len(r.Findings) != 1 || r.Findings[0].Verdict != want) {
+			err = fmt.Errorf("there are %+v", r.Findings)
+		}
+		return err
+	})
+}
+
+// A write to Proxmox VE does what was approved, or nothing.
+func TestReconcileProxmoxRefuses(t *testing.T) {
+	t.Parallel()
+	r := newGuestRoom(t, terraformCLIs(t)[0], "approve")
+	d := r.serve()
+	d.awaitFindings()
+	r.grant("VM.Audit", "VM.Config.CPU")
+	r.pve.SetConfig(301, "memory", "4096", "carol@pve")
+	d.awaitHeld("rights", "driftd@pve!fix lacks VM.Config.Memory on /vms/301")
+	r.grant("VM.Audit", "VM.Config.Memory")
+	r.pve.SetPending(301, "cores", 8, "erin@pve")
+	d.awaitHeld("scope", "other changes of the guest wait for a restart, and may take effect with the write: cores")
+	r.pve.Edit(func(c *pvetest.Cluster) { c.Guest(301).Pending = nil })
+	a := d.awaitAction(reconcile.Proposed)
+	r.pve.Edit(func(c *pvetest.Cluster) { c.Guest(301).Config["lock"] = "backup" })
+	if status, text := d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest}); status != http.StatusConflict || !strings.Contains(text, "locked (backup)") {
+		t.Errorf("of a locked guest: %d: %s", status, text)
+	}
+	if memory, waits := r.config("memory"); memory != "4096" || waits != "<nil>" {
+		t.Errorf("the memory is %s, and %s waits", memory, waits)
+	}
+}
