@@ -53,8 +53,8 @@ func newGuestRoom(t *testing.T, cli tftest.CLI, mode string) *guestRoom {
 // grant sets the privileges of the account that writes.
 func (r *guestRoom) grant(privileges ...string) {
 	r.pve.Edit(func(c *pvetest.Cluster) {
-		c.Accounts = map[string]map[string][]string{"driftd@pve!fix": {"/vms": privileges},
-			"terraform@pve!tf": {"/": {"VM.Audit", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk", "VM.Config.HWType", "VM.Config.Cloudinit"}}}
+		all := append(pvetest.Auditor()["/"], "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk", "VM.Config.HWType", "VM.Config.Cloudinit")
+		c.Accounts = map[string]map[string][]string{"driftd@pve!fix": {"/vms": privileges}, "terraform@pve!tf": {"/": all}}
 	})
 }
 
@@ -98,6 +98,19 @@ func TestReconcileProxmox(t *testing.T) {
 		d.awaitVerdict(model.PendingRestart)
 		r.pve.Restart(301, "carol@pve")
 		d.awaitFindings()
+		// Another's change that waits is drift, and ends without a restart.
+		r.pve.SetPending(301, "cores", 8, "erin@pve")
+		a = d.awaitAction(reconcile.Proposed)
+		if a.Verdict != model.PendingRestart || a.Drift.Name != "erin@pve" {
+			t.Errorf("the action is %+v", a)
+		}
+		if after := d.approve("alice", &a); after.State != reconcile.Converged || after.Outcome != "" {
+			t.Fatalf("it is %s: %s", after.State, after.Outcome)
+		}
+		if cores, waits := r.config("cores"); cores != "2" || waits != "<nil>" {
+			t.Errorf("the guest has %s cores, and %s waits", cores, waits)
+		}
+		d.awaitFindings()
 		if err := r.cli.Run(t.Context(), r.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
 			t.Errorf("the pipeline's next plan: %v", err)
 		}
@@ -126,9 +139,11 @@ func TestReconcileProxmoxRefuses(t *testing.T) {
 	r.pve.SetConfig(301, "memory", "4096", "carol@pve")
 	d.awaitHeld("rights", "driftd@pve!fix lacks VM.Config.Memory on /vms/301")
 	r.grant("VM.Audit", "VM.Config.Memory")
-	r.pve.SetPending(301, "cores", 8, "erin@pve")
-	d.awaitHeld("scope", "other changes of the guest wait for a restart, and may take effect with the write: cores")
+	r.pve.SetPending(301, "vga", "std", "erin@pve")
+	r.pve.SetConfig(301, "memory", "3072", "carol@pve")
+	d.awaitHeld("scope", "other changes of the guest wait for a restart, and may take effect with the write: vga")
 	r.pve.Edit(func(c *pvetest.Cluster) { c.Guest(301).Pending = nil })
+	r.pve.SetConfig(301, "memory", "4096", "carol@pve")
 	a := d.awaitAction(reconcile.Proposed)
 	r.pve.Edit(func(c *pvetest.Cluster) { c.Guest(301).Config["lock"] = "backup" })
 	if status, text := d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest}); status != http.StatusConflict || !strings.Contains(text, "locked (backup)") {

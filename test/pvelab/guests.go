@@ -174,11 +174,14 @@ func (l *Lab) startGuest(r request) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("id: %w", err)
 	}
-	status := "stopped"
-	if action := r.path.Get("action"); strings.HasPrefix(action, "start") || strings.HasPrefix(action, "re") {
-		status = "running"
+	switch action := r.path.Get("action"); {
+	case strings.HasPrefix(action, "re"):
+		l.Restart(id, r.user)
+	case strings.HasPrefix(action, "start"):
+		l.SetStatus(id, "running", r.user)
+	default:
+		l.SetStatus(id, "stopped", r.user)
 	}
-	l.SetStatus(id, status, r.user)
 	return upid(r.path.Get("node"), "qm"+r.path.Get("action"), r.path.Get("id"), r.user), nil
 }
 

@@ -75,13 +75,12 @@ func (s *Server) SetAddresses(id int, device string, addresses ...string) {
 	g.Addresses[device] = addresses
 }
 
-// Restart applies the pending changes of a guest.
+// Restart restarts a guest, which applies its pending changes.
 func (s *Server) Restart(id int, user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := s.cluster.Guest(id)
-	g.Config, g.Pending = g.configured(), nil
-	delete(g.Config, "digest")
+	g.applyPending()
 	s.task(g, "reboot", user)
 }
 
@@ -99,12 +98,20 @@ func (s *Server) Resize(id int, disk, size, user string) {
 	}
 }
 
-// SetStatus starts or stops a guest.
+// applyPending makes the pending changes of a guest its configuration.
+func (g *Guest) applyPending() {
+	g.Config, g.Pending = g.configured(), nil
+	delete(g.Config, "digest")
+}
+
+// SetStatus starts or stops a guest. A stop applies its pending changes.
 func (s *Server) SetStatus(id int, status, user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := s.cluster.Guest(id)
-	g.Status = status
+	if g.Status = status; status == "stopped" {
+		g.applyPending()
+	}
 	s.task(g, map[string]string{"running": "start", "stopped": "stop"}[status], user)
 }
 

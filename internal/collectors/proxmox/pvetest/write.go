@@ -92,8 +92,7 @@ func (s *Server) edit(g *Guest, form url.Values, user string) (status int, answe
 	failed := Row{}
 	var line []string
 	if g.Status != "running" {
-		g.Config, g.Pending = g.configured(), nil
-		delete(g.Config, "digest")
+		g.applyPending()
 	}
 	for _, key := range editedKeys(form) {
 		var value any
