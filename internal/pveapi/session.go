@@ -53,11 +53,11 @@ func Connect(ctx context.Context, access Access, limits httpclient.Limits) (*Ses
 // describe takes the reason from the message of an unsuccessful answer, or from the status
 // line if it has no body. The errors of single parameters follow.
 func describe(status *httpclient.Status, _ http.Header, body model.Value) {
-	message := strings.TrimSpace(body.At("message").Str())
+	message := []string{strings.TrimSpace(body.At("message").Str())}
 	for _, f := range body.At("errors").Fields() {
-		message += " " + f.Name + ": " + strings.TrimSpace(f.Value.Text())
+		message = append(message, f.Name+": "+strings.TrimSpace(f.Value.Text()))
 	}
-	status.Message = cmp.Or(printable.Text(strings.TrimSpace(message)), status.Line)
+	status.Message = cmp.Or(printable.Text(strings.TrimSpace(strings.Join(message, " "))), status.Line)
 }
 
 // Close closes the connections.

@@ -47,6 +47,10 @@ func exceptions() map[string]exception {
 		"pveum user add driftd@pve",
 		"pveum user token add driftd@pve ro --privsep 1",
 		"pveum role add DriftdLog --privs Sys.Syslog",
+		"pveum role add DriftdFix --privs VM.Config.CPU,VM.Config.Memory,VM.Config.Network,VM.Config.Options",
+		"pveum user token add driftd@pve fix --privsep 1",
+		"pveum acl modify /vms --users driftd@pve --roles DriftdFix",
+		"pveum acl modify /vms --tokens 'driftd@pve!fix' --roles DriftdFix",
 		"pveum acl modify / --users driftd@pve --roles PVEAuditor,DriftdLog",
 		"pveum acl modify / --tokens 'driftd@pve!ro' --roles PVEAuditor,DriftdLog",
 	} {
@@ -99,7 +103,7 @@ func unknownProgram(line string) string {
 	return ""
 }
 
-// privileges checks that the Proxmox collector names each privilege that a line grants.
+// privileges checks that the code for Proxmox VE names each privilege that a line grants.
 func privileges(_ *place, line string) error {
 	return namedInCode("proxmox", regexp.MustCompile(`\b[A-Z][a-z]+\.[A-Z][A-Za-z.]+\b`).FindAllString(line, -1), `%s`)
 }
@@ -120,9 +124,9 @@ func exchanges(_ *place, line string) error {
 	return namedInCode("openstack", regexp.MustCompile(`[a-z]+`).FindAllString(granted, -1), `%q`)
 }
 
-// namedInCode checks that a collector's code has names, in a format.
-func namedInCode(collector string, names []string, form string) error {
-	files, err := filepath.Glob(filepath.Join(root, "internal/collectors", collector, "*.go"))
+// namedInCode checks that the code for a system, which reads it or writes to it, has names, in a format.
+func namedInCode(system string, names []string, form string) error {
+	files, err := filepath.Glob(filepath.Join(root, "internal/*ors", system, "*.go"))
 	if err != nil {
 		return err
 	}
@@ -139,7 +143,7 @@ func namedInCode(collector string, names []string, form string) error {
 	}
 	for _, name := range names {
 		if !strings.Contains(code.String(), fmt.Sprintf(form, name)) {
-			return fmt.Errorf("the code of the %s collector does not contain %s", collector, name)
+			return fmt.Errorf("the code for %s does not contain %s", system, name)
 		}
 	}
 	return nil

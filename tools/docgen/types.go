@@ -13,10 +13,10 @@ import (
 	declare "github.com/driftd/driftd/internal/declared/all"
 	"github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/kubeapi"
-	"github.com/driftd/driftd/internal/pveapi"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
 	tell "github.com/driftd/driftd/internal/notify/all"
+	"github.com/driftd/driftd/internal/pveapi"
 )
 
 // typed is a type of source, declaration or receiver, with its default settings and the page about

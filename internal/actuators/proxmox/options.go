@@ -67,25 +67,19 @@ func optionsOf(kind string) []optionList {
 // devicePrivilege returns the privilege of a numbered option; "" if the part of it is not put back. known is false if the
 // option is none of a device.
 func devicePrivilege(kind, name, part string) (privilege string, known bool) {
-	parts := ""
-	switch name {
-	case "net":
-		privilege, parts = "VM.Config.Network", qemuDevice
-		if kind == normalize.LXC {
-			parts = lxcDevice
-		}
-	case "scsi", "virtio", "sata", "ide":
-		privilege, parts = "VM.Config.Disk", diskPart
-	case "ipconfig":
+	has := func(parts string) bool { return part != "" && strings.Contains(parts, " "+part+" ") }
+	switch {
+	case name == "ipconfig",
+		name == "net" && kind == normalize.LXC && has(lxcDevice),
+		name == "net" && kind != normalize.LXC && has(qemuDevice):
 		return "VM.Config.Network", true
-	default:
-		return "", false
+	case isDisk(name) && has(diskPart):
+		return "VM.Config.Disk", true
 	}
-	if part == "" || !strings.Contains(parts, " "+part+" ") {
-		return "", true
-	}
-	return privilege, true
+	return "", name == "net" || isDisk(name)
 }
+
+func isDisk(name string) bool { return strings.Contains(" scsi virtio sata ide ", " "+name+" ") }
 
 // neverDevice returns why a part of a device is not put back.
 func neverDevice(name, part string) string {

@@ -5,7 +5,7 @@
 // guest must have the declared values in the form of the declaration, and nothing else may differ.
 //
 // An answer of Proxmox VE does not show what was done: a success may only wait for a restart, and an error may have
-// written. So the guest is read again after each write, whatever the answer is.
+// written. So the guest is read again after each write.
 //
 // It does not write to a node without quorum, to a guest that is locked, and to one for which other changes wait: they
 // would take effect, too. It never moves, makes or deletes guests, makes disks smaller, and removes or adds devices.

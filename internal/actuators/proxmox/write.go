@@ -47,7 +47,7 @@ func (c *change) form() url.Values {
 	return form
 }
 
-// Write implements reconcile.Change. It sends one request. Whatever the answer is, the guest is read again to find out what
+// Write implements reconcile.Change. It sends one request. The guest is read again after every answer to find out what
 // was written.
 func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	a := c.actuator
