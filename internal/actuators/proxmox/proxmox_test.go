@@ -306,6 +306,26 @@ func TestNotWritten(t *testing.T) {
 	}
 }
 
+// TestNoCredential checks that nothing is sent without the secret of the account that writes.
+func TestNoCredential(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c, err := b.plan(b.finding("401", `{"onboot": false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(b.a.options.Writing.TokenFile); err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Write(t.Context())
+	if not := (*reconcile.NotWrittenError)(nil); !errors.As(err, &not) || !strings.Contains(err.Error(), "correct the path") {
+		t.Errorf("Write() = %v", err)
+	}
+	if n := b.Count("/nodes/pve1/qemu/401/config", ""); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}
+
 // TestHotplugFails checks that an error after which a part of the request was written is not called a failure.
 func TestHotplugFails(t *testing.T) {
 	t.Parallel()

@@ -52,15 +52,19 @@ func (c *change) form() url.Values {
 func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	a := c.actuator
 	access := a.writing()
-	failed := a.with(ctx, access, func(s *pveapi.Session) error {
-		return s.Write(ctx, http.MethodPut, c.before.path+"/config", c.form())
+	var failed error
+	err := a.with(ctx, access, func(s *pveapi.Session) error {
+		failed = s.Write(ctx, http.MethodPut, c.before.path+"/config", c.form())
+		return nil
 	})
 	receipt := reconcile.Receipt{Status: http.StatusOK, At: a.options.Now()}
+	if err != nil { // there is no session
+		return reconcile.Receipt{}, &reconcile.NotWrittenError{Err: err}
+	}
 	if failed == nil {
 		return receipt, nil
 	}
-	receipt.Status = httpclient.Code(failed)
-	if !isAnswer(failed) {
+	if receipt.Status = httpclient.Code(failed); !isAnswer(failed) {
 		return receipt, access.Explain(failed, "")
 	}
 	after, err := a.read(ctx, c.key, nodeOf(c.plan.System))
