@@ -80,7 +80,9 @@ func devicePrivilege(kind, name, part string) (privilege string, known bool) {
 	return "", name == "net" || isDisk(name)
 }
 
-func isDisk(name string) bool { return slices.Contains([]string{"scsi", "virtio", "sata", "ide"}, name) }
+func isDisk(name string) bool {
+	return slices.Contains([]string{"scsi", "virtio", "sata", "ide"}, name)
+}
 
 // neverDevice returns why a part of a device is not put back.
 func neverDevice(name, part string) string {
