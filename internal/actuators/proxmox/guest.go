@@ -83,6 +83,29 @@ func (a *Actuator) readOver(ctx context.Context, s *pveapi.Session, key model.Ke
 	return g, nil
 }
 
+// find is read for a guest that may have moved to another node since it was written. The error is errGone if it does not
+// exist any more.
+func (a *Actuator) find(ctx context.Context, key model.Key, node string) (*guest, error) {
+	g, err := a.read(ctx, key, node)
+	if !errors.Is(err, errGone) {
+		return g, err
+	}
+	var guests model.Value
+	err = a.with(ctx, a.options.Reading, func(s *pveapi.Session) (err error) {
+		guests, err = s.Get(ctx, "/cluster/resources?type=vm")
+		return err
+	})
+	if err != nil {
+		return nil, a.options.Reading.Explain(err, "grant the account of the source PVEAuditor on /")
+	}
+	for _, row := range guests.Items() {
+		if row.At("vmid").Text() == key.ID && row.At("node").Str() != node {
+			return a.read(ctx, key, row.At("node").Str())
+		}
+	}
+	return nil, errGone
+}
+
 // errGone is the error of a guest that is not on its node.
 var errGone = errors.New("the guest is not on its node any more")
 

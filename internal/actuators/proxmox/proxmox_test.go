@@ -404,15 +404,21 @@ func TestInspectOther(t *testing.T) {
 		c.Guest(401).Config["onboot"] = 0
 	})
 	expect(t, b.a, f.Key, p, reconcile.AsOther)
+	b.Edit(func(c *pvetest.Cluster) {
+		c.Guest(401).Config["smbios1"], c.Guest(401).Node = "uuid="+p.UID, "pve3"
+	})
+	expect(t, b.a, f.Key, p, reconcile.AsWanted) // it moved
 	other := p
 	other.System = "elsewhere" + strings.TrimPrefix(p.System, "lab")
 	if _, err := b.a.Inspect(t.Context(), f.Key, other); err == nil || !strings.Contains(err.Error(), "another cluster") {
 		t.Errorf("another cluster: %v", err)
 	}
-	b.Edit(func(c *pvetest.Cluster) { c.NoQuorum = true })
+	b.Edit(func(c *pvetest.Cluster) { c.Guest(401).Node, c.NoQuorum = "pve1", true })
 	if _, err := b.a.Inspect(t.Context(), f.Key, p); err == nil || !strings.Contains(err.Error(), "no quorum") {
 		t.Errorf("without quorum: %v", err)
 	}
+	b.Edit(func(c *pvetest.Cluster) { c.NoQuorum = false; c.RemoveGuest(401) })
+	expect(t, b.a, f.Key, p, reconcile.AsOther)
 }
 
 // TestRights compares the privileges of the account that writes with what rules need.

@@ -2,6 +2,7 @@ package proxmox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -67,7 +68,7 @@ func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	if receipt.Status = httpclient.Code(failed); !isAnswer(failed) {
 		return receipt, access.Explain(failed, "")
 	}
-	after, err := a.read(ctx, c.key, nodeOf(c.plan.System))
+	after, err := a.find(ctx, c.key, nodeOf(c.plan.System))
 	if err != nil {
 		return receipt, fmt.Errorf("%w; and the guest could not be read again: %w", access.Explain(failed, ""), err)
 	}
@@ -103,7 +104,10 @@ func (c *change) written(after *guest) (paths []string) {
 
 // Inspect implements reconcile.Actuator.
 func (a *Actuator) Inspect(ctx context.Context, key model.Key, p reconcile.Plan) (reconcile.Inspection, error) {
-	g, err := a.read(ctx, key, nodeOf(p.System))
+	g, err := a.find(ctx, key, nodeOf(p.System))
+	if errors.Is(err, errGone) {
+		return reconcile.AsOther, nil
+	}
 	if err != nil {
 		return "", err
 	}
