@@ -171,7 +171,7 @@ func (g *guest) with(e edit) *guest {
 	after := *g
 	after.rows = slices.DeleteFunc(slices.Clone(g.rows), func(r model.Value) bool { return r.At("key").Str() == e.option })
 	if !e.deletes {
-		after.rows = append(after.rows, model.MapOf(model.Field{Name: "key", Value: model.StringOf(e.option)}, model.Field{Name: "value", Value: model.StringOf(e.text)}))
+		after.rows = append(after.rows, row(e.option, model.StringOf(e.text)))
 	}
 	return &after
 }

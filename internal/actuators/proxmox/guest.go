@@ -14,25 +14,29 @@ import (
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
-// A guest is a guest as it was read.
+// A guest is the configuration of a guest, or a part of its firewall, as it was read.
 type guest struct {
-	kind, id string
-	// path is its path in the API, with its node.
-	path string
+	kind string
+	// id is the number of the guest, and path its path in the API, with its node.
+	id, path string
+	// writes is the path that is written.
+	writes string
 	// cluster is the name of the cluster, or of the node if it is not part of one.
 	cluster string
-	// rows are those of /pending, without the digest of the file.
+	// rows are the options in the form of /pending, without the digest of the file.
 	rows   []model.Value
 	digest string
-	// runs reports whether it runs.
+	// runs reports whether the guest runs, if what was read is its configuration.
 	runs bool
-	// value is its configuration with its pending changes, in the form of the collector.
+	// whole reports whether a request removes the options that it does not have.
+	whole bool
+	// value are the options with their pending changes, in the form of the collector.
 	value model.Value
 }
 
 // guestPath returns the path of a guest on a node.
-func guestPath(key model.Key, node string) string {
-	return "/nodes/" + url.PathEscape(node) + "/" + strings.TrimPrefix(key.Kind, "proxmox/") + "/" + url.PathEscape(key.ID)
+func guestPath(kind, number, node string) string {
+	return "/nodes/" + url.PathEscape(node) + "/" + url.PathEscape(kind) + "/" + url.PathEscape(number)
 }
 
 // read reads a guest on a node with the account of the source. The error is a *reconcile.Refusal if the node that answers
@@ -56,18 +60,33 @@ func (a *Actuator) readOver(ctx context.Context, s *pveapi.Session, key model.Ke
 	if why := pveapi.WithoutQuorum(status); why != "" {
 		return nil, refuse(guardQuorum, "%s", why)
 	}
-	g := &guest{kind: key.Kind, id: key.ID, path: guestPath(key, node), cluster: clusterName(status)}
-	pending, err := s.Get(ctx, g.path+"/pending")
-	if isGone(err) {
-		return nil, errGone
+	g := &guest{kind: key.Kind, cluster: clusterName(status)}
+	read := a.readConfig
+	if !isGuest(key.Kind) {
+		read = a.readFirewall
 	}
-	if err != nil {
+	if err := read(ctx, s, g, key, node); isGone(err) || errors.Is(err, errGone) {
+		return nil, errGone
+	} else if err != nil {
 		return nil, explain(err)
+	}
+	g.value = a.valueOf(g.kind, g.rows)
+	return g, nil
+}
+
+// readConfig reads the configuration of a guest.
+func (a *Actuator) readConfig(ctx context.Context, s *pveapi.Session, g *guest, key model.Key, node string) error {
+	g.id, g.path = key.ID, guestPath(strings.TrimPrefix(key.Kind, "proxmox/"), key.ID, node)
+	g.writes = g.path + "/config"
+	pending, err := s.Get(ctx, g.path+"/pending")
+	if err != nil {
+		return err
 	}
 	current, err := s.Get(ctx, g.path+"/status/current")
 	if err != nil {
-		return nil, explain(err)
+		return err
 	}
+	g.runs = current.At("status").Str() != "stopped"
 	for _, row := range pending.Items() {
 		if row.At("key").Str() == "digest" {
 			g.digest = row.At("value").Text()
@@ -76,18 +95,75 @@ func (a *Actuator) readOver(ctx context.Context, s *pveapi.Session, key model.Ke
 		g.rows = append(g.rows, row)
 	}
 	if g.digest == "" || len(g.rows) == 0 {
-		return nil, explain(&httpclient.Unexpected{Reason: "the configuration of the guest has no digest"})
+		return errNoDigest
 	}
-	g.runs = current.At("status").Str() != "stopped"
-	g.value = a.valueOf(g.kind, g.rows)
-	return g, nil
+	return nil
+}
+
+var errNoDigest = &httpclient.Unexpected{Reason: "the answer has no digest"}
+
+// readFirewall reads the options of a guest's firewall, or one of its aliases. The id of the resource is that of the
+// collector: kind/number, or kind/number/name. Each node has the file.
+func (a *Actuator) readFirewall(ctx context.Context, s *pveapi.Session, g *guest, key model.Key, _ string) error {
+	kind, rest, _ := strings.Cut(key.ID, "/")
+	number, alias, _ := strings.Cut(rest, "/")
+	guests, err := s.Get(ctx, "/cluster/resources?type=vm")
+	if err != nil {
+		return err
+	}
+	node := nodeIn(guests, number, "")
+	if node == "" {
+		return errGone
+	}
+	g.id, g.path = number, guestPath(kind, number, node)
+	g.writes = g.path + "/firewall/options"
+	list := g.writes
+	if key.Kind == normalize.FirewallAlias {
+		list, g.whole = g.path+"/firewall/aliases", true
+		g.writes = list + "/" + url.PathEscape(alias)
+	}
+	object, err := s.Get(ctx, list)
+	if err != nil {
+		return err
+	}
+	if g.whole {
+		at := slices.IndexFunc(object.Items(), func(row model.Value) bool { return row.At("name").Text() == alias })
+		if at < 0 {
+			return errGone
+		}
+		object = object.Items()[at]
+	}
+	for _, f := range object.Fields() {
+		if f.Name != "digest" {
+			g.rows = append(g.rows, row(f.Name, f.Value))
+		}
+	}
+	if g.digest = object.At("digest").Text(); g.digest == "" {
+		return errNoDigest
+	}
+	return nil
+}
+
+// nodeIn returns the node of a guest in a list of guests, if it is not a certain one; "" if there is none.
+func nodeIn(guests model.Value, number, except string) string {
+	for _, row := range guests.Items() {
+		if node := row.At("node").Str(); row.At("vmid").Text() == number && node != except {
+			return node
+		}
+	}
+	return ""
+}
+
+// row returns an option in the form of a row of /pending.
+func row(option string, value model.Value) model.Value {
+	return model.MapOf(model.Field{Name: "key", Value: model.StringOf(option)}, model.Field{Name: "value", Value: value})
 }
 
 // find is read for a guest that may have moved to another node since it was written. The error is errGone if it does not
 // exist any more.
 func (a *Actuator) find(ctx context.Context, key model.Key, node string) (*guest, error) {
 	g, err := a.read(ctx, key, node)
-	if !errors.Is(err, errGone) {
+	if !errors.Is(err, errGone) || !isGuest(key.Kind) {
 		return g, err
 	}
 	var guests model.Value
@@ -98,26 +174,31 @@ func (a *Actuator) find(ctx context.Context, key model.Key, node string) (*guest
 	if err != nil {
 		return nil, a.options.Reading.Explain(err, "grant the account of the source PVEAuditor on /")
 	}
-	for _, row := range guests.Items() {
-		if row.At("vmid").Text() == key.ID && row.At("node").Str() != node {
-			return a.read(ctx, key, row.At("node").Str())
-		}
+	if now := nodeIn(guests, key.ID, node); now != "" {
+		return a.read(ctx, key, now)
 	}
 	return nil, errGone
 }
 
-// errGone is the error of a guest that is not on its node.
-var errGone = errors.New("the guest is not on its node any more")
+// errGone is the error of a guest that is not on its node, and of an alias that does not exist.
+var errGone = errors.New("it does not exist on its node any more")
 
 func isGone(err error) bool {
 	status := httpclient.StatusOf(err)
 	return status != nil && status.Code == http.StatusInternalServerError && strings.Contains(status.Message, "does not exist")
 }
 
-// valueOf returns the configuration with its pending changes, in the form of the collector.
+// valueOf returns options with their pending changes, in the form of the collector.
 func (a *Actuator) valueOf(kind string, rows []model.Value) model.Value {
-	value, _ := a.normalizer.Guest(kind, rows)
-	return value
+	if isGuest(kind) {
+		value, _ := a.normalizer.Guest(kind, rows)
+		return value
+	}
+	fields := make([]model.Field, len(rows))
+	for i, row := range rows {
+		fields[i] = model.Field{Name: row.At("key").Str(), Value: row.At("value")}
+	}
+	return a.normalizer.Object(kind, model.MapOf(fields...))
 }
 
 func clusterName(status model.Value) string {

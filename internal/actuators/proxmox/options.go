@@ -18,6 +18,10 @@ const (
 	qemuCloudInit = " cicustom citype ciupgrade ciuser nameserver searchdomain sshkeys "
 	qemuNetwork   = " ipconfig "
 
+	// The options of a guest's firewall, and of an alias in it.
+	firewallNames = " dhcp enable ipfilter log_level_in log_level_out macfilter ndp policy_in policy_out radv "
+	aliasNames    = " cidr comment "
+
 	lxcCPU     = " cores cpulimit cpuunits "
 	lxcMemory  = " memory swap "
 	lxcNetwork = " hostname nameserver searchdomain "
@@ -39,7 +43,7 @@ const nextStartOptions = qemuCloudInit + qemuNetwork
 // not put it back.
 func privilegeOf(kind, option, part string) (privilege, why string) {
 	name := strings.TrimRight(option, "0123456789")
-	if name != option && option != "smbios1" {
+	if isGuest(kind) && name != option && option != "smbios1" {
 		if privilege, known := devicePrivilege(kind, name, part); known {
 			if privilege == "" {
 				return "", neverDevice(name, part)
@@ -58,7 +62,12 @@ func privilegeOf(kind, option, part string) (privilege, why string) {
 type optionList struct{ names, privilege string }
 
 func optionsOf(kind string) []optionList {
-	if kind == normalize.LXC {
+	switch kind {
+	case normalize.FirewallOptions:
+		return []optionList{{firewallNames, "VM.Config.Network"}}
+	case normalize.FirewallAlias:
+		return []optionList{{aliasNames, "VM.Config.Network"}}
+	case normalize.LXC:
 		return []optionList{{lxcCPU, "VM.Config.CPU"}, {lxcMemory, "VM.Config.Memory"}, {lxcNetwork, "VM.Config.Network"}, {lxcGeneral, "VM.Config.Options"}}
 	}
 	return []optionList{{qemuCPU, "VM.Config.CPU"}, {qemuMemory, "VM.Config.Memory"}, {qemuHardware, "VM.Config.HWType"},
@@ -120,7 +129,7 @@ func never(name string) string {
 
 // later returns which of some options take effect only when the machine starts again, in words; "" if none does.
 func later(g *guest, options []string) string {
-	if !g.runs || g.kind == normalize.LXC {
+	if !g.runs || g.kind != normalize.QEMU {
 		return ""
 	}
 	var list []string

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
@@ -14,14 +15,14 @@ import (
 func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Change, error) {
 	f := s.Finding
 	switch {
-	case !isGuest(f.Kind):
-		return nil, refuse(guardKind, "driftd puts back the configuration of guests, not %s", f.Kind)
+	case !isWritten(f.Key):
+		return nil, refuse(guardKind, "driftd puts back the configuration of guests, and the options and aliases of their firewalls")
 	case f.Verdict == model.Missing:
-		return nil, refuse(guardKind, "driftd creates no guests: their data is gone")
+		return nil, refuse(guardKind, "driftd creates nothing in Proxmox VE")
 	}
 	g, err := a.read(ctx, f.Key, f.Place)
 	if errors.Is(err, errGone) {
-		return nil, refuse(guardStillSo, "the guest is not on node %s any more: look again", f.Place)
+		return nil, refuse(guardStillSo, "%v: look again", errGone)
 	}
 	if err != nil {
 		return nil, err
@@ -58,8 +59,19 @@ func optionsEdited(edits []edit) []string {
 	return options
 }
 
-// system identifies the cluster and the place of the guest in it.
-func (g *guest) system() string { return g.cluster + g.path }
+// isWritten reports whether driftd writes to resources like one: guests, and the firewalls of guests.
+func isWritten(key model.Key) bool {
+	ofGuest := strings.HasPrefix(key.ID, "qemu/") || strings.HasPrefix(key.ID, "lxc/")
+	return isGuest(key.Kind) || ofGuest && (key.Kind == normalize.FirewallOptions || key.Kind == normalize.FirewallAlias)
+}
+
+// system identifies the cluster and the place of a guest in it.
+func (g *guest) system() string {
+	if !isGuest(g.kind) {
+		return g.cluster
+	}
+	return g.cluster + g.path
+}
 
 // node returns the node in the text of a system.
 func nodeOf(system string) string {

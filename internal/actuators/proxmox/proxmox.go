@@ -1,4 +1,5 @@
-// Package proxmox puts the configuration of guests of a Proxmox VE cluster back to what is declared.
+// Package proxmox puts the configuration of guests of a Proxmox VE cluster, and the options and aliases of their firewalls,
+// back to what is declared.
 //
 // It changes one guest with one request, which has the digest of the guest's file: Proxmox VE refuses it if the file was
 // changed since it was read. A change is tried on the file as it was read, before anything is sent: with the request, the

@@ -3,6 +3,7 @@ package proxmox
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -69,9 +70,14 @@ func (b *bench) guest(id int) (g pvetest.Guest) {
 func (b *bench) finding(id, declared string) *model.Finding {
 	b.t.Helper()
 	g := b.guest(number(id))
-	key := model.Key{Source: "pve", Kind: "proxmox/" + g.Kind, ID: id}
-	f := &model.Finding{Verdict: model.Changed, Key: key, Place: g.Node, Declaration: "infra"}
-	live, err := b.a.read(b.t.Context(), key, g.Node)
+	return b.findingOn(model.Key{Source: "pve", Kind: "proxmox/" + g.Kind, ID: id}, g.Node, declared)
+}
+
+// findingOn is finding for a resource.
+func (b *bench) findingOn(key model.Key, node, declared string) *model.Finding {
+	b.t.Helper()
+	f := &model.Finding{Verdict: model.Changed, Key: key, Place: node, Declaration: "infra"}
+	live, err := b.a.read(b.t.Context(), key, node)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -169,6 +175,65 @@ func TestPutsBack(t *testing.T) {
 	}
 }
 
+// TestFirewall puts options and aliases of a guest's firewall back.
+func TestFirewall(t *testing.T) {
+	t.Parallel()
+	options := func(c *pvetest.Cluster) pvetest.Row { return c.Objects["/qemu/401/firewall/options"] }
+	alias := func(c *pvetest.Cluster) pvetest.Row { return c.Row("/lxc/410/firewall/aliases", "name", "upstream") }
+	for _, tc := range []struct {
+		reason, kind, id, declared string
+		of                         func(*pvetest.Cluster) pvetest.Row
+		before, want               pvetest.Row
+	}{
+		{"an option", normalize.FirewallOptions, "qemu/401", `{"enable": false, "policy_in": "REJECT"}`, options, pvetest.Row{}, pvetest.Row{"enable": "0", "policy_in": "REJECT"}},
+		{"an option that is not declared", normalize.FirewallOptions, "qemu/401", `{"dhcp": null}`, options, pvetest.Row{}, pvetest.Row{"dhcp": nil}},
+		{"an alias keeps its comment", normalize.FirewallAlias, "lxc/410/upstream", `{"cidr": "203.0.113.54"}`, alias, pvetest.Row{"comment": "of the provider"}, pvetest.Row{"cidr": "203.0.113.54"}},
+		{"a comment that is not declared", normalize.FirewallAlias, "lxc/410/upstream", `{"comment": null}`, alias, pvetest.Row{"comment": "by hand"}, pvetest.Row{"comment": nil}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.Edit(func(c *pvetest.Cluster) { maps.Copy(tc.of(c), tc.before) })
+			row := func() (r pvetest.Row) {
+				b.Edit(func(c *pvetest.Cluster) { r = maps.Clone(tc.of(c)) })
+				delete(r, "digest")
+				return r
+			}
+			before := row()
+			f := b.findingOn(model.Key{Source: "pve", Kind: tc.kind, ID: tc.id}, "", tc.declared)
+			c, err := b.plan(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stale, err := b.plan(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect(t, b.a, f.Key, c.Plan(), reconcile.AsBefore)
+			if _, err := c.Write(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			expect(t, b.a, f.Key, c.Plan(), reconcile.AsWanted)
+			compareRows(t, tc.kind, row(), before, tc.want)
+			_, err = stale.Write(t.Context())
+			if not := (*reconcile.NotWrittenError)(nil); !errors.As(err, &not) {
+				t.Errorf("with the digest of before: %v", err)
+			}
+		})
+	}
+	for _, id := range []string{"cluster", "node/pve1", "lxc/999", "lxc/410/none"} {
+		b := newBench(t)
+		kind := normalize.FirewallOptions
+		if strings.Count(id, "/") == 2 {
+			kind = normalize.FirewallAlias
+		}
+		_, err := b.plan(&model.Finding{Verdict: model.Changed, Key: model.Key{Source: "pve", Kind: kind, ID: id}, Changes: []model.Change{{Path: "enable"}}})
+		if r := (*reconcile.Refusal)(nil); !errors.As(err, &r) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
 // expect compares the result of an inspection.
 func expect(t *testing.T, a *Actuator, key model.Key, p reconcile.Plan, want reconcile.Inspection) {
 	t.Helper()
@@ -225,15 +290,15 @@ func TestRefuses(t *testing.T) {
 		{reason: "the mark of a template", id: "403", declared: `{"template": true}`, guard: "kind", why: "base images"},
 		{reason: "another change waits", id: "401", declared: `{"cores": 4}`, cluster: guestOf(401, func(g *pvetest.Guest) { g.Pending = pvetest.Row{"memory": "8192", "vga": nil} }), guard: "scope", why: "with the write: memory"},
 		{reason: "it changed since", id: "401", declared: `{"cores": 4}`, cluster: guestOf(401, func(g *pvetest.Guest) { g.Config["cores"] = 3 }), guard: "still-so", why: "cores changed since the scan"},
-		{reason: "it moved", id: "401", declared: `{"cores": 4}`, cluster: guestOf(401, func(g *pvetest.Guest) { g.Node = "pve2" }), guard: "still-so", why: "not on node pve1 any more"},
-		{reason: "it is gone", id: "401", declared: `{"cores": 4}`, cluster: func(c *pvetest.Cluster) { c.RemoveGuest(401) }, guard: "still-so", why: "not on node pve1 any more"},
+		{reason: "it moved", id: "401", declared: `{"cores": 4}`, cluster: guestOf(401, func(g *pvetest.Guest) { g.Node = "pve2" }), guard: "still-so", why: "does not exist on its node any more"},
+		{reason: "it is gone", id: "401", declared: `{"cores": 4}`, cluster: func(c *pvetest.Cluster) { c.RemoveGuest(401) }, guard: "still-so", why: "does not exist on its node any more"},
 		{reason: "as declared, and waiting", id: "401", declared: `{"cores": 4}`, cluster: guestOf(401, func(g *pvetest.Guest) { g.Pending = pvetest.Row{"cores": 4} }),
 			finding: func(f *model.Finding) { f.Verdict, f.Changes[0].Live = model.PendingRestart, f.Changes[0].Declared }, guard: "still-so", why: "waits for a restart"},
 		{reason: "a right that lacks", id: "401", declared: `{"memory": 1024}`, cluster: func(c *pvetest.Cluster) {
 			c.Accounts["driftd@pve!fix"] = map[string][]string{"/vms": {"VM.Config.CPU"}}
 		}, guard: "rights", why: "driftd@pve!fix lacks VM.Config.Memory on /vms/401"},
-		{reason: "missing", id: "401", declared: `{"cores": 4}`, finding: func(f *model.Finding) { f.Verdict = model.Missing }, guard: "kind", why: "creates no guests"},
-		{reason: "another kind", id: "401", declared: `{"cores": 4}`, finding: func(f *model.Finding) { f.Kind = "proxmox/storage" }, guard: "kind", why: "not proxmox/storage"},
+		{reason: "missing", id: "401", declared: `{"cores": 4}`, finding: func(f *model.Finding) { f.Verdict = model.Missing }, guard: "kind", why: "creates nothing"},
+		{reason: "another kind", id: "401", declared: `{"cores": 4}`, finding: func(f *model.Finding) { f.Kind = "proxmox/storage" }, guard: "kind", why: "the configuration of guests"},
 		{reason: "no field", id: "401", declared: `{}`, guard: "kind", why: "names no field"},
 		{reason: "a secret", id: "402", declared: `{"cipassword": "x"}`, finding: func(f *model.Finding) { f.Changes[0].Secret = true }, guard: "kind", why: "is a secret"},
 		{reason: "the size of a disk", id: "401", declared: `{"scsi0.size": 1}`, guard: "kind", why: "smaller"},
@@ -275,8 +340,8 @@ func TestNotWritten(t *testing.T) {
 		break_ faults.Fault
 		why    string
 	}{
-		{reason: "another edit came first", edit: func(c *pvetest.Cluster) { c.Guest(401).Config["tags"] = "shop" }, why: "checksum mismatch"},
-		{reason: "a lock came first", edit: func(c *pvetest.Cluster) { c.Guest(401).Config["lock"] = "migrate" }, why: "VM is locked (migrate)"},
+		{reason: "another edit came first", edit: func(c *pvetest.Cluster) { c.Guest(401).Config["tags"] = "shop" }, why: "changed since it was read: look again"},
+		{reason: "a lock came first", edit: func(c *pvetest.Cluster) { c.Guest(401).Config["lock"] = "migrate" }, why: "VM is locked (migrate); wait"},
 		{reason: "a snapshot came first", edit: func(c *pvetest.Cluster) { c.Guest(401).Config["parent"] = "now" }, why: "checksum mismatch"},
 		{reason: "a right was taken away", edit: func(c *pvetest.Cluster) { c.Accounts["driftd@pve!fix"] = nil }, why: "Permission check failed (/vms/401, VM.Config.CPU)"},
 		{reason: "a value is rejected", break_: pvetest.Message(http.StatusBadRequest, "Parameter verification failed."), why: "Parameter verification failed"},

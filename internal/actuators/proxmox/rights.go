@@ -58,5 +58,6 @@ func excess(privilege string) string {
 
 // acts reports whether a rule may put guests back.
 func acts(rule *reconcile.Rule) bool {
-	return rule.Acts() && (rule.Match.MayFit(normalize.QEMU, "") || rule.Match.MayFit(normalize.LXC, ""))
+	return rule.Acts() && slices.ContainsFunc([]string{normalize.QEMU, normalize.LXC, normalize.FirewallOptions, normalize.FirewallAlias},
+		func(kind string) bool { return rule.Match.MayFit(kind, "") })
 }

@@ -34,12 +34,22 @@ func (c *change) Rehearse(context.Context) error { return nil }
 // form returns the parameters of the request.
 func (c *change) form() url.Values {
 	form := url.Values{"digest": {c.before.digest}}
+	if c.before.whole {
+		for _, row := range c.before.rows {
+			if option := row.At("key").Str(); option != "name" && option != "ipversion" {
+				form.Set(option, row.At("value").Text())
+			}
+		}
+	}
 	var deleted []string
 	for _, e := range c.edits {
-		if e.deletes {
-			deleted = append(deleted, e.option)
-		} else {
+		switch {
+		case !e.deletes:
 			form.Set(e.option, e.text)
+		case c.before.whole:
+			form.Del(e.option)
+		default:
+			deleted = append(deleted, e.option)
 		}
 	}
 	if len(deleted) > 0 {
@@ -55,7 +65,7 @@ func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	access := a.writing()
 	var failed error
 	err := a.with(ctx, access, func(s *pveapi.Session) error {
-		failed = s.Write(ctx, http.MethodPut, c.before.path+"/config", c.form())
+		failed = s.Write(ctx, http.MethodPut, c.before.writes, c.form())
 		return nil
 	})
 	receipt := reconcile.Receipt{Status: http.StatusOK, At: a.options.Now()}
@@ -68,13 +78,16 @@ func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	if receipt.Status = httpclient.Code(failed); !isAnswer(failed) {
 		return receipt, access.Explain(failed, "")
 	}
+	if next := refused(failed, access.Name()); next != "" {
+		return receipt, &reconcile.NotWrittenError{Err: &httpclient.Error{Server: access.URL, Err: failed, Hint: next}}
+	}
 	after, err := a.find(ctx, c.key, nodeOf(c.plan.System))
 	if err != nil {
 		return receipt, fmt.Errorf("%w; and the guest could not be read again: %w", access.Explain(failed, ""), err)
 	}
 	written := c.written(after)
 	if len(written) == 0 {
-		return receipt, &reconcile.NotWrittenError{Err: access.Explain(failed, fmt.Sprintf("%s may not do that", access.Name()))}
+		return receipt, &reconcile.NotWrittenError{Err: access.Explain(failed, "")}
 	}
 	receipt.Unexpected = []string{fmt.Sprintf("Proxmox VE answered %v, and wrote %s: the guest may use neither the old nor the new value", failed, strings.Join(written, ", "))}
 	return receipt, nil
@@ -87,6 +100,25 @@ func isAnswer(err error) bool {
 		return true
 	}
 	return false
+}
+
+// refused returns the next step after an answer after which nothing was written for sure; "" after another one. Proxmox VE
+// checks all privileges, the lock and the digest first. Another's edit must not be taken for what a refused request wrote.
+func refused(err error, account string) string {
+	status := httpclient.StatusOf(err)
+	switch {
+	case status == nil:
+		return ""
+	case status.Code == http.StatusUnauthorized:
+		return account + " is refused: check its secret and expiry (pveum user token list USER)"
+	case status.Code == http.StatusForbidden:
+		return "give " + account + " a role with that privilege"
+	case strings.Contains(status.Message, "is locked"):
+		return "wait until that is over, and look again"
+	case strings.Contains(status.Message, "checksum mismatch"), strings.Contains(status.Message, "detected modified configuration"):
+		return "the file was changed since it was read: look again"
+	}
+	return ""
 }
 
 // written returns the fields of the plan that another value has been written to.

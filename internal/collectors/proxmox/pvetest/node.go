@@ -3,6 +3,7 @@ package pvetest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -119,17 +120,22 @@ func (c *Cluster) readGuest(parts []string) (any, *apiError) {
 	return nil, notImplemented(strings.Join(parts, "/"))
 }
 
+// guestFirewall returns a part of a guest's firewall. Its parts are in one file, which has one digest.
 func (c *Cluster) guestFirewall(at, below string) (any, *apiError) {
-	if rows, ok := c.Lists[at]; ok {
-		return rows, nil
-	}
-	if object, ok := c.Objects[at]; ok {
+	sum := c.firewallDigest(strings.TrimSuffix(at, below))
+	if below == "firewall/options" {
+		object := Row{"digest": sum}
+		maps.Copy(object, c.Objects[at])
+		object["digest"] = sum
 		return object, nil
 	}
-	if below == "firewall/options" {
-		return Row{"digest": digest}, nil
+	rows := []Row{}
+	for _, row := range c.Lists[at] {
+		row = maps.Clone(row)
+		row["digest"] = sum
+		rows = append(rows, row)
 	}
-	return []Row{}, nil
+	return rows, nil
 }
 
 // pendingRows returns the answer to /pending. Old versions send memory as a number.

@@ -56,10 +56,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, at string) {
 		s.write(w, http.StatusOK, Row{"data": Row{"username": r.PostFormValue("username"), "ticket": "PVE:ticket", "CSRFPreventionToken": "csrf"}})
 		return
 	}
-	if parts := strings.Split(at, "/"); r.Method != http.MethodGet && len(parts) == 6 && isGuestPath(parts) && parts[5] == "config" {
+	if edit := s.editOf(r.Method, at); edit != nil {
 		status, body := http.StatusBadRequest, Row{"data": nil}
 		if err := r.ParseForm(); err == nil {
-			status, body = s.editGuest(r, at)
+			status, body = edit(r, at)
 		}
 		s.write(w, status, body)
 		return
