@@ -31,13 +31,15 @@ type guestRoom struct {
 // privileges of fixer on its path.
 func newGuestRoom(t *testing.T, cli tftest.CLI, mode string) *guestRoom {
 	t.Helper()
-	r := &guestRoom{newApplying(t, cli), pvelab.New(pvetest.New(pvelab.Cluster(), rand.New(rand.NewPCG(1, 2))))}
+	cluster := pvelab.Cluster()
+	cluster.Objects["/cluster/firewall/options"] = pvetest.Row{}
+	r := &guestRoom{newApplying(t, cli), pvelab.New(pvetest.New(cluster, rand.New(rand.NewPCG(1, 2))))}
 	server := httptest.NewTLSServer(r.pve)
 	t.Cleanup(server.Close)
 	r.write("pve.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
 	r.write("token", "0123\n")
 	r.write("deploy/proxmox.tf", strings.ReplaceAll(proxmoxProvider, "$PVE", server.URL))
-	r.write("deploy/main.tf", webGuest)
+	r.write("deploy/main.tf", webGuest+webFirewall)
 	r.settle(`{name: pve, type: proxmox, settings: {url: "`+server.URL+`", ca_file: pve.pem, token_id: "driftd@pve!ro", token_file: token}}`, "pve", mode)
 	config, err := os.ReadFile(r.path("driftd.yaml"))
 	if err != nil {
@@ -49,6 +51,24 @@ func newGuestRoom(t *testing.T, cli tftest.CLI, mode string) *guestRoom {
 	r.grant("VM.Audit", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options")
 	return r
 }
+
+const webFirewall = `
+resource "proxmox_virtual_environment_firewall_options" "web" {
+  node_name    = "pve1"
+  vm_id        = proxmox_virtual_environment_vm.web.vm_id
+  enabled      = true
+  dhcp         = false
+  input_policy = "DROP"
+}
+
+resource "proxmox_virtual_environment_firewall_alias" "office" {
+  node_name = "pve1"
+  vm_id     = proxmox_virtual_environment_vm.web.vm_id
+  name      = "office"
+  cidr      = "198.51.100.0/24"
+  comment   = "the office"
+}
+`
 
 // grant sets the privileges of the account that writes.
 func (r *guestRoom) grant(privileges ...string) {
@@ -111,6 +131,37 @@ func TestReconcileProxmox(t *testing.T) {
 			t.Errorf("the guest has %s cores, and %s waits", cores, waits)
 		}
 		d.awaitFindings()
+		if err := r.cli.Run(t.Context(), r.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
+			t.Errorf("the pipeline's next plan: %v", err)
+		}
+	})
+}
+
+// Options and aliases of a guest's firewall are put back.
+func TestReconcileProxmoxFirewall(t *testing.T) {
+	t.Parallel()
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		r := newGuestRoom(t, cli, "approve")
+		d := r.serve()
+		d.awaitFindings()
+		for field, drift := range map[string]func(*pvetest.Cluster){
+			"dhcp":      func(c *pvetest.Cluster) { c.Objects["/qemu/301/firewall/options"]["dhcp"] = 1 },
+			"policy_in": func(c *pvetest.Cluster) { c.Objects["/qemu/301/firewall/options"]["policy_in"] = "ACCEPT" },
+			"cidr":      func(c *pvetest.Cluster) { c.Row("/qemu/301/firewall/aliases", "name", "office")["cidr"] = "0.0.0.0/0" },
+			"comment": func(c *pvetest.Cluster) {
+				c.Row("/qemu/301/firewall/aliases", "name", "office")["comment"] = "opened for a test"
+			},
+		} {
+			r.pve.Edit(drift)
+			a := d.awaitAction(reconcile.Proposed)
+			if len(a.Plan.Changes) != 1 || a.Plan.Changes[0].Path != field {
+				t.Errorf("the plan is %+v, want %s", a.Plan, field)
+			}
+			if after := d.approve("alice", &a); after.State != reconcile.Converged {
+				t.Fatalf("%s: it is %s: %s", field, after.State, after.Outcome)
+			}
+			d.awaitFindings()
+		}
 		if err := r.cli.Run(t.Context(), r.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
 			t.Errorf("the pipeline's next plan: %v", err)
 		}
