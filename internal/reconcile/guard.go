@@ -178,6 +178,8 @@ func verdict(s *Situation) string {
 		return "the finding is resolved"
 	case f.IsUnproven():
 		return "it may be pending: nothing shows whether the declaration moved or the live side"
+	case isSet(f):
+		return "it is set as declared, and takes effect with the next restart of the resource"
 	case needsPerson(s) != "":
 		return needsPerson(s) + " needs a person: run `driftd reconcile " + f.ID + "`"
 	case f.Verdict == model.Changed || f.Verdict == model.Undeclared || f.Verdict == model.Bypassed || f.Verdict == model.PendingRestart:
@@ -188,6 +190,11 @@ func verdict(s *Situation) string {
 		return fmt.Sprintf("it would be created: rule %q does not set create", s.Rule.Name)
 	}
 	return f.VerdictText() + " findings are never put back"
+}
+
+// isSet reports whether all that is declared is set, and only waits for a restart.
+func isSet(f *model.Finding) bool {
+	return f.Verdict == model.PendingRestart && !slices.ContainsFunc(f.Changes, func(c model.Change) bool { return !equal(c.Live, c.Declared) })
 }
 
 // needsPerson returns what is never done without a person, if no person asked for it or approved it; "" otherwise.

@@ -30,6 +30,12 @@ func past(id, resource string, state reconcile.State, ago time.Duration) reconci
 	return a
 }
 
+// cores returns a change of a number of cores that waits for a restart.
+func cores(declared, live, running int64) []model.Change {
+	d, l, r := model.IntOf(declared), model.IntOf(live), model.IntOf(running)
+	return []model.Change{{Path: "cores", Declared: &d, Live: &l, Running: &r}}
+}
+
 func TestGuards(t *testing.T) {
 	t.Parallel()
 	if refusal := reconcile.Check(situation()); refusal != nil {
@@ -56,6 +62,12 @@ func TestGuards(t *testing.T) {
 		"unproven":         {func(s *reconcile.Situation) { s.Finding.Unproven = true }, "verdict", "may be pending"},
 		"resolved":         {func(s *reconcile.Situation) { s.Finding.Resolved = start() }, "verdict", "resolved"},
 		"automatic bypass": {func(s *reconcile.Situation) { s.Finding.Verdict, s.Rule.Mode = model.Bypassed, reconcile.Auto }, "verdict", "needs a person"},
+		"automatic restart": {func(s *reconcile.Situation) {
+			s.Finding.Verdict, s.Rule.Mode, s.Finding.Changes = model.PendingRestart, reconcile.Auto, cores(2, 4, 2)
+		}, "verdict", "a change that waits for a restart needs a person"},
+		"set, and waiting": {func(s *reconcile.Situation) {
+			s.Finding.Verdict, s.Finding.Changes = model.PendingRestart, cores(2, 2, 4)
+		}, "verdict", "it is set as declared"},
 		"accepted": {func(s *reconcile.Situation) {
 			s.Finding.Decision = &model.Decision{ID: "d1", Kind: model.Accept, By: "alice"}
 		}, "decided", "it was accepted: revoke decision d1 first"},

@@ -3,6 +3,7 @@ package proxmox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -111,7 +112,7 @@ func (a *Actuator) readFirewall(ctx context.Context, s *pveapi.Session, g *guest
 	if err != nil {
 		return err
 	}
-	node := nodeIn(guests, number, "")
+	node := nodeIn(guests, number)
 	if node == "" {
 		return errGone
 	}
@@ -144,11 +145,11 @@ func (a *Actuator) readFirewall(ctx context.Context, s *pveapi.Session, g *guest
 	return nil
 }
 
-// nodeIn returns the node of a guest in a list of guests, if it is not a certain one; "" if there is none.
-func nodeIn(guests model.Value, number, except string) string {
+// nodeIn returns the node of a guest in a list of guests; "" if it is not in there.
+func nodeIn(guests model.Value, number string) string {
 	for _, row := range guests.Items() {
-		if node := row.At("node").Str(); row.At("vmid").Text() == number && node != except {
-			return node
+		if row.At("vmid").Text() == number {
+			return row.At("node").Str()
 		}
 	}
 	return ""
@@ -174,10 +175,14 @@ func (a *Actuator) find(ctx context.Context, key model.Key, node string) (*guest
 	if err != nil {
 		return nil, a.options.Reading.Explain(err, "grant the account of the source PVEAuditor on /")
 	}
-	if now := nodeIn(guests, key.ID, node); now != "" {
+	switch now := nodeIn(guests, key.ID); now {
+	case "":
+		return nil, errGone
+	case node: // the list is some seconds old
+		return nil, fmt.Errorf("guest %s is not on node %s any more, and its new node is not known yet", key.ID, node)
+	default:
 		return a.read(ctx, key, now)
 	}
-	return nil, errGone
 }
 
 // errGone is the error of a guest that is not on its node, and of an alias that does not exist.
