@@ -37,6 +37,23 @@ func TestObserveSameResource(t *testing.T) {
 	}
 }
 
+// TestObserveSuperseded checks that an action that was superseded is proposed again while the finding is as it was.
+func TestObserveSuperseded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if err := b.Observe(t.Context(), b.store.findings); err != nil || len(b.store.actions) != 1 {
+		t.Fatalf("%d actions, %v", len(b.store.actions), err)
+	}
+	b.live.Set("web:other")
+	if _, err := b.approve(t, &b.store.actions[0], "alice"); err == nil || b.store.actions[0].State != reconcile.Superseded {
+		t.Fatalf("it is %s: %v", b.store.actions[0].State, err)
+	}
+	b.live.Set("web:evil")
+	if err := b.Observe(t.Context(), b.store.findings); err != nil || len(b.store.actions) != 2 || b.store.actions[1].State != reconcile.Proposed {
+		t.Errorf("%d actions, %v", len(b.store.actions), err)
+	}
+}
+
 // TestObserveFight verifies that a fight is stored once, as a refused action that a person has to look at, and that
 // driftd goes on after the rule was resumed.
 func TestObserveFight(t *testing.T) {
