@@ -73,7 +73,7 @@ func (g *guest) system() string {
 	return g.cluster + g.path
 }
 
-// node returns the node in the text of a system.
+// nodeOf returns the node in the text of a system; "" if it has none.
 func nodeOf(system string) string {
 	_, rest, _ := strings.Cut(system, "/nodes/")
 	node, _, _ := strings.Cut(rest, "/")
