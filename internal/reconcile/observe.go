@@ -91,8 +91,8 @@ func worstFirst(findings []model.Finding) []*model.Finding {
 
 // tried reports whether the last action for a finding, as it is now, is open or ended otherwise than by
 // convergence. Then driftd proposes no other one by itself, unless a person resumed the rule since the action ended
-// without a decision about it. One of the mode approve that was superseded does not count: the finding is as it was, and a
-// person sees what would be done now.
+// without a decision about it. Those of the mode approve that were superseded do not count: the finding is as it was, and a
+// person sees what would be done now. A decision about an earlier one does.
 func tried(s *Standing, f *model.Finding) bool {
 	for i := range slices.Backward(s.History) {
 		a := &s.History[i]
@@ -100,7 +100,7 @@ func tried(s *Standing, f *model.Finding) bool {
 			continue
 		}
 		if a.State == Superseded && a.Mode == Approve {
-			return false
+			continue
 		}
 		undecided := a.State == Failed || a.State == NotConverged || a.State == Refused
 		return a.State != Converged && !(undecided && resumedAt(s.Controls, a.Rule).after(a.last()))

@@ -50,6 +50,21 @@ func TestObserveSuperseded(t *testing.T) {
 	}
 	b.live.Set("web:evil")
 	if err := b.Observe(t.Context(), b.store.findings); err != nil || len(b.store.actions) != 2 || b.store.actions[1].State != reconcile.Proposed {
+		t.Fatalf("%d actions, %v", len(b.store.actions), err)
+	}
+	// A person who declined it is not asked again because a later one was superseded.
+	if _, err := b.Answer(t.Context(), b.store.actions[1].ID, reconcile.DeclineAnswer, reconcile.Request{By: "alice", Reason: "not now"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Propose(t.Context(), &b.store.findings[0], reconcile.Request{By: "bob", Reason: "after all"}); err != nil {
+		t.Fatal(err)
+	}
+	b.live.Set("web:other")
+	if _, err := b.approve(t, &b.store.actions[2], "alice"); err == nil || b.store.actions[2].State != reconcile.Superseded {
+		t.Fatalf("it is %s: %v", b.store.actions[2].State, err)
+	}
+	b.live.Set("web:evil")
+	if err := b.Observe(t.Context(), b.store.findings); err != nil || len(b.store.actions) != 3 {
 		t.Errorf("%d actions, %v", len(b.store.actions), err)
 	}
 }

@@ -90,7 +90,7 @@ func (a *Actuator) with(ctx context.Context, access pveapi.Access, do func(*pvea
 }
 
 const (
-	maxBody = 4 << 20
+	maxBody = 16 << 20 // a list of 50,000 guests
 	backoff = 500 * time.Millisecond
 )
 
