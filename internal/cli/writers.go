@@ -67,7 +67,7 @@ func openProxmoxWriter(source *config.Source, w config.Writer, room *secret.Room
 	if err := errors.Join(source.Decode(&settings), w.Decode(&writing)); err != nil {
 		return nil, err
 	}
-	return proxmox.New(proxmox.Options{Source: w.Source, Reading: settings.Access(), Writing: writing, Timeout: settings.Timeout, Sealer: room.Sealer()})
+	return proxmox.New(proxmox.Options{Reading: settings.Access(), Writing: writing, Timeout: settings.Timeout, Sealer: room.Sealer()})
 }
 
 // openKubernetesWriter opens the actuator of a source of type kubernetes, which reads autoscalers and records of other

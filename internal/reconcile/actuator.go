@@ -88,6 +88,9 @@ const (
 	AsOther   Inspection = "other"
 )
 
+// isSet reports whether the system has what the plan wants, although it may use that only after a restart.
+func (i Inspection) isSet() bool { return i == AsWanted || i == AsWaiting }
+
 // Rights are what the credentials of an actuator may do.
 type Rights struct {
 	Endpoint string `json:"endpoint"`

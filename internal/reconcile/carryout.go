@@ -234,7 +234,7 @@ func (r *Reconciler) isAsWanted(ctx context.Context, a *Action) bool {
 	ctx, cancel := context.WithTimeout(ctx, actuator.Limit())
 	defer cancel()
 	inspection, err := actuator.Inspect(ctx, a.Subject, a.Plan)
-	return err == nil && (inspection == AsWanted || inspection == AsWaiting)
+	return err == nil && inspection.isSet()
 }
 
 const (
@@ -281,7 +281,7 @@ func (r *Reconciler) result(ctx context.Context, actuator Actuator, a *Action) (
 		return NotConverged, "the write changed more: " + strings.Join(more, ", "), nil
 	}
 	inspection, err := r.inspect(ctx, actuator, a)
-	if err == nil && (inspection == AsWanted || inspection == AsWaiting) {
+	if err == nil && inspection.isSet() {
 		err = actuator.HandBack(ctx, a.Subject, a.Plan)
 	}
 	if err != nil {
@@ -297,7 +297,7 @@ func (r *Reconciler) inspect(ctx context.Context, actuator Actuator, a *Action) 
 	defer cancel()
 	for {
 		inspection, err := actuator.Inspect(ctx, a.Subject, a.Plan)
-		if err != nil || inspection == AsWanted || inspection == AsWaiting || a.State != Written {
+		if err != nil || inspection.isSet() || a.State != Written {
 			return inspection, err
 		}
 		select {

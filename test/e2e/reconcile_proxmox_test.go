@@ -3,11 +3,9 @@
 package e2e
 
 import (
-	"encoding/pem"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -27,20 +25,14 @@ type guestRoom struct {
 	pve *pvelab.Lab
 }
 
-// newGuestRoom makes an installation with the guest of webGuest, which the genuine provider made. The writer has the
-// privileges of fixer on its path.
-func newGuestRoom(t *testing.T, cli tftest.CLI, mode string) *guestRoom {
+// newGuestRoom makes an installation with the guest of webGuest, which the genuine provider made, and a rule of the mode approve. The writer has most
+// privileges of the configuration of guests.
+func newGuestRoom(t *testing.T, cli tftest.CLI) *guestRoom {
 	t.Helper()
 	cluster := pvelab.Cluster()
 	cluster.Objects["/cluster/firewall/options"] = pvetest.Row{}
 	r := &guestRoom{newApplying(t, cli), pvelab.New(pvetest.New(cluster, rand.New(rand.NewPCG(1, 2))))}
-	server := httptest.NewTLSServer(r.pve)
-	t.Cleanup(server.Close)
-	r.write("pve.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
-	r.write("token", "0123\n")
-	r.write("deploy/proxmox.tf", strings.ReplaceAll(proxmoxProvider, "$PVE", server.URL))
-	r.write("deploy/main.tf", webGuest+webFirewall)
-	r.settle(`{name: pve, type: proxmox, settings: {url: "`+server.URL+`", ca_file: pve.pem, token_id: "driftd@pve!ro", token_file: token}}`, "pve", mode)
+	r.servePVE(r.pve, webGuest+webFirewall)
 	config, err := os.ReadFile(r.path("driftd.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +83,7 @@ func (r *guestRoom) config(key string) (value, waits string) {
 func TestReconcileProxmox(t *testing.T) {
 	t.Parallel()
 	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
-		r := newGuestRoom(t, cli, "approve")
+		r := newGuestRoom(t, cli)
 		d := r.serve()
 		d.awaitFindings()
 		r.pve.SetConfig(301, "net0", "virtio=BC:24:11:00:00:01,bridge=vmbr7,firewall=1", "carol@pve")
@@ -141,7 +133,7 @@ func TestReconcileProxmox(t *testing.T) {
 func TestReconcileProxmoxFirewall(t *testing.T) {
 	t.Parallel()
 	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
-		r := newGuestRoom(t, cli, "approve")
+		r := newGuestRoom(t, cli)
 		d := r.serve()
 		d.awaitFindings()
 		for field, drift := range map[string]func(*pvetest.Cluster){
@@ -183,7 +175,7 @@ func (d *daemon) awaitVerdict(want model.Verdict) {
 // A write to Proxmox VE does what was approved, or nothing.
 func TestReconcileProxmoxRefuses(t *testing.T) {
 	t.Parallel()
-	r := newGuestRoom(t, terraformCLIs(t)[0], "approve")
+	r := newGuestRoom(t, terraformCLIs(t)[0])
 	d := r.serve()
 	d.awaitFindings()
 	r.grant("VM.Audit", "VM.Config.CPU")

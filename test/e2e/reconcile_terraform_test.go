@@ -236,6 +236,18 @@ func (i *applying) runs() string {
 	return string(text)
 }
 
+// servePVE serves a cluster, and settles the root with resources of it and a rule of the mode approve.
+func (i *applying) servePVE(lab *pvelab.Lab, main string) {
+	i.t.Helper()
+	server := httptest.NewTLSServer(lab)
+	i.t.Cleanup(server.Close)
+	i.write("pve.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+	i.write("token", "0123\n")
+	i.write("deploy/proxmox.tf", strings.ReplaceAll(proxmoxProvider, "$PVE", server.URL))
+	i.write("deploy/main.tf", main)
+	i.settle(`{name: pve, type: proxmox, settings: {url: "`+server.URL+`", ca_file: pve.pem, token_id: "driftd@pve!ro", token_file: token}}`, "pve", "approve")
+}
+
 // A guest of Proxmox VE that a root declares is put back with the genuine provider, and the next scan of
 // the source finds it in sync.
 func TestReconcileTerraformProxmox(t *testing.T) {
@@ -243,13 +255,7 @@ func TestReconcileTerraformProxmox(t *testing.T) {
 	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
 		i := newApplying(t, cli)
 		lab := pvelab.New(pvetest.New(pvelab.Cluster(), rand.New(rand.NewPCG(1, 2))))
-		server := httptest.NewTLSServer(lab)
-		t.Cleanup(server.Close)
-		i.write("pve.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
-		i.write("token", "0123\n")
-		i.write("deploy/proxmox.tf", strings.ReplaceAll(proxmoxProvider, "$PVE", server.URL))
-		i.write("deploy/main.tf", webGuest)
-		i.settle(`{name: pve, type: proxmox, settings: {url: "`+server.URL+`", ca_file: pve.pem, token_id: "driftd@pve!ro", token_file: token}}`, "pve", "approve")
+		i.servePVE(lab, webGuest)
 		d := i.serve()
 		d.awaitFindings()
 		lab.SetConfig(301, "cores", 4, "carol@pve")

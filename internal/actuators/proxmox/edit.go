@@ -205,10 +205,10 @@ func spellings(g *guest, t *target) []edit {
 	case t.wanted == nil:
 	case at >= 0:
 		add(replaced(at, t.part+"="+value))
-	case bare:
-		add(replaced(0, value))
-		add(append(slices.Clone(parts), t.part+"="+value))
 	default:
+		if bare {
+			add(replaced(0, value))
+		}
 		add(append(slices.Clone(parts), t.part+"="+value))
 	}
 	return all
@@ -226,7 +226,7 @@ func wholeSpellings(t *target) []edit {
 		for i, item := range v.Items() {
 			texts[i] = item.Text()
 		}
-		return []edit{{option: t.option, text: strings.Join(texts, ";")}, {option: t.option, text: strings.Join(texts, " ")},
+		return []edit{{option: t.option, text: partText(v)}, {option: t.option, text: strings.Join(texts, " ")},
 			{option: t.option, text: url.PathEscape(strings.Join(texts, "\n"))}}
 	case model.Map:
 		var parts []string

@@ -231,7 +231,7 @@ func (g *guest) row(option string) (row model.Value, ok bool) {
 // text returns what an option is set to, with its pending change; ok is false if it is not set.
 func (g *guest) text(option string) (text string, ok bool) {
 	row, ok := g.row(option)
-	if !ok || isDeleted(row) {
+	if !ok || normalize.IsDeleted(row) {
 		return "", false
 	}
 	if next, waits := row.Get("pending"); waits {
@@ -241,15 +241,10 @@ func (g *guest) text(option string) (text string, ok bool) {
 	return value.Text(), ok
 }
 
-func isDeleted(row model.Value) bool {
-	mark := row.At("delete")
-	return !mark.IsEmpty() && mark.Text() != "0"
-}
-
 // waiting returns the options that wait for a restart, sorted.
 func (g *guest) waiting() (options []string) {
 	for _, row := range g.rows {
-		if _, waits := row.Get("pending"); waits || isDeleted(row) {
+		if _, waits := row.Get("pending"); waits || normalize.IsDeleted(row) {
 			options = append(options, row.At("key").Str())
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // The options of guests that are put back, by the privilege that changing them requires. Options with a number have none
-// here. The privileges are those of Proxmox VE's API2/Qemu.pm and LXC.pm, versions 8 and 9.
+// here. Proxmox VE checks the privileges itself, too.
 const (
 	qemuCPU       = " cores cpu cpulimit cpuunits numa sockets vcpus "
 	qemuMemory    = " balloon memory shares "
@@ -43,7 +43,7 @@ const nextStartOptions = qemuCloudInit + qemuNetwork
 // not put it back.
 func privilegeOf(kind, option, part string) (privilege, why string) {
 	name := strings.TrimRight(option, "0123456789")
-	if isGuest(kind) && name != option && option != "smbios1" {
+	if isGuest(kind) {
 		if privilege, known := devicePrivilege(kind, name, part); known {
 			if privilege == "" {
 				return "", neverDevice(name, part)

@@ -27,8 +27,6 @@ import (
 
 // Options configure an Actuator.
 type Options struct {
-	// Source is the name of the source, as in the keys of its resources.
-	Source string
 	// Reading is the access of the source, which reads guests, and Writing the account that writes to the same cluster.
 	Reading pveapi.Access
 	Writing pveapi.Account

@@ -50,7 +50,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	var err error
-	b.a, err = New(Options{Source: "pve", Reading: pveapi.Access{URL: server.URL, Account: pveapi.Account{TokenID: "driftd@pve!ro", TokenFile: file}},
+	b.a, err = New(Options{Reading: pveapi.Access{URL: server.URL, Account: pveapi.Account{TokenID: "driftd@pve!ro", TokenFile: file}},
 		Writing: pveapi.Account{TokenID: "driftd@pve!fix", TokenFile: file}, Sealer: model.NewSealer([]byte("key of the tests"))})
 	if err != nil {
 		t.Fatal(err)
@@ -328,6 +328,22 @@ func TestNoCredential(t *testing.T) {
 	}
 	if n := b.Count("/nodes/pve1/qemu/401/config", ""); n != 0 {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// TestQuorumLost checks that a write during which the quorum is lost is not called refused: it was sent.
+func TestQuorumLost(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c, err := b.plan(b.finding("401", `{"onboot": false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Edit(func(c *pvetest.Cluster) { c.NoQuorum = true })
+	_, err = c.Write(t.Context())
+	refusal, not := (*reconcile.Refusal)(nil), (*reconcile.NotWrittenError)(nil)
+	if err == nil || errors.As(err, &refusal) || errors.As(err, &not) || !strings.Contains(err.Error(), "no quorum") {
+		t.Errorf("Write() = %v", err)
 	}
 }
 

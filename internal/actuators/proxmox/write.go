@@ -58,8 +58,8 @@ func (c *change) form() url.Values {
 	return form
 }
 
-// Write implements reconcile.Change. It sends one request. The guest is read again after every answer to find out what
-// was written.
+// Write implements reconcile.Change. It sends one request. After an error that does not prove that nothing was written, the
+// guest is read again to find out.
 func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	a := c.actuator
 	access := a.writing()
@@ -83,7 +83,8 @@ func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	}
 	after, err := a.find(ctx, c.key, nodeOf(c.plan.System))
 	if err != nil {
-		return receipt, fmt.Errorf("%w; and the guest could not be read again: %w", access.Explain(failed, ""), err)
+		// A node that lost its quorum is no refusal any more: the request was sent.
+		return receipt, fmt.Errorf("%w; and the guest could not be read again: %v", access.Explain(failed, ""), err) //nolint:errorlint // as above
 	}
 	written := c.written(after)
 	if len(written) == 0 {

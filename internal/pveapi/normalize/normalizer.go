@@ -47,7 +47,7 @@ func (n *Normalizer) Guest(kindName string, pending []model.Value) (value model.
 		if next, ok := row.Get("pending"); ok {
 			becomes = next
 		}
-		if isDeleted(row) {
+		if IsDeleted(row) {
 			becomes = model.Value{}
 		}
 		inEffect = append(inEffect, model.Field{Name: key, Value: was})
@@ -57,8 +57,8 @@ func (n *Normalizer) Guest(kindName string, pending []model.Value) (value model.
 	return value, n.Waiting(kindName, value, model.MapOf(read(fields, &n.context, inEffect)...))
 }
 
-// isDeleted reports whether a row has a pending deletion: 1, or 2 if it is forced.
-func isDeleted(row model.Value) bool {
+// IsDeleted reports whether a row has a pending deletion: 1, or 2 if it is forced.
+func IsDeleted(row model.Value) bool {
 	mark := row.At("delete")
 	return !mark.IsEmpty() && mark.Text() != "0"
 }
