@@ -143,7 +143,9 @@ type ActionNotice struct {
 	Restarts string `json:"restarts,omitempty"`
 	// AfterRestart is what takes effect only after a restart, in words.
 	AfterRestart string `json:"after_restart,omitempty"`
-	Unseen       bool   `json:"unseen,omitempty"`
+	// Requests are the requests one after the other, in words; empty if one makes all changes.
+	Requests []string `json:"requests,omitempty"`
+	Unseen   bool     `json:"unseen,omitempty"`
 	// Endpoint is the address of the system, and Identity the user that writes to it.
 	Endpoint string `json:"endpoint"`
 	Identity string `json:"identity"`

@@ -36,6 +36,9 @@ func ActionFields(n *model.ActionNotice) []Field {
 // maxApprovers bounds the persons in ActionFacts.
 const maxApprovers = 5
 
+// maxRequests bounds the requests in ActionFacts.
+const maxRequests = 10
+
 // Unseen states that an action writes values that driftd never saw live.
 const Unseen = "driftd has never seen the declared values live"
 
@@ -54,6 +57,9 @@ func ActionFacts(n *model.ActionNotice) []Phrase {
 	}
 	if n.AfterRestart != "" {
 		facts = append(facts, Words(AfterRestart).Short(n.AfterRestart, ReasonLimit))
+	}
+	if len(n.Requests) > 0 {
+		facts = append(facts, Words("Requests: ").List(n.Requests, maxRequests))
 	}
 	if n.Author != "" {
 		facts = append(facts, Words("The drift is by ").Person(n.Author))

@@ -177,6 +177,10 @@ type Plan struct {
 	Restarts string `json:"restarts,omitempty"`
 	// AfterRestart is what takes effect only after a restart of the resource, in words; "" for nothing.
 	AfterRestart string `json:"after_restart,omitempty"`
+	// Requests are the requests one after the other, in words; empty if one makes all changes.
+	Requests []string `json:"requests,omitempty"`
+	// Person is what is not done without a person, in words; "" if nothing.
+	Person string `json:"person,omitempty"`
 	// Unseen reports whether driftd never saw the declared values live.
 	Unseen bool `json:"unseen,omitempty"`
 }

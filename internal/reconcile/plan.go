@@ -14,7 +14,7 @@ func (p *Plan) Equal(o *Plan) bool {
 		return a.Where() == b.Where() && equal(a.Old, b.Old) && equal(a.New, b.New)
 	}
 	return p.UID == o.UID && p.System == o.System && p.Creates == o.Creates && p.Content == o.Content && slices.Equal(p.Addresses, o.Addresses) && slices.Equal(p.Also, o.Also) && p.Endpoint == o.Endpoint && p.Identity == o.Identity &&
-		p.HandBack == o.HandBack && p.Restarts == o.Restarts && p.AfterRestart == o.AfterRestart && p.Unseen == o.Unseen && slices.EqualFunc(p.Changes, o.Changes, same)
+		p.HandBack == o.HandBack && p.Restarts == o.Restarts && p.AfterRestart == o.AfterRestart && slices.Equal(p.Requests, o.Requests) && p.Person == o.Person && p.Unseen == o.Unseen && slices.EqualFunc(p.Changes, o.Changes, same)
 }
 
 func equal(a, b *model.Value) bool {

@@ -193,6 +193,9 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding, q *planning) (C
 		return nil, err
 	}
 	planned := change.Plan()
+	if planned.Person != "" && q.automatic {
+		return nil, &Refusal{"verdict", planned.Person + " needs a person: run `driftd reconcile " + f.ID + "`"}
+	}
 	more, err := r.checkAlso(&planned, rule, q)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
@@ -155,6 +156,9 @@ func showPlan(t *table, p *reconcile.Plan, digest string) {
 	}
 	if p.AfterRestart != "" {
 		t.line("  ", phrase.Visible(phrase.AfterRestart+p.AfterRestart))
+	}
+	for i, r := range p.Requests {
+		t.line("  request ", strconv.Itoa(i+1), "  ", phrase.Visible(r))
 	}
 	if p.Creates {
 		t.line("  creates the resource")

@@ -51,7 +51,7 @@ func targetOf(s *reconcile.Subject, g *guest, c *model.Change) (target, error) {
 	if len(steps) == 2 {
 		t.part = steps[1].Name
 	}
-	if _, why := privilegeOf(g.kind, t.option, t.part); why != "" {
+	if _, why := privilegeOf(g, t.option, t.part); why != "" {
 		return t, refuse(guardKind, "%s: %s", t.path, why)
 	}
 	seen, _ := jsonpatch.Find(view(s, g.value), c.Path)

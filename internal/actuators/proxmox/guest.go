@@ -18,8 +18,10 @@ import (
 // A guest is the configuration of a guest, or a part of its firewall, as it was read.
 type guest struct {
 	kind string
-	// id is the number of the guest, and path its path in the API, with its node.
-	id, path string
+	// path is the path of the guest in the API, with its node; "" for a part of a firewall.
+	path string
+	// owner is the path of the object whose privileges count.
+	owner string
 	// writes is the path that is written.
 	writes string
 	// cluster is the name of the cluster, or of the node if it is not part of one.
@@ -51,17 +53,11 @@ func (a *Actuator) read(ctx context.Context, key model.Key, node string) (g *gue
 }
 
 func (a *Actuator) readOver(ctx context.Context, s *pveapi.Session, key model.Key, node string) (*guest, error) {
-	explain := func(err error) error {
-		return a.options.Reading.Explain(err, "grant the account of the source PVEAuditor on /")
-	}
-	status, err := s.Get(ctx, "/cluster/status")
+	cluster, err := a.quorate(ctx, s)
 	if err != nil {
-		return nil, explain(err)
+		return nil, err
 	}
-	if why := pveapi.WithoutQuorum(status); why != "" {
-		return nil, refuse(guardQuorum, "%s", why)
-	}
-	g := &guest{kind: key.Kind, cluster: clusterName(status)}
+	g := &guest{kind: key.Kind, cluster: cluster}
 	read := a.readConfig
 	if !isGuest(key.Kind) {
 		read = a.readFirewall
@@ -69,15 +65,32 @@ func (a *Actuator) readOver(ctx context.Context, s *pveapi.Session, key model.Ke
 	if err := read(ctx, s, g, key, node); isGone(err) || errors.Is(err, errGone) {
 		return nil, errGone
 	} else if err != nil {
-		return nil, explain(err)
+		return nil, a.explain(err)
 	}
 	g.value = a.valueOf(g.kind, g.rows)
 	return g, nil
 }
 
+// quorate returns the name of the cluster. The error is a *reconcile.Refusal if the node that answers has no quorum.
+func (a *Actuator) quorate(ctx context.Context, s *pveapi.Session) (cluster string, err error) {
+	status, err := s.Get(ctx, "/cluster/status")
+	if err != nil {
+		return "", a.explain(err)
+	}
+	if why := pveapi.WithoutQuorum(status); why != "" {
+		return "", refuse(guardQuorum, "%s", why)
+	}
+	return clusterName(status), nil
+}
+
+// explain adds the next step to the error of a read.
+func (a *Actuator) explain(err error) error {
+	return a.options.Reading.Explain(err, "grant the account of the source PVEAuditor on /")
+}
+
 // readConfig reads the configuration of a guest.
 func (a *Actuator) readConfig(ctx context.Context, s *pveapi.Session, g *guest, key model.Key, node string) error {
-	g.id, g.path = key.ID, guestPath(strings.TrimPrefix(key.Kind, "proxmox/"), key.ID, node)
+	g.path, g.owner = guestPath(strings.TrimPrefix(key.Kind, "proxmox/"), key.ID, node), "/vms/"+key.ID
 	g.writes = g.path + "/config"
 	pending, err := s.Get(ctx, g.path+"/pending")
 	if err != nil {
@@ -103,32 +116,21 @@ func (a *Actuator) readConfig(ctx context.Context, s *pveapi.Session, g *guest, 
 
 var errNoDigest = &httpclient.Unexpected{Reason: "the answer has no digest"}
 
-// readFirewall reads the options of a guest's firewall, or one of its aliases. The id of the resource is that of the
-// collector: kind/number, or kind/number/name. Each node has the file.
+// readFirewall reads the options of a firewall, or one of its aliases. Each node has the file.
 func (a *Actuator) readFirewall(ctx context.Context, s *pveapi.Session, g *guest, key model.Key, _ string) error {
-	kind, rest, _ := strings.Cut(key.ID, "/")
-	number, alias, _ := strings.Cut(rest, "/")
-	guests, err := s.Get(ctx, "/cluster/resources?type=vm")
+	p, err := placeOf(ctx, s, key)
 	if err != nil {
 		return err
 	}
-	node := nodeIn(guests, number)
-	if node == "" {
-		return errGone
+	g.owner, g.writes = p.owner, p.list(key.Kind)
+	object, err := s.Get(ctx, g.writes)
+	if err != nil {
+		return err
 	}
-	g.id, g.path = number, guestPath(kind, number, node)
-	g.writes = g.path + "/firewall/options"
-	list := g.writes
 	if key.Kind == normalize.FirewallAlias {
-		list, g.whole = g.path+"/firewall/aliases", true
-		g.writes = list + "/" + url.PathEscape(alias)
-	}
-	object, err := s.Get(ctx, list)
-	if err != nil {
-		return err
-	}
-	if g.whole {
-		at := slices.IndexFunc(object.Items(), func(row model.Value) bool { return row.At("name").Text() == alias })
+		g.whole = true
+		g.writes += "/" + url.PathEscape(p.name)
+		at := slices.IndexFunc(object.Items(), func(row model.Value) bool { return row.At("name").Text() == p.name })
 		if at < 0 {
 			return errGone
 		}
@@ -173,7 +175,7 @@ func (a *Actuator) find(ctx context.Context, key model.Key, node string) (*guest
 		return err
 	})
 	if err != nil {
-		return nil, a.options.Reading.Explain(err, "grant the account of the source PVEAuditor on /")
+		return nil, a.explain(err)
 	}
 	switch now := nodeIn(guests, key.ID); now {
 	case "":

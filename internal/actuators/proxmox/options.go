@@ -41,17 +41,17 @@ const nextStartOptions = qemuCloudInit + qemuNetwork
 
 // privilegeOf returns the privilege that setting an option, or a part of it, requires; "" with the reason if driftd does
 // not put it back.
-func privilegeOf(kind, option, part string) (privilege, why string) {
+func privilegeOf(g *guest, option, part string) (privilege, why string) {
 	name := strings.TrimRight(option, "0123456789")
-	if isGuest(kind) {
-		if privilege, known := devicePrivilege(kind, name, part); known {
+	if isGuest(g.kind) {
+		if privilege, known := devicePrivilege(g.kind, name, part); known {
 			if privilege == "" {
 				return "", neverDevice(name, part)
 			}
 			return privilege, ""
 		}
 	}
-	for _, o := range optionsOf(kind) {
+	for _, o := range optionsOf(g) {
 		if strings.Contains(o.names, " "+option+" ") {
 			return o.privilege, ""
 		}
@@ -61,12 +61,12 @@ func privilegeOf(kind, option, part string) (privilege, why string) {
 
 type optionList struct{ names, privilege string }
 
-func optionsOf(kind string) []optionList {
-	switch kind {
+func optionsOf(g *guest) []optionList {
+	switch g.kind {
 	case normalize.FirewallOptions:
-		return []optionList{{firewallNames, "VM.Config.Network"}}
+		return []optionList{{firewallNames, firewallPrivilege(g.owner)}}
 	case normalize.FirewallAlias:
-		return []optionList{{aliasNames, "VM.Config.Network"}}
+		return []optionList{{aliasNames, firewallPrivilege(g.owner)}}
 	case normalize.LXC:
 		return []optionList{{lxcCPU, "VM.Config.CPU"}, {lxcMemory, "VM.Config.Memory"}, {lxcNetwork, "VM.Config.Network"}, {lxcGeneral, "VM.Config.Options"}}
 	}

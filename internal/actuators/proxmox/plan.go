@@ -16,9 +16,12 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	f := s.Finding
 	switch {
 	case !isWritten(f.Key):
-		return nil, refuse(guardKind, "driftd puts back the configuration of guests, and the options and aliases of their firewalls")
+		return nil, refuse(guardKind, "driftd puts back the configuration of guests and their firewalls, and security groups, aliases and IP sets of the cluster")
 	case f.Verdict == model.Missing:
 		return nil, refuse(guardKind, "driftd creates nothing in Proxmox VE")
+	}
+	if isList(f.Kind) {
+		return a.planList(ctx, &s)
 	}
 	g, err := a.read(ctx, f.Key, f.Place)
 	if errors.Is(err, errGone) {
@@ -39,11 +42,16 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	if err := g.check(options); err != nil {
 		return nil, err
 	}
-	if err := a.checkRights(ctx, g, targets); err != nil {
+	var privileges []string
+	for _, t := range targets {
+		privilege, _ := privilegeOf(g, t.option, t.part)
+		privileges = append(privileges, privilege)
+	}
+	if err := a.checkOwner(ctx, g.owner, privileges); err != nil {
 		return nil, err
 	}
 	c := &change{actuator: a, key: f.Key, before: g, edits: edits}
-	c.plan = reconcile.Plan{UID: g.uid(), System: g.system(), Endpoint: a.options.Reading.URL, Identity: a.options.Writing.Name(), AfterRestart: later(g, options)}
+	c.plan = reconcile.Plan{UID: g.uid(), System: g.system(), Endpoint: a.options.Reading.URL, Identity: a.options.Writing.Name(), AfterRestart: later(g, options), Person: personFor(g.owner)}
 	for _, t := range targets {
 		c.plan.Changes = append(c.plan.Changes, reconcile.FieldChange{Path: t.path, Old: t.old, New: t.wanted})
 	}
@@ -59,10 +67,18 @@ func optionsEdited(edits []edit) []string {
 	return options
 }
 
-// isWritten reports whether driftd writes to resources like one: guests, and the firewalls of guests.
+// isWritten reports whether driftd writes to resources like one: guests, their firewalls, and the parts of the cluster's
+// firewall that have names.
 func isWritten(key model.Key) bool {
-	ofGuest := strings.HasPrefix(key.ID, "qemu/") || strings.HasPrefix(key.ID, "lxc/")
-	return isGuest(key.Kind) || ofGuest && (key.Kind == normalize.FirewallOptions || key.Kind == normalize.FirewallAlias)
+	switch scope, _, _ := strings.Cut(key.ID, "/"); key.Kind {
+	case normalize.QEMU, normalize.LXC, normalize.FirewallGroup:
+		return true
+	case normalize.FirewallOptions, normalize.FirewallRules:
+		return scope == "qemu" || scope == "lxc"
+	case normalize.FirewallAlias, normalize.FirewallIPSet:
+		return scope == "qemu" || scope == "lxc" || scope == "cluster"
+	}
+	return false
 }
 
 // system identifies the cluster and the place of a guest in it.
@@ -80,21 +96,30 @@ func nodeOf(system string) string {
 	return node
 }
 
-// checkRights compares the privileges of the account that writes with those that the targets need.
-func (a *Actuator) checkRights(ctx context.Context, g *guest, targets []target) error {
-	path := "/vms/" + g.id
-	held, err := a.permissions(ctx, path)
+// checkOwner compares the privileges of the account that writes with those that it needs on an object.
+func (a *Actuator) checkOwner(ctx context.Context, owner string, privileges []string) error {
+	held, err := a.permissions(ctx, owner)
 	if err != nil {
 		return err
 	}
 	var lacking []string
-	for _, t := range targets {
-		if privilege, _ := privilegeOf(g.kind, t.option, t.part); !held[privilege] && !slices.Contains(lacking, privilege) {
+	for _, privilege := range privileges {
+		if !held[privilege] && !slices.Contains(lacking, privilege) {
 			lacking = append(lacking, privilege)
 		}
 	}
 	if len(lacking) > 0 {
-		return refuse(guardRights, "%s lacks %s on %s: give it a role with that", a.options.Writing.Name(), strings.Join(lacking, " and "), path)
+		return refuse(guardRights, "%s lacks %s on %s: give it a role with that", a.options.Writing.Name(), strings.Join(lacking, " and "), owner)
 	}
 	return nil
 }
+
+// firewallPrivilege returns the privilege that a change of an object's firewall requires.
+func firewallPrivilege(owner string) string {
+	if owner == onCluster {
+		return sysModify
+	}
+	return "VM.Config.Network"
+}
+
+const sysModify = "Sys.Modify"

@@ -32,7 +32,7 @@ type bench struct {
 
 // fixer are the privileges of the account that writes.
 func fixer() map[string][]string {
-	return map[string][]string{"/": {}, "/vms": {"VM.Audit", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk",
+	return map[string][]string{"/": {"Sys.Modify"}, "/vms": {"VM.Audit", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk",
 		"VM.Config.Cloudinit", "VM.Config.HWType"}}
 }
 
@@ -447,13 +447,18 @@ func TestRights(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	rule := reconcile.Rule{Name: "guests", Mode: reconcile.Approve, Match: model.Selector{Kinds: []string{normalize.QEMU}}}
-	r, err := b.a.Rights(t.Context(), []reconcile.Rule{rule})
+	groups := reconcile.Rule{Name: "groups", Mode: reconcile.Approve, Match: model.Selector{Kinds: []string{normalize.FirewallGroup}}}
+	r, err := b.a.Rights(t.Context(), []reconcile.Rule{rule, groups})
 	if err != nil || r.Identity != "driftd@pve!fix" || len(r.Excess)+len(r.Missing) > 0 || len(r.May) == 0 {
 		t.Errorf("Rights() = %+v, %v", r, err)
 	}
 	b.Edit(func(c *pvetest.Cluster) {
 		c.Accounts["driftd@pve!fix"] = map[string][]string{"/vms": {"VM.Allocate", "VM.Audit"}}
 	})
+	r, err = b.a.Rights(t.Context(), []reconcile.Rule{groups})
+	if err != nil || len(r.Missing) != 1 || r.Missing[0] != "Sys.Modify on / for rule groups" {
+		t.Errorf("Rights() = %+v, %v", r, err)
+	}
 	r, err = b.a.Rights(t.Context(), []reconcile.Rule{rule})
 	if err != nil || len(r.Excess) != 1 || !strings.Contains(r.Excess[0], "VM.Allocate on /vms") || len(r.Missing) != 1 || !strings.Contains(r.Missing[0], "rule guests") {
 		t.Errorf("Rights() = %+v, %v", r, err)

@@ -31,16 +31,20 @@ func (a *Actuator) Rights(ctx context.Context, rules []reconcile.Rule) (reconcil
 	if err != nil {
 		return r, err
 	}
+	ofCluster := slices.ContainsFunc(rules, func(rule reconcile.Rule) bool { return acts(&rule, clusterKinds()) })
 	for _, privilege := range slices.Sorted(maps.Keys(held)) {
 		text := privilege + " on " + strings.Join(slices.Sorted(slices.Values(held[privilege])), ", ")
 		r.May = append(r.May, text)
-		if why := excess(privilege); why != "" {
+		if why := excess(privilege); why != "" && (privilege != sysModify || !ofCluster) {
 			r.Excess = append(r.Excess, text+": "+why)
 		}
 	}
 	for i := range rules {
-		if rule := &rules[i]; acts(rule) && !slices.ContainsFunc(slices.Collect(maps.Keys(held)), isConfig) {
+		switch rule := &rules[i]; {
+		case acts(rule, guestKinds()) && !slices.ContainsFunc(slices.Collect(maps.Keys(held)), isConfig):
 			r.Missing = append(r.Missing, "VM.Config.Options, VM.Config.CPU or another privilege VM.Config.* on the guests of rule "+rule.Name)
+		case !acts(rule, guestKinds()) && acts(rule, clusterKinds()) && len(held[sysModify]) == 0:
+			r.Missing = append(r.Missing, sysModify+" on / for rule "+rule.Name)
 		}
 	}
 	return r, nil
@@ -56,8 +60,16 @@ func excess(privilege string) string {
 	return "driftd does not use it"
 }
 
-// acts reports whether a rule may put guests back.
-func acts(rule *reconcile.Rule) bool {
-	return rule.Acts() && slices.ContainsFunc([]string{normalize.QEMU, normalize.LXC, normalize.FirewallOptions, normalize.FirewallAlias},
-		func(kind string) bool { return rule.Match.MayFit(kind, "") })
+// guestKinds are the kinds of guests and of their firewalls, and clusterKinds those of the cluster's firewall.
+func guestKinds() []string {
+	return []string{normalize.QEMU, normalize.LXC, normalize.FirewallOptions, normalize.FirewallAlias, normalize.FirewallRules, normalize.FirewallIPSet}
+}
+
+func clusterKinds() []string {
+	return []string{normalize.FirewallGroup, normalize.FirewallAlias, normalize.FirewallIPSet}
+}
+
+// acts reports whether a rule may put something of some kinds back.
+func acts(rule *reconcile.Rule, kinds []string) bool {
+	return rule.Acts() && slices.ContainsFunc(kinds, func(kind string) bool { return rule.Match.MayFit(kind, "") })
 }

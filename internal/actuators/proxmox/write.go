@@ -78,8 +78,8 @@ func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	if receipt.Status = httpclient.Code(failed); !isAnswer(failed) {
 		return receipt, access.Explain(failed, "")
 	}
-	if next := refused(failed, access.Name()); next != "" {
-		return receipt, &reconcile.NotWrittenError{Err: &httpclient.Error{Server: access.URL, Err: failed, Hint: next}}
+	if refused(failed, access.Name()) != "" {
+		return receipt, &reconcile.NotWrittenError{Err: a.explainWrite(failed)}
 	}
 	after, err := a.find(ctx, c.key, nodeOf(c.plan.System))
 	if err != nil {
@@ -88,10 +88,19 @@ func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	}
 	written := c.written(after)
 	if len(written) == 0 {
-		return receipt, &reconcile.NotWrittenError{Err: access.Explain(failed, "")}
+		return receipt, &reconcile.NotWrittenError{Err: a.explainWrite(failed)}
 	}
 	receipt.Unexpected = []string{fmt.Sprintf("Proxmox VE answered %v, and wrote %s: the guest may use neither the old nor the new value", failed, strings.Join(written, ", "))}
 	return receipt, nil
+}
+
+// explainWrite adds the next step to the error of a write.
+func (a *Actuator) explainWrite(err error) error {
+	access := a.writing()
+	if next := refused(err, access.Name()); next != "" {
+		return &httpclient.Error{Server: access.URL, Err: err, Hint: next}
+	}
+	return access.Explain(err, "")
 }
 
 // isAnswer reports whether an error is an answer of Proxmox VE itself, and not one of something on the way.
@@ -137,15 +146,15 @@ func (c *change) written(after *guest) (paths []string) {
 
 // Inspect implements reconcile.Actuator.
 func (a *Actuator) Inspect(ctx context.Context, key model.Key, p reconcile.Plan) (reconcile.Inspection, error) {
-	g, err := a.find(ctx, key, nodeOf(p.System))
-	if errors.Is(err, errGone) {
-		return reconcile.AsOther, nil
+	if isList(key.Kind) {
+		return a.inspectList(ctx, key, &p)
 	}
+	g, err := a.find(ctx, key, nodeOf(p.System))
 	if err != nil {
-		return "", err
+		return asGone(err)
 	}
 	if g.cluster != clusterOf(p.System) {
-		return "", fmt.Errorf("%s leads to another cluster now: %s", a.options.Reading.URL, g.cluster)
+		return "", a.otherCluster(g.cluster)
 	}
 	if g.uid() != p.UID {
 		return reconcile.AsOther, nil
@@ -166,6 +175,18 @@ func (a *Actuator) Inspect(ctx context.Context, key model.Key, p reconcile.Plan)
 		return reconcile.AsBefore, nil
 	}
 	return reconcile.AsOther, nil
+}
+
+// asGone returns the inspection of a resource that could not be read.
+func asGone(err error) (reconcile.Inspection, error) {
+	if errors.Is(err, errGone) {
+		return reconcile.AsOther, nil
+	}
+	return "", err
+}
+
+func (a *Actuator) otherCluster(name string) error {
+	return fmt.Errorf("%s leads to another cluster now: %s", a.options.Reading.URL, name)
 }
 
 func clusterOf(system string) string {

@@ -37,6 +37,8 @@ type Cluster struct {
 	// Accounts are the privileges of other accounts, by the id of their API token. An account that is not among them has
 	// Rights. With nil, every account may write the configuration of guests.
 	Accounts map[string]map[string][]string
+	// AfterFirewall is called after each change of a firewall, with its path; nil for nothing.
+	AfterFirewall func(c *Cluster, at string)
 }
 
 // A Node is a node of the cluster.

@@ -3,7 +3,6 @@ package pvetest
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -99,7 +98,7 @@ func (c *Cluster) readGuest(parts []string) (any, *apiError) {
 	}
 	below := strings.Join(parts[5:], "/")
 	if strings.HasPrefix(below, "firewall/") {
-		return c.guestFirewall("/"+kind+"/"+id+"/"+below, below)
+		return c.firewallRead("/" + kind + "/" + id + "/" + below)
 	}
 	number, err := strconv.Atoi(id)
 	g := c.guest(number)
@@ -118,24 +117,6 @@ func (c *Cluster) readGuest(parts []string) (any, *apiError) {
 		return c.guestInterfaces(g, below)
 	}
 	return nil, notImplemented(strings.Join(parts, "/"))
-}
-
-// guestFirewall returns a part of a guest's firewall. Its parts are in one file, which has one digest.
-func (c *Cluster) guestFirewall(at, below string) (any, *apiError) {
-	sum := c.firewallDigest(strings.TrimSuffix(at, below))
-	if below == "firewall/options" {
-		object := Row{"digest": sum}
-		maps.Copy(object, c.Objects[at])
-		object["digest"] = sum
-		return object, nil
-	}
-	rows := []Row{}
-	for _, row := range c.Lists[at] {
-		row = maps.Clone(row)
-		row["digest"] = sum
-		rows = append(rows, row)
-	}
-	return rows, nil
 }
 
 // pendingRows returns the answer to /pending. Old versions send memory as a number.

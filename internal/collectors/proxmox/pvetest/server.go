@@ -139,6 +139,9 @@ func (s *Server) read(at string, query url.Values, account string) (any, *apiErr
 	case parts[1] == "nodes" && len(parts) > 3:
 		return s.readNode(parts, query)
 	}
+	if strings.HasPrefix(at, "/cluster/firewall/") {
+		return c.firewallRead(at)
+	}
 	return c.lookup(at, query)
 }
 

@@ -25,70 +25,6 @@ func (g *Guest) digest() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// firewallDigest returns the digest of the file of a guest's firewall, whose path begins with prefix.
-func (c *Cluster) firewallDigest(prefix string) string {
-	sum := sha1.New() //nolint:gosec // as above
-	for _, at := range slices.Sorted(maps.Keys(c.Objects)) {
-		if strings.HasPrefix(at, prefix) {
-			_, _ = fmt.Fprintln(sum, at, withoutDigest(c.Objects[at]))
-		}
-	}
-	for _, at := range slices.Sorted(maps.Keys(c.Lists)) {
-		if strings.HasPrefix(at, prefix) {
-			for _, row := range c.Lists[at] {
-				_, _ = fmt.Fprintln(sum, at, withoutDigest(row))
-			}
-		}
-	}
-	return hex.EncodeToString(sum.Sum(nil))
-}
-
-func withoutDigest(row Row) Row {
-	row = maps.Clone(row)
-	delete(row, "digest")
-	return row
-}
-
-// editFirewall answers a PUT of the options of a guest's firewall, or of one of its aliases, which it replaces as a whole.
-func (s *Server) editFirewall(r *http.Request, at string) (status int, answer Row) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	parts := strings.Split(at, "/")
-	prefix := "/" + parts[3] + "/" + parts[4] + "/"
-	form := r.Form
-	refused := func(problem *apiError) (int, Row) {
-		return problem.code, Row{"data": nil, "message": problem.message + "\n"}
-	}
-	if c := s.cluster.as(accountOf(r)); c.Accounts != nil && !c.holds("VM.Config.Network", "/vms/"+parts[4]) {
-		return refused(forbidden("(/vms/" + parts[4] + ", VM.Config.Network)"))
-	}
-	if form.Has("digest") && form.Get("digest") != s.cluster.firewallDigest(prefix) {
-		return refused(&apiError{http.StatusInternalServerError, "detected modified configuration - file changed by other user? Try again."})
-	}
-	if len(parts) == 8 {
-		row := s.cluster.Row(prefix+"firewall/aliases", "name", parts[7])
-		if !form.Has("cidr") {
-			return refused(&apiError{http.StatusBadRequest, "Parameter verification failed."})
-		}
-		row["cidr"] = form.Get("cidr")
-		if delete(row, "comment"); form.Has("comment") {
-			row["comment"] = form.Get("comment")
-		}
-		return http.StatusOK, Row{"data": nil}
-	}
-	options := withoutDigest(s.cluster.Objects[prefix+"firewall/options"])
-	if options == nil {
-		options = Row{}
-	}
-	for _, key := range editedKeys(form) {
-		if delete(options, key); form.Has(key) {
-			options[key] = typed("", key, form.Get(key))
-		}
-	}
-	s.cluster.Objects[prefix+"firewall/options"] = options
-	return http.StatusOK, Row{"data": nil}
-}
-
 // accountOf returns the account of a request with an API token; "" for another one.
 func accountOf(r *http.Request) string {
 	account, _, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("Authorization"), "PVEAPIToken="), "=")
@@ -110,12 +46,10 @@ func (c *Cluster) as(account string) *Cluster {
 func (s *Server) editOf(method, at string) func(r *http.Request, at string) (status int, answer Row) {
 	parts := strings.Split(at, "/")
 	switch {
-	case method == http.MethodGet || !isGuestPath(parts):
-	case len(parts) == 6 && parts[5] == "config":
-		return s.editGuest
-	case method == http.MethodPut && len(parts) == 7 && parts[5] == "firewall" && parts[6] == "options",
-		method == http.MethodPut && len(parts) == 8 && parts[5] == "firewall" && parts[6] == "aliases":
+	case changesFirewall(method, at):
 		return s.editFirewall
+	case method != http.MethodGet && isGuestPath(parts) && len(parts) == 6 && parts[5] == "config":
+		return s.editGuest
 	}
 	return nil
 }
