@@ -85,7 +85,8 @@ func (r lastReads) Subject(f *model.Finding) (reconcile.Subject, error) {
 	if claims := l.canonical[f.Source]; i < len(claims) { // the finding has its values
 		stored = claims[i].Value
 	}
-	return reconcile.Subject{Finding: f, Lens: c.Lens, Declared: stored, Written: c.Value, UID: uids(r.e.collected[f.Source].snapshot.Resources), Plain: r.plain(f, c)}, nil
+	resources := r.e.collected[f.Source].snapshot.Resources
+	return reconcile.Subject{Finding: f, Lens: c.Lens, Declared: stored, Written: c.Value, Live: resourceOf(resources, f.Key).Value, UID: uids(resources), Plain: r.plain(f, c)}, nil
 }
 
 // uids returns the function that returns the UID of one of some resources, which are sorted by key.
@@ -94,13 +95,17 @@ func uids(resources []model.Resource) func(model.Ref) string {
 		if len(resources) == 0 {
 			return ""
 		}
-		key := model.Key{Source: resources[0].Source, Kind: ref.Kind, ID: ref.ID}
-		at, ok := slices.BinarySearchFunc(resources, key, func(r model.Resource, k model.Key) int { return r.Compare(k) })
-		if !ok {
-			return ""
-		}
-		return resources[at].Origin.UID
+		return resourceOf(resources, model.Key{Source: resources[0].Source, Kind: ref.Kind, ID: ref.ID}).Origin.UID
 	}
+}
+
+// resourceOf returns one of some resources, which are sorted by key; the zero Resource if it is not among them.
+func resourceOf(resources []model.Resource, key model.Key) model.Resource {
+	at, ok := slices.BinarySearchFunc(resources, key, func(r model.Resource, k model.Key) int { return r.Compare(k) })
+	if !ok {
+		return model.Resource{}
+	}
+	return resources[at]
 }
 
 // plain returns the function that reads the declaration of a claim again, without sealing.

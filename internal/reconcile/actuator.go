@@ -32,6 +32,8 @@ type Subject struct {
 	// Declared is the claim's value in the form in which the source stores it, and Written the value
 	// in the form of the declaration. Secrets are sealed in both.
 	Declared, Written model.Value
+	// Live is the resource as the source read it last; null if it was not there.
+	Live model.Value
 	// Named reports whether the rule names the kind of the finding itself, and not by a pattern.
 	Named bool
 	// Others are the other open findings of the same declaration.

@@ -46,8 +46,8 @@ func (l *Lab) clusterRoutes() []route {
 		on(http.MethodPut, "/cluster/options", l.writeObject("/cluster/options")),
 	}
 	for list, key := range collections() {
-		// The path below a set is its list, which pvetest serves.
-		if !strings.HasSuffix(list, "/ipset") {
+		// The path below a set or a group is its list, which pvetest serves.
+		if !strings.HasSuffix(list, "/ipset") && !strings.HasSuffix(list, "/groups") {
 			routes = append(routes, on(http.MethodGet, list+"/{row}", l.readRow(list, key)))
 		}
 		if !strings.HasSuffix(list, "/aliases") { // pvetest changes those

@@ -37,7 +37,7 @@ func (b *bench) onList(kind, id, declared string) reconcile.Subject {
 		c.Live, _ = jsonpatch.Find(live, c.Path)
 		f.Changes = append(f.Changes, c)
 	}
-	return reconcile.Subject{Finding: f, Declared: wanted, Written: wanted}
+	return reconcile.Subject{Finding: f, Declared: wanted, Written: wanted, Live: live}
 }
 
 // list returns the rows of a list in one line each, in order.
@@ -126,6 +126,11 @@ func TestListsRefuse(t *testing.T) {
 		}, guardKind, "the rows of the list"},
 		{"another finding", normalize.FirewallIPSet, "qemu/401/callers", `[{"cidr": "203.0.113.5"}, {"cidr": "198.51.100.0/24"}]`, func(_ *bench, s *reconcile.Subject) { s.Finding.Changes = s.Finding.Changes[:1] },
 			guardScope, "differs too"},
+		{"another finding on the rules", normalize.FirewallRules, "qemu/401", `[]`, func(_ *bench, s *reconcile.Subject) {
+			other := *s.Finding
+			other.ID, other.Verdict = "0ther", model.Pending
+			s.Others = []*model.Finding{&other}
+		}, guardScope, "finding 0ther (pending) is about the same list"},
 		{"a change since the scan", normalize.FirewallRules, "qemu/401", `[` + allow443 + `]`, func(b *bench, _ *reconcile.Subject) {
 			b.Edit(func(c *pvetest.Cluster) { c.Lists[rules401] = nil })
 		}, guardStillSo, "changed since the scan"},

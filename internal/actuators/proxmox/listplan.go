@@ -8,7 +8,6 @@ import (
 
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/fieldpath"
-	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
 )
@@ -94,11 +93,14 @@ func (e *elements) isDeclared(rows []model.Value) bool {
 	return diff.Equal(e.schema().Field(e.attribute), e.view(rows).At(e.attribute), e.declared().At(e.attribute))
 }
 
-// find sets the attribute of the list, and compares what the finding has with what was read. The finding must have all that
-// differs in the list: rows are only put back together.
+// find sets the attribute of the list, and compares the list with what the source read last. The finding must have all that
+// differs in it: rows are only put back together.
 func (e *elements) find() error {
 	paths := make([]string, len(e.s.Finding.Changes))
-	seen := e.view(e.l.rows)
+	now := e.a.listValue(e.l, e.l.rows)
+	if !diff.Equal(e.a.kinds[e.l.kind].Schema, e.s.Live, now) {
+		return refuse(guardStillSo, "it changed since the scan: look again")
+	}
 	for i := range e.s.Finding.Changes {
 		c := &e.s.Finding.Changes[i]
 		steps, ok := fieldpath.Parse(c.Path)
@@ -106,21 +108,23 @@ func (e *elements) find() error {
 			return refuse(guardKind, "%s: driftd puts back the rows of the list, and nothing else together with them", c.Path)
 		}
 		e.attribute, paths[i] = steps[0].Name, c.Path
-		if live, _ := jsonpatch.Find(seen, c.Path); !same(live, c.Live) {
-			return refuse(guardStillSo, "%s changed since the scan: look again", c.Path)
-		}
 	}
 	at := e.attribute
 	if e.s.Lens != nil {
-		at = e.s.Lens.LivePath(e.a.listValue(e.l, e.l.rows), e.attribute)
+		at = e.s.Lens.LivePath(now, e.attribute)
 	}
 	if at != e.l.field {
 		return refuse(guardKind, "%s: driftd puts back the rows of the list only", e.attribute)
 	}
+	for _, other := range e.s.Others {
+		if other.Key == e.s.Finding.Key && slices.ContainsFunc(other.Changes, func(c model.Change) bool { return diff.Touches([]string{e.attribute}, c.Path) }) {
+			return refuse(guardScope, "finding %s (%s) is about the same list: settle it first", other.ID, other.VerdictText())
+		}
+	}
 	only := func(v model.Value) model.Value {
 		return model.MapOf(model.Field{Name: e.attribute, Value: v.At(e.attribute)})
 	}
-	for _, c := range diff.Fields(e.schema(), only(e.declared()), only(seen)) {
+	for _, c := range diff.Fields(e.schema(), only(e.declared()), only(view(e.s, now))) {
 		if !diff.Touches(paths, c.Path) {
 			return refuse(guardScope, "%s differs too, and not for the same reason: look at the other findings of the resource", c.Path)
 		}
@@ -188,13 +192,18 @@ func (e *elements) field(f model.Field) (name string, value model.Value, ok bool
 		return f.Name, f.Value, true
 	}
 	path := fmt.Sprintf("%s[0].%s", e.attribute, f.Name)
-	live := e.a.listValue(e.l, []model.Value{model.MapOf()})
+	live := e.a.listValue(e.l, []model.Value{placeholder()})
 	steps, parsed := fieldpath.Parse(e.s.Lens.LivePath(live, path))
 	if !parsed || len(steps) != 3 {
 		return "", model.Value{}, false
 	}
 	value, ok = e.s.Lens.LiveValue(live, path, f.Value)
 	return steps[2].Name, value, ok
+}
+
+// placeholder returns a row that every list keeps: an entry needs its key.
+func placeholder() model.Value {
+	return model.MapOf(model.Field{Name: "cidr", Value: model.StringOf("::")})
 }
 
 // pairs returns, for each of n elements, the position of the one of m elements that it equals, or -1. No position occurs

@@ -18,6 +18,8 @@ func (e encoder) encode(b []byte, v any) []byte {
 		return e.object(b, v)
 	case map[string]any:
 		return e.object(b, v)
+	case ordered:
+		return e.items(b, v)
 	case []Row:
 		items := make([]any, len(v))
 		for i, row := range v {
@@ -61,6 +63,13 @@ func (e encoder) object(b []byte, fields map[string]any) []byte {
 func (e encoder) list(b []byte, items []any) []byte {
 	items = slices.Clone(items)
 	e.random.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
+	return e.items(b, items)
+}
+
+// An ordered list is encoded as it is.
+type ordered []any
+
+func (e encoder) items(b []byte, items []any) []byte {
 	b = append(b, '[')
 	for i, item := range items {
 		if i > 0 {

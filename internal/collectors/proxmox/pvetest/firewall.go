@@ -59,11 +59,22 @@ func (c *Cluster) firewallRead(at string) (any, *apiError) {
 		if _, isList := c.Lists[at]; !isList {
 			rows, _ := c.firewallPart(rule[1]).([]Row)
 			if i := c.firewallIndex(rule[1], rule[2]); i >= 0 {
+				if isRules(rule[1]) {
+					rows[i]["pos"] = rule[2] // a text, other than in the list
+				}
 				return rows[i], nil
 			}
 		}
 	}
-	return c.firewallPart(at), nil
+	rows, _ := c.firewallPart(at).([]Row)
+	if !isRules(at) {
+		return c.firewallPart(at), nil
+	}
+	rules := ordered{}
+	for _, row := range rows {
+		rules = append(rules, row)
+	}
+	return rules, nil
 }
 
 func isRules(at string) bool {

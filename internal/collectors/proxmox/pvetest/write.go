@@ -138,7 +138,7 @@ func typed(kind, key, text string) any {
 			return strings.TrimSuffix(text, "\n") + "\n"
 		}
 		return text
-	case "name", "hostname", "tags", "cpulimit":
+	case "name", "hostname", "tags", "cpulimit", "comment", "dport", "sport":
 		return text
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && (key != "memory" || kind == "lxc") {
