@@ -180,7 +180,7 @@ func (g *guest) with(e edit) *guest {
 func spellings(g *guest, t *target) []edit {
 	text, set := g.text(t.option)
 	if t.part == "" {
-		return wholeSpellings(t)
+		return wholeSpellings(g.kind, t)
 	}
 	var all []edit
 	var parts []string
@@ -215,7 +215,7 @@ func spellings(g *guest, t *target) []edit {
 }
 
 // wholeSpellings are the spellings of an option as a whole.
-func wholeSpellings(t *target) []edit {
+func wholeSpellings(kind string, t *target) []edit {
 	if t.wanted == nil {
 		return []edit{{option: t.option, deletes: true}}
 	}
@@ -226,14 +226,13 @@ func wholeSpellings(t *target) []edit {
 		for i, item := range v.Items() {
 			texts[i] = item.Text()
 		}
+		if !isGuest(kind) {
+			return []edit{{option: t.option, text: strings.Join(texts, ",")}}
+		}
 		return []edit{{option: t.option, text: partText(v)}, {option: t.option, text: strings.Join(texts, " ")},
 			{option: t.option, text: url.PathEscape(strings.Join(texts, "\n"))}}
 	case model.Map:
-		var parts []string
-		for _, f := range v.Fields() {
-			parts = append(parts, f.Name+"="+partText(f.Value))
-		}
-		return []edit{{option: t.option, text: strings.Join(parts, ",")}}
+		return []edit{{option: t.option, text: optionText(v)}}
 	}
 	return []edit{{option: t.option, text: partText(v)}}
 }

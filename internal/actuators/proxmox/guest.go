@@ -15,15 +15,13 @@ import (
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
-// A guest is the configuration of a guest, or a part of its firewall, as it was read.
+// A guest is the configuration of a guest, or another object, as it was read.
 type guest struct {
 	kind string
-	// path is the path of the guest in the API, with its node; "" for a part of a firewall.
+	// path is the path of the guest in the API, with its node; "" for another object.
 	path string
-	// owner is the path of the object whose privileges count.
-	owner string
-	// writes is the path that is written.
-	writes string
+	// object is how it is written.
+	object
 	// cluster is the name of the cluster, or of the node if it is not part of one.
 	cluster string
 	// rows are the options in the form of /pending, without the digest of the file.
@@ -31,8 +29,6 @@ type guest struct {
 	digest string
 	// runs reports whether the guest runs, if what was read is its configuration.
 	runs bool
-	// whole reports whether a request removes the options that it does not have.
-	whole bool
 	// value are the options with their pending changes, in the form of the collector.
 	value model.Value
 }
@@ -60,7 +56,7 @@ func (a *Actuator) readOver(ctx context.Context, s *pveapi.Session, key model.Ke
 	g := &guest{kind: key.Kind, cluster: cluster}
 	read := a.readConfig
 	if !isGuest(key.Kind) {
-		read = a.readFirewall
+		read = a.readObject
 	}
 	if err := read(ctx, s, g, key, node); isGone(err) || errors.Is(err, errGone) {
 		return nil, errGone
@@ -90,8 +86,8 @@ func (a *Actuator) explain(err error) error {
 
 // readConfig reads the configuration of a guest.
 func (a *Actuator) readConfig(ctx context.Context, s *pveapi.Session, g *guest, key model.Key, node string) error {
-	g.path, g.owner = guestPath(strings.TrimPrefix(key.Kind, "proxmox/"), key.ID, node), "/vms/"+key.ID
-	g.writes = g.path + "/config"
+	g.path = guestPath(strings.TrimPrefix(key.Kind, "proxmox/"), key.ID, node)
+	g.object = object{writes: g.path + "/config", guarded: true, owner: "/vms/" + key.ID}
 	pending, err := s.Get(ctx, g.path+"/pending")
 	if err != nil {
 		return err
@@ -115,37 +111,6 @@ func (a *Actuator) readConfig(ctx context.Context, s *pveapi.Session, g *guest, 
 }
 
 var errNoDigest = &httpclient.Unexpected{Reason: "the answer has no digest"}
-
-// readFirewall reads the options of a firewall, or one of its aliases. Each node has the file.
-func (a *Actuator) readFirewall(ctx context.Context, s *pveapi.Session, g *guest, key model.Key, _ string) error {
-	p, err := placeOf(ctx, s, key)
-	if err != nil {
-		return err
-	}
-	g.owner, g.writes = p.owner, p.list(key.Kind)
-	object, err := s.Get(ctx, g.writes)
-	if err != nil {
-		return err
-	}
-	if key.Kind == normalize.FirewallAlias {
-		g.whole = true
-		g.writes += "/" + url.PathEscape(p.name)
-		at := slices.IndexFunc(object.Items(), func(row model.Value) bool { return row.At("name").Text() == p.name })
-		if at < 0 {
-			return errGone
-		}
-		object = object.Items()[at]
-	}
-	for _, f := range object.Fields() {
-		if f.Name != "digest" {
-			g.rows = append(g.rows, row(f.Name, f.Value))
-		}
-	}
-	if g.digest = object.At("digest").Text(); g.digest == "" {
-		return errNoDigest
-	}
-	return nil
-}
 
 // nodeIn returns the node of a guest in a list of guests; "" if it is not in there.
 func nodeIn(guests model.Value, number string) string {
@@ -240,7 +205,19 @@ func (g *guest) text(option string) (text string, ok bool) {
 		return next.Text(), true
 	}
 	value, ok := row.Get("value")
-	return value.Text(), ok
+	return optionText(value), ok
+}
+
+// optionText returns the value of an option as a request has it: some answers have its parts one by one.
+func optionText(value model.Value) string {
+	if value.Kind() != model.Map {
+		return partText(value)
+	}
+	var parts []string
+	for _, f := range value.Fields() {
+		parts = append(parts, f.Name+"="+partText(f.Value))
+	}
+	return strings.Join(parts, ",")
 }
 
 // waiting returns the options that wait for a restart, sorted.

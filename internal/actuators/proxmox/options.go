@@ -39,8 +39,8 @@ const waitingOptions = " acpi agent bios boot cores cpu hotplug kvm machine memo
 // nextStartOptions are those that cloud-init reads when the machine starts.
 const nextStartOptions = qemuCloudInit + qemuNetwork
 
-// privilegeOf returns the privilege that setting an option, or a part of it, requires; "" with the reason if driftd does
-// not put it back.
+// privilegeOf returns the privilege that setting an option, or a part of it, requires, "" if only Proxmox VE knows it; or why
+// driftd does not put it back.
 func privilegeOf(g *guest, option, part string) (privilege, why string) {
 	name := strings.TrimRight(option, "0123456789")
 	if isGuest(g.kind) {
@@ -56,19 +56,18 @@ func privilegeOf(g *guest, option, part string) (privilege, why string) {
 			return o.privilege, ""
 		}
 	}
-	return "", never(name)
+	return "", never(g.kind, name)
 }
 
 type optionList struct{ names, privilege string }
 
 func optionsOf(g *guest) []optionList {
 	switch g.kind {
-	case normalize.FirewallOptions:
-		return []optionList{{firewallNames, firewallPrivilege(g.owner)}}
-	case normalize.FirewallAlias:
-		return []optionList{{aliasNames, firewallPrivilege(g.owner)}}
+	default:
+		return []optionList{{g.options, g.privilege}}
 	case normalize.LXC:
 		return []optionList{{lxcCPU, "VM.Config.CPU"}, {lxcMemory, "VM.Config.Memory"}, {lxcNetwork, "VM.Config.Network"}, {lxcGeneral, "VM.Config.Options"}}
+	case normalize.QEMU:
 	}
 	return []optionList{{qemuCPU, "VM.Config.CPU"}, {qemuMemory, "VM.Config.Memory"}, {qemuHardware, "VM.Config.HWType"},
 		{qemuGeneral, "VM.Config.Options"}, {qemuBoot, "VM.Config.Disk"}, {qemuCloudInit, "VM.Config.Cloudinit"}}
@@ -109,7 +108,10 @@ func neverDevice(name, part string) string {
 }
 
 // never returns why an option is not put back.
-func never(name string) string {
+func never(kind, name string) string {
+	if !isGuest(kind) {
+		return "driftd does not put it back"
+	}
 	switch name {
 	case "template":
 		return "the disks of a template are base images, and removing the flag does not undo that"

@@ -16,7 +16,9 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	f := s.Finding
 	switch {
 	case !isWritten(f.Key):
-		return nil, refuse(guardKind, "driftd puts back the configuration of guests and their firewalls, and security groups, aliases and IP sets of the cluster")
+		return nil, refuse(guardKind, "driftd does not put it back: `driftd suggest` shows what to do")
+	case a.isOwnAccount(f.Key):
+		return nil, refuse(guardKind, "it is the account that driftd writes with")
 	case f.Verdict == model.Missing:
 		return nil, refuse(guardKind, "driftd creates nothing in Proxmox VE")
 	}
@@ -44,14 +46,15 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	}
 	var privileges []string
 	for _, t := range targets {
-		privilege, _ := privilegeOf(g, t.option, t.part)
-		privileges = append(privileges, privilege)
+		if privilege, _ := privilegeOf(g, t.option, t.part); privilege != "" {
+			privileges = append(privileges, privilege)
+		}
 	}
 	if err := a.checkOwner(ctx, g.owner, privileges); err != nil {
 		return nil, err
 	}
 	c := &change{actuator: a, key: f.Key, before: g, edits: edits}
-	c.plan = reconcile.Plan{UID: g.uid(), System: g.system(), Endpoint: a.options.Reading.URL, Identity: a.options.Writing.Name(), AfterRestart: later(g, options), Person: personFor(g.owner)}
+	c.plan = reconcile.Plan{UID: g.uid(), System: g.system(), Endpoint: a.options.Reading.URL, Identity: a.options.Writing.Name(), AfterRestart: later(g, options), Person: g.person}
 	for _, t := range targets {
 		c.plan.Changes = append(c.plan.Changes, reconcile.FieldChange{Path: t.path, Old: t.old, New: t.wanted})
 	}
@@ -67,8 +70,8 @@ func optionsEdited(edits []edit) []string {
 	return options
 }
 
-// isWritten reports whether driftd writes to resources like one: guests, their firewalls, and the parts of the cluster's
-// firewall that have names.
+// isWritten reports whether driftd writes to resources like one: guests, their firewalls, the parts of the cluster's
+// firewall that have names, and the objects of objectOf.
 func isWritten(key model.Key) bool {
 	switch scope, _, _ := strings.Cut(key.ID, "/"); key.Kind {
 	case normalize.QEMU, normalize.LXC, normalize.FirewallGroup:
@@ -78,7 +81,8 @@ func isWritten(key model.Key) bool {
 	case normalize.FirewallAlias, normalize.FirewallIPSet:
 		return scope == "qemu" || scope == "lxc" || scope == "cluster"
 	}
-	return false
+	_, ok := objectOf(key)
+	return ok
 }
 
 // system identifies the cluster and the place of a guest in it.
@@ -98,6 +102,9 @@ func nodeOf(system string) string {
 
 // checkOwner compares the privileges of the account that writes with those that it needs on an object.
 func (a *Actuator) checkOwner(ctx context.Context, owner string, privileges []string) error {
+	if len(privileges) == 0 {
+		return nil
+	}
 	held, err := a.permissions(ctx, owner)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ type bench struct {
 
 // fixer are the privileges of the account that writes.
 func fixer() map[string][]string {
-	return map[string][]string{"/": {"Sys.Modify"}, "/vms": {"VM.Audit", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk",
+	return map[string][]string{"/": {"Sys.Modify", "Sys.Console", "Datastore.Allocate", "Pool.Allocate", "User.Modify", "Group.Allocate"}, "/vms": {"VM.Audit", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk",
 		"VM.Config.Cloudinit", "VM.Config.HWType"}}
 }
 
@@ -238,7 +238,7 @@ func TestRefuses(t *testing.T) {
 			c.Accounts["driftd@pve!fix"] = map[string][]string{"/vms": {"VM.Config.CPU"}}
 		}, guard: "rights", why: "driftd@pve!fix lacks VM.Config.Memory on /vms/401"},
 		{reason: "missing", id: "401", declared: `{"cores": 4}`, finding: func(f *model.Finding) { f.Verdict = model.Missing }, guard: "kind", why: "creates nothing"},
-		{reason: "another kind", id: "401", declared: `{"cores": 4}`, finding: func(f *model.Finding) { f.Kind = "proxmox/storage" }, guard: "kind", why: "the configuration of guests"},
+		{reason: "another kind", id: "401", declared: `{"cores": 4}`, finding: func(f *model.Finding) { f.Kind = "proxmox/sdn_zone" }, guard: "kind", why: "does not put it back"},
 		{reason: "no field", id: "401", declared: `{}`, guard: "kind", why: "names no field"},
 		{reason: "a secret", id: "402", declared: `{"cipassword": "x"}`, finding: func(f *model.Finding) { f.Changes[0].Secret = true }, guard: "kind", why: "is a secret"},
 		{reason: "the size of a disk", id: "401", declared: `{"scsi0.size": 1}`, guard: "kind", why: "smaller"},
@@ -446,6 +446,7 @@ func TestInspectOther(t *testing.T) {
 func TestRights(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	b.Edit(func(c *pvetest.Cluster) { c.Accounts["driftd@pve!fix"]["/"] = []string{"Sys.Modify"} })
 	rule := reconcile.Rule{Name: "guests", Mode: reconcile.Approve, Match: model.Selector{Kinds: []string{normalize.QEMU}}}
 	groups := reconcile.Rule{Name: "groups", Mode: reconcile.Approve, Match: model.Selector{Kinds: []string{normalize.FirewallGroup}}}
 	r, err := b.a.Rights(t.Context(), []reconcile.Rule{rule, groups})

@@ -31,11 +31,10 @@ func (a *Actuator) Rights(ctx context.Context, rules []reconcile.Rule) (reconcil
 	if err != nil {
 		return r, err
 	}
-	ofCluster := slices.ContainsFunc(rules, func(rule reconcile.Rule) bool { return acts(&rule, clusterKinds()) })
 	for _, privilege := range slices.Sorted(maps.Keys(held)) {
 		text := privilege + " on " + strings.Join(slices.Sorted(slices.Values(held[privilege])), ", ")
 		r.May = append(r.May, text)
-		if why := excess(privilege); why != "" && (privilege != sysModify || !ofCluster) {
+		if why := excess(privilege, rules); why != "" {
 			r.Excess = append(r.Excess, text+": "+why)
 		}
 	}
@@ -52,12 +51,36 @@ func (a *Actuator) Rights(ctx context.Context, rules []reconcile.Rule) (reconcil
 
 func isConfig(privilege string) bool { return strings.HasPrefix(privilege, "VM.Config.") }
 
-// excess returns why an account that only puts back the configuration of guests does not need a privilege; "" if it may.
-func excess(privilege string) string {
+// excess returns why an account that puts back what rules allow does not need a privilege; "" if it may.
+func excess(privilege string, rules []reconcile.Rule) string {
 	if isConfig(privilege) || strings.HasSuffix(privilege, ".Audit") || privilege == "SDN.Use" {
 		return ""
 	}
+	for i := range rules {
+		if acts(&rules[i], kindsWith(privilege)) {
+			return ""
+		}
+	}
 	return "driftd does not use it"
+}
+
+// kindsWith returns the kinds that an account with a privilege may change, other than guests.
+func kindsWith(privilege string) []string {
+	switch privilege {
+	case sysModify:
+		return append(clusterKinds(), normalize.BackupJob, normalize.ClusterOptions, normalize.NodeConfig, normalize.Role)
+	case "Sys.Console":
+		return []string{normalize.HAResource}
+	case "Datastore.Allocate":
+		return []string{normalize.Storage}
+	case "Pool.Allocate":
+		return []string{normalize.Pool}
+	case "User.Modify":
+		return []string{normalize.User}
+	case "Group.Allocate":
+		return []string{normalize.Group}
+	}
+	return nil
 }
 
 // guestKinds are the kinds of guests and of their firewalls, and clusterKinds those of the cluster's firewall.

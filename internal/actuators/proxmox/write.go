@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -33,7 +34,11 @@ func (c *change) Rehearse(context.Context) error { return nil }
 
 // form returns the parameters of the request.
 func (c *change) form() url.Values {
-	form := url.Values{"digest": {c.before.digest}}
+	form := url.Values{}
+	maps.Copy(form, c.before.also)
+	if c.before.guarded {
+		form.Set("digest", c.before.digest)
+	}
 	if c.before.whole {
 		for _, row := range c.before.rows {
 			if option := row.At("key").Str(); option != "name" && option != "ipversion" {
@@ -48,6 +53,8 @@ func (c *change) form() url.Values {
 			form.Set(e.option, e.text)
 		case c.before.whole:
 			form.Del(e.option)
+		case c.before.empties:
+			form.Set(e.option, "")
 		default:
 			deleted = append(deleted, e.option)
 		}
@@ -63,6 +70,9 @@ func (c *change) form() url.Values {
 func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	a := c.actuator
 	access := a.writing()
+	if err := c.again(ctx); err != nil {
+		return reconcile.Receipt{}, err
+	}
 	var failed error
 	err := a.with(ctx, access, func(s *pveapi.Session) error {
 		failed = s.Write(ctx, http.MethodPut, c.before.writes, c.form())
@@ -92,6 +102,21 @@ func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	}
 	receipt.Unexpected = []string{fmt.Sprintf("Proxmox VE answered %v, and wrote %s: the guest may use neither the old nor the new value", failed, strings.Join(written, ", "))}
 	return receipt, nil
+}
+
+// again reads an object again for which Proxmox VE compares no digest, and compares it with what was planned for.
+func (c *change) again(ctx context.Context) error {
+	if c.before.guarded {
+		return nil
+	}
+	now, err := c.actuator.read(ctx, c.key, "")
+	if errors.Is(err, errGone) || err == nil && !now.value.Equal(c.before.value) {
+		return refuse(guardStillSo, "it was changed since it was read: look again")
+	}
+	if err != nil {
+		return &reconcile.NotWrittenError{Err: err}
+	}
+	return nil
 }
 
 // explainWrite adds the next step to the error of a write.

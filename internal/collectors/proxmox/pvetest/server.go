@@ -176,9 +176,13 @@ func (c *Cluster) lookup(at string, query url.Values) (any, *apiError) {
 	}
 	for _, path := range paths {
 		if rows, ok := c.Lists[path]; ok {
-			return c.visible(at, rows), nil
+			return c.visible(at, withDigest(path, rows)), nil
 		}
 		if object, ok := c.Objects[path]; ok {
+			if nodeConfig.MatchString(path) {
+				object = withoutDigest(object)
+				object["digest"] = listDigest(object)
+			}
 			return object, nil
 		}
 	}

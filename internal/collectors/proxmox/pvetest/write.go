@@ -48,6 +48,8 @@ func (s *Server) editOf(method, at string) func(r *http.Request, at string) (sta
 	switch {
 	case changesFirewall(method, at):
 		return s.editFirewall
+	case changesObject(method, at):
+		return s.editObject
 	case method != http.MethodGet && isGuestPath(parts) && len(parts) == 6 && parts[5] == "config":
 		return s.editGuest
 	}
