@@ -3,13 +3,10 @@
 package e2e
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +32,7 @@ func newGuestRoom(t *testing.T, cli tftest.CLI) *guestRoom {
 	cluster := pvelab.Cluster()
 	cluster.Objects["/cluster/firewall/options"] = pvetest.Row{}
 	r := &guestRoom{newApplying(t, cli), pvelab.New(pvetest.New(cluster, rand.New(rand.NewPCG(1, 2))))}
-	r.servePVE(r.pve, webGuest+webFirewall+webLists)
+	r.servePVE(r.pve, webGuest+webFirewall+webLists+clusterObjects)
 	config, err := os.ReadFile(r.path("driftd.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -65,75 +62,11 @@ resource "proxmox_virtual_environment_firewall_alias" "office" {
 }
 `
 
-// webLists are lists that are put back row by row. A security group belongs to the cluster.
-const webLists = `
-resource "proxmox_virtual_environment_firewall_ipset" "callers" {
-  node_name = "pve1"
-  vm_id     = proxmox_virtual_environment_vm.web.vm_id
-  name      = "callers"
-
-  cidr {
-    name    = "198.51.100.0/24"
-    comment = "the office"
-  }
-
-  cidr {
-    name    = "198.51.100.66"
-    nomatch = true
-  }
-}
-
-resource "proxmox_virtual_environment_cluster_firewall_security_group" "public" {
-  name    = "public"
-  comment = "what all may reach"
-
-  rule {
-    type   = "in"
-    action = "ACCEPT"
-    proto  = "tcp"
-    dport  = "80,443"
-  }
-}
-
-resource "proxmox_virtual_environment_firewall_rules" "web" {
-  node_name = "pve1"
-  vm_id     = proxmox_virtual_environment_vm.web.vm_id
-
-  rule {
-    security_group = proxmox_virtual_environment_cluster_firewall_security_group.public.name
-    comment        = "all"
-  }
-
-  rule {
-    type   = "in"
-    action = "DROP"
-    source = "192.0.2.0/24"
-    log    = "info"
-  }
-
-  rule {
-    type    = "in"
-    action  = "ACCEPT"
-    macro   = "SSH"
-    source  = "+callers"
-    comment = "the office"
-  }
-
-  rule {
-    type    = "in"
-    action  = "ACCEPT"
-    proto   = "tcp"
-    dport   = "9100"
-    enabled = false
-  }
-}
-`
-
 // grant sets the privileges of the account that writes.
 func (r *guestRoom) grant(privileges ...string) {
 	r.pve.Edit(func(c *pvetest.Cluster) {
-		all := append(pvetest.Auditor()["/"], "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk", "VM.Config.HWType", "VM.Config.Cloudinit", "Sys.Modify")
-		c.Accounts = map[string]map[string][]string{"driftd@pve!fix": {"/": {"Sys.Modify"}, "/vms": privileges}, "terraform@pve!tf": {"/": all}}
+		all := append(pvetest.Auditor()["/"], "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk", "VM.Config.HWType", "VM.Config.Cloudinit", "Sys.Modify", "Sys.Console", "Pool.Allocate", "User.Modify", "Group.Allocate")
+		c.Accounts = map[string]map[string][]string{"driftd@pve!fix": {"/": {"Sys.Modify", "Pool.Allocate", "User.Modify", "Group.Allocate"}, "/vms": privileges}, "terraform@pve!tf": {"/": all}}
 	})
 }
 
@@ -225,93 +158,6 @@ func TestReconcileProxmoxFirewall(t *testing.T) {
 			t.Errorf("the pipeline's next plan: %v", err)
 		}
 	})
-}
-
-// Rules, IP sets and security groups are put back row by row. What the firewall of the guest decides about each packet is at
-// each moment what it decided before, or what it decides afterwards.
-func TestReconcileProxmoxLists(t *testing.T) {
-	t.Parallel()
-	const rules, callers, public = "/qemu/301/firewall/rules", "/qemu/301/firewall/ipset/callers", "/cluster/firewall/groups/public"
-	accept := pvetest.Row{"type": "in", "action": "ACCEPT", "enable": int64(1)}
-	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
-		r := newGuestRoom(t, cli)
-		d := r.serve()
-		d.awaitFindings()
-		for reason, drift := range map[string]func(*pvetest.Cluster){
-			"a rule by hand":      func(c *pvetest.Cluster) { c.Lists[rules] = slices.Insert(slices.Clone(c.Lists[rules]), 1, accept) },
-			"a rule that is gone": func(c *pvetest.Cluster) { c.Lists[rules] = slices.Delete(slices.Clone(c.Lists[rules]), 1, 2) },
-			"a rule that was changed": func(c *pvetest.Cluster) {
-				c.Lists[rules][1] = pvetest.Row{"type": "in", "action": "ACCEPT", "enable": int64(1), "source": "192.0.2.0/24"}
-			},
-			"another order, and a rule by hand": func(c *pvetest.Cluster) {
-				c.Lists[rules] = append([]pvetest.Row{accept, c.Lists[rules][2], c.Lists[rules][0]}, c.Lists[rules][1], c.Lists[rules][3])
-			},
-			"no rules": func(c *pvetest.Cluster) { c.Lists[rules] = nil },
-			"an entry by hand, another gone, and one that was changed": func(c *pvetest.Cluster) {
-				c.Lists[callers] = []pvetest.Row{{"cidr": "0.0.0.0/0"}, {"cidr": "198.51.100.0/24", "comment": "by hand"}}
-			},
-			"a security group": func(c *pvetest.Cluster) { c.Lists[public] = append(c.Lists[public], accept) },
-		} {
-			var before []pvetest.Row
-			r.pve.Edit(func(c *pvetest.Cluster) {
-				declared := slices.Clone(c.Lists[rules])
-				drift(c)
-				before = c.Lists[rules]
-				c.AfterFirewall = func(c *pvetest.Cluster, at string) {
-					for source, port := range map[string]string{"192.0.2.9": "22", "198.51.100.9": "22", "203.0.113.9": "443", "192.0.2.10": "9100"} {
-						if is := fate(c.Lists[rules], source, port); is != fate(before, source, port) && is != fate(declared, source, port) {
-							t.Errorf("%s: after a change of %s, port %s is %s for %s: %v", reason, at, port, is, source, c.Lists[rules])
-						}
-					}
-				}
-			})
-			after := d.putBack("alice")
-			if after.State != reconcile.Converged {
-				t.Fatalf("%s: it is %s: %s", reason, after.State, after.Outcome)
-			}
-			if len(after.Plan.Requests) == 0 || (after.Plan.Person != "") != (reason == "a security group") {
-				t.Errorf("%s: the plan is %+v", reason, after.Plan)
-			}
-			d.awaitFindings()
-		}
-		if err := r.cli.Run(t.Context(), r.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
-			t.Errorf("the pipeline's next plan: %v", err)
-		}
-	})
-}
-
-// putBack approves a proposal as a person. A scan that began before the last drift may end one that it proposed: then there is
-// another.
-func (d *daemon) putBack(user string) (after reconcile.Action) {
-	d.t.Helper()
-	d.eventually(startTimeout, "an action that is carried out", func() error {
-		a := d.awaitAction(reconcile.Proposed)
-		status, text := d.as(user, "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest, "reason": "by hand"})
-		if status != http.StatusOK {
-			return fmt.Errorf("%d: %s", status, text)
-		}
-		return json.Unmarshal([]byte(text), &after)
-	})
-	return after
-}
-
-// fate returns what rules decide about a packet from an address to a port, as the first rule of those of the test that
-// matches does.
-func fate(rules []pvetest.Row, source, port string) string {
-	for _, rule := range rules {
-		from, to := fmt.Sprint(cmp.Or[any](rule["source"], "")), fmt.Sprint(cmp.Or[any](rule["dport"], ""))
-		switch {
-		case fmt.Sprint(rule["enable"]) != "1",
-			from == "192.0.2.0/24" && !strings.HasPrefix(source, "192.0.2."),
-			from == "+callers" && source != "198.51.100.9",
-			rule["macro"] == "SSH" && port != "22",
-			rule["type"] == "group" && port != "443",
-			to != "" && to != port:
-		default:
-			return fmt.Sprint(rule["action"])
-		}
-	}
-	return "the policy"
 }
 
 // awaitVerdict waits until there is one finding, with a verdict.

@@ -69,7 +69,7 @@ func on(method, pattern string, answer func(request) (any, error)) route {
 
 // ServeHTTP implements http.Handler.
 func (l *Lab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	at := strings.TrimPrefix(r.URL.EscapedPath(), pvetest.Prefix)
+	at := strings.TrimSuffix(strings.TrimPrefix(r.URL.EscapedPath(), pvetest.Prefix), "/")
 	if r.Method != http.MethodGet {
 		l.mu.Lock()
 		l.writes++
