@@ -13,8 +13,12 @@ func (p *Plan) Equal(o *Plan) bool {
 	same := func(a, b FieldChange) bool {
 		return a.Where() == b.Where() && equal(a.Old, b.Old) && equal(a.New, b.New)
 	}
-	return p.UID == o.UID && p.System == o.System && p.Creates == o.Creates && p.Content == o.Content && slices.Equal(p.Addresses, o.Addresses) && slices.Equal(p.Also, o.Also) && p.Endpoint == o.Endpoint && p.Identity == o.Identity &&
-		p.HandBack == o.HandBack && p.Restarts == o.Restarts && p.AfterRestart == o.AfterRestart && slices.Equal(p.Requests, o.Requests) && p.Person == o.Person && p.Unseen == o.Unseen && slices.EqualFunc(p.Changes, o.Changes, same)
+	return slices.Equal(p.texts(), o.texts()) && p.Creates == o.Creates && p.Unseen == o.Unseen && slices.Equal(p.Addresses, o.Addresses) &&
+		slices.Equal(p.Also, o.Also) && slices.Equal(p.Requests, o.Requests) && slices.EqualFunc(p.Changes, o.Changes, same)
+}
+
+func (p *Plan) texts() []string {
+	return []string{p.UID, p.System, p.Content, p.Endpoint, p.Identity, p.HandBack, p.Restarts, p.AfterRestart, p.Person}
 }
 
 func equal(a, b *model.Value) bool {

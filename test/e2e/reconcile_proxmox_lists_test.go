@@ -114,8 +114,8 @@ resource "proxmox_backup_job" "night" {
 }
 `
 
-// Rules, IP sets and security groups are put back row by row. What the firewall of the guest decides about each packet is at
-// each moment what it decided before, or what it decides afterwards.
+// Rules, IP sets and security groups are put back row by row. At each moment the firewall of the guest decides about a packet
+// as it did before, or as it does afterwards.
 func TestReconcileProxmoxLists(t *testing.T) {
 	t.Parallel()
 	const rules, callers, public = "/qemu/301/firewall/rules", "/qemu/301/firewall/ipset/callers", "/cluster/firewall/groups/public"
@@ -201,7 +201,7 @@ func fate(rules []pvetest.Row, source, port string) string {
 	return "the policy"
 }
 
-// Objects of the cluster are put back with one request each. Who may do what is only put back with a person.
+// Objects of the cluster are put back with one request each. Users and roles need a person.
 func TestReconcileProxmoxObjects(t *testing.T) {
 	t.Parallel()
 	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {

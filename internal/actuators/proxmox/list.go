@@ -25,7 +25,7 @@ type list struct {
 	cluster string
 	// object is the security group or the IP set without its rows, as Proxmox VE has it.
 	object model.Value
-	// rows are the rows as Proxmox VE has them, without their positions and the digest of the list.
+	// rows are the rows as Proxmox VE has them, without their positions, the digest of the list, and what it derives.
 	rows   []model.Value
 	digest string
 }
@@ -98,7 +98,7 @@ func readRows(ctx context.Context, s *pveapi.Session, key model.Key) (*list, err
 		if l.digest = row.At("digest").Text(); l.digest == "" {
 			return nil, errNoDigest
 		}
-		l.rows = append(l.rows, row.Without("digest", "pos"))
+		l.rows = append(l.rows, row.Without("digest", "pos", "ipversion", "errors"))
 	}
 	return l, nil
 }
@@ -131,7 +131,7 @@ func words(row model.Value) string {
 	}
 	for _, f := range row.Fields() {
 		switch f.Name {
-		case "type", "action", "macro", "cidr", "ipversion", "comment", "enable":
+		case "type", "action", "macro", "cidr", "comment", "enable":
 		case "nomatch":
 			if pveapi.Truth(f.Value) {
 				parts = append(parts, "nomatch")

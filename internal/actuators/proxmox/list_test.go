@@ -225,7 +225,7 @@ func TestListsInterrupted(t *testing.T) {
 			}
 			done := 0
 			b.Edit(func(c *pvetest.Cluster) {
-				c.AfterFirewall = func(c *pvetest.Cluster, at string) {
+				c.AfterFirewall = func(c *pvetest.Cluster, _ string) {
 					if done++; done == n+1 {
 						c.Lists[rules401] = append([]pvetest.Row{opened}, c.Lists[rules401]...)
 					}

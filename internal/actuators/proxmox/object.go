@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
-// An object says how a kind of objects is read and written, other than guests and lists of rows.
+// An object describes how an object other than a guest or a list of rows is read and written.
 type object struct {
 	// list is the path of the list that has the objects, and key the field of their names in it. Without a key the path is
 	// that of the object itself.
@@ -25,8 +25,8 @@ type object struct {
 	guarded, whole, empties bool
 	// options are the options that are put back.
 	options string
-	// owner is the path of the object whose privileges count, and privilege the one that is required; "" if only Proxmox VE
-	// knows it.
+	// owner is the path of the object whose privileges count, and privilege the one that is required; "" if it is not
+	// known before Proxmox VE refuses a request.
 	owner, privilege string
 	// person is what needs a person, in words; "" for nothing.
 	person string
@@ -81,7 +81,7 @@ func firewallObject(kind string, p place) object {
 	return o
 }
 
-// readObject reads an object. What a request must have besides is no option of it.
+// readObject reads an object.
 func (a *Actuator) readObject(ctx context.Context, s *pveapi.Session, g *guest, key model.Key, _ string) error {
 	o, ok := objectOf(key)
 	name := key.ID

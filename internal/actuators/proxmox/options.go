@@ -39,7 +39,7 @@ const waitingOptions = " acpi agent bios boot cores cpu hotplug kvm machine memo
 // nextStartOptions are those that cloud-init reads when the machine starts.
 const nextStartOptions = qemuCloudInit + qemuNetwork
 
-// privilegeOf returns the privilege that setting an option, or a part of it, requires, "" if only Proxmox VE knows it; or why
+// privilegeOf returns the privilege that setting an option, or a part of it, requires, "" if that is not known; or why
 // driftd does not put it back.
 func privilegeOf(g *guest, option, part string) (privilege, why string) {
 	name := strings.TrimRight(option, "0123456789")

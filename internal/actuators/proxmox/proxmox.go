@@ -1,8 +1,9 @@
-// Package proxmox puts the configuration of guests of a Proxmox VE cluster, and the options and aliases of their firewalls,
-// back to what is declared.
+// Package proxmox puts the configuration of guests of a Proxmox VE cluster, their firewalls, and objects of the cluster back to
+// what is declared.
 //
-// It changes one guest with one request, which has the digest of the guest's file: Proxmox VE refuses it if the file was
-// changed since it was read. A change is tried on the file as it was read, before anything is sent: with the request, the
+// It changes one object with one request, which has the digest of what was read: Proxmox VE refuses it if that was changed
+// since. Objects without a digest are read again first. Lists of rules and of entries take several requests, between which
+// the list is read. A change is tried on the file as it was read, before anything is sent: with the request, the
 // guest must have the declared values in the form of the declaration, and nothing else may differ.
 //
 // An answer of Proxmox VE does not show what was done: a success may only wait for a restart, and an error may have

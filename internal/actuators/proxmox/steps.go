@@ -118,7 +118,7 @@ func (l *list) replacement(wanted []model.Value, keeps []int) *step {
 	form := formOf(wanted[at])
 	var dropped []string
 	for _, f := range l.rows[at].Fields() {
-		if !form.Has(f.Name) && f.Name != "ipversion" {
+		if !form.Has(f.Name) {
 			dropped = append(dropped, f.Name)
 		}
 	}
@@ -190,9 +190,7 @@ func prefix(entry model.Value) int {
 func formOf(row model.Value) url.Values {
 	form := url.Values{}
 	for _, f := range row.Fields() {
-		if f.Name != "ipversion" {
-			form.Set(f.Name, f.Value.Text())
-		}
+		form.Set(f.Name, f.Value.Text())
 	}
 	return form
 }

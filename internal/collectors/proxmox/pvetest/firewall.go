@@ -55,16 +55,8 @@ func (c *Cluster) firewallPart(at string) any {
 
 // firewallRead answers a GET of a firewall, without the node of a guest.
 func (c *Cluster) firewallRead(at string) (any, *apiError) {
-	if rule := firewallRow.FindStringSubmatch(at); rule != nil && !strings.HasSuffix(at, "/options") {
-		if _, isList := c.Lists[at]; !isList {
-			rows, _ := c.firewallPart(rule[1]).([]Row)
-			if i := c.firewallIndex(rule[1], rule[2]); i >= 0 {
-				if isRules(rule[1]) {
-					rows[i]["pos"] = rule[2] // a text, other than in the list
-				}
-				return rows[i], nil
-			}
-		}
+	if row := c.firewallRow(at); row != nil {
+		return row, nil
 	}
 	rows, _ := c.firewallPart(at).([]Row)
 	if !isRules(at) {
@@ -75,6 +67,24 @@ func (c *Cluster) firewallRead(at string) (any, *apiError) {
 		rules = append(rules, row)
 	}
 	return rules, nil
+}
+
+// firewallRow returns the row at a path; nil if that is the path of a list or of options. The position of a rule is a
+// text, other than in the list.
+func (c *Cluster) firewallRow(at string) Row {
+	match := firewallRow.FindStringSubmatch(at)
+	if match == nil {
+		return nil
+	}
+	rows, _ := c.firewallPart(match[1]).([]Row)
+	i := c.firewallIndex(match[1], match[2])
+	if i < 0 {
+		return nil
+	}
+	if isRules(match[1]) {
+		rows[i]["pos"] = match[2]
+	}
+	return rows[i]
 }
 
 func isRules(at string) bool {
@@ -98,8 +108,7 @@ func changesFirewall(method, at string) bool {
 	case http.MethodPut:
 		return firewallObject.MatchString(at) || firewallRow.MatchString(at)
 	case http.MethodDelete:
-		match := firewallRow.FindStringSubmatch(at)
-		return match != nil && !strings.HasSuffix(match[1], "/aliases")
+		return firewallRow.MatchString(at) && !strings.Contains(at, "/aliases/")
 	}
 	return false
 }
