@@ -17,6 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/netboxapi"
 )
 
 const (
@@ -257,7 +258,7 @@ func (c *changelog) parser(sc *scan) func(model.Value) (change, error) {
 // unreadReason returns why the changelog could not be read, and the next step.
 func (sc *scan) unreadReason(err error) string {
 	switch code := httpclient.Code(err); {
-	case code == http.StatusForbidden && !tokenRejected(err):
+	case code == http.StatusForbidden && !netboxapi.TokenRejected(err):
 		return "the token may not read the changelog: " + grant(sc.changelogModel())
 	case code == http.StatusNotFound:
 		return "NetBox " + sc.release + " does not serve the changelog"

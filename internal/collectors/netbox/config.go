@@ -9,6 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/netboxapi"
 )
 
 // Config configures a netbox source.
@@ -58,7 +59,7 @@ func Defaults() Config {
 
 // complete checks the settings and brings the URL into its canonical form.
 func (c Config) complete() (Config, error) {
-	c.URL = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(c.URL, "/"), apiPath), "/")
+	c.URL = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(c.URL, "/"), netboxapi.Path), "/")
 	return c, errors.Join(c.checkURL(), c.checkToken(), c.checkLimits())
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
 	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/netboxapi"
 )
 
 func TestAnswersThatFailTheScan(t *testing.T) {
@@ -72,7 +73,7 @@ func TestHintsBeforeAnyAnswer(t *testing.T) {
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, noToken := readToken(empty)
+	_, noToken := netboxapi.Connect(netboxapi.Access{TokenFile: empty}, httpclient.Limits{})
 	_, noAuthority := httpclient.Trust(empty)
 	for _, tc := range []struct {
 		reason, url string
@@ -132,32 +133,6 @@ func TestBusyServersAreRetried(t *testing.T) {
 		server.Break("dcim/sites", faults.Status(code, ""))
 		if s := collect(t, server); covered(t, s, "dcim.site").Complete || len(server.Requests("dcim/sites")) != 4 {
 			t.Errorf("%d always: %d requests, want %d", code, len(server.Requests("dcim/sites")), 4)
-		}
-	}
-}
-
-func TestTokens(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct{ reason, content, header, label string }{
-		{"version 1", testToken + "\n", "Token " + testToken, "the token"},
-		{"version 2", "nbt_abc123.s3cr3ts3cr3t\n", "Bearer nbt_abc123.s3cr3ts3cr3t", "the token nbt_abc123"},
-		{"with its scheme", "Token " + testToken, "Token " + testToken, "the token"},
-		{"another line", testToken + "\nX-Evil: 1", "", ""},
-		{"something else", "päss", "", ""},
-	} {
-		file := filepath.Join(t.TempDir(), "token")
-		if err := os.WriteFile(file, []byte(tc.content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got, err := readToken(file)
-		if tc.header == "" {
-			if err == nil || strings.Contains(err.Error(), tc.content) {
-				t.Errorf("%s: error %v", tc.reason, err)
-			}
-			continue
-		}
-		if err != nil || got.header() != tc.header || got.label() != tc.label {
-			t.Errorf("%s: %q %q, error %v", tc.reason, got.header(), got.label(), err)
 		}
 	}
 }

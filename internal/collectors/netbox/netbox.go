@@ -11,6 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/netboxapi"
 	"github.com/driftd/driftd/internal/printable"
 )
 
@@ -68,11 +69,11 @@ func (c *inventory) Probe(ctx context.Context) (collectors.Probe, error) {
 
 // scan reads the NetBox. If probeOnly is set, it reads no more than one object of each list.
 func (c *inventory) scan(ctx context.Context, probeOnly bool) (*scan, error) {
-	session, err := connect(c.config, c.config.limits(c.backoff))
+	session, err := netboxapi.Connect(c.config.access(), c.config.limits(c.backoff))
 	if err != nil {
-		return nil, c.fail(ctx, err)
+		return nil, c.fail(ctx, &collectors.LocalError{Err: err})
 	}
-	defer session.close()
+	defer session.Close()
 	sc := &scan{config: c.config, env: c.env, kinds: c.kinds, probeOnly: probeOnly, taken: c.now(), session: session, log: &c.log}
 	if err = sc.readVersion(ctx); err == nil {
 		sc.read(ctx)
@@ -94,7 +95,7 @@ func (c *inventory) fail(ctx context.Context, err error) error {
 // readVersion reads the version, which selects the further requests. It is the first request,
 // so it also checks that NetBox accepts the token.
 func (sc *scan) readVersion(ctx context.Context) error {
-	status, header, err := sc.session.object(ctx, "status/", url.Values{})
+	status, header, err := sc.session.Object(ctx, "status/", url.Values{})
 	if err != nil {
 		return err
 	}
@@ -106,6 +107,6 @@ func (sc *scan) readVersion(ctx context.Context) error {
 			return &httpclient.Unexpected{Reason: "the answer has no version of NetBox"}
 		}
 	}
-	sc.version, sc.cursor, sc.apiVersionHeader = version, !version.Before(cursors()), hasAPIVersion(header)
+	sc.version, sc.cursor, sc.apiVersionHeader = version, !version.Before(cursors()), netboxapi.HasVersion(header)
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/netboxapi"
 )
 
 // A page is a part of a list, with its parsed rows.
@@ -31,15 +32,15 @@ type page[T any] struct {
 
 // readPage reads one page of a list. It decodes and parses row by row, so that only the parsed
 // rows are kept.
-func readPage[T any](ctx context.Context, s *session, path string, query url.Values, parse func(row model.Value) (T, error)) (page[T], error) {
+func readPage[T any](ctx context.Context, s *netboxapi.Session, path string, query url.Values, parse func(row model.Value) (T, error)) (page[T], error) {
 	ctx, settle := budget.Part(ctx)
 	var p page[T]
 	defer func() { settle(p.weight) }()
-	r, err := s.request(ctx, path, query)
+	r, err := s.Request(ctx, path, query)
 	if err != nil {
 		return p, err
 	}
-	err = s.http.Read(r, func(answer *http.Response) error {
+	err = s.HTTP.Read(r, func(answer *http.Response) error {
 		p = page[T]{count: -1}
 		return p.read(answer.Body, parse)
 	})

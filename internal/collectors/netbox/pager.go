@@ -13,6 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/netboxapi"
 )
 
 // maxPages limits the pages of one list, and maxRows its objects.
@@ -42,7 +43,7 @@ type numbered interface{ number() int64 }
 // readList reads a whole list. Since 4.6 a page begins at an id, so no row is skipped if others
 // are added or removed meanwhile. Earlier versions page by offset: each page begins with the
 // last row of the page before, which proves that no row before it was removed.
-func readList[T numbered](ctx context.Context, s *session, l list, parse func(model.Value) (T, error)) ([]T, error) {
+func readList[T numbered](ctx context.Context, s *netboxapi.Session, l list, parse func(model.Value) (T, error)) ([]T, error) {
 	if l.cursor {
 		rows, err := readByCursor(ctx, s, l, parse)
 		if !errors.Is(err, errNoCursor) && !isInconsistent(err) {
@@ -83,7 +84,7 @@ func (l list) query() url.Values {
 	return q
 }
 
-func readByCursor[T numbered](ctx context.Context, s *session, l list, parse func(model.Value) (T, error)) ([]T, error) {
+func readByCursor[T numbered](ctx context.Context, s *netboxapi.Session, l list, parse func(model.Value) (T, error)) ([]T, error) {
 	var all []T
 	q := l.query()
 	for start, pages := int64(0), 0; pages < maxPages; pages++ {
@@ -114,7 +115,7 @@ func readByCursor[T numbered](ctx context.Context, s *session, l list, parse fun
 	return nil, &collectors.InconsistentError{Text: fmt.Sprintf("it has more than %d pages", maxPages)}
 }
 
-func readByOffset[T numbered](ctx context.Context, s *session, l list, overlap int64, parse func(model.Value) (T, error)) ([]T, error) {
+func readByOffset[T numbered](ctx context.Context, s *netboxapi.Session, l list, overlap int64, parse func(model.Value) (T, error)) ([]T, error) {
 	var all []T
 	q := l.query()
 	q.Set("ordering", "id")

@@ -58,7 +58,7 @@ func (sc *scan) positions() []model.Position {
 
 // markStale marks a snapshot as stale if a cache answered, or the changelog went back.
 func (sc *scan) markStale(s *model.Snapshot) {
-	if reason := sc.session.http.Cached("NetBox"); reason != "" {
+	if reason := sc.session.HTTP.Cached("NetBox"); reason != "" {
 		s.Doubt(model.Scope{}, reason)
 	}
 	if sc.last > 0 && sc.last < sc.first {

@@ -17,6 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/netboxapi"
 )
 
 // A scan is one read of a NetBox.
@@ -27,7 +28,7 @@ type scan struct {
 	// probeOnly reads only the first object of each list.
 	probeOnly bool
 	taken     time.Time
-	session   *session
+	session   *netboxapi.Session
 	log       *changelog
 
 	// release is the version as NetBox writes it, and version its parsed form. cursor reports

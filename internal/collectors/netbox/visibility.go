@@ -11,6 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/netboxapi"
 	"github.com/driftd/driftd/internal/printable"
 )
 
@@ -107,7 +108,7 @@ func (sc *scan) readVisibility(ctx context.Context) visibility {
 	}
 	permissions, err := readList(ctx, sc.session, list{path: "users/permissions/", size: sc.config.PageSize, cursor: sc.cursor}, parsePermission)
 	switch code := httpclient.Code(err); {
-	case code == http.StatusForbidden && !tokenRejected(err), code == http.StatusNotFound:
+	case code == http.StatusForbidden && !netboxapi.TokenRejected(err), code == http.StatusNotFound:
 		return visibility{identity: sc.identity(who, nil), unknown: visibilityUnknown("")}
 	case err != nil:
 		return visibility{identity: sc.identity(who, nil), unknown: visibilityUnknown(sc.config.errorReason(err))}
@@ -143,7 +144,7 @@ type account struct {
 // readAccount reads the user of the token. It returns no error if this version does not have
 // the endpoint.
 func (sc *scan) readAccount(ctx context.Context) (account, error) {
-	v, _, err := sc.session.object(ctx, "authentication-check/", url.Values{})
+	v, _, err := sc.session.Object(ctx, "authentication-check/", url.Values{})
 	if httpclient.Code(err) == http.StatusNotFound {
 		return account{}, nil
 	}
@@ -179,7 +180,7 @@ func (sc *scan) identity(who account, permissions []permission) string {
 	if names = slices.Compact(names); len(names) == 1 && names[0] != "" {
 		return names[0] + ", by its permissions"
 	}
-	return fmt.Sprintf("the owner of %s (this version does not return the name)", sc.session.token.label())
+	return fmt.Sprintf("the owner of %s (this version does not return the name)", sc.session.Token())
 }
 
 // visibilityOfUser returns the visibility of a known user. Permissions add up: one without
