@@ -78,7 +78,7 @@ Exit codes:
 }
 
 func (c *command) printRights(ctx context.Context, writers reconcile.Writers, rules []reconcile.Rule) error {
-	if len(writers.Actuators)+len(writers.Appliers) == 0 {
+	if len(writers.Actuators)+len(writers.Appliers)+len(writers.Recorders) == 0 {
 		fmt.Fprintln(c.streams.Out, "No writers: driftd only reads. Set reconcile.writers in the configuration to change that.")
 	}
 	code := exitInSync
@@ -108,6 +108,11 @@ func (c *command) printRights(ctx context.Context, writers reconcile.Writers, ru
 	}
 	for _, name := range slices.Sorted(maps.Keys(writers.Appliers)) {
 		if err := printed("declaration "+name, writers.Appliers[name], rules); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(writers.Recorders)) {
+		if err := printed("declaration "+name, writers.Recorders[name], rules); err != nil {
 			return err
 		}
 	}

@@ -6,9 +6,11 @@ import (
 	"slices"
 
 	"github.com/driftd/driftd/internal/actuators/kubernetes"
+	"github.com/driftd/driftd/internal/actuators/netbox"
 	"github.com/driftd/driftd/internal/actuators/proxmox"
 	"github.com/driftd/driftd/internal/actuators/terraform"
 	kubernetescollector "github.com/driftd/driftd/internal/collectors/kubernetes"
+	netboxcollector "github.com/driftd/driftd/internal/collectors/netbox"
 	proxmoxcollector "github.com/driftd/driftd/internal/collectors/proxmox"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
@@ -16,6 +18,7 @@ import (
 	declaration "github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/kubeapi"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/netboxapi"
 	"github.com/driftd/driftd/internal/pveapi"
 	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/secret"
@@ -24,16 +27,14 @@ import (
 // openWriters opens the actuators of reconcile.writers. It makes no network connections, and
 // returns all errors joined.
 func openWriters(cfg *config.Config, estate *daemon.Estate) (reconcile.Writers, error) {
-	writers := reconcile.Writers{Actuators: map[string]reconcile.Actuator{}, Appliers: map[string]reconcile.Applier{}}
+	writers := reconcile.Writers{Actuators: map[string]reconcile.Actuator{}, Appliers: map[string]reconcile.Applier{}, Recorders: map[string]reconcile.Recorder{}}
 	var errs []error
 	for _, w := range cfg.Reconcile.Writers {
 		if at := slices.IndexFunc(estate.Declarations, func(d daemon.Declaration) bool { return d.Name == w.Declaration }); at >= 0 {
-			applier, err := openApplier(&estate.Declarations[at], w, estate.Secrets)
-			if err != nil {
+			if err := openDeclarationWriter(&writers, &estate.Declarations[at], w, cfg, estate.Secrets); err != nil {
 				errs = append(errs, located(err, w.Settings, "writer of declaration", w.Declaration))
-				continue
 			}
-			writers.Appliers[w.Declaration] = applier
+			continue
 		}
 		at := slices.IndexFunc(cfg.Sources, func(s config.Source) bool { return s.Name == w.Source })
 		if at < 0 {
@@ -47,6 +48,36 @@ func openWriters(cfg *config.Config, estate *daemon.Estate) (reconcile.Writers, 
 		writers.Actuators[w.Source] = actuator
 	}
 	return writers, errors.Join(errs...)
+}
+
+// openDeclarationWriter opens the actuator of a declaration, and adds it to some writers.
+func openDeclarationWriter(writers *reconcile.Writers, d *daemon.Declaration, w config.Writer, cfg *config.Config, room *secret.Room) (err error) {
+	if d.Deriver != nil {
+		writers.Recorders[d.Name], err = openRecorder(d.Deriver.From(), w, cfg)
+		return err
+	}
+	writers.Appliers[d.Name], err = openApplier(d, w, room)
+	return err
+}
+
+// openRecorder opens the actuator of a declaration that is read from a source of type netbox.
+func openRecorder(from string, w config.Writer, cfg *config.Config) (reconcile.Recorder, error) {
+	at := slices.IndexFunc(cfg.Sources, func(s config.Source) bool { return s.Name == from })
+	if at < 0 {
+		return reconcile.Recorder{}, nil // reported with the configuration
+	}
+	settings := netboxcollector.Defaults()
+	var writing netboxapi.Token
+	if err := errors.Join(cfg.Sources[at].Decode(&settings), w.Decode(&writing)); err != nil {
+		return reconcile.Recorder{}, err
+	}
+	access := settings.Access()
+	access.TokenFile = writing.TokenFile
+	actuator, err := netbox.New(netbox.Options{Access: access, Timeout: settings.Timeout})
+	if err != nil {
+		return reconcile.Recorder{}, err
+	}
+	return reconcile.Recorder{Actuator: actuator, Source: from}, nil
 }
 
 // openWriter opens the actuator of a source.

@@ -28,8 +28,9 @@ type Reconcile struct {
 type Writer struct {
 	// Source is the name of the source.
 	Source string `mapstructure:"source"`
-	// Declaration is the name of a declaration of type terraform that makes plans, instead of a
-	// source. Each of its resources is put back with an apply, which a person has to approve.
+	// Declaration is the name of a declaration instead of a source: one of type terraform that makes
+	// plans, whose resources are put back with an apply that a person has to approve, or one of type
+	// netbox, which rules with changes: declaration write into.
 	Declaration string `mapstructure:"declaration"`
 	// Settings depend on the type of the source or declaration; see its section below.
 	Settings `mapstructure:"settings"`
@@ -60,6 +61,9 @@ type ReconcileRule struct {
 	Mode string `mapstructure:"mode"`
 	// Match selects the findings.
 	Match ReconcileMatch `mapstructure:"match"`
+	// Changes is live or declaration: the live resource is put back to what is declared, or what is
+	// live is written into the declaration, which has the type netbox.
+	Changes string `mapstructure:"changes"`
 	// MinAge is how old a drift must be, because an apply may be running.
 	MinAge time.Duration `mapstructure:"min_age"`
 	// MaxAge is how old a drift may be to be put back without a person, because something may
@@ -107,7 +111,7 @@ type ReconcileMatch struct {
 // newReconcileRule returns a rule with the defaults.
 func newReconcileRule() ReconcileRule {
 	l := reconcile.DefaultLimits()
-	return ReconcileRule{MinAge: l.MinAge, MaxAge: l.MaxAge, Approvals: l.Approvals, Expires: l.Expiry, PerScan: l.PerScan,
+	return ReconcileRule{Changes: string(reconcile.Live), MinAge: l.MinAge, MaxAge: l.MaxAge, Approvals: l.Approvals, Expires: l.Expiry, PerScan: l.PerScan,
 		PerHour: l.PerHour, Share: 100 * l.Share, Soak: l.Soak}
 }
 
@@ -118,7 +122,11 @@ func (r *ReconcileRule) Rule() reconcile.Rule {
 	for i, v := range m.Verdict {
 		verdicts[i] = model.Verdict(v)
 	}
-	return reconcile.Rule{Name: r.Name, Mode: reconcile.Mode(r.Mode), Paths: m.Path,
+	changes := reconcile.Side(r.Changes)
+	if changes == reconcile.Live {
+		changes = "" // the digest of a rule without it is the same
+	}
+	return reconcile.Rule{Name: r.Name, Mode: reconcile.Mode(r.Mode), Paths: m.Path, Changes: changes,
 		Match: model.Selector{Sources: m.Source, Kinds: m.Kind, Resources: m.Resource, Namespaces: m.Namespace, Declarations: m.Declaration, Verdicts: verdicts},
 		Limits: reconcile.Limits{MinAge: r.MinAge, MaxAge: r.MaxAge, Approvals: r.Approvals, Expiry: r.Expires, PerScan: r.PerScan,
 			PerHour: r.PerHour, Share: r.Share / 100, Soak: r.Soak, Create: r.Create}}
@@ -190,7 +198,10 @@ func (d *document) checkUseful(at string, r *ReconcileRule, writers []Writer, pe
 	if r.Mode == string(reconcile.Auto) && r.MinAge >= r.MaxAge && r.MaxAge > 0 {
 		d.add(at+".min_age", "min_age %s is not below max_age %s: such a rule carries nothing out without a person", r.MinAge, r.MaxAge)
 	}
-	actionable := []string{string(model.Changed), string(model.Undeclared), string(model.Bypassed), string(model.Missing)}
+	actionable := []string{string(model.Changed), string(model.Undeclared), string(model.Bypassed), string(model.Missing), string(model.PendingRestart)}
+	if r.Changes == string(reconcile.Declared) {
+		actionable = []string{string(model.Changed), string(model.Moved), string(model.Disputed)}
+	}
 	for i, v := range m.Verdict {
 		if !slices.Contains(actionable, v) && slices.Contains(model.Verdicts(), model.Verdict(v)) {
 			d.add(fmt.Sprintf("%s.match.verdict[%d]", at, i), "%s findings are never put back: want one of %s", v, strings.Join(actionable, ", "))
@@ -206,6 +217,12 @@ func (d *document) checkReconcileRule(at string, r *ReconcileRule, known known) 
 		d.missing(at, "mode", "a rule without a mode: set it, as in mode: approve")
 	} else if !slices.Contains(modes, r.Mode) {
 		d.add(at+".mode", "unknown mode %q: %s", r.Mode, oneOf(r.Mode, modes))
+	}
+	if sides := words(reconcile.Sides()); !slices.Contains(sides, r.Changes) {
+		d.add(at+".changes", "unknown side %q: %s", r.Changes, oneOf(r.Changes, sides))
+	}
+	if r.Changes == string(reconcile.Declared) && r.Create {
+		d.add(at+".create", "create with changes: declaration: driftd creates nothing in a declaration, remove it")
 	}
 	m := r.Match.common()
 	if r.Mode == string(reconcile.Auto) && m.everything() && len(r.Match.Path) == 0 {

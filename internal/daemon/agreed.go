@@ -182,6 +182,7 @@ func (p *past) changed(declared int) []string {
 // claim returns the index of the claim of a finding; -1 if there is none. The caller holds mu.
 func (r lastReads) claim(f *model.Finding) int {
 	return slices.IndexFunc(r.e.loaded[f.Declaration].declaration.Claims, func(c model.Claim) bool {
-		return c.Kind == f.Kind && c.Address == f.Address && c.Name == f.Name && (c.Place == "" || c.Place == f.Place)
+		kind := c.Kind == f.Kind || slices.Contains(c.AltKinds, f.Kind)
+		return kind && c.Address == f.Address && (c.Name == f.Name || c.ByIdentity) && (c.Place == "" || c.Place == f.Place)
 	})
 }

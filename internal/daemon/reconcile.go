@@ -254,7 +254,7 @@ func (e *Engine) observeActions() {
 // acted makes act read the source of an action that is over.
 func (e *Engine) acted(a reconcile.Action) {
 	select {
-	case e.changed <- a.Subject.Source:
+	case e.changed <- e.reconciler.Reads(&a):
 	default: // it is read on its schedule
 	}
 }

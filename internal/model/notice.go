@@ -139,7 +139,9 @@ type ActionNotice struct {
 	Fields  int      `json:"fields"`
 	// Creates reports whether the resource is created. Restarts is what restarts, in words. Unseen reports whether driftd
 	// never saw the declared values live.
-	Creates  bool   `json:"creates,omitempty"`
+	Creates bool `json:"creates,omitempty"`
+	// Records reports whether the declaration is changed, and not the resource.
+	Records  bool   `json:"records,omitempty"`
 	Restarts string `json:"restarts,omitempty"`
 	// AfterRestart is what takes effect only after a restart, in words.
 	AfterRestart string `json:"after_restart,omitempty"`

@@ -21,6 +21,12 @@ type Access struct {
 	CAFile string
 }
 
+// A Token is the account of a writer.
+type Token struct {
+	// TokenFile holds the API token that writes, of version 1 or 2. It must be given.
+	TokenFile string `mapstructure:"token_file" path:"true"`
+}
+
 // TokenRejected reports whether NetBox rejects the token itself. It answers 403 for that and
 // for a missing permission; the message differs.
 func TokenRejected(err error) bool {

@@ -46,10 +46,16 @@ func (s *Session) Close() { s.HTTP.Close() }
 // Token describes the token without its secret.
 func (s *Session) Token() string { return s.token.label() }
 
-// describe takes the reason from the body of an unsuccessful answer of NetBox. A proxy in front
+// describe takes the reasons from the body of an unsuccessful answer of NetBox. A proxy in front
 // of NetBox answers with an HTML page instead.
 func describe(status *httpclient.Status, header http.Header, body model.Value) {
-	status.Message, status.Own = printable.Text(body.At("detail").Str()), HasVersion(header)
+	message := []string{body.At("detail").Str()}
+	for _, f := range body.Fields() { // the errors of single fields
+		for _, item := range f.Value.Items() {
+			message = append(message, f.Name+": "+item.Text())
+		}
+	}
+	status.Message, status.Own = printable.Text(strings.TrimSpace(strings.Join(message, " "))), HasVersion(header)
 }
 
 // HasVersion reports whether an answer is from NetBox itself: a proxy in front of it does

@@ -5,8 +5,11 @@ import "github.com/driftd/driftd/internal/model"
 // ActionSubject returns what an action does: "put Deployment shop/web back".
 func ActionSubject(n *model.ActionNotice) string {
 	resource := Kind(n.Resource.Kind) + " " + n.Resource.ID
-	if n.Creates {
+	switch {
+	case n.Creates:
 		return "create " + resource
+	case n.Records:
+		return "write " + resource + " into its declaration"
 	}
 	return "put " + resource + " back"
 }

@@ -166,6 +166,8 @@ type Plan struct {
 	Also []Covered `json:"also,omitempty"`
 	// Content is a keyed digest of all that the tool would do, and of the state that it would start from.
 	Content string `json:"content,omitempty"`
+	// Records reports whether the declaration is changed, and not the resource.
+	Records bool `json:"records,omitempty"`
 	// Creates reports whether the resource is created as a whole.
 	Creates bool `json:"creates,omitempty"`
 	// Endpoint is the address of the system, and Identity the user that writes to it.

@@ -40,6 +40,8 @@ type Subject struct {
 	Others []*model.Finding
 	// Lens converts the resource to the form of the declaration; nil if that is the form of the source.
 	Lens model.Lens
+	// Note names the finding, and who asked for and approved the action: for systems that keep notes of changes.
+	Note string
 	// Covers reports whether the rule allows to change a field, by its path.
 	Covers func(path string) bool
 	// Again reads the sources of the finding, and of others that a plan puts back too, again. The error is a *Refusal if one

@@ -107,10 +107,10 @@ func (r *Reconciler) planAgain(ctx context.Context, a *Action) (Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if why := r.LastReads.Evidence(f).Unread; why != "" {
+	if why := r.LastReads.Evidence(r.seen(f, Find(r.Rules, f))).Unread; why != "" {
 		return nil, &Refusal{"coverage", why}
 	}
-	if r.For(f) == nil {
+	if r.For(f, Find(r.Rules, f)) == nil {
 		return nil, &Refusal{"off", fmt.Sprintf("neither source %s nor declaration %s has a writer in reconcile.writers", f.Source, f.Declaration)}
 	}
 	return r.plan(ctx, f, &planning{a.By, a.isAutomatic() && len((&approvers{identities: r.Identities}).valid(a, f)) == 0, a})

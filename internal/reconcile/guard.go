@@ -149,6 +149,8 @@ func off(s *Situation) string {
 		return fmt.Sprintf("rule %q has the mode off", s.Rule.Name)
 	case s.Rule.Mode == Suggest:
 		return fmt.Sprintf("rule %q has the mode suggest: `driftd suggest %s` shows what to do", s.Rule.Name, s.Finding.ID)
+	case !s.Writer && s.Rule.records():
+		return fmt.Sprintf("declaration %s cannot be written: add a writer of it, of type netbox, to reconcile.writers", s.Finding.Declaration)
 	case !s.Writer:
 		return fmt.Sprintf("source %s has no writer: add it, or a declaration, to reconcile.writers", s.Finding.Source)
 	}
@@ -178,10 +180,14 @@ func verdict(s *Situation) string {
 		return "the finding is resolved"
 	case f.IsUnproven():
 		return "it may be pending: nothing shows whether the declaration moved or the live side"
+	case s.Rule.records() && f.Verdict != model.Changed && f.Verdict != model.Moved && f.Verdict != model.Disputed:
+		return f.VerdictText() + " findings are never written into a declaration"
 	case isSet(f):
 		return "it is set as declared, and takes effect with the next restart of the resource"
 	case needsPerson(s) != "":
 		return needsPerson(s) + " needs a person: run `driftd reconcile " + f.ID + "`"
+	case s.Rule.records():
+		return ""
 	case f.Verdict == model.Changed || f.Verdict == model.Undeclared || f.Verdict == model.Bypassed || f.Verdict == model.PendingRestart:
 		return ""
 	case f.Verdict == model.Missing && s.Rule.Create:
@@ -206,6 +212,8 @@ func needsPerson(s *Situation) string {
 		return "an apply of a whole declaration"
 	case s.Finding.Verdict == model.Bypassed:
 		return "a bypassed finding"
+	case s.Finding.Verdict == model.Disputed || s.Finding.Verdict == model.Moved:
+		return "a " + string(s.Finding.Verdict) + " finding"
 	case s.Finding.Verdict == model.PendingRestart:
 		return "a change that waits for a restart"
 	}
@@ -246,7 +254,13 @@ func coverage(s *Situation) string {
 	return ""
 }
 
-func declaration(s *Situation) string { return s.Uncommitted }
+// declaration does not refuse what is written into the declaration itself.
+func declaration(s *Situation) string {
+	if s.Rule.records() {
+		return ""
+	}
+	return s.Uncommitted
+}
 
 // age compares MinAge with the time since the last change of the finding: a new apply may change fields that
 // drifted before it.

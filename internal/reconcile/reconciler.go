@@ -152,8 +152,9 @@ func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (
 
 // situation returns what the guards depend on, before an action.
 func (r *Reconciler) situation(f *model.Finding, standing *Standing, by string) *Situation {
-	return &Situation{Now: r.Now(), approvers: approvers{identities: r.Identities}, Finding: f, Rule: Find(r.Rules, f), Rules: r.Rules, Windows: r.Windows, Writer: r.For(f) != nil, Applies: r.applies(f), By: by,
-		Standing: *standing, Evidence: r.LastReads.Evidence(f)}
+	rule := Find(r.Rules, f)
+	return &Situation{Now: r.Now(), approvers: approvers{identities: r.Identities}, Finding: f, Rule: rule, Rules: r.Rules, Windows: r.Windows, Writer: r.For(f, rule) != nil, Applies: r.applies(f, rule), By: by,
+		Standing: *standing, Evidence: r.LastReads.Evidence(r.seen(f, rule))}
 }
 
 // A planning is for what a plan is made.
@@ -168,18 +169,20 @@ type planning struct {
 
 // plan plans and rehearses the change for a finding.
 func (r *Reconciler) plan(ctx context.Context, f *model.Finding, q *planning) (Change, error) {
+	rule := Find(r.Rules, f)
+	actuator := r.For(f, rule)
+	f = r.seen(f, rule)
 	unseen, err := r.checkAgreed(f, q.automatic)
 	if err != nil {
 		return nil, err
 	}
-	actuator, rule := r.For(f), Find(r.Rules, f)
 	ctx, cancel := context.WithTimeout(ctx, actuator.Limit())
 	defer cancel()
 	subject, err := r.LastReads.Subject(f)
 	if err != nil {
 		return nil, err
 	}
-	subject.Named = rule.names(f.Kind)
+	subject.Named, subject.Note = rule.names(f.Kind), noteOf(f, q)
 	subject.Covers = func(path string) bool { return rule.covers(&model.Change{Path: path, Declared: &model.Value{}}) }
 	subject.Again = func(ctx context.Context, also []Covered) error { return r.again(ctx, f, also) }
 	if subject.Others, err = r.othersOf(f); err != nil {
@@ -204,6 +207,24 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding, q *planning) (C
 		change = unseenChange{change}
 	}
 	return change, nil
+}
+
+// noteOf returns what a system that keeps notes of changes is to keep of an action.
+func noteOf(f *model.Finding, q *planning) string {
+	note := "driftd: finding " + f.ID
+	if q.by != "" {
+		note += ", asked for by " + q.by
+	}
+	if q.action == nil {
+		return note
+	}
+	if q.action.By != "" {
+		note += ": " + q.action.Reason
+	}
+	for i := range q.action.Approvals {
+		note += ", approved by " + q.action.Approvals[i].By
+	}
+	return note
 }
 
 // Propose proposes an action for a finding, for a person or, without a name, for the rule. The error is
@@ -260,7 +281,7 @@ func (r *Reconciler) newAction(s *Situation, plan Plan, q Request) (Action, erro
 	}
 	f := s.Finding
 	a := Action{ID: hex.EncodeToString(id), Finding: f.ID, Basis: f.Basis, Verdict: f.Verdict, Subject: f.Key, Name: f.Name, Place: f.Place,
-		Declaration: f.Declaration, Revision: s.Revision, Drift: f.Actor, Rule: s.Rule.Name, RuleDigest: s.Rule.Digest(), Mode: s.Rule.Mode,
+		Declaration: r.seen(f, s.Rule).Declaration, Revision: s.Revision, Drift: f.Actor, Rule: s.Rule.Name, RuleDigest: s.Rule.Digest(), Mode: s.Rule.Mode,
 		By: q.By, Identities: r.marks(q.By), Via: q.Via, Reason: q.Reason, At: s.Now, Expires: s.Now.Add(s.Rule.Expiry), Plan: plan, Digest: plan.Digest(r.Options.Digest, f)}
 	a.Enter(Proposed, s.Now, "")
 	return a, nil

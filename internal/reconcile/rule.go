@@ -34,9 +34,26 @@ type Rule struct {
 	Match model.Selector `json:"match"`
 	// Paths are patterns for fields, with or without the keys in brackets. If there are any, each
 	// changed field must match one.
-	Paths  []string `json:"paths,omitempty"`
-	Limits `json:"limits"`
+	Paths []string `json:"paths,omitempty"`
+	// Changes is what an action changes; "" stands for Live.
+	Changes Side `json:"changes,omitempty"`
+	Limits  `json:"limits"`
 }
+
+// A Side is what an action changes.
+type Side string
+
+// The sides: the live resource is put back to what is declared; what is live is written into the declaration.
+const (
+	Live     Side = "live"
+	Declared Side = "declaration"
+)
+
+// Sides lists the sides.
+func Sides() []Side { return []Side{Live, Declared} }
+
+// records reports whether the rule writes what is live into the declaration; a nil one does not.
+func (r *Rule) records() bool { return r != nil && r.Changes == Declared }
 
 // Limits are the numbers of a rule's guards.
 type Limits struct {

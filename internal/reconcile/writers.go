@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/driftd/driftd/internal/model"
@@ -22,25 +23,78 @@ type Writers struct {
 	// Appliers apply declarations, by their names. They precede the actuators: the tool that made a resource keeps the
 	// record of it.
 	Appliers map[string]Applier
+	// Recorders write what is live into declarations, by their names.
+	Recorders map[string]Recorder
 }
 
-// For returns the actuator that puts a finding back; nil if there is none.
-func (w *Writers) For(f *model.Finding) Actuator {
-	if w.applies(f) {
+// A Recorder writes what is live into a declaration.
+type Recorder struct {
+	Actuator
+
+	// Source is the source that the declaration is read from.
+	Source string
+}
+
+// For returns the actuator that carries out a rule for a finding; nil if there is none.
+func (w *Writers) For(f *model.Finding, rule *Rule) Actuator {
+	switch {
+	case rule.records():
+		return w.Recorders[w.seen(f, rule).Declaration].Actuator
+	case w.applies(f, rule):
 		return w.Appliers[f.Declaration].Actuator
 	}
 	return w.Actuators[f.Source]
 }
 
-// applies reports whether a finding is put back by an Applier.
-func (w *Writers) applies(f *model.Finding) bool { return w.Appliers[f.Declaration].Actuator != nil }
+// seen returns a finding as the declaration has it that a rule changes. A dispute is about several declarations: it is the
+// only one of them that has a Recorder. Otherwise it returns the finding itself.
+func (w *Writers) seen(f *model.Finding, rule *Rule) *model.Finding {
+	if !rule.records() || f.Verdict != model.Disputed {
+		return f
+	}
+	own := *f
+	own.Declaration, own.Changes = "", slices.Clone(f.Changes)
+	for i := range own.Changes {
+		c := &own.Changes[i]
+		for _, claimed := range c.Claims {
+			switch {
+			case w.Recorders[claimed.Declaration].Actuator == nil:
+			case own.Declaration != "" && own.Declaration != claimed.Declaration:
+				return f
+			default:
+				own.Declaration, own.Address = claimed.Declaration, claimed.Address
+				c.Path, c.Declared = cmp.Or(claimed.Path, c.Path), &claimed.Value
+			}
+		}
+	}
+	if own.Declaration == "" {
+		return f
+	}
+	return &own
+}
+
+// applies reports whether a rule puts a finding back with an Applier.
+func (w *Writers) applies(f *model.Finding, rule *Rule) bool {
+	return !rule.records() && w.Appliers[f.Declaration].Actuator != nil
+}
 
 // of returns the actuator that carries out, or carried out, an action; nil if there is none any more.
 func (w *Writers) of(a *Action) Actuator {
-	if len(a.Plan.Addresses) > 0 {
+	switch {
+	case a.Plan.Records:
+		return w.Recorders[a.Declaration].Actuator
+	case len(a.Plan.Addresses) > 0:
 		return w.Appliers[a.Declaration].Actuator
 	}
 	return w.Actuators[a.Subject.Source]
+}
+
+// Reads returns the source that shows what an action changed.
+func (w *Writers) Reads(a *Action) string {
+	if a.Plan.Records {
+		return w.Recorders[a.Declaration].Source
+	}
+	return a.Subject.Source
 }
 
 // Sources returns the sources that may be written to, sorted.

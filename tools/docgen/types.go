@@ -14,6 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/kubeapi"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/netboxapi"
 	"github.com/driftd/driftd/internal/notify"
 	tell "github.com/driftd/driftd/internal/notify/all"
 	"github.com/driftd/driftd/internal/pveapi"
@@ -86,7 +87,8 @@ func settings() (map[string][]typed, error) {
 		})
 	}
 	types["reconcile.writers"] = []typed{{"kubernetes", "reconcile.md", reflect.ValueOf(kubeapi.Access{})},
-		{"proxmox", "reconcile.md", reflect.ValueOf(pveapi.Account{})}, {"terraform", "reconcile.md", reflect.ValueOf(terraform.Writing{})}}
+		{"proxmox", "reconcile.md", reflect.ValueOf(pveapi.Account{})}, {"terraform", "reconcile.md", reflect.ValueOf(terraform.Writing{})},
+		{"netbox", "reconcile.md", reflect.ValueOf(netboxapi.Token{})}}
 	return types, errors.Join(errs...)
 }
 

@@ -59,8 +59,13 @@ func Defaults() Config {
 
 // complete checks the settings and brings the URL into its canonical form.
 func (c Config) complete() (Config, error) {
-	c.URL = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(c.URL, "/"), netboxapi.Path), "/")
+	c.URL = baseOf(c.URL)
 	return c, errors.Join(c.checkURL(), c.checkToken(), c.checkLimits())
+}
+
+// baseOf returns an address without the path of the API.
+func baseOf(address string) string {
+	return strings.TrimRight(strings.TrimSuffix(strings.TrimRight(address, "/"), netboxapi.Path), "/")
 }
 
 func (c Config) checkURL() error {

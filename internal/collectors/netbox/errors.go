@@ -13,15 +13,15 @@ import (
 
 // explain adds the next step to an error that concerns the whole server.
 func (c Config) explain(err error) error {
-	if errors.As(err, new(*collectors.LocalError)) && c.access().AccessHint(err) == "" {
+	if errors.As(err, new(*collectors.LocalError)) && c.Access().AccessHint(err) == "" {
 		return &httpclient.Error{Server: c.URL, Err: err, Hint: "see docs/netbox.md"}
 	}
-	return c.access().Explain(err)
+	return c.Access().Explain(err)
 }
 
-// access returns how NetBox is reached.
-func (c Config) access() netboxapi.Access {
-	return netboxapi.Access{URL: c.URL, TokenFile: c.TokenFile, CAFile: c.CAFile}
+// Access returns how NetBox is reached.
+func (c Config) Access() netboxapi.Access {
+	return netboxapi.Access{URL: baseOf(c.URL), TokenFile: c.TokenFile, CAFile: c.CAFile}
 }
 
 // reason returns why a list was not read, and the next step.
@@ -65,7 +65,7 @@ func (c Config) errorReason(err error) string {
 	case errors.As(err, &answer):
 		return text + ": check the proxies between driftd and NetBox"
 	}
-	if hint := c.access().AccessHint(err); hint != "" {
+	if hint := c.Access().AccessHint(err); hint != "" {
 		return text + ": " + hint
 	}
 	return text

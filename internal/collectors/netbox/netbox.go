@@ -69,7 +69,7 @@ func (c *inventory) Probe(ctx context.Context) (collectors.Probe, error) {
 
 // scan reads the NetBox. If probeOnly is set, it reads no more than one object of each list.
 func (c *inventory) scan(ctx context.Context, probeOnly bool) (*scan, error) {
-	session, err := netboxapi.Connect(c.config.access(), c.config.limits(c.backoff))
+	session, err := netboxapi.Connect(c.config.Access(), c.config.limits(c.backoff))
 	if err != nil {
 		return nil, c.fail(ctx, &collectors.LocalError{Err: err})
 	}

@@ -1,0 +1,154 @@
+// Package netbox writes what is live into a NetBox that declares it: the NetBox follows reality.
+//
+// It changes fields that people choose for virtual machines, their disks and their interfaces, one object with one request.
+// NetBox compares the entity tag of the object (since 4.6), or driftd compares the time of its last change right before.
+// The changelog gets the finding, and who asked for and approved the action. It creates and deletes nothing.
+package netbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/netboxapi"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// Options configure an Actuator.
+type Options struct {
+	// Access is how NetBox is reached, with the token that writes.
+	Access netboxapi.Access
+	// Timeout bounds each request; 0 means 30 seconds.
+	Timeout time.Duration
+	// Now returns the time; nil means time.Now.
+	Now func() time.Time
+}
+
+// An Actuator implements reconcile.Actuator for one NetBox. It is safe for concurrent use.
+type Actuator struct{ options Options }
+
+var _ reconcile.Actuator = (*Actuator)(nil)
+
+// New returns an Actuator. It does not use the network.
+func New(o Options) (*Actuator, error) {
+	switch {
+	case o.Access.TokenFile == "":
+		return nil, errors.New("setting token_file is missing: name the file with the token that writes")
+	case o.Timeout <= 0:
+		o.Timeout = 30 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Actuator{o}, nil
+}
+
+// Limit implements reconcile.Actuator. A write reads the source of the finding again.
+func (a *Actuator) Limit() time.Duration { return 2*a.options.Timeout + time.Minute }
+
+const (
+	maxBody = 16 << 20
+	backoff = 500 * time.Millisecond
+)
+
+// with calls do with a session.
+func (a *Actuator) with(do func(*netboxapi.Session) error) error {
+	limits := httpclient.Limits{Concurrency: 1, Timeout: a.options.Timeout, MaxBody: maxBody, Backoff: backoff}
+	session, err := netboxapi.Connect(a.options.Access, limits)
+	if err != nil {
+		return a.options.Access.Explain(err)
+	}
+	defer session.Close()
+	return do(session)
+}
+
+// The guards of this package.
+const (
+	guardKind    = "kind"
+	guardStillSo = "still-so"
+)
+
+func refuse(guard, format string, args ...any) error {
+	return &reconcile.Refusal{Guard: guard, Why: fmt.Sprintf(format, args...)}
+}
+
+// The paths of the API.
+const (
+	machinesPath   = "virtualization/virtual-machines/"
+	disksPath      = "virtualization/virtual-disks/"
+	interfacesPath = "virtualization/interfaces/"
+)
+
+// An object is an object of NetBox as it was read.
+type object struct {
+	// path is its path in the API.
+	path  string
+	value model.Value
+	// tag is its entity tag; "" if this version of NetBox has none.
+	tag string
+}
+
+func (a *Actuator) read(ctx context.Context, s *netboxapi.Session, path string) (object, http.Header, error) {
+	v, header, err := s.Object(ctx, path, nil)
+	if err != nil {
+		return object{}, nil, err
+	}
+	return object{path, v, header.Get("ETag")}, header, nil
+}
+
+// errGone is the error of an object that does not exist.
+var errGone = errors.New("NetBox has it no more")
+
+// machine reads the virtual machine with an address: the path of its page below that of NetBox's lists.
+func (a *Actuator) machine(ctx context.Context, s *netboxapi.Session, address string) (object, http.Header, error) {
+	id, ok := strings.CutPrefix(address, "virtual-machines/")
+	if _, err := strconv.ParseUint(id, 10, 63); !ok || err != nil {
+		return object{}, nil, refuse(guardKind, "%s: driftd writes into virtual machines of NetBox", address)
+	}
+	o, header, err := a.read(ctx, s, machinesPath+id+"/")
+	if httpclient.Code(err) == http.StatusNotFound {
+		err = errGone
+	}
+	return o, header, err
+}
+
+// part reads the disk or the interface of a machine that an element of a claim stands for.
+func (a *Actuator) part(ctx context.Context, s *netboxapi.Session, vm *object, list string, is func(row model.Value) bool) (object, error) {
+	answer, _, err := s.Object(ctx, list, url.Values{"virtual_machine_id": {vm.value.At("id").Text()}, "limit": {"0"}})
+	if err != nil {
+		return object{}, err
+	}
+	rows := slices.DeleteFunc(slices.Clone(answer.At("results").Items()), func(row model.Value) bool {
+		return !is(row) || row.At("virtual_machine", "id").Text() != vm.value.At("id").Text()
+	})
+	if len(rows) != 1 {
+		return object{}, refuse(guardKind, "NetBox has %d objects for it, and not one: look at %s", len(rows), strings.TrimSuffix(list, "/"))
+	}
+	o, _, err := a.read(ctx, s, list+rows[0].At("id").Text()+"/")
+	return o, err
+}
+
+// HandBack implements reconcile.Actuator. NetBox has no owners of fields.
+func (a *Actuator) HandBack(context.Context, model.Key, reconcile.Plan) error { return nil }
+
+// Rights implements reconcile.Actuator. NetBox does not show what a token may write before it is used: only that it reads.
+func (a *Actuator) Rights(ctx context.Context, _ []reconcile.Rule) (reconcile.Rights, error) {
+	r := reconcile.Rights{Endpoint: a.options.Access.URL}
+	err := a.with(func(s *netboxapi.Session) error {
+		r.Identity = s.Token()
+		if _, _, err := s.Object(ctx, machinesPath, url.Values{"limit": {"1"}}); err != nil {
+			return a.options.Access.Explain(err)
+		}
+		return nil
+	})
+	r.May = []string{"read virtual machines; whether it may change them shows with the first action"}
+	return r, err
+}

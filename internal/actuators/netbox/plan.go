@@ -1,0 +1,153 @@
+package netbox
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/jsonpatch"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/netboxapi"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// Plan implements reconcile.Actuator. It compares what NetBox has with the finding, and takes the new values from the last
+// read of the live resource.
+func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Change, error) {
+	f := s.Finding
+	switch {
+	case s.Lens == nil:
+		return nil, refuse(guardKind, "declaration %s is none of a NetBox", f.Declaration)
+	case len(f.Changes) == 0:
+		return nil, refuse(guardKind, "the finding names no field")
+	case s.Live.IsNull():
+		return nil, refuse(guardStillSo, "the resource was not read: look again")
+	}
+	paths := make([]string, len(f.Changes))
+	for i := range f.Changes {
+		paths[i] = f.Changes[i].Path
+	}
+	slices.Sort(paths)
+	var c *change
+	err := a.with(func(session *netboxapi.Session) error {
+		vm, header, err := a.machine(ctx, session, f.Address)
+		if err != nil {
+			return err
+		}
+		targets, err := a.locate(ctx, session, &vm, paths)
+		if err != nil {
+			return err
+		}
+		changes, err := changesOf(&s, targets)
+		if err != nil {
+			return err
+		}
+		c = &change{actuator: a, targets: targets, note: noteFor(header.Get("API-Version"), s.Note), again: s.Again, plan: reconcile.Plan{
+			UID: vm.value.At("created").Text(), System: f.Address, Records: true, Endpoint: a.options.Access.URL, Identity: session.Token(), Changes: changes}}
+		return nil
+	})
+	if errors.Is(err, errGone) {
+		return nil, refuse(guardStillSo, "%v: look again", errGone)
+	}
+	if refusal := (*reconcile.Refusal)(nil); err != nil && !errors.As(err, &refusal) {
+		err = a.options.Access.Explain(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// changesOf returns what the targets of a plan have, and what they get.
+func changesOf(s *reconcile.Subject, targets []target) ([]reconcile.FieldChange, error) {
+	seen := s.Lens.View(s.Live)
+	var changes []reconcile.FieldChange
+	for i := range targets {
+		t := &targets[i]
+		declared, _ := jsonpatch.Find(s.Written, t.path)
+		held := t.held(&t.object)
+		live, _ := jsonpatch.Find(seen, t.path)
+		switch {
+		case declared == nil || !same(held, *declared):
+			return nil, refuse(guardStillSo, "%s was changed in NetBox since it was read: look again", t.path)
+		case live == nil || live.IsNull() || live.Kind() == model.List || live.Kind() == model.Map:
+			return nil, refuse(guardKind, "%s: the live resource does not have it", t.path)
+		case same(held, *live):
+			return nil, refuse(guardStillSo, "%s is as the live resource has it: look again", t.path)
+		}
+		changes = append(changes, reconcile.FieldChange{Path: t.path, Old: &held, New: live})
+	}
+	return changes, nil
+}
+
+// noteFor returns the text for the changelog; "" if a version of NetBox takes none.
+func noteFor(version, note string) string {
+	if before(version, 4, 4) {
+		return ""
+	}
+	const most = 200 // characters of NetBox's field
+	if runes := []rune(note); len(runes) > most {
+		note = string(runes[:most-1]) + "…"
+	}
+	return note
+}
+
+// before reports whether a version, as in 4.6, is before another one, or unknown.
+func before(version string, major, minor int) bool {
+	x, y, _ := strings.Cut(version, ".")
+	a, b := number(model.StringOf(x)), number(model.StringOf(y))
+	if a == nil || b == nil {
+		return true
+	}
+	n, _ := a.Float64()
+	m, _ := b.Float64()
+	return int(n) < major || int(n) == major && int(m) < minor
+}
+
+// Inspect implements reconcile.Actuator.
+func (a *Actuator) Inspect(ctx context.Context, _ model.Key, p reconcile.Plan) (inspection reconcile.Inspection, err error) {
+	err = a.with(func(session *netboxapi.Session) error {
+		vm, _, err := a.machine(ctx, session, p.System)
+		if err != nil {
+			return err
+		}
+		paths := make([]string, len(p.Changes))
+		for i := range p.Changes {
+			paths[i] = p.Changes[i].Path
+		}
+		targets, err := a.locate(ctx, session, &vm, paths)
+		if err != nil {
+			return err
+		}
+		inspection = compare(&vm, targets, &p)
+		return nil
+	})
+	if refusal := (*reconcile.Refusal)(nil); errors.Is(err, errGone) || errors.As(err, &refusal) {
+		return reconcile.AsOther, nil
+	}
+	if err != nil {
+		return "", a.options.Access.Explain(err)
+	}
+	return inspection, nil
+}
+
+// compare compares what NetBox has with a plan.
+func compare(vm *object, targets []target, p *reconcile.Plan) reconcile.Inspection {
+	if vm.value.At("created").Text() != p.UID {
+		return reconcile.AsOther
+	}
+	wanted, as := true, true
+	for i := range targets {
+		held := targets[i].held(&targets[i].object)
+		wanted = wanted && same(held, *p.Changes[i].New)
+		as = as && same(held, *p.Changes[i].Old)
+	}
+	switch {
+	case wanted:
+		return reconcile.AsWanted
+	case as:
+		return reconcile.AsBefore
+	}
+	return reconcile.AsOther
+}
