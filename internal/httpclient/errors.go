@@ -13,10 +13,18 @@ type Error struct {
 	Err    error
 	// Hint is the next step.
 	Hint string
+	// Writing reports whether the request was to change something.
+	Writing bool
 }
 
 // Error returns the server, the error and the next step.
-func (e *Error) Error() string { return fmt.Sprintf("read %s: %v; %s", e.Server, e.Err, e.Hint) }
+func (e *Error) Error() string {
+	doing := "read"
+	if e.Writing {
+		doing = "write to"
+	}
+	return fmt.Sprintf("%s %s: %v; %s", doing, e.Server, e.Err, e.Hint)
+}
 
 // Unwrap returns the error without the server and the hint.
 func (e *Error) Unwrap() error { return e.Err }

@@ -135,7 +135,7 @@ func (a *Actuator) explain(err error) error {
 	default:
 		return a.options.Access.Explain(err)
 	}
-	return &httpclient.Error{Server: a.options.Access.URL, Err: err, Hint: hint}
+	return &httpclient.Error{Server: a.options.Access.URL, Err: err, Hint: hint, Writing: true}
 }
 
 // derived are fields that NetBox itself changes with others.

@@ -123,7 +123,7 @@ func (c *change) again(ctx context.Context) error {
 func (a *Actuator) explainWrite(err error) error {
 	access := a.writing()
 	if next := refused(err, access.Name()); next != "" {
-		return &httpclient.Error{Server: access.URL, Err: err, Hint: next}
+		return &httpclient.Error{Server: access.URL, Err: err, Hint: next, Writing: true}
 	}
 	return access.Explain(err, "")
 }

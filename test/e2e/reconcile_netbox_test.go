@@ -1,0 +1,136 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reconcile"
+	"github.com/driftd/driftd/test/netboxlab"
+	"github.com/driftd/driftd/test/tftest"
+)
+
+// A deskRoom is a guestRoom whose guest a NetBox has, too.
+type deskRoom struct {
+	*guestRoom
+
+	netbox *netboxlab.Lab
+	vm     int
+}
+
+// newDeskRoom makes a deskRoom with a rule that writes into NetBox what Terraform and Proxmox VE agree on.
+func newDeskRoom(t *testing.T, cli tftest.CLI, version string) *deskRoom {
+	t.Helper()
+	lab, err := netboxlab.New(netboxlab.Options{Version: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &deskRoom{guestRoom: newGuestRoom(t, cli), netbox: lab}
+	if _, err := lab.Make("admin", "virtualization/cluster-types", netboxlab.Object{"name": "Proxmox VE", "slug": "proxmox-ve"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lab.Make("admin", "virtualization/clusters", netboxlab.Object{"name": "pve", "type": 1}); err != nil {
+		t.Fatal(err)
+	}
+	if r.vm, err = lab.Make("admin", machines, netboxlab.Object{"name": "web", "cluster": 1, "vcpus": 2, "memory": 2048, "status": "active"}); err != nil {
+		t.Fatal(err)
+	}
+	lab.Grant("driftd", netboxlab.Permission{Models: lab.Models(), Actions: []string{"view"}})
+	lab.Grant("driftd-fix", netboxlab.Permission{Models: lab.Models(), Actions: []string{"view", "change"}})
+	server := httptest.NewServer(lab)
+	t.Cleanup(server.Close)
+	r.write("netbox-token", netboxlab.Token("driftd"))
+	r.write("netbox-writer", netboxlab.Token("driftd-fix"))
+	config, err := os.ReadFile(r.path("driftd.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("driftd.yaml", strings.NewReplacer(
+		"sources: [", `sources: [{name: netbox, type: netbox, settings: {url: "`+server.URL+`", token_file: netbox-token}}, `,
+		"declarations:\n", "declarations:\n  - {name: intent, type: netbox, governs: [pve], settings: {source: netbox}}\n",
+		"writers: [", `writers: [{declaration: intent, settings: {token_file: netbox-writer}}, `,
+		"rules: [", `rules: [{name: document, mode: approve, changes: declaration, match: {source: pve, verdict: [disputed]}, min_age: 0, soak: 0, share: 100, per_hour: 100}, `,
+	).Replace(string(config)))
+	return r
+}
+
+// memory returns the memory that NetBox has for the guest.
+func (r *deskRoom) memory() string {
+	r.t.Helper()
+	o, err := r.netbox.Do("admin", http.MethodGet, fmt.Sprintf("%s/%d", machines, r.vm), nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return fmt.Sprint(o["memory"])
+}
+
+// edit edits the guest in NetBox as a user.
+func (r *deskRoom) edit(user string, body netboxlab.Object) {
+	r.t.Helper()
+	if _, err := r.netbox.Do(user, http.MethodPatch, fmt.Sprintf("%s/%d", machines, r.vm), body); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// A dispute is settled with one approval: where Terraform and Proxmox VE agree, NetBox follows them; where Terraform and
+// NetBox agree, Proxmox VE does.
+func TestReconcileNetBox(t *testing.T) {
+	t.Parallel()
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		r := newDeskRoom(t, cli, "4.6.8")
+		d := r.serve()
+		d.awaitFindings()
+		r.edit("mara", netboxlab.Object{"memory": 3072})
+		a := d.awaitAction(reconcile.Proposed)
+		if a.Verdict != model.Disputed || !a.Plan.Records || a.Declaration != "intent" || a.Drift.Name != "mara" || a.Subject.ID != "301" {
+			t.Errorf("the action is %+v", a)
+		}
+		if after := d.approve("alice", &a); after.State != reconcile.Converged {
+			t.Fatalf("it is %s: %s", after.State, after.Outcome)
+		}
+		d.awaitFindings()
+		if got := r.memory(); got != "2048" {
+			t.Errorf("NetBox has %s MB", got)
+		}
+		list, err := r.netbox.Do("admin", http.MethodGet, fmt.Sprintf("core/object-changes/?id__gt=%d", r.netbox.LastChange()-1), nil)
+		if want := "driftd: finding " + a.Finding + ", approved by alice"; err != nil || !strings.Contains(fmt.Sprint(list), want) || !strings.Contains(fmt.Sprint(list), "driftd-fix") {
+			t.Errorf("NetBox's changelog has %v (%v), want %q by driftd-fix", list, err, want)
+		}
+		// The other direction: what is live follows both declarations.
+		r.pve.SetConfig(301, "net0", "virtio=BC:24:11:00:00:01,bridge=vmbr7", "carol@pve")
+		r.pve.SetConfig(301, "memory", "4096", "carol@pve")
+		after := d.putBack("alice")
+		if after.State != reconcile.Converged || after.Plan.Records || after.Verdict != model.Changed {
+			t.Fatalf("it is %s: %s: %+v", after.State, after.Outcome, after)
+		}
+		r.pve.Restart(301, "carol@pve")
+		d.awaitFindings()
+		if memory, _ := r.config("memory"); memory != "2048" || r.memory() != "2048" {
+			t.Errorf("Proxmox VE has %s MB, NetBox %s", memory, r.memory())
+		}
+	})
+}
+
+// A write into NetBox does what was approved, or nothing.
+func TestReconcileNetBoxRefuses(t *testing.T) {
+	t.Parallel()
+	r := newDeskRoom(t, terraformCLIs(t)[0], "4.3.1") // without entity tags
+	d := r.serve()
+	d.awaitFindings()
+	r.edit("mara", netboxlab.Object{"memory": 3072})
+	a := d.awaitAction(reconcile.Proposed)
+	r.netbox.Grant("driftd-fix", netboxlab.Permission{Models: r.netbox.Models(), Actions: []string{"view"}})
+	_, text := d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest})
+	if after := d.awaitAction(reconcile.Failed); !strings.Contains(text, "nothing was changed") || !strings.Contains(after.Outcome, "give the token the permission to change virtual machines") {
+		t.Errorf("with a token that only reads: %s: %s", text, after.Outcome)
+	}
+	if got := r.memory(); got != "3072" {
+		t.Errorf("NetBox has %s MB", got)
+	}
+}
