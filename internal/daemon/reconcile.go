@@ -46,6 +46,8 @@ func (r lastReads) Evidence(f *model.Finding) reconcile.Evidence {
 		v.Unread = fmt.Sprintf("declaration %s could not be read: %v", f.Declaration, l.err)
 	case len(d.Problems) > 0:
 		v.Unread = fmt.Sprintf("a part of declaration %s could not be read: %s", f.Declaration, d.Problems[0].Reason)
+	case d.Inventory && r.isLogged(f):
+		v.Logged = true
 	case d.Revision == "":
 		v.Uncommitted = fmt.Sprintf("declaration %s is not read from a commit: use git, so that what is put back was reviewed", f.Declaration)
 	}
@@ -55,6 +57,16 @@ func (r lastReads) Evidence(f *model.Finding) reconcile.Evidence {
 		}
 	}
 	return v
+}
+
+// isLogged reports whether the declaration of a finding keeps a log of its own that has who declared the resource.
+func (r lastReads) isLogged(f *model.Finding) bool {
+	at := r.claim(f)
+	if at < 0 {
+		return false
+	}
+	events := r.e.loaded[f.Declaration].declaration.Claims[at].AuditEvents
+	return len(events) > 0 && events[len(events)-1].Actor.Confidence == model.Exact
 }
 
 // Refresh reads a declaration again, and compares with it.

@@ -34,8 +34,10 @@ type Evidence struct {
 	Unread string
 	// Revision is the commit of the declaration; "" if it has none.
 	Revision string
-	// Uncommitted is why the declaration is not in a commit; "" if it is.
+	// Uncommitted is why the declaration is not in a commit; "" if it is, or if Logged.
 	Uncommitted string
+	// Logged reports whether the declaration is not in a commit, and its own log has who declared the resource.
+	Logged bool
 	// Declared is the number of resources of the finding's kind in its declaration.
 	Declared int
 }
@@ -212,6 +214,8 @@ func needsPerson(s *Situation) string {
 		return "an apply of a whole declaration"
 	case s.Finding.Verdict == model.Bypassed:
 		return "a bypassed finding"
+	case s.Logged && !s.Rule.records():
+		return "what no commit declares"
 	case s.Finding.Verdict == model.Disputed || s.Finding.Verdict == model.Moved:
 		return "a " + string(s.Finding.Verdict) + " finding"
 	case s.Finding.Verdict == model.PendingRestart:

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/test/netboxlab"
@@ -113,6 +114,31 @@ func TestReconcileNetBox(t *testing.T) {
 		d.awaitFindings()
 		if memory, _ := r.config("memory"); memory != "2048" || r.memory() != "2048" {
 			t.Errorf("Proxmox VE has %s MB, NetBox %s", memory, r.memory())
+		}
+	})
+}
+
+// What only NetBox declares is put back, too: its changelog has who declared it.
+func TestReconcileNetBoxDeclares(t *testing.T) {
+	t.Parallel()
+	r := newDeskRoom(t, terraformCLIs(t)[0], "4.6.8")
+	if _, err := r.netbox.Make("mara", machines, netboxlab.Object{"name": "mail", "cluster": 1, "memory": 1024, "status": "offline"}); err != nil {
+		t.Fatal(err)
+	}
+	r.pve.Create(pvetest.Guest{ID: 400, Kind: "qemu", Node: "pve1", Status: "stopped", Config: pvetest.Row{"name": "mail", "memory": "1024", "cores": 1}}, "mara@pve")
+	d := r.serve()
+	d.eventually(startTimeout, "the guest that is not in Terraform", func() error {
+		_, err := d.finding("proxmox/qemu")
+		return err
+	})
+	r.pve.SetConfig(400, "memory", "4096", "carol@pve")
+	after := d.putBack("alice")
+	if after.State != reconcile.Converged || after.Declaration != "intent" || after.Plan.Records || after.Drift.Name != "carol@pve" {
+		t.Fatalf("it is %s: %s: %+v", after.State, after.Outcome, after)
+	}
+	r.pve.Edit(func(c *pvetest.Cluster) {
+		if got := fmt.Sprint(c.Guest(400).Config["memory"]); got != "1024" {
+			t.Errorf("the guest has %s MB", got)
 		}
 	})
 }
