@@ -86,7 +86,7 @@ func TestProblems(t *testing.T) {
   writers: [{source: prod}, {source: prod}, {source: nowhere}]
   rules:
     - {name: a, mode: auto}
-    - {name: a, mode: aproove, match: {kind: kubernetes/*}}
+    - {name: a, mode: aproove, changes: declared, match: {kind: kubernetes/*}}
     - {mode: approve, match: {kind: kubernetes/*}, approvals: 0, share: 101, max_age: 0}
   freezes:
     - {reason: x}
@@ -98,7 +98,7 @@ func TestProblems(t *testing.T) {
 			want: []string{`3: a second writer of source "prod": keep one`, `3: writer of an unknown source "nowhere": want one of prod`,
 				`5: a rule with mode auto that matches everything: give it a match`, `6: duplicate rule name "a"`,
 				`6: this rule is never reached: the one on line 5 matches everything, move that to the end`,
-				`6: unknown mode "aproove": did you mean "approve"?`, `7: a rule without a name: give it one, actions record it`,
+				`6: unknown mode "aproove": did you mean "approve"?`, `6: unknown side "declared": want one of live, declaration`, `7: a rule without a name: give it one, actions record it`,
 				`7: approvals: want a number from 1`, `7: max_age: want a duration above zero, such as 1h`,
 				`7: share: want a percentage from 0 to 100`,
 				`7: this rule is never reached: the one on line 5 matches everything, move that to the end`,
@@ -122,7 +122,7 @@ reconcile:
 				`5: a rule with mode approve whose sources have no writer: add one to reconcile.writers, or set mode suggest`,
 				`6: a rule with mode auto whose sources have no writer: add one to reconcile.writers, or set mode suggest`,
 				`6: min_age 2h0m0s is not below max_age 1h0m0s: such a rule carries nothing out without a person`,
-				`6: pending findings are never put back: want one of changed, undeclared, bypassed, missing`},
+				`6: pending findings are never put back: want one of changed, undeclared, bypassed, missing, pending-restart`},
 		},
 		"wrong types": {
 			reason:  "types are not guessed",

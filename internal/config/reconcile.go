@@ -209,6 +209,16 @@ func (d *document) checkUseful(at string, r *ReconcileRule, writers []Writer, pe
 	}
 }
 
+// checkSide validates what a rule changes.
+func (d *document) checkSide(at string, r *ReconcileRule) {
+	if sides := words(reconcile.Sides()); !slices.Contains(sides, r.Changes) {
+		d.add(at+".changes", "unknown side %q: %s", r.Changes, oneOf(r.Changes, sides))
+	}
+	if r.Changes == string(reconcile.Declared) && r.Create {
+		d.add(at+".create", "create with changes: declaration: driftd creates nothing in a declaration, remove it")
+	}
+}
+
 func (d *document) checkReconcileRule(at string, r *ReconcileRule, known known) {
 	if strings.TrimSpace(r.Name) == "" {
 		d.missing(at, "name", "a rule without a name: give it one, actions record it")
@@ -218,12 +228,7 @@ func (d *document) checkReconcileRule(at string, r *ReconcileRule, known known) 
 	} else if !slices.Contains(modes, r.Mode) {
 		d.add(at+".mode", "unknown mode %q: %s", r.Mode, oneOf(r.Mode, modes))
 	}
-	if sides := words(reconcile.Sides()); !slices.Contains(sides, r.Changes) {
-		d.add(at+".changes", "unknown side %q: %s", r.Changes, oneOf(r.Changes, sides))
-	}
-	if r.Changes == string(reconcile.Declared) && r.Create {
-		d.add(at+".create", "create with changes: declaration: driftd creates nothing in a declaration, remove it")
-	}
+	d.checkSide(at, r)
 	m := r.Match.common()
 	if r.Mode == string(reconcile.Auto) && m.everything() && len(r.Match.Path) == 0 {
 		d.add(at, "a rule with mode auto that matches everything: give it a match")

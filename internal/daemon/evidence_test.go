@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,11 +112,14 @@ func newAppliedBench(t *testing.T, keepsHistory bool) appliedBench {
 	}), a}
 }
 
-// scan scans and returns the findings: verdict, "?" for an unproven one, actor and reason.
+// scan scans and returns the findings: verdict, "?" for an unproven one, actor and reason. They are in reverse order of the
+// verdicts: that of the report depends on the minute in which each was seen first.
 func (b appliedBench) scan(t *testing.T) string {
 	t.Helper()
 	var lines []string
-	for _, f := range b.cycle(t).Findings {
+	findings := b.cycle(t).Findings
+	slices.SortStableFunc(findings, func(a, b model.Finding) int { return cmp.Compare(b.Verdict, a.Verdict) })
+	for _, f := range findings {
 		line := string(f.Verdict)
 		if len(f.Changes) > 0 && f.Changes[0].Unproven {
 			line += "?"

@@ -1,12 +1,14 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -38,18 +40,16 @@ func (r lastReads) Evidence(f *model.Finding) reconcile.Evidence {
 	}
 	l, ok := r.e.loaded[f.Declaration]
 	v.Revision = l.declaration.Revision
-	switch d := &l.declaration; {
+	switch {
 	case v.Unread != "":
 	case !ok:
 		v.Unread = fmt.Sprintf("declaration %s was not read yet", f.Declaration)
 	case l.err != nil:
 		v.Unread = fmt.Sprintf("declaration %s could not be read: %v", f.Declaration, l.err)
-	case len(d.Problems) > 0:
-		v.Unread = fmt.Sprintf("a part of declaration %s could not be read: %s", f.Declaration, d.Problems[0].Reason)
-	case d.Inventory && r.isLogged(f):
-		v.Logged = true
-	case d.Revision == "":
-		v.Uncommitted = fmt.Sprintf("declaration %s is not read from a commit: use git, so that what is put back was reviewed", f.Declaration)
+	case len(l.declaration.Problems) > 0:
+		v.Unread = fmt.Sprintf("a part of declaration %s could not be read: %s", f.Declaration, l.declaration.Problems[0].Reason)
+	case v.Revision == "":
+		r.withoutCommit(f, &v)
 	}
 	for i := range l.declaration.Claims {
 		if l.declaration.Claims[i].Kind == f.Kind {
@@ -59,10 +59,17 @@ func (r lastReads) Evidence(f *model.Finding) reconcile.Evidence {
 	return v
 }
 
+// withoutCommit enters what proves a declaration that is not read from a commit. The caller holds mu.
+func (r lastReads) withoutCommit(f *model.Finding, v *reconcile.Evidence) {
+	if v.Logged = r.isLogged(f); !v.Logged {
+		v.Uncommitted = fmt.Sprintf("declaration %s is not read from a commit: use git, so that what is put back was reviewed", f.Declaration)
+	}
+}
+
 // isLogged reports whether the declaration of a finding keeps a log of its own that has who declared the resource.
 func (r lastReads) isLogged(f *model.Finding) bool {
 	at := r.claim(f)
-	if at < 0 {
+	if at < 0 || !r.e.loaded[f.Declaration].declaration.Inventory {
 		return false
 	}
 	events := r.e.loaded[f.Declaration].declaration.Claims[at].AuditEvents
@@ -98,7 +105,36 @@ func (r lastReads) Subject(f *model.Finding) (reconcile.Subject, error) {
 		stored = claims[i].Value
 	}
 	resources := r.e.collected[f.Source].snapshot.Resources
-	return reconcile.Subject{Finding: f, Lens: c.Lens, Declared: stored, Written: c.Value, Live: resourceOf(resources, f.Key).Value, UID: uids(resources), Plain: r.plain(f, c)}, nil
+	live := resourceOf(resources, f.Key).Value
+	return reconcile.Subject{Finding: f, Lens: c.Lens, Declared: stored, Written: c.Value, Live: live, Opposed: r.opposed(f, live), UID: uids(resources), Plain: r.plain(f, c)}, nil
+}
+
+// opposed returns the declarations other than that of a finding that claim something else for one of its fields than is
+// live, sorted. One whose claim is not there any more counts. The caller holds mu.
+func (r lastReads) opposed(f *model.Finding, live model.Value) (names []string) {
+	for i := range f.Changes {
+		for _, claimed := range f.Changes[i].Claims {
+			if claimed.Declaration == f.Declaration || slices.Contains(names, claimed.Declaration) {
+				continue
+			}
+			claims := r.e.loaded[claimed.Declaration].declaration.Claims
+			at := slices.IndexFunc(claims, func(c model.Claim) bool { return c.Address == claimed.Address })
+			if at < 0 || r.deviates(&claims[at], f, live, cmp.Or(claimed.Path, f.Changes[i].Path)) {
+				names = append(names, claimed.Declaration)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// deviates reports whether a live value differs from a claim at a path of the claim.
+func (r lastReads) deviates(c *model.Claim, f *model.Finding, live model.Value, path string) bool {
+	schema := r.schema(f)
+	if c.Lens != nil {
+		schema, live = c.Lens.Schema(), c.Lens.View(live)
+	}
+	return diff.Touches(diff.Deviations(schema, c.Value, live), path)
 }
 
 // uids returns the function that returns the UID of one of some resources, which are sorted by key.

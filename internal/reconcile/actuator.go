@@ -40,6 +40,8 @@ type Subject struct {
 	Others []*model.Finding
 	// Lens converts the resource to the form of the declaration; nil if that is the form of the source.
 	Lens model.Lens
+	// Opposed are the other declarations that declare something else than is live for a field of the finding, sorted.
+	Opposed []string
 	// Note names the finding, and who asked for and approved the action: for systems that keep notes of changes.
 	Note string
 	// Covers reports whether the rule allows to change a field, by its path.

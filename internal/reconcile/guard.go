@@ -182,15 +182,13 @@ func verdict(s *Situation) string {
 		return "the finding is resolved"
 	case f.IsUnproven():
 		return "it may be pending: nothing shows whether the declaration moved or the live side"
-	case s.Rule.records() && f.Verdict != model.Changed && f.Verdict != model.Moved && f.Verdict != model.Disputed:
+	case s.Rule.records() && !slices.Contains(recorded(), f.Verdict):
 		return f.VerdictText() + " findings are never written into a declaration"
 	case isSet(f):
 		return "it is set as declared, and takes effect with the next restart of the resource"
 	case needsPerson(s) != "":
 		return needsPerson(s) + " needs a person: run `driftd reconcile " + f.ID + "`"
-	case s.Rule.records():
-		return ""
-	case f.Verdict == model.Changed || f.Verdict == model.Undeclared || f.Verdict == model.Bypassed || f.Verdict == model.PendingRestart:
+	case s.Rule.records(), slices.Contains(putBack(), f.Verdict):
 		return ""
 	case f.Verdict == model.Missing && s.Rule.Create:
 		return ""
@@ -198,6 +196,16 @@ func verdict(s *Situation) string {
 		return fmt.Sprintf("it would be created: rule %q does not set create", s.Rule.Name)
 	}
 	return f.VerdictText() + " findings are never put back"
+}
+
+// putBack are the verdicts of findings that are put back, besides missing, and recorded those of findings that are written into
+// a declaration.
+func putBack() []model.Verdict {
+	return []model.Verdict{model.Changed, model.Undeclared, model.Bypassed, model.PendingRestart}
+}
+
+func recorded() []model.Verdict {
+	return []model.Verdict{model.Changed, model.Moved, model.Disputed}
 }
 
 // isSet reports whether all that is declared is set, and only waits for a restart.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
+	"github.com/driftd/driftd/internal/reconcile/reconciletest"
 )
 
 // situation returns one that no guard refuses.
@@ -211,5 +212,62 @@ func TestObsolete(t *testing.T) {
 	}
 	if len(controls) != 2 || controls[0].ID != "r1" || controls[1].ID != "f2" {
 		t.Errorf("controls: %v", controls)
+	}
+}
+
+// TestRecordingRules checks the guards of a rule that writes what is live into the declaration.
+func TestRecordingRules(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit        func(*reconcile.Situation)
+		guard, want string
+	}{
+		"a change":                {func(*reconcile.Situation) {}, "", ""},
+		"a declaration alone":     {func(s *reconcile.Situation) { s.Uncommitted = "use git" }, "", ""},
+		"a dispute":               {func(s *reconcile.Situation) { s.Finding.Verdict = model.Disputed }, "", ""},
+		"no writer":               {func(s *reconcile.Situation) { s.Writer = false }, "off", "of type netbox"},
+		"missing":                 {func(s *reconcile.Situation) { s.Finding.Verdict = model.Missing }, "verdict", "never written into a declaration"},
+		"unmanaged":               {func(s *reconcile.Situation) { s.Finding.Verdict = model.Unmanaged }, "verdict", "never written into a declaration"},
+		"automatic":               {func(s *reconcile.Situation) { s.Rule.Mode = reconcile.Auto }, "", ""},
+		"a dispute, automatic":    {func(s *reconcile.Situation) { s.Rule.Mode, s.Finding.Verdict = reconcile.Auto, model.Disputed }, "verdict", "a disputed finding needs a person"},
+		"moved, automatic":        {func(s *reconcile.Situation) { s.Rule.Mode, s.Finding.Verdict = reconcile.Auto, model.Moved }, "verdict", "a moved finding needs a person"},
+		"not read":                {func(s *reconcile.Situation) { s.Unread = "netbox could not be read" }, "coverage", "could not be read"},
+		"an inventory, automatic": {func(s *reconcile.Situation) { s.Rule.Mode, s.Rule.Changes, s.Logged = reconcile.Auto, "", true }, "verdict", "what no commit declares needs a person"},
+		"an inventory":            {func(s *reconcile.Situation) { s.Rule.Changes, s.Logged = "", true }, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := situation()
+			s.Rule.Changes = reconcile.Declared
+			c.edit(s)
+			refusal := reconcile.Check(s)
+			if refusal == nil {
+				refusal = &reconcile.Refusal{}
+			}
+			if refusal.Guard != c.guard || !strings.Contains(refusal.Why, c.want) {
+				t.Errorf("%v, want guard %q with %q", refusal, c.guard, c.want)
+			}
+		})
+	}
+}
+
+// TestDisputedDeclaration checks which declaration a rule changes of those that disagree.
+func TestDisputedDeclaration(t *testing.T) {
+	t.Parallel()
+	two := model.IntOf(2)
+	f := &model.Finding{Verdict: model.Disputed, Key: model.Key{Source: "pve"}, Declaration: "infra", Changes: []model.Change{{Path: "cpu[0].cores", Declared: &two, Claims: []model.ClaimedValue{
+		{Declaration: "infra", Address: "vm.web", Value: two}, {Declaration: "intent", Address: "virtual-machines/6", Path: "vcpus", Value: model.IntOf(8)},
+	}}}}
+	live, netbox, other := &reconciletest.System{Value: "live"}, &reconciletest.System{Value: "netbox"}, &reconciletest.System{Value: "other"}
+	w := reconcile.Writers{Actuators: map[string]reconcile.Actuator{"pve": live}, Recorders: map[string]reconcile.Recorder{"intent": {Actuator: netbox, Source: "netbox"}}}
+	if got := w.For(f, &reconcile.Rule{Changes: reconcile.Declared}); got != netbox {
+		t.Errorf("a rule that changes the declaration has %v", got)
+	}
+	if got := w.For(f, &reconcile.Rule{}); got != live {
+		t.Errorf("a rule that changes what is live has %v", got)
+	}
+	w.Recorders["infra"] = reconcile.Recorder{Actuator: other}
+	if got := w.For(f, &reconcile.Rule{Changes: reconcile.Declared}); got != nil {
+		t.Errorf("with two declarations that can be written, a rule has %v", got)
 	}
 }

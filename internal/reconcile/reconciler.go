@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -203,7 +204,7 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding, q *planning) (C
 	if err != nil {
 		return nil, err
 	}
-	if unseen || more {
+	if unseen && !rule.records() || more {
 		change = unseenChange{change}
 	}
 	return change, nil
@@ -211,20 +212,16 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding, q *planning) (C
 
 // noteOf returns what a system that keeps notes of changes is to keep of an action.
 func noteOf(f *model.Finding, q *planning) string {
-	note := "driftd: finding " + f.ID
+	note := []string{"driftd: finding " + f.ID}
 	if q.by != "" {
-		note += ", asked for by " + q.by
+		note = append(note, "asked for by "+q.by)
 	}
-	if q.action == nil {
-		return note
+	if q.action != nil {
+		for i := range q.action.Approvals {
+			note = append(note, "approved by "+q.action.Approvals[i].By)
+		}
 	}
-	if q.action.By != "" {
-		note += ": " + q.action.Reason
-	}
-	for i := range q.action.Approvals {
-		note += ", approved by " + q.action.Approvals[i].By
-	}
-	return note
+	return strings.Join(note, ", ")
 }
 
 // Propose proposes an action for a finding, for a person or, without a name, for the rule. The error is

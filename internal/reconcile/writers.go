@@ -47,7 +47,7 @@ func (w *Writers) For(f *model.Finding, rule *Rule) Actuator {
 }
 
 // seen returns a finding as the declaration has it that a rule changes. A dispute is about several declarations: it is the
-// only one of them that has a Recorder. Otherwise it returns the finding itself.
+// only one of them that has a Recorder, or none. Otherwise it returns the finding itself.
 func (w *Writers) seen(f *model.Finding, rule *Rule) *model.Finding {
 	if !rule.records() || f.Verdict != model.Disputed {
 		return f
@@ -56,19 +56,21 @@ func (w *Writers) seen(f *model.Finding, rule *Rule) *model.Finding {
 	own.Declaration, own.Changes = "", slices.Clone(f.Changes)
 	for i := range own.Changes {
 		c := &own.Changes[i]
+		c.Claims = slices.Clone(c.Claims)
+		for k := range c.Claims { // those without a path have that of the change
+			c.Claims[k].Path = cmp.Or(c.Claims[k].Path, f.Changes[i].Path)
+		}
 		for _, claimed := range c.Claims {
 			switch {
 			case w.Recorders[claimed.Declaration].Actuator == nil:
 			case own.Declaration != "" && own.Declaration != claimed.Declaration:
-				return f
+				own.Declaration = ""
+				return &own
 			default:
 				own.Declaration, own.Address = claimed.Declaration, claimed.Address
-				c.Path, c.Declared = cmp.Or(claimed.Path, c.Path), &claimed.Value
+				c.Path, c.Declared = claimed.Path, &claimed.Value
 			}
 		}
-	}
-	if own.Declaration == "" {
-		return f
 	}
 	return &own
 }

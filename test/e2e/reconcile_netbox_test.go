@@ -118,7 +118,7 @@ func TestReconcileNetBox(t *testing.T) {
 	})
 }
 
-// What only NetBox declares is put back, too: its changelog has who declared it.
+// A guest that only NetBox declares is put back, too: the changelog has who declared it.
 func TestReconcileNetBoxDeclares(t *testing.T) {
 	t.Parallel()
 	r := newDeskRoom(t, terraformCLIs(t)[0], "4.6.8")
@@ -148,6 +148,13 @@ func TestReconcileNetBoxRefuses(t *testing.T) {
 	t.Parallel()
 	r := newDeskRoom(t, terraformCLIs(t)[0], "4.3.1") // without entity tags
 	d := r.serve()
+	d.awaitFindings()
+	// A value that Terraform would undo is not written into NetBox.
+	r.edit("mara", netboxlab.Object{"vcpus": 8})
+	r.pve.SetConfig(301, "cores", 4, "carol@pve")
+	d.awaitHeld("scope", "infra declares something else than is live, too")
+	r.pve.SetConfig(301, "cores", 2, "carol@pve")
+	r.edit("mara", netboxlab.Object{"vcpus": 2})
 	d.awaitFindings()
 	r.edit("mara", netboxlab.Object{"memory": 3072})
 	a := d.awaitAction(reconcile.Proposed)

@@ -74,6 +74,7 @@ func (a *Actuator) with(do func(*netboxapi.Session) error) error {
 const (
 	guardKind    = "kind"
 	guardStillSo = "still-so"
+	guardScope   = "scope"
 )
 
 func refuse(guard, format string, args ...any) error {

@@ -72,7 +72,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			results = append(results, o)
 		}
 	}
-	_ = json.NewEncoder(w).Encode(row{"count": len(results), "results": results})
+	answer(w, row{"count": len(results), "results": results})
 }
 
 func (s *standIn) object(w http.ResponseWriter, r *http.Request, o row) {
@@ -96,7 +96,13 @@ func (s *standIn) object(w http.ResponseWriter, r *http.Request, o row) {
 	if s.version == "4.6" {
 		w.Header().Set("ETag", fmt.Sprintf("%q", o["last_updated"]))
 	}
-	_ = json.NewEncoder(w).Encode(o)
+	answer(w, o)
+}
+
+func answer(w http.ResponseWriter, o row) {
+	if err := json.NewEncoder(w).Encode(o); err != nil {
+		panic(err)
+	}
 }
 
 func (s *standIn) patch(r *http.Request, o row) {

@@ -23,6 +23,8 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 		return nil, refuse(guardKind, "the finding names no field")
 	case s.Live.IsNull():
 		return nil, refuse(guardStillSo, "the resource was not read: look again")
+	case len(s.Opposed) > 0:
+		return nil, refuse(guardScope, "%s declares something else than is live, too: put that back first, or change it there", strings.Join(s.Opposed, " and "))
 	}
 	paths := make([]string, len(f.Changes))
 	for i := range f.Changes {

@@ -124,7 +124,7 @@ func isRefused(code int) bool {
 
 // explain adds the next step to the error of a write.
 func (a *Actuator) explain(err error) error {
-	hint := ""
+	var hint string
 	switch code := httpclient.Code(err); {
 	case errors.Is(err, errChanged), code == http.StatusPreconditionFailed:
 		hint = "look again"
