@@ -53,7 +53,7 @@ func openWriters(cfg *config.Config, estate *daemon.Estate) (reconcile.Writers, 
 // openDeclarationWriter opens the actuator of a declaration, and adds it to some writers.
 func openDeclarationWriter(writers *reconcile.Writers, d *daemon.Declaration, w config.Writer, cfg *config.Config, room *secret.Room) (err error) {
 	if d.Deriver != nil {
-		writers.Recorders[d.Name], err = openRecorder(d.Deriver.From(), w, cfg)
+		writers.Recorders[d.Name], err = openRecorder(d, w, cfg)
 		return err
 	}
 	writers.Appliers[d.Name], err = openApplier(d, w, room)
@@ -61,7 +61,8 @@ func openDeclarationWriter(writers *reconcile.Writers, d *daemon.Declaration, w 
 }
 
 // openRecorder opens the actuator of a declaration that is read from a source of type netbox.
-func openRecorder(from string, w config.Writer, cfg *config.Config) (reconcile.Recorder, error) {
+func openRecorder(d *daemon.Declaration, w config.Writer, cfg *config.Config) (reconcile.Recorder, error) {
+	from := d.Deriver.From()
 	at := slices.IndexFunc(cfg.Sources, func(s config.Source) bool { return s.Name == from })
 	if at < 0 {
 		return reconcile.Recorder{}, nil // reported with the configuration
@@ -77,7 +78,7 @@ func openRecorder(from string, w config.Writer, cfg *config.Config) (reconcile.R
 	if err != nil {
 		return reconcile.Recorder{}, err
 	}
-	return reconcile.Recorder{Actuator: actuator, Source: from}, nil
+	return reconcile.Recorder{Actuator: actuator, Source: from, Governs: d.Governs}, nil
 }
 
 // openWriter opens the actuator of a source.

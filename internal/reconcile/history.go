@@ -138,8 +138,13 @@ func sharesField(a *Action, f *model.Finding) bool {
 		return true
 	}
 	return slices.ContainsFunc(f.Changes, func(c model.Change) bool {
-		return slices.ContainsFunc(a.Plan.Changes, func(p FieldChange) bool { return p.Path == c.Path || p.Path == c.LivePath })
+		return slices.ContainsFunc(a.Plan.Changes, func(p FieldChange) bool { return p.Path == c.Path || p.Path == c.LivePath || claims(&c, p.Path) })
 	})
+}
+
+// claims reports whether a declaration claims a disputed field at a path.
+func claims(c *model.Change, path string) bool {
+	return slices.ContainsFunc(c.Claims, func(v model.ClaimedValue) bool { return v.Path == path })
 }
 
 // Needed returns the number of approvals that an action needs: none if its rule is automatic and

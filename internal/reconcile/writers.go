@@ -31,8 +31,9 @@ type Writers struct {
 type Recorder struct {
 	Actuator
 
-	// Source is the source that the declaration is read from.
-	Source string
+	// Source is the source that the declaration is read from, and Governs the sources that it declares.
+	Source  string
+	Governs []string
 }
 
 // For returns the actuator that carries out a rule for a finding; nil if there is none.
@@ -99,7 +100,7 @@ func (w *Writers) Reads(a *Action) string {
 	return a.Subject.Source
 }
 
-// Sources returns the sources that may be written to, sorted.
+// Sources returns the sources with findings that actions may be about, sorted.
 func (w *Writers) Sources() []string {
 	var all []string
 	for source := range w.Actuators {
@@ -107,6 +108,9 @@ func (w *Writers) Sources() []string {
 	}
 	for _, a := range w.Appliers {
 		all = append(all, a.Sources...)
+	}
+	for _, r := range w.Recorders {
+		all = append(all, r.Governs...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/diff"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/pveapi"
 	"github.com/driftd/driftd/internal/pveapi/normalize"
@@ -91,6 +92,9 @@ func readRows(ctx context.Context, s *pveapi.Session, key model.Key) (*list, err
 	rows, err := s.Get(ctx, p.list(key.Kind))
 	if err != nil {
 		return nil, err
+	}
+	if rows.Kind() != model.List {
+		return nil, &httpclient.Unexpected{Reason: "the answer is not a list"}
 	}
 	ordered := slices.Clone(rows.Items())
 	slices.SortStableFunc(ordered, func(a, b model.Value) int { return cmp.Compare(position(a), position(b)) })

@@ -169,6 +169,17 @@ func isNotWritten(err error) bool {
 	return errors.As(err, &not)
 }
 
+// TestNoList checks that an answer that is no list is not taken for an empty one.
+func TestNoList(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.onList(normalize.FirewallRules, "qemu/401", `[]`)
+	b.Break("/nodes/pve1/qemu/401/firewall/rules", faults.Status(http.StatusOK, `{"data": null}`))
+	if _, err := b.a.Plan(t.Context(), s); err == nil || !strings.Contains(err.Error(), "not a list") {
+		t.Errorf("Plan() = %v", err)
+	}
+}
+
 // TestListsInterrupted changes the list between the requests, and lets requests fail.
 func TestListsInterrupted(t *testing.T) {
 	t.Parallel()
