@@ -124,6 +124,18 @@ reconcile:
 				`6: min_age 2h0m0s is not below max_age 1h0m0s: such a rule carries nothing out without a person`,
 				`6: pending findings are never put back: want one of changed, undeclared, bypassed, missing, pending-restart`},
 		},
+		"useless rules for a declaration": {
+			reason: "a rule that writes into no declaration is refused",
+			content: minimal + `people: [{name: alice, login: alice}]
+reconcile:
+  writers: [{source: prod, settings: {token_file: x}}]
+  rules:
+    - {name: a, mode: approve, changes: declaration, match: {source: prod, verdict: [missing, disputed]}, create: true}
+`,
+			want: []string{`6: a rule with mode approve whose declarations have no writer: add one to reconcile.writers, or set mode suggest`,
+				`6: create with changes: declaration: driftd creates nothing in a declaration, remove it`,
+				`6: missing findings are never written into a declaration: want one of changed, moved, disputed`},
+		},
 		"wrong types": {
 			reason:  "types are not guessed",
 			content: "state_dir: 7\nserver: {listen: [a]}\nsources: {name: prod}\nretention: {max_runs: 1.5}\n",

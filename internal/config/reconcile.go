@@ -44,8 +44,12 @@ func (w *Writer) name() string {
 	return "source " + w.Source
 }
 
-// writes reports whether the writer can put back findings that a match selects.
-func (w *Writer) writes(m *ReconcileMatch) bool {
+// carriesOut reports whether the writer can carry out a rule.
+func (w *Writer) carriesOut(r *ReconcileRule) bool {
+	m := &r.Match
+	if r.Changes == string(reconcile.Declared) && w.Declaration == "" {
+		return false
+	}
 	if w.Declaration != "" {
 		return len(m.Declaration) == 0 || model.GlobAny(m.Declaration, w.Declaration)
 	}
@@ -189,8 +193,12 @@ func (d *document) checkUseful(at string, r *ReconcileRule, writers []Writer, pe
 		return
 	}
 	m := &r.Match
-	if !slices.ContainsFunc(writers, func(w Writer) bool { return w.writes(m) }) {
-		d.add(at, "a rule with mode %s whose sources have no writer: add one to reconcile.writers, or set mode suggest", r.Mode)
+	if !slices.ContainsFunc(writers, func(w Writer) bool { return w.carriesOut(r) }) {
+		what := "sources"
+		if r.Changes == string(reconcile.Declared) {
+			what = "declarations"
+		}
+		d.add(at, "a rule with mode %s whose %s have no writer: add one to reconcile.writers, or set mode suggest", r.Mode, what)
 	}
 	if r.Mode == string(reconcile.Approve) && r.Approvals > people {
 		d.add(at+".approvals", "a rule that needs the approval of %d persons, and people has %d: add them to people", r.Approvals, people)
@@ -199,12 +207,14 @@ func (d *document) checkUseful(at string, r *ReconcileRule, writers []Writer, pe
 		d.add(at+".min_age", "min_age %s is not below max_age %s: such a rule carries nothing out without a person", r.MinAge, r.MaxAge)
 	}
 	actionable := []string{string(model.Changed), string(model.Undeclared), string(model.Bypassed), string(model.Missing), string(model.PendingRestart)}
+	never := "put back"
 	if r.Changes == string(reconcile.Declared) {
+		never = "written into a declaration"
 		actionable = []string{string(model.Changed), string(model.Moved), string(model.Disputed)}
 	}
 	for i, v := range m.Verdict {
 		if !slices.Contains(actionable, v) && slices.Contains(model.Verdicts(), model.Verdict(v)) {
-			d.add(fmt.Sprintf("%s.match.verdict[%d]", at, i), "%s findings are never put back: want one of %s", v, strings.Join(actionable, ", "))
+			d.add(fmt.Sprintf("%s.match.verdict[%d]", at, i), "%s findings are never %s: want one of %s", v, never, strings.Join(actionable, ", "))
 		}
 	}
 }
