@@ -40,7 +40,6 @@ func (l *Lab) clusterRoutes() []route {
 		on(http.MethodPost, "/pools", l.writePool),
 		on(http.MethodDelete, "/pools", l.removePool),
 		on(http.MethodDelete, "/pools/(?P<poolid>.+)", l.removePool),
-		on(http.MethodPut, "/access/acl", l.writeACL),
 	}
 	for list, key := range collections() {
 		// The path below a set or a group is its list, which pvetest serves.
@@ -166,30 +165,4 @@ func (l *Lab) writePool(r request) (any, error) {
 func (l *Lab) removePool(r request) (any, error) {
 	l.Edit(func(c *pvetest.Cluster) { delete(c.Pools, r.form.Get("poolid")+r.path.Get("poolid")) })
 	return nil, nil //nolint:nilnil // the API answers null
-}
-
-// writeACL adds or removes a row for each user, group or token and role.
-func (l *Lab) writeACL(r request) (any, error) {
-	l.Edit(func(c *pvetest.Cluster) {
-		for field, typ := range map[string]string{"users": "user", "groups": "group", "tokens": "token"} {
-			for _, who := range words(r.form.Get(field)) {
-				l.writeACLRow(c, r, typ, who)
-			}
-		}
-	})
-	return nil, nil //nolint:nilnil // the API answers null
-}
-
-func (*Lab) writeACLRow(c *pvetest.Cluster, r request, typ, who string) {
-	added := pvetest.Row{"path": r.form.Get("path"), "ugid": who, "type": typ, "roleid": r.form.Get("roles"), "propagate": int64(1)}
-	if r.form.Get("propagate") == "0" {
-		added["propagate"] = int64(0)
-	}
-	rows := slices.DeleteFunc(slices.Clone(c.Lists["/access/acl"]), func(row pvetest.Row) bool {
-		return row["path"] == added["path"] && row["ugid"] == who && row["roleid"] == added["roleid"]
-	})
-	if r.form.Get("delete") != "1" {
-		rows = append(rows, added)
-	}
-	c.Lists["/access/acl"] = rows
 }

@@ -51,7 +51,7 @@ func (c *listChange) send(ctx context.Context, writing, reading *pveapi.Session,
 	a, rows, digest := c.actuator, c.before.rows, c.before.digest
 	now, err := a.readListOver(ctx, reading, c.key)
 	if err != nil {
-		return err
+		return unsent(err)
 	}
 	if now.digest != digest {
 		return &reconcile.NotWrittenError{Err: errors.New("the list was changed since it was read: look again")}

@@ -19,8 +19,10 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 		return nil, refuse(guardKind, "driftd does not put it back: `driftd suggest` shows what to do")
 	case a.isOwnAccount(f.Key):
 		return nil, refuse(guardKind, "it is the account that driftd writes with")
+	case isGrant(f.Kind):
+		return a.planGrant(ctx, &s)
 	case f.Verdict == model.Missing:
-		return nil, refuse(guardKind, "driftd creates nothing in Proxmox VE")
+		return nil, refuse(guardKind, "driftd creates nothing in Proxmox VE but permissions and members of pools")
 	}
 	if isList(f.Kind) {
 		return a.planList(ctx, &s)
@@ -71,10 +73,10 @@ func optionsEdited(edits []edit) []string {
 }
 
 // isWritten reports whether driftd writes to resources like one: guests, their firewalls, the parts of the cluster's
-// firewall that have names, and the objects of objectOf.
+// firewall that have names, grants, and the objects of objectOf.
 func isWritten(key model.Key) bool {
 	switch scope, _, _ := strings.Cut(key.ID, "/"); key.Kind {
-	case normalize.QEMU, normalize.LXC, normalize.FirewallGroup:
+	case normalize.QEMU, normalize.LXC, normalize.FirewallGroup, normalize.ACL, normalize.PoolMember:
 		return true
 	case normalize.FirewallOptions, normalize.FirewallRules:
 		return scope == "qemu" || scope == "lxc"

@@ -32,7 +32,7 @@ type bench struct {
 
 // fixer are the privileges of the account that writes.
 func fixer() map[string][]string {
-	return map[string][]string{"/": {"Sys.Modify", "Sys.Console", "Datastore.Allocate", "Pool.Allocate", "User.Modify", "Group.Allocate"}, "/vms": {"VM.Audit", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk",
+	return map[string][]string{"/": {"Sys.Modify", "Sys.Console", "Datastore.Allocate", "Pool.Allocate", "User.Modify", "Group.Allocate", "Permissions.Modify"}, "/vms": {"VM.Audit", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk",
 		"VM.Config.Cloudinit", "VM.Config.HWType"}}
 }
 

@@ -73,8 +73,10 @@ func kindsWith(privilege string) []string {
 		return []string{normalize.HAResource}
 	case "Datastore.Allocate":
 		return []string{normalize.Storage}
+	case "Permissions.Modify":
+		return []string{normalize.ACL}
 	case "Pool.Allocate":
-		return []string{normalize.Pool}
+		return []string{normalize.Pool, normalize.PoolMember}
 	case "User.Modify":
 		return []string{normalize.User}
 	case "Group.Allocate":

@@ -114,9 +114,17 @@ func (c *change) again(ctx context.Context) error {
 		return refuse(guardStillSo, "it was changed since it was read: look again")
 	}
 	if err != nil {
-		return &reconcile.NotWrittenError{Err: err}
+		return unsent(err)
 	}
 	return nil
+}
+
+// unsent returns the error of a read before any request was sent.
+func unsent(err error) error {
+	if refusal := (*reconcile.Refusal)(nil); errors.As(err, &refusal) {
+		return refusal
+	}
+	return &reconcile.NotWrittenError{Err: err}
 }
 
 // explainWrite adds the next step to the error of a write.
@@ -171,8 +179,11 @@ func (c *change) written(after *guest) (paths []string) {
 
 // Inspect implements reconcile.Actuator.
 func (a *Actuator) Inspect(ctx context.Context, key model.Key, p reconcile.Plan) (reconcile.Inspection, error) {
-	if isList(key.Kind) {
+	switch {
+	case isList(key.Kind):
 		return a.inspectList(ctx, key, &p)
+	case isGrant(key.Kind):
+		return a.inspectGrant(ctx, key, &p)
 	}
 	g, err := a.find(ctx, key, nodeOf(p.System))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -48,7 +49,7 @@ var nodeConfig = regexp.MustCompile(`^/nodes/[^/]+/config$`)
 // changesObject reports whether a PUT changes an object other than a guest and its firewall.
 func changesObject(method, at string) bool {
 	in := func(e editable) bool { return strings.HasPrefix(at, e.list+"/") }
-	return method == http.MethodPut && (slices.ContainsFunc(editables(), in) || at == "/cluster/options" || nodeConfig.MatchString(at) || at == "/pools" || strings.HasPrefix(at, "/pools/"))
+	return method == http.MethodPut && (slices.ContainsFunc(editables(), in) || at == "/cluster/options" || at == "/access/acl" || nodeConfig.MatchString(at) || at == "/pools" || strings.HasPrefix(at, "/pools/"))
 }
 
 // editObject answers a PUT that changes an object.
@@ -76,6 +77,9 @@ func (c *Cluster) setObject(account *Cluster, at string, form url.Values) *apiEr
 			}
 			return c.setListed(e, name, form)
 		}
+	}
+	if at == "/access/acl" {
+		return c.setACL(form, may("Permissions.Modify"))
 	}
 	if at == "/pools" || strings.HasPrefix(at, "/pools/") {
 		return c.setPool(form.Get("poolid")+strings.TrimPrefix(strings.TrimPrefix(at, "/pools"), "/"), form, may("Pool.Allocate"))
@@ -122,9 +126,51 @@ func (c *Cluster) setPool(name string, form url.Values, problem *apiError) *apiE
 	case !ok:
 		return &apiError{http.StatusInternalServerError, fmt.Sprintf("pool '%s' does not exist", name)}
 	}
+	for _, id := range words(form.Get("vms")) {
+		for i := range c.Guests {
+			switch g := &c.Guests[i]; {
+			case strconv.Itoa(g.ID) != id:
+			case g.Pool == name:
+				return &apiError{http.StatusInternalServerError, fmt.Sprintf("VM %s is already a pool member", id)}
+			case g.Pool != "":
+				return &apiError{http.StatusInternalServerError, fmt.Sprintf("VM %s belongs already to pool '%s' and 'allow-move' is not set", id, g.Pool)}
+			default:
+				g.Pool = name
+			}
+		}
+	}
 	if form.Has("comment") {
 		pool.Comment = form.Get("comment")
 	}
+	pool.Storages = append(slices.Clone(pool.Storages), words(form.Get("storage"))...)
 	c.Pools[name] = pool
 	return nil
+}
+
+// setACL adds or removes an entry for each user, group and token. One with the same path, holder and role is replaced.
+func (c *Cluster) setACL(form url.Values, problem *apiError) *apiError {
+	if problem != nil {
+		return problem
+	}
+	for field, typ := range map[string]string{"users": "user", "groups": "group", "tokens": "token"} {
+		for _, who := range words(form.Get(field)) {
+			added := Row{"path": form.Get("path"), "ugid": who, "type": typ, "roleid": form.Get("roles"), "propagate": int64(1)}
+			if form.Get("propagate") == "0" {
+				added["propagate"] = int64(0)
+			}
+			rows := slices.DeleteFunc(slices.Clone(c.Lists["/access/acl"]), func(row Row) bool {
+				return row["path"] == added["path"] && row["ugid"] == who && row["roleid"] == added["roleid"]
+			})
+			if form.Get("delete") != "1" {
+				rows = append(rows, added)
+			}
+			c.Lists["/access/acl"] = rows
+		}
+	}
+	return nil
+}
+
+// words splits a list in a text.
+func words(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }

@@ -23,7 +23,7 @@ func (c *Cluster) holds(privilege, at string) bool {
 
 // privileges are the privileges that accounts can have.
 func privileges() []string {
-	all := slices.Concat(Auditor()["/"], []string{"VM.Monitor", "VM.Allocate", "VM.PowerMgmt", "Sys.Modify", "Sys.Console", "Datastore.Allocate", "Pool.Allocate", "User.Modify", "Group.Allocate"})
+	all := slices.Concat(Auditor()["/"], []string{"VM.Monitor", "VM.Allocate", "VM.PowerMgmt", "Sys.Modify", "Sys.Console", "Datastore.Allocate", "Pool.Allocate", "User.Modify", "Group.Allocate", "Permissions.Modify"})
 	for _, part := range []string{"CPU", "Memory", "Network", "Disk", "Options", "Cloudinit", "HWType"} {
 		all = append(all, "VM.Config."+part)
 	}

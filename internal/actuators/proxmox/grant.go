@@ -1,0 +1,211 @@
+package proxmox
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/jsonpatch"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// A grant is a permission (an entry of the access control list), or the membership of a guest or a storage in a pool.
+// Proxmox VE compares no digest of either.
+type grant struct {
+	// list is the path that has it, and is tells it apart from others there.
+	list string
+	is   func(row model.Value) bool
+	// writes is the path that adds it, with form.
+	writes string
+	form   url.Values
+	// holder is who gets a permission; "" for a membership.
+	holder string
+}
+
+// isGrant reports whether a kind is one of grants.
+func isGrant(kind string) bool { return kind == normalize.ACL || kind == normalize.PoolMember }
+
+// grantOf returns the grant with a key; ok is false if the key has another form.
+func grantOf(key model.Key) (g grant, ok bool) {
+	if key.Kind == normalize.ACL {
+		parts := strings.Split(key.ID, "?")
+		if len(parts) != 3 {
+			return grant{}, false
+		}
+		path, holder, role := parts[0], parts[1], parts[2]
+		return grant{list: "/access/acl", writes: "/access/acl", holder: holder,
+			is: func(row model.Value) bool {
+				return row.At("path").Text() == path && row.At("ugid").Text() == holder && row.At("roleid").Text() == role
+			},
+			form: url.Values{"path": {path}, "roles": {role}, holders(holder): {holder}}}, true
+	}
+	parts := strings.Split(key.ID, "/")
+	if len(parts) < 3 {
+		return grant{}, false
+	}
+	pool, typ, member := strings.Join(parts[:len(parts)-2], "/"), parts[len(parts)-2], parts[len(parts)-1]
+	field := map[string]string{"vm": "vmid", "storage": "storage"}[typ]
+	return grant{list: "/pools?poolid=" + url.QueryEscape(pool), writes: "/pools",
+		is: func(row model.Value) bool {
+			return row.At(field).Text() == member && (row.At("type").Str() == "storage") == (typ == "storage")
+		},
+		form: url.Values{"poolid": {pool}, map[string]string{"vm": "vms", "storage": "storage"}[typ]: {member}}}, field != ""
+}
+
+// holders returns the parameter for who gets a permission: a token, a user or a group.
+func holders(holder string) string {
+	switch {
+	case strings.Contains(holder, "!"):
+		return "tokens"
+	case strings.Contains(holder, "@"):
+		return "users"
+	}
+	return "groups"
+}
+
+// findGrant returns the row of a grant; null if there is none, and the name of the cluster.
+func (a *Actuator) findGrant(ctx context.Context, g grant) (row model.Value, cluster string, err error) {
+	err = a.with(ctx, a.options.Reading, func(s *pveapi.Session) error {
+		if cluster, err = a.quorate(ctx, s); err != nil {
+			return err
+		}
+		answer, err := s.Get(ctx, g.list)
+		if err != nil {
+			return a.explain(err)
+		}
+		rows := answer.Items()
+		if strings.HasPrefix(g.list, "/pools") && len(rows) == 1 {
+			rows = rows[0].At("members").Items()
+		}
+		if answer.Kind() != model.List {
+			return a.explain(&httpclient.Unexpected{Reason: "the answer is not a list"})
+		}
+		if at := slices.IndexFunc(rows, g.is); at >= 0 {
+			row = rows[at]
+		}
+		return nil
+	})
+	return row, cluster, err
+}
+
+// A grantChange is a grant that is planned and not added.
+type grantChange struct {
+	actuator *Actuator
+	grant    grant
+	before   model.Value
+	plan     reconcile.Plan
+}
+
+// planGrant plans to add a grant that is missing, or to change whether a permission propagates.
+func (a *Actuator) planGrant(ctx context.Context, s *reconcile.Subject) (reconcile.Change, error) {
+	f := s.Finding
+	g, ok := grantOf(f.Key)
+	own := a.options.Writing.Name()
+	switch user, _, _ := strings.Cut(own, "!"); {
+	case !ok:
+		return nil, refuse(guardKind, "%s: driftd does not know how it is written", f.Key.ID)
+	case g.holder == own || g.holder == user:
+		return nil, refuse(guardKind, "it is a permission of the account that driftd writes with")
+	case f.Verdict != model.Missing && (len(f.Changes) != 1 || f.Changes[0].Path != "propagate"):
+		return nil, refuse(guardKind, "driftd adds a permission, and changes whether it propagates, and nothing else of it")
+	}
+	before, cluster, err := a.findGrant(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	if before.IsNull() != (f.Verdict == model.Missing) {
+		return nil, refuse(guardStillSo, "it is there now, or not any more: look again")
+	}
+	plan := reconcile.Plan{System: cluster, Creates: f.Verdict == model.Missing, Endpoint: a.options.Reading.URL, Identity: own, Person: personAccess}
+	if f.Kind == normalize.ACL {
+		change, err := propagation(s, before)
+		if err != nil {
+			return nil, err
+		}
+		g.form.Set("propagate", partText(*change.New))
+		plan.Changes = append(plan.Changes, change)
+	}
+	return &grantChange{a, g, before, plan}, nil
+}
+
+// propagation returns the change of whether a permission propagates. A declaration that does not say so is refused.
+func propagation(s *reconcile.Subject, before model.Value) (reconcile.FieldChange, error) {
+	declared, _ := jsonpatch.Find(s.Written, "propagate")
+	if declared == nil || declared.Kind() != model.Bool {
+		return reconcile.FieldChange{}, refuse(guardKind, "the declaration does not have whether the permission propagates: apply it instead")
+	}
+	c := reconcile.FieldChange{Path: "propagate", New: declared}
+	if !before.IsNull() {
+		old := model.BoolOf(pveapi.Truth(before.At("propagate")))
+		if c.Old = &old; old.Equal(*declared) {
+			return c, refuse(guardStillSo, "it is as declared: look again")
+		}
+	}
+	return c, nil
+}
+
+// Plan implements reconcile.Change.
+func (c *grantChange) Plan() reconcile.Plan { return c.plan }
+
+// Rehearse implements reconcile.Change. Proxmox VE has no dry run.
+func (c *grantChange) Rehearse(context.Context) error { return nil }
+
+// Write implements reconcile.Change. The grant is read again right before, because Proxmox VE compares no digest.
+func (c *grantChange) Write(ctx context.Context) (reconcile.Receipt, error) {
+	a := c.actuator
+	now, _, err := a.findGrant(ctx, c.grant)
+	if err != nil {
+		return reconcile.Receipt{}, unsent(err)
+	}
+	if !now.Equal(c.before) {
+		return reconcile.Receipt{}, refuse(guardStillSo, "it was changed since it was read: look again")
+	}
+	var failed error
+	connected := a.with(ctx, a.writing(), func(s *pveapi.Session) error {
+		failed = s.Write(ctx, http.MethodPut, c.grant.writes, c.grant.form)
+		return nil
+	})
+	if connected != nil {
+		return reconcile.Receipt{}, &reconcile.NotWrittenError{Err: connected}
+	}
+	receipt := reconcile.Receipt{Status: max(http.StatusOK, httpclient.Code(failed)), At: a.options.Now()}
+	switch {
+	case failed == nil:
+		return receipt, nil
+	case !isAnswer(failed):
+		return receipt, a.writing().Explain(failed, "")
+	}
+	// All that Proxmox VE itself answers to such a request, it answers before it writes.
+	return receipt, &reconcile.NotWrittenError{Err: a.explainWrite(failed)}
+}
+
+// inspectGrant implements Inspect for a grant.
+func (a *Actuator) inspectGrant(ctx context.Context, key model.Key, p *reconcile.Plan) (reconcile.Inspection, error) {
+	g, ok := grantOf(key)
+	if !ok {
+		return "", fmt.Errorf("%s is no grant", key.ID)
+	}
+	row, cluster, err := a.findGrant(ctx, g)
+	switch {
+	case err != nil:
+		return asGone(err)
+	case cluster != p.System:
+		return "", a.otherCluster(cluster)
+	case row.IsNull() && p.Creates:
+		return reconcile.AsBefore, nil
+	case row.IsNull():
+		return reconcile.AsOther, nil
+	case len(p.Changes) == 0 || model.BoolOf(pveapi.Truth(row.At("propagate"))).Equal(*p.Changes[0].New):
+		return reconcile.AsWanted, nil
+	case p.Creates:
+		return reconcile.AsOther, nil
+	}
+	return reconcile.AsBefore, nil
+}
