@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -102,6 +103,18 @@ resource "proxmox_virtual_environment_user" "carol" {
   email   = "carol@example.org"
   enabled = false
   groups  = [proxmox_virtual_environment_group.ops.group_id]
+}
+
+resource "proxmox_acl" "ops" {
+  path      = "/vms"
+  group_id  = proxmox_virtual_environment_group.ops.group_id
+  role_id   = proxmox_virtual_environment_role.operator.role_id
+  propagate = true
+}
+
+resource "proxmox_pool_membership" "local" {
+  pool_id    = proxmox_virtual_environment_pool.shop.pool_id
+  storage_id = "local"
 }
 
 resource "proxmox_backup_job" "night" {
@@ -213,7 +226,9 @@ func TestReconcileProxmoxObjects(t *testing.T) {
 			path   string
 			person bool
 		}{
-			"proxmox/pool": {func(c *pvetest.Cluster) { c.Pools["shop"] = pvetest.Pool{Comment: "ours"} }, "comment", false},
+			"proxmox/pool": {func(c *pvetest.Cluster) {
+				c.Pools["shop"] = pvetest.Pool{Comment: "ours", Storages: c.Pools["shop"].Storages}
+			}, "comment", false},
 			"proxmox/role": {func(c *pvetest.Cluster) {
 				c.Row("/access/roles", "roleid", "operator")["privs"] = "VM.Audit,VM.PowerMgmt,Permissions.Modify"
 			}, "privs", true},
@@ -227,6 +242,40 @@ func TestReconcileProxmoxObjects(t *testing.T) {
 				t.Fatalf("%s: it is %s: %s", kind, after.State, after.Outcome)
 			}
 			if after.Subject.Kind != kind || len(after.Plan.Changes) != 1 || after.Plan.Changes[0].Path != drift.path || (after.Plan.Person != "") != drift.person {
+				t.Errorf("%s: the plan is %+v", kind, after.Plan)
+			}
+			d.awaitFindings()
+		}
+		if err := r.cli.Run(t.Context(), r.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
+			t.Errorf("the pipeline's next plan: %v", err)
+		}
+	})
+}
+
+// Permissions and members of pools that were removed are added again, if the rule creates.
+func TestReconcileProxmoxGrants(t *testing.T) {
+	t.Parallel()
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		r := newGuestRoom(t, cli)
+		config, err := os.ReadFile(r.path("driftd.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.write("driftd.yaml", strings.Replace(string(config), "per_hour: 100", "per_hour: 100, create: true", 1))
+		d := r.serve()
+		d.awaitFindings()
+		for kind, drift := range map[string]func(*pvetest.Cluster){
+			"proxmox/acl": func(c *pvetest.Cluster) {
+				c.Lists["/access/acl"] = slices.DeleteFunc(slices.Clone(c.Lists["/access/acl"]), func(row pvetest.Row) bool { return row["ugid"] == "ops" })
+			},
+			"proxmox/pool_member": func(c *pvetest.Cluster) { c.Pools["shop"] = pvetest.Pool{Comment: "the shop"} },
+		} {
+			r.pve.Edit(drift)
+			after := d.putBack("alice")
+			if after.State != reconcile.Converged {
+				t.Fatalf("%s: it is %s: %s", kind, after.State, after.Outcome)
+			}
+			if after.Subject.Kind != kind || !after.Plan.Creates || after.Plan.Person == "" {
 				t.Errorf("%s: the plan is %+v", kind, after.Plan)
 			}
 			d.awaitFindings()

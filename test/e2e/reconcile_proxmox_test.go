@@ -65,8 +65,8 @@ resource "proxmox_virtual_environment_firewall_alias" "office" {
 // grant sets the privileges of the account that writes.
 func (r *guestRoom) grant(privileges ...string) {
 	r.pve.Edit(func(c *pvetest.Cluster) {
-		all := append(pvetest.Auditor()["/"], "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk", "VM.Config.HWType", "VM.Config.Cloudinit", "Sys.Modify", "Sys.Console", "Pool.Allocate", "User.Modify", "Group.Allocate")
-		c.Accounts = map[string]map[string][]string{"driftd@pve!fix": {"/": {"Sys.Modify", "Pool.Allocate", "User.Modify", "Group.Allocate"}, "/vms": privileges}, "terraform@pve!tf": {"/": all}}
+		all := append(pvetest.Auditor()["/"], "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk", "VM.Config.HWType", "VM.Config.Cloudinit", "Sys.Modify", "Sys.Console", "Pool.Allocate", "User.Modify", "Group.Allocate", "Permissions.Modify")
+		c.Accounts = map[string]map[string][]string{"driftd@pve!fix": {"/": {"Sys.Modify", "Pool.Allocate", "User.Modify", "Group.Allocate", "Permissions.Modify"}, "/vms": privileges}, "terraform@pve!tf": {"/": all}}
 	})
 }
 
