@@ -13,17 +13,17 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// A target is a field of a guest that is to have a value.
+// A target is a field of a resource that is to have a value.
 type target struct {
 	change *model.Change
-	// path is the path in the guest, of which option is the first step, and part the second; "" for the whole option.
+	// path is the path in the resource, of which option is the first step, and part the second; "" for the whole option.
 	path, option, part string
 	// old is the value that it has, and wanted the one that it is to have, in the form of the source; nil for none.
 	old, wanted *model.Value
 }
 
 // targetsOf returns the fields of a finding.
-func targetsOf(s *reconcile.Subject, g *guest) ([]target, error) {
+func targetsOf(s *reconcile.Subject, g *resource) ([]target, error) {
 	var all []target
 	for i := range s.Finding.Changes {
 		t, err := targetOf(s, g, &s.Finding.Changes[i])
@@ -38,7 +38,7 @@ func targetsOf(s *reconcile.Subject, g *guest) ([]target, error) {
 	return all, nil
 }
 
-func targetOf(s *reconcile.Subject, g *guest, c *model.Change) (target, error) {
+func targetOf(s *reconcile.Subject, g *resource, c *model.Change) (target, error) {
 	t := target{change: c, path: cmp.Or(c.LivePath, c.Path), wanted: c.Declared}
 	if c.Secret {
 		return t, refuse(guardKind, "%s is a secret", c.Path)
@@ -93,7 +93,7 @@ type edit struct {
 
 // edits returns what a request has to do so that all targets have their values, and nothing else differs. It tries the
 // spellings of each target in turn, and keeps the first one that proves right.
-func (a *Actuator) edits(s *reconcile.Subject, g *guest, targets []target) ([]edit, error) {
+func (a *Actuator) edits(s *reconcile.Subject, g *resource, targets []target) ([]edit, error) {
 	after := *g
 	var edits []edit
 	for i := range targets {
@@ -120,7 +120,7 @@ func (a *Actuator) edits(s *reconcile.Subject, g *guest, targets []target) ([]ed
 }
 
 // first returns the first edit with which a target has its value, and nothing else differs.
-func (a *Actuator) first(s *reconcile.Subject, g *guest, t *target) (edit, bool) {
+func (a *Actuator) first(s *reconcile.Subject, g *resource, t *target) (edit, bool) {
 	for _, e := range spellings(g, t) {
 		value := a.valueOf(g.kind, g.with(e).rows)
 		if a.holds(s, value, t) && a.onlyAt(g, value, t.path) {
@@ -140,8 +140,8 @@ func (a *Actuator) holds(s *reconcile.Subject, value model.Value, t *target) boo
 	return equalAt(schema, t.change.Path, seen, t.change.Declared)
 }
 
-// onlyAt reports whether nothing differs from a guest but the field at a path.
-func (a *Actuator) onlyAt(g *guest, value model.Value, path string) bool {
+// onlyAt reports whether nothing differs from a resource but the field at a path.
+func (a *Actuator) onlyAt(g *resource, value model.Value, path string) bool {
 	schema := a.kinds[g.kind].Schema
 	return !slices.ContainsFunc(diff.Fields(schema, g.value, value), func(c model.Change) bool { return !diff.Touches([]string{path}, c.Path) })
 }
@@ -166,8 +166,8 @@ func equalAt(schema *model.Schema, path string, a, b *model.Value) bool {
 	return diff.Equal(schema, x, y)
 }
 
-// with returns the guest with an edit.
-func (g *guest) with(e edit) *guest {
+// with returns the resource with an edit.
+func (g *resource) with(e edit) *resource {
 	after := *g
 	after.rows = slices.DeleteFunc(slices.Clone(g.rows), func(r model.Value) bool { return r.At("key").Str() == e.option })
 	if !e.deletes {
@@ -177,7 +177,7 @@ func (g *guest) with(e edit) *guest {
 }
 
 // spellings returns the edits that may give a target its value.
-func spellings(g *guest, t *target) []edit {
+func spellings(g *resource, t *target) []edit {
 	text, set := g.text(t.option)
 	if t.part == "" {
 		return wholeSpellings(g.kind, t)

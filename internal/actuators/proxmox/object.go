@@ -82,7 +82,7 @@ func firewallObject(kind string, p place) object {
 }
 
 // readObject reads an object.
-func (a *Actuator) readObject(ctx context.Context, s *pveapi.Session, g *guest, key model.Key, _ string) error {
+func (a *Actuator) readObject(ctx context.Context, s *pveapi.Session, g *resource, key model.Key, _ string) error {
 	o, ok := objectOf(key)
 	name := key.ID
 	if !ok {

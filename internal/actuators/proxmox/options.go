@@ -41,7 +41,7 @@ const nextStartOptions = qemuCloudInit + qemuNetwork
 
 // privilegeOf returns the privilege that setting an option, or a part of it, requires, "" if that is not known; or why
 // driftd does not put it back.
-func privilegeOf(g *guest, option, part string) (privilege, why string) {
+func privilegeOf(g *resource, option, part string) (privilege, why string) {
 	name := strings.TrimRight(option, "0123456789")
 	if isGuest(g.kind) {
 		if privilege, known := devicePrivilege(g.kind, name, part); known {
@@ -61,7 +61,7 @@ func privilegeOf(g *guest, option, part string) (privilege, why string) {
 
 type optionList struct{ names, privilege string }
 
-func optionsOf(g *guest) []optionList {
+func optionsOf(g *resource) []optionList {
 	switch g.kind {
 	default:
 		return []optionList{{g.options, g.privilege}}
@@ -130,7 +130,7 @@ func never(kind, name string) string {
 }
 
 // later returns which of some options take effect only when the machine starts again, in words; "" if none does.
-func later(g *guest, options []string) string {
+func later(g *resource, options []string) string {
 	if !g.runs || g.kind != normalize.QEMU {
 		return ""
 	}

@@ -87,8 +87,8 @@ func isWritten(key model.Key) bool {
 	return ok
 }
 
-// system identifies the cluster and the place of a guest in it.
-func (g *guest) system() string {
+// system identifies the cluster, and the place of a guest in it.
+func (g *resource) system() string {
 	if !isGuest(g.kind) {
 		return g.cluster
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// A change is a change of one guest that is planned and not made.
+// A change is a change of one resource that is planned and not made.
 type change struct {
 	actuator *Actuator
 	key      model.Key
-	before   *guest
+	before   *resource
 	edits    []edit
 	plan     reconcile.Plan
 }
@@ -66,7 +66,7 @@ func (c *change) form() url.Values {
 }
 
 // Write implements reconcile.Change. It sends one request. After an error that does not prove that nothing was written, the
-// guest is read again to find out.
+// resource is read again to find out.
 func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	a := c.actuator
 	access := a.writing()
@@ -94,13 +94,13 @@ func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	after, err := a.find(ctx, c.key, nodeOf(c.plan.System))
 	if err != nil {
 		// A node that lost its quorum is no refusal any more: the request was sent.
-		return receipt, fmt.Errorf("%w; and the guest could not be read again: %v", access.Explain(failed, ""), err) //nolint:errorlint // as above
+		return receipt, fmt.Errorf("%w; and it could not be read again: %v", access.Explain(failed, ""), err) //nolint:errorlint // as above
 	}
 	written := c.written(after)
 	if len(written) == 0 {
 		return receipt, &reconcile.NotWrittenError{Err: a.explainWrite(failed)}
 	}
-	receipt.Unexpected = []string{fmt.Sprintf("Proxmox VE answered %v, and wrote %s: the guest may use neither the old nor the new value", failed, strings.Join(written, ", "))}
+	receipt.Unexpected = []string{fmt.Sprintf("Proxmox VE answered %v, and wrote %s: it may use neither the old nor the new value", failed, strings.Join(written, ", "))}
 	return receipt, nil
 }
 
@@ -165,7 +165,7 @@ func refused(err error, account string) string {
 }
 
 // written returns the fields of the plan that another value has been written to.
-func (c *change) written(after *guest) (paths []string) {
+func (c *change) written(after *resource) (paths []string) {
 	for i := range c.plan.Changes {
 		path := c.plan.Changes[i].Path
 		was, _ := jsonpatch.Find(c.before.value, path)
@@ -231,7 +231,7 @@ func clusterOf(system string) string {
 }
 
 // waits reports whether a field of some changes waits for a restart.
-func waits(g *guest, changes []reconcile.FieldChange) bool {
+func waits(g *resource, changes []reconcile.FieldChange) bool {
 	for _, option := range g.waiting() {
 		for i := range changes {
 			if diff.Touches([]string{option}, changes[i].Path) {

@@ -15,8 +15,8 @@ import (
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
-// A guest is the configuration of a guest, or another object, as it was read.
-type guest struct {
+// A resource is the configuration of a guest, or another object, as it was read.
+type resource struct {
 	kind string
 	// path is the path of the guest in the API, with its node; "" for another object.
 	path string
@@ -38,9 +38,9 @@ func guestPath(kind, number, node string) string {
 	return "/nodes/" + url.PathEscape(node) + "/" + url.PathEscape(kind) + "/" + url.PathEscape(number)
 }
 
-// read reads a guest on a node with the account of the source. The error is a *reconcile.Refusal if the node that answers
+// read reads a guest on a node, or another resource, with the account of the source. The error is a *reconcile.Refusal if the node that answers
 // has no quorum: its copy of the configuration may be old.
-func (a *Actuator) read(ctx context.Context, key model.Key, node string) (g *guest, err error) {
+func (a *Actuator) read(ctx context.Context, key model.Key, node string) (g *resource, err error) {
 	err = a.with(ctx, a.options.Reading, func(s *pveapi.Session) error {
 		g, err = a.readOver(ctx, s, key, node)
 		return err
@@ -48,12 +48,12 @@ func (a *Actuator) read(ctx context.Context, key model.Key, node string) (g *gue
 	return g, err
 }
 
-func (a *Actuator) readOver(ctx context.Context, s *pveapi.Session, key model.Key, node string) (*guest, error) {
+func (a *Actuator) readOver(ctx context.Context, s *pveapi.Session, key model.Key, node string) (*resource, error) {
 	cluster, err := a.quorate(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	g := &guest{kind: key.Kind, cluster: cluster}
+	g := &resource{kind: key.Kind, cluster: cluster}
 	read := a.readConfig
 	if !isGuest(key.Kind) {
 		read = a.readObject
@@ -85,7 +85,7 @@ func (a *Actuator) explain(err error) error {
 }
 
 // readConfig reads the configuration of a guest.
-func (a *Actuator) readConfig(ctx context.Context, s *pveapi.Session, g *guest, key model.Key, node string) error {
+func (a *Actuator) readConfig(ctx context.Context, s *pveapi.Session, g *resource, key model.Key, node string) error {
 	g.path = guestPath(strings.TrimPrefix(key.Kind, "proxmox/"), key.ID, node)
 	g.object = object{writes: g.path + "/config", guarded: true, owner: "/vms/" + key.ID}
 	pending, err := s.Get(ctx, g.path+"/pending")
@@ -129,7 +129,7 @@ func row(option string, value model.Value) model.Value {
 
 // find is read for a guest that may have moved to another node since it was written. The error is errGone if it does not
 // exist any more.
-func (a *Actuator) find(ctx context.Context, key model.Key, node string) (*guest, error) {
+func (a *Actuator) find(ctx context.Context, key model.Key, node string) (*resource, error) {
 	g, err := a.read(ctx, key, node)
 	if !errors.Is(err, errGone) || !isGuest(key.Kind) {
 		return g, err
@@ -187,7 +187,7 @@ func clusterName(status model.Value) string {
 }
 
 // row returns the row of an option.
-func (g *guest) row(option string) (row model.Value, ok bool) {
+func (g *resource) row(option string) (row model.Value, ok bool) {
 	i := slices.IndexFunc(g.rows, func(r model.Value) bool { return r.At("key").Str() == option })
 	if i < 0 {
 		return model.Value{}, false
@@ -196,7 +196,7 @@ func (g *guest) row(option string) (row model.Value, ok bool) {
 }
 
 // text returns what an option is set to, with its pending change; ok is false if it is not set.
-func (g *guest) text(option string) (text string, ok bool) {
+func (g *resource) text(option string) (text string, ok bool) {
 	row, ok := g.row(option)
 	if !ok || normalize.IsDeleted(row) {
 		return "", false
@@ -221,7 +221,7 @@ func optionText(value model.Value) string {
 }
 
 // waiting returns the options that wait for a restart, sorted.
-func (g *guest) waiting() (options []string) {
+func (g *resource) waiting() (options []string) {
 	for _, row := range g.rows {
 		if _, waits := row.Get("pending"); waits || normalize.IsDeleted(row) {
 			options = append(options, row.At("key").Str())
@@ -233,7 +233,7 @@ func (g *guest) waiting() (options []string) {
 
 // uid identifies the guest among those that have or had its number: the UUID of its firmware, or the MAC address of its
 // first network device. It is "" if it has neither.
-func (g *guest) uid() string {
+func (g *resource) uid() string {
 	if uuid := g.value.At("smbios1", "uuid").Str(); uuid != "" {
 		return uuid
 	}
@@ -247,8 +247,8 @@ func (g *guest) uid() string {
 	return ""
 }
 
-// check returns why a guest is not written at all.
-func (g *guest) check(options []string) error {
+// check returns why a resource is not written at all.
+func (g *resource) check(options []string) error {
 	if lock, ok := g.row("lock"); ok {
 		return refuse(guardStillSo, "the guest is locked (%s): wait until that is over, and look again", lock.At("value").Text())
 	}
