@@ -1,6 +1,8 @@
 package remedy
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/driftd/driftd/internal/jsonpatch"
@@ -87,4 +89,50 @@ func (c *issue) netboxField(change *model.Change) string {
 		return "it has several parts"
 	}
 	return c.form(change)
+}
+
+// isGuest reports whether the resource is a guest of Proxmox VE whose live value is known.
+func (c *issue) isGuest() bool {
+	return (c.Kind == "proxmox/qemu" || c.Kind == "proxmox/lxc") && c.Live != nil
+}
+
+// recordGuest returns the step that makes a virtual machine in NetBox for a guest that it does not have, with all that is
+// known of it.
+func (c *issue) recordGuest() Step {
+	s := Step{Title: "Add the guest to NetBox"}
+	name := cmp.Or(c.Live.At("name").Str(), c.Live.At("hostname").Str(), c.Name)
+	fields := []model.Field{{Name: "name", Value: model.StringOf(name)}, {Name: "cluster", Value: model.MapOf(model.Field{Name: "name", Value: model.StringOf(blank)})}}
+	if memory := c.Live.At("memory"); memory.Kind() == model.Number && jsonpatch.IsExact(&memory) {
+		fields = append(fields, model.Field{Name: "memory", Value: memory})
+	}
+	if cores, ok := coresOf(c.Live); ok {
+		fields = append(fields, model.Field{Name: "vcpus", Value: model.IntOf(cores)})
+	}
+	body := jsonpatch.JSON(model.MapOf(fields...))
+	s.add("sh", `curl --fail-with-body --request POST --header "Authorization: $NETBOX_AUTHORIZATION" --header 'Content-Type: application/json' --data '`+body+`' "$NETBOX_URL/api/virtualization/virtual-machines/"`)
+	s.note("Replace %s by the name of the cluster in NetBox. Set NETBOX_URL, and NETBOX_AUTHORIZATION to \"Bearer nbt_…\" or, for older tokens, \"Token …\".", blank)
+	s.note("The guest has the number %s, and is on the node %s: set the device, and the custom field for the number if you use one.", c.Key.ID, c.Place)
+	for _, f := range c.Live.Fields() {
+		if mac := f.Value.At("macaddr").Str() + f.Value.At("hwaddr").Str(); mac != "" && strings.HasPrefix(f.Name, "net") {
+			s.note("Interface %s: MAC address %s, bridge %s.", f.Name, mac, f.Value.At("bridge").Str())
+		}
+	}
+	return s
+}
+
+// coresOf returns the processors of a guest; ok is false if it does not have them as small numbers.
+func coresOf(live *model.Value) (n int64, ok bool) {
+	n = 1
+	for _, name := range []string{"cores", "sockets"} {
+		v := live.At(name)
+		if v.IsNull() {
+			continue
+		}
+		count, err := strconv.ParseInt(v.Text(), 10, 16)
+		if err != nil || count < 1 {
+			return 0, false
+		}
+		n, ok = n*count, true
+	}
+	return n, ok
 }

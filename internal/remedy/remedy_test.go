@@ -156,6 +156,8 @@ func TestSuggestions(t *testing.T) {
 			model.Change{Path: "cpu[0].cores", LivePath: "cores", Declared: number(4), Live: number(4), Running: number(2)})), remedy.Facts{}},
 		"proxmox-unmanaged": {infra(finding(model.Unmanaged, "proxmox/qemu", "350", "")),
 			remedy.Facts{Import: "import {\n  to = proxmox_virtual_environment_vm.x\n  id = \"pve1/350\"\n}\n", Provider: "bpg/proxmox"}},
+		"netbox-unmanaged": {onNode(finding(model.Unmanaged, "proxmox/qemu", "350", "")), remedy.Facts{Declared: "netbox",
+			Live: value(t, `{"name":"it's new","memory":4096,"cores":2,"sockets":2,"net0":{"model":"virtio","macaddr":"BC:24:11:00:00:09","bridge":"vmbr0"}}`)}},
 		"netbox-changed": {finding(model.Changed, "netbox/virtualization.virtualmachine", "8", "netbox_virtual_machine.app",
 			model.Change{Path: "comments", Declared: str("it's declared"), Live: str("$(reboot)")},
 			model.Change{Path: "cluster_id", LivePath: "cluster", Declared: number(1), Live: number(2)}), remedy.Facts{Live: value(t, `{"comments":"$(reboot)","cluster":2}`)}},

@@ -249,6 +249,8 @@ func (c *issue) liveValues(s *Step) {
 // declareNew returns the step that declares an unmanaged resource.
 func (c *issue) declareNew() Step {
 	switch {
+	case c.Declared == netbox && c.isGuest():
+		return c.recordGuest()
 	case c.Import != "":
 		return c.importBlock()
 	case strings.HasPrefix(c.Kind, "kubernetes/"):
