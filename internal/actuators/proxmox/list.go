@@ -11,6 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 	"github.com/driftd/driftd/internal/pveapi"
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
@@ -125,6 +126,9 @@ func (a *Actuator) isSame(l *list, x, y []model.Value) bool {
 	return diff.Equal(a.kinds[l.kind].Schema, a.listValue(l, x), a.listValue(l, y))
 }
 
+// maxWords bounds the description of a row, in characters: it has texts that anyone who can edit the list chose.
+const maxWords = 160
+
 // words describes a row.
 func words(row model.Value) string {
 	var parts []string
@@ -147,5 +151,5 @@ func words(row model.Value) string {
 	if comment := row.At("comment").Text(); comment != "" {
 		parts = append(parts, "("+comment+")")
 	}
-	return strings.Join(parts, " ")
+	return printable.Line(strings.Join(parts, " "), maxWords)
 }
