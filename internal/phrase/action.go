@@ -48,6 +48,18 @@ const Unseen = "driftd has never seen the declared values live"
 // AfterRestart precedes the fields that an action writes and that the system uses later.
 const AfterRestart = "Takes effect after a stop and a start: "
 
+// requests returns the first requests with their numbers.
+func requests(list []string) Phrase {
+	p := Words("Requests:")
+	for i, request := range list[:min(len(list), maxRequests)] {
+		p = p.Words(" "+Number(i+1)+". ").Short(request, NameLimit)
+	}
+	if more := len(list) - maxRequests; more > 0 {
+		p = p.Words(" and " + Number(more) + " more")
+	}
+	return p
+}
+
 // ActionFacts returns whether what is declared was never live, what restarts, what takes effect later, who made the drift, who writes to which system, who asked for and approved an action, and when
 // it expires.
 func ActionFacts(n *model.ActionNotice) []Phrase {
@@ -62,7 +74,7 @@ func ActionFacts(n *model.ActionNotice) []Phrase {
 		facts = append(facts, Words(AfterRestart).Short(n.AfterRestart, ReasonLimit))
 	}
 	if len(n.Requests) > 0 {
-		facts = append(facts, Words("Requests: ").List(n.Requests, maxRequests))
+		facts = append(facts, requests(n.Requests))
 	}
 	if n.Author != "" {
 		facts = append(facts, Words("The drift is by ").Person(n.Author))

@@ -16,3 +16,27 @@ func TestUnseenComesFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestActionSubject checks what an action is called.
+func TestActionSubject(t *testing.T) {
+	t.Parallel()
+	for want, n := range map[string]model.ActionNotice{
+		"put qemu 301 back":                   {},
+		"create qemu 301":                     {Creates: true},
+		"write qemu 301 into its declaration": {Records: true},
+	} {
+		n.Resource = model.Key{Kind: "proxmox/qemu", ID: "301"}
+		if got := ActionSubject(&n); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestRequests checks that a message has the first requests of an action.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	n := model.ActionNotice{Rule: "shop", Requests: []string{"add, disabled: in DROP", "enable it"}}
+	if got := ActionFacts(&n)[0].String(); got != "Requests: 1. add, disabled: in DROP 2. enable it" {
+		t.Errorf("got %q", got)
+	}
+}

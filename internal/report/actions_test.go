@@ -45,6 +45,20 @@ func TestWriteUnseen(t *testing.T) {
 	}
 }
 
+// TestWriteRequests checks that an action shows its requests in order, and that it changes the declaration.
+func TestWriteRequests(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	plan := reconcile.Plan{Endpoint: "https://nb", Identity: "driftd", Records: true, Requests: []string{"add, disabled: in DROP", "move it to position 1"}}
+	if err := WriteAction(&b, "table", &reconcile.Action{Plan: plan}, Options{Now: now}); err != nil {
+		t.Fatal(err)
+	}
+	want := "  changes the declaration, and not the resource\n  request 1  add, disabled: in DROP\n  request 2  move it to position 1\n"
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("got\n%swant in it\n%s", b.String(), want)
+	}
+}
+
 // TestWriteHeld checks that findings without an action are one line for each rule and guard.
 func TestWriteHeld(t *testing.T) {
 	t.Parallel()
