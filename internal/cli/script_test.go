@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"os"
 	"os/signal"
 	"regexp"
@@ -12,9 +13,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/driftd/driftd/internal/cli"
+	"github.com/driftd/driftd/internal/collectors/kubernetes"
 )
 
 func TestMain(m *testing.M) {
+	// The logger of client-go is one of the process, and tests run several services in one.
+	kubernetes.RedirectLogs(slog.New(slog.DiscardHandler))
 	testscript.Main(m, map[string]func(){
 		"driftd": func() {
 			// as in main

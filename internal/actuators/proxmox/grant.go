@@ -19,7 +19,7 @@ import (
 // A grant is a permission (an entry of the access control list), or the membership of a guest or a storage in a pool.
 // Proxmox VE compares no digest of either.
 type grant struct {
-	// list is the path that has it, and is tells it apart from others there.
+	// list is the path that has it, and is reports whether a row there is the grant.
 	list string
 	is   func(row model.Value) bool
 	// writes is the path that adds it, with form.
@@ -135,7 +135,7 @@ func (a *Actuator) planGrant(ctx context.Context, s *reconcile.Subject) (reconci
 	return &grantChange{a, g, before, plan}, nil
 }
 
-// propagation returns the change of whether a permission propagates. A declaration that does not say so is refused.
+// propagation returns the change of whether a permission propagates. A declaration without the field is refused.
 func propagation(s *reconcile.Subject, before model.Value) (reconcile.FieldChange, error) {
 	declared, _ := jsonpatch.Find(s.Written, "propagate")
 	if declared == nil || declared.Kind() != model.Bool {
