@@ -24,6 +24,8 @@ func objects() []struct {
 	}
 	pool := func(c *pvetest.Cluster) pvetest.Row { return pvetest.Row{"comment": c.Pools["shop"].Comment} }
 	options := func(c *pvetest.Cluster) pvetest.Row { return c.Objects["/cluster/options"] }
+	firewall := func(c *pvetest.Cluster) pvetest.Row { return c.Objects["/qemu/401/firewall/options"] }
+	alias := listed("/lxc/410/firewall/aliases", "name", "upstream")
 	node := func(c *pvetest.Cluster) pvetest.Row { return c.Objects["/nodes/pve1/config"] }
 	return []struct {
 		reason, kind, id, declared string
@@ -31,6 +33,11 @@ func objects() []struct {
 		before, want               pvetest.Row
 		person                     bool
 	}{
+		{"an option of a firewall", normalize.FirewallOptions, "qemu/401", `{"enable": false, "policy_in": "REJECT"}`, firewall, nil, pvetest.Row{"enable": "0", "policy_in": "REJECT"}, false},
+		{"an option of a firewall that is not declared", normalize.FirewallOptions, "qemu/401", `{"dhcp": null}`, firewall, nil, pvetest.Row{"dhcp": nil}, false},
+		{"an alias keeps its comment", normalize.FirewallAlias, "lxc/410/upstream", `{"cidr": "203.0.113.54"}`, alias, pvetest.Row{"comment": "of the provider"}, pvetest.Row{"cidr": "203.0.113.54"}, false},
+		{"a comment of an alias that is not declared", normalize.FirewallAlias, "lxc/410/upstream", `{"comment": null}`, alias, pvetest.Row{"comment": "by hand"}, pvetest.Row{"comment": nil}, false},
+		{"an alias of the cluster", normalize.FirewallAlias, "cluster/desk", `{"cidr": "198.51.100.0/24"}`, listed("/cluster/firewall/aliases", "name", "desk"), nil, pvetest.Row{"cidr": "198.51.100.0/24"}, true},
 		{"a schedule", normalize.BackupJob, "night", `{"schedule": "02:00", "enabled": false}`, listed("/cluster/backup", "id", "night"), nil, pvetest.Row{"schedule": "02:00", "enabled": "0"}, false},
 		{"guests of a backup", normalize.BackupJob, "night", `{"vmid": ["401", "403"]}`, listed("/cluster/backup", "id", "night"), nil, pvetest.Row{"vmid": "401,403"}, false},
 		{"a part that is an object", normalize.BackupJob, "night", `{"prune-backups.keep-daily": 3}`, listed("/cluster/backup", "id", "night"),

@@ -127,7 +127,7 @@ func (s *Server) editFirewall(r *http.Request, at string) (status int, answer Ro
 	case r.Method == http.MethodPost:
 		problem = s.cluster.addFirewallRow(at, r.Form)
 	case firewallObject.MatchString(at):
-		problem = s.cluster.setFirewallOptions(at, r.Form)
+		problem = s.cluster.setSingle(at, r.Form, true)
 	default:
 		match := firewallRow.FindStringSubmatch(at)
 		problem = s.cluster.changeFirewallRow(r.Method, match[1], match[2], r.Form)
@@ -177,20 +177,6 @@ func (c *Cluster) addFirewallRow(at string, form url.Values) *apiError {
 		return &apiError{http.StatusBadRequest, fmt.Sprintf("Parameter verification failed. cidr: address '%v' already exists", row["cidr"])}
 	}
 	c.Lists[at] = append(slices.Clone(c.Lists[at]), row)
-	return nil
-}
-
-// setFirewallOptions sets options and deletes some.
-func (c *Cluster) setFirewallOptions(at string, form url.Values) *apiError {
-	options := withoutDigest(c.Objects[at])
-	if problem := modified(form, listDigest(options)); problem != nil {
-		return problem
-	}
-	if options == nil {
-		options = Row{}
-	}
-	setRow(options, form)
-	c.Objects[at] = options
 	return nil
 }
 

@@ -87,8 +87,13 @@ func (c *Cluster) setObject(account *Cluster, at string, form url.Values) *apiEr
 	if problem := may("Sys.Modify"); problem != nil {
 		return problem
 	}
+	return c.setSingle(at, form, nodeConfig.MatchString(at))
+}
+
+// setSingle sets keys of an object that is in no list, and deletes some. guarded reports whether its digest is compared.
+func (c *Cluster) setSingle(at string, form url.Values, guarded bool) *apiError {
 	object := withoutDigest(c.Objects[at])
-	if problem := modified(form, listDigest(object)); problem != nil && nodeConfig.MatchString(at) {
+	if problem := modified(form, listDigest(object)); problem != nil && guarded {
 		return problem
 	}
 	if object == nil {
