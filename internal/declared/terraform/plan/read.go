@@ -207,7 +207,7 @@ func (r *reader) fill(i *Instance, n sides, unknown any, m *marks) {
 	}
 	n = r.mirrored(i, n)
 	whole := r.settling(i)
-	whole.computed = true
+	whole.computed, whole.whole = true, true
 	all := whole.node(r.Schemas.shape(i.Provider, i.Type), n, unknown)
 	i.Whole = Whole{m.side(r.sealer, all.d), m.side(r.sealer, all.r)}
 	n = r.settle(i, n, unknown)

@@ -407,3 +407,29 @@ func TestWhole(t *testing.T) {
 		t.Errorf("id %q", id)
 	}
 }
+
+// TestWholeKeepsAbsence checks that an attribute which the state does not have, and which a refresh found to be false, is not
+// declared to be false for a mapping table: there its absence may mean true. What the configuration writes is declared.
+func TestWholeKeepsAbsence(t *testing.T) {
+	t.Parallel()
+	before, after := object{"id": "s-1", "name": "web"}, object{"id": "s-1", "name": "web", "enabled": false, "notes": "", "size": 0}
+	for reason, tt := range map[string]struct {
+		written object
+		want    string
+	}{
+		"it writes none of them": {object{"name": constant("web")}, "null null null"},
+		"it writes one":          {object{"name": constant("web"), "enabled": constant(false)}, "false null null"},
+	} {
+		p := decoded(t, object{"configuration": config(tt.written),
+			"resource_drift":   []any{change("lab_server.web", "update", before, after, nil)},
+			"resource_changes": []any{change("lab_server.web", "no-op", after, after, nil)}})
+		i := Read(Input{Plan: p, Schemas: schemas(t, p)}, sealer()).Instances[0]
+		d := i.Whole.Declared
+		if got := d.At("enabled").String() + " " + d.At("notes").String() + " " + d.At("size").String(); got != tt.want {
+			t.Errorf("%s: %s, want %s", reason, got, tt.want)
+		}
+		if got := judged(i); len(tt.written) == 1 && len(got) > 0 {
+			t.Errorf("%s: compared with what the provider reads: %q", reason, got)
+		}
+	}
+}

@@ -22,6 +22,9 @@ type settling struct {
 	without func(name string, shape *shape, n sides) sides
 	// computed is set to keep attributes that only the provider sets.
 	computed bool
+	// whole is set for the sides that are compared with what a collector reads. There the table of the type has what an
+	// attribute means that the state does not have: "enabled" may be true without a value, so that false is an edit.
+	whole bool
 	// waiting is set if a value in the configuration is unknown until another resource is applied.
 	waiting bool
 	// respelled is set if declared and live are two encodings of one value.
@@ -208,6 +211,8 @@ func (s *settling) leaf(shape *shape, n sides) sides {
 		return n
 	}
 	switch {
+	case s.whole && n.r.IsNull() && n.l.IsEmpty() && !s.ignores(s.path) && !s.writes(s.path):
+		n.d = n.r
 	case s.ignores(s.path), n.r.IsEmpty() && n.l.IsEmpty():
 		n.r = n.l
 	case s.unwritten, (shape == nil || shape.lenient) && !s.writes(s.path):
