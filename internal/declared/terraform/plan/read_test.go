@@ -409,7 +409,7 @@ func TestWhole(t *testing.T) {
 }
 
 // TestWholeKeepsAbsence checks that an attribute which the state does not have, and which a refresh found to be false, is not
-// declared to be false for a mapping table: there its absence may mean true. What the configuration writes is declared.
+// declared to be false for a mapping table: there its absence may mean true. An attribute that the configuration writes is declared.
 func TestWholeKeepsAbsence(t *testing.T) {
 	t.Parallel()
 	before, after := object{"id": "s-1", "name": "web"}, object{"id": "s-1", "name": "web", "enabled": false, "notes": "", "size": 0}
