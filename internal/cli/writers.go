@@ -65,7 +65,7 @@ func openRecorder(d *daemon.Declaration, w config.Writer, cfg *config.Config) (r
 	from := d.Deriver.From()
 	at := slices.IndexFunc(cfg.Sources, func(s config.Source) bool { return s.Name == from })
 	if at < 0 {
-		return reconcile.Recorder{}, nil // reported with the configuration
+		return reconcile.Recorder{}, fmt.Errorf("its source %s is not configured", from)
 	}
 	settings := netboxcollector.Defaults()
 	var writing netboxapi.Token

@@ -111,6 +111,14 @@ func (i *applying) apply() {
 	}
 }
 
+// nothingToDo checks that the pipeline's next plan has no changes.
+func (i *applying) nothingToDo() {
+	i.t.Helper()
+	if err := i.cli.Run(i.t.Context(), i.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
+		i.t.Errorf("the pipeline's next plan: %v", err)
+	}
+}
+
 // edit edits an object of the lab by hand.
 func (i *applying) edit(name, field string, value any) {
 	i.t.Helper()
@@ -167,9 +175,7 @@ func TestReconcileTerraform(t *testing.T) {
 			t.Errorf("the size is %s", got)
 		}
 		d.awaitFindings()
-		if err := i.cli.Run(t.Context(), i.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
-			t.Errorf("the pipeline's next plan: %v", err)
-		}
+		i.nothingToDo()
 		stdout, stderr, code := d.driftd("reconcile", "check")
 		if code != 0 || !strings.Contains(stdout, "declaration infra") || !strings.Contains(stdout, "Terraform cannot list that") {
 			t.Errorf("driftd reconcile check: %d: %s%s", code, stdout, stderr)
@@ -278,9 +284,7 @@ func TestReconcileTerraformProxmox(t *testing.T) {
 			t.Fatalf("it is %s: %s", after.State, after.Outcome)
 		}
 		d.awaitFindings()
-		if err := i.cli.Run(t.Context(), i.path("deploy"), "plan", "-detailed-exitcode"); err != nil {
-			t.Errorf("the pipeline's next plan: %v", err)
-		}
+		i.nothingToDo()
 	})
 }
 

@@ -1,6 +1,7 @@
 package netbox
 
 import (
+	"cmp"
 	"context"
 	"math/big"
 	"strings"
@@ -69,8 +70,8 @@ func isElement(list string, row model.Value, element string) bool {
 	if list == disksPath {
 		return row.At("name").Str() == element
 	}
-	mac := row.At("primary_mac_address", "mac_address").Str() + row.At("mac_address").Str()
-	return element != "" && strings.HasPrefix(strings.ToLower(mac), strings.ToLower(element))
+	mac := cmp.Or(row.At("primary_mac_address", "mac_address").Str(), row.At("mac_address").Str())
+	return element != "" && strings.EqualFold(mac, element)
 }
 
 // held returns the value of a field in the form of a claim; null if NetBox has none.

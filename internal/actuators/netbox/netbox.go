@@ -59,12 +59,20 @@ const (
 	backoff = 500 * time.Millisecond
 )
 
-// with calls do with a session.
+// with calls do with a session. The error has the next step, unless it is a *reconcile.Refusal or errGone.
 func (a *Actuator) with(do func(*netboxapi.Session) error) error {
+	err := a.over(do)
+	if refusal := (*reconcile.Refusal)(nil); err == nil || errors.Is(err, errGone) || errors.As(err, &refusal) {
+		return err
+	}
+	return a.options.Access.Explain(err)
+}
+
+func (a *Actuator) over(do func(*netboxapi.Session) error) error {
 	limits := httpclient.Limits{Concurrency: 1, Timeout: a.options.Timeout, MaxBody: maxBody, Backoff: backoff}
 	session, err := netboxapi.Connect(a.options.Access, limits)
 	if err != nil {
-		return a.options.Access.Explain(err)
+		return err
 	}
 	defer session.Close()
 	return do(session)
@@ -145,10 +153,8 @@ func (a *Actuator) Rights(ctx context.Context, _ []reconcile.Rule) (reconcile.Ri
 	r := reconcile.Rights{Endpoint: a.options.Access.URL}
 	err := a.with(func(s *netboxapi.Session) error {
 		r.Identity = s.Token()
-		if _, _, err := s.Object(ctx, machinesPath, url.Values{"limit": {"1"}}); err != nil {
-			return a.options.Access.Explain(err)
-		}
-		return nil
+		_, _, err := s.Object(ctx, machinesPath, url.Values{"limit": {"1"}})
+		return err
 	})
 	r.May = []string{"read virtual machines; whether it may change them shows with the first action"}
 	return r, err

@@ -32,9 +32,10 @@ type standIn struct {
 	objects map[string]row
 	// patched are the bodies of the requests that changed something.
 	patched []row
-	// refuses answers a PATCH with a status; 0 for none. loses ends the connection after it, and rewrites also changes a
+	// refuses answers a PATCH with a status; 0 for none. proxied makes that the answer of a proxy. loses ends the connection after it, and rewrites also changes a
 	// field.
 	refuses  int
+	proxied  bool
 	loses    bool
 	rewrites string
 }
@@ -84,6 +85,9 @@ func (s *standIn) object(w http.ResponseWriter, r *http.Request, o row) {
 		w.WriteHeader(http.StatusPreconditionFailed)
 		return
 	case s.refuses > 0:
+		if s.proxied {
+			w.Header().Del("API-Version")
+		}
 		w.WriteHeader(s.refuses)
 		_, _ = w.Write([]byte(`{"detail": "You do not have permission to perform this action."}`))
 		return
@@ -343,6 +347,20 @@ func TestUnexpected(t *testing.T) {
 		}
 		b.expect(c.Plan(), reconcile.AsOther)
 	})
+	t.Run("a refusal of a proxy", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.refuses, b.proxied = http.StatusForbidden, true
+		c, err := b.plan(declaredVM, liveVM, "memory")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Write(t.Context())
+		if not := (*reconcile.NotWrittenError)(nil); err == nil || errors.As(err, &not) {
+			t.Errorf("Write() = %v", err)
+		}
+		b.expect(c.Plan(), reconcile.AsBefore)
+	})
 	t.Run("an answer that is lost", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
@@ -369,6 +387,21 @@ func TestOtherMachine(t *testing.T) {
 	}
 	b.objects["virtualization/virtual-machines/6"]["created"] = "2026-11-27T00:00:00Z"
 	b.expect(c.Plan(), reconcile.AsOther)
+}
+
+// TestOneNextStep checks that an error has the server and the next step once.
+func TestOneNextStep(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if err := os.Remove(b.a.options.Access.TokenFile); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.plan(declaredVM, liveVM, "memory"); err == nil || strings.Count(err.Error(), "correct the path") != 1 {
+		t.Errorf("Plan() = %v", err)
+	}
+	if _, err := b.a.Inspect(t.Context(), model.Key{}, reconcile.Plan{System: "virtual-machines/6"}); err == nil || strings.Count(err.Error(), "correct the path") != 1 {
+		t.Errorf("Inspect() = %v", err)
+	}
 }
 
 // TestNoToken checks that an actuator needs a token.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/driftd/driftd/internal/jsonpatch"
@@ -52,9 +53,6 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	if errors.Is(err, errGone) {
 		return nil, refuse(guardStillSo, "%v: look again", errGone)
 	}
-	if refusal := (*reconcile.Refusal)(nil); err != nil && !errors.As(err, &refusal) {
-		err = a.options.Access.Explain(err)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -98,13 +96,9 @@ func noteFor(version, note string) string {
 // before reports whether a version, as in 4.6, is before another one, or unknown.
 func before(version string, major, minor int) bool {
 	x, y, _ := strings.Cut(version, ".")
-	a, b := number(model.StringOf(x)), number(model.StringOf(y))
-	if a == nil || b == nil {
-		return true
-	}
-	n, _ := a.Float64()
-	m, _ := b.Float64()
-	return int(n) < major || int(n) == major && int(m) < minor
+	a, errA := strconv.Atoi(x)
+	b, errB := strconv.Atoi(y)
+	return errA != nil || errB != nil || a < major || a == major && b < minor
 }
 
 // Inspect implements reconcile.Actuator.
@@ -128,10 +122,7 @@ func (a *Actuator) Inspect(ctx context.Context, _ model.Key, p reconcile.Plan) (
 	if refusal := (*reconcile.Refusal)(nil); errors.Is(err, errGone) || errors.As(err, &refusal) {
 		return reconcile.AsOther, nil
 	}
-	if err != nil {
-		return "", a.options.Access.Explain(err)
-	}
-	return inspection, nil
+	return inspection, err
 }
 
 // compare compares what NetBox has with a plan.

@@ -58,13 +58,13 @@ func (c *change) send(ctx context.Context, s *netboxapi.Session, receipt *reconc
 		if err == nil {
 			after, err = s.Patch(ctx, o.path, o.tag, c.fields(group))
 			receipt.Status = max(http.StatusOK, httpclient.Code(err))
-			refused = err != nil && isRefused(receipt.Status)
+			refused = isRefused(err)
 		}
 		switch {
 		case err != nil && refused && i == 0:
 			return &reconcile.NotWrittenError{Err: a.explain(err)}
 		case err != nil && refused:
-			receipt.Unexpected = []string{fmt.Sprintf("NetBox refused the change of %s: %v: what was changed before is left", o.path, err)}
+			receipt.Unexpected = []string{fmt.Sprintf("%s was not changed: %v: what was changed before is left", o.path, err)}
 			return nil
 		case err != nil:
 			return a.explain(err)
@@ -116,10 +116,11 @@ func (a *Actuator) unchanged(ctx context.Context, s *netboxapi.Session, o *objec
 	return err
 }
 
-// isRefused reports whether an answer is one of NetBox itself after which nothing was changed.
-func isRefused(code int) bool {
-	return slices.Contains([]int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
-		http.StatusMethodNotAllowed, http.StatusConflict, http.StatusPreconditionFailed}, code)
+// isRefused reports whether an error is an answer of NetBox itself after which nothing was changed, and not of a proxy.
+func isRefused(err error) bool {
+	status := httpclient.StatusOf(err)
+	return status != nil && status.Own && slices.Contains([]int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
+		http.StatusMethodNotAllowed, http.StatusConflict, http.StatusPreconditionFailed}, status.Code)
 }
 
 // explain adds the next step to the error of a write.

@@ -25,8 +25,8 @@ type grant struct {
 	// writes is the path that adds it, with form.
 	writes string
 	form   url.Values
-	// holder is who gets a permission; "" for a membership.
-	holder string
+	// holder is who gets a permission, and pool the pool of a membership; "" for the other one.
+	holder, pool string
 }
 
 // isGrant reports whether a kind is one of grants.
@@ -52,7 +52,7 @@ func grantOf(key model.Key) (g grant, ok bool) {
 	}
 	pool, typ, member := strings.Join(parts[:len(parts)-2], "/"), parts[len(parts)-2], parts[len(parts)-1]
 	field := map[string]string{"vm": "vmid", "storage": "storage"}[typ]
-	return grant{list: "/pools?poolid=" + url.QueryEscape(pool), writes: "/pools",
+	return grant{list: "/pools?poolid=" + url.QueryEscape(pool), writes: "/pools", pool: pool,
 		is: func(row model.Value) bool {
 			return row.At(field).Text() == member && (row.At("type").Str() == "storage") == (typ == "storage")
 		},
@@ -76,16 +76,12 @@ func (a *Actuator) findGrant(ctx context.Context, g grant) (row model.Value, clu
 		if cluster, err = a.quorate(ctx, s); err != nil {
 			return err
 		}
-		answer, err := s.Get(ctx, g.list)
+		rows, err := rowsAt(ctx, s, g.list)
+		if err == nil && g.pool != "" {
+			rows, err = membersOf(rows, g.pool)
+		}
 		if err != nil {
 			return a.explain(err)
-		}
-		rows := answer.Items()
-		if strings.HasPrefix(g.list, "/pools") && len(rows) == 1 {
-			rows = rows[0].At("members").Items()
-		}
-		if answer.Kind() != model.List {
-			return a.explain(&httpclient.Unexpected{Reason: "the answer is not a list"})
 		}
 		if at := slices.IndexFunc(rows, g.is); at >= 0 {
 			row = rows[at]
@@ -93,6 +89,14 @@ func (a *Actuator) findGrant(ctx context.Context, g grant) (row model.Value, clu
 		return nil
 	})
 	return row, cluster, err
+}
+
+// membersOf returns the members of a pool in the answer about it.
+func membersOf(pools []model.Value, name string) ([]model.Value, error) {
+	if len(pools) != 1 || pools[0].At("poolid").Text() != name {
+		return nil, &httpclient.Unexpected{Reason: "the answer is about another pool"}
+	}
+	return pools[0].At("members").Items(), nil
 }
 
 // A grantChange is a grant that is planned and not added.

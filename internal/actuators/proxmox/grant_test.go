@@ -9,6 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -140,6 +141,14 @@ func TestGrantsRefuse(t *testing.T) {
 			}
 		})
 	}
+	t.Run("an answer about all pools", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.Break("/pools", faults.Status(http.StatusOK, `{"data": [{"poolid": "a"}, {"poolid": "shop"}]}`))
+		if _, err := b.a.Plan(t.Context(), missing(t, normalize.PoolMember, "shop/vm/403", `{}`)); err == nil || !strings.Contains(err.Error(), "another pool") {
+			t.Errorf("Plan() = %v", err)
+		}
+	})
 	t.Run("a guest of another pool", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)

@@ -80,24 +80,21 @@ func readRows(ctx context.Context, s *pveapi.Session, key model.Key) (*list, err
 		l.field, parents, name = "cidr", "/ipset", "name"
 	}
 	if key.Kind != normalize.FirewallRules {
-		all, err := s.Get(ctx, p.path+parents)
+		all, err := rowsAt(ctx, s, p.path+parents)
 		if err != nil {
 			return nil, err
 		}
-		at := slices.IndexFunc(all.Items(), func(row model.Value) bool { return row.At(name).Text() == p.name })
+		at := slices.IndexFunc(all, func(row model.Value) bool { return row.At(name).Text() == p.name })
 		if at < 0 {
 			return nil, errGone
 		}
-		l.object = all.Items()[at].Without("digest")
+		l.object = all[at].Without("digest")
 	}
-	rows, err := s.Get(ctx, p.list(key.Kind))
+	rows, err := rowsAt(ctx, s, p.list(key.Kind))
 	if err != nil {
 		return nil, err
 	}
-	if rows.Kind() != model.List {
-		return nil, &httpclient.Unexpected{Reason: "the answer is not a list"}
-	}
-	ordered := slices.Clone(rows.Items())
+	ordered := slices.Clone(rows)
 	slices.SortStableFunc(ordered, func(a, b model.Value) int { return cmp.Compare(position(a), position(b)) })
 	for _, row := range ordered {
 		if l.digest = row.At("digest").Text(); l.digest == "" {
@@ -108,6 +105,18 @@ func readRows(ctx context.Context, s *pveapi.Session, key model.Key) (*list, err
 	return l, nil
 }
 
+// rowsAt returns the rows at a path. An answer that is no list is an error, and not an empty one.
+func rowsAt(ctx context.Context, s *pveapi.Session, path string) ([]model.Value, error) {
+	answer, err := s.Get(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Kind() != model.List {
+		return nil, &httpclient.Unexpected{Reason: "the answer is not a list"}
+	}
+	return answer.Items(), nil
+}
+
 func position(row model.Value) int {
 	n, err := strconv.Atoi(row.At("pos").Text())
 	if err != nil {
@@ -116,7 +125,7 @@ func position(row model.Value) int {
 	return n
 }
 
-// value returns the list with some rows in the form of the collector.
+// listValue returns a list with some rows in the form of the collector.
 func (a *Actuator) listValue(l *list, rows []model.Value) model.Value {
 	return a.normalizer.Object(l.kind, l.object.With(l.field, model.ListOf(rows...)))
 }

@@ -172,11 +172,19 @@ func isNotWritten(err error) bool {
 // TestNoList checks that an answer that is no list is not taken for an empty one.
 func TestNoList(t *testing.T) {
 	t.Parallel()
+	for _, path := range []string{"/nodes/pve1/qemu/401/firewall/rules", "/cluster/resources"} {
+		b := newBench(t)
+		s := b.onList(normalize.FirewallRules, "qemu/401", `[]`)
+		b.Break(path, faults.Status(http.StatusOK, `{"data": null}`))
+		if _, err := b.a.Plan(t.Context(), s); err == nil || !strings.Contains(err.Error(), "not a list") {
+			t.Errorf("%s: Plan() = %v", path, err)
+		}
+	}
 	b := newBench(t)
-	s := b.onList(normalize.FirewallRules, "qemu/401", `[]`)
-	b.Break("/nodes/pve1/qemu/401/firewall/rules", faults.Status(http.StatusOK, `{"data": null}`))
-	if _, err := b.a.Plan(t.Context(), s); err == nil || !strings.Contains(err.Error(), "not a list") {
-		t.Errorf("Plan() = %v", err)
+	f := b.findingOn(model.Key{Source: "pve", Kind: normalize.BackupJob, ID: "night"}, "", `{"schedule": "02:00"}`)
+	b.Break("/cluster/backup", faults.Status(http.StatusOK, `{"data": null}`))
+	if _, err := b.plan(f); err == nil || !strings.Contains(err.Error(), "not a list") {
+		t.Errorf("a backup job: Plan() = %v", err)
 	}
 }
 

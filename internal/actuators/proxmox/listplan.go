@@ -150,11 +150,12 @@ func (e *elements) rows() (wanted []model.Value, keeps []int, err error) {
 			wanted = append(wanted, e.l.rows[keeps[n]])
 			continue
 		}
-		at := slices.IndexFunc(e.candidates(d), func(row model.Value) bool { return diff.Equal(element, d, e.one(row)) })
+		candidates := e.candidates(d)
+		at := slices.IndexFunc(candidates, func(row model.Value) bool { return diff.Equal(element, d, e.one(row)) })
 		if at < 0 {
 			return nil, nil, refuse(guardKind, "%s[%d]: driftd found no notation in which it would be as declared", e.attribute, n)
 		}
-		wanted = append(wanted, e.candidates(d)[at])
+		wanted = append(wanted, candidates[at])
 	}
 	return wanted, keeps, nil
 }

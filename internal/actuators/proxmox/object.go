@@ -92,16 +92,9 @@ func (a *Actuator) readObject(ctx context.Context, s *pveapi.Session, g *resourc
 		}
 		o, name = firewallObject(key.Kind, p), p.name
 	}
-	raw, err := s.Get(ctx, o.list)
+	raw, err := o.read(ctx, s, name)
 	if err != nil {
 		return err
-	}
-	if o.key != "" {
-		at := slices.IndexFunc(raw.Items(), func(row model.Value) bool { return row.At(o.key).Text() == name })
-		if at < 0 {
-			return errGone
-		}
-		raw = raw.Items()[at]
 	}
 	if raw.Kind() != model.Map {
 		return &httpclient.Unexpected{Reason: "the answer is not an object"}
@@ -116,6 +109,22 @@ func (a *Actuator) readObject(ctx context.Context, s *pveapi.Session, g *resourc
 		return errNoDigest
 	}
 	return nil
+}
+
+// read returns an object with a name as Proxmox VE has it. The error is errGone if its list does not have it.
+func (o *object) read(ctx context.Context, s *pveapi.Session, name string) (model.Value, error) {
+	if o.key == "" {
+		return s.Get(ctx, o.list)
+	}
+	rows, err := rowsAt(ctx, s, o.list)
+	if err != nil {
+		return model.Value{}, err
+	}
+	at := slices.IndexFunc(rows, func(row model.Value) bool { return row.At(o.key).Text() == name })
+	if at < 0 {
+		return model.Value{}, errGone
+	}
+	return rows[at], nil
 }
 
 // isOwnAccount reports whether an object decides what the account that writes may do: its user.

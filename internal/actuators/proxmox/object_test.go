@@ -105,7 +105,7 @@ func TestObjectsRefuse(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ reason, kind, id, declared, want string }{
 		{"the user of the account that writes", normalize.User, "driftd@pve", `{"enable": false}`, "the account that driftd writes with"},
-		{"a script of a backup", normalize.BackupJob, "night", `{"script": "/root/x"}`, "does not put it back"},
+		{"a script of a backup", normalize.BackupJob, "night", `{"script": "/usr/local/bin/before"}`, "does not put it back"},
 		{"the path of a storage", normalize.Storage, "local", `{"path": "/"}`, "does not put it back"},
 		{"a part that is not told apart", normalize.ClusterOptions, "cluster", `{"keyboard": "de,x=1", "fencing": "both"}`, "does not put it back"},
 	} {

@@ -32,7 +32,7 @@ func placeOf(ctx context.Context, s *pveapi.Session, key model.Key) (place, erro
 		return place{"/cluster/firewall", rest, onCluster}, nil
 	}
 	number, name, _ := strings.Cut(rest, "/")
-	guests, err := s.Get(ctx, "/cluster/resources?type=vm")
+	guests, err := rowsAt(ctx, s, "/cluster/resources?type=vm")
 	if err != nil {
 		return place{}, err
 	}

@@ -113,8 +113,8 @@ func (a *Actuator) readConfig(ctx context.Context, s *pveapi.Session, g *resourc
 var errNoDigest = &httpclient.Unexpected{Reason: "the answer has no digest"}
 
 // nodeIn returns the node of a guest in a list of guests; "" if it is not in there.
-func nodeIn(guests model.Value, number string) string {
-	for _, row := range guests.Items() {
+func nodeIn(guests []model.Value, number string) string {
+	for _, row := range guests {
 		if row.At("vmid").Text() == number {
 			return row.At("node").Str()
 		}
@@ -134,9 +134,9 @@ func (a *Actuator) find(ctx context.Context, key model.Key, node string) (*resou
 	if !errors.Is(err, errGone) || !isGuest(key.Kind) {
 		return g, err
 	}
-	var guests model.Value
+	var guests []model.Value
 	err = a.with(ctx, a.options.Reading, func(s *pveapi.Session) (err error) {
-		guests, err = s.Get(ctx, "/cluster/resources?type=vm")
+		guests, err = rowsAt(ctx, s, "/cluster/resources?type=vm")
 		return err
 	})
 	if err != nil {
