@@ -3,8 +3,8 @@ package mapping_test
 import (
 	"slices"
 
-	openstack "github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
+	openstack "github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 // joined is a row of OpenStack with the fields that come from other lists, which the document

@@ -13,11 +13,11 @@ import (
 
 	aws "github.com/driftd/driftd/internal/collectors/aws/normalize"
 	netbox "github.com/driftd/driftd/internal/collectors/netbox/normalize"
-	openstack "github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/mapping"
 	"github.com/driftd/driftd/internal/model"
+	openstack "github.com/driftd/driftd/internal/openstackapi/normalize"
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 	"github.com/driftd/driftd/internal/secret"
 )

@@ -7,8 +7,8 @@ import (
 
 	aws "github.com/driftd/driftd/internal/collectors/aws/normalize"
 	netbox "github.com/driftd/driftd/internal/collectors/netbox/normalize"
-	openstack "github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
+	openstack "github.com/driftd/driftd/internal/openstackapi/normalize"
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	aws "github.com/driftd/driftd/internal/collectors/aws/normalize"
-	openstack "github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
+	openstack "github.com/driftd/driftd/internal/openstackapi/normalize"
 	proxmox "github.com/driftd/driftd/internal/pveapi/normalize"
 )
 

@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/openstackapi"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 // Config configures an openstack source.
@@ -86,17 +87,12 @@ func Defaults() Config {
 
 // check returns an error for invalid settings.
 func (c Config) check() error {
-	return errors.Join(c.checkCloud(), c.checkLimits(), c.checkKinds(), c.Notifications.check())
+	return errors.Join(c.Access().Check(), c.checkLimits(), c.checkKinds(), c.Notifications.check())
 }
 
-func (c Config) checkCloud() error {
-	switch {
-	case c.CloudsFile == "":
-		return errors.New("setting clouds_file is missing: set the clouds.yaml with the login; see docs/openstack.md")
-	case c.Cloud == "":
-		return errors.New("setting cloud is missing: set the name of the entry of clouds_file that is to be read")
-	}
-	return nil
+// Access returns how the cloud is reached.
+func (c Config) Access() openstackapi.Access {
+	return openstackapi.Access{Entry: openstackapi.Entry{CloudsFile: c.CloudsFile, Cloud: c.Cloud}, Region: c.Region}
 }
 
 func (c Config) checkLimits() error {

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 	"github.com/driftd/driftd/internal/printable"
 )
 
@@ -26,7 +27,7 @@ type visibility struct {
 // readers returns the roles that may read all of a project by the services' default policies.
 func readers() []string { return []string{"admin", "manager", "member", "_member_", "reader"} }
 
-func newVisibility(config Config, g grant) visibility {
+func newVisibility(config Config, g openstackapi.Grant) visibility {
 	s := visibility{config: config, project: g.Project.ID, user: g.User.ID, name: printable.Text(g.Project.Name)}
 	var names []string
 	for _, role := range g.Roles {

@@ -3,8 +3,6 @@ package openstack
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -167,64 +165,6 @@ func TestCredentialThatExpiresDuringScan(t *testing.T) {
 	wantIn(t, c.Reason, "the token expired and could not be renewed: 401", "cloud credential of clouds_file", "have not expired")
 	if strings.Contains(c.Reason, openstacktest.Secret) {
 		t.Errorf("%q", c.Reason)
-	}
-}
-
-func TestLogins(t *testing.T) {
-	t.Parallel()
-	auth := `auth_url: "https://k:5000/v3", `
-	for name, tc := range map[string]struct {
-		entry, secure, want string
-	}{
-		"another entry":      {`x: {}`, "", "cloud web of clouds_file does not exist: the file has x"},
-		"no auth":            {`web: {}`, "", "has no auth_url"},
-		"profile":            {`web: {profile: vexxhost}`, "", "uses a profile"},
-		"without encryption": {`web: {auth: {auth_url: "http://k:5000"}}`, "", "without encryption"},
-		"no address":         {`web: {auth: {auth_url: "k:5000"}}`, "", "is not an address"},
-		"a number":           {`web: {auth: {` + auth + `username: u, user_domain_name: d, project_id: p, password: 0123}}`, "", "password that is not a text: put it in quotes"},
-		"no secret":          {`web: {auth: {` + auth + `project_id: p}}`, "", "has no credentials"},
-		"two secrets":        {`web: {auth: {` + auth + `project_id: p, password: a, token: b}}`, "", "several kinds of credentials (password, token)"},
-		"no user":            {`web: {auth: {` + auth + `project_id: p, password: a}}`, "", "a password without its user"},
-		"half a credential":  {`web: {auth: {` + auth + `application_credential_id: c}}`, "", "without its secret: write application_credential_secret"},
-		"no project":         {`web: {auth: {` + auth + `username: u, user_domain_name: d, password: a}}`, "", "names no project"},
-		"no domain":          {`web: {auth: {` + auth + `user_id: u, project_name: p, password: a}}`, "", "a project without its domain"},
-		"no credential":      {`web: {auth: {` + auth + `application_credential_secret: a}}`, "", "without its id"},
-		"method":             {`web: {auth_type: v3oidcpassword, auth: {` + auth + `password: a}}`, "", "auth_type v3oidcpassword"},
-		"interface":          {`web: {interface: secret, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", "want public, internal or admin"},
-		"authority":          {`web: {cacert: none.pem, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", "none.pem"},
-		"certificate":        {`web: {cert: none.pem, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", "cert and a key that cannot be used"},
-		"broken":             {`web: {`, "", "read clouds.yaml"},
-		"secure":             {`web: {auth: {` + auth + `user_id: u, project_id: p}}`, `web: {auth: {password: a}}`, ""},
-		"broken secure":      {`web: {auth: {` + auth + `user_id: u, project_id: p}}`, `web: [`, "read secure.yaml"},
-		"user":               {`web: {auth: {` + auth + `username: u, default_domain: default, project_name: p, password: a}}`, "", ""},
-		"credential":         {`web: {auth: {` + auth + `application_credential_name: a, username: u, user_domain_id: d, application_credential_secret: s}}`, "", ""},
-		"token":              {`web: {auth: {` + auth + `token: t, project_id: p}}`, "", ""},
-		"internal":           {`web: {interface: internalURL, verify: false, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", ""},
-		"named by domain":    {`web: {auth: {` + auth + `username: u, domain_name: d, project_name: p, password: a}}`, "", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			for file, entry := range map[string]string{"clouds.yaml": tc.entry, "secure.yaml": tc.secure} {
-				if entry == "" {
-					continue
-				}
-				if err := os.WriteFile(filepath.Join(dir, file), []byte("clouds:\n  "+entry+"\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			_, err := Config{CloudsFile: filepath.Join(dir, "clouds.yaml"), Cloud: "web"}.readLogin()
-			if tc.want == "" {
-				if err != nil {
-					t.Errorf("readLogin() = %v", err)
-				}
-				return
-			}
-			if err == nil {
-				t.Fatal("readLogin() takes it")
-			}
-			wantIn(t, err.Error(), tc.want)
-		})
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/driftd/driftd/internal/atomicfile"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/bus"
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 // maxListening is the timeout of reading the notification bus in one scan.

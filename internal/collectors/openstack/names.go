@@ -3,10 +3,18 @@ package openstack
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi"
 	"github.com/driftd/driftd/internal/printable"
 )
+
+// A requester requests a JSON object from a service.
+type requester interface {
+	Object(ctx context.Context, service, path string, query url.Values) (model.Value, error)
+}
 
 // maxNames limits the user names that one scan requests, and maxKnown those that are kept.
 const (
@@ -57,7 +65,7 @@ func (d *userNames) name(ctx context.Context, api requester, id string) (name, r
 }
 
 func (d *userNames) ask(ctx context.Context, api requester, id string) {
-	answer, err := api.Object(ctx, identity, pathTo("users", id), nil)
+	answer, err := api.Object(ctx, openstackapi.Identity, pathTo("users", id), nil)
 	switch code := httpclient.Code(err); {
 	case code == http.StatusNotFound:
 		d.Names[id] = ""

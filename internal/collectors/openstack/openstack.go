@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 // Type is the collector's type in the configuration, and the first part of the names of its
@@ -46,8 +46,8 @@ func (c *cloud) Collect(ctx context.Context) (model.Snapshot, error) {
 	if err != nil {
 		return model.Snapshot{}, err
 	}
-	defer sc.session.close()
-	c.history.remember(sc.session.grant.User.ID, sc.session.grant.User.Name)
+	defer sc.session.Close()
+	c.history.remember(sc.session.Grant.User.ID, sc.session.Grant.User.Name)
 	sc.auditLog = c.history.read(ctx, sc.session, &sc.estate, sc.taken)
 	if collectors.Void(ctx, true) {
 		return model.Snapshot{}, fmt.Errorf("read %s: %w", sc.server(), ctx.Err())
@@ -61,7 +61,7 @@ func (c *cloud) Probe(ctx context.Context) (collectors.Probe, error) {
 	if err != nil {
 		return collectors.Probe{}, err
 	}
-	defer sc.session.close()
+	defer sc.session.Close()
 	return collectors.Probe{Version: sc.version(), Identity: sc.identity(), Endpoint: sc.server(), Coverage: sc.coverage()}, nil
 }
 
@@ -76,10 +76,10 @@ func (c *cloud) scan(ctx context.Context, read listReader) (*scan, error) {
 		return sc, nil
 	}
 	if sc.session != nil {
-		sc.session.close()
+		sc.session.Close()
 	}
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("read %s: %w", sc.server(), ctx.Err())
 	}
-	return nil, c.config.explain(sc.server(), err)
+	return nil, c.config.Access().Explain(sc.server(), err)
 }

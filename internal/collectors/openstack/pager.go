@@ -11,9 +11,10 @@ import (
 	"strconv"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 // maxPages limits the pages of one list, and maxRows its objects.
@@ -27,7 +28,7 @@ const maxListReads = 3
 
 // A pager reads the list of one kind.
 type pager struct {
-	session *session
+	session *openstackapi.Session
 	kind    *normalize.Kind
 	query   url.Values
 	size    int
@@ -90,7 +91,7 @@ func (p *pager) page(ctx context.Context, list, at url.Values) (model.Value, err
 	for _, more := range []url.Values{list, p.query, {"limit": {strconv.Itoa(p.size)}}, at} {
 		maps.Copy(query, more)
 	}
-	answer, err := p.session.ask(ctx, p.kind.Service, p.kind.Microversion, p.kind.Path, query)
+	answer, err := p.session.ObjectIn(ctx, p.kind.Service, p.kind.Microversion, p.kind.Path, query)
 	if err != nil {
 		return model.Value{}, err
 	}

@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 	"github.com/driftd/driftd/internal/printable"
 )
 
@@ -23,8 +24,8 @@ type scan struct {
 	env        collectors.Env
 	taken      time.Time
 	kinds      []*normalize.Kind
-	login      login
-	session    *session
+	login      openstackapi.Login
+	session    *openstackapi.Session
 	visibility visibility
 	// auditLog are the changes that are known.
 	auditLog auditLog
@@ -43,20 +44,16 @@ type gap struct {
 
 // connect logs in and finds the endpoints of the services.
 func (sc *scan) connect(ctx context.Context, limits httpclient.Limits) (err error) {
-	if sc.login, err = sc.config.readLogin(); err != nil {
+	if sc.login, err = sc.config.Access().Login(); err != nil {
 		return err
 	}
-	if sc.session, err = connect(ctx, sc.login, limits); err != nil {
+	if sc.session, err = openstackapi.Connect(ctx, sc.login, limits); err != nil {
 		return err
 	}
-	if err := sc.session.findEndpoints(sc.login); err != nil {
-		return err
-	}
-	if sc.login.unverified {
+	if sc.login.Unverified {
 		sc.env.Log.Warn("certificates are not verified: clouds_file has verify: false", "source", sc.env.Name)
 	}
-	sc.session.negotiate(ctx)
-	g := sc.session.grant
+	g := sc.session.Grant
 	sc.visibility = newVisibility(sc.config, g)
 	sc.estate = normalize.Estate{Project: g.Project.ID, User: g.User.ID, AllProjects: sc.visibility.all, Admin: sc.visibility.admin, Taken: sc.taken, Objects: map[string][]normalize.Object{}}
 	return nil
@@ -64,7 +61,7 @@ func (sc *scan) connect(ctx context.Context, limits httpclient.Limits) (err erro
 
 // server returns the address of the login.
 func (sc *scan) server() string {
-	return cmp.Or(sc.login.auth.IdentityEndpoint, sc.config.CloudsFile)
+	return cmp.Or(sc.login.Server(), sc.config.CloudsFile)
 }
 
 // A listReader reads the list of a kind, or probes it.
@@ -88,11 +85,11 @@ func (c Config) gap(k *normalize.Kind, err error) *gap {
 	if err == nil {
 		return nil
 	}
-	var at *catalogueError
-	if errors.As(err, &at) && at.absent {
-		return &gap{at.what, true}
+	var at *openstackapi.CatalogueError
+	if errors.As(err, &at) && at.Absent {
+		return &gap{at.Error(), true}
 	}
-	return &gap{c.errorReason(k.Service, err), false}
+	return &gap{c.reason(k.Service, err), false}
 }
 
 // record stores the objects of a kind, or why they were not read.
@@ -115,7 +112,7 @@ func (sc *scan) pager(k *normalize.Kind, size int) *pager {
 func (sc *scan) read(ctx context.Context, k *normalize.Kind) ([]normalize.Object, error) {
 	p := sc.pager(k, sc.config.PageSize)
 	objects, err := p.read(ctx)
-	if err != nil || k.Index == nil || !sc.session.supports(k.Service, k.Index.Since) {
+	if err != nil || k.Index == nil || !sc.session.Supports(k.Service, k.Index.Since) {
 		return objects, err
 	}
 	readUnlisted, err := sc.readUnlisted(ctx, k, p.seen)
@@ -147,7 +144,7 @@ func (sc *scan) probeKind(ctx context.Context, k *normalize.Kind) ([]normalize.O
 // snapshot returns the snapshot of the objects and events that were read.
 func (sc *scan) snapshot() model.Snapshot {
 	resources, unread := sc.estate.Resources(sc.env.Name)
-	kinds, unsupportedFields := sc.schemas(), sc.session.unreadFields()
+	kinds, unsupportedFields := sc.schemas(), unreadFields(sc.session)
 	for i := range resources {
 		r := &resources[i]
 		r.WriterUnknown = cmp.Or(r.WriterUnknown, kinds[r.Kind].WriterUnknown)
@@ -165,7 +162,7 @@ func (sc *scan) snapshot() model.Snapshot {
 		AuditEvents: sc.auditLog.events,
 		Positions:   positions(resources, sc.taken),
 	}
-	if reason := sc.session.http.Cached("the cloud"); reason != "" {
+	if reason := sc.session.HTTP.Cached("the cloud"); reason != "" {
 		s.Doubt(model.Scope{}, reason)
 	}
 	return s
@@ -199,13 +196,13 @@ func (sc *scan) schemas() map[string]*model.Kind {
 
 // version returns the version of Nova, and the fields that an old one lacks.
 func (sc *scan) version() string {
-	newest := sc.session.endpoints[normalize.Compute].newest
-	if newest == (microversion{}) {
+	newest := sc.session.Newest(normalize.Compute)
+	if newest == "" {
 		return "Keystone v3"
 	}
-	text := "Nova " + newest.String()
+	text := "Nova " + newest
 	var hidden []string
-	for _, r := range sc.session.unsupportedFields() {
+	for _, r := range unsupportedFields(sc.session) {
 		hidden = append(hidden, strings.TrimPrefix(r.kind, Type+"/")+" "+r.field)
 	}
 	if len(hidden) > 0 {
@@ -217,7 +214,7 @@ func (sc *scan) version() string {
 
 // identity returns the user, project and roles of the token.
 func (sc *scan) identity() string {
-	g := sc.session.grant
+	g := sc.session.Grant
 	text := fmt.Sprintf("user %s (%s) in project %s (%s), roles %s", g.User.Name, g.User.ID, g.Project.Name, g.Project.ID, sc.visibility.roles)
 	if name := g.ApplicationCredential.Name; name != "" {
 		text += ", application credential " + name

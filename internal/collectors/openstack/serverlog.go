@@ -14,10 +14,10 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/bus"
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 	"github.com/driftd/driftd/internal/printable"
 )
 
@@ -106,7 +106,7 @@ func (s *serverLog) read(ctx context.Context, api requester, config Config, e *n
 	for i, id := range wanted {
 		// A server that was deleted meanwhile has no actions.
 		if errs[i] != nil && httpclient.Code(errs[i]) != http.StatusNotFound {
-			s.fault = config.errorReason(normalize.Compute, errs[i])
+			s.fault = config.reason(normalize.Compute, errs[i])
 			continue
 		}
 		s.Servers[id] = serverRecord{Seen: cmp.Or(seen[id], deletedStatus), Events: actions(id, answers[i])}
@@ -173,7 +173,7 @@ func (s *serverLog) listDeleted(ctx context.Context, api requester, config Confi
 	}
 	answer, err := api.Object(ctx, normalize.Compute, "servers/detail", query)
 	if err != nil {
-		s.fault = config.errorReason(normalize.Compute, err)
+		s.fault = config.reason(normalize.Compute, err)
 		return
 	}
 	for _, row := range answer.At("servers").Items() {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/bus"
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 // An unknownWriter returns reasons for unknown authors.

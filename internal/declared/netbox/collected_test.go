@@ -5,8 +5,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 // TestCompareCollectedServer compares a server that the OpenStack collector read, with its

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 	"github.com/driftd/driftd/internal/printable"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 // sent returns a notification as services send it.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 // neutron returns the kinds by Neutron's names, with the field that lists objects of another

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 	"github.com/driftd/driftd/internal/printable"
 )
 

@@ -3,9 +3,9 @@ package normalize_test
 import (
 	"testing"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/collectors/table/tabletest"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 func TestFields(t *testing.T) {

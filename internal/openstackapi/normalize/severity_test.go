@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/classify"
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 func TestSeverities(t *testing.T) {

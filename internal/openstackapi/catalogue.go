@@ -1,4 +1,4 @@
-package openstack
+package openstackapi
 
 import (
 	"cmp"
@@ -12,9 +12,8 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
-	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 	"github.com/driftd/driftd/internal/printable"
 )
 
@@ -39,8 +38,8 @@ func services() []service {
 	}
 }
 
-// identity is the service that performed the login.
-const identity = "identity"
+// Identity is the service that performed the login.
+const Identity = "identity"
 
 // An endpoint is the address of a service.
 type endpoint struct {
@@ -65,26 +64,26 @@ func (e endpoint) header(wanted string) map[string]string {
 }
 
 // findEndpoints finds the services in the catalogue.
-func (s *session) findEndpoints(l login) error {
+func (s *Session) findEndpoints(l Login) error {
 	regions := s.regions()
 	switch {
 	case l.region == "" && len(regions) > 1:
-		return &catalogueError{what: "the cloud has several regions: " + strings.Join(regions, ", "), hint: "set region to one of them"}
+		return &CatalogueError{what: "the cloud has several regions: " + strings.Join(regions, ", "), Hint: "set region to one of them"}
 	case l.region != "" && !slices.Contains(regions, l.region):
-		return &catalogueError{what: fmt.Sprintf("the cloud has no region %s; it has %s", printable.Text(l.region), strings.Join(regions, ", ")), hint: "set region to one of them"}
+		return &CatalogueError{what: fmt.Sprintf("the cloud has no region %s; it has %s", printable.Text(l.region), strings.Join(regions, ", ")), Hint: "set region to one of them"}
 	}
 	region := cmp.Or(l.region, strings.Join(regions, ""))
-	s.endpoints = map[string]endpoint{identity: {url: s.client.IdentityBase + "v3/"}}
+	s.endpoints = map[string]endpoint{Identity: {url: s.client.IdentityBase + "v3/"}}
 	for _, sv := range services() {
-		s.endpoints[sv.name] = sv.endpoint(s.grant, region, l.iface)
+		s.endpoints[sv.name] = sv.endpoint(s.Grant, region, l.iface)
 	}
 	return nil
 }
 
 // regions returns the regions in the catalogue, sorted.
-func (s *session) regions() []string {
+func (s *Session) regions() []string {
 	var all []string
-	for _, entry := range s.grant.Catalog {
+	for _, entry := range s.Grant.Catalog {
 		for _, e := range entry.Endpoints {
 			all = append(all, printable.Text(regionOf(e)))
 		}
@@ -96,7 +95,7 @@ func (s *session) regions() []string {
 func regionOf(e tokens.Endpoint) string { return cmp.Or(e.RegionID, e.Region) }
 
 // endpoint returns the endpoint of the service in a region, or one with an error.
-func (sv service) endpoint(g grant, region, iface string) endpoint {
+func (sv service) endpoint(g Grant, region, iface string) endpoint {
 	for _, typ := range sv.types {
 		for _, entry := range g.Catalog {
 			for _, e := range entry.Endpoints {
@@ -116,7 +115,7 @@ func (sv service) endpoint(g grant, region, iface string) endpoint {
 	if iface != "public" {
 		where += ", interface " + iface + ","
 	}
-	return endpoint{err: &catalogueError{what: where + " has no " + sv.name + " service", hint: "its kinds are not read", absent: true}}
+	return endpoint{err: &CatalogueError{what: where + " has no " + sv.name + " service", Hint: "its kinds are not read", Absent: true}}
 }
 
 // address completes an address of the catalogue; ok is false if it is that of another API
@@ -124,11 +123,11 @@ func (sv service) endpoint(g grant, region, iface string) endpoint {
 func (sv service) address(text, project string) (e endpoint, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		return endpoint{err: &catalogueError{what: "the endpoint of the " + sv.name + " service in the catalogue is not an address", hint: "correct it in Keystone"}}, true
+		return endpoint{err: &CatalogueError{what: "the endpoint of the " + sv.name + " service in the catalogue is not an address", Hint: "correct it in Keystone"}}, true
 	}
 	if isCleartext(u) {
-		return endpoint{err: &catalogueError{what: fmt.Sprintf("the endpoint of the %s service in the catalogue is http://%s, and a token must not cross the network without encryption", sv.name, u.Host),
-			hint: "offer the service with https://, or set another interface in clouds_file"}}, true
+		return endpoint{err: &CatalogueError{what: fmt.Sprintf("the endpoint of the %s service in the catalogue is http://%s, and a token must not cross the network without encryption", sv.name, u.Host),
+			Hint: "offer the service with https://, or set another interface in clouds_file"}}, true
 	}
 	u.RawQuery, u.Fragment, u.Path = "", "", strings.TrimRight(u.Path, "/")
 	version, last := versionIn(u.Path)
@@ -176,7 +175,7 @@ func (m microversion) before(n microversion) bool {
 func (m microversion) String() string { return fmt.Sprintf("%d.%d", m.major, m.minor) }
 
 // negotiate reads Nova's newest microversion. It stays zero for a Nova without microversions.
-func (s *session) negotiate(ctx context.Context) {
+func (s *Session) negotiate(ctx context.Context) {
 	at := s.endpoints[normalize.Compute]
 	if at.err != nil {
 		return
@@ -198,44 +197,17 @@ func (s *session) negotiate(ctx context.Context) {
 	s.endpoints[normalize.Compute] = at
 }
 
-// supports reports whether a service has a microversion.
-func (s *session) supports(service, version string) bool {
+// Newest returns the newest microversion of a service; "" if it has none.
+func (s *Session) Newest(service string) string {
+	newest := s.endpoints[service].newest
+	if newest == (microversion{}) {
+		return ""
+	}
+	return newest.String()
+}
+
+// Supports reports whether a service has a microversion.
+func (s *Session) Supports(service, version string) bool {
 	want, ok := parseMicroversion(version)
 	return ok && !s.endpoints[service].newest.before(want)
-}
-
-// A versionedField is a field that rows have since a microversion.
-type versionedField struct {
-	kind, field string
-	since       microversion
-}
-
-// versionedFields returns the fields that an older Nova lacks, from Nova's
-// rest_api_version_history.
-func versionedFields() []versionedField {
-	return []versionedField{
-		{normalize.Server, "locked", microversion{2, 9}},
-		{normalize.Server, "description", microversion{2, 19}},
-		{normalize.Server, "tags", microversion{2, 26}},
-		{normalize.Keypair, "type", microversion{2, 2}},
-		{normalize.Flavor, "description", microversion{2, 55}},
-		{normalize.Flavor, "extra_specs", microversion{2, 61}},
-	}
-}
-
-// unsupportedFields returns the fields that the Nova of this session lacks.
-func (s *session) unsupportedFields() []versionedField {
-	newest := s.endpoints[normalize.Compute].newest
-	return slices.DeleteFunc(versionedFields(), func(r versionedField) bool { return !newest.before(r.since) })
-}
-
-// unreadFields returns the fields that the Nova of this session lacks, by kind, with the
-// reason.
-func (s *session) unreadFields() map[string][]model.UnreadField {
-	fields := map[string][]model.UnreadField{}
-	for _, r := range s.unsupportedFields() {
-		fields[r.kind] = append(fields[r.kind], model.UnreadField{Name: r.field,
-			Reason: fmt.Sprintf("its %s is not known: Nova returns it since microversion %s, and this Nova has %s", r.field, r.since, s.endpoints[normalize.Compute].newest)})
-	}
-	return fields
 }

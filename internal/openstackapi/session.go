@@ -1,4 +1,4 @@
-package openstack
+package openstackapi
 
 import (
 	"bytes"
@@ -15,31 +15,27 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/driftd/driftd/internal/budget"
-	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// A requester requests a JSON object from a service.
-type requester interface {
-	Object(ctx context.Context, service, path string, query url.Values) (model.Value, error)
-}
+// A Session is a login to a cloud. It is safe for concurrent use.
+type Session struct {
+	// Grant is what Keystone answered to the login.
+	Grant Grant
+	// HTTP sends the requests.
+	HTTP *httpclient.Client
 
-// A session is a login to a cloud, for one scan. Apart from the login it sends GET requests
-// only. It is safe for concurrent use.
-type session struct {
 	client *gophercloud.ProviderClient
-	grant  grant
 	// endpoints are the endpoints of the services, by name.
 	endpoints map[string]endpoint
-	http      *httpclient.Client
 	// auth are the credentials, which errors must not contain.
 	auth gophercloud.AuthOptions
 }
 
-// A grant is the token data of Keystone.
-type grant struct {
+// A Grant is the token data of Keystone.
+type Grant struct {
 	User                  tokens.User           `json:"user"`
 	Project               *tokens.Project       `json:"project"`
 	Roles                 []tokens.Role         `json:"roles"`
@@ -49,59 +45,68 @@ type grant struct {
 	} `json:"application_credential"`
 }
 
-// connect logs in. The caller must close the session.
-func connect(ctx context.Context, l login, limits httpclient.Limits) (*session, error) {
+// Connect logs in, and finds the endpoints of the services. The caller must close the session.
+func Connect(ctx context.Context, l Login, limits httpclient.Limits) (*Session, error) {
 	client, err := openstack.NewClient(l.auth.IdentityEndpoint)
 	if err != nil {
-		return nil, &collectors.LocalError{Err: err}
+		return nil, &localError{err}
 	}
 	client.UserAgent.Prepend("driftd")
-	s := &session{client: client, auth: l.auth, http: httpclient.New(httpclient.NewBase(l.trust, limits), limits, httpclient.API{})}
-	client.HTTPClient = *s.http.HTTP()
-	if err := openstack.AuthenticateV3(ctx, client, &l.auth, gophercloud.EndpointOpts{}); err != nil {
-		s.close()
-		return nil, s.fault(err)
-	}
-	if err := s.readGrant(); err != nil {
-		s.close()
+	s := &Session{client: client, auth: l.auth, HTTP: httpclient.New(httpclient.NewBase(l.trust, limits), limits, httpclient.API{})}
+	client.HTTPClient = *s.HTTP.HTTP()
+	if err := s.logIn(ctx, l); err != nil {
+		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
+func (s *Session) logIn(ctx context.Context, l Login) error {
+	if err := openstack.AuthenticateV3(ctx, s.client, &l.auth, gophercloud.EndpointOpts{}); err != nil {
+		return s.fault(err)
+	}
+	if err := s.readGrant(); err != nil {
+		return err
+	}
+	if err := s.findEndpoints(l); err != nil {
+		return err
+	}
+	s.negotiate(ctx)
+	return nil
+}
+
 // readGrant reads Keystone's answer to the login.
-func (s *session) readGrant() error {
+func (s *Session) readGrant() error {
 	result, ok := s.client.GetAuthResult().(interface{ ExtractInto(v any) error })
 	if !ok || s.client.Token() == "" {
 		return &httpclient.Unexpected{Reason: "the answer holds no token"}
 	}
-	if err := result.ExtractInto(&s.grant); err != nil {
+	if err := result.ExtractInto(&s.Grant); err != nil {
 		return &httpclient.Unexpected{Reason: "the answer is not a token of Keystone"}
 	}
 	switch {
-	case s.grant.User.ID == "" || len(s.grant.Catalog) == 0:
+	case s.Grant.User.ID == "" || len(s.Grant.Catalog) == 0:
 		return &httpclient.Unexpected{Reason: "the answer has no user, or no catalogue of services"}
-	case s.grant.Project == nil || s.grant.Project.ID == "":
-		return &catalogueError{what: "the token belongs to no project", hint: "write project_id or project_name below auth of the cloud in clouds_file"}
+	case s.Grant.Project == nil || s.Grant.Project.ID == "":
+		return &CatalogueError{what: "the token belongs to no project", Hint: "write project_id or project_name below auth of the cloud in clouds_file"}
 	}
 	return nil
 }
 
-// close closes the idle connections.
-func (s *session) close() { s.http.Close() }
+// Close closes the idle connections.
+func (s *Session) Close() { s.HTTP.Close() }
 
 // Object requests an object from a service. service is its name in the catalogue; path is
 // relative to the service's endpoint.
-func (s *session) Object(ctx context.Context, service, path string, query url.Values) (model.Value, error) {
-	return s.ask(ctx, service, defaultMicroversion, path, query)
+func (s *Session) Object(ctx context.Context, service, path string, query url.Values) (model.Value, error) {
+	return s.ObjectIn(ctx, service, defaultMicroversion, path, query)
 }
 
-// ask requests an object in a microversion of the service, or in the newest one before it that
-// the service has.
-func (s *session) ask(ctx context.Context, service, microversion, path string, query url.Values) (model.Value, error) {
+// ObjectIn is Object in a microversion of the service, or in the newest one before it that the service has.
+func (s *Session) ObjectIn(ctx context.Context, service, microversion, path string, query url.Values) (model.Value, error) {
 	at, ok := s.endpoints[service]
 	if !ok {
-		return model.Value{}, &catalogueError{what: "unknown service " + service, hint: "see the catalogue"}
+		return model.Value{}, &CatalogueError{what: "unknown service " + service, Hint: "see the catalogue"}
 	}
 	if at.err != nil {
 		return model.Value{}, at.err
@@ -109,7 +114,7 @@ func (s *session) ask(ctx context.Context, service, microversion, path string, q
 	return s.read(ctx, at.url+path, at.header(microversion), query)
 }
 
-func (s *session) read(ctx context.Context, address string, header map[string]string, query url.Values) (v model.Value, err error) {
+func (s *Session) read(ctx context.Context, address string, header map[string]string, query url.Values) (v model.Value, err error) {
 	ctx, release := budget.Part(ctx)
 	defer func() { release(v.Weight()) }()
 	if len(query) > 0 {
@@ -130,7 +135,7 @@ func (s *session) read(ctx context.Context, address string, header map[string]st
 
 // fault converts an error of the SDK into one without secrets, and without the query of an
 // address.
-func (s *session) fault(err error) error {
+func (s *Session) fault(err error) error {
 	var (
 		renew   *gophercloud.ErrUnableToReauthenticate
 		after   *gophercloud.ErrErrorAfterReauthentication
@@ -141,7 +146,7 @@ func (s *session) fault(err error) error {
 	)
 	switch {
 	case errors.As(err, &renew):
-		return &renewError{s.fault(renew.ErrReauth)}
+		return &RenewError{s.fault(renew.ErrReauth)}
 	case errors.As(err, &after):
 		return s.fault(after.ErrOriginal)
 	case errors.As(err, &status):
@@ -156,7 +161,7 @@ func (s *session) fault(err error) error {
 
 // statusError returns the error of an unsuccessful answer. The name of the object with the
 // message differs between services.
-func (s *session) statusError(answer gophercloud.ErrUnexpectedResponseCode) error {
+func (s *Session) statusError(answer gophercloud.ErrUnexpectedResponseCode) error {
 	return httpclient.NewStatus(&http.Response{StatusCode: answer.Actual, Header: answer.ResponseHeader, Body: io.NopCloser(bytes.NewReader(answer.Body))},
 		httpclient.API{Describe: func(status *httpclient.Status, _ http.Header, body model.Value) {
 			for _, f := range body.Fields() {
@@ -168,7 +173,7 @@ func (s *session) statusError(answer gophercloud.ErrUnexpectedResponseCode) erro
 }
 
 // redact removes secrets from a text of a server.
-func (s *session) redact(text string) string {
+func (s *Session) redact(text string) string {
 	for _, secret := range [...]string{s.auth.Password, s.auth.TokenID, s.auth.ApplicationCredentialSecret, s.client.Token()} {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "…")

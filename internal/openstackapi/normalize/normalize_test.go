@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 func kindOf(t testing.TB, name string) *normalize.Kind {

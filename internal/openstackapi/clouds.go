@@ -1,4 +1,4 @@
-package openstack
+package openstackapi
 
 import (
 	"cmp"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 
-	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/httpclient"
@@ -22,15 +21,42 @@ import (
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// A login is the content of a clouds.yaml entry.
-type login struct {
+// An Access is how to reach a cloud. The names in its errors are those of the settings of a source.
+type Access struct {
+	Entry
+
+	// Region is the region; "" for the one of the entry.
+	Region string
+}
+
+// An Entry is an entry of a clouds.yaml, with the login.
+type Entry struct {
+	// CloudsFile is a clouds.yaml, in the format of the openstack command. A secure.yaml in the same folder is read with it.
+	CloudsFile string `mapstructure:"clouds_file" path:"true"`
+	// Cloud is the entry of clouds_file to use.
+	Cloud string `mapstructure:"cloud"`
+}
+
+// Check returns an error if a setting is missing.
+func (e Entry) Check() error {
+	switch {
+	case e.CloudsFile == "":
+		return errors.New("setting clouds_file is missing: set the clouds.yaml with the login; see docs/openstack.md")
+	case e.Cloud == "":
+		return errors.New("setting cloud is missing: set the name of the entry of clouds_file that is to be used")
+	}
+	return nil
+}
+
+// A Login is the content of a clouds.yaml entry.
+type Login struct {
 	auth   gophercloud.AuthOptions
 	region string
 	// iface is the interface of the catalogue: public, internal or admin.
 	iface string
 	trust *tls.Config
-	// unverified reports whether the servers' certificates are not verified.
-	unverified bool
+	// Unverified reports whether the servers' certificates are not verified.
+	Unverified bool
 }
 
 // An entryError is the error of an invalid entry of a clouds.yaml.
@@ -40,23 +66,25 @@ func (e *entryError) Error() string {
 	return fmt.Sprintf("cloud %s of clouds_file %s", e.cloud, e.what)
 }
 
-// readLogin reads clouds_file and secure.yaml. Each scan calls it, so that a renewed password
-// is used.
-func (c Config) readLogin() (login, error) {
-	file, _ := credential.Find(c.CloudsFile)
-	entry, err := readEntry(c.CloudsFile, c.Cloud)
+// Server returns the address of Keystone; "" of the zero Login.
+func (l Login) Server() string { return l.auth.IdentityEndpoint }
+
+// Login reads clouds_file and secure.yaml. It is read for each session, so that a renewed password is used.
+func (a Access) Login() (Login, error) {
+	file, _ := credential.Find(a.CloudsFile)
+	entry, err := readEntry(a.CloudsFile, a.Cloud)
 	if err != nil {
-		return login{}, err
+		return Login{}, err
 	}
-	secure, err := readEntry(filepath.Join(filepath.Dir(file), "secure.yaml"), c.Cloud)
+	secure, err := readEntry(filepath.Join(filepath.Dir(file), "secure.yaml"), a.Cloud)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return login{}, err
+		return Login{}, err
 	}
-	r := &entryReader{cloud: c.Cloud, dir: filepath.Dir(file), entry: overlay(entry, secure)}
+	r := &entryReader{cloud: a.Cloud, dir: filepath.Dir(file), entry: overlay(entry, secure)}
 	if r.entry.IsNull() {
-		return login{}, &entryError{c.Cloud, "does not exist: " + known(c.CloudsFile)}
+		return Login{}, &entryError{a.Cloud, "does not exist: " + known(a.CloudsFile)}
 	}
-	l := r.login(c.Region)
+	l := r.login(a.Region)
 	return l, r.err
 }
 
@@ -64,7 +92,7 @@ func (c Config) readLogin() (login, error) {
 func readEntry(file, cloud string) (model.Value, error) {
 	clouds, err := readClouds(file)
 	if err != nil {
-		return model.Value{}, &collectors.LocalError{Err: err}
+		return model.Value{}, &localError{err}
 	}
 	return clouds.At(cloud), nil
 }
@@ -145,14 +173,14 @@ func (r *entryReader) text(section string, names ...string) string {
 
 func (r *entryReader) auth(names ...string) string { return r.text("auth", names...) }
 
-func (r *entryReader) login(region string) login {
-	l := login{auth: r.options(), region: cmp.Or(region, r.text("", "region_name"))}
+func (r *entryReader) login(region string) Login {
+	l := Login{auth: r.options(), region: cmp.Or(region, r.text("", "region_name"))}
 	l.iface = strings.TrimSuffix(cmp.Or(r.text("", "endpoint_type", "interface"), "public"), "URL")
 	if !slices.Contains([]string{"public", "internal", "admin"}, l.iface) {
 		r.fail("has an invalid interface: want public, internal or admin")
 	}
-	l.unverified = r.entry.At("verify").Text() == "false"
-	l.trust = r.trust(l.unverified)
+	l.Unverified = r.entry.At("verify").Text() == "false"
+	l.trust = r.trust(l.Unverified)
 	return l
 }
 

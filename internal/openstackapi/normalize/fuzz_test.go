@@ -3,9 +3,9 @@ package normalize_test
 import (
 	"testing"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 // FuzzObject normalizes an arbitrary row as every kind, twice, and joins the objects with

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 func TestKinds(t *testing.T) {

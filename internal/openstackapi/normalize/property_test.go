@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
 // shuffled returns the rows of every list in another order, and their objects.
