@@ -124,6 +124,19 @@ reconcile:
 				`6: min_age 2h0m0s is not below max_age 1h0m0s: such a rule carries nothing out without a person`,
 				`6: pending findings are never put back: want one of changed, undeclared, bypassed, missing, pending-restart`},
 		},
+		"deletions": {
+			reason: "a rule deletes as a whole, and only if it has delete",
+			content: minimal + `people: [{name: alice, login: alice}]
+reconcile:
+  writers: [{source: prod, settings: {kubeconfig: x}}]
+  rules:
+    - {name: a, mode: approve, match: {verdict: unmanaged}}
+    - {name: b, mode: approve, match: {verdict: [unmanaged, changed], path: spec.image}, delete: true}
+    - {name: c, mode: approve, match: {verdict: unmanaged, kind: kubernetes/*}, delete: true}
+`,
+			want: []string{`6: unmanaged findings are put back by deleting the resource: set delete: true, or remove the verdict`,
+				`7: delete with match.path: a deletion concerns the whole resource, make two rules of it`},
+		},
 		"useless rules for a declaration": {
 			reason: "a rule that writes into no declaration is refused",
 			content: minimal + `people: [{name: alice, login: alice}]

@@ -89,6 +89,8 @@ type ReconcileRule struct {
 	Soak time.Duration `mapstructure:"soak"`
 	// Create allows to create missing resources.
 	Create bool `mapstructure:"create"`
+	// Delete allows to delete unmanaged resources of kinds that driftd deletes, with a person.
+	Delete bool `mapstructure:"delete"`
 }
 
 // ReconcileMatch selects findings: all given lists must match, and a list matches if one of its
@@ -108,7 +110,7 @@ type ReconcileMatch struct {
 	// Path matches the path of a changed field, with or without the keys in brackets. All changed
 	// fields of a finding must match one.
 	Path []string `mapstructure:"path"`
-	// Verdict is the full name of a verdict: changed, undeclared, bypassed or missing.
+	// Verdict is the full name of a verdict: changed, undeclared, bypassed, missing or unmanaged.
 	Verdict []string `mapstructure:"verdict"`
 }
 
@@ -133,7 +135,7 @@ func (r *ReconcileRule) Rule() reconcile.Rule {
 	return reconcile.Rule{Name: r.Name, Mode: reconcile.Mode(r.Mode), Paths: m.Path, Changes: changes,
 		Match: model.Selector{Sources: m.Source, Kinds: m.Kind, Resources: m.Resource, Namespaces: m.Namespace, Declarations: m.Declaration, Verdicts: verdicts},
 		Limits: reconcile.Limits{MinAge: r.MinAge, MaxAge: r.MaxAge, Approvals: r.Approvals, Expiry: r.Expires, PerScan: r.PerScan,
-			PerHour: r.PerHour, Share: r.Share / 100, Soak: r.Soak, Create: r.Create}}
+			PerHour: r.PerHour, Share: r.Share / 100, Soak: r.Soak, Create: r.Create, Delete: r.Delete}}
 }
 
 // common returns the lists that Match has too.
@@ -192,7 +194,6 @@ func (d *document) checkUseful(at string, r *ReconcileRule, writers []Writer, pe
 	if r.Mode != string(reconcile.Approve) && r.Mode != string(reconcile.Auto) {
 		return
 	}
-	m := &r.Match
 	if !slices.ContainsFunc(writers, func(w Writer) bool { return w.carriesOut(r) }) {
 		what := "sources"
 		if r.Changes == string(reconcile.Declared) {
@@ -206,15 +207,27 @@ func (d *document) checkUseful(at string, r *ReconcileRule, writers []Writer, pe
 	if r.Mode == string(reconcile.Auto) && r.MinAge >= r.MaxAge && r.MaxAge > 0 {
 		d.add(at+".min_age", "min_age %s is not below max_age %s: such a rule carries nothing out without a person", r.MinAge, r.MaxAge)
 	}
+	d.checkVerdicts(at, r)
+}
+
+// checkVerdicts reports verdicts in the match of a rule whose findings it never acts on.
+func (d *document) checkVerdicts(at string, r *ReconcileRule) {
 	actionable := []string{string(model.Changed), string(model.Undeclared), string(model.Bypassed), string(model.Missing), string(model.PendingRestart)}
+	if r.Delete {
+		actionable = append(actionable, string(model.Unmanaged))
+	}
 	never := "put back"
 	if r.Changes == string(reconcile.Declared) {
 		never = "written into a declaration"
 		actionable = []string{string(model.Changed), string(model.Moved), string(model.Disputed)}
 	}
-	for i, v := range m.Verdict {
-		if !slices.Contains(actionable, v) && slices.Contains(model.Verdicts(), model.Verdict(v)) {
-			d.add(fmt.Sprintf("%s.match.verdict[%d]", at, i), "%s findings are never %s: want one of %s", v, never, strings.Join(actionable, ", "))
+	for i, v := range r.Match.Verdict {
+		switch place := fmt.Sprintf("%s.match.verdict[%d]", at, i); {
+		case slices.Contains(actionable, v) || !slices.Contains(model.Verdicts(), model.Verdict(v)):
+		case v == string(model.Unmanaged) && r.Changes != string(reconcile.Declared):
+			d.add(place, "unmanaged findings are put back by deleting the resource: set delete: true, or remove the verdict")
+		default:
+			d.add(place, "%s findings are never %s: want one of %s", v, never, strings.Join(actionable, ", "))
 		}
 	}
 }
@@ -226,6 +239,13 @@ func (d *document) checkSide(at string, r *ReconcileRule) {
 	}
 	if r.Changes == string(reconcile.Declared) && r.Create {
 		d.add(at+".create", "create with changes: declaration: driftd creates nothing in a declaration, remove it")
+	}
+	switch {
+	case !r.Delete:
+	case r.Changes == string(reconcile.Declared):
+		d.add(at+".delete", "delete with changes: declaration: driftd deletes nothing from a declaration, remove it")
+	case len(r.Match.Path) > 0:
+		d.add(at+".delete", "delete with match.path: a deletion concerns the whole resource, make two rules of it")
 	}
 }
 

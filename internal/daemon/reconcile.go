@@ -38,31 +38,57 @@ func (r lastReads) Evidence(f *model.Finding) reconcile.Evidence {
 	case r.e.unsaved[f.Source]:
 		v.Unread = fmt.Sprintf("the last scan of source %s could not be saved", f.Source)
 	}
-	l, ok := r.e.loaded[f.Declaration]
-	v.Revision = l.declaration.Revision
+	for _, name := range r.declarationsOf(f) {
+		r.declared(name, f, &v)
+	}
+	return v
+}
+
+// declarationsOf returns the declaration of a finding, or those that govern the source of a resource that none declares.
+func (r lastReads) declarationsOf(f *model.Finding) (names []string) {
+	if f.Declaration != "" {
+		return []string{f.Declaration}
+	}
+	for _, d := range r.e.estate.Declarations {
+		if slices.Contains(d.Governs, f.Source) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
+// declared enters what the last read of a declaration proves of a finding. The caller holds mu.
+func (r lastReads) declared(name string, f *model.Finding, v *reconcile.Evidence) {
+	l, ok := r.e.loaded[name]
+	v.Revision = cmp.Or(l.declaration.Revision, v.Revision)
 	switch {
 	case v.Unread != "":
 	case !ok:
-		v.Unread = fmt.Sprintf("declaration %s was not read yet", f.Declaration)
+		v.Unread = fmt.Sprintf("declaration %s was not read yet", name)
 	case l.err != nil:
-		v.Unread = fmt.Sprintf("declaration %s could not be read: %v", f.Declaration, l.err)
+		v.Unread = fmt.Sprintf("declaration %s could not be read: %v", name, l.err)
 	case len(l.declaration.Problems) > 0:
-		v.Unread = fmt.Sprintf("a part of declaration %s could not be read: %s", f.Declaration, l.declaration.Problems[0].Reason)
-	case v.Revision == "":
-		r.withoutCommit(f, &v)
+		v.Unread = fmt.Sprintf("a part of declaration %s could not be read: %s", name, l.declaration.Problems[0].Reason)
+	case l.declaration.Revision == "":
+		r.withoutCommit(name, f, v)
+	}
+	if f.Declaration == "" && l.declaration.Inventory {
+		return // that an inventory does not have it is no reason to delete it
 	}
 	for i := range l.declaration.Claims {
 		if l.declaration.Claims[i].Kind == f.Kind {
 			v.Declared++
 		}
 	}
-	return v
 }
 
 // withoutCommit enters what proves a declaration that is not read from a commit. The caller holds mu.
-func (r lastReads) withoutCommit(f *model.Finding, v *reconcile.Evidence) {
+func (r lastReads) withoutCommit(name string, f *model.Finding, v *reconcile.Evidence) {
+	if f.Declaration == "" && r.e.loaded[name].declaration.Inventory {
+		return
+	}
 	if v.Logged = r.isLogged(f); !v.Logged {
-		v.Uncommitted = fmt.Sprintf("declaration %s is not read from a commit: use git, so that what is put back was reviewed", f.Declaration)
+		v.Uncommitted = fmt.Sprintf("declaration %s is not read from a commit: use git, so that what is put back was reviewed", name)
 	}
 }
 
@@ -76,9 +102,9 @@ func (r lastReads) isLogged(f *model.Finding) bool {
 	return len(events) > 0 && events[len(events)-1].Actor.Confidence == model.Exact
 }
 
-// Refresh reads a declaration again, and compares with it.
-func (r lastReads) Refresh(ctx context.Context, declaration string) error {
-	_, err := r.e.Cycle(ctx, Due{Declarations: []string{declaration}})
+// Refresh reads the declarations of a finding again, and compares with them.
+func (r lastReads) Refresh(ctx context.Context, f *model.Finding) error {
+	_, err := r.e.Cycle(ctx, Due{Declarations: r.declarationsOf(f)})
 	return err
 }
 
@@ -95,6 +121,11 @@ func (r lastReads) Reread(ctx context.Context, source string) error {
 func (r lastReads) Subject(f *model.Finding) (reconcile.Subject, error) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
+	resources := r.e.collected[f.Source].snapshot.Resources
+	live := resourceOf(resources, f.Key).Value
+	if f.Declaration == "" {
+		return reconcile.Subject{Finding: f, Live: live, UID: uids(resources)}, nil
+	}
 	l, i := r.e.loaded[f.Declaration], r.claim(f)
 	if i < 0 {
 		return reconcile.Subject{}, &reconcile.Refusal{Guard: "still-so", Why: fmt.Sprintf("declaration %s no longer declares it", f.Declaration)}
@@ -104,8 +135,6 @@ func (r lastReads) Subject(f *model.Finding) (reconcile.Subject, error) {
 	if claims := l.canonical[f.Source]; i < len(claims) { // the finding has its values
 		stored = claims[i].Value
 	}
-	resources := r.e.collected[f.Source].snapshot.Resources
-	live := resourceOf(resources, f.Key).Value
 	return reconcile.Subject{Finding: f, Lens: c.Lens, Declared: stored, Written: c.Value, Live: live, Opposed: r.opposed(f, live), UID: uids(resources), Plain: r.plain(f, c)}, nil
 }
 

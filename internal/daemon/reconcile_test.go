@@ -17,10 +17,48 @@ func TestEvidenceHasTheRevision(t *testing.T) {
 		t.Errorf("got %+v", v)
 	}
 	b.commit("2")
-	if err := reads.Refresh(t.Context(), "git"); err != nil {
+	if err := reads.Refresh(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
 	if v := reads.Evidence(f); v.Revision != "commit-2" {
 		t.Errorf("after the refresh: %+v", v)
+	}
+}
+
+// TestEvidenceForDeletion checks that a resource that no declaration declares is proven by all declarations that govern its source.
+func TestEvidenceForDeletion(t *testing.T) {
+	t.Parallel()
+	b := newAppliedBench(t, true)
+	f := &model.Finding{Verdict: model.Unmanaged, Key: model.Key{Source: "live", Kind: thing, ID: "p/z"}, Place: "p", Name: "z"}
+	reads := lastReads{b.engine}
+	if v := reads.Evidence(f); v.Unread == "" {
+		t.Errorf("before the first scan: %+v", v)
+	}
+	b.cycle(t)
+	if v := reads.Evidence(f); v.Unread != "" || v.Declared != 1 || v.Uncommitted != "" || v.Revision != "commit-1" {
+		t.Errorf("got %+v", v)
+	}
+	s, err := reads.Subject(f)
+	if err != nil || !s.Declared.IsNull() {
+		t.Errorf("Subject() = %+v, %v", s, err)
+	}
+	b.commit("2")
+	if err := reads.Refresh(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	if v := reads.Evidence(f); v.Revision != "commit-2" {
+		t.Errorf("after the refresh: %+v", v)
+	}
+	name := b.engine.estate.Declarations[0].Name
+	l := b.engine.loaded[name]
+	l.declaration.Inventory = true
+	b.engine.loaded[name] = l
+	if v := reads.Evidence(f); v.Declared != 0 {
+		t.Errorf("that only an inventory does not have it proves that it may go: %+v", v)
+	}
+	l.err = errNotYet
+	b.engine.loaded[name] = l
+	if v := reads.Evidence(f); v.Unread == "" {
+		t.Errorf("a declaration that could not be read: %+v", v)
 	}
 }

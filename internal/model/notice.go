@@ -137,9 +137,10 @@ type ActionNotice struct {
 	// value after, nil for none. Fields counts all.
 	Changes []Change `json:"changes"`
 	Fields  int      `json:"fields"`
-	// Creates reports whether the resource is created. Restarts is what restarts, in words. Unseen reports whether driftd
-	// never saw the declared values live.
+	// Creates reports whether the resource is created, and Deletes whether it is deleted. Restarts is what restarts, in words.
+	// Unseen reports whether driftd never saw the declared values live.
 	Creates bool `json:"creates,omitempty"`
+	Deletes bool `json:"deletes,omitempty"`
 	// Records reports whether the declaration is changed, and not the resource.
 	Records  bool   `json:"records,omitempty"`
 	Restarts string `json:"restarts,omitempty"`

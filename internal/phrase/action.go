@@ -8,6 +8,8 @@ func ActionSubject(n *model.ActionNotice) string {
 	switch {
 	case n.Creates:
 		return "create " + resource
+	case n.Deletes:
+		return "delete " + resource
 	case n.Records:
 		return "write " + resource + " into its declaration"
 	}

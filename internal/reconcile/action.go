@@ -168,8 +168,9 @@ type Plan struct {
 	Content string `json:"content,omitempty"`
 	// Records reports whether the declaration is changed, and not the resource.
 	Records bool `json:"records,omitempty"`
-	// Creates reports whether the resource is created as a whole.
+	// Creates reports whether the resource is created as a whole, and Deletes whether it is deleted.
 	Creates bool `json:"creates,omitempty"`
+	Deletes bool `json:"deletes,omitempty"`
 	// Endpoint is the address of the system, and Identity the user that writes to it.
 	Endpoint string `json:"endpoint"`
 	Identity string `json:"identity"`

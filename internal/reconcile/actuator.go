@@ -26,11 +26,19 @@ type Actuator interface {
 	Rights(ctx context.Context, rules []Rule) (Rights, error)
 }
 
+// A Deleter is an Actuator that also plans to delete resources that no declaration declares.
+type Deleter interface {
+	Actuator
+
+	// Deletes reports whether it deletes resources of a kind.
+	Deletes(kind string) bool
+}
+
 // A Subject is the resource of a finding with what is declared for it.
 type Subject struct {
 	Finding *model.Finding
 	// Declared is the claim's value in the form in which the source stores it, and Written the value
-	// in the form of the declaration. Secrets are sealed in both.
+	// in the form of the declaration. Secrets are sealed in both. They are null for a resource that is not declared.
 	Declared, Written model.Value
 	// Live is the resource as the source read it last; null if it was not there.
 	Live model.Value

@@ -21,6 +21,9 @@ const (
 // checkAgreed refuses a finding whose declaration changed since it was live: a new commit is not drift, and applying
 // it is the pipeline's work. If driftd never saw what is declared live, it needs a person, and unseen is true.
 func (r *Reconciler) checkAgreed(f *model.Finding, automatic bool) (unseen bool, err error) {
+	if isDeleted(f) {
+		return false, nil // nothing is declared
+	}
 	agreement, err := r.LastReads.Agreement(f)
 	switch {
 	case err != nil:

@@ -98,10 +98,10 @@ const refreshTimeout = 2 * time.Minute
 func (r *Reconciler) planAgain(ctx context.Context, a *Action) (Change, error) {
 	// The declaration may have moved while the action waited.
 	refreshing, cancel := context.WithTimeout(ctx, refreshTimeout)
-	err := r.LastReads.Refresh(refreshing, a.Declaration)
+	err := r.LastReads.Refresh(refreshing, a.finding())
 	cancel()
 	if err != nil {
-		return nil, &Refusal{"coverage", fmt.Sprintf("declaration %s could not be read again: %v", a.Declaration, err)}
+		return nil, &Refusal{"coverage", fmt.Sprintf("what is declared could not be read again: %v", err)}
 	}
 	f, err := r.finding(a)
 	if err != nil {

@@ -134,7 +134,7 @@ func (r *reads) Evidence(*model.Finding) reconcile.Evidence { return r.evidence 
 // Reread implements reconcile.LastReads.
 func (r *reads) Reread(context.Context, string) error { return r.rereadErr }
 
-func (r *reads) Refresh(context.Context, string) error {
+func (r *reads) Refresh(context.Context, *model.Finding) error {
 	if r.refresh != nil {
 		r.refresh()
 	}

@@ -38,7 +38,8 @@ type Evidence struct {
 	Uncommitted string
 	// Logged reports whether the declaration is not in a commit, and its own log has who declared the resource.
 	Logged bool
-	// Declared is the number of resources of the finding's kind in its declaration.
+	// Declared is the number of resources of the finding's kind in its declaration, or in those that govern the source of
+	// a resource that is not declared.
 	Declared int
 }
 
@@ -194,9 +195,16 @@ func verdict(s *Situation) string {
 		return ""
 	case f.Verdict == model.Missing:
 		return fmt.Sprintf("it would be created: rule %q does not set create", s.Rule.Name)
+	case isDeleted(f) && s.Rule.Delete:
+		return ""
+	case isDeleted(f):
+		return fmt.Sprintf("it would be deleted: rule %q does not set delete", s.Rule.Name)
 	}
 	return f.VerdictText() + " findings are never put back"
 }
+
+// isDeleted reports whether a finding is put back by deleting its resource: no declaration declares it.
+func isDeleted(f *model.Finding) bool { return f.Verdict == model.Unmanaged && f.Declaration == "" }
 
 // putBack are the verdicts of findings that are put back, besides missing, and recorded those of findings that are written into
 // a declaration.
@@ -222,6 +230,8 @@ func needsPerson(s *Situation) string {
 		return "an apply of a whole declaration"
 	case s.Finding.Verdict == model.Bypassed:
 		return "a bypassed finding"
+	case isDeleted(s.Finding):
+		return "a deletion"
 	case s.Logged && !s.Rule.records():
 		return "what no commit declares"
 	case s.Finding.Verdict == model.Disputed || s.Finding.Verdict == model.Moved:
@@ -257,11 +267,13 @@ func coverage(s *Situation) string {
 	if s.Unread != "" {
 		return s.Unread
 	}
-	if s.Finding.Declaration == "" {
+	switch f := s.Finding; {
+	case f.Declaration == "" && !isDeleted(f):
 		return "no declaration declares it"
-	}
-	if s.Declared == 0 {
-		return fmt.Sprintf("declaration %s declares no resource of kind %s", s.Finding.Declaration, s.Finding.Kind)
+	case s.Declared == 0 && isDeleted(f):
+		return fmt.Sprintf("no declaration of source %s declares any resource of kind %s", f.Source, f.Kind)
+	case s.Declared == 0:
+		return fmt.Sprintf("declaration %s declares no resource of kind %s", f.Declaration, f.Kind)
 	}
 	return ""
 }
@@ -342,8 +354,12 @@ func blast(s *Situation) string {
 		return fmt.Sprintf("%d actions on source %s in the last hour: rule %q allows %d", last, s.Finding.Source, s.Rule.Name, s.Rule.PerHour)
 	}
 	if n := len(touched); n > 1 && float64(n) > s.Rule.Share*float64(s.Declared) {
-		return fmt.Sprintf("%d of the %d resources of kind %s in declaration %s in the last hour: rule %q allows %g %%",
-			n, s.Declared, s.Finding.Kind, s.Finding.Declaration, s.Rule.Name, 100*s.Rule.Share)
+		where := "declaration " + s.Finding.Declaration
+		if isDeleted(s.Finding) {
+			where = "the declarations of source " + s.Finding.Source
+		}
+		return fmt.Sprintf("%d of the %d resources of kind %s in %s in the last hour: rule %q allows %g %%",
+			n, s.Declared, s.Finding.Kind, where, s.Rule.Name, 100*s.Rule.Share)
 	}
 	return ""
 }

@@ -74,7 +74,7 @@ func (a *Action) concerns(rules []Rule, r *Rule) bool {
 func (a *Action) finding() *model.Finding {
 	f := &model.Finding{ID: a.Finding, Verdict: a.Verdict, Key: a.Subject, Name: a.Name, Place: a.Place, Declaration: a.Declaration}
 	for _, c := range a.Plan.Changes {
-		if c.Address != "" {
+		if c.Address != "" || a.Plan.Creates || a.Plan.Deletes { // such a finding names no field
 			continue
 		}
 		f.Changes = append(f.Changes, model.Change{Path: c.Path, Live: c.Old, Declared: c.New})

@@ -13,7 +13,7 @@ func (p *Plan) Equal(o *Plan) bool {
 	same := func(a, b FieldChange) bool {
 		return a.Where() == b.Where() && equal(a.Old, b.Old) && equal(a.New, b.New)
 	}
-	return slices.Equal(p.texts(), o.texts()) && p.Creates == o.Creates && p.Records == o.Records && p.Unseen == o.Unseen && slices.Equal(p.Addresses, o.Addresses) &&
+	return slices.Equal(p.texts(), o.texts()) && p.Creates == o.Creates && p.Deletes == o.Deletes && p.Records == o.Records && p.Unseen == o.Unseen && slices.Equal(p.Addresses, o.Addresses) &&
 		slices.Equal(p.Also, o.Also) && slices.Equal(p.Requests, o.Requests) && slices.EqualFunc(p.Changes, o.Changes, same)
 }
 

@@ -32,8 +32,9 @@ type Store interface {
 type LastReads interface {
 	// Evidence returns what was read of a finding, and Subject what is declared for it.
 	Evidence(f *model.Finding) Evidence
-	// Refresh reads a declaration again. If that fails, Evidence has the reason.
-	Refresh(ctx context.Context, declaration string) error
+	// Refresh reads the declaration of a finding again, or those that govern the source of a resource that is not
+	// declared. If that fails, Evidence has the reason.
+	Refresh(ctx context.Context, f *model.Finding) error
 	Subject(f *model.Finding) (Subject, error)
 	// Reread reads a source again, unless that is the plan of a declaration.
 	Reread(ctx context.Context, source string) error
@@ -173,6 +174,9 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding, q *planning) (C
 	rule := Find(r.Rules, f)
 	actuator := r.For(f, rule)
 	f = r.seen(f, rule)
+	if deleter, ok := actuator.(Deleter); isDeleted(f) && (!ok || !deleter.Deletes(f.Kind)) {
+		return nil, &Refusal{"kind", "driftd does not delete resources of kind " + f.Kind}
+	}
 	unseen, err := r.checkAgreed(f, q.automatic)
 	if err != nil {
 		return nil, err

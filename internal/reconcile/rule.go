@@ -73,8 +73,9 @@ type Limits struct {
 	Share   float64 `json:"share"`
 	// Soak is how long the rule waits after its first action.
 	Soak time.Duration `json:"soak"`
-	// Create allows to create resources that are missing.
+	// Create allows to create resources that are missing, and Delete to delete those that are unmanaged.
 	Create bool `json:"create,omitempty"`
+	Delete bool `json:"delete,omitempty"`
 }
 
 // DefaultLimits returns the limits of a rule that sets none.

@@ -166,6 +166,9 @@ func showPlan(t *table, p *reconcile.Plan, digest string) {
 	if p.Creates {
 		t.line("  creates the resource")
 	}
+	if p.Deletes {
+		t.line("  deletes the resource")
+	}
 	if p.Unseen {
 		t.line("  ", phrase.Unseen)
 	}
