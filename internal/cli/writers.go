@@ -7,10 +7,12 @@ import (
 
 	"github.com/driftd/driftd/internal/actuators/kubernetes"
 	"github.com/driftd/driftd/internal/actuators/netbox"
+	"github.com/driftd/driftd/internal/actuators/openstack"
 	"github.com/driftd/driftd/internal/actuators/proxmox"
 	"github.com/driftd/driftd/internal/actuators/terraform"
 	kubernetescollector "github.com/driftd/driftd/internal/collectors/kubernetes"
 	netboxcollector "github.com/driftd/driftd/internal/collectors/netbox"
+	openstackcollector "github.com/driftd/driftd/internal/collectors/openstack"
 	proxmoxcollector "github.com/driftd/driftd/internal/collectors/proxmox"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
@@ -19,6 +21,7 @@ import (
 	"github.com/driftd/driftd/internal/kubeapi"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/netboxapi"
+	"github.com/driftd/driftd/internal/openstackapi"
 	"github.com/driftd/driftd/internal/pveapi"
 	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/secret"
@@ -88,8 +91,10 @@ func openWriter(source *config.Source, w config.Writer, room *secret.Room) (reco
 		return openKubernetesWriter(source, w, room)
 	case proxmoxcollector.Type:
 		return openProxmoxWriter(source, w, room)
+	case openstackcollector.Type:
+		return openOpenStackWriter(source, w)
 	}
-	return nil, fmt.Errorf("it has the type %s: only sources of the types kubernetes and proxmox can be written to", source.Type)
+	return nil, fmt.Errorf("it has the type %s: only sources of the types kubernetes, proxmox and openstack can be written to", source.Type)
 }
 
 // openProxmoxWriter opens the actuator of a source of type proxmox, which reads with the account of the source.
@@ -100,6 +105,16 @@ func openProxmoxWriter(source *config.Source, w config.Writer, room *secret.Room
 		return nil, err
 	}
 	return proxmox.New(proxmox.Options{Reading: settings.Access(), Writing: writing, Timeout: settings.Timeout, Sealer: room.Sealer()})
+}
+
+// openOpenStackWriter opens the actuator of a source of type openstack, which reads with the account of the source.
+func openOpenStackWriter(source *config.Source, w config.Writer) (reconcile.Actuator, error) {
+	settings := openstackcollector.Defaults()
+	var writing openstackapi.Entry
+	if err := errors.Join(source.Decode(&settings), w.Decode(&writing)); err != nil {
+		return nil, err
+	}
+	return openstack.New(openstack.Options{Reading: settings.Access(), Writing: writing, Timeout: settings.Timeout})
 }
 
 // openKubernetesWriter opens the actuator of a source of type kubernetes, which reads autoscalers and records of other

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -93,6 +94,9 @@ func (s *Session) readGrant() error {
 	return nil
 }
 
+// Server returns the address of Keystone.
+func (s *Session) Server() string { return s.auth.IdentityEndpoint }
+
 // Close closes the idle connections.
 func (s *Session) Close() { s.HTTP.Close() }
 
@@ -104,14 +108,20 @@ func (s *Session) Object(ctx context.Context, service, path string, query url.Va
 
 // ObjectIn is Object in a microversion of the service, or in the newest one before it that the service has.
 func (s *Session) ObjectIn(ctx context.Context, service, microversion, path string, query url.Values) (model.Value, error) {
-	at, ok := s.endpoints[service]
-	if !ok {
-		return model.Value{}, &CatalogueError{what: "unknown service " + service, Hint: "see the catalogue"}
-	}
-	if at.err != nil {
-		return model.Value{}, at.err
+	at, err := s.at(service)
+	if err != nil {
+		return model.Value{}, err
 	}
 	return s.read(ctx, at.url+path, at.header(microversion), query)
+}
+
+// at returns the endpoint of a service.
+func (s *Session) at(service string) (endpoint, error) {
+	at, ok := s.endpoints[service]
+	if !ok {
+		return endpoint{}, &CatalogueError{what: "unknown service " + service, Hint: "see the catalogue"}
+	}
+	return at, at.err
 }
 
 func (s *Session) read(ctx context.Context, address string, header map[string]string, query url.Values) (v model.Value, err error) {
@@ -132,6 +142,46 @@ func (s *Session) read(ctx context.Context, address string, header map[string]st
 	}
 	return v, err
 }
+
+// A Request is a request that changes something.
+type Request struct {
+	// Method is the method, Service the name of the service in the catalogue, and Path the path relative to its endpoint.
+	Method, Service, Path string
+	// Microversion is that of Session.ObjectIn.
+	Microversion string
+	// Header are further headers, and Body is the JSON object to send; null for none.
+	Header map[string]string
+	Body   model.Value
+}
+
+// Send sends a request that changes something, and returns the ID that the service gave it; "" if it gave none. An error that is
+// no httpclient.Status, or one that is not Own, may mean that it took effect. A session whose limits allow one attempt
+// sends it once.
+func (s *Session) Send(ctx context.Context, r *Request) (id string, err error) {
+	at, err := s.at(r.Service)
+	if err != nil {
+		return "", err
+	}
+	header := maps.Clone(r.Header)
+	if header == nil {
+		header = map[string]string{}
+	}
+	maps.Copy(header, at.header(r.Microversion))
+	options := &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent}, MoreHeaders: header}
+	if !r.Body.IsNull() {
+		options.RawBody = bytes.NewReader(r.Body.AppendJSON(nil))
+		header["Content-Type"] = "application/json"
+	}
+	resp, err := s.client.Request(ctx, r.Method, at.url+r.Path, options)
+	if err != nil {
+		return "", httpclient.Because(ctx, s.fault(err))
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read
+	return printable.Text(resp.Header.Get(requestID)), nil
+}
+
+// requestID is the header with the ID that a service gives to a request. A proxy in front of it does not set it.
+const requestID = "X-Openstack-Request-Id"
 
 // fault converts an error of the SDK into one without secrets, and without the query of an
 // address.
@@ -163,7 +213,8 @@ func (s *Session) fault(err error) error {
 // message differs between services.
 func (s *Session) statusError(answer gophercloud.ErrUnexpectedResponseCode) error {
 	return httpclient.NewStatus(&http.Response{StatusCode: answer.Actual, Header: answer.ResponseHeader, Body: io.NopCloser(bytes.NewReader(answer.Body))},
-		httpclient.API{Describe: func(status *httpclient.Status, _ http.Header, body model.Value) {
+		httpclient.API{Describe: func(status *httpclient.Status, header http.Header, body model.Value) {
+			status.Own = header.Get(requestID) != ""
 			for _, f := range body.Fields() {
 				if message := f.Value.At("message").Str(); message != "" {
 					status.Message = printable.Text(s.redact(message))

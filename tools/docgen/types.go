@@ -17,6 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/netboxapi"
 	"github.com/driftd/driftd/internal/notify"
 	tell "github.com/driftd/driftd/internal/notify/all"
+	"github.com/driftd/driftd/internal/openstackapi"
 	"github.com/driftd/driftd/internal/pveapi"
 )
 
@@ -88,7 +89,7 @@ func settings() (map[string][]typed, error) {
 	}
 	types["reconcile.writers"] = []typed{{"kubernetes", "reconcile.md", reflect.ValueOf(kubeapi.Access{})},
 		{"proxmox", "reconcile.md", reflect.ValueOf(pveapi.Account{})}, {"terraform", "reconcile.md", reflect.ValueOf(terraform.Writing{})},
-		{"netbox", "reconcile.md", reflect.ValueOf(netboxapi.Token{})}}
+		{"openstack", "reconcile.md", reflect.ValueOf(openstackapi.Entry{})}, {"netbox", "reconcile.md", reflect.ValueOf(netboxapi.Token{})}}
 	return types, errors.Join(errs...)
 }
 

@@ -1,25 +1,23 @@
 package proxmox
 
 import (
-	"cmp"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/fieldpath"
-	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/putback"
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
 // A target is a field of a resource that is to have a value.
 type target struct {
-	change *model.Change
-	// path is the path in the resource, of which option is the first step, and part the second; "" for the whole option.
-	path, option, part string
-	// old is the value that it has, and wanted the one that it is to have, in the form of the source; nil for none.
-	old, wanted *model.Value
+	putback.Field
+
+	// option is the first step of the path, and part the second; "" for the whole option.
+	option, part string
 }
 
 // targetsOf returns the fields of a finding.
@@ -38,12 +36,9 @@ func targetsOf(s *reconcile.Subject, g *resource) ([]target, error) {
 	return all, nil
 }
 
-func targetOf(s *reconcile.Subject, g *resource, c *model.Change) (target, error) {
-	t := target{change: c, path: cmp.Or(c.LivePath, c.Path), wanted: c.Declared}
-	if c.Secret {
-		return t, refuse(guardKind, "%s is a secret", c.Path)
-	}
-	steps, ok := fieldpath.Parse(t.path)
+func targetOf(s *reconcile.Subject, g *resource, c *model.Change) (t target, err error) {
+	path := putback.PathOf(c)
+	steps, ok := fieldpath.Parse(path)
 	if !ok || len(steps) > 2 || slices.ContainsFunc(steps, func(s fieldpath.Step) bool { return s.Kind != fieldpath.Field }) {
 		return t, refuse(guardKind, "%s: the device is not there, or the path cannot be translated: driftd neither adds nor removes devices", c.Path)
 	}
@@ -51,38 +46,11 @@ func targetOf(s *reconcile.Subject, g *resource, c *model.Change) (target, error
 	if len(steps) == 2 {
 		t.part = steps[1].Name
 	}
-	if _, why := privilegeOf(g, t.option, t.part); why != "" {
-		return t, refuse(guardKind, "%s: %s", t.path, why)
+	if _, why := privilegeOf(g, t.option, t.part); why != "" && !c.Secret {
+		return t, refuse(guardKind, "%s: %s", path, why)
 	}
-	seen, _ := jsonpatch.Find(view(s, g.value), c.Path)
-	if !same(seen, c.Live) {
-		return t, refuse(guardStillSo, "%s changed since the scan: look again", c.Path)
-	}
-	t.old, _ = jsonpatch.Find(g.value, t.path)
-	if s.Lens == nil || c.Declared == nil {
-		return t, nil
-	}
-	wanted, known := s.Lens.LiveValue(g.value, c.Path, *c.Declared)
-	if !known {
-		return t, refuse(guardKind, "%s: the value of Proxmox VE does not follow from the declared one alone", c.Path)
-	}
-	t.wanted = &wanted
-	return t, nil
-}
-
-// view returns the configuration in the form of the declaration.
-func view(s *reconcile.Subject, value model.Value) model.Value {
-	if s.Lens == nil {
-		return value
-	}
-	return s.Lens.View(value)
-}
-
-func same(a, b *model.Value) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Equal(*b)
+	t.Field, err = putback.Find(s, g.value, c)
+	return t, err
 }
 
 // An edit sets an option to a text, or deletes it.
@@ -98,12 +66,12 @@ func (a *Actuator) edits(s *reconcile.Subject, g *resource, targets []target) ([
 	var edits []edit
 	for i := range targets {
 		t := &targets[i]
-		if same(t.old, t.wanted) {
-			return nil, refuse(guardStillSo, "%s has the declared value, or waits for a restart to have it: look again", t.path)
+		if putback.Same(t.Old, t.Wanted) {
+			return nil, refuse(guardStillSo, "%s has the declared value, or waits for a restart to have it: look again", t.Path)
 		}
 		next, ok := a.first(s, &after, t)
 		if !ok {
-			return nil, refuse(guardKind, "%s: driftd found no notation in which it would have the declared value and nothing else would change", t.path)
+			return nil, refuse(guardKind, "%s: driftd found no notation in which it would have the declared value and nothing else would change", t.Path)
 		}
 		after = *after.with(next)
 		after.value = a.valueOf(g.kind, after.rows)
@@ -112,7 +80,7 @@ func (a *Actuator) edits(s *reconcile.Subject, g *resource, targets []target) ([
 	}
 	for i := range targets {
 		if !a.holds(s, after.value, &targets[i]) {
-			return nil, refuse(guardKind, "%s: it would not have the declared value together with the other fields of the finding", targets[i].path)
+			return nil, refuse(guardKind, "%s: it would not have the declared value together with the other fields of the finding", targets[i].Path)
 		}
 	}
 	slices.SortFunc(edits, func(a, b edit) int { return strings.Compare(a.option, b.option) })
@@ -123,7 +91,7 @@ func (a *Actuator) edits(s *reconcile.Subject, g *resource, targets []target) ([
 func (a *Actuator) first(s *reconcile.Subject, g *resource, t *target) (edit, bool) {
 	for _, e := range spellings(g, t) {
 		value := a.valueOf(g.kind, g.with(e).rows)
-		if a.holds(s, value, t) && a.onlyAt(g, value, t.path) {
+		if a.holds(s, value, t) && a.onlyAt(g, value, t.Path) {
 			return e, true
 		}
 	}
@@ -132,38 +100,13 @@ func (a *Actuator) first(s *reconcile.Subject, g *resource, t *target) (edit, bo
 
 // holds reports whether a target has its value, in the form of the declaration.
 func (a *Actuator) holds(s *reconcile.Subject, value model.Value, t *target) bool {
-	seen, _ := jsonpatch.Find(view(s, value), t.change.Path)
-	schema := a.kinds[s.Finding.Kind].Schema
-	if s.Lens != nil {
-		schema = s.Lens.Schema()
-	}
-	return equalAt(schema, t.change.Path, seen, t.change.Declared)
+	return t.Holds(s, a.kinds[s.Finding.Kind].Schema, value)
 }
 
 // onlyAt reports whether nothing differs from a resource but the field at a path.
 func (a *Actuator) onlyAt(g *resource, value model.Value, path string) bool {
 	schema := a.kinds[g.kind].Schema
 	return !slices.ContainsFunc(diff.Fields(schema, g.value, value), func(c model.Change) bool { return !diff.Touches([]string{path}, c.Path) })
-}
-
-// equalAt compares two values of the field at a path; nil stands for none.
-func equalAt(schema *model.Schema, path string, a, b *model.Value) bool {
-	steps, _ := fieldpath.Parse(path)
-	for _, step := range steps {
-		if step.Kind == fieldpath.Field {
-			schema = schema.Field(step.Name)
-		} else {
-			schema = schema.Element()
-		}
-	}
-	var x, y model.Value
-	if a != nil {
-		x = *a
-	}
-	if b != nil {
-		y = *b
-	}
-	return diff.Equal(schema, x, y)
 }
 
 // with returns the resource with an edit.
@@ -188,8 +131,8 @@ func spellings(g *resource, t *target) []edit {
 		parts = strings.Split(text, ",")
 	}
 	value := ""
-	if t.wanted != nil {
-		value = partText(*t.wanted)
+	if t.Wanted != nil {
+		value = partText(*t.Wanted)
 	}
 	add := func(parts []string) {
 		all = append(all, edit{option: t.option, text: strings.Join(parts, ","), deletes: len(parts) == 0})
@@ -198,11 +141,11 @@ func spellings(g *resource, t *target) []edit {
 	bare := len(parts) > 0 && !strings.Contains(parts[0], "=") // the value of the part that needs no name
 	replaced := func(i int, with ...string) []string { return slices.Replace(slices.Clone(parts), i, i+1, with...) }
 	switch {
-	case t.wanted == nil && at >= 0:
+	case t.Wanted == nil && at >= 0:
 		add(replaced(at))
-	case t.wanted == nil && bare:
+	case t.Wanted == nil && bare:
 		add(replaced(0))
-	case t.wanted == nil:
+	case t.Wanted == nil:
 	case at >= 0:
 		add(replaced(at, t.part+"="+value))
 	default:
@@ -216,10 +159,10 @@ func spellings(g *resource, t *target) []edit {
 
 // wholeSpellings are the spellings of an option as a whole.
 func wholeSpellings(kind string, t *target) []edit {
-	if t.wanted == nil {
+	if t.Wanted == nil {
 		return []edit{{option: t.option, deletes: true}}
 	}
-	v := *t.wanted
+	v := *t.Wanted
 	switch v.Kind() {
 	case model.List:
 		texts := make([]string, len(v.Items()))

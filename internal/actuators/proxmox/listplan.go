@@ -9,6 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/putback"
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
@@ -79,7 +80,9 @@ func (e *elements) schema() *model.Schema {
 }
 
 // view returns a list with some rows in the form of the declaration.
-func (e *elements) view(rows []model.Value) model.Value { return view(e.s, e.a.listValue(e.l, rows)) }
+func (e *elements) view(rows []model.Value) model.Value {
+	return putback.View(e.s, e.a.listValue(e.l, rows))
+}
 
 // declared returns the declared value of the resource.
 func (e *elements) declared() model.Value {
@@ -124,7 +127,7 @@ func (e *elements) find() error {
 	only := func(v model.Value) model.Value {
 		return model.MapOf(model.Field{Name: e.attribute, Value: v.At(e.attribute)})
 	}
-	for _, c := range diff.Fields(e.schema(), only(e.declared()), only(view(e.s, now))) {
+	for _, c := range diff.Fields(e.schema(), only(e.declared()), only(putback.View(e.s, now))) {
 		if !diff.Touches(paths, c.Path) {
 			return refuse(guardScope, "%s differs too, and not for the same reason: look at the other findings of the resource", c.Path)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/putback"
 	"github.com/driftd/driftd/internal/pveapi"
 	"github.com/driftd/driftd/internal/reconcile"
 )
@@ -107,15 +108,5 @@ func (a *Actuator) inspectList(ctx context.Context, key model.Key, p *reconcile.
 	if l.cluster != p.System {
 		return "", a.otherCluster(l.cluster)
 	}
-	for i := range p.Changes {
-		c, schema := &p.Changes[i], a.kinds[l.kind].Schema
-		held := a.listValue(l, l.rows).At(l.field)
-		switch {
-		case equalAt(schema, c.Path, &held, c.New):
-			return reconcile.AsWanted, nil
-		case equalAt(schema, c.Path, &held, c.Old):
-			return reconcile.AsBefore, nil
-		}
-	}
-	return reconcile.AsOther, nil
+	return putback.Inspect(a.kinds[l.kind].Schema, a.listValue(l, l.rows), p), nil
 }

@@ -58,7 +58,7 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	c := &change{actuator: a, key: f.Key, before: g, edits: edits}
 	c.plan = reconcile.Plan{UID: g.uid(), System: g.system(), Endpoint: a.options.Reading.URL, Identity: a.options.Writing.Name(), AfterRestart: later(g, options), Person: g.person}
 	for _, t := range targets {
-		c.plan.Changes = append(c.plan.Changes, reconcile.FieldChange{Path: t.path, Old: t.old, New: t.wanted})
+		c.plan.Changes = append(c.plan.Changes, reconcile.FieldChange{Path: t.Path, Old: t.Old, New: t.Wanted})
 	}
 	slices.SortFunc(c.plan.Changes, func(a, b reconcile.FieldChange) int { return strings.Compare(a.Path, b.Path) })
 	return c, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/putback"
 	"github.com/driftd/driftd/internal/pveapi"
 	"github.com/driftd/driftd/internal/reconcile"
 )
@@ -170,7 +171,7 @@ func (c *change) written(after *resource) (paths []string) {
 		path := c.plan.Changes[i].Path
 		was, _ := jsonpatch.Find(c.before.value, path)
 		is, _ := jsonpatch.Find(after.value, path)
-		if !same(was, is) {
+		if !putback.Same(was, is) {
 			paths = append(paths, path)
 		}
 	}
@@ -195,22 +196,11 @@ func (a *Actuator) Inspect(ctx context.Context, key model.Key, p reconcile.Plan)
 	if g.uid() != p.UID {
 		return reconcile.AsOther, nil
 	}
-	wanted, before := true, true
-	for i := range p.Changes {
-		c := &p.Changes[i]
-		held, _ := jsonpatch.Find(g.value, c.Path)
-		wanted = wanted && equalAt(a.kinds[g.kind].Schema, c.Path, held, c.New)
-		before = before && equalAt(a.kinds[g.kind].Schema, c.Path, held, c.Old)
+	inspection := putback.Inspect(a.kinds[g.kind].Schema, g.value, &p)
+	if inspection == reconcile.AsWanted && waits(g, p.Changes) {
+		inspection = reconcile.AsWaiting
 	}
-	switch {
-	case wanted && waits(g, p.Changes):
-		return reconcile.AsWaiting, nil
-	case wanted:
-		return reconcile.AsWanted, nil
-	case before:
-		return reconcile.AsBefore, nil
-	}
-	return reconcile.AsOther, nil
+	return inspection, nil
 }
 
 // asGone returns the inspection of a resource that could not be read.

@@ -107,6 +107,25 @@ func Kinds() []*Kind {
 	return kinds
 }
 
+// Own returns the fields of a resource that its own row has, without those of other lists.
+func (k *Kind) Own(v model.Value) model.Value {
+	names := make([]string, len(k.joined))
+	for i := range k.joined {
+		names[i] = k.joined[i].Name
+	}
+	return v.Without(names...)
+}
+
+// WithJoined returns the value of an object with the fields that a scan joined to it from other lists.
+func (k *Kind) WithJoined(own, scanned model.Value) model.Value {
+	for i := range k.joined {
+		if v, ok := scanned.Get(k.joined[i].Name); ok {
+			own = own.With(k.joined[i].Name, v)
+		}
+	}
+	return own
+}
+
 // Queries returns the queries that together list the whole kind, without the parameters for
 // paging and the project. The caller may modify them.
 func (k *Kind) Queries() []url.Values {

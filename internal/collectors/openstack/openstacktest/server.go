@@ -1,6 +1,6 @@
 // Package openstacktest is a fake OpenStack cloud for tests and the benchmark. It issues tokens
 // that expire, and answers the lists of Nova, Neutron, Glance and Cinder with their own paging,
-// policies and versions. It serves all services at one address, with Keystone at /v3, and
+// policies and versions. Single objects can be read, and fields of them changed. It serves all services at one address, with Keystone at /v3, and
 // rejects unknown requests.
 package openstacktest
 
@@ -100,10 +100,11 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	token := r.Header.Get("X-Auth-Token")
 	who, ok := s.tokens[token]
+	it, single := itemOf(r.URL.Path, who)
 	switch {
 	case r.Method == http.MethodGet && r.URL.Path == nova:
 		write(w, http.StatusOK, s.estate.versions())
-	case r.Method != http.MethodGet:
+	case r.Method != http.MethodGet && !(ok && single):
 		s.strange(w, r)
 	case !ok:
 		w.Header().Set("WWW-Authenticate", `Keystone uri="http://openstack.internal:5000/"`)
@@ -114,6 +115,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		s.user(w, r, who)
 	case strings.HasSuffix(r.URL.Path, "/os-instance-actions"):
 		s.actions(w, r, who)
+	case single:
+		s.item(w, r, who, it)
 	default:
 		s.list(w, r, who)
 	}
@@ -131,6 +134,9 @@ func fail(name string, code int, message string) Row {
 	return Row{name: Row{"code": code, "message": message}}
 }
 
+// requestID is the header with which services, and no proxies, mark their answers.
+const requestID = "X-Openstack-Request-Id"
+
 func write(w http.ResponseWriter, code int, v any) {
 	body, ok := v.([]byte)
 	if !ok {
@@ -140,6 +146,7 @@ func write(w http.ResponseWriter, code int, v any) {
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set(requestID, "req-1")
 	w.WriteHeader(code)
 	// An error means that the client closed the connection.
 	_, _ = w.Write(body)
