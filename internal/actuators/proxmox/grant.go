@@ -11,6 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/putback"
 	"github.com/driftd/driftd/internal/pveapi"
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -99,44 +100,70 @@ func membersOf(pools []model.Value, name string) ([]model.Value, error) {
 	return pools[0].At("members").Items(), nil
 }
 
-// A grantChange is a grant that is planned and not added.
+// A grantChange is a grant that is planned, and not added, changed or deleted yet.
 type grantChange struct {
 	actuator *Actuator
 	grant    grant
 	before   model.Value
 	plan     reconcile.Plan
+	again    func(context.Context, []reconcile.Covered) error
 }
 
-// planGrant plans to add a grant that is missing, or to change whether a permission propagates.
+// Deletes implements reconcile.Deleter: permissions and members of pools.
+func (a *Actuator) Deletes(kind string) bool { return isGrant(kind) }
+
+// planGrant plans to add a grant that is missing, to delete one that no declaration declares, or to change whether a permission
+// propagates.
 func (a *Actuator) planGrant(ctx context.Context, s *reconcile.Subject) (reconcile.Change, error) {
 	f := s.Finding
 	g, ok := grantOf(f.Key)
 	own := a.options.Writing.Name()
-	switch user, _, _ := strings.Cut(own, "!"); {
+	missing, unmanaged := f.Verdict == model.Missing, f.Verdict == model.Unmanaged
+	switch {
 	case !ok:
 		return nil, refuse(guardKind, "%s: driftd does not know how it is written", f.Key.ID)
-	case g.holder == own || g.holder == user:
+	case isOf(own, g.holder):
 		return nil, refuse(guardKind, "it is a permission of the account that driftd writes with")
-	case f.Verdict != model.Missing && (len(f.Changes) != 1 || f.Changes[0].Path != "propagate"):
+	case unmanaged && isOf(a.options.Reading.Name(), g.holder):
+		return nil, refuse(guardKind, "it is a permission of the account that driftd reads with")
+	case !missing && !unmanaged && (len(f.Changes) != 1 || f.Changes[0].Path != "propagate"):
 		return nil, refuse(guardKind, "driftd adds a permission, and changes whether it propagates, and nothing else of it")
 	}
 	before, cluster, err := a.findGrant(ctx, g)
 	if err != nil {
 		return nil, err
 	}
-	if before.IsNull() != (f.Verdict == model.Missing) {
+	if before.IsNull() != missing {
 		return nil, refuse(guardStillSo, "it is there now, or not any more: look again")
 	}
-	plan := reconcile.Plan{System: cluster, Creates: f.Verdict == model.Missing, Endpoint: a.options.Reading.URL, Identity: own, Person: personAccess}
-	if f.Kind == normalize.ACL {
+	c := &grantChange{a, g, before, reconcile.Plan{System: cluster, Creates: missing, Deletes: unmanaged, Endpoint: a.options.Reading.URL, Identity: own, Person: personAccess}, s.Again}
+	switch {
+	case unmanaged:
+		g.form.Set("delete", "1")
+		if f.Kind == normalize.ACL {
+			c.plan.Changes = []reconcile.FieldChange{{Path: "propagate", Old: propagates(before)}}
+		}
+	case f.Kind == normalize.ACL:
 		change, err := propagation(s, before)
 		if err != nil {
 			return nil, err
 		}
 		g.form.Set("propagate", partText(*change.New))
-		plan.Changes = append(plan.Changes, change)
+		c.plan.Changes = append(c.plan.Changes, change)
 	}
-	return &grantChange{a, g, before, plan}, nil
+	return c, nil
+}
+
+// isOf reports whether a permission of a holder is one of an account: its own, or the one of the user of a token.
+func isOf(account, holder string) bool {
+	user, _, _ := strings.Cut(account, "!")
+	return holder == account || holder == user
+}
+
+// propagates returns whether a permission propagates.
+func propagates(row model.Value) *model.Value {
+	v := model.BoolOf(pveapi.Truth(row.At("propagate")))
+	return &v
 }
 
 // propagation returns the change of whether a permission propagates. A declaration without the field is refused.
@@ -147,8 +174,7 @@ func propagation(s *reconcile.Subject, before model.Value) (reconcile.FieldChang
 	}
 	c := reconcile.FieldChange{Path: "propagate", New: declared}
 	if !before.IsNull() {
-		old := model.BoolOf(pveapi.Truth(before.At("propagate")))
-		if c.Old = &old; old.Equal(*declared) {
+		if c.Old = propagates(before); c.Old.Equal(*declared) {
 			return c, refuse(guardStillSo, "it is as declared: look again")
 		}
 	}
@@ -161,9 +187,15 @@ func (c *grantChange) Plan() reconcile.Plan { return c.plan }
 // Rehearse implements reconcile.Change. Proxmox VE has no dry run.
 func (c *grantChange) Rehearse(context.Context) error { return nil }
 
-// Write implements reconcile.Change. The grant is read again right before, because Proxmox VE compares no digest.
+// Write implements reconcile.Change. The grant is read again right before, because Proxmox VE compares no digest; before a deletion, the
+// source is read again, too: it must still be declared nowhere.
 func (c *grantChange) Write(ctx context.Context) (reconcile.Receipt, error) {
 	a := c.actuator
+	if c.plan.Deletes {
+		if err := c.again(ctx, nil); err != nil {
+			return reconcile.Receipt{}, err
+		}
+	}
 	now, _, err := a.findGrant(ctx, c.grant)
 	if err != nil {
 		return reconcile.Receipt{}, unsent(err)
@@ -204,12 +236,17 @@ func (a *Actuator) inspectGrant(ctx context.Context, key model.Key, p *reconcile
 		return "", a.otherCluster(cluster)
 	case row.IsNull() && p.Creates:
 		return reconcile.AsBefore, nil
+	case row.IsNull() && p.Deletes:
+		return reconcile.AsWanted, nil
 	case row.IsNull():
 		return reconcile.AsOther, nil
-	case len(p.Changes) == 0 || model.BoolOf(pveapi.Truth(row.At("propagate"))).Equal(*p.Changes[0].New):
-		return reconcile.AsWanted, nil
-	case p.Creates:
-		return reconcile.AsOther, nil
 	}
-	return reconcile.AsBefore, nil
+	same := func(v *model.Value) bool { return putback.Same(propagates(row), v) }
+	switch {
+	case !p.Deletes && (len(p.Changes) == 0 || same(p.Changes[0].New)):
+		return reconcile.AsWanted, nil
+	case !p.Creates && (len(p.Changes) == 0 || same(p.Changes[0].Old)):
+		return reconcile.AsBefore, nil
+	}
+	return reconcile.AsOther, nil
 }

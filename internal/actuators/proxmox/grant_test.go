@@ -1,6 +1,7 @@
 package proxmox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -89,6 +90,49 @@ func TestGrants(t *testing.T) {
 	}
 }
 
+// TestGrantsByHand deletes permissions and members of pools that no declaration declares.
+func TestGrantsByHand(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		kind, id string
+		// there reports whether the grant is there.
+		there func(*bench) bool
+	}{
+		{normalize.ACL, "/vms/401?dana@pve?PVEVMUser", func(b *bench) bool { return len(b.acl("dana@pve")) > 0 }},
+		{normalize.PoolMember, "shop/vm/401", func(b *bench) bool { return b.guest(401).Pool == "shop" }},
+	} {
+		b := newBench(t)
+		b.Edit(func(c *pvetest.Cluster) {
+			for i := range c.Guests {
+				if c.Guests[i].ID == 401 {
+					c.Guests[i].Pool = "shop"
+				}
+			}
+		})
+		s := missing(t, tc.kind, tc.id, `{}`)
+		s.Finding.Verdict, s.Finding.Declaration, s.Declared, s.Written = model.Unmanaged, "", model.Value{}, model.Value{}
+		var again error
+		s.Again = func(context.Context, []reconcile.Covered) error { return again }
+		c, err := b.a.Plan(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := c.Plan(); !p.Deletes || p.Creates || p.Person == "" || !b.a.Deletes(tc.kind) {
+			t.Errorf("%s: the plan is %+v", tc.kind, p)
+		}
+		expect(t, b.a, s.Finding.Key, c.Plan(), reconcile.AsBefore)
+		again = &reconcile.Refusal{Guard: guardStillSo, Why: "it is declared"}
+		if _, err := c.Write(t.Context()); !errors.Is(err, again) || !tc.there(b) {
+			t.Errorf("%s: one that is declared meanwhile: %v", tc.kind, err)
+		}
+		again = nil
+		if _, err := c.Write(t.Context()); err != nil || tc.there(b) {
+			t.Errorf("%s: %v, and it is there: %t", tc.kind, err, tc.there(b))
+		}
+		expect(t, b.a, s.Finding.Key, c.Plan(), reconcile.AsWanted)
+	}
+}
+
 // TestPropagation changes whether a permission holds for what is below.
 func TestPropagation(t *testing.T) {
 	t.Parallel()
@@ -119,6 +163,7 @@ func TestGrantsRefuse(t *testing.T) {
 	}{
 		{"the token that writes", normalize.ACL, "/?driftd@pve!fix?Administrator", `{"propagate": true}`, nil, guardKind, "the account that driftd writes with"},
 		{"the user of the token that writes", normalize.ACL, "/?driftd@pve?Administrator", `{"propagate": true}`, nil, guardKind, "the account that driftd writes with"},
+		{"the token that reads", normalize.ACL, "/?driftd@pve!ro?PVEAuditor", `{}`, func(_ *bench, s *reconcile.Subject) { s.Finding.Verdict = model.Unmanaged }, guardKind, "the account that driftd reads with"},
 		{"a declaration without the field", normalize.ACL, "/?new@pve?Keeper", `{}`, nil, guardKind, "whether the permission propagates"},
 		{"a key of another form", normalize.ACL, "/", `{"propagate": true}`, nil, guardKind, "does not know"},
 		{"a key of another form, of a pool", normalize.PoolMember, "shop/node/1", `{}`, nil, guardKind, "does not know"},

@@ -39,14 +39,14 @@ type Options struct {
 	Now func() time.Time
 }
 
-// An Actuator implements reconcile.Actuator for one cluster. It is safe for concurrent use.
+// An Actuator implements reconcile.Deleter for one cluster. It is safe for concurrent use.
 type Actuator struct {
 	options    Options
 	normalizer *normalize.Normalizer
 	kinds      map[string]*model.Kind
 }
 
-var _ reconcile.Actuator = (*Actuator)(nil)
+var _ reconcile.Deleter = (*Actuator)(nil)
 
 // New returns an Actuator. It does not use the network.
 func New(o Options) (*Actuator, error) {

@@ -135,6 +135,10 @@ func (c *Cluster) setPool(name string, form url.Values, problem *apiError) *apiE
 		for i := range c.Guests {
 			switch g := &c.Guests[i]; {
 			case strconv.Itoa(g.ID) != id:
+			case form.Get("delete") == "1" && g.Pool == name:
+				g.Pool = ""
+			case form.Get("delete") == "1":
+				return &apiError{http.StatusInternalServerError, fmt.Sprintf("VM %s is not a pool member", id)}
 			case g.Pool == name:
 				return &apiError{http.StatusInternalServerError, fmt.Sprintf("VM %s is already a pool member", id)}
 			case g.Pool != "":
@@ -147,7 +151,11 @@ func (c *Cluster) setPool(name string, form url.Values, problem *apiError) *apiE
 	if form.Has("comment") {
 		pool.Comment = form.Get("comment")
 	}
-	pool.Storages = append(slices.Clone(pool.Storages), words(form.Get("storage"))...)
+	storages := words(form.Get("storage"))
+	pool.Storages = slices.DeleteFunc(slices.Clone(pool.Storages), func(name string) bool { return slices.Contains(storages, name) })
+	if form.Get("delete") != "1" {
+		pool.Storages = append(pool.Storages, storages...)
+	}
 	c.Pools[name] = pool
 	return nil
 }
