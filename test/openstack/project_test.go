@@ -83,13 +83,16 @@ func newProject(t *testing.T, name string) *project {
 func (p *project) config(settings string) string { return fmt.Sprintf(config, p.name, settings) }
 
 // login creates a credential with the reader role, and configures driftd with it.
-func (p *project) login(region string) {
+func (p *project) login(region string) { p.credential("clouds.yaml", "driftd", "reader", region) }
+
+// credential creates a credential with a role, and writes a clouds.yaml with it.
+func (p *project) credential(file, name, role, region string) {
 	p.t.Helper()
 	var made struct{ ID, Secret string }
-	if err := json.Unmarshal([]byte(p.by("terraform", "application credential create --role reader -f json driftd")), &made); err != nil {
+	if err := json.Unmarshal([]byte(p.by("terraform", "application credential create --role "+role+" -f json "+name)), &made); err != nil {
 		p.t.Fatal(err)
 	}
-	p.write("clouds.yaml", fmt.Sprintf(clouds, cloud.AuthURL(), made.ID, made.Secret, region))
+	p.write(file, fmt.Sprintf(clouds, cloud.AuthURL(), made.ID, made.Secret, region))
 }
 
 // as returns the environment of a user's programs.

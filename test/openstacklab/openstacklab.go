@@ -105,6 +105,9 @@ func (c *Cloud) Close() error {
 // AuthURL returns the URL of Keystone.
 func (c *Cloud) AuthURL() string { return c.place.URL("keystone") + "/v3" }
 
+// URL returns the address of a service, such as neutron.
+func (c *Cloud) URL(service string) string { return c.place.URL(service) }
+
 // BusURL returns the URL of the message bus, for AMQP clients.
 func (c *Cloud) BusURL() string {
 	return fmt.Sprintf("amqp://guest:guest@127.0.0.1:%d/", c.place.Port("rabbit"))
