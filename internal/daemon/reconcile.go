@@ -135,7 +135,7 @@ func (r lastReads) Subject(f *model.Finding) (reconcile.Subject, error) {
 	if claims := l.canonical[f.Source]; i < len(claims) { // the finding has its values
 		stored = claims[i].Value
 	}
-	return reconcile.Subject{Finding: f, Lens: c.Lens, Declared: stored, Written: c.Value, Live: live, Opposed: r.opposed(f, live), UID: uids(resources), Plain: r.plain(f, c)}, nil
+	return reconcile.Subject{Finding: f, Lens: c.Lens, Declared: stored, Written: c.Value, Live: live, Revision: l.declaration.Revision, Opposed: r.opposed(f, live), UID: uids(resources), Plain: r.plain(f, c)}, nil
 }
 
 // opposed returns the declarations other than that of a finding that claim something else for one of its fields than is

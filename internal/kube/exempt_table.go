@@ -132,7 +132,7 @@ func deliveryRows() []row {
 			fields:   onBoth("metadata", "kustomize.toolkit.fluxcd.io/*", "helm.toolkit.fluxcd.io/*", "fluxcd.io/*", "source.toolkit.fluxcd.io/*")},
 		{managers: []string{"argocd", "argocd-*"}, accounts: []string{serviceAccount + "argocd:argocd-*", serviceAccount + "openshift-gitops:*"},
 			fields: onBoth("metadata", "argocd.argoproj.io/*", "app.kubernetes.io/instance")},
-		{managers: []string{"flux", "argocd", "argocd-*", "flux-client-side-apply"}, accounts: []string{"*"},
+		{managers: []string{"flux", "argocd", "argocd-*", "flux-client-side-apply", "driftd"}, accounts: []string{"*"},
 			fields: []string{"metadata.annotations.reconcile.fluxcd.io/requestedAt", "metadata.annotations.reconcile.fluxcd.io/forceAt",
 				"metadata.annotations.argocd.argoproj.io/refresh"}},
 		{managers: []string{"rollouts-controller"}, accounts: []string{serviceAccount + "argo-rollouts:argo-rollouts"},

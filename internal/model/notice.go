@@ -141,6 +141,8 @@ type ActionNotice struct {
 	// Unseen reports whether driftd never saw the declared values live.
 	Creates bool `json:"creates,omitempty"`
 	Deletes bool `json:"deletes,omitempty"`
+	// Asks is the tool that is asked to make the changes, and for what, in words; "" if driftd makes them.
+	Asks string `json:"asks,omitempty"`
 	// Records reports whether the declaration is changed, and not the resource.
 	Records  bool   `json:"records,omitempty"`
 	Restarts string `json:"restarts,omitempty"`

@@ -69,6 +69,9 @@ func ActionFacts(n *model.ActionNotice) []Phrase {
 	if n.Unseen {
 		facts = append(facts, Words(Unseen))
 	}
+	if n.Asks != "" {
+		facts = append(facts, Words("Asks ").Short(n.Asks, ReasonLimit))
+	}
 	if n.Restarts != "" {
 		facts = append(facts, Words("Restarts ").Short(n.Restarts, ReasonLimit))
 	}

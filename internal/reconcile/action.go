@@ -164,7 +164,9 @@ type Plan struct {
 	Addresses []string `json:"addresses,omitempty"`
 	// Also are the other findings that the same apply puts back, sorted by ID.
 	Also []Covered `json:"also,omitempty"`
-	// Content is a keyed digest of all that the tool would do, and of the state that it would start from.
+	// Asks is the tool that is asked to make the changes, and for what, in words; "" if driftd makes them.
+	Asks string `json:"asks,omitempty"`
+	// Content identifies all that the tool would do, and the state that it would start from: a keyed digest, or a revision.
 	Content string `json:"content,omitempty"`
 	// Records reports whether the declaration is changed, and not the resource.
 	Records bool `json:"records,omitempty"`

@@ -44,10 +44,12 @@ type Subject struct {
 	Live model.Value
 	// Named reports whether the rule names the kind of the finding itself, and not by a pattern.
 	Named bool
-	// Others are the other open findings of the same declaration.
+	// Others are the other open findings of the same declaration or the same source.
 	Others []*model.Finding
 	// Lens converts the resource to the form of the declaration; nil if that is the form of the source.
 	Lens model.Lens
+	// Revision is the commit of the declaration; "" if it has none.
+	Revision string
 	// Opposed are the other declarations that declare something else than is live for a field of the finding, sorted.
 	Opposed []string
 	// Note names the finding, and who asked for and approved the action: for systems that keep notes of changes.

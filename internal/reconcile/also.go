@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// othersOf returns the other open findings of the declaration of a finding.
+// othersOf returns the other open findings of the declaration or the source of a finding.
 func (r *Reconciler) othersOf(f *model.Finding) ([]*model.Finding, error) {
 	open, err := r.Store.OpenFindings()
 	if err != nil {
@@ -17,7 +17,7 @@ func (r *Reconciler) othersOf(f *model.Finding) ([]*model.Finding, error) {
 	}
 	var others []*model.Finding
 	for i := range open {
-		if o := &open[i]; o.Declaration == f.Declaration && o.ID != f.ID {
+		if o := &open[i]; (o.Declaration == f.Declaration || o.Source == f.Source) && o.ID != f.ID {
 			others = append(others, o)
 		}
 	}

@@ -18,7 +18,7 @@ func (p *Plan) Equal(o *Plan) bool {
 }
 
 func (p *Plan) texts() []string {
-	return []string{p.UID, p.System, p.Content, p.Endpoint, p.Identity, p.HandBack, p.Restarts, p.AfterRestart, p.Person}
+	return []string{p.UID, p.System, p.Asks, p.Content, p.Endpoint, p.Identity, p.HandBack, p.Restarts, p.AfterRestart, p.Person}
 }
 
 func equal(a, b *model.Value) bool {

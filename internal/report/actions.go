@@ -151,6 +151,9 @@ func reasonOf(text string) string {
 func showPlan(t *table, p *reconcile.Plan, digest string) {
 	t.line("  writes to ", phrase.Visible(p.Endpoint+" as "+p.Identity))
 	t.line("  digest    ", digest)
+	if p.Asks != "" {
+		t.line("  asks      ", phrase.Visible(p.Asks))
+	}
 	if p.Records {
 		t.line("  changes the declaration, and not the resource")
 	}

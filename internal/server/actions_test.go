@@ -25,7 +25,7 @@ func fullAction() reconcile.Action {
 		Name: "web", Place: "shop", Declaration: "shop", Revision: "c0ffee", Drift: fullActor(at), Rule: "shop", RuleDigest: "0123", Mode: reconcile.Approve,
 		By: "bob", Via: "web", Reason: "wrong image", At: at, Expires: at.Add(time.Hour), Digest: "d19e57",
 		Plan: reconcile.Plan{UID: "u1", Changes: []reconcile.FieldChange{{Path: "data.a", Old: &old, New: &fresh}, {Path: "data.password", Old: &hidden, New: &hidden}},
-			Creates: true, Deletes: true, Records: true, Endpoint: "https://10.0.0.1", Identity: "driftd-writer", HandBack: "git", Restarts: "2 pods", AfterRestart: "cores", Requests: []string{"add", "move it to position 1"}, Person: "a change of the cluster's firewall", Unseen: true},
+			Creates: true, Deletes: true, Records: true, Asks: "Kustomization flux-system/apps of Flux", Endpoint: "https://10.0.0.1", Identity: "driftd-writer", HandBack: "git", Restarts: "2 pods", AfterRestart: "cores", Requests: []string{"add", "move it to position 1"}, Person: "a change of the cluster's firewall", Unseen: true},
 		Approvals: []reconcile.Approval{{By: "mara", Via: "web", At: at, Digest: "d19e57", Reason: "yes"}},
 		Receipt:   reconcile.Receipt{Status: 200, Request: "r1", At: at}}
 	a.Enter(reconcile.Proposed, at, "")

@@ -216,35 +216,20 @@ data: {password: ZGVjbGFyZWQtcGFzc3dvcmQ=, user: YXBw}
 func TestFlux(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	const definition = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: kustomizations.kustomize.toolkit.fluxcd.io}
-spec:
-  group: kustomize.toolkit.fluxcd.io
-  scope: Namespaced
-  names: {kind: Kustomization, listKind: KustomizationList, plural: kustomizations, singular: kustomization}
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`
-	if _, err := d.try(definition, "apply", "--filename=-"); err != nil {
-		t.Fatal(err)
-	}
-	d.kubectl("wait", "--for=condition=Established", "crd/kustomizations.kustomize.toolkit.fluxcd.io")
+	d.fluxKinds()
 	labelled := strings.Replace(deployment, "labels: {app: web}}\nspec", "labels: {app: web, kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux-system}}\nspec", 1)
 	d.mustApply(labelled)
 	d.in("set", "image", "deployment/web", "web=evil:1")
 	s := d.subject(model.Changed, "deployment", "web", labelled)
 	d.plan(s) // a label proves nothing
 	d.in("label", "deployment/web", "kustomize.toolkit.fluxcd.io/name-", "kustomize.toolkit.fluxcd.io/namespace-")
-	inventory := fmt.Sprintf(`{"apiVersion":"kustomize.toolkit.fluxcd.io/v1","kind":"Kustomization","metadata":{"name":"apps"},"status":{"inventory":{"entries":[{"id":"%s_web_apps_Deployment","v":"v1"}]}}}`, d.namespace)
-	if _, err := d.try(inventory, "--namespace="+d.namespace, "apply", "--filename=-"); err != nil {
+	if _, err := d.try(`{"apiVersion":"kustomize.toolkit.fluxcd.io/v1","kind":"Kustomization","metadata":{"name":"apps"}}`, "--namespace="+d.namespace, "create", "--filename=-"); err != nil {
 		t.Fatal(err)
 	}
+	d.in("patch", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", "--subresource=status", "--type=merge",
+		fmt.Sprintf(`--patch={"status":{"observedGeneration":1,"inventory":{"entries":[{"id":"%s_web_apps_Deployment","v":"v1"}]}}}`, d.namespace))
 	_, err := d.actuator.Plan(t.Context(), s)
-	d.refused(err, "declarer", "run flux reconcile kustomization apps --namespace="+d.namespace+" --with-source")
+	d.refused(err, "declarer", "Kustomization "+d.namespace+"/apps of Flux is not ready: it has no condition Ready")
 
 	reader := d.user("reader", `{"apiGroups":["apps"],"resources":["deployments"],"verbs":["get","patch"]},{"apiGroups":[""],"resources":["secrets"],"verbs":["get","list"]}`)
 	_, err = d.with(kubernetes.Options{Writing: reader}).Plan(t.Context(), s)

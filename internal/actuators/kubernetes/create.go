@@ -29,7 +29,8 @@ func (a *Actuator) planCreation(ctx context.Context, reader *client, b *base) (r
 	if kind := written.At("type").Str(); b.finding.Kind == "kubernetes/Secret" && slices.Contains(tokenTypes(), kind) {
 		return nil, refuse(guardKind, "driftd never creates a Secret of type %s: it is a credential of the cluster", kind)
 	}
-	if r := a.checkDeclarer(ctx, reader, b.subject, written); r != nil {
+	asked, r := a.checkDeclarer(ctx, reader, b.subject, written)
+	if r != nil {
 		return nil, r
 	}
 	if !written.At("spec", "replicas").IsNull() {
@@ -41,6 +42,18 @@ func (a *Actuator) planCreation(ctx context.Context, reader *client, b *base) (r
 	if err != nil {
 		return nil, err
 	}
+	b.plan.Creates, b.plan.System = true, system
+	for _, f := range topFields(written) {
+		b.plan.Changes = append(b.plan.Changes, reconcile.FieldChange{Path: f.Name, New: &f.Value})
+	}
+	if asked != nil {
+		return a.planRequest(ctx, reader, b, asked)
+	}
+	return b.creation(ctx, written)
+}
+
+// creation returns the change that creates an object as it is declared, with its secrets.
+func (b *base) creation(ctx context.Context, written model.Value) (reconcile.Change, error) {
 	declared := written
 	if isSealed(&declared) {
 		if err := b.unseal(ctx); err != nil {
@@ -53,10 +66,6 @@ func (a *Actuator) planCreation(ctx context.Context, reader *client, b *base) (r
 	}
 	if !jsonpatch.IsExact(&declared) {
 		return nil, refuse(guardStillSo, "its declaration is not valid text")
-	}
-	b.plan.Creates, b.plan.System = true, system
-	for _, f := range topFields(written) {
-		b.plan.Changes = append(b.plan.Changes, reconcile.FieldChange{Path: f.Name, New: &f.Value})
 	}
 	b.redactor.sealed = b.redactor.sealed || isSealed(&written)
 	return &creation{base: b, body: b.subject.manifest(declared).AppendJSON(nil)}, nil

@@ -27,16 +27,16 @@ func deliveries() []delivery {
 	}
 }
 
-// checkManagers refuses objects that a tool of deliveries wrote, according to their field managers. Every writer
-// chooses its name: the name refuses, and allows and hides nothing.
-func checkManagers(s *subject, object model.Value) *reconcile.Refusal {
+// checkManagers refuses objects that a tool of deliveries wrote, according to their field managers, other than the tool that is
+// asked. Every writer chooses its name: the name refuses, and allows and hides nothing.
+func checkManagers(s *subject, object model.Value, asked string) *reconcile.Refusal {
 	for i, entry := range object.At("metadata", "managedFields").Items() {
 		if entry.At("subresource").Str() != "" {
 			continue
 		}
 		name := entry.At("manager").Str()
 		for _, d := range deliveries() {
-			if d.manager == name {
+			if d.manager == name && d.tool != asked {
 				return refuse(guardDeclarer, "%s may apply it, perhaps from another cluster, since it has the field manager %s: %s. If nothing applies it with that name any more, remove the entry: %s",
 					d.tool, name, d.ask, s.removal(i, name))
 			}

@@ -13,6 +13,8 @@ import (
 const (
 	guardKind      = "kind"
 	guardDeclarer  = "declarer"
+	guardScope     = "scope"
+	guardRights    = "rights"
 	guardStillSo   = "still-so"
 	guardRehearsal = "rehearsal"
 )

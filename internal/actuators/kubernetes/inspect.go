@@ -55,7 +55,9 @@ func (a *Actuator) inspection(o *object, p reconcile.Plan) reconcile.Inspection 
 		if why != "" {
 			return reconcile.AsOther
 		}
-		wanted = wanted && isAsWanted(schema, c.Path, c.New, a.like(held, c.New))
+		like := a.like(held, c.New)
+		// A tool that makes an object adds labels to it.
+		wanted = wanted && (isAsWanted(schema, c.Path, c.New, like) || p.Asks != "" && p.Creates && like != nil && contains(*like, *c.New))
 		before = before && isAsWanted(schema, c.Path, c.Old, a.like(held, c.Old))
 	}
 	switch {

@@ -91,7 +91,8 @@ func (a *Actuator) planPatch(ctx context.Context, reader *client, b *base, o *ob
 	if r := a.checkReplicas(ctx, reader, b.subject, o, b.finding); r != nil {
 		return nil, r
 	}
-	if r := a.checkDeclarer(ctx, reader, b.subject, o.raw); r != nil {
+	asked, r := a.checkDeclarer(ctx, reader, b.subject, o.raw)
+	if r != nil {
 		return nil, r
 	}
 	if err := a.checkCluster(ctx, reader, b, o); err != nil {
@@ -103,7 +104,6 @@ func (a *Actuator) planPatch(ctx context.Context, reader *client, b *base, o *ob
 	c := &patch{base: b, before: o}
 	b.redactor.add(o.raw, o.sealed.Value)
 	b.plan.UID = o.uid()
-	b.plan.HandBack = declarer(o, b.source.Declared, b.finding)
 	b.plan.Restarts = restarts(b.subject, o, b.finding)
 	changes := jsonpatch.Patch{Live: &o.raw, Declared: &b.source.Declared}
 	changes.Test(o.raw.At("metadata", "uid"), "metadata", "uid")
@@ -114,6 +114,10 @@ func (a *Actuator) planPatch(ctx context.Context, reader *client, b *base, o *ob
 		return nil, err
 	}
 	b.redactor.sealed = b.redactor.sealed || hasSecret(b.plan.Changes)
+	if asked != nil {
+		return a.planRequest(ctx, reader, b, asked)
+	}
+	b.plan.HandBack = declarer(o, b.source.Declared, b.finding)
 	c.expected = changes.Result()
 	var err error
 	if c.body, err = encoded(changes.Text()); err != nil {

@@ -108,7 +108,7 @@ func TestPlanRefuses(t *testing.T) {
 			change: both(replicas, forbid("/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers"))},
 		"scale": {reason: "an autoscaler may have been there", guard: "kind", want: "through the subresource scale by hpa",
 			change: both(replicas, edit(`{"manager":"kubectl-edit"`, `{"manager":"hpa","operation":"Update","subresource":"scale","apiVersion":"apps/v1","fieldsV1":{"f:spec":{"f:replicas":{}}}},{"manager":"kubectl-edit"`))},
-		"Flux": {reason: "its inventory proves it", guard: "declarer", want: "Kustomization flux-system/apps of Flux applies it, and would overrule another writer: run flux reconcile kustomization apps --namespace=flux-system --with-source",
+		"Flux": {reason: "its inventory proves it", guard: "declarer", want: "Kustomization flux-system/apps of Flux is not ready",
 			change: fluxServed(flux)},
 		"Flux's label": {reason: "a label proves nothing", change: both(fluxServed(`{"items":[]}`), edit(`"uid":"u1"`, `"uid":"u1","labels":{"kustomize.toolkit.fluxcd.io/name":"apps","kustomize.toolkit.fluxcd.io/namespace":"flux-system"}`))},
 		"Flux unread": {reason: "it may apply it", guard: "declarer", want: "Flux may apply it: the credentials for reading may not list kustomizations.kustomize.toolkit.fluxcd.io: grant list",

@@ -88,6 +88,7 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	case f.Address == "":
 		return nil, refuse(guardKind, "no address of declaration %s declares it: an apply would not change it", a.declaration)
 	}
+	s.Others = slices.DeleteFunc(slices.Clone(s.Others), func(o *model.Finding) bool { return o.Declaration != a.declaration })
 	e, commit, err := a.look(ctx)
 	if err != nil {
 		return nil, err
