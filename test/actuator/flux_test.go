@@ -96,7 +96,7 @@ func newFlux(t *testing.T) *flux {
 			t.Logf("log of kustomize-controller:\n%s", f.controller.Log())
 		}
 	})
-	// What makes Flux begin again after its first look is over with a request of the test.
+	// Flux begins again after its first look: that is over when it has handled a request.
 	f.await("Flux", func() bool { return f.status("{.status.lastAppliedRevision}") == "main@sha1:"+firstCommit })
 	f.in("annotate", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", "reconcile.fluxcd.io/requestedAt="+begin)
 	f.await("Flux", func() bool {

@@ -121,7 +121,7 @@ func roles(_ *place, line string) error {
 // queue.
 func exchanges(_ *place, line string) error {
 	_, granted, _ := strings.Cut(line, "^(")
-	return namedInCode("openstack", regexp.MustCompile(`[a-z]+`).FindAllString(granted, -1), `%q`)
+	return namedInCode("openstack", regexp.MustCompile(`[a-z]+-?`).FindAllString(granted, -1), `%q`)
 }
 
 // namedInCode checks that the code for a system, which reads it or writes to it, has names, in a format.

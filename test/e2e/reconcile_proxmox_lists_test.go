@@ -173,17 +173,7 @@ func TestReconcileProxmoxLists(t *testing.T) {
 			}
 			d.awaitFindings()
 		}
-		// What was added by hand is deleted, but no guest.
-		r.pve.Edit(func(c *pvetest.Cluster) {
-			c.Lists["/access/acl"] = append(c.Lists["/access/acl"], pvetest.Row{"path": "/", "ugid": "mallory@pve", "type": "user", "roleid": "Administrator", "propagate": int64(1)})
-		})
-		if after := d.putBack("alice"); after.State != reconcile.Converged || !after.Plan.Deletes || after.Subject.Kind != "proxmox/acl" {
-			t.Errorf("a permission by hand: %s: %s: %+v", after.State, after.Outcome, after.Plan)
-		}
-		d.awaitFindings()
 		r.nothingToDo()
-		r.pve.Create(pvetest.Guest{ID: 799, Kind: "qemu", Node: "pve1", Status: "stopped", Config: pvetest.Row{"name": "rogue"}}, "mallory@pve")
-		d.awaitHeld("kind", "driftd does not delete resources of kind proxmox/qemu")
 	})
 }
 
@@ -286,6 +276,16 @@ func TestReconcileProxmoxGrants(t *testing.T) {
 			}
 			d.awaitFindings()
 		}
+		// A permission that was added by hand is deleted, but no guest is.
+		r.pve.Edit(func(c *pvetest.Cluster) {
+			c.Lists["/access/acl"] = append(c.Lists["/access/acl"], pvetest.Row{"path": "/", "ugid": "mallory@pve", "type": "user", "roleid": "Administrator", "propagate": int64(1)})
+		})
+		if after := d.putBack("alice"); after.State != reconcile.Converged || !after.Plan.Deletes || after.Subject.Kind != "proxmox/acl" {
+			t.Errorf("a permission by hand: %s: %s: %+v", after.State, after.Outcome, after.Plan)
+		}
+		d.awaitFindings()
 		r.nothingToDo()
+		r.pve.Create(pvetest.Guest{ID: 799, Kind: "qemu", Node: "pve1", Status: "stopped", Config: pvetest.Row{"name": "rogue"}}, "mallory@pve")
+		d.awaitHeld("kind", "driftd does not delete resources of kind proxmox/qemu")
 	})
 }
