@@ -1,10 +1,14 @@
 package phrase
 
-import "github.com/driftd/driftd/internal/model"
+import (
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
 
 // ActionSubject returns what an action does: "put Deployment shop/web back".
 func ActionSubject(n *model.ActionNotice) string {
-	resource := Kind(n.Resource.Kind) + " " + n.Resource.ID
+	resource := Kind(n.Resource.Kind) + " " + Titled(n.Resource.ID, n.Name)
 	switch {
 	case n.Creates:
 		return "create " + resource
@@ -14,6 +18,14 @@ func ActionSubject(n *model.ActionNotice) string {
 		return "write " + resource + " into its declaration"
 	}
 	return "put " + resource + " back"
+}
+
+// Titled returns an ID with the name of its resource, unless the ID has it.
+func Titled(id, name string) string {
+	if strings.Contains(id, name) {
+		return id
+	}
+	return id + " (" + name + ")"
 }
 
 // ActionState returns the state of an action with its outcome, as in "waits for an approval".

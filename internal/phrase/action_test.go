@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/driftd/driftd/internal/model"
@@ -24,9 +25,11 @@ func TestActionSubject(t *testing.T) {
 		"put qemu 301 back":                   {},
 		"create qemu 301":                     {Creates: true},
 		"write qemu 301 into its declaration": {Records: true},
+		"delete qemu 301 (web)":               {Deletes: true, Name: "web"},
+		"put qemu 301 back ":                  {Name: "301"},
 	} {
 		n.Resource = model.Key{Kind: "proxmox/qemu", ID: "301"}
-		if got := ActionSubject(&n); got != want {
+		if got := ActionSubject(&n); got != strings.TrimSpace(want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

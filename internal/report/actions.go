@@ -67,7 +67,7 @@ func listActions(t *table, v *reconcile.Overview) error {
 			by = "driftd"
 		}
 		rows = append(rows, []string{a.ID, string(a.State), phrase.Stamp(a.Since()), a.Finding,
-			phrase.Visible(a.Subject.Source + " " + phrase.Kind(a.Subject.Kind) + " " + a.Subject.ID), phrase.Visible(a.Rule), phrase.Visible(by), phrase.Visible(a.Outcome)})
+			phrase.Visible(a.Subject.Source + " " + phrase.Kind(a.Subject.Kind) + " " + phrase.Titled(a.Subject.ID, a.Name)), phrase.Visible(a.Rule), phrase.Visible(by), phrase.Visible(a.Outcome)})
 	}
 	return t.rows(rows, func(_, _ int, cell string) string { return cell })
 }
@@ -117,7 +117,7 @@ func showAction(t *table, a *reconcile.Action) error {
 	if a.By != "" {
 		by = a.By + ", under rule " + a.Rule
 	}
-	t.line("  resource  ", phrase.Visible(a.Subject.Source+" "+phrase.Kind(a.Subject.Kind)+" "+a.Subject.ID))
+	t.line("  resource  ", phrase.Visible(a.Subject.Source+" "+phrase.Kind(a.Subject.Kind)+" "+phrase.Titled(a.Subject.ID, a.Name)))
 	t.line("  finding   ", a.Finding, " ", string(a.Verdict), phrase.Visible(", made by "+a.Drift.Name))
 	t.line("  asked by  ", phrase.Visible(by), reasonOf(a.Reason))
 	if a.State == reconcile.Proposed {

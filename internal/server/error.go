@@ -45,6 +45,7 @@ func AsError(err error) *Error {
 	var denied *access.Refused
 	var guarded *reconcile.Refusal
 	var state *reconcile.StateError
+	var unwritten *reconcile.NotWrittenError
 	switch {
 	case errors.As(err, &e):
 		return e
@@ -56,6 +57,8 @@ func AsError(err error) *Error {
 		return &Error{Status: http.StatusConflict, Message: guarded.Error()}
 	case errors.As(err, &state):
 		return &Error{Status: http.StatusConflict, Message: state.Text}
+	case errors.As(err, &unwritten):
+		return &Error{Status: http.StatusConflict, Message: err.Error()}
 	case errors.Is(err, reconcile.ErrNoAction):
 		return &Error{Status: http.StatusNotFound, Message: err.Error()}
 	case errors.Is(err, reconcile.ErrAmbiguous):

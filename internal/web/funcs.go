@@ -18,6 +18,7 @@ func functions(a *assets) template.FuncMap {
 		"visible":  phrase.Visible,
 		"clip":     func(limit int, text string) string { return phrase.Line(text, limit) },
 		"kind":     phrase.Kind,
+		"titled":   phrase.Titled,
 		"class":    severityClass,
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"short":    func(t time.Time) string { return t.UTC().Format("2 Jan 15:04 UTC") },

@@ -81,6 +81,8 @@ func (b *base) checkFlux(ctx context.Context, reader *client, by *applied) (revi
 		return "", refuse(guardScope, "%s has spec.force, with which it may delete objects and create them again", by.title())
 	case !k.At("status", "observedGeneration").Equal(k.At("metadata", "generation")):
 		return "", refuse(guardScope, "%s was changed, and Flux has not applied that yet", by.title())
+	case ready == "Unknown":
+		return "", refuse(guardStillSo, "%s is at work: %s: look again", by.title(), why)
 	case ready != "True":
 		return "", refuse(guardDeclarer, "%s is not ready: %s", by.title(), why)
 	case b.source.Revision == "" || commitOf(revision) != b.source.Revision:

@@ -67,6 +67,7 @@ func TestPlanRequestRefuses(t *testing.T) {
 		"another cluster":  {edit(`"spec":{`, `"spec":{"kubeConfig":{},`), "", "", "declarer", "applies to another cluster"},
 		"force":            {edit(`"spec":{`, `"spec":{"force":true,`), "", "", "scope", "spec.force"},
 		"changed":          {edit(`"observedGeneration":2`, `"observedGeneration":1`), "", "", "scope", "was changed, and Flux has not applied that yet"},
+		"at work":          {edit(`"status":"True"`, `"status":"Unknown","message":"reconciling"`), "", "", "still-so", "is at work: reconciling"},
 		"not ready":        {edit(`"status":"True"`, `"status":"False","message":"build failed"`), "", "", "declarer", "is not ready: build failed"},
 		"another commit":   {kustomization, "", "ffff", "scope", "declaration shop was read at ffff"},
 		"no commit":        {edit("main@sha1:"+commit, ""), "", "", "scope", "would not apply what is declared here"},

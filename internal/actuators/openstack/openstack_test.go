@@ -149,10 +149,16 @@ func TestRefuses(t *testing.T) {
 		"a rule":                                 {normalize.SecurityGroupRule, map[string]string{"protocol": `"tcp"`}, "writes", nil, "writes no fields of the kind"},
 		"groups of a port that are not declared": {normalize.Port, map[string]string{"security_groups": ""}, "writes", nil, "the declaration does not have it"},
 		"changed since the scan":                 {normalize.Router, map[string]string{"name": `"a"`}, "writes", func(b *bench, _ *reconcile.Subject) { b.set(normalize.Router, "name", "again") }, "changed since the scan"},
-		"as declared":                            {normalize.Network, map[string]string{"name": `"net"`}, "writes", nil, "has the declared value"},
-		"an account that reads":                  {normalize.Router, map[string]string{"name": `"a"`}, "reads", nil, "has no role but reader"},
-		"another project":                        {normalize.Router, map[string]string{"name": `"a"`}, "writes", func(_ *bench, s *reconcile.Subject) { s.Finding.Place = "p2" }, "the object to project p2"},
-		"wrong password":                         {normalize.Router, map[string]string{"name": `"a"`}, "wrong", nil, "Keystone rejects the credentials of cloud wrong"},
+		"the same tags in another order": {normalize.Network, map[string]string{"tags": `["b","a"]`}, "writes", func(b *bench, s *reconcile.Subject) {
+			b.set(normalize.Network, "tags", []string{"a", "b"})
+			_, live := b.live(normalize.Network)
+			held := live.At("tags")
+			s.Live, s.Finding.Changes[0].Live = live, &held
+		}, "it has the declared values"},
+		"as declared":           {normalize.Network, map[string]string{"name": `"net"`}, "writes", nil, "has the declared value"},
+		"an account that reads": {normalize.Router, map[string]string{"name": `"a"`}, "reads", nil, "has no role but reader"},
+		"another project":       {normalize.Router, map[string]string{"name": `"a"`}, "writes", func(_ *bench, s *reconcile.Subject) { s.Finding.Place = "p2" }, "the object to project p2"},
+		"wrong password":        {normalize.Router, map[string]string{"name": `"a"`}, "wrong", nil, "Keystone rejects the credentials of cloud wrong"},
 		"a rule that changed": {normalize.SecurityGroupRule, nil, "writes", func(b *bench, s *reconcile.Subject) {
 			unmanaged(s)
 			b.set(normalize.SecurityGroupRule, "description", "by hand")

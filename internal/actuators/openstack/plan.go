@@ -70,8 +70,12 @@ func (c *change) sets(ctx context.Context, session *openstackapi.Session, s *rec
 	}
 	slices.SortFunc(c.plan.Changes, func(a, b reconcile.FieldChange) int { return strings.Compare(a.Path, b.Path) })
 	c.requests = func(now *object) []request { return requestsFor(now, targets) }
-	if requests := c.requests(o); len(requests) > 1 {
-		for i := range requests {
+	requests := c.requests(o)
+	if len(requests) == 0 {
+		return refuse(guardStillSo, "it has the declared values: look again")
+	}
+	for i := range requests {
+		if len(requests) > 1 { // the fields show what a single one does
 			c.plan.Requests = append(c.plan.Requests, requests[i].words)
 		}
 	}
