@@ -59,6 +59,9 @@ func (s actorStub) AnswerAction(_ context.Context, id string, _ reconcile.Answer
 	if err == nil && q.Reason == "late" {
 		err = &reconcile.StateError{Text: "action ac7100 is converged"}
 	}
+	if err == nil && q.Reason == "rejected" {
+		err = &reconcile.NotWrittenError{Err: errors.New("403 Forbidden")}
+	}
 	return a, err
 }
 
@@ -120,6 +123,7 @@ func actionAsks(full, person, idle http.Handler) []exchange {
 		list = append(list,
 			exchange{"done", full, post, path, `{"digest":"d19e57"}`, 200, "", false},
 			exchange{"too late", full, post, path, `{"digest":"d19e57","reason":"late"}`, 409, "", false},
+			exchange{"the system rejects it", full, post, path, `{"digest":"d19e57","reason":"rejected"}`, 409, "", false},
 			exchange{"an ID may be wrong", full, post, actions + "/dead/" + answer, `{"digest":"d19e57"}`, 404, "", false},
 			exchange{"a slip may be unique", full, post, actions + "/ac7/" + answer, `{}`, 400, "", true},
 			exchange{"a body is bounded", full, post, path, long, 413, "", true},
