@@ -94,6 +94,7 @@ const (
 	machinesPath   = "virtualization/virtual-machines/"
 	disksPath      = "virtualization/virtual-disks/"
 	interfacesPath = "virtualization/interfaces/"
+	addressesPath  = "ipam/ip-addresses/"
 )
 
 // An object is an object of NetBox as it was read.

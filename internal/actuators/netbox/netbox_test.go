@@ -45,7 +45,9 @@ func newStandIn() *standIn {
 	vm := row{"id": 6, "name": "web"}
 	return &standIn{version: "4.6", objects: map[string]row{
 		"virtualization/virtual-machines/6": {"id": 6, "name": "web", "status": choice("active"), "vcpus": 2.0, "memory": 2048, "disk": 20480, "device": row{"id": 1, "name": "pve1"},
-			"created": "2026-11-20T06:25:35Z", "last_updated": "1"},
+			"primary_ip4": row{"id": 5, "address": "192.0.2.1/24"}, "created": "2026-11-20T06:25:35Z", "last_updated": "1"},
+		"ipam/ip-addresses/5": {"id": 5, "address": "192.0.2.1/24", "assigned_object_type": "virtualization.vminterface",
+			"assigned_object": row{"id": 3, "virtual_machine": vm}, "last_updated": "1"},
 		"virtualization/virtual-disks/1": {"id": 1, "name": "root", "size": 20480, "virtual_machine": vm, "last_updated": "1"},
 		"virtualization/virtual-disks/2": {"id": 2, "name": "data", "size": 10240, "virtual_machine": vm, "last_updated": "1"},
 		"virtualization/interfaces/3":    {"id": 3, "name": "eth0", "enabled": true, "mac_address": "BC:24:11:00:00:01", "virtual_machine": vm, "last_updated": "1"},
@@ -68,8 +70,9 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	results := []row{}
+	host := r.URL.Query().Get("address")
 	for path, o := range s.objects {
-		if strings.HasPrefix(path, at+"/") {
+		if strings.HasPrefix(path, at+"/") && (host == "" || strings.HasPrefix(fmt.Sprint(o["address"]), host+"/")) {
 			results = append(results, o)
 		}
 	}
@@ -197,6 +200,7 @@ func TestWrites(t *testing.T) {
 		"name":                  `{` + note + `,"name":"www"}`,
 		"status":                `{` + note + `,"status":"offline"}`,
 		"device":                `{` + note + `,"device":{"name":"pve2"}}`,
+		"primary_ip4":           `{"address":"192.0.2.9/24",` + note + `}`,
 		"disks[name=root].size": `{` + note + `,"size":30720}`,
 		"interfaces[mac=bc:24:11:00:00:01].enabled": `{` + note + `,"enabled":false}`,
 	} {
@@ -255,7 +259,15 @@ func TestRefuses(t *testing.T) {
 		change                       func(*bench)
 		guard, want                  string
 	}{
-		{"an address", declaredVM, liveVM, "primary_ip4", nil, guardKind, "primary_ip4: driftd writes name"},
+		{"tags", declaredVM, liveVM, "tags", nil, guardKind, "tags: driftd writes name"},
+		{"several addresses", declaredVM, strings.Replace(liveVM, "192.0.2.9/24", "192.0.2.8, 192.0.2.9", 1), "primary_ip4", nil, guardKind, "is not one address with its prefix length"},
+		{"an address of another network, without its prefix length", declaredVM, strings.Replace(liveVM, "192.0.2.9/24", "198.51.100.9", 1), "primary_ip4", nil, guardKind, "is not one address"},
+		{"an address that NetBox has", declaredVM, liveVM, "primary_ip4", func(b *bench) { b.objects["ipam/ip-addresses/9"] = row{"id": 9, "address": "192.0.2.9/24"} }, guardKind, "NetBox has 192.0.2.9 already: look at ipam/ip-addresses/9"},
+		{"a translated address", declaredVM, liveVM, "primary_ip4", func(b *bench) { b.objects["ipam/ip-addresses/5"]["nat_inside"] = row{"id": 7} }, guardKind, "is a translated one"},
+		{"an address of another machine", declaredVM, liveVM, "primary_ip4", func(b *bench) {
+			b.objects["ipam/ip-addresses/5"]["assigned_object"] = row{"virtual_machine": row{"id": 7}}
+		}, guardKind, "belongs to no interface of the machine"},
+		{"no address any more", declaredVM, liveVM, "primary_ip4", func(b *bench) { b.objects["virtualization/virtual-machines/6"]["primary_ip4"] = nil }, guardStillSo, "NetBox has no primary_ip4"},
 		{"a disk as a whole", declaredVM, liveVM, "disks[name=root]", nil, guardKind, "driftd writes"},
 		{"a disk that NetBox does not have", declaredVM, liveVM, "disks[name=swap].size", nil, guardKind, "0 objects"},
 		{"an edit in NetBox", declaredVM, liveVM, "memory", func(b *bench) { b.objects["virtualization/virtual-machines/6"]["memory"] = 3072 }, guardStillSo, "changed in NetBox"},

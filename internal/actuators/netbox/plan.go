@@ -43,6 +43,9 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 			return err
 		}
 		changes, err := changesOf(&s, targets)
+		if err == nil {
+			err = a.checkFree(ctx, session, changes)
+		}
 		if err != nil {
 			return err
 		}
@@ -73,6 +76,11 @@ func changesOf(s *reconcile.Subject, targets []target) ([]reconcile.FieldChange,
 			return nil, refuse(guardStillSo, "%s was changed in NetBox since it was read: look again", t.path)
 		case live == nil || live.IsNull() || live.Kind() == model.List || live.Kind() == model.Map:
 			return nil, refuse(guardKind, "%s: the live resource does not have it", t.path)
+		}
+		live, err := t.documented(live)
+		switch {
+		case err != nil:
+			return nil, err
 		case same(held, *live):
 			return nil, refuse(guardStillSo, "%s is as the live resource has it: look again", t.path)
 		}
