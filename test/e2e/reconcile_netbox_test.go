@@ -122,9 +122,7 @@ func TestReconcileNetBox(t *testing.T) {
 func TestReconcileNetBoxDeclares(t *testing.T) {
 	t.Parallel()
 	r := newDeskRoom(t, terraformCLIs(t)[0], "4.6.8")
-	if _, err := r.netbox.Make("mara", machines, netboxlab.Object{"name": "mail", "cluster": 1, "memory": 1024, "status": "offline"}); err != nil {
-		t.Fatal(err)
-	}
+	r.make(machines, netboxlab.Object{"name": "mail", "cluster": 1, "memory": 1024, "status": "offline"})
 	r.pve.Create(pvetest.Guest{ID: 400, Kind: "qemu", Node: "pve1", Status: "stopped", Config: pvetest.Row{"name": "mail", "memory": "1024", "cores": 1}}, "mara@pve")
 	d := r.serve()
 	d.eventually(startTimeout, "the guest that is not in Terraform", func() error {
@@ -141,6 +139,49 @@ func TestReconcileNetBoxDeclares(t *testing.T) {
 			t.Errorf("the guest has %s MB", got)
 		}
 	})
+}
+
+// The primary address of a guest follows what is live, in the object of the address.
+func TestReconcileNetBoxAddress(t *testing.T) {
+	t.Parallel()
+	r := newDeskRoom(t, terraformCLIs(t)[0], "4.6.8")
+	config, err := os.ReadFile(r.path("driftd.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("driftd.yaml", strings.Replace(string(config), "verdict: [disputed]", "resource: [qemu/400, \"400\"]", 1))
+	r.pve.Create(pvetest.Guest{ID: 400, Kind: "qemu", Node: "pve1", Status: "stopped", Config: pvetest.Row{"name": "mail", "memory": "1024", "cores": 1,
+		"net0": "virtio=BC:24:11:00:00:40,bridge=vmbr0", "ipconfig0": "ip=192.0.2.9/24"}}, "mara@pve")
+	vm := r.make(machines, netboxlab.Object{"name": "mail", "cluster": 1, "memory": 1024, "status": "offline"})
+	nic := r.make("virtualization/interfaces", netboxlab.Object{"virtual_machine": vm, "name": "net0"})
+	address := r.make(addresses, netboxlab.Object{"address": "192.0.2.8/24", "assigned_object_type": "virtualization.vminterface", "assigned_object_id": nic})
+	if _, err := r.netbox.Do("mara", http.MethodPatch, fmt.Sprintf("%s/%d", machines, vm), netboxlab.Object{"primary_ip4": address}); err != nil {
+		t.Fatal(err)
+	}
+	d := r.serve()
+	after := d.putBack("alice")
+	if after.State != reconcile.Converged || !after.Plan.Records || len(after.Plan.Changes) != 1 || after.Plan.Changes[0].Path != "primary_ip4" {
+		t.Fatalf("it is %s: %s: %+v", after.State, after.Outcome, after)
+	}
+	if o, err := r.netbox.Do("admin", http.MethodGet, fmt.Sprintf("%s/%d", addresses, address), nil); err != nil || o["address"] != "192.0.2.9/24" {
+		t.Errorf("NetBox has %v, %v", o, err)
+	}
+	d.eventually(startTimeout, "the next scan", func() error {
+		if f, err := d.report(); err != nil || strings.Contains(fmt.Sprint(f.Findings), "primary_ip4") {
+			return fmt.Errorf("findings %+v, %w", f.Findings, err)
+		}
+		return nil
+	})
+}
+
+// make makes an object of NetBox, and returns its ID.
+func (r *deskRoom) make(endpoint string, body netboxlab.Object) int {
+	r.t.Helper()
+	id, err := r.netbox.Make("mara", endpoint, body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return id
 }
 
 // A write into NetBox does what was approved, or nothing.
