@@ -67,6 +67,7 @@ func (p *project) install(role string) *daemon {
 	p.write("root/main.tf", string(root))
 	p.write("root/backend.tf", fmt.Sprintf("terraform {\n  backend \"local\" {\n    path = %q\n  }\n}\n", filepath.Join(states, "infra.tfstate")))
 	p.write("root/.gitignore", ".terraform\n*.hcl\n")
+	p.write("root/golden.raw", strings.Repeat("golden", 100))
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"-c", "user.name=ops", "-c", "user.email=ops@example.org", "commit", "-q", "-m", "declare"}} {
 		if out, err := exec.CommandContext(p.t.Context(), "git", append([]string{"-C", filepath.Join(p.dir, "root")}, args...)...).CombinedOutput(); err != nil {
 			p.t.Fatalf("git %q: %v: %s", args, err, out)
@@ -227,11 +228,12 @@ func TestReconcile(t *testing.T) {
 		"volume set --property tier=batch --property owner=mara data",
 		"volume unset --property backup data",
 		"server set --property owner=mara --property role=db web",
+		"image set --tag urgent " + p.by("terraform", "image show golden -f value -c id"),
 	} {
 		p.by("mara", command)
 	}
 	kinds := map[string]int{}
-	for range 6 { // network, rule, group, port, volume, server
+	for range 7 { // network, rule, group, port, volume, server, image
 		after := d.putBack()
 		if after.State != reconcile.Converged {
 			t.Errorf("%s is %s: %s", after.Name, after.State, after.Outcome)
@@ -240,7 +242,7 @@ func TestReconcile(t *testing.T) {
 		t.Logf("%s %s: %s, requests %q, answer %+v", after.Subject.Kind, after.Name, after.State, after.Plan.Requests, after.Receipt)
 	}
 	d.awaitFindings()
-	if len(kinds) != 6 {
+	if len(kinds) != 7 {
 		t.Errorf("put back %v", kinds)
 	}
 	if actions, text := p.plan(); len(actions) > 0 {

@@ -45,6 +45,14 @@ resource "openstack_networking_port_v2" "web" {
   }
 }
 
+resource "openstack_images_image_v2" "golden" {
+  name             = "golden"
+  local_file_path  = "${path.module}/golden.raw"
+  container_format = "bare"
+  disk_format      = "raw"
+  tags             = ["prod"]
+}
+
 resource "openstack_blockstorage_volume_v3" "data" {
   name     = "data"
   size     = 1
