@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -161,7 +160,7 @@ func (d *daemon) ask(path string, body, into any) error {
 // eventually calls a function until it returns no error.
 func (d *daemon) eventually(what string, check func() error) {
 	d.t.Helper()
-	deadline := time.Now().Add(3 * time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for {
 		err := check()
 		if err == nil {
@@ -193,22 +192,49 @@ func (d *daemon) awaitFindings(want ...string) {
 	})
 }
 
-// putBack approves an action that waits, and returns what came of it.
-func (d *daemon) putBack() (after reconcile.Action) {
+// putBack approves an action that waits, and returns what came of it; the zero Action if none waits.
+func (d *daemon) putBack() (after reconcile.Action, err error) {
+	var o reconcile.Overview
+	if err := d.ask("/api/v1/actions", nil, &o); err != nil {
+		return after, err
+	}
+	for _, a := range o.Actions {
+		if a.State == reconcile.Proposed {
+			return after, d.approve(&a, &after)
+		}
+	}
+	return after, nil
+}
+
+func (d *daemon) approve(a, after *reconcile.Action) error {
+	return d.ask("/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest, "reason": "by hand"}, after)
+}
+
+// putAllBack approves actions until there are no findings, and returns the kinds that were put back.
+func (d *daemon) putAllBack() map[string]bool {
 	d.t.Helper()
-	d.eventually("an action that is carried out", func() error {
-		var o reconcile.Overview
-		if err := d.ask("/api/v1/actions", nil, &o); err != nil {
+	kinds := map[string]bool{}
+	d.eventually("all is put back", func() error {
+		after, err := d.putBack()
+		switch {
+		case err != nil:
+			return err // it was superseded, and is proposed again
+		case after.ID != "" && after.State != reconcile.Converged:
+			d.t.Errorf("%s is %s: %s", after.Name, after.State, after.Outcome)
+		case after.ID != "":
+			kinds[after.Subject.Kind] = true
+			d.t.Logf("%s %s: %s, requests %q, answer %+v", after.Subject.Kind, after.Name, after.State, after.Plan.Requests, after.Receipt)
+		}
+		var r model.Report
+		if err := d.ask("/api/v1/report", nil, &r); err != nil {
 			return err
 		}
-		for _, a := range o.Actions {
-			if a.State == reconcile.Proposed {
-				return d.ask("/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest, "reason": "by hand"}, &after)
-			}
+		if n := len(r.Findings); n > 0 {
+			return fmt.Errorf("%d findings are left", n)
 		}
-		return errors.New("none waits")
+		return nil
 	})
-	return after
+	return kinds
 }
 
 // TestReconcile puts changes by hand back that driftd may put back in OpenStack, each with an approval. Afterwards the next scan
@@ -232,16 +258,9 @@ func TestReconcile(t *testing.T) {
 	} {
 		p.by("mara", command)
 	}
-	kinds := map[string]int{}
-	for range 7 { // network, rule, group, port, volume, server, image
-		after := d.putBack()
-		if after.State != reconcile.Converged {
-			t.Errorf("%s is %s: %s", after.Name, after.State, after.Outcome)
-		}
-		kinds[after.Subject.Kind]++
-		t.Logf("%s %s: %s, requests %q, answer %+v", after.Subject.Kind, after.Name, after.State, after.Plan.Requests, after.Receipt)
-	}
-	d.awaitFindings()
+	// The daemon saw some of these before it saw the others.
+	d.awaitCount(7)
+	kinds := d.putAllBack()
 	if len(kinds) != 7 {
 		t.Errorf("put back %v", kinds)
 	}
@@ -252,6 +271,25 @@ func TestReconcile(t *testing.T) {
 	p.by("mara", "server create --flavor small --image debian --network web --wait rogue")
 	d.awaitFindings("unmanaged rogue")
 	d.awaitHeld("kind", "does not delete resources of kind openstack/server")
+}
+
+// awaitCount waits until the report has a number of findings of different resources.
+func (d *daemon) awaitCount(want int) {
+	d.t.Helper()
+	d.eventually("its report", func() error {
+		var r model.Report
+		if err := d.ask("/api/v1/report", nil, &r); err != nil {
+			return err
+		}
+		resources := map[model.Key]bool{}
+		for _, f := range r.Findings {
+			resources[f.Key] = true
+		}
+		if len(resources) != want {
+			return fmt.Errorf("findings of %d resources, want %d", len(resources), want)
+		}
+		return nil
+	})
 }
 
 // awaitHeld waits until a guard holds a finding.
