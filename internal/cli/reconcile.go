@@ -23,9 +23,9 @@ func (c *command) reconcile() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reconcile ID…",
 		Short: "Propose to put the resources of findings back to what is declared",
-		Long: `Propose an action for each finding: the live resource gets the declared values. The
-rules of reconcile.rules must allow it, no guard may refuse it, and another person
-must approve it. With --dry-run nothing is proposed: what would be done, and what
+		Long: `Propose an action for each finding: the live resource gets the declared values, or is
+deleted if no declaration has it. The rules of reconcile.rules must allow it, no guard
+may refuse it, and another person must approve it. With --dry-run nothing is proposed: what would be done, and what
 each guard says, is printed.
 
 Exit codes:
