@@ -25,8 +25,8 @@ func (c *command) reconcile() *cobra.Command {
 		Short: "Propose to put the resources of findings back to what is declared",
 		Long: `Propose an action for each finding: the live resource gets the declared values, or is
 deleted if no declaration has it. The rules of reconcile.rules must allow it, no guard
-may refuse it, and another person must approve it. With --dry-run nothing is proposed: what would be done, and what
-each guard says, is printed.
+may refuse it, and another person must approve it. With --dry-run nothing is proposed:
+what would be done, and what each guard says, is printed.
 
 Exit codes:
   0  the actions were proposed; with --dry-run, no guard refuses

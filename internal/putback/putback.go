@@ -103,13 +103,7 @@ func Inspect(schema *model.Schema, live model.Value, p *reconcile.Plan) reconcil
 		wanted = wanted && EqualAt(schema, c.Path, held, c.New)
 		before = before && EqualAt(schema, c.Path, held, c.Old)
 	}
-	switch {
-	case wanted:
-		return reconcile.AsWanted
-	case before:
-		return reconcile.AsBefore
-	}
-	return reconcile.AsOther
+	return reconcile.Inspected(wanted, before)
 }
 
 func refuse(guard, format string, args ...any) error {

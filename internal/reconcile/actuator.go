@@ -104,6 +104,17 @@ const (
 	AsOther   Inspection = "other"
 )
 
+// Inspected returns the result for a plan whose fields are all as it wants them, or all as they were.
+func Inspected(wanted, before bool) Inspection {
+	switch {
+	case wanted:
+		return AsWanted
+	case before:
+		return AsBefore
+	}
+	return AsOther
+}
+
 // isSet reports whether the system has what the plan wants, although it may use that only after a restart.
 func (i Inspection) isSet() bool { return i == AsWanted || i == AsWaiting }
 

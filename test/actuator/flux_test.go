@@ -16,7 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/driftd/driftd/internal/actuators/kubernetes"
 	"github.com/driftd/driftd/internal/kubeapi"
@@ -97,22 +96,12 @@ func newFlux(t *testing.T) *flux {
 		}
 	})
 	// Flux begins again after its first look: that is over when it has handled a request.
-	f.await("Flux", func() bool { return f.status("{.status.lastAppliedRevision}") == "main@sha1:"+firstCommit })
+	f.wait("Flux", func() bool { return f.status("{.status.lastAppliedRevision}") == "main@sha1:"+firstCommit })
 	f.in("annotate", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", "reconcile.fluxcd.io/requestedAt="+begin)
-	f.await("Flux", func() bool {
+	f.wait("Flux", func() bool {
 		return f.status(`{.status.lastHandledReconcileAt} {.status.conditions[?(@.type=="Ready")].status}`) == begin+" True"
 	})
 	return f
-}
-
-// await waits longer than wait: the controller begins with many kinds.
-func (f *flux) await(what string, holds func() bool) {
-	f.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); !holds(); time.Sleep(200 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			f.Fatalf("%s: not within three minutes: %s", what, f.status("{.status}"))
-		}
-	}
 }
 
 // status returns a part of the Kustomization.
@@ -207,7 +196,7 @@ func TestFluxIsAsked(t *testing.T) {
 			t.Errorf("the field managers are %s", f.managers("deployment", "web"))
 		}
 	}
-	f.await("the request", func() bool {
+	f.wait("the request", func() bool {
 		return f.status("{.status.lastHandledReconcileAt}") == f.status(requestedAt)
 	})
 
@@ -252,7 +241,7 @@ func TestFluxIsNotAsked(t *testing.T) {
 		t.Errorf("Flux was asked: %s", at)
 	}
 	f.set(`{"suspend":null}`)
-	f.await("Flux", func() bool { return f.image() == "registry.example.org/web:1" })
+	f.wait("Flux", func() bool { return f.image() == "registry.example.org/web:1" })
 	s = f.drifted()
 
 	// Flux does not run, and has not seen the next commit.

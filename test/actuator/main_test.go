@@ -314,14 +314,14 @@ func (d *desk) refused(err error, guard, want string) {
 // wait polls until a condition holds.
 func (d *desk) wait(what string, holds func() bool) {
 	d.Helper()
-	deadline := time.After(60 * time.Second)
+	deadline := time.After(3 * time.Minute)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for !holds() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			d.Fatalf("%s: not within a minute", what)
+			d.Fatalf("%s: not within three minutes", what)
 		}
 	}
 }

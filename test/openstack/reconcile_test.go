@@ -200,14 +200,11 @@ func (d *daemon) putBack() (after reconcile.Action, err error) {
 	}
 	for _, a := range o.Actions {
 		if a.State == reconcile.Proposed {
-			return after, d.approve(&a, &after)
+			err := d.ask("/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest, "reason": "by hand"}, &after)
+			return after, err
 		}
 	}
 	return after, nil
-}
-
-func (d *daemon) approve(a, after *reconcile.Action) error {
-	return d.ask("/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest, "reason": "by hand"}, after)
 }
 
 // putAllBack approves actions until there are no findings, and returns the kinds that were put back.

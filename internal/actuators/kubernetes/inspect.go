@@ -60,13 +60,7 @@ func (a *Actuator) inspection(o *object, p reconcile.Plan) reconcile.Inspection 
 		wanted = wanted && (isAsWanted(schema, c.Path, c.New, like) || p.Asks != "" && p.Creates && like != nil && contains(*like, *c.New))
 		before = before && isAsWanted(schema, c.Path, c.Old, a.like(held, c.Old))
 	}
-	switch {
-	case wanted:
-		return reconcile.AsWanted
-	case before:
-		return reconcile.AsBefore
-	}
-	return reconcile.AsOther
+	return reconcile.Inspected(wanted, before)
 }
 
 // like seals a value where another one is sealed.

@@ -8,7 +8,8 @@
 // manager that applies the declaration, so that its next server-side apply has no conflict.
 //
 // It does not change objects of the kinds of forbiddenKinds, the replicas of what is scaled
-// automatically, and objects that Flux, Argo CD or Helm apply.
+// automatically, and objects that Flux, Argo CD or Helm apply. A Kustomization of Flux is asked to
+// apply its objects again.
 package kubernetes
 
 import (
@@ -33,7 +34,8 @@ type Options struct {
 	// Source is the name of the source, as in the keys of its resources.
 	Source string
 	// Writing are the settings of the credentials that write objects. They need get and patch on
-	// the kinds that are put back, and create on those that are created.
+	// the kinds that are put back, create on those that are created, and patch on the
+	// Kustomizations of Flux that are asked.
 	Writing kubeapi.Access
 	// Reading are those of the credentials that read autoscalers, and the records of what Flux,
 	// Argo CD and Helm apply. If it is nil, the credentials for writing read them.

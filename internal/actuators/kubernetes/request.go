@@ -216,13 +216,14 @@ func (r *request) stillSo(ctx context.Context) error {
 
 // unsent returns the error of a read before the request.
 func (r *request) unsent(err error) error {
-	if refusal, ok := err.(*reconcile.Refusal); ok { //nolint:errorlint // it is not wrapped
+	if refusal := (*reconcile.Refusal)(nil); errors.As(err, &refusal) {
 		return refusal
 	}
 	return &reconcile.NotWrittenError{Err: r.public(err)}
 }
 
-// hasHandled reports whether Flux is done with a request. It may show that it has seen one before.
+// hasHandled reports whether Flux is done with a request. It shows that at the end of each pass, also of one that ended early: that
+// does not prove that an object was applied.
 func (a *applied) hasHandled(token string) bool {
 	ready, _ := conditionOf(a.object, "Ready")
 	return a.object.At("status", "lastHandledReconcileAt").Str() == token && (ready == "True" || ready == "False")
@@ -233,17 +234,30 @@ func (r *request) follow(ctx context.Context, by *applied, token string) error {
 	ctx, cancel := context.WithTimeout(ctx, followTime)
 	defer cancel()
 	for {
-		o, err := r.actuator.read(ctx, r.writer, r.subject)
-		if err == nil && o != nil && r.actuator.inspection(o, r.plan) == reconcile.AsWanted {
-			return nil
-		}
-		if now, err := r.actuator.appliedNow(ctx, r.reader, by); err == nil && now.hasHandled(token) {
+		done, err := r.isDone(ctx, by, token)
+		if done {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
+			if err != nil {
+				return r.public(fmt.Errorf("what came of the request %s could not be read: %w", token, err))
+			}
 			return fmt.Errorf("%s has not handled the request %s within %s: see flux get kustomization %s --namespace=%s", by.title(), token, followTime, by.name(), by.namespace())
 		case <-time.After(followPause):
 		}
 	}
+}
+
+// isDone reports whether the object is as wanted, or Flux has handled the request.
+func (r *request) isDone(ctx context.Context, by *applied, token string) (bool, error) {
+	o, err := r.actuator.read(ctx, r.writer, r.subject)
+	if err != nil {
+		return false, err
+	}
+	if o != nil && r.actuator.inspection(o, r.plan) == reconcile.AsWanted {
+		return true, nil
+	}
+	now, err := r.actuator.appliedNow(ctx, r.reader, by)
+	return err == nil && now.hasHandled(token), err
 }

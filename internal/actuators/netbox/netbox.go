@@ -1,6 +1,6 @@
 // Package netbox writes what is live into a NetBox that declares it: the NetBox follows reality.
 //
-// It changes fields that people choose for virtual machines, their disks and their interfaces, one object with one request.
+// It changes fields that people choose for virtual machines, their disks, interfaces and primary addresses, one object with one request.
 // NetBox compares the entity tag of the object (since 4.6), or driftd compares the time of its last change right before.
 // The changelog gets the finding, and who asked for and approved the action. It creates and deletes nothing.
 package netbox

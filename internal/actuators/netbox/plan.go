@@ -144,11 +144,5 @@ func compare(vm *object, targets []target, p *reconcile.Plan) reconcile.Inspecti
 		wanted = wanted && same(held, *p.Changes[i].New)
 		as = as && same(held, *p.Changes[i].Old)
 	}
-	switch {
-	case wanted:
-		return reconcile.AsWanted
-	case as:
-		return reconcile.AsBefore
-	}
-	return reconcile.AsOther
+	return reconcile.Inspected(wanted, as)
 }

@@ -176,15 +176,15 @@ func requestsFor(o *object, targets []target) []request {
 		switch t := &targets[i]; t.field {
 		case tags:
 			for _, tag := range missingIn(t.Old, t.Wanted) {
-				add(http.MethodPut, at+"/tags/"+escape(tag), "add the tag "+tag, model.Value{})
+				add(http.MethodPut, at+"/tags/"+url.PathEscape(tag), "add the tag "+tag, model.Value{})
 			}
 			for _, tag := range missingIn(t.Wanted, t.Old) {
-				add(http.MethodDelete, at+"/tags/"+escape(tag), "remove the tag "+tag, model.Value{})
+				add(http.MethodDelete, at+"/tags/"+url.PathEscape(tag), "remove the tag "+tag, model.Value{})
 			}
 		case metadata:
 			for _, e := range t.entries(o) {
 				if e.Value.IsNull() {
-					add(http.MethodDelete, at+"/metadata/"+escape(e.Name), "remove the metadata "+e.Name, model.Value{})
+					add(http.MethodDelete, at+"/metadata/"+url.PathEscape(e.Name), "remove the metadata "+e.Name, model.Value{})
 					continue
 				}
 				if entries.IsNull() {
@@ -269,5 +269,3 @@ func names(v model.Value) []string {
 	}
 	return list
 }
-
-func escape(text string) string { return url.PathEscape(text) }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -137,7 +138,7 @@ func read(ctx context.Context, s *openstackapi.Session, key model.Key) (*object,
 
 // pathOf returns the path of an object of the same kind.
 func (o *object) pathOf(id string) string {
-	return strings.TrimSuffix(o.kind.Path, "/detail") + "/" + escape(id)
+	return strings.TrimSuffix(o.kind.Path, "/detail") + "/" + url.PathEscape(id)
 }
 
 // item returns the field of an answer that has the object; "" if the answer is the object itself.
