@@ -229,23 +229,25 @@ func (a *applied) hasHandled(token string) bool {
 	return a.object.At("status", "lastHandledReconcileAt").Str() == token && (ready == "True" || ready == "False")
 }
 
-// follow returns as soon as the object is as wanted, or Flux has handled the request.
+// follow returns as soon as the object is as wanted, or Flux has handled the request. followTime bounds the looks and not the reads in
+// them, which have the client's timeout: a read that was cut off would be reported instead of what the looks before it found.
 func (r *request) follow(ctx context.Context, by *applied, token string) error {
-	ctx, cancel := context.WithTimeout(ctx, followTime)
-	defer cancel()
+	over := time.After(followTime)
 	for {
 		done, err := r.isDone(ctx, by, token)
 		if done {
 			return nil
 		}
 		select {
-		case <-ctx.Done():
-			if err != nil {
-				return r.public(fmt.Errorf("what came of the request %s could not be read: %w", token, err))
-			}
-			return fmt.Errorf("%s has not handled the request %s within %s: see flux get kustomization %s --namespace=%s", by.title(), token, followTime, by.name(), by.namespace())
 		case <-time.After(followPause):
+			continue
+		case <-ctx.Done():
+		case <-over:
 		}
+		if err != nil {
+			return r.public(fmt.Errorf("what came of the request %s could not be read: %w", token, err))
+		}
+		return fmt.Errorf("%s has not handled the request %s within %s: see flux get kustomization %s --namespace=%s", by.title(), token, followTime, by.name(), by.namespace())
 	}
 }
 
