@@ -35,6 +35,10 @@ type process struct {
 // start itself again and again.
 const inside = "DRIFTD_BOX"
 
+// headroom is $GOGC of a box. A small job would otherwise collect its first few megabytes again and again; a large one is
+// collected earlier, because of its memory limit.
+const headroom = "200"
+
 // start starts a process, and waits until it is sealed, or until ctx ends.
 func (p *Pool) start(ctx context.Context, l Limits) (_ *process, err error) {
 	b := &process{limits: l, stderr: &beginning{}}
@@ -46,7 +50,7 @@ func (p *Pool) start(ctx context.Context, l Limits) (_ *process, err error) {
 	if os.Getenv(inside) != "" {
 		return nil, errors.New("this program is started as a box and does not call Serve")
 	}
-	env := []string{inside + "=1", "GORACE=" + os.Getenv("GORACE")}
+	env := []string{inside + "=1", "GORACE=" + os.Getenv("GORACE"), "GOGC=" + headroom}
 	if l.Network {
 		if b.temp, err = os.MkdirTemp("", "driftd-box-"); err != nil {
 			return nil, err
