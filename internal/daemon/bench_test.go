@@ -71,7 +71,7 @@ func BenchmarkCore(b *testing.B) {
 	v := benchEstate(n)
 	b.ResetTimer()
 	for b.Loop() {
-		judged := diffAll(matchAll(v), diff.Options{})
+		judged := judgeAll(v, diff.Options{})
 		in := classify.Input{Judged: judged, Snapshots: v.accepted(), Declarations: v.sources[0].declarations, Now: time.Unix(1e9, 0)}
 		if found := len(classify.Findings(in).Current); found != n/100 {
 			b.Fatalf("%d findings", found)

@@ -93,7 +93,7 @@ func (e *Engine) compareOnce(ctx context.Context, s *scan) (questions []question
 		e.noteSaved(s.view, err)
 		return nil, err
 	}
-	s.judged = diffAll(matchAll(s.view), e.estate.Diff)
+	s.judged = judgeAll(s.view, e.estate.Diff)
 	s.candidates = candidates(s.view, s.judged, e.now())
 	return e.unanswered(s.view, s.candidates), nil
 }
@@ -109,6 +109,7 @@ func (e *Engine) classify(s *scan) (err error) {
 	}
 	s.result = e.findings(s.view, s.judged, s.before, now)
 	s.run = e.record(s.view, s.judged, s.result, s.started)
+	s.judged = nil // the subjects take as much memory as storing the snapshots will
 	return nil
 }
 

@@ -114,17 +114,17 @@ func (v view) snapshots(of func(sourceView) bool) []model.Snapshot {
 	return snapshots
 }
 
-// matchAll returns the subjects of all sources.
-func matchAll(v view) []model.Subject {
-	var subjects []model.Subject
+// judgeAll matches what was read of each source with the declarations, and compares it.
+func judgeAll(v view, options diff.Options) []model.Judged {
+	var judged []model.Judged
 	for _, s := range v.sources {
 		snapshot := s.snapshot
 		if s.err != nil {
 			snapshot = model.NotRead(s.Name, s.err.Error())
 		}
-		subjects = append(subjects, match.Match(snapshot, s.declarations)...)
+		judged = append(judged, diffAll(match.Match(snapshot, s.declarations), options)...)
 	}
-	return subjects
+	return judged
 }
 
 // diffAll compares every subject, on all cores, and keeps their order.

@@ -184,6 +184,8 @@ const (
 	maxBlock, minBlock = 128 << 10, 4
 	// maxWithoutSize bounds the size of contents whose length the encoder leaves out.
 	maxWithoutSize = 255
+	// frame is the most that the format adds to a small content, in bytes.
+	frame = 32
 	// withID is the dictionary ID in records that were compressed with another content as the
 	// dictionary.
 	withID = 1
@@ -201,12 +203,12 @@ func newCodec() (codec, error) {
 	return codec{enc: enc, dec: dec}, nil
 }
 
-// pack compresses a content.
+// pack compresses a content, and returns it without spare capacity: saving a scan holds all new contents.
 func (c codec) pack(b []byte) ([]byte, error) {
 	if len(b) > maxContent {
 		return nil, fmt.Errorf("it has %d bytes; the store's limit for one record is %d", len(b), maxContent)
 	}
-	return c.enc.EncodeAll(b, nil), nil
+	return bytes.Clone(c.enc.EncodeAll(b, make([]byte, 0, len(b)+frame))), nil
 }
 
 func (c codec) unpack(b []byte) ([]byte, error) { return unpackBy(c.dec, b) }

@@ -203,10 +203,13 @@ func (in *intake) keepContent(sum digest) (err error) {
 }
 
 func (in *intake) putContents() error {
-	for _, sum := range slices.SortedFunc(maps.Keys(in.fresh), compareDigests) {
+	sums := slices.AppendSeq(make([]digest, 0, len(in.fresh)), maps.Keys(in.fresh))
+	slices.SortFunc(sums, compareDigests)
+	for _, sum := range sums {
 		if err := in.contents.put(sum[:], in.fresh[sum]); err != nil {
 			return fmt.Errorf("write content: %w", err)
 		}
+		delete(in.fresh, sum)
 	}
 	return nil
 }
