@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
+	"sync"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
@@ -29,17 +30,68 @@ func limitMemory(maxMemory int64) int64 {
 	return limit
 }
 
-// scanReserve is the size of the block that limitScan allocates, in bytes.
-const scanReserve = 64 << 20
+const (
+	// minGrowth is by how many bytes the heap of a scan grows at least between two garbage
+	// collections, and moreGrowth which part of what lives in the heap is added to that.
+	minGrowth  = 40 << 20
+	moreGrowth = 5
+	// firstGC is the percentage until the first collection of a scan. The heap does not grow by less
+	// than 4 MiB for each hundred of it.
+	firstGC = minGrowth / (4 << 20) * 100
+)
 
-// limitScan limits the memory of a scan in this process like limitMemory, and defers garbage
-// collections until the heap has grown by 32 MiB more than $GOGC allows. A scan that begins with
-// an empty heap would otherwise spend a third of its CPU time on them. limitScan holds an unused
-// block without pointers: the collector counts the block as live, and the system provides no
-// memory for it. The block is released after release was called.
+// limitScan limits the memory of a scan in this process like limitMemory, and paces its garbage
+// collections by bytes instead of by a percentage. A scan begins with an empty heap, and would
+// otherwise collect it so often that this takes a third of its CPU time. With a large heap it would
+// need twice the memory of what lives. GOGC in the environment has precedence. After release was
+// called, the collector is as before.
 func limitScan(maxMemory int64) (release func()) {
-	limit := limitMemory(maxMemory)
-	debug.SetMemoryLimit(min(limit, math.MaxInt64-scanReserve) + scanReserve)
-	block := make([]byte, scanReserve)
-	return func() { runtime.KeepAlive(block) }
+	limitMemory(maxMemory)
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	p := &pacer{before: debug.SetGCPercent(firstGC)}
+	p.awaitGC()
+	return p.release
+}
+
+// A pacer sets the percentage of the garbage collector anew after each collection.
+type pacer struct {
+	before   int
+	mu       sync.Mutex
+	released bool
+}
+
+// awaitGC paces after the next collection and each one that follows it, until release is called.
+func (p *pacer) awaitGC() {
+	type sentinel struct{ _ *pacer } // with a pointer: it has no part of a block with others
+	runtime.AddCleanup(&sentinel{p}, func(p *pacer) {
+		if p.pace() {
+			p.awaitGC()
+		}
+	}, p)
+}
+
+// pace sets the percentage, unless release was called.
+func (p *pacer) pace() bool {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.released {
+		debug.SetGCPercent(growth(live[0].Value.Uint64()))
+	}
+	return !p.released
+}
+
+// growth returns by which percentage a heap may grow in which so many bytes live.
+func growth(live uint64) (percent int) {
+	return int(min(100*minGrowth/max(live, 1)+100/moreGrowth, firstGC))
+}
+
+func (p *pacer) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.released = true
+	debug.SetGCPercent(p.before)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"math"
 	"runtime"
 	"runtime/debug"
 	"testing"
@@ -26,25 +25,47 @@ func TestLimitMemory(t *testing.T) {
 	}
 }
 
-// TestLimitScan checks that the heap of a scan can grow before the first garbage collection,
-// and that the block does not count against the memory limit.
+// TestLimitScan checks that the heap of a scan grows by minGrowth before it is collected, that GOGC has
+// precedence, and that the collector is as before in the end.
 func TestLimitScan(t *testing.T) {
-	before := debug.SetMemoryLimit(-1)
-	defer debug.SetMemoryLimit(before)
+	limit := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(limit)
+	percent := debug.SetGCPercent(70)
+	defer debug.SetGCPercent(percent)
 	t.Setenv("GOMEMLIMIT", "")
+	t.Setenv("GOGC", "")
 	release := limitScan(16 << 20)
-	if got, want := debug.SetMemoryLimit(-1), int64(16<<20+baseMemory+scanReserve); got != want {
+	if got, want := debug.SetMemoryLimit(-1), int64(16<<20+baseMemory); got != want {
 		t.Errorf("limit %d, want %d", got, want)
 	}
-	runtime.GC()
+	ballast := make([]byte, 2*minGrowth)
 	var heap runtime.MemStats
-	if runtime.ReadMemStats(&heap); heap.NextGC < scanReserve*5/4 {
-		t.Errorf("the next collection is due at %d bytes", heap.NextGC)
+	for i := 0; i < 100 && (heap.NextGC < 3*minGrowth || heap.NextGC > 4*minGrowth); i++ {
+		runtime.GC()
+		runtime.Gosched() // pace runs in a goroutine of its own
+		runtime.ReadMemStats(&heap)
 	}
+	if heap.NextGC < 3*minGrowth || heap.NextGC > 4*minGrowth {
+		t.Errorf("with %d bytes the next collection is due at %d bytes", len(ballast), heap.NextGC)
+	}
+	runtime.KeepAlive(ballast)
 	release()
-	debug.SetMemoryLimit(math.MaxInt64)
-	t.Setenv("GOMEMLIMIT", "off")
-	if limitScan(16 << 20)(); debug.SetMemoryLimit(-1) != math.MaxInt64 {
-		t.Error("no limit became a limit")
+	runtime.GC()
+	if got := debug.SetGCPercent(70); got != 70 {
+		t.Errorf("the percentage is %d after release", got)
+	}
+	t.Setenv("GOGC", "70")
+	defer limitScan(16 << 20)()
+	if got := debug.SetGCPercent(70); got != 70 {
+		t.Errorf("the percentage is %d, GOGC is 70", got)
+	}
+}
+
+func TestGrowth(t *testing.T) {
+	t.Parallel()
+	for live, want := range map[uint64]int{0: firstGC, 1 << 20: firstGC, minGrowth: 120, 10 * minGrowth: 30, 1 << 40: 20} {
+		if got := growth(live); got != want {
+			t.Errorf("growth(%d) = %d, want %d", live, got, want)
+		}
 	}
 }
