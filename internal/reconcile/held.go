@@ -3,6 +3,7 @@ package reconcile
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -123,13 +124,11 @@ func (r *Reconciler) fail(f *model.Finding, err error) {
 	r.failed[f.ID] = failure{f.Basis, r.Now(), err}
 }
 
-// forget forgets the failures that are older than retryPlan.
-func (r *Reconciler) forget() {
+// forget forgets the failures that are older than retryPlan, and those of findings that are over: the same drift again is another one.
+func (r *Reconciler) forget(open []model.Finding) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id, was := range r.failed {
-		if r.Now().Sub(was.at).Abs() >= retryPlan {
-			delete(r.failed, id)
-		}
-	}
+	maps.DeleteFunc(r.failed, func(id string, was failure) bool {
+		return r.Now().Sub(was.at).Abs() >= retryPlan || !slices.ContainsFunc(open, func(f model.Finding) bool { return f.ID == id })
+	})
 }

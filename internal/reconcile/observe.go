@@ -20,7 +20,7 @@ func (r *Reconciler) Observe(ctx context.Context, findings []model.Finding) erro
 		return err
 	}
 	started := map[string]int{}
-	r.forget()
+	r.forget(findings)
 	var held []Held
 	for _, f := range worstFirst(findings) {
 		rule := Find(r.Rules, f)

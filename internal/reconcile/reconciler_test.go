@@ -383,7 +383,7 @@ func TestApproverUnderAnotherName(t *testing.T) {
 }
 
 // A rule has a limited number of proposals, and a finding for which no plan can be made is planned again only after a
-// while, or when it changes.
+// while, or when it changes, or comes again after it was over.
 func TestObserveIsBounded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(r *reconcile.Rule) { r.PerHour = 3 })
@@ -415,6 +415,15 @@ func TestObserveIsBounded(t *testing.T) {
 	observe()
 	if plans != 3 {
 		t.Errorf("%d plans, want 3", plans)
+	}
+	again := b.store.findings
+	b.store.findings = nil
+	observe()
+	b.store.findings = again
+	observe()
+	observe()
+	if plans != 4 {
+		t.Errorf("%d plans, want 4", plans)
 	}
 }
 

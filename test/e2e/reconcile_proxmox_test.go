@@ -29,10 +29,16 @@ type guestRoom struct {
 // privileges of the configuration of guests.
 func newGuestRoom(t *testing.T, cli tftest.CLI) *guestRoom {
 	t.Helper()
+	return newGuestRoomOf(t, cli, webGuest+webFirewall+webLists+clusterObjects)
+}
+
+// newGuestRoomOf is newGuestRoom with other resources.
+func newGuestRoomOf(t *testing.T, cli tftest.CLI, resources string) *guestRoom {
+	t.Helper()
 	cluster := pvelab.Cluster()
 	cluster.Objects["/cluster/firewall/options"] = pvetest.Row{}
 	r := &guestRoom{newApplying(t, cli), pvelab.New(pvetest.New(cluster, rand.New(rand.NewPCG(1, 2))))}
-	r.servePVE(r.pve, webGuest+webFirewall+webLists+clusterObjects)
+	r.servePVE(r.pve, resources)
 	config, err := os.ReadFile(r.path("driftd.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -191,4 +197,59 @@ func TestReconcileProxmoxRefuses(t *testing.T) {
 	if memory, waits := r.config("memory"); memory != "4096" || waits != "<nil>" {
 		t.Errorf("the memory is %s, and %s waits", memory, waits)
 	}
+}
+
+// webDisks are two disks of the guest of webGuest.
+const webDisks = `
+  disk {
+    interface    = "scsi0"
+    datastore_id = "local-lvm"
+    size         = 8
+  }
+  disk {
+    interface    = "scsi1"
+    datastore_id = "local-lvm"
+    size         = 20
+    cache        = "writeback"
+    discard      = "on"
+    ssd          = true
+    speed {
+      iops_read = 500
+    }
+  }
+`
+
+// A disk that was detached is attached again, with the volume that it was and its options, unless another guest has the volume. What is
+// on it is never replaced by a new volume, as the next apply would do.
+func TestReconcileProxmoxDisk(t *testing.T) {
+	t.Parallel()
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		r := newGuestRoomOf(t, cli, strings.Replace(webGuest, "  operating_system {", webDisks+"  operating_system {", 1))
+		r.grant("VM.Audit", "VM.Config.Disk")
+		d := r.serve()
+		d.awaitFindings()
+		before, _ := r.config("scsi1")
+		volume, _, _ := strings.Cut(before, ",")
+		r.pve.Edit(func(c *pvetest.Cluster) {
+			c.Guests = append(c.Guests, pvetest.Guest{ID: 302, Kind: "qemu", Node: "pve2", Config: pvetest.Row{"name": "rescue", "scsi5": volume}})
+		})
+		r.pve.SetConfig(301, "scsi1", nil, "carol@pve")
+		d.awaitHeld("scope", "guest 302 has the volume "+volume)
+		r.pve.Edit(func(c *pvetest.Cluster) { c.RemoveGuest(302) })
+		r.pve.SetConfig(301, "scsi1", before, "carol@pve")
+		d.awaitFindings()
+		r.pve.SetConfig(301, "scsi1", nil, "carol@pve")
+		a := d.awaitAction(reconcile.Proposed)
+		if a.Drift.Name != "carol@pve" || len(a.Plan.Changes) != 1 || a.Plan.Changes[0].Path != "scsi1" || a.Plan.Person == "" {
+			t.Errorf("the action is %+v", a)
+		}
+		if after := d.putBack("alice"); after.State != reconcile.Converged || after.Outcome != "" {
+			t.Fatalf("it is %s: %s", after.State, after.Outcome)
+		}
+		if scsi1, _ := r.config("scsi1"); !strings.HasPrefix(scsi1, volume+",") || !strings.Contains(scsi1, ",size=20G") {
+			t.Errorf("scsi1 is %s, and was %s", scsi1, before)
+		}
+		d.awaitFindings()
+		r.nothingToDo()
+	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/fieldpath"
+	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/putback"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -18,6 +19,11 @@ type target struct {
 
 	// option is the first step of the path, and part the second; "" for the whole option.
 	option, part string
+	// privilege is what a request that changes it requires; "" if that is not known.
+	privilege string
+	// detached reports whether it is a disk that was detached, and leaves are the fields of that.
+	detached bool
+	leaves   []leaf
 }
 
 // targetsOf returns the fields of a finding.
@@ -27,6 +33,10 @@ func targetsOf(s *reconcile.Subject, g *resource) ([]target, error) {
 		t, err := targetOf(s, g, &s.Finding.Changes[i])
 		if err != nil {
 			return nil, err
+		}
+		if at := slices.IndexFunc(all, func(other target) bool { return t.detached && other.detached && other.option == t.option }); at >= 0 {
+			all[at].leaves = append(all[at].leaves, t.leaves...)
+			continue
 		}
 		all = append(all, t)
 	}
@@ -46,7 +56,13 @@ func targetOf(s *reconcile.Subject, g *resource, c *model.Change) (t target, err
 	if len(steps) == 2 {
 		t.part = steps[1].Name
 	}
-	if _, why := privilegeOf(g, t.option, t.part); why != "" && !c.Secret {
+	if isDetached(g, c, t.option) {
+		t.Field, t.privilege, t.detached, t.part = putback.Field{Change: c, Path: t.option}, diskPrivilege, true, ""
+		t.leaves, err = leavesOf(s, g, c, t.option)
+		return t, err
+	}
+	var why string
+	if t.privilege, why = privilegeOf(g, t.option, t.part); why != "" && !c.Secret {
 		return t, refuse(guardKind, "%s: %s", path, why)
 	}
 	t.Field, err = putback.Find(s, g.value, c)
@@ -66,15 +82,15 @@ func (a *Actuator) edits(s *reconcile.Subject, g *resource, targets []target) ([
 	var edits []edit
 	for i := range targets {
 		t := &targets[i]
-		if putback.Same(t.Old, t.Wanted) {
-			return nil, refuse(guardStillSo, "%s has the declared value, or waits for a restart to have it: look again", t.Path)
-		}
-		next, ok := a.first(s, &after, t)
-		if !ok {
-			return nil, refuse(guardKind, "%s: driftd found no notation in which it would have the declared value and nothing else would change", t.Path)
+		next, err := a.next(s, &after, t)
+		if err != nil {
+			return nil, err
 		}
 		after = *after.with(next)
 		after.value = a.valueOf(g.kind, after.rows)
+		if t.detached {
+			t.Wanted, _ = jsonpatch.Find(after.value, t.option)
+		}
 		edits = slices.DeleteFunc(edits, func(e edit) bool { return e.option == next.option })
 		edits = append(edits, next)
 	}
@@ -85,6 +101,21 @@ func (a *Actuator) edits(s *reconcile.Subject, g *resource, targets []target) ([
 	}
 	slices.SortFunc(edits, func(a, b edit) int { return strings.Compare(a.option, b.option) })
 	return edits, nil
+}
+
+// next returns the edit with which a target has its value. The error is a *reconcile.Refusal if there is none.
+func (a *Actuator) next(s *reconcile.Subject, g *resource, t *target) (edit, error) {
+	if t.detached {
+		return a.attachment(g, t)
+	}
+	if putback.Same(t.Old, t.Wanted) {
+		return edit{}, refuse(guardStillSo, "%s has the declared value, or waits for a restart to have it: look again", t.Path)
+	}
+	next, ok := a.first(s, g, t)
+	if !ok {
+		return edit{}, refuse(guardKind, "%s: driftd found no notation in which it would have the declared value and nothing else would change", t.Path)
+	}
+	return next, nil
 }
 
 // first returns the first edit with which a target has its value, and nothing else differs.
@@ -100,6 +131,9 @@ func (a *Actuator) first(s *reconcile.Subject, g *resource, t *target) (edit, bo
 
 // holds reports whether a target has its value, in the form of the declaration.
 func (a *Actuator) holds(s *reconcile.Subject, value model.Value, t *target) bool {
+	if t.detached {
+		return a.hasLeaves(s.Finding.Kind, value, t)
+	}
 	return t.Holds(s, a.kinds[s.Finding.Kind].Schema, value)
 }
 

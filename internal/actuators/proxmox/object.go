@@ -37,6 +37,7 @@ const (
 	personAccess  = "a change of who may do what"
 	personCluster = "a change that concerns the whole cluster"
 	personStarts  = "a change that starts, stops or moves a guest"
+	personDisk    = "a disk that is attached again"
 )
 
 // objectOf returns how the object with a key is read and written; ok is false if driftd does not write to it.

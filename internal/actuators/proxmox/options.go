@@ -70,7 +70,7 @@ func optionsOf(g *resource) []optionList {
 	case normalize.QEMU:
 	}
 	return []optionList{{qemuCPU, "VM.Config.CPU"}, {qemuMemory, "VM.Config.Memory"}, {qemuHardware, "VM.Config.HWType"},
-		{qemuGeneral, "VM.Config.Options"}, {qemuBoot, "VM.Config.Disk"}, {qemuCloudInit, "VM.Config.Cloudinit"}}
+		{qemuGeneral, "VM.Config.Options"}, {qemuBoot, diskPrivilege}, {qemuCloudInit, "VM.Config.Cloudinit"}}
 }
 
 // devicePrivilege returns the privilege of a numbered option; "" if the part of it is not put back. known is false if the
@@ -83,10 +83,13 @@ func devicePrivilege(kind, name, part string) (privilege string, known bool) {
 		name == "net" && kind != normalize.LXC && has(qemuDevice):
 		return "VM.Config.Network", true
 	case isDisk(name) && has(diskPart):
-		return "VM.Config.Disk", true
+		return diskPrivilege, true
 	}
 	return "", name == "net" || isDisk(name)
 }
+
+// diskPrivilege is the privilege that changing a disk requires.
+const diskPrivilege = "VM.Config.Disk"
 
 func isDisk(name string) bool {
 	return slices.Contains([]string{"scsi", "virtio", "sata", "ide"}, name)
@@ -98,7 +101,7 @@ func neverDevice(name, part string) string {
 	case part == "" && name == "net":
 		return "driftd neither adds nor removes network devices"
 	case part == "":
-		return "driftd neither attaches nor detaches disks: a volume can be lost"
+		return "driftd detaches no disk, and attaches only what the guest had before: a volume can be lost"
 	case part == "size":
 		return "a disk cannot be made smaller, and making it larger cannot be undone"
 	case name == "net":

@@ -46,17 +46,28 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	if err := g.check(options); err != nil {
 		return nil, err
 	}
+	c := &change{actuator: a, key: f.Key, before: g, edits: edits}
 	var privileges []string
-	for _, t := range targets {
-		if privilege, _ := privilegeOf(g, t.option, t.part); privilege != "" {
-			privileges = append(privileges, privilege)
+	for i := range targets {
+		if t := &targets[i]; t.privilege != "" {
+			privileges = append(privileges, t.privilege)
 		}
 	}
 	if err := a.checkOwner(ctx, g.owner, privileges); err != nil {
 		return nil, err
 	}
-	c := &change{actuator: a, key: f.Key, before: g, edits: edits}
+	for _, e := range edits {
+		if slices.ContainsFunc(targets, func(t target) bool { return t.detached && t.option == e.option }) {
+			c.attaches = append(c.attaches, volumeOf(e.text))
+		}
+	}
+	if err := a.checkUsers(ctx, c.attaches); err != nil {
+		return nil, err
+	}
 	c.plan = reconcile.Plan{UID: g.uid(), System: g.system(), Endpoint: a.options.Reading.URL, Identity: a.options.Writing.Name(), AfterRestart: later(g, options), Person: g.person}
+	if len(c.attaches) > 0 {
+		c.plan.Person = personDisk
+	}
 	for _, t := range targets {
 		c.plan.Changes = append(c.plan.Changes, reconcile.FieldChange{Path: t.Path, Old: t.Old, New: t.Wanted})
 	}

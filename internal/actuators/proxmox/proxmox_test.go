@@ -212,12 +212,14 @@ func text(v any) string {
 	return strings.Trim(string(b), `"`)
 }
 
+// guestOf edits a guest of a cluster.
+func guestOf(id int, edit func(*pvetest.Guest)) func(*pvetest.Cluster) {
+	return func(c *pvetest.Cluster) { edit(c.Guest(id)) }
+}
+
 // TestRefuses lists what is refused before anything is sent.
 func TestRefuses(t *testing.T) {
 	t.Parallel()
-	guestOf := func(id int, edit func(*pvetest.Guest)) func(*pvetest.Cluster) {
-		return func(c *pvetest.Cluster) { edit(c.Guest(id)) }
-	}
 	for _, tc := range []struct {
 		reason, id, declared string
 		finding              func(*model.Finding)
@@ -243,7 +245,7 @@ func TestRefuses(t *testing.T) {
 		{reason: "a secret", id: "402", declared: `{"cipassword": "x"}`, finding: func(f *model.Finding) { f.Changes[0].Secret = true }, guard: "kind", why: "is a secret"},
 		{reason: "the size of a disk", id: "401", declared: `{"scsi0.size": 1}`, guard: "kind", why: "smaller"},
 		{reason: "the volume of a disk", id: "401", declared: `{"scsi0.file": "vm-402-disk-0"}`, guard: "kind", why: "which volume"},
-		{reason: "a disk", id: "401", declared: `{"scsi1": {"storage": "fast"}}`, guard: "kind", why: "neither attaches nor detaches disks"},
+		{reason: "a disk that was added", id: "401", declared: `{"scsi0": null}`, guard: "kind", why: "driftd detaches no disk"},
 		{reason: "a network device", id: "401", declared: `{"net1": {"bridge": "vmbr0"}}`, guard: "kind", why: "neither adds nor removes network devices"},
 		{reason: "an address", id: "401", declared: `{"net0.macaddr": "BC:24:11:00:00:99"}`, guard: "kind", why: "needs a stop"},
 		{reason: "an unused volume", id: "401", declared: `{"unused0": null}`, guard: "kind", why: "which volumes"},

@@ -24,6 +24,8 @@ type change struct {
 	key      model.Key
 	before   *resource
 	edits    []edit
+	// attaches are the volumes that the request attaches.
+	attaches []string
 	plan     reconcile.Plan
 }
 
@@ -105,8 +107,12 @@ func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	return receipt, nil
 }
 
-// again reads an object again for which Proxmox VE compares no digest, and compares it with what was planned for.
+// again reads again what Proxmox VE compares with no digest: an object without one, and whether another guest has a volume. It compares
+// that with what was planned for.
 func (c *change) again(ctx context.Context) error {
+	if err := c.actuator.checkUsers(ctx, c.attaches); err != nil {
+		return unsent(err)
+	}
 	if c.before.guarded {
 		return nil
 	}

@@ -66,6 +66,8 @@ type Guest struct {
 	// Addresses are the IP addresses that a running guest reports, by network device ("net0":
 	// "192.0.2.5/24"). A virtual machine with a nil map runs no agent.
 	Addresses map[string][]string
+	// Sizes are the sizes of volumes that were detached, as in an option ("size=8G").
+	Sizes map[string]string
 }
 
 // A Pool has storages, and the guests whose Pool is its name.
@@ -87,6 +89,7 @@ func (c Cluster) clone() Cluster {
 		c.Guests[i].Config = maps.Clone(c.Guests[i].Config)
 		c.Guests[i].Pending = maps.Clone(c.Guests[i].Pending)
 		c.Guests[i].Addresses = maps.Clone(c.Guests[i].Addresses)
+		c.Guests[i].Sizes = maps.Clone(c.Guests[i].Sizes)
 	}
 	c.Pools = maps.Clone(c.Pools)
 	c.Rights = maps.Clone(c.Rights)

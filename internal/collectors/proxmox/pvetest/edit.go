@@ -27,11 +27,7 @@ func (s *Server) AfterList(edit func(*Cluster)) {
 // virtual machines are added to the cluster log.
 func (s *Server) SetConfig(id int, key string, value any, user string) {
 	s.set(id, key, value, user, func(g *Guest) {
-		g.Config[key] = withMAC(g, key, value)
-		if value == nil {
-			delete(g.Config, key)
-		}
-		delete(g.Pending, key)
+		g.setKey(key, withMAC(g, key, value), false)
 	})
 }
 

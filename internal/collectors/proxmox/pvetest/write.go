@@ -160,12 +160,22 @@ func (g *Guest) setKey(key string, value any, waits bool) {
 		g.Pending[key] = value
 		return
 	case waits:
-	case value == nil:
-		delete(g.Config, key)
 	default:
-		g.Config[key] = value
+		if isDisk(key) {
+			value = g.moveVolumes(key, value)
+		}
+		g.Config.set(key, value)
 	}
 	delete(g.Pending, key)
+}
+
+// set sets a key, or deletes it if value is nil.
+func (r Row) set(key string, value any) {
+	if value == nil {
+		delete(r, key)
+	} else {
+		r[key] = value
+	}
 }
 
 // editedKeys returns the keys that a form sets or deletes, sorted.

@@ -207,6 +207,12 @@ func TestVerdicts(t *testing.T) {
 			change: change(web, "no-op", with("mode", "manual"), with("mode", "manual"), nil),
 			want:   []string{"changed mode: declared auto, recorded auto, live manual"},
 		},
+		"left to the provider, removed by hand": {
+			reason: "some providers plan an empty text for what they fill in, as for the volume of a disk that is detached",
+			drift:  change(web, "update", with(), with("mode", nil, "size", nil), nil),
+			change: change(web, "update", with("mode", nil, "size", nil), with("mode", ""), nil),
+			want:   []string{"changed mode: declared auto, recorded auto, live -", "changed size: declared 2, recorded 2, live -"},
+		},
 		"left to the provider, filled in by hand": {
 			drift:  change(web, "update", with("extra", nil), with("extra", []any{"x"}), nil),
 			change: change(web, "no-op", with("extra", []any{"x"}), with("extra", []any{"x"}), nil),

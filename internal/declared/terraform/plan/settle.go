@@ -199,7 +199,7 @@ func listLike(was model.Value, items []model.Value) model.Value {
 	return model.ListOf(items...)
 }
 
-// leaf normalizes a value that is compared as a whole. If declared and live are equal and recorded
+// leaf normalizes a value that is compared as a whole. If declared and live are equal, or both without a text, and recorded
 // differs, a refresh found another value that no apply would change. Either the configuration was
 // changed to match, or it does not write the value. A provider may keep the content of a block that
 // the configuration does not write, like optional and computed attributes; schemas do not have this
@@ -207,7 +207,7 @@ func listLike(was model.Value, items []model.Value) model.Value {
 func (s *settling) leaf(shape *shape, n sides) sides {
 	n = s.withoutComputed(shape, n)
 	n = s.respell(n)
-	if !n.d.Equal(n.l) || n.r.Equal(n.l) {
+	if !n.d.Equal(n.l) && !(hasNoText(n.d) && hasNoText(n.l)) || n.r.Equal(n.l) {
 		return n
 	}
 	switch {
@@ -220,6 +220,9 @@ func (s *settling) leaf(shape *shape, n sides) sides {
 	}
 	return n
 }
+
+// hasNoText reports whether a value is absent, or the empty text that some providers plan for it.
+func hasNoText(v model.Value) bool { return v.IsNull() || v.Kind() == model.String && v.Str() == "" }
 
 // withoutComputed removes the attributes that only the provider sets from lists whose elements are
 // not normalized one by one.

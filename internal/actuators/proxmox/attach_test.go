@@ -1,0 +1,152 @@
+package proxmox
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/reconcile"
+)
+
+// detached is the declaration of the disk that newDetached detaches, and byField the same field by field.
+const detached = `{"scsi1": {"file": "fast:vm-401-disk-1", "storage": "fast", "volume": "vm-401-disk-1", "format": "raw", "size": 8589934592, "backup": false, "serial": "data"}}`
+
+const byField = `{"scsi1.storage": "fast", "scsi1.volume": "vm-401-disk-1", "scsi1.size": 8589934592, "scsi1.backup": false, "scsi1.cache": "none", "scsi1.serial": "data"}`
+
+// newDetached makes a cluster in which a disk of guest 401 was detached by hand.
+func newDetached(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t)
+	b.SetConfig(401, "scsi1", "fast:vm-401-disk-1,backup=0,serial=data,size=8G", "root@pam")
+	b.SetConfig(401, "scsi1", nil, "carol@pve")
+	return b
+}
+
+// TestAttaches attaches a disk again that was detached.
+func TestAttaches(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		declared string
+		edit     func(*pvetest.Cluster)
+	}{
+		"one unused volume":         {detached, func(*pvetest.Cluster) {}},
+		"field by field":            {byField, func(*pvetest.Cluster) {}},
+		"a stopped machine":         {detached, guestOf(401, func(g *pvetest.Guest) { g.Status = "stopped" })},
+		"other unused volumes":      {byField, guestOf(401, func(g *pvetest.Guest) { g.Config["unused3"] = "fast:vm-401-disk-2" })},
+		"the same name elsewhere":   {byField, guestOf(401, func(g *pvetest.Guest) { g.Config["unused3"] = "slow:vm-401-disk-1" })},
+		"unused by another as well": {detached, guestOf(402, func(g *pvetest.Guest) { g.Config["unused0"] = "fast:vm-401-disk-1" })},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newDetached(t)
+			b.Edit(tc.edit)
+			b.AfterList(func(c *pvetest.Cluster) { c.RemoveGuest(403) }) // while the disks of all guests are read
+			c, err := b.plan(b.finding("401", tc.declared))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := c.Plan()
+			if len(p.Changes) != 1 || p.Changes[0].Path != "scsi1" || p.Changes[0].Old != nil || p.Person == "" || p.AfterRestart != "" {
+				t.Errorf("the plan is %+v", p)
+			}
+			if form := c.(*change).form(); form.Has("delete") || len(form) != 2 { //nolint:forcetypeassert // a panic fails the test
+				t.Errorf("the request is %v", form)
+			}
+			b.see(t, c, reconcile.AsBefore)
+			if _, err := c.Write(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			g := b.guest(401)
+			if g.Config["scsi1"] != "fast:vm-401-disk-1,backup=0,serial=data,size=8G" || g.Config["unused0"] != nil {
+				t.Errorf("the file is %v", g.Config)
+			}
+			b.see(t, c, reconcile.AsWanted)
+		})
+	}
+}
+
+// see compares what an inspection of guest 401 returns.
+func (b *bench) see(t *testing.T, c reconcile.Change, want reconcile.Inspection) {
+	t.Helper()
+	key := b.finding("401", "{}").Key
+	if got, err := b.a.Inspect(t.Context(), key, c.Plan()); got != want || err != nil {
+		t.Errorf("Inspect() = %s, %v, want %s", got, err, want)
+	}
+}
+
+// TestAttachesNot lists disks that are not attached.
+func TestAttachesNot(t *testing.T) {
+	t.Parallel()
+	foreign := func(id int, key string, value any) func(*pvetest.Cluster) {
+		return guestOf(id, func(g *pvetest.Guest) { g.Config[key] = value })
+	}
+	for _, tc := range []struct {
+		reason, declared string
+		edit             func(*pvetest.Cluster)
+		guard, why       string
+	}{
+		{reason: "no unused volume", edit: func(c *pvetest.Cluster) { delete(c.Guest(401).Config, "unused0") }, guard: "kind", why: "none of the unused volumes"},
+		{reason: "another volume", edit: foreign(401, "unused0", "fast:vm-401-disk-2"), guard: "kind", why: "none of the unused volumes"},
+		{reason: "another storage", edit: foreign(401, "unused0", "slow:vm-401-disk-1"), guard: "kind", why: "none of the unused volumes"},
+		{reason: "a volume to make", declared: `{"scsi1": {"storage": "fast", "size": 8589934592}}`, guard: "kind", why: "does not name the volume and its storage"},
+		{reason: "a volume of any storage", declared: `{"scsi1.volume": "vm-401-disk-1"}`, guard: "kind", why: "does not name the volume and its storage"},
+		{reason: "a volume to import", declared: strings.Replace(detached, `"data"`, `"data,import-from=fast:vm-402-disk-0"`, 1), guard: "kind", why: "none of the unused volumes"},
+		{reason: "an image to import", declared: strings.Replace(detached, `"serial"`, `"import-from": "fast:vm-402-disk-0", "serial"`, 1), guard: "kind", why: "none of the unused volumes"},
+		{reason: "another machine has it", edit: foreign(402, "scsi4", "file=fast:vm-401-disk-1,size=8G"), guard: "scope", why: "guest 402 has the volume fast:vm-401-disk-1"},
+		{reason: "another machine will have it", edit: guestOf(402, func(g *pvetest.Guest) { g.Pending = pvetest.Row{"virtio4": "fast:vm-401-disk-1"} }), guard: "scope", why: "guest 402 has the volume"},
+		{reason: "a container has it", edit: foreign(410, "mp0", "volume=fast:vm-401-disk-1,mp=/data"), guard: "scope", why: "guest 410 has the volume"},
+		{reason: "guests that are hidden", edit: func(c *pvetest.Cluster) {
+			c.Rights = map[string][]string{"/": pvetest.Auditor()["/"], "/vms": {"Datastore.Audit"}, "/vms/401": {"VM.Audit"}}
+		}, guard: "rights", why: "driftd@pve!ro may not see all guests"},
+		{reason: "a right that lacks", edit: func(c *pvetest.Cluster) {
+			c.Accounts["driftd@pve!fix"] = map[string][]string{"/vms": {"VM.Config.CPU"}}
+		}, guard: "rights", why: "lacks VM.Config.Disk on /vms/401"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			b := newDetached(t)
+			if tc.declared == "" {
+				tc.declared = detached
+			}
+			f := b.finding("401", tc.declared)
+			if tc.edit != nil {
+				b.Edit(tc.edit)
+			}
+			_, err := b.plan(f)
+			var r *reconcile.Refusal
+			if !errors.As(err, &r) || r.Guard != tc.guard || !strings.Contains(r.Why, tc.why) {
+				t.Errorf("Plan() = %v, want %s of guard %s", err, tc.why, tc.guard)
+			}
+		})
+	}
+}
+
+// TestAttachedMeanwhile checks that a volume is not attached that another machine got after the plan, or if that is not known.
+func TestAttachedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(*pvetest.Cluster){
+		"another machine got it":         guestOf(402, func(g *pvetest.Guest) { g.Config["scsi4"] = "fast:vm-401-disk-1" }),
+		"a machine that is not readable": func(c *pvetest.Cluster) { c.Nodes[1].Offline = true },
+		"the volume was erased":          func(c *pvetest.Cluster) { delete(c.Guest(401).Config, "unused0") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newDetached(t)
+			c, err := b.plan(b.finding("401", detached))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Edit(edit)
+			_, err = c.Write(t.Context())
+			var refusal *reconcile.Refusal
+			var unwritten *reconcile.NotWrittenError
+			if !errors.As(err, &refusal) && !errors.As(err, &unwritten) {
+				t.Errorf("Write() = %v", err)
+			}
+			if disk := b.guest(401).Config["scsi1"]; disk != nil {
+				t.Errorf("scsi1 is %v", disk)
+			}
+		})
+	}
+}
