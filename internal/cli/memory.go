@@ -35,8 +35,8 @@ const (
 	// collections, and moreGrowth which part of what lives in the heap is added to that.
 	minGrowth  = 40 << 20
 	moreGrowth = 5
-	// firstGC is the percentage until the first collection of a scan. The heap does not grow by less
-	// than 4 MiB for each hundred of it.
+	// firstGC is the percentage until the first collection of a scan: Go does not collect a heap with
+	// less than 4 MiB for each hundred percent.
 	firstGC = minGrowth / (4 << 20) * 100
 )
 
@@ -64,7 +64,7 @@ type pacer struct {
 
 // awaitGC paces after the next collection and each one that follows it, until release is called.
 func (p *pacer) awaitGC() {
-	type sentinel struct{ _ *pacer } // with a pointer: it has no part of a block with others
+	type sentinel struct{ _ *pacer } // small objects without a pointer share blocks, and live longer
 	runtime.AddCleanup(&sentinel{p}, func(p *pacer) {
 		if p.pace() {
 			p.awaitGC()

@@ -219,8 +219,8 @@ const webDisks = `
   }
 `
 
-// A disk that was detached is attached again, with the volume that it was and its options, unless another guest has the volume. What is
-// on it is never replaced by a new volume, as the next apply would do.
+// A disk that was detached is attached again, with the volume that it was and its options, unless another guest has the volume. It
+// keeps its data, which a new volume, as the next apply would make it, does not have.
 func TestReconcileProxmoxDisk(t *testing.T) {
 	t.Parallel()
 	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {

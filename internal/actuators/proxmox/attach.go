@@ -48,7 +48,7 @@ func leavesOf(s *reconcile.Subject, g *resource, c *model.Change, option string)
 			wanted, known = s.Lens.LiveValue(g.value, path, wanted)
 		}
 		switch {
-		case at == option: // its name
+		case at == option, !known && isNone(wanted): // its name, and blocks that it does not have
 		case known:
 			leaves = append(leaves, leaf{at, wanted})
 		default:
@@ -57,6 +57,9 @@ func leavesOf(s *reconcile.Subject, g *resource, c *model.Change, option string)
 	}
 	return leaves, nil
 }
+
+// isNone reports whether a value is a list or a map without elements.
+func isNone(v model.Value) bool { return len(v.Items())+len(v.Fields()) == 0 && (v.Kind() == model.List || v.Kind() == model.Map) }
 
 // attachment returns the edit that attaches the volume of a detached disk again. Proxmox VE keeps such a volume as an unused one of the
 // guest. The declaration must name the volume and its storage: which of several volumes a disk was does not follow from anything else.
@@ -107,6 +110,16 @@ func (a *Actuator) hasLeaves(kind string, live model.Value, t *target) bool {
 func (a *Actuator) hasLeaf(kind string, live model.Value, l leaf) bool {
 	v, _ := jsonpatch.Find(live, l.path)
 	return putback.EqualAt(a.kinds[kind].Schema, l.path, v, &l.wanted)
+}
+
+// attachesOf returns the volumes that edits attach.
+func attachesOf(edits []edit, targets []target) (volumes []string) {
+	for _, e := range edits {
+		if slices.ContainsFunc(targets, func(t target) bool { return t.detached && t.option == e.option }) {
+			volumes = append(volumes, volumeOf(e.text))
+		}
+	}
+	return volumes
 }
 
 // checkUsers returns an error if a guest uses one of some volumes as a disk. Proxmox VE lets a machine have the volume of another one, and

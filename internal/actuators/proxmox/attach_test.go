@@ -6,6 +6,10 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/diff"
+	"github.com/driftd/driftd/internal/mapping"
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
@@ -148,5 +152,53 @@ func TestAttachedMeanwhile(t *testing.T) {
 				t.Errorf("scsi1 is %v", disk)
 			}
 		})
+	}
+}
+
+// TestAttachesByLens attaches a disk that differs as a whole from what a Terraform provider recorded.
+func TestAttachesByLens(t *testing.T) {
+	t.Parallel()
+	b := newDetached(t)
+	tables, err := mapping.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, ok := tables.Find("bpg/proxmox", "proxmox_virtual_environment_vm")
+	if !ok {
+		t.Fatal("the table is not there")
+	}
+	attributes, err := decode.JSON([]byte(`{"id": "401", "vm_id": 401, "node_name": "pve1", "disk": [
+		{"interface": "scsi0", "datastore_id": "fast", "path_in_datastore": "vm-401-disk-0", "file_format": "raw", "discard": "on", "iothread": true, "size": 32, "speed": []},
+		{"interface": "scsi1", "datastore_id": "fast", "path_in_datastore": "vm-401-disk-1", "file_format": "raw", "backup": false, "serial": "data", "size": 8, "speed": [], "cache": "none"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim, err := machine.Claim(attributes, model.NewSealer([]byte("key of the tests")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := b.finding("401", "{}")
+	live, err := b.a.read(t.Context(), f.Key, f.Place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := model.Subject{Key: f.Key, Live: &model.Resource{Key: f.Key, Value: live.value},
+		Claims: []*model.Claim{{Value: claim.Value, Recorded: &claim.Value, Lens: claim.Lens}}}
+	for _, o := range diff.Compare(&subject, diff.Options{}) {
+		for _, c := range o.Changes {
+			if strings.HasPrefix(c.Path, "disk") {
+				f.Changes = append(f.Changes, c)
+			}
+		}
+	}
+	c, err := b.a.Plan(t.Context(), reconcile.Subject{Finding: f, Lens: claim.Lens})
+	if err != nil {
+		t.Fatalf("%v: %+v", err, f.Changes)
+	}
+	if _, err := c.Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if disk := b.guest(401).Config["scsi1"]; disk != "fast:vm-401-disk-1,backup=0,serial=data,size=8G" {
+		t.Errorf("scsi1 is %v", disk)
 	}
 }

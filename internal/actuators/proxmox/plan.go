@@ -42,37 +42,36 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	if err != nil {
 		return nil, err
 	}
-	options := optionsEdited(edits)
-	if err := g.check(options); err != nil {
-		return nil, err
-	}
 	c := &change{actuator: a, key: f.Key, before: g, edits: edits}
+	c.plan = reconcile.Plan{UID: g.uid(), System: g.system(), Endpoint: a.options.Reading.URL, Identity: a.options.Writing.Name(), AfterRestart: later(g, optionsEdited(edits)), Person: g.person}
 	var privileges []string
 	for i := range targets {
-		if t := &targets[i]; t.privilege != "" {
+		t := &targets[i]
+		if t.privilege != "" {
 			privileges = append(privileges, t.privilege)
 		}
-	}
-	if err := a.checkOwner(ctx, g.owner, privileges); err != nil {
-		return nil, err
-	}
-	for _, e := range edits {
-		if slices.ContainsFunc(targets, func(t target) bool { return t.detached && t.option == e.option }) {
-			c.attaches = append(c.attaches, volumeOf(e.text))
+		if t.detached {
+			c.plan.Person = personDisk
 		}
-	}
-	if err := a.checkUsers(ctx, c.attaches); err != nil {
-		return nil, err
-	}
-	c.plan = reconcile.Plan{UID: g.uid(), System: g.system(), Endpoint: a.options.Reading.URL, Identity: a.options.Writing.Name(), AfterRestart: later(g, options), Person: g.person}
-	if len(c.attaches) > 0 {
-		c.plan.Person = personDisk
-	}
-	for _, t := range targets {
 		c.plan.Changes = append(c.plan.Changes, reconcile.FieldChange{Path: t.Path, Old: t.Old, New: t.Wanted})
 	}
 	slices.SortFunc(c.plan.Changes, func(a, b reconcile.FieldChange) int { return strings.Compare(a.Path, b.Path) })
+	c.attaches = attachesOf(edits, targets)
+	if err := c.check(ctx, privileges); err != nil {
+		return nil, err
+	}
 	return c, nil
+}
+
+// check returns why what is planned may not be done; nil if it may.
+func (c *change) check(ctx context.Context, privileges []string) error {
+	if err := c.before.check(optionsEdited(c.edits)); err != nil {
+		return err
+	}
+	if err := c.actuator.checkOwner(ctx, c.before.owner, privileges); err != nil {
+		return err
+	}
+	return c.actuator.checkUsers(ctx, c.attaches)
 }
 
 func optionsEdited(edits []edit) []string {
