@@ -59,7 +59,9 @@ func leavesOf(s *reconcile.Subject, g *resource, c *model.Change, option string)
 }
 
 // isNone reports whether a value is a list or a map without elements.
-func isNone(v model.Value) bool { return len(v.Items())+len(v.Fields()) == 0 && (v.Kind() == model.List || v.Kind() == model.Map) }
+func isNone(v model.Value) bool {
+	return len(v.Items())+len(v.Fields()) == 0 && (v.Kind() == model.List || v.Kind() == model.Map)
+}
 
 // attachment returns the edit that attaches the volume of a detached disk again. Proxmox VE keeps such a volume as an unused one of the
 // guest. The declaration must name the volume and its storage: which of several volumes a disk was does not follow from anything else.
