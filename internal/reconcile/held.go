@@ -126,9 +126,11 @@ func (r *Reconciler) fail(f *model.Finding, err error) {
 
 // forget forgets the failures that are older than retryPlan, and those of findings that are over: the same drift again is another one.
 func (r *Reconciler) forget(open []model.Finding) {
+	ids := make(map[string]bool, len(open))
+	for i := range open {
+		ids[open[i].ID] = true
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.failed, func(id string, was failure) bool {
-		return r.Now().Sub(was.at).Abs() >= retryPlan || !slices.ContainsFunc(open, func(f model.Finding) bool { return f.ID == id })
-	})
+	maps.DeleteFunc(r.failed, func(id string, was failure) bool { return !ids[id] || r.Now().Sub(was.at).Abs() >= retryPlan })
 }

@@ -229,8 +229,8 @@ func (a *applied) hasHandled(token string) bool {
 	return a.object.At("status", "lastHandledReconcileAt").Str() == token && (ready == "True" || ready == "False")
 }
 
-// follow returns as soon as the object is as wanted, or Flux has handled the request. followTime bounds the looks and not the reads in
-// them, which have the client's timeout: a read that was cut off would be reported instead of what the looks before it found.
+// follow returns as soon as the object is as wanted, or Flux has handled the request. followTime does not cut off a read: that it could
+// not be read would be reported of a request that Flux does not handle.
 func (r *request) follow(ctx context.Context, by *applied, token string) error {
 	over := time.After(followTime)
 	for {
@@ -242,6 +242,7 @@ func (r *request) follow(ctx context.Context, by *applied, token string) error {
 		case <-time.After(followPause):
 			continue
 		case <-ctx.Done():
+			return fmt.Errorf("what came of the request %s was not followed to its end: %w", token, context.Cause(ctx))
 		case <-over:
 		}
 		if err != nil {

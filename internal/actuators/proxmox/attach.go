@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sourcegraph/conc/pool"
+
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
@@ -25,8 +27,7 @@ type leaf struct {
 
 // isDetached reports whether a change is of a disk that a machine is declared to have, and does not have.
 func isDetached(g *resource, c *model.Change, option string) bool {
-	_, set := g.text(option)
-	return g.kind == normalize.QEMU && isDisk(strings.TrimRight(option, "0123456789")) && !set && c.Live == nil && c.Declared != nil && !c.Secret
+	return g.kind == normalize.QEMU && isDisk(strings.TrimRight(option, "0123456789")) && !g.has(option) && c.Live == nil && c.Declared != nil && !c.Secret
 }
 
 // leavesOf returns the fields of a change of a disk that was detached: all fields of the disk, or one.
@@ -66,17 +67,15 @@ func isNone(v model.Value) bool {
 // attachment returns the edit that attaches the volume of a detached disk again. Proxmox VE keeps such a volume as an unused one of the
 // guest. The declaration must name the volume and its storage: which of several volumes a disk was does not follow from anything else.
 func (a *Actuator) attachment(g *resource, t *target) (edit, error) {
-	for _, row := range g.rows {
-		option := row.At("key").Str()
-		volume, set := g.text(option)
-		storage, name, named := strings.Cut(volume, ":")
-		if !set || !named || strings.TrimRight(option, "0123456789") != unused {
-			continue
-		}
+	if _, waits := g.row(t.option); waits {
+		return edit{}, refuse(guardStillSo, "%s: that it is detached waits for a restart: revert it (pvesh set %s/config --revert %s)", t.Path, g.path, t.option)
+	}
+	for _, volume := range g.unused() {
 		e, ok := a.attached(g, t, volume)
-		if !ok {
+		if !ok || usedIn(g.rows, []string{volume}) != "" {
 			continue
 		}
+		storage, name, _ := strings.Cut(volume, ":")
 		_, anyName := a.attached(g, t, storage+":other-"+name)
 		_, anyStorage := a.attached(g, t, "other-"+storage+":"+name)
 		if anyName || anyStorage {
@@ -84,11 +83,31 @@ func (a *Actuator) attachment(g *resource, t *target) (edit, error) {
 		}
 		return e, nil
 	}
-	return edit{}, refuse(guardKind, "%s: none of the unused volumes of the guest is the declared one: driftd makes no volume", t.Path)
+	return edit{}, refuse(guardKind, "%s: it would be as declared with none of the unused volumes of the guest: driftd makes no volume", t.Path)
 }
 
-// unused is the name of the options of volumes that a guest has and does not use.
-const unused = "unused"
+// unused returns the volumes that a guest has and does not use.
+func (g *resource) unused() (volumes []string) {
+	for _, row := range g.rows {
+		option := row.At("key").Str()
+		if volume, set := g.text(option); set && isUnused(option) {
+			volumes = append(volumes, volume)
+		}
+	}
+	return volumes
+}
+
+func isUnused(option string) bool { return strings.TrimRight(option, "0123456789") == "unused" }
+
+// checkUnused returns an error if a guest has unused volumes other than those that are attached. A disk that was moved leaves its old
+// volume behind: the name in the declaration may be the one of old data then.
+func (g *resource) checkUnused(attaches []string) error {
+	others := slices.DeleteFunc(g.unused(), func(volume string) bool { return slices.Contains(attaches, volume) })
+	if len(attaches) == 0 || len(others) == 0 {
+		return nil
+	}
+	return refuse(guardKind, "the guest has other unused volumes, which may have newer data: %s: attach the right one by hand (qm set)", strings.Join(others, ", "))
+}
 
 // attached returns the edit that attaches a volume; ok is false if the disk would not be as declared.
 func (a *Actuator) attached(g *resource, t *target, volume string) (e edit, ok bool) {
@@ -118,11 +137,15 @@ func (a *Actuator) hasLeaf(kind string, live model.Value, l leaf) bool {
 func attachesOf(edits []edit, targets []target) (volumes []string) {
 	for _, e := range edits {
 		if slices.ContainsFunc(targets, func(t target) bool { return t.detached && t.option == e.option }) {
-			volumes = append(volumes, volumeOf(e.text))
+			volume, _, _ := strings.Cut(e.text, ",")
+			volumes = append(volumes, volume)
 		}
 	}
 	return volumes
 }
+
+// readers is how many guests are read at once.
+const readers = 8
 
 // checkUsers returns an error if a guest uses one of some volumes as a disk. Proxmox VE lets a machine have the volume of another one, and
 // two that write to one volume destroy what is on it.
@@ -143,40 +166,46 @@ func (a *Actuator) checkUsers(ctx context.Context, volumes []string) error {
 		if err != nil {
 			return a.explain(err)
 		}
+		all := pool.New().WithMaxGoroutines(readers).WithContext(ctx).WithCancelOnError().WithFirstError()
 		for _, guest := range guests {
-			path := guestPath(guest.At("type").Str(), guest.At("vmid").Text(), guest.At("node").Str())
-			rows, err := s.Get(ctx, path+"/pending")
-			if isGone(err) {
-				continue
-			}
-			if err != nil {
-				return a.explain(err)
-			}
-			if volume := usedIn(rows, volumes); volume != "" {
-				return refuse(guardScope, "guest %s has the volume %s as a disk: two guests that write to one volume destroy it", guest.At("vmid").Text(), volume)
-			}
+			all.Go(func(ctx context.Context) error { return a.checkUser(ctx, s, guest, volumes) })
 		}
-		return nil
+		return all.Wait()
 	})
 }
 
+// checkUser returns an error if a guest uses one of some volumes as a disk, or if that is not known.
+func (a *Actuator) checkUser(ctx context.Context, s *pveapi.Session, guest model.Value, volumes []string) error {
+	number := guest.At("vmid").Text()
+	rows, err := rowsAt(ctx, s, guestPath(guest.At("type").Str(), number, guest.At("node").Str())+"/pending")
+	switch {
+	case isGone(err):
+		return refuse(guardStillSo, "guest %s moved to another node or was deleted while driftd looked for the volume: look again", number)
+	case err != nil:
+		return a.explain(err)
+	case !slices.ContainsFunc(rows, func(row model.Value) bool { return row.At("key").Str() == "digest" }):
+		return a.explain(errNoDigest)
+	}
+	if volume := usedIn(rows, volumes); volume != "" {
+		return refuse(guardScope, "guest %s has the volume %s as a disk: two guests that write to one volume destroy it", number, volume)
+	}
+	return nil
+}
+
 // usedIn returns which of some volumes a guest has as a disk, now or after its next start; "" if it has none.
-func usedIn(rows model.Value, volumes []string) string {
-	for _, row := range rows.Items() {
-		if strings.TrimRight(row.At("key").Str(), "0123456789") == unused {
+func usedIn(rows []model.Value, volumes []string) string {
+	for _, row := range rows {
+		if isUnused(row.At("key").Str()) {
 			continue
 		}
-		for _, value := range []string{row.At("value").Text(), row.At("pending").Text()} {
-			if volume := volumeOf(value); slices.Contains(volumes, volume) {
-				return volume
+		for _, value := range []model.Value{row.At("value"), row.At("pending")} {
+			for part := range strings.SplitSeq(optionText(value), ",") {
+				volume := strings.TrimPrefix(strings.TrimPrefix(part, "file="), "volume=")
+				if slices.Contains(volumes, volume) {
+					return volume
+				}
 			}
 		}
 	}
 	return ""
-}
-
-// volumeOf returns the volume of a disk by the text of its option.
-func volumeOf(text string) string {
-	volume, _, _ := strings.Cut(text, ",")
-	return strings.TrimPrefix(strings.TrimPrefix(volume, "file="), "volume=")
 }

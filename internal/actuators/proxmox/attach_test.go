@@ -37,15 +37,12 @@ func TestAttaches(t *testing.T) {
 		"one unused volume":         {detached, func(*pvetest.Cluster) {}},
 		"field by field":            {byField, func(*pvetest.Cluster) {}},
 		"a stopped machine":         {detached, guestOf(401, func(g *pvetest.Guest) { g.Status = "stopped" })},
-		"other unused volumes":      {byField, guestOf(401, func(g *pvetest.Guest) { g.Config["unused3"] = "fast:vm-401-disk-2" })},
-		"the same name elsewhere":   {byField, guestOf(401, func(g *pvetest.Guest) { g.Config["unused3"] = "slow:vm-401-disk-1" })},
 		"unused by another as well": {detached, guestOf(402, func(g *pvetest.Guest) { g.Config["unused0"] = "fast:vm-401-disk-1" })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newDetached(t)
 			b.Edit(tc.edit)
-			b.AfterList(func(c *pvetest.Cluster) { c.RemoveGuest(403) }) // while the disks of all guests are read
 			c, err := b.plan(b.finding("401", tc.declared))
 			if err != nil {
 				t.Fatal(err)
@@ -93,13 +90,20 @@ func TestAttachesNot(t *testing.T) {
 		{reason: "no unused volume", edit: func(c *pvetest.Cluster) { delete(c.Guest(401).Config, "unused0") }, guard: "kind", why: "none of the unused volumes"},
 		{reason: "another volume", edit: foreign(401, "unused0", "fast:vm-401-disk-2"), guard: "kind", why: "none of the unused volumes"},
 		{reason: "another storage", edit: foreign(401, "unused0", "slow:vm-401-disk-1"), guard: "kind", why: "none of the unused volumes"},
+		{reason: "another unused volume", declared: byField, edit: foreign(401, "unused3", "fast:vm-401-disk-2"), guard: "kind", why: "other unused volumes, which may have newer data: fast:vm-401-disk-2"},
+		{reason: "the volume that a move left behind", edit: foreign(401, "unused3", "slow:vm-401-disk-1"), guard: "kind", why: "newer data: slow:vm-401-disk-1"},
+		{reason: "two disks of one volume", declared: strings.TrimSuffix(detached, "}") + `, ` + strings.TrimPrefix(strings.Replace(detached, "scsi1", "scsi2", 1), "{"), guard: "kind", why: "scsi2: it would be as declared with none"},
+		{reason: "it waits for a restart", edit: guestOf(401, func(g *pvetest.Guest) {
+			delete(g.Config, "unused0")
+			g.Config["scsi1"], g.Pending = "fast:vm-401-disk-1,size=8G", pvetest.Row{"scsi1": nil}
+		}), guard: "still-so", why: "waits for a restart: revert it (pvesh set /nodes/pve1/qemu/401/config --revert scsi1)"},
 		{reason: "a volume to make", declared: `{"scsi1": {"storage": "fast", "size": 8589934592}}`, guard: "kind", why: "does not name the volume and its storage"},
 		{reason: "a volume of any storage", declared: `{"scsi1.volume": "vm-401-disk-1"}`, guard: "kind", why: "does not name the volume and its storage"},
 		{reason: "a volume to import", declared: strings.Replace(detached, `"data"`, `"data,import-from=fast:vm-402-disk-0"`, 1), guard: "kind", why: "none of the unused volumes"},
 		{reason: "an image to import", declared: strings.Replace(detached, `"serial"`, `"import-from": "fast:vm-402-disk-0", "serial"`, 1), guard: "kind", why: "none of the unused volumes"},
-		{reason: "another machine has it", edit: foreign(402, "scsi4", "file=fast:vm-401-disk-1,size=8G"), guard: "scope", why: "guest 402 has the volume fast:vm-401-disk-1"},
+		{reason: "another machine has it", edit: foreign(402, "scsi4", "size=8G,file=fast:vm-401-disk-1"), guard: "scope", why: "guest 402 has the volume fast:vm-401-disk-1"},
 		{reason: "another machine will have it", edit: guestOf(402, func(g *pvetest.Guest) { g.Pending = pvetest.Row{"virtio4": "fast:vm-401-disk-1"} }), guard: "scope", why: "guest 402 has the volume"},
-		{reason: "a container has it", edit: foreign(410, "mp0", "volume=fast:vm-401-disk-1,mp=/data"), guard: "scope", why: "guest 410 has the volume"},
+		{reason: "a container has it", edit: foreign(410, "mp0", "mp=/data,volume=fast:vm-401-disk-1"), guard: "scope", why: "guest 410 has the volume"},
 		{reason: "guests that are hidden", edit: func(c *pvetest.Cluster) {
 			c.Rights = map[string][]string{"/": pvetest.Auditor()["/"], "/vms": {"Datastore.Audit"}, "/vms/401": {"VM.Audit"}}
 		}, guard: "rights", why: "driftd@pve!ro may not see all guests"},
@@ -117,13 +121,40 @@ func TestAttachesNot(t *testing.T) {
 			if tc.edit != nil {
 				b.Edit(tc.edit)
 			}
-			_, err := b.plan(f)
-			var r *reconcile.Refusal
-			if !errors.As(err, &r) || r.Guard != tc.guard || !strings.Contains(r.Why, tc.why) {
-				t.Errorf("Plan() = %v, want %s of guard %s", err, tc.why, tc.guard)
-			}
+			b.refused(f, tc.guard, tc.why)
 		})
 	}
+	b := newDetached(t)
+	f := b.finding("401", detached)
+	b.AfterList(func(c *pvetest.Cluster) { c.Guest(402).Node = "pve1" })
+	b.refused(f, "still-so", "guest 402 moved to another node")
+}
+
+// refused checks that a finding is not put back.
+func (b *bench) refused(f *model.Finding, guard, why string) {
+	b.t.Helper()
+	_, err := b.plan(f)
+	var r *reconcile.Refusal
+	if !errors.As(err, &r) || r.Guard != guard || !strings.Contains(r.Why, why) {
+		b.t.Errorf("Plan() = %v, want %s of guard %s", err, why, guard)
+	}
+}
+
+// TestAttachesLater checks that a running machine gets a disk without hot-plug after a restart, and that the plan has that.
+func TestAttachesLater(t *testing.T) {
+	t.Parallel()
+	b := newDetached(t)
+	c, err := b.plan(b.finding("401", strings.ReplaceAll(byField, "scsi1", "sata1")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Plan().AfterRestart != "sata1" {
+		t.Errorf("after a restart: %q", c.Plan().AfterRestart)
+	}
+	if _, err := c.Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.see(t, c, reconcile.AsWaiting)
 }
 
 // TestAttachedMeanwhile checks that a volume is not attached that another machine got after the plan, or if that is not known.

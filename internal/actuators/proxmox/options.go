@@ -36,6 +36,9 @@ const (
 // waitingOptions are those that a running machine never takes without a restart, as observed with Proxmox VE 9.2.
 const waitingOptions = " acpi agent bios boot cores cpu hotplug kvm machine memory numa ostype scsihw sockets vga "
 
+// laterDisks are the disks that a running machine does not get without a restart.
+const laterDisks = " ide sata "
+
 // nextStartOptions are those that cloud-init reads when the machine starts.
 const nextStartOptions = qemuCloudInit + qemuNetwork
 
@@ -132,6 +135,12 @@ func never(kind, name string) string {
 	return "driftd does not know how it is written: see qm.conf(5) and pct.conf(5)"
 }
 
+// has reports whether an option is set.
+func (g *resource) has(option string) bool {
+	_, set := g.text(option)
+	return set
+}
+
 // later returns which of some options take effect only when the machine starts again, in words; "" if none does.
 func later(g *resource, options []string) string {
 	if !g.runs || g.kind != normalize.QEMU {
@@ -141,7 +150,7 @@ func later(g *resource, options []string) string {
 	for _, option := range options {
 		name := " " + strings.TrimRight(option, "0123456789") + " "
 		switch {
-		case strings.Contains(waitingOptions, name):
+		case strings.Contains(waitingOptions, name), strings.Contains(laterDisks, name) && !g.has(option):
 			list = append(list, option)
 		case strings.Contains(nextStartOptions, name):
 			list = append(list, option+" (cloud-init)")

@@ -11,7 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// Plan implements reconcile.Actuator. The guards are evaluated in this order: kind, quorum, still-so, scope, rights.
+// Plan implements reconcile.Actuator. The guards are evaluated in this order: kind, quorum, still-so, scope, rights; and
+// then those about other guests.
 func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Change, error) {
 	f := s.Finding
 	switch {
@@ -66,6 +67,9 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 // check returns why what is planned may not be done; nil if it may.
 func (c *change) check(ctx context.Context, privileges []string) error {
 	if err := c.before.check(optionsEdited(c.edits)); err != nil {
+		return err
+	}
+	if err := c.before.checkUnused(c.attaches); err != nil {
 		return err
 	}
 	if err := c.actuator.checkOwner(ctx, c.before.owner, privileges); err != nil {

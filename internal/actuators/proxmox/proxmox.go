@@ -10,7 +10,8 @@
 // written. So the guest is read again after each write.
 //
 // It does not write to a node without quorum, to a guest that is locked, and to one for which other changes wait: they
-// would take effect, too. It never moves, makes or deletes guests, makes disks smaller, and removes or adds devices.
+// would take effect, too. It never moves, makes or deletes guests, makes disks smaller, and removes or adds devices,
+// except that it attaches disks again that were detached.
 package proxmox
 
 import (
