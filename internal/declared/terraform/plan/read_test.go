@@ -213,6 +213,16 @@ func TestVerdicts(t *testing.T) {
 			change: change(web, "update", with("mode", nil, "size", nil), with("mode", ""), nil),
 			want:   []string{"changed mode: declared auto, recorded auto, live -", "changed size: declared 2, recorded 2, live -"},
 		},
+		"an empty text where nothing was": {
+			drift:  change(web, "update", with("notes", nil), with("notes", ""), nil),
+			change: change(web, "no-op", with("notes", ""), with("notes", nil), nil),
+			want:   []string{},
+		},
+		"nothing where an empty text was": {
+			drift:  change(web, "update", with("mode", ""), with("mode", nil), nil),
+			change: change(web, "no-op", with("mode", nil), with("mode", ""), nil),
+			want:   []string{},
+		},
 		"left to the provider, filled in by hand": {
 			drift:  change(web, "update", with("extra", nil), with("extra", []any{"x"}), nil),
 			change: change(web, "no-op", with("extra", []any{"x"}), with("extra", []any{"x"}), nil),
