@@ -42,8 +42,8 @@ const (
 
 // limitScan limits the memory of a scan in this process like limitMemory, and paces its garbage
 // collections by bytes instead of by a percentage. A scan begins with an empty heap, and would
-// otherwise collect it so often that this takes a third of its CPU time. With a large heap it would
-// need twice the memory of what lives. GOGC in the environment has precedence. After release was
+// otherwise collect it so often that this takes a third of its CPU time, and let a large heap grow
+// by half of what lives in it. GOGC in the environment has precedence. After release was
 // called, the collector is as before.
 func limitScan(maxMemory int64) (release func()) {
 	limitMemory(maxMemory)

@@ -111,7 +111,7 @@ func (g *resource) checkUnused(attaches []string) error {
 
 // attached returns the edit that attaches a volume; ok is false if the disk would not be as declared.
 func (a *Actuator) attached(g *resource, t *target, volume string) (e edit, ok bool) {
-	e = edit{option: t.option, text: volume}
+	e = edit{option: t.option, text: volume, attaches: volume}
 	live := a.valueOf(g.kind, g.with(e).rows)
 	for _, l := range t.leaves {
 		part := strings.TrimPrefix(l.path, t.option+".")
@@ -131,17 +131,6 @@ func (a *Actuator) hasLeaves(kind string, live model.Value, t *target) bool {
 func (a *Actuator) hasLeaf(kind string, live model.Value, l leaf) bool {
 	v, _ := jsonpatch.Find(live, l.path)
 	return putback.EqualAt(a.kinds[kind].Schema, l.path, v, &l.wanted)
-}
-
-// attachesOf returns the volumes that edits attach.
-func attachesOf(edits []edit, targets []target) (volumes []string) {
-	for _, e := range edits {
-		if slices.ContainsFunc(targets, func(t target) bool { return t.detached && t.option == e.option }) {
-			volume, _, _ := strings.Cut(e.text, ",")
-			volumes = append(volumes, volume)
-		}
-	}
-	return volumes
 }
 
 // readers is how many guests are read at once.

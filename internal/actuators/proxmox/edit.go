@@ -73,6 +73,8 @@ func targetOf(s *reconcile.Subject, g *resource, c *model.Change) (t target, err
 type edit struct {
 	option, text string
 	deletes      bool
+	// attaches is the volume that it attaches; "" if it attaches none.
+	attaches string
 }
 
 // edits returns what a request has to do so that all targets have their values, and nothing else differs. It tries the

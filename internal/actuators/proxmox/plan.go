@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// Plan implements reconcile.Actuator. The guards are evaluated in this order: kind, quorum, still-so, scope, rights; and
-// then those about other guests.
+// Plan implements reconcile.Actuator. The guards are evaluated in this order: kind, quorum, still-so, scope, rights. Those
+// about the volumes of disks come last.
 func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Change, error) {
 	f := s.Finding
 	switch {
@@ -51,13 +51,15 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 		if t.privilege != "" {
 			privileges = append(privileges, t.privilege)
 		}
-		if t.detached {
-			c.plan.Person = personDisk
-		}
 		c.plan.Changes = append(c.plan.Changes, reconcile.FieldChange{Path: t.Path, Old: t.Old, New: t.Wanted})
 	}
 	slices.SortFunc(c.plan.Changes, func(a, b reconcile.FieldChange) int { return strings.Compare(a.Path, b.Path) })
-	c.attaches = attachesOf(edits, targets)
+	for _, e := range edits {
+		if e.attaches != "" {
+			c.attaches = append(c.attaches, e.attaches)
+			c.plan.Person = personDisk
+		}
+	}
 	if err := c.check(ctx, privileges); err != nil {
 		return nil, err
 	}
@@ -69,10 +71,10 @@ func (c *change) check(ctx context.Context, privileges []string) error {
 	if err := c.before.check(optionsEdited(c.edits)); err != nil {
 		return err
 	}
-	if err := c.before.checkUnused(c.attaches); err != nil {
+	if err := c.actuator.checkOwner(ctx, c.before.owner, privileges); err != nil {
 		return err
 	}
-	if err := c.actuator.checkOwner(ctx, c.before.owner, privileges); err != nil {
+	if err := c.before.checkUnused(c.attaches); err != nil {
 		return err
 	}
 	return c.actuator.checkUsers(ctx, c.attaches)

@@ -152,6 +152,9 @@ func typed(kind, key, text string) any {
 // setKey sets a key, or deletes it if value is nil. A key that waits keeps its value until the restart.
 func (g *Guest) setKey(key string, value any, waits bool) {
 	old, has := g.Config[key]
+	if !waits && isDisk(key) {
+		value = g.moveVolumes(key, value)
+	}
 	switch {
 	case waits && (value == nil && has || value != nil && fmt.Sprint(old) != fmt.Sprint(value)):
 		if g.Pending == nil {
@@ -160,22 +163,12 @@ func (g *Guest) setKey(key string, value any, waits bool) {
 		g.Pending[key] = value
 		return
 	case waits:
+	case value == nil:
+		delete(g.Config, key)
 	default:
-		if isDisk(key) {
-			value = g.moveVolumes(key, value)
-		}
-		g.Config.set(key, value)
+		g.Config[key] = value
 	}
 	delete(g.Pending, key)
-}
-
-// set sets a key, or deletes it if value is nil.
-func (r Row) set(key string, value any) {
-	if value == nil {
-		delete(r, key)
-	} else {
-		r[key] = value
-	}
 }
 
 // editedKeys returns the keys that a form sets or deletes, sorted.
