@@ -36,7 +36,7 @@ func (d *desk) fluxKinds() {
 		if _, err := d.try(fmt.Sprintf(fluxKind, kind...), "apply", "--server-side", "--filename=-"); err != nil {
 			d.Fatal(err)
 		}
-		d.kubectl("wait", "--for=condition=Established", fmt.Sprintf("crd/%s.%s", kind[2], kind[0]))
+		d.established(fmt.Sprintf("%s.%s", kind[2], kind[0]))
 	}
 }
 
@@ -61,10 +61,7 @@ const (
 
 func newFlux(t *testing.T) *flux {
 	t.Helper()
-	bin := os.Getenv("DRIFTD_TEST_FLUX_BIN")
-	if bin == "" {
-		t.Fatal("DRIFTD_TEST_FLUX_BIN is not set: run the tests through make, or set it to what `sh tools/build.sh flux` prints")
-	}
+	bin := needs(t, "DRIFTD_TEST_FLUX_BIN", "sh tools/build.sh flux")
 	dir := t.TempDir()
 	f := &flux{desk: newDesk(t), dir: dir}
 	f.fluxKinds()

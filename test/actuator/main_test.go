@@ -326,6 +326,24 @@ func (d *desk) wait(what string, holds func() bool) {
 	}
 }
 
+// needs returns the value of a variable that make sets.
+func needs(t *testing.T, variable, command string) string {
+	t.Helper()
+	value := os.Getenv(variable)
+	if value == "" {
+		t.Fatalf("%s is not set: run the tests through make, or set it to what `%s` prints", variable, command)
+	}
+	return value
+}
+
+// established waits until the API server serves a kind.
+func (d *desk) established(kind string) {
+	d.Helper()
+	d.wait(kind, func() bool {
+		return strings.Contains(d.kubectl("get", "crd", kind, "--output=jsonpath={.status}"), `"status":"True","type":"Established"`)
+	})
+}
+
 func mustJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

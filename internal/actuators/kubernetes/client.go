@@ -295,6 +295,21 @@ func (c *client) checkAbsent(ctx context.Context, group string) error {
 	return errNotServed
 }
 
+// fullName returns the name of the resource with its group.
+func (s *served) fullName() string { return strings.TrimSuffix(s.resource+"."+s.group, ".") }
+
+// named reads an object by its kind and its name.
+func (c *client) named(ctx context.Context, kind, namespace, name string) (model.Value, error) {
+	if err := checkName(namespace, name); err != nil {
+		return model.Value{}, err
+	}
+	where, err := c.discover(ctx, kind)
+	if err != nil {
+		return model.Value{}, err
+	}
+	return c.get(ctx, where.collection(namespace)+"/"+name)
+}
+
 func (s *served) apiVersion() string {
 	if s.group == "" {
 		return s.version

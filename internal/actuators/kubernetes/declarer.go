@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,12 +22,16 @@ type applier struct {
 	kind string
 	// has reports whether such an object records that it applied another one.
 	has func(applier model.Value, r ref) bool
-	// tool is the name of the tool, and ask the command that makes it apply again, up to the name.
-	tool, ask string
-	// flag is the flag of the command for the namespace, with what follows it.
+	// tool is the name of the tool, and ask and show are its commands that make it apply again and that show its object,
+	// up to the name.
+	tool, ask, show string
+	// flag is the flag of the commands for the namespace, and options what follows it in the command that asks.
 	flag, options string
-	// asked reports whether driftd itself can ask it to apply again.
-	asked bool
+	// asker asks it to apply again; nil if driftd cannot ask it.
+	asker asker
+	// whole reports whether it applies all objects of its source then, and person is what needs a person, for messages.
+	whole  bool
+	person string
 }
 
 // An applied is an object of a tool that records that it applied another one.
@@ -39,6 +44,15 @@ type applied struct {
 
 func (a *applied) name() string      { return a.object.At("metadata", "name").Str() }
 func (a *applied) namespace() string { return a.object.At("metadata", "namespace").Str() }
+func (a *applied) uid() string       { return a.object.At("metadata", "uid").Str() }
+
+// see returns the command that shows the object.
+func (a *applied) see() string { return a.show + a.name() + " " + a.flag + a.namespace() }
+
+// command returns the command that makes the tool apply again.
+func (a *applied) command() string {
+	return a.ask + a.name() + " " + a.flag + a.namespace() + a.options
+}
 
 // title returns the kind and the name, for messages.
 func (a *applied) title() string {
@@ -59,18 +73,24 @@ func (a *Actuator) appliedNow(ctx context.Context, reader *client, before *appli
 	return &now, nil
 }
 
-// fluxKind is the kind of the objects of Flux that driftd asks.
-const fluxKind = "kubernetes/Kustomization.kustomize.toolkit.fluxcd.io"
-
 // appliers are those that record what they applied in their status. Only these records count: every
 // client that can write an object can set and remove its labels. An object of another cluster in a
 // record counts as one of this cluster, since both may be the same.
 func appliers() []applier {
 	return []applier{
-		{fluxKind, inInventory, "Flux", "flux reconcile kustomization ", "--namespace=", " --with-source", true},
-		{"kubernetes/HelmRelease.helm.toolkit.fluxcd.io", inInventory, "Flux", "flux reconcile helmrelease ", "--namespace=", " --force", false},
-		{"kubernetes/Application.argoproj.io", inResources, "Argo CD", "argocd app sync ", "--app-namespace=", "", false},
+		{kind: "kubernetes/Kustomization.kustomize.toolkit.fluxcd.io", has: inInventory, tool: "Flux",
+			ask: "flux reconcile kustomization ", show: "flux get kustomization ", flag: "--namespace=", options: " --with-source",
+			asker: flux{}, whole: true, person: "a request to Flux, which applies all that its source has,"},
+		{kind: "kubernetes/HelmRelease.helm.toolkit.fluxcd.io", has: inInventory, tool: "Flux",
+			ask: "flux reconcile helmrelease ", show: "flux get helmrelease ", flag: "--namespace=", options: " --force"},
+		{kind: "kubernetes/Application.argoproj.io", has: inResources, tool: "Argo CD",
+			ask: "argocd app sync ", show: "argocd app get ", flag: "--app-namespace="},
 	}
+}
+
+// isAsked reports whether driftd asks objects of a kind.
+func isAsked(kind string) bool {
+	return slices.ContainsFunc(appliers(), func(a applier) bool { return a.kind == kind && a.asker != nil })
 }
 
 // inInventory reports whether the inventory of a Flux object has an entry for an object.
@@ -87,23 +107,23 @@ func inInventory(applier model.Value, r ref) bool {
 
 // inResources reports whether an Application of Argo CD has an object among its resources.
 func inResources(applier model.Value, r ref) bool {
-	for _, x := range applier.At("status", "resources").Items() {
-		if (ref{x.At("group").Str(), x.At("kind").Str(), x.At("namespace").Str(), x.At("name").Str()}) == r {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(applier.At("status", "resources").Items(), func(one model.Value) bool { return resourceRef(one) == r })
 }
 
-// checkDeclarer refuses objects that Flux, Argo CD or Helm apply, or may apply, unless that is one Kustomization of Flux, which it
-// returns: driftd asks it. shown is the object or, if it does not exist, what is declared.
+// resourceRef returns the ref of an entry of the resources of an Application.
+func resourceRef(r model.Value) ref {
+	return ref{r.At("group").Str(), r.At("kind").Str(), r.At("namespace").Str(), r.At("name").Str()}
+}
+
+// checkDeclarer refuses objects that Flux, Argo CD or Helm apply, or may apply, unless that is one object that driftd can ask, which
+// it returns. shown is the object or, if it does not exist, what is declared.
 func (a *Actuator) checkDeclarer(ctx context.Context, reader *client, s *subject, shown model.Value) (asked *applied, refusal *reconcile.Refusal) {
 	tools := appliers()
 	refusals := make([]*reconcile.Refusal, len(tools)+1)
-	found := make([]*applied, len(tools))
+	found := make([][]*applied, len(tools))
 	var wait sync.WaitGroup
 	for i := range tools {
-		wait.Go(func() { found[i], refusals[i] = checkApplier(ctx, reader, &tools[i], s) })
+		wait.Go(func() { found[i], refusals[i] = appliedBy(ctx, reader, &tools[i], s) })
 	}
 	wait.Go(func() { refusals[len(tools)] = a.checkHelm(ctx, reader, s, shown) })
 	wait.Wait()
@@ -113,16 +133,19 @@ func (a *Actuator) checkDeclarer(ctx context.Context, reader *client, s *subject
 		}
 	}
 	tool := ""
-	for _, f := range found {
-		if f != nil {
-			asked, tool = f, f.tool
-		}
+	switch all := slices.Concat(found...); {
+	case len(all) > 1:
+		return nil, refuse(guardDeclarer, "%s and %s both apply it: remove it from one of them", all[0].title(), all[1].title())
+	case len(all) == 1 && all[0].asker == nil:
+		return nil, refuse(guardDeclarer, "%s applies it, and would overrule another writer: run %s, which applies all that its source has", all[0].title(), all[0].command())
+	case len(all) == 1:
+		asked, tool = all[0], all[0].tool
 	}
 	return asked, checkManagers(s, shown, tool)
 }
 
-// checkApplier returns the object of a tool that applied a subject; nil if there is none. It refuses those that driftd cannot ask.
-func checkApplier(ctx context.Context, c *client, by *applier, s *subject) (asked *applied, refusal *reconcile.Refusal) {
+// appliedBy returns the objects of a tool that applied a subject.
+func appliedBy(ctx context.Context, c *client, by *applier, s *subject) (found []*applied, refusal *reconcile.Refusal) {
 	where, err := c.discover(ctx, by.kind)
 	var items []model.Value
 	if err == nil {
@@ -135,18 +158,9 @@ func checkApplier(ctx context.Context, c *client, by *applier, s *subject) (aske
 		return nil, refuse(guardDeclarer, "%s may apply it: %s", by.tool, notListed(c, err, by.kind, where))
 	}
 	for _, item := range items {
-		if !by.has(item, s.ref()) {
-			continue
+		if by.has(item, s.ref()) {
+			found = append(found, &applied{by, where, item})
 		}
-		found := &applied{by, where, item}
-		switch {
-		case asked != nil:
-			return nil, refuse(guardDeclarer, "%s and %s both apply it: remove it from one of them", asked.title(), found.title())
-		case !by.asked:
-			return nil, refuse(guardDeclarer, "%s applies it, and would overrule another writer: run %s%s %s%s%s, which applies all that its source has",
-				found.title(), by.ask, found.name(), by.flag, found.namespace(), by.options)
-		}
-		asked = found
 	}
-	return asked, nil
+	return found, nil
 }

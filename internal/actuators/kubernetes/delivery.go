@@ -48,10 +48,7 @@ func checkManagers(s *subject, object model.Value, asked string) *reconcile.Refu
 // removal returns the command that removes an entry of the field managers of an object, if that is still the one of
 // the manager.
 func (s *subject) removal(entry int, manager string) string {
-	where := s.resource
-	if s.group != "" {
-		where += "." + s.group
-	}
+	where := s.fullName()
 	if s.namespace != "" {
 		where = "--namespace=" + s.namespace + " " + where
 	}

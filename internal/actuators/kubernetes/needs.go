@@ -87,8 +87,8 @@ func (j *judge) unneeded(r right, kind *served, namespace string) string {
 	case "delete", "deletecollection":
 		return "driftd deletes nothing"
 	case "create", "patch":
-		if r.verb == "patch" && kind.name() == fluxKind && slices.ContainsFunc(j.rules, func(r reconcile.Rule) bool { return r.Acts() }) {
-			return "" // with it driftd asks Flux
+		if r.verb == "patch" && isAsked(kind.name()) && slices.ContainsFunc(j.rules, func(r reconcile.Rule) bool { return r.Acts() }) {
+			return "" // with it driftd asks the tool
 		}
 		return j.unused(r.verb, kind, namespace)
 	}

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,11 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// requestedAt is the annotation that makes Flux reconcile an object now. Flux copies its value into status.lastHandledReconcileAt.
-// https://fluxcd.io/flux/components/kustomize/kustomizations/#triggering-a-reconcile
-const requestedAt = "reconcile.fluxcd.io/requestedAt"
-
-// mergeType is the content type of the patch that sets it.
+// mergeType is the content type of the patches that ask.
 const mergeType = "application/merge-patch+json"
 
 const (
@@ -27,7 +24,36 @@ const (
 	followPause = 250 * time.Millisecond
 )
 
-// A request is a change that a Kustomization of Flux makes: driftd asks for it, and writes nothing but the annotation.
+// An asker asks a tool to apply an object again.
+type asker interface {
+	// offer returns what the tool would do. The error is a *reconcile.Refusal if that is something else than to put the
+	// object back, or nothing.
+	offer(ctx context.Context, reader *client, b *base, by *applied) (offer, error)
+	// request returns the merge patch of the tool's object that asks. The token identifies the request.
+	request(b *base, by *applied, token string) model.Value
+	// reply returns what the tool's object shows of a request.
+	reply(b *base, by *applied, token string) reply
+}
+
+// An offer is what a tool would do.
+type offer struct {
+	// asks describes it, and content identifies it.
+	asks, content string
+}
+
+// A reply is what a tool shows of a request.
+type reply struct {
+	// over reports whether the tool is done with it.
+	over bool
+	// undone reports whether it is over, and the tool did nothing.
+	undone bool
+	// withdrawal is the merge patch that withdraws the request; nil if the tool has begun, or it cannot be withdrawn.
+	withdrawal *model.Value
+	// why is the tool's message; it may be "".
+	why string
+}
+
+// A request is a change that a tool makes: driftd asks for it, and writes nothing but the request.
 type request struct {
 	*base
 
@@ -35,23 +61,25 @@ type request struct {
 	by     *applied
 }
 
-// planRequest plans to ask Flux to apply an object again. The request puts back all drift of the Kustomization, so the plan covers the
-// findings of all objects in its inventory. It is refused if Flux would apply another commit than the one that driftd compares with.
+// planRequest plans to ask a tool to apply an object again. If it applies all objects of its source, the plan covers the findings of
+// them all.
 func (a *Actuator) planRequest(ctx context.Context, reader *client, b *base, by *applied) (reconcile.Change, error) {
-	revision, err := b.checkFlux(ctx, reader, by)
+	r := &request{b, reader, by}
+	offered, err := r.offered(ctx, by)
 	if err != nil {
 		return nil, err
 	}
-	b.plan.Asks = fmt.Sprintf("%s to apply %s again", by.title(), revision)
-	b.plan.Content = by.content(revision)
-	b.plan.Person = "a request to Flux, which applies all that its source has,"
+	b.plan.Asks, b.plan.Content, b.plan.Person = offered.asks, offered.content, by.person
+	if !by.whole {
+		return r, nil
+	}
 	for _, f := range b.source.Others {
 		if f.Source == b.finding.Source && by.has(by.object, refOf(f.Key)) {
 			b.plan.Also = append(b.plan.Also, reconcile.Covered{Finding: f.ID, Basis: f.Basis, Subject: f.Key})
 		}
 	}
 	slices.SortFunc(b.plan.Also, func(a, b reconcile.Covered) int { return strings.Compare(a.Finding, b.Finding) })
-	return &request{b, reader, by}, nil
+	return r, nil
 }
 
 // refOf returns the ref of a key.
@@ -64,121 +92,88 @@ func refOf(key model.Key) ref {
 	return ref{group, kind, namespace, name}
 }
 
-// checkFlux returns the revision that a Kustomization applied, and would apply again. The error is a *reconcile.Refusal if it would
-// do something else, or nothing.
-func (b *base) checkFlux(ctx context.Context, reader *client, by *applied) (revision string, err error) {
-	k := by.object
-	revision = k.At("status", "lastAppliedRevision").Str()
-	ready, why := conditionOf(k, "Ready")
-	switch {
-	case k.At("metadata", "deletionTimestamp").Str() != "":
-		return "", refuse(guardDeclarer, "%s is being deleted", by.title())
-	case k.At("spec", "suspend").Text() == "true":
-		return "", refuse(guardDeclarer, "%s is suspended, and applies nothing: ask who suspended it, then run flux resume kustomization %s --namespace=%s", by.title(), by.name(), by.namespace())
-	case !k.At("spec", "kubeConfig").IsNull():
-		return "", refuse(guardDeclarer, "%s applies to another cluster", by.title())
-	case k.At("spec", "force").Text() == "true":
-		return "", refuse(guardScope, "%s has spec.force, with which it may delete objects and create them again", by.title())
-	case !k.At("status", "observedGeneration").Equal(k.At("metadata", "generation")):
-		return "", refuse(guardScope, "%s was changed, and Flux has not applied that yet", by.title())
-	case ready == "Unknown":
-		return "", refuse(guardStillSo, "%s is at work: %s: look again", by.title(), why)
-	case ready != "True":
-		return "", refuse(guardDeclarer, "%s is not ready: %s", by.title(), why)
-	case b.source.Revision == "" || commitOf(revision) != b.source.Revision:
-		return "", refuse(guardScope, "%s has applied %s, and declaration %s was read at %s: the request would not apply what is declared here", by.title(), revision, b.finding.Declaration, b.source.Revision)
+func (r *request) offered(ctx context.Context, by *applied) (offer, error) {
+	if by.object.At("metadata", "deletionTimestamp").Str() != "" {
+		return offer{}, refuse(guardDeclarer, "%s is being deleted", by.title())
 	}
-	return revision, b.checkFluxSource(ctx, reader, by, revision)
+	return by.asker.offer(ctx, r.reader, r.base, by)
 }
 
-// checkFluxSource refuses unless the source of a Kustomization has the revision that it applied.
-func (b *base) checkFluxSource(ctx context.Context, reader *client, by *applied, revision string) error {
-	from := by.object.At("spec", "sourceRef")
-	namespace, name := from.At("namespace").Str(), from.At("name").Str()
-	if namespace == "" {
-		namespace = by.namespace()
-	}
-	if kind := from.At("kind").Str(); kind != "GitRepository" {
-		return refuse(guardDeclarer, "the source of %s has the kind %s, and not GitRepository: driftd cannot compare it with a commit", by.title(), kind)
-	}
-	if err := checkName(namespace, name); err != nil {
-		return err
-	}
-	where, err := reader.discover(ctx, "kubernetes/GitRepository.source.toolkit.fluxcd.io")
+// current reads the tool's object again. It refuses if the tool would do something else now than what is planned.
+func (r *request) current(ctx context.Context) (*applied, error) {
+	now, err := r.actuator.appliedNow(ctx, r.reader, r.by)
 	if err != nil {
-		return fmt.Errorf("find the source of %s: %w", by.title(), err)
+		return nil, err
 	}
-	source, err := reader.get(ctx, where.collection(namespace)+"/"+name)
+	offered, err := r.offered(ctx, now)
 	if err != nil {
-		return fmt.Errorf("read GitRepository %s/%s: %w", namespace, name, err)
+		return nil, err
 	}
-	if now := source.At("status", "artifact", "revision").Str(); now != revision {
-		return refuse(guardScope, "GitRepository %s/%s has %s, which %s has not applied yet: the request would apply it", namespace, name, now, by.title())
+	if offered.content != r.plan.Content {
+		return nil, refuse(guardStillSo, "%s changed since: look again", now.title())
 	}
-	return nil
+	return now, nil
 }
 
-// conditionOf returns the status and the message of a condition of an object.
-func conditionOf(object model.Value, name string) (status, message string) {
-	for _, c := range object.At("status", "conditions").Items() {
-		if c.At("type").Str() == name {
-			return c.At("status").Str(), c.At("message").Str()
+// send sends a merge patch of the tool's object as it was read. It has no effect on another version of that.
+func (r *request) send(ctx context.Context, by *applied, patch model.Value, dryRun bool) (id string, err error) {
+	metadata := patch.At("metadata")
+	if metadata.IsNull() {
+		metadata = model.MapOf()
+	}
+	metadata = metadata.With("resourceVersion", by.object.At("metadata", "resourceVersion")).With("uid", model.StringOf(by.uid()))
+	_, id, err = r.writer.send(ctx, http.MethodPatch, by.path(), r.writer.query(dryRun), mergeType, patch.With("metadata", metadata).AppendJSON(nil))
+	return id, err
+}
+
+// maxAsks bounds the attempts of a request. Tools write their objects often, and a request for a version that is not the newest has no
+// effect.
+const maxAsks = 3
+
+// ask sends the request. The error is an *unsentError if the tool, or the object, is not as in the plan.
+func (r *request) ask(ctx context.Context, token string, dryRun bool) (now *applied, id string, err error) {
+	for range maxAsks {
+		var failed error
+		now, failed = r.current(ctx)
+		if !dryRun {
+			failed = cmp.Or(r.stillSo(ctx), failed)
+		}
+		if failed != nil {
+			return now, "", &unsentError{failed}
+		}
+		if id, err = r.send(ctx, now, now.asker.request(r.base, now, token), dryRun); httpclient.Code(err) != http.StatusConflict {
+			break
 		}
 	}
-	return "", "it has no condition " + name
-}
-
-// commitOf returns the commit of a revision of Flux, as in main@sha1:COMMIT, or main/COMMIT before Flux 2.
-func commitOf(revision string) string { return revision[strings.LastIndexAny(revision, ":/")+1:] }
-
-// content identifies what a request would do.
-func (a *applied) content(revision string) string {
-	return fmt.Sprintf("%s %s generation %s", revision, a.object.At("metadata", "uid").Str(), a.object.At("metadata", "generation").Text())
-}
-
-// body returns the patch that sets the annotation of the Kustomization as it was read. It has no effect on another version of it.
-func (a *applied) body(token string) []byte {
-	annotations := model.MapOf(model.Field{Name: requestedAt, Value: model.StringOf(token)})
-	metadata := model.MapOf(model.Field{Name: "annotations", Value: annotations}, model.Field{Name: "resourceVersion", Value: a.object.At("metadata", "resourceVersion")},
-		model.Field{Name: "uid", Value: a.object.At("metadata", "uid")})
-	return model.MapOf(model.Field{Name: "metadata", Value: metadata}).AppendJSON(nil)
+	return now, id, err
 }
 
 // Rehearse implements reconcile.Change.
 func (r *request) Rehearse(ctx context.Context) error {
-	_, _, err := r.writer.send(ctx, http.MethodPatch, r.by.path(), r.writer.query(true), mergeType, r.by.body(r.actuator.token()))
+	now, _, err := r.ask(ctx, r.actuator.token(), true)
+	_, unsent := errors.AsType[*unsentError](err)
 	switch code := httpclient.Code(err); {
+	case err == nil:
+		return nil
+	case unsent:
 	case code == http.StatusForbidden:
-		return refuse(guardRights, "the credentials for writing may not ask %s: grant patch on kustomizations.kustomize.toolkit.fluxcd.io in namespace %s", r.by.title(), r.by.namespace())
+		return refuse(guardRights, "the credentials for writing may not ask %s: grant patch on %s in namespace %s", now.title(), now.where.fullName(), now.namespace())
 	case code == http.StatusConflict:
-		return refuse(guardStillSo, "%s changed since it was read: look again", r.by.title())
-	case err != nil:
-		return r.public(err)
+		return refuse(guardStillSo, "%s changed since it was read: look again", now.title())
 	}
-	return nil
+	return r.public(err)
 }
 
-// token returns the value of the annotation, which the answer of Flux repeats.
+// token returns a text that identifies a request.
 func (a *Actuator) token() string { return a.options.Now().UTC().Format(time.RFC3339Nano) }
 
-// Write implements reconcile.Change. It asks Flux, and follows what comes of it.
+// Write implements reconcile.Change. It asks the tool, and follows what comes of it.
 func (r *request) Write(ctx context.Context) (reconcile.Receipt, error) {
-	now, err := r.actuator.appliedNow(ctx, r.reader, r.by)
-	if err != nil {
-		return reconcile.Receipt{}, &reconcile.NotWrittenError{Err: r.public(err)}
-	}
-	revision, err := r.checkFlux(ctx, r.reader, now)
-	if err != nil {
-		return reconcile.Receipt{}, r.unsent(err)
-	}
-	if now.content(revision) != r.plan.Content {
-		return reconcile.Receipt{}, refuse(guardStillSo, "%s changed since: look again", now.title())
-	}
-	if err := r.stillSo(ctx); err != nil {
-		return reconcile.Receipt{}, r.unsent(err)
-	}
 	token := r.actuator.token()
-	_, id, err := r.writer.send(ctx, http.MethodPatch, now.path(), r.writer.query(false), mergeType, now.body(token))
+	now, id, err := r.ask(ctx, token, false)
+	if _, unsent := errors.AsType[*unsentError](err); unsent {
+		return reconcile.Receipt{}, r.unsent(err)
+	}
 	receipt := reconcile.Receipt{Status: httpclient.Code(err), Request: id, At: r.actuator.options.Now()}
 	switch {
 	case err != nil && wasNotExecuted(err):
@@ -222,20 +217,40 @@ func (r *request) unsent(err error) error {
 	return &reconcile.NotWrittenError{Err: r.public(err)}
 }
 
-// hasHandled reports whether Flux is done with a request. It shows that at the end of each pass, also of one that ended early: that
-// does not prove that an object was applied.
-func (a *applied) hasHandled(token string) bool {
-	ready, _ := conditionOf(a.object, "Ready")
-	return a.object.At("status", "lastHandledReconcileAt").Str() == token && (ready == "True" || ready == "False")
+// A look is what the object and the tool show of a request.
+type look struct {
+	reply
+
+	by     *applied
+	wanted bool
 }
 
-// follow returns as soon as the object is as wanted, or Flux has handled the request. followTime does not cut off a read: that it could
-// not be read would be reported of a request that Flux does not handle.
+// look reads the object and the tool's object.
+func (r *request) look(ctx context.Context, by *applied, token string) (look, error) {
+	o, err := r.actuator.read(ctx, r.writer, r.subject)
+	if err != nil {
+		return look{}, err
+	}
+	now, err := r.actuator.appliedNow(ctx, r.reader, by)
+	if err != nil {
+		return look{}, err
+	}
+	return look{now.asker.reply(r.base, now, token), now, o != nil && r.actuator.inspection(o, r.plan) == reconcile.AsWanted}, nil
+}
+
+// follow returns as soon as the object is as wanted and the tool has begun, or the tool is done. followTime does not cut off a read: that
+// it could not be read would be reported of a request that the tool does not handle.
 func (r *request) follow(ctx context.Context, by *applied, token string) error {
 	over := time.After(followTime)
 	for {
-		done, err := r.isDone(ctx, by, token)
-		if done {
+		seen, err := r.look(ctx, by, token)
+		switch {
+		case err != nil:
+		case seen.wanted && seen.withdrawal == nil:
+			return nil
+		case seen.undone:
+			return &reconcile.NotWrittenError{Err: r.public(fmt.Errorf("%s: %s", by.title(), seen.why))}
+		case seen.over:
 			return nil
 		}
 		select {
@@ -248,19 +263,19 @@ func (r *request) follow(ctx context.Context, by *applied, token string) error {
 		if err != nil {
 			return r.public(fmt.Errorf("what came of the request %s could not be read: %w", token, err))
 		}
-		return fmt.Errorf("%s has not handled the request %s within %s: see flux get kustomization %s --namespace=%s", by.title(), token, followTime, by.name(), by.namespace())
+		return r.giveUp(ctx, &seen, token)
 	}
 }
 
-// isDone reports whether the object is as wanted, or Flux has handled the request.
-func (r *request) isDone(ctx context.Context, by *applied, token string) (bool, error) {
-	o, err := r.actuator.read(ctx, r.writer, r.subject)
-	if err != nil {
-		return false, err
+// giveUp withdraws a request that the tool has not begun: otherwise it would be carried out at any later time.
+func (r *request) giveUp(ctx context.Context, seen *look, token string) error {
+	by := seen.by
+	late := fmt.Errorf("%s has not handled the request %s within %s: %s: see %s", by.title(), token, followTime, seen.why, by.see())
+	if seen.withdrawal == nil {
+		return r.public(late)
 	}
-	if o != nil && r.actuator.inspection(o, r.plan) == reconcile.AsWanted {
-		return true, nil
+	if _, err := r.send(ctx, by, *seen.withdrawal, false); err != nil {
+		return r.public(fmt.Errorf("%w; it could not be withdrawn: %w", late, err))
 	}
-	now, err := r.actuator.appliedNow(ctx, r.reader, by)
-	return err == nil && now.hasHandled(token), err
+	return &reconcile.NotWrittenError{Err: r.public(fmt.Errorf("%w; it was withdrawn", late))}
 }

@@ -95,11 +95,7 @@ func checkAutoscaler(ctx context.Context, c *client, kind string, s *subject) *r
 // notListed returns why the objects of a kind could not be listed, and what to do.
 func notListed(c *client, err error, kind string, where *served) string {
 	if where != nil && httpclient.Code(err) == http.StatusForbidden {
-		name := where.resource
-		if where.group != "" {
-			name += "." + where.group
-		}
-		return "the credentials for reading may not list " + name + ": grant list on them"
+		return "the credentials for reading may not list " + where.fullName() + ": grant list on them"
 	}
 	return "list " + kind + ": " + c.explain(err)
 }
