@@ -50,7 +50,8 @@ fuzz: ## run every fuzz target for FUZZTIME (1m, or 1000x inputs)
 
 .PHONY: e2e
 e2e: build tools ## drive bin/driftd against the real parts; ARGS goes to go test
-	$(TOOLS) DRIFTD_TEST_HELM_BIN=$$(sh tools/build.sh helm) DRIFTD_TEST_FLUX_BIN=$$(sh tools/build.sh flux) PROMETHEUS_BIN=$$(sh tools/prometheus.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) DRIFTD_TEST_CHROMIUM=$$(sh tools/chromium.sh) \
+	$(TOOLS) DRIFTD_TEST_HELM_BIN=$$(sh tools/build.sh helm) DRIFTD_TEST_FLUX_BIN=$$(sh tools/build.sh flux) DRIFTD_TEST_ARGOCD_BIN=$$(sh tools/build.sh argocd) DRIFTD_TEST_REDIS=$$(sh tools/redis.sh) \
+	PROMETHEUS_BIN=$$(sh tools/prometheus.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) DRIFTD_TEST_CHROMIUM=$$(sh tools/chromium.sh) \
 	$(GO) -C test test -tags e2e -count 1 -timeout 30m $(ARGS) ./...
 
 .PHONY: e2e-openstack
@@ -81,9 +82,10 @@ demo: build ## show driftd at work on an estate of stand-ins; Ctrl-C ends it
 	bin/driftd demo
 
 .PHONY: tools
-tools: ## build the real parts: Kubernetes, Helm, Flux, OpenTofu, its providers, an S3 server, an OpenID provider
+tools: ## build the real parts: Kubernetes, Helm, Flux, Argo CD, OpenTofu, its providers, an S3 server, an OpenID provider
 	@sh tools/build.sh kube
 	@sh tools/build.sh helm
 	@sh tools/build.sh flux
+	@sh tools/build.sh argocd
 	@sh tools/terraform.sh
 	@sh tools/build.sh oidc

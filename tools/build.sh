@@ -45,9 +45,15 @@ if [ ! -d "$bin" ]; then
 	programs=$(go list tool)
 	for pkg in $programs; do
 		program=${pkg##*/}
-		[ "$pkg" = go.etcd.io/etcd/server/v3 ] && program=etcd
+		case $pkg in
+		go.etcd.io/etcd/server/v3) program=etcd ;;
+		github.com/argoproj/argo-cd/v2/cmd) program=argocd ;;
+		esac
 		go build $flags -ldflags "$ldflags" -o "$building/$program" "$pkg"
 	done
+	if [ "$name" = argocd ]; then
+		cp "$(go list -m -f '{{.Dir}}' github.com/argoproj/argo-cd/v2)"/manifests/crds/app*-crd.yaml "$building/"
+	fi
 	# Of two concurrent builds the first result is kept.
 	[ -d "$bin" ] || mv "$building" "$bin"
 fi

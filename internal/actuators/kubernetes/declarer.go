@@ -84,7 +84,8 @@ func appliers() []applier {
 		{kind: "kubernetes/HelmRelease.helm.toolkit.fluxcd.io", has: inInventory, tool: "Flux",
 			ask: "flux reconcile helmrelease ", show: "flux get helmrelease ", flag: "--namespace=", options: " --force"},
 		{kind: "kubernetes/Application.argoproj.io", has: inResources, tool: "Argo CD",
-			ask: "argocd app sync ", show: "argocd app get ", flag: "--app-namespace="},
+			ask: "argocd app sync ", show: "argocd app get ", flag: "--app-namespace=",
+			asker: argo{}, person: "a request to Argo CD, which applies what it renders itself,"},
 	}
 }
 

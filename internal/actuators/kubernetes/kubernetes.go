@@ -9,7 +9,7 @@
 //
 // It does not change objects of the kinds of forbiddenKinds, the replicas of what is scaled
 // automatically, and objects that Flux, Argo CD or Helm apply. A Kustomization of Flux is asked to
-// apply its objects again.
+// apply its objects again, and an Application of Argo CD to sync one.
 package kubernetes
 
 import (
@@ -35,7 +35,7 @@ type Options struct {
 	Source string
 	// Writing are the settings of the credentials that write objects. They need get and patch on
 	// the kinds that are put back, create on those that are created, and patch on the
-	// Kustomizations of Flux that are asked.
+	// Kustomizations and Applications that are asked.
 	Writing kubeapi.Access
 	// Reading are those of the credentials that read autoscalers, and the records of what Flux,
 	// Argo CD and Helm apply. If it is nil, the credentials for writing read them.

@@ -49,7 +49,7 @@ type reply struct {
 	undone bool
 	// withdrawal is the merge patch that withdraws the request; nil if the tool has begun, or it cannot be withdrawn.
 	withdrawal *model.Value
-	// why is the tool's message; it may be "".
+	// why is the tool's message, which may quote the object; it may be "".
 	why string
 }
 
@@ -70,6 +70,7 @@ func (a *Actuator) planRequest(ctx context.Context, reader *client, b *base, by 
 		return nil, err
 	}
 	b.plan.Asks, b.plan.Content, b.plan.Person = offered.asks, offered.content, by.person
+	b.redactor.sealed = b.redactor.sealed || hasSecret(b.plan.Changes)
 	if !by.whole {
 		return r, nil
 	}
@@ -235,7 +236,13 @@ func (r *request) look(ctx context.Context, by *applied, token string) (look, er
 	if err != nil {
 		return look{}, err
 	}
-	return look{now.asker.reply(r.base, now, token), now, o != nil && r.actuator.inspection(o, r.plan) == reconcile.AsWanted}, nil
+	seen := look{now.asker.reply(r.base, now, token), now, o != nil && r.actuator.inspection(o, r.plan) == reconcile.AsWanted}
+	if see := "see " + now.see(); seen.why == "" || r.redactor.sealed {
+		seen.why = see
+	} else {
+		seen.why += ": " + see
+	}
+	return seen, nil
 }
 
 // follow returns as soon as the object is as wanted and the tool has begun, or the tool is done. followTime does not cut off a read: that
@@ -249,7 +256,7 @@ func (r *request) follow(ctx context.Context, by *applied, token string) error {
 		case seen.wanted && seen.withdrawal == nil:
 			return nil
 		case seen.undone:
-			return &reconcile.NotWrittenError{Err: r.public(fmt.Errorf("%s: %s", by.title(), seen.why))}
+			return &reconcile.NotWrittenError{Err: r.public(fmt.Errorf("%s has not carried the request %s out: %s", by.title(), token, seen.why))}
 		case seen.over:
 			return nil
 		}
@@ -270,7 +277,7 @@ func (r *request) follow(ctx context.Context, by *applied, token string) error {
 // giveUp withdraws a request that the tool has not begun: otherwise it would be carried out at any later time.
 func (r *request) giveUp(ctx context.Context, seen *look, token string) error {
 	by := seen.by
-	late := fmt.Errorf("%s has not handled the request %s within %s: %s: see %s", by.title(), token, followTime, seen.why, by.see())
+	late := fmt.Errorf("%s has not handled the request %s within %s: %s", by.title(), token, followTime, seen.why)
 	if seen.withdrawal == nil {
 		return r.public(late)
 	}
