@@ -48,7 +48,7 @@ func newEstate(cfg *config.Config, s surroundings) (daemon.Estate, error) {
 	var sourceErr, declarationErr error
 	estate.Sources, sourceErr = openAll(cfg.Sources, s.openSource)
 	estate.Declarations, declarationErr = openAll(cfg.Declarations, s.openDeclaration)
-	return estate, errors.Join(sourceErr, declarationErr)
+	return estate, errors.Join(sourceErr, declarationErr, cfg.Defaults.Check(s.definedTypes()))
 }
 
 // typesOf returns the types of sources by their names; "" for an unknown type, which
@@ -62,6 +62,17 @@ func typesOf(sources []config.Source) map[string]string {
 		}
 	}
 	return types
+}
+
+// definedTypes returns the types of sources and of declarations.
+func (s surroundings) definedTypes() (sources, declarations []string) {
+	for _, d := range allcollectors.Definitions() {
+		sources = append(sources, d.Type)
+	}
+	for _, d := range s.loaders {
+		declarations = append(declarations, d.Type)
+	}
+	return sources, declarations
 }
 
 func openAll[C, T any](list []C, open func(C) (T, error)) ([]T, error) {

@@ -109,7 +109,7 @@ func (d *document) checkAudit(a *Audit) {
 		}
 		target := w.target()
 		if before, ok := first[target]; ok {
-			d.add(at, "a second witness of the same place: line %d has it already", d.line(fmt.Sprintf("audit.witness[%d]", before)))
+			d.add(at, "a second witness of the same place: %s has it already", d.line(fmt.Sprintf("audit.witness[%d]", before), at))
 			continue
 		}
 		first[target] = i

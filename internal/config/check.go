@@ -198,8 +198,8 @@ func (d *document) checkEntry(e entry, earlier []string) {
 		d.add(e.path+".name", "%s name %q: want letters, digits, dots, dashes and underscores, a letter or digit first, at most 100", e.what, e.name)
 	case slices.Contains(earlier, e.name):
 		list := e.path[:strings.LastIndex(e.path, "[")]
-		first := d.line(fmt.Sprintf("%s[%d].name", list, slices.Index(earlier, e.name)))
-		d.add(e.path+".name", "duplicate %s name %q: line %d has it already", e.what, e.name, first)
+		first := d.line(fmt.Sprintf("%s[%d].name", list, slices.Index(earlier, e.name)), e.path)
+		d.add(e.path+".name", "duplicate %s name %q: %s has it already", e.what, e.name, first)
 	}
 	if e.typ == "" {
 		d.missing(e.path, "type", "%s %q has no type: add one, as in type: %s", e.what, e.name, e.example)

@@ -73,7 +73,9 @@ func (d *document) checkProxy(at string, p Proxy) {
 	if strings.EqualFold(p.UserHeader, p.GroupsHeader) {
 		d.add(at+".groups_header", "groups_header and user_header are the same header: name another")
 	}
-	if isSet := d.lines[at+".user_header"]+d.lines[at+".groups_header"] > 0; isSet && len(p.Trusted) == 0 {
+	_, user := d.places[at+".user_header"]
+	_, groups := d.places[at+".groups_header"]
+	if (user || groups) && len(p.Trusted) == 0 {
 		d.add(at, "proxy without trusted: name the addresses of the proxy, as in trusted: [127.0.0.1]")
 	}
 }

@@ -105,7 +105,7 @@ type sieve struct{ takesAll string }
 // pass checks the next item; last reports whether the item matches everything.
 func (s *sieve) pass(d *document, at, what string, last bool) {
 	if s.takesAll != "" {
-		d.add(at, "this %s is never reached: the one on line %d matches everything, move that to the end", what, d.line(s.takesAll))
+		d.add(at, "this %s is never reached: the one on %s matches everything, move that to the end", what, d.line(s.takesAll, at))
 	} else if last {
 		s.takesAll = at
 	}

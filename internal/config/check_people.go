@@ -24,7 +24,7 @@ func (d *document) checkPeople(people []Person) {
 			case err != nil:
 				d.add(key, "%s of person %q: %v", id.Kind, p.Name, err)
 			case taken:
-				d.add(key, "%s %q belongs to two persons: line %d has it already, keep one", id.Kind, id.ID, d.line(first))
+				d.add(key, "%s %q belongs to two persons: %s has it already, keep one", id.Kind, id.ID, d.line(first, key))
 			default:
 				owners[id] = key
 			}
@@ -43,7 +43,7 @@ func (d *document) checkPersonName(at, name string, names map[string]string) {
 	case err != nil:
 		d.add(key, "person name %q: %v", name, err)
 	case taken:
-		d.add(key, "duplicate person name %q: line %d has it already", name, d.line(first))
+		d.add(key, "duplicate person name %q: %s has it already", name, d.line(first, key))
 	default:
 		names[name] = key
 	}

@@ -1,6 +1,6 @@
 // Package config reads driftd's configuration: a YAML file, DRIFTD_… variables of the
 // environment and flags. A later one of these has precedence. An unknown key is an error that
-// names the line and the most similar key.
+// names the line and the most similar key. A key at the top that begins with x- is not read: it may hold what YAML anchors refer to.
 //
 // Every single value can be overridden: server.listen by DRIFTD_SERVER_LISTEN and by
 // --server-listen. Lists can be set in the file only. A DRIFTD_… variable without a setting
@@ -12,9 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -69,6 +71,12 @@ type Config struct {
 	Reconcile Reconcile `mapstructure:"reconcile"`
 	// Kubernetes holds the settings that all sources of that type share.
 	Kubernetes Kubernetes `mapstructure:"kubernetes"`
+	// Include lists more files of the configuration: files, folders, of which all *.yaml files are read, and patterns such as
+	// conf.d/*.yaml. Their lists are appended to those of this file, and a single value can be set in one file only. Relative paths in
+	// them are relative to the folder of this file.
+	Include []string `mapstructure:"include"`
+	// Defaults are keys that all sources or declarations of a type share.
+	Defaults Defaults `mapstructure:"defaults"`
 	// File is the absolute path of the file; "" if there is none.
 	File string `mapstructure:"-"`
 	// Overrides lists the settings that the environment and the flags set, without the values:
@@ -260,6 +268,7 @@ func Load(file string, flags *pflag.FlagSet) (*Config, error) {
 	if doc.tree == nil {
 		return nil, doc.err()
 	}
+	doc.include()
 	config, err := build(doc, flags)
 	if config != nil {
 		config.File = absolute
@@ -272,6 +281,8 @@ func build(doc *document, flags *pflag.FlagSet) (*Config, error) {
 	if err := doc.overlay(flags); err != nil {
 		return nil, err
 	}
+	maps.DeleteFunc(doc.tree, func(key string, _ any) bool { return strings.HasPrefix(key, "x-") })
+	doc.applyDefaults()
 	config := Default()
 	config.Overrides = doc.overrides()
 	doc.decode("", doc.tree, config)
@@ -284,6 +295,7 @@ func build(doc *document, flags *pflag.FlagSet) (*Config, error) {
 // adopt sets the place of each source's, declaration's and receiver's settings, and fills in
 // the defaults of their schedules, grouping and reminders.
 func (c *Config) adopt(doc *document) {
+	c.Defaults.doc = doc
 	for i := range c.Sources {
 		s := &c.Sources[i]
 		s.doc, s.path = doc, fmt.Sprintf("sources[%d]", i)

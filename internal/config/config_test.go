@@ -129,7 +129,7 @@ kubernetes: {controllers: [injector, {writer: "system:serviceaccount:ops:stamper
 			{Writer: "system:serviceaccount:ops:stamper", Kinds: []string{"Deployment.apps"}, Fields: []string{"metadata.annotations.example.org/*"}}}},
 		File: file,
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Settings{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Settings{}, config.Defaults{})); diff != "" {
 		t.Errorf("Load() (-want +got):\n%s", diff)
 	}
 }
@@ -139,7 +139,7 @@ func TestLoadDefaults(t *testing.T) {
 	c := load(t, minimal)
 	want := config.Default()
 	want.File, want.Sources = c.File, c.Sources
-	if diff := cmp.Diff(want, c, cmpopts.IgnoreTypes(config.Settings{})); diff != "" {
+	if diff := cmp.Diff(want, c, cmpopts.IgnoreTypes(config.Settings{}, config.Defaults{})); diff != "" {
 		t.Errorf("Load() (-want +got):\n%s", diff)
 	}
 	if s := c.Sources[0]; s.Every != want.Schedule.Every || s.Timeout != want.Schedule.Timeout {
@@ -153,7 +153,7 @@ func TestLoadWithoutFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(config.Default(), c); diff != "" {
+	if diff := cmp.Diff(config.Default(), c, cmpopts.IgnoreTypes(config.Defaults{})); diff != "" {
 		t.Errorf("Load() (-want +got):\n%s", diff)
 	}
 }
@@ -181,7 +181,7 @@ func TestLoadExample(t *testing.T) {
 	}
 	got.Notify.URL, access.UsersFile, access.Roles, access.Proxy.Trusted = "", "", config.Roles{}, nil
 	access.OIDC.Issuer, access.OIDC.ClientID, access.OIDC.ClientSecretFile, access.OIDC.CAFile = "", "", "", ""
-	if diff := cmp.Diff(want, &got); diff != "" {
+	if diff := cmp.Diff(want, &got, cmpopts.IgnoreTypes(config.Defaults{})); diff != "" {
 		t.Errorf("the example does not show the defaults (-want +got):\n%s", diff)
 	}
 	if len(c.Sources) == 0 || len(c.Declarations) == 0 || len(c.Ignore) == 0 || len(c.Severity) == 0 || len(c.People) == 0 || len(c.Kubernetes.Controllers) == 0 {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,15 +23,21 @@ const (
 	maxNodes = 100_000
 )
 
-// A document is a configuration as a tree of plain values, with the line of every key and
+// A place is a line of a file.
+type place struct {
+	// file is the index of the file: 0 is the configuration file, the others are those that it includes.
+	file, line int
+}
+
+// A document is a configuration as a tree of plain values, with the place of every key and
 // list item by path ("sources[0].settings.url").
 type document struct {
-	// name is the file as the user wrote it, or the origin of settings without a file.
-	name string
+	// files are the configuration file as the user wrote it, or the origin of settings without a file, and the files that it includes.
+	files []string
 	// dir is the folder of relative paths.
-	dir   string
-	tree  map[string]any
-	lines map[string]int
+	dir    string
+	tree   map[string]any
+	places map[string]place
 	// origins holds the variables and flags that override the file, by path.
 	origins  map[string]string
 	problems []Problem
@@ -42,30 +50,40 @@ type document struct {
 }
 
 func newDocument(name, dir string) *document {
-	return &document{name: name, dir: dir, tree: map[string]any{}, lines: map[string]int{}, origins: map[string]string{},
+	return &document{files: []string{name}, dir: dir, tree: map[string]any{}, places: map[string]place{}, origins: map[string]string{},
 		meant: map[string]bool{}, unsure: map[string]bool{}}
 }
 
-// parse parses a file. If it has no valid YAML, tree is nil.
+// parse parses a configuration file. If it has no valid YAML, tree is nil.
 func parse(name, dir string, data []byte) *document {
 	doc := newDocument(name, dir)
-	root, line, err := singleDocument(data)
-	if err != nil {
-		doc.lines[""] = line
-		doc.add("", "%v", err)
-		doc.tree = nil
-		return doc
-	}
-	r := reader{doc: doc, budget: maxNodes}
-	doc.tree, _ = r.value("", root, 0).(map[string]any)
-	if r.budget < 0 {
-		doc.tree = nil // a partial tree would cause misleading errors
-	} else if doc.tree == nil {
-		doc.lines[""] = root.Line
-		doc.add("", "want keys and values, such as state_dir: /var/lib/driftd")
-	}
+	doc.tree = doc.read(0, data)
 	return doc
 }
+
+// read returns the tree of a file; nil if that has no valid YAML. An included file may be empty.
+func (d *document) read(file int, data []byte) map[string]any {
+	root, line, err := singleDocument(data)
+	if errors.Is(err, errEmpty) && file > 0 {
+		return nil
+	}
+	if err != nil {
+		d.complain(place{file, line}, err.Error())
+		return nil
+	}
+	r := reader{doc: d, file: file, budget: maxNodes}
+	tree, isMap := r.value("", root, 0).(map[string]any)
+	if r.budget < 0 {
+		return nil // a partial tree would cause misleading errors
+	}
+	if !isMap {
+		d.complain(place{file, root.Line}, "want keys and values, such as state_dir: /var/lib/driftd")
+	}
+	return tree
+}
+
+// errEmpty is the error of a file without a value.
+var errEmpty = errors.New("the file is empty: name at least one source under sources: (config.example.yaml shows how)")
 
 // singleDocument parses the only document of a file. It also returns the line of the error, 0
 // if unknown.
@@ -77,7 +95,7 @@ func singleDocument(data []byte) (*yaml.Node, int, error) {
 	var root, second yaml.Node
 	err := dec.Decode(&root)
 	if errors.Is(err, io.EOF) || (err == nil && isNull(&root)) {
-		return nil, 0, errors.New("the file is empty: name at least one source under sources: (config.example.yaml shows how)")
+		return nil, 0, errEmpty
 	}
 	if err != nil {
 		line, err := syntaxError(data, err)
@@ -128,6 +146,7 @@ func firstLine(data []byte, fits func([]byte) bool) int {
 // A reader converts YAML nodes to values.
 type reader struct {
 	doc    *document
+	file   int
 	budget int
 }
 
@@ -154,7 +173,7 @@ func (r *reader) value(path string, node *yaml.Node, depth int) any {
 }
 
 func (r *reader) mapping(path string, node *yaml.Node, depth int) map[string]any {
-	out := map[string]any{}
+	out := r.merged(path, node, depth)
 	seen := map[string]int{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
@@ -162,14 +181,37 @@ func (r *reader) mapping(path string, node *yaml.Node, depth int) map[string]any
 		switch first := seen[key.Value]; {
 		case key.Kind != yaml.ScalarNode || key.Value == "":
 			r.complain(key, "a key that is not plain text: write it on a line of its own, as in name: value")
-		case key.ShortTag() == "!!merge":
-			r.complain(key, "YAML merge keys (<<) are not supported: write the keys out")
+		case key.ShortTag() == "!!merge": // see merged
 		case first > 0:
 			r.complain(key, fmt.Sprintf("duplicate key %q: line %d has it already, keep one", key.Value, first))
 		default:
 			seen[key.Value] = key.Line
-			r.doc.lines[at] = key.Line
+			r.doc.places[at] = place{r.file, key.Line}
 			out[key.Value] = r.value(at, node.Content[i+1], depth+1)
+		}
+	}
+	return out
+}
+
+// merged returns the keys that the merge keys (<<) of a mapping add to it. Of several mappings the first one that has a key counts.
+// https://yaml.org/type/merge.html
+func (r *reader) merged(path string, node *yaml.Node, depth int) map[string]any {
+	out := map[string]any{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		if key.ShortTag() != "!!merge" {
+			continue
+		}
+		all := []*yaml.Node{value}
+		if value.Kind == yaml.SequenceNode {
+			all = value.Content
+		}
+		for _, one := range slices.Backward(all) {
+			tree, ok := r.value(path, one, depth+1).(map[string]any)
+			if !ok {
+				r.complain(key, "<< adds the keys of another section: name its anchor, as in <<: *defaults")
+			}
+			maps.Copy(out, tree)
 		}
 	}
 	return out
@@ -179,7 +221,7 @@ func (r *reader) sequence(path string, node *yaml.Node, depth int) []any {
 	out := make([]any, 0, len(node.Content))
 	for i, item := range node.Content {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		r.doc.lines[at] = item.Line
+		r.doc.places[at] = place{r.file, item.Line}
 		if item.ShortTag() == "!!null" {
 			r.complain(item, "an empty list item: fill it or remove the dash")
 		}
@@ -208,8 +250,18 @@ func (r *reader) scalar(node *yaml.Node) any {
 
 // complain adds a problem with the line of a node.
 func (r *reader) complain(node *yaml.Node, text string) {
-	p := Problem{Where: fmt.Sprintf("%s:%d", r.doc.name, node.Line), Line: node.Line, Text: text}
-	r.doc.problems = append(r.doc.problems, p)
+	r.doc.complain(place{r.file, node.Line}, text)
+}
+
+// complain adds a problem at a place.
+func (d *document) complain(at place, text string) {
+	p := Problem{Where: d.files[at.file], File: at.file, Line: at.line, Text: text}
+	if at.line > 0 {
+		p.Where = fmt.Sprintf("%s:%d", p.Where, at.line)
+	}
+	if !slices.Contains(d.problems, p) {
+		d.problems = append(d.problems, p)
+	}
 }
 
 func child(path, key string) string {

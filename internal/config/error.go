@@ -13,6 +13,8 @@ type Problem struct {
 	// Where is "driftd.yaml:12", the name of a variable or of a flag, or the origin of
 	// settings without a file.
 	Where string
+	// File is the index of the file among the configuration file and those that it includes.
+	File int
 	// Line is the line in the file, from 1; 0 if the problem is not in a file.
 	Line int
 	// Text describes the mistake and how to correct it. It contains no value of a setting,
@@ -67,17 +69,18 @@ func (e *Error) collect(err error) (others []error) {
 
 func (e *Error) sort() {
 	slices.SortStableFunc(e.Problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
 	})
 }
 
 // add adds a problem at a path.
 func (d *document) add(path, format string, args ...any) {
-	where, line := d.where(path)
-	p := Problem{Where: where, Line: line, Text: fmt.Sprintf(format, args...)}
-	if !slices.Contains(d.problems, p) {
-		d.problems = append(d.problems, p)
+	text := fmt.Sprintf(format, args...)
+	if origin, ok := d.origins[path]; ok {
+		d.problems = append(d.problems, Problem{Where: origin, Text: text})
+		return
 	}
+	d.complain(d.at(path), text)
 }
 
 // err returns the problems, sorted, or nil.
@@ -92,25 +95,36 @@ func (d *document) err() error {
 
 // where returns the place of a path: the name of its override, or the line of the closest
 // enclosing key in the file.
-func (d *document) where(path string) (string, int) {
+func (d *document) where(path string) string {
 	if origin, ok := d.origins[path]; ok {
-		return origin, 0
+		return origin
 	}
-	if line := d.line(path); line > 0 {
-		return fmt.Sprintf("%s:%d", d.name, line), line
+	at := d.at(path)
+	if at.line == 0 {
+		return d.files[at.file]
 	}
-	return d.name, 0
+	return fmt.Sprintf("%s:%d", d.files[at.file], at.line)
 }
 
-func (d *document) line(path string) int {
+// at returns the place of the closest enclosing key of a path; one without a line if there is none.
+func (d *document) at(path string) place {
 	for {
-		if line, ok := d.lines[path]; ok {
-			return line
+		if at, ok := d.places[path]; ok {
+			return at
 		}
 		i := strings.LastIndexAny(path, ".[")
 		if i < 0 {
-			return 0
+			return place{}
 		}
 		path = path[:i]
 	}
+}
+
+// line returns the line of a path for a message at another one: "line 12", or "prod.yaml:12" in another file.
+func (d *document) line(path, from string) string {
+	at := d.at(path)
+	if at.file == d.at(from).file {
+		return fmt.Sprintf("line %d", at.line)
+	}
+	return fmt.Sprintf("%s:%d", d.files[at.file], at.line)
 }

@@ -54,7 +54,9 @@ type leaf struct {
 	field reflect.StructField
 }
 
-func (l leaf) isList() bool { return l.field.Type.Kind() == reflect.Slice }
+func (l leaf) isList() bool {
+	return l.field.Type.Kind() == reflect.Slice || l.field.Type.Kind() == reflect.Map
+}
 
 // leaves returns the single values and the lists of a struct, by path.
 func leaves(path string, t reflect.Type) []leaf {

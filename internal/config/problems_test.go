@@ -302,9 +302,15 @@ reconcile:
 			want:    []string{`2: a second document begins after ---: a configuration is one document`},
 		},
 		"merge keys": {
-			reason:  "YAML 1.2 does not have them",
-			content: "sources:\n- &a {name: a, type: t}\n- {<<: *a, name: b, type: t}\n",
-			want:    []string{`3: YAML merge keys (<<) are not supported: write the keys out`},
+			reason:  "they add the keys of a section",
+			content: "sources:\n- &a {name: a, type: t}\n- {<<: [*a, 3], name: b}\n",
+			want:    []string{`3: << adds the keys of another section: name its anchor, as in <<: *defaults`},
+		},
+		"defaults with a name": {
+			reason:  "the entries would all have it",
+			content: minimal + "defaults: {sources: {kubernetes: {name: a, nope: 1}, proxmox: 3}}\n",
+			want: []string{`2: defaults have no name: each of the sources has its own`,
+				`2: unknown key "nope": want one of every, max_memory, name, settings, timeout, type`, `2: want keys and values, such as {every: 30m}`},
 		},
 		"odd keys": {
 			reason:  "keys are plain text",

@@ -54,8 +54,7 @@ func (s Settings) Decode(into any) error {
 
 // Where returns the place of the source, declaration or receiver: "driftd.yaml:12".
 func (s Settings) Where() string {
-	where, _ := s.document().where(s.path)
-	return where
+	return s.document().where(s.path)
 }
 
 // CheckExists returns an error if the setting names a file or folder that does not exist. It
