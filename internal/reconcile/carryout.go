@@ -308,10 +308,16 @@ func (r *Reconciler) inspect(ctx context.Context, actuator Actuator, a *Action) 
 	}
 }
 
+// askedLimit is how long a request to another tool may still take effect: the tool may be at work with it.
+const askedLimit = time.Hour
+
 // outcome returns what came of an action whose resource was seen. A request that was sent may still take
 // effect until the limit after the action was armed.
 func outcome(a *Action, inspection Inspection, now time.Time, limit time.Duration) (State, string) {
 	confirmed := slices.ContainsFunc(a.Steps, func(s Step) bool { return s.State == Written })
+	if a.Plan.Asks != "" {
+		limit = askedLimit
+	}
 	switch {
 	case inspection == AsWaiting:
 		return Converged, "it takes effect after a stop and a start"
@@ -319,12 +325,14 @@ func outcome(a *Action, inspection Inspection, now time.Time, limit time.Duratio
 		return Converged, ""
 	case inspection == AsWanted:
 		return Converged, "the answer was lost, and the resource is as wanted"
+	case inspection == AsBefore && confirmed && a.Plan.Asks != "":
+		return NotConverged, "the tool is done with the request, and the resource is as it was"
 	case inspection == AsBefore && confirmed:
 		return NotConverged, "the system confirmed the change, and the resource is as it was: something else writes it"
 	case inspection == AsBefore && now.Sub(a.WroteAt()) < limit:
-		return Unknown, "the answer was lost, and the request may still take effect"
+		return Unknown, "it is not known what came of the request, which may still take effect"
 	case inspection == AsBefore:
-		return Failed, "the answer was lost, and the request had no effect"
+		return Failed, "it is not known what came of the request, which had no effect"
 	}
 	return NotConverged, "the resource is neither as wanted nor as it was"
 }

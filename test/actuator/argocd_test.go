@@ -3,8 +3,10 @@
 package actuator
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/driftd/driftd/internal/actuators/kubernetes"
 	"github.com/driftd/driftd/internal/kubeapi"
@@ -30,6 +32,8 @@ func (a *argo) isAsked() {
 	a.in("patch", "configmap", "settings", "--type=merge", `--patch={"data":{"level":"debug"}}`)
 	a.seen("ConfigMap", "OutOfSync")
 	s := a.drifted()
+	// The last operation must not be mixed with the request.
+	a.patch("applications.argoproj.io/shop", `{"status":{"operationState":{"operation":{"initiatedBy":{"automated":true},"retry":{"limit":5},"sync":{"prune":true,"syncStrategy":{"apply":{"force":true}}}}}}}`)
 	other := *s.Finding
 	other.ID, other.Key.Kind, other.Key.ID = "other", "kubernetes/ConfigMap", a.namespace+"/settings"
 	s.Others = []*model.Finding{&other}
@@ -46,6 +50,10 @@ func (a *argo) isAsked() {
 	}
 	if got := a.app("{.status.operationState.operation.info[1].value} {.status.operationState.operation.initiatedBy.username}"); got != s.Note+" driftd" {
 		a.Errorf("Argo CD shows %q", got)
+	}
+	if got := a.app("{.status.operationState.operation.sync}{.status.operationState.operation.retry}{.status.operationState.operation.initiatedBy.automated}"); strings.Contains(got, "prune") ||
+		strings.Contains(got, "force") || strings.Contains(got, "true") || strings.Contains(got, "limit") {
+		a.Errorf("the operation is %s", got)
 	}
 	for _, m := range a.managers("deployment", "web") {
 		if strings.Contains(m, "driftd") {
@@ -110,24 +118,40 @@ func (a *argo) windows() {
 		a.patch("appproject/default", `{"spec":{"syncWindows":null}}`)
 	}
 
-	// Without the refusal, Argo CD would carry the request out at the end of the window, unless it is withdrawn as driftd does that.
-	for withdrawal, want := range map[string]string{`{}`: "Succeeded", `{"status":{"operationState":{"phase":"Terminating"}}}`: "Failed"} {
-		a.patch("appproject/default", `{"spec":{"syncWindows":[`+deny+`}]}}`)
-		a.patch("applications.argoproj.io/shop", `{"operation":{"sync":{"revision":"`+a.head()+`","resources":[{"group":"apps","kind":"Deployment","name":"web","namespace":"`+a.namespace+`"}]}}}`)
-		a.wait("Argo CD", func() bool {
-			return a.app("{.status.operationState.message}") == "Sync operation blocked by sync window"
-		})
-		_, err := a.actuator.Plan(a.Context(), s)
-		a.refused(err, "still-so", "has an operation already")
-		a.patch("applications.argoproj.io/shop", withdrawal)
-		a.patch("appproject/default", `{"spec":{"syncWindows":null}}`)
-		a.refresh()
-		a.wait("Argo CD", func() bool { return a.app("{.status.operationState.phase}{.operation}") == want })
-		if image := a.in("get", "deployment", "web", "--output=jsonpath={.spec.template.spec.containers[0].image}"); (image == "evil:1") != (want == "Failed") {
-			a.Errorf("%s: the image is %s", want, image)
-		}
-		s = a.drifted()
+	// Argo CD would carry the request out at the end of the window, so that it is withdrawn if driftd does not know of the window: here,
+	// because its clock is three hours late.
+	began := time.Now().UTC()
+	a.patch("appproject/default", fmt.Sprintf(`{"spec":{"syncWindows":[{"kind":"deny","schedule":"%d %d * * *","duration":"30m","applications":["*"]}]}}`, began.Minute(), began.Hour()))
+	late := a.with(kubernetes.Options{Writing: kubeapi.Access{Kubeconfig: kubeconfig}, Now: func() time.Time { return time.Now().Add(-3 * time.Hour) }})
+	before := a.app("{.status.operationState}")
+	c, err := late.Plan(a.Context(), s)
+	if err != nil {
+		a.Fatal(err)
 	}
+	if _, err := c.Write(a.Context()); !isNotWritten(err) || !strings.Contains(err.Error(), "blocked by sync window: see argocd app get shop --app-namespace="+a.namespace+"; it was withdrawn") {
+		a.Errorf("Write() = %v", err)
+	}
+	if now := a.app("{.operation}{.status.operationState}"); now != before {
+		a.Errorf("the last operation is\n%s\nand was\n%s", now, before)
+	}
+	a.patch("appproject/default", `{"spec":{"syncWindows":null}}`)
+	compared := a.app("{.status.reconciledAt}")
+	a.refresh()
+	a.wait("Argo CD", func() bool { return a.app("{.status.reconciledAt}") != compared })
+	a.see(s, c.Plan(), reconcile.AsBefore)
+
+	// Without that, it is carried out.
+	a.patch("appproject/default", `{"spec":{"syncWindows":[`+deny+`}]}}`)
+	a.patch("applications.argoproj.io/shop", `{"operation":{"sync":{"revision":"`+a.head()+`","resources":[{"group":"apps","kind":"Deployment","name":"web","namespace":"`+a.namespace+`"}]}}}`)
+	a.wait("Argo CD", func() bool {
+		return a.app("{.status.operationState.message}") == "Sync operation blocked by sync window"
+	})
+	_, err = a.actuator.Plan(a.Context(), s)
+	a.refused(err, "still-so", "has an operation already")
+	a.patch("appproject/default", `{"spec":{"syncWindows":null}}`)
+	a.refresh()
+	a.wait("Argo CD", func() bool { return a.app("{.status.operationState.phase}{.operation}") == "Succeeded" })
+	s = a.drifted()
 
 	for _, window := range []string{deny, allow} {
 		a.patch("appproject/default", `{"spec":{"syncWindows":[`+window+`,"manualSync":true}]}}`)

@@ -22,7 +22,7 @@ type argo struct{}
 // offer implements asker. It refuses unless Argo CD compares the object with the commit that driftd compares with, sees the drift, and
 // would sync it now.
 func (argo) offer(ctx context.Context, reader *client, b *base, by *applied) (offer, error) {
-	for _, check := range []func(*base, *applied) error{checkOperation, checkSource, checkSynced, checkOptions} {
+	for _, check := range []func(*base, *applied) error{checkOperation, checkSource, checkHistory, checkAutomation, checkSynced, checkOptions} {
 		if err := check(b, by); err != nil {
 			return offer{}, err
 		}
@@ -72,29 +72,64 @@ func checkOperation(_ *base, by *applied) error {
 	return nil
 }
 
-// checkSource refuses an Application whose source is not one commit, which is the one that driftd compares with, or was changed since
-// it was synced.
+// checkSource refuses an Application unless its only source is a git commit, which is the one that driftd compares with.
 func checkSource(b *base, by *applied) error {
 	app := by.object
 	source := app.At("spec", "source")
 	switch {
 	case len(app.At("spec", "sources").Items()) > 0, source.IsNull():
-		return refuse(guardDeclarer, "%s has more than one source, so that driftd cannot compare it with a commit: run %s", by.title(), by.command())
+		return refuse(guardDeclarer, "%s does not have exactly one spec.source, so that driftd cannot compare it with a commit: run %s", by.title(), by.command())
 	case source.At("chart").Str() != "":
 		return refuse(guardDeclarer, "the source of %s is a chart of a Helm repository, and driftd cannot compare it with a commit: run %s", by.title(), by.command())
 	}
 	if now := app.At("status", "sync", "revision").Str(); b.source.Revision == "" || now != b.source.Revision {
-		return refuse(guardScope, "%s compares with %s, and declaration %s was read at %s: the request would not apply what is declared here", by.title(), now, b.finding.Declaration, b.source.Revision)
+		return refuse(guardScope, "%s compares with %s, and declaration %s was read at %s: the request would not apply what is declared here; run %s --refresh, and look again",
+			by.title(), now, b.finding.Declaration, b.source.Revision, by.see())
 	}
+	return nil
+}
+
+// checkHistory refuses an Application whose source was changed since it was synced, or that was rolled back.
+func checkHistory(_ *base, by *applied) error {
+	app := by.object
 	history := app.At("status", "history").Items()
 	last := app.At("status", "operationState", "syncResult", "source")
 	if len(history) > 0 {
 		last = history[len(history)-1].At("source")
 	}
-	if !contains(last, source) || !contains(source, last) {
+	if source := app.At("spec", "source"); !isSameSource(last, source) {
 		return refuse(guardScope, "the source of %s was changed since it was synced, and the request would apply that change: run %s first", by.title(), by.command())
 	}
+	var revisions []string
+	for _, sync := range history {
+		if revision := sync.At("revision").Str(); len(revisions) == 0 || revisions[len(revisions)-1] != revision {
+			revisions = append(revisions, revision)
+		}
+	}
+	if n := len(revisions); n > 0 && slices.Contains(revisions[:n-1], revisions[n-1]) {
+		return refuse(guardScope, "%s was rolled back to %s: run %s when the newest commit may be applied again", by.title(), revisions[n-1], by.command())
+	}
 	return nil
+}
+
+// isSameSource reports whether two sources are rendered in the same way. In its own fields, Argo CD leaves out what is empty; of the
+// values of a chart, something empty can replace a default.
+func isSameSource(a, b model.Value) bool {
+	values := func(v model.Value) model.Value { return v.At("helm", "valuesObject") }
+	return contains(a, b) && contains(b, a) && values(a).Equal(values(b))
+}
+
+// checkAutomation refuses an Application that is synced automatically and was not synced to its commit with success. Argo CD decides by
+// the last operation whether it syncs all objects of a commit, and does not ask whether that operation was about one object: a
+// request would begin a sync that failed before, or would keep one from beginning.
+func checkAutomation(b *base, by *applied) error {
+	state := by.object.At("status", "operationState")
+	switch automated := by.object.At("spec", "syncPolicy", "automated"); {
+	case automated.IsNull(), state.At("phase").Str() == "Succeeded" && state.At("syncResult", "revision").Str() == b.source.Revision:
+		return nil
+	}
+	return refuse(guardScope, "%s is synced automatically, and its last operation is not a successful one at %s: a request would change what Argo CD does with the other objects: see %s",
+		by.title(), b.source.Revision, by.see())
 }
 
 // checkSynced refuses an object that Argo CD would not apply, or that it sees no drift of.
@@ -111,9 +146,11 @@ func checkSynced(b *base, by *applied) error {
 		case status != "OutOfSync":
 			return refuse(guardDeclarer, "%s has it as %s: Argo CD sees no drift of it, since it ignores the difference, renders something else than declaration %s, or has not looked since: run %s --refresh",
 				by.title(), status, b.finding.Declaration, by.see())
+		default:
+			return nil
 		}
 	}
-	return nil
+	return refuse(guardStillSo, "%s does not have it any more: look again", by.title())
 }
 
 // syncOptions is the annotation of a manifest with options of Argo CD, separated by commas.
@@ -139,7 +176,7 @@ func checkProject(ctx context.Context, reader *client, by *applied, now time.Tim
 	if namespace == "" {
 		namespace = by.namespace()
 	}
-	name := by.object.At("spec", "project").Str()
+	name := cmp.Or(by.object.At("spec", "project").Str(), "default")
 	project, err := reader.named(ctx, "kubernetes/AppProject.argoproj.io", namespace, name)
 	if err != nil {
 		if httpclient.Code(err) == http.StatusForbidden {
@@ -147,20 +184,21 @@ func checkProject(ctx context.Context, reader *client, by *applied, now time.Tim
 		}
 		return fmt.Errorf("read project %s/%s of %s: %w", namespace, name, by.title(), kubeapi.FirstLine(err))
 	}
-	for _, w := range project.At("spec", "syncWindows").Items() {
-		why, err := blocks(w, now)
-		if err != nil {
-			return refuse(guardDeclarer, "project %s of %s has a sync window that driftd cannot read: %v", name, by.title(), err)
-		}
-		if why != "" {
-			return refuse(guardDeclarer, "%s of project %s may block the sync of %s", why, name, by.title())
-		}
+	if project.At("kind").Str() != "AppProject" || project.At("metadata", "name").Str() != name {
+		return fmt.Errorf("read project %s/%s of %s: the answer is not that object", namespace, name, by.title())
+	}
+	why, err := blocking(project.At("spec", "syncWindows").Items(), by.object, now)
+	if err != nil {
+		return refuse(guardDeclarer, "project %s of %s has a sync window that driftd cannot read: %v", name, by.title(), err)
+	}
+	if why != "" {
+		return refuse(guardDeclarer, "%s of project %s may block the sync of %s", why, name, by.title())
 	}
 	return nil
 }
 
-// request implements asker. It sets the operation. The options of the Application are those of how it applies; a namespace is not
-// made, since its metadata would be written, too.
+// request implements asker. It sets the operation, and removes the state of the last one, which Argo CD would mix with the new one. It
+// passes on the sync options of the Application, except CreateNamespace, which would also write the metadata of the namespace.
 func (argo) request(b *base, by *applied, token string) model.Value {
 	resource := []model.Field{{Name: "group", Value: model.StringOf(b.subject.group)}, {Name: "kind", Value: model.StringOf(b.subject.kind)}, {Name: "name", Value: model.StringOf(b.subject.name)}}
 	if b.subject.namespace != "" {
@@ -177,9 +215,10 @@ func (argo) request(b *base, by *applied, token string) model.Value {
 	if b.source.Note != "" {
 		info = append(info, infoOf("Reason", b.source.Note))
 	}
-	return model.MapOf(model.Field{Name: "operation", Value: model.MapOf(
-		model.Field{Name: "initiatedBy", Value: model.MapOf(model.Field{Name: "username", Value: model.StringOf(manager)})},
-		model.Field{Name: "info", Value: model.ListOf(info...)}, model.Field{Name: "sync", Value: sync})})
+	operation := model.MapOf(model.Field{Name: "initiatedBy", Value: model.MapOf(model.Field{Name: "username", Value: model.StringOf(manager)})},
+		model.Field{Name: "info", Value: model.ListOf(info...)}, model.Field{Name: "sync", Value: sync})
+	return model.MapOf(model.Field{Name: "operation", Value: operation},
+		model.Field{Name: "status", Value: model.MapOf(model.Field{Name: "operationState", Value: model.Value{}})})
 }
 
 // tokenInfo is the name of the information of an operation that identifies it.
@@ -194,43 +233,61 @@ func hasToken(operation model.Value, token string) bool {
 	return slices.ContainsFunc(operation.At("info").Items(), infoOf(tokenInfo, token).Equal)
 }
 
-// reply implements asker. An operation is over, too, if another one has taken its place. That it succeeded does not prove that the
-// object was applied: it does also if the Application does not have it.
-func (argo) reply(b *base, by *applied, token string) reply {
-	state := by.object.At("status", "operationState")
-	message := state.At("message").Str()
-	switch phase := state.At("phase").Str(); {
-	case !hasToken(state.At("operation"), token) && hasToken(by.object.At("operation"), token):
-		return reply{withdrawal: fieldOf(model.Value{}, "operation"), why: "it has not begun"}
-	case !hasToken(state.At("operation"), token), phase == "Succeeded", phase == "Error":
-		return reply{over: true, why: message}
-	case phase == "Failed":
-		failed := failure(state, b.subject.ref())
-		return reply{over: true, undone: failed != "", why: cmp.Or(failed, message)}
-	case strings.Contains(message, windowBlocks):
-		return reply{withdrawal: fieldOf(model.StringOf("Terminating"), "status", "operationState", "phase"), why: message}
-	default:
+// reply implements asker. That an operation succeeded does not prove that the object was applied: it also succeeds if the Application
+// does not have the object.
+func (argo) reply(b *base, asked, now *applied, token string) reply {
+	state := now.object.At("status", "operationState")
+	phase, message := state.At("phase").Str(), state.At("message").Str()
+	switch begun := hasToken(state.At("operation"), token); {
+	case !begun && !hasToken(now.object.At("operation"), token):
+		return reply{progress: gone}
+	case !begun:
+		return reply{progress: pending, withdrawal: withdrawal(asked, now), why: "it has not begun"}
+	case phase == "Running" && strings.Contains(message, windowBlocks):
+		return reply{progress: pending, withdrawal: withdrawal(asked, now), why: message}
+	case phase == "Running", phase == "Terminating":
 		return reply{why: message}
+	case phase == "Succeeded":
+		return reply{progress: ended, why: message}
+	case phase == "Failed":
+		return reply{progress: ended, failed: phase, why: cmp.Or(failure(state, b.subject.ref()), message)}
 	}
+	return reply{progress: ended, failed: phase} // the message may quote other objects
 }
 
-// windowBlocks is a part of the message of an operation that waits for the end of a sync window. Argo CD ends it at that time without
-// carrying it out if its phase is Terminating.
+// windowBlocks is a part of the message of an operation that waits for the end of a sync window.
 const windowBlocks = "blocked by sync window"
 
-// fieldOf returns a merge patch that sets a field.
-func fieldOf(v model.Value, path ...string) *model.Value {
-	for _, name := range slices.Backward(path) {
-		v = model.MapOf(model.Field{Name: name, Value: v})
+// withdrawal returns the JSON Patch that removes an operation, and restores the state of the one before it, by which Argo CD decides
+// whether it syncs a commit automatically. It has no effect on another version of the Application.
+func withdrawal(asked, now *applied) []byte {
+	operations := []model.Value{operationOf("test", "/metadata/uid", now.object.At("metadata", "uid")),
+		operationOf("test", "/metadata/resourceVersion", now.object.At("metadata", "resourceVersion")),
+		operationOf("remove", "/operation", model.Value{})}
+	before, is := asked.object.At("status", "operationState"), now.object.At("status", "operationState")
+	switch {
+	case !before.IsNull():
+		operations = append(operations, operationOf("add", "/status/operationState", before))
+	case !is.IsNull():
+		operations = append(operations, operationOf("remove", "/status/operationState", model.Value{}))
 	}
-	return &v
+	return model.ListOf(operations...).AppendJSON(nil)
+}
+
+// operationOf returns an operation of a JSON Patch.
+func operationOf(op, pointer string, value model.Value) model.Value {
+	v := model.MapOf(model.Field{Name: "op", Value: model.StringOf(op)}, model.Field{Name: "path", Value: model.StringOf(pointer)})
+	if value.IsNull() {
+		return v
+	}
+	return v.With("value", value)
 }
 
 // failure returns why Argo CD could not apply an object; "" if it does not show that.
 func failure(state model.Value, r ref) string {
 	for _, one := range state.At("syncResult", "resources").Items() {
 		if resourceRef(one) == r && one.At("status").Str() == "SyncFailed" {
-			return "sync failed: " + one.At("message").Str()
+			return one.At("message").Str()
 		}
 	}
 	return ""

@@ -83,7 +83,10 @@ func (flux) request(_ *base, _ *applied, token string) model.Value {
 
 // reply implements asker. Flux shows the token at the end of each pass, also of one that ended early: that does not prove that an
 // object was applied.
-func (flux) reply(_ *base, by *applied, token string) reply {
-	ready, why := conditionOf(by.object, "Ready")
-	return reply{over: by.object.At("status", "lastHandledReconcileAt").Str() == token && (ready == "True" || ready == "False"), why: why}
+func (flux) reply(_ *base, _, now *applied, token string) reply {
+	ready, why := conditionOf(now.object, "Ready")
+	if now.object.At("status", "lastHandledReconcileAt").Str() == token && (ready == "True" || ready == "False") {
+		return reply{progress: ended, why: why}
+	}
+	return reply{why: why}
 }

@@ -22,6 +22,9 @@ const (
 	// followTime is how long a request is followed, and followPause the pause between two looks.
 	followTime  = 20 * time.Second
 	followPause = 250 * time.Millisecond
+	// withdrawTime bounds withdrawing a request, and settleTime is how long it must not be shown again then.
+	withdrawTime = 8 * time.Second
+	settleTime   = 2 * time.Second
 )
 
 // An asker asks a tool to apply an object again.
@@ -31,8 +34,8 @@ type asker interface {
 	offer(ctx context.Context, reader *client, b *base, by *applied) (offer, error)
 	// request returns the merge patch of the tool's object that asks. The token identifies the request.
 	request(b *base, by *applied, token string) model.Value
-	// reply returns what the tool's object shows of a request.
-	reply(b *base, by *applied, token string) reply
+	// reply returns what the tool's object shows of a request. asked is the object as it was when it was asked.
+	reply(b *base, asked, now *applied, token string) reply
 }
 
 // An offer is what a tool would do.
@@ -41,14 +44,28 @@ type offer struct {
 	asks, content string
 }
 
+// A progress is how far a tool is with a request.
+type progress int
+
+const (
+	// working is the progress of a request that the tool may be at work with.
+	working progress = iota
+	// pending is that of one that the tool would begin at any later time, unless it is withdrawn.
+	pending
+	// ended is that of one that the tool is done with.
+	ended
+	// gone is that of one that the tool does not show.
+	gone
+)
+
 // A reply is what a tool shows of a request.
 type reply struct {
-	// over reports whether the tool is done with it.
-	over bool
-	// undone reports whether it is over, and the tool did nothing.
-	undone bool
-	// withdrawal is the merge patch that withdraws the request; nil if the tool has begun, or it cannot be withdrawn.
-	withdrawal *model.Value
+	progress
+
+	// failed is how the request ended, if not with success.
+	failed string
+	// withdrawal is the JSON Patch that withdraws a pending request.
+	withdrawal []byte
 	// why is the tool's message, which may quote the object; it may be "".
 	why string
 }
@@ -176,14 +193,17 @@ func (r *request) Write(ctx context.Context) (reconcile.Receipt, error) {
 		return reconcile.Receipt{}, r.unsent(err)
 	}
 	receipt := reconcile.Receipt{Status: httpclient.Code(err), Request: id, At: r.actuator.options.Now()}
-	switch {
-	case err != nil && wasNotExecuted(err):
+	if err != nil && wasNotExecuted(err) {
 		return receipt, &reconcile.NotWrittenError{Err: r.public(err)}
-	case err != nil:
-		return receipt, r.public(err)
 	}
-	receipt.Status = http.StatusOK
-	return receipt, r.follow(ctx, now, token)
+	followed := r.follow(ctx, now, token)
+	if err != nil && errors.Is(followed, errGone) {
+		return receipt, r.public(err) // the answer was lost, and the request may still arrive
+	}
+	if err == nil {
+		receipt.Status = http.StatusOK
+	}
+	return receipt, followed
 }
 
 // errAsWanted is the error of a request for an object that is as wanted already.
@@ -222,8 +242,8 @@ func (r *request) unsent(err error) error {
 type look struct {
 	reply
 
-	by     *applied
-	wanted bool
+	by *applied
+	is reconcile.Inspection
 }
 
 // look reads the object and the tool's object.
@@ -236,7 +256,10 @@ func (r *request) look(ctx context.Context, by *applied, token string) (look, er
 	if err != nil {
 		return look{}, err
 	}
-	seen := look{now.asker.reply(r.base, now, token), now, o != nil && r.actuator.inspection(o, r.plan) == reconcile.AsWanted}
+	seen := look{now.asker.reply(r.base, by, now, token), now, reconcile.AsBefore}
+	if o != nil {
+		seen.is = r.actuator.inspection(o, r.plan)
+	}
 	if see := "see " + now.see(); seen.why == "" || r.redactor.sealed {
 		seen.why = see
 	} else {
@@ -245,44 +268,84 @@ func (r *request) look(ctx context.Context, by *applied, token string) (look, er
 	return seen, nil
 }
 
-// follow returns as soon as the object is as wanted and the tool has begun, or the tool is done. followTime does not cut off a read: that
+// isOver reports whether there is nothing to wait for. A tool that has not begun may still do so after something else put the object back.
+func (l *look) isOver() bool {
+	return l.progress == ended || l.progress == gone || l.is == reconcile.AsWanted && l.progress != pending
+}
+
+// errGone is the error of a request that the tool does not show.
+var errGone = errors.New("the tool does not show it any more, as if another one had taken its place")
+
+// result returns what came of a request that is over.
+func (r *request) result(seen *look, token string) error {
+	err := errGone
+	if seen.progress != gone {
+		err = errors.New("it ended as " + seen.failed)
+	}
+	switch err = fmt.Errorf("%s: request %s: %w: %s", seen.by.title(), token, err, seen.why); {
+	case seen.is == reconcile.AsWanted, seen.progress == ended && seen.failed == "":
+		return nil
+	case seen.is == reconcile.AsBefore:
+		return &reconcile.NotWrittenError{Err: r.public(err)}
+	}
+	return r.public(err)
+}
+
+// follow returns when a request is over. Otherwise it gives up after followTime, which does not cut off a read: that
 // it could not be read would be reported of a request that the tool does not handle.
 func (r *request) follow(ctx context.Context, by *applied, token string) error {
 	over := time.After(followTime)
 	for {
-		seen, err := r.look(ctx, by, token)
-		switch {
-		case err != nil:
-		case seen.wanted && seen.withdrawal == nil:
-			return nil
-		case seen.undone:
-			return &reconcile.NotWrittenError{Err: r.public(fmt.Errorf("%s has not carried the request %s out: %s", by.title(), token, seen.why))}
-		case seen.over:
-			return nil
+		if seen, err := r.look(ctx, by, token); err == nil && seen.isOver() {
+			return r.result(&seen, token)
 		}
 		select {
 		case <-time.After(followPause):
 			continue
 		case <-ctx.Done():
-			return fmt.Errorf("what came of the request %s was not followed to its end: %w", token, context.Cause(ctx))
 		case <-over:
 		}
-		if err != nil {
-			return r.public(fmt.Errorf("what came of the request %s could not be read: %w", token, err))
-		}
-		return r.giveUp(ctx, &seen, token)
+		return r.giveUp(context.WithoutCancel(ctx), by, token)
 	}
 }
 
 // giveUp withdraws a request that the tool has not begun: otherwise it would be carried out at any later time.
-func (r *request) giveUp(ctx context.Context, seen *look, token string) error {
-	by := seen.by
-	late := fmt.Errorf("%s has not handled the request %s within %s: %s", by.title(), token, followTime, seen.why)
-	if seen.withdrawal == nil {
-		return r.public(late)
+func (r *request) giveUp(ctx context.Context, by *applied, token string) error {
+	ctx, cancel := context.WithTimeout(ctx, withdrawTime)
+	defer cancel()
+	var err error
+	for range maxAsks {
+		var seen look
+		switch seen, err = r.look(ctx, by, token); {
+		case err != nil:
+			return r.public(fmt.Errorf("what came of the request %s could not be read: %w", token, err))
+		case seen.isOver():
+			return r.result(&seen, token)
+		case seen.progress == working:
+			return r.public(fmt.Errorf("%s has not handled the request %s within %s: %s", by.title(), token, followTime, seen.why))
+		}
+		if _, _, err = r.writer.send(ctx, http.MethodPatch, by.path(), r.writer.query(false), patchType, seen.withdrawal); err == nil && r.isWithdrawn(ctx, by, token) {
+			return &reconcile.NotWrittenError{Err: r.public(fmt.Errorf("%s has not handled the request %s within %s: %s; it was withdrawn", by.title(), token, followTime, seen.why))}
+		}
 	}
-	if _, err := r.send(ctx, by, *seen.withdrawal, false); err != nil {
-		return r.public(fmt.Errorf("%w; it could not be withdrawn: %w", late, err))
+	return r.public(fmt.Errorf("%s has not handled the request %s within %s, and it could not be withdrawn: %w: see %s", by.title(), token, followTime, cmp.Or(err, errShown), by.see()))
+}
+
+// errShown is the error of a withdrawal that the tool overwrote.
+var errShown = errors.New("it is shown again")
+
+// isWithdrawn reports whether the tool does not show a request for settleTime after its withdrawal, and the object is as it was: the tool
+// may have begun meanwhile.
+func (r *request) isWithdrawn(ctx context.Context, by *applied, token string) bool {
+	over := time.After(settleTime)
+	for {
+		if seen, err := r.look(ctx, by, token); err != nil || seen.progress != gone || seen.is != reconcile.AsBefore {
+			return false
+		}
+		select {
+		case <-over:
+			return true
+		case <-time.After(followPause):
+		}
 	}
-	return &reconcile.NotWrittenError{Err: r.public(fmt.Errorf("%w; it was withdrawn", late))}
 }
