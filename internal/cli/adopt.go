@@ -280,7 +280,7 @@ func (c *command) adoptionOfConfig(cmd *cobra.Command, f *model.Finding, live li
 	if live.used(cmd) {
 		return nil, errors.New("--live, --context, --kubeconfig and --namespace need the PATH of the scan")
 	}
-	cfg, err := c.loadConfig(cmd.Flags())
+	cfg, err := c.loadExpanded(cmd)
 	if err != nil {
 		return nil, err
 	}

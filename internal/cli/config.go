@@ -154,7 +154,7 @@ func checkFolders(ctx context.Context, cfg *config.Config) error {
 	for _, d := range cfg.Declarations {
 		within, cancel := context.WithTimeout(ctx, folderTimeout)
 		_, err := await.Call(within, func() (struct{}, error) {
-			return struct{}{}, errors.Join(d.CheckExists("dir"), d.CheckText("git", gitrepo.CheckLocal), d.CheckFiles("env_files", checkEnvFile))
+			return struct{}{}, errors.Join(d.CheckExists("dir"), d.CheckText("dir", func(string) error { return checkMembers(within, &d) }), d.CheckText("git", gitrepo.CheckLocal), d.CheckFiles("env_files", checkEnvFile))
 		})
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = d.Problem("its folder or repository did not answer within %s: is the file system hung?", folderTimeout)

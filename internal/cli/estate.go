@@ -15,6 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/daemon"
 	"github.com/driftd/driftd/internal/declared"
 	alldeclared "github.com/driftd/driftd/internal/declared/all"
+	"github.com/driftd/driftd/internal/declared/members"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
@@ -32,6 +33,8 @@ type surroundings struct {
 	boxes *box.Pool
 	cache string
 	log   *slog.Logger
+	// unlisted are the errors of listing the members of declarations, by the names of these; nil before expand.
+	unlisted map[string]error
 }
 
 func newSurroundings(key model.Sealer, cfg *config.Config, boxes *box.Pool, cache string, log *slog.Logger) surroundings {
@@ -114,10 +117,18 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		if len(declaration.Governs) == 0 && !d.Alone {
 			return daemon.Declaration{}, declaration.GovernsNothing(declaration.Name)
 		}
+		if key, text := declaration.Pattern(); key != "" && d.IsMember != nil {
+			pattern, err := members.Parse(text)
+			if err != nil {
+				return daemon.Declaration{}, located(err, declaration.Settings, "declaration", declaration.Name)
+			}
+			// Its other settings are checked with the folder that all members are below.
+			declaration.Settings = declaration.With(map[string]any{key: pattern.Fixed})
+		}
 		opened := daemon.Declaration{Name: declaration.Name, Type: declaration.Type, Governs: declaration.Governs,
 			Every: declaration.Every, Timeout: declaration.Timeout, MaxMemory: declaration.MaxMemory, ClaimsNothing: d.ClaimsNothing}
 		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.room.Sealer(), MaxMemory: declaration.MaxMemory, Boxes: s.boxes,
-			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name)}
+			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name), CloneDir: s.cloneDir(&declaration)}
 		var err error
 		if d.Derive != nil {
 			opened.Deriver, err = d.Derive(env, declaration.Decode)
@@ -126,6 +137,9 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		}
 		if err != nil {
 			return daemon.Declaration{}, located(err, declaration.Settings, "declaration", declaration.Name)
+		}
+		if err, ok := s.unlisted[declaration.Name]; ok {
+			opened.Loader = unlisted{err}
 		}
 		return opened, nil
 	}

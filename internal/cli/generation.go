@@ -23,7 +23,10 @@ import (
 
 // A generation is the engine and the notification dispatcher of one configuration.
 type generation struct {
-	config     *config.Config
+	// config is the configuration with all members of its declarations, and written the one of the file.
+	config, written *config.Config
+	// unlisted reports whether the members of some declaration could not be listed.
+	unlisted   bool
 	engine     *daemon.Engine
 	dispatcher *notify.Dispatcher
 	people     *access.People
@@ -69,8 +72,12 @@ func (g *generation) during(ctx context.Context, do func(context.Context, *gener
 	return do(ctx, g)
 }
 
-func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
-	estate, err := newEstate(cfg, newSurroundings(s.sealer, cfg, s.boxes, cacheDir(cfg.StateDir), s.log))
+func (s *service) newGeneration(written *config.Config) (*generation, error) {
+	around := newSurroundings(s.sealer, written, s.boxes, cacheDir(written.StateDir), s.log)
+	within, cancel := context.WithTimeout(context.Background(), listAtOnce)
+	cfg := around.expand(within, written)
+	cancel()
+	estate, err := newEstate(cfg, around)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +100,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generation{config: cfg, people: newPeople(cfg), seal: seal, listeners: listeners(estate.Sources), ended: make(chan struct{}), replaced: make(chan struct{})}
+	g := &generation{config: cfg, written: written, unlisted: len(around.unlisted) > 0, people: newPeople(cfg), seal: seal, listeners: listeners(estate.Sources), ended: make(chan struct{}), replaced: make(chan struct{})}
 	g.dispatcher = notify.NewDispatcher(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Handler: handler{g}})
 	rules := reconcileRules(cfg)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -25,7 +24,7 @@ import (
 
 // previewRef previews an apply of a branch, a tag or a commit.
 func (c *command) previewRef(cmd *cobra.Command, ref string, o preview.Options) (preview.Preview, error) {
-	cfg, err := c.loadConfig(cmd.Flags())
+	cfg, err := c.loadExpanded(cmd)
 	if err != nil {
 		return preview.Preview{}, err
 	}
@@ -171,7 +170,7 @@ func (s surroundings) loadAt(ctx context.Context, at *declarationAt, d daemon.De
 	if at.refused == nil {
 		return d.Load(ctx)
 	}
-	repository, err := at.place.Open(filepath.Join(s.cacheDir("declarations", d.Name), "git"), s.log)
+	repository, err := at.place.Open(s.cloneDir(&at.Declaration), s.log)
 	if err == nil {
 		err = repository.Read(ctx, ref, func(gitrepo.Commit) error { return nil })
 	}

@@ -176,6 +176,7 @@ func (c *command) scanConfigured(ctx context.Context, cmd *cobra.Command, live l
 	if err != nil {
 		return err
 	}
+	cfg = around.expand(ctx, cfg)
 	estate, err := newEstate(cfg, around)
 	if err != nil {
 		return err

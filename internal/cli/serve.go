@@ -178,17 +178,19 @@ func (s *service) awaitAction(ctx context.Context) {
 	}
 }
 
-// generations runs one generation at a time: a new one after each successful reload.
+// generations runs one generation at a time: a new one after each successful reload, and when the members of declarations change.
 func (s *service) generations(ctx context.Context) error {
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	defer signal.Stop(reload)
+	members := make(chan struct{})
+	go s.watchMembers(ctx, members)
 	for ctx.Err() == nil {
 		running, end := context.WithCancel(ctx)
 		done := make(chan error, 1)
 		g := s.current.Load()
 		go func() { done <- g.run(running) }()
-		next, err := s.untilReload(ctx, reload, done)
+		next, err := s.untilReload(ctx, reload, members, done)
 		end()
 		if err == nil {
 			err = <-done
@@ -215,17 +217,18 @@ func (s *service) generations(ctx context.Context) error {
 
 // untilReload waits for a successful reload and returns the new generation; nil when ctx
 // ends.
-func (s *service) untilReload(ctx context.Context, reload <-chan os.Signal, done <-chan error) (*generation, error) {
+func (s *service) untilReload(ctx context.Context, reload <-chan os.Signal, members <-chan struct{}, done <-chan error) (*generation, error) {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil, nil
 		case err := <-done:
 			return nil, fmt.Errorf("scheduler ended: %w", err)
+		case <-members:
 		case <-reload:
-			if next := s.reload(); next != nil {
-				return next, nil
-			}
+		}
+		if next := s.reload(); next != nil {
+			return next, nil
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (d *document) check(c *Config) {
 	d.checkOwners(c.Owners, known)
 	d.checkSecrets(c.Secrets)
 	d.checkNotify(&c.Notify, known)
-	d.checkTriggers(c.Triggers, sources, declarations)
+	d.checkTriggers(c.Triggers, sources, known.declarations)
 	d.checkAudit(&c.Audit)
 	d.checkReconcile(&c.Reconcile, known, len(c.People))
 	for i, controller := range c.Kubernetes.Controllers {

@@ -9,14 +9,21 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// known are the names that a match may refer to.
+// known are the names that a match may refer to. One that ends with a slash stands for those that begin with it: the members of a
+// declaration.
 type known struct{ sources, declarations, owners []string }
 
 // knownNames returns the names that a match may refer to. A Terraform plan is also a source.
 func knownNames(c *Config, sources, declarations []string) known {
-	k := known{sources: slices.Clone(sources), declarations: declarations}
+	k := known{sources: slices.Clone(sources), declarations: slices.Clone(declarations)}
 	for _, name := range declarations {
-		k.sources = append(k.sources, "plan:"+name)
+		k.sources = append(k.sources, planOf(name))
+	}
+	for i := range c.Declarations {
+		if key, _ := c.Declarations[i].Pattern(); key != "" {
+			below := c.Declarations[i].Name + "/"
+			k.declarations, k.sources = append(k.declarations, below), append(k.sources, planOf(below))
+		}
 	}
 	for _, rule := range c.Owners {
 		k.owners = append(k.owners, rule.Owner)
@@ -60,7 +67,7 @@ func words[T ~string](list []T) []string {
 // checkWords checks that a list holds only the given words.
 func (d *document) checkWords(at, what string, list, valid []string) {
 	for i, word := range list {
-		if !slices.Contains(valid, word) {
+		if !isKnown(word, valid) {
 			d.add(fmt.Sprintf("%s[%d]", at, i), "unknown %s %q: %s", what, word, oneOf(word, valid))
 		}
 	}
@@ -69,9 +76,16 @@ func (d *document) checkWords(at, what string, list, valid []string) {
 // checkNamed checks a pattern for the name of a source, declaration or owner. A pattern
 // without wildcards must be one of the names.
 func (d *document) checkNamed(at, problem, what, pattern string, names []string) {
-	if d.checkPattern(at, pattern) && !strings.ContainsAny(pattern, `*?[\`) && !slices.Contains(names, pattern) && !d.unsure[what] {
+	if d.checkPattern(at, pattern) && !strings.ContainsAny(pattern, `*?[\`) && !isKnown(pattern, names) && !d.unsure[what] {
 		d.add(at, "%s %s %q: %s", problem, what, pattern, oneOf(pattern, names))
 	}
+}
+
+// isKnown reports whether a name is one of the names of known.
+func isKnown(name string, names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool {
+		return n == name || strings.HasSuffix(n, "/") && strings.HasPrefix(name, n)
+	})
 }
 
 // checkListed checks an item of a list of patterns. An empty item is a problem.

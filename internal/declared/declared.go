@@ -4,6 +4,7 @@ package declared
 
 import (
 	"context"
+	"io/fs"
 	"log/slog"
 
 	"github.com/driftd/driftd/internal/box"
@@ -55,8 +56,10 @@ type Env struct {
 	Types map[string]string
 	// Sealer seals sensitive values as soon as they are read.
 	Sealer model.Sealer
-	// CacheDir is a folder for the loader only (clones); it may be emptied between two loads.
+	// CacheDir is a folder for the loader only; it may be emptied between two loads.
 	CacheDir string
+	// CloneDir is a folder for clones, which the loaders of one repository share; it may be emptied between two loads.
+	CloneDir string
 	// MaxMemory is the maximum memory of a sandbox, and of the result of a reading, in bytes.
 	MaxMemory int64
 	// Boxes start the sandbox processes that expand foreign input.
@@ -74,6 +77,9 @@ type Definition struct {
 	// Alone reports whether the declarations can have no governed sources, because their
 	// loaders read the live side themselves.
 	Alone bool
+	// IsMember reports whether a folder is one declaration, for patterns in the settings dir and path; nil if a declaration of the type
+	// takes no patterns. deep is whether the pattern finds folders at any depth.
+	IsMember func(fsys fs.FS, dir string, deep bool) (bool, error)
 	// ClaimsNothing reports whether the declarations have no claims on live resources.
 	ClaimsNothing bool
 	// Open creates a loader; nil if Derive creates a deriver instead.

@@ -118,7 +118,7 @@ func (a *argo) windows() {
 		a.patch("appproject/default", `{"spec":{"syncWindows":null}}`)
 	}
 
-	// Argo CD would carry the request out at the end of the window, so that it is withdrawn if driftd does not know of the window: here,
+	// Argo CD would carry the request out at the end of the window, so that it is withdrawn if driftd found no window: here,
 	// because its clock is three hours late.
 	began := time.Now().UTC()
 	a.patch("appproject/default", fmt.Sprintf(`{"spec":{"syncWindows":[{"kind":"deny","schedule":"%d %d * * *","duration":"30m","applications":["*"]}]}}`, began.Minute(), began.Hour()))

@@ -4,6 +4,7 @@ package manifests
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -19,7 +20,18 @@ const Type = "manifests"
 // Definition returns the loader type "manifests". Its loaders read a folder if the settings
 // have a dir, and a git repository otherwise.
 func Definition() declared.Definition {
-	return declared.Define(Type, Defaults(), func(env declared.Env, config Config) (declared.Loader, error) { return open(env, config) })
+	d := declared.Define(Type, Defaults(), func(env declared.Env, config Config) (declared.Loader, error) { return open(env, config) })
+	d.IsMember = isMember
+	return d
+}
+
+// isMember reports whether a folder has anything. Folders below it belong to it.
+func isMember(fsys fs.FS, dir string, deep bool) (bool, error) {
+	if deep {
+		return false, errors.New("** would find folders within folders, and a declaration of manifests reads all below its folder: use * for each level")
+	}
+	entries, err := fs.ReadDir(fsys, dir)
+	return len(entries) > 0, err
 }
 
 func open(env declared.Env, config Config) (*loader, error) {
@@ -30,7 +42,7 @@ func open(env declared.Env, config Config) (*loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	repository, err := config.OpenWithHistory(env.CacheDir, config.Lookback, env.Log)
+	repository, err := config.OpenWithHistory(env.CloneDir, config.Lookback, env.Log)
 	return &loader{
 		env: env, config: config, chosen: chosen, repository: repository,
 		workTree: gitrepo.NewWorkTree(config.Lookback, env.Log), past: newHistoryCache(),

@@ -1,9 +1,14 @@
 package terraform
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -22,9 +27,52 @@ func IsRoot(dir string) (bool, error) {
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return IsConfiguration(e.Name()) }), nil
 }
 
+// isMember reports whether a folder is a root. At any depth, a folder below one with the name modules is none, and one that has neither
+// a lock file nor a backend or a provider: most modules of roots have neither.
+func isMember(fsys fs.FS, dir string, deep bool) (bool, error) {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil || !deep {
+		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return IsConfiguration(e.Name()) }), err
+	}
+	if slices.Contains(strings.Split(dir, "/"), "modules") {
+		return false, nil
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == ".terraform.lock.hcl", strings.HasPrefix(name, "terragrunt.hcl"):
+			return true, nil
+		case !IsConfiguration(name):
+			continue
+		}
+		text, err := readBounded(fsys, path.Join(dir, e.Name()))
+		if err != nil {
+			return false, err
+		}
+		if rootBlock.Match(text) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// rootBlock matches the beginning of a block that a root has, and most modules do not, in both syntaxes.
+var rootBlock = regexp.MustCompile(`(?m)(^|[{,])\s*"?(backend|cloud|provider)"?(\s+"[^"]*")?\s*:?\s*\{`)
+
+// maxConfiguration bounds how much is read of a file to find out whether its folder is a root, in bytes.
+const maxConfiguration = 1 << 20
+
+func readBounded(fsys fs.FS, name string) (text []byte, err error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return io.ReadAll(io.LimitReader(f, maxConfiguration))
+}
+
 // IsConfiguration reports whether a path has the name of a configuration file of a root.
-func IsConfiguration(path string) bool {
-	name := filepath.Base(path)
+func IsConfiguration(file string) bool {
+	name := filepath.Base(file)
 	if name == "terragrunt.hcl" || name == "terragrunt.hcl.json" {
 		return true
 	}
@@ -32,4 +80,4 @@ func IsConfiguration(path string) bool {
 }
 
 // IsState reports whether a path has the extension of a state file.
-func IsState(path string) bool { return filepath.Ext(path) == ".tfstate" }
+func IsState(file string) bool { return filepath.Ext(file) == ".tfstate" }

@@ -19,7 +19,7 @@ const Type = "terraform"
 func Definition() declared.Definition {
 	s := shared{plans: plan.NewLimiter(0), pulls: plan.NewLimiter(0), builtIn: sync.OnceValues(func() (*mapping.Tables, error) { return mapping.Load() })}
 	d := declared.Define(Type, Defaults(), s.open)
-	d.Alone = true
+	d.Alone, d.IsMember = true, isMember
 	return d
 }
 

@@ -1,0 +1,121 @@
+package config
+
+import (
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// A Member is one of the declarations that a declaration with a pattern stands for.
+type Member struct {
+	// Name is the part of its name after that of the declaration and a slash.
+	Name string
+	// Settings replace those with the pattern.
+	Settings map[string]any
+}
+
+// Pattern returns the key of the declaration's setting that is a pattern for folders, dir or path, and the pattern; "" if there
+// is none. The pattern of dir is absolute.
+func (d *Declaration) Pattern() (key, pattern string) {
+	for _, key := range []string{"dir", "path"} {
+		text, _ := d.tree[key].(string)
+		if !strings.ContainsAny(text, "*?[") || strings.Contains(text, "://") {
+			continue
+		}
+		if key == "path" {
+			return key, strings.TrimPrefix(text, "/")
+		}
+		file, err := absolute(text, d.document().dir)
+		if err != nil {
+			continue
+		}
+		if _, err := os.Lstat(file); err != nil { // otherwise a folder has this name
+			return key, file
+		}
+	}
+	return "", ""
+}
+
+// Expand returns the configuration with members instead of each declaration for which members returns some. References to that
+// declaration, or to its plan as a source, become references to all of them.
+func (c *Config) Expand(members func(Declaration) []Member) *Config {
+	expanded := *c
+	expanded.Declarations = nil
+	names := map[string][]string{}
+	for _, d := range c.Declarations {
+		found := members(d)
+		if len(found) == 0 {
+			expanded.Declarations = append(expanded.Declarations, d)
+			continue
+		}
+		for _, m := range found {
+			one := d
+			one.Name, one.Of, one.Settings = d.Name+"/"+m.Name, d.Name, d.With(m.Settings)
+			expanded.Declarations = append(expanded.Declarations, one)
+			names[d.Name] = append(names[d.Name], one.Name)
+			names[planOf(d.Name)] = append(names[planOf(d.Name)], planOf(one.Name))
+		}
+	}
+	if len(names) == 0 {
+		return c
+	}
+	expanded.Reconcile.Writers = nil
+	for _, w := range c.Reconcile.Writers {
+		for _, name := range replaced([]string{w.Declaration}, names) {
+			w.Declaration = name
+			expanded.Reconcile.Writers = append(expanded.Reconcile.Writers, w)
+		}
+	}
+	for _, list := range []any{&expanded.Severity, &expanded.Owners, &expanded.Notify.Routes, &expanded.Reconcile.Rules, &expanded.Reconcile.Freezes, &expanded.Triggers} {
+		replaceNames(reflect.ValueOf(list).Elem(), names)
+	}
+	return &expanded
+}
+
+// planOf returns the name of the source that the plan of a declaration reads.
+func planOf(declaration string) string { return "plan:" + declaration }
+
+// replaced returns a list with the names of the members instead of those of their declarations.
+func replaced(list []string, names map[string][]string) []string {
+	var all []string
+	for _, name := range list {
+		if members, ok := names[name]; ok {
+			all = append(all, members...)
+		} else {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// replaceNames replaces the names in the lists of sources and declarations below a value, which it copies as far as needed.
+func replaceNames(v reflect.Value, names map[string][]string) {
+	switch v.Kind() {
+	case reflect.Slice:
+		copied := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(copied, v)
+		v.Set(copied)
+		for i := range v.Len() {
+			replaceNames(v.Index(i), names)
+		}
+	case reflect.Struct:
+		for key, field := range fieldsOf(v.Type()) {
+			below := v.FieldByIndex(field.Index)
+			if list, ok := below.Interface().([]string); ok && slices.Contains([]string{"source", "sources", "declaration", "declarations"}, key) {
+				below.Set(reflect.ValueOf(replaced(list, names)))
+			} else if field.Type != reflect.TypeFor[Settings]() && below.Kind() == reflect.Struct {
+				replaceNames(below, names)
+			}
+		}
+	}
+}
+
+// Only returns the settings of some names.
+func (s Settings) Only(names ...string) Settings {
+	tree := maps.Clone(s.tree)
+	maps.DeleteFunc(tree, func(name string, _ any) bool { return !slices.Contains(names, name) })
+	s.tree = tree
+	return s
+}
