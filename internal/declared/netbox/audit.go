@@ -92,7 +92,7 @@ func (g *vmBuilder) addReferences(t *eventCollector) {
 
 // addPort adds the creation and edits of the interface p and of its MAC addresses and VLANs.
 func (g *vmBuilder) addPort(t *eventCollector, p port) {
-	path := element("interfaces", "mac", p.mac)
+	path := element("interfaces", "name", p.name)
 	t.addElement(p.r, path, fieldsAt(path, portField))
 	t.addEdits(p.r, fieldsAt(path, portField))
 	for _, ref := range slices.Concat(p.r.Value.At("mac_addresses").Items(), []model.Value{p.r.Value.At("primary_mac_address")}) {

@@ -37,12 +37,11 @@ func TestCompareCollectedServer(t *testing.T) {
 	}
 	want := []string{
 		"changed disk flavor: 20480, live 40960",
-		`changed interfaces[mac=FA:16:3E:00:00:02] : {"enabled":true,"mac":"FA:16:3E:00:00:02","name":"eth1"}, live -`,
+		`changed interfaces[name=eth1].mac interfaces[1].mac: "FA:16:3E:00:00:02", live "FA:16:3E:00:00:03"`,
 		"changed memory flavor: 4096, live 8192",
 		`changed primary_ip4 interfaces[0].fixed_ips[0].ip_address: "10.0.0.5/24", live "10.0.0.6"`,
 		`changed status vm_state: "active", live "offline"`,
 		"changed vcpus flavor: 2, live 4",
-		`undeclared interfaces[mac=FA:16:3E:00:00:03] interfaces[1]: -, live {"mac":"FA:16:3E:00:00:03"}`,
 	}
 	for reason, identity := range map[string]string{"UUID": byUUID, "MAC address": byMAC, "name": byName} {
 		d := derive(t, clouds("cloud"), netbox(t, shop), func(c *Config) { c.Identity = []string{identity} })

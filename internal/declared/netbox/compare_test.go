@@ -73,18 +73,18 @@ func TestCompareGuestFields(t *testing.T) {
 			want: []string{"changed disk scsi0.size: 20000, live 30000"}},
 		{reason: "a sum with an unknown size is not compared", live: []string{"a:vm-101-disk-1,iothread=1,size=100G", "/dev/disk/by-id/x"},
 			netbox: "virtualization.virtualdisk 1 -\nvirtualization.virtualdisk 2 -\n" + vm(`"disk":20000,"custom_fields":{"vmid":101}`)},
-		{reason: "a different VLAN", live: []string{"tag=100", "tag=300"}, want: []string{"changed interfaces[mac=BC:24:11:00:00:01].vlan net0.tag: 100, live 300"}},
-		{reason: "a VLAN that Proxmox lacks", live: []string{",tag=100", ""}, want: []string{"changed interfaces[mac=BC:24:11:00:00:01].vlan net0.tag: 100, live -"}},
+		{reason: "a different VLAN", live: []string{"tag=100", "tag=300"}, want: []string{"changed interfaces[name=eth0].vlan net0.tag: 100, live 300"}},
+		{reason: "a VLAN that Proxmox lacks", live: []string{",tag=100", ""}, want: []string{"changed interfaces[name=eth0].vlan net0.tag: 100, live -"}},
 		{reason: "the VLAN of the bridge needs no tag", live: []string{",tag=100", ""},
 			config: func(c *Config) { c.BridgeVLANs = map[string]int64{"vmbr0": 100} }},
-		{reason: "a VLAN that NetBox lacks", live: []string{"trunks", "tag=5,trunks"}, want: []string{"changed interfaces[mac=BC:24:11:00:00:02].vlan net1.tag: 0, live 5"}},
-		{reason: "different tagged VLANs", live: []string{"200-201", "200-202"}, want: []string{"changed interfaces[mac=BC:24:11:00:00:02].tagged_vlans net1.trunks: [200,201], live [200,201,202]"}},
-		{reason: "a different bridge", live: []string{"bridge=vmbr0", "bridge=vmbr9"}, want: []string{`changed interfaces[mac=BC:24:11:00:00:01].bridge net0.bridge: "vmbr0", live "vmbr9"`}},
-		{reason: "a disabled device", live: []string{"tag=100", "tag=100,link_down=1"}, want: []string{"changed interfaces[mac=BC:24:11:00:00:01].enabled net0.link_down: true, live false"}},
+		{reason: "a VLAN that NetBox lacks", live: []string{"trunks", "tag=5,trunks"}, want: []string{"changed interfaces[name=eth1].vlan net1.tag: 0, live 5"}},
+		{reason: "different tagged VLANs", live: []string{"200-201", "200-202"}, want: []string{"changed interfaces[name=eth1].tagged_vlans net1.trunks: [200,201], live [200,201,202]"}},
+		{reason: "a different bridge", live: []string{"bridge=vmbr0", "bridge=vmbr9"}, want: []string{`changed interfaces[name=eth0].bridge net0.bridge: "vmbr0", live "vmbr9"`}},
+		{reason: "a disabled device", live: []string{"tag=100", "tag=100,link_down=1"}, want: []string{"changed interfaces[name=eth0].enabled net0.link_down: true, live false"}},
 		{reason: "a device that NetBox lacks", live: []string{"net1", "net2: virtio=BC:24:11:00:00:09,bridge=vmbr7\nnet1"},
-			want: []string{`undeclared interfaces[mac=BC:24:11:00:00:09] net2: -, live {"bridge":"vmbr7","enabled":true,"mac":"BC:24:11:00:00:09"}`}},
+			want: []string{`undeclared interfaces[name=net2] net2: -, live {"bridge":"vmbr7","enabled":true,"mac":"BC:24:11:00:00:09","name":"net2"}`}},
 		{reason: "a device that Proxmox lacks", live: []string{"net1", "gone"},
-			want: []string{`changed interfaces[mac=BC:24:11:00:00:02] : {"enabled":true,"mac":"BC:24:11:00:00:02","name":"eth1","tagged_vlans":[200,201],"vlan":0}, live -`}},
+			want: []string{`changed interfaces[name=eth1] : {"enabled":true,"mac":"BC:24:11:00:00:02","name":"eth1","tagged_vlans":[200,201],"vlan":0}, live -`}},
 		{reason: "an interface without mode and VLAN is not compared by VLAN",
 			netbox: `virtualization.vminterface 11 {"name":"eth0","virtual_machine":6,"enabled":true,"mac_address":"bc-24-11-00-00-01"}`, live: []string{"tag=100", "tag=300"}},
 		{reason: "without any MAC address interfaces are not compared",
@@ -146,11 +146,11 @@ func TestMACAddressesOfOneInterface(t *testing.T) {
 		{reason: "without a primary MAC address any of them matches", netbox: eth0(`"mac_addresses":[32,33]`), mac: "BC:24:11:00:00:04"},
 		{reason: "a secondary MAC address is not undeclared",
 			netbox: eth0(`"mac_address":"BC:24:11:00:00:03","primary_mac_address":32,"mac_addresses":[32,33]`), mac: "BC:24:11:00:00:04",
-			want: []string{`changed interfaces[mac=BC:24:11:00:00:03] : {"mac":"BC:24:11:00:00:03","name":"eth0"}, live -`}},
+			want: []string{`changed interfaces[name=eth0].mac net0.macaddr: "BC:24:11:00:00:03", live "BC:24:11:00:00:04"`}},
 		{reason: "a bridge inside the guest has no device", mac: "BC:24:11:00:00:03",
 			netbox: eth0(`"mac_address":"BC:24:11:00:00:03","bridge":10`) + "\nvirtualization.vminterface 10 {\"name\":\"br0\",\"virtual_machine\":6,\"mac_address\":\"BC:24:11:00:00:0A\"}"},
 		{reason: "an unread MAC address matches any device", netbox: eth0(`"mac_address":"BC:24:11:00:00:03","mac_addresses":[32,99]`), mac: "BC:24:11:00:00:09",
-			want: []string{`changed interfaces[mac=BC:24:11:00:00:03] : {"mac":"BC:24:11:00:00:03","name":"eth0"}, live -`}},
+			want: []string{`changed interfaces[name=eth0] : {"mac":"BC:24:11:00:00:03","name":"eth0"}, live -`}},
 		{reason: "an interface that the guest creates has no device", mac: "BC:24:11:00:00:03",
 			netbox: eth0(`"mac_address":"BC:24:11:00:00:03"`) + "\nvirtualization.vminterface 10 {\"name\":\"eth0.5\",\"virtual_machine\":6,\"parent\":11,\"mode\":\"access\",\"mac_address\":\"BC:24:11:00:00:03\"}"},
 	}
@@ -168,7 +168,7 @@ func TestMACAddressesOfOneInterface(t *testing.T) {
 
 func TestLiveValueOfGuest(t *testing.T) {
 	t.Parallel()
-	const nic = "interfaces[mac=BC:24:11:00:00:01]"
+	const nic = "interfaces[name=eth0]"
 	tests := []struct{ reason, path, declared, want string }{
 		{"memory", "memory", "4096", "4096"},
 		{"active is running", "status", `"active"`, `"running"`},

@@ -362,7 +362,7 @@ func TestAuditEventsOfClaim(t *testing.T) {
 	for _, event := range c.AuditEvents {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %d %s", event.Actor.Name, event.Action, strings.Join(event.Fields, " "))))
 	}
-	const eth0, eth1 = "interfaces[mac=BC:24:11:00:00:01]", "interfaces[mac=BC:24:11:00:00:02]"
+	const eth0, eth1 = "interfaces[name=eth0]", "interfaces[name=eth1]"
 	want := []string{"user10 1", "user20 0 " + eth0, "user30 0 primary_ip4", "user40 0 disks[name=data].size", "user50 0 memory tags", "user61 0 custom_fields.vmid",
 		"user62 0 memory status", "user62 1 status",
 		"user70 0 " + eth0 + ".tagged_vlans " + eth0 + ".vlan", "user80 0 " + eth1, "user85 0 tags", "user90 0 " + eth1 + ".tagged_vlans " + eth1 + ".vlan", "user95 0 device",

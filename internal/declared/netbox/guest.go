@@ -186,14 +186,11 @@ func (g *vmBuilder) addInterfaces() {
 // port returns the claimed element for the interface p.
 func (g *vmBuilder) port(p port) model.Value {
 	v := p.r.Value
-	fields := []model.Field{{Name: "mac", Value: model.StringOf(p.mac)}}
+	fields := []model.Field{{Name: "name", Value: model.StringOf(p.name)}, {Name: "mac", Value: model.StringOf(p.mac)}}
 	add := func(name string, v model.Value) {
 		if !g.ignored[name] {
 			fields = append(fields, model.Field{Name: name, Value: v})
 		}
-	}
-	if name := nameOf(p.r); name != "" {
-		fields = append(fields, model.Field{Name: "name", Value: model.StringOf(name)})
 	}
 	if bridge := v.At("custom_fields", "bridge"); bridge.Str() != "" {
 		add("bridge", bridge)

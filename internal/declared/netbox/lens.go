@@ -35,13 +35,13 @@ func schema() *model.Schema {
 	place := &model.Schema{Location: true, Extra: model.Extra{Optional: true}, Format: model.CaseFold}
 	disk := &model.Schema{Fields: map[string]*model.Schema{"name": strayName, "size": plain}}
 	nic := &model.Schema{Fields: map[string]*model.Schema{
-		"mac": strayName, "name": {Volatile: true}, "bridge": plain, "enabled": plain,
+		"name": strayName, "mac": plain, "bridge": plain, "enabled": plain,
 		"vlan": {Default: &untagged}, "tagged_vlans": {List: model.Bag, Each: plain},
 	}}
 	return &model.Schema{Fields: map[string]*model.Schema{
 		"name": place, "device": place, "status": optional, "vcpus": optional, "memory": optional, "disk": optional,
 		"disks":       {List: model.Keyed, Keys: []string{"name"}, Each: disk, Extra: model.Extra{Optional: true}},
-		"interfaces":  {List: model.Keyed, Keys: []string{"mac"}, Each: nic, Extra: model.Extra{Optional: true}},
+		"interfaces":  {List: model.Keyed, Keys: []string{"name"}, Each: nic, Extra: model.Extra{Optional: true}},
 		"primary_ip4": optional, "primary_ip6": optional,
 		"tags": {List: model.Bag, Each: plain, Extra: model.Extra{Optional: true}},
 	}}

@@ -12,6 +12,8 @@ import (
 type nic struct {
 	// path is the path of the device's field. mac is its MAC address, or "".
 	path, mac string
+	// names are the system's names for the device; a guest may have given it one of them.
+	names []string
 	// fields are the observed fields of the device, by their names in a claim. A null value
 	// means that the field is not set.
 	fields map[string]observation
@@ -23,48 +25,95 @@ type nic struct {
 type nicPair struct {
 	nic
 
-	// mac is the MAC address of the interface.
+	// name is the name of the interface; that of the device if NetBox does not have it.
+	name string
+	// mac is the MAC address that NetBox has for the device, or that of the device if it cannot have that one.
 	mac string
 	// declared is the claimed element; null if NetBox does not have the device.
 	declared model.Value
 }
 
 // pairNICs returns the devices of m that NetBox has, and then those that it does not have. It
-// leaves out one unknown device for each interface without a MAC address, as that may be it.
+// pairs them by MAC address, and then as pairReplaced does. It leaves out one unknown device for
+// each interface without a MAC address, as that may be it.
 func (l *lens) pairNICs(m machine, declared []model.Value) []nicPair {
 	declaredByMAC := make(map[string]model.Value, len(declared))
 	for _, item := range declared {
 		declaredByMAC[item.At("mac").Str()] = item
 	}
-	var known, unknown []nicPair
+	var known []nicPair
+	var rest []nic
 	seen := map[string]bool{}
 	for _, device := range m.nics() {
 		mac := device.mac
-		port, other := l.otherMACs[mac]
-		if _, ok := declaredByMAC[mac]; !ok && port != "" {
-			mac = port
+		if _, ok := declaredByMAC[mac]; !ok && l.otherMACs[mac] != "" {
+			mac = l.otherMACs[mac]
 		}
 		item, ok := declaredByMAC[mac]
 		switch {
 		case device.mac == "" || seen[mac]:
 			continue
 		case ok:
-			known = append(known, nicPair{device, mac, item})
-		case !other:
-			unknown = append(unknown, nicPair{device, mac, model.Value{}})
+			known = append(known, nicPair{device, item.At("name").Str(), mac, item})
+		default:
+			rest = append(rest, device)
 		}
 		seen[mac] = true
 	}
-	return append(known, unknown[min(l.withoutMAC, len(unknown)):]...)
+	missing := slices.DeleteFunc(slices.Clone(declared), func(item model.Value) bool { return seen[item.At("mac").Str()] })
+	replaced, rest := l.pairReplaced(missing, rest)
+	return slices.Concat(known, replaced, l.unknownNICs(declared, rest))
+}
+
+// pairReplaced pairs interfaces whose MAC address no device has with devices whose MAC address is
+// that of no interface: by name, and then the only one that is left with the only one that is left.
+// It returns the other devices, too.
+func (l *lens) pairReplaced(missing []model.Value, devices []nic) (pairs []nicPair, rest []nic) {
+	rest = devices
+	pair := func(item model.Value, at int) {
+		pairs = append(pairs, nicPair{rest[at], item.At("name").Str(), rest[at].mac, item})
+		rest = slices.Delete(slices.Clone(rest), at, at+1)
+	}
+	var left []model.Value
+	for _, item := range missing {
+		at := slices.IndexFunc(rest, func(d nic) bool { return slices.Contains(d.names, item.At("name").Str()) })
+		if at < 0 {
+			left = append(left, item)
+			continue
+		}
+		pair(item, at)
+	}
+	// An interface without a MAC address may be that of the device.
+	if len(left) == 1 && len(rest) == 1 && l.withoutMAC == 0 {
+		pair(left[0], 0)
+	}
+	return pairs, rest
+}
+
+// unknownNICs returns the devices that NetBox does not have. MAC addresses that NetBox has elsewhere are not unknown.
+func (l *lens) unknownNICs(declared []model.Value, devices []nic) []nicPair {
+	taken := map[string]bool{}
+	for _, item := range declared {
+		taken[item.At("name").Str()] = true
+	}
+	var unknown []nicPair
+	for _, device := range devices {
+		if _, other := l.otherMACs[device.mac]; other {
+			continue
+		}
+		name := slices.Concat(device.names, []string{device.mac})[0]
+		if taken[name] {
+			name += " (" + device.mac + ")"
+		}
+		unknown = append(unknown, nicPair{device, name, device.mac, model.Value{}})
+	}
+	return unknown[min(l.withoutMAC, len(unknown)):]
 }
 
 func (l *lens) viewNICs(m machine, declared []model.Value) model.Value {
 	var items []model.Value
 	for _, p := range l.pairNICs(m, declared) {
-		fields := []model.Field{{Name: "mac", Value: model.StringOf(p.mac)}}
-		if name, ok := p.declared.Get("name"); ok {
-			fields = append(fields, model.Field{Name: "name", Value: name})
-		}
+		fields := []model.Field{{Name: "name", Value: model.StringOf(p.name)}, {Name: "mac", Value: model.StringOf(p.mac)}}
 		for _, name := range []string{"bridge", "enabled", "vlan", "tagged_vlans"} {
 			if seen := l.observeNIC(p, name); !seen.value.IsNull() {
 				fields = append(fields, model.Field{Name: name, Value: seen.value})
@@ -91,10 +140,10 @@ func (l *lens) observeNIC(p nicPair, name string) observation {
 	return seen
 }
 
-func (l *lens) nicPath(m machine, mac, field string) string {
+func (l *lens) nicPath(m machine, name, field string) string {
 	for _, p := range l.pairNICs(m, l.declared.At("interfaces").Items()) {
 		switch {
-		case p.mac != mac:
+		case p.name != name:
 		case field == "":
 			return p.path
 		default:

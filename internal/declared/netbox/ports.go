@@ -9,10 +9,10 @@ import (
 )
 
 // A port is an interface in NetBox that corresponds to a network device of the live machine.
-// Its MAC address identifies the device.
+// Its name, which is unique in the machine, identifies it, and its MAC address the device.
 type port struct {
-	r   *model.Resource
-	mac string
+	r         *model.Resource
+	name, mac string
 }
 
 // ports are the interfaces of one virtual machine.
@@ -89,7 +89,7 @@ func (p *ports) add(ix *index, r *model.Resource, inside bool) {
 		p.withoutMAC++
 		p.hidden += boolToInt(hidden)
 	default:
-		p.keyed = append(p.keyed, port{r, all[0]})
+		p.keyed = append(p.keyed, port{r, p.nameFor(r), all[0]})
 		port := ""
 		if primary == "" {
 			// No MAC address is the primary one: the device may have any of them.
@@ -98,6 +98,15 @@ func (p *ports) add(ix *index, r *model.Resource, inside bool) {
 		p.addOther(all[1:], port)
 		p.withoutMAC += boolToInt(hidden)
 	}
+}
+
+// nameFor returns the name of the interface r, or another one if r has none or a port has it.
+func (p *ports) nameFor(r *model.Resource) string {
+	name := cmp.Or(nameOf(r), "interface "+r.ID)
+	if slices.ContainsFunc(p.keyed, func(k port) bool { return k.name == name }) {
+		name += " (" + r.ID + ")"
+	}
+	return name
 }
 
 // addOther adds MAC addresses that are not in otherMACs yet. port is the value for them.

@@ -247,7 +247,10 @@ func (g pveGuest) nics() []nic {
 }
 
 func (g pveGuest) nic(f model.Field, n int) nic {
-	device := nic{path: f.Name}
+	device := nic{path: f.Name, names: []string{f.Name}}
+	if name := f.Value.At("name").Str(); name != "" {
+		device.names = append(device.names, name)
+	}
 	device.mac, _ = parseMAC(f.Value.At(g.macField).Str())
 	device.fields = map[string]observation{
 		"mac":          {f.Value.At(g.macField), f.Name + "." + g.macField},

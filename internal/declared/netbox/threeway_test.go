@@ -39,9 +39,9 @@ func terraform(t *testing.T, memory, cores int) model.Declaration {
 func TestThreeWayComparison(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		reason, netbox, old, new string
-		memory, cores            int
-		want                     []string
+		reason, netbox, old, new, mac string
+		memory, cores                 int
+		want                          []string
 	}{
 		{reason: "all agree", memory: 4096, cores: 2},
 		{reason: "all three differ", memory: 2048, cores: 2, old: "memory: 4096", new: "memory: 8192",
@@ -53,14 +53,17 @@ func TestThreeWayComparison(t *testing.T) {
 		{reason: "Proxmox differs in processors: not disputed", memory: 4096, cores: 2, old: "cores: 2", new: "cores: 3"},
 		{reason: "Terraform differs, in other units", memory: 4096, cores: 8,
 			want: []string{"cpu[0].cores infra=8 intent=4 live 2; infra differs, intent and pve agree; by unknown"}},
+		{reason: "NetBox has another MAC address", memory: 4096, cores: 2, mac: "BC:24:11:00:00:0A",
+			want: []string{"network_device[0].mac_address infra=BC:24:11:00:00:01 intent=BC:24:11:00:00:0A live BC:24:11:00:00:01; intent differs, infra and pve agree; by bob"}},
 		{reason: "Proxmox differs: not disputed", memory: 4096, cores: 2, old: "tag=100", new: "tag=300"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			t.Parallel()
 			edited := strings.Replace(lab, `"memory":4096,`, orText(test.netbox, `"memory":4096,`), 1)
+			edited = strings.ReplaceAll(edited, `"mac_address":"BC:24:11:00:00:01"`, `"mac_address":"`+orText(test.mac, "BC:24:11:00:00:01")+`"`)
 			s := netbox(t, edited)
-			s.AuditEvents = []model.AuditEvent{{Ref: model.Ref{Kind: kindMachine, ID: "6"}, Fields: []string{"memory"}, Actor: model.Actor{Name: "ann", At: at(5), Confidence: model.Exact}}}
+			s.AuditEvents = []model.AuditEvent{{Ref: model.Ref{Kind: kindMAC, ID: "30"}, Fields: []string{"mac_address"}, Actor: model.Actor{Name: "bob", At: at(4), Confidence: model.Exact}}, {Ref: model.Ref{Kind: kindMachine, ID: "6"}, Fields: []string{"memory"}, Actor: model.Actor{Name: "ann", At: at(5), Confidence: model.Exact}}}
 			live := pve(guestOf(kindQEMU, "101", strings.Replace(qemu101, orText(test.old, "\n"), orText(test.new, "\n"), 1)))
 			var got []string
 			for _, subject := range match.Match(live, []model.Declaration{derive(t, estate(), s, nil), terraform(t, test.memory, test.cores)}) {
