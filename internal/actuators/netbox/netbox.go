@@ -1,6 +1,6 @@
 // Package netbox writes what is live into a NetBox that declares it: the NetBox follows reality.
 //
-// It changes fields that people choose for virtual machines, their disks, interfaces and primary addresses, one object with one request.
+// It changes fields that people choose for virtual machines, their disks, interfaces, MAC addresses and primary addresses, one object with one request.
 // NetBox compares the entity tag of the object (since 4.6), or driftd compares the time of its last change right before.
 // The changelog gets the finding, and who asked for and approved the action. It creates and deletes nothing.
 package netbox
@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +66,9 @@ func (a *Actuator) with(do func(*netboxapi.Session) error) error {
 	if refusal := (*reconcile.Refusal)(nil); err == nil || errors.Is(err, errGone) || errors.As(err, &refusal) {
 		return err
 	}
+	if status := httpclient.StatusOf(err); status != nil && status.Own && !netboxapi.TokenRejected(err) && (status.Code == http.StatusForbidden || status.Code == http.StatusNotFound) {
+		return &httpclient.Error{Server: a.options.Access.URL, Err: err, Hint: "give the token the permission to view all virtual machines, virtual disks, interfaces, IP addresses and MAC addresses"}
+	}
 	return a.options.Access.Explain(err)
 }
 
@@ -95,7 +99,11 @@ const (
 	disksPath      = "virtualization/virtual-disks/"
 	interfacesPath = "virtualization/interfaces/"
 	addressesPath  = "ipam/ip-addresses/"
+	macsPath       = "dcim/mac-addresses/"
 )
+
+// vmInterface is the type of an interface of a virtual machine.
+const vmInterface = "virtualization.vminterface"
 
 // An object is an object of NetBox as it was read.
 type object struct {
@@ -106,12 +114,15 @@ type object struct {
 	tag string
 }
 
-func (a *Actuator) read(ctx context.Context, s *netboxapi.Session, path string) (object, http.Header, error) {
-	v, header, err := s.Object(ctx, path, nil)
+// list returns the path of the list that has the object.
+func (o *object) list() string { return path.Dir(strings.TrimSuffix(o.path, "/")) + "/" }
+
+func (a *Actuator) read(ctx context.Context, s *netboxapi.Session, at string) (object, http.Header, error) {
+	v, header, err := s.Object(ctx, at, nil)
 	if err != nil {
 		return object{}, nil, err
 	}
-	return object{path, v, header.Get("ETag")}, header, nil
+	return object{at, v, header.Get("ETag")}, header, nil
 }
 
 // errGone is the error of an object that does not exist.
@@ -130,17 +141,17 @@ func (a *Actuator) machine(ctx context.Context, s *netboxapi.Session, address st
 	return o, header, err
 }
 
-// part reads the disk or the interface of a machine that an element of a claim stands for.
-func (a *Actuator) part(ctx context.Context, s *netboxapi.Session, vm *object, list string, is func(row model.Value) bool) (object, error) {
+// part reads the disk or the interface of a machine with a name.
+func (a *Actuator) part(ctx context.Context, s *netboxapi.Session, vm *object, list, name string) (object, error) {
 	answer, _, err := s.Object(ctx, list, url.Values{"virtual_machine_id": {vm.value.At("id").Text()}, "limit": {"0"}})
 	if err != nil {
 		return object{}, err
 	}
 	rows := slices.DeleteFunc(slices.Clone(answer.At("results").Items()), func(row model.Value) bool {
-		return !is(row) || row.At("virtual_machine", "id").Text() != vm.value.At("id").Text()
+		return row.At("name").Str() != name || row.At("virtual_machine", "id").Text() != vm.value.At("id").Text()
 	})
 	if len(rows) != 1 {
-		return object{}, refuse(guardKind, "NetBox has %d objects for it, and not one: look at %s", len(rows), strings.TrimSuffix(list, "/"))
+		return object{}, refuse(guardKind, "NetBox has %d objects %q for it, and not one: look at %s", len(rows), name, strings.TrimSuffix(list, "/"))
 	}
 	o, _, err := a.read(ctx, s, list+rows[0].At("id").Text()+"/")
 	return o, err

@@ -50,7 +50,9 @@ func newStandIn() *standIn {
 			"assigned_object": row{"id": 3, "virtual_machine": vm}, "last_updated": "1"},
 		"virtualization/virtual-disks/1": {"id": 1, "name": "root", "size": 20480, "virtual_machine": vm, "last_updated": "1"},
 		"virtualization/virtual-disks/2": {"id": 2, "name": "data", "size": 10240, "virtual_machine": vm, "last_updated": "1"},
-		"virtualization/interfaces/3":    {"id": 3, "name": "eth0", "enabled": true, "mac_address": "BC:24:11:00:00:01", "virtual_machine": vm, "last_updated": "1"},
+		"virtualization/interfaces/3": {"id": 3, "name": "eth0", "enabled": true, "virtual_machine": vm, "last_updated": "1",
+			"mac_address": "BC:24:11:00:00:01", "primary_mac_address": row{"id": 7}, "mac_addresses": []row{{"id": 7}}},
+		"dcim/mac-addresses/7": {"id": 7, "mac_address": "BC:24:11:00:00:01", "assigned_object_type": "virtualization.vminterface", "assigned_object_id": 3, "last_updated": "1"},
 	}}
 }
 
@@ -70,9 +72,9 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	results := []row{}
-	host := r.URL.Query().Get("address")
+	host, mac := r.URL.Query().Get("address"), r.URL.Query().Get("mac_address")
 	for path, o := range s.objects {
-		if strings.HasPrefix(path, at+"/") && (host == "" || strings.HasPrefix(fmt.Sprint(o["address"]), host+"/")) {
+		if strings.HasPrefix(path, at+"/") && (host == "" || strings.HasPrefix(fmt.Sprint(o["address"]), host+"/")) && (mac == "" || strings.EqualFold(fmt.Sprint(o["mac_address"]), mac)) {
 			results = append(results, o)
 		}
 	}
@@ -123,6 +125,10 @@ func (s *standIn) patch(r *http.Request, o row) {
 		body["status"] = row{"value": status, "label": strings.ToUpper(status)}
 	}
 	maps.Copy(o, body)
+	if id, ok := body["primary_mac_address"]; ok {
+		mac := s.objects[fmt.Sprintf("dcim/mac-addresses/%v", id)]
+		o["primary_mac_address"], o["mac_address"] = row{"id": id}, mac["mac_address"]
+	}
 	o["last_updated"] = fmt.Sprint(o["last_updated"], "+")
 	if s.rewrites != "" {
 		o[s.rewrites] = "by a plugin"
@@ -184,9 +190,9 @@ func (b *bench) plan(declared, live string, paths ...string) (reconcile.Change, 
 
 const (
 	declaredVM = `{"name": "web", "status": "active", "vcpus": 2, "memory": 2048, "disk": 20480, "device": "pve1",
-		"disks": [{"name": "root", "size": 20480}, {"name": "data", "size": 10240}], "interfaces": [{"mac": "bc:24:11:00:00:01", "enabled": true}], "primary_ip4": "192.0.2.1/24"}`
+		"disks": [{"name": "root", "size": 20480}, {"name": "data", "size": 10240}], "interfaces": [{"name": "eth0", "mac": "BC:24:11:00:00:01", "enabled": true}], "primary_ip4": "192.0.2.1/24"}`
 	liveVM = `{"name": "www", "status": "offline", "vcpus": 4, "memory": 4096, "disk": 30720, "device": "pve2",
-		"disks": [{"name": "root", "size": 30720}, {"name": "data", "size": 20480}], "interfaces": [{"mac": "bc:24:11:00:00:01", "enabled": false}], "primary_ip4": "192.0.2.9/24"}`
+		"disks": [{"name": "root", "size": 30720}, {"name": "data", "size": 20480}], "interfaces": [{"name": "eth0", "mac": "BC:24:11:00:00:09", "enabled": false}], "primary_ip4": "192.0.2.9/24"}`
 )
 
 // TestWrites writes each field, and compares the requests.
@@ -194,15 +200,16 @@ func TestWrites(t *testing.T) {
 	t.Parallel()
 	const note = `"changelog_message":"driftd: finding f1, approved by alice"`
 	for path, want := range map[string]string{
-		"memory":                `{` + note + `,"memory":4096}`,
-		"vcpus":                 `{` + note + `,"vcpus":4}`,
-		"disk":                  `{` + note + `,"disk":30720}`,
-		"name":                  `{` + note + `,"name":"www"}`,
-		"status":                `{` + note + `,"status":"offline"}`,
-		"device":                `{` + note + `,"device":{"name":"pve2"}}`,
-		"primary_ip4":           `{"address":"192.0.2.9/24",` + note + `}`,
-		"disks[name=root].size": `{` + note + `,"size":30720}`,
-		"interfaces[mac=bc:24:11:00:00:01].enabled": `{` + note + `,"enabled":false}`,
+		"memory":                        `{` + note + `,"memory":4096}`,
+		"vcpus":                         `{` + note + `,"vcpus":4}`,
+		"disk":                          `{` + note + `,"disk":30720}`,
+		"name":                          `{` + note + `,"name":"www"}`,
+		"status":                        `{` + note + `,"status":"offline"}`,
+		"device":                        `{` + note + `,"device":{"name":"pve2"}}`,
+		"primary_ip4":                   `{"address":"192.0.2.9/24",` + note + `}`,
+		"disks[name=root].size":         `{` + note + `,"size":30720}`,
+		"interfaces[name=eth0].enabled": `{` + note + `,"enabled":false}`,
+		"interfaces[name=eth0].mac":     `{` + note + `,"mac_address":"BC:24:11:00:00:09"}`,
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()

@@ -43,14 +43,16 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 			return err
 		}
 		changes, err := changesOf(&s, targets)
-		if err == nil {
-			err = a.checkFree(ctx, session, changes)
-		}
 		if err != nil {
 			return err
 		}
+		for i := range targets {
+			if err := a.checkFree(ctx, session, &targets[i]); err != nil {
+				return err
+			}
+		}
 		c = &change{actuator: a, targets: targets, note: noteFor(header.Get("API-Version"), s.Note), again: s.Again, plan: reconcile.Plan{
-			UID: vm.value.At("created").Text(), System: f.Address, Records: true, Endpoint: a.options.Access.URL, Identity: session.Token(), Changes: changes}}
+			UID: vm.value.At("created").Text(), System: f.Address, Records: true, Endpoint: a.options.Access.URL, Identity: session.Token(), Changes: changes, Person: personFor(targets)}}
 		return nil
 	})
 	if errors.Is(err, errGone) {
@@ -62,7 +64,16 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	return c, nil
 }
 
-// changesOf returns what the targets of a plan have, and what they get.
+// personFor returns which of some targets are not written without a person. A device with a new MAC address is paired with its
+// interface by its name, or because no other is left.
+func personFor(targets []target) string {
+	if slices.ContainsFunc(targets, func(t target) bool { return strings.HasSuffix(t.name, macField) }) {
+		return "the MAC address of an interface"
+	}
+	return ""
+}
+
+// changesOf returns what the targets of a plan have, and what they get. It sets their values.
 func changesOf(s *reconcile.Subject, targets []target) ([]reconcile.FieldChange, error) {
 	seen := s.Lens.View(s.Live)
 	var changes []reconcile.FieldChange
@@ -84,6 +95,7 @@ func changesOf(s *reconcile.Subject, targets []target) ([]reconcile.FieldChange,
 		case same(held, *live):
 			return nil, refuse(guardStillSo, "%s is as the live resource has it: look again", t.path)
 		}
+		t.value = t.sent(*live)
 		changes = append(changes, reconcile.FieldChange{Path: t.path, Old: &held, New: live})
 	}
 	return changes, nil

@@ -50,6 +50,13 @@ func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 // send changes the objects, each with one request. After an error, nothing more is sent.
 func (c *change) send(ctx context.Context, s *netboxapi.Session, receipt *reconcile.Receipt) error {
 	a := c.actuator
+	for i := range c.targets {
+		if holder := c.targets[i].holder; holder != nil {
+			if err := a.untouched(ctx, s, holder); err != nil {
+				return &reconcile.NotWrittenError{Err: a.explain(err, holder)}
+			}
+		}
+	}
 	for i, group := range c.objects() {
 		o := &group[0].object
 		err := a.unchanged(ctx, s, o)
@@ -62,12 +69,12 @@ func (c *change) send(ctx context.Context, s *netboxapi.Session, receipt *reconc
 		}
 		switch {
 		case err != nil && refused && i == 0:
-			return &reconcile.NotWrittenError{Err: a.explain(err)}
+			return &reconcile.NotWrittenError{Err: a.explain(err, o)}
 		case err != nil && refused:
 			receipt.Unexpected = []string{fmt.Sprintf("%s was not changed: %v: what was changed before is left", o.path, err)}
 			return nil
 		case err != nil:
-			return a.explain(err)
+			return a.explain(err, o)
 		}
 		receipt.Unexpected = append(receipt.Unexpected, more(o, after, group)...)
 	}
@@ -91,9 +98,7 @@ func (c *change) objects() (groups [][]target) {
 func (c *change) fields(targets []target) model.Value {
 	body := model.MapOf()
 	for i := range targets {
-		t := &targets[i]
-		at := slices.IndexFunc(c.plan.Changes, func(f reconcile.FieldChange) bool { return f.Path == t.path })
-		body = body.With(t.name, t.sent(*c.plan.Changes[at].New))
+		body = body.With(targets[i].name, targets[i].value)
 	}
 	if c.note != "" {
 		body = body.With("changelog_message", model.StringOf(c.note))
@@ -104,11 +109,16 @@ func (c *change) fields(targets []target) model.Value {
 // errChanged is the error of an object that is not as it was planned for.
 var errChanged = errors.New("it was changed in NetBox since it was read")
 
-// unchanged reads an object without an entity tag again, and compares the time of its last change.
+// unchanged returns an error if an object without an entity tag was changed since it was read.
 func (a *Actuator) unchanged(ctx context.Context, s *netboxapi.Session, o *object) error {
 	if o.tag != "" {
 		return nil
 	}
+	return a.untouched(ctx, s, o)
+}
+
+// untouched reads an object again, and compares the time of its last change.
+func (a *Actuator) untouched(ctx context.Context, s *netboxapi.Session, o *object) error {
 	now, _, err := a.read(ctx, s, o.path)
 	if err == nil && !now.value.At("last_updated").Equal(o.value.At("last_updated")) {
 		return errChanged
@@ -123,14 +133,15 @@ func isRefused(err error) bool {
 		http.StatusMethodNotAllowed, http.StatusConflict, http.StatusPreconditionFailed}, status.Code)
 }
 
-// explain adds the next step to the error of a write.
-func (a *Actuator) explain(err error) error {
+// explain adds the next step to the error of a write of an object.
+func (a *Actuator) explain(err error, o *object) error {
 	var hint string
 	switch code := httpclient.Code(err); {
-	case errors.Is(err, errChanged), code == http.StatusPreconditionFailed:
+	case errors.Is(err, errChanged), code == http.StatusPreconditionFailed, code == http.StatusNotFound && isRefused(err):
 		hint = "look again"
 	case code == http.StatusForbidden && !netboxapi.TokenRejected(err):
-		hint = "give the token the permission to change virtual machines, and enable writing for it (NetBox: Admin > API Tokens)"
+		_, kind, _ := strings.Cut(strings.TrimSuffix(o.list(), "/"), "/")
+		hint = "give the token the permission to change " + strings.ReplaceAll(kind, "-", " ") + ", and enable writing for it (NetBox: Admin > API Tokens)"
 	case code == http.StatusBadRequest:
 		hint = "NetBox does not take the value: look at the object there"
 	default:
@@ -145,7 +156,8 @@ const derived = " last_updated display display_url url config_context "
 // more returns the fields that an answer has changed besides those that were sent, in words.
 func more(before *object, after model.Value, sent []target) (words []string) {
 	for _, f := range after.Fields() {
-		ours := slices.ContainsFunc(sent, func(t target) bool { return t.name == f.Name })
+		// An interface also has the address of its primary MAC address.
+		ours := slices.ContainsFunc(sent, func(t target) bool { return t.name == f.Name || t.name == primaryField && f.Name == macField })
 		if !ours && !strings.Contains(derived, " "+f.Name+" ") && !same(before.value.At(f.Name), f.Value) {
 			words = append(words, before.path+" "+f.Name)
 		}

@@ -101,6 +101,7 @@ func TestLiveDifferenceIsReportedOnce(t *testing.T) {
 		{"memory: 4096", "memory: 8192", "changed memory by infra"},
 		{"cores: 2", "cores: 3", "changed cores by infra"},
 		{"tag=100", "tag=300", "changed net0.tag by infra"},
+		{"virtio=bc:24:11:00:00:01", "virtio=bc:24:11:00:00:09", "changed net0.macaddr by infra"},
 		{"trunks=200-201", "trunks=200-202", "changed net1.trunks by infra"},
 		{"status: running", "status: stopped", "changed status by infra"},
 		{"name: app-01", "name: app-02", "moved name by infra"},
