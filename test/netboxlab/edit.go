@@ -32,6 +32,9 @@ func (e *exchange) change(o *object, body Object) problems {
 	mac, withMAC := e.lab.oldMAC(o.model, body)
 	s.newer(e.lab.version(), o.model, body)
 	fields, wrong := s.values(o.model, body, o)
+	if mac := s.foreignMAC(o, fields); mac != nil {
+		wrong["primary_mac_address"] = []string{"MAC address " + mac.text("mac_address") + " is assigned to a different interface."}
+	}
 	if len(wrong) > 0 {
 		return wrong
 	}
@@ -116,6 +119,16 @@ func (l *Lab) oldMAC(m *model, body Object) (mac any, given bool) {
 	}
 	mac, given = body["mac_address"]
 	return mac, given
+}
+
+// foreignMAC returns the primary MAC address that an interface is to get if it is assigned to another object; nil if not.
+func (s *store) foreignMAC(o *object, fields map[string]any) *object {
+	id, _ := fields["primary_mac_address"].(int)
+	mac := s.get("dcim.macaddress", id)
+	if mac == nil || mac.id0("assigned_object_id") == 0 || mac.fields["assigned_object_type"] == o.model.name && mac.id0("assigned_object_id") == o.id {
+		return nil
+	}
+	return mac
 }
 
 // setMAC stores such an address as an object of its own, which is not visible in this version.

@@ -113,6 +113,8 @@ func (e *exchange) filters(m *model, query url.Values) ([]func(*object) bool, er
 			keep = func(o *object) bool {
 				return strings.Contains(strings.ToLower(e.lab.store.display(o)), strings.ToLower(values[0]))
 			}
+		case name == "mac_address" && m.byName[name] != nil:
+			keep = e.lab.store.macFilter(values)
 		case base == "last_updated" || base == "created":
 			keep, err = timeFilter(base, lookup, values[0])
 		default:
@@ -140,6 +142,16 @@ func (e *exchange) tagFilter(slugs []string) (func(*object) bool, error) {
 	return func(o *object) bool {
 		return !slices.ContainsFunc(wanted, func(id int) bool { return !slices.Contains(o.ids("tags"), id) })
 	}, nil
+}
+
+// macFilter returns the filter for objects with one of some MAC addresses, in any case. An interface has those that are assigned to it.
+func (s *store) macFilter(macs []string) func(*object) bool {
+	matches := func(mac *object) bool {
+		return slices.ContainsFunc(macs, func(wanted string) bool { return strings.EqualFold(mac.text("mac_address"), wanted) })
+	}
+	return func(o *object) bool {
+		return matches(o) || slices.ContainsFunc(s.referring("dcim.macaddress", "assigned_object", o), matches)
+	}
 }
 
 func unknownChoice(value string) error {

@@ -219,6 +219,40 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestMACAddresses tests the filter for MAC addresses, and that a primary one belongs to its interface.
+func TestMACAddresses(t *testing.T) {
+	t.Parallel()
+	count := func(lab *Lab, query string) string { return fmt.Sprint(do(t, lab, "mara", "GET", query, nil)["count"]) }
+	lab := newLab(t, "")
+	estate(t, lab)
+	for _, query := range []string{"virtualization/interfaces", "dcim/mac-addresses"} {
+		if got, none := count(lab, query+"/?mac_address=bc:24:11:00:00:01"), count(lab, query+"/?mac_address=BC:24:11:00:00:02"); got != "1" || none != "0" {
+			t.Errorf("%s has %v, and %v", query, got, none)
+		}
+	}
+	do(t, lab, "mara", "POST", "virtualization/interfaces", Object{"name": "eth0", "virtual_machine": 2})
+	_, err := lab.Do("mara", "PATCH", "virtualization/interfaces/2", Object{"primary_mac_address": 1})
+	if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != 400 || !strings.Contains(refusal.Body, "is assigned to a different interface") {
+		t.Errorf("another interface's MAC address: %v", err)
+	}
+	old := newLab(t, "4.1.11")
+	for _, made := range []struct {
+		endpoint string
+		body     Object
+	}{
+		{"virtualization/cluster-types", Object{"name": "Proxmox VE", "slug": "proxmox-ve"}},
+		{"virtualization/clusters", Object{"name": "prod", "type": 1}},
+		{"virtualization/virtual-machines", Object{"name": "app-01", "cluster": 1}},
+		{"virtualization/interfaces", Object{"name": "eth0", "virtual_machine": 1, "mac_address": "bc:24:11:00:00:01"}},
+	} {
+		do(t, old, "mara", "POST", made.endpoint, made.body)
+	}
+	do(t, old, "mara", "PATCH", "virtualization/interfaces/1", Object{"mac_address": "BC:24:11:00:00:02"})
+	if got, none := count(old, "virtualization/interfaces/?mac_address=bc:24:11:00:00:02"), count(old, "virtualization/interfaces/?mac_address=bc:24:11:00:00:01"); got != "1" || none != "0" {
+		t.Errorf("before 4.2: %v, and %v", got, none)
+	}
+}
+
 // TestLists tests pages and filters.
 func TestLists(t *testing.T) {
 	t.Parallel()
