@@ -26,6 +26,8 @@ declarations:
 const (
 	machines  = "virtualization/virtual-machines"
 	addresses = "ipam/ip-addresses"
+	nics      = "virtualization/interfaces"
+	macs      = "dcim/mac-addresses"
 )
 
 // appliedDesk applies a configuration to a NetBox of a version that the real provider supports,

@@ -174,6 +174,55 @@ func TestReconcileNetBoxAddress(t *testing.T) {
 	})
 }
 
+// The MAC address of an interface follows what Terraform and Proxmox VE agree on: in the object of the MAC address, or before
+// NetBox 4.2 in the interface. NetBox gets no second object for a MAC address that it has.
+func TestReconcileNetBoxMAC(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"4.6.8", "4.1.11"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			r := newDeskRoom(t, terraformCLIs(t)[0], version)
+			const wrong, right = "BC:24:11:00:00:0A", "BC:24:11:00:00:01"
+			nic := r.make(nics, netboxlab.Object{"virtual_machine": r.vm, "name": "eth0", "mac_address": wrong})
+			holder, mac := fmt.Sprintf("%s/%d", nics, nic), fmt.Sprintf("%s/%d", nics, nic)
+			d := r.serve()
+			if version == "4.6.8" {
+				id := r.make(macs, netboxlab.Object{"mac_address": wrong, "assigned_object_type": "virtualization.vminterface", "assigned_object_id": nic})
+				mac = fmt.Sprintf("%s/%d", macs, id)
+				stray := fmt.Sprintf("%s/%d", macs, r.make(macs, netboxlab.Object{"mac_address": right}))
+				r.do(http.MethodPatch, holder, netboxlab.Object{"primary_mac_address": id})
+				d.awaitHeld("kind", "NetBox has "+right+" already: look at "+stray)
+				r.do(http.MethodDelete, stray, nil)
+				// The next edit is planned at once; the refused plan would be tried again after some minutes.
+				r.do(http.MethodPatch, mac, netboxlab.Object{"mac_address": "BC:24:11:00:00:0B"})
+			}
+			a := d.awaitAction(reconcile.Proposed)
+			if a.Verdict != model.Disputed || len(a.Plan.Changes) != 1 || a.Plan.Changes[0].Path != "interfaces[name=eth0].mac" || a.Plan.Person == "" {
+				t.Errorf("the action is %+v", a)
+			}
+			if after := d.approve("alice", &a); after.State != reconcile.Converged {
+				t.Fatalf("it is %s: %s", after.State, after.Outcome)
+			}
+			d.awaitFindings()
+			for _, path := range []string{holder, mac} {
+				if o := r.do(http.MethodGet, path, nil); o["mac_address"] != right {
+					t.Errorf("NetBox has %v", o)
+				}
+			}
+		})
+	}
+}
+
+// do sends a request of mara to NetBox, and returns the answer.
+func (r *deskRoom) do(method, path string, body any) netboxlab.Object {
+	r.t.Helper()
+	answer, err := r.netbox.Do("mara", method, path, body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return answer
+}
+
 // make makes an object of NetBox, and returns its ID.
 func (r *deskRoom) make(endpoint string, body netboxlab.Object) int {
 	r.t.Helper()
