@@ -30,21 +30,21 @@ import (
 )
 
 // expand returns the configuration with a declaration for each folder that a pattern in a declaration finds. If the folders cannot be
-// listed, those of the last time count: each of them is unchecked then, and none is forgotten. Without any, the declaration itself
-// is unchecked.
+// listed, those of the last time count, so that none is forgotten, and the declaration itself is unchecked: there may be others. It is also
+// if there are none.
 func (s *surroundings) expand(ctx context.Context, cfg *config.Config) *config.Config {
 	known := readMembers(cfg.StateDir)
 	listed := map[string][]string{}
 	s.unlisted = map[string]error{}
-	expanded := cfg.Expand(func(d config.Declaration) []config.Member {
+	expanded := cfg.Expand(func(d config.Declaration) ([]config.Member, bool) {
 		key, text := d.Pattern()
 		definition := s.definition(d.Type)
 		if key == "" || definition.IsMember == nil {
-			return nil
+			return nil, false
 		}
 		pattern, err := members.Parse(text)
 		if err != nil {
-			return nil // reported when it is opened
+			return nil, false // reported when it is opened
 		}
 		id, found, err := s.list(ctx, &d, definition, key, pattern)
 		switch {
@@ -60,7 +60,7 @@ func (s *surroundings) expand(ctx context.Context, cfg *config.Config) *config.C
 		for i, name := range found {
 			all[i] = config.Member{Name: name, Settings: map[string]any{key: path.Join(pattern.Fixed, name)}}
 		}
-		return all
+		return all, err != nil
 	})
 	if err := writeMembers(cfg.StateDir, known, listed); err != nil {
 		s.log.Warn("remember the members of declarations", "err", err)
@@ -205,7 +205,7 @@ const (
 // watchMembers lists the members of declarations at the intervals of these, and sends to changed when they are others than those of the
 // current generation.
 func (s *service) watchMembers(ctx context.Context, changed chan<- struct{}) {
-	for {
+	for failures := 0; ; {
 		g := s.current.Load()
 		var due <-chan time.Time
 		if every := g.listEvery(); every > 0 {
@@ -220,8 +220,11 @@ func (s *service) watchMembers(ctx context.Context, changed chan<- struct{}) {
 		}
 		around := newSurroundings(s.sealer, g.written, s.boxes, cacheDir(g.written.StateDir), s.log)
 		before, now := memberNames(g.config), memberNames(around.expand(ctx, g.written))
-		if ctx.Err() != nil || slices.Equal(before, now) {
-			continue
+		if failures++; len(around.unlisted) == 0 || g.unlisted {
+			failures = 0
+		}
+		if ctx.Err() != nil || failures == 1 || slices.Equal(before, now) {
+			continue // a single failure passes
 		}
 		s.log.Info("the folders that declarations stand for changed", "added", without(now, before), "removed", without(before, now))
 		select {

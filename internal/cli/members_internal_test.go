@@ -101,7 +101,8 @@ triggers:
 		t.Errorf("the declarations are %s", names)
 	}
 	remote.Require("secret")
-	if _, names, unlisted := p.expand(); !slices.Contains(names, "infra/mail") || unlisted["infra"] == nil {
+	cfg, names, unlisted = p.expand()
+	if names[0] != "infra" || !slices.Contains(names, "infra/mail") || unlisted["infra"] == nil || cfg.Owners[1].Match.Declaration[0] != "infra" {
 		t.Errorf("the declarations are %s, %v", names, unlisted)
 	}
 }

@@ -38,24 +38,29 @@ func (d *Declaration) Pattern() (key, pattern string) {
 	return "", ""
 }
 
-// Expand returns the configuration with members instead of each declaration for which members returns some. References to that
-// declaration, or to its plan as a source, become references to all of them.
-func (c *Config) Expand(members func(Declaration) []Member) *Config {
+// Expand returns the configuration with members instead of each declaration for which members returns some, or besides it if there may
+// be others. References to that declaration, or to its plan as a source, become references to all of them.
+func (c *Config) Expand(members func(Declaration) (found []Member, others bool)) *Config {
 	expanded := *c
 	expanded.Declarations = nil
 	names := map[string][]string{}
 	for _, d := range c.Declarations {
-		found := members(d)
-		if len(found) == 0 {
-			expanded.Declarations = append(expanded.Declarations, d)
-			continue
+		found, others := members(d)
+		all := make([]Declaration, 0, len(found)+1)
+		if others || len(found) == 0 {
+			all = append(all, d)
 		}
 		for _, m := range found {
 			one := d
 			one.Name, one.Of, one.Settings = d.Name+"/"+m.Name, d.Name, d.With(m.Settings)
-			expanded.Declarations = append(expanded.Declarations, one)
-			names[d.Name] = append(names[d.Name], one.Name)
-			names[planOf(d.Name)] = append(names[planOf(d.Name)], planOf(one.Name))
+			all = append(all, one)
+		}
+		expanded.Declarations = append(expanded.Declarations, all...)
+		for i := range all {
+			if len(found) > 0 {
+				names[d.Name] = append(names[d.Name], all[i].Name)
+				names[planOf(d.Name)] = append(names[planOf(d.Name)], planOf(all[i].Name))
+			}
 		}
 	}
 	if len(names) == 0 {

@@ -64,7 +64,7 @@ declarations: [{name: infra, type: terraform, settings: {git: "%s", path: "roots
 		d.stop()
 		d = i.serve()
 		unread := "read git repository " + i.path("deploy") + ": repository does not exist; check the setting git, and that the credentials have read access"
-		declarations("infra/mail "+unread, "infra/web "+unread)
+		declarations("infra list the folders of roots/*: "+unread, "infra/mail "+unread, "infra/web "+unread)
 		d.stop()
 	}
 }
