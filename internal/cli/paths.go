@@ -1,22 +1,32 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/declared/manifests"
+	"github.com/driftd/driftd/internal/declared/members"
 	"github.com/driftd/driftd/internal/declared/terraform"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // declaredPaths are the declarations for the paths of a scan.
-type declaredPaths struct{ manifests, roots []config.Declaration }
+type declaredPaths struct {
+	manifests, roots []config.Declaration
+	// found describes the folders below which roots were found.
+	found []string
+}
 
 // sortPaths returns declarations for paths, named after their last element: plans for
-// Terraform roots, and manifests for all other paths.
+// Terraform roots, and manifests for all other paths. Roots below such a path are planned, too.
 func sortPaths(paths []string) (declaredPaths, error) {
 	var sorted declaredPaths
 	taken := map[string]int{}
@@ -48,10 +58,87 @@ func sortPaths(paths []string) (declaredPaths, error) {
 		case root:
 			sorted.roots = append(sorted.roots, rootDeclaration(name, path))
 		default:
-			sorted.manifests = append(sorted.manifests, manifestsDeclaration(name, path))
+			if err := sorted.addFolder(name, path, absolute); err != nil {
+				return sorted, err
+			}
 		}
 	}
 	return sorted, nil
+}
+
+// addFolder adds the roots below a path, and the manifests outside of them.
+func (d *declaredPaths) addFolder(name, path, absolute string) error {
+	info, err := os.Stat(absolute)
+	if err != nil {
+		return fmt.Errorf("find path: %w", err)
+	}
+	var roots []string
+	if info.IsDir() {
+		if roots, err = rootsBelow(absolute); err != nil {
+			return fmt.Errorf("look for Terraform roots below %s: %w", path, err)
+		}
+	}
+	rest := manifestsDeclaration(name, path)
+	if len(roots) == 0 {
+		d.manifests = append(d.manifests, rest)
+		return nil
+	}
+	var exclude []string
+	for _, root := range roots {
+		d.roots = append(d.roots, rootDeclaration(name+"/"+root, filepath.Join(path, root)))
+		exclude = append(exclude, "/"+root)
+	}
+	found := phrase.Count(len(roots), "Terraform root")
+	if hasManifests(absolute, roots) {
+		rest.Settings = rest.With(map[string]any{"exclude": exclude})
+		d.manifests = append(d.manifests, rest)
+		found += " and manifests"
+	}
+	d.found = append(d.found, fmt.Sprintf("%s in %s: %s", found, path, strings.Join(roots, ", ")))
+	return nil
+}
+
+// rootsBelow returns the roots at any depth below a folder, relative to it.
+func rootsBelow(folder string) ([]string, error) {
+	pattern, err := members.Parse("**")
+	if err != nil {
+		return nil, err
+	}
+	isRoot := terraform.Definition().IsMember
+	return pattern.Find(os.DirFS(folder), func(fsys fs.FS, dir string) (bool, error) { return isRoot(fsys, dir, true) })
+}
+
+// maxSniffed bounds how much is read of a file to find out whether it is a manifest, in bytes.
+const maxSniffed = 1 << 20
+
+// hasManifests reports whether a folder has a file outside of the roots that looks like a manifest, or cannot be read.
+func hasManifests(folder string, roots []string) bool {
+	errFound := errors.New("found")
+	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && name != "." && (strings.HasPrefix(e.Name(), ".") || slices.Contains(roots, name)):
+			return fs.SkipDir
+		case e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)):
+			return nil
+		}
+		text, err := sniff(filepath.Join(folder, name))
+		if err != nil || bytes.Contains(text, []byte("apiVersion")) && bytes.Contains(text, []byte("kind")) {
+			return errFound
+		}
+		return nil
+	})
+	return err != nil
+}
+
+func sniff(file string) (text []byte, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return io.ReadAll(io.LimitReader(f, maxSniffed))
 }
 
 // rootDeclaration plans as terraform on the command line would: with the user's environment,

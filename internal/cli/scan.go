@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -30,8 +31,9 @@ func (c *command) scan() *cobra.Command {
 		Long: `Compare the declarations below PATH with the live systems. A Terraform or OpenTofu
 root is compared by a plan, made on a private copy with the terraform or tofu on
 PATH. Anything else is read as Kubernetes manifests, and compared with the
-cluster of the current kubeconfig context, or with a dump of it (--live).
-Without PATH, scan the sources of the configuration file.
+cluster of the current kubeconfig context, or with a dump of it (--live). Roots
+below such a folder are planned, too: those with a lock file, a backend or a
+provider. Without PATH, scan the sources of the configuration file.
 
 Manifests without a namespace are compared with the namespace of the kubeconfig
 context, as with kubectl apply. --namespace sets another one; manifests with a
@@ -101,11 +103,18 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 	if len(sorted.manifests) == 0 && live.used(cmd) {
 		return errors.New("--live, --context, --kubeconfig and --namespace are for manifests, and every path is a Terraform root")
 	}
+	for _, found := range sorted.found {
+		fmt.Fprintln(c.streams.Err, "driftd: found "+found)
+	}
 	cfg.Declarations = sorted.roots
 	var opened []daemon.Declaration
 	if len(sorted.manifests) > 0 {
-		if opened, err = readManifests(ctx, cfg, sorted.manifests, live, around); err != nil {
+		opened, err = readManifests(ctx, cfg, sorted.manifests, live, around)
+		if err != nil && (len(sorted.found) == 0 || live.used(cmd)) {
 			return err
+		}
+		if err != nil { // the roots that were found are compared nevertheless
+			opened, cfg.Sources = uncompared(sorted.manifests, err), nil
 		}
 	}
 	estate, err := newEstate(cfg, around)
@@ -114,6 +123,15 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 	}
 	estate.Declarations = append(opened, estate.Declarations...)
 	return c.scanOnce(ctx, cfg, estate)
+}
+
+// uncompared returns declarations of manifests that are unchecked because of an error.
+func uncompared(list []config.Declaration, err error) []daemon.Declaration {
+	all := make([]daemon.Declaration, len(list))
+	for i, d := range list {
+		all[i] = daemon.Declaration{Name: d.Name, Type: d.Type, Timeout: d.Timeout, MaxMemory: d.MaxMemory, Loader: unlisted{err}}
+	}
+	return all
 }
 
 // readManifests reads folders of manifests, and sets the cluster that they govern as cfg's
