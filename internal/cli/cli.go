@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -40,12 +41,14 @@ type command struct {
 	streams Streams
 	// global flags
 	configFile, stateDir, output string
+	// wait is how long a query waits for a scan that is writing to the database.
+	wait time.Duration
 	// failOn is a flag of scan and report.
 	failOn failOn
 }
 
 func newRoot(build Build, streams Streams) *cobra.Command {
-	c := &command{build: build, streams: streams}
+	c := &command{build: build, streams: streams, wait: queryWait}
 	root := &cobra.Command{
 		Use:   "driftd",
 		Short: "Find what drifted from what was declared, who changed it and when",
@@ -58,11 +61,13 @@ could not run.`,
 		Example: `  driftd scan ./deploy
   driftd scan ./deploy --live cluster.yaml
   driftd serve --config /etc/driftd/driftd.yaml`,
+		Version:       build.String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          known,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Version}}")
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {

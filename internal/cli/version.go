@@ -15,9 +15,14 @@ func (c *command) version() *cobra.Command {
 		Example: "  driftd version",
 		Args:    nothing,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(c.streams.Out, "driftd %s (commit %s, %s, %s %s/%s)\n", c.build.Version,
-				cmp.Or(c.build.Commit, "unknown"), cmp.Or(c.build.Date, "date unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprint(c.streams.Out, c.build)
 			return err
 		},
 	}
+}
+
+// String returns the line that driftd version prints.
+func (b Build) String() string {
+	return fmt.Sprintf("driftd %s (commit %s, %s, %s %s/%s)\n", b.Version,
+		cmp.Or(b.Commit, "unknown"), cmp.Or(b.Date, "date unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
