@@ -21,6 +21,9 @@ func (a Actor) IsPerson() bool {
 	return a.Confidence != Unknown && a.Name != "" && !program
 }
 
+// Label returns the name of the actor, or that of UnknownActor if it has none.
+func (a Actor) Label() string { return cmp.Or(a.Name, UnknownActor("").Name) }
+
 // Person returns the person who made a change of the finding, if the evidence names one.
 func (f *Finding) Person() (a Actor, ok bool) {
 	if f.Actor.IsPerson() {

@@ -7,10 +7,12 @@ import (
 
 // A Selector matches findings. An empty list matches everything, of a list one match is
 // sufficient, and all fields must match. Sources, Kinds, Resources, Namespaces,
-// Declarations, Owners and the values of Labels are globs, in which "*" matches any
+// Declarations, Owners, Actors and the values of Labels are globs, in which "*" matches any
 // characters other than "/".
 type Selector struct {
 	Sources, Kinds, Resources, Namespaces, Declarations, Owners []string
+	// Actors match the actor of the finding, or of one of its changes.
+	Actors []string
 
 	Verdicts   []Verdict
 	Severities []Severity
@@ -31,7 +33,12 @@ func (s *Selector) Fits(f *Finding) bool {
 	}
 	return oneFits(s.Sources, f.Source) && (oneFits(s.Kinds, f.Kind) || oneFits(s.Kinds, path.Base(f.Kind))) &&
 		oneFits(s.Resources, f.Key.ID) && oneFits(s.Namespaces, f.Place) &&
-		oneFits(s.Declarations, f.Declaration) && oneFits(s.Owners, f.Owner)
+		oneFits(s.Declarations, f.Declaration) && oneFits(s.Owners, f.Owner) && s.fitsActor(f)
+}
+
+func (s *Selector) fitsActor(f *Finding) bool {
+	return oneFits(s.Actors, f.Actor.Label()) ||
+		slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Actor != nil && oneFits(s.Actors, c.Actor.Label()) })
 }
 
 // MayFit reports whether the selector may match a finding of a kind at a place.

@@ -6,6 +6,7 @@ func TestSelectorFits(t *testing.T) {
 	t.Parallel()
 	f := &Finding{Verdict: Changed, Severity: High, Key: Key{Source: "prod", Kind: "kubernetes/Deployment.apps", ID: "shop/web"},
 		Place: "shop", Name: "web", Declaration: "deploy", Owner: "team-shop",
+		Actor: Actor{Name: "kubectl-edit"}, Changes: []Change{{Path: "a", Actor: &Actor{Name: "mara"}}, {Path: "b"}},
 		Labels: map[string]string{"app": "web", "tag": "", "path": "a/b"}}
 	for reason, tc := range map[string]struct {
 		selector Selector
@@ -35,6 +36,9 @@ func TestSelectorFits(t *testing.T) {
 		"another declaration":                     {Selector{Declarations: []string{"infra"}}, false},
 		"an owner":                                {Selector{Owners: []string{"team-*"}}, true},
 		"another owner":                           {Selector{Owners: []string{"team"}}, false},
+		"an actor":                                {Selector{Actors: []string{"kubectl-*"}}, true},
+		"the actor of a field":                    {Selector{Actors: []string{"mara"}}, true},
+		"another actor":                           {Selector{Actors: []string{"unknown"}}, false},
 		"a verdict":                               {Selector{Verdicts: []Verdict{Missing, Changed}}, true},
 		"another verdict":                         {Selector{Verdicts: []Verdict{Missing}}, false},
 		"verdicts are no globs":                   {Selector{Verdicts: []Verdict{"*"}}, false},
@@ -72,6 +76,7 @@ func TestSelectorFitsWhatHasNothing(t *testing.T) {
 		"an empty selector":             {Selector{}, true},
 		"a star fits nothing at all":    {Selector{Owners: []string{"*"}, Namespaces: []string{"*"}}, true},
 		"a word does not":               {Selector{Owners: []string{"team"}}, false},
+		"an unknown actor":              {Selector{Actors: []string{"unknown"}}, true},
 		"a label that nobody gave it":   {Selector{Labels: map[string]string{"app": ""}}, false},
 		"a verdict that it has not got": {Selector{Verdicts: []Verdict{Changed}}, false},
 	} {
