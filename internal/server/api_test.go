@@ -100,6 +100,7 @@ func TestRefusals(t *testing.T) {
 		"bad flag":          {reason: "yes is no boolean", handler: full.Handler(), target: "/api/v1/findings?resolved=yes", status: 400, message: `resolved="yes"`},
 		"bad limit":         {reason: "an answer is bounded", handler: full.Handler(), target: "/api/v1/runs?limit=1001", status: 400, message: `limit="1001"`},
 		"unknown source":    {reason: "an empty answer to a typo looks like good news", handler: full.Handler(), target: "/api/v1/report?source=prd", status: 404, message: `unknown source "prd"`},
+		"unmatched sources": {reason: "so does one to a pattern", handler: full.Handler(), target: "/api/v1/report?source=prod,x*", status: 404, message: `unknown source "x*"`},
 		"unknown diff":      {reason: "so does an empty difference", handler: full.Handler(), target: "/api/v1/diff?source=prd", status: 404, message: `unknown source "prd"`},
 		"after all years":   {reason: "no answer could be written", handler: full.Handler(), target: "/api/v1/diff?to=9999-12-31T23:59:59-23:59", status: 400, message: "not in the years 1 to 9999"},
 		"before all years":  {reason: "no answer could be written", handler: full.Handler(), target: "/api/v1/diff?from=0000-12-31", status: 400, message: "not in the years 1 to 9999"},

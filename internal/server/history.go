@@ -155,10 +155,11 @@ func (a API) diff(r *http.Request) (any, error) {
 	return d, nil
 }
 
-// sources returns the named source, or, without a name, all sources of the last run, sorted.
-func (a API) sources(name string) ([]string, error) {
-	if name != "" {
-		return []string{name}, a.checkSources([]string{name})
+// sources returns the sources that the pattern matches, or, without one, all sources of the last
+// run, sorted.
+func (a API) sources(pattern string) ([]string, error) {
+	if pattern != "" {
+		return a.matchSources([]string{pattern})
 	}
 	run, err := a.lastRun()
 	if err != nil {

@@ -115,7 +115,7 @@ func (a API) lastRun() (model.Run, error) {
 
 // selected returns the selected findings with secrets removed.
 func (a API) selected(s selection) ([]model.Finding, error) {
-	if err := a.checkSources(s.sources); err != nil {
+	if _, err := a.matchSources(s.sources); err != nil {
 		return nil, err
 	}
 	all, err := a.Store.Findings(s.Filter)
@@ -131,28 +131,29 @@ func (a API) selected(s selection) ([]model.Finding, error) {
 	return shown, nil
 }
 
-// checkSources returns an error for the name of a source that neither the last run nor an open
-// finding has: an empty result for a misspelled name would look like the absence of drift.
-func (a API) checkSources(names []string) error {
-	if len(names) == 0 {
-		return nil
+// matchSources returns the sources that the patterns match. It returns an error for a pattern
+// that matches no source of the last run or of an open finding: an empty result for a
+// misspelled name would look like the absence of drift.
+func (a API) matchSources(patterns []string) ([]string, error) {
+	if len(patterns) == 0 {
+		return nil, nil
 	}
 	run, err := a.lastRun()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	open, err := a.Store.Findings(store.Filter{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	known := namedSources(&run, open)
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("unknown source %q", name),
+	for _, pattern := range patterns {
+		if !slices.ContainsFunc(known, func(name string) bool { return model.Glob(pattern, name) }) {
+			return nil, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("unknown source %q", pattern),
 				Hint: "want one of " + strings.Join(known, ", "), Candidates: known}
 		}
 	}
-	return nil
+	return slices.DeleteFunc(known, func(name string) bool { return !model.GlobAny(patterns, name) }), nil
 }
 
 // namedSources returns the names of all sources that status and findings show, each once. A plan
