@@ -416,7 +416,7 @@ func (c *command) openedStore(cmd *cobra.Command, use func(*store.Store) error) 
 	if !errors.Is(err, server.ErrNoDaemon) {
 		return err
 	}
-	st, err := openExisting(cfg, false, c.quietLogger())
+	st, err := openExisting(cfg, false, c.wait, c.quietLogger())
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (c *command) copyTo(ctx context.Context, cfg *config.Config, path string, w
 	case !errors.Is(err, server.ErrNoDaemon):
 		return err
 	}
-	st, err := openExisting(cfg, true, c.quietLogger())
+	st, err := openExisting(cfg, true, c.wait, c.quietLogger())
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ func (c *command) freeze() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&request.Until, "for", "", "for how long, or until when: 2h, 2026-12-24T08:00:00Z")
 	cmd.Flags().StringVar(&request.Source, "source", "", "only actions on this source")
+	completeFlag(cmd, "source", c.ofLastRun(sourceNames))
 	cmd.Flags().StringVar(&request.Reason, "reason", "", "why")
 	return cmd
 }
@@ -40,6 +41,7 @@ func (c *command) thaw() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.control(cmd, request) },
 	}
 	cmd.Flags().StringVar(&request.Source, "source", "", "only the freezes of this source")
+	completeFlag(cmd, "source", c.ofLastRun(sourceNames))
 	cmd.Flags().StringVar(&request.Reason, "reason", "", "why")
 	return cmd
 }

@@ -26,17 +26,20 @@ rule hides, with its reason and end, the accepted findings with the end of each
 acceptance, and the rules that hide nothing and can be removed. With --exempt, show the fields that differ
 and are not drift because of the evidence of a controller. With --not-judged, show
 the live resources that no declaration claims and that the last scan did not
-judge, and why.`,
-		Example: "  driftd findings\n  driftd findings --hidden\n  driftd findings --exempt\n  driftd findings --not-judged\n  driftd findings show 3f2a",
-		Args:    known,
+judge, and why.
+
+` + filterHelp,
+		Example: `  driftd findings
+  driftd findings --severity critical,high --kind deploy -n shop
+  driftd findings --hidden
+  driftd findings --exempt
+  driftd findings --not-judged
+  driftd findings show 3f2a`,
+		Args: known,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := apart(cmd, "hidden", "since", "verdict", "source", "resolved"); err != nil {
-				return err
-			}
-			if err := apart(cmd, "exempt", "not-judged", "hidden", "since", "verdict", "source", "resolved"); err != nil {
-				return err
-			}
-			if err := apart(cmd, "not-judged", "hidden", "since", "verdict", "source", "resolved"); err != nil {
+			alone := append(narrowing(), "resolved")
+			if err := errors.Join(apart(cmd, "hidden", alone...), apart(cmd, "exempt", append(alone, "not-judged", "hidden")...),
+				apart(cmd, "not-judged", append(alone, "hidden")...)); err != nil {
 				return err
 			}
 			switch {
@@ -47,10 +50,10 @@ judge, and why.`,
 			case notJudged:
 				return c.ask(cmd, c.printNotJudged)
 			}
-			return c.listFindings(cmd, &q)
+			return c.listFindings(cmd, &q, nil)
 		},
 	}
-	q.add(cmd)
+	q.add(c, cmd)
 	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "include resolved findings")
 	cmd.Flags().BoolVar(&hidden, "hidden", false, "findings that ignore rules hide, and accepted ones")
 	cmd.Flags().BoolVar(&exempt, "exempt", false, "fields that differ and are not drift, with the evidence of a controller")
@@ -102,27 +105,63 @@ func (c *command) printNotJudged(ctx context.Context, client *server.Client) err
 func (c *command) findingsList() *cobra.Command {
 	var q queryFlags
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List open findings, one line each",
-		Example: "  driftd findings list\n  driftd findings list --resolved --since 7d",
-		Args:    nothing,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.listFindings(cmd, &q) },
+		Use:   "list [RESOURCE…]",
+		Short: "List open findings, one line each",
+		Long: `List open findings, worst first, one line each: all, or those of the resources.
+
+` + filterHelp,
+		Example: `  driftd findings list
+  driftd findings list --resolved --since 7d
+  driftd findings list deploy/shop/api
+  driftd findings list --actor 'kubectl-*' --owner team-shop`,
+		ValidArgsFunction: c.completeResources,
+		RunE:              func(cmd *cobra.Command, resources []string) error { return c.listFindings(cmd, &q, resources) },
 	}
-	q.add(cmd)
+	q.add(c, cmd)
 	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "include resolved findings")
 	cmd.Flags().BoolVar(&q.hidden, "hidden", false, "include findings that an ignore rule hides, and accepted ones")
 	c.outputFlag(cmd, "table", "json")
 	return cmd
 }
 
-func (c *command) listFindings(cmd *cobra.Command, q *queryFlags) error {
+func (c *command) listFindings(cmd *cobra.Command, q *queryFlags, resources []string) error {
+	if err := q.check(resources); err != nil {
+		return err
+	}
 	return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
-		list, err := client.Findings(ctx, q.query())
+		found, err := client.Findings(ctx, q.query())
 		if err != nil {
 			return err
 		}
-		return report.WriteFindings(c.streams.Out, c.output, list, c.reportOptions())
+		picked, err := q.pick(found, resources)
+		if err != nil {
+			return err
+		}
+		if len(picked) == 0 && filters(cmd, resources) {
+			all, err := client.Findings(ctx, server.Query{Resolved: q.resolved, Hidden: q.hidden})
+			if err != nil {
+				return err
+			}
+			if noted := c.noMatch(len(all)); noted && c.output == "table" {
+				return nil
+			}
+		}
+		return report.WriteFindings(c.streams.Out, c.output, picked, c.reportOptions())
 	})
+}
+
+// noMatch prints that the filters leave out so many findings, which are all that there are, and
+// reports whether there are any. The output of a format for programs is not mixed with it.
+func (c *command) noMatch(left int) bool {
+	if left == 0 {
+		return false
+	}
+	out := c.streams.Err
+	if c.output == "table" {
+		out = c.streams.Out
+	}
+	fmt.Fprintf(out, "No finding matches the filters: they leave out %s.\n", phrase.Count(left, "finding"))
+	return true
 }
 
 func (c *command) findingsShow() *cobra.Command {
@@ -182,20 +221,4 @@ func (c *command) printNext(f *model.Finding) error {
 	suggest := remedy.Quote(append([]string{"driftd", "suggest", f.ID}, c.placeFlags()...)...)
 	_, err := fmt.Fprintf(c.streams.Out, "\nNext: %s: %s\n", phrase.NextStep(f), cmp.Or(suggest, "driftd suggest"))
 	return err
-}
-
-// completeFindings completes the IDs of open findings.
-func (c *command) completeFindings(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var ids []cobra.Completion
-	err := c.ask(cmd, func(ctx context.Context, client *server.Client) error {
-		list, err := client.Findings(ctx, server.Query{})
-		for i := range list {
-			ids = append(ids, cobra.CompletionWithDesc(list[i].ID, phrase.Visible(string(list[i].Verdict)+" "+list[i].Key.String())))
-		}
-		return err
-	})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
 }

@@ -73,6 +73,7 @@ Exit codes:
 	flags.StringVar(&f.ref, "ref", "", "read declarations from git at this branch, tag or full commit hash")
 	flags.StringVar(&f.old, "old", "24h", "age from which on a change is marked as old: 24h, 30d")
 	flags.BoolVar(&f.hidden, "hidden", false, "include what an ignore rule hides")
+	completeFlag(cmd, "declaration", c.ofLastRun(declarationNames))
 	c.failOn.add(cmd)
 	c.outputFlag(cmd, report.PreviewFormats()...)
 	return cmd

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,16 +31,15 @@ import (
 // ask calls use with a client of the daemon, or of the database if no daemon runs. It opens
 // the database read-only.
 func (c *command) ask(cmd *cobra.Command, use func(context.Context, *server.Client) error) error {
-	return c.connect(cmd, true, use)
+	return c.connect(cmd.Context(), cmd, true, use)
 }
 
 // change is ask for commands that make decisions. It opens the database for writing.
 func (c *command) change(cmd *cobra.Command, use func(context.Context, *server.Client) error) error {
-	return c.connect(cmd, false, use)
+	return c.connect(cmd.Context(), cmd, false, use)
 }
 
-func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Context, *server.Client) error) error {
-	ctx := cmd.Context()
+func (c *command) connect(ctx context.Context, cmd *cobra.Command, readOnly bool, use func(context.Context, *server.Client) error) error {
 	cfg, unread := c.loadConfig(cmd.Flags())
 	stateDir := cmp.Or(c.stateDir, os.Getenv("DRIFTD_STATE_DIR"), config.Default().StateDir)
 	if cfg != nil {
@@ -57,7 +58,7 @@ func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Co
 		return err
 	}
 	log := c.quietLogger()
-	st, err := openExisting(cfg, readOnly, log)
+	st, err := openExisting(cfg, readOnly, c.wait, log)
 	if err != nil {
 		return err
 	}
@@ -82,10 +83,11 @@ func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Co
 // errNoScan is returned if there is neither a daemon nor a database.
 var errNoScan = errors.New("no scan is stored")
 
-// openExisting opens a database that an earlier scan created.
-func openExisting(cfg *config.Config, readOnly bool, log *slog.Logger) (*store.Store, error) {
+// openExisting opens a database that an earlier scan created. It waits for a scan that is writing
+// to it.
+func openExisting(cfg *config.Config, readOnly bool, wait time.Duration, log *slog.Logger) (*store.Store, error) {
 	options := storeOptions(cfg, log)
-	options.ReadOnly, options.Wait = true, queryWait
+	options.ReadOnly, options.Wait = true, wait
 	key, err := readerKey(cfg)
 	if err != nil {
 		return nil, err
@@ -164,47 +166,29 @@ func newCompare() func(key model.Key, before, after model.Value) []model.Change 
 	}
 }
 
-// queryFlags are the flags that select findings.
-type queryFlags struct {
-	since    string
-	verdicts []string
-	sources  []string
-	resolved bool
-	hidden   bool
-}
-
-func (q *queryFlags) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&q.since, "since", "", "only what appeared, changed or was resolved since then: 24h, 7d, 2026-01-31T14:00:00Z")
-	flags.StringSliceVar(&q.verdicts, "verdict", nil, "only these verdicts: changed, missing, unmanaged …")
-	flags.StringSliceVar(&q.sources, "source", nil, "only these sources")
-	verdicts := make([]string, 0, len(model.Verdicts()))
-	for _, v := range model.Verdicts() {
-		verdicts = append(verdicts, string(v))
-	}
-	_ = cmd.RegisterFlagCompletionFunc("verdict", cobra.FixedCompletions(verdicts, cobra.ShellCompDirectiveNoFileComp))
-}
-
-func (q *queryFlags) query() server.Query {
-	return server.Query{Since: q.since, Verdicts: q.verdicts, Sources: q.sources, Resolved: q.resolved, Hidden: q.hidden}
-}
-
 func (c *command) report() *cobra.Command {
 	var q queryFlags
 	cmd := &cobra.Command{
-		Use:   "report",
+		Use:   "report [RESOURCE…]",
 		Short: "Print the open findings of the last scans",
 		Long: `Print the open findings of the last scans. A source whose last read failed, is
 held back, or is older than three of its intervals is not checked.
+
+` + filterHelp + `
+Only the findings that the filters select are printed, and only they give exit
+code 2. What was not checked is printed and gives exit code 3 whatever the filters
+select; --source limits it to the sources.
 
 ` + exitCodes,
 		Example: `  driftd report
   driftd report --fail-on high
   driftd report -o html > drift.html
-  driftd report --since 24h --verdict changed,missing`,
-		Args: nothing,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.failOn.check(); err != nil {
+  driftd report --since 24h --verdict changed,missing
+  driftd report --severity high,critical --namespace 'shop-*'
+  driftd report deploy/shop/api`,
+		ValidArgsFunction: c.completeResources,
+		RunE: func(cmd *cobra.Command, resources []string) error {
+			if err := errors.Join(c.failOn.check(), q.check(resources)); err != nil {
 				return err
 			}
 			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
@@ -212,11 +196,18 @@ held back, or is older than three of its intervals is not checked.
 				if err != nil {
 					return err
 				}
+				if r.Findings, err = q.pickDrift(r.Findings, resources); err != nil {
+					return err
+				}
+				drifted := func(f model.Finding) bool { return f.Verdict.IsDrift() }
+				if c.output != "table" && filters(cmd, resources) && !slices.ContainsFunc(r.Findings, drifted) {
+					c.noMatch(r.Summary.Findings)
+				}
 				return c.printReport(r)
 			})
 		},
 	}
-	q.add(cmd)
+	q.add(c, cmd)
 	c.failOn.add(cmd)
 	c.outputFlag(cmd, report.Formats()...)
 	return cmd
@@ -227,12 +218,14 @@ func (c *command) history() *cobra.Command {
 		Use:   "history KEY",
 		Short: "Show every value that a resource had, with times and actors",
 		Long: `Show every value that a resource had. KEY is source/type/kind/id. Parts may be
-omitted from the left if the rest names one resource.`,
-		Example: "  driftd history Deployment.apps/shop/web\n  driftd history prod/kubernetes/ConfigMap/shop/settings",
-		Args:    one("resource"),
+omitted from the left if the rest names one resource. A kind may be given as kubectl
+accepts it: deploy/shop/web.`,
+		Example:           "  driftd history Deployment.apps/shop/web\n  driftd history deploy/shop/web\n  driftd history prod/kubernetes/ConfigMap/shop/settings",
+		Args:              one("resource"),
+		ValidArgsFunction: c.completeResources,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
-				h, err := client.History(ctx, args[0])
+				h, err := historyOf(ctx, client, args[0])
 				if err != nil {
 					return err
 				}
@@ -246,6 +239,22 @@ omitted from the left if the rest names one resource.`,
 	}
 	c.outputFlag(cmd, "table", "json")
 	return cmd
+}
+
+// historyOf returns the history of the resource with a key. If no resource has it, the kind in it
+// is read as a name that kubectl accepts.
+func historyOf(ctx context.Context, client *server.Client, key string) (server.History, error) {
+	h, err := client.History(ctx, key)
+	var absent *server.Error
+	if !errors.As(err, &absent) || absent.Status != http.StatusNotFound {
+		return h, err
+	}
+	name, id, ok := strings.Cut(key, "/")
+	kind, ambiguous := newKindNames(nil).one(name)
+	if !ok || ambiguous != nil || kind == "" {
+		return h, errors.Join(err, ambiguous)
+	}
+	return client.History(ctx, kind+"/"+id)
 }
 
 func (c *command) diff() *cobra.Command {
@@ -269,7 +278,8 @@ func (c *command) diff() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&source, "source", "", "only this source")
+	cmd.Flags().StringVar(&source, "source", "", "only this source, or those that a pattern matches")
+	completeFlag(cmd, "source", c.ofLastRun(sourceNames))
 	cmd.Flags().StringVar(&from, "from", "24h", "the earlier time: a time, or how long ago")
 	cmd.Flags().StringVar(&to, "to", "now", "the later time")
 	c.outputFlag(cmd, "table", "json")

@@ -74,7 +74,7 @@ func (o *outline) headline() (text string, calm bool) {
 	case o.counted() > 0:
 		parts = append(parts, phrase.Number(o.counted())+" drifted"+o.byRequest())
 	case hidden > 0:
-		parts = append(parts, "no drift among the findings shown")
+		parts = append(parts, "no drift matches the filters")
 	case sum.InSync == 0 && (unchecked > 0 || o.report.Scan.NotChecked.Sources() > 0):
 		parts = append(parts, "nothing could be checked")
 	default:
