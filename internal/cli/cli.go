@@ -41,6 +41,8 @@ type command struct {
 	streams Streams
 	// global flags
 	configFile, stateDir, output string
+	// columns is a flag of lists of findings.
+	columns []string
 	// wait is how long a query waits for a scan that is writing to the database.
 	wait time.Duration
 	// failOn is a flag of scan and report.

@@ -73,7 +73,7 @@ func (q *queryFlags) query() server.Query {
 // check returns an error for each word of a closed list that does not exist, and for each
 // malformed pattern.
 func (q *queryFlags) check(resources []string) error {
-	errs := []error{checkWords("severity", q.severities, severityWords()), checkWords("verdict", q.verdicts, verdictWords())}
+	errs := []error{suggest.Check("severity", q.severities, severityWords()), suggest.Check("verdict", q.verdicts, verdictWords())}
 	for _, patterns := range [][]string{q.sources, q.kinds, q.namespaces, q.owners, q.actors, resources} {
 		for _, p := range patterns {
 			if _, err := path.Match(p, ""); err != nil {
@@ -84,27 +84,29 @@ func (q *queryFlags) check(resources []string) error {
 	return errors.Join(errs...)
 }
 
-// checkWords returns an error for the words that are not in the list valid, with the closest one.
-func checkWords(thing string, words, valid []string) error {
-	var unknown []string
-	for _, word := range words {
-		if slices.Contains(valid, word) {
-			continue
-		}
-		text := fmt.Sprintf("%q", word)
-		if near, ok := suggest.Word(word, valid); ok {
-			text += fmt.Sprintf(" (did you mean %q?)", near)
-		}
-		unknown = append(unknown, text)
+// pick returns the findings that the flags and the resources select, in their order. It modifies
+// the slice.
+func (q *queryFlags) pick(found []model.Finding, resources []string) ([]model.Finding, error) {
+	fits, err := q.fits(found, resources)
+	if err != nil {
+		return nil, err
 	}
-	if len(unknown) == 0 {
-		return nil
-	}
-	return fmt.Errorf("unknown %s %s: want one of %s", thing, strings.Join(unknown, ", "), strings.Join(valid, ", "))
+	return slices.DeleteFunc(found, func(f model.Finding) bool { return !fits(&f) }), nil
 }
 
-// pick returns the findings that the flags and the resources select, in their order.
-func (q *queryFlags) pick(found []model.Finding, resources []string) ([]model.Finding, error) {
+// pickDrift is pick for a report: it keeps the findings that are unchecked, because a filter must
+// not hide that something was not checked.
+func (q *queryFlags) pickDrift(found []model.Finding, resources []string) ([]model.Finding, error) {
+	fits, err := q.fits(found, resources)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(found, func(f model.Finding) bool { return f.Verdict != model.Unchecked && !fits(&f) }), nil
+}
+
+// fits returns a function that reports whether the flags and the resources select a finding. The
+// kinds of the findings can be named.
+func (q *queryFlags) fits(found []model.Finding, resources []string) (func(*model.Finding) bool, error) {
 	names := newKindNames(found)
 	kinds, kindErr := names.patterns(q.kinds)
 	keys, keyErr := names.keys(resources)
@@ -115,29 +117,9 @@ func (q *queryFlags) pick(found []model.Finding, resources []string) ([]model.Fi
 	for _, s := range q.severities {
 		selector.Severities = append(selector.Severities, model.Severity(s))
 	}
-	var picked []model.Finding
-	for i := range found {
-		if f := &found[i]; selector.Fits(f) && (len(keys) == 0 || matchesKey(keys, f.Key.String())) {
-			picked = append(picked, *f)
-		}
-	}
-	return picked, nil
-}
-
-// pickDrift is pick for a report: it keeps the findings that are unchecked, because a filter must
-// not hide that something was not checked.
-func (q *queryFlags) pickDrift(found []model.Finding, resources []string) ([]model.Finding, error) {
-	picked, err := q.pick(found, resources)
-	if err != nil {
-		return nil, err
-	}
-	picked = slices.DeleteFunc(picked, func(f model.Finding) bool { return f.Verdict == model.Unchecked })
-	for _, f := range found {
-		if f.Verdict == model.Unchecked {
-			picked = append(picked, f)
-		}
-	}
-	return picked, nil
+	return func(f *model.Finding) bool {
+		return selector.Fits(f) && (len(keys) == 0 || matchesKey(keys, f.Key.String()))
+	}, nil
 }
 
 // matchesKey reports whether a pattern matches the whole key, or its last parts.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +38,7 @@ judge, and why.
   driftd findings show 3f2a`,
 		Args: known,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			alone := append(narrowing(), "resolved")
+			alone := append(narrowing(), "resolved", "columns")
 			if err := errors.Join(apart(cmd, "hidden", alone...), apart(cmd, "exempt", append(alone, "not-judged", "hidden")...),
 				apart(cmd, "not-judged", append(alone, "hidden")...)); err != nil {
 				return err
@@ -58,7 +59,7 @@ judge, and why.
 	cmd.Flags().BoolVar(&hidden, "hidden", false, "findings that ignore rules hide, and accepted ones")
 	cmd.Flags().BoolVar(&exempt, "exempt", false, "fields that differ and are not drift, with the evidence of a controller")
 	cmd.Flags().BoolVar(&notJudged, "not-judged", false, "live resources that the last scan did not judge")
-	c.outputFlag(cmd, "table", "json")
+	c.listFlags(cmd)
 	cmd.AddCommand(c.findingsList(), c.findingsShow())
 	return cmd
 }
@@ -113,19 +114,27 @@ func (c *command) findingsList() *cobra.Command {
 		Example: `  driftd findings list
   driftd findings list --resolved --since 7d
   driftd findings list deploy/shop/api
-  driftd findings list --actor 'kubectl-*' --owner team-shop`,
+  driftd findings list --actor 'kubectl-*' --owner team-shop
+  driftd findings list -o csv --columns id,severity,key,who`,
 		ValidArgsFunction: c.completeResources,
 		RunE:              func(cmd *cobra.Command, resources []string) error { return c.listFindings(cmd, &q, resources) },
 	}
 	q.add(c, cmd)
 	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "include resolved findings")
 	cmd.Flags().BoolVar(&q.hidden, "hidden", false, "include findings that an ignore rule hides, and accepted ones")
-	c.outputFlag(cmd, "table", "json")
+	c.listFlags(cmd)
 	return cmd
 }
 
+// listFlags adds the flags of the output of a list.
+func (c *command) listFlags(cmd *cobra.Command) {
+	c.outputFlag(cmd, report.ListFormats()...)
+	cmd.Flags().StringSliceVar(&c.columns, "columns", nil, "columns of table, wide and csv: "+strings.Join(report.Columns(), ","))
+	completeFlag(cmd, "columns", fixed(report.Columns()))
+}
+
 func (c *command) listFindings(cmd *cobra.Command, q *queryFlags, resources []string) error {
-	if err := q.check(resources); err != nil {
+	if err := errors.Join(q.check(resources), report.CheckList(c.output, c.columns)); err != nil {
 		return err
 	}
 	return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
@@ -142,11 +151,13 @@ func (c *command) listFindings(cmd *cobra.Command, q *queryFlags, resources []st
 			if err != nil {
 				return err
 			}
-			if noted := c.noMatch(len(all)); noted && c.output == "table" {
+			if noted := c.noMatch(len(all)); noted && (c.output == "table" || c.output == "wide") {
 				return nil
 			}
 		}
-		return report.WriteFindings(c.streams.Out, c.output, picked, c.reportOptions())
+		o := c.reportOptions()
+		o.Columns = c.columns
+		return report.WriteFindings(c.streams.Out, c.output, picked, o)
 	})
 }
 
@@ -157,7 +168,7 @@ func (c *command) noMatch(left int) bool {
 		return false
 	}
 	out := c.streams.Err
-	if c.output == "table" {
+	if c.output == "table" || c.output == "wide" {
 		out = c.streams.Out
 	}
 	fmt.Fprintf(out, "No finding matches the filters: they leave out %s.\n", phrase.Count(left, "finding"))

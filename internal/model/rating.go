@@ -92,10 +92,14 @@ func (f *Finding) Why() string {
 // CompareWorst orders findings, worst first: by severity, exposure, age in minutes, key,
 // declaration, address, verdict and ID.
 func CompareWorst(a, b *Finding) int {
+	// Lists of many findings are sorted: what is rarely needed is not computed.
+	if order := cmp.Compare(a.Severity.Rank(), b.Severity.Rank()); order != 0 {
+		return order
+	}
+	if order := cmp.Or(compareExposure(a.Exposure, b.Exposure), age(a).Compare(age(b))); order != 0 {
+		return order
+	}
 	return cmp.Or(
-		cmp.Compare(a.Severity.Rank(), b.Severity.Rank()),
-		compareExposure(a.Exposure, b.Exposure),
-		age(a).Compare(age(b)),
 		a.Compare(b.Key),
 		cmp.Compare(a.Declaration, b.Declaration),
 		cmp.Compare(a.Address, b.Address),

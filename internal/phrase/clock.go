@@ -30,6 +30,28 @@ func (c Clock) ago(t time.Time) (string, bool) {
 	return Ago(age), true
 }
 
+// Short returns t as "2h ago", or as Stamp does.
+func (c Clock) Short(t time.Time) string {
+	if _, ok := c.ago(t); !ok {
+		return Stamp(t)
+	}
+	return shortAgo(c.Now.Sub(t))
+}
+
+// shortAgo returns an age as "2h ago".
+func shortAgo(age time.Duration) string {
+	const day = 24 * time.Hour
+	for _, unit := range []struct {
+		length time.Duration
+		letter string
+	}{{day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
+		if age >= unit.length {
+			return Number(int(age/unit.length)) + unit.letter + " ago"
+		}
+	}
+	return "just now"
+}
+
 // Exact returns t to the second, followed by its age where the clock is relative.
 func (c Clock) Exact(t time.Time) string {
 	if age, ok := c.ago(t); ok {

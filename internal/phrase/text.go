@@ -32,6 +32,7 @@ func Visible(s string) string {
 	return b.String()
 }
 
+// isVisible reports whether s has printable ASCII characters only.
 func isVisible(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] >= 0x7f {
@@ -69,6 +70,9 @@ func escapeRune(r rune) string {
 
 // Columns returns the number of terminal cells that visible text takes.
 func Columns(s string) int {
+	if isVisible(s) {
+		return len(s)
+	}
 	n := 0
 	for _, r := range s {
 		n += cells(r)
@@ -115,6 +119,24 @@ func Clip(s string, limit int) string {
 		return s
 	}
 	return fit(s, max(limit-1, 0)) + Ellipsis
+}
+
+// ClipMiddle returns visible text cut to limit columns and characters, with its end: names that
+// begin alike differ at the end.
+func ClipMiddle(s string, limit int) string {
+	if Columns(s) <= limit && utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	head := fit(s, max(limit-1, 0)/2)
+	room, from := max(limit-1, 0)-max(Columns(head), utf8.RuneCountInString(head)), len(s)
+	for from > len(head) {
+		start := before(s, from, 1)
+		if end := s[start:]; max(Columns(end), utf8.RuneCountInString(end)) > room {
+			break
+		}
+		from = start
+	}
+	return head + Ellipsis + s[from:]
 }
 
 // Cut returns visible text shortened to about limit columns, with the number of

@@ -80,6 +80,27 @@ func TestCutKeepsToItsLimit(t *testing.T) {
 	})
 }
 
+func TestClipMiddle(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason, text string
+		limit        int
+		want         string
+	}{
+		{"it fits", "shop/web", 8, "shop/web"},
+		{"both ends are kept", "prod Deployment shop/web", 11, "prod …p/web"},
+		{"an even limit", "abcdefghij", 6, "ab…hij"},
+		{"one column", "abc", 1, "…"},
+		{"no column", "abc", 0, "…"},
+		{"wide letters", "世界世界世界", 7, "世…世界"},
+		{"combining marks count as characters", "e\u0301\u0301\u0301\u0301", 3, "e…\u0301"},
+	} {
+		if got := ClipMiddle(tc.text, tc.limit); got != tc.want {
+			t.Errorf("%s: ClipMiddle(%q, %d) = %q, want %q", tc.reason, tc.text, tc.limit, got, tc.want)
+		}
+	}
+}
+
 func TestThousands(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -100: "-100", -1000: "-1,000"} {

@@ -44,7 +44,7 @@ func WorstFirst(findings []model.Finding) []*model.Finding {
 	for i := range findings {
 		sorted[i] = &findings[i]
 	}
-	slices.SortStableFunc(sorted, func(a, b *model.Finding) int {
+	slices.SortFunc(sorted, func(a, b *model.Finding) int {
 		return cmp.Or(
 			compareBool(!a.Resolved.IsZero(), !b.Resolved.IsZero()),
 			model.CompareWorst(a, b))

@@ -28,6 +28,9 @@ type Options struct {
 	// RelativeTime writes "2 hours ago" instead of an RFC 3339 time, wherever
 	// people read. It needs Now.
 	RelativeTime bool
+	// Columns are the names of the columns of a list of findings; empty for those of the
+	// format.
+	Columns []string
 }
 
 type writer func(*bufio.Writer, *model.Report, Options) error

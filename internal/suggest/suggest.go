@@ -1,7 +1,11 @@
 // Package suggest suggests the word for a mistyped one.
 package suggest
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Word returns the word that is closest to another one: the word that it abbreviates, or
 // the one with the fewest edits. About one letter in three may differ, case is ignored, and
@@ -20,6 +24,26 @@ func Word(word string, words []string) (near string, ok bool) {
 		}
 	}
 	return near, near != ""
+}
+
+// Check returns an error for the words that are not in the list valid, each with the closest
+// one; nil if there are none. thing is the name of such a word.
+func Check(thing string, words, valid []string) error {
+	var unknown []string
+	for _, word := range words {
+		if slices.Contains(valid, word) {
+			continue
+		}
+		text := fmt.Sprintf("%q", word)
+		if near, ok := Word(word, valid); ok {
+			text += fmt.Sprintf(" (did you mean %q?)", near)
+		}
+		unknown = append(unknown, text)
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	return fmt.Errorf("unknown %s %s: want one of %s", thing, strings.Join(unknown, ", "), strings.Join(valid, ", "))
 }
 
 // abbreviates reports whether word is name without some letters other than the first, and

@@ -21,3 +21,26 @@ func TestWord(t *testing.T) {
 		}
 	}
 }
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	valid := []string{"critical", "high", "low"}
+	for _, tc := range []struct {
+		reason string
+		words  []string
+		want   string
+	}{
+		{"no words", nil, ""},
+		{"valid words", []string{"low", "high"}, ""},
+		{"one has a close one", []string{"low", "hgh"}, `unknown severity "hgh" (did you mean "high"?): want one of critical, high, low`},
+		{"all are listed", []string{"worst", "lwo"}, `unknown severity "worst", "lwo" (did you mean "low"?): want one of critical, high, low`},
+	} {
+		got := ""
+		if err := Check("severity", tc.words, valid); err != nil {
+			got = err.Error()
+		}
+		if got != tc.want {
+			t.Errorf("%s: %s; want %s", tc.reason, got, tc.want)
+		}
+	}
+}
