@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
@@ -120,6 +121,26 @@ func (q *queryFlags) fits(found []model.Finding, resources []string) (func(*mode
 	return func(f *model.Finding) bool {
 		return selector.Fits(f) && (len(keys) == 0 || matchesKey(keys, f.Key.String()))
 	}, nil
+}
+
+// filterWords returns the flags and arguments of the filters other than those in except, as they
+// are written on a command line.
+func filterWords(cmd *cobra.Command, resources []string, except ...string) []string {
+	words := slices.Clone(resources)
+	for _, name := range narrowing() {
+		flag := cmd.Flags().Lookup(name)
+		if !flag.Changed || slices.Contains(except, name) {
+			continue
+		}
+		values := []string{flag.Value.String()}
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			words = append(words, "--"+name+"="+v)
+		}
+	}
+	return words
 }
 
 // matchesKey reports whether a pattern matches the whole key, or its last parts.

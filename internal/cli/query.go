@@ -22,6 +22,7 @@ import (
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/remedy"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/secret"
 	"github.com/driftd/driftd/internal/server"
@@ -168,11 +169,16 @@ func newCompare() func(key model.Key, before, after model.Value) []model.Change 
 
 func (c *command) report() *cobra.Command {
 	var q queryFlags
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "report [RESOURCE…]",
 		Short: "Print the open findings of the last scans",
 		Long: `Print the open findings of the last scans. A source whose last read failed, is
 held back, or is older than three of its intervals is not checked.
+
+A table shows 20 findings in full: those with the worst severity, the newest first.
+Of the others it has the numbers, with the commands that list them. The other formats
+are always complete.
 
 ` + filterHelp + `
 Only the findings that the filters select are printed, and only they give exit
@@ -203,14 +209,29 @@ select; --source limits it to the sources.
 				if c.output != "table" && filters(cmd, resources) && !slices.ContainsFunc(r.Findings, drifted) {
 					c.noMatch(r.Summary.Findings)
 				}
-				return c.printReport(r)
+				o := c.reportOptions()
+				if !all {
+					o.Most, o.List = mostShown, func(s model.Severity, v model.Verdict) string { return c.listCommand(cmd, resources, s, v) }
+				}
+				return c.printReport(r, o)
 			})
 		},
 	}
 	q.add(c, cmd)
+	cmd.Flags().BoolVar(&all, "all", false, "show all findings in full, also in a table")
 	c.failOn.add(cmd)
 	c.outputFlag(cmd, report.Formats()...)
 	return cmd
+}
+
+// mostShown is the number of findings that driftd report shows in full in a table.
+const mostShown = 20
+
+// listCommand returns the command that lists the findings of a report with a severity and a verdict.
+func (c *command) listCommand(cmd *cobra.Command, resources []string, s model.Severity, v model.Verdict) string {
+	words := slices.Concat([]string{"driftd", "findings", "list"}, filterWords(cmd, resources, "severity", "verdict"), c.placeFlags(),
+		[]string{"--severity=" + string(s), "--verdict=" + string(v)})
+	return cmp.Or(remedy.Quote(words...), "driftd findings list")
 }
 
 func (c *command) history() *cobra.Command {

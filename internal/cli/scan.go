@@ -210,7 +210,7 @@ func (c *command) scanInDaemon(ctx context.Context, client *server.Client) error
 	if err != nil {
 		return err
 	}
-	return c.printReport(found)
+	return c.printReport(found, c.reportOptions())
 }
 
 // scanOnce runs one scan in this process.
@@ -232,15 +232,15 @@ func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemo
 	if err := errors.Join(err, st.close()); err != nil {
 		return err
 	}
-	return c.printReport(found)
+	return c.printReport(found, c.reportOptions())
 }
 
 // scanWait is how long a scan waits for another one that is writing to the database.
 const scanWait = 20 * time.Second
 
 // printReport writes the report and returns its exit code as an error.
-func (c *command) printReport(r model.Report) error {
-	if err := report.Write(c.streams.Out, c.output, r, c.reportOptions()); err != nil {
+func (c *command) printReport(r model.Report, o report.Options) error {
+	if err := report.Write(c.streams.Out, c.output, r, o); err != nil {
 		return err
 	}
 	return c.failOn.status(&r)

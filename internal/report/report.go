@@ -31,6 +31,11 @@ type Options struct {
 	// Columns are the names of the columns of a list of findings; empty for those of the
 	// format.
 	Columns []string
+	// Most is the number of findings that the table of a report shows in full, of those that
+	// drifted; 0 is unlimited. List then returns the command that lists the others with a
+	// severity and a verdict.
+	Most int
+	List func(model.Severity, model.Verdict) string
 }
 
 type writer func(*bufio.Writer, *model.Report, Options) error

@@ -59,9 +59,14 @@ func writeTable(w *bufio.Writer, r *model.Report, o Options) error {
 		t.verdicts = max(t.verdicts, len(r.Findings[i].VerdictText()))
 	}
 	t.headline(out)
-	if err := t.blocks(out, out.groups); err != nil {
+	if len(out.open) > many {
+		t.prose(bold, "", phrase.Words(countsOf(out.open)))
+	}
+	shown, rest := out.most(o.Most)
+	if err := t.blocks(out, shown); err != nil {
 		return err
 	}
+	t.rest(rest, o.List)
 	t.section("Resolved", len(out.resolved))
 	if err := t.blocks(out, groupsOf(out.resolved)); err != nil {
 		return err
