@@ -60,3 +60,17 @@ func apart(cmd *cobra.Command, flag string, others ...string) error {
 	}
 	return nil
 }
+
+// require returns one error that lists the flags that are missing or blank; nil if there are none.
+func require(cmd *cobra.Command, flags ...string) error {
+	var missing []string
+	for _, name := range flags {
+		if flag := cmd.Flags().Lookup(name); strings.TrimSpace(flag.Value.String()) == "" {
+			missing = append(missing, fmt.Sprintf("--%s (%s)", name, flag.Usage))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s needs %s: %s", cmd.CommandPath(), strings.Join(missing, ", "), seeHelp(cmd))
+}

@@ -225,6 +225,9 @@ verify first.`,
 		Example: "  driftd audit trust --reason \"restored the backup of Monday after a disk failure, OPS-77\"",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := require(cmd, "reason"); err != nil {
+				return err
+			}
 			return c.change(cmd, func(ctx context.Context, client *server.Client) error {
 				t, err := client.TrustAudit(ctx, reason)
 				if err != nil {
@@ -241,7 +244,7 @@ verify first.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "what was found, and why the log may continue (required)")
+	cmd.Flags().StringVar(&reason, "reason", "", "what was found, and why the log may continue")
 	return cmd
 }
 

@@ -37,11 +37,8 @@ accepted.`,
   driftd baseline --reason "before driftd" --owner team-shop --until 2026-12-24 --yes`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case strings.TrimSpace(request.Reason) == "":
-				return errors.New("a baseline needs a reason: add --reason TEXT")
-			case strings.TrimSpace(request.Until) == "":
-				return errors.New("a baseline needs an end: add --until, as in --until 2026-12-24 or --until 90d")
+			if err := require(cmd, "reason", "until"); err != nil {
+				return err
 			}
 			return c.change(cmd, func(ctx context.Context, client *server.Client) error {
 				return c.makeBaseline(ctx, client, cmd.InOrStdin(), request, yes)

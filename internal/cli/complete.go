@@ -128,6 +128,19 @@ func (c *command) completeKinds() completion {
 	}
 }
 
+// completeSources completes the names of the sources of the configuration.
+func (c *command) completeSources(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cfg, err := c.loadConfig(cmd.Flags())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []cobra.Completion
+	for _, s := range cfg.Sources {
+		names = append(names, s.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
 // completeResources completes the keys of resources with open findings.
 func (c *command) completeResources(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return c.ofFindings(func(f *model.Finding) string { return f.Key.String() })(cmd, args, typed)

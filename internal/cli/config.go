@@ -186,9 +186,17 @@ func (c *command) sources() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use:     "test [SOURCE…]",
-		Short:   "Connect to each source and report its version, the identity, and what cannot be read",
-		Example: "  driftd sources test --config driftd.yaml\n  driftd sources test prod --config driftd.yaml",
+		Use:   "test [SOURCE…]",
+		Short: "Connect to each source and report its version, the identity, and what cannot be read",
+		Long: `Connect to each source, or to those that are named, and print its version, the identity
+that it knows, and the permissions that are missing.
+
+Exit codes:
+  0  all sources can be read
+  1  usage or configuration, or a source cannot be reached
+  3  a part of a source cannot be read`,
+		ValidArgsFunction: c.completeSources,
+		Example:           "  driftd sources test --config driftd.yaml\n  driftd sources test prod --config driftd.yaml",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			_, estate, err := c.openConfigured(cmd)
 			if err != nil {

@@ -21,7 +21,7 @@ func (c *command) freeze() *cobra.Command {
 		Long:    "Stop all actions, or those on one source, until a time. driftd continues to scan and to notify.",
 		Example: "  driftd freeze --for 2h --reason \"incident 4711\"\n  driftd freeze --for 24h --source prod --reason \"sale\"",
 		Args:    nothing,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.control(cmd, request) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.control(cmd, request, "for", "reason") },
 	}
 	cmd.Flags().StringVar(&request.Until, "for", "", "for how long, or until when: 2h, 2026-12-24T08:00:00Z")
 	cmd.Flags().StringVar(&request.Source, "source", "", "only actions on this source")
@@ -38,7 +38,7 @@ func (c *command) thaw() *cobra.Command {
 		Long:    "End all freezes, or those of one source.",
 		Example: "  driftd thaw --reason \"the incident is over\"",
 		Args:    nothing,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.control(cmd, request) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.control(cmd, request, "reason") },
 	}
 	cmd.Flags().StringVar(&request.Source, "source", "", "only the freezes of this source")
 	completeFlag(cmd, "source", c.ofLastRun(sourceNames))
@@ -46,7 +46,11 @@ func (c *command) thaw() *cobra.Command {
 	return cmd
 }
 
-func (c *command) control(cmd *cobra.Command, request server.ControlRequest) error {
+// control makes an entry about actions, for which the command needs the flags.
+func (c *command) control(cmd *cobra.Command, request server.ControlRequest, flags ...string) error {
+	if err := require(cmd, flags...); err != nil {
+		return err
+	}
 	return c.change(cmd, func(ctx context.Context, client *server.Client) error {
 		made, err := client.Control(ctx, request)
 		if err != nil {
@@ -92,7 +96,7 @@ func (c *command) rules() *cobra.Command {
 		Args:    one("rule"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			request.Rule = args[0]
-			return c.control(cmd, request)
+			return c.control(cmd, request, "reason")
 		},
 	}
 	resume.Flags().StringVar(&request.Reason, "reason", "", "why")

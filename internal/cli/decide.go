@@ -41,6 +41,9 @@ or forever.`,
 			case export:
 				return c.ask(cmd, c.exportAccepted)
 			}
+			if err := errors.Join(some("finding")(cmd, ids), require(cmd, "reason", "owner", "until")); err != nil {
+				return err
+			}
 			return c.decide(cmd, ids, request)
 		},
 	}

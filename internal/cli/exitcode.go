@@ -32,6 +32,13 @@ const exitCodes = `Exit codes:
   3  no such drift, but something was not checked: a source, a scope, a
      declaration or a resource. Accepted findings do not count.`
 
+// listExitCodes is the same for lists of findings.
+const listExitCodes = `
+
+Exit codes:
+  0  the findings were listed, even if there are some: driftd report has codes for drift
+  1  usage, configuration or database: the command could not run`
+
 // failOn is the flag --fail-on: the lowest severity of drift that gives exit code 2.
 type failOn struct{ severity string }
 

@@ -29,7 +29,7 @@ and are not drift because of the evidence of a controller. With --not-judged, sh
 the live resources that no declaration claims and that the last scan did not
 judge, and why.
 
-` + filterHelp,
+` + filterHelp + listExitCodes,
 		Example: `  driftd findings
   driftd findings --severity critical,high --kind deploy -n shop
   driftd findings --hidden
@@ -110,7 +110,7 @@ func (c *command) findingsList() *cobra.Command {
 		Short: "List open findings, one line each",
 		Long: `List open findings, worst first, one line each: all, or those of the resources.
 
-` + filterHelp,
+` + filterHelp + listExitCodes,
 		Example: `  driftd findings list
   driftd findings list --resolved --since 7d
   driftd findings list deploy/shop/api

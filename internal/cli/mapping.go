@@ -29,7 +29,12 @@ func (c *command) mapping() *cobra.Command {
 		Short: "List the resources of a state that can be compared, and their attributes that cannot",
 		Long: `Read states and list, by resource type, the live kind that the mapping tables
 compare it with, the types without a table, and the attributes with a value
-that is never compared. No live system is contacted.`,
+that is never compared. No live system is contacted.
+
+Exit codes:
+  0  all resources can be compared
+  1  usage, or a state or a mapping table cannot be read
+  3  a resource cannot be compared`,
 		Example: `  driftd mapping test ./terraform.tfstate
   driftd mapping test --mappings ./my-tables s3://states/prod -o json`,
 		Args: some("state"),

@@ -283,6 +283,9 @@ Exit codes:
 		Example: "  driftd actions settle 9b1c --as failed --reason \"the cluster was removed\"",
 		Args:    one("action"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := require(cmd, "as", "reason"); err != nil {
+				return err
+			}
 			return c.answerAction(cmd, args[0], reconcile.SettleAnswer, request)
 		},
 	}
