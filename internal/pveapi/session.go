@@ -106,11 +106,11 @@ func (s *Session) GetOnce(ctx context.Context, path string, limit time.Duration)
 	return s.send(ctx, brief, http.MethodGet, path, nil)
 }
 
-// Write sends a form once. An error that is no httpclient.Status may mean that the request took effect.
-func (s *Session) Write(ctx context.Context, method, path string, form url.Values) error {
+// Write sends a form once, and returns the data of the answer. An error that is no httpclient.Status may mean that the request took
+// effect.
+func (s *Session) Write(ctx context.Context, method, path string, form url.Values) (model.Value, error) {
 	once := s.http.With(func(l *httpclient.Limits) { l.Attempts = 1 })
-	_, err := s.send(ctx, once, method, path, strings.NewReader(form.Encode()))
-	return err
+	return s.send(ctx, once, method, path, strings.NewReader(form.Encode()))
 }
 
 // send sends a request and returns the data of its answer, which is {"data": …} and may also

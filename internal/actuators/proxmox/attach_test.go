@@ -51,7 +51,7 @@ func TestAttaches(t *testing.T) {
 			if len(p.Changes) != 1 || p.Changes[0].Path != "scsi1" || p.Changes[0].Old != nil || p.Person == "" || p.AfterRestart != "" {
 				t.Errorf("the plan is %+v", p)
 			}
-			if form := c.(*change).form(); form.Has("delete") || len(form) != 2 { //nolint:forcetypeassert // a panic fails the test
+			if form := c.(*change).form(); form.Has("delete") || len(form) != 1 { //nolint:forcetypeassert // a panic fails the test
 				t.Errorf("the request is %v", form)
 			}
 			b.see(t, c, reconcile.AsBefore)

@@ -205,7 +205,7 @@ func (c *grantChange) Write(ctx context.Context) (reconcile.Receipt, error) {
 	}
 	var failed error
 	connected := a.with(ctx, a.writing(), func(s *pveapi.Session) error {
-		failed = s.Write(ctx, http.MethodPut, c.grant.writes, c.grant.form)
+		_, failed = s.Write(ctx, http.MethodPut, c.grant.writes, c.grant.form)
 		return nil
 	})
 	if connected != nil {

@@ -96,7 +96,8 @@ func (s *step) send(ctx context.Context, session *pveapi.Session, digest string)
 	case s.guarded:
 		form.Set("digest", digest)
 	}
-	return session.Write(ctx, s.method, path, form)
+	_, err := session.Write(ctx, s.method, path, form)
+	return err
 }
 
 // inspectList implements Inspect for a list.

@@ -60,6 +60,7 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 			c.plan.Person = personDisk
 		}
 	}
+	c.requests = []request{{path: g.writes, form: c.form(), text: "set " + strings.Join(optionsEdited(edits), ", "), after: g.value}}
 	if err := c.check(ctx, privileges); err != nil {
 		return nil, err
 	}

@@ -24,9 +24,20 @@ type change struct {
 	key      model.Key
 	before   *resource
 	edits    []edit
-	// attaches are the volumes that the request attaches.
+	// attaches are the volumes that the requests attach.
 	attaches []string
+	requests []request
 	plan     reconcile.Plan
+}
+
+// A request is one of those that make a change.
+type request struct {
+	path string
+	// form are the parameters without the digest.
+	form url.Values
+	// text describes the request, and after is the resource after it.
+	text  string
+	after model.Value
 }
 
 // Plan implements reconcile.Change.
@@ -35,13 +46,10 @@ func (c *change) Plan() reconcile.Plan { return c.plan }
 // Rehearse implements reconcile.Change. Proxmox VE has no dry run: the plan tried the edits on the file as it was read.
 func (c *change) Rehearse(context.Context) error { return nil }
 
-// form returns the parameters of the request.
+// form returns the parameters of the request that changes options, without the digest.
 func (c *change) form() url.Values {
 	form := url.Values{}
 	maps.Copy(form, c.before.also)
-	if c.before.guarded {
-		form.Set("digest", c.before.digest)
-	}
 	if c.before.whole {
 		for _, row := range c.before.rows {
 			if option := row.At("key").Str(); option != "name" && option != "ipversion" {
@@ -68,43 +76,81 @@ func (c *change) form() url.Values {
 	return form
 }
 
-// Write implements reconcile.Change. It sends one request. After an error that does not prove that nothing was written, the
-// resource is read again to find out.
-func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
+// Write implements reconcile.Change. After an error that does not prove that nothing was written, the resource is read again to find
+// out.
+func (c *change) Write(ctx context.Context) (receipt reconcile.Receipt, err error) {
 	a := c.actuator
-	access := a.writing()
 	if err := c.again(ctx); err != nil {
 		return reconcile.Receipt{}, err
 	}
-	var failed error
-	err := a.with(ctx, access, func(s *pveapi.Session) error {
-		failed = s.Write(ctx, http.MethodPut, c.before.writes, c.form())
+	receipt.Status = http.StatusOK
+	connected := a.with(ctx, a.writing(), func(s *pveapi.Session) error {
+		err = c.send(ctx, s, &receipt)
 		return nil
 	})
-	receipt := reconcile.Receipt{Status: http.StatusOK, At: a.options.Now()}
-	if err != nil { // there is no session
-		return reconcile.Receipt{}, &reconcile.NotWrittenError{Err: err}
+	if connected != nil {
+		return reconcile.Receipt{}, &reconcile.NotWrittenError{Err: connected}
 	}
-	if failed == nil {
-		return receipt, nil
+	receipt.At = a.options.Now()
+	return receipt, err
+}
+
+// send sends the requests. Between two of them the resource is read: the next one is sent only if the resource is as planned, with the
+// digest of what was read.
+func (c *change) send(ctx context.Context, s *pveapi.Session, receipt *reconcile.Receipt) error {
+	digest := c.before.digest
+	for i := range c.requests {
+		if i > 0 {
+			now, err := c.actuator.read(ctx, c.key, nodeOf(c.plan.System))
+			if err != nil {
+				return fmt.Errorf("after request %d of %d, the guest could not be read again: %v", i, len(c.requests), err) //nolint:errorlint // A refusal would mean that nothing was sent.
+			}
+			if before := &c.requests[i-1]; len(now.waiting()) > 0 || !diff.Equal(c.actuator.kinds[now.kind].Schema, now.value, before.after) {
+				receipt.Unexpected = []string{fmt.Sprintf("after request %d of %d (%s) the guest is not as planned: something else changed it", i, len(c.requests), before.text)}
+				return nil
+			}
+			digest = now.digest
+		}
+		if failed := c.sendOne(ctx, s, &c.requests[i], digest); failed != nil {
+			return c.failed(ctx, failed, i, receipt)
+		}
 	}
+	return nil
+}
+
+func (c *change) sendOne(ctx context.Context, s *pveapi.Session, r *request, digest string) error {
+	form := maps.Clone(r.form)
+	if c.before.guarded {
+		form.Set("digest", digest)
+	}
+	_, err := s.Write(ctx, http.MethodPut, r.path, form)
+	return err
+}
+
+// failed returns the error of Write after a request failed; nil if something was written.
+func (c *change) failed(ctx context.Context, failed error, at int, receipt *reconcile.Receipt) error {
+	a, access := c.actuator, c.actuator.writing()
 	if receipt.Status = httpclient.Code(failed); !isAnswer(failed) {
-		return receipt, access.Explain(failed, "")
+		return access.Explain(failed, "")
+	}
+	if at > 0 {
+		receipt.Unexpected = []string{fmt.Sprintf("Proxmox VE answered %v to request %d of %d (%s): what was done before is left", failed, at+1, len(c.requests), c.requests[at].text)}
+		return nil
 	}
 	if refused(failed, access.Name()) != "" {
-		return receipt, &reconcile.NotWrittenError{Err: a.explainWrite(failed)}
+		return &reconcile.NotWrittenError{Err: a.explainWrite(failed)}
 	}
 	after, err := a.find(ctx, c.key, nodeOf(c.plan.System))
 	if err != nil {
 		// A node that lost its quorum is no refusal any more: the request was sent.
-		return receipt, fmt.Errorf("%w; and it could not be read again: %v", access.Explain(failed, ""), err) //nolint:errorlint // as above
+		return fmt.Errorf("%w; and it could not be read again: %v", access.Explain(failed, ""), err) //nolint:errorlint // as above
 	}
 	written := c.written(after)
 	if len(written) == 0 {
-		return receipt, &reconcile.NotWrittenError{Err: a.explainWrite(failed)}
+		return &reconcile.NotWrittenError{Err: a.explainWrite(failed)}
 	}
 	receipt.Unexpected = []string{fmt.Sprintf("Proxmox VE answered %v, and wrote %s: it may use neither the old nor the new value", failed, strings.Join(written, ", "))}
-	return receipt, nil
+	return nil
 }
 
 // again reads again what Proxmox VE compares with no digest: an object without one, and whether another guest has a volume. It compares
