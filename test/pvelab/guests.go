@@ -16,8 +16,11 @@ import (
 func (l *Lab) guestRoutes() []route {
 	const guest = "/nodes/{node}/{kind}/{id}"
 	return []route{
-		on(http.MethodGet, "/nodes/{node}/tasks/{upid}/status", func(request) (any, error) {
-			return pvetest.Row{"status": "stopped", "exitstatus": "OK"}, nil
+		on(http.MethodGet, "/nodes/{node}/tasks/{upid}/status", func(r request) (any, error) {
+			if status := l.TaskStatus(r.path.Get("upid")); status != nil {
+				return status, nil
+			}
+			return pvetest.Row{"status": "stopped", "exitstatus": "OK"}, nil // a task of the lab
 		}),
 		on(http.MethodGet, "/nodes/{node}/tasks/{upid}/log", func(request) (any, error) { return []pvetest.Row{}, nil }),
 		on(http.MethodGet, "/nodes/{node}/storage/{storage}/content/{volume}", func(request) (any, error) {
@@ -27,7 +30,7 @@ func (l *Lab) guestRoutes() []route {
 		on(http.MethodGet, guest+"/status/current", l.onGuest(func(g *pvetest.Guest) any {
 			return pvetest.Row{"vmid": g.ID, "status": g.Status, "name": g.Config["name"]}
 		})),
-		on(http.MethodPut, guest+"/resize", l.resizeGuest),
+		on(http.MethodPut, "/nodes/{node}/lxc/{id}/resize", l.resizeGuest),
 		on(http.MethodPost, guest+"/status/{action}", l.startGuest),
 		on(http.MethodDelete, "/nodes/{node}/(?P<kind>qemu|lxc)/{id}", l.destroyGuest),
 	}

@@ -37,6 +37,8 @@ type Cluster struct {
 	// Accounts are the privileges of other accounts, by the id of their API token. An account that is not among them has
 	// Rights. With nil, every account may write the configuration of guests.
 	Accounts map[string]map[string][]string
+	// SlowTasks is how many requests for the status of a task find it running; it takes effect at its end.
+	SlowTasks int
 	// AfterFirewall is called after each change of a firewall, with its path; nil for nothing.
 	AfterFirewall func(c *Cluster, at string)
 }
@@ -68,6 +70,8 @@ type Guest struct {
 	Addresses map[string][]string
 	// Sizes are the sizes of volumes that were detached, as in an option ("size=8G").
 	Sizes map[string]string
+	// ResizeFails are the disks whose size cannot be changed, with the exit status of the task.
+	ResizeFails map[string]string
 }
 
 // A Pool has storages, and the guests whose Pool is its name.

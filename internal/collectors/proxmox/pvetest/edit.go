@@ -80,20 +80,6 @@ func (s *Server) Restart(id int, user string) {
 	s.task(g, "reboot", user)
 }
 
-// Resize changes the size of a disk with a task.
-func (s *Server) Resize(id int, disk, size, user string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g := s.cluster.Guest(id)
-	parts := strings.Split(fmt.Sprint(g.Config[disk]), ",")
-	parts = slices.DeleteFunc(parts, func(part string) bool { return strings.HasPrefix(part, "size=") })
-	g.Config[disk] = strings.Join(append(parts, "size="+size), ",")
-	pid := s.taskOf(g.Node, "resize", strconv.Itoa(id), user)
-	if g.Kind == "qemu" {
-		s.logLine(g.Node, user, pid, fmt.Sprintf("update VM %d: resize --disk %s --size %s", id, disk, size))
-	}
-}
-
 // applyPending makes the pending changes of a guest its configuration.
 func (g *Guest) applyPending() {
 	g.Config, g.Pending = g.configured(), nil
@@ -167,23 +153,6 @@ func (s *Server) Migrate(id int, node, user string) {
 func (s *Server) task(g *Guest, typ, user string) {
 	prefix := map[string]string{"qemu": "qm", "lxc": "vz"}[g.Kind]
 	s.taskOf(g.Node, prefix+typ, strconv.Itoa(g.ID), user)
-}
-
-// taskOf adds a successful task to the logs, and returns its process.
-func (s *Server) taskOf(node, typ, id, user string) (pid int) {
-	s.pid++
-	pid = s.pid
-	at := s.Now().Unix()
-	upid := fmt.Sprintf("UPID:%s:%08X:%08X:%08X:%s:%s:%s:", node, pid, 4711, at, typ, id, user)
-	name, token, isToken := strings.Cut(user, "!")
-	row := Row{"upid": upid, "node": node, "pid": pid, "pstart": 4711, "starttime": at, "endtime": at, "type": typ, "id": id, "user": name, "status": "OK"}
-	if isToken {
-		row["tokenid"] = token
-	}
-	s.tasks = append(s.tasks, row)
-	s.logLine(node, user, 100, "starting task "+upid)
-	s.logLine(node, user, 100, "end task "+upid+" OK")
-	return pid
 }
 
 // logLine adds a line to the cluster log.

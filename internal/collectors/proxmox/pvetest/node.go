@@ -16,7 +16,7 @@ const (
 )
 
 // readNode returns the data of a path below /nodes/N.
-func (s *Server) readNode(parts []string, query url.Values) (any, *apiError) {
+func (s *Server) readNode(parts []string, query url.Values, account string) (any, *apiError) {
 	c, name := &s.cluster, parts[2]
 	i := slices.IndexFunc(c.Nodes, func(n Node) bool { return n.Name == name })
 	if i < 0 {
@@ -31,7 +31,7 @@ func (s *Server) readNode(parts []string, query url.Values) (any, *apiError) {
 	at := strings.Join(parts, "/")
 	switch parts[3] {
 	case "tasks":
-		return s.tasksOf(name, query), nil
+		return s.readTasks(parts, query, account)
 	case "qemu", "lxc":
 		return c.guestsOf(name, parts[3]), nil
 	}
@@ -57,21 +57,6 @@ func (s *Server) readNode(parts []string, query url.Values) (any, *apiError) {
 // digest is the hash of a file. It is never compared.
 const digest = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
 
-// tasksOf returns the task log of a node.
-func (s *Server) tasksOf(node string, query url.Values) []Row {
-	since, err := strconv.ParseInt(query.Get("since"), 10, 64)
-	if err != nil {
-		since = 0
-	}
-	tasks := []Row{}
-	for _, task := range s.tasks {
-		if at, ok := task["starttime"].(int64); ok && task["node"] == node && at >= since {
-			tasks = append(tasks, task)
-		}
-	}
-	return tasks
-}
-
 // guestsOf returns a node's own list of its guests. PVE 7 sends the ids of containers as text.
 func (c *Cluster) guestsOf(node, kind string) []Row {
 	rows := []Row{}
@@ -92,7 +77,7 @@ func (c *Cluster) guestsOf(node, kind string) []Row {
 // readGuest returns the data of a guest's path. Any node can read its firewall, which is in
 // the cluster's file system; only its own node has its configuration.
 func (c *Cluster) readGuest(parts []string) (any, *apiError) {
-	node, kind, id := parts[2], parts[3], parts[4]
+	kind, id := parts[3], parts[4]
 	if !c.holds("VM.Audit", "/vms/"+id) {
 		return nil, forbidden("(/vms/" + id + ", VM.Audit)")
 	}
@@ -100,11 +85,9 @@ func (c *Cluster) readGuest(parts []string) (any, *apiError) {
 	if strings.HasPrefix(below, "firewall/") {
 		return c.firewallRead("/" + kind + "/" + id + "/" + below)
 	}
-	number, err := strconv.Atoi(id)
-	g := c.guest(number)
-	if err != nil || g == nil || g.Node != node || g.Kind != kind {
-		folder := map[string]string{"qemu": "qemu-server", "lxc": "lxc"}[kind]
-		return nil, &apiError{http.StatusInternalServerError, fmt.Sprintf("Configuration file 'nodes/%s/%s/%s.conf' does not exist", node, folder, id)}
+	g, problem := c.guestAt(parts)
+	if problem != nil {
+		return nil, problem
 	}
 	switch below {
 	case "pending":

@@ -23,7 +23,7 @@ func (c *Cluster) holds(privilege, at string) bool {
 
 // privileges are the privileges that accounts can have.
 func privileges() []string {
-	all := slices.Concat(Auditor()["/"], []string{"VM.Monitor", "VM.Allocate", "VM.PowerMgmt", "Sys.Modify", "Sys.Console", "Datastore.Allocate", "Pool.Allocate", "User.Modify", "Group.Allocate", "Permissions.Modify"})
+	all := slices.Concat(Auditor()["/"], []string{"VM.Monitor", "VM.Allocate", "VM.PowerMgmt", "Sys.Modify", "Sys.Console", "Datastore.Allocate", "Datastore.AllocateSpace", "Pool.Allocate", "User.Modify", "Group.Allocate", "Permissions.Modify"})
 	for _, part := range []string{"CPU", "Memory", "Network", "Disk", "Options", "Cloudinit", "HWType"} {
 		all = append(all, "VM.Config."+part)
 	}
@@ -116,7 +116,7 @@ func (c *Cluster) missingPrivilege(at string) string {
 		}
 		return "(" + g.path + ", " + g.privilege + ")"
 	}
-	if parts := strings.Split(at, "/"); len(parts) > 3 && parts[1] == "nodes" && !isGuestPath(parts) && !c.holds("Sys.Audit", "/nodes/"+parts[2]) {
+	if parts := strings.Split(at, "/"); len(parts) > 3 && parts[1] == "nodes" && !isGuestPath(parts) && parts[3] != "tasks" && !c.holds("Sys.Audit", "/nodes/"+parts[2]) {
 		return "(/nodes/" + parts[2] + ", Sys.Audit)"
 	}
 	return ""

@@ -33,8 +33,10 @@ type Server struct {
 	listed []func(*Cluster)
 	log    []Row
 	tasks  []Row
-	pid    int
-	seen   requestStats
+	// working are the tasks that still run.
+	working []*working
+	pid     int
+	seen    requestStats
 }
 
 // New returns a server for a copy of the cluster. random determines the order of fields and
@@ -100,6 +102,11 @@ type apiError struct {
 	message string
 }
 
+// answer returns the status and the body of the answer.
+func (e *apiError) answer() (status int, answer Row) {
+	return e.code, Row{"data": nil, "message": e.message + "\n"}
+}
+
 func notImplemented(at string) *apiError {
 	return &apiError{http.StatusNotImplemented, fmt.Sprintf("Method 'GET %s' not implemented", at)}
 }
@@ -137,7 +144,7 @@ func (s *Server) read(at string, query url.Values, account string) (any, *apiErr
 	case parts[1] == "pools":
 		return c.readPool(at, query)
 	case parts[1] == "nodes" && len(parts) > 3:
-		return s.readNode(parts, query)
+		return s.readNode(parts, query, account)
 	}
 	if strings.HasPrefix(at, "/cluster/firewall/") {
 		return c.firewallRead(at)

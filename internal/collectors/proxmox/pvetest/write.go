@@ -52,6 +52,8 @@ func (s *Server) editOf(method, at string) func(r *http.Request, at string) (sta
 		return s.editObject
 	case method != http.MethodGet && isGuestPath(parts) && len(parts) == 6 && parts[5] == "config":
 		return s.editGuest
+	case method == http.MethodPut && isGuestPath(parts) && parts[3] == "qemu" && len(parts) == 6 && parts[5] == "resize":
+		return s.resizeGuest
 	}
 	return nil
 }
@@ -62,20 +64,28 @@ func (s *Server) editOf(method, at string) func(r *http.Request, at string) (sta
 func (s *Server) editGuest(r *http.Request, at string) (status int, answer Row) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	parts := strings.Split(at, "/")
 	c := s.cluster.as(accountOf(r))
-	if i := slices.IndexFunc(c.Nodes, func(n Node) bool { return n.Name == parts[2] }); i >= 0 && c.unreachable(i) {
-		return statusNodeDown, nil
+	g, problem := c.guestAt(strings.Split(at, "/"))
+	if problem == nil {
+		problem = c.refuseEdit(g, r.Form)
 	}
-	number, err := strconv.Atoi(parts[4])
-	if _, problem := s.cluster.readGuest(append(parts[:5:5], "pending")); problem != nil || err != nil {
-		return problem.code, Row{"data": nil, "message": problem.message + "\n"}
-	}
-	g := s.cluster.guest(number)
-	if problem := c.refuseEdit(g, r.Form); problem != nil {
-		return problem.code, Row{"data": nil, "message": problem.message + "\n"}
+	if problem != nil {
+		return problem.answer()
 	}
 	return s.edit(g, r.Form, cmp.Or(accountOf(r), "root@pam"))
+}
+
+// guestAt returns the guest of a path below /nodes/N.
+func (c *Cluster) guestAt(parts []string) (*Guest, *apiError) {
+	if i := slices.IndexFunc(c.Nodes, func(n Node) bool { return n.Name == parts[2] }); i >= 0 && c.unreachable(i) {
+		return nil, &apiError{statusNodeDown, "No route to host"}
+	}
+	number, err := strconv.Atoi(parts[4])
+	if g := c.guest(number); err == nil && g != nil && g.Node == parts[2] && g.Kind == parts[3] {
+		return g, nil
+	}
+	folder := map[string]string{"qemu": "qemu-server", "lxc": "lxc"}[parts[3]]
+	return nil, &apiError{http.StatusInternalServerError, fmt.Sprintf("Configuration file 'nodes/%s/%s/%s.conf' does not exist", parts[2], folder, parts[4])}
 }
 
 // refuseEdit returns the error of an edit that changes nothing.
