@@ -16,6 +16,8 @@ type update struct {
 	fields []string
 	// options are the settings in the message; nil if it reports a resized disk.
 	options []option
+	// size is the size that a disk gets; "" if the message has none, or how much it grows ("+4G").
+	size string
 	// shown is the message for display: shortened, and without secrets.
 	shown string
 }
@@ -41,9 +43,12 @@ func parseUpdate(line string) (u update, ok bool) {
 	}
 	u.id = id
 	if disk, found := strings.CutPrefix(strings.TrimSpace(settings), "resize --disk "); found {
-		disk, _, _ = strings.Cut(disk, " ")
+		disk, size, _ := strings.Cut(disk, " --size ")
 		if isKey(disk) {
 			u.fields = []string{disk}
+			if !strings.HasPrefix(size, "+") {
+				u.size = size
+			}
 		}
 		u.shown = clip(printable.Text(line), shownLine)
 		return u, true

@@ -26,9 +26,10 @@ type logEntry struct {
 	pid int64
 	// task reports whether the entry is from a task log.
 	task bool
-	// line is the message of the cluster log. written are the settings in it, as rows of /pending.
+	// line is the message of the cluster log. written are the settings in it, as rows of /pending, and size is that of a disk.
 	line    string
 	written []model.Value
+	size    string
 	taskEffect
 }
 
@@ -101,7 +102,7 @@ func logLine(row model.Value) (logEntry, bool) {
 	if len(u.fields) == 0 {
 		confidence = model.Likely
 	}
-	e := logEntry{id: u.id, node: row.At("node").Str(), pid: pid, line: line, written: u.rows()}
+	e := logEntry{id: u.id, node: row.At("node").Str(), pid: pid, line: line, written: u.rows(), size: u.size}
 	e.Ref, e.Fields = ref(normalize.QEMU, u.id), u.fields
 	e.Actor = model.Actor{
 		Name: printable.Text(row.At("user").Str()), At: at, Via: "cluster log", Confidence: confidence,

@@ -158,6 +158,8 @@ func TestAuditEvents(t *testing.T) {
 	server.SetPending(402, "cipassword", "geheim", "dana@pve")
 	server.SetConfig(410, "cores", 3, "dana@pve")
 	server.Resize(401, "scsi0", "64G", "dana@pve")
+	server.Resize(402, "scsi0", "300G", "dana@pve")
+	server.Edit(func(c *pvetest.Cluster) { c.Guest(402).Config["scsi0"] = "fast:vm-402-disk-0,size=200G" }) // as if it failed
 	server.Resize(410, "rootfs", "6G", "dana@pve")
 	server.SetStatus(403, "running", "dana@pve")
 	server.Migrate(411, "pve1", "root@pam")

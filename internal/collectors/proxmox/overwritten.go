@@ -12,7 +12,7 @@ import (
 
 // withoutOverwritten removes from the entries the fields that a later entry wrote again, and
 // those whose live value is not the one that the last entry wrote. Such a value comes from an
-// edited file, whose author is not in the log. The entries are sorted by guest and time.
+// edited file, whose author is not in the log, or is left by a resize that failed. The entries are sorted by guest and time.
 func (sc *scan) withoutOverwritten(entries []logEntry) []logEntry {
 	type field struct {
 		model.Ref
@@ -21,6 +21,9 @@ func (sc *scan) withoutOverwritten(entries []logEntry) []logEntry {
 	decided := map[field]bool{}
 	for i, e := range slices.Backward(entries) {
 		live := sc.guestValue(e.Ref)
+		if !live.IsNull() && !e.mayHaveResized(live) {
+			entries[i].Fields = nil
+		}
 		if len(e.written) == 0 || live.IsNull() {
 			continue
 		}
@@ -32,7 +35,14 @@ func (sc *scan) withoutOverwritten(entries []logEntry) []logEntry {
 			return stale
 		})
 	}
-	return slices.DeleteFunc(entries, func(e logEntry) bool { return len(e.written) > 0 && len(e.Fields) == 0 })
+	return slices.DeleteFunc(entries, func(e logEntry) bool { return (len(e.written) > 0 || e.size != "") && len(e.Fields) == 0 })
+}
+
+// mayHaveResized reports whether a disk has the size of the message. Proxmox VE logs a resize before it makes it, so that the message also
+// stands for one that failed.
+func (e logEntry) mayHaveResized(live model.Value) bool {
+	size, ok := normalize.Size(e.size)
+	return !ok || len(e.Fields) != 1 || live.At(e.Fields[0], "size").Equal(model.IntOf(size))
 }
 
 // guestValue returns the configuration of a guest, or null if it was not read.
