@@ -190,30 +190,41 @@ func TestAttachedMeanwhile(t *testing.T) {
 func TestAttachesByLens(t *testing.T) {
 	t.Parallel()
 	b := newDetached(t)
-	tables, err := mapping.Load()
+	c, err := b.a.Plan(t.Context(), b.byLens(`
+		{"interface": "scsi0", "datastore_id": "fast", "path_in_datastore": "vm-401-disk-0", "file_format": "raw", "discard": "on", "iothread": true, "size": 32, "speed": []},
+		{"interface": "scsi1", "datastore_id": "fast", "path_in_datastore": "vm-401-disk-1", "file_format": "raw", "backup": false, "serial": "data", "size": 8, "speed": [], "cache": "none"}`))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := c.Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if disk := b.guest(401).Config["scsi1"]; disk != "fast:vm-401-disk-1,backup=0,serial=data,size=8G" {
+		t.Errorf("scsi1 is %v", disk)
+	}
+}
+
+// byLens returns the finding of the disks of guest 401 that differ from what a Terraform provider recorded, as a subject.
+func (b *bench) byLens(disks string) reconcile.Subject {
+	b.t.Helper()
+	tables, err := mapping.Load()
+	if err != nil {
+		b.t.Fatal(err)
 	}
 	machine, ok := tables.Find("bpg/proxmox", "proxmox_virtual_environment_vm")
 	if !ok {
-		t.Fatal("the table is not there")
+		b.t.Fatal("the table is not there")
 	}
-	attributes, err := decode.JSON([]byte(`{"id": "401", "vm_id": 401, "node_name": "pve1", "disk": [
-		{"interface": "scsi0", "datastore_id": "fast", "path_in_datastore": "vm-401-disk-0", "file_format": "raw", "discard": "on", "iothread": true, "size": 32, "speed": []},
-		{"interface": "scsi1", "datastore_id": "fast", "path_in_datastore": "vm-401-disk-1", "file_format": "raw", "backup": false, "serial": "data", "size": 8, "speed": [], "cache": "none"}]}`))
+	attributes, err := decode.JSON([]byte(`{"id": "401", "vm_id": 401, "node_name": "pve1", "disk": [` + disks + `]}`))
 	if err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	claim, err := machine.Claim(attributes, model.NewSealer([]byte("key of the tests")))
 	if err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	f := b.finding("401", "{}")
-	live, err := b.a.read(t.Context(), f.Key, f.Place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	subject := model.Subject{Key: f.Key, Live: &model.Resource{Key: f.Key, Value: live.value},
+	subject := model.Subject{Key: f.Key, Live: &model.Resource{Key: f.Key, Value: b.live},
 		Claims: []*model.Claim{{Value: claim.Value, Recorded: &claim.Value, Lens: claim.Lens}}}
 	for _, o := range diff.Compare(&subject, diff.Options{}) {
 		for _, c := range o.Changes {
@@ -222,14 +233,5 @@ func TestAttachesByLens(t *testing.T) {
 			}
 		}
 	}
-	c, err := b.a.Plan(t.Context(), reconcile.Subject{Finding: f, Lens: claim.Lens})
-	if err != nil {
-		t.Fatalf("%v: %+v", err, f.Changes)
-	}
-	if _, err := c.Write(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if disk := b.guest(401).Config["scsi1"]; disk != "fast:vm-401-disk-1,backup=0,serial=data,size=8G" {
-		t.Errorf("scsi1 is %v", disk)
-	}
+	return reconcile.Subject{Finding: f, Lens: claim.Lens, Live: b.live}
 }

@@ -1,6 +1,7 @@
 package proxmox
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type target struct {
 	// detached reports whether it is a disk that was detached, and leaves are the fields of that.
 	detached bool
 	leaves   []leaf
+	// grows is the size that a disk is to grow to, in the form of a request; "" if it is no size.
+	grows string
 }
 
 // targetsOf returns the fields of a finding.
@@ -43,6 +46,8 @@ func targetsOf(s *reconcile.Subject, g *resource) ([]target, error) {
 	if len(all) == 0 {
 		return nil, refuse(guardKind, "the finding names no field")
 	}
+	// A disk grows before its other parts are set: a change of them may wait for a restart, with the size of now.
+	slices.SortStableFunc(all, func(a, b target) int { return -strings.Compare(a.grows, b.grows) })
 	return all, nil
 }
 
@@ -61,6 +66,9 @@ func targetOf(s *reconcile.Subject, g *resource, c *model.Change) (t target, err
 		t.leaves, err = leavesOf(s, g, c, t.option)
 		return t, err
 	}
+	if isGrowth(g, &t) {
+		return growth(s, g, c, t)
+	}
 	var why string
 	if t.privilege, why = privilegeOf(g, t.option, t.part); why != "" && !c.Secret {
 		return t, refuse(guardKind, "%s: %s", path, why)
@@ -75,6 +83,8 @@ type edit struct {
 	deletes      bool
 	// attaches is the volume that it attaches; "" if it attaches none.
 	attaches string
+	// grows is the size that a disk grows to, by a request of its own; "" for another edit.
+	grows string
 }
 
 // edits returns what a request has to do so that all targets have their values, and nothing else differs. It tries the
@@ -93,7 +103,7 @@ func (a *Actuator) edits(s *reconcile.Subject, g *resource, targets []target) ([
 		if t.detached {
 			t.Wanted, _ = jsonpatch.Find(after.value, t.option)
 		}
-		edits = slices.DeleteFunc(edits, func(e edit) bool { return e.option == next.option })
+		edits = slices.DeleteFunc(edits, func(e edit) bool { return e.option == next.option && e.grows == "" })
 		edits = append(edits, next)
 	}
 	for i := range targets {
@@ -168,10 +178,10 @@ func spellings(g *resource, t *target) []edit {
 	}
 	value := ""
 	if t.Wanted != nil {
-		value = partText(*t.Wanted)
+		value = cmp.Or(t.grows, partText(*t.Wanted))
 	}
 	add := func(parts []string) {
-		all = append(all, edit{option: t.option, text: strings.Join(parts, ","), deletes: len(parts) == 0})
+		all = append(all, edit{option: t.option, text: strings.Join(parts, ","), deletes: len(parts) == 0, grows: t.grows})
 	}
 	at := slices.IndexFunc(parts, func(p string) bool { return strings.HasPrefix(p, t.part+"=") })
 	bare := len(parts) > 0 && !strings.Contains(parts[0], "=") // the value of the part that needs no name

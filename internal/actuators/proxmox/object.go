@@ -38,6 +38,7 @@ const (
 	personCluster = "a change that concerns the whole cluster"
 	personStarts  = "a change that starts, stops or moves a guest"
 	personDisk    = "a disk that is attached again"
+	personSize    = "a disk that is made larger, which cannot be undone"
 )
 
 // objectOf returns how the object with a key is read and written; ok is false if driftd does not write to it.

@@ -59,6 +59,9 @@ func privilegeOf(g *resource, option, part string) (privilege, why string) {
 			return o.privilege, ""
 		}
 	}
+	if part == sizePart && g.kind == normalize.LXC {
+		return "", "driftd makes only disks of virtual machines larger"
+	}
 	return "", never(g.kind, name)
 }
 
@@ -105,8 +108,6 @@ func neverDevice(name, part string) string {
 		return "driftd neither adds nor removes network devices"
 	case part == "":
 		return "driftd detaches no disk, and attaches only what the guest had before: a volume can be lost"
-	case part == "size":
-		return "a disk cannot be made smaller, and making it larger cannot be undone"
 	case name == "net":
 		return "it needs a stop of the guest, and another address may lock it out of the network"
 	}

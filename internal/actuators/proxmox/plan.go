@@ -43,8 +43,9 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 	if err != nil {
 		return nil, err
 	}
-	c := &change{actuator: a, key: f.Key, before: g, edits: edits}
-	c.plan = reconcile.Plan{UID: g.uid(), System: g.system(), Endpoint: a.options.Reading.URL, Identity: a.options.Writing.Name(), AfterRestart: later(g, optionsEdited(edits)), Person: g.person}
+	c := &change{actuator: a, key: f.Key, before: g}
+	c.plan = reconcile.Plan{UID: g.uid(), System: g.system(), Endpoint: a.options.Reading.URL, Identity: a.options.Writing.Name(), Person: g.person}
+	c.use(edits)
 	var privileges []string
 	for i := range targets {
 		t := &targets[i]
@@ -54,25 +55,55 @@ func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Cha
 		c.plan.Changes = append(c.plan.Changes, reconcile.FieldChange{Path: t.Path, Old: t.Old, New: t.Wanted})
 	}
 	slices.SortFunc(c.plan.Changes, func(a, b reconcile.FieldChange) int { return strings.Compare(a.Path, b.Path) })
-	for _, e := range edits {
-		if e.attaches != "" {
-			c.attaches = append(c.attaches, e.attaches)
-			c.plan.Person = personDisk
-		}
-	}
-	c.requests = []request{{path: g.writes, form: c.form(), text: "set " + strings.Join(optionsEdited(edits), ", "), after: g.value}}
 	if err := c.check(ctx, privileges); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
+// use plans the requests for some edits.
+func (c *change) use(edits []edit) {
+	var persons []string
+	for _, e := range edits {
+		if e.grows != "" {
+			c.grows = append(c.grows, e)
+			continue
+		}
+		if c.edits = append(c.edits, e); e.attaches != "" {
+			c.attaches = append(c.attaches, e.attaches)
+		}
+	}
+	if len(c.attaches) > 0 {
+		persons = append(persons, personDisk)
+	}
+	if len(c.grows) > 0 {
+		persons = append(persons, personSize)
+	}
+	if len(persons) > 0 {
+		c.plan.Person = strings.Join(persons, ", and ")
+	}
+	c.plan.AfterRestart = later(c.before, optionsEdited(c.edits))
+	c.requests = c.plannedRequests()
+	if len(c.grows) == 0 {
+		return
+	}
+	for i := range c.requests {
+		c.plan.Requests = append(c.plan.Requests, c.requests[i].text)
+	}
+}
+
 // check returns why what is planned may not be done; nil if it may.
 func (c *change) check(ctx context.Context, privileges []string) error {
-	if err := c.before.check(optionsEdited(c.edits)); err != nil {
+	// What waits for a restart has the size of now: a disk does not grow meanwhile.
+	growing := optionsEdited(c.grows)
+	edited := slices.DeleteFunc(optionsEdited(c.edits), func(option string) bool { return slices.Contains(growing, option) })
+	if err := c.before.check(edited); err != nil {
 		return err
 	}
 	if err := c.actuator.checkOwner(ctx, c.before.owner, privileges); err != nil {
+		return err
+	}
+	if err := c.checkSpace(ctx); err != nil {
 		return err
 	}
 	if err := c.before.checkUnused(c.attaches); err != nil {

@@ -28,12 +28,14 @@ type bench struct {
 
 	t *testing.T
 	a *Actuator
+	// live is the resource of the last finding.
+	live model.Value
 }
 
 // fixer are the privileges of the account that writes.
 func fixer() map[string][]string {
 	return map[string][]string{"/": {"Sys.Modify", "Sys.Console", "Datastore.Allocate", "Pool.Allocate", "User.Modify", "Group.Allocate", "Permissions.Modify"}, "/vms": {"VM.Audit", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk",
-		"VM.Config.Cloudinit", "VM.Config.HWType"}}
+		"VM.Config.Cloudinit", "VM.Config.HWType"}, "/storage": {"Datastore.AllocateSpace"}}
 }
 
 func newBench(t *testing.T) *bench {
@@ -80,6 +82,7 @@ func (b *bench) findingOn(key model.Key, node, declared string) *model.Finding {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	b.live = live.value
 	fields, err := decode.JSON([]byte(declared))
 	if err != nil {
 		b.t.Fatal(err)
@@ -105,7 +108,7 @@ func number(id string) int {
 
 // plan plans to put a finding back.
 func (b *bench) plan(f *model.Finding) (reconcile.Change, error) {
-	return b.a.Plan(b.t.Context(), reconcile.Subject{Finding: f})
+	return b.a.Plan(b.t.Context(), reconcile.Subject{Finding: f, Live: b.live})
 }
 
 // TestPutsBack puts fields of guests back, and compares the file of the guest, and what an inspection returns.

@@ -73,6 +73,8 @@ func kindsWith(privilege string) []string {
 		return []string{normalize.HAResource}
 	case "Datastore.Allocate":
 		return []string{normalize.Storage}
+	case spacePrivilege:
+		return []string{normalize.QEMU}
 	case "Permissions.Modify":
 		return []string{normalize.ACL}
 	case "Pool.Allocate":

@@ -23,7 +23,8 @@ type change struct {
 	actuator *Actuator
 	key      model.Key
 	before   *resource
-	edits    []edit
+	// edits are those of options, and grows those of the sizes of disks.
+	edits, grows []edit
 	// attaches are the volumes that the requests attach.
 	attaches []string
 	requests []request
@@ -35,7 +36,9 @@ type request struct {
 	path string
 	// form are the parameters without the digest.
 	form url.Values
-	// text describes the request, and after is the resource after it.
+	// task reports whether it starts a task, whose end shows what came of it.
+	task bool
+	// text describes the request, and after is the resource after it, for the next one.
 	text  string
 	after model.Value
 }
@@ -123,14 +126,21 @@ func (c *change) sendOne(ctx context.Context, s *pveapi.Session, r *request, dig
 	if c.before.guarded {
 		form.Set("digest", digest)
 	}
-	_, err := s.Write(ctx, http.MethodPut, r.path, form)
-	return err
+	answer, err := s.Write(ctx, http.MethodPut, r.path, form)
+	if err != nil || !r.task {
+		return err
+	}
+	return follow(ctx, s, nodeOf(c.plan.System), answer)
 }
 
 // failed returns the error of Write after a request failed; nil if something was written.
 func (c *change) failed(ctx context.Context, failed error, at int, receipt *reconcile.Receipt) error {
 	a, access := c.actuator, c.actuator.writing()
-	if receipt.Status = httpclient.Code(failed); !isAnswer(failed) {
+	task := (*taskError)(nil)
+	if !errors.As(failed, &task) {
+		receipt.Status = httpclient.Code(failed)
+	}
+	if task == nil && !isAnswer(failed) {
 		return access.Explain(failed, "")
 	}
 	if at > 0 {
@@ -146,10 +156,14 @@ func (c *change) failed(ctx context.Context, failed error, at int, receipt *reco
 		return fmt.Errorf("%w; and it could not be read again: %v", access.Explain(failed, ""), err) //nolint:errorlint // as above
 	}
 	written := c.written(after)
-	if len(written) == 0 {
+	switch {
+	case len(written) == 0 && task == nil:
 		return &reconcile.NotWrittenError{Err: a.explainWrite(failed)}
+	case len(written) == 0: // the volume grows before its size is written
+		receipt.Unexpected = []string{fmt.Sprintf("%v: the size in the configuration is as it was, and the volume may be larger (qm disk rescan --dryrun 1 --vmid %s)", failed, c.key.ID)}
+	default:
+		receipt.Unexpected = []string{fmt.Sprintf("Proxmox VE answered %v, and wrote %s: it may use neither the old nor the new value", failed, strings.Join(written, ", "))}
 	}
-	receipt.Unexpected = []string{fmt.Sprintf("Proxmox VE answered %v, and wrote %s: it may use neither the old nor the new value", failed, strings.Join(written, ", "))}
 	return nil
 }
 
@@ -198,24 +212,37 @@ func isAnswer(err error) bool {
 	return false
 }
 
-// refused returns the next step after an answer after which nothing was written for sure; "" after another one. Proxmox VE
-// checks all privileges, the lock and the digest first. Another's edit must not be taken for what a refused request wrote.
+// refused returns the next step after an answer, or after a task, after which nothing was written for sure; "" after another one. Proxmox
+// VE checks all privileges, the lock and the digest first. Another's edit must not be taken for what a refused request wrote.
 func refused(err error, account string) string {
-	status := httpclient.StatusOf(err)
-	switch {
-	case status == nil:
-		return ""
-	case status.Code == http.StatusUnauthorized:
+	message, role := "", "give "+account+" a role with that privilege"
+	if task := (*taskError)(nil); errors.As(err, &task) {
+		message = task.exit
+	} else if status := httpclient.StatusOf(err); status != nil {
+		message = status.Message
+	}
+	switch httpclient.Code(err) {
+	case http.StatusUnauthorized:
 		return account + " is refused: check its secret and expiry (pveum user token list USER)"
-	case status.Code == http.StatusForbidden:
-		return "give " + account + " a role with that privilege"
-	case strings.Contains(status.Message, "is locked"):
-		return "wait until that is over, and look again"
-	case strings.Contains(status.Message, "checksum mismatch"), strings.Contains(status.Message, "detected modified configuration"):
-		return "the file was changed since it was read: look again"
+	case http.StatusForbidden:
+		return role
+	}
+	for _, r := range []struct{ message, next string }{
+		{"is locked", "wait until that is over, and look again"},
+		{"checksum mismatch", fileChanged}, {"detected modified configuration", fileChanged},
+		{"Permission check failed", role},
+		{"shrinking disks is not supported", "the volume is larger than its size in the configuration: qm disk rescan shows it"},
+		{"can't resize this image format", "the storage cannot do it"},
+		{"resizing a snapshot is not supported", "the storage cannot do it"},
+	} {
+		if strings.Contains(message, r.message) {
+			return r.next
+		}
 	}
 	return ""
 }
+
+const fileChanged = "the file was changed since it was read: look again"
 
 // written returns the fields of the plan that another value has been written to.
 func (c *change) written(after *resource) (paths []string) {
@@ -249,10 +276,13 @@ func (a *Actuator) Inspect(ctx context.Context, key model.Key, p reconcile.Plan)
 		return reconcile.AsOther, nil
 	}
 	inspection := putback.Inspect(a.kinds[g.kind].Schema, g.value, &p)
-	if inspection == reconcile.AsWanted && waits(g, p.Changes) {
-		inspection = reconcile.AsWaiting
+	if inspection == reconcile.AsWanted {
+		if waits(g, p.Changes) {
+			return reconcile.AsWaiting, nil
+		}
+		return inspection, nil
 	}
-	return inspection, nil
+	return inspection, a.isGrowing(ctx, g, &p)
 }
 
 // asGone returns the inspection of a resource that could not be read.
