@@ -71,8 +71,8 @@ resource "proxmox_virtual_environment_firewall_alias" "office" {
 // grant sets the privileges of the account that writes.
 func (r *guestRoom) grant(privileges ...string) {
 	r.pve.Edit(func(c *pvetest.Cluster) {
-		all := append(pvetest.Auditor()["/"], "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk", "VM.Config.HWType", "VM.Config.Cloudinit", "Sys.Modify", "Sys.Console", "Pool.Allocate", "User.Modify", "Group.Allocate", "Permissions.Modify")
-		c.Accounts = map[string]map[string][]string{"driftd@pve!fix": {"/": {"Sys.Modify", "Pool.Allocate", "User.Modify", "Group.Allocate", "Permissions.Modify"}, "/vms": privileges}, "terraform@pve!tf": {"/": all}}
+		all := append(pvetest.Auditor()["/"], "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.Disk", "VM.Config.HWType", "VM.Config.Cloudinit", "Sys.Modify", "Sys.Console", "Pool.Allocate", "Datastore.AllocateSpace", "User.Modify", "Group.Allocate", "Permissions.Modify")
+		c.Accounts = map[string]map[string][]string{"driftd@pve!fix": {"/": {"Sys.Modify", "Pool.Allocate", "User.Modify", "Group.Allocate", "Permissions.Modify"}, "/vms": privileges, "/storage": privileges}, "terraform@pve!tf": {"/": all}}
 	})
 }
 
@@ -251,5 +251,37 @@ func TestReconcileProxmoxDisk(t *testing.T) {
 		}
 		d.awaitFindings()
 		r.nothingToDo()
+	})
+}
+
+// A disk that is smaller than declared is made larger, with a person and the privilege on its storage, and its other options are put
+// back by the same action. The next plan has nothing to do, and the next drift has its own author. A disk that is larger is left.
+func TestReconcileProxmoxSize(t *testing.T) {
+	t.Parallel()
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		r := newGuestRoomOf(t, cli, strings.Replace(webGuest, "  operating_system {", webDisks+"  operating_system {", 1))
+		r.grant("VM.Audit", "VM.Config.Disk")
+		d := r.serve()
+		d.awaitFindings()
+		before, _ := r.config("scsi1")
+		r.pve.SetConfig(301, "scsi1", strings.Replace(before, "size=20G", "size=12G", 1), "carol@pve")
+		d.awaitHeld("rights", "driftd@pve!fix lacks Datastore.AllocateSpace on /storage/local-lvm")
+		r.grant("VM.Audit", "VM.Config.Disk", "Datastore.AllocateSpace")
+		r.pve.Edit(func(c *pvetest.Cluster) { c.SlowTasks = 2 })
+		r.pve.SetConfig(301, "scsi1", strings.Replace(strings.Replace(before, "size=20G", "size=12G", 1), "ssd=1", "ssd=0", 1), "carol@pve")
+		a := d.awaitAction(reconcile.Proposed)
+		if a.Drift.Name != "carol@pve" || a.Plan.Person == "" || len(a.Plan.Requests) < 1 || !strings.HasPrefix(a.Plan.Requests[0], "make scsi1 (local-lvm:vm-301-disk-1) larger") {
+			t.Errorf("the action is %+v", a)
+		}
+		if after := d.putBack("alice"); after.State != reconcile.Converged || after.Outcome != "" {
+			t.Fatalf("it is %s: %s", after.State, after.Outcome)
+		}
+		if scsi1, _ := r.config("scsi1"); !strings.Contains(scsi1, "size=20G") || !strings.Contains(scsi1, "ssd=1") {
+			t.Errorf("scsi1 is %s, and was %s", scsi1, before)
+		}
+		d.awaitFindings()
+		r.nothingToDo()
+		r.pve.Resize(301, "scsi1", "24G", "erin@pve")
+		d.awaitHeld("kind", "the disk is larger than declared, and a disk cannot be made smaller")
 	})
 }

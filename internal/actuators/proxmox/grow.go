@@ -28,8 +28,8 @@ func isGrowth(g *resource, t *target) bool {
 	return g.kind == normalize.QEMU && t.part == sizePart && isDisk(strings.TrimRight(t.option, "0123456789"))
 }
 
-// growth returns the target of a change of a disk's size. Storages round a size up to their own units, so that a disk might become larger
-// than declared: only whole GiB, which are a multiple of those, are sent.
+// growth returns the target of a change of a disk's size. Storages round a size up to their own units, such as extents of LVM, so that a
+// disk might become larger than declared: only whole GiB are sent.
 func growth(s *reconcile.Subject, g *resource, c *model.Change, t target) (target, error) {
 	var err error
 	if t.Field, err = putback.Find(s, g.value, c); err != nil {

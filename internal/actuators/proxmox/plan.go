@@ -94,7 +94,7 @@ func (c *change) use(edits []edit) {
 
 // check returns why what is planned may not be done; nil if it may.
 func (c *change) check(ctx context.Context, privileges []string) error {
-	// What waits for a restart has the size of now: a disk does not grow meanwhile.
+	// A change of the disk that waits for a restart has the size of now: the disk does not grow meanwhile.
 	growing := optionsEdited(c.grows)
 	edited := slices.DeleteFunc(optionsEdited(c.edits), func(option string) bool { return slices.Contains(growing, option) })
 	if err := c.before.check(edited); err != nil {

@@ -2,7 +2,7 @@
 // what is declared.
 //
 // It changes one object with one request, which has the digest of what was read: Proxmox VE refuses it if that was changed
-// since. Objects without a digest are read again first. Lists of rules and of entries take several requests, between which
+// since. A disk grows by a request of its own. Objects without a digest are read again first. Lists of rules and of entries take several requests, between which
 // the list is read. A change is tried on the file as it was read, before anything is sent: with the request, the
 // guest must have the declared values in the form of the declaration, and nothing else may differ.
 //

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -452,6 +453,10 @@ func TestRights(t *testing.T) {
 	groups := reconcile.Rule{Name: "groups", Mode: reconcile.Approve, Match: model.Selector{Kinds: []string{normalize.FirewallGroup}}}
 	r, err := b.a.Rights(t.Context(), []reconcile.Rule{rule, groups})
 	if err != nil || r.Identity != "driftd@pve!fix" || len(r.Excess)+len(r.Missing) > 0 || len(r.May) == 0 {
+		t.Errorf("Rights() = %+v, %v", r, err)
+	}
+	r, err = b.a.Rights(t.Context(), []reconcile.Rule{groups})
+	if err != nil || !slices.Contains(r.Excess, "Datastore.AllocateSpace on /storage: driftd does not use it") {
 		t.Errorf("Rights() = %+v, %v", r, err)
 	}
 	b.Edit(func(c *pvetest.Cluster) {
