@@ -91,27 +91,30 @@ func (s *surroundings) list(ctx context.Context, d *config.Declaration, definiti
 		}
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", d.Name, place.Git, place.Ref, pattern))
-	find := func(fixed fs.FS) (err error) {
-		found, err = pattern.Find(fixed, func(fsys fs.FS, dir string) (bool, error) { return definition.IsMember(fsys, dir, pattern.IsDeep()) })
-		return errors.Join(err, checkNames(found))
+	find := func(fixed fs.FS) ([]string, error) {
+		found, err := pattern.Find(fixed, func(fsys fs.FS, dir string) (bool, error) { return definition.IsMember(fsys, dir, pattern.IsDeep()) })
+		return found, errors.Join(err, checkNames(found))
 	}
 	within, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
-	_, err = await.Call(within, func() (struct{}, error) {
+	found, err = await.Call(within, func() ([]string, error) {
 		if key == "dir" {
-			return struct{}{}, find(os.DirFS(pattern.Fixed))
+			return find(os.DirFS(pattern.Fixed))
 		}
 		repository, err := place.Open(s.cacheDir("clones", d.Name), s.log)
 		if err != nil {
-			return struct{}{}, err
+			return nil, err
 		}
-		return struct{}{}, repository.Read(within, place.Ref, func(c gitrepo.Commit) error {
+		var found []string
+		err = repository.Read(within, place.Ref, func(c gitrepo.Commit) error {
 			fixed, err := fs.Sub(c.Files, pattern.Fixed)
 			if err != nil {
 				return fmt.Errorf("path %s leads out of the repository", pattern.Fixed)
 			}
-			return find(fixed)
+			found, err = find(fixed)
+			return err
 		})
+		return found, err
 	})
 	return hex.EncodeToString(sum[:]), found, err
 }

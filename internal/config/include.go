@@ -78,6 +78,11 @@ func (d *document) included(text string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pattern %q: the brackets do not close, or the end is a backslash", text)
 	}
+	// Glob takes a folder that cannot be read for an empty one.
+	folder := filepath.Dir(pattern)
+	if _, err := os.ReadDir(folder); err != nil && !errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(folder, "*?[") {
+		return nil, fmt.Errorf("read %s: %w", folder, withoutPath(err))
+	}
 	return slices.DeleteFunc(found, func(file string) bool {
 		info, err := os.Stat(file)
 		return err == nil && info.IsDir()

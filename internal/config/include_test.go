@@ -87,6 +87,8 @@ func TestIncludeProblems(t *testing.T) {
 			[]string{`conf.d/b.yaml:1: an included file cannot include others: list them in driftd.yaml`}},
 		"no such file": {map[string]string{"driftd.yaml": "include:\n- b.yaml\n- '[x'\nsources:\n- {name: a, type: kubernetes}\n"},
 			[]string{`driftd.yaml:2: include: b.yaml does not exist: create it, or correct the path`, `driftd.yaml:3: include: pattern "[x": the brackets do not close, or the end is a backslash`}},
+		"no folder": {map[string]string{"driftd.yaml": "include: [file/*.yaml]\nsources:\n- {name: a, type: kubernetes}\n", "file": ""},
+			[]string{`driftd.yaml:1: include: read file: not a directory`}},
 		"an unknown key of the defaults": {map[string]string{"driftd.yaml": main, "conf.d/b.yaml": "defaults:\n  sources:\n    kubernetes:\n      evry: 3m\n"},
 			[]string{`conf.d/b.yaml:4: unknown key "evry": did you mean "every"?`}},
 	} {
