@@ -33,8 +33,10 @@ type surroundings struct {
 	boxes *box.Pool
 	cache string
 	log   *slog.Logger
-	// unlisted are the errors of listing the members of declarations, by the names of these; nil before expand.
+	// unlisted are the errors of listing the members of declarations, by the names of these, and members those that are known, by the
+	// IDs of list; nil before expand.
 	unlisted map[string]error
+	members  map[string][]string
 }
 
 func newSurroundings(key model.Sealer, cfg *config.Config, boxes *box.Pool, cache string, log *slog.Logger) surroundings {
@@ -128,7 +130,7 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		opened := daemon.Declaration{Name: declaration.Name, Type: declaration.Type, Governs: declaration.Governs,
 			Every: declaration.Every, Timeout: declaration.Timeout, MaxMemory: declaration.MaxMemory, ClaimsNothing: d.ClaimsNothing}
 		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.room.Sealer(), MaxMemory: declaration.MaxMemory, Boxes: s.boxes,
-			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name), CloneDir: s.cloneDir(&declaration)}
+			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name)}
 		var err error
 		if d.Derive != nil {
 			opened.Deriver, err = d.Derive(env, declaration.Decode)

@@ -73,11 +73,14 @@ func (g *generation) during(ctx context.Context, do func(context.Context, *gener
 }
 
 func (s *service) newGeneration(written *config.Config) (*generation, error) {
-	around := newSurroundings(s.sealer, written, s.boxes, cacheDir(written.StateDir), s.log)
 	within, cancel := context.WithTimeout(context.Background(), listAtOnce)
-	cfg := around.expand(within, written)
-	cancel()
-	estate, err := newEstate(cfg, around)
+	defer cancel()
+	return s.generationOf(s.expanded(within, written))
+}
+
+func (s *service) generationOf(e expansion) (*generation, error) {
+	cfg := e.config
+	estate, err := newEstate(cfg, e.around)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +103,7 @@ func (s *service) newGeneration(written *config.Config) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generation{config: cfg, written: written, unlisted: len(around.unlisted) > 0, people: newPeople(cfg), seal: seal, listeners: listeners(estate.Sources), ended: make(chan struct{}), replaced: make(chan struct{})}
+	g := &generation{config: cfg, written: e.written, unlisted: len(e.around.unlisted) > 0, people: newPeople(cfg), seal: seal, listeners: listeners(estate.Sources), ended: make(chan struct{}), replaced: make(chan struct{})}
 	g.dispatcher = notify.NewDispatcher(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Handler: handler{g}})
 	rules := reconcileRules(cfg)

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,47 +26,88 @@ import (
 	"github.com/driftd/driftd/internal/declared/await"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/members"
-	"github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/model"
 )
 
+// A listing is the result of listing the members of a declaration.
+type listing struct {
+	id, key string
+	pattern members.Pattern
+	found   []string
+	err     error
+}
+
 // expand returns the configuration with a declaration for each folder that a pattern in a declaration finds. If the folders cannot be
-// listed, those of the last time count, so that none is forgotten, and the declaration itself is unchecked: there may be others. It is also
-// if there are none.
+// listed, or there are none, those of the last time count, so that none is forgotten, and the declaration itself is unchecked: there may
+// be others.
 func (s *surroundings) expand(ctx context.Context, cfg *config.Config) *config.Config {
-	known := readMembers(cfg.StateDir)
-	listed := map[string][]string{}
+	listings := s.listAll(ctx, cfg)
+	known, err := readMembers(cfg.StateDir)
+	if err != nil {
+		s.log.Warn("read the members of declarations", "err", err)
+	}
 	s.unlisted = map[string]error{}
 	expanded := cfg.Expand(func(d config.Declaration) ([]config.Member, bool) {
+		l := listings[d.Name]
+		if l == nil {
+			return nil, false
+		}
+		if l.err != nil {
+			s.unlisted[d.Name] = l.err
+			s.log.Warn("list the members of a declaration; those of the last time stay", "declaration", d.Name, "err", s.room.Error(l.err))
+			l.found = known[l.id]
+		} else {
+			known[l.id] = l.found
+		}
+		all := make([]config.Member, len(l.found))
+		for i, name := range l.found {
+			all[i] = config.Member{Name: name, Settings: map[string]any{l.key: path.Join(l.pattern.Fixed, name)}}
+		}
+		return all, l.err != nil
+	})
+	s.members = known
+	return expanded
+}
+
+// listAll lists the members of all declarations with patterns at the same time.
+func (s *surroundings) listAll(ctx context.Context, cfg *config.Config) map[string]*listing {
+	listings := map[string]*listing{}
+	var wait sync.WaitGroup
+	for i := range cfg.Declarations {
+		d := &cfg.Declarations[i]
 		key, text := d.Pattern()
 		definition := s.definition(d.Type)
 		if key == "" || definition.IsMember == nil {
-			return nil, false
+			continue
 		}
 		pattern, err := members.Parse(text)
 		if err != nil {
-			return nil, false // reported when it is opened
+			continue // reported when it is opened
 		}
-		id, found, err := s.list(ctx, &d, definition, key, pattern)
-		switch {
-		case err != nil:
-			s.unlisted[d.Name] = fmt.Errorf("list the folders of %s: %w", text, err)
-			s.log.Warn("list the members of a declaration; those of the last time stay", "declaration", d.Name, "err", s.room.Error(err))
-			found = known[id]
-		case len(found) == 0:
-			s.unlisted[d.Name] = fmt.Errorf("no folder matches %s", text)
-		}
-		listed[id] = found
-		all := make([]config.Member, len(found))
-		for i, name := range found {
-			all[i] = config.Member{Name: name, Settings: map[string]any{key: path.Join(pattern.Fixed, name)}}
-		}
-		return all, err != nil
-	})
-	if err := writeMembers(cfg.StateDir, known, listed); err != nil {
+		l := &listing{key: key, pattern: pattern}
+		listings[d.Name] = l
+		wait.Go(func() {
+			l.id, l.found, l.err = s.list(ctx, d, definition, key, pattern)
+			switch {
+			case l.err != nil:
+				l.err = fmt.Errorf("list the folders of %s: %w", text, l.err)
+			case len(l.found) == 0:
+				l.err = fmt.Errorf("no folder matches %s", text)
+			}
+		})
+	}
+	wait.Wait()
+	return listings
+}
+
+// remember writes the members that were listed, for a listing that fails.
+func (s *surroundings) remember(stateDir string) {
+	if len(s.members) == 0 {
+		return
+	}
+	if err := writeMembers(stateDir, s.members); err != nil {
 		s.log.Warn("remember the members of declarations", "err", err)
 	}
-	return expanded
 }
 
 // loadExpanded loads the configuration with the members of its declarations.
@@ -78,7 +120,8 @@ func (c *command) loadExpanded(cmd *cobra.Command) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return around.expand(cmd.Context(), cfg), nil
+	expanded := around.expand(cmd.Context(), cfg)
+	return expanded, errors.Join(slices.Collect(maps.Values(around.unlisted))...)
 }
 
 // list returns the folders that a pattern of a declaration finds, relative to its fixed part, and an ID of the place and the pattern.
@@ -147,18 +190,6 @@ func checkNames(folders []string) error {
 	return nil
 }
 
-// cloneDir returns the folder of a declaration's clones. The members of a declaration share it. The cache of a Terraform root has more
-// than clones.
-func (s *surroundings) cloneDir(d *config.Declaration) string {
-	switch {
-	case d.Of != "":
-		return s.cacheDir("clones", d.Of)
-	case d.Type == terraform.Type && s.cache != "":
-		return filepath.Join(s.cacheDir("declarations", d.Name), "git")
-	}
-	return s.cacheDir("declarations", d.Name)
-}
-
 // definition returns the loader type with a name; one without a name if there is none.
 func (s *surroundings) definition(typ string) declared.Definition {
 	at := slices.IndexFunc(s.loaders, func(d declared.Definition) bool { return d.Type == typ })
@@ -177,22 +208,34 @@ func (u unlisted) Load(context.Context) (model.Declaration, error) { return mode
 // membersFile returns the file in which the folders that patterns found last are remembered, by the ID of list.
 func membersFile(stateDir string) string { return filepath.Join(stateDir, "members.json") }
 
-// readMembers returns the folders that were found last. A file that cannot be read counts as empty: it is written anew.
-func readMembers(stateDir string) map[string][]string {
+// readMembers returns the folders that were found last. The map is never nil.
+func readMembers(stateDir string) (map[string][]string, error) {
 	known := map[string][]string{}
 	data, err := os.ReadFile(membersFile(stateDir))
-	if err != nil || json.Unmarshal(data, &known) != nil {
-		return map[string][]string{}
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
 	}
-	return known
+	if err == nil {
+		err = json.Unmarshal(data, &known)
+	}
+	if err != nil {
+		return map[string][]string{}, fmt.Errorf("%s: %w", membersFile(stateDir), err)
+	}
+	return known, nil
 }
 
-// writeMembers remembers the folders that were found, if they are others than before.
-func writeMembers(stateDir string, before, found map[string][]string) error {
-	if maps.EqualFunc(before, found, slices.Equal[[]string]) || len(before)+len(found) == 0 {
+// writeMembers adds the folders that were found to those of other configurations.
+func writeMembers(stateDir string, found map[string][]string) error {
+	before, err := readMembers(stateDir)
+	if err != nil {
+		before = map[string][]string{} // it is written anew
+	}
+	now := maps.Clone(before)
+	maps.Copy(now, found)
+	if maps.EqualFunc(before, now, slices.Equal[[]string]) {
 		return nil
 	}
-	data, err := json.Marshal(found)
+	data, err := json.Marshal(now)
 	if err != nil {
 		return err
 	}
@@ -205,9 +248,23 @@ const (
 	listAgain  = time.Minute
 )
 
+// An expansion is a configuration with the members of its declarations, and what listed them.
+type expansion struct {
+	written, config *config.Config
+	around          surroundings
+}
+
+// expanded lists the members of the declarations of a configuration.
+func (s *service) expanded(ctx context.Context, written *config.Config) expansion {
+	e := expansion{written: written, around: newSurroundings(s.sealer, written, s.boxes, cacheDir(written.StateDir), s.log)}
+	e.config = e.around.expand(ctx, written)
+	e.around.remember(written.StateDir)
+	return e
+}
+
 // watchMembers lists the members of declarations at the intervals of these, and sends to changed when they are others than those of the
 // current generation.
-func (s *service) watchMembers(ctx context.Context, changed chan<- struct{}) {
+func (s *service) watchMembers(ctx context.Context, changed chan<- expansion) {
 	for failures := 0; ; {
 		g := s.current.Load()
 		var due <-chan time.Time
@@ -221,9 +278,9 @@ func (s *service) watchMembers(ctx context.Context, changed chan<- struct{}) {
 			continue
 		case <-due:
 		}
-		around := newSurroundings(s.sealer, g.written, s.boxes, cacheDir(g.written.StateDir), s.log)
-		before, now := memberNames(g.config), memberNames(around.expand(ctx, g.written))
-		if failures++; len(around.unlisted) == 0 || g.unlisted {
+		e := s.expanded(ctx, g.written)
+		before, now := memberNames(g.config), memberNames(e.config)
+		if failures++; len(e.around.unlisted) == 0 || g.unlisted {
 			failures = 0
 		}
 		if ctx.Err() != nil || failures == 1 || slices.Equal(before, now) {
@@ -231,7 +288,7 @@ func (s *service) watchMembers(ctx context.Context, changed chan<- struct{}) {
 		}
 		s.log.Info("the folders that declarations stand for changed", "added", without(now, before), "removed", without(before, now))
 		select {
-		case changed <- struct{}{}:
+		case changed <- e:
 		case <-g.replaced:
 		case <-ctx.Done():
 		}

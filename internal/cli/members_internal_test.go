@@ -38,6 +38,7 @@ func (p *patterns) expand() (cfg *config.Config, names []string, unlisted map[st
 	}
 	around := newSurroundings(checkSealer(), cfg, box.NewPool(), cacheDir(cfg.StateDir), slog.New(slog.DiscardHandler))
 	cfg = around.expand(p.Context(), cfg)
+	around.remember(cfg.StateDir)
 	if _, err := newEstate(cfg, around); err != nil {
 		p.Error(err)
 	}
@@ -100,9 +101,28 @@ triggers:
 	if _, names, _ := p.expand(); !slices.Contains(names, "infra/mail") {
 		t.Errorf("the declarations are %s", names)
 	}
+	// A folder with the name of the pattern does not replace it.
+	p.write("deep/**/main.tf", "terraform {}\n")
 	remote.Require("secret")
 	cfg, names, unlisted = p.expand()
 	if names[0] != "infra" || !slices.Contains(names, "infra/mail") || unlisted["infra"] == nil || cfg.Owners[1].Match.Declaration[0] != "infra" {
+		t.Errorf("the declarations are %s, %v", names, unlisted)
+	}
+}
+
+// TestEmptyListing checks that a folder that is empty, as that of a share that is not mounted, takes no member away.
+func TestEmptyListing(t *testing.T) {
+	t.Parallel()
+	p := &patterns{t, t.TempDir()}
+	p.write("roots/dns/main.tf", "terraform {}\n")
+	p.write("driftd.yaml", "state_dir: "+p.dir+"/state\ndeclarations:\n- {name: infra, type: terraform, settings: {dir: roots/*}}\n")
+	if _, names, _ := p.expand(); !slices.Equal(names, []string{"infra/dns"}) {
+		t.Errorf("the declarations are %s", names)
+	}
+	if err := os.RemoveAll(filepath.Join(p.dir, "roots/dns")); err != nil {
+		t.Fatal(err)
+	}
+	if _, names, unlisted := p.expand(); !slices.Equal(names, []string{"infra", "infra/dns"}) || unlisted["infra"] == nil {
 		t.Errorf("the declarations are %s, %v", names, unlisted)
 	}
 }

@@ -86,7 +86,9 @@ func (d *declaredPaths) addFolder(name, path, absolute string) error {
 	var exclude []string
 	for _, root := range roots {
 		d.roots = append(d.roots, rootDeclaration(name+"/"+root, filepath.Join(path, root)))
-		exclude = append(exclude, "/"+root)
+		if !strings.ContainsAny(root, `*?[\`) { // in a pattern, such a name would exclude others
+			exclude = append(exclude, "/"+root)
+		}
 	}
 	found := phrase.Count(len(roots), "Terraform root")
 	if hasManifests(absolute, roots) {
@@ -94,8 +96,18 @@ func (d *declaredPaths) addFolder(name, path, absolute string) error {
 		d.manifests = append(d.manifests, rest)
 		found += " and manifests"
 	}
-	d.found = append(d.found, fmt.Sprintf("%s in %s: %s", found, path, strings.Join(roots, ", ")))
+	d.found = append(d.found, fmt.Sprintf("%s in %s: %s", found, path, strings.Join(roots[:min(len(roots), maxShown)], ", ")+more(len(roots)-maxShown)))
 	return nil
+}
+
+// maxShown bounds the roots that are named.
+const maxShown = 20
+
+func more(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
 }
 
 // rootsBelow returns the roots at any depth below a folder, relative to it.

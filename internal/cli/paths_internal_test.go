@@ -16,7 +16,8 @@ func TestSortPaths(t *testing.T) {
 	const root, module = "terraform {\n  backend \"s3\" {}\n}\n", "variable \"name\" {}\n"
 	for file, text := range map[string]string{"mono/infra/dns/main.tf": root, "mono/infra/web/main.tf": root, "mono/infra/web/modules/vm/main.tf": module, "mono/lib/vm/main.tf": module,
 		"mono/infra/dns/values.yaml": "apiVersion: v1\nkind: Secret\n", "mono/apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "infra/a/main.tf": root, "infra/ci.yaml": "steps: []\n",
-		"infra/.terraform/x.yaml": "apiVersion: v1\nkind: ConfigMap\n", "apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n"} {
+		"infra/.terraform/x.yaml": "apiVersion: v1\nkind: ConfigMap\n", "apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
+		"odd/a*/main.tf": root, "odd/b/main.tf": root, "odd/app/web.yaml": "apiVersion: v1\nkind: ConfigMap\n"} {
 		p.write(file, text)
 	}
 	names := func(all []config.Declaration) string {
@@ -37,7 +38,11 @@ func TestSortPaths(t *testing.T) {
 		}
 		return strings.Join(names, "; ")
 	}
+	if err := os.Symlink("nowhere", filepath.Join(p.dir, "mono/apps/.#main.tf")); err != nil {
+		t.Fatal(err)
+	}
 	for path, want := range map[string][3]string{
+		"odd":                {"odd/a* odd/a*; odd/b odd/b", "odd odd /b", "2 Terraform roots and manifests in odd: a*, b"},
 		"mono":               {"mono/infra/dns mono/infra/dns; mono/infra/web mono/infra/web", "mono mono /infra/dns /infra/web", "2 Terraform roots and manifests in mono: infra/dns, infra/web"},
 		"infra":              {"infra/a infra/a", "", "1 Terraform root in infra: a"},
 		"apps":               {"", "apps apps", ""},

@@ -104,7 +104,7 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 		return errors.New("--live, --context, --kubeconfig and --namespace are for manifests, and every path is a Terraform root")
 	}
 	for _, found := range sorted.found {
-		fmt.Fprintln(c.streams.Err, "driftd: found "+found)
+		fmt.Fprintln(c.streams.Err, "driftd: found "+visible(found))
 	}
 	cfg.Declarations = sorted.roots
 	var opened []daemon.Declaration
@@ -195,6 +195,7 @@ func (c *command) scanConfigured(ctx context.Context, cmd *cobra.Command, live l
 		return err
 	}
 	cfg = around.expand(ctx, cfg)
+	around.remember(cfg.StateDir)
 	estate, err := newEstate(cfg, around)
 	if err != nil {
 		return err

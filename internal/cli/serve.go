@@ -183,7 +183,7 @@ func (s *service) generations(ctx context.Context) error {
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	defer signal.Stop(reload)
-	members := make(chan struct{})
+	members := make(chan expansion)
 	go s.watchMembers(ctx, members)
 	for ctx.Err() == nil {
 		running, end := context.WithCancel(ctx)
@@ -217,18 +217,23 @@ func (s *service) generations(ctx context.Context) error {
 
 // untilReload waits for a successful reload and returns the new generation; nil when ctx
 // ends.
-func (s *service) untilReload(ctx context.Context, reload <-chan os.Signal, members <-chan struct{}, done <-chan error) (*generation, error) {
+func (s *service) untilReload(ctx context.Context, reload <-chan os.Signal, members <-chan expansion, done <-chan error) (*generation, error) {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil, nil
 		case err := <-done:
 			return nil, fmt.Errorf("scheduler ended: %w", err)
-		case <-members:
+		case e := <-members: // the file is not read again
+			next, err := s.generationOf(e)
+			if err == nil {
+				return next, nil
+			}
+			s.log.Error("use the folders that declarations stand for; the former ones stay", "err", err)
 		case <-reload:
-		}
-		if next := s.reload(); next != nil {
-			return next, nil
+			if next := s.reload(); next != nil {
+				return next, nil
+			}
 		}
 	}
 }

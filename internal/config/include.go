@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Defaults are the keys that sources and declarations of a type have if they do not set them.
@@ -78,10 +79,21 @@ func (d *document) included(text string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pattern %q: the brackets do not close, or the end is a backslash", text)
 	}
-	// Glob takes a folder that cannot be read for an empty one.
-	folder := filepath.Dir(pattern)
-	if _, err := os.ReadDir(folder); err != nil && !errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(folder, "*?[") {
-		return nil, fmt.Errorf("read %s: %w", folder, withoutPath(err))
+	// Glob takes a folder that cannot be read, or that is not there, for an empty one.
+	for folder := filepath.Dir(pattern); ; folder = filepath.Dir(folder) {
+		isPattern := strings.ContainsAny(folder, "*?[")
+		folders := []string{folder}
+		if isPattern {
+			folders, _ = filepath.Glob(folder) // the brackets close: see above
+		}
+		for _, one := range folders {
+			if _, err := os.ReadDir(one); err != nil && (!isPattern || !errors.Is(err, syscall.ENOTDIR)) {
+				return nil, fmt.Errorf("read %s: %w", one, withoutPath(err))
+			}
+		}
+		if !isPattern {
+			break
+		}
 	}
 	return slices.DeleteFunc(found, func(file string) bool {
 		info, err := os.Stat(file)

@@ -34,7 +34,7 @@ func loadFiles(t *testing.T, files map[string]string) (*config.Config, []string)
 func TestInclude(t *testing.T) {
 	t.Parallel()
 	cfg, problems := loadFiles(t, map[string]string{
-		"driftd.yaml":          "include: [people.yaml, conf.d, more/*.yaml, none/*.yaml]\nlog: {level: debug}\nsources:\n- {name: a, type: kubernetes}\n",
+		"driftd.yaml":          "include: [people.yaml, conf.d, more/*.yaml, \"*.d/[x]*.yaml\"]\nlog: {level: debug}\nsources:\n- {name: a, type: kubernetes}\n",
 		"people.yaml":          "log: {format: json}\n",
 		"conf.d/20-b.yaml":     "sources:\n- {name: c, type: kubernetes}\ndeclarations:\n- {name: x, type: manifests, governs: [a, b], settings: {dir: deploy}}\n",
 		"conf.d/10-a.yaml":     "sources:\n- {name: b, type: kubernetes}\n",
@@ -89,6 +89,8 @@ func TestIncludeProblems(t *testing.T) {
 			[]string{`driftd.yaml:2: include: b.yaml does not exist: create it, or correct the path`, `driftd.yaml:3: include: pattern "[x": the brackets do not close, or the end is a backslash`}},
 		"no folder": {map[string]string{"driftd.yaml": "include: [file/*.yaml]\nsources:\n- {name: a, type: kubernetes}\n", "file": ""},
 			[]string{`driftd.yaml:1: include: read file: not a directory`}},
+		"a folder that is not there": {map[string]string{"driftd.yaml": "include: [con.d/*.yaml]\nsources:\n- {name: a, type: kubernetes}\n"},
+			[]string{`driftd.yaml:1: include: read con.d: no such file or directory`}},
 		"an unknown key of the defaults": {map[string]string{"driftd.yaml": main, "conf.d/b.yaml": "defaults:\n  sources:\n    kubernetes:\n      evry: 3m\n"},
 			[]string{`conf.d/b.yaml:4: unknown key "evry": did you mean "every"?`}},
 	} {

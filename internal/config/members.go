@@ -2,7 +2,6 @@ package config
 
 import (
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -27,11 +26,7 @@ func (d *Declaration) Pattern() (key, pattern string) {
 		if key == "path" {
 			return key, strings.TrimPrefix(text, "/")
 		}
-		file, err := absolute(text, d.document().dir)
-		if err != nil {
-			continue
-		}
-		if _, err := os.Lstat(file); err != nil { // otherwise a folder has this name
+		if file, err := absolute(text, d.document().dir); err == nil {
 			return key, file
 		}
 	}

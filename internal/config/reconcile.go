@@ -51,9 +51,9 @@ func (w *Writer) carriesOut(r *ReconcileRule) bool {
 		return false
 	}
 	if w.Declaration != "" {
-		return len(m.Declaration) == 0 || model.GlobAny(m.Declaration, w.Declaration)
+		return len(m.Declaration) == 0 || model.GlobName(m.Declaration, w.Declaration)
 	}
-	return len(m.Source) == 0 || model.GlobAny(m.Source, w.Source)
+	return len(m.Source) == 0 || model.GlobName(m.Source, w.Source)
 }
 
 // A ReconcileRule allows to put findings back, within limits.

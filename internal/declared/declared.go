@@ -56,10 +56,8 @@ type Env struct {
 	Types map[string]string
 	// Sealer seals sensitive values as soon as they are read.
 	Sealer model.Sealer
-	// CacheDir is a folder for the loader only; it may be emptied between two loads.
+	// CacheDir is a folder for the loader only (clones); it may be emptied between two loads.
 	CacheDir string
-	// CloneDir is a folder for clones, which the loaders of one repository share; it may be emptied between two loads.
-	CloneDir string
 	// MaxMemory is the maximum memory of a sandbox, and of the result of a reading, in bytes.
 	MaxMemory int64
 	// Boxes start the sandbox processes that expand foreign input.

@@ -3,6 +3,7 @@ package model
 import (
 	"path"
 	"slices"
+	"strings"
 )
 
 // A Selector matches findings. An empty list matches everything, of a list one match is
@@ -31,9 +32,9 @@ func (s *Selector) Fits(f *Finding) bool {
 			return false
 		}
 	}
-	return oneFits(s.Sources, f.Source) && (oneFits(s.Kinds, f.Kind) || oneFits(s.Kinds, path.Base(f.Kind))) &&
+	return nameFits(s.Sources, f.Source) && (oneFits(s.Kinds, f.Kind) || oneFits(s.Kinds, path.Base(f.Kind))) &&
 		oneFits(s.Resources, f.Key.ID) && oneFits(s.Namespaces, f.Place) &&
-		oneFits(s.Declarations, f.Declaration) && oneFits(s.Owners, f.Owner) && s.fitsActor(f)
+		nameFits(s.Declarations, f.Declaration) && oneFits(s.Owners, f.Owner) && s.fitsActor(f)
 }
 
 func (s *Selector) fitsActor(f *Finding) bool {
@@ -44,6 +45,17 @@ func (s *Selector) fitsActor(f *Finding) bool {
 // MayFit reports whether the selector may match a finding of a kind at a place.
 func (s *Selector) MayFit(kind, place string) bool {
 	return (oneFits(s.Kinds, kind) || oneFits(s.Kinds, path.Base(kind))) && oneFits(s.Namespaces, place)
+}
+
+func nameFits(patterns []string, name string) bool {
+	return len(patterns) == 0 || GlobName(patterns, name)
+}
+
+// GlobName reports whether Glob matches one of the patterns with the name of a source or a declaration, or with the part of it before a
+// slash: that is the name of the declaration with a pattern that this one is a member of.
+func GlobName(patterns []string, name string) bool {
+	of, _, _ := strings.Cut(name, "/")
+	return GlobAny(patterns, name) || GlobAny(patterns, of)
 }
 
 func oneFits(patterns []string, text string) bool {

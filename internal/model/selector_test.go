@@ -67,6 +67,29 @@ func TestSelectorFits(t *testing.T) {
 	}
 }
 
+// TestSelectorFitsMembers matches members of a declaration by its name.
+func TestSelectorFitsMembers(t *testing.T) {
+	t.Parallel()
+	f := &Finding{Key: Key{Source: "plan:infra/prod/dns"}, Declaration: "infra/prod/dns"}
+	for _, tc := range []struct {
+		selector Selector
+		want     bool
+	}{
+		{Selector{Sources: []string{"*"}, Declarations: []string{"*"}}, true},
+		{Selector{Sources: []string{"plan:*"}}, true},
+		{Selector{Sources: []string{"plan:infra"}, Declarations: []string{"infra"}}, true},
+		{Selector{Declarations: []string{"infra/prod/dns"}}, true},
+		{Selector{Declarations: []string{"infra/*/dns"}}, true},
+		{Selector{Declarations: []string{"infra/*"}}, false},
+		{Selector{Declarations: []string{"other"}}, false},
+		{Selector{Sources: []string{"plan:other", "infra"}}, false},
+	} {
+		if got := tc.selector.Fits(f); got != tc.want {
+			t.Errorf("%+v: got %t", tc.selector, got)
+		}
+	}
+}
+
 func TestSelectorFitsWhatHasNothing(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct {

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -87,11 +88,14 @@ func findingsCSV(w *bufio.Writer, findings []model.Finding, names []string) erro
 	return cmp.Or(err, out.Error())
 }
 
+// cellStart matches what would begin a cell of a formula where a semicolon separates cells.
+var cellStart = regexp.MustCompile(`(;)([=+\-@])`)
+
 // csvCell returns a text that no spreadsheet takes for a formula: an attacker may set names in
 // live systems. See https://owasp.org/www-community/attacks/CSV_Injection.
 func csvCell(text string) string {
 	first, _ := utf8.DecodeRuneInString(text)
-	text = phrase.Visible(text)
+	text = cellStart.ReplaceAllString(phrase.Visible(text), "$1'$2")
 	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + text
 	}

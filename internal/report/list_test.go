@@ -96,6 +96,7 @@ func TestCSVCell(t *testing.T) {
 		{"a carriage return", "\r=1", `'\r=1`},
 		{"a full-width sign", "＝1", "'＝1"},
 		{"a sign inside", "a=1", "a=1"},
+		{"another separator", "x;=1+1;y", "x;'=1+1;y"},
 		{"a control character", "a\x1b[1m", `a\x1b[1m`},
 	} {
 		if got := csvCell(tc.text); got != tc.want {

@@ -144,5 +144,5 @@ func (s selection) narrow(run model.Run) model.Run {
 }
 
 func (s selection) wantsSource(name string) bool {
-	return len(s.sources) == 0 || model.GlobAny(s.sources, name)
+	return len(s.sources) == 0 || model.GlobName(s.sources, name)
 }

@@ -148,12 +148,12 @@ func (a API) matchSources(patterns []string) ([]string, error) {
 	}
 	known := namedSources(&run, open)
 	for _, pattern := range patterns {
-		if !slices.ContainsFunc(known, func(name string) bool { return model.Glob(pattern, name) }) {
+		if !slices.ContainsFunc(known, func(name string) bool { return model.GlobName([]string{pattern}, name) }) {
 			return nil, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("unknown source %q", pattern),
 				Hint: "want one of " + strings.Join(known, ", "), Candidates: known}
 		}
 	}
-	return slices.DeleteFunc(known, func(name string) bool { return !model.GlobAny(patterns, name) }), nil
+	return slices.DeleteFunc(known, func(name string) bool { return !model.GlobName(patterns, name) }), nil
 }
 
 // namedSources returns the names of all sources that status and findings show, each once. A plan

@@ -57,7 +57,7 @@ func load(t *testing.T, place gitrepo.Place) (model.Declaration, error) {
 	t.Helper()
 	config := Defaults()
 	config.Place = place
-	loader, err := opened(declared.Env{Name: "agreed", CacheDir: t.TempDir(), CloneDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}, config)
+	loader, err := opened(declared.Env{Name: "agreed", CacheDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}, config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,7 +122,7 @@ func (r *repository) open(instances []plan.Instance, change func(*Config)) *plan
 	if change != nil {
 		change(&config)
 	}
-	env := declared.Env{Name: "root", Sealer: model.NewSealer([]byte("key")), CacheDir: r.t.TempDir(), CloneDir: r.t.TempDir(), Log: slog.New(slog.DiscardHandler)}
+	env := declared.Env{Name: "root", Sealer: model.NewSealer([]byte("key")), CacheDir: r.t.TempDir(), Log: slog.New(slog.DiscardHandler)}
 	p, err := newPlans(&loader{env: env, config: config, tables: &mapping.Tables{}}, plan.NewLimiter(1))
 	if err != nil {
 		r.t.Fatal(err)

@@ -164,7 +164,7 @@ func TestAbsentFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.commit("infra/main.tf", `locals { all = fileset(path.module, "*.json") }`)
-		env := declared.Env{Name: "root", Sealer: model.NewSealer([]byte("key")), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir(), CloneDir: t.TempDir()}
+		env := declared.Env{Name: "root", Sealer: model.NewSealer([]byte("key")), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir()}
 		loader, err := Definition().Open(env, func(into any) error {
 			c := into.(*Config)
 			// The program fails if it runs.

@@ -31,6 +31,11 @@ func IsRoot(dir string) (bool, error) {
 // a lock file nor a backend or a provider: most modules of roots have neither.
 func isMember(fsys fs.FS, dir string, deep bool) (bool, error) {
 	entries, err := fs.ReadDir(fsys, dir)
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e fs.DirEntry) bool {
+		// A link may lead to a file, or nowhere, as those with which editors lock files.
+		info, err := fs.Stat(fsys, path.Join(dir, e.Name()))
+		return errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() || strings.HasPrefix(e.Name(), ".") && e.Name() != lockFile
+	})
 	if err != nil || !deep {
 		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return IsConfiguration(e.Name()) }), err
 	}
@@ -39,7 +44,7 @@ func isMember(fsys fs.FS, dir string, deep bool) (bool, error) {
 	}
 	for _, e := range entries {
 		switch name := e.Name(); {
-		case name == ".terraform.lock.hcl", strings.HasPrefix(name, "terragrunt.hcl"):
+		case name == lockFile, strings.HasPrefix(name, "terragrunt.hcl"):
 			return true, nil
 		case !IsConfiguration(name):
 			continue
@@ -54,6 +59,9 @@ func isMember(fsys fs.FS, dir string, deep bool) (bool, error) {
 	}
 	return false, nil
 }
+
+// lockFile is the name of the file with the versions of the providers of a root.
+const lockFile = ".terraform.lock.hcl"
 
 // rootBlock matches the beginning of a block that a root has, and most modules do not, in both syntaxes.
 var rootBlock = regexp.MustCompile(`(?m)(^|[{,])\s*"?(backend|cloud|provider)"?(\s+"[^"]*")?\s*:?\s*\{`)

@@ -42,7 +42,7 @@ func write(t *testing.T, name, content string) string {
 // load opens a declaration that governs the sources and loads it.
 func load(t *testing.T, types map[string]string, change func(*terraform.Config)) (model.Declaration, error) {
 	t.Helper()
-	env := declared.Env{Name: "infra", Types: types, Sealer: model.NewSealer([]byte("key")), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir(), CloneDir: t.TempDir()}
+	env := declared.Env{Name: "infra", Types: types, Sealer: model.NewSealer([]byte("key")), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir()}
 	for name := range types {
 		env.Governs = append(env.Governs, name)
 	}
