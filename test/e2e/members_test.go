@@ -29,7 +29,7 @@ func TestMembers(t *testing.T) {
 		i.write("driftd.yaml", fmt.Sprintf(`
 state_dir: state
 server: {listen: "%s"}
-defaults: {declarations: {terraform: {every: 1s, settings: {binary: "%s", cli_config_file: "%s"}}}}
+defaults: {declarations: {terraform: {every: 3s, settings: {binary: "%s", cli_config_file: "%s"}}}}
 declarations: [{name: infra, type: terraform, settings: {git: "%s", path: "roots/*"}}]
 `, i.address, cli.Path, cli.Config, i.path("deploy")))
 		d := i.serve()
