@@ -123,7 +123,7 @@ func rootsBelow(folder string) ([]string, error) {
 // maxSniffed bounds how much is read of a file to find out whether it is a manifest, in bytes.
 const maxSniffed = 1 << 20
 
-// hasManifests reports whether a folder has a file outside of the roots that looks like a manifest, or cannot be read.
+// hasManifests reports whether a folder has a file outside of the roots that looks like a manifest or a kustomization, or cannot be read.
 func hasManifests(folder string, roots []string) bool {
 	errFound := errors.New("found")
 	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, e fs.DirEntry, err error) error {
@@ -132,6 +132,8 @@ func hasManifests(folder string, roots []string) bool {
 			return err
 		case e.IsDir() && name != "." && (strings.HasPrefix(e.Name(), ".") || slices.Contains(roots, name)):
 			return fs.SkipDir
+		case !e.IsDir() && strings.EqualFold(strings.TrimSuffix(e.Name(), filepath.Ext(name)), "kustomization"):
+			return errFound // it needs neither an apiVersion nor a kind
 		case e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)):
 			return nil
 		}

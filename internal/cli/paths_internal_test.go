@@ -17,7 +17,7 @@ func TestSortPaths(t *testing.T) {
 	for file, text := range map[string]string{"mono/infra/dns/main.tf": root, "mono/infra/web/main.tf": root, "mono/infra/web/modules/vm/main.tf": module, "mono/lib/vm/main.tf": module,
 		"mono/infra/dns/values.yaml": "apiVersion: v1\nkind: Secret\n", "mono/apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "infra/a/main.tf": root, "infra/ci.yaml": "steps: []\n",
 		"infra/.terraform/x.yaml": "apiVersion: v1\nkind: ConfigMap\n", "apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
-		"odd/a*/main.tf": root, "odd/b/main.tf": root, "odd/app/web.yaml": "apiVersion: v1\nkind: ConfigMap\n"} {
+		"odd/a*/main.tf": root, "odd/b/main.tf": root, "kus/a/main.tf": root, "kus/base/kustomization.yaml": "namePrefix: x-\n", "we[i]rd/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "odd/app/web.yaml": "apiVersion: v1\nkind: ConfigMap\n"} {
 		p.write(file, text)
 	}
 	names := func(all []config.Declaration) string {
@@ -42,6 +42,8 @@ func TestSortPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string][3]string{
+		"kus":                {"kus/a kus/a", "kus kus /a", "1 Terraform root and manifests in kus: a"},
+		"we[i]rd":            {"", "we-i-rd we[i]rd", ""},
 		"odd":                {"odd/a* odd/a*; odd/b odd/b", "odd odd /b", "2 Terraform roots and manifests in odd: a*, b"},
 		"mono":               {"mono/infra/dns mono/infra/dns; mono/infra/web mono/infra/web", "mono mono /infra/dns /infra/web", "2 Terraform roots and manifests in mono: infra/dns, infra/web"},
 		"infra":              {"infra/a infra/a", "", "1 Terraform root in infra: a"},
@@ -53,6 +55,11 @@ func TestSortPaths(t *testing.T) {
 		sorted, err := sortPaths([]string{filepath.Join(p.dir, path)})
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, d := range append(sorted.roots, sorted.manifests...) {
+			if key, pattern := d.Pattern(); key != "" {
+				t.Errorf("%s: the folder of %s is the pattern %s", path, d.Name, pattern)
+			}
 		}
 		found := strings.ReplaceAll(strings.Join(sorted.found, "; "), " in "+p.dir+"/mono/infra:", " in infra:")
 		if got := [3]string{names(sorted.roots), names(sorted.manifests), strings.ReplaceAll(found, p.dir+"/", "")}; got != want {

@@ -207,8 +207,10 @@ func (s *service) generations(ctx context.Context) error {
 				s.log.Error("record the configuration in the audit log", "err", err)
 			}
 			s.news.Notify()
-			s.metrics.ConfigReloaded(true)
-			s.log.Info("configuration reloaded", "file", next.config.File)
+			if next.written != g.written { // not only the members of declarations
+				s.metrics.ConfigReloaded(true)
+				s.log.Info("configuration reloaded", "file", next.config.File)
+			}
 			notifySystemd(sd.SdNotifyReady)
 		}
 	}

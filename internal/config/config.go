@@ -173,8 +173,6 @@ type Declaration struct {
 	MaxMemory int64 `mapstructure:"max_memory"`
 	// Settings depend on the type; see its section below.
 	Settings `mapstructure:"settings"`
-	// Of is the name of the declaration with a pattern that stands for this one; "" if there is none.
-	Of string `mapstructure:"-"`
 }
 
 // An IgnoreRule hides the findings that match all its patterns; an empty pattern matches

@@ -16,8 +16,11 @@ type Member struct {
 }
 
 // Pattern returns the key of the declaration's setting that is a pattern for folders, dir or path, and the pattern; "" if there
-// is none. The pattern of dir is absolute.
+// is none. The pattern of dir is absolute. Settings without a file have none: a path of the command line is one folder.
 func (d *Declaration) Pattern() (key, pattern string) {
+	if d.path == "" {
+		return "", ""
+	}
 	for _, key := range []string{"dir", "path"} {
 		text, _ := d.tree[key].(string)
 		if !strings.ContainsAny(text, "*?[") || strings.Contains(text, "://") {
@@ -47,7 +50,7 @@ func (c *Config) Expand(members func(Declaration) (found []Member, others bool))
 		}
 		for _, m := range found {
 			one := d
-			one.Name, one.Of, one.Settings = d.Name+"/"+m.Name, d.Name, d.With(m.Settings)
+			one.Name, one.Settings = d.Name+"/"+m.Name, d.With(m.Settings)
 			all = append(all, one)
 		}
 		expanded.Declarations = append(expanded.Declarations, all...)
