@@ -37,7 +37,7 @@ func (e *Engine) collectAndLoad(ctx context.Context, due Due) {
 		if before := e.previous(s.Source); !before.held {
 			s = e.estate.Secrets.Snapshot(s)
 			marks := track(before.marks, &s, e.now())
-			e.setCollected(s.Source, collected{snapshot: s, kinds: countKinds(&s), marks: marks})
+			e.setCollected(s.Source, collected{began: e.begin(), snapshot: s, kinds: countKinds(&s), marks: marks})
 		}
 	}
 	for _, l := range due.Lost {
@@ -56,7 +56,7 @@ func (e *Engine) recordLoss(ctx context.Context, l Loss) {
 	before := e.previous(l.Source)
 	l.Err = e.estate.Secrets.Error(l.Err)
 	e.logUnread(ctx, "source "+l.Source, l.Err)
-	e.setCollected(l.Source, collected{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, kinds: before.kinds, marks: before.marks})
+	e.setCollected(l.Source, collected{began: e.begin(), snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, kinds: before.kinds, marks: before.marks})
 }
 
 // derives reports whether a declaration is to be derived from its source: the source was
@@ -110,23 +110,35 @@ func (e *Engine) previous(source string) collected {
 	return e.restore(source)
 }
 
+// begin returns the position of a read among all reads of the engine: reads that begin later have a greater one.
+func (e *Engine) begin() uint64 { return e.reads.Add(1) }
+
+// setCollected sets the result of a source, unless there is one of a read that began later.
 func (e *Engine) setCollected(source string, l collected) {
-	e.calls.memory.Keep("source "+source, l.snapshot.Weight())
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.collected[source].began > l.began {
+		return
+	}
+	e.calls.memory.Keep("source "+source, l.snapshot.Weight())
 	e.collected[source] = l
 }
 
+// setLoaded sets the result of a declaration, unless there is one of a read that began later.
 func (e *Engine) setLoaded(declaration string, r loaded) {
-	e.calls.memory.Keep("declaration "+declaration, r.declaration.Weight())
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.loaded[declaration].began > r.began {
+		return
+	}
+	e.calls.memory.Keep("declaration "+declaration, r.declaration.Weight())
 	e.loaded[declaration] = r
 }
 
 // collectSource reads a source. With ConfirmAtOnce it reads it again if the result is held
 // back.
 func (e *Engine) collectSource(ctx context.Context, s Source) collected {
+	began := e.begin()
 	now := e.collectOnce(ctx, s)
 	// The store is read after the source, so that it is in use for a short time only.
 	before := e.previous(s.Name)
@@ -138,6 +150,7 @@ func (e *Engine) collectSource(ctx context.Context, s Source) collected {
 		now.kinds, now.snapshot.Taken = before.kinds, before.snapshot.Taken
 		e.logUnread(ctx, "source "+s.Name, now.err)
 	}
+	now.began = began
 	return now
 }
 
@@ -232,7 +245,7 @@ func countKinds(s *model.Snapshot) map[string]int {
 // result of a source of its own. With ConfirmAtOnce it reads the declaration again if that
 // result is held back.
 func (e *Engine) loadDeclaration(ctx context.Context, d Declaration, loader declared.Loader) {
-	name := declared.LiveSource(d.Name)
+	name, began := declared.LiveSource(d.Name), e.begin()
 	before := e.previous(name)
 	r := e.loadOnce(ctx, d, loader)
 	own, seen := r.ownSnapshot(d, before)
@@ -240,6 +253,7 @@ func (e *Engine) loadDeclaration(ctx context.Context, d Declaration, loader decl
 		r = e.loadOnce(ctx, d, loader)
 		own, seen = r.ownSnapshot(d, own)
 	}
+	r.began, own.began = began, began
 	e.setLoaded(d.Name, r)
 	if seen {
 		e.setCollected(name, own)

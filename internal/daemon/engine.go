@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/driftd/driftd/internal/budget"
@@ -162,6 +163,8 @@ type Engine struct {
 	random        io.Reader
 
 	calls calls
+	// reads counts the reads that began, of all sources and declarations.
+	reads atomic.Uint64
 	// reconciler acts, scanned has a value after each scan, and changed the sources that actions
 	// changed.
 	reconciler *reconcile.Reconciler
@@ -221,6 +224,8 @@ func New(estate Estate, o Options) *Engine {
 
 // collected is the last result of a source's collector.
 type collected struct {
+	// began is the position of the read (Engine.begin).
+	began    uint64
 	snapshot model.Snapshot
 	err      error
 	duration time.Duration
@@ -234,6 +239,8 @@ type collected struct {
 
 // loaded is the last result of a declaration's loader.
 type loaded struct {
+	// began is the position of the read (Engine.begin).
+	began       uint64
 	declaration model.Declaration
 	err         error
 	duration    time.Duration
