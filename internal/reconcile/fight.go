@@ -57,7 +57,7 @@ func (r *Reconciler) refuses(f *model.Finding, standing *Standing) error {
 // endFight stores the refusal of a finding that came back too often.
 func (r *Reconciler) endFight(f *model.Finding) error {
 	over := errors.New("it is over")
-	_, err := r.Store.Propose(func(standing *Standing) (Action, error) {
+	_, err := r.Store.Propose(f.ID, func(standing *Standing, _ *model.Finding) (Action, error) {
 		s := r.situation(f, standing, "")
 		refusal := Check(s)
 		if refusal == nil || refusal.Guard != fightGuard {

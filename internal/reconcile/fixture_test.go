@@ -63,11 +63,11 @@ func (m *memory) write() error {
 	return nil
 }
 
-func (m *memory) Propose(propose func(*reconcile.Standing) (reconcile.Action, error)) (reconcile.Action, error) {
+func (m *memory) Propose(id string, propose func(*reconcile.Standing, *model.Finding) (reconcile.Action, error)) (reconcile.Action, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.standing()
-	a, err := propose(&s)
+	a, err := propose(&s, m.finding(id))
 	if err == nil {
 		err = m.write()
 	}
@@ -78,6 +78,16 @@ func (m *memory) Propose(propose func(*reconcile.Standing) (reconcile.Action, er
 	return a, err
 }
 
+// finding returns a copy of an open finding; nil if there is none with the ID. The caller holds mu.
+func (m *memory) finding(id string) *model.Finding {
+	at := slices.IndexFunc(m.findings, func(f model.Finding) bool { return f.ID == id })
+	if at < 0 {
+		return nil
+	}
+	f := m.findings[at]
+	return &f
+}
+
 func (m *memory) ChangeAction(id string, change func(*reconcile.Action, *reconcile.Standing, *model.Finding) error) (reconcile.Action, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,16 +96,9 @@ func (m *memory) ChangeAction(id string, change func(*reconcile.Action, *reconci
 	if err != nil {
 		return a, err
 	}
-	var f *model.Finding
-	for i := range m.findings {
-		if m.findings[i].ID == a.Finding {
-			copied := m.findings[i]
-			f = &copied
-		}
-	}
 	known := len(a.Steps)
 	a.Steps = slices.Clone(a.Steps)
-	if err := change(&a, &s, f); err != nil {
+	if err := change(&a, &s, m.finding(a.Finding)); err != nil {
 		return a, err
 	}
 	s.Number(&a, known)

@@ -1,9 +1,11 @@
 package reconcile_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
@@ -106,5 +108,26 @@ func TestObserveFight(t *testing.T) {
 	}
 	if a := observe(); a.State != reconcile.Converged {
 		t.Errorf("after the resumption it is %s", a.State)
+	}
+}
+
+// TestChangedWhilePlanned checks that no action is proposed for a finding that a scan changed while its action was
+// planned: the plan may be about other values than the finding that the action names.
+func TestChangedWhilePlanned(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	before, changed := *b.finding, *b.finding
+	changed.Basis = "basis-2"
+	for name, now := range map[string][]model.Finding{"another value": {changed}, "resolved": nil} {
+		b.live.BeforePlan = func() error {
+			b.store.findings = now
+			return nil
+		}
+		stale := before
+		_, err := b.Propose(t.Context(), &stale, reconcile.Request{Via: "rule"})
+		if refusal := (*reconcile.Refusal)(nil); !errors.As(err, &refusal) || refusal.Guard != "still-so" || len(b.store.actions) != 0 {
+			t.Errorf("%s: %v, %d actions", name, err, len(b.store.actions))
+		}
+		b.store.findings = []model.Finding{before}
 	}
 }

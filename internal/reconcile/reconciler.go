@@ -20,10 +20,10 @@ import (
 type Store interface {
 	Standing() (Standing, error)
 	OpenFindings() ([]model.Finding, error)
-	// Propose stores the action that propose returns, and ChangeAction the one that change
-	// changed; both call it in their transaction. An action becomes armed only if the audit log
-	// records it.
-	Propose(propose func(*Standing) (Action, error)) (Action, error)
+	// Propose stores the action that propose returns for a finding, and ChangeAction the one that
+	// change changed; both call it in their transaction, with the finding as it is then, nil if it
+	// is gone. An action becomes armed only if the audit log records it.
+	Propose(finding string, propose func(*Standing, *model.Finding) (Action, error)) (Action, error)
 	ChangeAction(id string, change func(*Action, *Standing, *model.Finding) error) (Action, error)
 	AddControl(Control) error
 }
@@ -265,7 +265,10 @@ func (r *Reconciler) propose(ctx context.Context, f *model.Finding, q Request) (
 	if err != nil {
 		return Action{}, err
 	}
-	return r.Store.Propose(func(standing *Standing) (Action, error) {
+	return r.Store.Propose(f.ID, func(standing *Standing, now *model.Finding) (Action, error) {
+		if now == nil || now.Basis != f.Basis || now.Verdict != f.Verdict {
+			return Action{}, &Refusal{"still-so", "the finding changed while the action was planned: look again"}
+		}
 		s, plan := r.situation(f, standing, q.By), change.Plan()
 		s.Plan = &plan
 		if refusal := Check(s); refusal != nil {

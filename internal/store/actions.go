@@ -139,23 +139,23 @@ func (t *txn) standing() (s reconcile.Standing, err error) {
 	return s, err
 }
 
-// Propose stores the action that propose returns, unless it returns an error. It is called with what the
-// store has in the same transaction.
-func (s *Announcing) Propose(propose func(*reconcile.Standing) (reconcile.Action, error)) (a reconcile.Action, err error) {
+// Propose stores the action that propose returns for a finding, unless it returns an error. It is called with what the
+// store has in the same transaction; the finding is nil if it is gone.
+func (s *Announcing) Propose(id string, propose func(*reconcile.Standing, *model.Finding) (reconcile.Action, error)) (a reconcile.Action, err error) {
 	err = s.update("propose an action", func(t *txn) error {
 		standing, err := t.standing()
 		if err != nil {
 			return err
 		}
-		if a, err = propose(&standing); err != nil {
+		finding, err := t.openFinding(id)
+		if err != nil {
+			return err
+		}
+		if a, err = propose(&standing, finding); err != nil {
 			return err
 		}
 		standing.Number(&a, 0)
-		finding, err := t.openFinding(a.Finding)
-		if err == nil {
-			err = t.saveAction(nil, &a)
-		}
-		if err != nil {
+		if err := t.saveAction(nil, &a); err != nil {
 			return err
 		}
 		return t.announce(s.messages, nil, &a, finding)

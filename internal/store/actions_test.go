@@ -26,7 +26,9 @@ func withAction(tb testing.TB) *Store {
 	c := testClock{minute(0)}
 	s := openAt(tb, tb.TempDir(), c.options(auditKey(tb)))
 	save(tb, s, scan(0, []model.Finding{finding("a", 0)}))
-	_, err := s.Announcing(nil).Propose(func(*reconcile.Standing) (reconcile.Action, error) { return proposed("a1", "carol"), nil })
+	_, err := s.Announcing(nil).Propose("a", func(*reconcile.Standing, *model.Finding) (reconcile.Action, error) {
+		return proposed("a1", "carol"), nil
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -39,7 +41,7 @@ func addActing(tb testing.TB, s *Store) {
 	a := proposed("a1", "carol")
 	a.Approvals = []reconcile.Approval{{By: "alice", Via: "web", At: minute(1), Digest: "d1"}}
 	a.Steps[0].By = "dora"
-	_, err := s.Announcing(nil).Propose(func(*reconcile.Standing) (reconcile.Action, error) { return a, nil })
+	_, err := s.Announcing(nil).Propose("a", func(*reconcile.Standing, *model.Finding) (reconcile.Action, error) { return a, nil })
 	if err := errors.Join(err, s.AddControl(reconcile.Control{ID: "c1", Kind: reconcile.Freeze, By: "bob", At: minute(1), Until: minute(9)})); err != nil {
 		tb.Fatal(err)
 	}
@@ -115,7 +117,7 @@ func TestArmedOnlyIfRecorded(t *testing.T) {
 		t.Errorf("the action is %s, doubt %q, %v", standing.History[0].State, standing.Doubt, err)
 	}
 	without := openNew(t)
-	if _, err := without.Announcing(nil).Propose(func(*reconcile.Standing) (reconcile.Action, error) { return proposed("a1", ""), nil }); err != nil {
+	if _, err := without.Announcing(nil).Propose("a", func(*reconcile.Standing, *model.Finding) (reconcile.Action, error) { return proposed("a1", ""), nil }); err != nil {
 		t.Fatal(err)
 	}
 	_, err = without.Announcing(nil).ChangeAction("a1", func(a *reconcile.Action, _ *reconcile.Standing, _ *model.Finding) error {
@@ -205,7 +207,7 @@ func TestPruneActions(t *testing.T) {
 			a.Enter(reconcile.Converged, minute(3), "")
 			a.Steps[0].By = "carol"
 		}
-		if _, err := s.Announcing(announced).Propose(func(*reconcile.Standing) (reconcile.Action, error) { return a, nil }); err != nil {
+		if _, err := s.Announcing(announced).Propose("a", func(*reconcile.Standing, *model.Finding) (reconcile.Action, error) { return a, nil }); err != nil {
 			t.Fatal(err)
 		}
 		deliver(t, s, "slack", "ts")

@@ -59,7 +59,7 @@ func TestErasedPersonOfActionsIsGone(t *testing.T) {
 	s := withAction(t)
 	err := errors.Join(s.AddControl(reconcile.Control{ID: "c1", Kind: reconcile.Freeze, By: name, At: minute(2), Until: minute(90), Reason: "sale"}), approveIt(s, name))
 	for _, id := range []string{"b1", "b2", "b3"} {
-		_, proposeErr := s.Announcing(nil).Propose(func(*reconcile.Standing) (reconcile.Action, error) { return proposed(id, name), nil })
+		_, proposeErr := s.Announcing(nil).Propose("a", func(*reconcile.Standing, *model.Finding) (reconcile.Action, error) { return proposed(id, name), nil })
 		err = errors.Join(err, proposeErr)
 	}
 	_, refuseErr := s.Announcing(nil).ChangeAction("b1", func(a *reconcile.Action, standing *reconcile.Standing, _ *model.Finding) error {
@@ -147,7 +147,7 @@ func TestPositions(t *testing.T) {
 	}
 	later := proposed("a0", "carol")
 	later.At, later.Steps[0].At = minute(-60), minute(-60)
-	if _, err := s.Announcing(nil).Propose(func(*reconcile.Standing) (reconcile.Action, error) { return later, nil }); err != nil {
+	if _, err := s.Announcing(nil).Propose("a", func(*reconcile.Standing, *model.Finding) (reconcile.Action, error) { return later, nil }); err != nil {
 		t.Fatal(err)
 	}
 	standing, err := s.Standing()

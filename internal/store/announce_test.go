@@ -31,7 +31,9 @@ func TestAnnounce(t *testing.T) {
 	deliver(t, s, "slack", "ts 1")
 
 	acting := s.Announcing(announced)
-	if _, err := acting.Propose(func(*reconcile.Standing) (reconcile.Action, error) { return proposed("a1", "carol"), nil }); err != nil {
+	if _, err := acting.Propose("a", func(*reconcile.Standing, *model.Finding) (reconcile.Action, error) {
+		return proposed("a1", "carol"), nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	entry := deliver(t, s, "slack", "ts 2")

@@ -260,6 +260,19 @@ func (d *daemon) awaitFindings(want ...string) time.Duration {
 	return time.Since(since)
 }
 
+// awaitScan waits for the report of a scan that begins after the call.
+func (d *daemon) awaitScan() {
+	d.t.Helper()
+	since := time.Now()
+	d.eventually(startTimeout, "a new scan", func() error {
+		r, err := d.report()
+		if err == nil && !r.Scan.Started.After(since) {
+			err = fmt.Errorf("the last scan began at %s", r.Scan.Started)
+		}
+		return err
+	})
+}
+
 // eventually calls a function until it returns no error.
 func (i *installation) eventually(timeout time.Duration, what string, check func() error) {
 	i.t.Helper()

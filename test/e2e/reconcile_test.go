@@ -99,6 +99,18 @@ func (i acting) pipeline() {
 	i.kubectl("apply", "--server-side", "--field-manager=git", "-f", i.path("deploy"))
 }
 
+// awaitCovering waits for a proposed action that puts back a number of other findings.
+func (d *daemon) awaitCovering(others int) (a reconcile.Action) {
+	d.t.Helper()
+	d.eventually(startTimeout, "an action that covers other findings", func() error {
+		if a = d.awaitAction(reconcile.Proposed); len(a.Plan.Also) != others {
+			return fmt.Errorf("action %s covers %d", a.ID, len(a.Plan.Also))
+		}
+		return nil
+	})
+	return a
+}
+
 // awaitAction waits for an action in a state, the newest first.
 func (d *daemon) awaitAction(state reconcile.State) reconcile.Action {
 	d.t.Helper()

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
@@ -107,12 +108,15 @@ func (a *Actuator) planned(s *reconcile.Subject, e *plan.Effect, commit string) 
 		return p, err
 	}
 	for _, i := range changed {
+		list := changes(i)
 		own := i.Address == s.Finding.Address
 		if own {
+			if path := a.moved(s.Finding, list); path != "" {
+				return p, refuse(guardStillSo, "%s of %s changed since the scan: look again", path, i.Address)
+			}
 			p.UID, p.Creates = i.ID, i.Action == "create"
 		}
 		p.Addresses = append(p.Addresses, i.Address)
-		list := changes(i)
 		if err := check(s, i, list); err != nil {
 			return p, err
 		}
@@ -130,6 +134,21 @@ func (a *Actuator) planned(s *reconcile.Subject, e *plan.Effect, commit string) 
 	}
 	slices.SortFunc(p.Also, func(a, b reconcile.Covered) int { return strings.Compare(a.Finding, b.Finding) })
 	return p, nil
+}
+
+// moved returns the path of a field whose live value is another one than in a finding; "" if there is none. The values of a
+// governed source are in the form of that source, and its collector reads them again.
+func (a *Actuator) moved(f *model.Finding, list []reconcile.FieldChange) string {
+	if f.Source != declared.LiveSource(a.declaration) {
+		return ""
+	}
+	for _, c := range f.Changes {
+		at := slices.IndexFunc(list, func(n reconcile.FieldChange) bool { return n.Path == c.Path })
+		if at >= 0 && c.Live != nil && list[at].Old != nil && !c.Live.Equal(*list[at].Old) {
+			return c.Path
+		}
+	}
+	return ""
 }
 
 // content returns the keyed digest of all that an effect does at a commit.

@@ -115,7 +115,10 @@ func TestPlanRefuses(t *testing.T) {
 		"more than findings":  {instances: []plan.Instance{updated("a"), updated("b")}, guard: "scope", want: "also change b (update), of which driftd has no finding"},
 		"nothing":             {instances: []plan.Instance{{Address: "a", Action: "no-op"}}, guard: "still-so", want: "changes nothing of a"},
 		"not planned":         {instances: []plan.Instance{{Address: "a", Action: "update", Unchecked: "no provider"}}, guard: "scope", want: "was not planned: no provider"},
-		"another action":      {edit: func(_ *root, s *reconcile.Subject) { s.Finding = missing }, guard: "still-so", want: "would update a, and finding 1 is missing"},
+		"another value": {edit: func(_ *root, s *reconcile.Subject) {
+			s.Finding.Changes = []model.Change{{Path: "name", Live: ref(model.StringOf("y"))}, {Path: "size", Live: ref(model.IntOf(11))}}
+		}, guard: "still-so", want: "size of a changed since the scan"},
+		"another action": {edit: func(_ *root, s *reconcile.Subject) { s.Finding = missing }, guard: "still-so", want: "would update a, and finding 1 is missing"},
 		"creates another": {instances: []plan.Instance{updated("a"), created}, edit: func(_ *root, s *reconcile.Subject) { s.Others = []*model.Finding{drifted("2", "b")} },
 			guard: "still-so", want: "would create b, and finding 2 is changed"},
 		"an unknown value": {instances: []plan.Instance{unknown}, guard: "kind", want: "size of a is not known before"},
