@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/declared"
-	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
 )
 
@@ -66,9 +65,9 @@ func (a *Applier) Root() string {
 // Look returns what an apply of the root at the head of its ref would do (plan.Look). commit is the hash of the head. It
 // has the account of the declaration, and not that of the writer: that commit is not approved so far.
 func (a *Applier) Look(ctx context.Context) (e plan.Effect, commit string, err error) {
-	err = a.checkedOut(ctx, func(o plan.Options, head string) (err error) {
-		commit, o.Timeout = head, a.Timeout()
-		e, err = plan.Look(ctx, o)
+	err = a.plans.checkedOut(ctx, func(c checkout) (err error) {
+		commit, c.Timeout = c.commit, a.Timeout()
+		e, err = plan.Look(ctx, c.Options)
 		return err
 	})
 	return e, commit, err
@@ -81,29 +80,11 @@ var ErrMoved = errors.New("the branch has another commit now")
 // (plan.Apply). The commit must be the head of the ref, because that is what was approved: the programs that a plan runs
 // are part of it.
 func (a *Applier) Apply(ctx context.Context, commit string, permit func(context.Context, plan.Effect) error) error {
-	return a.checkedOut(ctx, func(o plan.Options, head string) error {
-		if head != commit {
+	return a.plans.checkedOut(ctx, func(c checkout) error {
+		if c.commit != commit {
 			return ErrMoved
 		}
-		return plan.Apply(ctx, a.options(o), permit)
-	})
-}
-
-// checkedOut checks out the head of the ref, and calls f with the options for the root in it. The repository is not in
-// use then: f may read it.
-func (a *Applier) checkedOut(ctx context.Context, f func(o plan.Options, head string) error) error {
-	return a.plans.inFolder(func(top string) error {
-		var head string
-		var o plan.Options
-		err := a.plans.repository.Read(ctx, a.plans.config.Ref, func(c gitrepo.Commit) (err error) {
-			head = c.Hash
-			o, err = a.plans.checkOutTo(ctx, c, top)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return f(o, head)
+		return plan.Apply(ctx, a.options(c.Options), permit)
 	})
 }
 

@@ -110,14 +110,12 @@ func (e *Edit) Generate(ctx context.Context, i mapping.Import) (text string, err
 	if p.repository == nil {
 		return plan.Generate(ctx, p.options(p.config.Dir, gitrepo.TopOf(p.config.Dir)), i.Block())
 	}
-	err = p.repository.Read(ctx, p.config.Ref, func(c gitrepo.Commit) error {
-		if c.Hash != e.sources.Revision {
+	err = p.checkedOut(ctx, func(c checkout) error {
+		if c.commit != e.sources.Revision {
 			return errors.New("the repository has a newer commit now: try again")
 		}
-		return p.checkOut(ctx, c, func(options plan.Options) error {
-			text, err = plan.Generate(ctx, options, i.Block())
-			return err
-		})
+		text, err = plan.Generate(ctx, c.Options, i.Block())
+		return err
 	})
 	return text, err
 }

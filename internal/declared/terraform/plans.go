@@ -38,8 +38,8 @@ func (p *plans) Load(ctx context.Context) (model.Declaration, error) {
 		return p.folder(ctx)
 	}
 	var d model.Declaration
-	err := p.repository.Read(ctx, p.config.Ref, func(c gitrepo.Commit) (err error) {
-		d, err = p.checkedOut(ctx, c)
+	err := p.checkedOut(ctx, func(c checkout) (err error) {
+		d, err = p.atCommit(ctx, c)
 		return err
 	})
 	return d, err
@@ -58,23 +58,28 @@ func (p *plans) folder(ctx context.Context) (model.Declaration, error) {
 	return d, nil
 }
 
-// checkedOut plans the root at a commit.
-func (p *plans) checkedOut(ctx context.Context, c gitrepo.Commit) (d model.Declaration, err error) {
-	err = p.checkOut(ctx, c, func(options plan.Options) error {
-		if d, err = p.plan(ctx, options); err != nil {
-			return err
-		}
-		if p.edit != nil {
-			p.edit.sources.Revision = c.Hash
-		}
-		d.Revision, d.Revised = c.Hash, c.When
-		p.planned.setRevision(c.Hash)
-		p.addAuditEvents(ctx, d.Claims, options.Dir, options.Within, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
-			return c.TouchesIn(ctx, p.config.Root(), files)
+// atCommit plans the root at a commit.
+func (p *plans) atCommit(ctx context.Context, c checkout) (model.Declaration, error) {
+	d, err := p.plan(ctx, c.Options)
+	if err != nil {
+		return d, err
+	}
+	if p.edit != nil {
+		p.edit.sources.Revision = c.commit
+	}
+	d.Revision, d.Revised = c.commit, c.when
+	p.planned.setRevision(c.commit)
+	p.addAuditEvents(ctx, d.Claims, c.Dir, c.Within, func(ctx context.Context, files []string) (found map[string]gitrepo.Touch) {
+		err := p.repository.Read(ctx, c.commit, func(commit gitrepo.Commit) error {
+			found = commit.TouchesIn(ctx, p.config.Root(), files)
+			return nil
 		})
-		return nil
+		if err != nil {
+			p.env.Log.Warn("read who changed files last", "declaration", p.env.Name, "commit", c.commit, "err", err)
+		}
+		return found
 	})
-	return d, err
+	return d, nil
 }
 
 // plan plans a root and returns its declaration. Instances that no governed source has are compared

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
@@ -33,40 +34,50 @@ func newRoot(l *loader, limiter *plan.Limiter) (*root, error) {
 // maxCheckout bounds the files and folders of a commit that is checked out.
 const maxCheckout = 500_000
 
-// checkOut checks out a commit into a temporary folder, and calls f with the options for the root
-// in it.
-func (r *root) checkOut(ctx context.Context, c gitrepo.Commit, f func(plan.Options) error) error {
-	return r.inFolder(func(top string) error {
-		options, err := r.checkOutTo(ctx, c, top)
-		if err != nil {
-			return err
-		}
-		return f(options)
-	})
+// A checkout is the root at the head of its ref, in a temporary folder.
+type checkout struct {
+	plan.Options
+
+	// commit is the hash of the head, and when its time.
+	commit string
+	when   time.Time
 }
 
-// inFolder calls f with a temporary folder for a commit.
-func (r *root) inFolder(f func(top string) error) (err error) {
+// checkedOut checks out the head of the ref into a temporary folder, and calls f with the root in it. The repository is not
+// in use then: other roots of it may be read, and f may read it.
+func (r *root) checkedOut(ctx context.Context, f func(checkout) error) (err error) {
 	if err := os.MkdirAll(r.env.CacheDir, 0o700); err != nil {
 		return fmt.Errorf("make cache folder: %w", err)
 	}
-	top, err := os.MkdirTemp(r.env.CacheDir, "commit-")
+	dir, err := os.MkdirTemp(r.env.CacheDir, "commit-")
 	if err != nil {
 		return fmt.Errorf("make folder for a commit: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(top)) }()
-	return f(top)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	var out checkout
+	err = r.repository.Read(ctx, r.config.Ref, func(c gitrepo.Commit) (err error) {
+		out, err = r.checkOut(ctx, c, dir)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return f(out)
 }
 
-// checkOutTo checks out a commit into a folder, and returns the options for the root in it.
-func (r *root) checkOutTo(ctx context.Context, c gitrepo.Commit, top string) (plan.Options, error) {
+// checkOut checks out a commit into a new folder in dir: a repository that is cloned again is read twice.
+func (r *root) checkOut(ctx context.Context, c gitrepo.Commit, dir string) (checkout, error) {
+	top, err := os.MkdirTemp(dir, "")
+	if err != nil {
+		return checkout{}, fmt.Errorf("make folder for a commit: %w", err)
+	}
 	absent, err := c.Files.CheckOut(ctx, top, gitrepo.Bounds{Files: maxCheckout, Bytes: r.config.MaxCloneSize})
 	if err != nil {
-		return plan.Options{}, fmt.Errorf("check out %.12s: %w", c.Hash, err)
+		return checkout{}, fmt.Errorf("check out %.12s: %w", c.Hash, err)
 	}
-	options := r.options(filepath.Join(top, filepath.FromSlash(r.config.Root())), top)
-	options.Shown, options.Absent = r.config.Root(), absent
-	return options, nil
+	o := r.options(filepath.Join(top, filepath.FromSlash(r.config.Root())), top)
+	o.Shown, o.Absent = r.config.Root(), absent
+	return checkout{o, c.Hash, c.When}, nil
 }
 
 // options returns the CLI options for a root in dir.

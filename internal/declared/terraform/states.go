@@ -72,11 +72,9 @@ func (p *pulls) Load(ctx context.Context) (d model.Declaration, err error) {
 	if p.repository == nil {
 		return p.pull(ctx, p.options(p.config.Dir, gitrepo.TopOf(p.config.Dir)))
 	}
-	err = p.repository.Read(ctx, p.config.Ref, func(c gitrepo.Commit) error {
-		return p.checkOut(ctx, c, func(options plan.Options) error {
-			d, err = p.pull(ctx, options)
-			return err
-		})
+	err = p.checkedOut(ctx, func(c checkout) error {
+		d, err = p.pull(ctx, c.Options)
+		return err
 	})
 	return d, err
 }
