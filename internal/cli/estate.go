@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/budget"
@@ -130,7 +131,7 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		opened := daemon.Declaration{Name: declaration.Name, Type: declaration.Type, Governs: declaration.Governs,
 			Every: declaration.Every, Timeout: declaration.Timeout, MaxMemory: declaration.MaxMemory, ClaimsNothing: d.ClaimsNothing}
 		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.room.Sealer(), MaxMemory: declaration.MaxMemory, Boxes: s.boxes,
-			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name)}
+			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name), CloneDir: s.cloneDir(declaration.Name)}
 		var err error
 		if d.Derive != nil {
 			opened.Deriver, err = d.Derive(env, declaration.Decode)
@@ -163,6 +164,12 @@ func (s surroundings) cacheDir(kind, name string) string {
 		return ""
 	}
 	return filepath.Join(s.cache, kind, name)
+}
+
+// cloneDir returns the folder for the clones of a declaration, and of all members of one with a pattern.
+func (s surroundings) cloneDir(declaration string) string {
+	family, _, _ := strings.Cut(declaration, "/")
+	return s.cacheDir("clones", family)
 }
 
 // controllers returns the controllers of the configuration as entries of the policy.

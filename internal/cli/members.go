@@ -144,7 +144,7 @@ func (s *surroundings) list(ctx context.Context, d *config.Declaration, definiti
 		if key == "dir" {
 			return find(os.DirFS(pattern.Fixed))
 		}
-		repository, err := place.Open(s.cacheDir("clones", d.Name), s.log)
+		repository, err := place.Open(s.cloneDir(d.Name), s.log)
 		if err != nil {
 			return nil, err
 		}

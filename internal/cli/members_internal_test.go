@@ -2,11 +2,13 @@ package cli
 
 import (
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/driftd/driftd/internal/box"
@@ -26,6 +28,56 @@ func (p *patterns) write(name, text string) {
 	file := filepath.Join(p.dir, name)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
 		p.Fatal(err)
+	}
+}
+
+// load loads all declarations of the estate at the same time.
+func (p *patterns) load() {
+	p.Helper()
+	cfg, err := config.Load(filepath.Join(p.dir, "driftd.yaml"), nil)
+	if err != nil {
+		p.Fatal(err)
+	}
+	around := newSurroundings(checkSealer(), cfg, box.NewPool(), cacheDir(cfg.StateDir), slog.New(slog.DiscardHandler))
+	estate, err := newEstate(around.expand(p.Context(), cfg), around)
+	if err != nil {
+		p.Fatal(err)
+	}
+	var loading sync.WaitGroup
+	for _, d := range estate.Declarations {
+		loading.Go(func() {
+			if got, err := d.Load(p.Context()); err != nil || len(got.Claims) != 1 {
+				p.Errorf("%s has %d claims: %v", d.Name, len(got.Claims), err)
+			}
+		})
+	}
+	loading.Wait()
+}
+
+// TestOneClone checks that the members of a declaration have one clone, which has only them.
+func TestOneClone(t *testing.T) {
+	t.Parallel()
+	p := &patterns{t, t.TempDir()}
+	remote := gittest.New(t)
+	for _, app := range []string{"blog", "mail", "shop"} {
+		remote.Commit("main", "apps/"+app+"/web.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "+app+", namespace: web}\n")
+	}
+	p.write("driftd.yaml", `state_dir: `+p.dir+`/state
+sources: [{name: prod, type: kubernetes}]
+declarations:
+- {name: apps, type: manifests, governs: [prod], settings: {git: "`+remote.URL+`", ca_file: `+remote.CAFile+`, path: apps/*}}
+- {name: other, type: manifests, governs: [prod], settings: {git: "`+remote.URL+`", ca_file: `+remote.CAFile+`, path: apps/blog}}
+`)
+	p.load()
+	var clones []string
+	err := filepath.WalkDir(filepath.Join(p.dir, "state"), func(path string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() && strings.HasSuffix(path, ".git") {
+			clones = append(clones, filepath.Base(filepath.Dir(path)))
+		}
+		return err
+	})
+	if err != nil || !slices.Equal(clones, []string{"apps", "other"}) {
+		t.Errorf("the clones are of %s: %v", clones, err)
 	}
 }
 

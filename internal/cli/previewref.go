@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -171,7 +170,7 @@ func (s surroundings) loadAt(ctx context.Context, at *declarationAt, d daemon.De
 	if at.refused == nil {
 		return d.Load(ctx)
 	}
-	repository, err := at.place.Open(filepath.Join(s.cacheDir("declarations", d.Name), "git"), s.log)
+	repository, err := at.place.Open(s.cloneDir(d.Name), s.log)
 	if err == nil {
 		err = repository.Read(ctx, ref, func(gitrepo.Commit) error { return nil })
 	}

@@ -56,8 +56,9 @@ type Env struct {
 	Types map[string]string
 	// Sealer seals sensitive values as soon as they are read.
 	Sealer model.Sealer
-	// CacheDir is a folder for the loader only (clones); it may be emptied between two loads.
-	CacheDir string
+	// CacheDir is a folder for the loader only, and CloneDir is one for the clones of repositories, which it has in
+	// common with the other members of a declaration with a pattern. They may be emptied between two loads.
+	CacheDir, CloneDir string
 	// MaxMemory is the maximum memory of a sandbox, and of the result of a reading, in bytes.
 	MaxMemory int64
 	// Boxes start the sandbox processes that expand foreign input.

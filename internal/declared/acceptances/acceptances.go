@@ -57,7 +57,7 @@ func open(env declared.Env, config Config) (declared.Loader, error) {
 	case len(env.Governs) > 0:
 		return nil, errors.New("governs: acceptances govern no sources, because each names its own: leave governs out")
 	}
-	repository, err := config.Open(env.CacheDir, env.Log)
+	repository, err := config.Open(env.CloneDir, env.Log)
 	return &loader{name: env.Name, config: config, repository: repository}, err
 }
 

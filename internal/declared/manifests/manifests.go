@@ -42,7 +42,7 @@ func open(env declared.Env, config Config) (*loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	repository, err := config.OpenWithHistory(env.CacheDir, config.Lookback, env.Log)
+	repository, err := config.OpenWithHistory(env.CloneDir, config.Lookback, env.Log)
 	return &loader{
 		env: env, config: config, chosen: chosen, repository: repository,
 		workTree: gitrepo.NewWorkTree(config.Lookback, env.Log), past: newHistoryCache(),

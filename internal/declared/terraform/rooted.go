@@ -26,7 +26,7 @@ func newRoot(l *loader, limiter *plan.Limiter) (*root, error) {
 	r := &root{loader: l, limiter: limiter}
 	err := r.options("", "").Check()
 	if err == nil {
-		r.repository, err = l.config.OpenWithHistory(filepath.Join(l.env.CacheDir, "git"), l.config.Lookback, l.env.Log)
+		r.repository, err = l.config.OpenWithHistory(l.env.CloneDir, l.config.Lookback, l.env.Log)
 	}
 	return r, err
 }
