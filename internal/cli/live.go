@@ -71,7 +71,7 @@ func (l *liveFlags) source(scope declaredScope) (config.Source, error) {
 			return source, err
 		}
 		settings["dump"], settings["dump_complete"] = l.dump, l.complete
-		source.Name = plainName(strings.TrimSuffix(filepath.Base(l.dump), filepath.Ext(l.dump)))
+		source.Name = config.NameOf(strings.TrimSuffix(filepath.Base(l.dump), filepath.Ext(l.dump)))
 	case l.complete:
 		return source, errors.New("--live-complete requires --live FILE")
 	default:
@@ -80,7 +80,7 @@ func (l *liveFlags) source(scope declaredScope) (config.Source, error) {
 		if err != nil {
 			return source, err
 		}
-		source.Name = plainName(found.Name)
+		source.Name = config.NameOf(found.Name)
 	}
 	source.Settings = config.NewSettings("command line", settings)
 	return source, nil
@@ -110,20 +110,6 @@ func (l *liveFlags) place(list []config.Declaration) error {
 		list[i].Settings = list[i].With(settings)
 	}
 	return nil
-}
-
-// plainName returns the name of a file, folder or context as a valid source name.
-func plainName(s string) string {
-	name := strings.Map(func(r rune) rune {
-		if strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r) {
-			return r
-		}
-		return '-'
-	}, s)
-	if name = strings.Trim(name, "-."); name == "" {
-		return "default"
-	}
-	return name
 }
 
 // loaded is a declaration that has been read.

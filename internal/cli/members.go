@@ -182,7 +182,7 @@ func checkMembers(ctx context.Context, d *config.Declaration) error {
 func checkNames(folders []string) error {
 	for _, folder := range folders {
 		for part := range strings.SplitSeq(folder, "/") {
-			if plainName(part) != part {
+			if config.NameOf(part) != part {
 				return fmt.Errorf("the folder %q cannot be a part of a declaration's name: rename it, or narrow the pattern", folder)
 			}
 		}

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,7 +40,7 @@ func sortPaths(paths []string) (declaredPaths, error) {
 		case err != nil:
 			return sorted, fmt.Errorf("find path: %w", err)
 		}
-		name := plainName(filepath.Base(absolute))
+		name := config.NameOf(filepath.Base(absolute))
 		if taken[name]++; taken[name] > 1 {
 			name = fmt.Sprintf("%s-%d", name, taken[name])
 		}
@@ -120,39 +118,25 @@ func rootsBelow(folder string) ([]string, error) {
 	return pattern.Find(os.DirFS(folder), func(fsys fs.FS, dir string) (bool, error) { return isRoot(fsys, dir, true) })
 }
 
-// maxSniffed bounds how much is read of a file to find out whether it is a manifest, in bytes.
-const maxSniffed = 1 << 20
-
 // hasManifests reports whether a folder has a file outside of the roots that looks like a manifest or a kustomization, or cannot be read.
 func hasManifests(folder string, roots []string) bool {
 	errFound := errors.New("found")
-	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, e fs.DirEntry, err error) error {
+	files := os.DirFS(folder)
+	err := fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case e.IsDir() && name != "." && (strings.HasPrefix(e.Name(), ".") || slices.Contains(roots, name)):
 			return fs.SkipDir
-		case !e.IsDir() && strings.EqualFold(strings.TrimSuffix(e.Name(), filepath.Ext(name)), "kustomization"):
-			return errFound // it needs neither an apiVersion nor a kind
-		case e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)):
+		case e.IsDir():
 			return nil
 		}
-		text, err := sniff(filepath.Join(folder, name))
-		if err != nil || bytes.Contains(text, []byte("apiVersion")) && bytes.Contains(text, []byte("kind")) {
+		if is, err := manifests.Resembles(files, name); is || err != nil {
 			return errFound
 		}
 		return nil
 	})
 	return err != nil
-}
-
-func sniff(file string) (text []byte, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return io.ReadAll(io.LimitReader(f, maxSniffed))
 }
 
 // rootDeclaration plans as terraform on the command line would: with the user's environment,

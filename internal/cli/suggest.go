@@ -70,7 +70,7 @@ func scannedPath(f *model.Finding) string {
 		return "PATH"
 	}
 	for path := file; ; path = filepath.Dir(path) {
-		if plainName(filepath.Base(path)) == f.Declaration {
+		if config.NameOf(filepath.Base(path)) == f.Declaration {
 			return path
 		}
 		if above := filepath.Dir(path); above == path || above == "." {

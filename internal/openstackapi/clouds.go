@@ -112,13 +112,19 @@ func readClouds(file string) (model.Value, error) {
 	return docs[0].Value.At("clouds"), nil
 }
 
-// known returns a text with the names of the entries of a file.
-func known(file string) string {
+// CloudNames returns the names of the entries of a clouds.yaml.
+func CloudNames(file string) ([]string, error) {
 	clouds, err := readClouds(file)
 	var names []string
 	for _, f := range clouds.Fields() {
 		names = append(names, f.Name)
 	}
+	return names, err
+}
+
+// known returns a text with the names of the entries of a file.
+func known(file string) string {
+	names, err := CloudNames(file)
 	if err != nil || len(names) == 0 {
 		return "the file has no clouds"
 	}

@@ -32,6 +32,9 @@ func TestFindContext(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := FindContext(file, tt.context)
+			if tt.want.Name != "" {
+				tt.want.File = file
+			}
 			if got != tt.want || (err != nil) != (tt.fails != "") {
 				t.Fatalf("%s: FindContext() = %q, %v", tt.reason, got, err)
 			}

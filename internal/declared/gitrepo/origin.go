@@ -1,0 +1,95 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+)
+
+// An Origin is the remote repository from which a work tree was cloned.
+type Origin struct {
+	// Top is the top folder of the work tree; "" outside of one.
+	Top string
+	// URL is the remote's URL without credentials; "" if there is no remote that driftd can read.
+	URL string
+	// Branch is the remote's default branch, or the branch of the work tree if the remote has it; "" if neither is known.
+	Branch string
+}
+
+// OriginOf returns the origin of the work tree that contains a folder. It reads the configuration and the refs of the repository, and
+// makes no connection.
+func OriginOf(dir string) (_ Origin, err error) {
+	o := Origin{Top: TopOf(dir)}
+	if o.Top == "" {
+		return o, nil
+	}
+	s, err := openLocal(o.Top)
+	if err != nil {
+		return o, fmt.Errorf("read the git repository %s: %w", o.Top, err)
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	c, err := s.Config()
+	if err != nil {
+		return o, fmt.Errorf("read the configuration of the git repository %s: %w", o.Top, err)
+	}
+	name, remote := git.DefaultRemoteName, c.Remotes[git.DefaultRemoteName]
+	if remote == nil && len(c.Remotes) == 1 {
+		for name, remote = range c.Remotes { //nolint:revive // there is one
+		}
+	}
+	if remote == nil || len(remote.URLs) == 0 {
+		return o, nil
+	}
+	if o.URL = withoutCredentials(remote.URLs[0]); o.URL != "" {
+		o.Branch = branchOf(s, name)
+	}
+	return o, nil
+}
+
+// branchOf returns the default branch of a remote as of the last fetch, or the branch of HEAD if the remote has it.
+func branchOf(s *objectStore, remote string) string {
+	prefix := "refs/remotes/" + remote + "/"
+	if head, err := s.Reference(plumbing.NewRemoteHEADReferenceName(remote)); err == nil && head.Type() == plumbing.SymbolicReference {
+		if branch, ok := strings.CutPrefix(head.Target().String(), prefix); ok {
+			return branch
+		}
+	}
+	head, err := s.Reference(plumbing.HEAD)
+	if err != nil || !head.Target().IsBranch() {
+		return ""
+	}
+	if _, err := s.Reference(plumbing.NewRemoteReferenceName(remote, head.Target().Short())); err != nil {
+		return ""
+	}
+	return head.Target().Short()
+}
+
+// withoutCredentials returns a URL without the credentials in it; "" for one that New rejects.
+func withoutCredentials(url string) string {
+	endpoint, err := transport.NewEndpoint(url)
+	if err != nil {
+		return ""
+	}
+	switch endpoint.Protocol {
+	case "https", "http":
+		endpoint.User, endpoint.Password = "", ""
+		endpoint.Path, _, _ = strings.Cut(endpoint.Path, "?")
+		return endpoint.String()
+	case "ssh":
+		if endpoint.Password == "" {
+			return url
+		}
+		endpoint.Password = ""
+		return endpoint.String()
+	case "file":
+		if filepath.IsAbs(url) || endpoint.String() == url {
+			return url
+		}
+	}
+	return ""
+}

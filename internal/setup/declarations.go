@@ -1,0 +1,260 @@
+package setup
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/phrase"
+)
+
+// tree adds the declarations of a folder.
+func (b *builder) tree(t *Tree) {
+	for _, g := range groups(t, b.fit) {
+		b.roots(t, g)
+	}
+	for _, m := range b.manifestFolders(t) {
+		b.manifests(t, m)
+	}
+	if len(t.Charts) > 0 {
+		b.note("Helm charts are not rendered, and are not declared: %s. The objects of an installed release are reported as unmanaged only in governed namespaces.",
+			listed(t.Charts))
+	}
+}
+
+// fit reports whether roots can be one declaration: they are read from the same place, and no two manage different sources of one type.
+func (b *builder) fit(roots []*Root) bool {
+	types := map[string]string{}
+	for _, root := range roots {
+		if isLocal(root) != isLocal(roots[0]) {
+			return false
+		}
+		for _, name := range b.governs[root] {
+			typ := b.typeOf(name)
+			if types[typ] == "" {
+				types[typ] = name
+			}
+			if types[typ] != name {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isLocal reports whether the state of a root is a file in its folder, which a git remote does not have.
+func isLocal(root *Root) bool { return root.Backend == "local" }
+
+func (b *builder) roots(t *Tree, g group) {
+	var governs []string
+	partial := false
+	for _, root := range g.roots {
+		governs = append(governs, b.governs[root]...)
+		partial = partial || root.Partial
+	}
+	slices.Sort(governs)
+	settings, ok := b.place(t, g.dir, isLocal(g.roots[0]))
+	if !ok {
+		b.note("The Terraform root %s is not declared: its path has characters of patterns, or invisible ones. Rename the folder.", filepath.Join(t.Dir, g.dir))
+		return
+	}
+	settings = append(settings, setting{key: "pass_env", value: passed(g.roots),
+		note: "The variables of driftd's own environment that a plan gets. For a service, instead:\nenv_files: [terraform.env] # NAME=VALUE lines with the credentials of the providers and the backend"})
+	if partial {
+		settings[len(settings)-1].note += "\nbackend_config_files: [prod.s3.tfbackend] # completes the backend block, as init -backend-config does"
+	}
+	if home, found := b.credentialsInHome(g.roots); found {
+		settings = append(settings, setting{key: "home", value: "~/", note: "Lets a plan read the credentials in " + home + "."})
+	}
+	if file := b.facts.Environment["TF_CLI_CONFIG_FILE"]; file != "" {
+		settings = append(settings, setting{key: "cli_config_file", value: b.file(file)})
+	}
+	note := phrase.Count(len(g.roots), "Terraform root") + ". A plan runs the code of a root."
+	if isLocal(g.roots[0]) && t.Origin.URL != "" {
+		note += " The state is in the folder, so the folder is read instead of its git remote."
+	}
+	b.config.declarations = append(b.config.declarations, entry{name: b.name("declaration", nameOf(t, g.dir), "infra"), typ: "terraform", note: note,
+		governs: slices.Compact(governs), settings: settings})
+}
+
+// credentialsInHome returns the folder in the user's home with credentials for the providers and backends of roots.
+func (b *builder) credentialsInHome(roots []*Root) (folder string, found bool) {
+	folders := map[string]string{aws: ".aws", "s3": ".aws", openstack: ".config/openstack", "cloud": ".terraform.d", "remote": ".terraform.d",
+		"gcs": ".config/gcloud", "google": ".config/gcloud", "azurerm": ".azure", "kubernetes": ".kube", "helm": ".kube"}
+	for _, root := range roots {
+		names := []string{root.Backend}
+		for _, p := range root.Providers {
+			names = append(names, p.Name)
+		}
+		for _, name := range names {
+			if folders[name] != "" && slices.Contains(b.facts.HomeFolders, folders[name]) {
+				return "~/" + folders[name], true
+			}
+		}
+	}
+	return "", false
+}
+
+// homeFolders returns the folders in a home folder that have credentials of Terraform's providers and backends.
+func homeFolders(home string) (folders []string) {
+	for _, name := range []string{".aws", ".azure", ".config/gcloud", ".config/openstack", ".kube", ".terraform.d"} {
+		if info, err := os.Stat(filepath.Join(home, name)); home != "" && err == nil && info.IsDir() {
+			folders = append(folders, name)
+		}
+	}
+	return folders
+}
+
+// nameOf returns the name of a declaration of a folder or a pattern.
+func nameOf(t *Tree, dir string) string {
+	fixed, _, isGroup := strings.Cut(dir, "*")
+	fixed = strings.TrimSuffix(fixed, "/")
+	if !isGroup {
+		fixed = dir
+	}
+	if fixed == "." || fixed == "" {
+		return filepath.Base(t.Dir)
+	}
+	return path.Base(fixed)
+}
+
+// A manifestFolder is a folder with manifests for one cluster.
+type manifestFolder struct{ dir, cluster string }
+
+// manifestFolders returns the folders with manifests: one for each cluster that a folder is named after, and otherwise one for each folder of the tree.
+func (b *builder) manifestFolders(t *Tree) []manifestFolder {
+	shared := map[string][]string{}
+	found := map[manifestFolder]bool{}
+	for _, dir := range t.Manifests {
+		elements := strings.Split(dir, "/")
+		at := slices.IndexFunc(elements, func(e string) bool { return b.clusterOf(e) != "" })
+		if at >= 0 {
+			found[manifestFolder{strings.Join(elements[:at+1], "/"), b.clusterOf(elements[at])}] = true
+			continue
+		}
+		shared[elements[0]] = append(shared[elements[0]], dir)
+	}
+	for top, dirs := range shared {
+		if len(shared["."]) > 0 && top != "." {
+			continue // the folder of the tree contains it
+		}
+		found[manifestFolder{commonFolder(dirs), b.defaultCluster()}] = true
+	}
+	all := make([]manifestFolder, 0, len(found))
+	for m := range found {
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b manifestFolder) int { return strings.Compare(a.dir, b.dir) })
+	return all
+}
+
+// clusterOf returns the source of the chosen cluster that a folder is named after; "" if there is none.
+func (b *builder) clusterOf(folder string) string {
+	for _, name := range b.choices.Contexts {
+		if folder == name || folder == config.NameOf(name) {
+			return b.sources["kubernetes "+name]
+		}
+	}
+	return ""
+}
+
+// defaultCluster returns the source of the current context if it is chosen, or else of the first one that is.
+func (b *builder) defaultCluster() string {
+	for _, name := range append([]string{b.facts.CurrentContext}, b.choices.Contexts...) {
+		if slices.Contains(b.choices.Contexts, name) {
+			return b.sources["kubernetes "+name]
+		}
+	}
+	return ""
+}
+
+// commonFolder returns the innermost folder that contains all folders.
+func commonFolder(dirs []string) string {
+	common := dirs[0]
+	for _, dir := range dirs {
+		for !within(dir, common) {
+			common = path.Dir(common)
+		}
+	}
+	return common
+}
+
+func (b *builder) manifests(t *Tree, m manifestFolder) {
+	shown := filepath.Join(t.Dir, m.dir)
+	if m.cluster == "" {
+		b.note("The manifests in %s are not declared: no cluster was chosen. Run driftd init again with --context.", shown)
+		return
+	}
+	settings, ok := b.place(t, m.dir, false)
+	if !ok {
+		b.note("The manifests in %s are not declared: the path has characters of patterns, or invisible ones. Rename the folder.", shown)
+		return
+	}
+	var exclude []string
+	for _, dir := range slices.Concat(rootDirs(t), t.Charts, b.otherFolders(t, m)) {
+		if dir != m.dir && within(dir, m.dir) && !isUnwritable(dir) {
+			exclude = append(exclude, "/"+strings.TrimPrefix(strings.TrimPrefix(dir, m.dir), "/"))
+		}
+	}
+	if len(exclude) > 0 {
+		slices.Sort(exclude)
+		settings = append(settings, setting{key: "exclude", value: slices.Compact(exclude), note: "Terraform roots, Helm charts, and folders that are declared on their own."})
+	}
+	if settings[0].key == "git" {
+		settings[0].note = "token_file: git-token # for a private repository over https; ssh_key_file over ssh"
+	}
+	b.config.declarations = append(b.config.declarations, entry{name: b.name("declaration", nameOf(t, m.dir), "manifests"), typ: "manifests",
+		note: "Manifests. Objects in namespaces with declared objects that no declaration has are reported, too.", governs: []string{m.cluster}, settings: settings})
+}
+
+// otherFolders returns the folders with manifests of other declarations.
+func (b *builder) otherFolders(t *Tree, m manifestFolder) (dirs []string) {
+	for _, other := range b.manifestFolders(t) {
+		if other != m {
+			dirs = append(dirs, other.dir)
+		}
+	}
+	return dirs
+}
+
+// maxListed bounds the names that a note lists.
+const maxListed = 10
+
+func listed(names []string) string {
+	shown := slices.Clone(names[:min(len(names), maxListed)])
+	if len(names) > maxListed {
+		shown = append(shown, fmt.Sprintf("and %d more", len(names)-maxListed))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// notes adds what is left to the user.
+func (b *builder) notes() {
+	var contexts, clouds []string
+	for _, c := range b.facts.Contexts {
+		if !slices.Contains(b.choices.Contexts, c.Name) {
+			contexts = append(contexts, c.Name)
+		}
+	}
+	for _, name := range b.facts.Clouds {
+		if !slices.Contains(b.choices.Clouds, name) {
+			clouds = append(clouds, name)
+		}
+	}
+	if len(contexts) > 0 {
+		b.note("Contexts of the kubeconfig that are not read: %s.", listed(contexts))
+	}
+	if len(clouds) > 0 {
+		b.note("Clouds of the clouds.yaml that are not read: %s.", listed(clouds))
+	}
+	for root, p := range b.facts.configured() {
+		if p.Name == openstack && b.cloudOf(p) == "" {
+			b.note("The OpenStack that %s manages is not read: name its entry of a clouds.yaml with --cloud.", root.Dir)
+			break
+		}
+	}
+}

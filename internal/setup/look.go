@@ -1,0 +1,170 @@
+// Package setup makes a configuration of driftd from what is found on a machine: kubeconfig contexts, clouds, Terraform roots, manifests and
+// git remotes. What is found is untrusted. No credential is read, no program runs, and no connection is made.
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/declared/manifests"
+	"github.com/driftd/driftd/internal/declared/terraform"
+)
+
+// A Tree is what a folder contains.
+type Tree struct {
+	// Dir is the absolute path of the folder.
+	Dir string
+	// Origin is the origin of the git work tree that contains the folder.
+	Origin gitrepo.Origin
+	// Roots are the Terraform roots, sorted by folder.
+	Roots []Root
+	// Modules are the folders with files of Terraform that are no roots, sorted.
+	Modules []string
+	// Manifests are the folders outside of roots and charts with manifests in them, sorted. They are relative to Dir.
+	Manifests []string
+	// Charts are the folders of Helm charts, relative to Dir.
+	Charts []string
+	// Unread describes what could not be read.
+	Unread []string
+}
+
+// A Root is a Terraform root.
+type Root struct {
+	// Dir is relative to the folder of the tree; "." for the folder itself.
+	Dir string
+	terraform.Outline
+}
+
+// Bounds of a tree: the files and folders that are visited, and the roots and folders of manifests that are found.
+const (
+	maxVisited = 200_000
+	maxFound   = 1000
+)
+
+// Look returns what a folder contains. It follows no symbolic links, and leaves out folders whose names begin with a dot, and node_modules. A
+// folder that does not exist is an error; a file or folder below it that cannot be read is in Tree.Unread.
+func Look(ctx context.Context, dir string) (Tree, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Tree{}, fmt.Errorf("%s does not exist: check the path", dir)
+	case err != nil:
+		return Tree{}, err
+	case !info.IsDir():
+		return Tree{}, fmt.Errorf("%s is a file: name a folder", dir)
+	}
+	w := walk{tree: Tree{Dir: dir}, files: os.DirFS(dir), isRoot: terraform.Definition().IsMember, manifests: map[string]bool{}}
+	if err := fs.WalkDir(w.files, ".", func(name string, e fs.DirEntry, err error) error { return w.visit(ctx, name, e, err) }); err != nil {
+		return Tree{}, err
+	}
+	w.tree.Manifests = slices.Sorted(maps.Keys(w.manifests))
+	if w.tree.Origin, err = gitrepo.OriginOf(dir); err != nil {
+		w.unread(err)
+	}
+	return w.tree, nil
+}
+
+type walk struct {
+	tree    Tree
+	files   fs.FS
+	isRoot  func(fsys fs.FS, dir string, deep bool) (bool, error)
+	visited int
+	// manifests are the folders that Tree.Manifests lists.
+	manifests map[string]bool
+}
+
+func (w *walk) unread(err error) { w.tree.Unread = append(w.tree.Unread, err.Error()) }
+
+func (w *walk) visit(ctx context.Context, name string, e fs.DirEntry, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if w.visited++; w.visited > maxVisited {
+		w.unread(fmt.Errorf("%s has more than %d files and folders: the rest was not looked at; name folders below it", w.tree.Dir, maxVisited))
+		return fs.SkipAll
+	}
+	switch {
+	case err != nil:
+		w.unread(err)
+		if e != nil && e.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	case e.IsDir():
+		return w.folder(name)
+	case e.Type().IsRegular():
+		w.file(name)
+	}
+	return nil
+}
+
+func (w *walk) folder(name string) error {
+	if base := path.Base(name); name != "." && (strings.HasPrefix(base, ".") || base == "node_modules") {
+		return fs.SkipDir
+	}
+	if _, err := fs.Stat(w.files, path.Join(name, "Chart.yaml")); err == nil {
+		if len(w.tree.Charts) < maxFound {
+			w.tree.Charts = append(w.tree.Charts, name)
+		}
+		return fs.SkipDir
+	}
+	// An unreadable folder is reported when it is walked.
+	is, err := w.isRoot(w.files, name, name != ".")
+	if err == nil && !is {
+		if is, err = w.isRoot(w.files, name, false); is {
+			w.tree.Modules = append(w.tree.Modules, name)
+			return nil
+		}
+	}
+	if err != nil || !is {
+		return nil //nolint:nilerr // as above
+	}
+	if len(w.tree.Roots) == maxFound {
+		w.unread(fmt.Errorf("%s has more than %d Terraform roots: name folders below it", w.tree.Dir, maxFound))
+		return fs.SkipAll
+	}
+	outline, err := terraform.ReadOutline(w.files, name)
+	if err != nil {
+		w.unread(err)
+	}
+	w.tree.Roots = append(w.tree.Roots, Root{name, outline})
+	return nil
+}
+
+func (w *walk) file(name string) {
+	dir := path.Dir(name)
+	if len(w.manifests) == maxFound || w.manifests[dir] || w.inRoot(dir) {
+		return
+	}
+	is, err := manifests.Resembles(w.files, name)
+	if err != nil {
+		w.unread(err)
+	} else if is {
+		w.manifests[dir] = true
+	}
+}
+
+// inRoot reports whether a folder is a root or below one.
+func (w *walk) inRoot(dir string) bool {
+	return slices.ContainsFunc(w.tree.Roots, func(r Root) bool { return within(dir, r.Dir) })
+}
+
+// within reports whether a slash-separated path is below another one, or is it.
+func within(name, dir string) bool {
+	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
+}
+
+// below returns the path of a file relative to a folder that contains it.
+func below(file, dir string) (string, bool) {
+	name, err := filepath.Rel(dir, file)
+	return filepath.ToSlash(name), err == nil && filepath.IsLocal(name)
+}
