@@ -97,7 +97,10 @@ func (t adoptTarget) write(out io.Writer, f *model.Finding, a *adoption, c *chan
 		_, err := out.Write(c.content)
 		return "Written to standard output. " + next, err
 	case t.file != "":
-		return fmt.Sprintf("Written to %s. %s", t.file, next), writeNew(t.file, c.content)
+		if err := writeNew(t.file, c.content); err != nil {
+			return "", fmt.Errorf("--to: %w", err)
+		}
+		return fmt.Sprintf("Written to %s. %s", t.file, next), nil
 	}
 	b := a.files.branch(c)
 	b.Name, b.Message = t.branch, commitMessage(f, b.File)

@@ -272,11 +272,11 @@ func inside(file, dir string) bool {
 func writeNew(to string, data []byte) error {
 	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("--to: %w", err)
+		return err
 	}
 	_, err = file.Write(data)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return errors.Join(fmt.Errorf("--to: %w", err), os.Remove(to))
+		return errors.Join(err, os.Remove(to))
 	}
 	return nil
 }

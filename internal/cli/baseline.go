@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/model"
@@ -119,12 +117,11 @@ func findings(n int) string {
 
 // confirm asks for confirmation on a terminal. Without a terminal it returns an error.
 func (c *command) confirm(in io.Reader, question string) error {
-	file, ok := in.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	if !isTerminal(in) {
 		return errors.New("the input is not a terminal, so driftd cannot ask for confirmation: add --yes")
 	}
 	fmt.Fprint(c.streams.Err, question)
-	answer, err := bufio.NewReader(file).ReadString('\n')
+	answer, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the answer: %w", err)
 	}

@@ -151,18 +151,23 @@ func (c *command) checkConfigured(cmd *cobra.Command) (*config.Config, error) {
 // until then.
 func checkFolders(ctx context.Context, cfg *config.Config) error {
 	var problems []error
-	for _, d := range cfg.Declarations {
-		within, cancel := context.WithTimeout(ctx, folderTimeout)
-		_, err := await.Call(within, func() (struct{}, error) {
-			return struct{}{}, errors.Join(d.CheckExists("dir"), d.CheckText("dir", func(string) error { return checkMembers(within, &d) }), d.CheckText("git", gitrepo.CheckLocal), d.CheckFiles("env_files", checkEnvFile))
-		})
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = d.Problem("its folder or repository did not answer within %s: is the file system hung?", folderTimeout)
-		}
-		cancel()
-		problems = append(problems, err)
+	for i := range cfg.Declarations {
+		problems = append(problems, checkFolder(ctx, &cfg.Declarations[i]))
 	}
 	return errors.Join(problems...)
+}
+
+// checkFolder returns the error of checkFolders for one declaration.
+func checkFolder(ctx context.Context, d *config.Declaration) error {
+	within, cancel := context.WithTimeout(ctx, folderTimeout)
+	defer cancel()
+	_, err := await.Call(within, func() (struct{}, error) {
+		return struct{}{}, errors.Join(d.CheckExists("dir"), d.CheckText("dir", func(string) error { return checkMembers(within, d) }), d.CheckText("git", gitrepo.CheckLocal), d.CheckFiles("env_files", checkEnvFile))
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return d.Problem("its folder or repository did not answer within %s: is the file system hung?", folderTimeout)
+	}
+	return err
 }
 
 // checkEnvFile returns an error if a plan would reject a file of env_files.
@@ -202,13 +207,14 @@ Exit codes:
 			if err != nil {
 				return err
 			}
-			return c.testSources(cmd.Context(), estate, names)
+			return c.testSources(cmd.Context(), estate, names, config.Default().Schedule.Timeout)
 		},
 	})
 	return cmd
 }
 
-func (c *command) testSources(ctx context.Context, estate daemon.Estate, names []string) error {
+// testSources connects to the sources with some names, or to all, each for a limited time.
+func (c *command) testSources(ctx context.Context, estate daemon.Estate, names []string, within time.Duration) error {
 	code := exitInSync
 	tested := map[string]bool{}
 	for _, s := range estate.Sources {
@@ -217,7 +223,7 @@ func (c *command) testSources(ctx context.Context, estate daemon.Estate, names [
 		}
 		tested[s.Name] = true
 		stop := c.progress("testing " + s.Name)
-		probe, err := s.Probe(ctx, config.Default().Schedule.Timeout)
+		probe, err := s.Probe(ctx, within)
 		stop()
 		if err != nil {
 			fmt.Fprintf(c.streams.Out, "%s (%s): FAILED: %s\n", s.Name, s.Type, visible(estate.Secrets.Error(err).Error()))

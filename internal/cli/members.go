@@ -128,21 +128,16 @@ func (c *command) loadExpanded(cmd *cobra.Command) (*config.Config, error) {
 func (s *surroundings) list(ctx context.Context, d *config.Declaration, definition declared.Definition, key string, pattern members.Pattern) (id string, found []string, err error) {
 	place := gitrepo.DefaultPlace()
 	if key == "path" {
-		only := d.Only("git", "ref", "username", "token_file", "ca_file", "ssh_key_file", "known_hosts_file", "max_clone_size")
-		if err := only.Decode(&place); err != nil {
+		if place, err = repositoryOf(d); err != nil {
 			return "", nil, err
 		}
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", d.Name, place.Git, place.Ref, pattern))
-	find := func(fixed fs.FS) ([]string, error) {
-		found, err := pattern.Find(fixed, func(fsys fs.FS, dir string) (bool, error) { return definition.IsMember(fsys, dir, pattern.IsDeep()) })
-		return found, errors.Join(err, checkNames(found))
-	}
 	within, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
 	found, err = await.Call(within, func() ([]string, error) {
 		if key == "dir" {
-			return find(os.DirFS(pattern.Fixed))
+			return findMembers(os.DirFS(pattern.Fixed), definition, pattern)
 		}
 		repository, err := place.Open(s.cloneDir(d.Name), s.log)
 		if err != nil {
@@ -150,16 +145,35 @@ func (s *surroundings) list(ctx context.Context, d *config.Declaration, definiti
 		}
 		var found []string
 		err = repository.Read(within, place.Ref, func(c gitrepo.Commit) error {
-			fixed, err := fs.Sub(c.Files, pattern.Fixed)
-			if err != nil {
-				return fmt.Errorf("path %s leads out of the repository", pattern.Fixed)
-			}
-			found, err = find(fixed)
+			found, err = membersAt(c, definition, pattern)
 			return err
 		})
 		return found, err
 	})
 	return hex.EncodeToString(sum[:]), found, err
+}
+
+// repositoryOf returns the git repository of a declaration, without the path in it.
+func repositoryOf(d *config.Declaration) (gitrepo.Place, error) {
+	place := gitrepo.DefaultPlace()
+	only := d.Only("git", "ref", "username", "token_file", "ca_file", "ssh_key_file", "known_hosts_file", "max_clone_size")
+	err := only.Decode(&place)
+	return place, err
+}
+
+// membersAt returns the folders that a pattern finds at a commit.
+func membersAt(c gitrepo.Commit, definition declared.Definition, pattern members.Pattern) ([]string, error) {
+	fixed, err := fs.Sub(c.Files, pattern.Fixed)
+	if err != nil {
+		return nil, fmt.Errorf("path %s leads out of the repository", pattern.Fixed)
+	}
+	return findMembers(fixed, definition, pattern)
+}
+
+// findMembers returns the folders that a pattern finds below its fixed part.
+func findMembers(fixed fs.FS, definition declared.Definition, pattern members.Pattern) ([]string, error) {
+	found, err := pattern.Find(fixed, func(fsys fs.FS, dir string) (bool, error) { return definition.IsMember(fsys, dir, pattern.IsDeep()) })
+	return found, errors.Join(err, checkNames(found))
 }
 
 // checkMembers returns an error if the pattern of a declaration in a folder finds none.

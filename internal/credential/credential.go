@@ -80,7 +80,8 @@ func Read(path string) (string, error) {
 		err = fmt.Errorf("%w; a credential of the service is there only after systemctl restart", err)
 	}
 	if err != nil {
-		return "", fmt.Errorf("read secret file %s: %w", file, err)
+		// A colon after the path would make one such as /etc/pve-token look like the name of a secret, whose value the rest were.
+		return "", fmt.Errorf("read secret file %s (%w)", file, err)
 	}
 	return secret, nil
 }

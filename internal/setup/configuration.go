@@ -37,7 +37,7 @@ type setting struct {
 // New returns the configuration of what was found and chosen.
 func New(f *Facts, c *Choices) *Configuration {
 	b := builder{facts: f, choices: c, config: &Configuration{stateDir: c.StateDir, slackToken: c.SlackTokenFile, channel: c.SlackChannel},
-		sources: map[string]string{}, names: map[string]bool{}, governs: map[*Root][]string{}}
+		sources: map[string]string{}, names: map[string]bool{}, governs: map[*Root][]string{}, remotes: map[string]bool{}}
 	b.clusters()
 	for _, name := range c.Clouds {
 		b.cloud(name)
@@ -67,6 +67,8 @@ type builder struct {
 	names map[string]bool
 	// governs are the sources that the roots manage.
 	governs map[*Root][]string
+	// remotes are the URLs of the git repositories that are read.
+	remotes map[string]bool
 }
 
 // maxName leaves room for a number in a name of at most 100 characters.
@@ -94,7 +96,9 @@ func (b *builder) add(typ, which, name, note string, settings ...setting) string
 	return b.sources[key]
 }
 
-func (b *builder) note(format string, args ...any) { b.config.notes = append(b.config.notes, fmt.Sprintf(format, args...)) }
+func (b *builder) note(format string, args ...any) {
+	b.config.notes = append(b.config.notes, fmt.Sprintf(format, args...))
+}
 
 func (b *builder) clusters() {
 	for _, c := range b.facts.Contexts {
@@ -120,12 +124,13 @@ func (b *builder) cloud(name string) string {
 // system adds the source of a Proxmox VE or a NetBox.
 func (b *builder) system(typ, address string) string {
 	if typ == netbox {
-		return b.add(typ, address, cmp.Or(hostName(address), typ), "The token needs the permissions in docs/netbox.md.", setting{key: "url", value: address},
-			setting{key: "token_file", value: b.tokenFile("netbox-token", typ), note: "A file beside this one, with the token alone."})
+		return b.add(typ, address, cmp.Or(hostName(address), typ), "token_file is a file beside this one with a token, which needs the permissions in docs/netbox.md.",
+			setting{key: "url", value: address}, setting{key: "token_file", value: b.tokenFile("netbox-token", typ)})
 	}
-	return b.add(typ, address, cmp.Or(hostName(address), "pve"), "The token needs the permissions in docs/proxmox.md.", setting{key: "url", value: address},
+	return b.add(typ, address, cmp.Or(hostName(address), "pve"), "token_file is a file beside this one with the secret of a token, which needs the permissions in docs/proxmox.md.",
+		setting{key: "url", value: address},
 		setting{key: "token_id", value: "driftd@pve!ro", note: "ca_file: pve-root-ca.pem # its own authority, /etc/pve/pve-root-ca.pem of a node"},
-		setting{key: "token_file", value: b.tokenFile("pve-token", typ), note: "A file beside this one, with the secret of the token alone."})
+		setting{key: "token_file", value: b.tokenFile("pve-token", typ)})
 }
 
 // tokenFile returns the name of the token's file of the next source of a type.
@@ -228,6 +233,7 @@ func (b *builder) place(t *Tree, dir string, fromDisk bool) (settings []setting,
 		if isUnwritable(inRepository) || dir == fixed && isUnwritable(dir) {
 			return nil, false
 		}
+		b.remotes[t.Origin.URL] = true
 		settings = append(settings, setting{key: "git", value: t.Origin.URL})
 		if t.Origin.Branch != "" {
 			settings = append(settings, setting{key: "ref", value: t.Origin.Branch})

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -204,11 +205,7 @@ func (b *builder) manifests(t *Tree, m manifestFolder) {
 		slices.Sort(exclude)
 		settings = append(settings, setting{key: "exclude", value: slices.Compact(exclude), note: "Terraform roots, Helm charts, and folders that are declared on their own."})
 	}
-	if settings[0].key == "git" {
-		settings[0].note = "token_file: git-token # for a private repository over https; ssh_key_file over ssh"
-	}
-	b.config.declarations = append(b.config.declarations, entry{name: b.name("declaration", nameOf(t, m.dir), "manifests"), typ: "manifests",
-		note: "Manifests. Objects in namespaces with declared objects that no declaration has are reported, too.", governs: []string{m.cluster}, settings: settings})
+	b.config.declarations = append(b.config.declarations, entry{name: b.name("declaration", nameOf(t, m.dir), "manifests"), typ: "manifests", governs: []string{m.cluster}, settings: settings})
 }
 
 // otherFolders returns the folders with manifests of other declarations.
@@ -234,6 +231,14 @@ func listed(names []string) string {
 
 // notes adds what is left to the user.
 func (b *builder) notes() {
+	for _, url := range slices.Sorted(maps.Keys(b.remotes)) {
+		switch {
+		case strings.HasPrefix(url, "https://"):
+			b.note("Where %s needs a login, add token_file: git-token to its settings.", url)
+		case !filepath.IsAbs(url):
+			b.note("%s is read with the keys of the ssh agent: a service has none, so add ssh_key_file and known_hosts_file to its settings.", url)
+		}
+	}
 	var contexts, clouds []string
 	for _, c := range b.facts.Contexts {
 		if !slices.Contains(b.choices.Contexts, c.Name) {

@@ -139,3 +139,12 @@ func (f *Facts) DefaultClouds() []string {
 	}
 	return names
 }
+
+// Problems describes what could not be read.
+func (f *Facts) Problems() []string {
+	all := slices.Clone(f.Unread)
+	for i := range f.Trees {
+		all = append(all, f.Trees[i].Unread...)
+	}
+	return all
+}

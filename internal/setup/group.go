@@ -16,7 +16,9 @@ type group struct {
 }
 
 // isUnwritable reports whether a path cannot be written as a folder: it has characters of patterns, or characters that are not visible.
-func isUnwritable(name string) bool { return strings.ContainsAny(name, `*?[\`) || phrase.Visible(name) != name }
+func isUnwritable(name string) bool {
+	return strings.ContainsAny(name, `*?[\`) || phrase.Visible(name) != name
+}
 
 // groups returns the roots of a tree in as few groups as possible. A pattern stands for at least two roots, and for nothing else. fit reports
 // whether roots can be one declaration.

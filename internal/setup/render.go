@@ -3,6 +3,7 @@ package setup
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -71,7 +72,7 @@ func entries(list []entry) *yaml.Node {
 		if len(e.governs) > 0 {
 			item.add("", "governs", texts(e.governs))
 		}
-		settings := mapping{}
+		settings := mapping{flow: !slices.ContainsFunc(e.settings, func(s setting) bool { return s.note != "" })}
 		for _, s := range e.settings {
 			value := scalar("")
 			switch v := s.value.(type) {

@@ -35,6 +35,16 @@ func (o Options) binary() (path string, terragrunt bool, err error) {
 	return "", false, errors.New("neither terraform nor tofu is on PATH: install one, set binary, or use engine: state")
 }
 
+// CheckInstalled returns an error if none of the programs that plan is on PATH.
+func CheckInstalled() error {
+	for _, name := range []string{"terraform", "tofu", "terragrunt"} {
+		if _, err := exec.LookPath(name); err == nil {
+			return nil
+		}
+	}
+	return errors.New("none of terraform, tofu and terragrunt is on PATH: install one, or set binary")
+}
+
 // setBinary is the next step if a CLI does not work.
 const setBinary = "set binary to terraform or tofu"
 
