@@ -112,7 +112,11 @@ func (c *command) runInit(cmd *cobra.Command, dirs []string, flags initFlags) er
 	if err := c.completeChoices(cmd, &facts, &flags); err != nil {
 		return err
 	}
-	text, err := setup.New(&facts, &flags.Choices).Text()
+	written := setup.New(&facts, &flags.Choices)
+	if err := written.Empty(); err != nil {
+		return err
+	}
+	text, err := written.Text()
 	if err != nil {
 		return err
 	}
@@ -136,8 +140,8 @@ func (f *initFlags) check(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("config") {
 		problems = append(problems, errors.New("--config names a configuration that exists: name the new file with --output"))
 	}
-	for name, address := range map[string]string{"proxmox-url": f.ProxmoxURL, "netbox-url": f.NetBoxURL} {
-		if err := setup.CheckAddress(address); err != nil {
+	for _, name := range []string{"proxmox-url", "netbox-url"} {
+		if err := setup.CheckAddress(cmd.Flags().Lookup(name).Value.String()); err != nil {
 			problems = append(problems, fmt.Errorf("--%s: %w", name, err))
 		}
 	}
@@ -198,7 +202,7 @@ func (f *initFlags) next() string {
 	return fmt.Sprintf(`Next:
   driftd scan --config %[1]s     # the first findings
   driftd serve --config %[1]s    # the daemon and its page, http://127.0.0.1:9797/
-As a service, from the package: remove state_dir, replace paths below /home, and then
+As a service, from the package: remove state_dir, name absolute paths outside of /home, and then
   install -m 0644 %[1]s %[2]s
   systemctl enable --now driftd
 `, file, systemConfig)

@@ -57,6 +57,14 @@ func New(f *Facts, c *Choices) *Configuration {
 	return b.config
 }
 
+// Empty returns an error that explains why there is neither a source nor a declaration, which driftd could not load; nil if there is one.
+func (c *Configuration) Empty() error {
+	if len(c.sources)+len(c.declarations) > 0 {
+		return nil
+	}
+	return fmt.Errorf("nothing is left to write: %s", strings.Join(append(c.notes, "name a folder with Terraform roots, or a cluster with --context."), " "))
+}
+
 type builder struct {
 	facts   *Facts
 	choices *Choices
@@ -102,7 +110,7 @@ func (b *builder) note(format string, args ...any) {
 
 func (b *builder) clusters() {
 	for _, c := range b.facts.Contexts {
-		if !slices.Contains(b.choices.Contexts, c.Name) {
+		if c.Name == "" || !slices.Contains(b.choices.Contexts, c.Name) {
 			continue
 		}
 		var settings []setting
@@ -115,7 +123,7 @@ func (b *builder) clusters() {
 
 // cloud adds the source of an entry of the clouds.yaml.
 func (b *builder) cloud(name string) string {
-	if !slices.Contains(b.facts.Clouds, name) {
+	if name == "" || !slices.Contains(b.facts.Clouds, name) {
 		return ""
 	}
 	return b.add(openstack, name, name, "", setting{key: "clouds_file", value: b.file(b.facts.CloudsFile)}, setting{key: "cloud", value: name})
