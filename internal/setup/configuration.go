@@ -62,7 +62,7 @@ func (c *Configuration) Empty() error {
 	if len(c.sources)+len(c.declarations) > 0 {
 		return nil
 	}
-	return fmt.Errorf("nothing is left to write: %s", strings.Join(append(c.notes, "name a folder with Terraform roots, or a cluster with --context."), " "))
+	return fmt.Errorf("nothing is left to write: name a folder with Terraform roots, or a cluster with --context. %s", strings.Join(c.notes, " "))
 }
 
 type builder struct {
@@ -229,30 +229,30 @@ func (b *builder) file(file string) string {
 	return absolute
 }
 
-// place returns the settings of a folder or a pattern in a tree. ok is false if its path cannot be written.
+// place returns the settings of a folder or a pattern in a tree. ok is false if the path of the tree cannot be written.
 func (b *builder) place(t *Tree, dir string, fromDisk bool) (settings []setting, ok bool) {
-	fixed := dir
-	if pattern := strings.Index(dir, "*"); pattern >= 0 {
-		fixed = dir[:pattern]
-	}
-	remote := !b.choices.WorkTree && !fromDisk && t.Origin.URL != ""
 	inRepository, inside := below(t.Dir, t.Origin.Top)
-	if remote && inside {
-		if isUnwritable(inRepository) || dir == fixed && isUnwritable(dir) {
-			return nil, false
-		}
-		b.remotes[t.Origin.URL] = true
-		settings = append(settings, setting{key: "git", value: t.Origin.URL})
-		if t.Origin.Branch != "" {
-			settings = append(settings, setting{key: "ref", value: t.Origin.Branch})
-		}
-		if in := path.Join(inRepository, dir); in != "." {
-			settings = append(settings, setting{key: "path", value: in})
-		}
-		return settings, true
+	if t.Origin.URL == "" || !inside || b.choices.WorkTree || fromDisk {
+		return b.folder(t.Dir, dir)
 	}
-	top := b.file(t.Dir)
-	if isUnwritable(top) || isUnwritable(b.choices.Base) || dir == fixed && isUnwritable(dir) {
+	if isUnwritable(inRepository) {
+		return nil, false
+	}
+	b.remotes[t.Origin.URL] = true
+	settings = append(settings, setting{key: "git", value: t.Origin.URL})
+	if t.Origin.Branch != "" {
+		settings = append(settings, setting{key: "ref", value: t.Origin.Branch})
+	}
+	if in := path.Join(inRepository, dir); in != "." {
+		settings = append(settings, setting{key: "path", value: in})
+	}
+	return settings, true
+}
+
+// folder returns the settings of a folder or a pattern below a folder of this machine.
+func (b *builder) folder(top, dir string) (settings []setting, ok bool) {
+	top = b.file(top)
+	if isUnwritable(top) || isUnwritable(b.choices.Base) {
 		return nil, false
 	}
 	if dir != "." {

@@ -59,7 +59,7 @@ func (b *builder) roots(t *Tree, g group) {
 	}
 	slices.Sort(governs)
 	settings, ok := b.place(t, g.dir, isLocal(g.roots[0]))
-	if !ok {
+	if !ok || len(g.roots) == 1 && isUnwritable(g.dir) {
 		b.note("The Terraform root %s is not declared: its path has characters of patterns, or invisible ones. Rename the folder.", filepath.Join(t.Dir, g.dir))
 		return
 	}
@@ -132,9 +132,9 @@ func (b *builder) manifestFolders(t *Tree) []manifestFolder {
 	found := map[manifestFolder]bool{}
 	for _, dir := range t.Manifests {
 		elements := strings.Split(dir, "/")
-		at := slices.IndexFunc(elements, func(e string) bool { return b.clusterOf(e) != "" })
+		at := slices.IndexFunc(elements, func(e string) bool { return b.contextOf(e) != "" })
 		if at >= 0 {
-			found[manifestFolder{strings.Join(elements[:at+1], "/"), b.clusterOf(elements[at])}] = true
+			found[manifestFolder{strings.Join(elements[:at+1], "/"), b.sources["kubernetes "+b.contextOf(elements[at])]}] = true
 			continue
 		}
 		shared[elements[0]] = append(shared[elements[0]], dir)
@@ -153,11 +153,11 @@ func (b *builder) manifestFolders(t *Tree) []manifestFolder {
 	return all
 }
 
-// clusterOf returns the source of the chosen cluster that a folder is named after; "" if there is none.
-func (b *builder) clusterOf(folder string) string {
-	for _, name := range b.choices.Contexts {
-		if folder == name || folder == config.NameOf(name) {
-			return b.sources["kubernetes "+name]
+// contextOf returns the context that a folder is named after, chosen or not; "" if there is none.
+func (b *builder) contextOf(folder string) string {
+	for _, c := range b.facts.Contexts {
+		if folder == c.Name || folder == config.NameOf(c.Name) {
+			return c.Name
 		}
 	}
 	return ""
@@ -187,11 +187,11 @@ func commonFolder(dirs []string) string {
 func (b *builder) manifests(t *Tree, m manifestFolder) {
 	shown := filepath.Join(t.Dir, m.dir)
 	if m.cluster == "" {
-		b.note("The manifests in %s are not declared: no cluster was chosen. Run driftd init again with --context.", shown)
+		b.note("The manifests in %s are not declared: their cluster was not chosen. Run driftd init again with --context.", shown)
 		return
 	}
 	settings, ok := b.place(t, m.dir, false)
-	if !ok {
+	if !ok || isUnwritable(m.dir) {
 		b.note("The manifests in %s are not declared: the path has characters of patterns, or invisible ones. Rename the folder.", shown)
 		return
 	}

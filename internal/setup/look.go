@@ -1,5 +1,5 @@
 // Package setup makes a configuration of driftd from what is found on a machine: kubeconfig contexts, clouds, Terraform roots, manifests and
-// git remotes. What is found is untrusted. No credential is read, no program runs, and no connection is made.
+// git remotes. Names and files that are found are untrusted. The package runs no program, makes no connection, and copies no credential.
 package setup
 
 import (

@@ -3,7 +3,9 @@ package gitrepo
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5"
@@ -39,8 +41,8 @@ func OriginOf(dir string) (_ Origin, err error) {
 	}
 	name, remote := git.DefaultRemoteName, c.Remotes[git.DefaultRemoteName]
 	if remote == nil && len(c.Remotes) == 1 {
-		for name, remote = range c.Remotes { //nolint:revive // there is one
-		}
+		name = slices.Collect(maps.Keys(c.Remotes))[0]
+		remote = c.Remotes[name]
 	}
 	if remote == nil || len(remote.URLs) == 0 {
 		return o, nil
