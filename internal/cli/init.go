@@ -34,8 +34,8 @@ func (c *command) init() *cobra.Command {
 (PATH, by default this one) for Terraform and OpenTofu roots, their providers and
 backends, Kubernetes manifests and the git remote; at the contexts of the kubeconfig; at
 the entries of the clouds.yaml that the openstack command would use; and at variables
-that name systems, such as PROXMOX_VE_ENDPOINT. No credential is read, nothing is
-connected to and no program runs before the test. No secret is written.
+that name systems, such as PROXMOX_VE_ENDPOINT. Before the test, nothing is connected to
+and no program runs. No secret is written.
 
 On a terminal, driftd asks for the answers that no flag gives. Otherwise, and with
 --yes, it takes the defaults. The test is that of driftd config check and driftd sources

@@ -165,7 +165,11 @@ func (b *builder) bucket(p provider) string {
 			settings = append(settings, s)
 		}
 	}
-	return b.add(aws, profile, cmp.Or(profile, aws), "S3 buckets.", settings...)
+	note := "S3 buckets."
+	if region == "" {
+		note += "\nsettings: {region: eu-central-1} # if neither the environment nor the profile of AWS has a region"
+	}
+	return b.add(aws, profile, cmp.Or(profile, aws), note, settings...)
 }
 
 // managed returns the sources that a root manages, sorted.

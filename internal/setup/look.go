@@ -82,14 +82,17 @@ type walk struct {
 	manifests map[string]bool
 }
 
-func (w *walk) unread(err error) { w.tree.Unread = append(w.tree.Unread, err.Error()) }
+// unread adds what could not be read. The paths in errors are relative to the folder of the tree.
+func (w *walk) unread(err error) {
+	w.tree.Unread = append(w.tree.Unread, fmt.Sprintf("in %s: %v", w.tree.Dir, err))
+}
 
 func (w *walk) visit(ctx context.Context, name string, e fs.DirEntry, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if w.visited++; w.visited > maxVisited {
-		w.unread(fmt.Errorf("%s has more than %d files and folders: the rest was not looked at; name folders below it", w.tree.Dir, maxVisited))
+		w.unread(fmt.Errorf("more than %d files and folders: the rest was not looked at; name folders below it", maxVisited))
 		return fs.SkipAll
 	}
 	switch {
@@ -129,7 +132,7 @@ func (w *walk) folder(name string) error {
 		return nil //nolint:nilerr // as above
 	}
 	if len(w.tree.Roots) == maxFound {
-		w.unread(fmt.Errorf("%s has more than %d Terraform roots: name folders below it", w.tree.Dir, maxFound))
+		w.unread(fmt.Errorf("more than %d Terraform roots: the rest was not looked at; name folders below it", maxFound))
 		return fs.SkipAll
 	}
 	outline, err := terraform.ReadOutline(w.files, name)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -70,6 +71,12 @@ func TestLook(t *testing.T) {
 	})
 	if err := os.Symlink(dir, filepath.Join(dir, "deploy", "loop")); err != nil {
 		t.Fatal(err)
+	}
+	// Opening a named pipe waits for its other end.
+	for _, pipe := range []string{"deploy/pipe.yaml", "roots/dns/pipe.tf", "main.tf"} {
+		if err := syscall.Mkfifo(filepath.Join(dir, pipe), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	tree, err := setup.Look(t.Context(), dir)
 	if err != nil {

@@ -80,7 +80,7 @@ func TestHintsBeforeAnyAnswer(t *testing.T) {
 		err         error
 		want        string
 	}{
-		{"an empty token file", "https://nb", &collectors.LocalError{Err: noToken}, "write the secret into it; see docs/netbox.md"},
+		{"an empty token file", "https://nb", &collectors.LocalError{Err: noToken}, "write the secret into it); see docs/netbox.md"},
 		{"a ca_file of something else", "https://nb", &collectors.LocalError{Err: noAuthority}, "copy that of the authority; see docs/netbox.md"},
 		{"TLS is expected there", "http://127.0.0.1:8443", &httpclient.Status{Code: 400}, "400 Bad Request; the port may expect TLS: try https://"},
 		{"a bad request", "https://nb", &httpclient.Status{Code: 400}, "400 Bad Request; see the log of NetBox"},
