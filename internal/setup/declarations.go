@@ -143,7 +143,11 @@ func (b *builder) manifestFolders(t *Tree) []manifestFolder {
 		if len(shared["."]) > 0 && top != "." {
 			continue // the folder of the tree contains it
 		}
-		found[manifestFolder{commonFolder(dirs), b.defaultCluster()}] = true
+		cluster := b.defaultCluster()
+		if own := b.contextOf(filepath.Base(t.Dir)); own != "" {
+			cluster = b.sources["kubernetes "+own]
+		}
+		found[manifestFolder{commonFolder(dirs), cluster}] = true
 	}
 	all := make([]manifestFolder, 0, len(found))
 	for m := range found {

@@ -110,6 +110,9 @@ func (f *Facts) Empty() bool {
 func (f *Facts) DefaultContexts() []string {
 	folders := map[string]bool{}
 	for i := range f.Trees {
+		if len(f.Trees[i].Manifests) > 0 {
+			folders[filepath.Base(f.Trees[i].Dir)] = true
+		}
 		for _, dir := range f.Trees[i].Manifests {
 			for element := range strings.SplitSeq(dir, "/") {
 				folders[element] = true
