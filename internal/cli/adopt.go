@@ -255,7 +255,7 @@ func (c *command) adoptionOfPaths(ctx context.Context, f *model.Finding, paths [
 	if err != nil {
 		return nil, err
 	}
-	sorted, err := sortPaths(paths)
+	sorted, err := sortPaths(ctx, paths)
 	if err != nil {
 		return nil, err
 	}

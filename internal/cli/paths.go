@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,21 +12,21 @@ import (
 
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/declared/manifests"
-	"github.com/driftd/driftd/internal/declared/members"
 	"github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/setup"
 )
 
 // declaredPaths are the declarations for the paths of a scan.
 type declaredPaths struct {
 	manifests, roots []config.Declaration
-	// found describes the folders below which roots were found.
+	// found describes what was found in folders with more than manifests.
 	found []string
 }
 
 // sortPaths returns declarations for paths, named after their last element: plans for
 // Terraform roots, and manifests for all other paths. Roots below such a path are planned, too.
-func sortPaths(paths []string) (declaredPaths, error) {
+func sortPaths(ctx context.Context, paths []string) (declaredPaths, error) {
 	var sorted declaredPaths
 	taken := map[string]int{}
 	for _, path := range paths {
@@ -56,7 +57,7 @@ func sortPaths(paths []string) (declaredPaths, error) {
 		case root:
 			sorted.roots = append(sorted.roots, rootDeclaration(name, path))
 		default:
-			if err := sorted.addFolder(name, path, absolute); err != nil {
+			if err := sorted.addFolder(ctx, name, path, absolute); err != nil {
 				return sorted, err
 			}
 		}
@@ -65,40 +66,64 @@ func sortPaths(paths []string) (declaredPaths, error) {
 }
 
 // addFolder adds the roots below a path, and the manifests outside of them.
-func (d *declaredPaths) addFolder(name, path, absolute string) error {
+func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute string) error {
 	info, err := os.Stat(absolute)
 	if err != nil {
 		return fmt.Errorf("find path: %w", err)
 	}
-	var roots []string
-	if info.IsDir() {
-		if roots, err = rootsBelow(absolute); err != nil {
-			return fmt.Errorf("look for Terraform roots below %s: %w", path, err)
-		}
-	}
 	rest := manifestsDeclaration(name, path)
-	if len(roots) == 0 {
+	if !info.IsDir() {
 		d.manifests = append(d.manifests, rest)
 		return nil
 	}
-	var exclude []string
-	for _, root := range roots {
-		d.roots = append(d.roots, rootDeclaration(name+"/"+root, filepath.Join(path, root)))
-		if !strings.ContainsAny(root, `*?[\`) { // in a pattern, such a name would exclude others
-			exclude = append(exclude, "/"+root)
+	tree, err := setup.Look(ctx, absolute)
+	if err == nil && tree.Bounded {
+		err = errors.New(tree.Unread[len(tree.Unread)-1])
+	}
+	if err != nil {
+		return fmt.Errorf("look for Terraform roots below %s: %w", path, err)
+	}
+	var exclude, roots []string
+	for _, root := range tree.Roots {
+		roots = append(roots, root.Dir)
+		d.roots = append(d.roots, rootDeclaration(name+"/"+root.Dir, filepath.Join(path, root.Dir)))
+		if !strings.ContainsAny(root.Dir, `*?[\`) { // in a pattern, such a name would exclude others
+			exclude = append(exclude, "/"+root.Dir)
 		}
 	}
-	found := phrase.Count(len(roots), "Terraform root")
-	if hasManifests(absolute, roots) {
-		rest.Settings = rest.With(map[string]any{"exclude": exclude})
+	// The loader of the manifests reports charts, and folders that cannot be read, as unchecked.
+	if len(roots) == 0 || len(tree.Manifests)+len(tree.Charts)+len(tree.Closed) > 0 {
+		if len(exclude) > 0 {
+			rest.Settings = rest.With(map[string]any{"exclude": exclude})
+		}
 		d.manifests = append(d.manifests, rest)
-		found += " and manifests"
 	}
-	d.found = append(d.found, fmt.Sprintf("%s in %s: %s", found, path, strings.Join(roots[:min(len(roots), maxShown)], ", ")+more(len(roots)-maxShown)))
+	if found := describe(&tree, roots); found != "" {
+		d.found = append(d.found, "in "+path+": "+found)
+	}
 	return nil
 }
 
-// maxShown bounds the roots that are named.
+// describe returns what a folder contains; "" if that is nothing but manifests.
+func describe(tree *setup.Tree, roots []string) string {
+	plain := slices.DeleteFunc(slices.Clone(tree.Manifests), func(dir string) bool { return slices.Contains(tree.Kustomizations, dir) })
+	var parts []string
+	for _, f := range []struct {
+		what  string
+		names []string
+	}{{"Terraform root", roots}, {"kustomization", tree.Kustomizations}, {"Helm chart", tree.Charts}, {"Flux file", tree.Flux},
+		{"Argo CD file", tree.ArgoCD}, {"manifest folder", plain}} {
+		if n := len(f.names); n > 0 {
+			parts = append(parts, fmt.Sprintf("%s (%s)", phrase.Count(n, f.what), strings.Join(f.names[:min(n, maxShown)], ", ")+more(n-maxShown)))
+		}
+	}
+	if len(parts) == 1 && len(roots) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", ")
+}
+
+// maxShown bounds the names of each sort of what was found.
 const maxShown = 20
 
 func more(n int) string {
@@ -106,37 +131,6 @@ func more(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(" and %d more", n)
-}
-
-// rootsBelow returns the roots at any depth below a folder, relative to it.
-func rootsBelow(folder string) ([]string, error) {
-	pattern, err := members.Parse("**")
-	if err != nil {
-		return nil, err
-	}
-	isRoot := terraform.Definition().IsMember
-	return pattern.Find(os.DirFS(folder), func(fsys fs.FS, dir string) (bool, error) { return isRoot(fsys, dir, true) })
-}
-
-// hasManifests reports whether a folder has a file outside of the roots that looks like a manifest or a kustomization, or cannot be read.
-func hasManifests(folder string, roots []string) bool {
-	errFound := errors.New("found")
-	files := os.DirFS(folder)
-	err := fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case e.IsDir() && name != "." && (strings.HasPrefix(e.Name(), ".") || slices.Contains(roots, name)):
-			return fs.SkipDir
-		case e.IsDir():
-			return nil
-		}
-		if is, err := manifests.Resembles(files, name); is || err != nil {
-			return errFound
-		}
-		return nil
-	})
-	return err != nil
 }
 
 // rootDeclaration plans as terraform on the command line would: with the user's environment,

@@ -17,7 +17,10 @@ func TestSortPaths(t *testing.T) {
 	for file, text := range map[string]string{"mono/infra/dns/main.tf": root, "mono/infra/web/main.tf": root, "mono/infra/web/modules/vm/main.tf": module, "mono/lib/vm/main.tf": module,
 		"mono/infra/dns/values.yaml": "apiVersion: v1\nkind: Secret\n", "mono/apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "infra/a/main.tf": root, "infra/ci.yaml": "steps: []\n",
 		"infra/.terraform/x.yaml": "apiVersion: v1\nkind: ConfigMap\n", "apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
-		"odd/a*/main.tf": root, "odd/b/main.tf": root, "kus/a/main.tf": root, "kus/base/kustomization.yaml": "namePrefix: x-\n", "we[i]rd/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "odd/app/web.yaml": "apiVersion: v1\nkind: ConfigMap\n"} {
+		"odd/a*/main.tf": root, "odd/b/main.tf": root, "kus/a/main.tf": root, "kus/base/kustomization.yaml": "namePrefix: x-\n", "we[i]rd/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "odd/app/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
+		"all/root/main.tf": root, "all/chart/Chart.yaml": "name: chart\n", "all/chart/templates/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
+		"all/flux/apps.yaml": `{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization"}`, "all/argo/web.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\n",
+		"all/argo/run.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n"} {
 		p.write(file, text)
 	}
 	names := func(all []config.Declaration) string {
@@ -42,17 +45,19 @@ func TestSortPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string][3]string{
-		"kus":                {"kus/a kus/a", "kus kus /a", "1 Terraform root and manifests in kus: a"},
+		"all": {"all/root all/root", "all all /root", "in all: 1 Terraform root (root), 1 Helm chart (chart), 1 Flux file (flux/apps.yaml), 1 Argo CD file (argo/web.yaml), " +
+			"2 manifest folders (argo, flux)"},
+		"kus":                {"kus/a kus/a", "kus kus /a", "in kus: 1 Terraform root (a), 1 kustomization (base)"},
 		"we[i]rd":            {"", "we-i-rd we[i]rd", ""},
-		"odd":                {"odd/a* odd/a*; odd/b odd/b", "odd odd /b", "2 Terraform roots and manifests in odd: a*, b"},
-		"mono":               {"mono/infra/dns mono/infra/dns; mono/infra/web mono/infra/web", "mono mono /infra/dns /infra/web", "2 Terraform roots and manifests in mono: infra/dns, infra/web"},
-		"infra":              {"infra/a infra/a", "", "1 Terraform root in infra: a"},
+		"odd":                {"odd/a* odd/a*; odd/b odd/b", "odd odd /b", "in odd: 2 Terraform roots (a*, b), 1 manifest folder (app)"},
+		"mono":               {"mono/infra/dns mono/infra/dns; mono/infra/web mono/infra/web", "mono mono /infra/dns /infra/web", "in mono: 2 Terraform roots (infra/dns, infra/web), 1 manifest folder (apps)"},
+		"infra":              {"infra/a infra/a", "", "in infra: 1 Terraform root (a)"},
 		"apps":               {"", "apps apps", ""},
 		"apps/web.yaml":      {"", "web.yaml apps/web.yaml", ""},
 		"mono/infra/dns":     {"dns mono/infra/dns", "", ""},
-		"mono/infra/web/../": {"infra/dns mono/infra/dns; infra/web mono/infra/web", "", "2 Terraform roots in infra: dns, web"},
+		"mono/infra/web/../": {"infra/dns mono/infra/dns; infra/web mono/infra/web", "", "in mono/infra: 2 Terraform roots (dns, web)"},
 	} {
-		sorted, err := sortPaths([]string{filepath.Join(p.dir, path)})
+		sorted, err := sortPaths(t.Context(), []string{filepath.Join(p.dir, path)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,19 +66,23 @@ func TestSortPaths(t *testing.T) {
 				t.Errorf("%s: the folder of %s is the pattern %s", path, d.Name, pattern)
 			}
 		}
-		found := strings.ReplaceAll(strings.Join(sorted.found, "; "), " in "+p.dir+"/mono/infra:", " in infra:")
-		if got := [3]string{names(sorted.roots), names(sorted.manifests), strings.ReplaceAll(found, p.dir+"/", "")}; got != want {
+		found := strings.ReplaceAll(strings.Join(sorted.found, "; "), p.dir+"/", "")
+		if got := [3]string{names(sorted.roots), names(sorted.manifests), found}; got != want {
 			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
 	}
 
-	// A folder that cannot be read may have roots.
+	// A folder that cannot be read may have roots, and manifests: their declaration reports it.
 	if os.Getuid() != 0 {
 		if err := os.Chmod(filepath.Join(p.dir, "mono/infra"), 0); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := sortPaths([]string{filepath.Join(p.dir, "mono")}); err == nil {
-			t.Error("a folder that cannot be read has no roots")
+		sorted, err := sortPaths(t.Context(), []string{filepath.Join(p.dir, "mono")})
+		if err := os.Chmod(filepath.Join(p.dir, "mono/infra"), 0o700); err != nil {
+			t.Error(err)
+		}
+		if err != nil || names(sorted.manifests) != "mono mono" {
+			t.Errorf("the manifests are %q, %v", names(sorted.manifests), err)
 		}
 	}
 }

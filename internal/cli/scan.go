@@ -33,7 +33,9 @@ root is compared by a plan, made on a private copy with the terraform or tofu on
 PATH. Anything else is read as Kubernetes manifests, and compared with the
 cluster of the current kubeconfig context, or with a dump of it (--live). Roots
 below such a folder are planned, too: those with a lock file, a backend or a
-provider. Without PATH, scan the sources of the configuration file.
+provider. A folder with roots, or with more than plain manifests, is described
+first: its roots, kustomizations, Helm charts, and files of Flux and Argo CD.
+Charts are not rendered, and are unchecked. Without PATH, scan the sources of the configuration file.
 
 Manifests without a namespace are compared with the namespace of the kubeconfig
 context, as with kubectl apply. --namespace sets another one; manifests with a
@@ -96,7 +98,7 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 	if err != nil {
 		return err
 	}
-	sorted, err := sortPaths(paths)
+	sorted, err := sortPaths(ctx, paths)
 	if err != nil {
 		return err
 	}
@@ -110,7 +112,7 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 	var opened []daemon.Declaration
 	if len(sorted.manifests) > 0 {
 		opened, err = readManifests(ctx, cfg, sorted.manifests, live, around)
-		if err != nil && (len(sorted.found) == 0 || live.used(cmd)) {
+		if err != nil && (len(sorted.roots) == 0 || live.used(cmd)) {
 			return err
 		}
 		if err != nil { // the roots that were found are compared nevertheless

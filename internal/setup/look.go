@@ -31,10 +31,16 @@ type Tree struct {
 	Modules []string
 	// Manifests are the folders outside of roots and charts with manifests in them, sorted. They are relative to Dir.
 	Manifests []string
+	// Kustomizations are those of Manifests that have a kustomization.
+	Kustomizations []string
 	// Charts are the folders of Helm charts, relative to Dir.
 	Charts []string
-	// Unread describes what could not be read.
-	Unread []string
+	// Flux and ArgoCD are the files outside of roots and charts with objects that these carry out, relative to Dir.
+	Flux, ArgoCD []string
+	// Unread describes what could not be read, and Closed are the folders among it, relative to Dir.
+	Unread, Closed []string
+	// Bounded is set if there is more than is looked at.
+	Bounded bool
 }
 
 // A Root is a Terraform root.
@@ -46,7 +52,7 @@ type Root struct {
 
 // Bounds of a tree: the files and folders that are visited, and the roots and folders of manifests that are found.
 const (
-	maxVisited = 200_000
+	maxVisited = 1_000_000
 	maxFound   = 1000
 )
 
@@ -87,18 +93,25 @@ func (w *walk) unread(err error) {
 	w.tree.Unread = append(w.tree.Unread, fmt.Sprintf("in %s: %v", w.tree.Dir, err))
 }
 
+// bounded ends the walk at a bound.
+func (w *walk) bounded(most int, of string) error {
+	w.unread(fmt.Errorf("more than %d %s: the rest was not looked at; name folders below it", most, of))
+	w.tree.Bounded = true
+	return fs.SkipAll
+}
+
 func (w *walk) visit(ctx context.Context, name string, e fs.DirEntry, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if w.visited++; w.visited > maxVisited {
-		w.unread(fmt.Errorf("more than %d files and folders: the rest was not looked at; name folders below it", maxVisited))
-		return fs.SkipAll
+		return w.bounded(maxVisited, "files and folders")
 	}
 	switch {
 	case err != nil:
 		w.unread(err)
 		if e != nil && e.IsDir() {
+			w.tree.Closed = append(w.tree.Closed, name)
 			return fs.SkipDir
 		}
 		return nil
@@ -132,8 +145,7 @@ func (w *walk) folder(name string) error {
 		return nil //nolint:nilerr // as above
 	}
 	if len(w.tree.Roots) == maxFound {
-		w.unread(fmt.Errorf("more than %d Terraform roots: the rest was not looked at; name folders below it", maxFound))
-		return fs.SkipAll
+		return w.bounded(maxFound, "Terraform roots")
 	}
 	outline, err := terraform.ReadOutline(w.files, name)
 	if err != nil {
@@ -145,13 +157,24 @@ func (w *walk) folder(name string) error {
 
 func (w *walk) file(name string) {
 	dir := path.Dir(name)
-	if len(w.manifests) == maxFound || w.manifests[dir] || w.inRoot(dir) {
+	if w.inRoot(dir) {
 		return
 	}
-	is, err := manifests.Resembles(w.files, name)
+	looks, err := manifests.Resembles(w.files, name)
 	if err != nil {
 		w.unread(err)
-	} else if is {
+		return
+	}
+	for _, f := range []struct {
+		found bool
+		list  *[]string
+		name  string
+	}{{looks.Kustomization, &w.tree.Kustomizations, dir}, {looks.Flux, &w.tree.Flux, name}, {looks.ArgoCD, &w.tree.ArgoCD, name}} {
+		if f.found && len(*f.list) < maxFound {
+			*f.list = append(*f.list, f.name)
+		}
+	}
+	if looks.Manifest && len(w.manifests) < maxFound {
 		w.manifests[dir] = true
 	}
 }

@@ -13,26 +13,40 @@ import (
 // maxResemble bounds how much is read of a file to find out whether it is a manifest, in bytes.
 const maxResemble = 1 << 20
 
-// These match the two fields of every manifest, in YAML and in JSON.
+// These match fields of manifests, in YAML and in JSON.
 var (
 	hasVersion = regexp.MustCompile(`(?m)(^|[{,-])\s*["']?apiVersion["']?\s*:`)
 	hasKind    = regexp.MustCompile(`(?m)(^|[{,-])\s*["']?kind["']?\s*:`)
+	ofFlux     = regexp.MustCompile(`["']?apiVersion["']?\s*:\s*["']?(kustomize|helm|source)\.toolkit\.fluxcd\.io/`)
+	ofArgoCD   = regexp.MustCompile(`["']?apiVersion["']?\s*:\s*["']?argoproj\.io/`)
+	argoCDKind = regexp.MustCompile(`["']?kind["']?\s*:\s*["']?(Application|ApplicationSet|AppProject)\b`)
 )
 
-// Resembles reports whether a file has the name of a kustomization, which needs neither an apiVersion nor a kind, or has the extension and the
-// fields of a manifest.
-func Resembles(files fs.FS, name string) (is bool, err error) {
+// A Resemblance is what a file looks like.
+type Resemblance struct {
+	// Manifest is set for a file with the extension and the fields of a manifest, and for a kustomization, which needs
+	// neither an apiVersion nor a kind.
+	Manifest, Kustomization bool
+	// Flux and ArgoCD are set for a manifest with an object that these carry out.
+	Flux, ArgoCD bool
+}
+
+// Resembles returns what a file looks like. It reads the first MiB of it.
+func Resembles(files fs.FS, name string) (r Resemblance, err error) {
 	switch extension := path.Ext(name); {
 	case strings.EqualFold(strings.TrimSuffix(path.Base(name), extension), "kustomization"):
-		return true, nil
+		return Resemblance{Manifest: true, Kustomization: true}, nil
 	case !slices.Contains([]string{".yaml", ".yml", ".json"}, extension):
-		return false, nil
+		return r, nil
 	}
 	f, err := files.Open(name)
 	if err != nil {
-		return false, err
+		return r, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	text, err := io.ReadAll(io.LimitReader(f, maxResemble))
-	return hasVersion.Match(text) && hasKind.Match(text), err
+	if hasVersion.Match(text) && hasKind.Match(text) {
+		r = Resemblance{Manifest: true, Flux: ofFlux.Match(text), ArgoCD: ofArgoCD.Match(text) && argoCDKind.Match(text)}
+	}
+	return r, err
 }
