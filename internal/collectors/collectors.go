@@ -48,6 +48,12 @@ type Listener interface {
 	Hook() http.Handler
 }
 
+// A Linker is a Collector whose source has web pages for its objects.
+type Linker interface {
+	// Link returns the address of an object's page; "" if it has none. It sends no request.
+	Link(model.Ref) string
+}
+
 // A Probe is the result of a Prober: the user of the credentials and the scopes that
 // the user can read.
 type Probe struct {

@@ -156,7 +156,9 @@ func (e *Engine) findings(v view, judged []model.Judged, before storedState, now
 		d.declaration.Problems = v.failed.problems(d)
 		in.Declarations = append(in.Declarations, d.declaration)
 	}
-	return classify.Findings(in)
+	result := classify.Findings(in)
+	v.link(result.Current)
+	return result
 }
 
 // recordsBefore returns the last accepted records of what was applied, by declaration:

@@ -156,6 +156,9 @@ type Declaration struct {
 	// Revision is the commit that was read, or "", and Revised its time.
 	Revision string
 	Revised  time.Time
+	// Repository is the URL of the git repository, if the addresses of the claims are paths in
+	// it; "" otherwise.
+	Repository string
 	// DeployWindow is how long after a commit replaced a value that value may still be
 	// applied without being Bypassed.
 	DeployWindow time.Duration

@@ -170,6 +170,9 @@ type Finding struct {
 	Owner string `json:"owner,omitempty"`
 	// Labels are those of the resource, live or as declared.
 	Labels map[string]string `json:"labels,omitempty"`
+	// Links are the web pages of the live resource and of its declaration, as far as they are
+	// known, in the order of the LinkTo values.
+	Links []Link `json:"links,omitempty"`
 	// Basis is a digest of the values of the finding and of the claim. It changes if one of
 	// them does, and does not reveal them.
 	Basis string `json:"basis,omitempty"`
@@ -196,6 +199,23 @@ type Finding struct {
 	// Flapping reports whether it was flapping in the last scan.
 	Flapping bool `json:"flapping,omitempty"`
 }
+
+// A Link is the address of a web page about one side of a finding.
+type Link struct {
+	To LinkTo `json:"to"`
+	// URL is an escaped address over http or https, without credentials.
+	URL string `json:"url"`
+}
+
+// LinkTo is the side of a finding that a link leads to.
+type LinkTo string
+
+// The sides: the live resource in its own system, and its declaration at the commit that was
+// compared.
+const (
+	LinkLive     LinkTo = "live"
+	LinkDeclared LinkTo = "declared"
+)
 
 // A Former is the verdict that a finding had until it was reclassified at At.
 type Former struct {

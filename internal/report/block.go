@@ -22,7 +22,9 @@ type Block struct {
 	// Standing is the owner, the decision that holds, and whether it flaps.
 	Standing phrase.Phrase
 	Reason   string
-	Fields   []phrase.Field
+	// Links are the web pages of the resource and its declaration.
+	Links  []model.Link
+	Fields []phrase.Field
 	// More is the number of fields that are not among Fields.
 	More int
 	// Alike names the other findings of the same request, for which this one stands.
@@ -51,6 +53,7 @@ func newBlock(raw *model.Finding, c phrase.Clock, most int) Block {
 		Who:         c.ActorOf(&f).Then(c.Seen(&f)).Sentence(),
 		Standing:    standing(&f, c).Sentence(),
 		Reason:      phrase.Visible(f.Why()),
+		Links:       f.Links,
 		Fields:      fieldsOf(raw, &f, most, c),
 		More:        len(f.Changes) - most,
 	}

@@ -53,6 +53,8 @@ const image = "spec.template.spec.containers[name=web].image"
 
 func conflict() model.Finding {
 	f := finding("c0ff11c7", model.Conflict, model.Critical, "Deployment.apps/shop/web")
+	f.Links = []model.Link{{To: model.LinkLive, URL: "https://pve.example.org:8006/#v1:0:=qemu%2F101"},
+		{To: model.LinkDeclared, URL: "https://github.com/acme/shop/blob/0123456789abcdef0123456789abcdef01234567/a%20b.yaml#L3"}}
 	f.Changes = []model.Change{
 		{Path: "spec.replicas", Declared: number(3), Recorded: number(4), Live: number(5),
 			Actor: &model.Actor{Name: "alice@example.org", At: earlier(26 * time.Hour), Via: "audit log",

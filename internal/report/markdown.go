@@ -85,6 +85,7 @@ func (m *markdown) block(b *Block) {
 	if b.Reason != "" {
 		m.printf("  \nnote: %s", code(b.Reason))
 	}
+	m.links(b.Links)
 	m.printf("\n")
 	m.rows(b.Fields)
 	for i := range b.Fields {
@@ -100,6 +101,17 @@ func (m *markdown) block(b *Block) {
 	}
 	if len(b.Alike) > 0 {
 		m.printf("\n%s\n", b.Alike.Render(code))
+	}
+}
+
+// links writes links to web pages. Their addresses are escaped, so that they end at the bracket.
+func (m *markdown) links(all []model.Link) {
+	for i, l := range all {
+		before := ", "
+		if i == 0 {
+			before = "  \nPages: "
+		}
+		m.printf("%s[%s](<%s>)", before, l.To, l.URL)
 	}
 }
 

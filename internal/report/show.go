@@ -81,6 +81,8 @@ type Fact struct {
 	Name string
 	Text phrase.Phrase
 	Part bool
+	// URL is set where Text is the address of a web page.
+	URL string
 }
 
 // A factsheet collects facts that are not empty.
@@ -129,6 +131,9 @@ func factsOf(f *model.Finding, c phrase.Clock) []Fact {
 		s.note("declared at", f.Address)
 	}
 	s.note("note", f.Why())
+	for _, l := range f.Links {
+		*s = append(*s, Fact{Name: string(l.To) + " page", Text: phrase.Data(l.URL), URL: l.URL})
+	}
 	s.moment("first seen", c, f.FirstSeen)
 	s.moment("last seen", c, f.LastSeen)
 	if f.MergedInto != "" {

@@ -47,8 +47,13 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 	}
 	kube.RelateClaims(claims)
 	governed := kube.Governed(l.inRequiredNamespace(claims), placesOf(c.problems), l.config.Namespaces)
+	repository := l.url()
+	if l.config.Label != "" {
+		repository = "" // the addresses are not paths in it
+	}
 	return model.Declaration{
-		Name: l.env.Name, Governs: l.env.Governs, Revision: t.revision, Revised: t.revised,
+		Repository: repository,
+		Name:       l.env.Name, Governs: l.env.Governs, Revision: t.revision, Revised: t.revised,
 		Claims: claims, Scopes: governed.Scopes, NotGoverned: l.notGoverned(governed.Shared), Watches: true,
 		Problems: sortProblems(c.problems), Kinds: own,
 		DeployWindow: l.config.DeployWindow, ApplyBeforeMerge: l.config.ApplyBeforeMerge,

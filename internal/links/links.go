@@ -1,0 +1,81 @@
+// Package links returns the addresses of the web pages of declarations. It is pure.
+package links
+
+import (
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// blobs are the paths between a repository and a commit on the web pages of well-known hosts.
+func blobs() map[string]string {
+	return map[string]string{
+		"github.com":    "/blob/",
+		"gitlab.com":    "/-/blob/",
+		"codeberg.org":  "/src/commit/",
+		"bitbucket.org": "/src/",
+	}
+}
+
+var (
+	// hash matches a commit's full hash, SHA-1 or SHA-256.
+	hash = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+	// scp matches the short form of an SSH address.
+	scp = regexp.MustCompile(`^[^/@:]+@([^/@:]+):([^/].*)$`)
+)
+
+// Commit returns the address of a line in a file at a commit of a repository: the position is
+// "deploy/web.yaml:12". It returns "" for a position without a line, and for a repository on another host than github.com, gitlab.com, bitbucket.org
+// and codeberg.org: the paths of a self-hosted one do not follow from its address. Credentials
+// in the address of the repository are left out.
+func Commit(repository, revision, position string) string {
+	host, path, ok := split(repository)
+	blob := blobs()[host]
+	file, line := cutLine(position)
+	if !ok || blob == "" || line == 0 || !hash.MatchString(revision) || !isPlain(path) || !isPlain(file) {
+		return ""
+	}
+	u := url.URL{Scheme: "https", Host: host, Path: "/" + path + blob + revision + "/" + file, Fragment: "L" + strconv.Itoa(line)}
+	if host == "bitbucket.org" {
+		u.Fragment = "lines-" + strconv.Itoa(line)
+	}
+	return u.String()
+}
+
+// split returns the host and the path of a repository that is read over https or ssh.
+func split(repository string) (host, path string, ok bool) {
+	if m := scp.FindStringSubmatch(repository); m != nil {
+		host, path = m[1], m[2]
+	} else {
+		u, err := url.Parse(repository)
+		if err != nil || u.Scheme != "https" && u.Scheme != "ssh" {
+			return "", "", false
+		}
+		if u.Port() != "" {
+			return "", "", false
+		}
+		host, path = u.Hostname(), strings.TrimPrefix(u.Path, "/")
+	}
+	return strings.ToLower(host), strings.TrimSuffix(strings.TrimRight(path, "/"), ".git"), true
+}
+
+// cutLine splits a position into the file and the line; 0 if it has none.
+func cutLine(position string) (file string, line int) {
+	if i := strings.LastIndexByte(position, ':'); i >= 0 {
+		if n, err := strconv.ParseUint(position[i+1:], 10, 31); err == nil && n > 0 {
+			return position[:i], int(n)
+		}
+	}
+	return position, 0
+}
+
+// isPlain reports whether a path has names only: a browser follows "." and "..".
+func isPlain(path string) bool {
+	for name := range strings.SplitSeq(path, "/") {
+		if name == "" || name == "." || name == ".." || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '\\' }) {
+			return false
+		}
+	}
+	return true
+}
