@@ -90,6 +90,7 @@ func full(at time.Time) model.Finding {
 	f.Rated, f.Exposure = &model.Rating{Was: model.Low, Reason: "customers notice"}, model.ExposesCode
 	f.Labels, f.Flapping, f.Unproven, f.Replaces = map[string]string{"team": "shop"}, true, true, true
 	f.AlsoIn = []string{"deploy/over/patch.yaml"}
+	f.Links = []model.Link{{To: model.LinkLive, URL: "https://pve.example.org:8006/#v1:0:=qemu%2F101"}}
 	f.Flips, f.WorseBasis = []model.Flip{{At: at, Basis: "a"}}, "b"
 	f.Was, f.Merged, f.MergedInto = &model.Former{Verdict: model.Changed, At: at}, []string{"f00d03"}, "f00d04"
 	old, fresh, hidden := model.IntOf(1), model.IntOf(2), sealer().Seal("hunter2")
