@@ -93,6 +93,9 @@ func TestGit(t *testing.T) {
 			if diff := cmp.Diff(tc.want, claims(d)); diff != "" || len(d.Problems) > 0 || d.Revision != hash.String() || d.Revised.Unix() != 1_700_000_000 {
 				t.Errorf("%s: at %s (-want +got):\n%s%v", tc.reason, d.Revision, diff, d.Problems)
 			}
+			if d.Repository == "" {
+				t.Error("the addresses are paths in the repository, but Repository is empty")
+			}
 		})
 	}
 }
@@ -106,6 +109,9 @@ func TestGitLabel(t *testing.T) {
 	d, err := load(t, config)
 	if want := []string{"shop.git/clusters/a.yaml:1 ConfigMap default/a"}; err != nil || !cmp.Equal(want, claims(d)) {
 		t.Errorf("got %v, %v, want %v", claims(d), err, want)
+	}
+	if d.Repository != "" {
+		t.Errorf("the addresses have a label, but Repository is %q", d.Repository)
 	}
 }
 
