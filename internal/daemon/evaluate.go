@@ -157,7 +157,7 @@ func (e *Engine) findings(v view, judged []model.Judged, before storedState, now
 		in.Declarations = append(in.Declarations, d.declaration)
 	}
 	result := classify.Findings(in)
-	v.link(result.Current)
+	v.link(result.Current, before.findings)
 	return result
 }
 

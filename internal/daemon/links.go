@@ -1,43 +1,66 @@
 package daemon
 
 import (
+	"slices"
+
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/links"
 	"github.com/driftd/driftd/internal/model"
 )
 
-// link sets the links of findings. A resource that was not read has no page.
-func (v view) link(findings []model.Finding) {
+// link sets the links of findings. A resource that is not there has no page. Links to what could not be read stay as they
+// were. So does the link to the declaration of a finding that did not change, although the branch has a newer commit: each
+// commit would change all findings otherwise.
+func (v view) link(findings, earlier []model.Finding) {
+	known := make(map[string]*model.Finding, len(earlier))
+	for i := range earlier {
+		known[earlier[i].ID] = &earlier[i]
+	}
 	for i := range findings {
 		f := &findings[i]
-		f.Links = nil
-		if address := v.live(f); address != "" {
-			f.Links = append(f.Links, model.Link{To: model.LinkLive, URL: address})
+		before := known[f.ID]
+		if before == nil {
+			before = &model.Finding{}
 		}
-		if address := v.declaredAt(f); address != "" {
-			f.Links = append(f.Links, model.Link{To: model.LinkDeclared, URL: address})
+		f.Links = nil
+		for _, l := range []model.Link{{To: model.LinkLive, URL: v.live(f, before)}, {To: model.LinkDeclared, URL: v.declaredAt(f, before)}} {
+			if l.URL != "" {
+				f.Links = append(f.Links, l)
+			}
 		}
 	}
 }
 
 // live returns the address of the page of a finding's live resource, or "".
-func (v view) live(f *model.Finding) string {
-	for i := range v.sources {
-		s, ref := &v.sources[i], model.Ref{Kind: f.Kind, ID: f.Key.ID}
-		if l, ok := s.Collector.(collectors.Linker); ok && s.Name == f.Source && s.err == nil && s.snapshot.Has(ref) {
-			return l.Link(ref)
-		}
+func (v view) live(f, before *model.Finding) string {
+	at := slices.IndexFunc(v.sources, func(s sourceView) bool { return s.Name == f.Source })
+	if at < 0 {
+		return ""
 	}
-	return ""
+	s, ref := &v.sources[at], model.Ref{Kind: f.Kind, ID: f.Key.ID}
+	l, ok := s.Collector.(collectors.Linker)
+	switch {
+	case !ok:
+		return ""
+	case s.err != nil:
+		return before.Link(model.LinkLive)
+	case !s.snapshot.Has(ref):
+		return ""
+	}
+	return l.Link(ref)
 }
 
 // declaredAt returns the address of the position at which a finding's resource is declared, or
 // "".
-func (v view) declaredAt(f *model.Finding) string {
-	for i := range v.declarations {
-		if d := &v.declarations[i]; d.Name == f.Declaration {
-			return links.Commit(d.declaration.Repository, d.declaration.Revision, f.Address)
-		}
+func (v view) declaredAt(f, before *model.Finding) string {
+	at := slices.IndexFunc(v.declarations, func(d declarationView) bool { return d.Name == f.Declaration })
+	if at < 0 {
+		return ""
 	}
-	return ""
+	d, was := &v.declarations[at], before.Link(model.LinkDeclared)
+	address := links.Commit(d.declaration.Repository, d.declaration.Revision, f.Address)
+	if before.Address == f.Address && (d.err != nil || before.Basis == f.Basis && links.SamePosition(was, address)) {
+		return was
+	}
+	return address
 }

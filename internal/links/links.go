@@ -43,6 +43,14 @@ func Commit(repository, revision, position string) string {
 	return u.String()
 }
 
+// inAddress matches the commit in an address of Commit.
+var inAddress = regexp.MustCompile(`/(?:[0-9a-f]{64}|[0-9a-f]{40})/`)
+
+// SamePosition reports whether two addresses of Commit differ in the commit at most.
+func SamePosition(a, b string) bool {
+	return inAddress.ReplaceAllLiteralString(a, "//") == inAddress.ReplaceAllLiteralString(b, "//")
+}
+
 // split returns the host and the path of a repository that is read over https or ssh.
 func split(repository string) (host, path string, ok bool) {
 	if m := scp.FindStringSubmatch(repository); m != nil {

@@ -200,6 +200,15 @@ type Finding struct {
 	Flapping bool `json:"flapping,omitempty"`
 }
 
+// Link returns the address of the page of one side; "" if it has none.
+func (f *Finding) Link(to LinkTo) string {
+	at := slices.IndexFunc(f.Links, func(l Link) bool { return l.To == to })
+	if at < 0 {
+		return ""
+	}
+	return f.Links[at].URL
+}
+
 // A Link is the address of a web page about one side of a finding.
 type Link struct {
 	To LinkTo `json:"to"`
