@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,6 +68,30 @@ func (d Due) derives(declaration Declaration) bool {
 	}
 	from := declaration.Deriver.From()
 	return d.collects(from) || slices.Contains(d.Declarations, declaration.Name)
+}
+
+// maxNamed bounds the names in the text of a Due.
+const maxNamed = 10
+
+// String returns what the scan reads: "source prod, declaration git", or "nothing".
+func (d Due) String() string {
+	var names []string
+	for _, s := range d.Sources {
+		names = append(names, "source "+s)
+	}
+	for _, s := range d.Watched {
+		names = append(names, "source "+s.Source)
+	}
+	for _, l := range d.Lost {
+		names = append(names, "source "+l.Source)
+	}
+	for _, name := range d.Declarations {
+		names = append(names, "declaration "+name)
+	}
+	if more := len(names) - maxNamed; more > 0 {
+		names = append(names[:maxNamed], fmt.Sprintf("and %d more", more))
+	}
+	return cmp.Or(strings.Join(names, ", "), "nothing")
 }
 
 // collects reports whether the scan has a new result of the source.

@@ -34,7 +34,7 @@ type scan struct {
 
 // Cycle is one scan. It reads the sources and declarations that due names, compares them
 // with the last results of the others, classifies and saves the findings, and delivers
-// notifications. Verdicts that depend on the history of a declaration are determined twice:
+// notifications, and logs the result. Verdicts that depend on the history of a declaration are determined twice:
 // by compare without the history, and again by classify with it. The report contains a
 // source or declaration that could not be read. If Cycle returns an error, there is no
 // report.
@@ -59,7 +59,10 @@ func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 		return model.Report{}, err
 	}
 	e.deliver(s)
-	return report(s.run, s.result.Current), nil
+	r := report(s.run, s.result.Current)
+	e.log.Info("scanned", "id", r.Scan.ID, "read", due.String(), "findings", r.Summary.Findings,
+		"in_sync", r.Summary.InSync, "unchecked", r.Summary.Unchecked, "complete", r.Scan.Complete)
+	return r, nil
 }
 
 // compare matches and diffs what was read. If verdicts depend on the histories of

@@ -102,14 +102,8 @@ func (e *Engine) schedule(ctx context.Context, scheduler gocron.Scheduler, jitte
 
 // cycleAndLog calls Cycle and logs its error.
 func (e *Engine) cycleAndLog(ctx context.Context, due Due) {
-	report, err := e.Cycle(ctx, due)
-	switch {
-	case ctx.Err() != nil:
-	case err != nil:
+	if _, err := e.Cycle(ctx, due); err != nil && ctx.Err() == nil {
 		e.log.Error("scan", "err", err)
-	default:
-		e.log.Info("scanned", "id", report.Scan.ID, "findings", report.Summary.Findings,
-			"in_sync", report.Summary.InSync, "unchecked", report.Summary.Unchecked, "complete", report.Scan.Complete)
 	}
 }
 
