@@ -19,6 +19,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/members"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/links"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/secret"
 )
@@ -106,7 +107,7 @@ func (s surroundings) openSource(source config.Source) (daemon.Source, error) {
 		if err != nil {
 			return daemon.Source{}, located(err, source.Settings, "source", source.Name)
 		}
-		return daemon.Source{Name: source.Name, Type: source.Type, Every: source.Every, Timeout: source.Timeout, MaxMemory: source.MaxMemory, Collector: collector}, nil
+		return daemon.Source{Name: source.Name, Type: source.Type, Every: source.Every, Timeout: source.Timeout, MaxMemory: source.MaxMemory, Collector: collector, Pages: pages(source.Links)}, nil
 	}
 	return daemon.Source{}, source.UnknownType(source.Type, types)
 }
@@ -130,6 +131,9 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		}
 		opened := daemon.Declaration{Name: declaration.Name, Type: declaration.Type, Governs: declaration.Governs,
 			Every: declaration.Every, Timeout: declaration.Timeout, MaxMemory: declaration.MaxMemory, ClaimsNothing: d.ClaimsNothing}
+		if page, err := links.Parse(declaration.Link, links.OfDeclaration()); err == nil {
+			opened.Page = &page
+		}
 		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.room.Sealer(), MaxMemory: declaration.MaxMemory, Boxes: s.boxes,
 			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name), CloneDir: s.cloneDir(declaration.Name)}
 		var err error
@@ -147,6 +151,17 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		return opened, nil
 	}
 	return daemon.Declaration{}, declaration.UnknownType(declaration.Type, types)
+}
+
+// pages returns the web pages of a source. The configuration was checked.
+func pages(configured []config.PageLink) []daemon.Page {
+	list := make([]daemon.Page, 0, len(configured))
+	for _, c := range configured {
+		if t, err := links.Parse(c.URL, links.OfResource()); err == nil {
+			list = append(list, daemon.Page{Kind: c.Kind, Template: t})
+		}
+	}
+	return list
 }
 
 // located adds the place and the name of a source, declaration or receiver to an error,

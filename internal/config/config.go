@@ -149,8 +149,21 @@ type Source struct {
 	// MaxMemory is the maximum memory of one scan, in bytes; without it, or with 0, the
 	// schedule's.
 	MaxMemory int64 `mapstructure:"max_memory"`
+	// Links are the web pages of its resources: the first entry that fits the kind of a
+	// resource. Without one, guests of Proxmox VE and objects of NetBox link to their own pages.
+	Links []PageLink `mapstructure:"links"`
 	// Settings depend on the type; see its section below.
 	Settings `mapstructure:"settings"`
+}
+
+// A PageLink is the address of the web pages of resources.
+type PageLink struct {
+	// Kind is a pattern for the kind, as in openstack/server; empty for all.
+	Kind string `mapstructure:"kind"`
+	// URL is the address with the placeholders {id}, {kind}, {name} and {namespace}, as in
+	// https://horizon.example.org/project/instances/{id}/. A resource that lacks the value of
+	// one has no page.
+	URL string `mapstructure:"url"`
 }
 
 // A Declaration is one place of declared state. Its Settings depend on its type.
@@ -171,6 +184,10 @@ type Declaration struct {
 	// MaxMemory is the maximum memory of one reading, including what is kept of it, in bytes;
 	// without it, or with 0, the schedule's.
 	MaxMemory int64 `mapstructure:"max_memory"`
+	// Link is the address of a line on the web pages of its repository, with the placeholders
+	// {commit}, {path} and {line}, as in https://git.example.org/shop/src/commit/{commit}/{path}#L{line}.
+	// Repositories on github.com, gitlab.com, bitbucket.org and codeberg.org need none.
+	Link string `mapstructure:"link"`
 	// Settings depend on the type; see its section below.
 	Settings `mapstructure:"settings"`
 }

@@ -32,6 +32,13 @@ func TestProblems(t *testing.T) {
 				"6: max_memory: want 16 MiB or more",
 			},
 		},
+		"links": {
+			reason: "addresses of web pages have placeholders that exist, and lead nowhere else",
+			content: "sources:\n- name: cloud\n  type: openstack\n  links:\n  - {kind: '[', url: 'https://x.example.org/{id}'}\n  - {url: 'javascript:alert({id})'}\n" +
+				"declarations:\n- {name: shop, type: manifests, governs: [cloud], link: 'https://x.example.org/{id}'}\n",
+			want: []string{"5: [: not a pattern", "6: javascript:alert({id}): want an address that begins with https:// and a host",
+				"8: https://x.example.org/{id}: unknown placeholder {id}: want {commit}, {path}, {line}"},
+		},
 		"unknown key far off": {
 			reason:  "without a near key all of them are named",
 			content: minimal + "log: {destination: red}\n",
@@ -310,7 +317,7 @@ reconcile:
 			reason:  "the entries would all have it",
 			content: minimal + "defaults: {sources: {kubernetes: {name: a, nope: 1}, proxmox: 3}}\n",
 			want: []string{`2: defaults have no name: each of the sources has its own`,
-				`2: unknown key "nope": want one of every, max_memory, name, settings, timeout, type`, `2: want keys and values, such as {every: 30m}`},
+				`2: unknown key "nope": want one of every, links, max_memory, name, settings, timeout, type`, `2: want keys and values, such as {every: 30m}`},
 		},
 		"odd keys": {
 			reason:  "keys are plain text",

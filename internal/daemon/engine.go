@@ -16,6 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/diff"
+	"github.com/driftd/driftd/internal/links"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/secret"
@@ -30,6 +31,14 @@ type Source struct {
 	Timeout   time.Duration
 	MaxMemory int64
 	Collector collectors.Collector
+	// Pages are the web pages of its resources; the first one counts whose kind fits.
+	Pages []Page
+}
+
+// A Page is the web page of the resources of the kinds that a pattern fits.
+type Page struct {
+	Kind string
+	links.Template
 }
 
 func (s Source) task() task {
@@ -47,6 +56,8 @@ type Declaration struct {
 	// Loader reads it. It is nil if Deriver derives it from each snapshot of a source.
 	Loader  declared.Loader
 	Deriver declared.Deriver
+	// Page is the web page of a line in its repository; nil for that of a well-known host.
+	Page *links.Template
 	// ClaimsNothing reports whether it has no claims, only decisions.
 	ClaimsNothing bool
 }

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/links"
@@ -38,16 +39,20 @@ func (v view) live(f, before *model.Finding) string {
 		return ""
 	}
 	s, ref := &v.sources[at], model.Ref{Kind: f.Kind, ID: f.Key.ID}
-	l, ok := s.Collector.(collectors.Linker)
 	switch {
-	case !ok:
-		return ""
 	case s.err != nil:
 		return before.Link(model.LinkLive)
 	case !s.snapshot.Has(ref):
 		return ""
 	}
-	return l.Link(ref)
+	if p := slices.IndexFunc(s.Pages, func(p Page) bool { return model.Glob(p.Kind, f.Kind) }); p >= 0 {
+		_, kind, _ := strings.Cut(f.Kind, "/")
+		return s.Pages[p].Fill(map[string]string{links.ID: ref.ID, links.Kind: kind, links.Name: f.Name, links.Namespace: f.Place})
+	}
+	if l, ok := s.Collector.(collectors.Linker); ok {
+		return l.Link(ref)
+	}
+	return ""
 }
 
 // declaredAt returns the address of the position at which a finding's resource is declared, or
@@ -58,7 +63,7 @@ func (v view) declaredAt(f, before *model.Finding) string {
 		return ""
 	}
 	d, was := &v.declarations[at], before.Link(model.LinkDeclared)
-	address := links.Commit(d.declaration.Repository, d.declaration.Revision, f.Address)
+	address := links.Commit(d.declaration.Repository, d.declaration.Revision, f.Address, d.Page)
 	if before.Address == f.Address && (d.err != nil || before.Basis == f.Basis && links.SamePosition(was, address)) {
 		return was
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/driftd/driftd/internal/links"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -53,5 +54,31 @@ func TestLinks(t *testing.T) {
 				t.Errorf("links (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestPages checks the web pages that a configuration names.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	parse := func(text string, names []string) links.Template {
+		page, err := links.Parse(text, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page
+	}
+	server := model.Key{Source: "cloud", Kind: "openstack/server", ID: "7f"}
+	source := sourceView{Source: Source{Name: "cloud", Pages: []Page{{"openstack/volume", parse("https://h.example.org/volumes/{id}/", links.OfResource())},
+		{"openstack/*", parse("https://h.example.org/{kind}/{id}/?q={name}", links.OfResource())}}},
+		collected: collected{snapshot: model.Snapshot{Source: "cloud", Resources: []model.Resource{{Key: server}}}}}
+	page := parse("https://git.example.org/shop/src/commit/{commit}/{path}#L{line}", links.OfDeclaration())
+	commit := strings.Repeat("a", 40)
+	declaration := declarationView{Declaration{Name: "shop", Page: &page}, loaded{declaration: model.Declaration{Repository: "https://git.example.org/shop", Revision: commit}}}
+	findings := []model.Finding{{Key: server, Name: "web 1", Declaration: "shop", Address: "a b.yaml:3"}}
+	view{sources: []sourceView{source}, declarations: []declarationView{declaration}}.link(findings, nil)
+	want := []model.Link{{To: model.LinkLive, URL: "https://h.example.org/server/7f/?q=web+1"},
+		{To: model.LinkDeclared, URL: "https://git.example.org/shop/src/commit/" + commit + "/a%20b.yaml#L3"}}
+	if diff := cmp.Diff(want, findings[0].Links); diff != "" {
+		t.Errorf("links (-want +got):\n%s", diff)
 	}
 }

@@ -26,14 +26,21 @@ var (
 )
 
 // Commit returns the address of a line in a file at a commit of a repository: the position is
-// "deploy/web.yaml:12". It returns "" for a position without a line, and for a repository on another host than github.com, gitlab.com, bitbucket.org
-// and codeberg.org: the paths of a self-hosted one do not follow from its address. Credentials
-// in the address of the repository are left out.
-func Commit(repository, revision, position string) string {
+// "deploy/web.yaml:12". It returns "" for a position without a line. The template is for a
+// repository on another host than github.com, gitlab.com, bitbucket.org and codeberg.org: the
+// paths of a self-hosted one do not follow from its address. Without one there is no address
+// then. Credentials in the address of the repository are left out.
+func Commit(repository, revision, position string, template *Template) string {
+	file, line := cutLine(position)
+	if repository == "" || line == 0 || !hash.MatchString(revision) || !isPlain(file) {
+		return ""
+	}
+	if template != nil {
+		return template.Fill(map[string]string{Revision: revision, Path: file, Line: strconv.Itoa(line)})
+	}
 	host, path, ok := split(repository)
 	blob := blobs()[host]
-	file, line := cutLine(position)
-	if !ok || blob == "" || line == 0 || !hash.MatchString(revision) || !isPlain(path) || !isPlain(file) {
+	if !ok || blob == "" || !isPlain(path) {
 		return ""
 	}
 	u := url.URL{Scheme: "https", Host: host, Path: "/" + path + blob + revision + "/" + file, Fragment: "L" + strconv.Itoa(line)}
@@ -44,11 +51,11 @@ func Commit(repository, revision, position string) string {
 }
 
 // inAddress matches the commit in an address of Commit.
-var inAddress = regexp.MustCompile(`/(?:[0-9a-f]{64}|[0-9a-f]{40})/`)
+var inAddress = regexp.MustCompile(`\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b`)
 
 // SamePosition reports whether two addresses of Commit differ in the commit at most.
 func SamePosition(a, b string) bool {
-	return inAddress.ReplaceAllLiteralString(a, "//") == inAddress.ReplaceAllLiteralString(b, "//")
+	return inAddress.ReplaceAllLiteralString(a, "") == inAddress.ReplaceAllLiteralString(b, "")
 }
 
 // split returns the host and the path of a repository that is read over https or ssh.

@@ -34,7 +34,7 @@ func TestCommit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := links.Commit(tc.repository, tc.revision, tc.position); got != tc.want {
+			if got := links.Commit(tc.repository, tc.revision, tc.position, nil); got != tc.want {
 				t.Errorf("Commit(%q, %q, %q) = %q, want %q", tc.repository, tc.revision, tc.position, got, tc.want)
 			}
 		})
@@ -45,7 +45,7 @@ func FuzzCommit(f *testing.F) {
 	f.Add("https://me:token@github.com/acme/shop", "deploy/web.yaml:12")
 	f.Add("git@gitlab.com:acme/shop.git", "a#b/../c:1")
 	f.Fuzz(func(t *testing.T, repository, position string) {
-		got := links.Commit(repository, commit, position)
+		got := links.Commit(repository, commit, position, nil)
 		if got == "" {
 			return
 		}

@@ -1,0 +1,97 @@
+package links
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Template is the address of a web page with placeholders in its path, query or fragment: "https://git.example.org/shop/{commit}/{path}#L{line}".
+type Template struct{ text string }
+
+// Placeholders of the page of a live resource: its ID, its kind without the type of the source, its name and its place. Those of the page
+// of a declaration are the commit, the path of the file in the repository, and the line.
+const (
+	ID, Kind, Name, Namespace = "id", "kind", "name", "namespace"
+	Revision, Path, Line      = "commit", "path", "line"
+)
+
+// OfResource and OfDeclaration return the names of the placeholders that a template may have.
+func OfResource() []string    { return []string{ID, Kind, Name, Namespace} }
+func OfDeclaration() []string { return []string{Revision, Path, Line} }
+
+var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// Parse returns the template of a text, in which the named placeholders may stand.
+func Parse(text string, names []string) (Template, error) {
+	for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(names, found[1]) {
+			return Template{}, fmt.Errorf("unknown placeholder %s: want {%s}", found[0], strings.Join(names, "}, {"))
+		}
+	}
+	if strings.ContainsAny(placeholder.ReplaceAllString(text, ""), "{}") {
+		return Template{}, errors.New("a brace without its counterpart")
+	}
+	u, err := url.Parse(placeholder.ReplaceAllString(text, "x"))
+	_, rest, _ := strings.Cut(text, "://")
+	switch {
+	case err != nil:
+		return Template{}, errors.New("want an address such as https://git.example.org/shop/{path}")
+	case u.Scheme != "https" && u.Scheme != "http", u.Host == "":
+		return Template{}, errors.New("want an address that begins with https:// and a host")
+	case u.User != nil:
+		return Template{}, errors.New("it has a user name or a password, which would be in each report: leave them out")
+	case strings.Contains(rest[:endOfHost(rest)], "{"):
+		return Template{}, errors.New("placeholders stand behind the host only")
+	}
+	return Template{text}, nil
+}
+
+// endOfHost returns the length of the host at the beginning of an address without its scheme.
+func endOfHost(rest string) int {
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		return i
+	}
+	return len(rest)
+}
+
+// Fill returns the address with values for the placeholders; "" if one of those in the template has none, or one that would lead to
+// another page. Values are escaped. The slashes in the value of Path remain.
+func (t Template) Fill(values map[string]string) string {
+	escape, done := inPath, 0
+	var b strings.Builder
+	for _, at := range placeholder.FindAllStringSubmatchIndex(t.text, -1) {
+		before, name := t.text[done:at[0]], t.text[at[2]:at[3]]
+		b.WriteString(before)
+		done = at[1]
+		if strings.ContainsAny(before, "?") {
+			escape = url.QueryEscape
+		}
+		if strings.Contains(before, "#") {
+			escape = url.PathEscape
+		}
+		parts := []string{values[name]}
+		if name == Path {
+			parts = strings.Split(values[name], "/")
+		}
+		for i, part := range parts {
+			parts[i] = escape(part)
+			if part == "" || parts[i] == "" {
+				return ""
+			}
+		}
+		b.WriteString(strings.Join(parts, "/"))
+	}
+	return b.String() + t.text[done:]
+}
+
+// inPath escapes a part of a path; "" for one that a browser follows.
+func inPath(part string) string {
+	if !isPlain(part) && !strings.Contains(part, "/") {
+		return ""
+	}
+	return url.PathEscape(part)
+}
