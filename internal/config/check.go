@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"net"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/driftd/driftd/internal/links"
 	"github.com/driftd/driftd/internal/secret"
 )
 
@@ -95,29 +93,6 @@ func (d *document) checkMemory(c *Config) {
 		case bytes > c.MaxMemory:
 			d.add(path, "max_memory: %s is more than the total of %s that max_memory at the top of the file allows: raise that too",
 				humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(max(0, c.MaxMemory))))
-		}
-	}
-}
-
-// checkLinks checks the addresses of web pages.
-func (d *document) checkLinks(c *Config) {
-	check := func(at, text string, names []string) {
-		if _, err := links.Parse(text, names); err != nil {
-			d.add(at, "%s: %v", text, err)
-		}
-	}
-	for i, s := range c.Sources {
-		for k, l := range s.Links {
-			at := fmt.Sprintf("sources[%d].links[%d]", i, k)
-			if _, err := path.Match(l.Kind, ""); err != nil {
-				d.add(at+".kind", "%s: not a pattern", l.Kind)
-			}
-			check(at+".url", l.URL, links.OfResource())
-		}
-	}
-	for i, decl := range c.Declarations {
-		if decl.Link != "" {
-			check(fmt.Sprintf("declarations[%d].link", i), decl.Link, links.OfDeclaration())
 		}
 	}
 }

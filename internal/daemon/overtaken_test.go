@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A delayed source reads at once, and returns its first result when it is told to.
+// A delayed source reads at once, and holds its first result back until deliver is closed.
 type delayed struct {
 	*fakeSource
 

@@ -12,15 +12,31 @@ import (
 // A Template is the address of a web page with placeholders in its path, query or fragment: "https://git.example.org/shop/{commit}/{path}#L{line}".
 type Template struct{ text string }
 
-// Placeholders of the page of a live resource: its ID, its kind without the type of the source, its name and its place. Those of the page
-// of a declaration are the commit, the path of the file in the repository, and the line.
+// The placeholders of the page of a live resource.
 const (
-	ID, Kind, Name, Namespace = "id", "kind", "name", "namespace"
-	Revision, Path, Line      = "commit", "path", "line"
+	// ID and Name are those of the resource.
+	ID   = "id"
+	Name = "name"
+	// Kind is its kind without the type of the source.
+	Kind = "kind"
+	// Namespace is its place.
+	Namespace = "namespace"
 )
 
-// OfResource and OfDeclaration return the names of the placeholders that a template may have.
-func OfResource() []string    { return []string{ID, Kind, Name, Namespace} }
+// The placeholders of the page of a declaration.
+const (
+	// Revision is the commit.
+	Revision = "commit"
+	// Path is the path of the file in the repository.
+	Path = "path"
+	// Line is the line in the file.
+	Line = "line"
+)
+
+// OfResource returns the placeholders of the page of a live resource.
+func OfResource() []string { return []string{ID, Kind, Name, Namespace} }
+
+// OfDeclaration returns the placeholders of the page of a declaration.
 func OfDeclaration() []string { return []string{Revision, Path, Line} }
 
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)

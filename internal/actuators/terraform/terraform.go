@@ -18,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
@@ -27,8 +26,9 @@ import (
 
 // A Root plans and applies a root.
 type Root interface {
-	// Root returns where the root is, and Timeout bounds one call of Apply.
+	// Root returns where the root is, Source the name of the source that its plan is, and Timeout bounds one call of Apply.
 	Root() string
+	Source() string
 	Timeout() time.Duration
 	// Look returns what an apply of the root would do (plan.Look), and the commit that was planned.
 	Look(ctx context.Context) (e plan.Effect, commit string, err error)
@@ -139,7 +139,7 @@ func (a *Actuator) planned(s *reconcile.Subject, e *plan.Effect, commit string) 
 // moved returns the path of a field whose live value is another one than in a finding; "" if there is none. The values of a
 // governed source are in the form of that source, and its collector reads them again.
 func (a *Actuator) moved(f *model.Finding, list []reconcile.FieldChange) string {
-	if f.Source != declared.LiveSource(a.declaration) {
+	if f.Source != a.root.Source() {
 		return ""
 	}
 	for _, c := range f.Changes {

@@ -27,6 +27,8 @@ type root struct {
 
 func (r *root) Root() string { return "infra" }
 
+func (r *root) Source() string { return "plan:infra" }
+
 func (r *root) Timeout() time.Duration { return time.Minute }
 
 func (r *root) Look(context.Context) (plan.Effect, string, error) { return r.effect, r.commit, r.err }
