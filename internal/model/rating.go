@@ -89,6 +89,20 @@ func (f *Finding) Why() string {
 	return text
 }
 
+// SortWorst sorts findings by CompareWorst. It moves each of them once: they are large.
+func SortWorst(findings []Finding) {
+	order := make([]*Finding, len(findings))
+	for i := range findings {
+		order[i] = &findings[i]
+	}
+	slices.SortFunc(order, CompareWorst)
+	sorted := make([]Finding, len(findings))
+	for i, f := range order {
+		sorted[i] = *f
+	}
+	copy(findings, sorted)
+}
+
 // CompareWorst orders findings, worst first: by severity, exposure, age in minutes, key,
 // declaration, address, verdict and ID.
 func CompareWorst(a, b *Finding) int {

@@ -54,7 +54,7 @@ func (s *Store) Findings(f Filter) ([]model.Finding, error) {
 		found = append(found, resolved...)
 		return err
 	})
-	slices.SortFunc(found, worstFirst)
+	model.SortWorst(found)
 	return found, err
 }
 
@@ -67,8 +67,6 @@ func (s *Store) Recent(since time.Time) ([]model.Finding, error) {
 	})
 	return slices.DeleteFunc(found, func(f model.Finding) bool { return f.Resolved.Before(since) }), err
 }
-
-func worstFirst(a, b model.Finding) int { return model.CompareWorst(&a, &b) }
 
 // collect returns the findings of a bucket that the filter selects.
 func (t *txn) collect(b *bucket, f Filter) ([]model.Finding, error) {
