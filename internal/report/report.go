@@ -1,5 +1,5 @@
 // Package report writes findings for people and for programs: as a table, JSON,
-// Markdown, HTML, SARIF or JUnit. The same input gives the same bytes in any order. No
+// Markdown, HTML, SARIF, JUnit, annotations of GitHub or GitLab, or a comment body. The same input gives the same bytes in any order. No
 // digest of a secret is ever written, and no name or value can forge a line, a tag or
 // a field of the output.
 package report
@@ -36,14 +36,37 @@ type Options struct {
 	// severity and a verdict.
 	Most int
 	List func(model.Severity, model.Verdict) string
+	// Files returns the path of the file of an address relative to the top of the repository that
+	// the formats github and gitlab are about; ok is false for a file outside of it. If it is nil,
+	// findings have no files there.
+	Files func(file string) (path string, ok bool)
+}
+
+// A Location is a line of a file; 0 is an unknown line.
+type Location struct {
+	Path string
+	Line int
+}
+
+// locate returns the location of a finding in the repository, or nil.
+func (o Options) locate(f *model.Finding) *Location {
+	file, line, ok := fileOf(f.Address)
+	if !ok || o.Files == nil {
+		return nil
+	}
+	path, ok := o.Files(file)
+	if !ok {
+		return nil
+	}
+	return &Location{phrase.Visible(path), line}
 }
 
 type writer func(*bufio.Writer, *model.Report, Options) error
 
 // formats returns the names and the writers of all formats, in the order of messages.
 func formats() ([]string, []writer) {
-	return []string{"table", "json", "markdown", "html", "sarif", "junit"},
-		[]writer{writeTable, writeJSON, writeMarkdown, writeHTML, writeSARIF, writeJUnit}
+	return []string{"table", "json", "markdown", "html", "sarif", "junit", "github", "gitlab", "comment"},
+		[]writer{writeTable, writeJSON, writeMarkdown, writeHTML, writeSARIF, writeJUnit, writeGitHub, writeGitLab, writeComment}
 }
 
 // Formats returns the formats of Write.

@@ -74,7 +74,11 @@ func TestWriteReportsThatItCannot(t *testing.T) {
 		many.Findings = append(many.Findings, rich().Findings...)
 	}
 	for _, format := range Formats() {
-		for _, left := range []int{0, 1 << 16} {
+		limits := []int{0, 1 << 16}
+		if format == "github" || format == "comment" { // these are shorter than the second limit
+			limits = limits[:1]
+		}
+		for _, left := range limits {
 			if err := Write(&full{left: left}, format, many, Options{}); !errors.Is(err, errFull) {
 				t.Errorf("%s after %d bytes: got %v, want %v", format, left, err, errFull)
 			}

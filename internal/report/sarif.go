@@ -210,14 +210,8 @@ func sarifPlace(f *model.Finding) sarifLocation {
 // sarifFile returns the file that an address names, or nil when it names
 // something else, as a Terraform address does.
 func sarifFile(address string) *sarifPhysical {
-	file, line := address, 0
-	if i := strings.LastIndexByte(address, ':'); i > 0 {
-		if n, err := strconv.Atoi(address[i+1:]); err == nil && n > 0 {
-			file, line = address[:i], n
-		}
-	}
-	known := slices.Contains([]string{".yaml", ".yml", ".json", ".tf"}, path.Ext(file))
-	if file == "" || line == 0 && !known {
+	file, line, ok := fileOf(address)
+	if !ok {
 		return nil
 	}
 	uri := url.URL{Path: file}
@@ -229,4 +223,17 @@ func sarifFile(address string) *sarifPhysical {
 		physical.Region = &sarifRegion{line}
 	}
 	return physical
+}
+
+// fileOf returns the file and the line that an address names; the line is 0 if it is unknown. ok
+// is false for another address.
+func fileOf(address string) (file string, line int, ok bool) {
+	file = address
+	if i := strings.LastIndexByte(address, ':'); i > 0 {
+		if n, err := strconv.Atoi(address[i+1:]); err == nil && n > 0 {
+			file, line = address[:i], n
+		}
+	}
+	known := slices.Contains([]string{".yaml", ".yml", ".json", ".tf"}, path.Ext(file))
+	return file, line, file != "" && (line > 0 || known)
 }
