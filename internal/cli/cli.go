@@ -47,6 +47,11 @@ type command struct {
 	wait time.Duration
 	// failOn is a flag of scan and report.
 	failOn failOn
+	// formats is a flag of scan and report; outputs are its files.
+	formats []string
+	outputs []formatFile
+	// files returns the files of the repository that addresses name; nil if they are unknown.
+	files func(file string) (string, bool)
 }
 
 func newRoot(build Build, streams Streams) *cobra.Command {

@@ -194,7 +194,7 @@ select; --source limits it to the sources.
   driftd report deploy/shop/api`,
 		ValidArgsFunction: c.completeResources,
 		RunE: func(cmd *cobra.Command, resources []string) error {
-			if err := errors.Join(c.failOn.check(), q.check(resources)); err != nil {
+			if err := errors.Join(c.failOn.check(), q.check(resources), c.openFormats(cmd)); err != nil {
 				return err
 			}
 			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
@@ -221,6 +221,7 @@ select; --source limits it to the sources.
 	cmd.Flags().BoolVar(&all, "all", false, "show all findings in full, also in a table")
 	c.failOn.add(cmd)
 	c.outputFlag(cmd, report.Formats()...)
+	c.formatFlag(cmd)
 	return cmd
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -49,6 +48,8 @@ report, findings and history.
   driftd scan ./infra
   driftd scan ./deploy --context staging -o json
   driftd scan ./deploy -n shop --fail-on high
+  driftd scan ./deploy --fail-on high --format github
+  driftd scan ./deploy --format sarif=drift.sarif --format comment=drift.md
   kubectl get all,cm,secret,ingress -A -o yaml --show-managed-fields > cluster.yaml
   driftd scan ./deploy --live cluster.yaml
   driftd scan --config driftd.yaml`,
@@ -56,7 +57,7 @@ report, findings and history.
 			if err := c.failOn.check(); err != nil {
 				return err
 			}
-			if err := report.Write(io.Discard, c.output, model.Report{}, report.Options{}); err != nil {
+			if err := c.openFormats(cmd); err != nil {
 				return err
 			}
 			ctx, stop := untilHangup(cmd.Context())
@@ -70,6 +71,7 @@ report, findings and history.
 	live.add(cmd)
 	c.failOn.add(cmd)
 	c.outputFlag(cmd, report.Formats()...)
+	c.formatFlag(cmd)
 	return cmd
 }
 
@@ -98,6 +100,11 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 	if err != nil {
 		return err
 	}
+	here, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the working directory: %w", err)
+	}
+	c.files = filesBelow(here)
 	sorted, err := sortPaths(ctx, paths)
 	if err != nil {
 		return err
@@ -243,14 +250,14 @@ const scanWait = 20 * time.Second
 
 // printReport writes the report and returns its exit code as an error.
 func (c *command) printReport(r model.Report, o report.Options) error {
-	if err := report.Write(c.streams.Out, c.output, r, o); err != nil {
+	if err := errors.Join(report.Write(c.streams.Out, c.output, r, o), c.writeFormats(r, o)); err != nil {
 		return err
 	}
 	return c.failOn.status(&r)
 }
 
 func (c *command) reportOptions() report.Options {
-	o := report.Options{Now: time.Now()}
+	o := report.Options{Now: time.Now(), Files: c.files}
 	if width, ok := terminalWidth(c.streams.Out); ok {
 		o.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		o.Width, o.RelativeTime = width, true

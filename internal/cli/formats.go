@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/report"
+)
+
+// A formatFile is a format of a report with the file that it is written to.
+type formatFile struct {
+	format string
+	file   *os.File
+}
+
+// formatFlag adds --format.
+func (c *command) formatFlag(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&c.formats, "format", nil,
+		"format, as -o, or FORMAT=FILE to write the report to a file as well; repeatable")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(report.Formats(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// openFormats checks the flags -o and --format, and creates the files, as redirections of a
+// shell do: a long scan does not fail at its end because of a path.
+func (c *command) openFormats(cmd *cobra.Command) error {
+	named := cmd.Flags().Changed("output")
+	files := map[string]string{}
+	for _, value := range c.formats {
+		format, file, toFile := strings.Cut(value, "=")
+		if err := report.Write(io.Discard, format, model.Report{}, report.Options{}); err != nil {
+			return fmt.Errorf("--format: %w", err)
+		}
+		switch {
+		case toFile && file == "":
+			return fmt.Errorf("--format %s: give a file after =", value)
+		case toFile && files[filepath.Clean(file)] != "":
+			return fmt.Errorf("--format: %s is given twice: give each format a file of its own", file)
+		case toFile:
+			files[filepath.Clean(file)] = format
+		case named:
+			return errors.New("give one format for the standard output, and others as --format FORMAT=FILE")
+		default:
+			c.output, named = format, true
+		}
+	}
+	if err := report.Write(io.Discard, c.output, model.Report{}, report.Options{}); err != nil {
+		return err
+	}
+	for file, format := range files {
+		f, err := os.Create(file)
+		if err != nil {
+			return fmt.Errorf("--format: %w", err)
+		}
+		c.outputs = append(c.outputs, formatFile{format, f})
+	}
+	return nil
+}
+
+// writeFormats writes the files of --format.
+func (c *command) writeFormats(r model.Report, o report.Options) error {
+	o.Color, o.Width, o.RelativeTime, o.Most = false, 0, false, 0
+	var failed error
+	for _, out := range c.outputs {
+		failed = errors.Join(failed, report.Write(out.file, out.format, r, o), out.file.Close())
+	}
+	return failed
+}
+
+// filesBelow returns report.Options.Files for paths relative to the working directory: the files
+// below the nearest folder with a .git, or below the working directory if there is none.
+func filesBelow(workingDir string) func(file string) (string, bool) {
+	top := workingDir
+	for dir := workingDir; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			top = dir
+			break
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return func(file string) (string, bool) {
+		path := filepath.FromSlash(file)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(workingDir, path)
+		}
+		if info, err := os.Stat(path); err != nil || info.IsDir() {
+			return "", false
+		}
+		name, err := filepath.Rel(top, path)
+		return filepath.ToSlash(name), err == nil && filepath.IsLocal(name)
+	}
+}
