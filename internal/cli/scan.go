@@ -234,9 +234,10 @@ func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemo
 	options := storeOptions(cfg, c.quietLogger())
 	options.Wait = scanWait
 	st := &lateStore{open: func() (*store.Store, error) { return openSealed(cfg, options, daemon.Reseal(estate.Secrets)) }}
-	stop := c.progress("scanning")
+	reading := newReads(&estate)
+	stop := c.progressOf(reading.String)
 	// The report lists unreadable sources with their reasons.
-	engine := daemon.New(estate, daemon.Options{Store: st, Now: time.Now, Log: slog.New(slog.DiscardHandler), Version: c.build.Version})
+	engine := daemon.New(estate, daemon.Options{Store: st, Observer: reading, Now: time.Now, Log: slog.New(slog.DiscardHandler), Version: c.build.Version})
 	found, err := engine.Cycle(ctx, engine.Everything())
 	stop()
 	if err := errors.Join(err, st.close()); err != nil {

@@ -98,30 +98,3 @@ func terminalWidth(w io.Writer) (int, bool) {
 	}
 	return width, true
 }
-
-// progress prints the elapsed time on a terminal, beginning after one second. The returned
-// function ends it.
-func (c *command) progress(what string) (stop func()) {
-	if _, ok := terminalWidth(c.streams.Err); !ok {
-		return func() {}
-	}
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		started := time.Now()
-		ticker := time.NewTicker(time.Second)
-		defer ticker.Stop()
-		for shown := false; ; shown = true {
-			select {
-			case <-done:
-				if shown {
-					fmt.Fprint(c.streams.Err, "\r\x1b[K")
-				}
-				return
-			case <-ticker.C:
-				fmt.Fprintf(c.streams.Err, "\r%s … %s\x1b[K", what, time.Since(started).Round(time.Second))
-			}
-		}
-	}()
-	return func() { close(done); <-ended }
-}

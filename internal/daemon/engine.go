@@ -151,15 +151,26 @@ type ReadObserver interface {
 	DeclarationLoaded(declaration string, err error)
 }
 
-// noObserver is the Observer of an Engine that has none.
-type noObserver struct{}
+// NoObserver is an Observer that does nothing.
+type NoObserver struct{}
 
-func (noObserver) SourceScanned(string, time.Duration, error) {}
-func (noObserver) DeclarationLoaded(string, error)            {}
-func (noObserver) Saved(error)                                {}
-func (noObserver) ObserveRun(model.Run, []model.Finding)      {}
-func (noObserver) ObserveFindings([]model.Finding)            {}
-func (noObserver) ObserveActions(reconcile.Overview)          {}
+// SourceScanned implements ReadObserver.
+func (NoObserver) SourceScanned(string, time.Duration, error) {}
+
+// DeclarationLoaded implements ReadObserver.
+func (NoObserver) DeclarationLoaded(string, error) {}
+
+// Saved implements Observer.
+func (NoObserver) Saved(error) {}
+
+// ObserveRun implements Observer.
+func (NoObserver) ObserveRun(model.Run, []model.Finding) {}
+
+// ObserveFindings implements Observer.
+func (NoObserver) ObserveFindings([]model.Finding) {}
+
+// ObserveActions implements Observer.
+func (NoObserver) ObserveActions(reconcile.Overview) {}
 
 // An Engine scans one estate. Its methods are safe for concurrent use; scans of the same
 // source do not overlap.
@@ -220,7 +231,7 @@ type Options struct {
 // New returns an Engine for an estate.
 func New(estate Estate, o Options) *Engine {
 	if o.Observer == nil {
-		o.Observer = noObserver{}
+		o.Observer = NoObserver{}
 	}
 	if o.Evaluating == nil {
 		o.Evaluating = &sync.Mutex{}

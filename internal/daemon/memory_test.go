@@ -74,7 +74,7 @@ func (h *savedObserver) Saved(err error) { h.err = err }
 func TestScanWaitsForUnreadableStore(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 3, nil)
-	observer := &savedObserver{Observer: noObserver{}}
+	observer := &savedObserver{Observer: NoObserver{}}
 	b.engine = New(b.engine.estate, Options{Store: blindStore{b.store}, Observer: observer, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	if _, err := b.engine.Cycle(t.Context(), b.engine.Everything()); err == nil {
 		t.Fatal("a scan that is compared with nothing has a report")
