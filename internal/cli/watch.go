@@ -62,23 +62,13 @@ those of the resources. Ctrl-C ends it.
 // watchFindings shows findings until the context of the command ends. An error of the first reading is returned, later
 // ones are shown above what was read last.
 func (c *command) watchFindings(cmd *cobra.Command, q *queryFlags, resources []string, every time.Duration, out *os.File) error {
-	var shown view
-	for first := true; ; first = false {
-		now, err := c.viewFindings(cmd, q, resources)
-		switch {
-		case cmd.Context().Err() != nil:
-			return nil
-		case err != nil && first:
-			return err
-		case err != nil:
-			shown.failed = visible(err.Error())
-		default:
-			shown = now
-		}
-		if first {
-			fmt.Fprint(out, enterScreen)
-			defer fmt.Fprint(out, leaveScreen)
-		}
+	shown, err := c.viewFindings(cmd, q, resources)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(out, enterScreen)
+	defer fmt.Fprint(out, leaveScreen)
+	for {
 		width, height, err := term.GetSize(int(out.Fd()))
 		if err != nil {
 			return fmt.Errorf("read the size of the terminal: %w", err)
@@ -88,6 +78,11 @@ func (c *command) watchFindings(cmd *cobra.Command, q *queryFlags, resources []s
 		case <-cmd.Context().Done():
 			return nil
 		case <-time.After(every):
+		}
+		if now, err := c.viewFindings(cmd, q, resources); err != nil {
+			shown.failed = visible(err.Error())
+		} else {
+			shown = now
 		}
 	}
 }
