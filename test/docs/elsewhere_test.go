@@ -30,6 +30,7 @@ func exceptions() map[string]exception {
 		"driftd scan ./deploy":                        {"it needs an API server, as in the e2e test", noCluster, verbs},
 		"driftd scan ./deploy -n shop --fail-on high": {"it needs an API server, as in the e2e test", noCluster, verbs},
 		"driftd preview --plan tfplan.json":           {"it needs a plan of a root, as in the e2e test", nil, verbs},
+		"driftd watch --severity critical,high":       {"it needs a terminal, and does not end: internal/cli has a test for it", nil, verbs},
 		"driftd init":                                 {"it asks, and the page writes its own driftd.yaml: internal/cli has a test for it", nil, verbs},
 		"driftd init --output - --yes":                {"it needs a cluster: internal/cli has a test for it", nil, verbs},
 		"driftd scan ./infra":                         {"it needs OpenTofu, as in the e2e test", noTofu, verbs},
