@@ -38,6 +38,8 @@ type scale struct {
 	// findings is the number of findings on a page, viewers that of its clients, and resources
 	// that of the resources of an idle daemon.
 	findings, viewers, resources int
+	// listed is the number of findings of a list.
+	listed int
 	// runs is the number of runs of each short measurement; the median counts.
 	runs int
 }
@@ -47,11 +49,11 @@ var errMissed = errors.New("a target was missed")
 func run(ctx context.Context) error {
 	driftd := flag.String("driftd", filepath.Join("bin", "driftd"), "the program under test")
 	short := flag.Bool("short", false, "a quick look: less of everything, and no judgement")
-	only := flag.String("only", "", "measure one area: kubernetes, terraform, proxmox, netbox, openstack, alerts, page, core or box")
+	only := flag.String("only", "", "measure one area: kubernetes, terraform, proxmox, netbox, openstack, alerts, page, lists, core or box")
 	flag.Parse()
-	s := scale{small: estate{1000, 2000}, large: estate{3333, 6667}, planned: 1000, recorded: 5000, guests: 3000, machines: 20000, edits: 200, findings: 10000, viewers: 200, resources: 5000, runs: 5}
+	s := scale{small: estate{1000, 2000}, large: estate{3333, 6667}, planned: 1000, recorded: 5000, guests: 3000, machines: 20000, edits: 200, findings: 10000, viewers: 200, resources: 5000, listed: 50000, runs: 5}
 	if *short {
-		s = scale{small: estate{50, 100}, large: estate{150, 300}, planned: 50, recorded: 200, guests: 300, machines: 2000, edits: 10, findings: 500, viewers: 20, resources: 300, runs: 1}
+		s = scale{small: estate{50, 100}, large: estate{150, 300}, planned: 50, recorded: 200, guests: 300, machines: 2000, edits: 10, findings: 500, viewers: 20, resources: 300, listed: 500, runs: 1}
 	}
 	program, err := filepath.Abs(*driftd)
 	if err != nil {
@@ -108,6 +110,7 @@ func areas() []area {
 		{"openstack", measureOpenStack},
 		{"alerts", measureAlerts},
 		{"page", measurePage},
+		{"lists", measureLists},
 		{"core", measureCore},
 		{"box", measureBox},
 	}
