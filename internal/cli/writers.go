@@ -143,7 +143,7 @@ func openApplier(d *daemon.Declaration, w config.Writer, room *secret.Room) (rec
 		return reconcile.Applier{}, err
 	}
 	sources := append(slices.Clone(d.Governs), declared.LiveSource(d.Name))
-	return reconcile.Applier{Actuator: terraform.New(d.Name, root, digestOf(room.Sealer())), Sources: sources}, nil
+	return reconcile.Applier{Actuator: terraform.New(d.Name, root, digestOf(room.Sealer()), room.Value), Sources: sources}, nil
 }
 
 // reconcileRules returns the rules for actions.

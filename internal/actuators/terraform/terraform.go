@@ -26,9 +26,8 @@ import (
 
 // A Root plans and applies a root.
 type Root interface {
-	// Root returns where the root is, Source the name of the source that its plan is, and Timeout bounds one call of Apply.
+	// Root returns where the root is, and Timeout bounds one call of Apply.
 	Root() string
-	Source() string
 	Timeout() time.Duration
 	// Look returns what an apply of the root would do (plan.Look), and the commit that was planned.
 	Look(ctx context.Context) (e plan.Effect, commit string, err error)
@@ -43,13 +42,16 @@ type Actuator struct {
 	root        Root
 	// digest returns a keyed digest of a text.
 	digest func(text string) string
+	// seal replaces the secrets in a value of a kind: a provider does not mark all of them.
+	seal func(kind string, v model.Value) model.Value
 }
 
 var _ reconcile.Actuator = (*Actuator)(nil)
 
-// New returns an Actuator for the root of a declaration. digest returns a keyed digest of a text.
-func New(declaration string, root Root, digest func(text string) string) *Actuator {
-	return &Actuator{declaration, root, digest}
+// New returns an Actuator for the root of a declaration. digest returns a keyed digest of a text, and seal replaces the
+// secrets in a value of a kind.
+func New(declaration string, root Root, digest func(text string) string, seal func(kind string, v model.Value) model.Value) *Actuator {
+	return &Actuator{declaration, root, digest, seal}
 }
 
 // Limit implements reconcile.Actuator. It has room for the steps around the CLI.
@@ -108,19 +110,15 @@ func (a *Actuator) planned(s *reconcile.Subject, e *plan.Effect, commit string) 
 		return p, err
 	}
 	for _, i := range changed {
-		list := changes(i)
 		own := i.Address == s.Finding.Address
 		if own {
-			if path := a.moved(s.Finding, list); path != "" {
-				return p, refuse(guardStillSo, "%s of %s changed since the scan: look again", path, i.Address)
-			}
 			p.UID, p.Creates = i.ID, i.Action == "create"
 		}
 		p.Addresses = append(p.Addresses, i.Address)
-		if err := check(s, i, list); err != nil {
+		if err := check(s, i, changes(i)); err != nil {
 			return p, err
 		}
-		for _, c := range list {
+		for _, c := range changes(a.sealed(i)) {
 			if !own {
 				c.Address = i.Address
 			}
@@ -136,19 +134,16 @@ func (a *Actuator) planned(s *reconcile.Subject, e *plan.Effect, commit string) 
 	return p, nil
 }
 
-// moved returns the path of a field whose live value is another one than in a finding; "" if there is none. The values of a
-// governed source are in the form of that source, and its collector reads them again.
-func (a *Actuator) moved(f *model.Finding, list []reconcile.FieldChange) string {
-	if f.Source != a.root.Source() {
-		return ""
-	}
-	for _, c := range f.Changes {
-		at := slices.IndexFunc(list, func(n reconcile.FieldChange) bool { return n.Path == c.Path })
-		if at >= 0 && c.Live != nil && list[at].Old != nil && !c.Live.Equal(*list[at].Old) {
-			return c.Path
+// sealed returns an instance without secrets, as people see it. What it does is compared by Effect.Content.
+func (a *Actuator) sealed(i *plan.Instance) *plan.Instance {
+	without := *i
+	for _, v := range []**model.Value{&without.Declared, &without.Live} {
+		if *v != nil {
+			value := a.seal(plan.KindOf(i.Type), **v)
+			*v = &value
 		}
 	}
-	return ""
+	return &without
 }
 
 // content returns the keyed digest of all that an effect does at a commit.

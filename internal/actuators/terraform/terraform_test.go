@@ -27,8 +27,6 @@ type root struct {
 
 func (r *root) Root() string { return "infra" }
 
-func (r *root) Source() string { return "plan:infra" }
-
 func (r *root) Timeout() time.Duration { return time.Minute }
 
 func (r *root) Look(context.Context) (plan.Effect, string, error) { return r.effect, r.commit, r.err }
@@ -66,7 +64,39 @@ func drifted(id, address string) *model.Finding {
 // newRoot returns a root of which two resources may change, and the actuator of it.
 func newRoot(instances ...plan.Instance) (*root, *terraform.Actuator) {
 	r := &root{commit: "c1", effect: plan.Effect{Content: "p1", Lineage: "l", Tool: "Terraform 1.11.4", Result: plan.Result{Complete: true, Instances: instances}}}
-	return r, terraform.New("infra", r, func(text string) string { return "digest of " + text })
+	return r, terraform.New("infra", r, func(text string) string { return "digest of " + text }, seal)
+}
+
+// seal seals the field password of kind lab_server.
+func seal(kind string, v model.Value) model.Value {
+	if _, ok := v.Get("password"); !ok || kind != "terraform/lab_server" {
+		return v
+	}
+	return v.With("password", model.StringOf("(sealed "+v.At("password").Str()[:1]+")"))
+}
+
+// TestPlanSeals checks that the plan of an action has no secret that the provider does not mark, and that a secret that is
+// known after the apply only is refused like any other value.
+func TestPlanSeals(t *testing.T) {
+	t.Parallel()
+	i := updated("a")
+	i.Type = "lab_server"
+	i.Declared, i.Live = ref(i.Declared.With("password", model.StringOf("new secret"))), ref(i.Live.With("password", model.StringOf("old secret")))
+	_, a := newRoot(i)
+	change, err := a.Plan(t.Context(), subject(drifted("1", "a")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []reconcile.FieldChange{{Path: "password", Old: ref(model.StringOf("(sealed o)")), New: ref(model.StringOf("(sealed n)"))},
+		{Path: "size", Old: ref(model.IntOf(9)), New: ref(model.IntOf(4))}}
+	if d := cmp.Diff(want, change.Plan().Changes); d != "" {
+		t.Error(d)
+	}
+	i.Declared = ref(i.Declared.With("password", model.StringOf(plan.KnownAfterApply)))
+	_, a = newRoot(i)
+	if _, err := a.Plan(t.Context(), subject(drifted("1", "a"))); err == nil || !strings.Contains(err.Error(), "password of a is not known before the apply") {
+		t.Errorf("Plan: %v", err)
+	}
 }
 
 func subject(f *model.Finding, others ...*model.Finding) reconcile.Subject {
@@ -117,10 +147,7 @@ func TestPlanRefuses(t *testing.T) {
 		"more than findings":  {instances: []plan.Instance{updated("a"), updated("b")}, guard: "scope", want: "also change b (update), of which driftd has no finding"},
 		"nothing":             {instances: []plan.Instance{{Address: "a", Action: "no-op"}}, guard: "still-so", want: "changes nothing of a"},
 		"not planned":         {instances: []plan.Instance{{Address: "a", Action: "update", Unchecked: "no provider"}}, guard: "scope", want: "was not planned: no provider"},
-		"another value": {edit: func(_ *root, s *reconcile.Subject) {
-			s.Finding.Changes = []model.Change{{Path: "name", Live: ref(model.StringOf("y"))}, {Path: "size", Live: ref(model.IntOf(11))}}
-		}, guard: "still-so", want: "size of a changed since the scan"},
-		"another action": {edit: func(_ *root, s *reconcile.Subject) { s.Finding = missing }, guard: "still-so", want: "would update a, and finding 1 is missing"},
+		"another action":      {edit: func(_ *root, s *reconcile.Subject) { s.Finding = missing }, guard: "still-so", want: "would update a, and finding 1 is missing"},
 		"creates another": {instances: []plan.Instance{updated("a"), created}, edit: func(_ *root, s *reconcile.Subject) { s.Others = []*model.Finding{drifted("2", "b")} },
 			guard: "still-so", want: "would create b, and finding 2 is changed"},
 		"an unknown value": {instances: []plan.Instance{unknown}, guard: "kind", want: "size of a is not known before"},

@@ -62,9 +62,6 @@ func (a *Applier) Root() string {
 	return root
 }
 
-// Source returns the name of the source that the plan of the root is.
-func (a *Applier) Source() string { return declared.LiveSource(a.plans.env.Name) }
-
 // Look returns what an apply of the root at the head of its ref would do (plan.Look). commit is the hash of the head. It
 // has the account of the declaration, and not that of the writer: that commit is not approved so far.
 func (a *Applier) Look(ctx context.Context) (e plan.Effect, commit string, err error) {

@@ -187,7 +187,7 @@ func newOwn(declaration, tool string) *own {
 
 // add adds the live value of an instance to the snapshot, and returns the claim on it.
 func (w *own) add(o *object, i *plan.Instance) model.Claim {
-	kind, source := kindOf(i.Type), w.snapshot.Source
+	kind, source := plan.KindOf(i.Type), w.snapshot.Source
 	if w.snapshot.Kinds[kind] == nil {
 		w.snapshot.Kinds[kind] = &model.Kind{Name: kind, Schema: i.Schema, WriterUnknown: unknownWriter, Severities: severities(i.Type)}
 	}

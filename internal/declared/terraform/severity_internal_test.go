@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/classify"
+	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
@@ -51,7 +52,7 @@ func TestSeverities(t *testing.T) {
 				}
 				return v
 			}
-			key := model.Key{Source: "live", Kind: kindOf(tc.typ), ID: "x"}
+			key := model.Key{Source: "live", Kind: plan.KindOf(tc.typ), ID: "x"}
 			declared := read(tc.declared)
 			s := &model.Subject{Key: key, Kind: &model.Kind{Name: key.Kind, Severities: severities(tc.typ)},
 				Claims: []*model.Claim{{Kind: key.Kind, ID: "x", Complete: true, Value: declared, Recorded: &declared}}}

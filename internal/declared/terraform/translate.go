@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/mapping"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -200,12 +201,9 @@ func (t *translator) unlinked(o *object, reason string) model.Claim {
 	if len(t.env.Governs) > 0 {
 		source = t.env.Governs[0]
 	}
-	return model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: kindOf(o.typ), ID: o.id,
+	return model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: plan.KindOf(o.typ), ID: o.id,
 		Name: o.name, Unchecked: reason}
 }
-
-// kindOf returns the kind of a resource for which only the Terraform type is known.
-func kindOf(typ string) string { return "terraform/" + typ }
 
 // source returns the governed source that has a kind.
 func (t *translator) source(kind, configuration string) (string, error) {

@@ -89,3 +89,6 @@ func (d Diagnostic) Text() string {
 	}
 	return oneLine(d.Summary + ": " + d.Detail)
 }
+
+// KindOf returns the kind of a resource of which only the Terraform type is known.
+func KindOf(typ string) string { return "terraform/" + typ }
