@@ -35,26 +35,32 @@ if [[ -n $config ]]; then
 	args+=(--config "$config")
 else
 	args+=(--)
+	none=true
 	while IFS= read -r path; do
 		if [[ -n $path ]]; then
 			args+=("$path")
+			none=false
 		fi
 	done <<<"$paths"
-	[[ ${args[-1]} != -- ]] || fail "paths: name a folder, or set config"
+	[[ $none == false ]] || fail "paths: name a folder, or set config"
 fi
 
 # The runner carries out commands in the log, and the names of live objects are anybody's text.
 stop=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 echo "::stop-commands::$stop"
 code=0
-"$program" "${args[@]}" || code=$?
+"$program" "${args[@]}" 2>&1 || code=$?
 echo "::$stop::"
 
 # Only a scan that ran has written its files.
 if [[ $code != 1 ]]; then
 	cat "$out/annotations"
 	if [[ -n $key ]]; then
-		sed -i "1s/.*/<!-- driftd scan $key -->/" "$out/comment.md"
+		{
+			echo "<!-- driftd scan $key -->"
+			tail -n +2 "$out/comment.md"
+		} >"$out/keyed.md"
+		mv "$out/keyed.md" "$out/comment.md"
 	fi
 	cat "$out/comment.md" >>"$GITHUB_STEP_SUMMARY"
 	{
@@ -64,23 +70,27 @@ if [[ $code != 1 ]]; then
 fi
 echo "exit-code=$code" >>"$GITHUB_OUTPUT"
 
-# The next run of the step changes the comment of this one. Only that of an app counts: anybody can write the first line.
+# write_comment changes the comment of the run before, or writes one. Only that of an app counts: anybody can write the first line.
+write_comment() {
+	local comments="repos/$GITHUB_REPOSITORY/issues/$number/comments" first ids
+	first=$(head -n 1 "$out/comment.md")
+	ids=$(FIRST=$first gh api --paginate "$comments" \
+		--jq '.[] | select(.user.type == "Bot" and (.body | startswith(env.FIRST))) | .id') || return
+	if [[ -n $ids ]]; then
+		gh api --silent --method PATCH "repos/$GITHUB_REPOSITORY/issues/comments/${ids%%$'\n'*}" -F "body=@$out/comment.md"
+	else
+		gh api --silent --method POST "$comments" -F "body=@$out/comment.md"
+	fi
+}
+
+# The token of a pull request from a fork may not write: the result of the scan counts nevertheless.
 if [[ $comment == true && -n $number && $code != 1 ]]; then
 	export GH_TOKEN=$token
-	first=$(head -n 1 "$out/comment.md")
-	id=$(FIRST=$first gh api --paginate "repos/$GITHUB_REPOSITORY/issues/$number/comments" \
-		--jq '.[] | select(.user.type == "Bot" and (.body | startswith(env.FIRST))) | .id' | head -n 1)
-	if [[ -n $id ]]; then
-		gh api --silent --method PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$id" -F "body=@$out/comment.md"
-	else
-		gh api --silent --method POST "repos/$GITHUB_REPOSITORY/issues/$number/comments" -F "body=@$out/comment.md"
-	fi
+	write_comment || echo "::warning title=driftd::the comment could not be written: it needs the permission pull-requests write"
 fi
 
-case $code in
-3)
+if [[ $code == 3 ]]; then
 	[[ $incomplete == true ]] || fail "something was not checked: see the summary; allow-incomplete lets the step pass"
 	code=0
-	;;
-esac
+fi
 exit "$code"
