@@ -17,6 +17,13 @@ func (v view) link(findings, earlier []model.Finding) {
 	for i := range earlier {
 		known[earlier[i].ID] = &earlier[i]
 	}
+	sources, declarations := make(map[string]*sourceView, len(v.sources)), make(map[string]*declarationView, len(v.declarations))
+	for i := range v.sources {
+		sources[v.sources[i].Name] = &v.sources[i]
+	}
+	for i := range v.declarations {
+		declarations[v.declarations[i].Name] = &v.declarations[i]
+	}
 	for i := range findings {
 		f := &findings[i]
 		before := known[f.ID]
@@ -24,7 +31,7 @@ func (v view) link(findings, earlier []model.Finding) {
 			before = &model.Finding{}
 		}
 		f.Links = nil
-		for _, l := range []model.Link{{To: model.LinkLive, URL: v.live(f, before)}, {To: model.LinkDeclared, URL: v.declaredAt(f, before)}} {
+		for _, l := range []model.Link{{To: model.LinkLive, URL: sources[f.Source].page(f, before)}, {To: model.LinkDeclared, URL: declarations[f.Declaration].page(f, before)}} {
 			if l.URL != "" {
 				f.Links = append(f.Links, l)
 			}
@@ -32,14 +39,12 @@ func (v view) link(findings, earlier []model.Finding) {
 	}
 }
 
-// live returns the address of the page of a finding's live resource, or "".
-func (v view) live(f, before *model.Finding) string {
-	at := slices.IndexFunc(v.sources, func(s sourceView) bool { return s.Name == f.Source })
-	if at < 0 {
-		return ""
-	}
-	s, ref := &v.sources[at], model.Ref{Kind: f.Kind, ID: f.Key.ID}
+// page returns the address of the page of a finding's live resource, or "".
+func (s *sourceView) page(f, before *model.Finding) string {
+	ref := model.Ref{Kind: f.Kind, ID: f.Key.ID}
 	switch {
+	case s == nil:
+		return ""
 	case s.err != nil:
 		return before.Link(model.LinkLive)
 	case !s.snapshot.Has(ref):
@@ -55,14 +60,12 @@ func (v view) live(f, before *model.Finding) string {
 	return ""
 }
 
-// declaredAt returns the address of the position at which a finding's resource is declared, or
-// "".
-func (v view) declaredAt(f, before *model.Finding) string {
-	at := slices.IndexFunc(v.declarations, func(d declarationView) bool { return d.Name == f.Declaration })
-	if at < 0 {
+// page returns the address of the position at which a finding's resource is declared, or "".
+func (d *declarationView) page(f, before *model.Finding) string {
+	if d == nil {
 		return ""
 	}
-	d, was := &v.declarations[at], before.Link(model.LinkDeclared)
+	was := before.Link(model.LinkDeclared)
 	address := links.Commit(d.declaration.Repository, d.declaration.Revision, f.Address, d.Page)
 	if before.Address == f.Address && (d.err != nil || before.Basis == f.Basis && links.SamePosition(was, address)) {
 		return was

@@ -76,7 +76,7 @@ func TestPages(t *testing.T) {
 	declaration := declarationView{Declaration{Name: "shop", Page: &page}, loaded{declaration: model.Declaration{Repository: "https://git.example.org/shop", Revision: commit}}}
 	findings := []model.Finding{{Key: server, Name: "web 1", Declaration: "shop", Address: "a b.yaml:3"}}
 	view{sources: []sourceView{source}, declarations: []declarationView{declaration}}.link(findings, nil)
-	want := []model.Link{{To: model.LinkLive, URL: "https://h.example.org/server/7f/?q=web+1"},
+	want := []model.Link{{To: model.LinkLive, URL: "https://h.example.org/server/7f/?q=web%201"},
 		{To: model.LinkDeclared, URL: "https://git.example.org/shop/src/commit/" + commit + "/a%20b.yaml#L3"}}
 	if diff := cmp.Diff(want, findings[0].Links); diff != "" {
 		t.Errorf("links (-want +got):\n%s", diff)

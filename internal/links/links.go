@@ -55,7 +55,7 @@ var inAddress = regexp.MustCompile(`\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b`)
 
 // SamePosition reports whether two addresses of Commit differ in the commit at most.
 func SamePosition(a, b string) bool {
-	return inAddress.ReplaceAllLiteralString(a, "") == inAddress.ReplaceAllLiteralString(b, "")
+	return a == b || inAddress.ReplaceAllLiteralString(a, "") == inAddress.ReplaceAllLiteralString(b, "")
 }
 
 // split returns the host and the path of a repository that is read over https or ssh.

@@ -60,6 +60,8 @@ func Parse(text string, names []string) (Template, error) {
 		return Template{}, errors.New("want an address that begins with https:// and a host")
 	case u.User != nil:
 		return Template{}, errors.New("it has a user name or a password, which would be in each report: leave them out")
+	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"<>`\\\x7f", r) }):
+		return Template{}, errors.New("spaces, quotes and brackets must be escaped: %20")
 	case strings.Contains(rest[:endOfHost(rest)], "{"):
 		return Template{}, errors.New("placeholders stand behind the host only")
 	}
@@ -83,11 +85,8 @@ func (t Template) Fill(values map[string]string) string {
 		before, name := t.text[done:at[0]], t.text[at[2]:at[3]]
 		b.WriteString(before)
 		done = at[1]
-		if strings.ContainsAny(before, "?") {
-			escape = url.QueryEscape
-		}
-		if strings.Contains(before, "#") {
-			escape = url.PathEscape
+		if strings.ContainsAny(before, "?#") {
+			escape = inQuery
 		}
 		parts := []string{values[name]}
 		if name == Path {
@@ -103,6 +102,9 @@ func (t Template) Fill(values map[string]string) string {
 	}
 	return b.String() + t.text[done:]
 }
+
+// inQuery escapes a value in a query, or in a fragment: the pages of some systems have paths and parameters there.
+func inQuery(value string) string { return strings.ReplaceAll(url.QueryEscape(value), "+", "%20") }
 
 // inPath escapes a part of a path; "" for one that a browser follows.
 func inPath(part string) string {

@@ -17,6 +17,7 @@ func TestFill(t *testing.T) {
 	}{
 		"path":                {"https://horizon.example.org/project/instances/{id}/", map[string]string{"id": "a b/c"}, "https://horizon.example.org/project/instances/a%20b%2Fc/"},
 		"query":               {"https://cd.example.org/applications?search={name}&n={namespace}", map[string]string{"name": "a&b=c#d", "namespace": "shop"}, "https://cd.example.org/applications?search=a%26b%3Dc%23d&n=shop"},
+		"query in a fragment": {"https://x.example.org/#/search?name={name}&n={namespace}", map[string]string{"name": "a&n=evil b", "namespace": "shop"}, "https://x.example.org/#/search?name=a%26n%3Devil%20b&n=shop"},
 		"fragment":            {"https://pve.example.org/#v1:0:={kind}%2F{id}", map[string]string{"kind": "qemu", "id": "1#2"}, "https://pve.example.org/#v1:0:=qemu%2F1%232"},
 		"no value":            {"https://x.example.org/{id}/{name}", map[string]string{"id": "1"}, ""},
 		"a parent":            {"https://x.example.org/a/{id}", map[string]string{"id": ".."}, ""},
@@ -46,6 +47,7 @@ func TestParse(t *testing.T) {
 		"https://x.example.org/{resource}": "unknown placeholder {resource}: want {id}, {kind}, {name}, {namespace}",
 		"https://x.example.org/{id":        "a brace without its counterpart",
 		"https://x.example.org/%zz":        "want an address such as",
+		"https://x.example.org/a b\"<{id}": "must be escaped",
 	} {
 		if _, err := links.Parse(text, links.OfResource()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
