@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,8 @@ import (
 type formatFile struct {
 	format string
 	file   *os.File
+	// made is set if openFormats made the file.
+	made bool
 }
 
 // formatFlag adds --format.
@@ -27,8 +30,8 @@ func (c *command) formatFlag(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(report.Formats(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// openFormats checks the flags -o and --format, and creates the files, as redirections of a
-// shell do: a long scan does not fail at its end because of a path.
+// openFormats checks the flags -o and --format, and opens the files: a long scan does not fail at its end because of a path.
+// The files of an earlier report stay as they are until writeFormats.
 func (c *command) openFormats(cmd *cobra.Command) error {
 	named := cmd.Flags().Changed("output")
 	files := map[string]string{}
@@ -54,13 +57,27 @@ func (c *command) openFormats(cmd *cobra.Command) error {
 		return err
 	}
 	for file, format := range files {
-		f, err := os.Create(file)
+		_, absent := os.Lstat(file)
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o666)
 		if err != nil {
 			return fmt.Errorf("--format: %w", err)
 		}
-		c.outputs = append(c.outputs, formatFile{format, f})
+		c.outputs = append(c.outputs, formatFile{format, f, errors.Is(absent, fs.ErrNotExist)})
 	}
 	return nil
+}
+
+// closeFormats closes the files of a report that was not written, and removes those that openFormats made: an empty file is
+// no report.
+func (c *command) closeFormats() (err error) {
+	for _, out := range c.outputs {
+		err = errors.Join(err, out.file.Close())
+		if out.made {
+			err = errors.Join(err, os.Remove(out.file.Name()))
+		}
+	}
+	c.outputs = nil
+	return err
 }
 
 // writeFormats writes the files of --format.
@@ -68,8 +85,12 @@ func (c *command) writeFormats(r model.Report, o report.Options) error {
 	o.Color, o.Width, o.RelativeTime, o.Most = false, 0, false, 0
 	var failed error
 	for _, out := range c.outputs {
+		if info, err := out.file.Stat(); err == nil && info.Mode().IsRegular() {
+			failed = errors.Join(failed, out.file.Truncate(0))
+		}
 		failed = errors.Join(failed, report.Write(out.file, out.format, r, o), out.file.Close())
 	}
+	c.outputs = nil
 	return failed
 }
 

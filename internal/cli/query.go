@@ -193,10 +193,11 @@ select; --source limits it to the sources.
   driftd report --severity high,critical --namespace 'shop-*'
   driftd report deploy/shop/api`,
 		ValidArgsFunction: c.completeResources,
-		RunE: func(cmd *cobra.Command, resources []string) error {
+		RunE: func(cmd *cobra.Command, resources []string) (err error) {
 			if err := errors.Join(c.failOn.check(), q.check(resources), c.openFormats(cmd)); err != nil {
-				return err
+				return errors.Join(err, c.closeFormats())
 			}
+			defer func() { err = errors.Join(err, c.closeFormats()) }()
 			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
 				r, err := client.Report(ctx, q.query())
 				if err != nil {

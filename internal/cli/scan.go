@@ -53,13 +53,11 @@ report, findings and history.
   kubectl get all,cm,secret,ingress -A -o yaml --show-managed-fields > cluster.yaml
   driftd scan ./deploy --live cluster.yaml
   driftd scan --config driftd.yaml`,
-		RunE: func(cmd *cobra.Command, paths []string) error {
-			if err := c.failOn.check(); err != nil {
-				return err
+		RunE: func(cmd *cobra.Command, paths []string) (err error) {
+			if err := errors.Join(c.failOn.check(), c.openFormats(cmd)); err != nil {
+				return errors.Join(err, c.closeFormats())
 			}
-			if err := c.openFormats(cmd); err != nil {
-				return err
-			}
+			defer func() { err = errors.Join(err, c.closeFormats()) }()
 			ctx, stop := untilHangup(cmd.Context())
 			defer stop()
 			if len(paths) == 0 {
