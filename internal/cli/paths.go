@@ -91,7 +91,7 @@ func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute stri
 			exclude = append(exclude, "/"+root.Dir)
 		}
 	}
-	// The loader of the manifests reports charts, and folders that cannot be read, as unchecked.
+	// The loader of the manifests reports charts, and what cannot be read, as unchecked.
 	if len(roots) == 0 || len(tree.Manifests)+len(tree.Charts)+len(tree.Closed) > 0 {
 		if len(exclude) > 0 {
 			rest.Settings = rest.With(map[string]any{"exclude": exclude})
@@ -111,7 +111,7 @@ func describe(tree *setup.Tree, roots []string) string {
 	for _, f := range []struct {
 		what  string
 		names []string
-	}{{"Terraform root", roots}, {"kustomization", tree.Kustomizations}, {"Helm chart", tree.Charts}, {"Flux file", tree.Flux},
+	}{{"Terraform root", roots}, {"Terraform module", tree.Modules}, {"kustomization", tree.Kustomizations}, {"Helm chart", tree.Charts}, {"Flux file", tree.Flux},
 		{"Argo CD file", tree.ArgoCD}, {"manifest folder", plain}} {
 		if n := len(f.names); n > 0 {
 			parts = append(parts, fmt.Sprintf("%s (%s)", phrase.Count(n, f.what), strings.Join(f.names[:min(n, maxShown)], ", ")+more(n-maxShown)))

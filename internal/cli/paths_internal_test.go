@@ -18,7 +18,10 @@ func TestSortPaths(t *testing.T) {
 		"mono/infra/dns/values.yaml": "apiVersion: v1\nkind: Secret\n", "mono/apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "infra/a/main.tf": root, "infra/ci.yaml": "steps: []\n",
 		"infra/.terraform/x.yaml": "apiVersion: v1\nkind: ConfigMap\n", "apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
 		"odd/a*/main.tf": root, "odd/b/main.tf": root, "kus/a/main.tf": root, "kus/base/kustomization.yaml": "namePrefix: x-\n", "we[i]rd/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "odd/app/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
-		"all/root/main.tf": root, "all/chart/Chart.yaml": "name: chart\n", "all/chart/templates/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
+		"bom/root/main.tf": root, "bom/k8s/web.yaml": "\ufeffapiVersion: v1\nkind: ConfigMap\n", "link/root/main.tf": root, "link/mod/main.tf": module,
+		"link/.base/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "link/k8s/readme.md": "see web.yaml", "closed/root/main.tf": root, "closed/k8s/web.yaml": "apiVersion: v1\n",
+		"closed/other/main.tf": module,
+		"all/root/main.tf":     root, "all/chart/Chart.yaml": "name: chart\n", "all/chart/templates/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
 		"all/flux/apps.yaml": `{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization"}`, "all/argo/web.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\n",
 		"all/argo/run.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n"} {
 		p.write(file, text)
@@ -44,18 +47,24 @@ func TestSortPaths(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(p.dir, "mono/apps/.#main.tf")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink("../.base/web.yaml", filepath.Join(p.dir, "link/k8s/web.yaml")); err != nil {
+		t.Fatal(err)
+	}
 	for path, want := range map[string][3]string{
+		"bom":  {"bom/root bom/root", "bom bom /root", "in bom: 1 Terraform root (root), 1 manifest folder (k8s)"},
+		"link": {"link/root link/root", "link link /root", "in link: 1 Terraform root (root), 1 Terraform module (mod), 1 manifest folder (k8s)"},
 		"all": {"all/root all/root", "all all /root", "in all: 1 Terraform root (root), 1 Helm chart (chart), 1 Flux file (flux/apps.yaml), 1 Argo CD file (argo/web.yaml), " +
 			"2 manifest folders (argo, flux)"},
-		"kus":                {"kus/a kus/a", "kus kus /a", "in kus: 1 Terraform root (a), 1 kustomization (base)"},
-		"we[i]rd":            {"", "we-i-rd we[i]rd", ""},
-		"odd":                {"odd/a* odd/a*; odd/b odd/b", "odd odd /b", "in odd: 2 Terraform roots (a*, b), 1 manifest folder (app)"},
-		"mono":               {"mono/infra/dns mono/infra/dns; mono/infra/web mono/infra/web", "mono mono /infra/dns /infra/web", "in mono: 2 Terraform roots (infra/dns, infra/web), 1 manifest folder (apps)"},
+		"kus":     {"kus/a kus/a", "kus kus /a", "in kus: 1 Terraform root (a), 1 kustomization (base)"},
+		"we[i]rd": {"", "we-i-rd we[i]rd", ""},
+		"odd":     {"odd/a* odd/a*; odd/b odd/b", "odd odd /b", "in odd: 2 Terraform roots (a*, b), 1 manifest folder (app)"},
+		"mono": {"mono/infra/dns mono/infra/dns; mono/infra/web mono/infra/web", "mono mono /infra/dns /infra/web", "in mono: 2 Terraform roots (infra/dns, infra/web), 2 Terraform modules (infra/web/modules/vm, lib/vm), " +
+			"1 manifest folder (apps)"},
 		"infra":              {"infra/a infra/a", "", "in infra: 1 Terraform root (a)"},
 		"apps":               {"", "apps apps", ""},
 		"apps/web.yaml":      {"", "web.yaml apps/web.yaml", ""},
 		"mono/infra/dns":     {"dns mono/infra/dns", "", ""},
-		"mono/infra/web/../": {"infra/dns mono/infra/dns; infra/web mono/infra/web", "", "in mono/infra: 2 Terraform roots (dns, web)"},
+		"mono/infra/web/../": {"infra/dns mono/infra/dns; infra/web mono/infra/web", "", "in mono/infra: 2 Terraform roots (dns, web), 1 Terraform module (web/modules/vm)"},
 	} {
 		sorted, err := sortPaths(t.Context(), []string{filepath.Join(p.dir, path)})
 		if err != nil {
@@ -74,6 +83,16 @@ func TestSortPaths(t *testing.T) {
 
 	// A folder that cannot be read may have roots, and manifests: their declaration reports it.
 	if os.Getuid() != 0 {
+		// So may a file: the manifests are read, and the folder is planned.
+		for _, file := range []string{"closed/k8s/web.yaml", "closed/other/main.tf"} {
+			if err := os.Chmod(filepath.Join(p.dir, file), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		closed, err := sortPaths(t.Context(), []string{filepath.Join(p.dir, "closed")})
+		if err != nil || names(closed.manifests) != "closed closed /other /root" || names(closed.roots) != "closed/other closed/other; closed/root closed/root" {
+			t.Errorf("the manifests are %q and the roots %q, %v", names(closed.manifests), names(closed.roots), err)
+		}
 		if err := os.Chmod(filepath.Join(p.dir, "mono/infra"), 0); err != nil {
 			t.Fatal(err)
 		}

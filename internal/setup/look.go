@@ -37,7 +37,7 @@ type Tree struct {
 	Charts []string
 	// Flux and ArgoCD are the files outside of roots and charts with objects that these carry out, relative to Dir.
 	Flux, ArgoCD []string
-	// Unread describes what could not be read, and Closed are the folders among it, relative to Dir.
+	// Unread describes what could not be read. Closed are the folders and the manifests among it, relative to Dir.
 	Unread, Closed []string
 	// Bounded is set if there is more than is looked at.
 	Bounded bool
@@ -56,7 +56,7 @@ const (
 	maxFound   = 1000
 )
 
-// Look returns what a folder contains. It follows no symbolic links, and leaves out folders whose names begin with a dot, and node_modules. A
+// Look returns what a folder contains. It follows symbolic links to files, not to folders, and leaves out folders whose names begin with a dot, and node_modules. A
 // folder that does not exist is an error; a file or folder below it that cannot be read is in Tree.Unread.
 func Look(ctx context.Context, dir string) (Tree, error) {
 	info, err := os.Stat(dir)
@@ -117,10 +117,19 @@ func (w *walk) visit(ctx context.Context, name string, e fs.DirEntry, err error)
 		return nil
 	case e.IsDir():
 		return w.folder(name)
-	case e.Type().IsRegular():
+	case w.isFile(name, e):
 		w.file(name)
 	}
 	return nil
+}
+
+// isFile reports whether an entry is a file, or a link to one.
+func (w *walk) isFile(name string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.Type().IsRegular()
+	}
+	info, err := fs.Stat(w.files, name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func (w *walk) folder(name string) error {
@@ -133,16 +142,17 @@ func (w *walk) folder(name string) error {
 		}
 		return fs.SkipDir
 	}
-	// An unreadable folder is reported when it is walked.
+	holds, err := w.isRoot(w.files, name, false)
+	if err != nil || !holds {
+		return nil //nolint:nilerr // an unreadable folder is reported when it is walked
+	}
 	is, err := w.isRoot(w.files, name, name != ".")
 	if err == nil && !is {
-		if is, err = w.isRoot(w.files, name, false); is {
-			w.tree.Modules = append(w.tree.Modules, name)
-			return nil
-		}
+		w.tree.Modules = append(w.tree.Modules, name)
+		return nil
 	}
-	if err != nil || !is {
-		return nil //nolint:nilerr // as above
+	if err != nil { // with a file that cannot be read, it may be a root
+		w.unread(err)
 	}
 	if len(w.tree.Roots) == maxFound {
 		return w.bounded(maxFound, "Terraform roots")
@@ -163,6 +173,7 @@ func (w *walk) file(name string) {
 	looks, err := manifests.Resembles(w.files, name)
 	if err != nil {
 		w.unread(err)
+		w.tree.Closed = append(w.tree.Closed, name)
 		return
 	}
 	for _, f := range []struct {

@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -45,6 +46,7 @@ func Resembles(files fs.FS, name string) (r Resemblance, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	text, err := io.ReadAll(io.LimitReader(f, maxResemble))
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if hasVersion.Match(text) && hasKind.Match(text) {
 		r = Resemblance{Manifest: true, Flux: ofFlux.Match(text), ArgoCD: ofArgoCD.Match(text) && argoCDKind.Match(text)}
 	}
