@@ -33,10 +33,6 @@ func newArgo(t *testing.T) *argo {
 	a := &argo{desk: newDesk(t), dir: t.TempDir()}
 	a.repository = filepath.Join(a.dir, "repository")
 	bin := needs(t, "DRIFTD_TEST_ARGOCD_BIN", "sh tools/build.sh argocd")
-	for _, kind := range []string{"application", "appproject"} {
-		a.kubectl("create", "--filename="+filepath.Join(bin, kind+"-crd.yaml"))
-		a.established(kind + "s.argoproj.io")
-	}
 	a.settings()
 	a.run(bin)
 	a.git("init", "--quiet", "--initial-branch=main", a.repository)

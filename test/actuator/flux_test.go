@@ -28,16 +28,26 @@ const fluxKind = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResource
 "spec":{"group":"%[1]s","scope":"Namespaced","names":{"kind":"%[2]s","listKind":"%[2]sList","plural":"%[3]s","singular":"%[4]s"},
 "versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
-// fluxKinds makes the kinds of Flux.
-func (d *desk) fluxKinds() {
-	d.Helper()
-	for _, kind := range [][]any{{"kustomize.toolkit.fluxcd.io", "Kustomization", "kustomizations", "kustomization"}, {"source.toolkit.fluxcd.io", "GitRepository", "gitrepositories", "gitrepository"},
-		{"source.toolkit.fluxcd.io", "OCIRepository", "ocirepositories", "ocirepository"}, {"source.toolkit.fluxcd.io", "Bucket", "buckets", "bucket"}} {
-		if _, err := d.try(fmt.Sprintf(fluxKind, kind...), "apply", "--server-side", "--filename=-"); err != nil {
-			d.Fatal(err)
-		}
-		d.established(fmt.Sprintf("%s.%s", kind[2], kind[0]))
+// fluxKinds returns the names of the definitions of the kinds of Flux, and fluxManifests the definitions.
+func fluxKinds() (names []string) {
+	for _, kind := range ofFlux() {
+		names = append(names, fmt.Sprintf("%s.%s", kind[2], kind[0]))
 	}
+	return names
+}
+
+func fluxManifests() string {
+	var all []string
+	for _, kind := range ofFlux() {
+		all = append(all, fmt.Sprintf(fluxKind, kind...))
+	}
+	return strings.Join(all, "\n---\n")
+}
+
+// ofFlux returns the group, the name, the plural and the singular of each kind of Flux.
+func ofFlux() [][]any {
+	return [][]any{{"kustomize.toolkit.fluxcd.io", "Kustomization", "kustomizations", "kustomization"}, {"source.toolkit.fluxcd.io", "GitRepository", "gitrepositories", "gitrepository"},
+		{"source.toolkit.fluxcd.io", "OCIRepository", "ocirepositories", "ocirepository"}, {"source.toolkit.fluxcd.io", "Bucket", "buckets", "bucket"}}
 }
 
 // A flux is the genuine kustomize-controller in a namespace, with a stand-in of the source-controller: a GitRepository whose status a
@@ -64,7 +74,6 @@ func newFlux(t *testing.T) *flux {
 	bin := needs(t, "DRIFTD_TEST_FLUX_BIN", "sh tools/build.sh flux")
 	dir := t.TempDir()
 	f := &flux{desk: newDesk(t), dir: dir}
-	f.fluxKinds()
 	files := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	t.Cleanup(files.Close)
 	f.archives = files.URL

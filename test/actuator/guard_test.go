@@ -216,7 +216,6 @@ data: {password: ZGVjbGFyZWQtcGFzc3dvcmQ=, user: YXBw}
 func TestFlux(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.fluxKinds()
 	labelled := strings.Replace(deployment, "labels: {app: web}}\nspec", "labels: {app: web, kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux-system}}\nspec", 1)
 	d.mustApply(labelled)
 	d.in("set", "image", "deployment/web", "web=evil:1")

@@ -58,8 +58,46 @@ func runTests(m *testing.M) (code int, err error) {
 	if err := cluster.WriteKubeconfig(kubeconfig, "default", cluster.Admin()); err != nil {
 		return 1, errors.Join(err, cluster.Stop())
 	}
+	if err := installKinds(); err != nil {
+		return 1, errors.Join(err, cluster.Stop())
+	}
 	code = m.Run()
 	return code, cluster.Stop()
+}
+
+// installKinds makes the kinds of Flux and Argo CD before the tests, which run at the same time: a kind that was found and
+// cannot be listed yet refuses all actions.
+func installKinds() error {
+	argo := os.Getenv("DRIFTD_TEST_ARGOCD_BIN")
+	if argo == "" {
+		return errors.New("DRIFTD_TEST_ARGOCD_BIN is not set: run the tests through make, or set it to what `sh tools/build.sh argocd` prints")
+	}
+	kinds, args := fluxKinds(), []string{"apply", "--server-side", "--filename=-"}
+	for _, kind := range []string{"application", "appproject"} {
+		kinds = append(kinds, kind+"s.argoproj.io")
+		args = append(args, "--filename="+filepath.Join(argo, kind+"-crd.yaml"))
+	}
+	if _, err := kubectl(fluxManifests(), args...); err != nil {
+		return err
+	}
+	for _, kind := range kinds {
+		if _, err := kubectl("", "wait", "--for=condition=Established", "--timeout=3m", "crd/"+kind); err != nil {
+			return err
+		}
+		// The server lists a kind a moment after it is established.
+		deadline := time.Now().Add(3 * time.Minute)
+		for {
+			_, err := kubectl("", "get", kind, "--all-namespaces")
+			if err == nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				return err
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	return nil
 }
 
 // A desk is a namespace with what a test does in it.
@@ -92,7 +130,9 @@ func (d *desk) with(o kubernetes.Options) *kubernetes.Actuator {
 }
 
 // try runs kubectl as the admin.
-func (d *desk) try(input string, args ...string) (string, error) {
+func (d *desk) try(input string, args ...string) (string, error) { return kubectl(input, args...) }
+
+func kubectl(input string, args ...string) (string, error) {
 	cmd := exec.Command(cluster.Kubectl(), append([]string{"--kubeconfig=" + kubeconfig}, args...)...)
 	cmd.Stdin = strings.NewReader(input)
 	var out, errs bytes.Buffer
@@ -334,14 +374,6 @@ func needs(t *testing.T, variable, command string) string {
 		t.Fatalf("%s is not set: run the tests through make, or set it to what `%s` prints", variable, command)
 	}
 	return value
-}
-
-// established waits until the API server serves a kind.
-func (d *desk) established(kind string) {
-	d.Helper()
-	d.wait(kind, func() bool {
-		return strings.Contains(d.kubectl("get", "crd", kind, "--output=jsonpath={.status}"), `"status":"True","type":"Established"`)
-	})
 }
 
 func mustJSON(v any) string {
