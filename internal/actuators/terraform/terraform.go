@@ -134,7 +134,7 @@ func (a *Actuator) planned(s *reconcile.Subject, e *plan.Effect, commit string) 
 	return p, nil
 }
 
-// sealed returns an instance without secrets, as people see it. What it does is compared by Effect.Content.
+// sealed returns an instance without secrets, as people see it. Its values are compared by Effect.Content.
 func (a *Actuator) sealed(i *plan.Instance) *plan.Instance {
 	without := *i
 	for _, v := range []**model.Value{&without.Declared, &without.Live} {
