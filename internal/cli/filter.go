@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -39,7 +40,7 @@ func (q *queryFlags) add(c *command, cmd *cobra.Command) {
 	flags.StringSliceVar(&q.sources, "source", nil, "only these sources")
 	flags.StringSliceVar(&q.kinds, "kind", nil, "only these kinds: Deployment.apps, deploy, qemu, 'kubernetes/*'")
 	flags.StringSliceVarP(&q.namespaces, "namespace", "n", nil, "only these namespaces, projects or nodes")
-	flags.StringSliceVar(&q.owners, "owner", nil, "only these owners")
+	flags.StringSliceVar(&q.owners, "owner", nil, "only these owners; none is one")
 	flags.StringSliceVar(&q.actors, "actor", nil, "only changes by these actors; unknown is one")
 	c.completeFilters(cmd)
 }
@@ -105,6 +106,9 @@ func (q *queryFlags) pickDrift(found []model.Finding, resources []string) ([]mod
 	return slices.DeleteFunc(found, func(f model.Finding) bool { return f.Verdict != model.Unchecked && !fits(&f) }), nil
 }
 
+// noOwner is the value of --owner for findings that have none.
+const noOwner = "none"
+
 // fits returns a function that reports whether the flags and the resources select a finding. The
 // kinds of the findings can be named.
 func (q *queryFlags) fits(found []model.Finding, resources []string) (func(*model.Finding) bool, error) {
@@ -114,12 +118,12 @@ func (q *queryFlags) fits(found []model.Finding, resources []string) (func(*mode
 	if err := errors.Join(kindErr, keyErr); err != nil {
 		return nil, err
 	}
-	selector := model.Selector{Kinds: kinds, Namespaces: q.namespaces, Owners: q.owners, Actors: q.actors}
+	selector := model.Selector{Kinds: kinds, Namespaces: q.namespaces, Actors: q.actors}
 	for _, s := range q.severities {
 		selector.Severities = append(selector.Severities, model.Severity(s))
 	}
 	return func(f *model.Finding) bool {
-		return selector.Fits(f) && (len(keys) == 0 || matchesKey(keys, f.Key.String()))
+		return selector.Fits(f) && (len(q.owners) == 0 || model.GlobAny(q.owners, cmp.Or(f.Owner, noOwner))) && (len(keys) == 0 || matchesKey(keys, f.Key.String()))
 	}, nil
 }
 
