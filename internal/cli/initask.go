@@ -155,10 +155,10 @@ func (a asking) slack(ctx context.Context) (err error) {
 	if a.given("slack-channel") {
 		return nil
 	}
-	if a.flags.SlackChannel, err = a.line(ctx, "ID of the Slack channel for notifications, such as C0123456789", noneOf); err != nil {
+	if a.flags.SlackChannel, err = a.line(ctx, "ID of the Slack channel for notifications, such as C0123456789", setup.None); err != nil {
 		return err
 	}
-	if a.flags.SlackChannel == noneOf {
+	if a.flags.SlackChannel == setup.None {
 		a.flags.SlackChannel = ""
 		return nil
 	}

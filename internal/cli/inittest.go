@@ -21,6 +21,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/remedy"
 )
 
 // initWait bounds the test of one source, and the reading of one repository.
@@ -41,7 +42,7 @@ func (c *command) testInit(cmd *cobra.Command, flags *initFlags) error {
 		failed = written.testSources(cmd.Context(), estate, nil, initWait) != nil
 		failed = written.testDeclarations(cmd.Context(), cfg) || failed
 		if failed {
-			fmt.Fprintln(c.streams.Out, "\nNot all can be read yet. Do what the lines above say, then run driftd sources test --config "+phrase.Visible(flags.file)+".")
+			fmt.Fprintln(c.streams.Out, "\nNot all can be read yet. Do what the lines above say, then run driftd sources test --config "+visible(remedy.Quote(flags.file))+".")
 		}
 	}
 	fmt.Fprint(c.streams.Out, "\n", visible(flags.next()))

@@ -18,6 +18,7 @@ func TestSortPaths(t *testing.T) {
 		"mono/infra/dns/values.yaml": "apiVersion: v1\nkind: Secret\n", "mono/apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "infra/a/main.tf": root, "infra/ci.yaml": "steps: []\n",
 		"infra/.terraform/x.yaml": "apiVersion: v1\nkind: ConfigMap\n", "apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
 		"odd/a*/main.tf": root, "odd/b/main.tf": root, "kus/a/main.tf": root, "kus/base/kustomization.yaml": "namePrefix: x-\n", "we[i]rd/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "odd/app/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
+		"chart/Chart.yaml": "name: chart\n", "chart/infra/main.tf": root, "chart/templates/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "chart/charts/a/Chart.yaml": "name: a\n",
 		"bom/root/main.tf": root, "bom/k8s/web.yaml": "\ufeffapiVersion: v1\nkind: ConfigMap\n", "link/root/main.tf": root, "link/mod/main.tf": module,
 		"link/.base/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "link/k8s/readme.md": "see web.yaml", "closed/root/main.tf": root, "closed/k8s/web.yaml": "apiVersion: v1\n",
 		"closed/other/main.tf": module,
@@ -51,8 +52,9 @@ func TestSortPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string][3]string{
-		"bom":  {"bom/root bom/root", "bom bom /root", "in bom: 1 Terraform root (root), 1 manifest folder (k8s)"},
-		"link": {"link/root link/root", "link link /root", "in link: 1 Terraform root (root), 1 Terraform module (mod), 1 manifest folder (k8s)"},
+		"chart": {"chart/infra chart/infra", "chart chart /infra", "in chart: 1 Terraform root (infra), 1 Helm chart (.)"},
+		"bom":   {"bom/root bom/root", "bom bom /root", "in bom: 1 Terraform root (root), 1 manifest folder (k8s)"},
+		"link":  {"link/root link/root", "link link /root", "in link: 1 Terraform root (root), 1 Terraform module (mod), 1 manifest folder (k8s)"},
 		"all": {"all/root all/root", "all all /root", "in all: 1 Terraform root (root), 1 Helm chart (chart), 1 Flux file (flux/apps.yaml), 1 Argo CD file (argo/web.yaml), " +
 			"2 manifest folders (argo, flux)"},
 		"kus":     {"kus/a kus/a", "kus kus /a", "in kus: 1 Terraform root (a), 1 kustomization (base)"},

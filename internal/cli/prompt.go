@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/setup"
 )
 
 // isTerminal reports whether an input is a terminal.
@@ -76,10 +77,7 @@ func (p *prompter) valid(ctx context.Context, question, fallback string, check f
 	}
 }
 
-// noneOf is the answer that selects nothing from a list.
-const noneOf = "none"
-
-// choose asks which of some things are selected, by their numbers or names.
+// choose asks which of some things are selected, by their numbers or names. setup.None selects nothing.
 func (p *prompter) choose(ctx context.Context, question string, things, fallback []string) ([]string, error) {
 	var numbers []string
 	for i, thing := range things {
@@ -89,7 +87,7 @@ func (p *prompter) choose(ctx context.Context, question string, things, fallback
 		}
 	}
 	if len(numbers) == 0 {
-		numbers = []string{noneOf}
+		numbers = []string{setup.None}
 	}
 	var chosen []string
 	_, err := p.valid(ctx, question+" (numbers, all or none)", strings.Join(numbers, ","), func(text string) error {
@@ -103,7 +101,7 @@ func (p *prompter) choose(ctx context.Context, question string, things, fallback
 // chosenFrom returns the things that an answer names, in their order.
 func chosenFrom(things []string, answer string) ([]string, error) {
 	switch answer {
-	case noneOf:
+	case setup.None:
 		return nil, nil
 	case "all":
 		return things, nil

@@ -136,11 +136,9 @@ func (w *walk) folder(name string) error {
 	if base := path.Base(name); name != "." && (strings.HasPrefix(base, ".") || base == "node_modules") {
 		return fs.SkipDir
 	}
-	if _, err := fs.Stat(w.files, path.Join(name, "Chart.yaml")); err == nil {
-		if len(w.tree.Charts) < maxFound {
-			w.tree.Charts = append(w.tree.Charts, name)
-		}
-		return fs.SkipDir
+	// There may be roots below a chart, but no manifests.
+	if _, err := fs.Stat(w.files, path.Join(name, "Chart.yaml")); err == nil && !w.inChart(path.Dir(name)) {
+		w.tree.Charts = append(w.tree.Charts, name)
 	}
 	holds, err := w.isRoot(w.files, name, false)
 	if err != nil || !holds {
@@ -167,7 +165,7 @@ func (w *walk) folder(name string) error {
 
 func (w *walk) file(name string) {
 	dir := path.Dir(name)
-	if w.inRoot(dir) {
+	if w.inRoot(dir) || w.inChart(dir) {
 		return
 	}
 	looks, err := manifests.Resembles(w.files, name)
@@ -193,6 +191,11 @@ func (w *walk) file(name string) {
 // inRoot reports whether a folder is a root or below one.
 func (w *walk) inRoot(dir string) bool {
 	return slices.ContainsFunc(w.tree.Roots, func(r Root) bool { return within(dir, r.Dir) })
+}
+
+// inChart reports whether a folder is a chart or below one.
+func (w *walk) inChart(dir string) bool {
+	return slices.ContainsFunc(w.tree.Charts, func(chart string) bool { return within(dir, chart) })
 }
 
 // within reports whether a slash-separated path is below another one, or is it.

@@ -85,16 +85,13 @@ func installKinds() error {
 			return err
 		}
 		// The server lists a kind a moment after it is established.
-		deadline := time.Now().Add(3 * time.Minute)
-		for {
-			_, err := kubectl("", "get", kind, "--all-namespaces")
-			if err == nil {
-				break
-			}
-			if time.Now().After(deadline) {
-				return err
-			}
-			time.Sleep(100 * time.Millisecond)
+		var err error
+		listed := becomes(func() bool {
+			_, err = kubectl("", "get", kind, "--all-namespaces")
+			return err == nil
+		})
+		if !listed {
+			return err
 		}
 	}
 	return nil
@@ -354,6 +351,13 @@ func (d *desk) refused(err error, guard, want string) {
 // wait polls until a condition holds.
 func (d *desk) wait(what string, holds func() bool) {
 	d.Helper()
+	if !becomes(holds) {
+		d.Fatalf("%s: not within three minutes", what)
+	}
+}
+
+// becomes waits until a function returns true, and reports whether it does within three minutes.
+func becomes(holds func() bool) bool {
 	deadline := time.After(3 * time.Minute)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -361,9 +365,10 @@ func (d *desk) wait(what string, holds func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			d.Fatalf("%s: not within three minutes", what)
+			return false
 		}
 	}
+	return true
 }
 
 // needs returns the value of a variable that make sets.
