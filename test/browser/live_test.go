@@ -86,6 +86,9 @@ func TestBreakSomething(t *testing.T) {
 		list.awaitText(act.appears)
 		list.awaitText(act.actor)
 		p.await(jsf(`[...document.querySelectorAll("article")].some(a => a.innerText.includes(%q))`, act.appears))
+		if !eval[bool](p, `document.getElementById("notice") !== null`) {
+			p.Error("the notice is gone after an update, and the buttons have moved")
+		}
 		p.act(act.title, "Undo")
 		list.awaitGone(act.appears)
 	}

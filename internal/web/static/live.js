@@ -59,6 +59,10 @@
   function swap(text) {
     var fresh = new DOMParser().parseFromString(text, "text/html").getElementById("main");
     if (!fresh) return;
+    // The notice stays until the page is left: without it everything would move up, and
+    // a click in this moment would hit another button.
+    var notice = document.getElementById("notice");
+    if (notice) fresh.insertBefore(notice.cloneNode(true), fresh.firstElementChild);
     var x = scrollX, y = scrollY;
     window.morph(main(), fresh);
     if (scrollX !== x || scrollY !== y) scrollTo(x, y);
