@@ -18,8 +18,7 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 )
 
-// Verb is the argument that starts driftd's own program as a box. The program must then
-// call Serve.
+// Verb is the argument that starts a program as a box. The program must then call Serve.
 const Verb = "box"
 
 // Limits bound a box.
@@ -29,6 +28,9 @@ type Limits struct {
 	Memory int64
 	// File bounds each file that a job reads, in bytes.
 	File int64
+	// Program is the absolute path of the program that serves the jobs; "" is driftd's own.
+	// It must call Serve when its only argument is Verb.
+	Program string
 	// Network lets the process reach the network, start programs and write to a
 	// temporary folder. It reads the system's own files only.
 	Network bool
