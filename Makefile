@@ -25,8 +25,9 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z][a-z0-9-]*:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build bin/driftd
+build: ## build bin/driftd and bin/driftd-helm
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/driftd ./cmd/driftd
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/driftd-helm ./cmd/driftd-helm
 
 .PHONY: test
 test: ## run the unit tests; needs only Go

@@ -43,10 +43,10 @@ work=$(mktemp -d "$out/.building.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# build ARCH FILE
+# build ARCH FILE [PROGRAM]
 build() {
 	CGO_ENABLED=0 GOOS=linux GOARCH=$1 GOAMD64=v1 GOARM64=v8.0 GOFLAGS=-mod=readonly $go build -trimpath -buildvcs=false \
-		-ldflags "-s -w -buildid= -X main.version=$VERSION -X main.commit=$COMMIT -X main.date=$MTIME" -o "$2" ./cmd/driftd
+		-ldflags "-s -w -buildid= -X main.version=$VERSION -X main.commit=$COMMIT -X main.date=$MTIME" -o "$2" ./cmd/"${3:-driftd}"
 }
 
 # list FILE prints the program's SBOM in the CycloneDX format, without the time
@@ -77,7 +77,9 @@ END
 
 for arch in "$@"; do
 	if [ "$arch" = "$native" ]; then cp "$work/native" "$work/driftd"; else build "$arch" "$work/driftd"; fi
+	build "$arch" "$work/driftd-helm" driftd-helm
 	list "$work/driftd" >"$work/driftd.cdx.json"
+	list "$work/driftd-helm" >"$work/driftd-helm.cdx.json"
 	cp "$work/driftd.cdx.json" "$work/driftd_${VERSION}_linux_$arch.cdx.json"
 	sed "s|\${ROOT}|$work|; s|\${ARCH}|$arch|; s|\${VERSION}|$VERSION|; s|\${MTIME}|$MTIME|" packaging/nfpm.yaml >"$work/nfpm.yaml"
 	for packager in deb rpm; do
@@ -85,7 +87,7 @@ for arch in "$@"; do
 	done
 done
 cd "$work"
-rm -r native nfpm.yaml man changelog.gz CHANGELOG.md.gz driftd.bash _driftd driftd.fish driftd driftd.cdx.json
+rm -r native nfpm.yaml man changelog.gz CHANGELOG.md.gz driftd.bash _driftd driftd.fish driftd driftd.cdx.json driftd-helm driftd-helm.cdx.json
 sha256sum -- * >SHA256SUMS
 find "$out" -maxdepth 1 -type f \( -name 'driftd[_-]*' -o -name SHA256SUMS \) -delete
 mv -- * "$out"

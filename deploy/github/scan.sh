@@ -23,7 +23,7 @@ program=driftd
 if ! command -v driftd >/dev/null; then
 	command -v go >/dev/null || fail "there is neither driftd nor go on PATH: install one of them in an earlier step"
 	program=$out/driftd
-	(cd "$GITHUB_ACTION_PATH" && CGO_ENABLED=0 go build -trimpath -o "$program" ./cmd/driftd)
+	(cd "$GITHUB_ACTION_PATH" && CGO_ENABLED=0 go build -trimpath -o "$out/" ./cmd/driftd ./cmd/driftd-helm)
 fi
 
 args=(scan --fail-on "$fail_on" --state-dir "$out/state" -o table --format "github=$out/annotations"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/chart"
 	"github.com/driftd/driftd/internal/classify"
 	"github.com/driftd/driftd/internal/collectors"
 	allcollectors "github.com/driftd/driftd/internal/collectors/all"
@@ -134,7 +135,7 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		if page, err := links.Parse(declaration.Link, links.OfDeclaration()); err == nil {
 			opened.Page = &page
 		}
-		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.room.Sealer(), MaxMemory: declaration.MaxMemory, Boxes: s.boxes,
+		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.room.Sealer(), MaxMemory: declaration.MaxMemory, Boxes: s.boxes, Helm: chart.Find(),
 			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name), CloneDir: s.cloneDir(declaration.Name)}
 		var err error
 		if d.Derive != nil {

@@ -83,7 +83,7 @@ func declarationsAt(cfg *config.Config, ref, name string) ([]declarationAt, erro
 	case name != "":
 		return nil, fmt.Errorf("the configuration has no declaration %q", name)
 	}
-	return nil, errors.New("the configuration has no declaration of manifests or Terraform that is read from git: set git in the settings of one")
+	return nil, errors.New("the configuration has no declaration of manifests, Helm or Terraform that is read from git: set git in the settings of one")
 }
 
 // atRef returns a declaration with another ref; its place has no repository if it is not read
@@ -94,6 +94,12 @@ func atRef(d config.Declaration, ref string) (declarationAt, error) {
 	switch d.Type {
 	case manifests.Type:
 		settings := manifests.Defaults()
+		if err := d.Decode(&settings); err != nil {
+			return at, err
+		}
+		at.place = settings.Place
+	case manifests.HelmType:
+		settings := manifests.HelmDefaults()
 		if err := d.Decode(&settings); err != nil {
 			return at, err
 		}

@@ -63,7 +63,10 @@ type Env struct {
 	MaxMemory int64
 	// Boxes start the sandbox processes that expand foreign input.
 	Boxes *box.Pool
-	Log   *slog.Logger
+	// Helm is the path of the program that renders Helm charts in a box; "" if it is not
+	// installed.
+	Helm string
+	Log  *slog.Logger
 }
 
 // A Decoder fills a settings struct from the configuration file. Unknown keys are errors.

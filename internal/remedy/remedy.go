@@ -44,7 +44,7 @@ type Block struct {
 type Facts struct {
 	// Live is the last stored value of the live resource; nil if there is none.
 	Live *model.Value
-	// Declared is the type of the declaration ("manifests", "terraform", "netbox"); "" if it
+	// Declared is the type of the declaration ("manifests", "helm", "terraform", "netbox"); "" if it
 	// is unknown.
 	Declared string
 	// Planned reports whether driftd plans the Terraform root that declares the resource, or that may
@@ -59,6 +59,7 @@ type Facts struct {
 // The types of declarations.
 const (
 	manifests = "manifests"
+	helm      = "helm"
 	terraform = "terraform"
 	netbox    = "netbox"
 )

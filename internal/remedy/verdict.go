@@ -100,6 +100,8 @@ func (c *issue) apply(title string) Step {
 	switch c.Declared {
 	case manifests:
 		return c.applyFile(title)
+	case helm:
+		return words(title, "A chart renders it from "+c.place()+": run helm upgrade with the chart and the values of the release, at the commit that is to be live. Do not patch the object: Helm does not see that.")
 	case terraform:
 		return c.terraformApply(title)
 	}

@@ -22,7 +22,7 @@ func (b *builder) tree(t *Tree) {
 		b.manifests(t, m)
 	}
 	if len(t.Charts) > 0 {
-		b.note("Helm charts are not rendered, and are not declared: %s. The objects of an installed release are reported as unmanaged only in governed namespaces.",
+		b.note("Helm charts are not declared, because the names and namespaces of their releases are in no file: %s. Declare each release with type helm. The objects of an installed release are reported as unmanaged only in governed namespaces.",
 			listed(t.Charts))
 	}
 }

@@ -40,7 +40,8 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 			c.bounded(o.address, []model.Extent{extentOf(value)}, "%s: %s", value.At("kind").Str(), cmp.Or(unchecked, identityError(err, value)))
 			continue
 		}
-		claim.Unchecked = cmp.Or(claim.Unchecked, unchecked)
+		claim.Unchecked = cmp.Or(claim.Unchecked, unchecked, o.unchecked)
+		claim.Delegated = append(claim.Delegated, o.delegated...)
 		claim.AlsoIn = t.alsoIn(o)
 		claim.AuditEvents = gitrepo.AuditEvents(touches, o.files...)
 		claims = append(claims, claim)

@@ -139,7 +139,7 @@ func TestFolderProblems(t *testing.T) {
 				"chart/templates/x.yaml": "name: {{ .Values.name }}\n",
 			},
 			claims:   []string{"deploy/a.yaml:1 ConfigMap default/a"},
-			problems: []string{"deploy/chart: a Helm chart; render it with helm template, or exclude it"},
+			problems: []string{"deploy/chart: a Helm chart; declare it with type helm, or exclude it"},
 		},
 	})
 }

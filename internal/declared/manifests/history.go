@@ -20,6 +20,9 @@ func (l *loader) History(ctx context.Context, revision string, claims []*model.C
 	if l.repository == nil {
 		return withGap("", claims, "a plain folder keeps no history"), nil
 	}
+	if l.release != nil && l.env.Helm == "" {
+		return withGap(revision, claims, "the chart is not rendered"), nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, l.config.Timeout)
 	defer cancel()
 	select {
@@ -69,6 +72,9 @@ func withinHalf(ctx context.Context) (context.Context, context.CancelFunc) {
 // pasts returns the past of each claim, from a log.
 func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Claim) (_ []model.Past, err error) {
 	b := l.openBox(false)
+	if l.release != nil {
+		b = l.openRenderer()
+	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	m := l.past
 	m.limitSize()

@@ -59,6 +59,8 @@ type loader struct {
 	workTree *gitrepo.WorkTree
 	// past caches the results of History.
 	past *historyCache
+	// release is set for a declaration of a Helm release.
+	release *HelmConfig
 	// edit is set for a loader of edited files.
 	edit *Edit
 	// plain leaves the data of Secrets as it is.
@@ -118,20 +120,10 @@ func (l *loader) commitTree(files fs.FS, hash string) *tree {
 // read reads the declaration from t.
 func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
 	t = t.withFiles(ctx, l.edit.files(t.files), l.config.MaxFileSize)
-	found, err := l.walk(ctx, t)
+	content, err := l.content(ctx, t)
 	if err != nil {
 		return model.Declaration{}, err
 	}
-	content, err := l.plainFiles(ctx, t, found.files)
-	if err != nil {
-		return model.Declaration{}, err
-	}
-	content.problems = append(content.problems, found.problems...)
-	rendered, err := l.kustomizations(ctx, t, found.kustomizations)
-	if err != nil {
-		return model.Declaration{}, err
-	}
-	content.add(rendered)
 	if ctx.Err() != nil {
 		// Files that were not read in time must not count as absent.
 		return model.Declaration{}, fmt.Errorf("read manifests: %w", ctx.Err())
@@ -144,4 +136,23 @@ func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
 		return model.Declaration{}, err
 	}
 	return l.declaration(ctx, t, content)
+}
+
+// content reads the objects: those of the release, or of all manifests in the declared folder.
+func (l *loader) content(ctx context.Context, t *tree) (content, error) {
+	if l.release != nil {
+		return l.chart(ctx, t)
+	}
+	found, err := l.walk(ctx, t)
+	if err != nil {
+		return content{}, err
+	}
+	all, err := l.plainFiles(ctx, t, found.files)
+	if err != nil {
+		return content{}, err
+	}
+	all.problems = append(all.problems, found.problems...)
+	rendered, err := l.kustomizations(ctx, t, found.kustomizations)
+	all.add(rendered)
+	return all, err
 }

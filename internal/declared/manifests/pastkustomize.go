@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A rendering is the outcome of building a kustomization, with every path that kustomize read
-// and the state of the path. If all states are the same, the outcome is the same.
+// A rendering is the outcome of building a kustomization or a chart, with every path that was
+// read and the state of the path. If all states are the same, the outcome is the same.
 type rendering struct {
 	paths   map[string]string
 	outcome *outcome

@@ -28,7 +28,7 @@ type pastReader struct {
 	// renderings and parse are what remains of the bounds.
 	renderings int
 	parse      int64
-	// box expands foreign input. It has no network, because everyone with push access can push
+	// box expands foreign input; that of a release renders charts. It has no network, because everyone with push access can push
 	// a branch.
 	box *box.Box
 }
@@ -96,6 +96,9 @@ func (r *pastReader) tree(c *gitrepo.LogCommit) (found *outcome, simple, final b
 	files := &linkFS{FS: c.Files}
 	t := r.loader.commitTree(files, c.Hash)
 	t = t.withFiles(r.ctx, files, r.loader.config.MaxFileSize)
+	if r.loader.release != nil {
+		return found, false, r.release(t, c.Files, found)
+	}
 	inventory, err := r.loader.walk(r.ctx, t)
 	if r.ctx.Err() != nil {
 		found.all = timedOut

@@ -21,6 +21,10 @@ type object struct {
 	address string
 	// files are the files that determine the object, by path from the top of the tree.
 	files []string
+	// delegated are fields of which the declaration does not decide, and unchecked is why the
+	// object cannot be compared; "" if it can.
+	delegated []model.Delegation
+	unchecked string
 }
 
 // A content is the result of reading files.

@@ -76,7 +76,7 @@ func (w *walker) folder(dir string, inKustomization bool) error {
 		}
 	}
 	if !inKustomization && slices.ContainsFunc(entries, isChart) {
-		w.limited(dir, "a Helm chart; render it with helm template, or exclude it", w.tree.chart(dir))
+		w.limited(dir, "a Helm chart; declare it with type helm, or exclude it", w.tree.chart(dir))
 		return nil
 	}
 	for _, e := range entries {

@@ -1,0 +1,70 @@
+// Package chart has the request and the result of rendering a Helm chart. The program that
+// renders is not driftd's own, because Helm's libraries would add a third to its size and
+// to the time of its start: see decision 53.
+package chart
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Program is the name of the program that renders charts in a box. It is installed in the folder of driftd.
+const Program = "driftd-helm"
+
+// Job is the name of the job that renders a chart. Its arguments are Args, its result is
+// Rendered.
+const Job = "helm"
+
+// Args are the arguments of Job. All paths are those of the files of the box.
+type Args struct {
+	// Dir is the folder of the chart, and Files are the files below it.
+	Dir   string
+	Files []string
+	// Values are files of values, of which the later ones take precedence. Set are values in
+	// the form of helm --set, which take precedence over files.
+	Values, Set []string
+	// Release and Namespace are those of the release.
+	Release, Namespace string
+	// KubeVersion is the version of the cluster, and APIVersions are its API versions in
+	// addition to those of Kubernetes itself.
+	KubeVersion string
+	APIVersions []string
+	// Limit bounds a file, in bytes.
+	Limit int64
+}
+
+// Rendered is the result of Job.
+type Rendered struct {
+	Files []File
+	// Problem is why the chart cannot be rendered; "" if it was. It contains no value of a
+	// file of values.
+	Problem string
+}
+
+// A File is the output of one template, or a custom resource definition of the chart.
+type File struct {
+	// Name is the path of the template from the chart's folder: "templates/web.yaml". The
+	// template may be in an archive below charts/.
+	Name, Text string
+	// Again is the output of a second rendering, at another time, if it differs from Text.
+	Again string
+	// Calls are the functions called in the rendering whose results differ from call to call, if Again is set: "randAlphaNum".
+	Calls []string
+}
+
+// Find returns the path of Program: in the folder of the running program, or in one of the
+// environment's PATH; "" if it is not installed.
+func Find() string {
+	if own, err := os.Executable(); err == nil {
+		path := filepath.Join(filepath.Dir(own), Program)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	path, err := exec.LookPath(Program)
+	if err != nil {
+		return ""
+	}
+	return path
+}

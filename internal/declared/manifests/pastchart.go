@@ -1,0 +1,63 @@
+package manifests
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+)
+
+// release finds the subjects in the chart of a commit, and reports whether the outcome depends
+// only on the files.
+func (r *pastReader) release(t *tree, files *gitrepo.FS, found *outcome) (final bool) {
+	key := []string{"release"}
+	for _, name := range append([]string{t.Root}, r.loader.release.Values...) {
+		id, err := files.ID(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			found.merge(&outcome{all: truncate(t.address(name) + ": " + cause(err).Error())})
+			return false
+		}
+		key = append(key, id)
+	}
+	cached := strings.Join(key, " ")
+	known := r.cache.trees[cached]
+	if known == nil || known.upTo != len(r.cache.subjects) {
+		if known, final = r.rendered(t); !final {
+			found.merge(known)
+			return false
+		}
+		r.cache.trees[cached] = known
+		r.cache.size += 200
+	}
+	found.merge(known)
+	return true
+}
+
+// rendered renders the chart of a commit, and reports whether the outcome depends only on the
+// files.
+func (r *pastReader) rendered(t *tree) (found *outcome, final bool) {
+	found = &outcome{upTo: len(r.cache.subjects)}
+	if r.renderings == 0 {
+		found.all = "not rendered, because the limit of old charts for one reading is reached; the next reading continues"
+		return found, false
+	}
+	r.renderings--
+	c, err := r.loader.chartIn(r.ctx, t, r.box)
+	switch {
+	case r.ctx.Err() != nil:
+		found.all = timedOut
+		return found, false
+	case errors.Is(err, errNoChart):
+		return found, true
+	case err != nil:
+		found.all = truncate(err.Error())
+		return found, false
+	}
+	subjects := make([]int, len(r.cache.subjects))
+	for n := range subjects {
+		subjects[n] = n
+	}
+	r.match(found, c, subjects)
+	return found, true
+}
