@@ -78,7 +78,7 @@ func HelmDefinition() declared.Definition {
 		if err != nil {
 			return nil, err
 		}
-		l.release = &config
+		l.release, l.rendered = &config, &chartCache{}
 		return l, nil
 	})
 	d.IsMember = isChartFolder
@@ -173,9 +173,19 @@ func (l *loader) chart(ctx context.Context, t *tree) (all content, err error) {
 		all.limited(t.address(path.Join(t.Root, chartFile)), l.mayRender(t), "the program %s, which renders charts, is not installed beside driftd: install it", chart.Program)
 		return all, nil
 	}
+	key, keyed, err := l.chartKey(ctx, t)
+	if err != nil {
+		return content{}, err
+	}
+	if known, ok := l.rendered.get(key); ok && keyed {
+		return known, known.takeMemory(ctx)
+	}
 	b := l.openRenderer()
 	defer func() { err = errors.Join(err, b.Close()) }()
-	return l.chartIn(ctx, t, b)
+	if all, err = l.chartIn(ctx, t, b); err == nil && keyed && len(all.problems) == 0 {
+		l.rendered.put(key, all)
+	}
+	return all, err
 }
 
 // chartIn renders the chart of the release in a box.

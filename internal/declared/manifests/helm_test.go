@@ -264,3 +264,38 @@ func TestReleaseSettings(t *testing.T) {
 		}
 	}
 }
+
+// TestReleaseRenderedOnce proves that an unchanged chart is not rendered again, and that a change
+// of any file is seen.
+func TestReleaseRenderedOnce(t *testing.T) {
+	t.Parallel()
+	files := blog()
+	files["charts/blog/templates/x.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: random}\ndata: {token: {{ randAlphaNum 20 }}}\n"
+	dir := deploy(t, files)
+	config := releaseConfig(dir)
+	config.Values = []string{"envs/prod.yaml"}
+	loader := openRelease(t, config, os.Args[0])
+	read := func(id, field string) string {
+		t.Helper()
+		d, err := loader.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(d.Claims, func(c model.Claim) bool { return c.ID == id })
+		if i < 0 {
+			t.Fatalf("%s is not in %q", id, claims(d))
+		}
+		return d.Claims[i].Value.At("data", field).Str()
+	}
+	token := read("web/random", "token")
+	if again := read("web/random", "token"); again != token {
+		t.Errorf("it was rendered again: %s, then %s", token, again)
+	}
+	write(t, dir, map[string]string{"envs/prod.yaml": "replicas: 7\n"})
+	if got := read("web/blog-web", "replicas"); got != "7" {
+		t.Errorf("replicas %s after the values changed", got)
+	}
+	if again := read("web/random", "token"); again == token {
+		t.Error("it was not rendered again")
+	}
+}

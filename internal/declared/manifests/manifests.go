@@ -61,6 +61,8 @@ type loader struct {
 	past *historyCache
 	// release is set for a declaration of a Helm release.
 	release *HelmConfig
+	// rendered caches the objects of the release.
+	rendered *chartCache
 	// edit is set for a loader of edited files.
 	edit *Edit
 	// plain leaves the data of Secrets as it is.
