@@ -158,6 +158,7 @@ func (e *Engine) findings(v view, judged []model.Judged, before storedState, now
 	}
 	result := classify.Findings(in)
 	v.link(result.Current, before.findings)
+	v.name(result.Current)
 	return result
 }
 

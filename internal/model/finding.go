@@ -102,6 +102,10 @@ type Change struct {
 	// Running is the value in effect until a restart, if Live waits for one.
 	Running *Value `json:"running,omitempty"`
 	Secret  bool   `json:"secret"`
+	// Names are the names of the objects to which the values refer, by ID, as the last scan
+	// read them; "" for an ID that no object has. IDs without a known name are left out. Names
+	// are for display only: they are not compared, and not part of Finding.Basis.
+	Names map[string]string `json:"names,omitempty"`
 	// Unproven reports whether a pending change may be a bypassed one, or a changed
 	// one may be pending: nothing reports whether the declaration moved or the live
 	// side. It is rated like changed.

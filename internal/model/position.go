@@ -94,7 +94,13 @@ func (s *Snapshot) Current() Snapshot {
 }
 
 // Has reports whether the snapshot holds a resource.
-func (s *Snapshot) Has(ref Ref) bool {
-	_, ok := slices.BinarySearchFunc(s.Resources, Key{Source: s.Source, Kind: ref.Kind, ID: ref.ID}, func(r Resource, k Key) int { return r.Compare(k) })
-	return ok
+func (s *Snapshot) Has(ref Ref) bool { return s.Find(ref) != nil }
+
+// Find returns the resource, or nil.
+func (s *Snapshot) Find(ref Ref) *Resource {
+	i, ok := slices.BinarySearchFunc(s.Resources, Key{Source: s.Source, Kind: ref.Kind, ID: ref.ID}, func(r Resource, k Key) int { return r.Compare(k) })
+	if !ok {
+		return nil
+	}
+	return &s.Resources[i]
 }

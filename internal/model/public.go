@@ -28,7 +28,7 @@ func (c Change) public(digests *strings.Replacer) Change {
 	c.Secret = c.Secret || slices.ContainsFunc(c.values(), (*Value).hasSecret)
 	show := (*Value).public
 	if c.Secret {
-		show = (*Value).masked
+		show, c.Names = (*Value).masked, nil
 	}
 	c.Path, c.LivePath = digests.Replace(c.Path), digests.Replace(c.LivePath)
 	c.Declared, c.Recorded, c.Live, c.Running = show(c.Declared), show(c.Recorded), show(c.Live), show(c.Running)

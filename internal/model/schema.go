@@ -35,6 +35,9 @@ type Schema struct {
 	// Masked reports whether the system never returns the value: it cannot be compared,
 	// and only a log can show that it was changed.
 	Masked bool
+	// Refers is what the value, or each element of a list without a schema of its own, refers
+	// to. It does not affect comparisons.
+	Refers Reference
 
 	Extra
 }

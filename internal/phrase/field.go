@@ -12,7 +12,9 @@ const (
 	// unknownText stands for a side without any statement: a state alone records
 	// what was applied, and not what is declared.
 	unknownText = "(not known)"
-	arrow       = " → "
+	// noObjectText stands for the name of an object that does not exist.
+	noObjectText = "no such object"
+	arrow        = " → "
 )
 
 // A Field is one changed field as people read it. All its text is visible.
@@ -106,7 +108,7 @@ func (f *Field) neverShown() {
 
 // NewStep returns the field of a change over time.
 func NewStep(raw, shown *model.Change) Field {
-	texts := textsOf(shown.Recorded, shown.Live)
+	texts := textsOf(shown.Names, shown.Recorded, shown.Live)
 	f := Field{Path: Visible(shown.Path), Sides: []Side{newSide("before", texts[0]), newSide("after", texts[1])}}
 	f.compare(shown.Recorded, shown.Live, shown.Secret || !equal(raw.Recorded, raw.Live))
 	return f
@@ -127,7 +129,7 @@ func (f *Field) disputed(source string, c *model.Change, now Clock) {
 	for i := range c.Claims {
 		values = append(values, &c.Claims[i].Value)
 	}
-	texts := textsOf(values...)
+	texts := textsOf(c.Names, values...)
 	f.Sides = []Side{newSide("live", texts[0])}
 	if source != "" {
 		f.Sides[0].Label += " in " + Line(source, NameLimit)
@@ -176,7 +178,7 @@ func sides(c *model.Change, from string) []Side {
 	if c.Running != nil {
 		labels, values = append(labels, "running"), append(values, c.Running)
 	}
-	texts := textsOf(values...)
+	texts := textsOf(c.Names, values...)
 	all := make([]Side, len(labels))
 	for i := range all {
 		all[i] = newSide(labels[i], texts[i])
@@ -195,31 +197,68 @@ func equal(a, b *model.Value) bool {
 	return a.Equal(*b)
 }
 
-// textsOf returns the values as people read them. Different values have different
-// texts: where bare text is ambiguous, as 80 and "80", all are written as JSON.
-func textsOf(values ...*model.Value) []string {
+// textsOf returns the values as people read them, with the names of the objects to which
+// they refer. Different values have different texts: where bare text is ambiguous, as 80 and
+// "80", all are written as JSON.
+func textsOf(names map[string]string, values ...*model.Value) []string {
 	texts := make([]string, len(values))
 	for i, v := range values {
-		texts[i] = bareText(v)
+		texts[i] = bareText(v) + named(v, names)
 	}
 	for i := range values {
 		for j := range i {
 			if texts[i] == texts[j] && !equal(values[i], values[j]) {
-				return jsonTexts(values)
+				return jsonTexts(names, values)
 			}
 		}
 	}
 	return texts
 }
 
-func jsonTexts(values []*model.Value) []string {
+func jsonTexts(names map[string]string, values []*model.Value) []string {
 	texts := make([]string, len(values))
 	for i, v := range values {
 		if texts[i] = absentText; v != nil {
-			texts[i] = Visible(string(v.AppendJSON(nil)))
+			texts[i] = Visible(string(v.AppendJSON(nil))) + named(v, names)
 		}
 	}
 	return texts
+}
+
+// named returns the names of the objects to which a value refers, in parentheses with a
+// blank before: " (storage)", or " (22 storage, 23 backup)" for a list. It returns "" if
+// none is known.
+func named(v *model.Value, names map[string]string) string {
+	if v == nil || len(names) == 0 {
+		return ""
+	}
+	var known []string
+	for _, id := range v.IDs() {
+		if name, ok := names[id]; ok {
+			text := nameText(name)
+			if v.Kind() == model.List {
+				text = Visible(id) + " " + text
+			}
+			known = append(known, text)
+		}
+	}
+	if len(known) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(known, ", ") + ")"
+}
+
+// nameText returns the name of an object in parentheses after its ID: quoted if it could be
+// taken for more than a name.
+func nameText(name string) string {
+	switch {
+	case name == "":
+		return noObjectText
+	case name == noObjectText || !isBare(name) || strings.ContainsAny(name, "(),"):
+		quoted := model.StringOf(name)
+		return Visible(string(quoted.AppendJSON(nil)))
+	}
+	return Visible(name)
 }
 
 // bareText returns a string without quotes where that is unambiguous, and other

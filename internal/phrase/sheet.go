@@ -20,7 +20,7 @@ func NewSheet(verdict model.Verdict, shown *model.Change, f *Field) *Sheet {
 	if len(f.Claims) > 0 {
 		return s
 	}
-	texts := textsOf(shown.Declared, shown.Recorded, shown.Live, shown.Running)
+	texts := textsOf(shown.Names, shown.Declared, shown.Recorded, shown.Live, shown.Running)
 	labels := []string{"declared", "recorded", "live", "running"}
 	if shown.Running == nil {
 		labels = labels[:3]

@@ -134,7 +134,7 @@ func TestValuesThatDifferReadDifferently(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, textsOf(tc.values...)); diff != "" {
+			if diff := cmp.Diff(tc.want, textsOf(nil, tc.values...)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})

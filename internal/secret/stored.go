@@ -57,7 +57,9 @@ func (r *Room) change(kind string, c model.Change) model.Change {
 	if len(claims) > 0 {
 		c.Claims = claims
 	}
-	c.Secret = c.Secret || hasDigest(c)
+	if c.Secret = c.Secret || hasDigest(c); c.Secret {
+		c.Names = nil
+	}
 	return c
 }
 

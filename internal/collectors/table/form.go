@@ -56,6 +56,19 @@ func (f Form) Content() Form { f.Schema.Content = true; return f }
 // As returns the form with the format by which its scalars compare.
 func (f Form) As(format model.Format) Form { f.Schema.Format = format; return f }
 
+// To returns the form of references: values are IDs of objects of the kind.
+func (f Form) To(kind string) Form {
+	f.Schema.Refers = model.Reference{Kind: kind}
+	return f
+}
+
+// ToKindIn returns the form of references to objects whose kind is the prefix with the value
+// of another field of the object.
+func (f Form) ToKindIn(field, prefix string) Form {
+	f.Schema.Refers = model.Reference{Kind: prefix, KindField: field}
+	return f
+}
+
 // UpTo returns the form of n numbered fields.
 func (f Form) UpTo(n int) Form { f.Count = n; return f }
 

@@ -118,12 +118,12 @@ func TestFields(t *testing.T) {
 func TestModifiersCopy(t *testing.T) {
 	t.Parallel()
 	plain := table.Plain()
-	changed := plain.Or(model.IntOf(1)).Derived().Generated().Volatile().Content().As(model.Address).UpTo(2).Medium("x")
-	if plain.Schema.Default != nil || plain.Schema.Derived || plain.Severity != "" || plain.Count != 0 {
+	changed := plain.Or(model.IntOf(1)).Derived().Generated().Volatile().Content().As(model.Address).UpTo(2).To("cloud/net").Medium("x")
+	if plain.Schema.Default != nil || plain.Schema.Refers.Kind != "" || plain.Schema.Derived || plain.Severity != "" || plain.Count != 0 {
 		t.Error("a modifier changes the form that it is called on")
 	}
 	s := changed.Schema
-	if s.Default == nil || !s.Derived || !s.Generated || !s.Volatile || !s.Content || s.Format != model.Address || changed.Severity != model.Medium {
+	if s.Default == nil || !s.Derived || !s.Generated || !s.Volatile || !s.Content || s.Format != model.Address || changed.Severity != model.Medium || s.Refers.Kind != "cloud/net" {
 		t.Errorf("a modifier has no effect: %+v", changed)
 	}
 }

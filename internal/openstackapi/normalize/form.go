@@ -99,15 +99,15 @@ func bag(fields ...table.Fields) table.Form { return table.Bag(block(fields...))
 func block(fields ...table.Fields) table.Form { return table.Block(named(fields...)) }
 
 func fixedIPs() table.Form {
-	return bag(address().Of("ip_address"), text().Of("subnet_id")).Derived()
+	return bag(address().Of("ip_address"), text().To(Subnet).Of("subnet_id")).Derived()
 }
 
 func interfaceList() table.Form {
-	return table.Sequence(block(text().Of("port network"), mac().Of("mac"), fixedIPs().Of("fixed_ips")))
+	return table.Sequence(block(text().To(Port).Of("port"), text().To(Network).Of("network"), mac().Of("mac"), fixedIPs().Of("fixed_ips")))
 }
 
 func gateway() table.Form {
-	return block(text().Of("network_id qos_policy_id"), boolean().Derived().Of("enable_snat"), fixedIPs().Of("external_fixed_ips"))
+	return block(text().To(Network).Of("network_id"), text().Of("qos_policy_id"), boolean().Derived().Of("enable_snat"), fixedIPs().Of("external_fixed_ips"))
 }
 
 func segments() table.Form {

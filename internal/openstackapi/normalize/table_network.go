@@ -23,7 +23,7 @@ func networking() []*Kind {
 				table.Rate(model.High, answers, "", table.Unmanaged(), table.Is("open_to", pinging))...),
 			exposed: table.Exposed(model.ExposesReach, "")},
 		{Name: Subnet, Service: Networking, Path: "subnets", Belongs: ToProject,
-			fields: table.Join(common(), text().Of("network_id ipv6_ra_mode ipv6_address_mode subnetpool_id segment_id"), address().Of("cidr"),
+			fields: table.Join(common(), text().To(Network).Of("network_id"), text().Of("ipv6_ra_mode ipv6_address_mode subnetpool_id segment_id"), address().Of("cidr"),
 				address().High(routes).Of("gateway_ip"), number().Of("ip_version"), boolean().Of("enable_dhcp dns_publish_fixed_ip"), set().Of("service_types"),
 				table.Ordered(address()).Medium("decides who answers for names").Of("dns_nameservers"),
 				bag(address().Of("destination nexthop")).High(routes).Of("host_routes"),
@@ -58,9 +58,9 @@ func ports() *Kind {
 	const unfiltered = "nothing filters what it sends and receives"
 	open := table.Is("port_security_enabled", "false")
 	return &Kind{Name: Port, Service: Networking, Path: "ports", Belongs: ToProject, prepare: withoutOwnMAC,
-		fields: table.Join(common(), text().Of("network_id device_id device_owner binding:vnic_type binding:profile dns_name dns_domain qos_policy_id numa_affinity_policy"),
+		fields: table.Join(common(), text().To(Network).Of("network_id"), text().Of("device_id device_owner binding:vnic_type binding:profile dns_name dns_domain qos_policy_id numa_affinity_policy"),
 			mac().Of("mac_address"), boolean().Of("admin_state_up port_security_enabled propagate_uplink_status mac_learning_enabled"),
-			fixedIPs().Of("fixed_ips"), set().High(reach).Of("security_groups"),
+			fixedIPs().Of("fixed_ips"), set().To(SecurityGroup).High(reach).Of("security_groups"),
 			bag(address().Of("ip_address"), mac().Of("mac_address")).High("decides which addresses it may take").Of("allowed_address_pairs"),
 			bag(text().Of("opt_name opt_value"), number().Of("ip_version")).Of("extra_dhcp_opts")),
 		admin: strings.Fields("profile"), joined: text().Volatile().Of("unprotected"), labels: "tags",
@@ -88,8 +88,8 @@ func networks() *Kind {
 func floatingIPs() *Kind {
 	const outside = "decides what is reached from outside"
 	return &Kind{Name: FloatingIP, Service: Networking, Path: "floatingips", Belongs: ToProject,
-		fields: table.Join(text().Of("floating_network_id dns_name dns_domain qos_policy_id"), text().Low().Of("description"), text().High(outside).Of("port_id"),
-			address().Of("floating_ip_address"), address().High(outside).Of("fixed_ip_address"), derivedText().Of("router_id"), portDevice().Of("port_details>device_id"),
+		fields: table.Join(text().To(Network).Of("floating_network_id"), text().Of("dns_name dns_domain qos_policy_id"), text().Low().Of("description"), text().To(Port).High(outside).Of("port_id"),
+			address().Of("floating_ip_address"), address().High(outside).Of("fixed_ip_address"), derivedText().To(Router).Of("router_id"), portDevice().Of("port_details>device_id"),
 			forwardings().High(outside).Of("port_forwardings"), set().Low().Of("tags")),
 		labels: "tags", exposed: table.Exposed(model.ExposesReach, ""), fallbackRules: table.Rate(model.High, outside, "", table.Unmanaged())}
 }

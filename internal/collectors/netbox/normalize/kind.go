@@ -48,6 +48,9 @@ type entry struct {
 	keys     string
 	legacy   []legacy
 	unlogged bool
+	// refers are the models to which fields refer, as field=model, in addition to references
+	// and in place of those of the same name.
+	refers string
 	// highReason rates edits and missing objects of the kind high, and unmanaged ones medium.
 	highReason string
 }
@@ -67,6 +70,7 @@ func Kinds() []*Kind {
 func (e *entry) kind() *Kind {
 	k := &Kind{Model: e.model, Name: Type + "/" + e.model, Path: e.path, Since: e.since, Unlogged: e.unlogged, legacy: e.legacy}
 	k.fields = table.Join(e.fields, common())
+	e.refer(k.fields)
 	switch {
 	case e.namePatterns != "":
 		k.namePatterns = strings.Split(e.namePatterns, ";")

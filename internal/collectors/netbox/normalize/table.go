@@ -13,7 +13,7 @@ const (
 // largest returns the kinds with the most objects in large installations.
 func largest() []entry {
 	return []entry{
-		{model: "virtualization.virtualmachine", path: "virtualization/virtual-machines",
+		{model: "virtualization.virtualmachine", path: "virtualization/virtual-machines", refers: "role=dcim.devicerole",
 			fields: table.Join(
 				plain().Of("name status start_on_boot site cluster device role tenant platform serial vcpus memory primary_ip4 primary_ip6 config_template virtual_machine_type"),
 				plain().Derived().Of("disk"), verbatim().Of("local_context_data")),
@@ -36,12 +36,12 @@ func largest() []entry {
 			namePatterns: "{mac_address}", keys: "name={mac_address}@{assigned_object_id}"},
 		{model: "virtualization.virtualdisk", path: "virtualization/virtual-disks",
 			fields: plain().Of("name virtual_machine size"), keys: "name={name}@{virtual_machine}", legacy: []legacy{gigabytes("size")}},
-		{model: "dcim.device", path: "dcim/devices",
+		{model: "dcim.device", path: "dcim/devices", refers: "role=dcim.devicerole",
 			fields: table.Join(
 				plain().Of("name device_type role tenant platform serial asset_tag site location rack position face latitude longitude status airflow primary_ip4 primary_ip6 oob_ip cluster virtual_chassis vc_position vc_priority config_template"),
 				verbatim().Of("local_context_data")),
 			namePatterns: "{name};{asset_tag};{serial}", keys: "name={name}@{site}", legacy: []legacy{renamed(Version{4, 0}, "device_role", "role")}},
-		{model: "ipam.prefix", path: "ipam/prefixes",
+		{model: "ipam.prefix", path: "ipam/prefixes", refers: "role=ipam.role",
 			fields: table.Join(address().Medium(reach).Of("prefix"), plain().Medium(reach).Of("vrf vlan scope_type scope_id"),
 				plain().Of("tenant status role is_pool mark_utilized")),
 			namePatterns: "{prefix}", keys: "name={prefix}@{vrf}", legacy: []legacy{siteToScope()}},
@@ -72,7 +72,7 @@ func templateFields() table.Fields {
 
 func virtualization() []entry {
 	return []entry{
-		{model: "virtualization.cluster", path: "virtualization/clusters", fields: plain().Of("name type group status tenant scope_type scope_id"), legacy: []legacy{siteToScope()}},
+		{model: "virtualization.cluster", path: "virtualization/clusters", refers: "type=virtualization.clustertype group=virtualization.clustergroup", fields: plain().Of("name type group status tenant scope_type scope_id"), legacy: []legacy{siteToScope()}},
 		{model: "virtualization.clustergroup", path: "virtualization/cluster-groups", fields: plain().Of("name slug")},
 		{model: "virtualization.clustertype", path: "virtualization/cluster-types", fields: plain().Of("name slug")},
 		{model: "virtualization.virtualmachinetype", path: "virtualization/virtual-machine-types", since: Version{4, 6},
@@ -82,11 +82,11 @@ func virtualization() []entry {
 
 func ipam() []entry {
 	return []entry{
-		{model: "ipam.iprange", path: "ipam/ip-ranges",
+		{model: "ipam.iprange", path: "ipam/ip-ranges", refers: "role=ipam.role",
 			fields: table.Join(address().Of("start_address end_address"), plain().Derived().Of("size"),
 				plain().Of("vrf tenant status role mark_populated mark_utilized")),
 			namePatterns: "{start_address}-{end_address}", keys: "name={start_address}-{end_address}@{vrf}"},
-		{model: "ipam.vlan", path: "ipam/vlans", fields: table.Join(plain().Of("site group name tenant status role qinq_role qinq_svlan"),
+		{model: "ipam.vlan", path: "ipam/vlans", refers: "group=ipam.vlangroup role=ipam.role", fields: table.Join(plain().Of("site group name tenant status role qinq_role qinq_svlan"),
 			plain().Medium(reach).Of("vid")),
 			namePatterns: "{vid} {name}", keys: "name={vid}@{group|site}"},
 		{model: "ipam.vlangroup", path: "ipam/vlan-groups", fields: table.Join(plain().Of("name slug tenant scope_type scope_id"),
@@ -100,7 +100,7 @@ func ipam() []entry {
 		{model: "ipam.aggregate", path: "ipam/aggregates", fields: table.Join(address().Of("prefix"),
 			plain().Of("rir tenant date_added")), namePatterns: "{prefix}", keys: "name={prefix}"},
 		{model: "ipam.rir", path: "ipam/rirs", fields: plain().Of("name slug is_private")},
-		{model: "ipam.asn", path: "ipam/asns", fields: plain().Of("asn rir role tenant"), namePatterns: "AS{asn}", keys: "name={asn}"},
+		{model: "ipam.asn", path: "ipam/asns", refers: "role=ipam.role", fields: plain().Of("asn rir role tenant"), namePatterns: "AS{asn}", keys: "name={asn}"},
 		{model: "ipam.asnrange", path: "ipam/asn-ranges", fields: plain().Of("name slug rir start end tenant")},
 		{model: "ipam.role", path: "ipam/roles", fields: plain().Of("name slug weight")},
 		{model: "ipam.service", path: "ipam/services", fields: table.Join(plain().Of("name protocol parent_object_type parent_object_id"),
@@ -110,20 +110,20 @@ func ipam() []entry {
 		{model: "ipam.fhrpgroup", path: "ipam/fhrp-groups", fields: table.Join(plain().Of("name protocol group_id auth_type"),
 			table.Secret().Of("auth_key")),
 			namePatterns: "{name};{protocol} {group_id}", keys: "name={group_id}@{protocol}"},
-		{model: "ipam.fhrpgroupassignment", path: "ipam/fhrp-group-assignments", fields: plain().Of("group interface_type interface_id priority"),
+		{model: "ipam.fhrpgroupassignment", path: "ipam/fhrp-group-assignments", refers: "group=ipam.fhrpgroup", fields: plain().Of("group interface_type interface_id priority"),
 			keys: "name={group}@{interface_type}/{interface_id}"},
 	}
 }
 
 func tenancy() []entry {
 	return []entry{
-		{model: "tenancy.tenant", path: "tenancy/tenants", fields: plain().Of("name slug group")},
+		{model: "tenancy.tenant", path: "tenancy/tenants", refers: "group=tenancy.tenantgroup", fields: plain().Of("name slug group")},
 		{model: "tenancy.tenantgroup", path: "tenancy/tenant-groups", fields: plain().Of("name slug parent")},
-		{model: "tenancy.contact", path: "tenancy/contacts", fields: table.Join(set().Of("groups"),
+		{model: "tenancy.contact", path: "tenancy/contacts", refers: "groups=tenancy.contactgroup", fields: table.Join(set().Of("groups"),
 			plain().Of("name title phone email address link")), legacy: []legacy{contactGroups()}},
 		{model: "tenancy.contactgroup", path: "tenancy/contact-groups", fields: plain().Of("name slug parent")},
 		{model: "tenancy.contactrole", path: "tenancy/contact-roles", fields: plain().Of("name slug")},
-		{model: "tenancy.contactassignment", path: "tenancy/contact-assignments", fields: plain().Of("object_type object_id contact role priority"),
+		{model: "tenancy.contactassignment", path: "tenancy/contact-assignments", refers: "role=tenancy.contactrole", fields: plain().Of("object_type object_id contact role priority"),
 			keys: "name={contact}@{object_type}/{object_id}/{role}", legacy: []legacy{renamed(Version{4, 0}, "content_type", "object_type")}},
 	}
 }
@@ -141,7 +141,7 @@ func extras() []entry {
 			legacy: append([]legacy{renamed(Version{4, 0}, "object_type", "related_object_type")}, objectTypes()...), highReason: "decides what every object of these models holds"},
 		{model: "extras.customfieldchoiceset", path: "extras/custom-field-choice-sets",
 			fields: table.Join(plain().Of("name base_choices extra_choices order_alphabetically"), verbatim().Of("choice_colors"))},
-		{model: "extras.configcontext", path: "extras/config-contexts",
+		{model: "extras.configcontext", path: "extras/config-contexts", refers: "profile=extras.configcontextprofile roles=dcim.devicerole",
 			fields: table.Join(plain().Of("name weight profile is_active data_source data_path"),
 				set().Of("regions site_groups sites locations device_types roles platforms cluster_types cluster_groups clusters tenant_groups tenants"),
 				verbatim().Of("data"))},
@@ -163,7 +163,7 @@ func extras() []entry {
 				plain().Of("name enabled link_text link_url weight group_name button_class new_window")), legacy: objectTypes()},
 		{model: "extras.savedfilter", path: "extras/saved-filters",
 			fields: table.Join(set().Of("object_types"), plain().Of("name slug user weight enabled shared"), verbatim().Of("parameters")), legacy: objectTypes()},
-		{model: "extras.notificationgroup", path: "extras/notification-groups", since: Version{4, 1}, fields: table.Join(plain().Of("name"),
+		{model: "extras.notificationgroup", path: "extras/notification-groups", since: Version{4, 1}, refers: "groups=users.group", fields: table.Join(plain().Of("name"),
 			set().Of("groups users"))},
 		{model: "core.datasource", path: "core/data-sources", fields: table.Join(plain().Of("name type enabled sync_interval ignore_rules"),
 			urlForm().Of("source_url"), table.Secret().Of("parameters"))},
@@ -175,17 +175,17 @@ const CustomField = "extras.customfield"
 
 func users() []entry {
 	return []entry{
-		{model: "users.user", path: "users/users", fields: table.Join(plain().Of("username first_name last_name email is_active"),
+		{model: "users.user", path: "users/users", refers: "groups=users.group", fields: table.Join(plain().Of("username first_name last_name email is_active"),
 			set().Of("groups permissions")),
 			namePatterns: "{username}", keys: "name={username}", unlogged: true, highReason: rights},
 		{model: "users.group", path: "users/groups", fields: table.Join(plain().Of("name"), set().Of("permissions")), unlogged: true, highReason: rights},
-		{model: Permission, path: "users/permissions", fields: table.Join(plain().Of("name enabled"), set().Of("object_types actions groups users"),
+		{model: Permission, path: "users/permissions", refers: "groups=users.group", fields: table.Join(plain().Of("name enabled"), set().Of("object_types actions groups users"),
 			verbatim().Of("constraints")),
 			unlogged: true, highReason: rights},
 		// The keys of tokens are not requested: driftd does not compare them.
 		{model: "users.token", path: "users/tokens", fields: table.Join(plain().Of("user version enabled expires write_enabled"), set().Of("allowed_ips")),
 			namePatterns: "{description}", keys: "-", unlogged: true, highReason: rights},
-		{model: "users.owner", path: "users/owners", since: Version{4, 5}, fields: table.Join(plain().Of("name group"), set().Of("user_groups users"))},
+		{model: "users.owner", path: "users/owners", since: Version{4, 5}, refers: "group=users.ownergroup", fields: table.Join(plain().Of("name group"), set().Of("user_groups users"))},
 		{model: "users.ownergroup", path: "users/owner-groups", since: Version{4, 5}, fields: plain().Of("name")},
 	}
 }

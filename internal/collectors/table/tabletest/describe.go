@@ -33,6 +33,14 @@ func Golden(t *testing.T, file string, kinds map[string]*model.Kind, read Read) 
 		for _, path := range unknown(kinds[name]) {
 			t.Errorf("a severity rule of %s names the field %s, which does not exist", name, path)
 		}
+		for to, fields := range d.references {
+			if strings.Contains(to, "(") {
+				continue // the kinds are in a field
+			}
+			if kinds[to] == nil {
+				t.Errorf("the fields %v of %s refer to the kind %s, which does not exist", fields, name, to)
+			}
+		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.forms)) {
 		d.printf("form %s: %s\n", id, d.forms[id])
@@ -59,6 +67,8 @@ type description struct {
 	forms map[string]string
 	// fields are the paths of the current kind, by their attributes.
 	fields map[string][]string
+	// references are the paths of the references of the current kind, by what they refer to.
+	references map[string][]string
 }
 
 func (d *description) printf(format string, args ...any) { fmt.Fprintf(&d.text, format, args...) }
@@ -76,10 +86,13 @@ func (d *description) kind(k *model.Kind) {
 		}
 		return path, rest
 	})
-	d.fields = map[string][]string{}
+	d.fields, d.references = map[string][]string{}, map[string][]string{}
 	d.walk(k.Name, nil, k.Schema)
 	for _, attributes := range slices.Sorted(maps.Keys(d.fields)) {
 		d.printf("\t%s: %s\n", attributes, strings.Join(d.fields[attributes], " "))
+	}
+	for _, to := range slices.Sorted(maps.Keys(d.references)) {
+		d.printf("\trefers to %s: %s\n", to, strings.Join(d.references[to], " "))
 	}
 }
 
@@ -186,6 +199,12 @@ func (d *description) field(kind string, path []string, shown string, s *model.S
 	}
 	at := strings.Join(append(slices.Clone(path[:len(path)-1]), shown), ".")
 	d.fields[attributes] = append(d.fields[attributes], at)
+	if to := s.Refers; to.KindField != "" {
+		to.Kind += "(" + to.KindField + ")"
+		d.references[to.Kind] = append(d.references[to.Kind], at)
+	} else if to.Kind != "" {
+		d.references[to.Kind] = append(d.references[to.Kind], at)
+	}
 	d.walk(kind, path, s)
 }
 
