@@ -167,7 +167,8 @@ func others() []model.Finding {
 	moved := finding("0070ed00", model.Moved, model.Low, "x/x/x")
 	moved.Key, moved.Place, moved.Name = model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "104"}, "", "db-01"
 	moved.Declaration, moved.Address = "infra", "proxmox_vm_qemu.db[0]"
-	moved.Changes = []model.Change{{Path: "target_node", LivePath: "node", Recorded: text("pve1"), Live: text("pve2")}}
+	moved.Changes = []model.Change{{Path: "target_node", LivePath: "node", Recorded: text("pve1"), Live: text("pve2")},
+		{Path: "vlan_id", LivePath: "vlan", Recorded: number(22), Live: number(23), Names: map[string]string{"22": "201 storage", "23": "<b>`|\x1b[31m → 24 (backup)"}}}
 	restart := moved
 	restart.ID, restart.Verdict = "4e57a470", model.PendingRestart
 	restart.Changes = []model.Change{{Path: "cpu[0].cores", LivePath: "cores", Declared: number(4), Recorded: number(4), Live: number(4), Running: number(2), Severity: model.High}}

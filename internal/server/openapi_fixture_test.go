@@ -97,7 +97,7 @@ func full(at time.Time) model.Finding {
 	who := fullActor(at)
 	who.Confidence = model.Likely
 	changes := []model.Change{
-		{Path: "memory[0].dedicated", LivePath: "memory", Declared: &old, Recorded: &old, Live: &fresh, Running: &old, Severity: model.Critical, Unproven: true, Actor: &who, LiveActor: &who,
+		{Path: "memory[0].dedicated", LivePath: "memory", Declared: &old, Recorded: &old, Live: &fresh, Running: &old, Names: map[string]string{"1": "storage", "2": ""}, Severity: model.Critical, Unproven: true, Actor: &who, LiveActor: &who,
 			Rated: &model.Rating{Was: model.Low, Reason: "customers notice"}, Exposure: model.ExposesCode,
 			Claims: []model.ClaimedValue{{Declaration: "infra", Address: "vm.db", Value: old, Actor: &who}, {Declaration: "intent", Address: "virtual-machines/6", Path: "memory", Value: fresh}}},
 		{Path: "password", Declared: &hidden, Live: &hidden, Secret: true},
