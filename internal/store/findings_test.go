@@ -266,3 +266,42 @@ func TestFindingWithoutIDIsRefused(t *testing.T) {
 		t.Errorf("a record that is refused leaves nothing behind: %v, %v", keys, err)
 	}
 }
+
+// TestNamesMakeNoVersion checks that a finding whose names alone changed is written into its last
+// version, and that the file verifies.
+func TestNamesMakeNoVersion(t *testing.T) {
+	t.Parallel()
+	names := func(all map[string]string) func(*model.Finding) {
+		return func(f *model.Finding) {
+			f.Changes[0].Names = all
+			f.Ignored = []model.IgnoredChange{{Reason: "noise", Change: model.Change{Path: "x", Names: all}}}
+		}
+	}
+	old, renamed := map[string]string{"22": "storage"}, map[string]string{"22": "backup"}
+	s := openNew(t)
+	save(t, s, scan(0, []model.Finding{finding("a", 0, names(nil))}))
+	for i, all := range []map[string]string{old, old, renamed, nil, renamed} {
+		save(t, s, scan(i+1, []model.Finding{finding("a", i+1, names(all))}))
+		got, versions, err := s.Finding("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := finding("a", i+1, names(all))
+		if diff := cmp.Diff([]FindingVersion{{minute(0), want}}, versions); diff != "" {
+			t.Errorf("scan %d: the versions (-want +got):\n%s", i+1, diff)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("scan %d: the finding (-want +got):\n%s", i+1, diff)
+		}
+	}
+	last := finding("a", 6, names(old), reason("worse"))
+	save(t, s, scan(6, []model.Finding{last}))
+	_, versions, err := s.Finding("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []FindingVersion{{minute(0), finding("a", 5, names(renamed))}, {minute(6), last}}
+	if diff := cmp.Diff(want, versions); diff != "" {
+		t.Errorf("another value makes a version (-want +got):\n%s", diff)
+	}
+}

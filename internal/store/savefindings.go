@@ -116,7 +116,8 @@ func (l *ledger) close() error {
 	return nil
 }
 
-// save stores one finding. It writes a new version if any field other than LastSeen changed.
+// save stores one finding. It writes a new version if any field other than LastSeen and
+// Change.Names changed. If only names changed, it writes them into the last version.
 func (l *ledger) save(f *model.Finding) error {
 	if f.ID == "" || strings.Contains(f.ID, "\x00") {
 		return fmt.Errorf("id %q: want a non-empty ID without NUL bytes", f.ID)
@@ -131,20 +132,70 @@ func (l *ledger) save(f *model.Finding) error {
 	}
 	now := head{at: was.at, seen: l.seenFor(f), sum: sha256.Sum256(body), source: f.Source}
 	if now.sum != was.sum {
-		if err := l.supersede(f.ID, &was); err != nil {
+		seen, err := l.begin(f, &was, &now)
+		if err != nil {
 			return err
 		}
-		now.at = max(l.at, momentOf(f.Resolved)).after(was.at)
-		l.written++
 		packed, err := l.pack(body)
 		if err != nil {
 			return err
 		}
-		if err := l.findings.put(findingKey(f.ID, now.at), append(momentOf(f.LastSeen).append(nil), packed...)); err != nil {
+		if err := l.findings.put(findingKey(f.ID, now.at), append(seen, packed...)); err != nil {
 			return fmt.Errorf("write version: %w", err)
 		}
 	}
 	return l.move(f, home, &was, &now)
+}
+
+// begin begins a new version of a finding, unless only names changed. It sets the time of
+// the version to write, and returns when the finding was last seen in the form of its record.
+func (l *ledger) begin(f *model.Finding, was, now *head) (seen []byte, err error) {
+	last := l.findings.get(findingKey(f.ID, was.at))
+	same, err := l.onlyNamesDiffer(last, f)
+	switch {
+	case err != nil:
+		return nil, err
+	case same:
+		return bytes.Clone(last[:8]), nil
+	}
+	if err := l.supersede(f.ID, was); err != nil {
+		return nil, err
+	}
+	now.at = max(l.at, momentOf(f.Resolved)).after(was.at)
+	l.written++
+	return momentOf(f.LastSeen).append(nil), nil
+}
+
+// onlyNamesDiffer reports whether a finding differs from its last version in names only. A
+// version that does not exist or cannot be read differs in more.
+func (l *ledger) onlyNamesDiffer(last []byte, f *model.Finding) (bool, error) {
+	stored, err := l.parseFinding(last)
+	if err != nil || !hasNames(&stored) && !hasNames(f) {
+		return false, nil //nolint:nilerr // supersede reports a damaged version
+	}
+	before, err := encodeFinding(withoutNames(stored))
+	if err != nil {
+		return false, err
+	}
+	after, err := encodeFinding(withoutNames(*f))
+	return bytes.Equal(before, after), err
+}
+
+func hasNames(f *model.Finding) bool {
+	return slices.ContainsFunc(f.Changes, func(c model.Change) bool { return c.Names != nil }) ||
+		slices.ContainsFunc(f.Ignored, func(c model.IgnoredChange) bool { return c.Names != nil })
+}
+
+// withoutNames returns a finding without Change.Names.
+func withoutNames(f model.Finding) model.Finding {
+	f.Changes, f.Ignored = slices.Clone(f.Changes), slices.Clone(f.Ignored)
+	for i := range f.Changes {
+		f.Changes[i].Names = nil
+	}
+	for i := range f.Ignored {
+		f.Ignored[i].Names = nil
+	}
+	return f
 }
 
 // move writes the head to the bucket of open or of resolved findings, unless it is stored there
