@@ -40,6 +40,11 @@ func (n *namer) name(f *model.Finding) {
 	if kind == nil {
 		return
 	}
+	refers := func(c *model.Change) bool { return reference(kind.Schema, cmp.Or(c.LivePath, c.Path)).Kind != "" }
+	if !slices.ContainsFunc(f.Changes, func(c model.Change) bool { return refers(&c) }) &&
+		!slices.ContainsFunc(f.Ignored, func(c model.IgnoredChange) bool { return refers(&c.Change) }) {
+		return
+	}
 	f.Changes, f.Ignored = slices.Clone(f.Changes), slices.Clone(f.Ignored)
 	for i := range f.Changes {
 		f.Changes[i].Names = n.names(f, kind, &f.Changes[i])
