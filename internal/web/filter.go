@@ -21,7 +21,9 @@ type filter struct {
 	State  string
 	// Like is the ID of a finding; it selects the findings of the same cause.
 	Like string
-	page int
+	// Resources select the findings on resources, as row.concerns does; none selects all.
+	Resources []string
+	page      int
 	// Since is the age at which a timeline begins, What the kind of events that it lists.
 	Since, What string
 }
@@ -41,8 +43,11 @@ func facetNames() [facets]string { return [facets]string{"severity", "verdict", 
 // noOwner is the facet value of findings without an owner.
 const noOwner = "(nobody)"
 
-// maxQuery bounds the length of a search text in bytes.
-const maxQuery = 500
+// maxQuery bounds the length of a search text in bytes, maxResources the number of resources.
+const (
+	maxQuery     = 500
+	maxResources = 20
+)
 
 func readFilter(q url.Values) filter {
 	f := filter{Query: q.Get("q"), State: q.Get("state"), Like: q.Get("like"), page: 1, Since: q.Get("since"), What: q.Get("what")}
@@ -53,6 +58,11 @@ func readFilter(q url.Values) filter {
 			if value != "" && len(value) <= maxQuery && !slices.Contains(f.chosen[facet], value) {
 				f.chosen[facet] = append(f.chosen[facet], value)
 			}
+		}
+	}
+	for _, value := range q["resource"] {
+		if value != "" && len(value) <= maxQuery && len(f.Resources) < maxResources && !slices.Contains(f.Resources, value) {
+			f.Resources = append(f.Resources, value)
 		}
 	}
 	if !slices.Contains(states(), f.State) {
@@ -69,7 +79,7 @@ func readFilter(q url.Values) filter {
 
 // narrow reports whether the filter has more than a state.
 func (f *filter) narrow() bool {
-	return f.Query != "" || f.Like != "" || f.What != "" || slices.ContainsFunc(f.chosen[:], func(values []string) bool { return len(values) > 0 })
+	return f.Query != "" || f.Like != "" || f.What != "" || len(f.Resources) > 0 || slices.ContainsFunc(f.chosen[:], func(values []string) bool { return len(values) > 0 })
 }
 
 // picked reports whether a facet other than the severity has a chosen value.
@@ -91,6 +101,9 @@ func (f *filter) query(change func(url.Values)) string {
 	set("what", f.What)
 	if f.State != isOpen {
 		q.Set("state", f.State)
+	}
+	if len(f.Resources) > 0 {
+		q["resource"] = f.Resources
 	}
 	for facet, name := range facetNames() {
 		if len(f.chosen[facet]) > 0 {
@@ -114,6 +127,15 @@ func (f *filter) fits(r *row) bool {
 	return true
 }
 
+// concerns reports whether a row is about one of the resources. Each is the end of the key of a
+// resource, from one of its parts on, or the address of its claim in a declaration.
+func (r *row) concerns(resources []string) bool {
+	key := "/" + r.key.String()
+	return slices.ContainsFunc(resources, func(resource string) bool {
+		return strings.HasSuffix(key, "/"+resource) || slices.Contains(r.addresses, resource)
+	})
+}
+
 // values returns the value of a row in each facet.
 func (r *row) values() [facets]string {
 	return [facets]string{string(r.Severity), string(r.Verdict), r.Source, cmp.Or(r.Owner, noOwner)}
@@ -133,7 +155,7 @@ func newTally() tally {
 // matches reports whether the filter selects a row. It also counts the row in each facet whose
 // choice does not exclude it while all other conditions hold.
 func (f *filter) matches(r *row, t *tally) bool {
-	if !f.fits(r) {
+	if !f.fits(r) || len(f.Resources) > 0 && !r.concerns(f.Resources) {
 		return false
 	}
 	values, misses, missed := r.values(), 0, 0

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -53,6 +54,12 @@ func TestFilter(t *testing.T) {
 		"resolved":       {"what is over", "state=resolved", []string{"01d00000"}},
 		"alike":          {"all that one request did", "like=c40d0002", []string{"c40d0000", "c40d0001", "c40d0002", "c40d0003", "c40d0004", "c40d0005"}},
 		"alike alone":    {"a finding like no other", "like=c0ff11c7", []string{"c0ff11c7"}},
+		"resource":       {"a whole key", "resource=pve/proxmox/qemu/104", []string{"4e57a470"}},
+		"end of a key":   {"or its last parts", "resource=qemu/104", []string{"f17e0a11", "4e57a470"}},
+		"part of an id":  {"but no part of one", "resource=04", []string{}},
+		"claim":          {"the address of a claim in a dispute", "resource=infra/api.yaml:3", []string{"d15b07ed"}},
+		"resources":      {"either of two", "resource=proxmox/qemu/104&resource=kubernetes/Service/shop/web", []string{"5e1f0a11", "4e57a470"}},
+		"resource and":   {"narrowed by a facet", "resource=qemu/104&severity=critical", []string{"f17e0a11"}},
 		"unknown":        {"an unknown value fits nothing", "severity=terrible", []string{}},
 		"unknown state":  {"an unknown state is the open one", "state=terrible&severity=low", []string{"4e57a470"}},
 	} {
@@ -167,9 +174,61 @@ func TestTimeline(t *testing.T) {
 
 func TestReadFilterIsBounded(t *testing.T) {
 	t.Parallel()
-	f := readFilter(url.Values{"q": {strings.Repeat("ä", 5000)}, "severity": {strings.Repeat("x", 5000)}})
-	if len(f.Query) > maxQuery || len(f.chosen[bySeverity]) != 0 {
-		t.Errorf("a filter of %d bytes, %d severities", len(f.Query), len(f.chosen[bySeverity]))
+	many := []string{strings.Repeat("x", 5000)}
+	for i := range 1000 {
+		many = append(many, fmt.Sprint(i))
+	}
+	f := readFilter(url.Values{"q": {strings.Repeat("ä", 5000)}, "severity": {strings.Repeat("x", 5000)}, "resource": many})
+	if len(f.Query) > maxQuery || len(f.chosen[bySeverity]) != 0 || len(f.Resources) != maxResources || f.Resources[0] != "0" {
+		t.Errorf("a filter of %d bytes, %d severities, %d resources", len(f.Query), len(f.chosen[bySeverity]), len(f.Resources))
+	}
+}
+
+// TestCustomLinksOfNetBox checks that the addresses of the custom links in docs/netbox.md lead to the
+// findings on an object, and on what it declares.
+func TestCustomLinksOfNetBox(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/netbox.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := emptyStore(t)
+	var all []model.Finding
+	add := func(id, source, kind, object, address string) {
+		f := finding(id, model.Changed, model.High, "x/x/x")
+		f.Key, f.Address = model.Key{Source: source, Kind: kind, ID: object}, address
+		all = append(all, f)
+	}
+	add("000000a1", "prod", "netbox/virtualization.virtualmachine", "6", "netbox_virtual_machine.web")
+	add("000000a2", "prod", "netbox/virtualization.virtualmachine", "60", "netbox_virtual_machine.db")
+	add("000000a3", "pve", "proxmox/qemu", "106", "virtual-machines/6")
+	add("000000a4", "prod", "netbox/dcim.device", "6", "netbox_device.pdu")
+	add("000000a5", "prod", "netbox/ipam.prefix", "6", "netbox_prefix.lan")
+	save(t, s, store.Record{Run: run(), Findings: all})
+	h := newHouse(t, s, nil)
+	want := map[string][]string{"virtualization.virtualmachine": {"000000a1", "000000a3"}, "dcim.device": {"000000a4"}, "ipam.prefix": {"000000a5"}}
+	got := map[string][]string{}
+	for _, link := range regexp.MustCompile("(?m)^\\| `([a-z.]+)` \\| `https://driftd\\.example\\.org(/\\?[^`]*)`").FindAllStringSubmatch(string(page), -1) {
+		got[link[1]] = ids(h.page(t, strings.ReplaceAll(link[2], "{{ object.pk }}", "6")))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings by model (-want +got):\n%s", diff)
+	}
+}
+
+// TestResourcesStayInTheForm checks that another filter keeps the resources, and that their names are only
+// text.
+func TestResourcesStayInTheForm(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, filled(t), nil)
+	body := h.page(t, "/?resource="+url.QueryEscape(`"><script>x</script>`)+"&resource=qemu/104")
+	for _, want := range []string{`<input type="hidden" name="resource" value="qemu/104">`, `or <code><bdi>qemu/104</bdi></code>.`, `<a id="clear" href="/">`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(body, "<script>x") {
+		t.Error("the page has a script of the address")
 	}
 }
 

@@ -73,6 +73,8 @@ type row struct {
 	group int
 	id    string
 	key   model.Key
+	// addresses are those of the claims on the resource.
+	addresses []string
 	// text returns the searched text in lower case.
 	text func() string
 }
@@ -169,8 +171,21 @@ func newRow(f *model.Finding, clock phrase.Clock) row {
 	r := row{Block: report.Brief(f, 1, rowValue, clock), Source: f.Source, Owner: f.Owner, State: stateOf(f), Since: f.FirstSeen, Over: f.Resolved,
 		Actor: f.Actor, Decision: f.Decision, Flapping: f.Flapping, Count: len(f.Changes), id: f.ID, key: f.Key}
 	r.Resource = phrase.Line(f.Key.ID, rowName)
+	r.addresses = addressesOf(f)
 	r.text = sync.OnceValue(func() string { return textOf(f, &r) })
 	return r
+}
+
+// addressesOf returns the addresses of the claims of a finding.
+func addressesOf(f *model.Finding) []string {
+	all := []string{f.Address}
+	for i := range f.Changes {
+		for j := range f.Changes[i].Claims {
+			all = append(all, f.Changes[i].Claims[j].Address)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // each calls do for each element, on all processors. A panic in do is repeated in the calling

@@ -62,7 +62,7 @@ type day struct {
 
 func (s *site) timelinePage(w http.ResponseWriter, r *http.Request) error {
 	f := readFilter(r.URL.Query())
-	f.State, f.Like = isOpen, ""
+	f.State, f.Like, f.Resources = isOpen, "", nil
 	f.Since = cmp.Or(f.Since, defaultSince)
 	since, err := timeparse.Parse(f.Since, s.Now())
 	if err != nil {
