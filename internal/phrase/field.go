@@ -365,13 +365,9 @@ const MostLines = 8
 // characters that are left out.
 func (f *Field) Cut(limit int) Field {
 	short := *f
-	same := 0
-	if len(f.Sides) > 1 {
-		same = Shared(f.Sides[0].Text, f.Sides[1].Text)
-	}
 	short.Sides, short.Claims = slices.Clone(f.Sides), slices.Clone(f.Claims)
 	for i := range short.Sides {
-		short.Sides[i].Text = Cut(f.Sides[i].Text, limit, same)
+		short.Sides[i].Text = f.CutSide(i, limit)
 	}
 	for i := range short.Claims {
 		short.Claims[i].Text = Cut(f.Claims[i].Text, limit, 0)
@@ -381,6 +377,19 @@ func (f *Field) Cut(limit int) Field {
 		short.Lines[i].Text = Cut(short.Lines[i].Text, limit, short.Lines[i].From)
 	}
 	return short
+}
+
+// CutSide returns the text of a side as Cut returns it. The first two sides are compared with
+// each other, and the others with the first.
+func (f *Field) CutSide(i, limit int) string {
+	if len(f.Sides) < 2 {
+		return Cut(f.Sides[i].Text, limit, 0)
+	}
+	other := 0
+	if i == 0 {
+		other = 1
+	}
+	return Cut(f.Sides[i].Text, limit, Shared(f.Sides[i].Text, f.Sides[other].Text))
 }
 
 // Bound returns the field with values as Cut returns them, and no text that is much

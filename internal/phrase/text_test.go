@@ -80,6 +80,24 @@ func TestCutKeepsToItsLimit(t *testing.T) {
 	})
 }
 
+// TestCutSides checks that each side is cut by its own text: a third one may be shorter than what
+// the first two share.
+func TestCutSides(t *testing.T) {
+	t.Parallel()
+	long, short := strings.Repeat("é", 500), strings.Repeat("x", 300)
+	f := &model.Finding{Verdict: model.PendingRestart, Changes: []model.Change{{Path: "args", Declared: text(long), Live: text(long), Running: text(short)}}}
+	cut := Clock{}.Fields(f, 1)[0].Cut(40)
+	want := []string{"…" + strings.Repeat("é", 24) + " (476 more)", "…" + strings.Repeat("é", 24) + " (476 more)", strings.Repeat("x", 25) + "… (275 more)"}
+	for i, s := range cut.Sides {
+		if s.Text != want[i] {
+			t.Errorf("%s: got %s, want %s", s.Label, s.Text, want[i])
+		}
+	}
+	if one := (&Field{Sides: []Side{{Text: short}}}).CutSide(0, 40); one != want[2] {
+		t.Errorf("one side: got %s, want %s", one, want[2])
+	}
+}
+
 func TestClipMiddle(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -174,10 +174,9 @@ func (t *table) sides(indent, path string, f *phrase.Field) {
 		return
 	}
 	t.line(indent, path, ":")
-	same := phrase.Shared(f.Sides[0].Text, f.Sides[1].Text)
-	for _, s := range f.Sides {
+	for i, s := range f.Sides {
 		label := indent + "  " + pad(s.Label, len("declared")) + "  "
-		t.line(label, phrase.Cut(s.Text, t.limit(label), same))
+		t.line(label, f.CutSide(i, t.limit(label)))
 	}
 	if f.Same {
 		t.line(indent, "  a secret in it changed")
