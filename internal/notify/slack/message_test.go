@@ -121,7 +121,8 @@ func messages() map[string]struct {
 	severalFields := with(changed("115"), func(f *model.Finding) {
 		unknownActor := model.UnknownActor("the log is too short")
 		f.Changes = []model.Change{{Path: "cores", Declared: number(4), Live: number(8), Actor: &model.Actor{Name: "carol <@U1>", Confidence: model.Exact}},
-			{Path: "memory", Declared: number(4), Live: number(8), Running: number(4), Actor: &unknownActor}, {Path: "name", Declared: text("a"), Live: text("b")}}
+			{Path: "memory", Declared: number(4), Live: number(8), Running: number(4), Actor: &unknownActor}, {Path: "vlan", Declared: number(22), Live: number(23),
+				Names: map[string]string{"22": "201 storage", "23": "<!channel> *dmz*"}}}
 	})
 	once := message(model.NewMessage, item(model.Standing, changed("101")))
 	once.OpenCount, once.Title = 5000, "pve: 5,000 resources changed by priya in one request"
