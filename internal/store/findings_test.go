@@ -268,7 +268,7 @@ func TestFindingWithoutIDIsRefused(t *testing.T) {
 }
 
 // TestNamesMakeNoVersion checks that a finding whose names alone changed is written into its last
-// version, and that the file verifies.
+// version, and that the file and the audit log verify.
 func TestNamesMakeNoVersion(t *testing.T) {
 	t.Parallel()
 	names := func(all map[string]string) func(*model.Finding) {
@@ -278,7 +278,8 @@ func TestNamesMakeNoVersion(t *testing.T) {
 		}
 	}
 	old, renamed := map[string]string{"22": "storage"}, map[string]string{"22": "backup"}
-	s := openNew(t)
+	clock := &testClock{minute(0)}
+	s := openAt(t, t.TempDir(), clock.options(auditKey(t)))
 	save(t, s, scan(0, []model.Finding{finding("a", 0, names(nil))}))
 	for i, all := range []map[string]string{old, old, renamed, nil, renamed} {
 		save(t, s, scan(i+1, []model.Finding{finding("a", i+1, names(all))}))
@@ -304,4 +305,5 @@ func TestNamesMakeNoVersion(t *testing.T) {
 	if diff := cmp.Diff(want, versions); diff != "" {
 		t.Errorf("another value makes a version (-want +got):\n%s", diff)
 	}
+	wantFaults(t, s)
 }
