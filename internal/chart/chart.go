@@ -1,6 +1,6 @@
 // Package chart has the request and the result of rendering a Helm chart. The program that
 // renders is not driftd's own, because Helm's libraries would add a third to its size and
-// to the time of its start: see decision 53.
+// double the time of its start: see decision 53.
 package chart
 
 import (
@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Program is the name of the program that renders charts in a box. It is installed in the folder of driftd.
+// Program is the name of the program that renders charts in a box. It is installed in the folder
+// of driftd.
 const Program = "driftd-helm"
 
 // Job is the name of the job that renders a chart. Its arguments are Args, its result is
@@ -37,28 +38,38 @@ type Args struct {
 // Rendered is the result of Job.
 type Rendered struct {
 	Files []File
-	// Problem is why the chart cannot be rendered; "" if it was. It contains no value of a
-	// file of values.
+	// Problem is why the chart cannot be rendered; "" if it was. It contains no value of the
+	// chart or of a file of values.
 	Problem string
 }
 
-// A File is the output of one template, or a custom resource definition of the chart.
+// A File is the output of one template, or a file of custom resource definitions.
 type File struct {
 	// Name is the path of the template from the chart's folder: "templates/web.yaml". The
-	// template may be in an archive below charts/.
-	Name, Text string
-	// Again is the output of a second rendering, at another time, if it differs from Text.
-	Again string
-	// Calls are the functions called in the rendering whose results differ from call to call, if Again is set: "randAlphaNum".
+	// template may be in an archive below charts/. Its characters can be printed.
+	Name string
+	// Documents are the documents of the output.
+	Documents []Document
+	// Again are the outputs of further renderings, at other times, if the chart calls
+	// functions whose results differ from call to call: Calls.
+	Again [][]Document
 	Calls []string
+}
+
+// A Document is one document of the output of a template.
+type Document struct {
+	// JSON is the document in JSON; empty if it is not YAML, and Text is its text then.
+	JSON []byte
+	Text string
 }
 
 // Find returns the path of Program: in the folder of the running program, or in one of the
 // environment's PATH; "" if it is not installed.
 func Find() string {
+	const executable = 0o111
 	if own, err := os.Executable(); err == nil {
 		path := filepath.Join(filepath.Dir(own), Program)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&executable != 0 {
 			return path
 		}
 	}

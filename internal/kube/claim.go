@@ -26,6 +26,14 @@ type ClaimOptions struct {
 	Kinds map[string]*model.Kind
 }
 
+// SchemaOf returns the schema of a kind; nil if it is not known.
+func (o *ClaimOptions) SchemaOf(kind string) *model.Schema {
+	if known := o.Kinds[kind]; known != nil {
+		return known.Schema
+	}
+	return nil
+}
+
 // ErrUnrendered is the error of a manifest that names its object by a template.
 var ErrUnrendered = errors.New("is named by a template that was not rendered: declare what the template renders to")
 

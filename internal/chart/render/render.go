@@ -9,7 +9,9 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,11 +24,11 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 	"helm.sh/helm/v4/pkg/ignore"
 	"helm.sh/helm/v4/pkg/strvals"
+	"sigs.k8s.io/yaml"
 
 	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/chart"
-	"github.com/driftd/driftd/internal/secret"
 )
 
 // Jobs returns the jobs of the program driftd-helm.
@@ -37,7 +39,7 @@ func Render(files fs.FS, o chart.Args) (chart.Rendered, error) {
 	r := renderer{files: files, args: o}
 	found, err := r.render()
 	if err != nil {
-		return chart.Rendered{Problem: r.public(err)}, nil
+		return chart.Rendered{Problem: public(err)}, nil
 	}
 	return chart.Rendered{Files: found}, nil
 }
@@ -45,43 +47,75 @@ func Render(files fs.FS, o chart.Args) (chart.Rendered, error) {
 type renderer struct {
 	files fs.FS
 	args  chart.Args
-	// given are the values of the user. hidden are texts that no error may contain: these
-	// values, and those defaults of the chart whose names are those of secrets.
-	given  map[string]any
-	hidden []string
+	// given are the values of the user.
+	given map[string]any
 }
 
-// later is the time by which the clock of the second rendering is ahead: templates may print
-// years only.
-const later = 400 * 24 * time.Hour
+// later is the time by which the clock of each further rendering is ahead: every part of a date
+// and of a time of day differs.
+const later = 400*24*time.Hour + 7*time.Hour + 23*time.Minute + 41*time.Second
+
+// more is the number of further renderings of a chart that depends on chance: of two names, one
+// rendering draws the same one in half of the cases.
+const more = 3
 
 func (r *renderer) render() ([]chart.File, error) {
 	now := time.Now()
-	watch := newWatch(now)
-	first, crds, err := r.once(watch)
+	w := newWatch(now)
+	first, found, err := r.once(w)
 	if err != nil {
 		return nil, err
 	}
-	calls := watch.called()
-	second := first
-	if len(calls) > 0 {
-		if second, _, err = r.once(newWatch(now.Add(later))); err != nil {
+	var others []map[string]string
+	for n := 1; n <= more && len(w.calls) > 0; n++ {
+		again := newWatch(now.Add(time.Duration(n) * later))
+		other, _, err := r.once(again)
+		if err != nil {
 			return nil, err
 		}
+		others = append(others, other)
+		maps.Copy(w.calls, again.calls)
 	}
-	found := crds
 	for _, name := range slices.Sorted(maps.Keys(first)) {
 		if !isManifest(name) {
 			continue
 		}
 		_, below, _ := strings.Cut(name, "/")
-		file := chart.File{Name: below, Text: first[name]}
-		if again := second[name]; again != file.Text {
-			file.Again, file.Calls = again, calls
+		file := chart.File{Name: below, Documents: documents(first[name])}
+		if slices.ContainsFunc(others, func(o map[string]string) bool { return o[name] != first[name] }) {
+			file.Calls = w.called()
+			for _, other := range others {
+				file.Again = append(file.Again, documents(other[name]))
+			}
 		}
 		found = append(found, file)
 	}
+	for i := range found {
+		if strings.ContainsFunc(found[i].Name, func(r rune) bool { return !strconv.IsPrint(r) }) {
+			return nil, problem("the name of a template has a character that does not print")
+		}
+	}
 	return found, nil
+}
+
+// separator matches what separates documents in the output of templates. Helm takes the three
+// dashes without a line end, too.
+var separator = regexp.MustCompile(`(?:^|\s*\n)---\s*`)
+
+// documents returns the documents of the output of a template, as Helm reads them: of a repeated
+// key, the last one counts.
+func documents(text string) []chart.Document {
+	var found []chart.Document
+	for _, doc := range separator.Split(text, -1) {
+		data, err := yaml.YAMLToJSON([]byte(doc))
+		switch {
+		case err != nil:
+			found = append(found, chart.Document{Text: doc})
+		case string(data) != "null":
+			found = append(found, chart.Document{JSON: data})
+		}
+	}
+	return found
 }
 
 // isManifest reports whether the output of a template is sent to the cluster.
@@ -100,8 +134,6 @@ func (r *renderer) once(w *watch) (map[string]string, []chart.File, error) {
 	if err := r.readValues(); err != nil {
 		return nil, nil, err
 	}
-	r.hidden = append(leaves(r.given, true), leaves(c.Values, false)...)
-	slices.SortFunc(r.hidden, func(a, b string) int { return len(b) - len(a) })
 	if err := chartutil.ProcessDependencies(c, r.given); err != nil {
 		return nil, nil, err
 	}
@@ -110,7 +142,7 @@ func (r *renderer) once(w *watch) (map[string]string, []chart.File, error) {
 		return nil, nil, err
 	}
 	if wants := c.Metadata.KubeVersion; wants != "" && !chartutil.IsCompatibleRange(wants, capabilities.KubeVersion.Version) {
-		return nil, nil, fmt.Errorf("the chart needs Kubernetes %s, and kube_version is %s", wants, r.args.KubeVersion)
+		return nil, nil, problem("the chart needs Kubernetes %s, and kube_version is %s", wants, r.args.KubeVersion)
 	}
 	values, err := util.ToRenderValues(c, r.given, common.ReleaseOptions{Name: r.args.Release, Namespace: r.args.Namespace, Revision: 1, IsInstall: true}, capabilities)
 	if err != nil {
@@ -123,7 +155,7 @@ func (r *renderer) once(w *watch) (map[string]string, []chart.File, error) {
 	var definitions []chart.File
 	for _, crd := range c.CRDObjects() {
 		_, below, _ := strings.Cut(crd.Filename, "/")
-		definitions = append(definitions, chart.File{Name: below, Text: string(crd.File.Data)})
+		definitions = append(definitions, chart.File{Name: below, Documents: documents(string(crd.File.Data))})
 	}
 	return rendered, definitions, nil
 }
@@ -142,14 +174,18 @@ func (r *renderer) load() (*chartv2.Chart, error) {
 		}
 		info, err := fs.Stat(r.files, name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", below, cause(err))
+			return nil, problem("%s: %v", below, cause(err))
 		}
-		if rules.Ignore(below, info) {
+		ignored, err := r.isIgnored(rules, below, info)
+		if err != nil {
+			return nil, err
+		}
+		if ignored {
 			continue
 		}
 		data, err := bounded.ReadFile(r.files, name, r.args.Limit)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", below, cause(err))
+			return nil, problem("%s: %v", below, cause(err))
 		}
 		files = append(files, &archive.BufferedFile{Name: below, Data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))})
 	}
@@ -158,9 +194,37 @@ func (r *renderer) load() (*chartv2.Chart, error) {
 	case err != nil:
 		return nil, err
 	case c.Metadata.Type == "library":
-		return nil, errors.New("a library chart, which declares no objects")
+		return nil, problem("a library chart, which declares no objects")
+	case isEncrypted(c):
+		return nil, problem("the values.yaml of the chart or of a subchart is encrypted with SOPS; driftd does not decrypt it")
 	}
 	return c, missing(c)
+}
+
+// isIgnored reports whether the rules ignore a file, or a folder that contains it.
+func (r *renderer) isIgnored(rules *ignore.Rules, below string, info fs.FileInfo) (bool, error) {
+	for dir := path.Dir(below); dir != "."; dir = path.Dir(dir) {
+		folder, err := fs.Stat(r.files, path.Join(r.args.Dir, dir))
+		if err != nil {
+			return false, problem("%s: %v", dir, cause(err))
+		}
+		if rules.Ignore(dir, folder) {
+			return true, nil
+		}
+	}
+	return rules.Ignore(below, info), nil
+}
+
+// isEncrypted reports whether the values of a chart or of a subchart are encrypted.
+func isEncrypted(c *chartv2.Chart) bool {
+	return hasSOPS(c.Values) || slices.ContainsFunc(c.Dependencies(), isEncrypted)
+}
+
+// hasSOPS reports whether a file of values is encrypted with SOPS, which adds a map with the
+// message authentication code. https://getsops.io/docs/
+func hasSOPS(values map[string]any) bool {
+	sops, ok := values["sops"].(map[string]any)
+	return ok && sops["mac"] != nil
 }
 
 // ignored returns the rules of .helmignore.
@@ -173,11 +237,11 @@ func (r *renderer) ignored() (*ignore.Rules, error) {
 	}
 	data, err := bounded.ReadFile(r.files, name, r.args.Limit)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ignore.HelmIgnore, cause(err))
+		return nil, problem("%s: %v", ignore.HelmIgnore, cause(err))
 	}
 	rules, err := ignore.Parse(bytes.NewReader(data))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ignore.HelmIgnore, err)
+		return nil, problem("%s is malformed", ignore.HelmIgnore)
 	}
 	rules.AddDefaults()
 	return rules, nil
@@ -194,32 +258,38 @@ func missing(c *chartv2.Chart) error {
 	if len(lacks) == 0 {
 		return nil
 	}
-	return fmt.Errorf("lacks the dependencies %s: run helm dependency build and commit the folder charts; driftd does not fetch charts", strings.Join(lacks, ", "))
+	return problem("lacks the dependencies %s: run helm dependency build and commit the folder charts; driftd does not fetch charts", strings.Join(lacks, ", "))
 }
 
 // readValues reads the values of the user.
 func (r *renderer) readValues() error {
 	r.given = map[string]any{}
 	for _, name := range r.args.Values {
-		data, err := bounded.ReadFile(r.files, name, r.args.Limit)
-		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("values file %s does not exist: name it by its path from the top of the repository", name)
+		info, err := fs.Stat(r.files, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return problem("values file %s does not exist: name it by its path from the top of the repository", name)
+		case err != nil:
+			return problem("values file %s: %v", name, cause(err))
+		case info.IsDir():
+			return problem("values file %s is a folder", name)
 		}
+		data, err := bounded.ReadFile(r.files, name, r.args.Limit)
 		if err != nil {
-			return fmt.Errorf("values file %s: %w", name, cause(err))
+			return problem("values file %s: %v", name, cause(err))
 		}
 		values, err := loader.LoadValues(bytes.NewReader(data))
 		if err != nil {
-			return fmt.Errorf("values file %s is not valid YAML", name)
+			return problem("values file %s is not valid YAML", name)
 		}
-		if _, encrypted := values["sops"]; encrypted {
-			return fmt.Errorf("values file %s is encrypted with SOPS; driftd does not decrypt it", name)
+		if hasSOPS(values) {
+			return problem("values file %s is encrypted with SOPS; driftd does not decrypt it", name)
 		}
 		r.given = loader.MergeMaps(r.given, values)
 	}
 	for i, text := range r.args.Set {
 		if err := strvals.ParseInto(text, r.given); err != nil {
-			return fmt.Errorf("set[%d] is not in the form of helm --set: want path.of.value=value", i)
+			return problem("set[%d] is not in the form of helm --set: want path.of.value=value", i)
 		}
 	}
 	return nil
@@ -229,51 +299,49 @@ func (r *renderer) capabilities() (*common.Capabilities, error) {
 	c := common.DefaultCapabilities.Copy()
 	version, err := common.ParseKubeVersion(r.args.KubeVersion)
 	if err != nil {
-		return nil, fmt.Errorf("kube_version %q is not a version: want one as 1.36.3", r.args.KubeVersion)
+		return nil, problem("kube_version %q is not a version: want one as 1.36.3", r.args.KubeVersion)
 	}
 	c.KubeVersion = *version
 	c.APIVersions = slices.Concat(c.APIVersions, r.args.APIVersions)
 	return c, nil
 }
 
-// maxProblem bounds the text of a problem, in runes.
-const maxProblem = 400
+// A problemError is an error that contains no value of the chart or of the user.
+type problemError string
 
-// public returns an error without hidden texts: a template may put any value into an error.
-func (r *renderer) public(err error) string {
-	text := err.Error()
-	for _, value := range r.hidden {
-		text = strings.ReplaceAll(text, value, "…")
-	}
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > maxProblem {
-		text = string(runes[:maxProblem]) + "…"
-	}
-	return text
+// Error implements error.
+func (e problemError) Error() string { return string(e) }
+
+func problem(format string, args ...any) error { return problemError(fmt.Sprintf(format, args...)) }
+
+// What the errors of Helm's library may show: where it failed, and the names in the text of a
+// template. The rest of an error may contain any value, in any form: a template may put them
+// there.
+var safe = []*regexp.Regexp{
+	regexp.MustCompile(`[A-Za-z0-9_./-]+\.(?:ya?ml|tpl|txt|json):[0-9]+(?::[0-9]+)?`),
+	regexp.MustCompile(`function "[A-Za-z0-9_]{1,40}" not defined`),
+	regexp.MustCompile(`error calling [A-Za-z0-9_]{1,40}\b`),
+	regexp.MustCompile(`cannot load [A-Za-z0-9_.-]{1,60}`),
+	regexp.MustCompile(`error unpacking subchart (?:tar in )?[A-Za-z0-9_.-]{1,60}`),
+	regexp.MustCompile(`chart\.metadata\.[A-Za-z]{1,40}(?: is required)?`),
+	regexp.MustCompile(`values don't meet the specifications of the schema`),
 }
 
-// shortest is the length of the shortest value that is removed from errors: shorter ones are
-// parts of words.
-const shortest = 4
-
-// leaves returns the texts in values: all of them, or those below names of secrets.
-func leaves(values any, all bool) []string {
-	var found []string
-	switch v := values.(type) {
-	case string:
-		if all && len(v) >= shortest {
-			found = append(found, v)
-		}
-	case []any:
-		for _, item := range v {
-			found = append(found, leaves(item, all)...)
-		}
-	case map[string]any:
-		for name, item := range v {
-			found = append(found, leaves(item, all || secret.Name(name))...)
+// public returns an error without the values in it.
+func public(err error) string {
+	if own, ok := errors.AsType[problemError](err); ok {
+		return string(own)
+	}
+	var parts []string
+	for _, shown := range safe {
+		if found := shown.FindString(err.Error()); found != "" {
+			parts = append(parts, found)
 		}
 	}
-	return found
+	if len(parts) == 0 {
+		return "Helm reports an error"
+	}
+	return strings.Join(parts, ": ")
 }
 
 // cause returns a file system error without its path.

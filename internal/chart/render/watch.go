@@ -29,10 +29,11 @@ func (w *watch) called() []string {
 	return names
 }
 
-// isRandom reports whether a function of the templates depends on chance.
+// isRandom reports whether a function of the templates depends on chance, also of the order in
+// which Go iterates over a map.
 func isRandom(name string) bool {
 	return strings.HasPrefix(name, "rand") || strings.HasPrefix(name, "gen") ||
-		slices.Contains([]string{"uuidv4", "htpasswd", "bcrypt", "shuffle", "encryptAES"}, name)
+		slices.Contains([]string{"uuidv4", "htpasswd", "bcrypt", "shuffle", "encryptAES", "keys", "values"}, name)
 }
 
 // functions returns the functions that replace those of Helm.

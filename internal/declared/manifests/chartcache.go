@@ -38,12 +38,12 @@ func (c *chartCache) put(key chartKey, rendered content) {
 // chartKey returns the key of the release's chart in a tree. ok is false if a file cannot be
 // read.
 func (l *loader) chartKey(ctx context.Context, t *tree) (key chartKey, ok bool, err error) {
-	names, err := l.chartFiles(ctx, t, t.Root)
+	w, err := l.chartFiles(ctx, t)
 	if err != nil {
 		return key, false, err
 	}
 	sum := sha256.New()
-	for _, name := range append(names, l.release.Values...) {
+	for _, name := range append(w.files, l.release.Values...) {
 		data, err := t.readFile(name, l.config.MaxFileSize)
 		if ctx.Err() != nil {
 			return key, false, fmt.Errorf("read chart: %w", ctx.Err())

@@ -41,7 +41,9 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 			continue
 		}
 		claim.Unchecked = cmp.Or(claim.Unchecked, unchecked, o.unchecked)
-		claim.Delegated = append(claim.Delegated, o.delegated...)
+		if err := o.leftToChance(&claim, options); err != nil {
+			return model.Declaration{}, fmt.Errorf("%s: %w", o.address, err)
+		}
 		claim.AlsoIn = t.alsoIn(o)
 		claim.AuditEvents = gitrepo.AuditEvents(touches, o.files...)
 		claims = append(claims, claim)

@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -8,17 +9,18 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/tools/txtar"
 
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/chart"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/diff"
+	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -74,6 +76,10 @@ func HelmDefinition() declared.Definition {
 		if err := config.check(); err != nil {
 			return nil, err
 		}
+		config, err := config.withRelease()
+		if err != nil {
+			return nil, err
+		}
 		l, err := open(env, config.manifests())
 		if err != nil {
 			return nil, err
@@ -111,8 +117,6 @@ func (c HelmConfig) check() error {
 		return errors.New("namespace is not set: name the namespace of the release")
 	case !isName(c.Namespace):
 		return fmt.Errorf("namespace %q is not the name of a namespace", c.Namespace)
-	case c.Release != "" && !isName(c.Release):
-		return fmt.Errorf("release %q is not the name of a release: want lower-case letters, digits and dashes", c.Release)
 	}
 	for _, name := range c.Values {
 		if !fs.ValidPath(name) {
@@ -122,45 +126,28 @@ func (c HelmConfig) check() error {
 	return nil
 }
 
-// releaseName returns the name of the release.
-func (c *HelmConfig) releaseName(dir string) string { return cmp.Or(c.Release, path.Base(dir)) }
+// maxRelease bounds the name of a release, which Helm refuses if it is longer.
+const maxRelease = 53
+
+// withRelease returns the settings with the name of the release.
+func (c HelmConfig) withRelease() (HelmConfig, error) {
+	if c.Release == "" {
+		c.Release = path.Base(filepath.ToSlash(cmp.Or(c.Dir, c.Path, ".")))
+		if c.Release == "." {
+			return c, errors.New("release is not set, and the chart is at the top of the repository: name the release")
+		}
+	}
+	if !plainName.MatchString(c.Release) || strings.Contains(c.Release, ":") || len(c.Release) > maxRelease {
+		return c, fmt.Errorf("release %q is not the name of a release: want at most %d lower-case letters, digits, dots and dashes", c.Release, maxRelease)
+	}
+	return c, nil
+}
 
 // chartFile is the file that makes a folder a chart.
 const chartFile = "Chart.yaml"
 
 // errNoChart is returned for a declaration of a release without a chart.
 var errNoChart = errors.New("there is no " + chartFile)
-
-// chartFiles returns the files of the chart in dir, sorted.
-func (l *loader) chartFiles(ctx context.Context, t *tree, dir string) ([]string, error) {
-	if _, err := fs.Stat(t.files, path.Join(dir, chartFile)); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w in %s of %s; check the path", errNoChart, dir, t.where)
-		}
-		return nil, fmt.Errorf("read chart: %w", err)
-	}
-	var names []string
-	err := fs.WalkDir(t.files, dir, func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return fmt.Errorf("%s: %w", t.address(name), cause(err))
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case e.IsDir() && e.Name() == ".git":
-			return fs.SkipDir
-		case e.IsDir():
-			return nil
-		case len(names) == l.config.MaxFiles:
-			return fmt.Errorf("more than %d files in the chart", l.config.MaxFiles)
-		}
-		names = append(names, name)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read chart: %w", err)
-	}
-	return names, nil
-}
 
 // openRenderer returns a box that renders charts.
 func (l *loader) openRenderer() *box.Box {
@@ -182,107 +169,156 @@ func (l *loader) chart(ctx context.Context, t *tree) (all content, err error) {
 	}
 	b := l.openRenderer()
 	defer func() { err = errors.Join(err, b.Close()) }()
-	if all, err = l.chartIn(ctx, t, b); err == nil && keyed && len(all.problems) == 0 {
+	if all, err = l.chartIn(ctx, t, b); err != nil {
+		return all, err
+	}
+	if keyed && len(all.problems) == 0 {
 		l.rendered.put(key, all)
 	}
-	return all, err
+	return all, all.takeMemory(ctx)
 }
+
+// A chartError is why a chart cannot be rendered. If passing is true, the cause is not in the
+// files.
+type chartError struct {
+	text    string
+	passing bool
+}
+
+// Error implements error.
+func (e *chartError) Error() string { return e.text }
 
 // chartIn renders the chart of the release in a box.
 func (l *loader) chartIn(ctx context.Context, t *tree, b *box.Box) (content, error) {
-	names, err := l.chartFiles(ctx, t, t.Root)
-	if err != nil {
-		return content{}, err
+	c, err := l.renderChart(ctx, t, b)
+	if failed, ok := errors.AsType[*chartError](err); ok {
+		c = content{}
+		c.limited(t.address(path.Join(t.Root, chartFile)), l.mayRender(t), "%s", failed.text)
+		c.passing, err = failed.passing, nil
 	}
-	rendered, problem, err := l.renderChart(ctx, t, b, names)
-	if err != nil {
-		return content{}, err
-	}
-	if problem != "" {
-		var c content
-		c.limited(t.address(path.Join(t.Root, chartFile)), l.mayRender(t), "%s", problem)
-		return c, nil
-	}
-	return l.renderedContent(ctx, t, rendered)
+	return c, err
 }
 
 // mayRender returns the sketch of the chart's objects.
 func (l *loader) mayRender(t *tree) sketch { return t.chart(t.Root).in(l.release.Namespace) }
 
-// renderChart runs the job. problem is why the chart is not rendered, or "".
-func (l *loader) renderChart(ctx context.Context, t *tree, b *box.Box, names []string) (rendered chart.Rendered, problem string, err error) {
+// renderChart runs the job. A *chartError is why the chart is not rendered.
+func (l *loader) renderChart(ctx context.Context, t *tree, b *box.Box) (content, error) {
+	w, err := l.chartFiles(ctx, t)
+	if err != nil {
+		return content{}, err
+	}
 	c := l.release
+	var rendered chart.Rendered
 	err = b.Do(ctx, t.files, chart.Job, chart.Args{
-		Dir: t.Root, Files: names, Values: c.Values, Set: c.Set, Release: c.releaseName(t.Root), Namespace: c.Namespace,
+		Dir: t.Root, Files: w.files, Values: c.Values, Set: c.Set, Release: c.Release, Namespace: c.Namespace,
 		KubeVersion: c.KubeVersion, APIVersions: c.APIVersions, Limit: c.MaxFileSize,
 	}, &rendered)
+	if err == nil && weightOf(rendered) > l.env.MaxMemory {
+		err = box.ErrMemory
+	}
 	switch {
 	case ctx.Err() != nil:
-		return rendered, "", fmt.Errorf("render chart: %w", ctx.Err())
+		return content{}, fmt.Errorf("render chart: %w", ctx.Err())
 	case errors.Is(err, box.ErrMemory):
-		problem = fmt.Sprintf("rendering the chart %v; raise max_memory of the declaration", err)
+		return content{}, &chartError{fmt.Sprintf("rendering the chart %v; raise max_memory of the declaration", err), true}
 	case errors.Is(err, box.ErrTime):
-		problem = fmt.Sprintf("rendering the chart %v; raise timeout in the declaration's settings", err)
+		return content{}, &chartError{fmt.Sprintf("rendering the chart %v; raise timeout in the declaration's settings", err), true}
 	case err != nil:
-		problem = fmt.Sprintf("rendering the chart %v", err)
+		return content{}, &chartError{fmt.Sprintf("rendering the chart with %s: %v", chart.Program, err), true}
 	case rendered.Problem != "":
-		problem = "the chart cannot be rendered (run helm template for the full error): " + rendered.Problem
+		return content{}, &chartError{"the chart cannot be rendered (run helm template for the full error): " + rendered.Problem, false}
 	}
-	return rendered, problem, nil
+	return l.renderedContent(t, rendered)
+}
+
+// weightOf returns an upper estimate of the memory of the documents, in bytes.
+func weightOf(r chart.Rendered) int64 {
+	var p packed
+	add := func(documents []chart.Document) {
+		for i := range documents {
+			p.Objects = append(p.Objects, packedObject{JSON: documents[i].JSON})
+		}
+	}
+	for i := range r.Files {
+		add(r.Files[i].Documents)
+		for _, again := range r.Files[i].Again {
+			add(again)
+		}
+	}
+	return p.weight()
 }
 
 // renderedContent returns the objects in the output of templates. Their addresses are those of
 // the templates.
-func (l *loader) renderedContent(ctx context.Context, t *tree, r chart.Rendered) (content, error) {
-	first, err := l.parseRendered(ctx, t, r.Files, func(f *chart.File) string { return f.Text })
-	if err != nil {
-		return content{}, err
-	}
-	var unstable []chart.File
-	for _, f := range r.Files {
-		if len(f.Calls) > 0 {
-			unstable = append(unstable, f)
+func (l *loader) renderedContent(t *tree, r chart.Rendered) (content, error) {
+	var all content
+	for i := range r.Files {
+		f := &r.Files[i]
+		name := path.Join(t.Root, f.Name)
+		c, err := parseDocuments(t.address(name), f.Documents)
+		if err != nil {
+			return content{}, err
 		}
+		others := make([]content, len(f.Again))
+		for n := range f.Again {
+			if others[n], err = parseDocuments(t.address(name), f.Again[n]); err != nil {
+				return content{}, err
+			}
+		}
+		sources := l.chartSources(t, name)
+		for k := range c.objects {
+			c.objects[k].files = sources
+		}
+		c.leaveToChance(others, f.Calls, l.release.Namespace)
+		all.add(c)
 	}
-	again, err := l.parseRendered(ctx, t, unstable, func(f *chart.File) string { return f.Again })
-	if err != nil {
-		return content{}, err
-	}
-	calls := map[string][]string{}
-	for _, f := range unstable {
-		calls[t.address(path.Join(t.Root, f.Name))] = f.Calls
-	}
-	first.leaveToChance(again, calls)
-	return first, nil
+	return all, nil
 }
 
-// parseRendered parses the output of templates as files of the tree.
-func (l *loader) parseRendered(ctx context.Context, t *tree, files []chart.File, text func(*chart.File) string) (content, error) {
-	outputs := map[string][]byte{}
-	for i := range files {
-		// A definition and a template may have the same name.
-		name := path.Join(t.Root, files[i].Name)
-		outputs[name] = append(append(outputs[name], "\n---\n"...), text(&files[i])...)
+// parseDocuments returns the objects in the documents of a template.
+func parseDocuments(address string, documents []chart.Document) (content, error) {
+	var c content
+	for i := range documents {
+		d := &documents[i]
+		if len(d.JSON) == 0 {
+			c.limited(address, sketchOf([]byte(d.Text)), "the output of the template is not YAML")
+			continue
+		}
+		value, err := decode.JSON(d.JSON)
+		if err != nil {
+			return c, fmt.Errorf("read the output of the template %s: %w", address, err)
+		}
+		for _, v := range flatten(value) {
+			switch {
+			case !isComplete(v):
+				c.bounded(address, incomplete(v), "lacks apiVersion or kind")
+			default:
+				c.objects = append(c.objects, object{value: asApplied(v), address: address, unchecked: encryptedPart(d.JSON)})
+			}
+		}
 	}
-	names := slices.Sorted(maps.Keys(outputs))
-	var archive txtar.Archive
-	for _, name := range names {
-		archive.Files = append(archive.Files, txtar.File{Name: name, Data: outputs[name]})
+	return c, nil
+}
+
+// asApplied returns an object with the label that Helm sets on all objects but hooks.
+func asApplied(v model.Value) model.Value {
+	const managedBy = "app.kubernetes.io/managed-by"
+	metadata := v.At("metadata")
+	labels := metadata.At("labels")
+	if labels.At(managedBy).Str() == "" || metadata.At("annotations", "helm.sh/hook").Str() != "" {
+		return v
 	}
-	made, err := txtar.FS(&archive)
-	if err != nil {
-		return content{}, fmt.Errorf("read the output of templates: %w", err)
+	return v.With("metadata", metadata.With("labels", labels.With(managedBy, model.StringOf("Helm"))))
+}
+
+// encryptedPart returns why an object cannot be compared if it contains a value that SOPS
+// encrypted, or "".
+func encryptedPart(object []byte) string {
+	if bytes.Contains(object, []byte("ENC[AES256_GCM,")) {
+		return "contains a value that is encrypted with SOPS; driftd does not decrypt it"
 	}
-	c, err := l.plainFiles(ctx, t.withFiles(ctx, made, l.config.MaxFileSize), names)
-	for i := range c.objects {
-		o := &c.objects[i]
-		o.address = t.address(o.files[0])
-		o.files = l.chartSources(t, o.files[0])
-	}
-	for i := range c.problems {
-		c.problems[i].Reason += " (in the output of the template)"
-	}
-	return c, err
+	return ""
 }
 
 // chartSources returns the files that determine the objects of a template.
@@ -297,33 +333,55 @@ func (l *loader) chartSources(t *tree, template string) []string {
 	return slices.Compact(sources)
 }
 
-// leaveToChance marks the fields in which the objects differ from those of a second rendering.
-// An object that the second one lacks has its name or its existence by chance.
-func (c *content) leaveToChance(again content, calls map[string][]string) {
-	others := map[string]model.Value{}
-	for _, o := range again.objects {
-		others[identityOf(o)] = o.value
+// leaveToChance adds to each object those of further renderings. An object that one of them lacks
+// has its name by chance: it is a problem, because each rendering would declare another one.
+func (c *content) leaveToChance(others []content, calls []string, namespace string) {
+	if len(others) == 0 {
+		return
 	}
-	for i := range c.objects {
-		o := &c.objects[i]
-		by := calls[o.address]
-		if len(by) == 0 {
-			continue
+	by := "chance: the chart calls " + strings.Join(calls, " and ")
+	var kept []object
+	for _, o := range c.objects {
+		for _, other := range others {
+			i := slices.IndexFunc(other.objects, func(x object) bool { return nameOf(x.value) == nameOf(o.value) && kindOf(x.value) == kindOf(o.value) })
+			if i < 0 {
+				extent := extentOf(o.value)
+				extent.Name, extent.Place = "", cmp.Or(extent.Place, namespace)
+				c.bounded(o.address, []model.Extent{extent, {Kind: extent.Kind, Placeless: true}}, "%s: its name is left to %s", o.value.At("kind").Str(), by)
+				o.again = nil
+				break
+			}
+			o.again = append(o.again, other.objects[i].value)
 		}
-		to := "chance: the chart calls " + strings.Join(by, " and ")
-		other, ok := others[identityOf(*o)]
-		if !ok {
-			o.unchecked = "its name is left to " + to
-			continue
-		}
-		for _, change := range diff.Fields(nil, o.value, other) {
-			o.delegated = append(o.delegated, model.Delegation{Path: change.Path, To: to})
+		if len(o.again) == len(others) {
+			o.chance = by
+			kept = append(kept, o)
 		}
 	}
+	c.objects = kept
 }
 
-// identityOf returns the template, the kind and the name of an object.
-func identityOf(o object) string {
-	metadata := o.value.At("metadata")
-	return strings.Join([]string{o.address, kindOf(o.value), metadata.At("namespace").Str(), metadata.At("name").Str()}, "\x00")
+// maxByChance bounds the fields of an object that are left to chance.
+const maxByChance = 100
+
+// leftToChance marks the fields of a claim that have other values in further renderings.
+func (o *object) leftToChance(claim *model.Claim, options kube.ClaimOptions) error {
+	paths := map[string]bool{}
+	for _, other := range o.again {
+		same, err := kube.NewClaim(other, options)
+		if err != nil {
+			return err
+		}
+		for _, change := range diff.Fields(options.SchemaOf(claim.Kind), claim.Value, same.Value) {
+			paths[change.Path] = true
+		}
+	}
+	if len(paths) > maxByChance {
+		claim.Unchecked = cmp.Or(claim.Unchecked, fmt.Sprintf("%d fields are left to %s", len(paths), o.chance))
+		return nil
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		claim.Delegated = append(claim.Delegated, model.Delegation{Path: path, To: o.chance})
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package manifests_test
 
 import (
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,10 +125,15 @@ func TestReleaseProblems(t *testing.T) {
 		want   string
 	}{
 		"Missing dependency": {"a chart that is not in the folder", map[string]string{"charts/blog/charts/cache/Chart.yaml": ""}, nil, "lacks the dependencies cache"},
-		"Broken template":    {"a function that does not exist", map[string]string{"charts/blog/templates/x.yaml": "{{ nosuch }}"}, nil, `function "nosuch" not defined`},
-		"Secret":             {"a template that fails with a value", map[string]string{"charts/blog/templates/x.yaml": `{{ fail .Values.a.b }}`, "envs/prod.yaml": "a: {b: hunter2-secret}"}, values, "…"},
-		"Default":            {"a template that fails with a default", map[string]string{"charts/blog/templates/x.yaml": `{{ fail .Values.password }}`, "charts/blog/values.yaml": "password: hunter2-secret"}, nil, "…"},
-		"SOPS":               {"encrypted values", map[string]string{"envs/prod.yaml": "a: ENC[hunter2-secret]\nsops: {version: 3}"}, values, "envs/prod.yaml is encrypted with SOPS; driftd does not decrypt it"},
+		"Broken template":    {"a function that does not exist", map[string]string{"charts/blog/templates/x.yaml": "{{ nosuch }}"}, nil, `journal/templates/x.yaml:1: function "nosuch" not defined`},
+		"Secret":             {"a template that fails with a value", map[string]string{"charts/blog/templates/x.yaml": `{{ fail (toJson .Values) }}`, "envs/prod.yaml": "a: {b: \"hunter2 & co\"}"}, values, "templates/x.yaml:1:3"},
+		"Encoded":            {"a template that fails with an encoded value", map[string]string{"charts/blog/templates/x.yaml": `{{ fail (b64dec .Values.a) }}`, "envs/prod.yaml": "a: aHVudGVyMg=="}, values, "templates/x.yaml:1:3"},
+		"Subchart":           {"a value of a subchart", map[string]string{"charts/blog/charts/cache/values.yaml": "password: hunter2", "charts/blog/charts/cache/templates/a.yaml": `{{ fail .Values.password }}`}, func(c *manifests.HelmConfig) { c.Set = []string{"cache.enabled=true"} }, "templates/a.yaml:1:3"},
+		"Schema":             {"values that do not match the schema", map[string]string{"charts/blog/values.schema.json": `{"properties": {"replicas": {"type": "integer"}}}`, "envs/prod.yaml": "replicas: hunter2"}, values, "values don't meet the specifications of the schema"},
+		"File":               {"a file of the chart in an error", map[string]string{"charts/blog/a.txt": "hunter2", "charts/blog/templates/x.yaml": `{{ fail (.Files.Get "a.txt") }}`}, nil, "templates/x.yaml:1:3"},
+		"Folder":             {"a folder instead of a file of values", nil, func(c *manifests.HelmConfig) { c.Values = []string{"envs"} }, "values file envs is a folder"},
+		"Encrypted chart":    {"a chart whose values are encrypted", map[string]string{"charts/blog/charts/cache/values.yaml": "a: ENC[hunter2]\nsops: {mac: x}"}, nil, "the values.yaml of the chart or of a subchart is encrypted with SOPS"},
+		"SOPS":               {"encrypted values", map[string]string{"envs/prod.yaml": "a: ENC[hunter2-secret]\nsops: {mac: x, version: 3}"}, values, "envs/prod.yaml is encrypted with SOPS; driftd does not decrypt it"},
 		"No values":          {"a file that does not exist", nil, func(c *manifests.HelmConfig) { c.Values = []string{"prod.yaml"} }, "values file prod.yaml does not exist: name it by its path from the top of the repository"},
 		"Invalid values":     {"a file that is not YAML", map[string]string{"envs/prod.yaml": "a: [hunter2-secret"}, values, "values file envs/prod.yaml is not valid YAML"},
 		"Library":            {"a library chart", map[string]string{"charts/blog/Chart.yaml": "apiVersion: v2\nname: blog\nversion: 1.0.0\ntype: library\n"}, nil, "a library chart, which declares no objects"},
@@ -167,36 +173,142 @@ func values(c *manifests.HelmConfig) { c.Values = []string{"envs/prod.yaml"} }
 func TestReleaseByChance(t *testing.T) {
 	t.Parallel()
 	files := blog()
-	files["charts/blog/templates/x.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: random}\ndata:\n  token: {{ randAlphaNum 20 }}\n  year: {{ now | date \"2006\" | quote }}\n  same: a\n" +
-		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: job-{{ randNumeric 9 }}}\n"
+	files["charts/blog/values.yaml"] += "m: {a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1}\n"
+	files["charts/blog/templates/x.yaml"] = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: random}
+data:
+  keys: {{ keys .Values.m | join "," }}
+  same: a
+  time: {{ now | date "04:05" | quote }}
+  token: {{ randAlphaNum 20 }}
+  year: {{ now | date "2006" | quote }}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: random}
+stringData: {user: blog, password: {{ randAlphaNum 20 }}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: random}
+spec:
+  template:
+    spec:
+      containers:
+      - {name: web, image: "web:1", env: [{name: TOKEN, value: {{ randAlphaNum 5 }}}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: job-{{ randNumeric 9 }}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: many}
+data:
+{{- range until 101 }}
+  k{{ . }}: {{ randAlphaNum 9 }}
+{{- end }}
+`
 	d, err := loadRelease(t, releaseConfig(deploy(t, files)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := 0
+	const to = ": chance: the chart calls keys and now and randAlphaNum and randNumeric"
+	got := map[string][]string{}
 	for _, c := range d.Claims {
-		switch {
-		case c.ID == "web/random":
-			found++
-			var paths []string
-			for _, by := range c.Delegated {
-				paths = append(paths, by.Path+": "+by.To)
-			}
-			want := []string{"data.token: chance: the chart calls now and randAlphaNum and randNumeric", "data.year: chance: the chart calls now and randAlphaNum and randNumeric"}
-			if diff := cmp.Diff(want, paths); diff != "" {
-				t.Error(diff)
-			}
-		case strings.HasPrefix(c.ID, "web/job-"):
-			found++
-			if !strings.HasPrefix(c.Unchecked, "its name is left to chance") {
-				t.Errorf("%s is compared: %q", c.ID, c.Unchecked)
-			}
-		case len(c.Delegated) > 0:
-			t.Errorf("%s: %v", c.ID, c.Delegated)
+		for _, by := range c.Delegated {
+			got[c.Kind] = append(got[c.Kind], strings.TrimSuffix(by.Path+": "+by.To, to))
+		}
+		if c.ID == "web/many" && !strings.HasPrefix(c.Unchecked, "101 fields are left to chance") {
+			t.Errorf("%s is compared: %q", c.ID, c.Unchecked)
 		}
 	}
-	if found != 2 {
-		t.Errorf("%d objects, want 2", found)
+	want := map[string][]string{
+		"kubernetes/ConfigMap":       {"data.keys", "data.time", "data.token", "data.year"},
+		"kubernetes/Secret":          {"data.password"},
+		"kubernetes/Deployment.apps": {"spec.template.spec.containers[name=web].env[name=TOKEN].value"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"blog/templates/x.yaml: ConfigMap: its name is left to " + to[2:]}, problems(d)); diff != "" {
+		t.Error(diff)
+	}
+	if p := d.Problems[0]; !p.Bounded || !slices.Contains(p.Extents, model.Extent{Kind: "kubernetes/ConfigMap", Place: "web"}) {
+		t.Errorf("it may declare %v", p.Extents)
+	}
+}
+
+// TestReleaseLikeHelm proves details in which Helm reads a chart otherwise than a folder of
+// manifests is read.
+func TestReleaseLikeHelm(t *testing.T) {
+	t.Parallel()
+	const template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, labels: {app.kubernetes.io/managed-by: me}}\n"
+	for name, tc := range map[string]struct {
+		reason string
+		files  map[string]string
+		want   string // a part of the claim on ConfigMap x; "" for none
+	}{
+		"Ignored folder": {"a folder in .helmignore", map[string]string{"charts/blog/.helmignore": "ci/\ntemplates/tests/\n", "charts/blog/templates/tests/x.yaml": template}, ""},
+		"Dashes":         {"a separator without a line end", map[string]string{"charts/blog/templates/x.yaml": "---\n{{- if true -}}\n" + template + "{{- end }}"}, `"Helm"`},
+		"Repeated key":   {"the last one counts", map[string]string{"charts/blog/templates/x.yaml": template + "data:\n  a: first\n  a: last\n"}, `"a":"last"`},
+		"Label":          {"Helm sets the label", map[string]string{"charts/blog/templates/x.yaml": template}, `"app.kubernetes.io/managed-by":"Helm"`},
+		"Nothing":        {"a chart without objects", map[string]string{"charts/blog/templates/web.yaml": "", "charts/blog/templates/migrate.yaml": "# nothing\n", "charts/blog/crds/post.yaml": ""}, ""},
+		"SOPS is a name": {"values that are called sops", map[string]string{"charts/blog/values.yaml": "sops: {enabled: true}\ncache: {enabled: false}\n", "charts/blog/templates/x.yaml": template}, `"Helm"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := blog()
+			maps.Copy(files, tc.files)
+			d, err := loadRelease(t, releaseConfig(deploy(t, files)))
+			if err != nil || len(d.Problems) > 0 {
+				t.Fatalf("%v, %q", err, problems(d))
+			}
+			got := ""
+			for _, c := range d.Claims {
+				if c.ID == "web/x" {
+					got = string(c.Value.AppendJSON(nil))
+				}
+			}
+			if (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
+				t.Errorf("%s: declared %s, want %s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// TestReleaseLinks proves that links to folders are followed, and that they do not lead outside.
+func TestReleaseLinks(t *testing.T) {
+	t.Parallel()
+	files := blog()
+	files["shared/x.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
+	dir := deploy(t, files)
+	config := releaseConfig(dir)
+	if err := os.Symlink("../../../shared", filepath.Join(dir, "charts/blog/templates/linked")); err != nil {
+		t.Fatal(err)
+	}
+	d, err := loadRelease(t, config)
+	if err != nil || !slices.Contains(claims(d), "blog/templates/linked/x.yaml ConfigMap web/x") {
+		t.Errorf("%v, %q", err, claims(d))
+	}
+	if err := os.Remove(filepath.Join(dir, "charts/blog/templates/linked")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("..", filepath.Join(dir, "charts/blog/templates/loop")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = loadRelease(t, config); err == nil || !strings.Contains(err.Error(), "more than 4 links to folders within each other") {
+		t.Errorf("a loop: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "charts/blog/templates/loop")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc", filepath.Join(dir, "charts/blog/templates/out")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = loadRelease(t, config); err == nil || !strings.HasSuffix(err.Error(), "blog/templates/out: a symbolic link that cannot be followed") {
+		t.Errorf("a link out of the repository: %v", err)
 	}
 }
 
@@ -248,7 +360,9 @@ func TestReleaseSettings(t *testing.T) {
 	}{
 		{func(c *manifests.HelmConfig) { c.Namespace = "" }, "namespace is not set: name the namespace of the release"},
 		{func(c *manifests.HelmConfig) { c.Namespace = "a b" }, `namespace "a b" is not the name of a namespace`},
-		{func(c *manifests.HelmConfig) { c.Release = "Blog" }, `release "Blog" is not the name of a release: want lower-case letters, digits and dashes`},
+		{func(c *manifests.HelmConfig) { c.Release = "Blog" }, `release "Blog" is not the name of a release: want at most 53 lower-case letters, digits, dots and dashes`},
+		{func(c *manifests.HelmConfig) { c.Release, c.Dir = "", "/srv/My_Chart" }, `release "My_Chart" is not the name of a release: want at most 53 lower-case letters, digits, dots and dashes`},
+		{func(c *manifests.HelmConfig) { c.Release, c.Dir, c.Git = "", "", "/srv/repository" }, "release is not set, and the chart is at the top of the repository: name the release"},
 		{func(c *manifests.HelmConfig) { c.Values = []string{"../secret.yaml"} }, `values: "../secret.yaml" is not a path from the top of the repository`},
 		{func(c *manifests.HelmConfig) { c.Values = []string{"/etc/passwd"} }, `values: "/etc/passwd" is not a path from the top of the repository`},
 		{func(c *manifests.HelmConfig) { c.Dir = "" }, "neither dir nor git is set: name the folder or the repository that contains the chart"},

@@ -130,7 +130,8 @@ func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
 		// Files that were not read in time must not count as absent.
 		return model.Declaration{}, fmt.Errorf("read manifests: %w", ctx.Err())
 	}
-	if len(content.objects)+len(content.problems) == 0 {
+	// A chart may declare nothing.
+	if l.release == nil && len(content.objects)+len(content.problems) == 0 {
 		return model.Declaration{}, fmt.Errorf("no manifest found in %s: looked for *.yaml, *.yml and *.json files "+
 			"with apiVersion and kind, and for kustomizations; check the path, include and exclude", t.where)
 	}

@@ -12,7 +12,13 @@ import (
 // only on the files.
 func (r *pastReader) release(t *tree, files *gitrepo.FS, found *outcome) (final bool) {
 	key := []string{"release"}
-	for _, name := range append([]string{t.Root}, r.loader.release.Values...) {
+	depends := append([]string{t.Root}, r.loader.release.Values...)
+	w, err := r.loader.chartFiles(r.ctx, t)
+	if err == nil && w.linked {
+		// A link may lead out of the chart.
+		depends = append(depends, ".")
+	}
+	for _, name := range depends {
 		id, err := files.ID(name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			found.merge(&outcome{all: truncate(t.address(name) + ": " + cause(err).Error())})
@@ -52,12 +58,12 @@ func (r *pastReader) rendered(t *tree) (found *outcome, final bool) {
 		return found, true
 	case err != nil:
 		found.all = truncate(err.Error())
-		return found, false
+		return found, true
 	}
 	subjects := make([]int, len(r.cache.subjects))
 	for n := range subjects {
 		subjects[n] = n
 	}
 	r.match(found, c, subjects)
-	return found, true
+	return found, !c.passing
 }

@@ -21,9 +21,11 @@ type object struct {
 	address string
 	// files are the files that determine the object, by path from the top of the tree.
 	files []string
-	// delegated are fields of which the declaration does not decide, and unchecked is why the
-	// object cannot be compared; "" if it can.
-	delegated []model.Delegation
+	// again are the objects in further renderings of the chart. Fields that differ are left to
+	// chance.
+	again  []model.Value
+	chance string
+	// unchecked is why the object cannot be compared; "" if it can.
 	unchecked string
 }
 
@@ -31,6 +33,8 @@ type object struct {
 type content struct {
 	objects  []object
 	problems []model.Problem
+	// passing reports whether a problem has a cause that is not in the files.
+	passing bool
 }
 
 func (c *content) add(more content) {
