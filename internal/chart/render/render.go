@@ -314,7 +314,7 @@ func (e problemError) Error() string { return string(e) }
 
 func problem(format string, args ...any) error { return problemError(fmt.Sprintf(format, args...)) }
 
-// What the errors of Helm's library may show: where it failed, and the names in the text of a
+// safe are the parts of errors of Helm that are shown: where it failed, and the names in the text of a
 // template. The rest of an error may contain any value, in any form: a template may put them
 // there.
 var safe = []*regexp.Regexp{
