@@ -227,7 +227,7 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 	f := model.Finding{Verdict: o.Verdict, Key: s.Key, Place: s.Place, Name: s.Name, Changes: slices.Clone(o.Changes),
 		Actor: o.Actor, Reason: o.Reason, Labels: labels(s, o.Claim), Declaration: o.Declaration, Unproven: o.Unproven}
 	if o.Claim != nil {
-		f.Declaration, f.Address, f.AlsoIn = o.Claim.Declaration, o.Claim.Address, o.Claim.AlsoIn
+		f.Declaration, f.Address, f.Position, f.AlsoIn = o.Claim.Declaration, o.Claim.Address, o.Claim.Position, o.Claim.AlsoIn
 	}
 	rules.apply(&f)
 	f.Basis = basis(&f, o.Claim)

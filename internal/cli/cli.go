@@ -50,8 +50,8 @@ type command struct {
 	// formats is a flag of scan and report; outputs are its files.
 	formats []string
 	outputs []formatFile
-	// files returns the files of the repository that addresses name; nil if they are unknown.
-	files func(file string) (string, bool)
+	// checkout is set by scan.
+	checkout *checkout
 }
 
 func newRoot(build Build, streams Streams) *cobra.Command {

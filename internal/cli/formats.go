@@ -93,29 +93,3 @@ func (c *command) writeFormats(r model.Report, o report.Options) error {
 	c.outputs = nil
 	return failed
 }
-
-// filesBelow returns report.Options.Files for paths relative to the working directory: the files
-// below the nearest folder with a .git, or below the working directory if there is none.
-func filesBelow(workingDir string) func(file string) (string, bool) {
-	top := workingDir
-	for dir := workingDir; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			top = dir
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	return func(file string) (string, bool) {
-		path := filepath.FromSlash(file)
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(workingDir, path)
-		}
-		if info, err := os.Stat(path); err != nil || info.IsDir() {
-			return "", false
-		}
-		name, err := filepath.Rel(top, path)
-		return filepath.ToSlash(name), err == nil && filepath.IsLocal(name)
-	}
-}

@@ -98,13 +98,11 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 	if err != nil {
 		return err
 	}
-	here, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("find the working directory: %w", err)
-	}
-	c.files = filesBelow(here)
 	sorted, err := sortPaths(ctx, paths)
 	if err != nil {
+		return err
+	}
+	if c.checkout, err = checkoutOfPaths(sorted.roots); err != nil {
 		return err
 	}
 	if len(sorted.manifests) == 0 && live.used(cmd) {
@@ -189,6 +187,9 @@ func (c *command) scanConfigured(ctx context.Context, cmd *cobra.Command, live l
 	if cfg.File == "" {
 		return errors.New("nothing to scan: give a folder (driftd scan ./deploy) or a configuration (driftd scan --config driftd.yaml)")
 	}
+	if c.checkout, err = checkoutOf(cfg.Declarations); err != nil {
+		return err
+	}
 	client, err := server.Dial(ctx, socketPath(cfg.StateDir))
 	switch {
 	case err == nil:
@@ -256,7 +257,10 @@ func (c *command) printReport(r model.Report, o report.Options) error {
 }
 
 func (c *command) reportOptions() report.Options {
-	o := report.Options{Now: time.Now(), Files: c.files}
+	o := report.Options{Now: time.Now()}
+	if c.checkout != nil {
+		o.Files = c.checkout.file
+	}
 	if width, ok := terminalWidth(c.streams.Out); ok {
 		o.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		o.Width, o.RelativeTime = width, true

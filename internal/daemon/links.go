@@ -9,9 +9,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// link sets the links of findings. A resource that is not there has no page. Links to what could not be read stay as they
-// were. So does the link to the declaration of a finding that did not change, although the branch has a newer commit: each
-// commit would change all findings otherwise.
+// link sets the links of findings, and of the claims on disputed fields. A resource that is not there has no page. Links to
+// what could not be read stay as they were. So does the link to the declaration of a finding that did not change, although
+// the branch has a newer commit: each commit would change all findings otherwise.
 func (v view) link(findings, earlier []model.Finding) {
 	known := make(map[string]*model.Finding, len(earlier))
 	for i := range earlier {
@@ -31,11 +31,12 @@ func (v view) link(findings, earlier []model.Finding) {
 			before = &model.Finding{}
 		}
 		f.Links = nil
-		for _, l := range []model.Link{{To: model.LinkLive, URL: sources[f.Source].page(f, before)}, {To: model.LinkDeclared, URL: declarations[f.Declaration].page(f, before)}} {
+		for _, l := range []model.Link{{To: model.LinkLive, URL: sources[f.Source].page(f, before)}, {To: model.LinkDeclared, URL: declarations[f.Declaration].page(f.DeclaredAt(), before.DeclaredAt(), before.Link(model.LinkDeclared), before.Basis == f.Basis)}} {
 			if l.URL != "" {
 				f.Links = append(f.Links, l)
 			}
 		}
+		linkClaims(f, before, declarations)
 	}
 }
 
@@ -60,14 +61,39 @@ func (s *sourceView) page(f, before *model.Finding) string {
 	return ""
 }
 
-// page returns the address of the position at which a finding's resource is declared, or "".
-func (d *declarationView) page(f, before *model.Finding) string {
+// linkClaims sets the links of the claims on disputed fields.
+func linkClaims(f, before *model.Finding, declarations map[string]*declarationView) {
+	for i := range f.Changes {
+		c := &f.Changes[i]
+		c.Claims = slices.Clone(c.Claims)
+		for k := range c.Claims {
+			claim := &c.Claims[k]
+			earlier := earlierClaim(before, c.Path, claim)
+			claim.URL = declarations[claim.Declaration].page(claim.DeclaredAt(), earlier.DeclaredAt(), earlier.URL, before.Basis == f.Basis)
+		}
+	}
+}
+
+// earlierClaim returns the claim of the same declaration in an earlier finding.
+func earlierClaim(before *model.Finding, path string, of *model.ClaimedValue) model.ClaimedValue {
+	for i := range before.Changes {
+		for _, c := range before.Changes[i].Claims {
+			if before.Changes[i].Path == path && c.Declaration == of.Declaration && c.Address == of.Address {
+				return c
+			}
+		}
+	}
+	return model.ClaimedValue{}
+}
+
+// page returns the address of a position in the declaration, or "". was is that of the position before in the earlier
+// finding; same is set if the values of the finding have not changed since.
+func (d *declarationView) page(position, before, was string, same bool) string {
 	if d == nil {
 		return ""
 	}
-	was := before.Link(model.LinkDeclared)
-	address := links.Commit(d.declaration.Repository, d.declaration.Revision, f.Address, d.Page)
-	if before.Address == f.Address && (d.err != nil || before.Basis == f.Basis && links.SamePosition(was, address)) {
+	address := links.Commit(d.declaration.Repository, d.declaration.Revision, position, d.Page)
+	if before == position && (d.err != nil || same && links.SamePosition(was, address)) {
 		return was
 	}
 	return address

@@ -44,16 +44,50 @@ func TestLinks(t *testing.T) {
 		"not read again":    {failed, model.Finding{Key: live}, []model.Link{page}, []model.Link{page}},
 		"a newer commit":    {source, model.Finding{Key: live, Declaration: "shop", Address: "web.yaml:3"}, []model.Link{page, old}, []model.Link{page, old}},
 		"another value":     {source, model.Finding{Key: live, Declaration: "shop", Address: "web.yaml:3", Basis: "2"}, []model.Link{page, line}, []model.Link{page, old}},
+		"Terraform":         {source, model.Finding{Key: live, Declaration: "shop", Address: "lab_vm.web", Position: "web.yaml:3"}, []model.Link{page, line}, nil},
+		"no position":       {source, model.Finding{Key: live, Declaration: "shop", Address: `lab_vm.web["a:3"]`}, []model.Link{page}, nil},
 		"another host":      {source, model.Finding{Key: live, Declaration: "shop", Address: "web.yaml:3"}, []model.Link{page, line}, []model.Link{elsewhere}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			findings := []model.Finding{tc.finding}
-			view{sources: []sourceView{tc.source}, declarations: []declarationView{declaration}}.link(findings, []model.Finding{{Address: tc.finding.Address, Links: tc.before}})
+			view{sources: []sourceView{tc.source}, declarations: []declarationView{declaration}}.link(findings, []model.Finding{{Address: tc.finding.Address, Position: tc.finding.Position, Links: tc.before}})
 			if diff := cmp.Diff(tc.want, findings[0].Links); diff != "" {
 				t.Errorf("links (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestClaimLinks checks the links of the sides of a dispute.
+func TestClaimLinks(t *testing.T) {
+	t.Parallel()
+	const commit, newer = "0123456789abcdef0123456789abcdef01234567", "9999999999999999999999999999999999999999"
+	at := func(commit string) view {
+		return view{declarations: []declarationView{{Declaration{Name: "infra"}, loaded{declaration: model.Declaration{Repository: "https://github.com/acme/infra", Revision: commit}}},
+			{Declaration{Name: "intent"}, loaded{}}}}
+	}
+	disputed := func(basis string) []model.Finding {
+		return []model.Finding{{ID: "1", Basis: basis, Changes: []model.Change{{Path: "memory", Claims: []model.ClaimedValue{
+			{Declaration: "infra", Address: "lab_vm.web", Position: "main.tf:3"}, {Declaration: "intent", Address: "virtual-machines/6"}, {Declaration: "gone", Address: "a.yaml:1"}}}}}}
+	}
+	urls := func(findings []model.Finding) (all []string) {
+		for _, c := range findings[0].Changes[0].Claims {
+			all = append(all, c.URL)
+		}
+		return all
+	}
+	first, later, changed := disputed("1"), disputed("1"), disputed("2")
+	at(commit).link(first, nil)
+	at(newer).link(later, first)
+	at(newer).link(changed, first)
+	for name, tc := range map[string]struct {
+		findings []model.Finding
+		commit   string
+	}{"first": {first, commit}, "a newer commit": {later, commit}, "another value": {changed, newer}} {
+		if diff := cmp.Diff([]string{"https://github.com/acme/infra/blob/" + tc.commit + "/main.tf#L3", "", ""}, urls(tc.findings)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -66,7 +66,7 @@ func disputeOver(s *model.Subject, claims []*model.Claim, about fieldRef, p path
 		}
 		change.Secret = change.Secret || v.HasSecret()
 		who := declaredBy(c, schema, p, v)
-		change.Claims = append(change.Claims, model.ClaimedValue{Declaration: c.Declaration, Address: c.Address, Value: v, Actor: &who})
+		change.Claims = append(change.Claims, model.ClaimedValue{Declaration: c.Declaration, Address: c.Address, Position: c.Position, Value: v, Actor: &who})
 		actor = latest(actor, who)
 		statements = append(statements, statement{claim: c, agrees: Equal(schema, v, live)})
 	}

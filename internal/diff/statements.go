@@ -271,7 +271,7 @@ func newDispute(s *model.Subject, statements []statement) dispute {
 	change.LiveActor = &liveActor
 	for _, st := range withoutPartialAgreement(statements) {
 		who := declaredBy(st.claim, st.schema, st.claimPath, st.declared)
-		claimed := model.ClaimedValue{Declaration: st.claim.Declaration, Address: st.claim.Address, Value: st.declared, Actor: &who}
+		claimed := model.ClaimedValue{Declaration: st.claim.Declaration, Address: st.claim.Address, Position: st.claim.Position, Value: st.declared, Actor: &who}
 		if st.path != first.path {
 			claimed.Path = st.path
 		}

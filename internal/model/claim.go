@@ -12,6 +12,9 @@ type Claim struct {
 	// Address is the position of the claim: "deploy/web.yaml:12", or a Terraform
 	// address.
 	Address string
+	// Position is the file and the line of the claim if Address is not a position:
+	// "infra/main.tf:12"; "" if they are unknown.
+	Position string
 	// AlsoIn are the addresses of other files that determine the claim, such as patches of a
 	// kustomization.
 	AlsoIn []string
@@ -156,7 +159,7 @@ type Declaration struct {
 	// Revision is the commit that was read, or "", and Revised its time.
 	Revision string
 	Revised  time.Time
-	// Repository is the URL of the git repository, if the addresses of the claims are paths in
+	// Repository is the URL of the git repository, if the positions of the claims are paths in
 	// it; "" otherwise.
 	Repository string
 	// DeployWindow is how long after a commit replaced a value that value may still be

@@ -128,16 +128,22 @@ type Change struct {
 // path, if it has one.
 func (c *Change) field() string { return cmp.Or(c.LivePath, c.Path) }
 
-// A ClaimedValue is the value of a disputed field in one declaration. Path is set if the
-// declaration's path of the field differs from Change.Path. Actor is who last set the value
+// A ClaimedValue is the value of a disputed field in one declaration. Position is
+// Claim.Position, and URL is that of a Link to the claim, or "". Path is set if the declaration's path of the field differs
+// from Change.Path. Actor is who last set the value
 // in the declaration; nil in findings of earlier versions.
 type ClaimedValue struct {
 	Declaration string `json:"declaration"`
 	Address     string `json:"address"`
+	Position    string `json:"position,omitempty"`
+	URL         string `json:"url,omitempty"`
 	Path        string `json:"path,omitempty"`
 	Value       Value  `json:"declared"`
 	Actor       *Actor `json:"actor,omitempty"`
 }
+
+// DeclaredAt returns the file and the line of the claim, or its address if they are unknown.
+func (c *ClaimedValue) DeclaredAt() string { return cmp.Or(c.Position, c.Address) }
 
 // A Finding is a verdict that is not in-sync: one for a resource, a claim and
 // a verdict, kept across scans under the same ID.
@@ -154,6 +160,8 @@ type Finding struct {
 	Name        string `json:"name"`
 	Declaration string `json:"declaration"`
 	Address     string `json:"address"`
+	// Position is Claim.Position.
+	Position string `json:"position,omitempty"`
 	// AlsoIn are Claim.AlsoIn.
 	AlsoIn []string `json:"also_in,omitempty"`
 	// Changes are sorted by path; empty if the finding is about the whole resource.
@@ -203,6 +211,10 @@ type Finding struct {
 	// Flapping reports whether it was flapping in the last scan.
 	Flapping bool `json:"flapping,omitempty"`
 }
+
+// DeclaredAt returns the file and the line of the declaration, or its address if they are
+// unknown.
+func (f *Finding) DeclaredAt() string { return cmp.Or(f.Position, f.Address) }
 
 // Link returns the address of the page of one side; "" if it has none.
 func (f *Finding) Link(to LinkTo) string {

@@ -48,21 +48,31 @@ type Side struct {
 }
 
 // A Claim is the value of one declaration. Path is set where the declaration has
-// another name for the field. Actor is its last writer there.
+// another name for the field. Actor is its last writer there. URL is the address of a web
+// page with the claim, or "".
 type Claim struct {
-	Declaration, Address, Path, Text string
-	Actor                            Phrase
+	Declaration, Address, Position, Path, Text, URL string
+	Actor                                           Phrase
 }
 
-// At returns the address of the claim and its own name for the field.
+// At returns the address and the position of the claim, and its own name for the field.
 func (c Claim) At() Phrase {
+	at := place(c.Address, c.Position)
 	switch {
-	case c.Path != "" && c.Address != "":
-		return Data(c.Path).Words(" at ").Data(c.Address)
+	case c.Path != "" && len(at) > 0:
+		return append(Data(c.Path).Words(" at "), at...)
 	case c.Path != "":
 		return Data(c.Path)
 	}
-	return Data(c.Address)
+	return at
+}
+
+// place returns an address with the file and the line, if it has them.
+func place(address, position string) Phrase {
+	if position == "" {
+		return Data(address)
+	}
+	return Data(address).Words(" in ").Data(position)
 }
 
 // Fields returns the first fields of a finding, at most most, without secrets.
@@ -135,7 +145,7 @@ func (f *Field) disputed(source string, c *model.Change, now Clock) {
 		f.Sides[0].Label += " in " + Line(source, NameLimit)
 	}
 	for i, text := range c.Claims {
-		claimed := Claim{Visible(text.Declaration), Visible(text.Address), Visible(text.Path), texts[i+1], now.Writer(text.Actor)}
+		claimed := Claim{Visible(text.Declaration), Visible(text.Address), Visible(text.Position), Visible(text.Path), texts[i+1], text.URL, now.Writer(text.Actor)}
 		if claimed.Path == f.Path {
 			claimed.Path = ""
 		}
@@ -354,7 +364,8 @@ func (f *Field) Equal(g *Field) bool {
 }
 
 func (c Claim) equal(d Claim) bool {
-	return c.Declaration == d.Declaration && c.Address == d.Address && c.Path == d.Path && c.Text == d.Text && c.Actor.String() == d.Actor.String()
+	return c.Declaration == d.Declaration && c.Address == d.Address && c.Position == d.Position && c.Path == d.Path && c.Text == d.Text &&
+		c.URL == d.URL && c.Actor.String() == d.Actor.String()
 }
 
 // MostLines bounds the lines removed, and the lines added, that are shown of one
@@ -404,7 +415,10 @@ func (f *Field) Bound(columns int) Field {
 	for i := range s.Claims {
 		c := &s.Claims[i]
 		c.Actor = c.Actor.Bound(2 * columns)
-		c.Declaration, c.Address, c.Path, c.Text = Clip(c.Declaration, columns), Clip(c.Address, columns), Clip(c.Path, columns), Clip(c.Text, 2*columns)
+		for _, text := range []*string{&c.Declaration, &c.Address, &c.Position, &c.Path} {
+			*text = Clip(*text, columns)
+		}
+		c.Text = Clip(c.Text, 2*columns)
 	}
 	for i := range s.Lines {
 		s.Lines[i].Text = Clip(s.Lines[i].Text, 2*columns)

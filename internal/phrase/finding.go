@@ -87,9 +87,9 @@ func declared(f *model.Finding) Phrase {
 	case f.Address == "":
 		return Words("declared by ").Data(f.Declaration)
 	case f.Declaration == "":
-		return Words("declared at ").Data(f.Address)
+		return append(Words("declared at "), place(f.Address, f.Position)...)
 	}
-	return Words("declared by ").Data(f.Declaration).Words(" at ").Data(f.Address)
+	return append(Words("declared by ").Data(f.Declaration).Words(" at "), place(f.Address, f.Position)...)
 }
 
 // Disputants returns the declarations that claim different values for fields of a

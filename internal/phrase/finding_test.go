@@ -53,6 +53,7 @@ func TestSubjectAndWhere(t *testing.T) {
 		subject, where string
 	}{
 		"declared":    {"declaration and address", model.Finding{Key: key, Name: "db-01", Verdict: model.Changed, Declaration: "infra", Address: "vm.db"}, "changed: qemu 104 (db-01)", "in pve, declared by infra at vm.db"},
+		"position":    {"the file and the line, too", model.Finding{Key: key, Verdict: model.Changed, Declaration: "infra", Address: "vm.db", Position: "a\nb.tf:3"}, "changed: qemu 104", `in pve, declared by infra at vm.db in a\nb.tf:3`},
 		"unproven":    {"a verdict that is not proven", model.Finding{Key: key, Verdict: model.Pending, Unproven: true, Declaration: "infra"}, "pending or bypassed: qemu 104", "in pve, declared by infra"},
 		"address":     {"an address alone", model.Finding{Key: key, Verdict: model.Missing, Address: "x:1"}, "missing: qemu 104", "in pve, declared at x:1"},
 		"unmanaged":   {"no declaration", model.Finding{Key: key, Verdict: model.Unmanaged}, "unmanaged: qemu 104", "in pve, not declared"},

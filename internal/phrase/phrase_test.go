@@ -74,11 +74,11 @@ func TestClaims(t *testing.T) {
 	t.Parallel()
 	f := model.Finding{Key: model.Key{Source: "pve"}, Verdict: model.Disputed, Changes: []model.Change{
 		{Path: "memory", Live: number(4), LiveActor: &model.Actor{Name: "root"}, Claims: []model.ClaimedValue{
-			{Declaration: "infra", Address: "vm.db", Value: *number(4), Actor: &model.Actor{Name: "alice"}}, {Declaration: "intent", Path: "ram", Value: *number(8)}}},
+			{Declaration: "infra", Address: "vm.db", Position: "main.tf:3", Value: *number(4), Actor: &model.Actor{Name: "alice"}}, {Declaration: "intent", Path: "ram", Value: *number(8)}}},
 		{Path: "cpu", Live: sealed("1"), Claims: []model.ClaimedValue{{Declaration: "infra", Value: *sealed("2")}}},
 	}}
 	fields := Clock{}.Fields(&f, 5)
-	want := []string{"infra 4 (vm.db, by alice), intent 8 (ram), live in pve 4 (by root)", "infra (secret), live in pve (secret)"}
+	want := []string{"infra 4 (vm.db in main.tf:3, by alice), intent 8 (ram), live in pve 4 (by root)", "infra (secret), live in pve (secret)"}
 	for i := range fields {
 		if got := fields[i].Inline(func(s string) string { return s }); got != want[i] {
 			t.Errorf("got %q, want %q", got, want[i])

@@ -2,6 +2,8 @@ package report
 
 import (
 	"bufio"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
@@ -37,7 +39,7 @@ func writeComment(w *bufio.Writer, r *model.Report, o Options) error {
 			continue
 		}
 		b := newBlock(f, out.clock, commentFields)
-		row := head + commentRow(&b)
+		row := head + commentRow(&b, o.file(f))
 		if rest > 0 || m.Len()+len(row)+tail.Len() > commentSize {
 			rest++
 			continue
@@ -67,8 +69,9 @@ func (m *markdown) reasons(all []phrase.Phrase) {
 	}
 }
 
-// commentRow returns a finding as a row of a table.
-func commentRow(b *Block) string {
+// commentRow returns a finding as a row of a table, with the file and the line that declare it unless
+// at is nil.
+func commentRow(b *Block, at *Location) string {
 	var fields []string
 	for i := range b.Fields {
 		f := b.Fields[i].Cut(commentLimit)
@@ -77,8 +80,25 @@ func commentRow(b *Block) string {
 	if b.More > 0 {
 		fields = append(fields, phrase.Count(b.More, "more field"))
 	}
-	cells := []string{word(string(b.Severity)), word(b.VerdictText), code(b.Kind + " " + b.Resource), strings.Join(fields, "<br>"), b.Who.Render(code)}
+	cells := []string{word(string(b.Severity)), word(b.VerdictText), code(b.Kind+" "+b.Resource) + declaredIn(b, at), strings.Join(fields, "<br>"), b.Who.Render(code)}
 	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+// declaredIn returns a line with a location, and a link to it if the finding has one.
+func declaredIn(b *Block, at *Location) string {
+	if at == nil {
+		return ""
+	}
+	text := phrase.Clip(phrase.Visible(at.Path), commentLimit)
+	if at.Line > 0 {
+		text += ":" + strconv.Itoa(at.Line)
+	}
+	for _, l := range b.Links {
+		if l.To == model.LinkDeclared {
+			return fmt.Sprintf("<br>[%s](<%s>)", code(text), l.URL)
+		}
+	}
+	return "<br>" + code(text)
 }
 
 // commentValue returns the values of a field. Those of a dispute are only counted: Inline writes

@@ -115,12 +115,20 @@ func (m *markdown) links(all []model.Link) {
 	}
 }
 
+// pageOf returns a link to a web page; "" without an address.
+func pageOf(address string) string {
+	if address == "" {
+		return ""
+	}
+	return fmt.Sprintf(" ([%s](<%s>))", model.LinkDeclared, address)
+}
+
 // claims writes the values of a disputed field as a table.
 func (m *markdown) claims(f *phrase.Field) {
 	m.heading(f, f.Disagreement())
 	m.printf("\n\n| | says | where | last set |\n| --- | --- | --- | --- |\n")
 	for _, c := range f.Claims {
-		m.printf("| %s | %s | %s | %s |\n", code(c.Declaration), code(c.Text), c.At().Render(code), c.Actor.Render(code))
+		m.printf("| %s | %s | %s%s | %s |\n", code(c.Declaration), code(c.Text), c.At().Render(code), pageOf(c.URL), c.Actor.Render(code))
 	}
 	m.printf("| %s | %s | | %s |\n", code(f.Sides[0].Label), code(f.Sides[0].Text), f.LiveActor.Render(code))
 }

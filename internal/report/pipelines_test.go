@@ -14,7 +14,7 @@ import (
 )
 
 // inRepository are options for a repository that has every relative file below "ops".
-var inRepository = Options{Files: func(file string) (string, bool) { return path.Join("ops", file), !path.IsAbs(file) }}
+var inRepository = Options{Files: func(_, file string) (string, bool) { return path.Join("ops", file), !path.IsAbs(file) }}
 
 // crowd returns a report with n findings of one severity.
 func crowd(n int, severity model.Severity) model.Report {
@@ -106,7 +106,11 @@ func TestGitHubAnnotation(t *testing.T) {
 	if c.properties["file"] != "ops/deploy/web-0000.yaml" || c.properties["line"] != "12" || c.properties["title"] != "HIGH changed: Service shop/web-0000" {
 		t.Errorf("got %v", c.properties)
 	}
-	r.Findings[0].Address = "/elsewhere/web.yaml:3"
+	r.Findings[0].Address, r.Findings[0].Position = "module.net.lab_net.web[\"x.yaml:3\"]", "infra/main.tf.json:7"
+	if c := readCommands(t.Fatalf, write(t, "github", r, inRepository))["error"][0]; c.properties["file"] != "ops/infra/main.tf.json" || c.properties["line"] != "7" {
+		t.Errorf("a Terraform address with a position: got %v", c.properties)
+	}
+	r.Findings[0].Address, r.Findings[0].Position = "/elsewhere/web.yaml:3", ""
 	for reason, o := range map[string]Options{"a file outside of the repository": inRepository, "no repository": {}} {
 		if c := readCommands(t.Fatalf, write(t, "github", r, o))["error"][0]; c.properties["file"] != "" || c.properties["line"] != "" {
 			t.Errorf("%s: got %v", reason, c.properties)

@@ -87,7 +87,7 @@ func anyChange() *rapid.Generator[model.Change] {
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "claims") {
 			c.Claims = append(c.Claims, model.ClaimedValue{Declaration: anyText().Draw(t, "declaration"),
-				Address: anyText().Draw(t, "address"), Path: anyText().Draw(t, "word"), Value: anyValue(2).Draw(t, "claim"),
+				Address: anyText().Draw(t, "address"), Position: anyText().Draw(t, "position"), Path: anyText().Draw(t, "word"), Value: anyValue(2).Draw(t, "claim"),
 				Actor: rapid.Ptr(anyActor(), true).Draw(t, "writer")})
 			c.LiveActor = rapid.Ptr(anyActor(), true).Draw(t, "live writer")
 		}
@@ -102,7 +102,7 @@ func anyFinding(id int) *rapid.Generator[model.Finding] {
 			ID: fmt.Sprintf("id-%d", id), Key: key, Name: anyText().Draw(t, "name"), Place: anyText().Draw(t, "place"),
 			Verdict:     rapid.SampledFrom(model.Verdicts()).Draw(t, "verdict"),
 			Severity:    rapid.SampledFrom(model.Severities()).Draw(t, "severity"),
-			Declaration: anyText().Draw(t, "declaration"), Address: anyText().Draw(t, "address"),
+			Declaration: anyText().Draw(t, "declaration"), Address: anyText().Draw(t, "address"), Position: anyText().Draw(t, "position"),
 			Changes: rapid.SliceOfN(anyChange(), 0, 3).Draw(t, "changes"), Actor: anyActor().Draw(t, "actor"),
 			Reason: anyText().Draw(t, "reason"), FirstSeen: anyTime().Draw(t, "first"), LastSeen: anyTime().Draw(t, "last"),
 		}

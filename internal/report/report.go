@@ -36,10 +36,10 @@ type Options struct {
 	// severity and a verdict.
 	Most int
 	List func(model.Severity, model.Verdict) string
-	// Files returns the path of the file of an address relative to the top of the repository that
-	// the formats github and gitlab are about; ok is false for a file outside of it. If it is nil,
-	// findings have no files there.
-	Files func(file string) (path string, ok bool)
+	// Files returns the path of a file of a declaration relative to the top of the repository that
+	// the formats github, gitlab, sarif and comment are about; ok is false for a file outside of it.
+	// If it is nil, there is no such repository.
+	Files func(declaration, file string) (path string, ok bool)
 }
 
 // A Location is a line of a file; 0 is an unknown line.
@@ -50,15 +50,27 @@ type Location struct {
 
 // locate returns the location of a finding in the repository, or nil.
 func (o Options) locate(f *model.Finding) *Location {
-	file, line, ok := fileOf(f.Address)
+	file, line, ok := fileOf(f.DeclaredAt())
 	if !ok || o.Files == nil {
 		return nil
 	}
-	path, ok := o.Files(file)
+	path, ok := o.Files(f.Declaration, file)
 	if !ok {
 		return nil
 	}
 	return &Location{phrase.Visible(path), line}
+}
+
+// file returns the location of a finding in the repository, or else in the file that the
+// declaration names; nil if it names none.
+func (o Options) file(f *model.Finding) *Location {
+	if at := o.locate(f); at != nil {
+		return at
+	}
+	if file, line, ok := fileOf(f.DeclaredAt()); ok {
+		return &Location{file, line}
+	}
+	return nil
 }
 
 type writer func(*bufio.Writer, *model.Report, Options) error

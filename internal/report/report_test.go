@@ -256,7 +256,7 @@ func TestSARIFFile(t *testing.T) {
 	} {
 		t.Run(address, func(t *testing.T) {
 			t.Parallel()
-			got := sarifFile(address)
+			got := sarifFile(Options{}.file(&model.Finding{Address: address}))
 			switch {
 			case got == nil:
 				if tc.uri != "" {

@@ -101,7 +101,7 @@ func writeSARIF(w *bufio.Writer, r *model.Report, o Options) error {
 	e.open("results", "[")
 	for _, findings := range [][]*model.Finding{out.open, out.unseen, out.resolved} {
 		for _, f := range findings {
-			e.value("", newSARIFResult(f, out.clock))
+			e.value("", newSARIFResult(f, out.clock, o))
 		}
 	}
 	e.close("]")
@@ -133,14 +133,14 @@ func invocation(out *outline) sarifInvocation {
 	return inv
 }
 
-func newSARIFResult(raw *model.Finding, c phrase.Clock) sarifResult {
+func newSARIFResult(raw *model.Finding, c phrase.Clock, o Options) sarifResult {
 	f, b := public(raw), newBlock(raw, c, mostFields)
 	res := sarifResult{
 		RuleID:       string(f.Verdict),
 		Kind:         "fail",
 		Level:        sarifLevel(f.Severity),
 		Message:      sarifMessage{sarifText(summary(&b))},
-		Locations:    []sarifLocation{sarifPlace(&f)},
+		Locations:    []sarifLocation{sarifPlace(&f, o)},
 		Fingerprints: map[string]string{"driftdFinding/v1": f.ID},
 		Properties:   sarifProperties{f.Severity, f.Declaration, f.Actor, f.FirstSeen, f.Owner, f.Flapping},
 	}
@@ -202,25 +202,23 @@ func sarifText(s string) string {
 	return s
 }
 
-func sarifPlace(f *model.Finding) sarifLocation {
+func sarifPlace(f *model.Finding, o Options) sarifLocation {
 	logical := sarifLogical{Name: f.Key.ID, QualifiedName: f.String(), Kind: "resource"}
-	return sarifLocation{Physical: sarifFile(f.Address), Logical: []sarifLogical{logical}}
+	return sarifLocation{Physical: sarifFile(o.file(f)), Logical: []sarifLogical{logical}}
 }
 
-// sarifFile returns the file that an address names, or nil when it names
-// something else, as a Terraform address does.
-func sarifFile(address string) *sarifPhysical {
-	file, line, ok := fileOf(address)
-	if !ok {
+// sarifFile returns a location, or nil of nil.
+func sarifFile(at *Location) *sarifPhysical {
+	if at == nil {
 		return nil
 	}
-	uri := url.URL{Path: file}
-	if path.IsAbs(file) {
+	uri := url.URL{Path: at.Path}
+	if path.IsAbs(at.Path) {
 		uri.Scheme = "file"
 	}
 	physical := &sarifPhysical{Artifact: sarifArtifact{uri.String()}}
-	if line > 0 {
-		physical.Region = &sarifRegion{line}
+	if at.Line > 0 {
+		physical.Region = &sarifRegion{at.Line}
 	}
 	return physical
 }

@@ -129,6 +129,7 @@ func factsOf(f *model.Finding, c phrase.Clock) []Fact {
 	default:
 		s.note("declared by", f.Declaration)
 		s.note("declared at", f.Address)
+		s.note("declared in", f.Position)
 	}
 	s.note("note", f.Why())
 	for _, l := range f.Links {

@@ -33,7 +33,7 @@ func argued() model.Finding {
 	claims := func(ours, theirs int64, word string) []model.ClaimedValue {
 		author := model.Actor{Name: "alice", At: earlier(20 * 24 * time.Hour), Via: "git", Evidence: "commit 4f1c2b9a7d3e", Confidence: model.Likely}
 		asked := logged("mara", "5695", "0d8ba41e", "")
-		return []model.ClaimedValue{{Declaration: "infra", Address: f.Address, Value: *number(ours), Actor: &author},
+		return []model.ClaimedValue{{Declaration: "infra", Address: f.Address, Position: "infra/db.tf:7", URL: "https://git.example.org/infra/db.tf#L7", Value: *number(ours), Actor: &author},
 			{Declaration: "intent", Address: "virtual-machines/6", Path: word, Value: *number(theirs), Actor: &asked}}
 	}
 	nobody := model.UnknownActor("no task of the last days set it")

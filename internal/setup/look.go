@@ -25,7 +25,7 @@ type Tree struct {
 	Dir string
 	// Origin is the origin of the git work tree that contains the folder.
 	Origin gitrepo.Origin
-	// Roots are the Terraform roots, sorted by folder.
+	// Roots are the Terraform roots, sorted by folder. Their outlines are empty before ReadOutlines.
 	Roots []Root
 	// Modules are the folders with files of Terraform that are no roots, sorted.
 	Modules []string
@@ -74,7 +74,7 @@ func Look(ctx context.Context, dir string) (Tree, error) {
 	}
 	w.tree.Manifests = slices.Sorted(maps.Keys(w.manifests))
 	if w.tree.Origin, err = gitrepo.OriginOf(dir); err != nil {
-		w.unread(err)
+		w.tree.unread(err)
 	}
 	return w.tree, nil
 }
@@ -89,13 +89,24 @@ type walk struct {
 }
 
 // unread adds what could not be read. The paths in errors are relative to the folder of the tree.
-func (w *walk) unread(err error) {
-	w.tree.Unread = append(w.tree.Unread, fmt.Sprintf("in %s: %v", w.tree.Dir, err))
+func (t *Tree) unread(err error) {
+	t.Unread = append(t.Unread, fmt.Sprintf("in %s: %v", t.Dir, err))
+}
+
+// ReadOutlines reads the outlines of the roots, which Look leaves empty.
+func (t *Tree) ReadOutlines() {
+	files := os.DirFS(t.Dir)
+	for i := range t.Roots {
+		var err error
+		if t.Roots[i].Outline, err = terraform.ReadOutline(files, t.Roots[i].Dir); err != nil {
+			t.unread(err)
+		}
+	}
 }
 
 // bounded ends the walk at a bound.
 func (w *walk) bounded(most int, of string) error {
-	w.unread(fmt.Errorf("more than %d %s: the rest was not looked at; name folders below it", most, of))
+	w.tree.unread(fmt.Errorf("more than %d %s: the rest was not looked at; name folders below it", most, of))
 	w.tree.Bounded = true
 	return fs.SkipAll
 }
@@ -109,7 +120,7 @@ func (w *walk) visit(ctx context.Context, name string, e fs.DirEntry, err error)
 	}
 	switch {
 	case err != nil:
-		w.unread(err)
+		w.tree.unread(err)
 		if e != nil && e.IsDir() {
 			w.tree.Closed = append(w.tree.Closed, name)
 			return fs.SkipDir
@@ -150,16 +161,12 @@ func (w *walk) folder(name string) error {
 		return nil
 	}
 	if err != nil { // with a file that cannot be read, it may be a root
-		w.unread(err)
+		w.tree.unread(err)
 	}
 	if len(w.tree.Roots) == maxFound {
 		return w.bounded(maxFound, "Terraform roots")
 	}
-	outline, err := terraform.ReadOutline(w.files, name)
-	if err != nil {
-		w.unread(err)
-	}
-	w.tree.Roots = append(w.tree.Roots, Root{name, outline})
+	w.tree.Roots = append(w.tree.Roots, Root{Dir: name})
 	return nil
 }
 
@@ -170,7 +177,7 @@ func (w *walk) file(name string) {
 	}
 	looks, err := manifests.Resembles(w.files, name)
 	if err != nil {
-		w.unread(err)
+		w.tree.unread(err)
 		w.tree.Closed = append(w.tree.Closed, name)
 		return
 	}

@@ -82,6 +82,7 @@ func TestLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tree.ReadOutlines()
 	var roots []string
 	for _, r := range tree.Roots {
 		roots = append(roots, fmt.Sprint(r.Dir, " ", r.Backend, " ", r.Partial, " ", r.Providers))

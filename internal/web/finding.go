@@ -77,9 +77,10 @@ type cell struct {
 	Left       int
 }
 
-// A claimView is the claim of one declaration.
+// A claimView is the claim of one declaration. URL is the address of its web page, or "".
 type claimView struct {
 	Declaration string
+	URL         string
 	At, Who     phrase.Phrase
 	cell
 }
@@ -232,15 +233,15 @@ func (c cell) Text() string {
 // claims sets the rows of the claims.
 func (v *sheetView) claims(rest *budget) {
 	live := v.Field.Sides[0]
-	add := func(declaration string, at, who phrase.Phrase, claimed string) {
+	add := func(declaration, address string, at, who phrase.Phrase, claimed string) {
 		text, left := rest.take(claimed)
 		v.Cut += left
-		v.ClaimRows = append(v.ClaimRows, claimView{declaration, at, who, cell{Label: declaration, Pieces: []phrase.Piece{{Text: text}}, Same: claimed == live.Text, Left: left}})
+		v.ClaimRows = append(v.ClaimRows, claimView{declaration, address, at, who, cell{Label: declaration, Pieces: []phrase.Piece{{Text: text}}, Same: claimed == live.Text, Left: left}})
 	}
 	for _, c := range v.Claims {
-		add(c.Declaration, c.At(), c.Actor, c.Text)
+		add(c.Declaration, c.URL, c.At(), c.Actor, c.Text)
 	}
-	add(live.Label, nil, v.LiveActor, live.Text)
+	add(live.Label, "", nil, v.LiveActor, live.Text)
 }
 
 // lines bounds the lines of a difference.

@@ -113,7 +113,7 @@ func disputed() model.Finding {
 	author, unsure := model.Actor{Name: "alice <b>", Via: "git", Evidence: "commit 4f1c2b9a7d3e", Confidence: model.Likely}, model.UnknownActor("a plain folder keeps no history")
 	f.Changes = []model.Change{{Path: "spec.replicas", Declared: number(3), Live: number(3), LiveActor: &author, Claims: []model.ClaimedValue{
 		{Declaration: "infra", Address: "infra/api.yaml:3", Value: *number(5), Actor: &unsure},
-		{Declaration: "shop", Address: "deploy/api.yaml:12", Value: *number(3), Actor: &author},
+		{Declaration: "shop", Address: "deploy/api.yaml:12", URL: "https://git.example.org/shop/api.yaml#L12", Value: *number(3), Actor: &author},
 	}}}
 	return f
 }

@@ -230,7 +230,7 @@ func textOf(raw *model.Finding, r *row) string {
 			}
 		}
 	}
-	add(f.ID, string(f.Severity), string(f.Verdict), f.Source, f.Kind, r.Kind, f.Key.ID, f.Name, f.Place, f.Declaration, f.Address, f.Owner,
+	add(f.ID, string(f.Severity), string(f.Verdict), f.Source, f.Kind, r.Kind, f.Key.ID, f.Name, f.Place, f.Declaration, f.Address, f.Position, f.Owner,
 		r.Where.String(), r.Who.String(), f.Actor.Via, f.Actor.Evidence, f.Actor.Message, f.Actor.Reason, r.Standing.String(), f.Why(), f.Hidden)
 	for _, name := range slices.Sorted(maps.Keys(f.Labels)) {
 		add(name + "=" + f.Labels[name])
@@ -259,7 +259,7 @@ func fieldTexts(f *phrase.Field) []string {
 		texts = append(texts, side.Text)
 	}
 	for _, claim := range f.Claims {
-		texts = append(texts, claim.Declaration, claim.Address, claim.Text, claim.Actor.String())
+		texts = append(texts, claim.Declaration, claim.Address, claim.Position, claim.Text, claim.Actor.String())
 	}
 	return texts
 }

@@ -3,6 +3,7 @@ package docs
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +35,19 @@ type checkout struct {
 // hostile is a live value with commands of both syntaxes of the runner.
 const hostile = "x\\n::error::forged\\n##[error]forged ##[add-path]/tmp"
 
+// planned is a plan that updates a resource of a local module.
+const planned = `{"format_version": "1.2", "terraform_version": "1.11.4", "planned_values": {"root_module": {}}, "resource_changes": [{
+"address": "module.net.terraform_data.this", "module_address": "module.net", "mode": "managed", "type": "terraform_data", "name": "this",
+"provider_name": "terraform.io/builtin/terraform", "change": {"actions": ["update"], "before": {"id": "1", "input": 1},
+"after": {"id": "1", "input": 2}, "after_unknown": {}, "before_sensitive": {}, "after_sensitive": {}}}], "prior_state": {"values": {"root_module": {
+"child_modules": [{"address": "module.net", "resources": [{"address": "module.net.terraform_data.this", "mode": "managed", "type": "terraform_data",
+"name": "this", "provider_name": "terraform.io/builtin/terraform", "schema_version": 0, "values": {"id": "1", "input": 1}, "sensitive_values": {}}]}]}}},
+"configuration": {"root_module": {}}, "timestamp": "2026-01-02T03:04:05Z", "applyable": true, "complete": true, "errored": false}`
+
+// providerSchemas are those of the provider in planned.
+const providerSchemas = `{"format_version": "1.0", "provider_schemas": {"terraform.io/builtin/terraform": {"resource_schemas": {"terraform_data": {"version": 0, "block": {"attributes": {
+"id": {"type": "string", "computed": true}, "input": {"type": "dynamic", "optional": true}}}}}}}}`
+
 // newCheckout returns a repository whose manifest differs from a dump in live.yaml. The other dumps are same.yaml, and part.yaml,
 // which lacks the object.
 func newCheckout(t *testing.T) *checkout {
@@ -59,6 +73,11 @@ func newCheckout(t *testing.T) *checkout {
 		c.write(name+".yaml", object(value))
 	}
 	c.write("part.yaml", "apiVersion: v1\nkind: List\nitems: []\n")
+	c.write("work/infra/main.tf", "# A module.\nmodule \"net\" {\n  source = \"../modules/a b\"\n}\n")
+	c.write("work/modules/a b/net,1.tf", "variable \"x\" { default = 1 }\n\nresource \"terraform_data\" \"this\" {\n  input = 2\n}\n")
+	c.write("plan.json", planned)
+	c.write("bin/terraform", "#!/bin/sh\ncase \"$1\" in\nversion) echo '{\"terraform_version\": \"1.11.4\"}' ;;\nproviders) echo '"+providerSchemas+"' ;;\n"+
+		"plan) for arg; do case \"$arg\" in -out=*) cp '"+filepath.Join(c.dir, "plan.json")+"' \"${arg#-out=}\" ;; esac; done ;;\nshow) for arg; do :; done; cat \"$arg\" ;;\nesac\n")
 	c.env = append(os.Environ(), realRun+"=1", "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+c.dir, "TMPDIR="+c.dir, "RUNNER_TEMP="+c.dir,
 		"GITHUB_REPOSITORY=acme/shop", "GITHUB_OUTPUT="+filepath.Join(c.dir, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(c.dir, "summary"))
 	return c
@@ -185,6 +204,7 @@ func TestAction(t *testing.T) {
 		output   string
 	}{
 		"drift":                {map[string]string{"live": "../live.yaml"}, 2, []string{"::warning file=deploy it/web.yaml,line=1,"}, "exit-code=2"},
+		"Terraform":            {map[string]string{"paths": "infra"}, 2, []string{"::warning file=modules/a b/net%2C1.tf,line=3,"}, "exit-code=2"},
 		"less than fails":      {map[string]string{"live": "../live.yaml", "fail-on": "critical"}, 0, []string{"::warning file="}, "exit-code=0"},
 		"in sync":              {map[string]string{"live": "../same.yaml"}, 0, nil, "exit-code=0"},
 		"incomplete":           {map[string]string{"live": "../part.yaml"}, 1, []string{"::warning title=driftd%3A not everything", "::notice file=", "::error title=driftd::something was not checked"}, "exit-code=3"},
@@ -258,13 +278,15 @@ func TestComponent(t *testing.T) {
 		inputs map[string]string
 		code   int
 		issues int
+		at     string
 	}{
-		"drift":               {map[string]string{"live": "../live.yaml"}, 2, 1},
-		"less than fails":     {map[string]string{"live": "../live.yaml", "fail_on": "critical"}, 0, 1},
-		"in sync":             {map[string]string{"live": "../same.yaml"}, 0, 0},
-		"incomplete":          {map[string]string{"live": "../part.yaml"}, 3, 1},
-		"incomplete, allowed": {map[string]string{"live": "../part.yaml", "allow_incomplete": "true"}, 0, 1},
-		"commands":            {map[string]string{"live": "../live.yaml", "paths": "$(touch${IFS}pwned) *"}, 1, -1},
+		"drift":               {map[string]string{"live": "../live.yaml"}, 2, 1, "deploy it/web.yaml:1"},
+		"Terraform":           {map[string]string{"paths": "infra"}, 2, 1, "modules/a b/net,1.tf:3"},
+		"less than fails":     {map[string]string{"live": "../live.yaml", "fail_on": "critical"}, 0, 1, "deploy it/web.yaml:1"},
+		"in sync":             {map[string]string{"live": "../same.yaml"}, 0, 0, ""},
+		"incomplete":          {map[string]string{"live": "../part.yaml"}, 3, 1, "deploy it/web.yaml:1"},
+		"incomplete, allowed": {map[string]string{"live": "../part.yaml", "allow_incomplete": "true"}, 0, 1, "deploy it/web.yaml:1"},
+		"commands":            {map[string]string{"live": "../live.yaml", "paths": "$(touch${IFS}pwned) *"}, 1, -1, ""},
 	} {
 		var jobs map[string]struct {
 			Variables map[string]struct{ Value string }
@@ -313,7 +335,7 @@ func TestComponent(t *testing.T) {
 			t.Errorf("%s: %d issues, %v", name, len(issues), err)
 		}
 		for _, i := range issues {
-			if i.Description == "" || i.Fingerprint == "" || i.CheckName == "" || i.Location.Path != "deploy it/web.yaml" || i.Location.Lines.Begin != 1 ||
+			if i.Description == "" || i.Fingerprint == "" || i.CheckName == "" || fmt.Sprintf("%s:%d", i.Location.Path, i.Location.Lines.Begin) != tc.at ||
 				!slices.Contains([]string{"info", "minor", "major", "critical", "blocker"}, i.Severity) {
 				t.Errorf("%s: %+v", name, i)
 			}

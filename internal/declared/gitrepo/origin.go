@@ -53,6 +53,22 @@ func OriginOf(dir string) (_ Origin, err error) {
 	return o, nil
 }
 
+// Is reports whether a URL is that of the repository, over any protocol, or the path of the work tree.
+func (o Origin) Is(url string) bool {
+	name := repositoryName(url)
+	return name != "" && (name == repositoryName(o.URL) || name == repositoryName(o.Top))
+}
+
+// repositoryName returns the host and the path of a URL, or a local path; "" if it is neither.
+func repositoryName(url string) string {
+	endpoint, err := transport.NewEndpoint(url)
+	if url == "" || err != nil {
+		return ""
+	}
+	path, _, _ := strings.Cut(endpoint.Path, "?")
+	return strings.ToLower(endpoint.Host) + "/" + strings.TrimSuffix(strings.Trim(path, "/"), ".git")
+}
+
 // branchOf returns the default branch of a remote as of the last fetch, or the branch of HEAD if the remote has it.
 func branchOf(s *objectStore, remote string) string {
 	prefix := "refs/remotes/" + remote + "/"

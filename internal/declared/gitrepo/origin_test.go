@@ -57,3 +57,28 @@ func TestOriginOf(t *testing.T) {
 		t.Errorf("OriginOf(/) = %+v, %v", got, err)
 	}
 }
+
+func TestOriginIs(t *testing.T) {
+	t.Parallel()
+	remote := gitrepo.Origin{Top: "/src/shop", URL: "git@git.example.org:acme/shop.git"}
+	for url, want := range map[string]bool{
+		"https://git.example.org/acme/shop":           true,
+		"https://u:p@GIT.example.org/acme/shop.git/":  true,
+		"ssh://git@git.example.org:2222/acme/shop":    true,
+		"https://git.example.org/acme/shop?x=y":       true,
+		"https://git.example.org/acme/shop2":          false,
+		"https://git.example.org/shop":                false,
+		"https://git.example.org.evil.test/acme/shop": false,
+		"/src/shop":        true,
+		"file:///src/shop": true,
+		"/src/other":       false,
+		"":                 false,
+	} {
+		if got := remote.Is(url); got != want {
+			t.Errorf("%+v is %q: %v", remote, url, got)
+		}
+	}
+	if (gitrepo.Origin{}).Is("") {
+		t.Error("no repository is one")
+	}
+}

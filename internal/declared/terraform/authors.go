@@ -16,11 +16,10 @@ type touchesFunc func(ctx context.Context, files []string) map[string]gitrepo.To
 
 // addAuditEvents adds to each claim the last commit that changed the files which define its
 // resource.
-func (p *plans) addAuditEvents(ctx context.Context, claims []model.Claim, dir, within string, touches touchesFunc) {
+func (p *plans) addAuditEvents(ctx context.Context, claims []model.Claim, blocks *hclsource.Root, touches touchesFunc) {
 	if p.config.Lookback.Commits == 0 {
 		return
 	}
-	root := hclsource.New(dir, within, p.config.Run.VarFiles)
 	files := make(map[string][]string, len(claims))
 	all := map[string]bool{}
 	for i := range claims {
@@ -28,7 +27,7 @@ func (p *plans) addAuditEvents(ctx context.Context, claims []model.Claim, dir, w
 		if _, seen := files[address]; seen {
 			continue
 		}
-		files[address] = root.Files(address)
+		files[address] = blocks.Files(address)
 		for _, file := range files[address] {
 			all[file] = true
 		}

@@ -47,12 +47,14 @@ func (p *plans) Load(ctx context.Context) (model.Declaration, error) {
 
 // folder plans the root in its folder, without a repository.
 func (p *plans) folder(ctx context.Context) (model.Declaration, error) {
-	within := gitrepo.TopOf(p.config.Dir)
-	d, err := p.plan(ctx, p.options(p.config.Dir, within))
+	options := p.options(p.config.Dir, gitrepo.TopOf(p.config.Dir))
+	d, err := p.plan(ctx, options)
 	if err != nil {
 		return d, err
 	}
-	p.addAuditEvents(ctx, d.Claims, p.config.Dir, within, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
+	blocks := p.blocksOfRoot(&options)
+	addPositions(d.Claims, blocks, &options)
+	p.addAuditEvents(ctx, d.Claims, blocks, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
 		return p.workTree.Touches(ctx, p.config.Dir, files)
 	})
 	return d, nil
@@ -67,9 +69,11 @@ func (p *plans) atCommit(ctx context.Context, c checkout) (model.Declaration, er
 	if p.edit != nil {
 		p.edit.sources.Revision = c.commit
 	}
-	d.Revision, d.Revised = c.commit, c.when
+	d.Repository, d.Revision, d.Revised = p.repository.URL(), c.commit, c.when
 	p.planned.setRevision(c.commit)
-	p.addAuditEvents(ctx, d.Claims, c.Dir, c.Within, func(ctx context.Context, files []string) (found map[string]gitrepo.Touch) {
+	blocks := p.blocksOfRoot(&c.Options)
+	addPositions(d.Claims, blocks, &c.Options)
+	p.addAuditEvents(ctx, d.Claims, blocks, func(ctx context.Context, files []string) (found map[string]gitrepo.Touch) {
 		err := p.repository.Read(ctx, c.commit, func(commit gitrepo.Commit) error {
 			found = commit.TouchesIn(ctx, p.config.Root(), files)
 			return nil

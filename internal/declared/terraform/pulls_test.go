@@ -50,6 +50,40 @@ func TestPullClaims(t *testing.T) {
 	}
 }
 
+// TestPositions checks the positions of claims inside and outside of a git work tree.
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	root, program := rootWithCLI(t, aState)
+	block := "# The pool.\nresource \"proxmox_virtual_environment_pool\" \"blue\" {}\n"
+	if err := os.WriteFile(filepath.Join(root, "pool.tf"), []byte(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	positions := func() map[string]string {
+		d, err := load(t, map[string]string{"pve": "proxmox"}, func(c *terraform.Config) { c.Engine, c.Dir, c.Run.Binary = terraform.State, root, program })
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]string{}
+		for _, c := range d.Claims {
+			if c.Position != "" {
+				found[c.Address] = c.Position
+			}
+		}
+		return found
+	}
+	want := map[string]string{"proxmox_virtual_environment_pool.blue": filepath.Base(root) + "/pool.tf:2"}
+	if diff := cmp.Diff(want, positions()); diff != "" {
+		t.Errorf("in a folder (-want +got):\n%s", diff)
+	}
+	if err := os.Mkdir(filepath.Join(root, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	want["proxmox_virtual_environment_pool.blue"] = "pool.tf:2"
+	if diff := cmp.Diff(want, positions()); diff != "" {
+		t.Errorf("in a work tree (-want +got):\n%s", diff)
+	}
+}
+
 func TestPullErrors(t *testing.T) {
 	t.Parallel()
 	root, program := rootWithCLI(t, "")

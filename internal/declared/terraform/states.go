@@ -94,7 +94,9 @@ func (p *pulls) pull(ctx context.Context, options plan.Options) (model.Declarati
 	if err != nil {
 		return model.Declaration{}, fmt.Errorf("state of %s: %w", address, err)
 	}
-	return r.declaration(ctx)
+	d, err := r.declaration(ctx)
+	addPositions(d.Claims, p.blocksOfRoot(&options), &options)
+	return d, err
 }
 
 // A reading collects the content of states.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -93,16 +92,10 @@ func fileOf(files map[string][]byte, address string) (name string, err error) {
 		return "", unsupported("no .tf file of the root has the block of %s: it is written in JSON, or a program generates it", address)
 	case len(found) > 1:
 		return "", unsupported("several files have the block of %s: %s", address, strings.Join(found, ", "))
-	case isOverride(found[0]), generated.Match(files[found[0]]):
+	case syntax.IsOverride(found[0]), generated.Match(files[found[0]]):
 		return "", unsupported("%s overrides other files, or a program generates it", found[0])
 	}
 	return found[0], nil
-}
-
-// isOverride reports whether Terraform merges a file into the blocks of others.
-func isOverride(name string) bool {
-	base := strings.TrimSuffix(name, path.Ext(name))
-	return base == "override" || strings.HasSuffix(base, "_override")
 }
 
 // find returns the block of a resource; nil if the file does not have exactly one.

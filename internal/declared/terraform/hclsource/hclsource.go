@@ -32,25 +32,59 @@ func New(dir, within string, varFiles []string) *Root {
 // removed, and the remaining files do not show by which commit.
 func (r *Root) Files(address string) []string {
 	found := map[string]bool{}
+	for _, s := range r.steps(address) {
+		s.module.follow(s.part, found)
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// A Position is a line of a file; the path is from the root.
+type Position struct {
+	File string
+	Line int
+}
+
+// Position returns the position of the block of the resource or check at an address. If the block is in a module
+// whose files are not read, it is that of the innermost module call whose file is. ok is false if there is no
+// such block.
+func (r *Root) Position(address string) (at Position, ok bool) {
+	steps := r.steps(address)
+	if len(steps) == 0 {
+		return Position{}, false
+	}
+	return steps[len(steps)-1].at, true
+}
+
+// A step is a part that leads to a resource, with the module that has it.
+type step struct {
+	part
+
+	module *module
+}
+
+// steps returns the module calls that lead to the resource at an address, and its block unless it is in a module
+// whose files are not read. It returns none if a call or the block is missing.
+func (r *Root) steps(address string) []step {
 	calls, resource := split(address)
 	m := r.module(".")
+	var all []step
 	for _, name := range calls {
 		call, known := m.calls[name]
 		if !known {
 			return nil
 		}
-		m.follow(call.part, found)
-		if !isLocal(call.source) {
-			return slices.Sorted(maps.Keys(found))
+		all = append(all, step{call.part, m})
+		dir := path.Join(m.dir, call.source)
+		if !isLocal(call.source) || !r.isInside(dir) {
+			return all
 		}
-		m = r.module(path.Join(m.dir, call.source))
+		m = r.module(dir)
 	}
-	block, known := m.resources[resource]
+	block, known := m.blocks[resource]
 	if !known {
 		return nil
 	}
-	m.follow(block, found)
-	return slices.Sorted(maps.Keys(found))
+	return append(all, step{block, m})
 }
 
 // maxModules bounds the number of folders that are read.
@@ -62,8 +96,7 @@ func (r *Root) module(dir string) *module {
 		return m
 	}
 	m := newModule(dir)
-	full := filepath.Join(r.dir, filepath.FromSlash(dir))
-	if relative, err := filepath.Rel(r.within, full); err == nil && filepath.IsLocal(relative) && len(r.modules) < maxModules {
+	if full := filepath.Join(r.dir, filepath.FromSlash(dir)); r.isInside(dir) && len(r.modules) < maxModules {
 		m.scan(full)
 		if dir == "." {
 			m.scanValues(full, r.varFiles)
@@ -71,6 +104,12 @@ func (r *Root) module(dir string) *module {
 	}
 	r.modules[dir] = m
 	return m
+}
+
+// isInside reports whether the files of a folder may be read.
+func (r *Root) isInside(dir string) bool {
+	relative, err := filepath.Rel(r.within, filepath.Join(r.dir, filepath.FromSlash(dir)))
+	return err == nil && filepath.IsLocal(relative)
 }
 
 // isLocal reports whether a module source is a local path.

@@ -3,6 +3,7 @@ package hclsource_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,10 @@ func lab() map[string]string {
 		"infra/json.tf.json":           `{"resource": {"lab_server": {"json": {"memory": "${var.memory}", "nested": [{"x": "${local.place}"}]}}}}`,
 		"infra/modules.tf":             "module \"net\" {\n  source = \"../modules/net\"\n  for_each = toset([\"a.b\"])\n  size = var.memory\n}\n",
 		"infra/fetched.tf":             "module \"far\" {\n  source = \"lab/far/lab\"\n  version = \"1\"\n}\nmodule \"out\" {\n  source = \"../../out\"\n}\n",
+		"infra/over.tf":                "# a comment\n\nresource \"lab_server\" \"over\" {}\n",
+		"infra/a_override.tf":          "resource \"lab_server\" \"over\" { memory = var.memory }\n",
+		"infra/check.tf":               "check \"reachable\" {}\n",
+		"infra/many.tf.json":           "{\"resource\": {\n \"lab_server\": {\n  \"one\": {},\n  \"two\": [\n   {}]}}}",
 		"infra/broken.tf":              "resource \"lab_server\" \"broken\" {\n",
 		"infra/README.md":              "x",
 		"modules/net/main.tf":          "resource \"lab_net\" \"this\" { size = var.size }\nmodule \"deep\" {\n  source = \"./deep\"\n}\n",
@@ -59,7 +64,8 @@ func TestFiles(t *testing.T) {
 		"Module":    {"a module's resource: the file of the call, too", `module.net["a.b"].lab_net.this`, "../modules/net/main.tf ../modules/net/variables.tf modules.tf terraform.tfvars variables.tf"},
 		"Deep":      {"a resource in a nested module", `module.net["a.b"].module.deep.lab_net.leaf`, "../modules/net/deep/main.tofu ../modules/net/main.tf modules.tf terraform.tfvars variables.tf"},
 		"Fetched":   {"a resource in a fetched module: the file of the call, which has the version", "module.far.lab_net.this[1]", "fetched.tf"},
-		"Outside":   {"nothing outside of the repository is read", "module.out.lab_net.out", ""},
+		"Outside":   {"nothing outside of the repository is read: the file of the call", "module.out.lab_net.out", "fetched.tf"},
+		"Override":  {"a block, and the file that overrides one of its arguments", "lab_server.over", "a_override.tf over.tf terraform.tfvars variables.tf"},
 		"Gone":      {"a removed resource", "lab_server.gone", ""},
 		"No module": {"a removed module", "module.gone.lab_server.web", ""},
 		"Broken":    {"a resource in a file that cannot be parsed", "lab_server.broken2", ""},
@@ -78,6 +84,56 @@ func TestFiles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestPosition(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason, address, file string
+		line                  int
+	}{
+		"Block":         {"a block", "lab_server.fixed", "main.tf", 2},
+		"Instance":      {"an instance of several", `lab_server.fixed["a.b:3"]`, "main.tf", 2},
+		"Override":      {"the block, and not what overrides an argument", "lab_server.over[0]", "over.tf", 3},
+		"Check":         {"a check", "check.reachable", "check.tf", 1},
+		"JSON":          {"a block in JSON", "lab_server.one", "many.tf.json", 3},
+		"JSON list":     {"the second block of a type in JSON", "lab_server.two", "many.tf.json", 4},
+		"Module":        {"a block in a local module", `module.net["a.b"].lab_net.this`, "../modules/net/main.tf", 1},
+		"Deep":          {"a block in a nested module", `module.net["a.b"].module.deep.lab_net.leaf`, "../modules/net/deep/main.tofu", 1},
+		"Fetched":       {"the call of a fetched module", "module.far.lab_net.this[1]", "fetched.tf", 1},
+		"Outside":       {"the call of a module outside of the repository", "module.out.module.x.lab_net.out", "fetched.tf", 5},
+		"Gone":          {"a removed resource", "lab_server.gone", "", 0},
+		"Gone in local": {"a removed resource of a local module", "module.net.lab_net.gone", "", 0},
+		"No module":     {"a removed module", "module.gone.lab_server.web", "", 0},
+		"Nothing":       {"no address", "", "", 0},
+	}
+	dir := filepath.Join(t.TempDir(), "repository")
+	write(t, dir, lab())
+	r := hclsource.New(filepath.Join(dir, "infra"), dir, nil)
+	for name, tc := range cases {
+		at, ok := r.Position(tc.address)
+		if ok != (tc.file != "") || at != (hclsource.Position{File: tc.file, Line: tc.line}) {
+			t.Errorf("%s: %s: %+v, %v", name, tc.reason, at, ok)
+		}
+	}
+}
+
+// TestPositionUnreadable checks that files that cannot be parsed or read have no position.
+func TestPositionUnreadable(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"broken.tf": "}{ resource", "broken.tf.json": `{"resource": {"lab_server": {"a": `, "folder.tf/x": "",
+		"binary.tf": "\x00\xff", "main.tf": `resource "lab_server" "web" {}`})
+	if err := os.Symlink("nowhere", filepath.Join(dir, "link.tf")); err != nil {
+		t.Fatal(err)
+	}
+	r := hclsource.New(dir, "", nil)
+	if at, ok := r.Position("lab_server.a"); ok {
+		t.Errorf("a position in an unreadable file: %+v", at)
+	}
+	if at, ok := r.Position("lab_server.web"); !ok || at.Line != 1 {
+		t.Errorf("the other files are not read: %+v", at)
 	}
 }
 
@@ -100,10 +156,13 @@ func FuzzFiles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, address, config string) {
 		dir := t.TempDir()
 		write(t, dir, map[string]string{"main.tf": config, "json.tf.json": config, "terraform.tfvars": config})
-		for _, file := range hclsource.New(dir, "", nil).Files(address) {
-			if file == "" {
-				t.Error("an empty path")
-			}
+		r := hclsource.New(dir, "", nil)
+		files := r.Files(address)
+		if slices.Contains(files, "") {
+			t.Error("an empty path")
+		}
+		if at, ok := r.Position(address); ok && (at.Line < 1 || at.Line > strings.Count(config, "\n")+1 || !slices.Contains(files, at.File)) {
+			t.Errorf("position %+v, files %q", at, files)
 		}
 	})
 }

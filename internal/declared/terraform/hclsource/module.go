@@ -23,8 +23,8 @@ const maxFile = 8 << 20
 type module struct {
 	// dir is the path from the root.
 	dir string
-	// resources are by type and name, the other maps by name.
-	resources map[string]part
+	// blocks are the resources, by type and name, and the checks, by check and name. The other maps are by name.
+	blocks    map[string]part
 	calls     map[string]call
 	variables map[string]part
 	locals    map[string]part
@@ -34,8 +34,10 @@ type module struct {
 
 // A part is a block or local in a file, with the variables and locals that it uses.
 type part struct {
-	file string
+	at   Position
 	uses []use
+	// overrides are the files that override arguments of the block.
+	overrides []string
 }
 
 // A use is a reference: of is "var" or "local".
@@ -50,7 +52,7 @@ type call struct {
 
 func newModule(dir string) *module {
 	return &module{
-		dir: dir, resources: map[string]part{}, calls: map[string]call{}, variables: map[string]part{},
+		dir: dir, blocks: map[string]part{}, calls: map[string]call{}, variables: map[string]part{},
 		locals: map[string]part{}, values: map[string][]string{},
 	}
 }
@@ -62,7 +64,10 @@ func (m *module) follow(p part, found map[string]bool) {
 	due := []part{p}
 	for len(due) > 0 {
 		p, due = due[0], due[1:]
-		found[p.file] = true
+		found[p.at.File] = true
+		for _, file := range p.overrides {
+			found[file] = true
+		}
 		for _, u := range p.uses {
 			if seen[u] {
 				continue
@@ -86,7 +91,7 @@ func (m *module) used(u use) []part {
 		parts = append(parts, p)
 	}
 	for _, file := range m.values[u.name] {
-		parts = append(parts, part{file: file})
+		parts = append(parts, part{at: Position{File: file}})
 	}
 	return parts
 }
@@ -126,24 +131,50 @@ func isReadable(file string) bool {
 func (m *module) read(file string, body hcl.Body) {
 	content, _, _ := body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 		{Type: "resource", LabelNames: []string{"type", "name"}}, {Type: "module", LabelNames: []string{"name"}},
-		{Type: "variable", LabelNames: []string{"name"}}, {Type: "locals"},
+		{Type: "check", LabelNames: []string{"name"}}, {Type: "variable", LabelNames: []string{"name"}}, {Type: "locals"},
 	}})
 	for _, block := range content.Blocks {
-		p := part{file, uses(block.Body)}
+		p := part{at: Position{file, lineOf(block)}, uses: uses(block.Body)}
 		switch block.Type {
 		case "resource":
-			m.resources[block.Labels[0]+"."+block.Labels[1]] = p
+			m.addBlock(block.Labels[0]+"."+block.Labels[1], p)
+		case "check":
+			m.blocks["check."+block.Labels[0]] = p
 		case "module":
 			m.calls[block.Labels[0]] = call{p, source(block.Body)}
 		case "variable":
-			m.variables[block.Labels[0]] = part{file: file}
+			m.variables[block.Labels[0]] = part{at: p.at}
 		case "locals":
 			attributes, _ := block.Body.JustAttributes()
 			for name, a := range attributes {
-				m.locals[name] = part{file, usesOf(a.Expr.Variables())}
+				m.locals[name] = part{at: Position{file, a.Range.Start.Line}, uses: usesOf(a.Expr.Variables())}
 			}
 		}
 	}
+}
+
+// addBlock adds a block, or what a file overrides of one. The files are added in the order of their names, so that an
+// override can come first.
+func (m *module) addBlock(name string, p part) {
+	if before, known := m.blocks[name]; known {
+		if syntax.IsOverride(before.at.File) {
+			before, p = p, before
+		}
+		if syntax.IsOverride(p.at.File) {
+			before.uses, before.overrides = append(before.uses, p.uses...), append(slices.Concat(before.overrides, p.overrides), p.at.File)
+			p = before
+		}
+	}
+	m.blocks[name] = p
+}
+
+// lineOf returns the line of the last label of a block. In JSON syntax, a block type can have several blocks, each of
+// which begins with its last label.
+func lineOf(block *hcl.Block) int {
+	if n := len(block.LabelRanges); n > 0 {
+		return block.LabelRanges[n-1].Start.Line
+	}
+	return block.DefRange.Start.Line
 }
 
 // source returns the source of a module call, or "" if it is not a literal string.

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -96,6 +97,13 @@ func Parse(name string, text []byte) (*hcl.File, error) {
 	}
 	file, diags := hclsyntax.ParseConfig(text, name, hcl.InitialPos)
 	return file, located(name, diags)
+}
+
+// IsOverride reports whether Terraform merges the blocks of a file into those of others.
+func IsOverride(file string) bool {
+	name := strings.TrimSuffix(path.Base(file), ".json")
+	name = strings.TrimSuffix(name, path.Ext(name))
+	return name == "override" || strings.HasSuffix(name, "_override")
 }
 
 // located returns the first error of the diagnostics.
