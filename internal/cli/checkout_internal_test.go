@@ -10,6 +10,8 @@ import (
 )
 
 // TestCheckout checks which files of declarations are files of the work tree.
+//
+//nolint:paralleltest // it changes the working directory
 func TestCheckout(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -15,6 +15,8 @@ type fakeInventory struct{ err error }
 
 func (f *fakeInventory) From() string { return "inventory" }
 
+func (f *fakeInventory) Object(string) (model.Ref, bool) { return model.Ref{}, false }
+
 func (f *fakeInventory) Derive(s model.Snapshot) (model.Declaration, error) {
 	d := model.Declaration{Name: "intent", Governs: []string{"live"}, Inventory: true, Scopes: []model.Scope{{Kind: thing}}}
 	for i := range s.Resources {

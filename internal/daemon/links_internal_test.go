@@ -59,17 +59,31 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// inventory derives a declaration from the source pve, whose objects its addresses name.
+type inventory struct{}
+
+func (inventory) From() string { return "pve" }
+
+func (inventory) Derive(model.Snapshot) (model.Declaration, error) { return model.Declaration{}, nil }
+
+func (inventory) Object(address string) (model.Ref, bool) {
+	id, ok := strings.CutPrefix(address, "virtual-machines/")
+	return model.Ref{Kind: "proxmox/qemu", ID: id}, ok
+}
+
 // TestClaimLinks checks the links of the sides of a dispute.
 func TestClaimLinks(t *testing.T) {
 	t.Parallel()
 	const commit, newer = "0123456789abcdef0123456789abcdef01234567", "9999999999999999999999999999999999999999"
+	source := sourceView{Source: Source{Name: "pve", Collector: linked{}}, collected: collected{snapshot: model.Snapshot{Source: "pve", Resources: []model.Resource{{Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "6"}}}}}}
 	at := func(commit string) view {
-		return view{declarations: []declarationView{{Declaration{Name: "infra"}, loaded{declaration: model.Declaration{Repository: "https://github.com/acme/infra", Revision: commit}}},
-			{Declaration{Name: "intent"}, loaded{}}}}
+		return view{sources: []sourceView{source}, declarations: []declarationView{{Declaration{Name: "infra"}, loaded{declaration: model.Declaration{Repository: "https://github.com/acme/infra", Revision: commit}}},
+			{Declaration{Name: "intent", Deriver: inventory{}}, loaded{}}}}
 	}
 	disputed := func(basis string) []model.Finding {
 		return []model.Finding{{ID: "1", Basis: basis, Changes: []model.Change{{Path: "memory", Claims: []model.ClaimedValue{
-			{Declaration: "infra", Address: "lab_vm.web", Position: "main.tf:3"}, {Declaration: "intent", Address: "virtual-machines/6"}, {Declaration: "gone", Address: "a.yaml:1"}}}}}}
+			{Declaration: "infra", Address: "lab_vm.web", Position: "main.tf:3"}, {Declaration: "intent", Address: "virtual-machines/6"},
+			{Declaration: "intent", Address: "virtual-machines/7"}, {Declaration: "intent", Address: "virtual-machines"}, {Declaration: "gone", Address: "a.yaml:1"}}}}}}
 	}
 	urls := func(findings []model.Finding) (all []string) {
 		for _, c := range findings[0].Changes[0].Claims {
@@ -85,7 +99,7 @@ func TestClaimLinks(t *testing.T) {
 		findings []model.Finding
 		commit   string
 	}{"first": {first, commit}, "a newer commit": {later, commit}, "another value": {changed, newer}} {
-		if diff := cmp.Diff([]string{"https://github.com/acme/infra/blob/" + tc.commit + "/main.tf#L3", "", ""}, urls(tc.findings)); diff != "" {
+		if diff := cmp.Diff([]string{"https://github.com/acme/infra/blob/" + tc.commit + "/main.tf#L3", "https://live.example.org/6", "", "", ""}, urls(tc.findings)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -43,6 +43,9 @@ type Deriver interface {
 	// Derive returns the declaration in the snapshot. An error means that none could be
 	// derived.
 	Derive(model.Snapshot) (model.Declaration, error)
+	// Object returns the object of the source that the address of a claim names. ok is false
+	// for another address.
+	Object(address string) (ref model.Ref, ok bool)
 }
 
 // Env is the environment of a loader, apart from its settings.

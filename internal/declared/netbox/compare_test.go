@@ -200,6 +200,19 @@ func TestLiveValueOfGuest(t *testing.T) {
 	}
 }
 
+// TestObject checks that addresses of claims name objects of NetBox.
+func TestObject(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]model.Ref{
+		"virtual-machines/6": {Kind: kindMachine, ID: "6"}, "devices/7": {Kind: kindDevice, ID: "7"}, "virtual-machines": {}, "virtual-machines/": {}, "clusters/1": {}, "netbox": {}, "": {},
+	} {
+		got, ok := (&deriver{}).Object(address)
+		if ok != (want.ID != "") || ok && got != want {
+			t.Errorf("%q names %+v, %v, want %+v", address, got, ok, want)
+		}
+	}
+}
+
 func TestDeriveEmptySnapshot(t *testing.T) {
 	t.Parallel()
 	d := derive(t, estate(), netbox(t), nil)

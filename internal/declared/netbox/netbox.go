@@ -12,6 +12,7 @@ package netbox
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/model"
@@ -51,6 +52,18 @@ type deriver struct {
 
 // From implements declared.Deriver.
 func (d *deriver) From() string { return d.config.Source }
+
+// Object implements declared.Deriver.
+func (d *deriver) Object(address string) (ref model.Ref, ok bool) {
+	list, id, _ := strings.Cut(address, "/")
+	switch list {
+	case "virtual-machines":
+		ref = model.Ref{Kind: kindMachine, ID: id}
+	case "devices":
+		ref = model.Ref{Kind: kindDevice, ID: id}
+	}
+	return ref, ref.ID != ""
+}
 
 // Derive implements declared.Deriver. Objects of NetBox that could not be read are Problems;
 // the others have claims.

@@ -2,6 +2,7 @@ package slack_test
 
 import (
 	"encoding/json"
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,6 +39,9 @@ func checkBlocks(t testingT, text string, raw []byte) {
 				if value == "" {
 					t.Errorf("empty text in %v", b)
 				}
+			}
+			if page, err := url.Parse(value); key == "url" && (err != nil || page.Scheme != "https" && page.Scheme != "http" || page.Host == "" || strings.ContainsAny(value, "<>|\" \n")) {
+				t.Errorf("a link leads to %q", value)
 			}
 			if limit := map[string]int{"value": 2000, "url": 3000, "action_id": 255}[key]; limit > 0 && utf8.RuneCountInString(value) > limit {
 				t.Errorf("%s has more than %d characters", key, limit)

@@ -1,6 +1,9 @@
 package slack
 
 import (
+	"cmp"
+	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -74,26 +77,67 @@ func ended(f *model.Finding) phrase.Phrase {
 	return p
 }
 
-// addStep adds the ways out of f, the command that prints them, and a link to its page.
+// addStep adds the ways out of f, the command that prints them, and links to its pages.
 func addStep(p *richText, f *model.Finding, address string) {
 	if !f.Verdict.IsDrift() {
 		addNext(p, f, address)
 		return
 	}
 	p.words(phrase.NextStep(f) + ": ").code("driftd suggest " + f.ID)
-	if page := plain.Page(address, f); page != "" {
-		p.words(" · ")
-		p.link(page, "details")
+	addPages(p, f, address)
+}
+
+// addNext adds the command that shows f, and links to its pages.
+func addNext(p *richText, f *model.Finding, address string) {
+	p.code("driftd findings show " + f.ID)
+	addPages(p, f, address)
+}
+
+// addPages adds links to driftd's page of f, to the live resource, and to its declaration. Those to the sides of a dispute
+// have the names of their declarations.
+func addPages(p *richText, f *model.Finding, address string) {
+	add := func(address, words string) {
+		if address != "" {
+			p.words(" · ")
+			p.link(address, words)
+		}
+	}
+	add(plain.Page(address, f), "details")
+	add(webPage(f.Link(model.LinkLive)), "live")
+	sides := sidesOf(f)
+	for _, c := range sides {
+		add(webPage(c.URL), cmp.Or(literal(c.Declaration, maxWord), "declared"))
+	}
+	if len(sides) == 0 {
+		add(webPage(f.Link(model.LinkDeclared)), "declared")
 	}
 }
 
-// addNext adds the command that shows f, and a link to its page.
-func addNext(p *richText, f *model.Finding, address string) {
-	p.code("driftd findings show " + f.ID)
-	if page := plain.Page(address, f); page != "" {
-		p.words(" · ")
-		p.link(page, "details")
+// sidesOf returns one claim with a page for each declaration of a dispute.
+func sidesOf(f *model.Finding) []model.ClaimedValue {
+	var sides []model.ClaimedValue
+	for i := range f.Changes {
+		for _, c := range f.Changes[i].Claims {
+			same := func(s model.ClaimedValue) bool { return s.Declaration == c.Declaration }
+			if c.URL != "" && len(sides) < maxClaims && !slices.ContainsFunc(sides, same) {
+				sides = append(sides, c)
+			}
+		}
 	}
+	return sides
+}
+
+// maxPage bounds the address of a page of another system, in bytes.
+const maxPage = 300
+
+// webPage returns an address if a message can link to it, otherwise "".
+func webPage(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || len(address) > maxPage ||
+		strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("<>|\"`", r) }) {
+		return ""
+	}
+	return address
 }
 
 // fields returns the worst fields of a finding, one per line, up to the limits.

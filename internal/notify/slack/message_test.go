@@ -108,11 +108,21 @@ func messages() map[string]struct {
 			{Path: "gone", Declared: text("x")},
 		}
 	})
+	linked := with(changed("116"), func(f *model.Finding) {
+		f.Position = "web/main.tf:12"
+		f.Links = []model.Link{{To: model.LinkLive, URL: "https://pve.example.org:8006/#v1:0:=qemu%2F116"}, {To: model.LinkDeclared, URL: "https://git.example.org/infra/web/main.tf#L12"}}
+	})
+	unsafe := with(linked, func(f *model.Finding) {
+		f.ID = "117"
+		f.Links = []model.Link{{To: model.LinkLive, URL: "javascript:alert(1)"}, {To: model.LinkDeclared, URL: "https://git.example.org/a|b>c"}}
+	})
 	disputedActors := with(changed("113"), func(f *model.Finding) {
 		f.Verdict, f.Reason = model.Disputed, "memory[0].dedicated: intent differs, infra and pve agree"
 		f.Actor = model.Actor{Name: "mara", At: at(7), Via: "NetBox changelog", Evidence: "object-change 5695", Message: "grow for the sale, @here <!channel>", Confidence: model.Exact}
 		f.Changes = []model.Change{{Path: "memory[0].dedicated", LivePath: "memory", Live: number(4096), LiveActor: &model.Actor{Name: "root@pam"}, Claims: []model.ClaimedValue{
-			{Declaration: "infra", Value: *number(4096), Actor: &model.Actor{Name: "alice <!here>"}}, {Declaration: "intent", Path: "memory", Value: *number(16384)}}}}
+			{Declaration: "infra", URL: "https://git.example.org/infra/main.tf#L3", Value: *number(4096), Actor: &model.Actor{Name: "alice <!here>"}},
+			{Declaration: "intent :boom: <!here>", URL: "https://netbox.example.org/6", Path: "memory", Value: *number(16384)}}}}
+		f.Links = []model.Link{{To: model.LinkDeclared, URL: "https://git.example.org/infra/main.tf#L3"}}
 	})
 	undeclared := with(changed("114"), func(f *model.Finding) {
 		f.Verdict, f.Declaration, f.Address, f.Changes, f.Actor = model.Unmanaged, "intent", "", nil, model.Actor{}
@@ -174,6 +184,7 @@ func messages() map[string]struct {
 		"new":                {message(model.NewMessage, item(model.Standing, changed("101"))), false, true},
 		"new-no-link":        {with(message(model.NewMessage, item(model.Standing, disputed)), func(m *model.Message) { m.URL = "" }), false, false},
 		"disputed":           {message(model.NewMessage, item(model.Standing, disputedActors), item(model.Standing, undeclared)), false, false},
+		"linked":             {message(model.NewMessage, item(model.Standing, linked), item(model.Standing, unsafe)), false, false},
 		"several-fields":     {message(model.NewMessage, item(model.Standing, severalFields)), false, false},
 		"one-request":        {once, false, true},
 		"one-request-edited": {since, false, true},
@@ -325,10 +336,11 @@ func TestHostileNames(t *testing.T) {
 			for range rapid.IntRange(0, 5).Draw(t, "changes") {
 				c := model.Change{Path: name.Draw(t, "path"), Declared: value(), Live: value(), Running: value()}
 				for range rapid.IntRange(0, 5).Draw(t, "claims") {
-					c.Claims = append(c.Claims, model.ClaimedValue{Declaration: name.Draw(t, "claimant"), Path: name.Draw(t, "word"), Value: *value()})
+					c.Claims = append(c.Claims, model.ClaimedValue{Declaration: name.Draw(t, "claimant"), URL: "https://git.example.org/" + name.Draw(t, "page"), Path: name.Draw(t, "word"), Value: *value()})
 				}
 				f.Changes = append(f.Changes, c)
 			}
+			f.Links = []model.Link{{To: model.LinkLive, URL: name.Draw(t, "live page")}, {To: model.LinkDeclared, URL: "https://" + name.Draw(t, "declared page")}}
 			if rapid.Bool().Draw(t, "decided") {
 				f.Decision = &model.Decision{Kind: model.Accept, By: name.Draw(t, "by"), Owner: name.Draw(t, "owner"), Reason: name.Draw(t, "because")}
 			}
@@ -369,7 +381,7 @@ func TestLongTexts(t *testing.T) {
 		actor := model.Actor{Name: long, At: at(7), Via: long, Evidence: long, Message: long, Confidence: model.Exact}
 		claims := make([]model.ClaimedValue, 6)
 		for i := range claims {
-			claims[i] = model.ClaimedValue{Declaration: long, Address: long, Path: long + "y", Value: *text(long), Actor: &actor}
+			claims[i] = model.ClaimedValue{Declaration: fmt.Sprint(i, long), Address: long, URL: "https://git.example.org/" + strings.Repeat("x", 270+i), Path: long + "y", Value: *text(long), Actor: &actor}
 		}
 		f := model.Finding{ID: "abc123", Verdict: model.Disputed, Severity: model.High, Key: model.Key{Source: long, Kind: long, ID: long}, Place: long, Name: long + "n",
 			Declaration: long, Address: long, Reason: long, FirstSeen: at(8), Actor: actor, Flapping: true}

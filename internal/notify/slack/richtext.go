@@ -99,7 +99,7 @@ func (p *richText) at(t time.Time) {
 	p.elements = append(p.elements, slack.NewRichTextSectionDateElement(t.Unix(), "{date_short_pretty} {time}", nil, &words))
 }
 
-// link adds a link to a page of driftd, with words as its text.
+// link adds a link to a page, with words as its text.
 func (p *richText) link(address, words string) {
 	p.elements = append(p.elements, slack.NewRichTextSectionLinkElement(address, words, nil))
 }
