@@ -112,12 +112,12 @@ func describe(tree *setup.Tree, roots []string) string {
 		what  string
 		names []string
 	}{{"Terraform root", roots}, {"Terraform module", tree.Modules}, {"kustomization", tree.Kustomizations}, {"Helm chart", tree.Charts}, {"Flux file", tree.Flux},
-		{"Argo CD file", tree.ArgoCD}, {"manifest folder", plain}} {
+		{"Argo CD file", tree.ArgoCD}, {"manifest folder", plain}, {"skipped folder", tree.LeftOut}} {
 		if n := len(f.names); n > 0 {
 			parts = append(parts, fmt.Sprintf("%s (%s)", phrase.Count(n, f.what), strings.Join(f.names[:min(n, maxShown)], ", ")+more(n-maxShown)))
 		}
 	}
-	if len(parts) == 1 && len(roots) == 0 {
+	if len(parts) == 1 && len(roots)+len(tree.LeftOut) == 0 {
 		return ""
 	}
 	return strings.Join(parts, ", ")

@@ -22,7 +22,8 @@ func TestSortPaths(t *testing.T) {
 		"bom/root/main.tf": root, "bom/k8s/web.yaml": "\ufeffapiVersion: v1\nkind: ConfigMap\n", "link/root/main.tf": root, "link/mod/main.tf": module,
 		"link/.base/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "link/k8s/readme.md": "see web.yaml", "closed/root/main.tf": root, "closed/k8s/web.yaml": "apiVersion: v1\n",
 		"closed/other/main.tf": module,
-		"all/root/main.tf":     root, "all/chart/Chart.yaml": "name: chart\n", "all/chart/templates/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
+		"npm/root/main.tf":     root, "npm/web/node_modules/a/main.tf": root, "npm/web/node_modules/a/node_modules/b/x.js": "", "only/node_modules/a/main.tf": root,
+		"all/root/main.tf": root, "all/chart/Chart.yaml": "name: chart\n", "all/chart/templates/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
 		"all/flux/apps.yaml": `{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization"}`, "all/argo/web.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\n",
 		"all/argo/run.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n"} {
 		p.write(file, text)
@@ -57,6 +58,8 @@ func TestSortPaths(t *testing.T) {
 		"link":  {"link/root link/root", "link link /root", "in link: 1 Terraform root (root), 1 Terraform module (mod), 1 manifest folder (k8s)"},
 		"all": {"all/root all/root", "all all /root", "in all: 1 Terraform root (root), 1 Helm chart (chart), 1 Flux file (flux/apps.yaml), 1 Argo CD file (argo/web.yaml), " +
 			"2 manifest folders (argo, flux)"},
+		"npm":     {"npm/root npm/root", "", "in npm: 1 Terraform root (root), 1 skipped folder (web/node_modules)"},
+		"only":    {"", "only only", "in only: 1 skipped folder (node_modules)"},
 		"kus":     {"kus/a kus/a", "kus kus /a", "in kus: 1 Terraform root (a), 1 kustomization (base)"},
 		"we[i]rd": {"", "we-i-rd we[i]rd", ""},
 		"odd":     {"odd/a* odd/a*; odd/b odd/b", "odd odd /b", "in odd: 2 Terraform roots (a*, b), 1 manifest folder (app)"},

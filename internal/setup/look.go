@@ -37,6 +37,8 @@ type Tree struct {
 	Charts []string
 	// Flux and ArgoCD are the files outside of roots and charts with objects that these carry out, relative to Dir.
 	Flux, ArgoCD []string
+	// LeftOut are the folders with the name node_modules, which are not looked at, relative to Dir.
+	LeftOut []string
 	// Unread describes what could not be read. Closed are the folders and the manifests among it, relative to Dir.
 	Unread, Closed []string
 	// Bounded is set if there is more than is looked at.
@@ -144,7 +146,14 @@ func (w *walk) isFile(name string, e fs.DirEntry) bool {
 }
 
 func (w *walk) folder(name string) error {
-	if base := path.Base(name); name != "." && (strings.HasPrefix(base, ".") || base == "node_modules") {
+	switch base := path.Base(name); {
+	case name == ".":
+	case strings.HasPrefix(base, "."):
+		return fs.SkipDir
+	case base == "node_modules":
+		if len(w.tree.LeftOut) < maxFound {
+			w.tree.LeftOut = append(w.tree.LeftOut, name)
+		}
 		return fs.SkipDir
 	}
 	// There may be roots below a chart, but no manifests.
