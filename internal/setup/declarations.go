@@ -21,9 +21,23 @@ func (b *builder) tree(t *Tree) {
 	for _, m := range b.manifestFolders(t) {
 		b.manifests(t, m)
 	}
+	b.unrendered(t)
+}
+
+// unrendered notes what is found and cannot be declared without a guess.
+func (b *builder) unrendered(t *Tree) {
 	if len(t.Charts) > 0 {
 		b.note("Helm charts are not declared, because the names and namespaces of their releases are in no file: %s. Declare each release with type helm. The objects of an installed release are reported as unmanaged only in governed namespaces.",
 			listed(t.Charts))
+		values := ""
+		if len(t.Values) > 0 {
+			values = " and its values (found: " + listed(t.Values) + ")"
+		}
+		b.note("To declare a chart, render it with helm template%s into a folder of manifests: it has neither the name nor the namespace of its release.", values)
+	}
+	if applied := slices.Concat(t.Flux, t.ArgoCD); len(applied) > 0 {
+		b.note("Flux and Argo CD apply what these files name, perhaps to other clusters: %s. They are declared as objects only: check the cluster in governs of each folder that they apply.",
+			listed(applied))
 	}
 }
 
@@ -123,8 +137,11 @@ func nameOf(t *Tree, dir string) string {
 	return path.Base(fixed)
 }
 
-// A manifestFolder is a folder with manifests for one cluster.
-type manifestFolder struct{ dir, cluster string }
+// A manifestFolder is a folder with manifests for one cluster. isNamed is set if it is named after the context of the cluster.
+type manifestFolder struct {
+	dir, cluster string
+	isNamed      bool
+}
 
 // manifestFolders returns the folders with manifests: one for each cluster that a folder is named after, and otherwise one for each folder of the tree.
 func (b *builder) manifestFolders(t *Tree) []manifestFolder {
@@ -134,7 +151,7 @@ func (b *builder) manifestFolders(t *Tree) []manifestFolder {
 		elements := strings.Split(dir, "/")
 		at := slices.IndexFunc(elements, func(e string) bool { return b.contextOf(e) != "" })
 		if at >= 0 {
-			found[manifestFolder{strings.Join(elements[:at+1], "/"), b.sources["kubernetes "+b.contextOf(elements[at])]}] = true
+			found[manifestFolder{strings.Join(elements[:at+1], "/"), b.sources["kubernetes "+b.contextOf(elements[at])], true}] = true
 			continue
 		}
 		shared[elements[0]] = append(shared[elements[0]], dir)
@@ -143,11 +160,11 @@ func (b *builder) manifestFolders(t *Tree) []manifestFolder {
 		if len(shared["."]) > 0 && top != "." {
 			continue // the folder of the tree contains it
 		}
-		cluster := b.defaultCluster()
-		if own := b.contextOf(filepath.Base(t.Dir)); own != "" {
+		cluster, own := b.defaultCluster(), b.contextOf(filepath.Base(t.Dir))
+		if own != "" {
 			cluster = b.sources["kubernetes "+own]
 		}
-		found[manifestFolder{commonFolder(dirs), cluster}] = true
+		found[manifestFolder{commonFolder(dirs), cluster, own != ""}] = true
 	}
 	all := make([]manifestFolder, 0, len(found))
 	for m := range found {
@@ -199,15 +216,27 @@ func (b *builder) manifests(t *Tree, m manifestFolder) {
 		b.note("The manifests in %s are not declared: the path has characters of patterns, or invisible ones. Rename the folder.", shown)
 		return
 	}
+	left := asideOf(t, m, b.manifestFolders(t))
+	for _, r := range left.rivals {
+		b.note("These kustomizations build upon one base and have the same objects, and a cluster can have one of them: %s. These are not declared, because their clusters are not known: %s.",
+			listed(r.all), listed(r.own))
+	}
+	remain := func(dir string) bool { return ownerOf(dir, b.manifestFolders(t)) == m.dir && !left.excludes(dir) }
+	if !slices.ContainsFunc(t.Manifests, remain) {
+		if len(left.rivals) == 0 {
+			b.note("The manifests in %s are not declared: they are bases of kustomizations elsewhere.", shown)
+		}
+		return
+	}
 	var exclude []string
-	for _, dir := range slices.Concat(rootDirs(t), t.Charts, b.otherFolders(t, m)) {
+	for _, dir := range slices.Concat(rootDirs(t), t.Charts, b.otherFolders(t, m), left.folders) {
 		if dir != m.dir && within(dir, m.dir) && !isUnwritable(dir) {
 			exclude = append(exclude, "/"+strings.TrimPrefix(strings.TrimPrefix(dir, m.dir), "/"))
 		}
 	}
 	if len(exclude) > 0 {
 		slices.Sort(exclude)
-		settings = append(settings, setting{key: "exclude", value: slices.Compact(exclude), note: "Terraform roots, Helm charts, and folders that are declared on their own."})
+		settings = append(settings, setting{key: "exclude", value: slices.Compact(exclude), note: "Terraform roots, Helm charts, bases of other declarations, and folders that are declared on their own or not at all."})
 	}
 	b.config.declarations = append(b.config.declarations, entry{name: b.name("declaration", nameOf(t, m.dir), "manifests"), typ: "manifests", governs: []string{m.cluster}, settings: settings})
 }

@@ -51,7 +51,7 @@ func Gather(ctx context.Context, dirs []string, getenv func(string) string) (Fac
 		if err == nil {
 			var tree Tree
 			tree, err = Look(ctx, absolute)
-			tree.ReadOutlines()
+			tree.ReadContents()
 			f.Trees = append(f.Trees, tree)
 		}
 		problems = append(problems, err)

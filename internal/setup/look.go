@@ -25,7 +25,7 @@ type Tree struct {
 	Dir string
 	// Origin is the origin of the git work tree that contains the folder.
 	Origin gitrepo.Origin
-	// Roots are the Terraform roots, sorted by folder. Their outlines are empty before ReadOutlines.
+	// Roots are the Terraform roots, sorted by folder. Their outlines are empty before ReadContents.
 	Roots []Root
 	// Modules are the folders with files of Terraform that are no roots, sorted.
 	Modules []string
@@ -33,8 +33,10 @@ type Tree struct {
 	Manifests []string
 	// Kustomizations are those of Manifests that have a kustomization.
 	Kustomizations []string
-	// Charts are the folders of Helm charts, relative to Dir.
-	Charts []string
+	// Overlays are the Kustomizations with their bases. There are none before ReadContents.
+	Overlays []manifests.Overlay
+	// Charts are the folders of Helm charts, and Values the files in them with further values, relative to Dir.
+	Charts, Values []string
 	// Flux and ArgoCD are the files outside of roots and charts with objects that these carry out, relative to Dir.
 	Flux, ArgoCD []string
 	// LeftOut are the folders with the name node_modules, which are not looked at, relative to Dir.
@@ -95,9 +97,12 @@ func (t *Tree) unread(err error) {
 	t.Unread = append(t.Unread, fmt.Sprintf("in %s: %v", t.Dir, err))
 }
 
-// ReadOutlines reads the outlines of the roots, which Look leaves empty.
-func (t *Tree) ReadOutlines() {
+// ReadContents reads the outlines of the roots and the overlays, which Look leaves empty.
+func (t *Tree) ReadContents() {
 	files := os.DirFS(t.Dir)
+	for _, dir := range t.Kustomizations {
+		t.Overlays = append(t.Overlays, manifests.ReadOverlay(files, dir))
+	}
 	for i := range t.Roots {
 		var err error
 		if t.Roots[i].Outline, err = terraform.ReadOutline(files, t.Roots[i].Dir); err != nil {
@@ -182,6 +187,9 @@ func (w *walk) folder(name string) error {
 func (w *walk) file(name string) {
 	dir := path.Dir(name)
 	if w.inRoot(dir) || w.inChart(dir) {
+		if slices.Contains(w.tree.Charts, dir) && isValues(path.Base(name)) && len(w.tree.Values) < maxFound {
+			w.tree.Values = append(w.tree.Values, name)
+		}
 		return
 	}
 	looks, err := manifests.Resembles(w.files, name)
@@ -202,6 +210,12 @@ func (w *walk) file(name string) {
 	if looks.Manifest && len(w.manifests) < maxFound {
 		w.manifests[dir] = true
 	}
+}
+
+// isValues reports whether a file of a chart has the name of values that are not its defaults.
+func isValues(name string) bool {
+	extension := path.Ext(name)
+	return (extension == ".yaml" || extension == ".yml") && strings.HasPrefix(name, "values") && strings.TrimSuffix(name, extension) != "values"
 }
 
 // inRoot reports whether a folder is a root or below one.

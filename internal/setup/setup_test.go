@@ -23,6 +23,7 @@ import (
 	"github.com/driftd/driftd/internal/declared"
 	alldeclared "github.com/driftd/driftd/internal/declared/all"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/setup"
@@ -67,6 +68,7 @@ func TestLook(t *testing.T) {
 		"roots/dns/main.tf": root, "roots/dns/deploy.yaml": manifest, "roots/web/main.tf.json": `{"provider": {"netbox": {"server_url": "https://netbox.example.org"}}}`,
 		"modules/vm/main.tf": root, "roots/shared/vars.tf": `variable "x" {}`, "deploy/a.yaml": manifest, "deploy/base/kustomization.yaml": "resources: []\n",
 		"deploy/values.yaml": "replicas: 1\n", "chart/Chart.yaml": "name: a\n", "chart/templates/a.yaml": manifest, ".github/a.yaml": manifest,
+		"deploy/prod/kustomization.yaml": "resources: [../base]\nnamespace: shop\n", "chart/values-prod.yaml": "a: 1\n", "chart/values.yaml": "a: 1\n", "chart/sub/values-x.yaml": "a: 1\n",
 		"node_modules/a/a.yaml": manifest, "bad/main.tf": "provider \"aws\" {\n  region = \n}\n",
 	})
 	if err := os.Symlink(dir, filepath.Join(dir, "deploy", "loop")); err != nil {
@@ -82,7 +84,7 @@ func TestLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree.ReadOutlines()
+	tree.ReadContents()
 	var roots []string
 	for _, r := range tree.Roots {
 		roots = append(roots, fmt.Sprint(r.Dir, " ", r.Backend, " ", r.Partial, " ", r.Providers))
@@ -94,7 +96,10 @@ func TestLook(t *testing.T) {
 	}{
 		{"roots", roots, "bad local false []; roots/dns s3 true [{proxmox map[endpoint:https://pve.example.org:8006/]}]; roots/web local false [{netbox map[server_url:https://netbox.example.org]}]"},
 		{"modules", tree.Modules, "modules/vm; roots/shared"},
-		{"manifests", tree.Manifests, "deploy; deploy/base"},
+		{"manifests", tree.Manifests, "deploy; deploy/base; deploy/prod"},
+		{"values", tree.Values, "chart/values-prod.yaml"},
+		{"left out", tree.LeftOut, "node_modules"},
+		{"overlays", strings.Fields(fmt.Sprintln(tree.Overlays)), "[{deploy/base; []; false; [; ]}; {deploy/prod; [deploy/base]; false; [shop; ]}]"},
 		{"charts", tree.Charts, "chart"},
 	} {
 		if got := strings.Join(tt.got, "; "); got != tt.want {
@@ -164,6 +169,29 @@ func TestText(t *testing.T) {
 		"folder of a cluster": {reason: "the folder that is looked at may be named after a context", facts: setup.Facts{CurrentContext: "prod",
 			Contexts: []kubernetes.Context{{Name: "edge"}, {Name: "prod"}}, Trees: []setup.Tree{{Dir: "/src/edge", Manifests: []string{"."}}}},
 			choice: setup.Choices{Contexts: []string{"edge", "prod"}, Base: "/src"}, want: []string{"governs: [edge]", "settings: {dir: ./edge}"}},
+		"bases": {reason: "a base of another declaration is not declared on its own", facts: setup.Facts{CurrentContext: "prod", Contexts: []kubernetes.Context{{Name: "prod"}, {Name: "edge"}},
+			Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"apps/base", "apps/web", "edge/app"}, Overlays: []manifests.Overlay{
+				{Dir: "apps/base"}, {Dir: "edge/app", Bases: []string{"apps/base"}}}}}}, choice: setup.Choices{Contexts: []string{"edge", "prod"}, Base: "/"},
+			want: []string{"dir: ./src/edge", "dir: ./src/apps", "exclude: [/base]"}},
+		"only bases": {reason: "nothing is left of a folder with bases", facts: setup.Facts{CurrentContext: "prod", Contexts: []kubernetes.Context{{Name: "prod"}, {Name: "edge"}},
+			Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"apps/a", "apps/b", "edge/app"}, Overlays: []manifests.Overlay{
+				{Dir: "apps/a", Bases: []string{"apps/b"}}, {Dir: "apps/b"}, {Dir: "edge/app", Bases: []string{"apps/a"}}}}}}, choice: setup.Choices{Contexts: []string{"edge", "prod"}, Base: "/"},
+			want: []string{"# The manifests in /src/apps are not declared: they are bases of kustomizations elsewhere."}, not: []string{"dir: ./src/apps"}},
+		"rivals": {reason: "which overlay a cluster has would be a guess", facts: setup.Facts{CurrentContext: "prod", Contexts: []kubernetes.Context{{Name: "prod"}},
+			Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"app/base", "app/x", "app/y", "app/z", "app/plain"}, Overlays: []manifests.Overlay{
+				{Dir: "app/base"}, {Dir: "app/x", Bases: []string{"app/base"}}, {Dir: "app/y", Bases: []string{"app/base"}}, {Dir: "app/z", Bases: []string{"app/base"}, Naming: [3]string{"z", "", ""}}}}}},
+			choice: setup.Choices{Contexts: []string{"prod"}, Base: "/"}, want: []string{"dir: ./src/app", "exclude: [/x, /y]", "have one of them: app/x, app/y. These are not declared, because their clusters are not known: app/x, app/y."}},
+		"nothing but rivals": {reason: "their base is not declared in their place", facts: setup.Facts{CurrentContext: "prod", Contexts: []kubernetes.Context{{Name: "prod"}},
+			Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"app/base", "app/x", "app/y"}, Overlays: []manifests.Overlay{
+				{Dir: "app/base"}, {Dir: "app/x", Bases: []string{"app/base"}}, {Dir: "app/y", Bases: []string{"app/base"}}}}}},
+			choice: setup.Choices{Contexts: []string{"prod"}, Base: "/"}, want: []string{"have one of them: app/x, app/y. These are not declared, because their clusters are not known: app/x, app/y."}, not: []string{"dir: ./src/app", "type: manifests\n"}},
+		"a rival with a cluster": {reason: "an overlay that is named after its context is declared, and others of its base are not", facts: setup.Facts{CurrentContext: "prod", Contexts: []kubernetes.Context{{Name: "prod"}},
+			Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"app/base", "app/dev", "app/prod", "other"}, Overlays: []manifests.Overlay{
+				{Dir: "app/base"}, {Dir: "app/dev", Bases: []string{"app/base"}}, {Dir: "app/prod", Bases: []string{"app/base"}}}}}},
+			choice: setup.Choices{Contexts: []string{"prod"}, Base: "/"}, want: []string{"dir: ./src/app/prod", "dir: ./src/other", "clusters are not known: app/dev."}, not: []string{"dir: ./src/app\n"}},
+		"rendered": {reason: "charts, Flux and Argo CD are named", facts: setup.Facts{CurrentContext: "prod", Contexts: []kubernetes.Context{{Name: "prod"}},
+			Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"apps"}, Charts: []string{"chart"}, Values: []string{"chart/values-prod.yaml"}, Flux: []string{"apps/flux.yaml"}, ArgoCD: []string{"apps/web.yaml"}}}},
+			choice: setup.Choices{Contexts: []string{"prod"}, Base: "/"}, want: []string{"# Helm charts are not rendered, and are not declared: chart.", "(found: chart/values-prod.yaml)", "apps/flux.yaml, apps/web.yaml."}},
 		"no cluster": {reason: "manifests without a cluster are left out, and named",
 			facts: setup.Facts{Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"deploy"}}}}, want: []string{"# The manifests in /src/deploy are not declared"}},
 		"unwritable": {reason: "a folder that would be a pattern is left out, and named",
@@ -267,6 +295,10 @@ func TestLoads(t *testing.T) {
 		}
 		tree := setup.Tree{Dir: filepath.Join(dir, name.Draw(t, "dir")), Manifests: paths.Draw(t, "manifests"), Charts: paths.Draw(t, "charts"), Modules: paths.Draw(t, "modules")}
 		tree.Origin = gitrepo.Origin{Top: dir, URL: rapid.SampledFrom([]string{"", "https://git.example.org/a.git"}).Draw(t, "url"), Branch: name.Draw(t, "branch")}
+		tree.Flux, tree.ArgoCD, tree.Values = paths.Draw(t, "flux"), paths.Draw(t, "argo"), paths.Draw(t, "values")
+		for _, d := range tree.Manifests {
+			tree.Overlays = append(tree.Overlays, manifests.Overlay{Dir: d, Bases: rapid.SliceOfN(rapid.SampledFrom(tree.Manifests), 0, 3).Draw(t, "bases"), IsComponent: rapid.Bool().Draw(t, "component")})
+		}
 		for _, d := range paths.Draw(t, "roots") {
 			endpoint := rapid.SampledFrom([]string{"", "https://u:s3cr3t@pve.example.org/?token=s3cr3t#s3cr3t", "https://192.0.2.1:8006", "https://[::1", "x"}).Draw(t, "endpoint")
 			r := roots(name.Draw(t, "backend"), map[string]string{rapid.SampledFrom([]string{"proxmox", "netbox", "openstack", "aws", "x y"}).Draw(t, "provider"): endpoint}, d)
