@@ -28,32 +28,16 @@ func (a aside) excludes(dir string) bool {
 // kustomization of the declaration builds upon. The loader leaves out the others itself.
 func asideOf(t *Tree, m manifestFolder, all []manifestFolder) aside {
 	own := func(dir string) bool { return ownerOf(dir, all) == m.dir && !isUnwritable(dir) }
-	bases, out := map[string]bool{}, map[string]bool{}
-	for i := range t.Overlays {
-		for _, base := range basesOf(t, &t.Overlays[i]) {
-			bases[base] = true
-		}
-	}
+	bases := basesOfAll(t, func(*manifests.Overlay) bool { return true })
 	isTop := func(o *manifests.Overlay) bool { return !o.IsComponent && !bases[o.Dir] }
-	var a aside
-	for _, group := range rivalsAmong(t, isTop) {
-		here := slices.DeleteFunc(slices.Clone(group), func(dir string) bool { return !own(dir) })
-		if len(here) == 0 || m.isNamed && len(here) == 1 {
-			continue
-		}
-		a.rivals = append(a.rivals, rivals{group, here})
-		for _, dir := range here {
+	a := aside{rivals: rivalsIn(m, rivalsAmong(t, isTop), own)}
+	out := map[string]bool{}
+	for _, r := range a.rivals {
+		for _, dir := range r.own {
 			out[dir] = true
 		}
 	}
-	kept := map[string]bool{}
-	for i := range t.Overlays {
-		if o := &t.Overlays[i]; isTop(o) && own(o.Dir) && !out[o.Dir] {
-			for _, base := range basesOf(t, o) {
-				kept[base] = true
-			}
-		}
-	}
+	kept := basesOfAll(t, func(o *manifests.Overlay) bool { return isTop(o) && own(o.Dir) && !out[o.Dir] })
 	for base := range bases {
 		if own(base) && !kept[base] {
 			out[base] = true
@@ -61,6 +45,31 @@ func asideOf(t *Tree, m manifestFolder, all []manifestFolder) aside {
 	}
 	a.folders = slices.Sorted(maps.Keys(out))
 	return a
+}
+
+// rivalsIn returns the groups with overlays of a folder of manifests whose cluster is not known. It is known for one overlay
+// below a folder that is named after its context.
+func rivalsIn(m manifestFolder, groups [][]string, own func(dir string) bool) (all []rivals) {
+	for _, group := range groups {
+		here := slices.DeleteFunc(slices.Clone(group), func(dir string) bool { return !own(dir) })
+		if len(here) > 1 || len(here) == 1 && !m.isNamed {
+			all = append(all, rivals{group, here})
+		}
+	}
+	return all
+}
+
+// basesOfAll returns the folders that some overlays build upon.
+func basesOfAll(t *Tree, some func(*manifests.Overlay) bool) map[string]bool {
+	bases := map[string]bool{}
+	for i := range t.Overlays {
+		if o := &t.Overlays[i]; some(o) {
+			for _, base := range basesOf(t, o) {
+				bases[base] = true
+			}
+		}
+	}
+	return bases
 }
 
 // ownerOf returns the innermost folder that contains another one; "" if none does.
