@@ -111,7 +111,7 @@ func (w *work) end() error {
 }
 
 // plugins returns the plugin cache of the root. Roots share none: one init may replace the provider that another plan runs
-// (docs/decisions/0053-plugin-caches.md).
+// (docs/decisions/0055-plugin-caches.md).
 func (w *work) plugins() string { return filepath.Join(w.CacheDir, "plugins") }
 
 func (w *work) home() string {
