@@ -83,7 +83,7 @@ func Findings(in Input) Result {
 	open := ids.open(result.Current)
 	for i := range result.Current {
 		f := &result.Current[i]
-		f.LastSeen = proof.readAt(f.Source)
+		f.LastSeen = proof.readAt(f.Key)
 		f.FirstSeen = f.LastSeen
 		resume(f, ids.continues[i], ids.again[i], in.Now)
 		rater.rate(f, &found.evidence[i])

@@ -49,10 +49,10 @@ func (p *proof) addDoubted(j *model.Judged) {
 	}
 }
 
-// readAt returns when a source was last read, or the present time if that failed.
-func (p *proof) readAt(source string) time.Time {
-	if s := p.snapshots[source]; s != nil && !s.Taken.IsZero() {
-		return s.Taken
+// readAt returns when a resource was last read, or the present time if that failed.
+func (p *proof) readAt(key model.Key) time.Time {
+	if s := p.snapshots[key.Source]; s != nil && !s.Taken.IsZero() {
+		return s.ReadAt(model.Ref{Kind: key.Kind, ID: key.ID})
 	}
 	return p.now
 }

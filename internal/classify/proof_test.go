@@ -131,7 +131,7 @@ func TestLookedAt(t *testing.T) {
 	t.Parallel()
 	p := newProof(&Input{Now: now, Snapshots: []model.Snapshot{{Source: "s", Taken: earlier}, {Source: "timeless"}}})
 	for source, want := range map[string]time.Time{"s": earlier, "timeless": now, "unread": now} {
-		if got := p.readAt(source); !got.Equal(want) {
+		if got := p.readAt(model.Key{Source: source}); !got.Equal(want) {
 			t.Errorf("%s: got %s, want %s", source, got, want)
 		}
 	}

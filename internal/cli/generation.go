@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/store"
+	"github.com/driftd/driftd/internal/trigger"
 )
 
 // A generation is the engine and the notification dispatcher of one configuration.
@@ -255,9 +258,13 @@ func (s *service) adopt(g *generation) {
 	}
 }
 
-// read reads sources and declarations with the current engine. Triggers call it.
-func (s *service) read(ctx context.Context, sources, declarations []string) error {
-	return s.within(ctx, func(ctx context.Context, g *generation) error { return g.engine.Read(ctx, sources, declarations) })
+// read runs a scan with the current engine. Triggers call it.
+func (s *service) read(ctx context.Context, r trigger.Request) error {
+	due := daemon.Due{Sources: r.Sources, Declarations: r.Declarations}
+	for _, source := range slices.Sorted(maps.Keys(r.Objects)) {
+		due.Objects = append(due.Objects, daemon.SourceObjects{Source: source, Names: r.Objects[source]})
+	}
+	return s.within(ctx, func(ctx context.Context, g *generation) error { return g.engine.Read(ctx, due) })
 }
 
 // PreviewAction returns what an action would do, with the current engine.

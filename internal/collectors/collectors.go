@@ -28,6 +28,19 @@ type Watcher interface {
 	Watch(ctx context.Context, changed func(model.Snapshot), lost func(error)) error
 }
 
+// An ObjectCollector is a Collector that can read single objects.
+type ObjectCollector interface {
+	// CollectObjects reads the named objects, and those that belong to one of them or to
+	// which one of them belongs, now or in the last snapshot of the source. The result
+	// has in Reread all objects that it read, and in Resources those of them that are
+	// present; Snapshot.With adds it to a snapshot. Its positions are only those that do
+	// not depend on what was read. It has neither coverage nor kinds: those of the
+	// snapshot remain in force, so an object is absent only if the snapshot could prove
+	// that now. An error of type *WholeError means that single objects do not suffice.
+	// Names may be of anything: they come from events, which anyone may have forged.
+	CollectObjects(ctx context.Context, names []model.ObjectName, last *model.Snapshot) (model.Snapshot, error)
+}
+
 // A Prober returns the identity of a source and the scopes that can be read.
 type Prober interface {
 	Probe(context.Context) (Probe, error)

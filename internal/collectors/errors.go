@@ -25,6 +25,13 @@ type InconsistentError struct{ Text string }
 // Error returns Text.
 func (e *InconsistentError) Error() string { return e.Text }
 
+// A WholeError is the error of reading single objects if the whole source must be read
+// instead.
+type WholeError struct{ Reason string }
+
+// Error returns Reason.
+func (e *WholeError) Error() string { return e.Reason }
+
 // An ExpiredError is the cause of a context that ended because the timeout of a source or
 // declaration was over.
 type ExpiredError struct {

@@ -26,6 +26,14 @@ func (e *Engine) collectAndLoad(ctx context.Context, due Due) {
 			group.Go(func() { e.setCollected(s.Name, e.collectSource(ctx, s)) })
 		}
 	}
+	for i := range due.Objects {
+		o := &due.Objects[i]
+		for _, s := range e.estate.Sources {
+			if s.Name == o.Source {
+				group.Go(func() { e.collectObjects(ctx, s, o) })
+			}
+		}
+	}
 	for _, d := range e.estate.Declarations {
 		if d.Loader != nil && slices.Contains(due.Declarations, d.Name) {
 			group.Go(func() { e.loadDeclaration(ctx, d, d.Loader) })
@@ -79,6 +87,9 @@ func (d Due) String() string {
 	for _, s := range d.Sources {
 		names = append(names, "source "+s)
 	}
+	for _, o := range d.Objects {
+		names = append(names, cmp.Or(o.read, "source "+o.Source))
+	}
 	for _, s := range d.Watched {
 		names = append(names, "source "+s.Source)
 	}
@@ -96,8 +107,13 @@ func (d Due) String() string {
 
 // collects reports whether the scan has a new result of the source.
 func (d Due) collects(source string) bool {
-	return slices.Contains(d.Sources, source) || slices.ContainsFunc(d.Watched, func(s model.Snapshot) bool { return s.Source == source }) ||
+	return slices.Contains(d.Sources, source) || slices.ContainsFunc(d.Objects, func(o SourceObjects) bool { return o.Source == source }) || slices.ContainsFunc(d.Watched, func(s model.Snapshot) bool { return s.Source == source }) ||
 		slices.ContainsFunc(d.Lost, func(l Loss) bool { return l.Source == source })
+}
+
+// collectsWhole reports whether the scan has read the whole source.
+func (d Due) collectsWhole(source string) bool {
+	return slices.Contains(d.Sources, source) || slices.ContainsFunc(d.Objects, func(o SourceObjects) bool { return o.Source == source && o.read == "" })
 }
 
 // A deriveLoader derives a declaration from a result of its source.
@@ -139,14 +155,20 @@ func (e *Engine) previous(source string) collected {
 func (e *Engine) begin() uint64 { return e.reads.Add(1) }
 
 // setCollected sets the result of a source, unless there is one of a read that began later.
+// Partial reads that began later are added to it.
 func (e *Engine) setCollected(source string, l collected) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.collected[source].began > l.began {
+	before := e.collected[source]
+	if before.began > l.began {
 		return
 	}
-	e.calls.memory.Keep("source "+source, l.snapshot.Weight())
-	e.collected[source] = l
+	for _, r := range before.rereads {
+		if r.began > l.began && l.err == nil {
+			l = l.with(r)
+		}
+	}
+	e.keep(source, l)
 }
 
 // setLoaded sets the result of a declaration, unless there is one of a read that began later.
@@ -414,7 +436,7 @@ func (e *Engine) canonicalize(ctx context.Context, due Due) {
 			continue
 		}
 		for _, d := range e.estate.Declarations {
-			anew := slices.Contains(due.Sources, s.Name) || slices.Contains(due.Declarations, d.Name)
+			anew := due.collectsWhole(s.Name) || slices.Contains(due.Declarations, d.Name)
 			if anew && slices.Contains(d.Governs, s.Name) {
 				e.canonicalizeOne(ctx, s, d, canonicalizer)
 			}

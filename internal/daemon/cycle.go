@@ -39,6 +39,7 @@ type scan struct {
 // source or declaration that could not be read. If Cycle returns an error, there is no
 // report.
 func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
+	due.Objects = slices.Clone(due.Objects)
 	s := &scan{due: due, started: e.now(), failed: historyFailures{}}
 	e.collectAndLoad(ctx, due)
 	e.awaitFirstReads(ctx)

@@ -257,6 +257,8 @@ type collected struct {
 	held  bool
 	// marks are the greatest positions of the source's parts so far.
 	marks []model.Mark
+	// rereads are the partial reads that snapshot includes, in the order in which they began.
+	rereads []reread
 }
 
 // loaded is the last result of a declaration's loader.
@@ -278,6 +280,8 @@ type loaded struct {
 type Due struct {
 	Sources      []string
 	Declarations []string
+	// Objects are parts of sources.
+	Objects []SourceObjects
 	// Watched are snapshots of followed sources.
 	Watched []model.Snapshot
 	// Lost are the followed sources that became unreachable.

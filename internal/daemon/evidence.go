@@ -157,7 +157,7 @@ func (e *Engine) unanswered(v view, list []candidate) []question {
 		}
 		q.candidates = append(q.candidates, c)
 		q.naming = q.naming && c.naming
-		q.older = q.older || !c.naming && e.loaded[c.ref.declaration].at.Before(e.collected[c.ref.source].snapshot.Taken)
+		q.older = q.older || !c.naming && e.loaded[c.ref.declaration].at.Before(e.readAt(c.judged.Subject.Key))
 	}
 	var questions []question
 	for _, d := range v.declarations {
@@ -166,6 +166,12 @@ func (e *Engine) unanswered(v view, list []candidate) []question {
 		}
 	}
 	return questions
+}
+
+// readAt returns when a resource was last read. The caller holds mu.
+func (e *Engine) readAt(key model.Key) time.Time {
+	snapshot := e.collected[key.Source].snapshot
+	return snapshot.ReadAt(model.Ref{Kind: key.Kind, ID: key.ID})
 }
 
 // askHistories answers questions. It reads the history of each declaration, or

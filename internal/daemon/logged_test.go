@@ -17,7 +17,7 @@ func TestScansAreLogged(t *testing.T) {
 	b.engine.log = slog.New(slog.NewTextHandler(&log, nil))
 	b.cycle(t)
 	b.source.values[1] = "2"
-	if err := b.engine.Read(t.Context(), []string{"live"}, nil); err != nil {
+	if err := b.engine.Read(t.Context(), Due{Sources: []string{"live"}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`read="source live, declaration git" findings=0 in_sync=3`, `read="source live" findings=1 in_sync=2`} {

@@ -148,11 +148,9 @@ func (e *Engine) Scan(ctx context.Context, sources []string) (model.Report, erro
 	return e.Cycle(ctx, due)
 }
 
-// Read reads the named sources and declarations now; no names mean everything. Unknown names
-// are ignored.
-func (e *Engine) Read(ctx context.Context, sources, declarations []string) error {
-	due := Due{Sources: sources, Declarations: declarations}
-	if len(sources)+len(declarations) == 0 {
+// Read reads what is due now; if nothing is, it reads everything. Unknown names are ignored.
+func (e *Engine) Read(ctx context.Context, due Due) error {
+	if len(due.Sources)+len(due.Declarations)+len(due.Objects) == 0 {
 		due = e.Everything()
 	}
 	_, err := e.Cycle(ctx, due)

@@ -324,10 +324,12 @@ type Kind struct {
 // A Snapshot is the result of reading one source once. It is immutable.
 type Snapshot struct {
 	Source string
-	// Taken is when the read began.
+	// Taken is when the read began. ReadAt has the time of a single object.
 	Taken time.Time
 	// Resources are sorted by key.
 	Resources []Resource
+	// Reread are the objects that were read again after the rest, sorted by kind and ID.
+	Reread []Reread
 	// Coverage lists the scopes that were fully read. Absence counts only in these.
 	Coverage []Coverage
 	// Kinds by name.

@@ -52,10 +52,7 @@ func (t *txn) saveSnapshots(snapshots []model.Snapshot, at moment) error {
 	in := &intake{txn: t, fresh: map[digest][]byte{}}
 	for i := range snapshots {
 		snap := &snapshots[i]
-		in.at = at
-		if taken := momentOf(snap.Taken); taken != never {
-			in.at = taken
-		}
+		in.started = at
 		if err := in.snapshot(snap); err != nil {
 			return fmt.Errorf("source %s: %w", snap.Source, err)
 		}
@@ -66,7 +63,8 @@ func (t *txn) saveSnapshots(snapshots []model.Snapshot, at moment) error {
 // An intake stores snapshots.
 type intake struct {
 	*txn
-	at moment
+	// started is when the scan began.
+	started moment
 	// changed are the states to write after the iteration.
 	changed []entry
 	// fresh are the contents to add. They are written in the order of their digests, because the
@@ -78,6 +76,14 @@ type intake struct {
 	own map[model.Key]model.Actor
 	// key and json are buffers for the current resource.
 	key, json []byte
+}
+
+// readAt returns when a snapshot read a resource, or when the scan began if it has no times.
+func (in *intake) readAt(snap *model.Snapshot, key model.Key) moment {
+	if at := momentOf(snap.ReadAt(model.Ref{Kind: key.Kind, ID: key.ID})); at != never {
+		return at
+	}
+	return in.started
 }
 
 // volatileFields returns the volatile fields of each kind.
@@ -170,7 +176,7 @@ func (in *intake) present(snap *model.Snapshot, r *model.Resource, known []byte)
 		return nil
 	}
 	if now.sum != was.sum {
-		now.at = in.at.after(was.at)
+		now.at = in.readAt(snap, r.Key).after(was.at)
 		by, err := in.lastWriter(snap, r, was.at)
 		if err == nil {
 			err = in.putVersion(&now, by)
@@ -229,7 +235,7 @@ func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
 	if covered, _ := snap.Covers(key.Kind, was.place); !covered {
 		return nil
 	}
-	now := state{num: was.num, at: in.at.after(was.at), place: was.place}
+	now := state{num: was.num, at: in.readAt(snap, key).after(was.at), place: was.place}
 	in.changed = append(in.changed, entry{k, now.encode()})
 	if a, ok := lastActor(snap, key, was.at, func(d model.Action) bool { return d == model.Deleted }); ok {
 		return in.putVersion(&now, a)

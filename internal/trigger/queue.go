@@ -1,18 +1,29 @@
 package trigger
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/driftd/driftd/internal/model"
 )
 
-// Scan reads the named sources and declarations now, or everything if both lists are empty.
-type Scan func(ctx context.Context, sources, declarations []string) error
+// Scan runs a scan of what the request names, or of everything if it names nothing.
+type Scan func(ctx context.Context, r Request) error
+
+// A Request lists what a scan reads. All lists are sorted.
+type Request struct {
+	Sources, Declarations []string
+	// Objects are the objects to read of other sources, by source.
+	Objects map[string][]model.ObjectName
+}
 
 // Options are the dependencies of a Queue.
 type Options struct {
@@ -39,6 +50,10 @@ type pending struct {
 	Trigger
 	// requested reports whether a scan is waiting.
 	requested bool
+	// objects are those that the requests name. whole reports whether one of the requests
+	// names none, or they name too many.
+	objects map[model.ObjectName]bool
+	whole   bool
 	// began is when its last scan started.
 	began time.Time
 	// logged is when a refusal was last logged, by status code.
@@ -75,6 +90,10 @@ func (q *Queue) Accept(name string, header http.Header, body io.Reader) error {
 	if !ok {
 		return ErrUnknown
 	}
+	var e event
+	if t.names() {
+		body = e.tee(body)
+	}
 	signature, err := t.Verify(header, body, q.Now())
 	if err != nil {
 		return err
@@ -88,9 +107,42 @@ func (q *Queue) Accept(name string, header http.Header, body io.Reader) error {
 	case signature != nil && !q.seen.add(name+"/"+string(signature), q.Now()):
 		return ErrReplayed
 	}
-	p.requested = true
+	object, named := e.object()
+	if p.add(object, named) {
+		q.Log.Info("triggered scan reads whole sources: too many objects are named", "trigger", name, "more_than", maxObjects)
+	}
 	q.notify()
 	return nil
+}
+
+// add adds a request, and the object that it names if named is set. It reports whether that is
+// the first object too many.
+func (p *pending) add(object model.ObjectName, named bool) (tooMany bool) {
+	if !p.requested {
+		p.objects, p.whole = map[model.ObjectName]bool{}, false
+	}
+	p.requested = true
+	if p.whole {
+		return false
+	}
+	p.objects[object] = true
+	tooMany = len(p.objects) > maxObjects
+	p.whole = !named || tooMany
+	return tooMany
+}
+
+// request returns what the waiting scan of the trigger reads.
+func (p *pending) request() Request {
+	r := Request{Sources: p.Sources, Declarations: p.Declarations}
+	if p.whole {
+		return r
+	}
+	names := slices.Collect(maps.Keys(p.objects))
+	r.Sources, r.Objects = nil, map[string][]model.ObjectName{}
+	for _, source := range p.Sources {
+		r.Objects[source] = names
+	}
+	return r
 }
 
 func (q *Queue) trigger(name string) (Trigger, bool) {
@@ -140,7 +192,7 @@ func (q *Queue) await(ctx context.Context, wait time.Duration) {
 
 // take returns the triggers whose scan is due, sorted by name, and marks them as started. If
 // none is due, wait is the time until the first will be, or 0 if no scan is requested.
-func (q *Queue) take() (due []Trigger, wait time.Duration) {
+func (q *Queue) take() (due []dueTrigger, wait time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.Now()
@@ -151,37 +203,59 @@ func (q *Queue) take() (due []Trigger, wait time.Duration) {
 		since := now.Sub(p.began)
 		if since >= p.MinInterval || since < 0 { // the clock was set back
 			p.requested, p.began = false, now
-			due = append(due, p.Trigger)
+			due = append(due, dueTrigger{p.Name, p.request()})
 		} else if left := p.MinInterval - since; wait == 0 || left < wait {
 			wait = left
 		}
 	}
-	slices.SortFunc(due, func(a, b Trigger) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(due, func(a, b dueTrigger) int { return strings.Compare(a.name, b.name) })
 	return due, wait
 }
 
-func (q *Queue) scan(ctx context.Context, due []Trigger) {
+// A dueTrigger is a trigger whose scan is due.
+type dueTrigger struct {
+	name string
+	Request
+}
+
+func (q *Queue) scan(ctx context.Context, due []dueTrigger) {
 	names := make([]string, len(due))
 	for i, t := range due {
-		names[i] = t.Name
+		names[i] = t.name
 	}
 	q.Log.InfoContext(ctx, "triggered scan starts", "triggers", names)
-	sources, declarations := union(due)
-	if err := q.Scan(ctx, sources, declarations); err != nil && ctx.Err() == nil {
+	if err := q.Scan(ctx, union(due)); err != nil && ctx.Err() == nil {
 		q.Log.ErrorContext(ctx, "triggered scan failed", "triggers", names, "err", err)
 	}
 }
 
-// union returns the sources and declarations that the triggers read, sorted and without
-// duplicates. It returns nil for both if one of the triggers reads everything.
-func union(triggers []Trigger) (sources, declarations []string) {
-	for _, t := range triggers {
-		if len(t.Sources)+len(t.Declarations) == 0 {
-			return nil, nil
+// union returns what the triggers read, sorted and without duplicates. It returns the zero
+// Request if one of them reads everything.
+func union(due []dueTrigger) Request {
+	var all Request
+	objects := map[string][]model.ObjectName{}
+	for _, t := range due {
+		if len(t.Sources)+len(t.Declarations)+len(t.Objects) == 0 {
+			return Request{}
 		}
-		sources, declarations = append(sources, t.Sources...), append(declarations, t.Declarations...)
+		all.Sources, all.Declarations = append(all.Sources, t.Sources...), append(all.Declarations, t.Declarations...)
+		for source, names := range t.Objects {
+			objects[source] = append(objects[source], names...) // a copy: sources of one trigger share the names
+		}
 	}
-	slices.Sort(sources)
-	slices.Sort(declarations)
-	return slices.Compact(sources), slices.Compact(declarations)
+	slices.Sort(all.Sources)
+	slices.Sort(all.Declarations)
+	all.Sources, all.Declarations = slices.Compact(all.Sources), slices.Compact(all.Declarations)
+	for source, names := range objects {
+		if slices.Contains(all.Sources, source) {
+			delete(objects, source)
+			continue
+		}
+		slices.SortFunc(names, func(a, b model.ObjectName) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) })
+		objects[source] = slices.Compact(names)
+	}
+	if len(objects) > 0 {
+		all.Objects = objects
+	}
+	return all
 }

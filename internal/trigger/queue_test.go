@@ -28,13 +28,17 @@ type recorder struct {
 	scans []string
 }
 
-func (w *recorder) scan(ctx context.Context, sources, declarations []string) error {
+func (w *recorder) scan(ctx context.Context, r trigger.Request) error {
 	if w.busy {
 		w.scans = append(w.scans, "two at once")
 	}
 	w.busy = true
 	defer func() { w.busy = false }()
-	w.scans = append(w.scans, fmt.Sprintf("%v %v %v", time.Since(w.began), sources, declarations))
+	line := fmt.Sprintf("%v %v %v", time.Since(w.began), r.Sources, r.Declarations)
+	if len(r.Objects) > 0 {
+		line += fmt.Sprintf(" %v", r.Objects)
+	}
+	w.scans = append(w.scans, line)
 	select {
 	case <-time.After(w.takes):
 	case <-ctx.Done():

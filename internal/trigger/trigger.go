@@ -1,6 +1,6 @@
 // Package trigger starts scans at the request of other systems. It verifies the signature
-// of each request and combines a burst of requests into one scan. The body of a request is
-// not parsed: only its signature matters.
+// of each request and combines a burst of requests into one scan. Of the body of a request it
+// only uses the name of the object that changed, to read that instead of a whole source.
 package trigger
 
 import (
@@ -70,6 +70,9 @@ func (t *Trigger) Verify(header http.Header, body io.Reader, now time.Time) (sig
 	}
 	return v.signature()
 }
+
+// names reports whether the events of the trigger may name objects.
+func (t *Trigger) names() bool { return t.Type == "netbox" && len(t.Sources) > 0 }
 
 // A verifier computes the digest of a request whose body is written to it, and compares it
 // with the digests that the headers contain.

@@ -33,6 +33,8 @@ type Subject struct {
 	Estate func(order *rand.Rand) http.Handler
 	// Weak serves the same estate to a user without permissions.
 	Weak http.Handler
+	// Changes are changes of the estate, for a collector that reads single objects.
+	Changes []Change
 	// Allow lists requests other than GET and HEAD that change nothing on the server,
 	// as "METHOD /path".
 	Allow []string
@@ -88,6 +90,10 @@ func Run(t *testing.T, s Subject) {
 	t.Run("timeout of the scan", func(t *testing.T) {
 		t.Parallel()
 		s.outOfTime(t, whole)
+	})
+	t.Run("single objects", func(t *testing.T) {
+		t.Parallel()
+		s.objects(t)
 	})
 	for _, f := range allFaults() {
 		t.Run(f.name, func(t *testing.T) {

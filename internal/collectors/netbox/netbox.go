@@ -69,12 +69,12 @@ func (c *inventory) Probe(ctx context.Context) (collectors.Probe, error) {
 
 // scan reads the NetBox. If probeOnly is set, it reads no more than one object of each list.
 func (c *inventory) scan(ctx context.Context, probeOnly bool) (*scan, error) {
-	session, err := netboxapi.Connect(c.config.Access(), c.config.limits(c.backoff))
+	sc, end, err := c.begin()
 	if err != nil {
-		return nil, c.fail(ctx, &collectors.LocalError{Err: err})
+		return nil, c.fail(ctx, err)
 	}
-	defer session.Close()
-	sc := &scan{config: c.config, env: c.env, kinds: c.kinds, probeOnly: probeOnly, taken: c.now(), session: session, log: &c.log}
+	defer end()
+	sc.probeOnly = probeOnly
 	if err = sc.readVersion(ctx); err == nil {
 		sc.read(ctx)
 	}
@@ -82,6 +82,16 @@ func (c *inventory) scan(ctx context.Context, probeOnly bool) (*scan, error) {
 		return nil, c.fail(ctx, err)
 	}
 	return sc, nil
+}
+
+// begin returns a scan that has read nothing yet. The caller must end it.
+func (c *inventory) begin() (sc *scan, end func(), err error) {
+	session, err := netboxapi.Connect(c.config.Access(), c.config.limits(c.backoff))
+	if err != nil {
+		return nil, nil, &collectors.LocalError{Err: err}
+	}
+	sc = &scan{config: c.config, env: c.env, kinds: c.kinds, taken: c.now(), session: session, log: &c.log, lists: map[string][]object{}, gaps: map[string]gap{}}
+	return sc, session.Close, nil
 }
 
 // fail returns the error of a scan that failed as a whole.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,6 +36,8 @@ type list struct {
 	size   int
 	// cursor reports whether the list can be paged by id.
 	cursor bool
+	// filter selects rows; nil selects all.
+	filter url.Values
 }
 
 // A numbered row has an id, by which pages are merged.
@@ -78,6 +81,7 @@ var errNoCursor = errors.New("no cursor")
 
 func (l list) query() url.Values {
 	q := url.Values{"limit": {strconv.Itoa(l.size)}}
+	maps.Copy(q, l.filter)
 	if l.fields != "" {
 		q.Set("fields", l.fields)
 	}

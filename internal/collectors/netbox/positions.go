@@ -36,12 +36,8 @@ func (sc *scan) newestChange(ctx context.Context) int64 {
 // positions returns the position of the data: the greatest id of the changelog, or, if the
 // token may not read all of it, the last change of each kind.
 func (sc *scan) positions() []model.Position {
-	if changes := sc.changelogModel(); sc.first > 0 && (sc.visibility.all || sc.visibility.full[changes]) {
-		id := sc.first
-		if sc.last > 0 {
-			id = min(id, sc.last)
-		}
-		return []model.Position{{Name: "the greatest id of NetBox's changelog", Value: id, Asked: sc.taken}}
+	if position := sc.logPosition(); position != nil {
+		return position
 	}
 	var all []model.Position
 	for _, k := range sc.kinds {
@@ -54,6 +50,18 @@ func (sc *scan) positions() []model.Position {
 		}
 	}
 	return all
+}
+
+// logPosition returns the greatest id of the changelog; nil if the token may not read all of it.
+func (sc *scan) logPosition() []model.Position {
+	if sc.first == 0 || !sc.visibility.all && !sc.visibility.full[sc.changelogModel()] {
+		return nil
+	}
+	id := sc.first
+	if sc.last > 0 {
+		id = min(id, sc.last)
+	}
+	return []model.Position{{Name: "the greatest id of NetBox's changelog", Value: id, Asked: sc.taken}}
 }
 
 // markStale marks a snapshot as stale if a cache answered, or the changelog went back.

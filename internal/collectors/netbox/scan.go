@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"sync"
@@ -64,7 +65,6 @@ type gap struct {
 // After the lists it reads the new entries of the changelog, so that the authors of changes
 // during the scan are included.
 func (sc *scan) read(ctx context.Context) {
-	sc.lists, sc.gaps = map[string][]object{}, map[string]gap{}
 	sc.first = sc.newestChange(ctx)
 	sc.visibility = sc.readVisibility(ctx)
 	sc.readTypes(ctx)
@@ -103,7 +103,7 @@ func (sc *scan) readTypes(ctx context.Context) {
 		if k.Model != normalize.CustomField {
 			continue
 		}
-		rows, err := sc.list(ctx, k)
+		rows, err := sc.list(ctx, k, nil)
 		if err == nil {
 			sc.types = normalize.Types(values(rows))
 		}
@@ -129,7 +129,7 @@ func (sc *scan) readKind(ctx context.Context, k *normalize.Kind) {
 	case sc.probeOnly:
 		sc.probeKind(ctx, k)
 	case k.Model != normalize.CustomField:
-		rows, err := sc.list(ctx, k)
+		rows, err := sc.list(ctx, k, nil)
 		sc.record(k, rows, err)
 	}
 }
@@ -142,9 +142,12 @@ type object struct {
 
 func (o object) number() int64 { return o.id }
 
-func (sc *scan) list(ctx context.Context, k *normalize.Kind) ([]object, error) {
+// list reads the list of a kind, or the rows that filter selects.
+func (sc *scan) list(ctx context.Context, k *normalize.Kind, filter url.Values) ([]object, error) {
 	normalizer := normalize.New(sc.env.Sealer, sc.version, sc.types)
-	return readList(ctx, sc.session, sc.listing(k), func(row model.Value) (object, error) {
+	asked := sc.listing(k)
+	asked.filter = filter
+	return readList(ctx, sc.session, asked, func(row model.Value) (object, error) {
 		o, err := normalizer.Object(k, row)
 		if err != nil {
 			return object{}, err

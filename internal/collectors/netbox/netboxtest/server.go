@@ -216,7 +216,7 @@ func (s *Server) page(at string, list List, asked *url.URL) []byte {
 	if n, err := strconv.Atoi(q.Get("limit")); err == nil && n > 0 {
 		limit = min(limit, n)
 	}
-	rows := e.visible(at, list)
+	rows := e.filtered(e.visible(at, list), q)
 	if q.Get("ordering") == "-id" {
 		slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(b["id"].(int), a["id"].(int)) })
 	}

@@ -1,0 +1,91 @@
+package normalize
+
+import (
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// The kinds whose objects have parts.
+const (
+	virtualMachine = "virtualization.virtualmachine"
+	device         = "dcim.device"
+)
+
+// Groups describes which objects belong together: a virtual machine or a device, and its parts.
+// NetBox changes the ones with the others. An object outside of a group, if it can be read by
+// itself, concerns no other object.
+type Groups struct {
+	kinds map[string]*Kind
+	parts map[string][]Parts
+}
+
+// Parts are the parts of one kind that an object has.
+type Parts struct {
+	Kind *Kind
+	// Filter is the parameter of the kind's list that selects the parts of an object by its id.
+	Filter string
+}
+
+// NewGroups returns the groups of the kinds.
+func NewGroups(kinds []*Kind) *Groups {
+	g := &Groups{kinds: map[string]*Kind{}, parts: map[string][]Parts{}}
+	for _, k := range kinds {
+		g.kinds[k.Name] = k
+	}
+	const ofMachine, ofDevice = "virtual_machine_id", "device_id"
+	for _, name := range []string{"virtualization.vminterface", "virtualization.virtualdisk", "ipam.ipaddress", "dcim.macaddress"} {
+		g.add(virtualMachine, name, ofMachine)
+	}
+	for _, name := range []string{"dcim.interface", "ipam.ipaddress", "dcim.macaddress"} {
+		g.add(device, name, ofDevice)
+	}
+	for _, e := range components() {
+		g.add(device, e.model, ofDevice)
+	}
+	return g
+}
+
+func (g *Groups) add(whole, part, filter string) {
+	whole = Type + "/" + whole
+	g.parts[whole] = append(g.parts[whole], Parts{g.kinds[Type+"/"+part], filter})
+}
+
+// Parts returns the parts that an object of the kind can have.
+func (g *Groups) Parts(kind string) []Parts { return g.parts[kind] }
+
+// Kind returns the kind with the name; nil if its objects cannot be read by themselves, because a
+// change of one shows in objects of other kinds, too, or because it is not known.
+func (g *Groups) Kind(name string) *Kind {
+	alone := []string{virtualMachine, device, "ipam.prefix", "ipam.iprange"}
+	for _, parts := range g.parts {
+		for _, p := range parts {
+			alone = append(alone, p.Kind.Model)
+		}
+	}
+	if k := g.kinds[name]; k != nil && slices.Contains(alone, k.Model) {
+		return k
+	}
+	return nil
+}
+
+// Owner returns the object that a part belongs to, or the zero Ref.
+func (g *Groups) Owner(kind string, value model.Value) model.Ref {
+	if typ := value.At("assigned_object_type").Str(); typ != "" {
+		return g.ref(typ, value.At("assigned_object_id"))
+	}
+	for field, whole := range map[string]string{"virtual_machine": virtualMachine, "device": device} {
+		isPart := slices.ContainsFunc(g.parts[Type+"/"+whole], func(p Parts) bool { return p.Kind.Name == kind })
+		if id := value.At(field); isPart && !id.IsNull() {
+			return g.ref(whole, id)
+		}
+	}
+	return model.Ref{}
+}
+
+func (g *Groups) ref(name string, id model.Value) model.Ref {
+	if g.Kind(Type+"/"+name) == nil || id.Text() == "" {
+		return model.Ref{}
+	}
+	return model.Ref{Kind: Type + "/" + name, ID: id.Text()}
+}

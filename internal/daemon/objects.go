@@ -1,0 +1,125 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// SourceObjects are objects of a source. A scan reads them and uses the last result for the
+// rest of the source. If that is not possible, it reads the whole source.
+// docs/decisions/0053 has the reasons.
+type SourceObjects struct {
+	Source string
+	Names  []model.ObjectName
+
+	// read is what was read, as text; "" if the whole source was.
+	read string
+}
+
+// A reread is a partial read of a source, whose snapshot has only some objects.
+type reread struct {
+	// began is the position of the read (Engine.begin).
+	began uint64
+	part  model.Snapshot
+}
+
+// maxRereads is how many partial reads a source has until it is read in full again.
+const maxRereads = 100
+
+// with returns the result with a partial read on top.
+func (c collected) with(r reread) collected {
+	c.snapshot = c.snapshot.With(&r.part)
+	c.kinds = countKinds(&c.snapshot)
+	c.rereads = append(slices.Clip(c.rereads), r)
+	return c
+}
+
+// mergeable returns why a partial read cannot be added to the result, or "".
+func (c collected) mergeable() string {
+	switch {
+	case c.kinds == nil:
+		return "it was not read in full since the start"
+	case c.err != nil:
+		return "its last full read failed"
+	case len(c.snapshot.Stale) > 0:
+		return "its last full read may be of an old copy"
+	case len(c.rereads) >= maxRereads:
+		return fmt.Sprintf("it was read in part %d times since its last full read", maxRereads)
+	}
+	return ""
+}
+
+// collectObjects reads objects of a source, or the whole source. An error of reading the objects
+// changes nothing.
+func (e *Engine) collectObjects(ctx context.Context, s Source, o *SourceObjects) {
+	err := e.rereadObjects(ctx, s, o)
+	if whole, ok := errors.AsType[*collectors.WholeError](err); ok {
+		e.log.InfoContext(ctx, "cannot read single objects, reads the whole source", "source", s.Name, "reason", whole.Reason)
+		e.setCollected(s.Name, e.collectSource(ctx, s))
+	} else if err != nil {
+		o.read = "no object of source " + s.Name
+		e.logUnread(ctx, "objects of source "+s.Name, err)
+	}
+}
+
+// rereadObjects reads objects of a source, and adds them to its last result.
+func (e *Engine) rereadObjects(ctx context.Context, s Source, o *SourceObjects) error {
+	collector, ok := s.Collector.(collectors.ObjectCollector)
+	if !ok {
+		return &collectors.WholeError{Reason: "sources of type " + s.Type + " are always read in full"}
+	}
+	last := e.collectedFrom(s.Name)
+	if reason := last.mergeable(); reason != "" {
+		return &collectors.WholeError{Reason: reason}
+	}
+	began := e.begin()
+	part, err := callBounded(ctx, &e.calls, s.task(), e.now, func(ctx context.Context) (model.Snapshot, error) {
+		part, err := collector.CollectObjects(ctx, o.Names, &last.snapshot)
+		return part, cmp.Or(err, budget.Fits(ctx, part.Weight()))
+	})
+	if err != nil {
+		return e.estate.Secrets.Error(err)
+	}
+	return e.addReread(s.Name, reread{began, e.estate.Secrets.Snapshot(part)}, o)
+}
+
+// addReread adds a partial read to the last result of its source, unless another read began
+// later.
+func (e *Engine) addReread(source string, r reread, o *SourceObjects) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	before := e.collected[source]
+	later := before.began > r.began || len(before.rereads) > 0 && before.rereads[len(before.rereads)-1].began > r.began
+	if later {
+		o.read = "objects of source " + source + " that a later read includes"
+		return nil
+	}
+	if reason := before.mergeable(); reason != "" {
+		return &collectors.WholeError{Reason: reason}
+	}
+	marks := track(before.marks, &r.part, e.now())
+	if len(r.part.Stale) > 0 {
+		return errors.New(r.part.Stale[0].Reason)
+	}
+	now := before.with(r)
+	if held := holdBack(before, now); held.held {
+		return &collectors.WholeError{Reason: held.err.Error()}
+	}
+	now.marks = marks
+	o.read = fmt.Sprintf("%d of %d objects of source %s", len(r.part.Reread), len(now.snapshot.Resources), source)
+	e.keep(source, now)
+	return nil
+}
+
+// keep sets the result of a source. The caller holds mu.
+func (e *Engine) keep(source string, l collected) {
+	e.calls.memory.Keep("source "+source, l.snapshot.Weight())
+	e.collected[source] = l
+}
