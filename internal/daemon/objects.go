@@ -30,6 +30,17 @@ type reread struct {
 	part  model.Snapshot
 }
 
+// existing returns how many of the objects that were read exist, or did so before.
+func (r reread) existing(before *model.Snapshot) int {
+	n := 0
+	for _, o := range r.part.Reread {
+		if before.Has(o.Ref) || r.part.Has(o.Ref) {
+			n++
+		}
+	}
+	return n
+}
+
 // maxRereads is how many partial reads a source has until it is read in full again.
 const maxRereads = 100
 
@@ -113,7 +124,7 @@ func (e *Engine) addReread(source string, r reread, o *SourceObjects) error {
 		return &collectors.WholeError{Reason: held.err.Error()}
 	}
 	now.marks = marks
-	o.read = fmt.Sprintf("%d of %d objects of source %s", len(r.part.Reread), len(now.snapshot.Resources), source)
+	o.read = fmt.Sprintf("%d of %d objects of source %s", r.existing(&before.snapshot), len(now.snapshot.Resources), source)
 	e.keep(source, now)
 	return nil
 }

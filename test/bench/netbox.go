@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +27,8 @@ type netboxBench struct {
 const (
 	// netboxDelay is the response time of NetBox.
 	netboxDelay = 5 * time.Millisecond
+	// netboxRow is the time that NetBox 4.6 takes for each row of a list with references.
+	netboxRow = time.Millisecond
 	// slowAnswer is the response time of servers if only the time matters.
 	slowAnswer = 100 * time.Millisecond
 	// netboxPage is the number of objects in a page of NetBox.
@@ -65,8 +69,12 @@ func measureNetBox(ctx context.Context, s scale, driftd, dir string) ([]result, 
 	if err != nil {
 		return nil, err
 	}
+	hooks, err := b.measureHooks(ctx, s.machines/4)
+	if err != nil {
+		return nil, err
+	}
 	together, err := b.measureTogether(ctx)
-	return append(large, together...), err
+	return slices.Concat(large, hooks, together), err
 }
 
 func (b *netboxBench) measureMachines(ctx context.Context, machines int) ([]result, error) {
@@ -157,17 +165,21 @@ func newNetBox(machines int) (*netboxlab.Lab, error) {
 
 // A replay returns the earlier responses of a server, after a delay.
 type replay struct {
-	server  http.Handler
-	delay   time.Duration
+	server http.Handler
+	delay  time.Duration
+	// perRow is the response time in addition to delay, for each row of a list.
+	perRow  time.Duration
 	mu      sync.Mutex
 	answers map[string]*httptest.ResponseRecorder
+	// header is that of the requests.
+	header http.Header
 	// pages counts the requests for the lists that Lab.Fill fills.
 	pages int
 }
 
 func (r *replay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	time.Sleep(r.delay)
 	answer := r.answer(request)
+	time.Sleep(r.delay + r.perRow*time.Duration(rowsOf(answer)))
 	for name, values := range answer.Header() {
 		w.Header()[name] = values
 	}
@@ -175,6 +187,15 @@ func (r *replay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if _, err := w.Write(answer.Body.Bytes()); err != nil {
 		return // The client went away.
 	}
+}
+
+// rowsOf returns the number of rows of a list.
+func rowsOf(answer *httptest.ResponseRecorder) int {
+	var list struct{ Results []struct{} }
+	if err := json.Unmarshal(answer.Body.Bytes(), &list); err != nil {
+		return 0 // no list
+	}
+	return len(list.Results)
 }
 
 // answer returns the server's first response to such a request. Responses that depend on the
@@ -188,6 +209,7 @@ func (r *replay) answer(request *http.Request) *httptest.ResponseRecorder {
 		}
 	}
 	key := request.URL.RequestURI()
+	r.header = request.Header
 	if known := r.answers[key]; known != nil {
 		return known
 	}
@@ -197,6 +219,21 @@ func (r *replay) answer(request *http.Request) *httptest.ResponseRecorder {
 		r.answers[key] = answer
 	}
 	return answer
+}
+
+// renew requests the known responses of some paths again.
+func (r *replay) renew(paths ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key := range r.answers {
+		if !slices.ContainsFunc(paths, func(path string) bool { return strings.Contains(key, path) }) {
+			continue
+		}
+		request := httptest.NewRequestWithContext(context.Background(), http.MethodGet, key, http.NoBody)
+		request.Header = r.header
+		r.answers[key] = httptest.NewRecorder()
+		r.server.ServeHTTP(r.answers[key], request)
+	}
 }
 
 // scan measures scans with an empty state folder each.

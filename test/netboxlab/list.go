@@ -186,6 +186,8 @@ func (e *exchange) fieldFilter(m *model, name, lookup string, values []string) (
 		of = func(o *object) string { return strconv.Itoa(o.id0(byID.name)) }
 	case f == nil && byID != nil && byID.generic():
 		of = func(o *object) string { return strconv.Itoa(o.id0(name)) }
+	case f == nil && m.byName["assigned_object"] != nil && (name == "virtual_machine_id" || name == "device_id"):
+		of = func(o *object) string { return e.lab.store.ownerID(o, strings.TrimSuffix(name, "_id")) }
 	case f == nil:
 		return nil, nil //nolint:nilnil // the server ignores it as well
 	case f.reference():
@@ -203,6 +205,16 @@ func (e *exchange) fieldFilter(m *model, name, lookup string, values []string) (
 	return func(o *object) bool {
 		return slices.ContainsFunc(values, func(v string) bool { return looksUp(of(o), lookup, v) })
 	}, nil
+}
+
+// ownerID returns the ID of the machine or device whose interface an address is assigned to; ""
+// if it is assigned to none.
+func (s *store) ownerID(o *object, field string) string {
+	on := s.target(o, o.model.byName["assigned_object"])
+	if on == nil || on.model.byName[field] == nil {
+		return ""
+	}
+	return strconv.Itoa(on.id0(field))
 }
 
 func looksUp(have, lookup, want string) bool {
