@@ -126,13 +126,15 @@ func TestParties(t *testing.T) {
 	}
 }
 
-// TestLookedAt returns when a source was read, or now where that failed.
-func TestLookedAt(t *testing.T) {
+// TestReadAt checks when a resource was read, with the rest of its source or again, or now if that failed.
+func TestReadAt(t *testing.T) {
 	t.Parallel()
-	p := newProof(&Input{Now: now, Snapshots: []model.Snapshot{{Source: "s", Taken: earlier}, {Source: "timeless"}}})
-	for source, want := range map[string]time.Time{"s": earlier, "timeless": now, "unread": now} {
-		if got := p.readAt(model.Key{Source: source}); !got.Equal(want) {
-			t.Errorf("%s: got %s, want %s", source, got, want)
+	again := model.Reread{Ref: model.Ref{Kind: "k", ID: "again"}, At: earlier.Add(time.Minute)}
+	p := newProof(&Input{Now: now, Snapshots: []model.Snapshot{{Source: "s", Taken: earlier, Reread: []model.Reread{again}}, {Source: "timeless"}}})
+	for key, want := range map[model.Key]time.Time{{Source: "s", Kind: "k", ID: "1"}: earlier, {Source: "s", Kind: "k", ID: "again"}: again.At,
+		{Source: "timeless"}: now, {Source: "unread"}: now} {
+		if got := p.readAt(key); !got.Equal(want) {
+			t.Errorf("%s: got %s, want %s", key, got, want)
 		}
 	}
 }

@@ -167,7 +167,9 @@ func (h *hookBench) awaitFindings(ctx context.Context, want int) error {
 		if err != nil {
 			return false, err
 		}
-		var status struct{ Open *struct{ Findings, Unchecked int } }
+		var status struct {
+			Open *struct{ Findings, Unchecked int }
+		}
 		if err := json.Unmarshal(body, &status); err != nil {
 			return false, fmt.Errorf("read the status: %w", err)
 		}

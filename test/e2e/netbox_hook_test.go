@@ -116,7 +116,7 @@ func (d *hookDesk) post(body string) {
 }
 
 // TestNetBoxHooks sends webhooks of NetBox to a daemon: it reads the objects that they name, and
-// believes nothing else of them.
+// uses nothing else of them.
 func TestNetBoxHooks(t *testing.T) {
 	t.Parallel()
 	const vm = "virtualization.virtualmachine"

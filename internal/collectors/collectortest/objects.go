@@ -125,26 +125,10 @@ func (x *changing) complete(t *testing.T) {
 func (x *changing) faulty(t *testing.T) {
 	t.Helper()
 	for _, f := range allFaults() {
-		timeout := testTimeout
-		if f.slow {
-			timeout = 50 * time.Millisecond
-		}
-		for _, at := range append([]string{""}, x.paths...) {
-			if f.everywhere && at != "" {
-				continue
-			}
-			got, err := x.part(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if at == "" || r.URL.Path == at {
-					f.answer(x.estate, w, r)
-					return
-				}
-				x.estate.ServeHTTP(w, r)
-			}), timeout)
-			if at == "" && err == nil {
-				t.Errorf("CollectObjects() succeeds without an answer: %s", f.name)
-			}
-			if err == nil && !slices.EqualFunc(x.after.Resources, got.Resources, sameValue) {
-				t.Errorf("the objects are wrong with the fault %s at path %q", f.name, at)
+		x.faultyAt(t, f, "")
+		for _, at := range x.paths {
+			if !f.everywhere {
+				x.faultyAt(t, f, at)
 			}
 		}
 	}
@@ -153,6 +137,28 @@ func (x *changing) faulty(t *testing.T) {
 		if ref := (model.Ref{Kind: r.Kind, ID: r.ID}); err == nil && x.after.Has(ref) && !got.Has(ref) {
 			t.Errorf("%s is hidden from the account, and counts as absent", r.Key)
 		}
+	}
+}
+
+// faultyAt tests a fault at one path, or at all if it is "".
+func (x *changing) faultyAt(t *testing.T, f fault, at string) {
+	t.Helper()
+	timeout := testTimeout
+	if f.slow {
+		timeout = 50 * time.Millisecond
+	}
+	got, err := x.part(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if at == "" || r.URL.Path == at {
+			f.answer(x.estate, w, r)
+			return
+		}
+		x.estate.ServeHTTP(w, r)
+	}), timeout)
+	if at == "" && err == nil {
+		t.Errorf("CollectObjects() succeeds without an answer: %s", f.name)
+	}
+	if err == nil && !slices.EqualFunc(x.after.Resources, got.Resources, sameValue) {
+		t.Errorf("the objects are wrong with the fault %s at path %q", f.name, at)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 // estateChange returns a change that happens at the time of the tests.
-func estateChange(name string, names []model.ObjectName, make func(*netboxtest.Estate)) collectortest.Change {
-	return collectortest.Change{Name: name, Names: names, Make: func(estate http.Handler) { estate.(*netboxtest.Server).Edit(make) }}
+func estateChange(name string, names []model.ObjectName, edit func(*netboxtest.Estate)) collectortest.Change {
+	return collectortest.Change{Name: name, Names: names, Make: func(estate http.Handler) { estate.(*netboxtest.Server).Edit(edit) }}
 }
 
 // logRow adds an entry to the changelog.
