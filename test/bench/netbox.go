@@ -222,14 +222,14 @@ func (r *replay) answer(request *http.Request) *httptest.ResponseRecorder {
 }
 
 // renew requests the known responses of some paths again.
-func (r *replay) renew(paths ...string) {
+func (r *replay) renew(ctx context.Context, paths ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for key := range r.answers {
 		if !slices.ContainsFunc(paths, func(path string) bool { return strings.Contains(key, path) }) {
 			continue
 		}
-		request := httptest.NewRequestWithContext(context.Background(), http.MethodGet, key, http.NoBody)
+		request := httptest.NewRequestWithContext(ctx, http.MethodGet, key, http.NoBody)
 		request.Header = r.header
 		r.answers[key] = httptest.NewRecorder()
 		r.server.ServeHTTP(r.answers[key], request)

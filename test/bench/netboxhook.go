@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -82,7 +83,7 @@ func (h *hookBench) start(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	state, err := h.state()
+	state, err := h.state() //nolint:contextcheck // requests to the fake take no context
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func (h *hookBench) state() (string, error) {
 		if err != nil || vm["name"] != name {
 			return "", errors.Join(fmt.Errorf("find machine %s by the id %d", name, id), err)
 		}
-		attributes := map[string]any{"id": fmt.Sprint(id), "name": name, "memory_mb": vm["memory"], "comments": vm["comments"]}
+		attributes := map[string]any{"id": strconv.Itoa(id), "name": name, "memory_mb": vm["memory"], "comments": vm["comments"]}
 		resources = append(resources, map[string]any{"mode": "managed", "type": "netbox_virtual_machine", "name": name,
 			"provider":  `provider["registry.terraform.io/e-breuninger/netbox"]`,
 			"instances": []any{map[string]any{"schema_version": 0, "attributes": attributes, "sensitive_attributes": []any{}}}})
@@ -125,10 +126,10 @@ func (h *hookBench) medianOf(ctx context.Context, body string) (time.Duration, e
 	for range h.runs {
 		h.edits++
 		path := fmt.Sprintf("virtualization/virtual-machines/%d", h.edits)
-		if _, err := h.lab.Do("mara", http.MethodPatch, path, netboxlab.Object{"memory": 999}); err != nil {
+		if _, err := h.lab.Do("mara", http.MethodPatch, path, netboxlab.Object{"memory": 999}); err != nil { //nolint:contextcheck // requests to the fake take no context
 			return 0, fmt.Errorf("edit a machine: %w", err)
 		}
-		h.replay.renew("/virtual-machines/", "/object-changes/")
+		h.replay.renew(ctx, "/virtual-machines/", "/object-changes/")
 		began := time.Now()
 		if err := h.send(ctx, fmt.Sprintf(body, h.edits)); err != nil {
 			return 0, err

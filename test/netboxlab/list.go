@@ -117,6 +117,10 @@ func (e *exchange) filters(m *model, query url.Values) ([]func(*object) bool, er
 			keep = e.lab.store.macFilter(values)
 		case base == "last_updated" || base == "created":
 			keep, err = timeFilter(base, lookup, values[0])
+		case (name == "virtual_machine_id" || name == "device_id") && m.byName["assigned_object"] != nil:
+			keep = func(o *object) bool {
+				return slices.Contains(values, e.lab.store.ownerID(o, strings.TrimSuffix(name, "_id")))
+			}
 		default:
 			keep, err = e.fieldFilter(m, base, lookup, values)
 		}
@@ -186,8 +190,6 @@ func (e *exchange) fieldFilter(m *model, name, lookup string, values []string) (
 		of = func(o *object) string { return strconv.Itoa(o.id0(byID.name)) }
 	case f == nil && byID != nil && byID.generic():
 		of = func(o *object) string { return strconv.Itoa(o.id0(name)) }
-	case f == nil && m.byName["assigned_object"] != nil && (name == "virtual_machine_id" || name == "device_id"):
-		of = func(o *object) string { return e.lab.store.ownerID(o, strings.TrimSuffix(name, "_id")) }
 	case f == nil:
 		return nil, nil //nolint:nilnil // the server ignores it as well
 	case f.reference():
