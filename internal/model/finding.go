@@ -318,11 +318,13 @@ func (f *Finding) IsUnproven() bool {
 
 // VerdictText returns the verdict as text: "pending or bypassed" for a pending finding that
 // is unproven.
-func (f *Finding) VerdictText() string {
-	if f.Verdict == Pending && f.IsUnproven() {
+func (f *Finding) VerdictText() string { return verdictText(f.Verdict, f.IsUnproven()) }
+
+func verdictText(v Verdict, unproven bool) string {
+	if v == Pending && unproven {
 		return string(Pending) + " or " + string(Bypassed)
 	}
-	return string(f.Verdict)
+	return string(v)
 }
 
 // Accepted reports whether an acceptance holds for the finding.

@@ -106,22 +106,42 @@ func SortWorst(findings []Finding) {
 // CompareWorst orders findings, worst first: by severity, exposure, age in minutes, key,
 // declaration, address, verdict and ID.
 func CompareWorst(a, b *Finding) int {
-	// Lists of many findings are sorted: what is rarely needed is not computed.
-	if order := cmp.Compare(a.Severity.Rank(), b.Severity.Rank()); order != 0 {
-		return order
-	}
-	if order := cmp.Or(compareExposure(a.Exposure, b.Exposure), age(a).Compare(age(b))); order != 0 {
-		return order
-	}
-	return cmp.Or(
-		a.Compare(b.Key),
-		cmp.Compare(a.Declaration, b.Declaration),
-		cmp.Compare(a.Address, b.Address),
-		cmp.Compare(a.Verdict, b.Verdict),
-		cmp.Compare(a.ID, b.ID))
+	x, y := rank{urgency(a.Severity, a.Exposure, a.FirstSeen), &a.Key, a.Declaration, a.Address, a.Verdict, a.ID},
+		rank{urgency(b.Severity, b.Exposure, b.FirstSeen), &b.Key, b.Declaration, b.Address, b.Verdict, b.ID}
+	return x.compare(&y)
 }
 
-func age(f *Finding) time.Time { return f.FirstSeen.Truncate(time.Minute) }
+// A rank is what a list of findings is sorted by.
+type rank struct {
+	urgency              uint64
+	key                  *Key
+	declaration, address string
+	verdict              Verdict
+	id                   string
+}
+
+func (r *rank) compare(s *rank) int {
+	if r.urgency != s.urgency {
+		return cmp.Compare(r.urgency, s.urgency)
+	}
+	return cmp.Or(
+		r.key.Compare(*s.key),
+		cmp.Compare(r.declaration, s.declaration),
+		cmp.Compare(r.address, s.address),
+		cmp.Compare(r.verdict, s.verdict),
+		cmp.Compare(r.id, s.id))
+}
+
+// urgency returns a number that is lower for a worse severity, then for an exposure, then for an
+// earlier minute.
+func urgency(s Severity, e Exposure, firstSeen time.Time) uint64 {
+	const exposed, yearOne = 59, -62_135_596_800
+	n := uint64(s.Rank()) << (exposed + 1)
+	if e == "" {
+		n |= 1 << exposed
+	}
+	return n | uint64(max(firstSeen.Unix()-yearOne, 0)/60)
+}
 
 // compareExposure orders fields with an exposure first.
 func compareExposure(a, b Exposure) int {

@@ -19,7 +19,13 @@ func (k Key) String() string { return k.Source + "/" + k.Kind + "/" + k.ID }
 
 // Compare orders keys by source, kind and id.
 func (k Key) Compare(l Key) int {
-	return cmp.Or(cmp.Compare(k.Source, l.Source), cmp.Compare(k.Kind, l.Kind), cmp.Compare(k.ID, l.ID))
+	if k.Source != l.Source {
+		return strings.Compare(k.Source, l.Source)
+	}
+	if k.Kind != l.Kind {
+		return strings.Compare(k.Kind, l.Kind)
+	}
+	return strings.Compare(k.ID, l.ID)
 }
 
 // A Resource is one live object.

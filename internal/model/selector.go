@@ -23,23 +23,37 @@ type Selector struct {
 
 // Fits reports whether the selector matches a finding.
 func (s *Selector) Fits(f *Finding) bool {
-	if len(s.Verdicts) > 0 && !slices.Contains(s.Verdicts, f.Verdict) ||
-		len(s.Severities) > 0 && !slices.Contains(s.Severities, f.Severity) {
-		return false
-	}
+	return s.fitsRating(f.Verdict, f.Severity) && s.fitsLabels(f.Labels) && s.fitsKey(&f.Key, f.Place) && s.fitsNames(f.Declaration, f.Owner) &&
+		(oneFits(s.Actors, f.Actor.Label()) ||
+			slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Actor != nil && oneFits(s.Actors, c.Actor.Label()) }))
+}
+
+// FitsOutline reports whether the selector matches the finding of an outline. An outline has no
+// labels, so that a selector with Labels matches none.
+func (s *Selector) FitsOutline(o *Outline) bool {
+	return s.fitsRating(o.Verdict, o.Severity) && s.fitsLabels(nil) && s.fitsKey(&o.Key, o.Place) && s.fitsNames(o.Declaration, o.Owner) &&
+		(oneFits(s.Actors, o.Actor.Label()) || slices.ContainsFunc(o.Actors, func(name string) bool { return oneFits(s.Actors, name) }))
+}
+
+func (s *Selector) fitsRating(v Verdict, severity Severity) bool {
+	return (len(s.Verdicts) == 0 || slices.Contains(s.Verdicts, v)) && (len(s.Severities) == 0 || slices.Contains(s.Severities, severity))
+}
+
+func (s *Selector) fitsLabels(labels map[string]string) bool {
 	for name, pattern := range s.Labels {
-		if value, ok := f.Labels[name]; !ok || !Glob(pattern, value) {
+		if value, ok := labels[name]; !ok || !Glob(pattern, value) {
 			return false
 		}
 	}
-	return nameFits(s.Sources, f.Source) && (oneFits(s.Kinds, f.Kind) || oneFits(s.Kinds, path.Base(f.Kind))) &&
-		oneFits(s.Resources, f.Key.ID) && oneFits(s.Namespaces, f.Place) &&
-		nameFits(s.Declarations, f.Declaration) && oneFits(s.Owners, f.Owner) && s.fitsActor(f)
+	return true
 }
 
-func (s *Selector) fitsActor(f *Finding) bool {
-	return oneFits(s.Actors, f.Actor.Label()) ||
-		slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Actor != nil && oneFits(s.Actors, c.Actor.Label()) })
+func (s *Selector) fitsKey(k *Key, place string) bool {
+	return nameFits(s.Sources, k.Source) && s.MayFit(k.Kind, place) && oneFits(s.Resources, k.ID)
+}
+
+func (s *Selector) fitsNames(declaration, owner string) bool {
+	return nameFits(s.Declarations, declaration) && oneFits(s.Owners, owner)
 }
 
 // MayFit reports whether the selector may match a finding of a kind at a place.

@@ -65,7 +65,9 @@ func requestLines(groups [][]item) []string {
 }
 
 // resource returns the kind and the name of f's resource.
-func resource(f *model.Finding) string { return phrase.Kind(f.Kind) + " " + phrase.Resource(f) }
+func resource(f *model.Finding) string {
+	return phrase.Kind(f.Kind) + " " + phrase.Resource(f.Key.ID, f.Name)
+}
 
 func findingsOf(items []item) []*model.Finding {
 	all := make([]*model.Finding, len(items))

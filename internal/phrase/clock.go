@@ -2,8 +2,6 @@ package phrase
 
 import (
 	"time"
-
-	"github.com/driftd/driftd/internal/model"
 )
 
 // A Clock writes times. The zero Clock writes all of them as Stamp does.
@@ -68,12 +66,12 @@ func (p Phrase) Time(c Clock, t time.Time) Phrase {
 	return append(p, Span{Text: c.Time(t), At: UTC(t)})
 }
 
-// Until appends when a decision ends. It is a Stamp on every clock.
-func (p Phrase) Until(d *model.Decision) Phrase {
-	if d.Until.IsZero() {
+// Until appends when a decision ends; zero is never. It is a Stamp on every clock.
+func (p Phrase) Until(end time.Time) Phrase {
+	if end.IsZero() {
 		return p.Words("forever")
 	}
-	return p.Words("until ").Time(Clock{}, d.Until)
+	return p.Words("until ").Time(Clock{}, end)
 }
 
 // Stamp returns t in RFC 3339 form, in UTC and to the second.

@@ -29,19 +29,28 @@ func Kind(kind string) string {
 
 // Name returns the resource's name; "" where it is part of the resource's ID.
 func Name(f *model.Finding) string {
-	id := f.Key.ID
-	if f.Name == id || strings.HasSuffix(id, "/"+f.Name) || strings.HasPrefix(id, f.Name+" (") {
+	if repeats(f.Key.ID, f.Name) {
 		return ""
 	}
 	return f.Name
 }
 
-// Resource returns the resource's ID with its name: "104 (db-01)".
-func Resource(f *model.Finding) string {
-	if name := Name(f); name != "" {
-		return f.Key.ID + " (" + name + ")"
+// repeats reports whether the ID of a resource has its name.
+func repeats(id, name string) bool {
+	before, ok := strings.CutSuffix(id, name)
+	if ok && (before == "" || strings.HasSuffix(before, "/")) {
+		return true
 	}
-	return f.Key.ID
+	rest, ok := strings.CutPrefix(id, name)
+	return ok && strings.HasPrefix(rest, " (")
+}
+
+// Resource returns a resource's ID with its name: "104 (db-01)".
+func Resource(id, name string) string {
+	if name == "" || repeats(id, name) {
+		return id
+	}
+	return id + " (" + name + ")"
 }
 
 // Subject returns what a finding is about: "changed: Deployment shop/web".
@@ -113,15 +122,15 @@ func (c Clock) Seen(f *model.Finding) Phrase {
 		p = p.Words("first seen ").Time(c, f.FirstSeen)
 	}
 	if !f.Resolved.IsZero() {
-		p = p.Then(Closed(f).Words(" ").Time(c, f.Resolved))
+		p = p.Then(Closed(f.MergedInto).Words(" ").Time(c, f.Resolved))
 	}
 	return p
 }
 
-// Closed returns how a finding ended.
-func Closed(f *model.Finding) Phrase {
-	if f.MergedInto != "" {
-		return Words("merged into ").Data(f.MergedInto)
+// Closed returns how a finding ended that was merged into another one, or, with "", into none.
+func Closed(mergedInto string) Phrase {
+	if mergedInto != "" {
+		return Words("merged into ").Data(mergedInto)
 	}
 	return Words("resolved")
 }
@@ -150,7 +159,7 @@ func (c Clock) Decision(d *model.Decision) Phrase {
 	if d.Covers > 0 {
 		p = p.Words(", in a baseline of " + Count(d.Covers, "finding"))
 	}
-	p = p.Words(", ").Until(d)
+	p = p.Words(", ").Until(d.Until)
 	if d.Reason != "" {
 		p = p.Words(": ").Short(d.Reason, ReasonLimit)
 	}

@@ -30,7 +30,7 @@ func TestKindAndName(t *testing.T) {
 			if got := Kind(tc.f.Kind); got != tc.kind {
 				t.Errorf("%s: kind %q, want %q", tc.reason, got, tc.kind)
 			}
-			if got := Resource(&tc.f); got != tc.want {
+			if got := Resource(tc.f.Key.ID, tc.f.Name); got != tc.want {
 				t.Errorf("%s: resource %q, want %q", tc.reason, got, tc.want)
 			}
 		})

@@ -42,6 +42,15 @@ func isVisible(s string) bool {
 	return true
 }
 
+// VisibleColumns returns s as Visible returns it, with the number of its columns.
+func VisibleColumns(s string) (visible string, columns int) {
+	if isVisible(s) {
+		return s, len(s)
+	}
+	visible = Visible(s)
+	return visible, Columns(visible)
+}
+
 // Prints reports whether a character is visible by itself.
 func Prints(r rune) bool {
 	if r < 0x7f {
@@ -115,6 +124,9 @@ func Line(s string, limit int) string { return Clip(Visible(s), limit) }
 // Clip returns visible text cut to limit columns and characters: a letter may have
 // any number of combining marks.
 func Clip(s string, limit int) string {
+	if len(s) <= limit { // no character has more columns than bytes
+		return s
+	}
 	if Columns(s) <= limit && utf8.RuneCountInString(s) <= limit {
 		return s
 	}
@@ -124,6 +136,9 @@ func Clip(s string, limit int) string {
 // ClipMiddle returns visible text cut to limit columns and characters, with its end: names that
 // begin alike differ at the end.
 func ClipMiddle(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
 	if Columns(s) <= limit && utf8.RuneCountInString(s) <= limit {
 		return s
 	}

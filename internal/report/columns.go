@@ -20,33 +20,39 @@ type column struct {
 	share int
 	// end is set if a text that is cut keeps its end: names that begin alike differ there.
 	end  bool
-	text func(*model.Finding, phrase.Clock) string
+	text func(line, phrase.Clock) string
+}
+
+// A line is a finding in a list. finding is nil if only its outline is known.
+type line struct {
+	*model.Outline
+	finding *model.Finding
 }
 
 // columns returns all columns of a list.
 func columns() []column {
 	return []column{
-		{name: "id", text: func(f *model.Finding, _ phrase.Clock) string { return f.ID }},
-		{name: "severity", text: func(f *model.Finding, _ phrase.Clock) string { return string(f.Severity) }},
-		{name: "verdict", text: func(f *model.Finding, _ phrase.Clock) string { return f.VerdictText() }},
-		{name: "resource", share: 2, end: true, text: func(f *model.Finding, _ phrase.Clock) string {
-			return f.Source + " " + phrase.Kind(f.Kind) + " " + phrase.Resource(f)
+		{name: "id", text: func(f line, _ phrase.Clock) string { return f.ID }},
+		{name: "severity", text: func(f line, _ phrase.Clock) string { return string(f.Severity) }},
+		{name: "verdict", text: func(f line, _ phrase.Clock) string { return f.VerdictText() }},
+		{name: "resource", share: 2, end: true, text: func(f line, _ phrase.Clock) string {
+			return f.Source + " " + phrase.Kind(f.Kind) + " " + phrase.Resource(f.Key.ID, f.Name)
 		}},
-		{name: "who", share: 1, text: func(f *model.Finding, _ phrase.Clock) string { return f.Actor.Label() }},
-		{name: "via", share: 1, text: func(f *model.Finding, _ phrase.Clock) string { return f.Actor.Via }},
-		{name: "changed", text: func(f *model.Finding, c phrase.Clock) string { return at(f.Actor.At, c) }},
-		{name: "first-seen", text: func(f *model.Finding, c phrase.Clock) string { return cmp.Or(at(f.FirstSeen, c), "unknown") }},
-		{name: "last-seen", text: func(f *model.Finding, c phrase.Clock) string { return at(f.LastSeen, c) }},
-		{name: "owner", share: 1, text: func(f *model.Finding, _ phrase.Clock) string { return f.Owner }},
-		{name: "declaration", share: 1, text: func(f *model.Finding, _ phrase.Clock) string { return f.Declaration }},
-		{name: "address", share: 1, end: true, text: func(f *model.Finding, _ phrase.Clock) string { return f.Address }},
-		{name: "source", share: 1, text: func(f *model.Finding, _ phrase.Clock) string { return f.Source }},
-		{name: "kind", share: 1, text: func(f *model.Finding, _ phrase.Clock) string { return f.Kind }},
-		{name: "namespace", share: 1, text: func(f *model.Finding, _ phrase.Clock) string { return f.Place }},
-		{name: "name", share: 1, text: func(f *model.Finding, _ phrase.Clock) string { return f.Name }},
-		{name: "key", share: 2, end: true, text: func(f *model.Finding, _ phrase.Clock) string { return f.Key.String() }},
-		{name: "fields", share: 1, text: func(f *model.Finding, _ phrase.Clock) string { return fieldPaths(f) }},
-		{name: "note", share: 1, text: func(f *model.Finding, c phrase.Clock) string { return note(f, c).String() }},
+		{name: "who", share: 1, text: func(f line, _ phrase.Clock) string { return f.Actor.Label() }},
+		{name: "via", share: 1, text: func(f line, _ phrase.Clock) string { return f.Actor.Via }},
+		{name: "changed", text: func(f line, c phrase.Clock) string { return at(f.Actor.At, c) }},
+		{name: "first-seen", text: func(f line, c phrase.Clock) string { return cmp.Or(at(f.FirstSeen, c), "unknown") }},
+		{name: "last-seen", text: func(f line, c phrase.Clock) string { return at(f.LastSeen, c) }},
+		{name: "owner", share: 1, text: func(f line, _ phrase.Clock) string { return f.Owner }},
+		{name: "declaration", share: 1, text: func(f line, _ phrase.Clock) string { return f.Declaration }},
+		{name: "address", share: 1, end: true, text: func(f line, _ phrase.Clock) string { return f.Address }},
+		{name: "source", share: 1, text: func(f line, _ phrase.Clock) string { return f.Source }},
+		{name: "kind", share: 1, text: func(f line, _ phrase.Clock) string { return f.Kind }},
+		{name: "namespace", share: 1, text: func(f line, _ phrase.Clock) string { return f.Place }},
+		{name: "name", share: 1, text: func(f line, _ phrase.Clock) string { return f.Name }},
+		{name: "key", share: 2, end: true, text: func(f line, _ phrase.Clock) string { return f.Key.String() }},
+		{name: fieldsColumn, share: 1, text: func(f line, _ phrase.Clock) string { return fieldPaths(f.finding) }},
+		{name: "note", share: 1, text: func(f line, c phrase.Clock) string { return note(f.Outline, c).String() }},
 	}
 }
 
@@ -56,6 +62,21 @@ const (
 	wideColumns  = "id,severity,verdict,resource,who,via,changed,first-seen,owner,declaration,address,note"
 	csvColumns   = "id,severity,verdict,source,kind,namespace,name,key,who,via,changed,declaration,address,owner,fields,first-seen,last-seen,note"
 )
+
+// fieldsColumn is the name of the column that outlines do not have.
+const fieldsColumn = "fields"
+
+// NeedsFindings reports whether a list in the format and with the columns has more of findings than
+// their outlines.
+func NeedsFindings(format string, columns []string) bool {
+	switch {
+	case format == "json" || format == "yaml":
+		return true
+	case format == "csv" && len(columns) == 0:
+		columns = strings.Split(csvColumns, ",")
+	}
+	return slices.Contains(columns, fieldsColumn)
+}
 
 // Columns returns the names of all columns of a list of findings.
 func Columns() []string {
@@ -103,16 +124,16 @@ func fieldPaths(f *model.Finding) string {
 }
 
 // note returns the status of a finding in a few words.
-func note(f *model.Finding, c phrase.Clock) phrase.Phrase {
+func note(f *model.Outline, c phrase.Clock) phrase.Phrase {
 	p := phrase.Phrase{}
 	if !f.Resolved.IsZero() {
-		p = phrase.Closed(f).Words(" ").Time(c, f.Resolved)
+		p = phrase.Closed(f.MergedInto).Words(" ").Time(c, f.Resolved)
 	}
 	if f.Hidden != "" {
 		p = p.Then(phrase.Words("hidden"))
 	}
-	if d := f.Decision; d != nil {
-		p = p.Then(phrase.Words(d.Kind.Participle() + " " + until(d)))
+	if f.Decision != "" {
+		p = p.Then(phrase.Words(f.Decision.Participle() + " ").Until(f.Until))
 	}
 	if f.Flapping {
 		p = p.Then(phrase.Words("flapping"))
@@ -122,6 +143,3 @@ func note(f *model.Finding, c phrase.Clock) phrase.Phrase {
 	}
 	return p
 }
-
-// until returns when a decision ends.
-func until(d *model.Decision) string { return phrase.Phrase{}.Until(d).String() }

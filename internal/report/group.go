@@ -30,7 +30,7 @@ func status(f *model.Finding) string {
 		parts = append(parts, phrase.Stamp(f.Resolved))
 	}
 	if d := f.Decision; d != nil {
-		parts = append(parts, string(d.Kind), d.By, until(d), d.Reason)
+		parts = append(parts, string(d.Kind), d.By, phrase.Phrase{}.Until(d.Until).String(), d.Reason)
 	}
 	return strings.Join(parts, "\x00")
 }

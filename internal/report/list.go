@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"fmt"
@@ -43,13 +44,41 @@ func WriteFindings(w io.Writer, format string, findings []model.Finding, o Optio
 			return findingsJSON(b, findings)
 		case "yaml":
 			return findingsYAML(b, findings)
-		case "csv":
-			return findingsCSV(b, findings, o.Columns)
-		case "wide":
-			return listFindings(newTable(b, o), findings, o, wideColumns)
 		}
-		return listFindings(newTable(b, o), findings, o, tableColumns)
+		lines := make([]line, len(findings))
+		for i, f := range WorstFirst(findings) {
+			outline := f.Outline()
+			lines[i] = line{&outline, f}
+		}
+		return writeLines(b, format, lines, o)
 	})
+}
+
+// WriteOutlines writes what WriteFindings writes for the findings of the outlines, unless
+// NeedsFindings. The outlines are in the order of model.SortOutlines.
+func WriteOutlines(w io.Writer, format string, outlines []*model.Outline, o Options) error {
+	if err := CheckList(format, o.Columns); err != nil {
+		return err
+	}
+	lines := make([]line, 0, len(outlines))
+	for _, resolved := range []bool{false, true} {
+		for _, outline := range outlines {
+			if !outline.Resolved.IsZero() == resolved {
+				lines = append(lines, line{Outline: outline})
+			}
+		}
+	}
+	return buffered(w, "write findings", func(b *bufio.Writer) error { return writeLines(b, format, lines, o) })
+}
+
+func writeLines(b *bufio.Writer, format string, lines []line, o Options) error {
+	switch format {
+	case "csv":
+		return linesCSV(b, lines, o.Columns)
+	case "wide":
+		return listLines(newTable(b, o), lines, o, wideColumns)
+	}
+	return listLines(newTable(b, o), lines, o, tableColumns)
 }
 
 func findingsJSON(w *bufio.Writer, findings []model.Finding) error {
@@ -65,27 +94,34 @@ func findingsJSON(w *bufio.Writer, findings []model.Finding) error {
 	return e.err
 }
 
-func findingsCSV(w *bufio.Writer, findings []model.Finding, names []string) error {
+func linesCSV(w *bufio.Writer, lines []line, names []string) error {
 	list, err := chosen(names, csvColumns)
 	if err != nil {
 		return err
 	}
-	out, row := csv.NewWriter(w), make([]string, len(list))
+	header := make([]string, len(list))
 	for i, c := range list {
-		row[i] = c.name
+		header[i] = c.name
 	}
-	err = out.Write(row)
-	for _, f := range WorstFirst(findings) {
-		if err != nil {
-			return err
-		}
-		for i, c := range list {
-			row[i] = csvCell(c.text(f, phrase.Clock{}))
-		}
-		err = out.Write(row)
+	first := csv.NewWriter(w)
+	if err := first.Write(header); err != nil {
+		return err
 	}
-	out.Flush()
-	return cmp.Or(err, out.Error())
+	first.Flush()
+	return cmp.Or(first.Error(), inParts(w, len(lines), func(from, to int) ([]byte, error) {
+		var b bytes.Buffer
+		out, row := csv.NewWriter(&b), make([]string, len(list))
+		for _, f := range lines[from:to] {
+			for i, c := range list {
+				row[i] = csvCell(c.text(f, phrase.Clock{}))
+			}
+			if err := out.Write(row); err != nil {
+				return nil, err
+			}
+		}
+		out.Flush()
+		return b.Bytes(), out.Error()
+	}))
 }
 
 // cellStart matches what would begin a cell of a formula where a semicolon separates cells.
@@ -95,7 +131,10 @@ var cellStart = regexp.MustCompile(`(;)([=+\-@])`)
 // live systems. See https://owasp.org/www-community/attacks/CSV_Injection.
 func csvCell(text string) string {
 	first, _ := utf8.DecodeRuneInString(text)
-	text = cellStart.ReplaceAllString(phrase.Visible(text), "$1'$2")
+	text = phrase.Visible(text)
+	if strings.Contains(text, ";") {
+		text = cellStart.ReplaceAllString(text, "$1'$2")
+	}
 	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + text
 	}
@@ -106,8 +145,8 @@ func csvCell(text string) string {
 // report shows all in full.
 const many = 20
 
-func listFindings(t *table, findings []model.Finding, o Options, instead string) error {
-	if len(findings) == 0 {
+func listLines(t *table, lines []line, o Options, instead string) error {
+	if len(lines) == 0 {
 		t.line("No findings.")
 		return t.emit()
 	}
@@ -115,53 +154,25 @@ func listFindings(t *table, findings []model.Finding, o Options, instead string)
 	if err != nil {
 		return err
 	}
-	sorted, clock := WorstFirst(findings), newClock(o)
-	rows := make([][]string, 1, len(findings)+1)
-	for _, c := range list {
-		rows[0] = append(rows[0], c.header())
-	}
-	cells := make([]string, len(sorted)*len(list))
-	for n, f := range sorted {
-		row := cells[n*len(list) : (n+1)*len(list)]
-		for i, c := range list {
-			row[i] = phrase.Visible(c.text(f, clock))
-		}
-		rows = append(rows, row)
-	}
+	g := newGrid(list, lines, newClock(o))
 	if len(o.Columns) == 0 {
-		list, rows = withoutNotes(list, rows)
+		g.dropEmptyLast()
 	}
-	if len(findings) > many {
-		t.prose(bold, "", phrase.Words(phrase.Count(len(findings), "finding")+": "+countsOf(sorted)))
+	if len(lines) > many {
+		t.prose(bold, "", phrase.Words(phrase.Count(len(lines), "finding")+": "+
+			countsOf(lines, func(f line) (model.Severity, model.Verdict) { return f.Severity, f.Verdict })))
 	}
-	severity := slices.IndexFunc(list, func(c column) bool { return c.name == "severity" })
-	return t.grid(list, rows, func(i, column int, cell string) string {
-		if column == severity && i > 0 {
-			return t.paint(severityStyle(sorted[i-1].Severity), cell)
-		}
-		return cell
-	})
-}
-
-// withoutNotes removes the last column if it is empty.
-func withoutNotes(list []column, rows [][]string) ([]column, [][]string) {
-	last := len(list) - 1
-	if slices.ContainsFunc(rows[1:], func(row []string) bool { return row[last] != "" }) {
-		return list, rows
-	}
-	for i := range rows {
-		rows[i] = rows[i][:last]
-	}
-	return list[:last], rows
+	return t.grid(g, func(row int) style { return severityStyle(lines[row].Severity) })
 }
 
 // countsOf returns the numbers of findings by severity and by verdict: "3 high, 9 medium; 5
 // changed, 7 missing".
-func countsOf(findings []*model.Finding) string {
+func countsOf[T any](findings []T, of func(T) (model.Severity, model.Verdict)) string {
 	bySeverity, byVerdict := map[model.Severity]int{}, map[model.Verdict]int{}
 	for _, f := range findings {
-		bySeverity[f.Severity]++
-		byVerdict[f.Verdict]++
+		severity, verdict := of(f)
+		bySeverity[severity]++
+		byVerdict[verdict]++
 	}
 	return counted(model.Severities(), bySeverity) + "; " + counted(model.Verdicts(), byVerdict)
 }
@@ -174,86 +185,4 @@ func counted[T ~string](order []T, counts map[T]int) string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// widestCell bounds the width to which the cells of a column are padded, and longestCell that of
-// a cell without a terminal: the longest names of Kubernetes are shorter.
-const (
-	widestCell  = 120
-	longestCell = 400
-)
-
-// widths returns the widths of columns, such that a row fits the terminal. Of the columns that
-// may be cut, the widest in relation to its share is cut first. If that is not enough, the last
-// columns are cut.
-func (t *table) widths(list []column, rows [][]string) []int {
-	widths, total := make([]int, len(list)), 2*(len(list)-1)
-	var flexible []int
-	for i := range list {
-		for _, row := range rows {
-			widths[i] = max(widths[i], min(phrase.Columns(row[i]), widestCell))
-		}
-		total += widths[i]
-		if list[i].share > 0 {
-			flexible = append(flexible, i)
-		}
-	}
-	if t.width == 0 || total <= t.width {
-		return widths
-	}
-	const least = 6
-	excess := shrink(widths, flexible, total-t.width, least, func(i int) int { return list[i].share })
-	for i := len(widths) - 1; i >= 0 && excess > 0; i-- {
-		cut := min(excess, widths[i]-1)
-		widths[i], excess = widths[i]-cut, excess-cut
-	}
-	return widths
-}
-
-// shrink takes excess from the widths of columns, a part at a time from the widest in relation
-// to its share, and returns the excess that is left when all have the least width.
-func shrink(widths, columns []int, excess, least int, share func(int) int) int {
-	wide := slices.DeleteFunc(slices.Clone(columns), func(i int) bool { return widths[i] <= least })
-	for ; excess > 0 && len(wide) > 0; excess-- {
-		widest := slices.MaxFunc(wide, func(a, b int) int { return cmp.Compare(widths[a]*share(b), widths[b]*share(a)) })
-		if widths[widest]--; widths[widest] == least {
-			wide = slices.DeleteFunc(wide, func(i int) bool { return i == widest })
-		}
-	}
-	return max(excess, 0)
-}
-
-// grid writes rows of columns, the first of which is the header; mark returns a cell as it is to
-// be shown. On a terminal, cells are cut such that no row is wrapped.
-func (t *table) grid(list []column, rows [][]string, mark func(row, column int, cell string) string) error {
-	widths := t.widths(list, rows)
-	for i, row := range rows {
-		last := len(row) - 1
-		for last > 0 && row[last] == "" {
-			last--
-		}
-		for j, cell := range row[:last+1] {
-			cell = t.cut(&list[j], cell, widths[j])
-			if j < last {
-				t.WriteString(mark(i, j, pad(cell, widths[j])) + "  ")
-			} else {
-				t.line(mark(i, j, cell))
-			}
-		}
-		if err := t.emit(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// cut returns a cell cut to the width of its column on a terminal.
-func (t *table) cut(c *column, cell string, width int) string {
-	switch {
-	case t.width == 0:
-		return phrase.Clip(cell, longestCell)
-	case c.end:
-		return phrase.ClipMiddle(cell, width)
-	}
-	return phrase.Clip(cell, width)
 }

@@ -253,7 +253,7 @@ func unreadablePhrase(findings []*model.Finding) phrase.Phrase {
 func uncheckedPhrase(findings []*model.Finding) phrase.Phrase {
 	resources, sources := map[string]bool{}, map[string]bool{}
 	for _, f := range findings {
-		resources[phrase.Kind(f.Kind)+" "+phrase.Resource(f)] = true
+		resources[phrase.Kind(f.Kind)+" "+phrase.Resource(f.Key.ID, f.Name)] = true
 		sources[f.Source] = true
 	}
 	p := phrase.Phrase{}

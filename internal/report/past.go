@@ -102,7 +102,7 @@ func again(events []Event) (period, times int) {
 func newEvent(v *Version, before *model.Finding, c phrase.Clock) Event {
 	f, e := &v.Finding, Event{At: v.At, What: Decided}
 	if !f.Resolved.IsZero() {
-		e.What, e.Text = Resolved, phrase.Closed(f)
+		e.What, e.Text = Resolved, phrase.Closed(f.MergedInto)
 		return e
 	}
 	back := !before.Resolved.IsZero()

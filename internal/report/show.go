@@ -163,7 +163,7 @@ func (s *factsheet) decision(d *model.Decision, c phrase.Clock) {
 	if !d.At.IsZero() {
 		text = text.Words(" ").Time(c, d.At)
 	}
-	*s = append(*s, Fact{Name: d.Kind.Participle(), Text: text.Words(", ").Until(d)})
+	*s = append(*s, Fact{Name: d.Kind.Participle(), Text: text.Words(", ").Until(d.Until)})
 	s.part("reason", phrase.Data(d.Reason))
 	s.part("owner", phrase.Phrase{}.Person(d.Owner))
 	s.part("decision", phrase.Phrase{}.Data(d.ID).Words(", ").Data(d.Via))

@@ -70,7 +70,7 @@ func describe(it model.Item, address string, brief bool) *slack.RichTextBlock {
 
 // ended returns how and when f ended.
 func ended(f *model.Finding) phrase.Phrase {
-	p := phrase.Closed(f)
+	p := phrase.Closed(f.MergedInto)
 	if f.MergedInto == "" && !f.Resolved.IsZero() {
 		p = p.Words(" ").Time(phrase.Clock{}, f.Resolved)
 	}

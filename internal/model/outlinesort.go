@@ -1,0 +1,119 @@
+package model
+
+import (
+	"cmp"
+	"encoding/binary"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// SortOutlines sorts outlines in the order of CompareWorst, on all cores. What most pairs differ in is
+// computed once and held together, because it takes longer to read outlines than to compare them.
+func SortOutlines(list []*Outline) {
+	sorted := make([]sortable, len(list))
+	origins := originRanks(list)
+	origin, last := int32(0), (*Outline)(nil)
+	for i, o := range list {
+		if last == nil || o.Source != last.Source || o.Kind != last.Kind {
+			origin, last = origins[Key{Source: o.Source, Kind: o.Kind}], o
+		}
+		sorted[i] = sortable{urgency(o.Severity, o.Exposure, o.FirstSeen), origin, beginning(o.Key.ID), o}
+	}
+	for i, s := range sortParallel(sorted) {
+		list[i] = s.Outline
+	}
+}
+
+// A sortable is an outline with the first parts of its rank.
+type sortable struct {
+	urgency uint64
+	// origin is the position of its source and kind among those of all outlines.
+	origin int32
+	// id is the beginning of the ID of the resource, so that its order is that of IDs.
+	id uint64
+	*Outline
+}
+
+func (s *sortable) compare(t *sortable) int {
+	switch {
+	case s.urgency != t.urgency:
+		return cmp.Compare(s.urgency, t.urgency)
+	case s.origin != t.origin:
+		return cmp.Compare(s.origin, t.origin)
+	case s.id != t.id:
+		return cmp.Compare(s.id, t.id)
+	}
+	x, y := s.rank(), t.rank()
+	return x.compare(&y)
+}
+
+func (s *sortable) rank() rank {
+	return rank{s.urgency, &s.Key, s.Declaration, s.Address, s.Verdict, s.ID}
+}
+
+// originRanks returns the positions of the sources and kinds of outlines, as keys without an ID.
+func originRanks(list []*Outline) map[Key]int32 {
+	ranks := map[Key]int32{}
+	var origins []Key
+	for i, o := range list {
+		if i > 0 && o.Source == list[i-1].Source && o.Kind == list[i-1].Kind {
+			continue
+		}
+		origin := Key{Source: o.Source, Kind: o.Kind}
+		if _, known := ranks[origin]; !known {
+			ranks[origin] = 0
+			origins = append(origins, origin)
+		}
+	}
+	slices.SortFunc(origins, Key.Compare)
+	for i, origin := range origins {
+		ranks[origin] = int32(i)
+	}
+	return ranks
+}
+
+// beginning returns the first eight bytes of a text, as a number.
+func beginning(text string) uint64 {
+	var b [8]byte
+	copy(b[:], text)
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// sortParallel sorts parts of a list on all cores and merges them.
+func sortParallel(list []sortable) []sortable {
+	compare := func(a, b sortable) int { return a.compare(&b) }
+	size := max(len(list)/runtime.GOMAXPROCS(0), 1024)
+	parts := slices.Collect(slices.Chunk(list, size))
+	var group sync.WaitGroup
+	for _, part := range parts {
+		group.Go(func() { slices.SortFunc(part, compare) })
+	}
+	group.Wait()
+	for len(parts) > 1 {
+		merged := make([][]sortable, (len(parts)+1)/2)
+		for i := range merged {
+			if 2*i+1 == len(parts) {
+				merged[i] = parts[2*i]
+				continue
+			}
+			group.Go(func() { merged[i] = merge(parts[2*i], parts[2*i+1]) })
+		}
+		group.Wait()
+		parts = merged
+	}
+	return slices.Concat(parts...)
+}
+
+// merge merges two sorted lists.
+func merge(a, b []sortable) []sortable {
+	all := make([]sortable, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if b[0].compare(&a[0]) < 0 {
+			all, b = append(all, b[0]), b[1:]
+		} else {
+			all, a = append(all, a[0]), a[1:]
+		}
+	}
+	return append(append(all, a...), b...)
+}
