@@ -39,6 +39,17 @@ func tamper(tb testing.TB, s *Store, fn func(*txn) error) {
 	}
 }
 
+// editedHead returns the head of a finding with changes.
+func editedHead(tb testing.TB, v []byte, edit func(*head)) []byte {
+	tb.Helper()
+	h, err := parseHead(v)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	edit(&h)
+	return h.encode()
+}
+
 func TestEditsOfTheDatabaseAreNamed(t *testing.T) {
 	t.Parallel()
 	findings := func(t *txn) *bucket { return t.findings }
@@ -93,11 +104,22 @@ func TestEditsOfTheDatabaseAreNamed(t *testing.T) {
 		}, []string{"finding a has a version of " + minute(-60).Format(time.RFC3339) + ", and no entry records it"}},
 		"finding of another source": {func(tb testing.TB, s *Store) {
 			_, v := firstRecord(tb, s, func(t *txn) *bucket { return t.open })
-			tamper(tb, s, func(t *txn) error { return t.open.put([]byte("a"), append(v[:headSize], "elsewhere"...)) })
+			tamper(tb, s, func(t *txn) error {
+				return t.open.put([]byte("a"), editedHead(tb, v, func(h *head) { h.source = "elsewhere" }))
+			})
 		}, []string{"the state of the open finding a was edited after entry 1 recorded it"}},
+		"finding with another outline": {func(tb testing.TB, s *Store) {
+			_, v := firstRecord(tb, s, func(t *txn) *bucket { return t.open })
+			f := finding("a", 0, func(f *model.Finding) { f.Severity = model.Info })
+			tamper(tb, s, func(t *txn) error {
+				return t.open.put([]byte("a"), editedHead(tb, v, func(h *head) { h.outline = encodeOutline(&f) }))
+			})
+		}, []string{"the state of the open finding a was edited: it is not that of the last version"}},
 		"edit before a scan that writes over it": {func(tb testing.TB, s *Store) {
 			_, v := firstRecord(tb, s, func(t *txn) *bucket { return t.open })
-			tamper(tb, s, func(t *txn) error { return t.open.put([]byte("a"), append(v[:headSize], "elsewhere"...)) })
+			tamper(tb, s, func(t *txn) error {
+				return t.open.put([]byte("a"), editedHead(tb, v, func(h *head) { h.source = "elsewhere" }))
+			})
 			save(tb, s, scan(2, []model.Finding{finding("a", 2, func(f *model.Finding) { f.Actor.Name = "kubectl" })}))
 		}, []string{"the state of the open finding a was edited after entry 1 recorded it, before entry 3"}},
 		"decision backdated": {func(tb testing.TB, s *Store) {

@@ -257,7 +257,7 @@ func (s *Store) Trust(by, reason string, witnessed []audit.Witnessed) (audit.Tru
 // settleAudit appends the entry that settles the faults of the log, with all records as they are.
 func (s *Store) settleAudit(t *txn, entry audit.Trust, by string, doubt *Doubt, witnessed []audit.Witnessed) (audit.Trust, error) {
 	log := t.auditLog()
-	err := log.MendPeople()
+	err := errors.Join(log.MendPeople(), t.mendOutlines())
 	if err != nil {
 		return entry, err
 	}

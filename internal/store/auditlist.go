@@ -72,11 +72,12 @@ func markVersion(v []byte) (mark, error) {
 	return mark{sum: sha256.Sum256(v[8:])}, nil
 }
 
-// markHead leaves out when the finding was last seen.
+// markHead leaves out when the finding was last seen, and the outline, which earlier versions did not
+// have: VerifyAudit compares it with the version, which has a mark of its own.
 func markHead(v []byte) (mark, error) {
 	h, err := parseHead(v)
 	h.seen = 0
-	return mark{sum: sha256.Sum256(h.encode())}, err
+	return mark{sum: sha256.Sum256(append(h.appendFixed(nil), h.source...))}, err
 }
 
 // markPersonal returns the mark of a JSON object whose fields by and owner are persons.

@@ -190,6 +190,10 @@ func (l *life) tampered(t *rapid.T) bool {
 			f.Name += "!"
 			body, err := tx.packJSON(f)
 			return errors.Join(err, a.put(keys[i], append(values[i][:8:8], body...)))
+		case openLetter, resolvedLetter:
+			h, err := parseHead(values[i])
+			h.source += "!"
+			return errors.Join(err, a.put(keys[i], h.encode()))
 		}
 		return a.put(keys[i], append(values[i], '!'))
 	})

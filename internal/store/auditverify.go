@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -230,6 +231,49 @@ func (r *recorded) compare() error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(left)) {
 		r.differ(key, digest{}, "")
+	}
+	for letter, heads := range map[byte]*bucket{openLetter: r.open, resolvedLetter: r.resolved} {
+		wrong, err := r.wrongOutlines(heads)
+		if err != nil {
+			return err
+		}
+		for _, e := range wrong {
+			name, _, _ := describe(string(letter) + string(e.key))
+			r.fault("%s was edited: it is not that of the last version", name)
+		}
+	}
+	return nil
+}
+
+// wrongOutlines returns the heads with an outline that is not that of the version, with the right one.
+// It leaves out heads whose version is gone or was edited: the log accounts for versions, and so for
+// outlines.
+func (t *txn) wrongOutlines(heads *bucket) (right []entry, err error) {
+	err = each(heads, nil, func(id, v []byte) error {
+		h, err := parseHead(v)
+		if err != nil {
+			return err
+		}
+		f, err := t.headed(id, &h)
+		if outline := encodeOutline(&f); err == nil && outline != h.outline {
+			h.outline = outline
+			right = append(right, entry{bytes.Clone(id), h.encode()})
+		}
+		return nil //nolint:nilerr // see above
+	})
+	return right, err
+}
+
+// mendOutlines corrects the outlines that are not those of the versions.
+func (t *txn) mendOutlines() error {
+	for _, heads := range []*bucket{t.open, t.resolved} {
+		right, err := t.wrongOutlines(heads)
+		if err == nil {
+			err = putAll(heads, right)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

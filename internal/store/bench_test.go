@@ -168,3 +168,38 @@ func BenchmarkAuditEntry(b *testing.B) {
 		})
 	}
 }
+
+// listed returns a record of 50,000 findings on one source.
+func listed() Record {
+	rec := scan(1, make([]model.Finding, 50_000))
+	for i := range rec.Findings {
+		rec.Findings[i] = finding(fmt.Sprintf("%012x", i*7919), 1, based, func(f *model.Finding) {
+			f.Key.ID = fmt.Sprintf("n%d/c%d", i%50, i)
+			f.Address = fmt.Sprintf("deploy/all.yaml:%d", i)
+		})
+	}
+	return rec
+}
+
+// BenchmarkOutlines reads the outlines of 50,000 findings, BenchmarkFindings the findings.
+func BenchmarkOutlines(b *testing.B) {
+	s := openNew(b)
+	save(b, s, listed())
+	b.ReportAllocs()
+	for b.Loop() {
+		if list, err := s.Outlines(Filter{}); err != nil || len(list) != 50_000 {
+			b.Fatal(len(list), err)
+		}
+	}
+}
+
+func BenchmarkFindings(b *testing.B) {
+	s := openNew(b)
+	save(b, s, listed())
+	b.ReportAllocs()
+	for b.Loop() {
+		if list, err := s.Findings(Filter{}); err != nil || len(list) != 50_000 {
+			b.Fatal(len(list), err)
+		}
+	}
+}

@@ -147,27 +147,37 @@ type head struct {
 	seen   moment
 	sum    digest
 	source string
+	// outline is the encoded outline of the finding.
+	outline string
 }
 
+// headSize is the length in bytes of the parts before the source.
 const headSize = 8 + 8 + sha256.Size
 
 func (h *head) encode() []byte {
-	b := make([]byte, 0, headSize+len(h.source))
-	b = h.seen.append(h.at.append(b))
-	b = append(b, h.sum[:]...)
-	return append(b, h.source...)
+	b := make([]byte, 0, headSize+binary.MaxVarintLen16+len(h.source)+len(h.outline))
+	return append(appendText(h.appendFixed(b), h.source), h.outline...)
 }
 
-func parseHead(b []byte) (head, error) {
-	if len(b) < headSize {
-		return head{}, fmt.Errorf("%w: finding of %d bytes", errCorrupt, len(b))
+// appendFixed appends the parts of a head before the source.
+func (h *head) appendFixed(b []byte) []byte {
+	return append(h.seen.append(h.at.append(b)), h.sum[:]...)
+}
+
+func parseHead(b []byte) (head, error) { return parseHeadText(string(b)) }
+
+// parseHeadText decodes a head whose source and outline are parts of text.
+func parseHeadText(text string) (h head, err error) {
+	if len(text) < headSize {
+		return h, fmt.Errorf("%w: finding of %d bytes", errCorrupt, len(text))
 	}
-	return head{
-		at:     momentAt(b),
-		seen:   momentAt(b[8:]),
-		sum:    digest(b[16:headSize]),
-		source: string(b[headSize:]),
-	}, nil
+	h.at, h.seen = momentAt([]byte(text[:8])), momentAt([]byte(text[8:16]))
+	copy(h.sum[:], text[16:])
+	d := decoder{rest: text[headSize:]}
+	if h.source, h.outline = d.text(), d.rest; d.bad {
+		return h, fmt.Errorf("%w: a finding without its source", errCorrupt)
+	}
+	return h, nil
 }
 
 // A codec compresses and decompresses contents. It is safe for use by many goroutines.

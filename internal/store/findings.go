@@ -23,7 +23,18 @@ type Filter struct {
 	Source string
 	// Resolved selects resolved findings too.
 	Resolved bool
+	// Fits selects the findings for whose outlines it returns true; nil selects all. It may be called by
+	// several goroutines at a time.
+	Fits func(*model.Outline) bool
 }
+
+// fits reports whether the filter selects the finding of an outline, apart from Since and Resolved.
+func (f *Filter) fits(o *model.Outline) bool {
+	return (f.Source == "" || o.Source == f.Source) && (len(f.Verdicts) == 0 || slices.Contains(f.Verdicts, o.Verdict)) && (f.Fits == nil || f.Fits(o))
+}
+
+// all reports whether fits is true of every outline.
+func (f *Filter) all() bool { return f.Source == "" && len(f.Verdicts) == 0 && f.Fits == nil }
 
 // A FindingVersion is one version of a finding, from At until the next version. Its LastSeen is the
 // time at which the finding last had this version.
@@ -74,8 +85,14 @@ func (t *txn) collect(b *bucket, f Filter) ([]model.Finding, error) {
 	since := momentOf(f.Since)
 	err := each(b, nil, func(id, v []byte) error {
 		h, err := parseHead(v)
-		if err != nil || h.at < since || (f.Source != "" && h.source != f.Source) {
+		if err != nil || h.at < since {
 			return err
+		}
+		if !f.all() {
+			var o model.Outline
+			if err := h.decode(string(id), t.lastSeen(&h), &o, new(model.Outline)); err != nil || !f.fits(&o) {
+				return err
+			}
 		}
 		p, err := t.packed(string(id), &h)
 		all = append(all, p)
@@ -84,11 +101,7 @@ func (t *txn) collect(b *bucket, f Filter) ([]model.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := t.unpackAll(all)
-	if len(f.Verdicts) == 0 || err != nil {
-		return found, err
-	}
-	return slices.DeleteFunc(found, func(g model.Finding) bool { return !slices.Contains(f.Verdicts, g.Verdict) }), nil
+	return t.unpackAll(all)
 }
 
 // packed is a compressed finding, and the time at which it was last seen.

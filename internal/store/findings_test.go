@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -193,6 +194,7 @@ func TestFindingsFilter(t *testing.T) {
 		"verdict":       {Filter{Verdicts: []model.Verdict{model.Missing, model.Moved}}, "4", "one of those asked for"},
 		"source":        {Filter{Source: "prod"}, "2 1", "of this source only"},
 		"nothing":       {Filter{Source: "none"}, "", "no such source"},
+		"outline":       {Filter{Fits: func(o *model.Outline) bool { return o.Severity != model.Low }}, "2 1", "as the outline has it"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +210,22 @@ func TestFindingsFilter(t *testing.T) {
 			if got := strings.Join(ids, " "); got != c.want {
 				t.Errorf("%s: got %q, want %q", c.reason, got, c.want)
 			}
+			wantOutlines(t, s, c.filter, found)
 		})
+	}
+}
+
+// wantOutlines verifies that the store returns the outlines of the findings.
+func wantOutlines(t *testing.T, s *Store, f Filter, found []model.Finding) {
+	t.Helper()
+	var want []*model.Outline
+	for i := range found {
+		o := found[i].Outline()
+		want = append(want, &o)
+	}
+	got, err := s.Outlines(f)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+		t.Errorf("outlines: %v\n%s", err, diff)
 	}
 }
 

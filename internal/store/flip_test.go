@@ -283,7 +283,7 @@ func TestLostAndMovedRecordsAreFound(t *testing.T) {
 		}, []string{"bucket runs", "total is missing"}},
 		"schema version": {func(tx *bbolt.Tx) error {
 			return tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), []byte("2"))
-		}, []string{"bucket meta, record schema", "it is 2", "written as 5"}},
+		}, []string{"bucket meta, record schema", "it is 2", "written as 6"}},
 		"no checksum": {func(tx *bbolt.Tx) error {
 			b, k, _ := first(tx, contentBucket)
 			return b.Put(k, []byte("abc"))

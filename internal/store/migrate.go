@@ -70,6 +70,33 @@ func (f *filler) wrote(n int) error {
 	return f.begin()
 }
 
+// put writes a record of an earlier version. It adds the outline to the head of a finding.
+func (f *filler) put(b *bucket, k, v []byte) (err error) {
+	if b == f.t.open || b == f.t.resolved {
+		if v, err = f.t.outlined(k, v); err != nil {
+			return err
+		}
+	}
+	if err := b.put(k, v); err != nil {
+		return err
+	}
+	return f.wrote(len(k) + len(v))
+}
+
+// outlined returns the head of a finding for a head without an outline, which ends with the source.
+func (t *txn) outlined(id, v []byte) ([]byte, error) {
+	if len(v) < headSize {
+		return nil, fmt.Errorf("%w: finding of %d bytes", errCorrupt, len(v))
+	}
+	h := head{at: momentAt(v), seen: momentAt(v[8:]), sum: digest(v[16:headSize]), source: string(v[headSize:])}
+	f, err := t.finding(string(id), &h)
+	if err != nil {
+		return nil, err
+	}
+	h.outline = encodeOutline(&f)
+	return h.encode(), nil
+}
+
 // copied copies the records of an old bucket, which may be nil, into the bucket that to returns,
 // under the keys that rename returns. It skips a record if rename returns nil.
 func (f *filler) copied(from *bbolt.Bucket, to func(*txn) *bucket, rename func(k []byte) []byte) error {
@@ -82,10 +109,7 @@ func (f *filler) copied(from *bbolt.Bucket, to func(*txn) *bucket, rename func(k
 		if key == nil {
 			continue
 		}
-		if err := to(f.t).put(key, v); err != nil {
-			return err
-		}
-		if err := f.wrote(len(key) + len(v)); err != nil {
+		if err := f.put(to(f.t), key, v); err != nil {
 			return err
 		}
 	}
@@ -93,7 +117,8 @@ func (f *filler) copied(from *bbolt.Bucket, to func(*txn) *bucket, rename func(k
 }
 
 // convert fills a store from a file of schema version 1, which has no decisions and notices, 2,
-// which has no checksums, 3, which has no audit log, or 4, which has no actions.
+// which has no checksums, 3, which has no audit log, 4, which has no actions, or 5, which has no
+// outlines.
 func convert(old *bbolt.Tx, version int, to *filler) error {
 	if version < 1 {
 		return fmt.Errorf("version %d is too old for this version of driftd: migrate it with an earlier version first", version)
@@ -137,10 +162,7 @@ func convertChecked(old *bbolt.Tx, to *filler) error {
 			if name == noteBucket && string(k) == versionNote {
 				continue
 			}
-			if err := to.t.all[i].put(k, v); err != nil {
-				return fmt.Errorf("bucket %s: %w", name, err)
-			}
-			if err := to.wrote(len(k) + len(v)); err != nil {
+			if err := to.put(to.t.all[i], k, v); err != nil {
 				return fmt.Errorf("bucket %s: %w", name, err)
 			}
 		}

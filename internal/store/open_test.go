@@ -304,7 +304,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	before := hash(t, Path(dir))
 	for _, o := range []Options{{}, {ReadOnly: true}} {
 		_, err := Open(dir, o)
-		wantTexts(t, err, Path(dir), "version 7", "up to 5", "upgrade driftd")
+		wantTexts(t, err, Path(dir), "version 7", "up to 6", "upgrade driftd")
 	}
 	if hash(t, Path(dir)) != before {
 		t.Error("the file was changed")

@@ -183,7 +183,7 @@ func (r *resealer) sum(kind string, sum digest) (digest, error) {
 
 func (r *resealer) sealFindings() error {
 	var changed []entry
-	sums := map[string]digest{}
+	sealed := map[string]head{}
 	err := each(r.findings, nil, func(k, v []byte) error {
 		f, err := r.parseFinding(v)
 		if err != nil {
@@ -207,7 +207,7 @@ func (r *resealer) sealFindings() error {
 			return err
 		}
 		changed = append(changed, entry{bytes.Clone(k), append(bytes.Clone(v[:8]), packed...)})
-		sums[string(k)] = sha256.Sum256(body)
+		sealed[string(k)] = head{sum: sha256.Sum256(body), outline: encodeOutline(&f)}
 		return nil
 	})
 	if err != nil {
@@ -217,24 +217,24 @@ func (r *resealer) sealFindings() error {
 		return err
 	}
 	for _, b := range []*bucket{r.open, r.resolved} {
-		if err := sealHeads(b, sums); err != nil {
+		if err := sealHeads(b, sealed); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sealHeads updates the digests in the heads of findings. sums has the digests by the key of the
-// version.
-func sealHeads(b *bucket, sums map[string]digest) error {
+// sealHeads updates the digests and the outlines in the heads of findings. sealed has the new ones by
+// the key of the version.
+func sealHeads(b *bucket, sealed map[string]head) error {
 	var changed []entry
 	err := each(b, nil, func(id, v []byte) error {
 		h, err := parseHead(v)
 		if err != nil {
 			return err
 		}
-		if sum, ok := sums[string(findingKey(string(id), h.at))]; ok {
-			h.sum = sum
+		if now, ok := sealed[string(findingKey(string(id), h.at))]; ok {
+			h.sum, h.outline = now.sum, now.outline
 			changed = append(changed, entry{bytes.Clone(id), h.encode()})
 		}
 		return nil

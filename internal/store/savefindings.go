@@ -130,7 +130,7 @@ func (l *ledger) save(f *model.Finding) error {
 	if err != nil {
 		return err
 	}
-	now := head{at: was.at, seen: l.seenFor(f), sum: sha256.Sum256(body), source: f.Source}
+	now := head{at: was.at, seen: l.seenFor(f), sum: sha256.Sum256(body), source: f.Source, outline: encodeOutline(f)}
 	if now.sum != was.sum {
 		seen, err := l.begin(f, &was, &now)
 		if err != nil {

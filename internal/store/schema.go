@@ -33,8 +33,8 @@ const (
 	resourceBucket = "resources" // key → state.
 	versionBucket  = "versions"  // resource number, moment → digest, actor; nothing when gone.
 	contentBucket  = "contents"  // digest → compressed value.
-	openBucket     = "open"      // finding id → head.
-	resolvedBucket = "resolved"  // finding id → head.
+	openBucket     = "open"      // finding id → head with the outline.
+	resolvedBucket = "resolved"  // finding id → head with the outline.
 	findingBucket  = "findings"  // finding id, NUL, moment → last seen, compressed finding.
 	seenBucket     = "seen"      // source → when its findings were last seen.
 	runBucket      = "runs"      // number → header, run compressed with the following run as the dictionary.
@@ -68,9 +68,11 @@ const (
 	witnessNote = "witness\x00"
 )
 
+// bucketNames returns the names of the buckets of records. findingBucket is before the buckets of
+// heads: a migration makes a head from the version that it refers to.
 func bucketNames() []string {
-	return []string{noteBucket, resourceBucket, versionBucket, contentBucket, openBucket,
-		resolvedBucket, findingBucket, seenBucket, runBucket, newestBucket, decisionBucket, threadBucket, paceBucket,
+	return []string{noteBucket, resourceBucket, versionBucket, contentBucket, findingBucket, openBucket,
+		resolvedBucket, seenBucket, runBucket, newestBucket, decisionBucket, threadBucket, paceBucket,
 		outboxBucket, receiptBucket, auditBucket, actionBucket}
 }
 
@@ -81,7 +83,7 @@ type schema struct {
 	convert func(old *bbolt.Tx, version int, to *filler) error
 }
 
-func currentSchema() schema { return schema{version: 5, convert: convert} }
+func currentSchema() schema { return schema{version: 6, convert: convert} }
 
 // create creates an empty store if there is no file. It renames the file to its final name only
 // when it is complete.

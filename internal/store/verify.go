@@ -283,7 +283,13 @@ func decodeResource(k, v []byte) error {
 	return err
 }
 
-func decodeHead(_, v []byte) error { _, err := parseHead(v); return err }
+func decodeHead(id, v []byte) error {
+	h, err := parseHead(v)
+	if err != nil {
+		return err
+	}
+	return h.decode(string(id), h.seen, new(model.Outline), new(model.Outline))
+}
 
 func decodeSeen(_, v []byte) error {
 	if len(v) != 8 {
@@ -320,13 +326,25 @@ func (t *txn) referHead(id, v []byte) error {
 	if err != nil {
 		return err
 	}
-	version := t.findings.get(findingKey(string(id), h.at))
-	if len(version) < 8 {
-		return fmt.Errorf("%w: its content is missing", errCorrupt)
-	}
-	body, err := t.unpack(version[8:])
-	if err == nil && sha256.Sum256(body) != h.sum {
-		err = fmt.Errorf("%w: its content does not match its digest", errCorrupt)
+	f, err := t.headed(id, &h)
+	if err == nil && (f.Source != h.source || encodeOutline(&f) != h.outline) {
+		err = fmt.Errorf("%w: its source or outline is not that of its content", errCorrupt)
 	}
 	return err
+}
+
+// headed returns the version of a finding that its head refers to.
+func (t *txn) headed(id []byte, h *head) (f model.Finding, err error) {
+	version := t.findings.get(findingKey(string(id), h.at))
+	if len(version) < 8 {
+		return f, fmt.Errorf("%w: its content is missing", errCorrupt)
+	}
+	body, err := t.unpack(version[8:])
+	if err != nil {
+		return f, err
+	}
+	if sha256.Sum256(body) != h.sum {
+		return f, fmt.Errorf("%w: its content does not match its digest", errCorrupt)
+	}
+	return f, parseJSON(body, &f)
 }

@@ -20,7 +20,7 @@ func TestFileOfVersion1(t *testing.T) {
 	writeFixture(t, dir, "schema-1")
 	old := hash(t, Path(dir))
 	_, err := Open(dir, Options{ReadOnly: true})
-	wantTexts(t, err, "version 1", "needs 5", "driftd scan")
+	wantTexts(t, err, "version 1", "needs 6", "driftd scan")
 	if hash(t, Path(dir)) != old {
 		t.Error("a reader changed the file")
 	}

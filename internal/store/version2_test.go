@@ -18,7 +18,7 @@ func TestFileOfVersion2(t *testing.T) {
 	writeFixture(t, dir, "schema-2")
 	old := hash(t, Path(dir))
 	_, err := Open(dir, Options{ReadOnly: true})
-	wantTexts(t, err, "version 2", "needs 5", "driftd scan")
+	wantTexts(t, err, "version 2", "needs 6", "driftd scan")
 	_, err = VerifyFile(Path(dir))
 	wantTexts(t, err, "version 2", "driftd scan")
 	if hash(t, Path(dir)) != old {

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// The outline of a finding is a part of its head, so that a list reads the heads alone. Before each
+// text is its length as a uvarint. A time is the seconds since 1970 as a varint and the nanoseconds
+// as a uvarint. The ID is the key of the record; the source, and when the finding was last seen, are
+// other parts of the head.
+
+// The bits of the first byte of an outline.
+const (
+	unprovenBit = 1 << iota
+	flappingBit
+)
+
+// outlineTexts returns the texts of an outline in the order of their encoding.
+func outlineTexts(o *model.Outline) [16]*string {
+	return [...]*string{(*string)(&o.Verdict), (*string)(&o.Severity), (*string)(&o.Exposure), &o.Kind, &o.Key.ID, &o.Place, &o.Name,
+		&o.Declaration, &o.Address, &o.Actor.Name, &o.Actor.Via, (*string)(&o.Actor.Confidence), &o.MergedInto, &o.Owner, &o.Hidden,
+		(*string)(&o.Decision)}
+}
+
+// outlineTimes returns the times of an outline in the order of their encoding.
+func outlineTimes(o *model.Outline) [4]*time.Time {
+	return [...]*time.Time{&o.Actor.At, &o.FirstSeen, &o.Resolved, &o.Until}
+}
+
+// encodeOutline encodes the outline of a finding.
+func encodeOutline(f *model.Finding) string {
+	o := f.Outline()
+	var bits byte
+	if o.Unproven {
+		bits |= unprovenBit
+	}
+	if o.Flapping {
+		bits |= flappingBit
+	}
+	b := []byte{bits}
+	for _, text := range outlineTexts(&o) {
+		b = appendText(b, *text)
+	}
+	for _, at := range outlineTimes(&o) {
+		b = binary.AppendUvarint(binary.AppendVarint(b, at.Unix()), uint64(at.Nanosecond()))
+	}
+	for _, name := range o.Actors {
+		b = appendText(b, name)
+	}
+	return string(b)
+}
+
+// appendText appends a text with its length. It replaces bytes that are not UTF-8 as JSON does, which
+// the stored finding passes.
+func appendText(b []byte, text string) []byte {
+	if !utf8.ValidString(text) {
+		text = string([]rune(text))
+	}
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+// decode decodes the outline of a finding into o. Its texts are parts of the head's, or those of like
+// where they are equal: texts at one address compare quickly, and most findings of a list have some in
+// common.
+func (h *head) decode(id string, seen moment, o, like *model.Outline) error {
+	if h.outline == "" {
+		return fmt.Errorf("%w: finding %s has no outline", errCorrupt, id)
+	}
+	bits := h.outline[0]
+	d := decoder{rest: h.outline[1:]}
+	o.ID, o.Source, o.LastSeen = id, common(h.source, like.Source), seen.time()
+	o.Unproven, o.Flapping = bits&unprovenBit != 0, bits&flappingBit != 0
+	same := outlineTexts(like)
+	for i, text := range outlineTexts(o) {
+		*text = common(d.text(), *same[i])
+	}
+	for _, at := range outlineTimes(o) {
+		*at = d.time()
+	}
+	for d.rest != "" {
+		o.Actors = append(o.Actors, d.text())
+	}
+	if d.bad || bits&^(unprovenBit|flappingBit) != 0 {
+		return fmt.Errorf("%w: outline of finding %s", errCorrupt, id)
+	}
+	return nil
+}
+
+// common returns like if text is equal to it, otherwise text.
+func common(text, like string) string {
+	if text == like {
+		return like
+	}
+	return text
+}
+
+// A decoder decodes texts and numbers. After an error, bad is set and rest is empty.
+type decoder struct {
+	rest string
+	bad  bool
+}
+
+func (d *decoder) fail() {
+	d.rest, d.bad = "", true
+}
+
+func (d *decoder) text() string {
+	n := d.number()
+	if n > uint64(len(d.rest)) {
+		d.fail()
+		return ""
+	}
+	text := d.rest[:n]
+	d.rest = d.rest[n:]
+	return text
+}
+
+// number decodes a uvarint.
+func (d *decoder) number() (n uint64) {
+	for i := range min(len(d.rest), binary.MaxVarintLen64) {
+		b := d.rest[i]
+		n |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			d.rest = d.rest[i+1:]
+			return n
+		}
+	}
+	d.fail()
+	return 0
+}
+
+func (d *decoder) time() time.Time {
+	zigzag, nanoseconds := d.number(), d.number()
+	if nanoseconds >= uint64(time.Second) {
+		d.fail()
+	}
+	return time.Unix(int64(zigzag>>1)^-int64(zigzag&1), int64(nanoseconds)).UTC()
+}
