@@ -61,13 +61,13 @@ func afterComma(values []cobra.Completion, typed string) []cobra.Completion {
 }
 
 // ofFindings returns a completion of a property that open findings have.
-func (c *command) ofFindings(property func(*model.Finding) string) completion {
+func (c *command) ofFindings(property func(*model.Outline) string) completion {
 	return c.candidates(func(ctx context.Context, client *server.Client) ([]cobra.Completion, error) {
-		found, err := client.Findings(ctx, server.Query{})
+		found, err := client.Outlines(ctx, server.Query{})
 		var values []cobra.Completion
 		for i := range found {
 			// A value that is not one visible word cannot be typed as it is printed.
-			if v := property(&found[i]); v != "" && v == phrase.Visible(v) && !strings.ContainsAny(v, " ,") {
+			if v := property(found[i]); v != "" && v == phrase.Visible(v) && !strings.ContainsAny(v, " ,") {
 				values = append(values, v)
 			}
 		}
@@ -98,9 +98,9 @@ func (c *command) completeFilters(cmd *cobra.Command) {
 	completeFlag(cmd, "verdict", fixed(verdictWords()))
 	completeFlag(cmd, "source", c.ofLastRun(sourceNames))
 	completeFlag(cmd, "kind", c.completeKinds())
-	completeFlag(cmd, "namespace", c.ofFindings(func(f *model.Finding) string { return f.Place }))
-	completeFlag(cmd, "owner", c.ofFindings(func(f *model.Finding) string { return f.Owner }))
-	completeFlag(cmd, "actor", c.ofFindings(func(f *model.Finding) string { return f.Actor.Label() }))
+	completeFlag(cmd, "namespace", c.ofFindings(func(f *model.Outline) string { return f.Place }))
+	completeFlag(cmd, "owner", c.ofFindings(func(f *model.Outline) string { return f.Owner }))
+	completeFlag(cmd, "actor", c.ofFindings(func(f *model.Outline) string { return f.Actor.Label() }))
 }
 
 func sourceNames(run *model.Run) []string {
@@ -121,7 +121,7 @@ func declarationNames(run *model.Run) []string {
 
 // completeKinds completes the kinds of open findings, and the names of the built-in kinds.
 func (c *command) completeKinds() completion {
-	found := c.ofFindings(func(f *model.Finding) string { return f.Kind })
+	found := c.ofFindings(func(f *model.Outline) string { return f.Kind })
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		kinds, directive := found(cmd, args, typed)
 		return append(kinds, afterComma(kube.NewNames(nil).All(), typed)...), directive
@@ -143,13 +143,13 @@ func (c *command) completeSources(cmd *cobra.Command, _ []string, _ string) ([]c
 
 // completeResources completes the keys of resources with open findings.
 func (c *command) completeResources(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return c.ofFindings(func(f *model.Finding) string { return f.Key.String() })(cmd, args, typed)
+	return c.ofFindings(func(f *model.Outline) string { return f.Key.String() })(cmd, args, typed)
 }
 
 // completeFindings completes the IDs of open findings.
 func (c *command) completeFindings(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return c.candidates(func(ctx context.Context, client *server.Client) ([]cobra.Completion, error) {
-		found, err := client.Findings(ctx, server.Query{})
+		found, err := client.Outlines(ctx, server.Query{})
 		var ids []cobra.Completion
 		for i := range found {
 			ids = append(ids, cobra.CompletionWithDesc(found[i].ID, phrase.Visible(string(found[i].Verdict)+" "+found[i].Key.String())))

@@ -138,16 +138,14 @@ func (c *command) listFindings(cmd *cobra.Command, q *queryFlags, resources []st
 		return err
 	}
 	return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
-		found, err := client.Findings(ctx, q.query())
+		o := c.reportOptions()
+		o.Columns = c.columns
+		listed, write, err := c.readList(ctx, client, q.filtered(resources), o)
 		if err != nil {
 			return err
 		}
-		picked, err := q.pick(found, resources)
-		if err != nil {
-			return err
-		}
-		if len(picked) == 0 && filters(cmd, resources) {
-			all, err := client.Findings(ctx, server.Query{Resolved: q.resolved, Hidden: q.hidden})
+		if listed == 0 && filters(cmd, resources) {
+			all, err := client.Outlines(ctx, server.Query{Resolved: q.resolved, Hidden: q.hidden})
 			if err != nil {
 				return err
 			}
@@ -155,10 +153,19 @@ func (c *command) listFindings(cmd *cobra.Command, q *queryFlags, resources []st
 				return nil
 			}
 		}
-		o := c.reportOptions()
-		o.Columns = c.columns
-		return report.WriteFindings(c.streams.Out, c.output, picked, o)
+		return write()
 	})
+}
+
+// readList reads what the list has of findings. It returns their number, and a function that writes the
+// list.
+func (c *command) readList(ctx context.Context, client *server.Client, q server.Query, o report.Options) (listed int, write func() error, err error) {
+	if report.NeedsFindings(c.output, c.columns) {
+		found, err := client.Findings(ctx, q)
+		return len(found), func() error { return report.WriteFindings(c.streams.Out, c.output, found, o) }, err
+	}
+	found, err := client.Outlines(ctx, q)
+	return len(found), func() error { return report.WriteOutlines(c.streams.Out, c.output, found, o) }, err
 }
 
 // noMatch prints that the filters leave out so many findings, which are all that there are, and

@@ -31,22 +31,27 @@ func limitMemory(maxMemory int64) int64 {
 }
 
 const (
-	// minGrowth is by how many bytes the heap of a scan grows at least between two garbage
+	// minGrowth is by how many bytes the heap of a command grows at least between two garbage
 	// collections, and moreGrowth which part of what lives in the heap is added to that.
 	minGrowth  = 40 << 20
 	moreGrowth = 5
-	// firstGC is the percentage until the first collection of a scan: Go does not collect a heap with
+	// firstGC is the percentage until the first collection of a command: Go does not collect a heap with
 	// less than 4 MiB for each hundred percent.
 	firstGC = minGrowth / (4 << 20) * 100
 )
 
 // limitScan limits the memory of a scan in this process like limitMemory, and paces its garbage
-// collections by bytes instead of by a percentage. A scan begins with an empty heap, and would
-// otherwise collect it so often that this takes a third of its CPU time, and let a large heap grow
-// by half of what lives in it. GOGC in the environment has precedence. After release was
-// called, the collector is as before.
+// collections.
 func limitScan(maxMemory int64) (release func()) {
 	limitMemory(maxMemory)
+	return paceCollections()
+}
+
+// paceCollections paces the garbage collections of a command by bytes instead of by a percentage. A
+// command begins with an empty heap, and would otherwise collect it so often that this takes a third of
+// its CPU time, and let a large heap grow by half of what lives in it. GOGC in the environment has
+// precedence. After release was called, the collector is as before.
+func paceCollections() (release func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
 	}

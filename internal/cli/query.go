@@ -20,6 +20,7 @@ import (
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
 	"github.com/driftd/driftd/internal/diff"
+	"github.com/driftd/driftd/internal/filter"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/remedy"
@@ -58,6 +59,7 @@ func (c *command) connect(ctx context.Context, cmd *cobra.Command, readOnly bool
 	case !errors.Is(err, server.ErrNoDaemon):
 		return err
 	}
+	defer paceCollections()()
 	log := c.quietLogger()
 	st, err := openExisting(cfg, readOnly, c.wait, log)
 	if err != nil {
@@ -77,8 +79,7 @@ func (c *command) connect(ctx context.Context, cmd *cobra.Command, readOnly bool
 	if !readOnly {
 		api.Decider = engine
 	}
-	client = &server.Client{HTTP: &http.Client{Transport: server.InProcess(api.Handler())}}
-	return errors.Join(use(ctx, client), st.Close())
+	return errors.Join(use(ctx, server.NewLocalClient(api)), st.Close())
 }
 
 // errNoScan is returned if there is neither a daemon nor a database.
@@ -273,7 +274,7 @@ func historyOf(ctx context.Context, client *server.Client, key string) (server.H
 		return h, err
 	}
 	name, id, ok := strings.Cut(key, "/")
-	kind, ambiguous := newKindNames(nil).one(name)
+	kind, ambiguous := filter.NewKindNames().One(name)
 	if !ok || ambiguous != nil || kind == "" {
 		return h, errors.Join(err, ambiguous)
 	}

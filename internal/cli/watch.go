@@ -113,15 +113,12 @@ func (v *view) screen(width, height int) []string {
 // viewFindings reads the findings.
 func (c *command) viewFindings(cmd *cobra.Command, q *queryFlags, resources []string) (v view, err error) {
 	err = c.ask(cmd, func(ctx context.Context, client *server.Client) error {
-		found, err := client.Findings(ctx, q.query())
+		found, err := client.Outlines(ctx, q.filtered(resources))
 		if err != nil {
 			return err
 		}
 		status, err := client.Status(ctx)
 		if err != nil {
-			return err
-		}
-		if found, err = q.pick(found, resources); err != nil {
 			return err
 		}
 		v = view{findings: len(found), scan: "nothing was scanned so far"}
@@ -135,7 +132,7 @@ func (c *command) viewFindings(cmd *cobra.Command, q *queryFlags, resources []st
 			return nil
 		}
 		var table bytes.Buffer
-		if err := report.WriteFindings(&table, "table", found, c.reportOptions()); err != nil {
+		if err := report.WriteOutlines(&table, "table", found, c.reportOptions()); err != nil {
 			return err
 		}
 		v.lines = strings.Split(strings.TrimRight(table.String(), "\n"), "\n")

@@ -35,6 +35,7 @@ type Reader interface {
 // FindingReader reads findings.
 type FindingReader interface {
 	Findings(store.Filter) ([]model.Finding, error)
+	Outlines(store.Filter) ([]*model.Outline, error)
 	Finding(idPrefix string) (model.Finding, []store.FindingVersion, error)
 }
 
@@ -156,6 +157,7 @@ func (a API) routes() *http.ServeMux {
 	}
 	read("GET /api/v1/report", a.report)
 	read("GET /api/v1/findings", a.findings)
+	read("GET /api/v1/outlines", a.outlines)
 	read("GET /api/v1/findings/{id}", a.finding)
 	read("GET /api/v1/findings/{id}/suggestion", a.suggestion)
 	read("GET /api/v1/history", a.history)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/store"
 )
 
 // targets returns pages that respond with the secrets of the fixture removed.
@@ -55,7 +56,7 @@ func TestSecretsStayHidden(t *testing.T) {
 	a := api(t)
 	digests := []string{sealer().Seal("hunter2").Text(), sealer().Seal("hunter3").Text()}
 	a.Scanner = scanner(func(context.Context, []string) (model.Report, error) {
-		findings, err := a.Store.Findings(selection{}.Filter)
+		findings, err := a.Store.Findings(store.Filter{})
 		return model.Report{Findings: findings}, err
 	})
 	h := a.Handler()

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/driftd/driftd/internal/filter"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reconcile"
 	"github.com/driftd/driftd/internal/remedy"
@@ -25,7 +26,16 @@ var ErrNoDaemon = errors.New("no daemon answers")
 const maxAnswer = 1 << 30
 
 // A Client calls the API. An error response is returned as an *Error.
-type Client struct{ HTTP *http.Client }
+type Client struct {
+	HTTP *http.Client
+	// local is the API in this process; nil if it is behind HTTP.
+	local *API
+}
+
+// NewLocalClient returns a client of an API in this process.
+func NewLocalClient(a API) *Client {
+	return &Client{HTTP: &http.Client{Transport: InProcess(a.Handler())}, local: &a}
+}
 
 // Dial returns a client of the daemon on a unix socket. The error is ErrNoDaemon if none listens.
 func Dial(ctx context.Context, socket string) (*Client, error) {
@@ -56,10 +66,12 @@ type Query struct {
 	Sources  []string
 	// Resolved includes resolved findings, Hidden those that are hidden by a rule or accepted.
 	Resolved, Hidden bool
+	// Filter is not supported by Client.Report.
+	filter.Filter
 }
 
 func (q Query) values() url.Values {
-	v := url.Values{}
+	v := filterValues(&q.Filter)
 	if q.Since != "" {
 		v.Set("since", q.Since)
 	}
@@ -89,6 +101,19 @@ func (c *Client) Findings(ctx context.Context, q Query) ([]model.Finding, error)
 	var f Findings
 	err := c.do(ctx, http.MethodGet, "findings", q.values(), &f)
 	return f.Findings, err
+}
+
+// Outlines returns the outlines of findings, worst first. A local API returns them without encoding
+// them.
+func (c *Client) Outlines(ctx context.Context, q Query) ([]*model.Outline, error) {
+	var list Outlines
+	var err error
+	if c.local == nil {
+		err = c.do(ctx, http.MethodGet, "outlines", q.values(), &list)
+	} else if list, err = c.local.listOutlines(params{q.values(), c.local.Now().UTC()}); err != nil {
+		err = AsError(err)
+	}
+	return list.Outlines, err
 }
 
 // Finding returns the finding whose ID begins with id.

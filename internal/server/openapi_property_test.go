@@ -86,6 +86,7 @@ func TestAnyStoreIsAnsweredAsTheDocumentSays(t *testing.T) {
 		}
 		check("report", http.MethodGet, "/api/v1/report?hidden=true&resolved=true")
 		check("findings", http.MethodGet, "/api/v1/findings?hidden=true&resolved=true&since=2h")
+		check("outlines", http.MethodGet, "/api/v1/outlines?hidden=true&resolved=true&since=2h")
 		check("decisions", http.MethodGet, "/api/v1/decisions")
 		check("diff", http.MethodGet, "/api/v1/diff?from=3h")
 		check("runs", http.MethodGet, "/api/v1/runs?limit=2")

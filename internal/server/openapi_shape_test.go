@@ -76,7 +76,7 @@ func TestDocumentNamesEveryField(t *testing.T) {
 	t.Parallel()
 	o := newOutline(t)
 	for name, answer := range map[string]any{
-		"report": model.Report{}, "findings": Findings{}, "detail": FindingDetail{}, "suggestion": remedy.Suggestion{}, "decisions": Decisions{}, "taken": model.Decision{},
+		"report": model.Report{}, "findings": Findings{}, "outlines": Outlines{}, "detail": FindingDetail{}, "suggestion": remedy.Suggestion{}, "decisions": Decisions{}, "taken": model.Decision{},
 		"decisionRequest": DecisionRequest{}, "history": History{}, "diff": Diff{}, "runs": Runs{}, "status": Status{}, "preview": Preview{}, "error": Error{},
 	} {
 		o.compare(t, []string{"components", "schemas", name}, reflect.TypeOf(answer))

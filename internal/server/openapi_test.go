@@ -210,6 +210,7 @@ func plainest() []exchange {
 	return []exchange{
 		{method: get, target: "/api/v1/report"},
 		{method: get, target: "/api/v1/findings"},
+		{method: get, target: "/api/v1/outlines"},
 		{method: get, target: "/api/v1/findings/0ver"},
 		{method: get, target: "/api/v1/findings/0ver/suggestion"},
 		{method: get, target: "/api/v1/decisions"},
@@ -282,6 +283,9 @@ func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
 	}
 }
 
+// everyFilter has all parameters of a filter.
+const everyFilter = "severity=high,low&kind=svc&kind=*&namespace=*&owner=none&owner=*&actor=*&resource=*"
+
 // asks returns requests for the cases of single operations.
 func asks(t *testing.T, a API) []exchange {
 	t.Helper()
@@ -304,6 +308,9 @@ func asks(t *testing.T, a API) []exchange {
 		{"a moment has a form", full, get, "/api/v1/report?since=soon", "", 400, "", false},
 		{"everything", full, get, "/api/v1/findings?resolved=true&hidden=true", "", 200, "", false},
 		{"a selection", full, get, "/api/v1/findings?since=7d&verdict=changed&source=prod&resolved=false&hidden=false", "", 200, "", false},
+		{"a filter", full, get, "/api/v1/findings?hidden=true&resolved=true&" + everyFilter, "", 200, "", false},
+		{"a severity that does not exist", full, get, "/api/v1/findings?severity=hihg", "", 400, "", true},
+		{"a malformed pattern", full, get, "/api/v1/findings?owner=%5B", "", 400, "", false},
 		{"nothing was scanned", empty.Handler(), get, "/api/v1/findings", "", 200, "", false},
 		{"nothing was scanned, and a source is named", empty.Handler(), get, "/api/v1/findings?source=prod", "", 404, "", false},
 		{"a page", full, get, "/api/v1/findings?limit=2&offset=3", "", 200, "", false},
@@ -342,6 +349,10 @@ func asks(t *testing.T, a API) []exchange {
 		{"a body is bounded", full, post, decisions, `{"kind":"acknowledge","findings":["0a0000"],"reason":"` + strings.Repeat("x", maxBody) + `"}`, 413, "", true},
 		{"after that", full, get, decisions, "", 200, "", false},
 		{"findings show it", full, get, "/api/v1/findings?hidden=true", "", 200, "", false},
+		{"outlines show it", full, get, "/api/v1/outlines?resolved=true&hidden=true", "", 200, "", false},
+		{"a selection of outlines", full, get, "/api/v1/outlines?since=7d&verdict=changed&source=prod&limit=2&offset=1&" + everyFilter, "", 200, "", false},
+		{"nothing was scanned", empty.Handler(), get, "/api/v1/outlines", "", 200, "", false},
+		{"no such source", full, get, "/api/v1/outlines?source=prd", "", 404, "", false},
 		{"taken back", full, remove, decisions + "/0102", "", 200, "", false},
 		{"taken back already", full, remove, decisions + "/0102", "", 404, "", false},
 		{"a file says so again", full, remove, decisions + "/f11e00", "", 409, "", false},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/filter"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
 	"github.com/driftd/driftd/internal/suggest"
@@ -89,15 +90,71 @@ func (p params) number(name string, instead, least, most int) (int, error) {
 	return n, nil
 }
 
-// A selection is the filter for findings of a request.
+// A selection selects the findings of a request.
 type selection struct {
-	store.Filter
-	sources []string
-	hidden  bool
+	since    time.Time
+	verdicts []model.Verdict
+	sources  []string
+	resolved bool
+	hidden   bool
+	filter   filter.Filter
+}
+
+// stored returns the part of the selection that does not need the names of kinds.
+func (s *selection) stored() store.Filter {
+	return store.Filter{Since: s.since, Verdicts: s.verdicts, Resolved: s.resolved,
+		Fits: func(o *model.Outline) bool { return s.wantsSource(o.Source) && (s.hidden || o.Shown()) }}
 }
 
 // selectionNames returns the parameters of a selection.
 func selectionNames() []string { return []string{"since", "verdict", "source", "resolved", "hidden"} }
+
+// listNames returns the parameters of a list of findings.
+func listNames() []string {
+	names := append(selectionNames(), "severity")
+	for _, list := range filterLists(&filter.Filter{}) {
+		names = append(names, list.name)
+	}
+	return append(names, "limit", "offset")
+}
+
+// A filterList is a list of a filter with the name of its parameter. A value may have commas, so that
+// the parameter is repeated.
+type filterList struct {
+	name   string
+	values *[]string
+}
+
+func filterLists(f *filter.Filter) []filterList {
+	return []filterList{{"kind", &f.Kinds}, {"namespace", &f.Namespaces}, {"owner", &f.Owners}, {"actor", &f.Actors}, {"resource", &f.Resources}}
+}
+
+// filterValues returns the parameters of a filter.
+func filterValues(f *filter.Filter) url.Values {
+	v := url.Values{}
+	for _, s := range f.Severities {
+		v.Add("severity", string(s))
+	}
+	for _, list := range filterLists(f) {
+		if len(*list.values) > 0 {
+			v[list.name] = *list.values
+		}
+	}
+	return v
+}
+
+func (p params) filter() (f filter.Filter, err error) {
+	for _, s := range p.list("severity") {
+		f.Severities = append(f.Severities, model.Severity(s))
+	}
+	for _, list := range filterLists(&f) {
+		*list.values = p.Values[list.name]
+	}
+	if err := f.Check(); err != nil {
+		return f, badRequest(err.Error(), "")
+	}
+	return f, nil
+}
 
 // parseVerdict parses the name of a verdict.
 func parseVerdict(name string) (model.Verdict, error) {
@@ -117,7 +174,7 @@ func parseVerdict(name string) (model.Verdict, error) {
 
 func (p params) selection() (s selection, err error) {
 	if p.Get("since") != "" {
-		if s.Since, err = p.moment("since", 0); err != nil {
+		if s.since, err = p.moment("since", 0); err != nil {
 			return s, err
 		}
 	}
@@ -126,13 +183,16 @@ func (p params) selection() (s selection, err error) {
 		if err != nil {
 			return s, err
 		}
-		s.Verdicts = append(s.Verdicts, verdict)
+		s.verdicts = append(s.verdicts, verdict)
 	}
 	s.sources = p.list("source")
-	if s.Resolved, err = p.flag("resolved"); err != nil {
+	if s.resolved, err = p.flag("resolved"); err != nil {
 		return s, err
 	}
-	s.hidden, err = p.flag("hidden")
+	if s.hidden, err = p.flag("hidden"); err != nil {
+		return s, err
+	}
+	s.filter, err = p.filter()
 	return s, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/filter"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -18,6 +19,14 @@ import (
 type Findings struct {
 	// Findings are sorted worst first and never null.
 	Findings []model.Finding `json:"findings"`
+	// Total is the number of matching findings, including those beyond the limit.
+	Total int `json:"total"`
+}
+
+// Outlines is the answer to /api/v1/outlines.
+type Outlines struct {
+	// Outlines are sorted worst first and never null.
+	Outlines []*model.Outline `json:"outlines"`
 	// Total is the number of matching findings, including those beyond the limit.
 	Total int `json:"total"`
 }
@@ -115,20 +124,51 @@ func (a API) lastRun() (model.Run, error) {
 
 // selected returns the selected findings with secrets removed.
 func (a API) selected(s selection) ([]model.Finding, error) {
-	if _, err := a.matchSources(s.sources); err != nil {
-		return nil, err
+	f := s.stored()
+	if s.filter.Empty() {
+		if _, err := a.matchSources(s.sources); err != nil {
+			return nil, err
+		}
+	} else {
+		outlines, err := a.selectedOutlines(s)
+		if err != nil {
+			return nil, err
+		}
+		ids := make(map[string]bool, len(outlines))
+		for _, o := range outlines {
+			ids[o.ID] = true
+		}
+		f.Fits = func(o *model.Outline) bool { return ids[o.ID] }
 	}
-	all, err := a.Store.Findings(s.Filter)
+	all, err := a.Store.Findings(f)
 	if err != nil {
 		return nil, err
 	}
-	shown := make([]model.Finding, 0, len(all))
-	for _, f := range all {
-		if s.wantsSource(f.Source) && (s.hidden || f.Shown()) {
-			shown = append(shown, f.Public())
-		}
+	shown := make([]model.Finding, len(all))
+	for i := range all {
+		shown[i] = all[i].Public()
 	}
 	return shown, nil
+}
+
+// selectedOutlines returns the outlines of the selected findings, never nil. The filter may name the kinds of all
+// that the rest of the selection selects.
+func (a API) selectedOutlines(s selection) ([]*model.Outline, error) {
+	if _, err := a.matchSources(s.sources); err != nil {
+		return nil, err
+	}
+	all, err := a.Store.Outlines(s.stored())
+	if all == nil {
+		all = []*model.Outline{}
+	}
+	if err != nil || s.filter.Empty() {
+		return all, err
+	}
+	fits, err := s.filter.Fits(filter.NamesOf(all, func(o *model.Outline) string { return o.Kind }))
+	if err != nil {
+		return nil, badRequest(err.Error(), "")
+	}
+	return slices.DeleteFunc(all, func(o *model.Outline) bool { return !fits(o) }), nil
 }
 
 // matchSources returns the sources that the patterns match. It returns an error for a pattern
@@ -142,7 +182,7 @@ func (a API) matchSources(patterns []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	open, err := a.Store.Findings(store.Filter{})
+	open, err := a.Store.Outlines(store.Filter{})
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +198,7 @@ func (a API) matchSources(patterns []string) ([]string, error) {
 
 // namedSources returns the names of all sources that status and findings show, each once. A plan
 // that could not be made is the source of a finding but is not in the run.
-func namedSources(run *model.Run, open []model.Finding) []string {
+func namedSources(run *model.Run, open []*model.Outline) []string {
 	var names []string
 	for i := range run.Sources {
 		names = append(names, run.Sources[i].Name)
@@ -180,28 +220,47 @@ func namedSources(run *model.Run, open []model.Finding) []string {
 const maxFindingsListed = 10_000
 
 func (a API) findings(r *http.Request) (any, error) {
-	p, err := a.params(r, append(selectionNames(), "limit", "offset")...)
+	p, err := a.params(r, listNames()...)
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.selection()
+	all, total, err := listed(p, a.selected)
+	return Findings{all, total}, err
+}
+
+func (a API) outlines(r *http.Request) (any, error) {
+	p, err := a.params(r, listNames()...)
 	if err != nil {
 		return nil, err
+	}
+	return a.listOutlines(p)
+}
+
+func (a API) listOutlines(p params) (Outlines, error) {
+	all, total, err := listed(p, a.selectedOutlines)
+	return Outlines{all, total}, err
+}
+
+// listed returns the part of a list that a request asks for, never nil, and the length of the list.
+func listed[T any](p params, selected func(selection) ([]T, error)) (part []T, total int, err error) {
+	s, err := p.selection()
+	if err != nil {
+		return nil, 0, err
 	}
 	offset, err := p.number("offset", 0, 0, math.MaxInt32)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	limit, err := p.number("limit", math.MaxInt32, 1, maxFindingsListed)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	all, err := a.selected(s)
+	all, err := selected(s)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	from := min(offset, len(all))
-	return Findings{all[from:min(from+limit, len(all))], len(all)}, nil
+	return all[from:min(from+limit, len(all))], len(all), nil
 }
 
 func (a API) finding(r *http.Request) (any, error) {

@@ -1,0 +1,95 @@
+// Package filter selects findings by severities, kinds, namespaces, owners, actors and resources, as
+// they are given on a command line or in a request. It is pure.
+package filter
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/suggest"
+)
+
+// NoOwner is the value of Filter.Owners for findings that have none.
+const NoOwner = "none"
+
+// A Filter selects findings. An empty list matches everything, of a list one value must match, and
+// all lists must match. The values of all but Severities are patterns, see model.Glob.
+type Filter struct {
+	Severities []model.Severity
+	// Kinds are kinds of findings, or the names that KindNames has for them.
+	Kinds      []string
+	Namespaces []string
+	// Owners are owners; NoOwner is one.
+	Owners []string
+	// Actors match the actor of the finding, or of one of its changes; unknown is one.
+	Actors []string
+	// Resources are the ends of keys: api, shop/api, deploy/shop/api.
+	Resources []string
+}
+
+// Empty reports whether the filter selects all findings.
+func (f *Filter) Empty() bool {
+	return len(f.Severities) == 0 && !slices.ContainsFunc(f.patterns(), notEmpty)
+}
+
+func notEmpty(patterns []string) bool { return len(patterns) > 0 }
+
+func (f *Filter) patterns() [][]string {
+	return [][]string{f.Kinds, f.Namespaces, f.Owners, f.Actors, f.Resources}
+}
+
+// Check returns an error for each severity that does not exist, and for each malformed pattern.
+func (f *Filter) Check() error {
+	words := make([]string, len(f.Severities))
+	for i, s := range f.Severities {
+		words[i] = string(s)
+	}
+	var known []string
+	for _, s := range model.Severities() {
+		known = append(known, string(s))
+	}
+	return errors.Join(suggest.Check("severity", words, known), CheckPatterns(f.patterns()...))
+}
+
+// CheckPatterns returns an error for each malformed pattern.
+func CheckPatterns(lists ...[]string) error {
+	var errs []error
+	for _, p := range slices.Concat(lists...) {
+		if _, err := path.Match(p, ""); err != nil {
+			errs = append(errs, fmt.Errorf("malformed pattern %q: write \\[ for the character [", p))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Fits returns a function that reports whether the filter selects the finding of an outline. names has
+// the kinds of the findings. The error is that a name of a kind is ambiguous.
+func (f *Filter) Fits(names KindNames) (func(*model.Outline) bool, error) {
+	kinds, kindErr := names.patterns(f.Kinds)
+	keys, keyErr := names.keys(f.Resources)
+	if err := errors.Join(kindErr, keyErr); err != nil {
+		return nil, err
+	}
+	selector := model.Selector{Severities: f.Severities, Kinds: kinds, Namespaces: f.Namespaces, Actors: f.Actors}
+	return func(o *model.Outline) bool {
+		return selector.FitsOutline(o) && (len(f.Owners) == 0 || model.GlobAny(f.Owners, cmp.Or(o.Owner, NoOwner))) &&
+			(len(keys) == 0 || matchesKey(keys, o.Key.String()))
+	}, nil
+}
+
+// matchesKey reports whether a pattern matches the whole key, or its last parts.
+func matchesKey(patterns []string, key string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		from := len(key)
+		for parts := strings.Count(p, "/") + 1; parts > 0 && from >= 0; parts-- {
+			from = strings.LastIndexByte(key[:from], '/')
+		}
+		end := key[from+1:]
+		return p == end || model.Glob(p, end)
+	})
+}
