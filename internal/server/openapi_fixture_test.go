@@ -95,7 +95,7 @@ func full(at time.Time) model.Finding {
 	f.Was, f.Merged, f.MergedInto = &model.Former{Verdict: model.Changed, At: at}, []string{"f00d03"}, "f00d04"
 	old, fresh, hidden := model.IntOf(1), model.IntOf(2), sealer().Seal("hunter2")
 	who := fullActor(at)
-	who.Confidence = model.Likely
+	who.Name, who.Confidence = "tom", model.Likely
 	changes := []model.Change{
 		{Path: "memory[0].dedicated", LivePath: "memory", Declared: &old, Recorded: &old, Live: &fresh, Running: &old, Names: map[string]string{"1": "storage", "2": ""}, Severity: model.Critical, Unproven: true, Actor: &who, LiveActor: &who,
 			Rated: &model.Rating{Was: model.Low, Reason: "customers notice"}, Exposure: model.ExposesCode,
