@@ -31,37 +31,42 @@ func limitMemory(maxMemory int64) int64 {
 }
 
 const (
-	// minGrowth is by how many bytes the heap of a command grows at least between two garbage
-	// collections, and moreGrowth which part of what lives in the heap is added to that.
-	minGrowth  = 40 << 20
+	// scanGrowth and listGrowth are by how many bytes the heap of a scan and of a command that prints what is
+	// stored grows at least between two garbage collections. moreGrowth is which part of what lives in the
+	// heap is added to that.
+	scanGrowth = 40 << 20
+	listGrowth = 80 << 20
 	moreGrowth = 5
-	// firstGC is the percentage until the first collection of a command: Go does not collect a heap with
-	// less than 4 MiB for each hundred percent.
-	firstGC = minGrowth / (4 << 20) * 100
 )
+
+// firstGC returns the percentage until the first collection: Go does not collect a heap with less than
+// 4 MiB for each hundred percent.
+func firstGC(least uint64) int { return int(least / (4 << 20) * 100) }
 
 // limitScan limits the memory of a scan in this process like limitMemory, and paces its garbage
 // collections.
 func limitScan(maxMemory int64) (release func()) {
 	limitMemory(maxMemory)
-	return paceCollections()
+	return paceCollections(scanGrowth)
 }
 
 // paceCollections paces the garbage collections of a command by bytes instead of by a percentage. A
 // command begins with an empty heap, and would otherwise collect it so often that this takes a third of
 // its CPU time, and let a large heap grow by half of what lives in it. GOGC in the environment has
 // precedence. After release was called, the collector is as before.
-func paceCollections() (release func()) {
+func paceCollections(least uint64) (release func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
 	}
-	p := &pacer{before: debug.SetGCPercent(firstGC)}
+	p := &pacer{least: least, before: debug.SetGCPercent(firstGC(least))}
 	p.awaitGC()
 	return p.release
 }
 
 // A pacer sets the percentage of the garbage collector anew after each collection.
 type pacer struct {
+	// least is by how many bytes the heap grows at least.
+	least    uint64
 	before   int
 	mu       sync.Mutex
 	released bool
@@ -84,14 +89,15 @@ func (p *pacer) pace() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.released {
-		debug.SetGCPercent(growth(live[0].Value.Uint64()))
+		debug.SetGCPercent(growth(p.least, live[0].Value.Uint64()))
 	}
 	return !p.released
 }
 
-// growth returns by which percentage a heap may grow in which so many bytes live.
-func growth(live uint64) (percent int) {
-	return int(min(100*minGrowth/max(live, 1)+100/moreGrowth, firstGC))
+// growth returns by which percentage a heap may grow in which so many bytes live, and which grows by at
+// least so many.
+func growth(least, live uint64) (percent int) {
+	return min(int(100*least/max(live, 1))+100/moreGrowth, firstGC(least))
 }
 
 func (p *pacer) release() {

@@ -25,7 +25,7 @@ func TestLimitMemory(t *testing.T) {
 	}
 }
 
-// TestLimitScan checks that the heap of a scan grows by minGrowth before it is collected, that GOGC has
+// TestLimitScan checks that the heap of a scan grows by scanGrowth before it is collected, that GOGC has
 // precedence, and that the collector is as before in the end.
 func TestLimitScan(t *testing.T) {
 	limit := debug.SetMemoryLimit(-1)
@@ -38,14 +38,14 @@ func TestLimitScan(t *testing.T) {
 	if got, want := debug.SetMemoryLimit(-1), int64(16<<20+baseMemory); got != want {
 		t.Errorf("limit %d, want %d", got, want)
 	}
-	ballast := make([]byte, 2*minGrowth)
+	ballast := make([]byte, 2*scanGrowth)
 	var heap runtime.MemStats
-	for i := 0; i < 100 && (heap.NextGC < 3*minGrowth || heap.NextGC > 4*minGrowth); i++ {
+	for i := 0; i < 100 && (heap.NextGC < 3*scanGrowth || heap.NextGC > 4*scanGrowth); i++ {
 		runtime.GC()
 		runtime.Gosched() // pace runs in a goroutine of its own
 		runtime.ReadMemStats(&heap)
 	}
-	if heap.NextGC < 3*minGrowth || heap.NextGC > 4*minGrowth {
+	if heap.NextGC < 3*scanGrowth || heap.NextGC > 4*scanGrowth {
 		t.Errorf("with %d bytes the next collection is due at %d bytes", len(ballast), heap.NextGC)
 	}
 	runtime.KeepAlive(ballast)
@@ -63,8 +63,8 @@ func TestLimitScan(t *testing.T) {
 
 func TestGrowth(t *testing.T) {
 	t.Parallel()
-	for live, want := range map[uint64]int{0: firstGC, 1 << 20: firstGC, minGrowth: 120, 10 * minGrowth: 30, 1 << 40: 20} {
-		if got := growth(live); got != want {
+	for live, want := range map[uint64]int{0: firstGC(scanGrowth), 1 << 20: firstGC(scanGrowth), scanGrowth: 120, 10 * scanGrowth: 30, 1 << 40: 20} {
+		if got := growth(scanGrowth, live); got != want {
 			t.Errorf("growth(%d) = %d, want %d", live, got, want)
 		}
 	}

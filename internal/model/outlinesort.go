@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// SortOutlines sorts outlines in the order of CompareWorst, on all cores. What most pairs differ in is
-// computed once and held together, because it takes longer to read outlines than to compare them.
+// SortOutlines sorts outlines in the order of CompareWorst, on all cores. It computes the first parts of
+// each rank once and holds them together, because it takes longer to read outlines than to compare them.
 func SortOutlines(list []*Outline) {
 	sorted := make([]sortable, len(list))
 	origins := originRanks(list)
@@ -18,7 +18,8 @@ func SortOutlines(list []*Outline) {
 		if last == nil || o.Source != last.Source || o.Kind != last.Kind {
 			origin, last = origins[Key{Source: o.Source, Kind: o.Kind}], o
 		}
-		sorted[i] = sortable{urgency(o.Severity, o.Exposure, o.FirstSeen), origin, beginning(o.Key.ID), o}
+		id, more := beginning(o.Key.ID)
+		sorted[i] = sortable{urgency(o.Severity, o.Exposure, o.FirstSeen), origin, id, more, o}
 	}
 	for i, s := range sortParallel(sorted) {
 		list[i] = s.Outline
@@ -30,8 +31,8 @@ type sortable struct {
 	urgency uint64
 	// origin is the position of its source and kind among those of all outlines.
 	origin int32
-	// id is the beginning of the ID of the resource, so that its order is that of IDs.
-	id uint64
+	// id and more are the beginning of the ID of the resource, as numbers in the order of IDs.
+	id, more uint64
 	*Outline
 }
 
@@ -43,6 +44,8 @@ func (s *sortable) compare(t *sortable) int {
 		return cmp.Compare(s.origin, t.origin)
 	case s.id != t.id:
 		return cmp.Compare(s.id, t.id)
+	case s.more != t.more:
+		return cmp.Compare(s.more, t.more)
 	}
 	x, y := s.rank(), t.rank()
 	return x.compare(&y)
@@ -73,11 +76,11 @@ func originRanks(list []*Outline) map[Key]int32 {
 	return ranks
 }
 
-// beginning returns the first eight bytes of a text, as a number.
-func beginning(text string) uint64 {
-	var b [8]byte
+// beginning returns the first sixteen bytes of a text, as two numbers.
+func beginning(text string) (first, second uint64) {
+	var b [16]byte
 	copy(b[:], text)
-	return binary.BigEndian.Uint64(b[:])
+	return binary.BigEndian.Uint64(b[:]), binary.BigEndian.Uint64(b[8:])
 }
 
 // sortParallel sorts parts of a list on all cores and merges them.

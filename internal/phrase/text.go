@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"unicode"
@@ -34,6 +35,15 @@ func Visible(s string) string {
 
 // isVisible reports whether s has printable ASCII characters only.
 func isVisible(s string) bool {
+	// Lists have millions of characters: eight bytes are compared at a time. The highest bit of a byte is
+	// set by itself, by an underflow below ' ', or by an overflow above '~'.
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	for ; len(s) >= 8; s = s[8:] {
+		b := binary.LittleEndian.Uint64([]byte(s[:8]))
+		if (b|(b-each*' ')|(b+each))&high != 0 {
+			return false
+		}
+	}
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] >= 0x7f {
 			return false

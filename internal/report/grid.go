@@ -75,6 +75,16 @@ func (g *grid) dropEmptyLast() {
 // row returns the cells of a row.
 func (g *grid) row(n int) []gridCell { return g.cells[n*g.stride : n*g.stride+len(g.list)] }
 
+// rowSize returns the number of bytes of a usual row.
+func (g *grid) rowSize() int {
+	const marks = 16
+	size := marks
+	for _, width := range g.widths {
+		size += width + len("  ")
+	}
+	return size
+}
+
 // fit makes columns narrower, such that a row fits the width. Of the columns that may be cut, the
 // widest in relation to its share is cut first. If that is not enough, the last columns are cut.
 func (g *grid) fit(width int) {
@@ -125,6 +135,7 @@ func (t *table) grid(g *grid, severity func(row int) style) error {
 	}
 	return inParts(t.w, len(g.cells)/g.stride, func(from, to int) ([]byte, error) {
 		rows := &table{color: t.color, width: t.width}
+		rows.Grow((to - from) * g.rowSize())
 		for n := from; n < to; n++ {
 			rows.gridRow(g, g.row(n), severity(n))
 		}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ func (s *Store) Outlines(f Filter) ([]*model.Outline, error) {
 }
 
 func (t *txn) outlines(f Filter) ([]*model.Outline, error) {
-	r := outlineReader{filter: f, seen: map[string]moment{}}
+	r := outlineReader{filter: f, seen: map[string]moment{}, full: make(chan *chunk)}
 	err := each(t.seen, nil, func(k, v []byte) error {
 		err := decodeSeen(k, v)
 		if err == nil {
@@ -32,25 +31,35 @@ func (t *txn) outlines(f Filter) ([]*model.Outline, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.copy(t.open); err != nil {
+	heads := []*bucket{t.open}
+	if f.Resolved {
+		heads = append(heads, t.resolved)
+	}
+	if err := r.read(heads); err != nil {
 		return nil, err
 	}
-	if f.Resolved {
-		if err := r.copy(t.resolved); err != nil {
-			return nil, err
+	var lists [][]*model.Outline
+	for _, c := range r.chunks {
+		if c.err != nil {
+			return nil, c.err
 		}
+		lists = append(lists, c.list)
 	}
-	return r.list()
+	all := slices.Concat(lists...)
+	model.SortOutlines(all)
+	return all, nil
 }
 
 // chunkSize is the number of bytes of heads that a goroutine decodes at a time.
 const chunkSize = 256 << 10
 
 // A chunk is a part of the heads of findings: text has the ID and the head of each, and ends where
-// each of both ends.
+// each of both ends. list are the outlines that the filter selects.
 type chunk struct {
 	text strings.Builder
 	ends []int
+	list []*model.Outline
+	err  error
 }
 
 // An outlineReader copies the heads of findings, and decodes the copies on all cores.
@@ -59,51 +68,56 @@ type outlineReader struct {
 	// seen are the times at which the findings of each source were last seen.
 	seen   map[string]moment
 	chunks []*chunk
+	// full are the chunks to decode.
+	full chan *chunk
 }
 
-// copy copies the heads of a bucket.
-func (r *outlineReader) copy(b *bucket) error {
-	since := momentOf(r.filter.Since)
-	return each(b, nil, func(id, v []byte) error {
-		if len(v) >= headSize && momentAt(v) < since {
-			return nil
-		}
-		var last *chunk
-		if n := len(r.chunks); n > 0 {
-			last = r.chunks[n-1]
-		}
-		if last == nil || last.text.Len()+len(id)+len(v) > chunkSize {
-			last = &chunk{}
-			last.text.Grow(max(chunkSize, len(id)+len(v)))
-			r.chunks = append(r.chunks, last)
-		}
-		last.text.Write(id)
-		last.ends = append(last.ends, last.text.Len())
-		last.text.Write(v)
-		last.ends = append(last.ends, last.text.Len())
-		return nil
-	})
-}
-
-// list decodes the copies, and returns those that the filter selects, sorted.
-func (r *outlineReader) list() ([]*model.Outline, error) {
-	lists, errs := make([][]*model.Outline, len(r.chunks)), make([]error, len(r.chunks))
-	workers := runtime.GOMAXPROCS(0)
+// read reads the heads of buckets. It waits for its goroutines also if a record is damaged, which panics.
+func (r *outlineReader) read(heads []*bucket) error {
 	var group sync.WaitGroup
-	for w := range workers {
+	defer group.Wait()
+	defer close(r.full)
+	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
-			for i := w; i < len(r.chunks); i += workers {
-				lists[i], errs[i] = r.decode(r.chunks[i])
+			for c := range r.full {
+				c.list, c.err = r.decode(c)
 			}
 		})
 	}
-	group.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
+	last := r.newChunk(0)
+	for _, b := range heads {
+		err := each(b, nil, func(id, v []byte) error {
+			if len(v) >= headSize && momentAt(v) < momentOf(r.filter.Since) {
+				return nil
+			}
+			if size := len(id) + len(v); last.text.Len()+size > chunkSize {
+				r.full <- last
+				last = r.newChunk(size)
+			}
+			last.add(id, v)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
-	all := slices.Concat(lists...)
-	model.SortOutlines(all)
-	return all, nil
+	r.full <- last
+	return nil
+}
+
+// newChunk adds a chunk with room for a head of a size.
+func (r *outlineReader) newChunk(size int) *chunk {
+	c := &chunk{}
+	c.text.Grow(max(chunkSize, size))
+	r.chunks = append(r.chunks, c)
+	return c
+}
+
+func (c *chunk) add(id, v []byte) {
+	c.text.Write(id)
+	c.ends = append(c.ends, c.text.Len())
+	c.text.Write(v)
+	c.ends = append(c.ends, c.text.Len())
 }
 
 func (r *outlineReader) decode(c *chunk) ([]*model.Outline, error) {
