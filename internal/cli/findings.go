@@ -137,6 +137,9 @@ func (c *command) listFindings(cmd *cobra.Command, q *queryFlags, resources []st
 	if err := errors.Join(q.check(resources), report.CheckList(c.output, c.columns)); err != nil {
 		return err
 	}
+	if !report.NeedsFindings(c.output, c.columns) {
+		defer paceCollections(listGrowth)()
+	}
 	return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
 		o := c.reportOptions()
 		o.Columns = c.columns

@@ -31,9 +31,9 @@ func limitMemory(maxMemory int64) int64 {
 }
 
 const (
-	// scanGrowth and listGrowth are by how many bytes the heap of a scan and of a command that prints what is
-	// stored grows at least between two garbage collections. moreGrowth is which part of what lives in the
-	// heap is added to that.
+	// scanGrowth and listGrowth are by how many bytes the heap of a scan and of a list of findings grows at
+	// least between two garbage collections. moreGrowth is which part of what lives in the heap is added to
+	// that.
 	scanGrowth = 40 << 20
 	listGrowth = 80 << 20
 	moreGrowth = 5

@@ -59,7 +59,6 @@ func (c *command) connect(ctx context.Context, cmd *cobra.Command, readOnly bool
 	case !errors.Is(err, server.ErrNoDaemon):
 		return err
 	}
-	defer paceCollections(listGrowth)()
 	log := c.quietLogger()
 	st, err := openExisting(cfg, readOnly, c.wait, log)
 	if err != nil {

@@ -88,7 +88,7 @@ func TestCheck(t *testing.T) {
 		want   string
 	}{
 		{Filter{Severities: model.Severities(), Kinds: []string{"*"}, Resources: []string{"a/*"}}, ""},
-		{Filter{Severities: []model.Severity{"hihg"}}, `unknown severity "hihg": did you mean "high"? (one of critical, high, medium, low, info)`},
+		{Filter{Severities: []model.Severity{"hihg"}}, `unknown severity "hihg" (did you mean "high"?): want one of critical, high, medium, low, info`},
 		{Filter{Owners: []string{"["}}, `malformed pattern "[": write \[ for the character [`},
 	} {
 		got := ""

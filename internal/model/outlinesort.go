@@ -105,7 +105,10 @@ func sortParallel(list []sortable) []sortable {
 		group.Wait()
 		parts = merged
 	}
-	return slices.Concat(parts...)
+	if len(parts) == 0 {
+		return nil
+	}
+	return parts[0]
 }
 
 // merge merges two sorted lists.
