@@ -246,8 +246,7 @@ func (r *recorded) compare() error {
 }
 
 // wrongOutlines returns the heads with an outline that is not that of the version, with the right one.
-// It leaves out heads whose version is gone or was edited: the log accounts for versions, and so for
-// outlines.
+// It leaves out heads whose version is gone or was edited, which the log shows by itself.
 func (t *txn) wrongOutlines(heads *bucket) (right []entry, err error) {
 	err = each(heads, nil, func(id, v []byte) error {
 		h, err := parseHead(v)
@@ -259,7 +258,7 @@ func (t *txn) wrongOutlines(heads *bucket) (right []entry, err error) {
 			h.outline = outline
 			right = append(right, entry{bytes.Clone(id), h.encode()})
 		}
-		return nil //nolint:nilerr // see above
+		return nil
 	})
 	return right, err
 }

@@ -346,5 +346,6 @@ func (t *txn) headed(id []byte, h *head) (f model.Finding, err error) {
 	if sha256.Sum256(body) != h.sum {
 		return f, fmt.Errorf("%w: its content does not match its digest", errCorrupt)
 	}
-	return f, parseJSON(body, &f)
+	err = parseJSON(body, &f)
+	return f, err
 }
