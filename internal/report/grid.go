@@ -34,6 +34,8 @@ type grid struct {
 	// widths are the widths of the columns with their headers, filled whether a column has a text.
 	widths []int
 	filled []bool
+	// blanks are as many as the widest column has.
+	blanks string
 }
 
 // newGrid returns the cells of the columns of a list. It computes them on all cores.
@@ -124,6 +126,7 @@ func shrink(widths, columns []int, excess, least int, share func(int) int) int {
 // On a terminal, cells are cut such that no row is wrapped.
 func (t *table) grid(g *grid, severity func(row int) style) error {
 	g.fit(t.width)
+	g.blanks = strings.Repeat(" ", slices.Max(g.widths))
 	header := make([]gridCell, len(g.list))
 	for i := range g.list {
 		text := g.list[i].header()
@@ -162,8 +165,12 @@ func (t *table) gridRow(g *grid, row []gridCell, severity style) {
 			t.line(t.paint(st, text))
 			return
 		}
-		blanks := strings.Repeat(" ", max(0, g.widths[i]-columns))
-		t.WriteString(t.paint(st, text+blanks))
+		blanks := g.blanks[:max(0, g.widths[i]-columns)]
+		if st != plain {
+			text, blanks = t.paint(st, text+blanks), ""
+		}
+		t.WriteString(text)
+		t.WriteString(blanks)
 		t.WriteString("  ")
 	}
 }
