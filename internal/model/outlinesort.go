@@ -100,7 +100,7 @@ func sortParallel(list []sortable) []sortable {
 				merged[i] = parts[2*i]
 				continue
 			}
-			group.Go(func() { merged[i] = merge(parts[2*i], parts[2*i+1]) })
+			group.Go(func() { merged[i] = mergeSorted(parts[2*i], parts[2*i+1]) })
 		}
 		group.Wait()
 		parts = merged
@@ -111,8 +111,8 @@ func sortParallel(list []sortable) []sortable {
 	return parts[0]
 }
 
-// merge merges two sorted lists.
-func merge(a, b []sortable) []sortable {
+// mergeSorted merges two sorted lists.
+func mergeSorted(a, b []sortable) []sortable {
 	all := make([]sortable, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		if b[0].compare(&a[0]) < 0 {
