@@ -314,18 +314,19 @@ func (e problemError) Error() string { return string(e) }
 
 func problem(format string, args ...any) error { return problemError(fmt.Sprintf(format, args...)) }
 
-// safe are the parts of errors of Helm that are shown: where it failed, and the names in the text of a
-// template. The rest of an error may contain any value, in any form: a template may put them
-// there.
-var safe = []*regexp.Regexp{
-	regexp.MustCompile(`[A-Za-z0-9_./-]+\.(?:ya?ml|tpl|txt|json):[0-9]+(?::[0-9]+)?`),
-	regexp.MustCompile(`function "[A-Za-z0-9_]{1,40}" not defined`),
-	regexp.MustCompile(`error calling [A-Za-z0-9_]{1,40}\b`),
-	regexp.MustCompile(`cannot load [A-Za-z0-9_.-]{1,60}`),
-	regexp.MustCompile(`error unpacking subchart (?:tar in )?[A-Za-z0-9_.-]{1,60}`),
-	regexp.MustCompile(`chart\.metadata\.[A-Za-z]{1,40}(?: is required)?`),
-	regexp.MustCompile(`values don't meet the specifications of the schema`),
-}
+// safe matches the parts of errors of Helm that are shown: where it failed, and the names in the
+// text of a template. The rest of an error may contain any value, in any form: a template may
+// put them there.
+var safe = regexp.MustCompile(`[A-Za-z0-9_./-]+\.(?:ya?ml|tpl|txt|json):[0-9]+(?::[0-9]+)?` +
+	`|function "[A-Za-z0-9_]{1,40}" not defined` +
+	`|error calling [A-Za-z0-9_]{1,40}\b` +
+	`|cannot load [A-Za-z0-9_.-]{1,60}` +
+	`|error unpacking subchart (?:tar in )?[A-Za-z0-9_.-]{1,60}` +
+	`|chart\.metadata\.[A-Za-z]{1,40}(?: is required)?` +
+	`|values don't meet the specifications of the schema`)
+
+// maxParts bounds the parts of an error that are shown.
+const maxParts = 3
 
 // public returns an error without the values in it.
 func public(err error) string {
@@ -333,9 +334,9 @@ func public(err error) string {
 		return string(own)
 	}
 	var parts []string
-	for _, shown := range safe {
-		if found := shown.FindString(err.Error()); found != "" {
-			parts = append(parts, found)
+	for _, part := range safe.FindAllString(err.Error(), -1) {
+		if len(parts) < maxParts && !slices.Contains(parts, part) {
+			parts = append(parts, part)
 		}
 	}
 	if len(parts) == 0 {

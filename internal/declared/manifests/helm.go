@@ -165,7 +165,8 @@ func (l *loader) chart(ctx context.Context, t *tree) (all content, err error) {
 		return content{}, err
 	}
 	if known, ok := l.rendered.get(key); ok && keyed {
-		return known, known.takeMemory(ctx)
+		err := known.takeMemory(ctx)
+		return known, err
 	}
 	b := l.openRenderer()
 	defer func() { err = errors.Join(err, b.Close()) }()
@@ -175,7 +176,8 @@ func (l *loader) chart(ctx context.Context, t *tree) (all content, err error) {
 	if keyed && len(all.problems) == 0 {
 		l.rendered.put(key, all)
 	}
-	return all, all.takeMemory(ctx)
+	err = all.takeMemory(ctx)
+	return all, err
 }
 
 // A chartError is why a chart cannot be rendered. If passing is true, the cause is not in the
