@@ -14,7 +14,7 @@ import (
 
 // SourceObjects are objects of a source. A scan reads them and uses the last result for the
 // rest of the source. If that is not possible, it reads the whole source.
-// docs/decisions/0053 has the reasons.
+// docs/decisions/0056 has the reasons.
 type SourceObjects struct {
 	Source string
 	Names  []model.ObjectName
@@ -67,17 +67,19 @@ func (c collected) mergeable() string {
 	return ""
 }
 
-// collectObjects reads objects of a source, or the whole source. An error of reading the objects
-// changes nothing.
+// collectObjects reads objects of a source. If that fails, it reads the whole source: the rest of
+// the last result does not prove any more what the named objects are.
 func (e *Engine) collectObjects(ctx context.Context, s Source, o *SourceObjects) {
 	err := e.rereadObjects(ctx, s, o)
-	if whole, ok := errors.AsType[*collectors.WholeError](err); ok {
-		e.log.InfoContext(ctx, "cannot read single objects, reads the whole source", "source", s.Name, "reason", whole.Reason)
-		e.setCollected(s.Name, e.collectSource(ctx, s))
-	} else if err != nil {
-		o.read = "no object of source " + s.Name
-		e.logUnread(ctx, "objects of source "+s.Name, err)
+	if err == nil {
+		return
 	}
+	reason := err.Error()
+	if whole, ok := errors.AsType[*collectors.WholeError](err); ok {
+		reason = whole.Reason
+	}
+	e.log.InfoContext(ctx, "cannot read single objects, reads the whole source", "source", s.Name, "reason", reason)
+	e.setCollected(s.Name, e.collectSource(ctx, s))
 }
 
 // rereadObjects reads objects of a source, and adds them to its last result.

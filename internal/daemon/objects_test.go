@@ -174,38 +174,6 @@ func TestObjectsHaveTheirOwnTime(t *testing.T) {
 	}
 }
 
-// TestObjectsUnread checks that a partial read that fails changes nothing.
-func TestObjectsUnread(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		reason string
-		fail   func(*objectBench)
-	}{
-		"an error":    {"connection refused", func(b *objectBench) { b.source.partErr = errors.New("connection refused") }},
-		"an old copy": {"went back from 9 to 8", func(b *objectBench) { b.source.position = 8 }},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newObjectBench(t)
-			b.source.position = 9
-			b.source.values[1], b.source.values[2] = "2", "2"
-			before := b.cycle(t)
-			delete(b.source.values, 1)
-			b.source.values[3] = "2"
-			tt.fail(b)
-			after := b.event(t, "p/01", "p/03")
-			b.want(t, "changed p/01, changed p/02")
-			if diff := gocmp.Diff(before.Summary, after.Summary); diff != "" || !after.Scan.Complete {
-				t.Errorf("complete %t; the summary changed (-before +after):\n%s", after.Scan.Complete, diff)
-			}
-			if log := b.log.String(); !strings.Contains(log, tt.reason) || !strings.Contains(log, `read="no object of source live"`) {
-				t.Errorf("the log has no %q:\n%s", tt.reason, log)
-			}
-		})
-	}
-}
-
 // TestWholeSourceInsteadOfObjects checks the reasons for which the whole source is read.
 func TestWholeSourceInsteadOfObjects(t *testing.T) {
 	t.Parallel()
@@ -213,6 +181,12 @@ func TestWholeSourceInsteadOfObjects(t *testing.T) {
 		want string
 		make func(*testing.T, *objectBench)
 	}{
+		"an error": {"connection refused", func(_ *testing.T, b *objectBench) { b.source.partErr = errors.New("connection refused") }},
+		"an old copy": {"went back from 9 to 8", func(t *testing.T, b *objectBench) {
+			b.source.position = 9
+			b.cycle(t)
+			b.source.position = 8
+		}},
 		"a kind that is not read alone": {"tags concern other objects", func(_ *testing.T, b *objectBench) {
 			b.source.partErr = &collectors.WholeError{Reason: "tags concern other objects"}
 		}},

@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -264,12 +265,15 @@ func nameText(name string) string {
 	switch {
 	case name == "":
 		return noObjectText
-	case name == noObjectText || !isBare(name) || strings.ContainsAny(name, "(),"):
+	case name == noObjectText || !isBare(name) || strings.ContainsAny(name, "(),") || sideLabel.MatchString(name):
 		quoted := model.StringOf(name)
 		return Visible(string(quoted.AppendJSON(nil)))
 	}
 	return Visible(name)
 }
+
+// sideLabel matches names that could be taken for the label of a side, or for an ID.
+var sideLabel = regexp.MustCompile(`(?i)^(declared|recorded|live|running|before|after|unknown|absent)\b|^[0-9]+$`)
 
 // bareText returns a string without quotes where that is unambiguous, and other
 // values as JSON.

@@ -61,10 +61,10 @@ func (o Options) locate(f *model.Finding) *Location {
 	return &Location{phrase.Visible(path), line}
 }
 
-// file returns the location of a finding in the repository, or else in the file that the
-// declaration names; nil if it names none.
+// file returns the location of a finding in the repository of the report. For a report about no
+// repository, it is the file that the declaration names. It is nil if there is none.
 func (o Options) file(f *model.Finding) *Location {
-	if at := o.locate(f); at != nil {
+	if at := o.locate(f); at != nil || o.Files != nil {
 		return at
 	}
 	if file, line, ok := fileOf(f.DeclaredAt()); ok {

@@ -131,6 +131,12 @@ func (l *ledger) save(f *model.Finding) error {
 		return err
 	}
 	now := head{at: was.at, seen: l.seenFor(f), sum: sha256.Sum256(body), source: f.Source, outline: encodeOutline(f)}
+	if now.sum == was.sum && now.outline != was.outline && l.signer != nil {
+		// The next line overwrites what was edited.
+		if err := l.doubt("the outline of finding "+f.ID+" was edited: lists showed it otherwise than it is", l.at.time()); err != nil {
+			return err
+		}
+	}
 	if now.sum != was.sum {
 		seen, err := l.begin(f, &was, &now)
 		if err != nil {
@@ -151,7 +157,7 @@ func (l *ledger) save(f *model.Finding) error {
 // the version to write, and returns when the finding was last seen in the form of its record.
 func (l *ledger) begin(f *model.Finding, was, now *head) (seen []byte, err error) {
 	last := l.findings.get(findingKey(f.ID, was.at))
-	same, err := l.onlyNamesDiffer(last, f)
+	same, err := l.onlyShownDiffers(last, f)
 	switch {
 	case err != nil:
 		return nil, err
@@ -166,36 +172,42 @@ func (l *ledger) begin(f *model.Finding, was, now *head) (seen []byte, err error
 	return momentOf(f.LastSeen).append(nil), nil
 }
 
-// onlyNamesDiffer reports whether a finding differs from its last version in names only. A
-// version that does not exist or cannot be read differs in more.
-func (l *ledger) onlyNamesDiffer(last []byte, f *model.Finding) (bool, error) {
+// onlyShownDiffers reports whether a finding differs from its last version only in what helps to
+// read it and is no part of the drift. A version that does not exist or cannot be read differs in
+// more.
+func (l *ledger) onlyShownDiffers(last []byte, f *model.Finding) (bool, error) {
 	stored, err := l.parseFinding(last)
-	if err != nil || !hasNames(&stored) && !hasNames(f) {
+	if err != nil {
 		return false, nil //nolint:nilerr // supersede reports a damaged version
 	}
-	before, err := encodeFinding(withoutNames(stored))
+	before, err := encodeFinding(withoutShown(stored))
 	if err != nil {
 		return false, err
 	}
-	after, err := encodeFinding(withoutNames(*f))
+	after, err := encodeFinding(withoutShown(*f))
 	return bytes.Equal(before, after), err
 }
 
-func hasNames(f *model.Finding) bool {
-	return slices.ContainsFunc(f.Changes, func(c model.Change) bool { return c.Names != nil }) ||
-		slices.ContainsFunc(f.Ignored, func(c model.IgnoredChange) bool { return c.Names != nil })
-}
-
-// withoutNames returns a finding without Change.Names.
-func withoutNames(f model.Finding) model.Finding {
+// withoutShown returns a finding without the names of objects, and without the links and the
+// positions of declarations, which move with each commit above them.
+func withoutShown(f model.Finding) model.Finding {
+	f.Links, f.Position = nil, ""
 	f.Changes, f.Ignored = slices.Clone(f.Changes), slices.Clone(f.Ignored)
 	for i := range f.Changes {
-		f.Changes[i].Names = nil
+		f.Changes[i] = changeWithoutShown(f.Changes[i])
 	}
 	for i := range f.Ignored {
-		f.Ignored[i].Names = nil
+		f.Ignored[i].Change = changeWithoutShown(f.Ignored[i].Change)
 	}
 	return f
+}
+
+func changeWithoutShown(c model.Change) model.Change {
+	c.Names, c.Claims = nil, slices.Clone(c.Claims)
+	for i := range c.Claims {
+		c.Claims[i].Position, c.Claims[i].URL = "", ""
+	}
+	return c
 }
 
 // move writes the head to the bucket of open or of resolved findings, unless it is stored there

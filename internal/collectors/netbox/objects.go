@@ -61,9 +61,15 @@ func (c *inventory) CollectObjects(ctx context.Context, names []model.ObjectName
 	}
 	if c.config.logged() {
 		sc.changes = sc.log.read(ctx, sc, nil)
+		if sc.changes.failure != "" {
+			return model.Snapshot{}, &collectors.WholeError{Reason: "the changelog could not be read: " + sc.changes.failure}
+		}
 	}
 	if sc.first > 0 {
 		sc.last = sc.newestChange(ctx)
+	}
+	if sc.logPosition() == nil {
+		return model.Snapshot{}, &collectors.WholeError{Reason: "without the changelog, the answer of an old copy could not be told from a new one"}
 	}
 	return o.part(), nil
 }
