@@ -10,7 +10,7 @@ import (
 
 func TestNamesStandBesideIDs(t *testing.T) {
 	t.Parallel()
-	names := map[string]string{"22": "201 storage", "23": "backup", "24": "", "25": "eth0 (mgmt)", "26": "no such object", "27": "a → b", "28": "a\x1b[31m\u202e"}
+	names := map[string]string{"22": "201 storage", "23": "backup", "24": "", "25": "eth0 (mgmt)", "26": "no such object", "27": "a → b", "28": "a\x1b[31m\u202e", "29": "recorded 4", "30": "running", "31": "23"}
 	for name, tc := range map[string]struct {
 		reason string
 		values []*model.Value
@@ -24,6 +24,8 @@ func TestNamesStandBesideIDs(t *testing.T) {
 		"brackets": {"a name cannot pass for the end of the names", []*model.Value{number(25)}, []string{`25 ("eth0 (mgmt)")`}},
 		"reserved": {"a name cannot pass for a missing object", []*model.Value{number(26)}, []string{`26 ("no such object")`}},
 		"arrow":    {"nor for two values", []*model.Value{number(27)}, []string{`27 ("a → b")`}},
+		"label":    {"nor for another side", []*model.Value{number(29), number(30)}, []string{`29 ("recorded 4")`, `30 ("running")`}},
+		"id":       {"nor for an ID", []*model.Value{number(31)}, []string{`31 ("23")`}},
 		"escapes":  {"all of it is visible", []*model.Value{number(28)}, []string{`28 (a\x1b[31m\u202e)`}},
 		"pretends": {"nor can a value for one with a name", []*model.Value{text("23 (backup)"), number(23)}, []string{`"23 (backup)"`, "23 (backup)"}},
 		"map":      {"a map is no reference", []*model.Value{tree("22", model.IntOf(22))}, []string{`{"name":"22","value":22}`}},

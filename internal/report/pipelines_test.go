@@ -229,3 +229,16 @@ func TestCommentIsBounded(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) { check(t.Fatalf, writeAny(t, "comment", anyReport(t))) })
 }
+
+// TestForeignFile checks that no format names a file of another repository as one of its own.
+func TestForeignFile(t *testing.T) {
+	t.Parallel()
+	elsewhere := Options{Files: func(string, string) (string, bool) { return "", false }}
+	f := model.Finding{ID: "a", Verdict: model.Changed, Severity: model.High, Key: model.Key{Source: "s", Kind: "k", ID: "x"}, Address: "lab_server.web", Position: "main.tf:12"}
+	if at := elsewhere.file(&f); at != nil {
+		t.Errorf("the location is %v, want none", at)
+	}
+	if at := (Options{}).file(&f); at == nil || *at != (Location{"main.tf", 12}) {
+		t.Errorf("without a repository, the location is %v", at)
+	}
+}

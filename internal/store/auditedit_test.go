@@ -373,3 +373,35 @@ func TestListsBeforeATrustAreVerified(t *testing.T) {
 		})
 	}
 }
+
+// TestEditedOutlineIsInDoubt checks that an edit of what lists show is in doubt after a scan that
+// finds the same drift and overwrites it.
+func TestEditedOutlineIsInDoubt(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		edit func(*model.Finding)
+		want bool
+	}{
+		"Not edited": {func(*model.Finding) {}, false},
+		"Severity":   {func(f *model.Finding) { f.Severity = model.Info }, true},
+		"Actor":      {func(f *model.Finding) { f.Actor.Name = "nobody" }, true},
+		"Hidden":     {func(f *model.Finding) { f.Hidden = "noise" }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock := &testClock{minute(0)}
+			s := openAt(t, t.TempDir(), clock.options(auditKey(t)))
+			save(t, s, scan(0, []model.Finding{finding("a", 0)}))
+			_, v := firstRecord(t, s, func(t *txn) *bucket { return t.open })
+			f := finding("a", 0, tc.edit)
+			tamper(t, s, func(x *txn) error {
+				return x.open.put([]byte("a"), editedHead(t, v, func(h *head) { h.outline = encodeOutline(&f) }))
+			})
+			save(t, s, scan(1, []model.Finding{finding("a", 1)}))
+			d, err := s.Doubt()
+			if err != nil || (d != nil) != tc.want || d != nil && d.What != "the outline of finding a was edited: lists showed it otherwise than it is" {
+				t.Errorf("doubt %v, %v; want one: %t", d, err, tc.want)
+			}
+		})
+	}
+}

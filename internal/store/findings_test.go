@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -284,13 +285,16 @@ func TestFindingWithoutIDIsRefused(t *testing.T) {
 	}
 }
 
-// TestNamesMakeNoVersion checks that a finding whose names alone changed is written into its last
-// version, and that the file and the audit log verify.
+// TestNamesMakeNoVersion checks that a finding of which only names, links and positions changed is
+// written into its last version, and that the file and the audit log verify.
 func TestNamesMakeNoVersion(t *testing.T) {
 	t.Parallel()
 	names := func(all map[string]string) func(*model.Finding) {
 		return func(f *model.Finding) {
+			f.Position = "main.tf:" + strconv.Itoa(10+len(all["22"]))
+			f.Links = []model.Link{{URL: "https://git.example.org/" + f.Position}}
 			f.Changes[0].Names = all
+			f.Changes[0].Claims = []model.ClaimedValue{{Declaration: "b", Position: f.Position, URL: f.Links[0].URL}}
 			f.Ignored = []model.IgnoredChange{{Reason: "noise", Change: model.Change{Path: "x", Names: all}}}
 		}
 	}
