@@ -246,6 +246,8 @@ func New(estate Estate, o Options) *Engine {
 
 // collected is the last result of a source's collector.
 type collected struct {
+	// worse reports whether the read, which an event caused, could read less than the one before.
+	worse bool
 	// began is the position of the read (Engine.begin).
 	began    uint64
 	snapshot model.Snapshot

@@ -59,6 +59,8 @@ func (c collected) mergeable() string {
 		return "it was not read in full since the start"
 	case c.err != nil:
 		return "its last full read failed"
+	case c.worse:
+		return "its last full read failed in part"
 	case len(c.snapshot.Stale) > 0:
 		return "its last full read may be of an old copy"
 	case len(c.rereads) >= maxRereads:
@@ -79,7 +81,20 @@ func (e *Engine) collectObjects(ctx context.Context, s Source, o *SourceObjects)
 		reason = whole.Reason
 	}
 	e.log.InfoContext(ctx, "cannot read single objects, reads the whole source", "source", s.Name, "reason", reason)
-	e.setCollected(s.Name, e.collectSource(ctx, s))
+	before, now := e.collectedFrom(s.Name), e.collectSource(ctx, s)
+	now.worse = now.failedScopes() > before.failedScopes()
+	e.setCollected(s.Name, now)
+}
+
+// failedScopes returns the number of scopes that could not be read.
+func (c collected) failedScopes() int {
+	n := 0
+	for _, scope := range c.snapshot.Coverage {
+		if scope.Failed() {
+			n++
+		}
+	}
+	return n
 }
 
 // rereadObjects reads objects of a source, and adds them to its last result.

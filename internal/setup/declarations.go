@@ -27,13 +27,12 @@ func (b *builder) tree(t *Tree) {
 // unrendered notes what is found and cannot be declared without a guess.
 func (b *builder) unrendered(t *Tree) {
 	if len(t.Charts) > 0 {
-		b.note("Helm charts are not declared, because the names and namespaces of their releases are in no file: %s. Declare each release with type helm. The objects of an installed release are reported as unmanaged only in governed namespaces.",
-			listed(t.Charts))
 		values := ""
 		if len(t.Values) > 0 {
-			values = " and its values (found: " + listed(t.Values) + ")"
+			values = " (found: " + listed(t.Values) + ")"
 		}
-		b.note("To declare a chart, render it with helm template%s into a folder of manifests: it has neither the name nor the namespace of its release.", values)
+		b.note("Helm charts are not declared: %s. Declare each release with type helm, with its namespace and files of values%s: no file has them.",
+			listed(t.Charts), values)
 	}
 	if applied := slices.Concat(t.Flux, t.ArgoCD); len(applied) > 0 {
 		b.note("Flux and Argo CD apply what these files name, perhaps to other clusters: %s. They are declared as objects only: check the cluster in governs of each folder that they apply.",

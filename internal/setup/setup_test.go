@@ -191,7 +191,7 @@ func TestText(t *testing.T) {
 			choice: setup.Choices{Contexts: []string{"prod"}, Base: "/"}, want: []string{"dir: ./src/app/prod", "dir: ./src/other", "clusters are not known: app/dev."}, not: []string{"dir: ./src/app\n"}},
 		"rendered": {reason: "charts, Flux and Argo CD are named", facts: setup.Facts{CurrentContext: "prod", Contexts: []kubernetes.Context{{Name: "prod"}},
 			Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"apps"}, Charts: []string{"chart"}, Values: []string{"chart/values-prod.yaml"}, Flux: []string{"apps/flux.yaml"}, ArgoCD: []string{"apps/web.yaml"}}}},
-			choice: setup.Choices{Contexts: []string{"prod"}, Base: "/"}, want: []string{"# Helm charts are not rendered, and are not declared: chart.", "(found: chart/values-prod.yaml)", "apps/flux.yaml, apps/web.yaml."}},
+			choice: setup.Choices{Contexts: []string{"prod"}, Base: "/"}, want: []string{"# Helm charts are not declared: chart.", "(found: chart/values-prod.yaml)", "apps/flux.yaml, apps/web.yaml."}},
 		"no cluster": {reason: "manifests without a cluster are left out, and named",
 			facts: setup.Facts{Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"deploy"}}}}, want: []string{"# The manifests in /src/deploy are not declared"}},
 		"unwritable": {reason: "a folder that would be a pattern is left out, and named",

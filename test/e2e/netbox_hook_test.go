@@ -136,7 +136,8 @@ func TestNetBoxHooks(t *testing.T) {
 
 	d.netbox.Break(netboxlab.Fault{Path: "/api/virtualization/", Status: http.StatusBadGateway})
 	d.by("mara", "PATCH", machines+"/1", netboxlab.Object{"memory": 1024})
-	d.event("NetBox does not answer", vm, []int{1}, memory)
+	d.event("NetBox does not answer", vm, []int{1}, memory, "unchecked netbox_interface.app", "unchecked netbox_interface.db",
+		"unchecked netbox_virtual_machine.app", "unchecked netbox_virtual_machine.db")
 	d.netbox.Break()
 	d.event("NetBox answers again", vm, []int{1})
 
@@ -157,7 +158,7 @@ func TestNetBoxHooks(t *testing.T) {
 	d.event("a burst", "ipam.ipaddress", many, append(removed, dns)...)
 
 	log := d.daemon.finishedLog()
-	for _, want := range []string{`read="3 of 11 objects`, `read="0 of 11 objects`, `read="no object of source netbox"`} {
+	for _, want := range []string{`read="3 of 11 objects`, `read="0 of 11 objects`, "cannot read single objects, reads the whole source"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log has no %s", want)
 		}
