@@ -78,12 +78,18 @@ func positionsIn(d *config.Declaration, origin gitrepo.Origin) string {
 			return ""
 		}
 		place = settings.Place
-	case manifests.Definition().Type:
+	case manifests.Type:
 		settings := manifests.Defaults()
 		if d.Decode(&settings) != nil {
 			return ""
 		}
 		place, label = settings.Place, settings.Label
+	case manifests.HelmType:
+		settings := manifests.HelmDefaults()
+		if d.Decode(&settings) != nil {
+			return ""
+		}
+		place = settings.Place
 	}
 	switch {
 	case label != "":

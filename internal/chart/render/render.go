@@ -34,7 +34,8 @@ import (
 // Jobs returns the jobs of the program driftd-helm.
 func Jobs() map[string]box.Job { return map[string]box.Job{chart.Job: box.NewJob(Render)} }
 
-// Render renders a chart. If its output depends on chance or on the time, it is rendered twice.
+// Render renders a chart. If it calls functions whose results depend on chance or on the time, it
+// is rendered several times.
 func Render(files fs.FS, o chart.Args) (chart.Rendered, error) {
 	r := renderer{files: files, args: o}
 	found, err := r.render()

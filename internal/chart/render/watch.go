@@ -45,9 +45,14 @@ func (w *watch) functions() template.FuncMap {
 		},
 		"ago": func(date any) string {
 			w.calls["ago"] = true
-			at, ok := date.(time.Time)
-			if !ok {
-				return ""
+			at := w.now
+			switch d := date.(type) {
+			case time.Time:
+				at = d
+			case int64:
+				at = time.Unix(d, 0)
+			case int:
+				at = time.Unix(int64(d), 0)
 			}
 			return w.now.Sub(at).Round(time.Second).String()
 		},

@@ -183,6 +183,7 @@ data:
   time: {{ now | date "04:05" | quote }}
   token: {{ randAlphaNum 20 }}
   year: {{ now | date "2006" | quote }}
+  years: {{ ago 1600000000 | quote }}
 ---
 apiVersion: v1
 kind: Secret
@@ -214,7 +215,7 @@ data:
 	if err != nil {
 		t.Fatal(err)
 	}
-	const to = ": chance: the chart calls keys and now and randAlphaNum and randNumeric"
+	const to = ": chance: the chart calls ago and keys and now and randAlphaNum and randNumeric"
 	got := map[string][]string{}
 	for _, c := range d.Claims {
 		for _, by := range c.Delegated {
@@ -225,7 +226,7 @@ data:
 		}
 	}
 	want := map[string][]string{
-		"kubernetes/ConfigMap":       {"data.keys", "data.time", "data.token", "data.year"},
+		"kubernetes/ConfigMap":       {"data.keys", "data.time", "data.token", "data.year", "data.years"},
 		"kubernetes/Secret":          {"data.password"},
 		"kubernetes/Deployment.apps": {"spec.template.spec.containers[name=web].env[name=TOKEN].value"},
 	}
