@@ -10,7 +10,7 @@ import (
 func outlines() []*model.Outline {
 	of := func(id, kind, key, place, owner, actor string, severity model.Severity, others ...string) *model.Outline {
 		return &model.Outline{ID: id, Severity: severity, Key: model.Key{Source: "prod", Kind: kind, ID: key}, Place: place, Owner: owner,
-			Actor: model.Actor{Name: actor}, Actors: others}
+			Actor: model.OutlineActor{Name: actor}, Actors: others}
 	}
 	return []*model.Outline{
 		of("1", "kubernetes/Deployment.apps", "shop/api", "shop", "team-shop", "alice", model.High),

@@ -22,7 +22,9 @@ func (a Actor) IsPerson() bool {
 }
 
 // Label returns the name of the actor, or that of UnknownActor if it has none.
-func (a Actor) Label() string { return cmp.Or(a.Name, UnknownActor("").Name) }
+func (a Actor) Label() string { return actorLabel(a.Name) }
+
+func actorLabel(name string) string { return cmp.Or(name, UnknownActor("").Name) }
 
 // Person returns the person who made a change of the finding, if the evidence names one.
 func (f *Finding) Person() (a Actor, ok bool) {

@@ -79,11 +79,11 @@ func Stamp(t time.Time) string { return UTC(t).Truncate(time.Second).Format(time
 
 // UTC returns t in UTC, or zero for a year that RFC 3339 cannot write.
 func UTC(t time.Time) time.Time {
-	t = t.UTC()
-	if t.Year() < 1 || t.Year() > 9999 {
+	const first, end = -62135596800, 253402300800 // the seconds of the years 1 and 10000, which are compared faster than years
+	if s := t.Unix(); s < first || s >= end {
 		return time.Time{}
 	}
-	return t
+	return t.UTC()
 }
 
 // Ago returns an age as "2 hours ago".

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
 )
 
@@ -17,6 +19,8 @@ import (
 const (
 	widestCell  = 120
 	longestCell = 400
+	// mostKept bounds the bytes of a cell in memory. It is more than any terminal shows.
+	mostKept = 16 << 10
 )
 
 // A gridCell is a visible text with the number of its columns on a terminal.
@@ -28,9 +32,10 @@ type gridCell struct {
 // A grid is the cells of a list.
 type grid struct {
 	list []column
-	// cells are the cells of all rows, stride of each.
-	cells  []gridCell
-	stride int
+	// parts are the cells of all rows, in the order of partsOf.
+	parts []gridPart
+	// counts are the numbers of all rows by severity and by verdict.
+	counts tally
 	// widths are the widths of the columns with their headers, filled whether a column has a text.
 	widths []int
 	filled []bool
@@ -38,26 +43,32 @@ type grid struct {
 	blanks string
 }
 
+// A gridPart is the cells of some rows. They are in one text, because a list is written faster if it does not
+// read its findings again, which are in another order in memory.
+type gridPart struct {
+	text string
+	// ends has for each cell the end of its text and the number of its columns, and stride cells for each row.
+	ends   []struct{ text, columns int32 }
+	stride int
+	counts tally
+}
+
 // newGrid returns the cells of the columns of a list. It computes them on all cores.
 func newGrid(list []column, lines []line, clock phrase.Clock) *grid {
-	g := &grid{list: list, cells: make([]gridCell, len(lines)*len(list)), stride: len(list), widths: make([]int, len(list)), filled: make([]bool, len(list))}
+	parts := partsOf(len(lines))
+	g := &grid{list: list, parts: make([]gridPart, len(parts)), widths: make([]int, len(list)), filled: make([]bool, len(list))}
 	for i := range list {
 		g.widths[i] = len(list[i].header())
 	}
 	var mu sync.Mutex
 	var group sync.WaitGroup
-	for _, part := range partsOf(len(lines)) {
+	for p, part := range parts {
 		group.Go(func() {
 			widths := make([]int, len(list))
-			for n := part.from; n < part.to; n++ {
-				for i, c := range list {
-					to := &g.cells[n*g.stride+i]
-					to.text, to.columns = phrase.VisibleColumns(c.text(lines[n], clock))
-					widths[i] = max(widths[i], to.columns)
-				}
-			}
+			g.parts[p] = newGridPart(list, lines[part.from:part.to], clock, widths)
 			mu.Lock()
 			defer mu.Unlock()
+			g.counts.addAll(&g.parts[p].counts)
 			for i, width := range widths {
 				g.widths[i], g.filled[i] = max(g.widths[i], min(width, widestCell)), g.filled[i] || width > 0
 			}
@@ -67,6 +78,29 @@ func newGrid(list []column, lines []line, clock phrase.Clock) *grid {
 	return g
 }
 
+// newGridPart returns the cells of some lines, and raises the widths of the columns to theirs.
+func newGridPart(list []column, lines []line, clock phrase.Clock, widths []int) gridPart {
+	const usual = 96
+	p := gridPart{ends: make([]struct{ text, columns int32 }, 0, len(lines)*len(list)), stride: len(list)}
+	var b strings.Builder
+	b.Grow(len(lines) * usual)
+	for _, l := range lines {
+		p.counts.add(l.Severity, l.Verdict)
+		for i := range list {
+			text, columns := phrase.VisibleColumns(list[i].text(l, clock))
+			if len(text) > mostKept {
+				text = phrase.ClipMiddle(text, mostKept/utf8.UTFMax)
+				columns = phrase.Columns(text)
+			}
+			b.WriteString(text)
+			p.ends = append(p.ends, struct{ text, columns int32 }{int32(b.Len()), int32(columns)})
+			widths[i] = max(widths[i], columns)
+		}
+	}
+	p.text = b.String()
+	return p
+}
+
 // dropEmptyLast removes the last column if it is empty.
 func (g *grid) dropEmptyLast() {
 	if last := len(g.list) - 1; !g.filled[last] {
@@ -74,8 +108,17 @@ func (g *grid) dropEmptyLast() {
 	}
 }
 
-// row returns the cells of a row.
-func (g *grid) row(n int) []gridCell { return g.cells[n*g.stride : n*g.stride+len(g.list)] }
+// rows calls use for the cells of each row, which are valid until it returns.
+func (p *gridPart) rows(use func([]gridCell)) {
+	row, start := make([]gridCell, p.stride), int32(0)
+	for ends := range slices.Chunk(p.ends, p.stride) {
+		for i, end := range ends {
+			row[i] = gridCell{p.text[start:end.text], int(end.columns)}
+			start = end.text
+		}
+		use(row)
+	}
+}
 
 // rowSize returns the number of bytes of a usual row.
 func (g *grid) rowSize() int {
@@ -122,9 +165,8 @@ func shrink(widths, columns []int, excess, least int, share func(int) int) int {
 	return max(excess, 0)
 }
 
-// grid writes a header and the rows of a grid; severity returns the style of the severity of a row.
-// On a terminal, cells are cut such that no row is wrapped.
-func (t *table) grid(g *grid, severity func(row int) style) error {
+// grid writes a header and the rows of a grid. On a terminal, cells are cut such that no row is wrapped.
+func (t *table) grid(g *grid) error {
 	g.fit(t.width)
 	g.blanks = strings.Repeat(" ", slices.Max(g.widths))
 	header := make([]gridCell, len(g.list))
@@ -132,22 +174,22 @@ func (t *table) grid(g *grid, severity func(row int) style) error {
 		text := g.list[i].header()
 		header[i] = gridCell{text, len(text)}
 	}
-	t.gridRow(g, header, plain)
+	t.gridRow(g, header, func(string) style { return plain })
 	if err := t.emit(); err != nil {
 		return err
 	}
-	return inParts(t.w, len(g.cells)/g.stride, func(from, to int) ([]byte, error) {
-		rows := &table{color: t.color, width: t.width}
-		rows.Grow((to - from) * g.rowSize())
-		for n := from; n < to; n++ {
-			rows.gridRow(g, g.row(n), severity(n))
-		}
+	return inParts(t.w, len(g.parts), func(n int) ([]byte, error) {
+		p, rows := &g.parts[n], &table{color: t.color, width: t.width}
+		rows.Grow(len(p.ends) / p.stride * g.rowSize())
+		p.rows(func(row []gridCell) {
+			rows.gridRow(g, row[:len(g.list)], func(text string) style { return severityStyle(model.Severity(text)) })
+		})
 		return rows.Bytes(), nil
 	})
 }
 
-// gridRow writes a row; severity is the style of the column of that name.
-func (t *table) gridRow(g *grid, row []gridCell, severity style) {
+// gridRow writes a row; severity returns the style of a cell of the column of that name.
+func (t *table) gridRow(g *grid, row []gridCell, severity func(string) style) {
 	last := len(row) - 1
 	for last > 0 && row[last].text == "" {
 		last--
@@ -159,7 +201,7 @@ func (t *table) gridRow(g *grid, row []gridCell, severity style) {
 		}
 		st := plain
 		if g.list[i].name == "severity" {
-			st = severity
+			st = severity(c.text)
 		}
 		if i == last {
 			t.line(t.paint(st, text))
@@ -200,13 +242,14 @@ func partsOf(rows int) []rowRange {
 	return parts
 }
 
-// inParts writes rows in their order. It calls text for parts of them, on all cores.
-func inParts(w *bufio.Writer, rows int, text func(from, to int) ([]byte, error)) error {
-	for some := range slices.Chunk(partsOf(rows), runtime.GOMAXPROCS(0)) {
-		texts, errs := make([][]byte, len(some)), make([]error, len(some))
+// inParts writes the texts of parts in their order. It calls text for each, on all cores.
+func inParts(w *bufio.Writer, parts int, text func(n int) ([]byte, error)) error {
+	workers := runtime.GOMAXPROCS(0)
+	for from := 0; from < parts; from += workers {
+		texts, errs := make([][]byte, min(workers, parts-from)), make([]error, workers)
 		var group sync.WaitGroup
-		for i, p := range some {
-			group.Go(func() { texts[i], errs[i] = text(p.from, p.to) })
+		for i := range texts {
+			group.Go(func() { texts[i], errs[i] = text(from + i) })
 		}
 		group.Wait()
 		if err := errors.Join(errs...); err != nil {

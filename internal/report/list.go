@@ -60,14 +60,15 @@ func WriteOutlines(w io.Writer, format string, outlines []*model.Outline, o Opti
 	if err := CheckList(format, o.Columns); err != nil {
 		return err
 	}
-	lines := make([]line, 0, len(outlines))
-	for _, resolved := range []bool{false, true} {
-		for _, outline := range outlines {
-			if !outline.Resolved.IsZero() == resolved {
-				lines = append(lines, line{Outline: outline})
-			}
+	lines, resolved := make([]line, 0, len(outlines)), []line(nil)
+	for _, outline := range outlines {
+		if outline.Resolved.IsZero() {
+			lines = append(lines, line{Outline: outline})
+		} else {
+			resolved = append(resolved, line{Outline: outline})
 		}
 	}
+	lines = append(lines, resolved...)
 	return buffered(w, "write findings", func(b *bufio.Writer) error { return writeLines(b, format, lines, o) })
 }
 
@@ -108,10 +109,11 @@ func linesCSV(w *bufio.Writer, lines []line, names []string) error {
 		return err
 	}
 	first.Flush()
-	return cmp.Or(first.Error(), inParts(w, len(lines), func(from, to int) ([]byte, error) {
+	parts := partsOf(len(lines))
+	return cmp.Or(first.Error(), inParts(w, len(parts), func(n int) ([]byte, error) {
 		var b bytes.Buffer
 		out, row := csv.NewWriter(&b), make([]string, len(list))
-		for _, f := range lines[from:to] {
+		for _, f := range lines[parts[n].from:parts[n].to] {
 			for i, c := range list {
 				row[i] = csvCell(c.text(f, phrase.Clock{}))
 			}
@@ -159,22 +161,56 @@ func listLines(t *table, lines []line, o Options, instead string) error {
 		g.dropEmptyLast()
 	}
 	if len(lines) > many {
-		t.prose(bold, "", phrase.Words(phrase.Count(len(lines), "finding")+": "+
-			countsOf(lines, func(f line) (model.Severity, model.Verdict) { return f.Severity, f.Verdict })))
+		t.prose(bold, "", phrase.Words(phrase.Count(len(lines), "finding")+": "+g.counts.String()))
 	}
-	return t.grid(g, func(row int) style { return severityStyle(lines[row].Severity) })
+	return t.grid(g)
 }
 
-// countsOf returns the numbers of findings by severity and by verdict: "3 high, 9 medium; 5
-// changed, 7 missing".
-func countsOf[T any](findings []T, of func(T) (model.Severity, model.Verdict)) string {
-	bySeverity, byVerdict := map[model.Severity]int{}, map[model.Verdict]int{}
-	for _, f := range findings {
-		severity, verdict := of(f)
-		bySeverity[severity]++
-		byVerdict[verdict]++
+// A tally counts findings by severity and by verdict.
+type tally struct {
+	severities map[model.Severity]int
+	verdicts   map[model.Verdict]int
+	// run is the last severity and verdict that add counts: most follow an equal one.
+	run struct {
+		severity model.Severity
+		verdict  model.Verdict
+		n        int
 	}
-	return counted(model.Severities(), bySeverity) + "; " + counted(model.Verdicts(), byVerdict)
+}
+
+func (t *tally) add(s model.Severity, v model.Verdict) {
+	if s != t.run.severity || v != t.run.verdict {
+		t.end()
+		t.run.severity, t.run.verdict = s, v
+	}
+	t.run.n++
+}
+
+// end counts the last run.
+func (t *tally) end() {
+	if t.severities == nil {
+		t.severities, t.verdicts = map[model.Severity]int{}, map[model.Verdict]int{}
+	}
+	t.severities[t.run.severity] += t.run.n
+	t.verdicts[t.run.verdict] += t.run.n
+	t.run.n = 0
+}
+
+func (t *tally) addAll(more *tally) {
+	t.end()
+	more.end()
+	for s, n := range more.severities {
+		t.severities[s] += n
+	}
+	for v, n := range more.verdicts {
+		t.verdicts[v] += n
+	}
+}
+
+// String returns the numbers: "3 high, 9 medium; 5 changed, 7 missing".
+func (t *tally) String() string {
+	t.end()
+	return counted(model.Severities(), t.severities) + "; " + counted(model.Verdicts(), t.verdicts)
 }
 
 func counted[T ~string](order []T, counts map[T]int) string {

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -152,5 +153,46 @@ func TestCSVReads(t *testing.T) {
 	}
 	if want := len(rich().Findings) + 1; len(rows) != want || strings.Join(rows[0], ",") != csvColumns {
 		t.Errorf("%d rows, the first of which is %v; want %d", len(rows), rows[0], want)
+	}
+}
+
+// TestListOfManyParts verifies that the rows of a list that several goroutines write are those of its findings, in
+// their order, and that its first line counts all of them.
+func TestListOfManyParts(t *testing.T) {
+	t.Parallel()
+	var outlines []*model.Outline
+	var want []string
+	for i := range 3*partSize + 1 {
+		o := &model.Outline{ID: fmt.Sprintf("%012x", i), Verdict: model.Changed, Severity: model.Severities()[i%3], Name: strings.Repeat("ä", i%7)}
+		if i%5 == 0 {
+			o.Verdict = model.Missing
+		}
+		outlines, want = append(outlines, o), append(want, o.ID+" "+o.Name)
+	}
+	var b strings.Builder
+	if err := WriteOutlines(&b, "table", outlines, Options{Columns: []string{"id", "name"}}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if got, want := lines[0], "3,073 findings: 1,025 critical, 1,024 high, 1,024 medium; 615 missing, 2,458 changed"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	var got []string
+	for _, line := range lines[2:] {
+		id, name, _ := strings.Cut(line, "  ")
+		got = append(got, id+" "+name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestListKeepsAPartOfALongCell verifies that a cell of any size needs a bounded memory.
+func TestListKeepsAPartOfALongCell(t *testing.T) {
+	t.Parallel()
+	outlines := []*model.Outline{{ID: "a", Name: "begin" + strings.Repeat("x", 1<<20)}}
+	p := newGridPart([]column{{name: "name", text: func(l line, _ phrase.Clock) string { return l.Name }}}, []line{{Outline: outlines[0]}}, phrase.Clock{}, []int{0})
+	if len(p.text) > mostKept || !strings.HasPrefix(p.text, "begin") {
+		t.Errorf("got %d bytes, which begin with %.8q", len(p.text), p.text)
 	}
 }

@@ -60,7 +60,11 @@ func writeTable(w *bufio.Writer, r *model.Report, o Options) error {
 	}
 	t.headline(out)
 	if len(out.open) > many {
-		t.prose(bold, "", phrase.Words(countsOf(out.open, func(f *model.Finding) (model.Severity, model.Verdict) { return f.Severity, f.Verdict })))
+		var counts tally
+		for _, f := range out.open {
+			counts.add(f.Severity, f.Verdict)
+		}
+		t.prose(bold, "", phrase.Words(counts.String()))
 	}
 	shown, rest := out.most(o.Most)
 	if err := t.blocks(out, shown); err != nil {

@@ -107,7 +107,8 @@ func (r *outlineReader) read(heads []*bucket) error {
 
 // newChunk adds a chunk with room for a head of a size.
 func (r *outlineReader) newChunk(size int) *chunk {
-	c := &chunk{}
+	const usualHead = 160
+	c := &chunk{ends: make([]int, 0, 2*chunkSize/usualHead)}
 	c.text.Grow(max(chunkSize, size))
 	r.chunks = append(r.chunks, c)
 	return c
