@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -56,15 +57,45 @@ func (f *Filter) Check() error {
 	return errors.Join(suggest.Check("severity", words, known), CheckPatterns(f.patterns()...))
 }
 
-// CheckPatterns returns an error for each malformed pattern.
+// MaxPatterns and MaxPattern bound the number of the patterns of a filter, each of which is compared with all
+// findings, and the bytes of each.
+const (
+	MaxPatterns = 100
+	MaxPattern  = 512
+	// maxBytes bounds the bytes of all patterns as they are in the header of a request.
+	maxBytes = 6 << 10
+)
+
+// CheckPatterns returns an error for each pattern that is empty, malformed or too long, or the error that there
+// are too many.
 func CheckPatterns(lists ...[]string) error {
 	var errs []error
-	for _, p := range slices.Concat(lists...) {
-		if _, err := path.Match(p, ""); err != nil {
-			errs = append(errs, fmt.Errorf("malformed pattern %q: write \\[ for the character [", p))
-		}
+	all := slices.Concat(lists...)
+	size := 0
+	for _, p := range all {
+		size += len(url.QueryEscape(p))
+	}
+	if len(all) > MaxPatterns || size > maxBytes {
+		return fmt.Errorf("the filters have %d values of %d encoded bytes, and the most are %d of %d bytes: use patterns, as in 'shop/*', or several requests",
+			len(all), size, MaxPatterns, maxBytes)
+	}
+	for _, p := range all {
+		errs = append(errs, checkPattern(p))
 	}
 	return errors.Join(errs...)
+}
+
+func checkPattern(p string) error {
+	if p == "" {
+		return errors.New("a filter has an empty value: leave the filter out to select everything, or give it a value")
+	}
+	if len(p) > MaxPattern {
+		return fmt.Errorf("the pattern %.40q… of %d bytes is longer than %d: use a shorter one with *", p, len(p), MaxPattern)
+	}
+	if _, err := path.Match(p, ""); err != nil {
+		return fmt.Errorf("malformed pattern %q: write \\[ for the character [", p)
+	}
+	return nil
 }
 
 // Fits returns a function that reports whether the filter selects the finding of an outline. names has

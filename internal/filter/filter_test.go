@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +90,10 @@ func TestCheck(t *testing.T) {
 	}{
 		{Filter{Severities: model.Severities(), Kinds: []string{"*"}, Resources: []string{"a/*"}}, ""},
 		{Filter{Severities: []model.Severity{"hihg"}}, `unknown severity "hihg" (did you mean "high"?): want one of critical, high, medium, low, info`},
+		{Filter{Owners: []string{""}}, "a filter has an empty value: leave the filter out to select everything, or give it a value"},
+		{Filter{Actors: slices.Repeat([]string{"a"}, MaxPatterns)}, ""},
+		{Filter{Actors: slices.Repeat([]string{"a"}, MaxPatterns), Kinds: []string{"b"}},
+			"the filters have 101 values of 101 encoded bytes, and the most are 100 of 6144 bytes: use patterns, as in 'shop/*', or several requests"},
 		{Filter{Owners: []string{"["}}, `malformed pattern "[": write \[ for the character [`},
 	} {
 		got := ""

@@ -192,11 +192,14 @@ func (a API) routes() *http.ServeMux {
 	return mux
 }
 
+// notFound is the message for a path that does not exist. A command that gets it talks to a daemon of another version.
+const notFound = "page not found"
+
 // unknown serves requests that match no route: with 405 if the path exists with another method,
 // otherwise with 404.
 func (a API) unknown(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := &Error{Status: http.StatusNotFound, Message: "page not found", Hint: "see /metrics, /healthz, /readyz, and /api/v1/openapi.yaml for the rest"}
+		err := &Error{Status: http.StatusNotFound, Message: notFound, Hint: "see /metrics, /healthz, /readyz, and /api/v1/openapi.yaml for the rest"}
 		if known := methods(mux, r); len(known) > 0 {
 			w.Header().Set("Allow", strings.Join(known, ", "))
 			err = &Error{Status: http.StatusMethodNotAllowed, Message: r.Method + " is not supported here", Hint: "use " + strings.Join(known, " or ")}

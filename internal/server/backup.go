@@ -102,7 +102,7 @@ func (c *Client) Backup(ctx context.Context, w io.Writer) (err error) {
 		if err != nil {
 			return fmt.Errorf("read the answer to backup: %w", err)
 		}
-		return refusal(answer.StatusCode, body)
+		return c.refusal(ctx, "backup", answer.StatusCode, body)
 	}
 	if _, err := io.Copy(w, answer.Body); err != nil {
 		return fmt.Errorf("copy the backup: %w", err)

@@ -22,6 +22,9 @@ import (
 // ErrNoDaemon is returned if no daemon listens on the socket.
 var ErrNoDaemon = errors.New("no daemon answers")
 
+// statusPage is the page that daemons of all versions have.
+const statusPage = "status"
+
 // maxAnswer bounds the size of a response in bytes.
 const maxAnswer = 1 << 30
 
@@ -110,7 +113,7 @@ func (c *Client) Outlines(ctx context.Context, q Query) ([]*model.Outline, error
 	var err error
 	if c.local == nil {
 		err = c.do(ctx, http.MethodGet, "outlines", q.values(), &list)
-	} else if list, err = c.local.listOutlines(params{q.values(), c.local.Now().UTC()}); err != nil {
+	} else if list, err = c.local.listOutlines(ctx, params{q.values(), c.local.Now().UTC()}); err != nil {
 		err = AsError(err)
 	}
 	return list.Outlines, err
@@ -165,7 +168,7 @@ func (c *Client) Exemptions(ctx context.Context) (e Exemptions, err error) {
 
 // Status returns the status of the daemon.
 func (c *Client) Status(ctx context.Context) (s Status, err error) {
-	err = c.do(ctx, http.MethodGet, "status", nil, &s)
+	err = c.do(ctx, http.MethodGet, statusPage, nil, &s)
 	return s, err
 }
 
@@ -215,7 +218,7 @@ func (c *Client) send(ctx context.Context, method, page string, query url.Values
 		return fmt.Errorf("read the answer to %s: over %d MiB: use a filter", page, maxAnswer>>20)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return refusal(answer.StatusCode, body)
+		return c.refusal(ctx, page, answer.StatusCode, body)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
 		return fmt.Errorf("decode the answer to %s: %w", page, err)
@@ -223,13 +226,21 @@ func (c *Client) send(ctx context.Context, method, page string, query url.Values
 	return nil
 }
 
-// refusal decodes the error of a response.
-func refusal(status int, body []byte) error {
+// refusal decodes the error of a response to a request for a page.
+func (c *Client) refusal(ctx context.Context, page string, status int, body []byte) error {
 	e := &Error{Status: status}
 	if err := json.Unmarshal(body, e); err != nil || e.Message == "" {
 		e = &Error{Status: status, Message: fmt.Sprintf("the daemon returned %d %s", status, http.StatusText(status))}
 	}
-	return e
+	if status != http.StatusNotFound || e.Message != notFound || page == statusPage {
+		return e
+	}
+	of := "another version"
+	if running, err := c.Status(ctx); err == nil && running.Version != "" {
+		of = "version " + running.Version
+	}
+	return &Error{Status: status, Message: fmt.Sprintf("the running daemon is %s of driftd and does not support this command (%s)", of, page),
+		Hint: "restart it with the version of the command: systemctl restart driftd"}
 }
 
 // withoutURL removes the placeholder address of a request over a socket from its error.

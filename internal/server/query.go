@@ -57,13 +57,55 @@ func (p params) moment(name string, back time.Duration) (time.Time, error) {
 	return at, nil
 }
 
-// list parses a parameter that may be repeated or comma-separated.
+// list parses a parameter that may be repeated or comma-separated, without empty values.
 func (p params) list(name string) []string {
+	return slices.DeleteFunc(p.patterns(name), func(value string) bool { return value == "" })
+}
+
+// patterns parses a parameter that may be repeated or comma-separated. A value has its commas after backslashes.
+func (p params) patterns(name string) []string {
 	var all []string
 	for _, text := range p.Values[name] {
-		all = append(all, strings.FieldsFunc(text, func(r rune) bool { return r == ',' })...)
+		all = append(all, splitList(text)...)
 	}
 	return all
+}
+
+// splitList returns the values of a comma-separated list, of which joinable returned each.
+func splitList(text string) []string {
+	var all []string
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == ',':
+			all = append(all, b.String())
+			b.Reset()
+			continue
+		case text[i] == '\\' && i+1 < len(text):
+			if i++; text[i] != ',' {
+				b.WriteByte('\\')
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return append(all, b.String())
+}
+
+// joinable returns a pattern as a value of a comma-separated list: with a backslash before each comma, which the pattern may
+// have already.
+func joinable(pattern string) string {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch {
+		case pattern[i] == ',':
+			b.WriteByte('\\')
+		case pattern[i] == '\\' && i+1 < len(pattern):
+			b.WriteByte('\\')
+			i++
+		}
+		b.WriteByte(pattern[i])
+	}
+	return b.String()
 }
 
 func (p params) flag(name string) (bool, error) {
@@ -118,8 +160,7 @@ func listNames() []string {
 	return append(names, "limit", "offset")
 }
 
-// A filterList is a list of a filter with the name of its parameter. A value may have commas, so that
-// the parameter is repeated.
+// A filterList is a list of a filter with the name of its parameter.
 type filterList struct {
 	name   string
 	values *[]string
@@ -136,8 +177,8 @@ func filterValues(f *filter.Filter) url.Values {
 		v.Add("severity", string(s))
 	}
 	for _, list := range filterLists(f) {
-		if len(*list.values) > 0 {
-			v[list.name] = *list.values
+		for _, value := range *list.values {
+			v.Add(list.name, joinable(value))
 		}
 	}
 	return v
@@ -148,7 +189,7 @@ func (p params) filter() (f filter.Filter, err error) {
 		f.Severities = append(f.Severities, model.Severity(s))
 	}
 	for _, list := range filterLists(&f) {
-		*list.values = p.Values[list.name]
+		*list.values = p.patterns(list.name)
 	}
 	if err := f.Check(); err != nil {
 		return f, badRequest(err.Error(), "")
@@ -186,6 +227,9 @@ func (p params) selection() (s selection, err error) {
 		s.verdicts = append(s.verdicts, verdict)
 	}
 	s.sources = p.list("source")
+	if err := filter.CheckPatterns(s.sources); err != nil {
+		return s, badRequest(err.Error(), "")
+	}
 	if s.resolved, err = p.flag("resolved"); err != nil {
 		return s, err
 	}

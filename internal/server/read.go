@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -78,7 +79,7 @@ func (a API) report(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown, err := a.selected(s)
+	shown, err := a.selected(r.Context(), s)
 	if err != nil {
 		return nil, err
 	}
@@ -123,14 +124,14 @@ func (a API) lastRun() (model.Run, error) {
 }
 
 // selected returns the selected findings with secrets removed.
-func (a API) selected(s selection) ([]model.Finding, error) {
+func (a API) selected(ctx context.Context, s selection) ([]model.Finding, error) {
 	f := s.stored()
 	if s.filter.Empty() {
 		if _, err := a.matchSources(s.sources); err != nil {
 			return nil, err
 		}
 	} else {
-		outlines, err := a.selectedOutlines(s)
+		outlines, err := a.selectedOutlines(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +154,7 @@ func (a API) selected(s selection) ([]model.Finding, error) {
 
 // selectedOutlines returns the outlines of the selected findings, never nil. The filter may name the kinds of all
 // that the rest of the selection selects.
-func (a API) selectedOutlines(s selection) ([]*model.Outline, error) {
+func (a API) selectedOutlines(ctx context.Context, s selection) ([]*model.Outline, error) {
 	if _, err := a.matchSources(s.sources); err != nil {
 		return nil, err
 	}
@@ -168,7 +169,17 @@ func (a API) selectedOutlines(s selection) ([]*model.Outline, error) {
 	if err != nil {
 		return nil, badRequest(err.Error(), "")
 	}
-	return slices.DeleteFunc(all, func(o *model.Outline) bool { return !fits(o) }), nil
+	picked := make([]*model.Outline, 0, min(len(all), maxFindingsListed))
+	for i, o := range all {
+		const often = 256
+		if i%often == 0 && ctx.Err() != nil {
+			return nil, fmt.Errorf("filter findings: %w", ctx.Err())
+		}
+		if fits(o) {
+			picked = append(picked, o)
+		}
+	}
+	return picked, nil
 }
 
 // matchSources returns the sources that the patterns match. It returns an error for a pattern
@@ -224,7 +235,7 @@ func (a API) findings(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, total, err := listed(p, a.selected)
+	all, total, err := listed(r.Context(), p, a.selected)
 	return Findings{all, total}, err
 }
 
@@ -233,16 +244,16 @@ func (a API) outlines(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.listOutlines(p)
+	return a.listOutlines(r.Context(), p)
 }
 
-func (a API) listOutlines(p params) (Outlines, error) {
-	all, total, err := listed(p, a.selectedOutlines)
+func (a API) listOutlines(ctx context.Context, p params) (Outlines, error) {
+	all, total, err := listed(ctx, p, a.selectedOutlines)
 	return Outlines{all, total}, err
 }
 
 // listed returns the part of a list that a request asks for, never nil, and the length of the list.
-func listed[T any](p params, selected func(selection) ([]T, error)) (part []T, total int, err error) {
+func listed[T any](ctx context.Context, p params, selected func(context.Context, selection) ([]T, error)) (part []T, total int, err error) {
 	s, err := p.selection()
 	if err != nil {
 		return nil, 0, err
@@ -255,7 +266,7 @@ func listed[T any](p params, selected func(selection) ([]T, error)) (part []T, t
 	if err != nil {
 		return nil, 0, err
 	}
-	all, err := selected(s)
+	all, err := selected(ctx, s)
 	if err != nil {
 		return nil, 0, err
 	}
