@@ -25,6 +25,8 @@ type Args struct {
 	// Values are files of values, of which the later ones take precedence. Set are values in
 	// the form of helm --set, which take precedence over files.
 	Values, Set []string
+	// SetStrings are values in the form of helm --set-string, which take precedence over Set.
+	SetStrings []string
 	// Release and Namespace are those of the release.
 	Release, Namespace string
 	// KubeVersion is the version of the cluster, and APIVersions are its API versions in

@@ -293,6 +293,11 @@ func (r *renderer) readValues() error {
 			return problem("set[%d] is not in the form of helm --set: want path.of.value=value", i)
 		}
 	}
+	for i, text := range r.args.SetStrings {
+		if err := strvals.ParseIntoString(text, r.given); err != nil {
+			return problem("set_strings[%d] is not in the form of helm --set-string: want path.of.value=value", i)
+		}
+	}
 	return nil
 }
 

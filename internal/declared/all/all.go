@@ -14,6 +14,7 @@ import (
 func Definitions() []declared.Definition {
 	return []declared.Definition{
 		acceptances.Definition(),
+		manifests.ArgoCDDefinition(),
 		manifests.HelmDefinition(),
 		manifests.Definition(),
 		netbox.Definition(),

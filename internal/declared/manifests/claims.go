@@ -31,10 +31,10 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 	maps.Copy(options.Kinds, own)
 	touches := t.touches(ctx, c.files())
 	claims := make([]model.Claim, 0, len(c.objects))
-	delivered := deliveries(c.objects, l.url())
+	delivered := l.deliveries(c.objects)
 	for _, o := range c.objects {
 		value, unchecked := delivered.of(o)
-		options.Address = o.address
+		options.Address, options.DefaultNamespace = o.address, cmp.Or(o.namespace, l.config.DefaultNamespace)
 		claim, err := kube.NewClaim(value, options)
 		if err != nil {
 			c.bounded(o.address, []model.Extent{extentOf(value)}, "%s: %s", value.At("kind").Str(), cmp.Or(unchecked, identityError(err, value)))
@@ -44,8 +44,10 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		if err := o.leftToChance(&claim, options); err != nil {
 			return model.Declaration{}, fmt.Errorf("%s: %w", o.address, err)
 		}
-		claim.AlsoIn = t.alsoIn(o)
-		claim.AuditEvents = gitrepo.AuditEvents(touches, o.files...)
+		claim.AlsoIn, claim.AuditEvents = t.alsoIn(o), gitrepo.AuditEvents(touches, o.files...)
+		if o.found != nil {
+			claim.AlsoIn, claim.AuditEvents = o.found.alsoIn, o.found.events
+		}
 		claims = append(claims, claim)
 	}
 	kube.RelateClaims(claims)
@@ -61,6 +63,20 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		Problems: sortProblems(c.problems), Kinds: own,
 		DeployWindow: l.config.DeployWindow, ApplyBeforeMerge: l.config.ApplyBeforeMerge,
 	}, nil
+}
+
+// deliveries returns the deliveries that are not rendered.
+func (l *loader) deliveries(objects []object) deliveryList {
+	if l.argocd != nil {
+		return nil
+	}
+	return deliveries(objects, l.url())
+}
+
+// A provenance is where an object of another commit is written, and who wrote it last.
+type provenance struct {
+	alsoIn []string
+	events []model.AuditEvent
 }
 
 // alsoIn returns the addresses of the files that determine an object, without that of its own
@@ -107,6 +123,9 @@ func (l *loader) inRequiredNamespace(claims []model.Claim) []model.Claim {
 func (c *content) files() []string {
 	seen := map[string]bool{}
 	for _, o := range c.objects {
+		if o.found != nil {
+			continue
+		}
 		for _, file := range o.files {
 			seen[file] = true
 		}

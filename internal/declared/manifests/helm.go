@@ -214,7 +214,7 @@ func (l *loader) renderChart(ctx context.Context, t *tree, b *box.Box) (content,
 	var rendered chart.Rendered
 	err = b.Do(ctx, t.files, chart.Job, chart.Args{
 		Dir: t.Root, Files: w.files, Values: c.Values, Set: c.Set, Release: c.Release, Namespace: c.Namespace,
-		KubeVersion: c.KubeVersion, APIVersions: c.APIVersions, Limit: c.MaxFileSize,
+		KubeVersion: c.KubeVersion, APIVersions: c.APIVersions, Limit: l.config.MaxFileSize, SetStrings: l.templating.setStrings(),
 	}, &rendered)
 	if err == nil && weightOf(rendered) > l.env.MaxMemory {
 		err = box.ErrMemory
@@ -258,13 +258,16 @@ func (l *loader) renderedContent(t *tree, r chart.Rendered) (content, error) {
 	for i := range r.Files {
 		f := &r.Files[i]
 		name := path.Join(t.Root, f.Name)
-		c, err := parseDocuments(t.address(name), f.Documents)
+		if l.templating.skips(f.Name) {
+			continue
+		}
+		c, err := l.parseDocuments(t.address(name), f.Documents)
 		if err != nil {
 			return content{}, err
 		}
 		others := make([]content, len(f.Again))
 		for n := range f.Again {
-			if others[n], err = parseDocuments(t.address(name), f.Again[n]); err != nil {
+			if others[n], err = l.parseDocuments(t.address(name), f.Again[n]); err != nil {
 				return content{}, err
 			}
 		}
@@ -279,7 +282,7 @@ func (l *loader) renderedContent(t *tree, r chart.Rendered) (content, error) {
 }
 
 // parseDocuments returns the objects in the documents of a template.
-func parseDocuments(address string, documents []chart.Document) (content, error) {
+func (l *loader) parseDocuments(address string, documents []chart.Document) (content, error) {
 	var c content
 	for i := range documents {
 		d := &documents[i]
@@ -296,7 +299,10 @@ func parseDocuments(address string, documents []chart.Document) (content, error)
 			case !isComplete(v):
 				c.bounded(address, incomplete(v), "lacks apiVersion or kind")
 			default:
-				c.objects = append(c.objects, object{value: asApplied(v), address: address, unchecked: encryptedPart(d.JSON)})
+				if l.templating == nil {
+					v = asApplied(v)
+				}
+				c.objects = append(c.objects, object{value: v, address: address, unchecked: encryptedPart(d.JSON)})
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package manifests
 
 import (
+	"cmp"
+
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -92,12 +94,13 @@ func (l *loader) claimOptions(c *model.Claim) kube.ClaimOptions {
 
 // state returns the state that an object declares for a subject; ok is false if the
 // object is a different one.
-func (m *historyCache) state(n int, object model.Value) (state int, ok bool) {
-	s := m.subjects[n]
+func (m *historyCache) state(n int, o object) (state int, ok bool) {
+	s, object, options := m.subjects[n], o.value, m.subjects[n].options
+	options.DefaultNamespace = cmp.Or(o.namespace, options.DefaultNamespace)
 	if kube.KindName(object.At("apiVersion").Str(), object.At("kind").Str()) != s.kind || object.At("metadata", "name").Str() != s.name {
 		return 0, false
 	}
-	claim, err := kube.NewClaim(object, s.options)
+	claim, err := kube.NewClaim(object, options)
 	if err != nil || claim.Kind != s.kind || claim.ID != s.id {
 		return 0, false
 	}

@@ -63,6 +63,10 @@ type loader struct {
 	release *HelmConfig
 	// rendered caches the objects of the release.
 	rendered *chartCache
+	// templating is set for a chart that is rendered without a release.
+	templating *templating
+	// argocd is set for a declaration of Applications of Argo CD.
+	argocd *argocd
 	// edit is set for a loader of edited files.
 	edit *Edit
 	// plain leaves the data of Secrets as it is.
@@ -72,8 +76,11 @@ type loader struct {
 // Load implements declared.Loader. It fetches a remote repository first: if that fails, it
 // returns an error, never an earlier commit.
 func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
-	if l.repository == nil {
+	switch {
+	case l.repository == nil:
 		return await.Within(ctx, l.config.Timeout, l.folder)
+	case l.argocd != nil:
+		return await.Within(ctx, l.config.Timeout, l.argocdGit)
 	}
 	return await.Within(ctx, l.config.Timeout, l.git)
 }
@@ -130,10 +137,8 @@ func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
 		// Files that were not read in time must not count as absent.
 		return model.Declaration{}, fmt.Errorf("read manifests: %w", ctx.Err())
 	}
-	// A chart may declare nothing.
-	if l.release == nil && len(content.objects)+len(content.problems) == 0 {
-		return model.Declaration{}, fmt.Errorf("no manifest found in %s: looked for *.yaml, *.yml and *.json files "+
-			"with apiVersion and kind, and for kustomizations; check the path, include and exclude", t.where)
+	if err := l.notEmpty(t, content); err != nil {
+		return model.Declaration{}, err
 	}
 	if err := l.edit.keep(t, content, l.config.MaxFileSize); err != nil {
 		return model.Declaration{}, err
@@ -141,10 +146,26 @@ func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
 	return l.declaration(ctx, t, content)
 }
 
-// content reads the objects: those of the release, or of all manifests in the declared folder.
+// notEmpty returns an error if the declaration has nothing. A chart may declare nothing.
+func (l *loader) notEmpty(t *tree, c content) error {
+	switch {
+	case l.release != nil || len(c.objects)+len(c.problems) > 0:
+		return nil
+	case l.argocd != nil:
+		return fmt.Errorf("no Application found in %s: looked for Applications and ApplicationSets of argoproj.io below the path; check the path", t.where)
+	}
+	return fmt.Errorf("no manifest found in %s: looked for *.yaml, *.yml and *.json files "+
+		"with apiVersion and kind, and for kustomizations; check the path, include and exclude", t.where)
+}
+
+// content reads the objects: those of the release or of the Applications, or of all manifests in
+// the declared folder.
 func (l *loader) content(ctx context.Context, t *tree) (content, error) {
-	if l.release != nil {
+	switch {
+	case l.release != nil:
 		return l.chart(ctx, t)
+	case l.argocd != nil:
+		return l.applications(ctx, t)
 	}
 	found, err := l.walk(ctx, t)
 	if err != nil {

@@ -96,8 +96,11 @@ func (r *pastReader) tree(c *gitrepo.LogCommit) (found *outcome, simple, final b
 	files := &linkFS{FS: c.Files}
 	t := r.loader.commitTree(files, c.Hash)
 	t = t.withFiles(r.ctx, files, r.loader.config.MaxFileSize)
-	if r.loader.release != nil {
+	switch {
+	case r.loader.release != nil:
 		return found, false, r.release(t, c.Files, found)
+	case r.loader.argocd != nil:
+		return found, false, r.applications(t, found)
 	}
 	inventory, err := r.loader.walk(r.ctx, t)
 	if r.ctx.Err() != nil {
@@ -224,7 +227,7 @@ func (r *pastReader) parsed(t *tree, name string, data []byte) (content, error) 
 func (r *pastReader) match(found *outcome, c content, subjects []int) {
 	for _, n := range subjects {
 		for _, o := range c.objects {
-			if state, ok := r.cache.state(n, o.value); ok {
+			if state, ok := r.cache.state(n, o); ok {
 				found.add(n, state)
 			}
 		}

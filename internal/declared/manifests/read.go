@@ -27,6 +27,10 @@ type object struct {
 	chance string
 	// unchecked is why the object cannot be compared; "" if it can.
 	unchecked string
+	// namespace is that of the object if it names none; "" for the one of the declaration.
+	namespace string
+	// found is set for an object that is not in the tree of the declaration's commit.
+	found *provenance
 }
 
 // A content is the result of reading files.

@@ -1,0 +1,367 @@
+package manifests
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/box"
+	"github.com/driftd/driftd/internal/chart"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Kinds of Argo CD.
+const (
+	argoApplication    = "Application.argoproj.io"
+	argoApplicationSet = "ApplicationSet.argoproj.io"
+	argoProject        = "AppProject.argoproj.io"
+)
+
+// maxDepth bounds Applications that deploy Applications.
+const maxDepth = 10
+
+// An application is an Application of Argo CD that the declaration has.
+type application struct {
+	// name is its namespace and name.
+	name, address string
+	files         []string
+	spec          model.Value
+	// depth is the number of Applications that deploy each other above it.
+	depth int
+}
+
+// namespace returns the namespace of the objects that the Application deploys.
+func (a *application) namespace() string { return a.spec.At("destination", "namespace").Str() }
+
+// short returns the name of the Application without its namespace.
+func (a *application) short() string { return path.Base(a.name) }
+
+// A deferred is a source of an Application at another revision than the one that is read.
+type deferred struct {
+	application application
+	source      model.Value
+}
+
+// An argoReader reads Applications from one tree, and the objects that they deploy from it.
+type argoReader struct {
+	ctx    context.Context //nolint:containedctx // a reader lives for one reading
+	loader *loader
+	tree   *tree
+	// kustomize and helm are boxes for builds and charts.
+	kustomize, helm *box.Box
+	// isOwn reports whether a revision is the one that is read.
+	isOwn func(revision string) bool
+	queue []application
+	// read are the names of the Applications that were read.
+	read map[string]bool
+	// namespaces are those that Argo CD creates, with the first Application that requests it.
+	namespaces map[string]application
+	deferred   []deferred
+	all        content
+	// builds counts the builds of kustomizations and charts.
+	builds int
+}
+
+func (l *loader) newArgoReader(ctx context.Context, isOwn func(string) bool) *argoReader {
+	return &argoReader{ctx: ctx, loader: l, kustomize: l.openBox(false), helm: l.openRenderer(), isOwn: isOwn,
+		read: map[string]bool{}, namespaces: map[string]application{}}
+}
+
+// close ends the processes of the reader.
+func (r *argoReader) close() error { return errors.Join(r.kustomize.Close(), r.helm.Close()) }
+
+// root reads the Applications in the declared folder, and all that they deploy from the tree.
+func (r *argoReader) root(t *tree) error {
+	r.tree = t
+	found, err := r.rootContent()
+	if err != nil {
+		return err
+	}
+	r.start(found)
+	return r.run()
+}
+
+// rootContent reads the declared folder: a chart, a kustomization, or a folder of manifests.
+func (r *argoReader) rootContent() (content, error) {
+	l, t := r.loader, r.tree
+	if _, err := fs.Stat(t.files, path.Join(t.Root, chartFile)); err == nil {
+		a := application{name: path.Join(l.argocd.Namespace, path.Base(t.Root)), address: t.address(path.Join(t.Root, chartFile))}
+		return r.chart(&a, model.Value{}, t.Root, l.argocd.Namespace)
+	}
+	found, err := l.walk(r.ctx, t)
+	if err != nil {
+		return content{}, err
+	}
+	all, err := l.plainFiles(r.ctx, t, found.files)
+	if err != nil {
+		return content{}, err
+	}
+	all.problems = append(all.problems, found.problems...)
+	for _, dir := range roots(t.kustomize, mounted(found.kustomizations)) {
+		built, err := r.build(t, dir)
+		if err != nil {
+			return content{}, err
+		}
+		all.add(built)
+	}
+	return all, nil
+}
+
+// start takes the Applications of the declared folder, and leaves its other objects to the
+// Applications that deploy them. An Application in a folder that another one deploys is read
+// with that one.
+func (r *argoReader) start(found content) {
+	found.objects = slices.DeleteFunc(found.objects, func(o object) bool { return !isArgo(o.value) })
+	own := slices.DeleteFunc(slices.Clone(found.objects), func(o object) bool {
+		return slices.ContainsFunc(found.objects, func(by object) bool { return nameOf(by.value) != nameOf(o.value) && r.deploys(by, o.files) })
+	})
+	if len(own) == 0 {
+		own = found.objects // they deploy each other
+	}
+	r.take(own, 0)
+	for i := range found.problems {
+		p := &found.problems[i]
+		if p.Bounded && !slices.ContainsFunc(p.Extents, mayBeArgo) {
+			continue
+		}
+		if !slices.ContainsFunc(found.objects, func(by object) bool { return r.holds(by, p.Address) }) {
+			r.all.problems = append(r.all.problems, *p)
+		}
+	}
+}
+
+// isArgo reports whether an object configures what Argo CD deploys.
+func isArgo(object model.Value) bool {
+	return slices.Contains([]string{argoApplication, argoApplicationSet, argoProject}, kindOf(object))
+}
+
+func mayBeArgo(e model.Extent) bool {
+	return e.Kind == "" || strings.HasSuffix(e.Kind, ".argoproj.io") || strings.HasSuffix(e.Kind, ".*")
+}
+
+// sources returns the sources of an Application's spec.
+func sources(spec model.Value) []model.Value {
+	if list := spec.At("sources").Items(); len(list) > 0 {
+		return list
+	}
+	if source, ok := spec.Get("source"); ok {
+		return []model.Value{source}
+	}
+	return nil
+}
+
+// folders returns the folders of this repository that an Application deploys.
+func (r *argoReader) folders(by object) []string {
+	var folders []string
+	if kindOf(by.value) == argoApplication {
+		for _, source := range sources(by.value.At("spec")) {
+			if source.At("path").Str() != "" && r.loader.isOwnRepository(source.At("repoURL").Str()) {
+				folders = append(folders, folderOf(source.At("path").Str()))
+			}
+		}
+	}
+	return folders
+}
+
+// deploys reports whether an Application deploys a folder with one of the files.
+func (r *argoReader) deploys(by object, files []string) bool {
+	return slices.ContainsFunc(r.folders(by), func(folder string) bool {
+		return slices.ContainsFunc(files, func(file string) bool { return liesIn(file, folder) })
+	})
+}
+
+// holds reports whether an Application deploys the folder of an address.
+func (r *argoReader) holds(by object, address string) bool {
+	return slices.ContainsFunc(r.folders(by), func(folder string) bool {
+		at := r.tree.address(folder)
+		return folder == "." || liesIn(r.tree.Root, folder) || address == at || strings.HasPrefix(address, at+"/")
+	})
+}
+
+// take adds objects to the result, and queues the Applications among them.
+func (r *argoReader) take(objects []object, depth int) {
+	for _, o := range objects {
+		kind, name := kindOf(o.value), path.Join(cmp.Or(o.value.At("metadata", "namespace").Str(), o.namespace, r.loader.argocd.Namespace), o.value.At("metadata", "name").Str())
+		if kind == argoApplication || kind == argoApplicationSet {
+			if r.read[kind+name] {
+				continue // a parent that also deploys itself
+			}
+			r.read[kind+name] = true
+		}
+		r.all.objects = append(r.all.objects, o)
+		a := application{name: name, address: o.address, files: o.files, spec: o.value.At("spec"), depth: depth}
+		switch kind {
+		case argoApplication:
+			r.queue = append(r.queue, a)
+		case argoApplicationSet:
+			r.generate(a)
+		}
+	}
+}
+
+// run reads the queued Applications.
+func (r *argoReader) run() error {
+	for ; len(r.queue) > 0; r.queue = r.queue[1:] {
+		if r.ctx.Err() != nil {
+			return fmt.Errorf("read Applications: %w", r.ctx.Err())
+		}
+		if len(r.read) > r.loader.argocd.MaxApplications {
+			return fmt.Errorf("read Applications: more than %d; narrow the path, or raise max_applications", r.loader.argocd.MaxApplications)
+		}
+		if err := r.application(&r.queue[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// application reads what an Application deploys.
+func (r *argoReader) application(a *application) error {
+	destination := a.spec.At("destination")
+	cluster := cmp.Or(destination.At("server").Str(), destination.At("name").Str())
+	all := sources(a.spec)
+	switch {
+	case a.depth > maxDepth:
+		r.unread(a, sketch{unknown: true}, "more than %d Applications deploy each other", maxDepth)
+		return nil
+	case !slices.Contains(r.loader.argocd.Clusters, cluster):
+		r.unread(a, sketch{}, "deploys to %s, which is not among the clusters of the declaration: list it in clusters if it is the governed source", orNone(cluster, "no cluster"))
+		return nil
+	case len(all) == 0:
+		r.unread(a, sketch{unknown: true}, "has no source that driftd reads")
+		return nil
+	}
+	if slices.Contains(texts(a.spec.At("syncPolicy", "syncOptions")), "CreateNamespace=true") && a.namespace() != "" {
+		if _, known := r.namespaces[a.namespace()]; !known {
+			r.namespaces[a.namespace()] = *a
+		}
+	}
+	for _, source := range all {
+		if err := r.source(a, source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func orNone(text, none string) string {
+	if text == "" {
+		return none
+	}
+	return printable(text)
+}
+
+// printable returns a text of a foreign author for a message, without credentials.
+func printable(text string) string {
+	const longest = 200
+	text = withoutSecrets(text)
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "…"
+	}
+	return strings.Map(func(c rune) rune {
+		if c < ' ' {
+			return ' '
+		}
+		return c
+	}, text)
+}
+
+// unread adds a problem with an Application whose objects are at most those in the sketch s.
+func (r *argoReader) unread(a *application, s sketch, format string, args ...any) {
+	r.all.limited(a.address, s, "Application %s %s", a.name, fmt.Sprintf(format, args...))
+}
+
+// source reads one source of an Application.
+func (r *argoReader) source(a *application, source model.Value) error {
+	repository, folder := source.At("repoURL").Str(), source.At("path").Str()
+	anything := sketch{unknown: true}
+	switch {
+	case source.At("chart").Str() != "":
+		r.unread(a, anything.in(a.namespace()), "deploys the chart %s of %s, and driftd fetches no charts", printable(source.At("chart").Str()), orNone(repository, "no repository"))
+	case folder == "" && source.At("ref").Str() != "":
+		// It only has files of values.
+	case kubeTemplate(repository + folder + source.At("targetRevision").Str()):
+		r.unread(a, anything, "has a source with a template that was not rendered")
+	case !r.loader.isOwnRepository(repository):
+		r.unread(a, anything, "deploys from %s, which is another repository: declare it on its own, or list it in repositories if it is this one", orNone(repository, "no repository"))
+	case !r.isOwn(source.At("targetRevision").Str()):
+		r.deferred = append(r.deferred, deferred{*a, source})
+	default:
+		return r.deploy(a, source)
+	}
+	return nil
+}
+
+// deploy reads the objects of a source in the tree.
+func (r *argoReader) deploy(a *application, source model.Value) error {
+	found, err := r.render(a, source)
+	var failed *sourceError
+	if errors.As(err, &failed) {
+		r.unread(a, failed.extent, "%s", failed.text)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := found.takeMemory(r.ctx); err != nil {
+		return err
+	}
+	for i := range found.objects {
+		found.objects[i].namespace = a.namespace()
+	}
+	r.all.problems = append(r.all.problems, found.problems...)
+	r.take(found.objects, a.depth+1)
+	return nil
+}
+
+// A sourceError is why a source is not read, and the objects that it may declare.
+type sourceError struct {
+	text   string
+	extent sketch
+}
+
+// Error implements error.
+func (e *sourceError) Error() string { return e.text }
+
+func notRead(extent sketch, format string, args ...any) error {
+	return &sourceError{fmt.Sprintf(format, args...), extent}
+}
+
+// createdNamespaces adds the namespaces that Argo CD creates for Applications, unless they are
+// declared.
+func (r *argoReader) createdNamespaces() {
+	declared := map[string]bool{}
+	for _, o := range r.all.objects {
+		if kindOf(o.value) == "Namespace" {
+			declared[o.value.At("metadata", "name").Str()] = true
+		}
+	}
+	for name, a := range r.namespaces {
+		if declared[name] || !isName(name) {
+			continue
+		}
+		metadata := model.MapOf(model.Field{Name: "name", Value: model.StringOf(name)})
+		for _, field := range []string{"labels", "annotations"} {
+			if v, ok := a.spec.At("syncPolicy", "managedNamespaceMetadata").Get(field); ok {
+				metadata = metadata.With(field, v)
+			}
+		}
+		r.all.objects = append(r.all.objects, object{address: a.address, files: a.files, value: model.MapOf(
+			model.Field{Name: "apiVersion", Value: model.StringOf("v1")}, model.Field{Name: "kind", Value: model.StringOf("Namespace")},
+			model.Field{Name: "metadata", Value: metadata})})
+	}
+	slices.SortStableFunc(r.all.objects, func(a, b object) int { return cmp.Compare(a.address, b.address) })
+}
+
+// rendererMissing is the problem of charts without the program that renders them.
+func (r *argoReader) rendererMissing() error {
+	if r.loader.env.Helm == "" {
+		return notRead(sketch{unknown: true}, "deploys a chart, and the program %s, which renders charts, is not installed beside driftd: install it", chart.Program)
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package manifests
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+)
+
+// ArgoCDType is the type of declarations of Applications of Argo CD.
+const ArgoCDType = "argocd"
+
+// ArgoCDConfig configures a declaration of Applications of Argo CD, and of the objects that they
+// deploy.
+type ArgoCDConfig struct {
+	gitrepo.Place    `mapstructure:",squash"`
+	gitrepo.Lookback `mapstructure:",squash"`
+
+	// Namespace is the namespace of Argo CD, and of Applications without one.
+	Namespace string `mapstructure:"namespace"`
+	// Repositories are further URLs by which Applications name this repository, such as those of
+	// a mirror. The URL in git, and for a dir the remote of its work tree, always count. Sources
+	// in other repositories are unchecked.
+	Repositories []string `mapstructure:"repositories"`
+	// Clusters are the destinations, by server URL or by name, that are the governed source.
+	// Applications with another destination are unchecked.
+	Clusters []string `mapstructure:"clusters"`
+	// KubeVersion is the version of Kubernetes for which charts are rendered.
+	KubeVersion string `mapstructure:"kube_version"`
+	// APIVersions are API versions of the cluster beyond those of Kubernetes itself:
+	// monitoring.coreos.com/v1.
+	APIVersions []string `mapstructure:"api_versions"`
+	// Namespaces are always governed: every object in them is expected to be declared.
+	Namespaces []string `mapstructure:"namespaces"`
+	// MaxApplications bounds the number of Applications.
+	MaxApplications int `mapstructure:"max_applications"`
+	// MaxFileSize bounds the size of a file, in bytes.
+	MaxFileSize int64 `mapstructure:"max_file_size"`
+	// MaxFiles bounds the number of files, and the number of folders, of one source.
+	MaxFiles int `mapstructure:"max_files"`
+	// Timeout bounds the time of one reading of the declaration.
+	Timeout time.Duration `mapstructure:"timeout"`
+	// DeployWindow is the time after a commit in which applying the previous version is an
+	// ordinary deploy, and in which a new object may be absent.
+	DeployWindow time.Duration `mapstructure:"deploy_window"`
+	// ApplyBeforeMerge accepts values that were applied from a branch or pull request before
+	// the merge: they are pending instead of bypassed.
+	ApplyBeforeMerge bool `mapstructure:"apply_before_merge"`
+}
+
+// ArgoCDDefaults returns the default settings.
+func ArgoCDDefaults() ArgoCDConfig {
+	d, helm := Defaults(), HelmDefaults()
+	return ArgoCDConfig{
+		Place: d.Place, Lookback: d.Lookback, Namespace: "argocd", KubeVersion: helm.KubeVersion,
+		Clusters:        []string{"https://kubernetes.default.svc", "in-cluster"},
+		MaxApplications: 5000, MaxFileSize: d.MaxFileSize, MaxFiles: d.MaxFiles, Timeout: d.Timeout, DeployWindow: d.DeployWindow,
+	}
+}
+
+// ArgoCDDefinition returns the loader type "argocd".
+func ArgoCDDefinition() declared.Definition {
+	return declared.Define(ArgoCDType, ArgoCDDefaults(), func(env declared.Env, config ArgoCDConfig) (declared.Loader, error) {
+		if err := config.check(); err != nil {
+			return nil, err
+		}
+		l, err := open(env, config.manifests())
+		if err != nil {
+			return nil, err
+		}
+		l.argocd = &argocd{ArgoCDConfig: config, charts: &chartCaches{}}
+		return l, nil
+	})
+}
+
+// manifests returns the settings that manifests have, too.
+func (c ArgoCDConfig) manifests() Config {
+	m := Defaults()
+	m.Place, m.Lookback, m.DefaultNamespace, m.Namespaces = c.Place, c.Lookback, c.Namespace, c.Namespaces
+	m.MaxFileSize, m.MaxFiles, m.Timeout, m.DeployWindow, m.ApplyBeforeMerge = c.MaxFileSize, c.MaxFiles, c.Timeout, c.DeployWindow, c.ApplyBeforeMerge
+	return m
+}
+
+func (c ArgoCDConfig) check() error {
+	if err := c.Place.Check("Applications"); err != nil {
+		return err
+	}
+	switch {
+	case !isName(c.Namespace):
+		return fmt.Errorf("namespace %q is not the name of a namespace: name that of Argo CD", c.Namespace)
+	case c.MaxApplications <= 0:
+		return fmt.Errorf("max_applications %d: want more than 0", c.MaxApplications)
+	case slices.Contains(c.Clusters, ""):
+		return errors.New("clusters: want the URLs of servers, or names of clusters")
+	}
+	for _, url := range c.Repositories {
+		if repositoryID(url) == "" {
+			return fmt.Errorf("repositories: %q is not the URL of a repository", withoutSecrets(url))
+		}
+	}
+	return nil
+}
+
+// argocd has the settings and the caches of a declaration of Applications.
+type argocd struct {
+	ArgoCDConfig
+
+	charts *chartCaches
+	mu     sync.Mutex
+	// same are the revisions that named the declaration's commit when it was last read.
+	same map[string]bool
+}
+
+// repositoryID returns the host and the path of the URL of a repository, over any protocol, or a
+// local path; "" if it is neither.
+func repositoryID(url string) string {
+	url = strings.TrimSpace(url)
+	scheme, rest, hasScheme := strings.Cut(url, "://")
+	if !hasScheme {
+		scheme, rest = "", url
+	}
+	if hasScheme && scheme != "file" || !hasScheme && !strings.HasPrefix(url, "/") {
+		host, path, ok := cutHost(rest, !hasScheme)
+		if !ok {
+			return ""
+		}
+		rest = strings.ToLower(host) + "/" + path
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	rest = strings.TrimSuffix(strings.TrimRight(rest, "/"), ".git")
+	return cmp.Or(strings.Trim(rest, "/"), "")
+}
+
+// cutHost returns the host, without user and port, and the path of a URL without its scheme. If
+// scp is true, it has the form host:path.
+func cutHost(rest string, scp bool) (host, path string, ok bool) {
+	separator := "/"
+	if scp {
+		separator = ":"
+	}
+	host, path, ok = strings.Cut(rest, separator)
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		host = host[i+1:]
+	}
+	if !scp {
+		host, _, _ = strings.Cut(host, ":")
+	}
+	return host, strings.Trim(path, "/"), ok && host != ""
+}

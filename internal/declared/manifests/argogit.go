@@ -1,0 +1,262 @@
+package manifests
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// isOwnRepository reports whether the URL of a source is that of the declaration's repository.
+func (l *loader) isOwnRepository(url string) bool {
+	id := repositoryID(url)
+	return id != "" && slices.ContainsFunc(append(l.argocd.Repositories, l.argocd.own()...), func(own string) bool { return repositoryID(own) == id })
+}
+
+// own returns the URLs of the repository.
+func (c *argocd) own() []string {
+	if c.Git != "" {
+		return []string{c.Git}
+	}
+	origin, err := gitrepo.OriginOf(c.Dir)
+	if err != nil || origin.Top == "" {
+		return nil // a folder in no repository has no URL
+	}
+	return []string{origin.URL, origin.Top}
+}
+
+// applications reads the Applications of a folder, or of a commit, and the objects that they
+// deploy from it.
+func (l *loader) applications(ctx context.Context, t *tree) (_ content, err error) {
+	r := l.newArgoReader(ctx, l.isDeclaredRevision)
+	defer func() { err = errors.Join(err, r.close()) }()
+	if err := r.root(t); err != nil {
+		return content{}, err
+	}
+	r.leaveDeferred()
+	r.createdNamespaces()
+	return r.all, nil
+}
+
+// isDeclaredRevision reports whether a revision of an Application is the one that the declaration
+// reads, as far as its name shows. A folder has the branch that its owner chose.
+func (l *loader) isDeclaredRevision(revision string) bool {
+	if revision == "" {
+		revision = "HEAD"
+	}
+	if l.repository == nil {
+		return !pinned.MatchString(revision)
+	}
+	return revision == cmp.Or(l.config.Ref, "HEAD")
+}
+
+// pinned matches the revisions that are a commit or a version, which a folder may not be at.
+var pinned = regexp.MustCompile(`^[0-9a-f]{7,40}$|^[v~^<>=]*[0-9]|\*`)
+
+// leaveDeferred adds problems with the sources at other revisions.
+func (r *argoReader) leaveDeferred() {
+	for i := range r.deferred {
+		d := &r.deferred[i]
+		r.unread(&d.application, sketch{unknown: true}, "deploys the revision %s, and the declaration is read at another one", printable(d.source.At("targetRevision").Str()))
+	}
+	r.deferred = nil
+}
+
+// argocdGit reads the Applications of a repository. Sources at other revisions are read at
+// theirs.
+func (l *loader) argocdGit(ctx context.Context) (_ model.Declaration, err error) {
+	r := l.newArgoReader(ctx, l.isDeclaredRevision)
+	defer func() { err = errors.Join(err, r.close()) }()
+	var at *tree
+	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
+		// A second call follows damage, and starts anew.
+		r.reset()
+		at = l.commitTree(c.Files, c.Hash)
+		at.revised, at.touches = c.When, c.Touches
+		at = at.withFiles(ctx, l.edit.files(at.files), l.config.MaxFileSize)
+		if err := r.root(at); err != nil {
+			return err
+		}
+		if err := l.edit.keep(at, r.all, l.config.MaxFileSize); err != nil {
+			return err
+		}
+		r.attribute(at, 0)
+		return nil
+	})
+	if err != nil {
+		return model.Declaration{}, err
+	}
+	l.argocd.clearSame()
+	if err := r.otherRevisions(at.revision); err != nil {
+		return model.Declaration{}, err
+	}
+	r.createdNamespaces()
+	if ctx.Err() != nil {
+		return model.Declaration{}, fmt.Errorf("read Applications: %w", ctx.Err())
+	}
+	if err := l.notEmpty(at, r.all); err != nil {
+		return model.Declaration{}, err
+	}
+	at.touches = func(context.Context, []string) map[string]gitrepo.Touch { return nil }
+	return l.declaration(ctx, at, r.all)
+}
+
+// reset forgets what was read.
+func (r *argoReader) reset() {
+	r.queue, r.deferred, r.all = nil, nil, content{}
+	r.read, r.namespaces = map[string]bool{}, map[string]application{}
+}
+
+// attribute records where the objects from one on are written, and who wrote them.
+func (r *argoReader) attribute(t *tree, from int) {
+	objects := r.all.objects[from:]
+	c := content{objects: objects}
+	touches := t.touches(r.ctx, c.files())
+	for i := range objects {
+		o := &objects[i]
+		o.found = &provenance{t.alsoIn(*o), gitrepo.AuditEvents(touches, o.files...)}
+	}
+}
+
+// maxRevisions bounds the other revisions of one reading.
+const maxRevisions = 50
+
+// otherRevisions reads the sources at other revisions. head is the commit of the declaration.
+func (r *argoReader) otherRevisions(head string) error {
+	for n := 0; len(r.deferred) > 0; n++ {
+		if n == maxRevisions {
+			r.leaveDeferred()
+			return nil
+		}
+		revision := r.deferred[0].source.At("targetRevision").Str()
+		var now []deferred
+		r.deferred = slices.DeleteFunc(r.deferred, func(d deferred) bool {
+			same := d.source.At("targetRevision").Str() == revision
+			if same {
+				now = append(now, d)
+			}
+			return same
+		})
+		if err := r.revision(head, revision, now); err != nil {
+			if r.ctx.Err() != nil {
+				return fmt.Errorf("read Applications: %w", r.ctx.Err())
+			}
+			for i := range now {
+				r.unread(&now[i].application, sketch{unknown: true}, "deploys the revision %s: %s", printable(revision), printable(err.Error()))
+			}
+		}
+	}
+	return nil
+}
+
+// revision reads sources at a revision, a branch or a tag.
+func (r *argoReader) revision(head, revision string, sources []deferred) error {
+	l, before := r.loader, r.state()
+	return l.repository.Read(r.ctx, revisionRef(revision), func(c gitrepo.Commit) error {
+		r.restore(before)
+		if c.Hash == head {
+			l.argocd.addSame(revision)
+		}
+		t := l.commitTree(c.Files, c.Hash)
+		t.revised, t.touches = c.When, c.Touches
+		r.tree = t.withFiles(r.ctx, t.files, l.config.MaxFileSize)
+		own := r.isOwn
+		r.isOwn = func(other string) bool { return other == revision || c.Hash == head && own(other) }
+		defer func() { r.isOwn = own }()
+		from := len(r.all.objects)
+		for i := range sources {
+			if err := r.deploy(&sources[i].application, sources[i].source); err != nil {
+				return err
+			}
+		}
+		if err := r.run(); err != nil {
+			return err
+		}
+		r.attribute(r.tree, from)
+		return nil
+	})
+}
+
+// revisionRef returns the ref of a revision.
+func revisionRef(revision string) string {
+	if revision == "HEAD" {
+		return ""
+	}
+	return revision
+}
+
+// A readState is what a reader has read.
+type readState struct {
+	deferred   []deferred
+	all        content
+	read       map[string]bool
+	namespaces map[string]application
+}
+
+func (r *argoReader) state() readState {
+	all := content{objects: slices.Clone(r.all.objects), problems: slices.Clone(r.all.problems)}
+	return readState{slices.Clone(r.deferred), all, maps.Clone(r.read), maps.Clone(r.namespaces)}
+}
+
+func (r *argoReader) restore(s readState) {
+	r.queue, r.deferred, r.all = nil, slices.Clone(s.deferred), content{objects: slices.Clone(s.all.objects), problems: slices.Clone(s.all.problems)}
+	r.read, r.namespaces = maps.Clone(s.read), maps.Clone(s.namespaces)
+}
+
+// isSame reports whether a revision was the declaration's commit when it was last read.
+func (c *argocd) isSame(revision string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.same[revision]
+}
+
+func (c *argocd) clearSame() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.same = nil
+}
+
+func (c *argocd) addSame(revision string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.same == nil {
+		c.same = map[string]bool{}
+	}
+	c.same[revision] = true
+}
+
+// applications finds the subjects in the Applications of a commit, and reports whether the outcome
+// depends only on the files.
+func (r *pastReader) applications(t *tree, found *outcome) (final bool) {
+	if r.renderings <= 0 {
+		found.merge(&outcome{all: "not rendered, because the limit of old Applications for one reading is reached; the next reading continues"})
+		return false
+	}
+	l := r.loader
+	reader := l.newArgoReader(r.ctx, func(revision string) bool { return l.isDeclaredRevision(revision) || l.argocd.isSame(revision) })
+	err := reader.root(t)
+	reader.leaveDeferred()
+	reader.createdNamespaces()
+	err = errors.Join(err, reader.close())
+	r.renderings -= max(1, reader.builds)
+	switch {
+	case r.ctx.Err() != nil:
+		found.merge(&outcome{all: timedOut})
+		return false
+	case err != nil:
+		found.merge(&outcome{all: truncate(err.Error())})
+		return false
+	}
+	subjects := make([]int, len(r.cache.subjects))
+	for n := range subjects {
+		subjects[n] = n
+	}
+	r.match(found, reader.all, subjects)
+	return !reader.all.passing
+}
