@@ -54,6 +54,8 @@ type argoReader struct {
 	tree   *tree
 	// kustomize and helm are boxes for builds and charts.
 	kustomize, helm *box.Box
+	// repositories are the IDs of the declaration's repository.
+	repositories map[string]bool
 	// isOwn reports whether a revision is the one that is read.
 	isOwn func(revision string) bool
 	queue []application
@@ -69,7 +71,7 @@ type argoReader struct {
 
 func (l *loader) newArgoReader(ctx context.Context, isOwn func(string) bool) *argoReader {
 	return &argoReader{ctx: ctx, loader: l, kustomize: l.openBox(false), helm: l.openRenderer(), isOwn: isOwn,
-		read: map[string]bool{}, namespaces: map[string]application{}}
+		repositories: l.argocd.repositories(), read: map[string]bool{}, namespaces: map[string]application{}}
 }
 
 // close ends the processes of the reader.
@@ -160,7 +162,7 @@ func (r *argoReader) folders(by object) []string {
 	var folders []string
 	if kindOf(by.value) == argoApplication {
 		for _, source := range sources(by.value.At("spec")) {
-			if source.At("path").Str() != "" && r.loader.isOwnRepository(source.At("repoURL").Str()) {
+			if source.At("path").Str() != "" && r.isOwnRepository(source.At("repoURL").Str()) {
 				folders = append(folders, folderOf(source.At("path").Str()))
 			}
 		}
@@ -287,7 +289,7 @@ func (r *argoReader) source(a *application, source model.Value) error {
 		// It only has files of values.
 	case kubeTemplate(repository + folder + source.At("targetRevision").Str()):
 		r.unread(a, anything, "has a source with a template that was not rendered")
-	case !r.loader.isOwnRepository(repository):
+	case !r.isOwnRepository(repository):
 		r.unread(a, anything, "deploys from %s, which is another repository: declare it on its own, or list it in repositories if it is this one", orNone(repository, "no repository"))
 	case !r.isOwn(source.At("targetRevision").Str()):
 		r.deferred = append(r.deferred, deferred{*a, source})

@@ -126,7 +126,7 @@ func (r *argoReader) valueFile(a *application, file, dir string) (string, error)
 			if source.At("ref").Str() != name {
 				continue
 			}
-			if !r.loader.isOwnRepository(source.At("repoURL").Str()) || !r.isOwn(source.At("targetRevision").Str()) {
+			if !r.isOwnRepository(source.At("repoURL").Str()) || !r.isOwn(source.At("targetRevision").Str()) {
 				return "", notRead(sketch{unknown: true}, "has values in %s at %s, which driftd does not read", orNone(source.At("repoURL").Str(), "no repository"), orNone(source.At("targetRevision").Str(), "HEAD"))
 			}
 			return folderOf(below), nil

@@ -13,23 +13,24 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// isOwnRepository reports whether the URL of a source is that of the declaration's repository.
-func (l *loader) isOwnRepository(url string) bool {
-	id := repositoryID(url)
-	return id != "" && slices.ContainsFunc(append(l.argocd.Repositories, l.argocd.own()...), func(own string) bool { return repositoryID(own) == id })
+// repositories returns the IDs of the repository of the declaration.
+func (c *argocd) repositories() map[string]bool {
+	urls := slices.Clone(c.Repositories)
+	if c.Git != "" {
+		urls = append(urls, c.Git)
+	} else if origin, err := gitrepo.OriginOf(c.Dir); err == nil {
+		urls = append(urls, origin.URL, origin.Top)
+	}
+	own := map[string]bool{}
+	for _, url := range urls {
+		own[repositoryID(url)] = true
+	}
+	delete(own, "") // a folder in no repository
+	return own
 }
 
-// own returns the URLs of the repository.
-func (c *argocd) own() []string {
-	if c.Git != "" {
-		return []string{c.Git}
-	}
-	origin, err := gitrepo.OriginOf(c.Dir)
-	if err != nil || origin.Top == "" {
-		return nil // a folder in no repository has no URL
-	}
-	return []string{origin.URL, origin.Top}
-}
+// isOwnRepository reports whether the URL of a source is that of the declaration's repository.
+func (r *argoReader) isOwnRepository(url string) bool { return r.repositories[repositoryID(url)] }
 
 // applications reads the Applications of a folder, or of a commit, and the objects that they
 // deploy from it.

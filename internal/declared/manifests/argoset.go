@@ -115,7 +115,7 @@ func (r *argoReader) parameters(generator model.Value, goTemplate bool) ([]model
 func (r *argoReader) gitParameters(settings model.Value, goTemplate bool) ([]model.Value, error) {
 	url, revision := settings.At("repoURL").Str(), settings.At("revision").Str()
 	switch {
-	case !r.loader.isOwnRepository(url):
+	case !r.isOwnRepository(url):
 		return nil, fmt.Errorf("has a git generator on %s, which is another repository", orNone(url, "no repository"))
 	case !r.isOwn(revision):
 		return nil, fmt.Errorf("has a git generator at %s, which is another revision", printable(revision))
