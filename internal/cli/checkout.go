@@ -90,6 +90,12 @@ func positionsIn(d *config.Declaration, origin gitrepo.Origin) string {
 			return ""
 		}
 		place = settings.Place
+	case manifests.ArgoCDType:
+		settings := manifests.ArgoCDDefaults()
+		if d.Decode(&settings) != nil {
+			return ""
+		}
+		place = settings.Place
 	}
 	switch {
 	case label != "":

@@ -104,6 +104,12 @@ func atRef(d config.Declaration, ref string) (declarationAt, error) {
 			return at, err
 		}
 		at.place = settings.Place
+	case manifests.ArgoCDType:
+		settings := manifests.ArgoCDDefaults()
+		if err := d.Decode(&settings); err != nil {
+			return at, err
+		}
+		at.place = settings.Place
 	case terraform.Type:
 		settings := terraform.Defaults()
 		if err := d.Decode(&settings); err != nil {

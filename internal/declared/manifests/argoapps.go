@@ -157,12 +157,12 @@ func sources(spec model.Value) []model.Value {
 	return nil
 }
 
-// folders returns the folders of this repository that an Application deploys.
+// folders returns the folders of this repository that an Application deploys from a branch.
 func (r *argoReader) folders(by object) []string {
 	var folders []string
 	if kindOf(by.value) == argoApplication {
 		for _, source := range sources(by.value.At("spec")) {
-			if source.At("path").Str() != "" && r.isOwnRepository(source.At("repoURL").Str()) {
+			if source.At("path").Str() != "" && r.isOwnRepository(source.At("repoURL").Str()) && !pinned.MatchString(source.At("targetRevision").Str()) {
 				folders = append(folders, folderOf(source.At("path").Str()))
 			}
 		}
@@ -290,7 +290,7 @@ func (r *argoReader) source(a *application, source model.Value) error {
 	case kubeTemplate(repository + folder + source.At("targetRevision").Str()):
 		r.unread(a, anything, "has a source with a template that was not rendered")
 	case !r.isOwnRepository(repository):
-		r.unread(a, anything, "deploys from %s, which is another repository: declare it on its own, or list it in repositories if it is this one", orNone(repository, "no repository"))
+		r.unread(a, anything, "deploys from %s, which is another repository: declare it on its own, or list its URL in same_repository if it is this one", orNone(repository, "no repository"))
 	case !r.isOwn(source.At("targetRevision").Str()):
 		r.deferred = append(r.deferred, deferred{*a, source})
 	default:

@@ -24,10 +24,10 @@ type ArgoCDConfig struct {
 
 	// Namespace is the namespace of Argo CD, and of Applications without one.
 	Namespace string `mapstructure:"namespace"`
-	// Repositories are further URLs by which Applications name this repository, such as those of
+	// SameRepository are further URLs by which Applications name this repository, such as those of
 	// a mirror. The URL in git, and for a dir the remote of its work tree, always count. Sources
 	// in other repositories are unchecked.
-	Repositories []string `mapstructure:"repositories"`
+	SameRepository []string `mapstructure:"same_repository"`
 	// Clusters are the destinations, by server URL or by name, that are the governed source.
 	// Applications with another destination are unchecked.
 	Clusters []string `mapstructure:"clusters"`
@@ -99,9 +99,9 @@ func (c ArgoCDConfig) check() error {
 	case slices.Contains(c.Clusters, ""):
 		return errors.New("clusters: want the URLs of servers, or names of clusters")
 	}
-	for _, url := range c.Repositories {
+	for _, url := range c.SameRepository {
 		if repositoryID(url) == "" {
-			return fmt.Errorf("repositories: %q is not the URL of a repository", withoutSecrets(url))
+			return fmt.Errorf("same_repository: %q is not the URL of a repository", withoutSecrets(url))
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ func app(name, namespace, source string) string {
 
 func argoConfig(dir string) manifests.ArgoCDConfig {
 	c := manifests.ArgoCDDefaults()
-	c.Dir, c.Repositories = filepath.Join(dir, "apps"), []string{ownURL}
+	c.Dir, c.SameRepository = filepath.Join(dir, "apps"), []string{ownURL}
 	return c
 }
 

@@ -15,7 +15,7 @@ import (
 
 // repositories returns the IDs of the repository of the declaration.
 func (c *argocd) repositories() map[string]bool {
-	urls := slices.Clone(c.Repositories)
+	urls := slices.Clone(c.SameRepository)
 	if c.Git != "" {
 		urls = append(urls, c.Git)
 	} else if origin, err := gitrepo.OriginOf(c.Dir); err == nil {
@@ -27,6 +27,23 @@ func (c *argocd) repositories() map[string]bool {
 	}
 	delete(own, "") // a folder in no repository
 	return own
+}
+
+// isArgoKind reports whether a kind of resources configures what Argo CD deploys.
+func isArgoKind(kind string) bool {
+	return slices.Contains([]string{"kubernetes/" + argoApplication, "kubernetes/" + argoApplicationSet, "kubernetes/" + argoProject}, kind)
+}
+
+// scopes returns the kinds of Argo CD that are governed: those of claims, in their namespaces.
+func (c *argocd) scopes(claims []model.Claim) []model.Scope {
+	var scopes []model.Scope
+	for i := range claims {
+		s := model.Scope{Kind: claims[i].Kind, Place: claims[i].Place}
+		if c != nil && isArgoKind(s.Kind) && !slices.Contains(scopes, s) {
+			scopes = append(scopes, s)
+		}
+	}
+	return scopes
 }
 
 // isOwnRepository reports whether the URL of a source is that of the declaration's repository.

@@ -51,7 +51,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		claims = append(claims, claim)
 	}
 	kube.RelateClaims(claims)
-	governed := kube.Governed(l.inRequiredNamespace(claims), placesOf(c.problems), l.config.Namespaces)
+	governed := kube.Governed(l.governing(claims), placesOf(c.problems), l.config.Namespaces)
 	repository := l.url()
 	if l.config.Label != "" {
 		repository = "" // the addresses are not paths in it
@@ -59,7 +59,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 	return model.Declaration{
 		Repository: repository,
 		Name:       l.env.Name, Governs: l.env.Governs, Revision: t.revision, Revised: t.revised,
-		Claims: claims, Scopes: governed.Scopes, NotGoverned: l.notGoverned(governed.Shared), Watches: true,
+		Claims: claims, Scopes: append(governed.Scopes, l.argocd.scopes(claims)...), NotGoverned: l.notGoverned(governed.Shared), Watches: true,
 		Problems: sortProblems(c.problems), Kinds: own,
 		DeployWindow: l.config.DeployWindow, ApplyBeforeMerge: l.config.ApplyBeforeMerge,
 	}, nil
@@ -109,10 +109,14 @@ func (l *loader) notGoverned(namespaces []string) []model.NotGoverned {
 	return all
 }
 
-// inRequiredNamespace returns the claims that can be applied. Claims in another namespace than
-// the required one do not make that namespace governed.
-func (l *loader) inRequiredNamespace(claims []model.Claim) []model.Claim {
+// governing returns the claims that make their namespaces governed. Claims in another namespace
+// than the required one cannot be applied, and Applications are in the namespace of Argo CD, which
+// may be installed by other means.
+func (l *loader) governing(claims []model.Claim) []model.Claim {
 	required := l.config.RequiredNamespace
+	if l.argocd != nil {
+		return slices.DeleteFunc(slices.Clone(claims), func(c model.Claim) bool { return isArgoKind(c.Kind) })
+	}
 	if required == "" {
 		return claims
 	}
