@@ -67,38 +67,34 @@ func newCheckout() (*checkout, error) {
 	return &checkout{top: here, folders: map[string]string{}}, nil
 }
 
-// positionsIn returns the folder that the positions of a declaration are relative to; "" if it is unknown.
-func positionsIn(d *config.Declaration, origin gitrepo.Origin) string {
-	var place gitrepo.Place
-	label := ""
+// placeOf returns where a declaration is, and its label. An error is reported where the declaration is opened.
+func placeOf(d *config.Declaration) (place gitrepo.Place, label string, err error) {
 	switch d.Type {
 	case terraform.Type:
 		settings := terraform.Defaults()
-		if d.Decode(&settings) != nil { // reported where the declaration is opened
-			return ""
-		}
+		err = d.Decode(&settings)
 		place = settings.Place
 	case manifests.Type:
 		settings := manifests.Defaults()
-		if d.Decode(&settings) != nil {
-			return ""
-		}
+		err = d.Decode(&settings)
 		place, label = settings.Place, settings.Label
 	case manifests.HelmType:
 		settings := manifests.HelmDefaults()
-		if d.Decode(&settings) != nil {
-			return ""
-		}
+		err = d.Decode(&settings)
 		place = settings.Place
 	case manifests.ArgoCDType:
 		settings := manifests.ArgoCDDefaults()
-		if d.Decode(&settings) != nil {
-			return ""
-		}
+		err = d.Decode(&settings)
 		place = settings.Place
 	}
+	return place, label, err
+}
+
+// positionsIn returns the folder that the positions of a declaration are relative to; "" if it is unknown.
+func positionsIn(d *config.Declaration, origin gitrepo.Origin) string {
+	place, label, err := placeOf(d)
 	switch {
-	case label != "":
+	case err != nil, label != "":
 		return ""
 	case place.Git != "" && origin.Is(place.Git):
 		return origin.Top
