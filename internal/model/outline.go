@@ -1,8 +1,8 @@
 package model
 
 import (
-	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // An Outline is the part of a finding that lists show, filter and sort by. It has no fields,
@@ -30,7 +30,7 @@ type Outline struct {
 	Place       string       `json:"namespace"`
 	Declaration string       `json:"declaration"`
 	Address     string       `json:"address"`
-	// Actors are the names of the other actors of changes, each once.
+	// Actors are the names of the other actors of changes, each once and at most maxOutlineActors.
 	Actors     []string  `json:"actors,omitempty"`
 	LastSeen   time.Time `json:"last_seen"`
 	MergedInto string    `json:"merged_into,omitempty"`
@@ -51,20 +51,56 @@ func (a *OutlineActor) Label() string { return actorLabel(a.Name) }
 func (f *Finding) Outline() Outline {
 	o := Outline{
 		ID: f.ID, Verdict: f.Verdict, Unproven: f.IsUnproven(), Severity: f.Severity, Exposure: f.Exposure,
-		Key: f.Key, Place: f.Place, Name: f.Name, Declaration: f.Declaration, Address: f.Address,
-		Actor:     OutlineActor{Name: f.Actor.Name, At: f.Actor.At.UTC(), Via: f.Actor.Via, Confidence: f.Actor.Confidence},
+		Key: f.Key, Place: f.Place, Name: outlineText(f.Name), Declaration: f.Declaration, Address: outlineText(f.Address),
+		Actor:     OutlineActor{Name: outlineText(f.Actor.Name), At: f.Actor.At.UTC(), Via: f.Actor.Via, Confidence: f.Actor.Confidence},
 		FirstSeen: f.FirstSeen.UTC(), LastSeen: f.LastSeen.UTC(), Resolved: f.Resolved.UTC(), MergedInto: f.MergedInto,
 		Owner: f.Owner, Hidden: f.Hidden, Flapping: f.Flapping,
 	}
-	for i := range f.Changes {
-		if a := f.Changes[i].Actor; a != nil && a.Label() != o.Actor.Label() && !slices.Contains(o.Actors, a.Label()) {
-			o.Actors = append(o.Actors, a.Label())
-		}
-	}
+	o.Actors = f.otherActors(o.Actor.Label())
 	if f.Decision != nil {
 		o.Decision, o.Until = f.Decision.Kind, f.Decision.Until.UTC()
 	}
 	return o
+}
+
+// Bounds of an outline, whose memory a list has for all findings. Commits and live systems have texts of any length.
+const (
+	maxOutlineText   = 4 << 10
+	maxOutlineActors = 100
+)
+
+// otherActors returns the names of the actors of changes other than the one with a name, each once and at most
+// maxOutlineActors.
+func (f *Finding) otherActors(than string) []string {
+	var names []string
+	seen := map[string]bool{than: true}
+	for i := range f.Changes {
+		a := f.Changes[i].Actor
+		if a == nil || len(names) == maxOutlineActors {
+			continue
+		}
+		if name := outlineText(a.Label()); !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// outlineText returns a text as an outline has it: with at most maxOutlineText bytes, and with bytes that are not
+// UTF-8 replaced as JSON does. Otherwise two actors could be different now, and equal when they are read from the store.
+func outlineText(text string) string {
+	if !utf8.ValidString(text) {
+		text = string([]rune(text))
+	}
+	if len(text) <= maxOutlineText {
+		return text
+	}
+	end := maxOutlineText - len("…")
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
 }
 
 // Shown is Finding.Shown.
