@@ -229,6 +229,9 @@ func (s *Store) migrate(from int, want schema) error {
 		}
 		return errors.Join(removeAny(backup), os.Link(s.path, backup))
 	})
+	if damaged, ok := errors.AsType[*DamagedError](err); ok {
+		return fmt.Errorf("%s: %w", what, damaged) // it has the new name of the file
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w; the file is unchanged", what, unwritable(filepath.Dir(s.path), err))
 	}

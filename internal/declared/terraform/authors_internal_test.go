@@ -35,7 +35,7 @@ func TestAddAuditEvents(t *testing.T) {
 	}
 	p := &plans{root: &root{loader: &loader{config: Defaults()}}}
 	claims := []model.Claim{{Address: "lab_server.a"}, {Address: "lab_server.b[0]"}, {Address: "lab_server.b[1]"}, {Address: "lab_server.gone"}}
-	p.addAuditEvents(t.Context(), claims, hclsource.New(dir, "", nil), touches)
+	p.addAuditEvents(t.Context(), claims, hclsource.New(dir, hclsource.Options{}), touches)
 	var got []string
 	for _, c := range claims {
 		for _, tr := range c.AuditEvents {
@@ -52,7 +52,7 @@ func TestAddAuditEvents(t *testing.T) {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 	p.config.Commits, asked = 0, nil
-	if p.addAuditEvents(t.Context(), claims[:1], hclsource.New(dir, "", nil), touches); asked != nil {
+	if p.addAuditEvents(t.Context(), claims[:1], hclsource.New(dir, hclsource.Options{}), touches); asked != nil {
 		t.Error("files were looked up with commits: 0")
 	}
 }

@@ -22,7 +22,7 @@ func Base(dir string) string {
 
 // blocksOfRoot returns the blocks of the root that the options name.
 func (r *root) blocksOfRoot(o *plan.Options) *hclsource.Root {
-	return hclsource.New(o.Dir, o.Within, r.config.Run.VarFiles)
+	return hclsource.New(o.Dir, hclsource.Options{Within: o.Within, VarFiles: r.config.Run.VarFiles, Tofu: o.ReadsTofu()})
 }
 
 // addPositions adds to each claim the position of the block of its resource: from the top of the repository, or from Base.

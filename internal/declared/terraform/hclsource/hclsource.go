@@ -2,28 +2,43 @@
 package hclsource
 
 import (
+	"cmp"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// A Root is a Terraform root with its local modules. It reads each folder once.
-type Root struct {
-	dir, within string
-	varFiles    []string
-	modules     map[string]*module
+// Options configure which files of a root are read.
+type Options struct {
+	// Within is the folder outside of which no file is read, neither through a link; "" means the root.
+	Within string
+	// VarFiles set the variables of the root, in addition to its own files. Their paths are inside the root, or absolute.
+	VarFiles []string
+	// Tofu reads the files named .tofu, which only OpenTofu does.
+	Tofu bool
 }
 
-// New returns the root in folder dir. varFiles set its variables, in addition to its own files;
-// their paths are inside the root, or absolute. No file outside of the folder within is read; ""
-// means dir.
-func New(dir, within string, varFiles []string) *Root {
-	if within == "" {
-		within = dir
+// A Root is a Terraform root with its local modules. It reads each folder once.
+type Root struct {
+	Options
+
+	dir string
+	// real is Within without links; "" if it does not exist.
+	real    string
+	modules map[string]*module
+}
+
+// New returns the root in folder dir.
+func New(dir string, o Options) *Root {
+	o.Within = cmp.Or(o.Within, dir)
+	real, err := filepath.EvalSymlinks(o.Within)
+	if err != nil {
+		real = ""
 	}
-	return &Root{dir: dir, within: within, varFiles: varFiles, modules: map[string]*module{}}
+	return &Root{Options: o, dir: dir, real: real, modules: map[string]*module{}}
 }
 
 // Files returns the files that define the resource at an address, as sorted paths from the root:
@@ -97,9 +112,9 @@ func (r *Root) module(dir string) *module {
 	}
 	m := newModule(dir)
 	if full := filepath.Join(r.dir, filepath.FromSlash(dir)); r.isInside(dir) && len(r.modules) < maxModules {
-		m.scan(full)
+		r.scan(m, full)
 		if dir == "." {
-			m.scanValues(full, r.varFiles)
+			r.scanValues(m, full)
 		}
 	}
 	r.modules[dir] = m
@@ -108,8 +123,22 @@ func (r *Root) module(dir string) *module {
 
 // isInside reports whether the files of a folder may be read.
 func (r *Root) isInside(dir string) bool {
-	relative, err := filepath.Rel(r.within, filepath.Join(r.dir, filepath.FromSlash(dir)))
+	relative, err := filepath.Rel(r.Within, filepath.Join(r.dir, filepath.FromSlash(dir)))
 	return err == nil && filepath.IsLocal(relative)
+}
+
+// mayRead reports whether a path is a regular file inside Within, without following links out of it, of a usual size.
+func (r *Root) mayRead(file string) bool {
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil || r.real == "" {
+		return false
+	}
+	relative, err := filepath.Rel(r.real, real)
+	if err != nil || !filepath.IsLocal(relative) {
+		return false
+	}
+	info, err := os.Stat(real)
+	return err == nil && info.Mode().IsRegular() && info.Size() <= maxFile
 }
 
 // isLocal reports whether a module source is a local path.

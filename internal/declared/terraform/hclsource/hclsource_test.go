@@ -77,7 +77,7 @@ func TestFiles(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "repository")
 			write(t, dir, lab())
 			root := filepath.Join(dir, "infra")
-			r := hclsource.New(root, dir, []string{"prod.tfvars", filepath.Join(root, "missing.tfvars")})
+			r := hclsource.New(root, hclsource.Options{Tofu: true, Within: dir, VarFiles: []string{"prod.tfvars", filepath.Join(root, "missing.tfvars")}})
 			for range 2 {
 				if diff := cmp.Diff(tc.want, strings.Join(r.Files(tc.address), " ")); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
@@ -110,7 +110,7 @@ func TestPosition(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "repository")
 	write(t, dir, lab())
-	r := hclsource.New(filepath.Join(dir, "infra"), dir, nil)
+	r := hclsource.New(filepath.Join(dir, "infra"), hclsource.Options{Tofu: true, Within: dir})
 	for name, tc := range cases {
 		at, ok := r.Position(tc.address)
 		if ok != (tc.file != "") || at != (hclsource.Position{File: tc.file, Line: tc.line}) {
@@ -128,7 +128,7 @@ func TestPositionUnreadable(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(dir, "link.tf")); err != nil {
 		t.Fatal(err)
 	}
-	r := hclsource.New(dir, "", nil)
+	r := hclsource.New(dir, hclsource.Options{})
 	if at, ok := r.Position("lab_server.a"); ok {
 		t.Errorf("a position in an unreadable file: %+v", at)
 	}
@@ -144,7 +144,7 @@ func TestDeep(t *testing.T) {
 	dir := t.TempDir()
 	deep := "a = " + strings.Repeat("[", 1<<20)
 	write(t, dir, map[string]string{"main.tf": `resource "lab_server" "web" { memory = var.a }`, "deep.tf": deep, "deep.auto.tfvars": deep})
-	if diff := cmp.Diff([]string{"main.tf"}, hclsource.New(dir, "", nil).Files("lab_server.web")); diff != "" {
+	if diff := cmp.Diff([]string{"main.tf"}, hclsource.New(dir, hclsource.Options{}).Files("lab_server.web")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -156,7 +156,7 @@ func FuzzFiles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, address, config string) {
 		dir := t.TempDir()
 		write(t, dir, map[string]string{"main.tf": config, "json.tf.json": config, "terraform.tfvars": config})
-		r := hclsource.New(dir, "", nil)
+		r := hclsource.New(dir, hclsource.Options{})
 		files := r.Files(address)
 		if slices.Contains(files, "") {
 			t.Error("an empty path")

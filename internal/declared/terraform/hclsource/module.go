@@ -97,35 +97,45 @@ func (m *module) used(u use) []part {
 }
 
 // scan reads the configuration files of a folder.
-func (m *module) scan(dir string) {
+func (r *Root) scan(m *module, dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
-	for _, e := range entries {
-		full := filepath.Join(dir, e.Name())
-		if !isConfiguration(e.Name()) || !isReadable(full) {
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	for _, name := range names {
+		full := filepath.Join(dir, name)
+		if !r.isConfiguration(name) || r.isReplaced(name, names) || !r.mayRead(full) {
 			continue
 		}
 		text, err := folder.ReadFile(full)
 		if err != nil {
 			continue
 		}
-		if file, _ := syntax.Parse(e.Name(), text); file != nil {
-			m.read(path.Join(m.dir, e.Name()), file.Body)
+		if file, _ := syntax.Parse(name, text); file != nil {
+			m.read(path.Join(m.dir, name), file.Body)
 		}
 	}
 }
 
-// isConfiguration reports whether a file holds resources, variables or module calls.
-func isConfiguration(name string) bool {
+// isConfiguration reports whether a file holds resources, variables or module calls. Like Terraform, it leaves out hidden
+// files and those that editors keep beside a file.
+func (r *Root) isConfiguration(name string) bool {
+	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") {
+		return false
+	}
 	name = strings.TrimSuffix(name, ".json")
-	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tofu") || name == "terragrunt.hcl"
+	return strings.HasSuffix(name, ".tf") || r.Tofu && strings.HasSuffix(name, ".tofu") || name == "terragrunt.hcl"
 }
 
-func isReadable(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.Mode().IsRegular() && info.Size() <= maxFile
+// isReplaced reports whether OpenTofu reads another file of the same name instead: main.tofu instead of main.tf. See
+// https://opentofu.org/docs/language/files/
+func (r *Root) isReplaced(name string, names []string) bool {
+	base, found := strings.CutSuffix(strings.TrimSuffix(name, ".json"), ".tf")
+	return r.Tofu && found && slices.Contains(names, base+".tofu"+strings.TrimPrefix(name, base+".tf"))
 }
 
 func (m *module) read(file string, body hcl.Body) {
@@ -225,7 +235,7 @@ func usesOf(traversals []hcl.Traversal) []use {
 
 // scanValues reads the files that set the root's variables: those that Terraform loads by default,
 // and the named ones.
-func (m *module) scanValues(dir string, named []string) {
+func (r *Root) scanValues(m *module, dir string) {
 	var names []string
 	if entries, err := os.ReadDir(dir); err == nil {
 		for _, e := range entries {
@@ -234,7 +244,7 @@ func (m *module) scanValues(dir string, named []string) {
 			}
 		}
 	}
-	for _, name := range named {
+	for _, name := range r.VarFiles {
 		if relative, err := filepath.Rel(dir, name); err == nil && filepath.IsAbs(name) {
 			name = relative
 		}
@@ -243,7 +253,7 @@ func (m *module) scanValues(dir string, named []string) {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		full, at := filepath.Join(dir, name), path.Join(m.dir, filepath.ToSlash(name))
-		if !isReadable(full) {
+		if !r.mayRead(full) {
 			continue
 		}
 		for _, variable := range assigned(full) {

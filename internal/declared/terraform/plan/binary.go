@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // binary returns the path of the CLI, and whether it is Terragrunt.
@@ -33,6 +34,12 @@ func (o Options) binary() (path string, terragrunt bool, err error) {
 		return "", false, errors.New("the root is a Terragrunt root, and terragrunt is not on PATH: install it, set binary, or use engine: state")
 	}
 	return "", false, errors.New("neither terraform nor tofu is on PATH: install one, set binary, or use engine: state")
+}
+
+// ReadsTofu reports whether the CLI may read files named .tofu, which only OpenTofu does. It is true if the CLI is not known.
+func (o Options) ReadsTofu() bool {
+	path, _, err := o.binary()
+	return err != nil || !strings.HasPrefix(filepath.Base(path), "terraform")
 }
 
 // CheckInstalled returns an error if none of the programs that plan is on PATH.
