@@ -41,6 +41,17 @@ func (r reread) existing(before *model.Snapshot) int {
 	return n
 }
 
+// unproven returns an object that the read did not find and that is in the present snapshot, but not in the one that the collector
+// had: it did not check whether it may see the object. It returns the zero Ref if there is none.
+func (r reread) unproven(last, now *model.Snapshot) model.Ref {
+	for _, o := range r.part.Reread {
+		if !r.part.Has(o.Ref) && now.Has(o.Ref) && !last.Has(o.Ref) {
+			return o.Ref
+		}
+	}
+	return model.Ref{}
+}
+
 // maxRereads is how many partial reads a source has until it is read in full again.
 const maxRereads = 100
 
@@ -115,12 +126,13 @@ func (e *Engine) rereadObjects(ctx context.Context, s Source, o *SourceObjects) 
 	if err != nil {
 		return e.estate.Secrets.Error(err)
 	}
-	return e.addReread(s.Name, reread{began, e.estate.Secrets.Snapshot(part)}, o)
+	return e.addReread(s.Name, last, reread{began, e.estate.Secrets.Snapshot(part)}, o)
 }
 
 // addReread adds a partial read to the last result of its source, unless another read began
-// later.
-func (e *Engine) addReread(source string, r reread, o *SourceObjects) error {
+// later, or no object that it read exists or did so before: such events do not count. The collector
+// had the result last.
+func (e *Engine) addReread(source string, last collected, r reread, o *SourceObjects) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	before := e.collected[source]
@@ -132,16 +144,24 @@ func (e *Engine) addReread(source string, r reread, o *SourceObjects) error {
 	if reason := before.mergeable(); reason != "" {
 		return &collectors.WholeError{Reason: reason}
 	}
+	if gone := r.unproven(&last.snapshot, &before.snapshot); gone != (model.Ref{}) {
+		return &collectors.WholeError{Reason: gone.Kind + " " + gone.ID + " is absent, and was found by a read that ended after this one began"}
+	}
 	marks := track(before.marks, &r.part, e.now())
 	if len(r.part.Stale) > 0 {
 		return errors.New(r.part.Stale[0].Reason)
+	}
+	existing := r.existing(&before.snapshot)
+	if existing == 0 {
+		o.read = fmt.Sprintf("0 of %d objects of source %s", len(before.snapshot.Resources), source)
+		return nil
 	}
 	now := before.with(r)
 	if held := holdBack(before, now); held.held {
 		return &collectors.WholeError{Reason: held.err.Error()}
 	}
 	now.marks = marks
-	o.read = fmt.Sprintf("%d of %d objects of source %s", r.existing(&before.snapshot), len(now.snapshot.Resources), source)
+	o.read = fmt.Sprintf("%d of %d objects of source %s", existing, len(now.snapshot.Resources), source)
 	e.keep(source, now)
 	return nil
 }

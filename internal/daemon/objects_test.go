@@ -283,3 +283,41 @@ func TestObjectsAfterAFullRead(t *testing.T) {
 		t.Errorf("the partial read was not dropped:\n%s", log)
 	}
 }
+
+// TestForgedEventsDoNotCount verifies that events about objects that do not exist do not lead to full reads.
+func TestForgedEventsDoNotCount(t *testing.T) {
+	t.Parallel()
+	b := newObjectBench(t)
+	for i := range maxRereads + 1 {
+		b.event(t, fmt.Sprintf("forged/%d", i))
+	}
+	b.source.values[1] = "2"
+	b.event(t, "p/01")
+	b.want(t, "changed p/01")
+	if log := b.log.String(); strings.Contains(log, "reads the whole source") || !strings.Contains(log, `read="0 of 10 objects of source live"`) {
+		t.Errorf("the log:\n%s", log)
+	}
+}
+
+// TestObjectFoundDuringAPartialRead verifies that an object which only a read that ended meanwhile has found is not absent
+// because of a partial read, which did not check whether it may see it.
+func TestObjectFoundDuringAPartialRead(t *testing.T) {
+	t.Parallel()
+	r := reread{part: model.Snapshot{Source: "live", Reread: []model.Reread{{Ref: model.Ref{Kind: thing, ID: "p/10"}}}}}
+	with := &model.Snapshot{Source: "live", Resources: []model.Resource{{Key: model.Key{Source: "live", Kind: thing, ID: "p/10"}}}}
+	none := &model.Snapshot{Source: "live"}
+	for name, tc := range map[string]struct {
+		reason    string
+		last, now *model.Snapshot
+		want      string
+	}{
+		"found meanwhile": {"the read did not check it", none, with, "p/10"},
+		"known before":    {"the read did check it", with, with, ""},
+		"gone meanwhile":  {"both reads agree", with, none, ""},
+		"never there":     {"a forged event", none, none, ""},
+	} {
+		if got := r.unproven(tc.last, tc.now); got.ID != tc.want {
+			t.Errorf("%s: %s: got %q", name, tc.reason, got.ID)
+		}
+	}
+}
