@@ -26,19 +26,19 @@ type Root struct {
 	Options
 
 	dir string
-	// real is Within without links; "" if it does not exist.
-	real    string
+	// within is Within without links; "" if it does not exist.
+	within  string
 	modules map[string]*module
 }
 
 // New returns the root in folder dir.
 func New(dir string, o Options) *Root {
 	o.Within = cmp.Or(o.Within, dir)
-	real, err := filepath.EvalSymlinks(o.Within)
+	target, err := filepath.EvalSymlinks(o.Within)
 	if err != nil {
-		real = ""
+		target = ""
 	}
-	return &Root{Options: o, dir: dir, real: real, modules: map[string]*module{}}
+	return &Root{Options: o, dir: dir, within: target, modules: map[string]*module{}}
 }
 
 // Files returns the files that define the resource at an address, as sorted paths from the root:
@@ -129,15 +129,15 @@ func (r *Root) isInside(dir string) bool {
 
 // mayRead reports whether a path is a regular file inside Within, without following links out of it, of a usual size.
 func (r *Root) mayRead(file string) bool {
-	real, err := filepath.EvalSymlinks(file)
-	if err != nil || r.real == "" {
+	target, err := filepath.EvalSymlinks(file)
+	if err != nil || r.within == "" {
 		return false
 	}
-	relative, err := filepath.Rel(r.real, real)
+	relative, err := filepath.Rel(r.within, target)
 	if err != nil || !filepath.IsLocal(relative) {
 		return false
 	}
-	info, err := os.Stat(real)
+	info, err := os.Stat(target)
 	return err == nil && info.Mode().IsRegular() && info.Size() <= maxFile
 }
 
