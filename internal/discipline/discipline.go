@@ -1,0 +1,177 @@
+// Package discipline checks declared files for habits that make a declaration worth less: versions that are not pinned, missing lock
+// files, and pauses that were forgotten. The files are untrusted. The checks make no connection and run no program, and findings
+// have names and versions, and no other values.
+package discipline
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Tree is the files to check.
+type Tree struct {
+	Files fs.FS
+	// Root is the path of the folder, or of the file, to check. Files outside of it are read where files in it refer to them.
+	Root string
+	// IsOwn reports whether a URL is that of the repository with the files; nil if the repository is unknown.
+	IsOwn func(url string) bool
+}
+
+// A Finding is a check that failed.
+type Finding struct {
+	Check    string
+	Severity model.Severity
+	// File is the path in the tree, and Line the line in it; "" and 0 if the finding is about no file or line.
+	File string
+	Line int
+	// What is what was found, and Next is what to do.
+	What, Next string
+
+	// block is a further line at which the finding can be exempted; 0 for none.
+	block int
+}
+
+// An Exemption is a finding that a comment exempts.
+type Exemption struct {
+	Finding
+
+	Reason string
+}
+
+// A Gap is what was not checked. Line is 0 if that is the whole file.
+type Gap struct {
+	File   string
+	Line   int
+	Reason string
+}
+
+// A Result is the outcome of the checks. Its lists are sorted.
+type Result struct {
+	Findings []Finding
+	Exempt   []Exemption
+	Gaps     []Gap
+	// Files is the number of files that were read, and LeftOut are the folders that were not visited.
+	Files   int
+	LeftOut []string
+}
+
+// Run checks the files of a tree. The error is that of the context, or that the tree has no such root.
+func Run(ctx context.Context, t Tree, s Selection) (Result, error) {
+	c := newChecker(t, s)
+	found, err := c.survey(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	for _, step := range []func(context.Context, *survey) error{c.terraform, c.charts, c.manifests} {
+		if err := step(ctx, found); err != nil {
+			return Result{}, err
+		}
+	}
+	return c.result(), nil
+}
+
+// A checker collects findings.
+type checker struct {
+	Tree
+
+	checks   map[string]*Check
+	selected map[string]bool
+	found    []Finding
+	comments map[string]*comments
+	gaps     []Gap
+	leftOut  []string
+	files    map[string]bool
+	folders  map[string]*module
+}
+
+func newChecker(t Tree, s Selection) *checker {
+	c := &checker{Tree: t, checks: map[string]*Check{}, selected: map[string]bool{}, comments: map[string]*comments{}, files: map[string]bool{},
+		folders: map[string]*module{}}
+	for _, check := range Checks() {
+		c.checks[check.ID], c.selected[check.ID] = &check, s.includes(&check)
+	}
+	return c
+}
+
+// maxFindings bounds the findings of one check, so that a large tree does not fill the memory.
+const maxFindings = 10_000
+
+// report adds a finding of a check.
+func (c *checker) report(id, file string, line, block int, what string) {
+	if !c.selected[id] || len(c.found) >= maxFindings*len(c.checks) {
+		return
+	}
+	check := c.checks[id]
+	c.found = append(c.found, Finding{Check: id, Severity: check.Severity, File: file, Line: line, What: what, Next: check.Advice, block: block})
+}
+
+// gap adds what was not checked.
+func (c *checker) gap(file string, line int, reason string) {
+	if len(c.gaps) < maxFindings {
+		c.gaps = append(c.gaps, Gap{file, line, reason})
+	}
+}
+
+func (c *checker) result() Result {
+	r := Result{Gaps: c.gaps, Files: len(c.files), LeftOut: c.leftOut}
+	for i := range c.found {
+		if reason, ok := c.exempted(&c.found[i]); ok {
+			r.Exempt = append(r.Exempt, Exemption{c.found[i], reason})
+			continue
+		}
+		r.Findings = append(r.Findings, c.found[i])
+	}
+	r.sort()
+	return r
+}
+
+// Join returns the results of several trees as one.
+func Join(results ...Result) Result {
+	var all Result
+	for _, r := range results {
+		all.Findings, all.Exempt, all.Gaps = append(all.Findings, r.Findings...), append(all.Exempt, r.Exempt...), append(all.Gaps, r.Gaps...)
+		all.Files, all.LeftOut = all.Files+r.Files, append(all.LeftOut, r.LeftOut...)
+	}
+	all.sort()
+	return all
+}
+
+// Rename sets the paths of all files.
+func (r *Result) Rename(name func(file string) string) {
+	for i := range r.Findings {
+		r.Findings[i].File = name(r.Findings[i].File)
+	}
+	for i := range r.Exempt {
+		r.Exempt[i].File = name(r.Exempt[i].File)
+	}
+	for i := range r.Gaps {
+		r.Gaps[i].File = name(r.Gaps[i].File)
+	}
+	for i := range r.LeftOut {
+		r.LeftOut[i] = name(r.LeftOut[i])
+	}
+}
+
+// sort sorts the lists, and removes what is in them twice.
+func (r *Result) sort() {
+	slices.SortFunc(r.Findings, func(a, b Finding) int { return compare(&a, &b) })
+	r.Findings = slices.Compact(r.Findings)
+	slices.SortFunc(r.Exempt, func(a, b Exemption) int { return compare(&a.Finding, &b.Finding) })
+	r.Exempt = slices.Compact(r.Exempt)
+	slices.SortFunc(r.Gaps, func(a, b Gap) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Reason, b.Reason))
+	})
+	r.Gaps = slices.Compact(r.Gaps)
+	slices.Sort(r.LeftOut)
+	r.LeftOut = slices.Compact(r.LeftOut)
+}
+
+// compare orders findings by severity, file, line, check and text.
+func compare(a, b *Finding) int {
+	return cmp.Or(cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
+		cmp.Compare(a.Check, b.Check), cmp.Compare(a.What, b.What))
+}
