@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -126,7 +127,7 @@ func checkPath(ctx context.Context, path string, selection discipline.Selection)
 	case !info.IsDir() && terraform.IsConfiguration(absolute):
 		return r, fmt.Errorf("%s is a file of a Terraform root or module: give the folder", path)
 	}
-	tree, top, err := treeOf(absolute, info.IsDir())
+	tree, top, err := treeOf(ctx, absolute, info.IsDir())
 	if err != nil {
 		return r, err
 	}
@@ -145,7 +146,7 @@ func checkPath(ctx context.Context, path string, selection discipline.Selection)
 
 // treeOf returns the tree with a file or folder, without its files, and the folder of the disk with the files: the top of the git work
 // tree, or else the folder itself.
-func treeOf(absolute string, isDir bool) (discipline.Tree, string, error) {
+func treeOf(ctx context.Context, absolute string, isDir bool) (discipline.Tree, string, error) {
 	top := gitrepo.TopOf(absolute)
 	if top == "" {
 		if top = absolute; !isDir {
@@ -156,7 +157,10 @@ func treeOf(absolute string, isDir bool) (discipline.Tree, string, error) {
 	if err != nil {
 		return discipline.Tree{}, "", fmt.Errorf("find path: %w", err)
 	}
-	tree := discipline.Tree{Root: filepath.ToSlash(root)}
+	tree := discipline.Tree{Root: filepath.ToSlash(root), Now: time.Now()}
+	if tree.Standing, err = gitrepo.StandingOf(ctx, absolute, discipline.IsDeclared); err != nil {
+		tree.Standing = &gitrepo.Standing{Gaps: []string{err.Error()}}
+	}
 	// A repository without a readable origin is not known.
 	if origin, err := gitrepo.OriginOf(top); err == nil && origin.URL != "" {
 		tree.IsOwn = origin.Is

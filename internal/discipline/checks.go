@@ -33,6 +33,11 @@ const (
 	suspendedInGit     = "flux/suspended-in-git"
 	revisionUnpinned   = "argocd/revision-unpinned"
 	manualSync         = "argocd/manual-sync"
+	gitDirty           = "git/dirty"
+	gitUnpushed        = "git/unpushed"
+	gitBehind          = "git/behind"
+	gitDiverged        = "git/diverged"
+	gitRefOld          = "git/ref-old"
 	exemptionInvalid   = "exemption/invalid"
 )
 
@@ -65,6 +70,16 @@ func Checks() []Check {
 			"Set targetRevision to one version, a tag or a full commit hash.", false},
 		{manualSync, model.Info, "An Application has no automated sync",
 			"Set syncPolicy.automated, or exempt the line with the reason.", false},
+		{gitDirty, model.Low, "Files of the work tree are not as in the last commit",
+			"Commit the changes, or discard them.", false},
+		{gitUnpushed, model.Low, "The work tree has commits that the remote lacks",
+			"Push them.", false},
+		{gitBehind, model.Low, "The upstream branch has commits that the work tree lacks, as of the last fetch",
+			"Pull them.", false},
+		{gitDiverged, model.Medium, "The work tree and the upstream branch each have commits that the other lacks",
+			"Rebase or merge, and push.", false},
+		{gitRefOld, model.Low, "The last commit is older than 90 days, and the default branch has newer ones",
+			"Merge the default branch, or check it out.", false},
 		{exemptionInvalid, model.Low, "A comment driftd:ignore has no reason, or names no check",
 			"Write # driftd:ignore CHECK-ID and the reason.", false},
 	}

@@ -8,7 +8,9 @@ import (
 	"context"
 	"io/fs"
 	"slices"
+	"time"
 
+	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -19,6 +21,9 @@ type Tree struct {
 	Root string
 	// IsOwn reports whether a URL is that of the repository with the files; nil if the repository is unknown.
 	IsOwn func(url string) bool
+	// Standing is that of the work tree, at the time Now; nil if the files are not in one. Paths in Files are relative to its top.
+	Standing *gitrepo.Standing
+	Now      time.Time
 }
 
 // A Finding is a check that failed.
@@ -66,7 +71,7 @@ func Run(ctx context.Context, t Tree, s Selection) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	for _, step := range []func(context.Context, *survey) error{c.terraform, c.charts, c.manifests} {
+	for _, step := range []func(context.Context, *survey) error{c.terraform, c.charts, c.manifests, c.git} {
 		if err := step(ctx, found); err != nil {
 			return Result{}, err
 		}

@@ -76,7 +76,10 @@ func (c *checker) checkRoot(root *module) {
 		}
 	}
 	at := root.first
+	lockName := path.Join(root.dir, lockFile)
 	switch {
+	case exists && at.file != "" && c.isUncommitted(lockName, at.file):
+		c.report(lockMissing, at.file, at.line, 0, lockFile+" is there, and is not committed")
 	case len(missing) == 0:
 	case exists:
 		c.report(lockMissing, at.file, at.line, 0, fmt.Sprintf("%s has no entry for %s", lockFile, enumerate(missing)))
@@ -171,9 +174,4 @@ func shown(address string) string { return printable.Line(address, 100) }
 const maxNamed = 10
 
 // enumerate returns names with commas.
-func enumerate(names []string) string {
-	if more := len(names) - maxNamed; more > 0 {
-		names = append(names[:maxNamed:maxNamed], fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(names, ", ")
-}
+func enumerate(names []string) string { return enumerateOf(names, len(names)) }
