@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -99,7 +100,13 @@ func (c *checker) parse(name string) *hcl.File {
 	}
 	file, err := syntax.Parse(path.Base(name), text)
 	if err != nil {
-		c.gap(name, 0, strings.TrimPrefix(err.Error(), "parse "+path.Base(name)+": "))
+		line, reason := 0, strings.TrimPrefix(err.Error(), "parse "+path.Base(name)+":")
+		if number, rest, found := strings.Cut(reason, ":"); found {
+			if line, err = strconv.Atoi(number); err == nil {
+				reason = rest
+			}
+		}
+		c.gap(name, line, strings.TrimSpace(reason))
 		return nil
 	}
 	return file

@@ -2,7 +2,6 @@ package discipline
 
 import (
 	"net/url"
-	"path"
 	"regexp"
 	"strings"
 
@@ -113,9 +112,7 @@ func withoutCredentials(address string) string {
 	if !found {
 		scheme, rest = "", address
 	}
-	if host, behind, _ := strings.Cut(rest, "/"); strings.Contains(host, "@") {
-		rest = path.Join(host[strings.LastIndexByte(host, '@')+1:], behind)
-	}
+	rest = rest[strings.LastIndexByte(rest, '@')+1:]
 	if scheme != "" {
 		rest = scheme + "://" + rest
 	}
