@@ -6,6 +6,7 @@ package discipline
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io/fs"
 	"slices"
 	"time"
@@ -102,16 +103,27 @@ func newChecker(t Tree, s Selection) *checker {
 	return c
 }
 
-// maxFindings bounds the findings of one check, so that a large tree does not fill the memory.
-const maxFindings = 10_000
+// maxFindings bounds the findings, and what is not checked, so that a large tree does not fill the memory.
+const maxFindings = 100_000
 
 // report adds a finding of a check.
 func (c *checker) report(id, file string, line, block int, what string) {
-	if !c.selected[id] || len(c.found) >= maxFindings*len(c.checks) {
+	switch {
+	case !c.selected[id]:
+		return
+	case len(c.found) >= maxFindings:
+		c.full("findings")
 		return
 	}
 	check := c.checks[id]
 	c.found = append(c.found, Finding{Check: id, Severity: check.Severity, File: file, Line: line, What: what, Next: check.Advice, block: block})
+}
+
+// full adds that there is more of something than a bound.
+func (c *checker) full(of string) {
+	if g := (Gap{c.Root, 0, fmt.Sprintf("more than %d %s: name folders below it", maxFindings, of)}); !slices.Contains(c.gaps[:min(len(c.gaps), 3)], g) {
+		c.gaps = slices.Insert(c.gaps, 0, g)
+	}
 }
 
 // gap adds what was not checked.

@@ -28,7 +28,12 @@ func (c *checker) pod(o *objects, file, kind string, doc node) {
 	}
 	for _, list := range []string{"initContainers", "containers"} {
 		for _, container := range spec.at(list).items() {
-			if found := container.at("image"); found.exists() && len(o.images) < maxVisited {
+			switch found := container.at("image"); {
+			case !found.exists():
+			case len(o.images) >= maxFindings:
+				c.full("images")
+				return
+			default:
 				o.images = append(o.images, image{found.text(), place{file, found.line()}})
 			}
 		}
