@@ -34,7 +34,7 @@ type Finding struct {
 	// File is the path in the tree, and Line the line in it; "" and 0 if the finding is about no file or line.
 	File string
 	Line int
-	// What is what was found, and Next is what to do.
+	// What describes what was found, and Next what to do.
 	What, Next string
 
 	// block is a further line at which the finding can be exempted; 0 for none.
