@@ -68,13 +68,13 @@ func (c *checker) visit(s *survey, name string, e fs.DirEntry, err error) error 
 		}
 		return nil
 	case e.IsDir():
-		return c.visitFolder(s, name)
+		return c.visitFolder(name)
 	}
 	c.visitFile(s, name, e)
 	return nil
 }
 
-func (c *checker) visitFolder(s *survey, name string) error {
+func (c *checker) visitFolder(name string) error {
 	if name == c.Root {
 		return nil
 	}
@@ -170,9 +170,4 @@ func cause(err error) string {
 		err = at.Err
 	}
 	return err.Error()
-}
-
-// within reports whether a slash-separated path is below another one, or is it.
-func within(name, dir string) bool {
-	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
 }

@@ -115,7 +115,7 @@ func checksTable(w *bufio.Writer, r *discipline.Result, o Options) error {
 		}
 		return phrase.Data(checkPlace(g.File, g.Line)).Words(": ").Data(g.Reason)
 	}))
-	t.phrases("Left out", phrasesOf(r.LeftOut, func(dir string) phrase.Phrase { return phrase.Data(dir) }))
+	t.phrases("Left out", phrasesOf(r.LeftOut, phrase.Data))
 	return t.emit()
 }
 

@@ -199,21 +199,26 @@ func (c *changeReader) walk(name string, e fs.DirEntry, patterns []gitignore.Pat
 	if c.seen++; c.seen > maxWorkFiles {
 		return fmt.Errorf("%w: more than %d files and folders", errTooLarge, maxWorkFiles)
 	}
-	segments := strings.Split(name, "/")
-	if isGit(path.Base(name)) || name != "." && !c.tracked[name] && gitignore.NewMatcher(patterns).Match(segments, e.IsDir()) {
+	if isGit(path.Base(name)) || name != "." && !c.tracked[name] && gitignore.NewMatcher(patterns).Match(strings.Split(name, "/"), e.IsDir()) {
 		return nil
 	}
-	if !e.IsDir() {
-		if !c.tracked[name] && e.Type().IsRegular() && c.isDeclared(path.Base(name)) {
-			c.changed[name] = true
-		}
-		return nil
+	if e.IsDir() {
+		return c.walkFolder(name, patterns)
 	}
+	if !c.tracked[name] && e.Type().IsRegular() && c.isDeclared(path.Base(name)) {
+		c.changed[name] = true
+	}
+	return nil
+}
+
+func (c *changeReader) walkFolder(name string, patterns []gitignore.Pattern) error {
 	full := filepath.Join(c.top, filepath.FromSlash(name))
-	if name == "." {
-		segments = nil
-	} else if _, err := os.Lstat(filepath.Join(full, ".git")); err == nil {
-		return nil // another repository
+	var segments []string
+	if name != "." {
+		segments = strings.Split(name, "/")
+		if _, err := os.Lstat(filepath.Join(full, ".git")); err == nil {
+			return nil // another repository
+		}
 	}
 	if len(segments) >= maxDepth {
 		return fmt.Errorf("%w: more than %d nested folders", errTooLarge, maxDepth)
