@@ -42,6 +42,10 @@ func (c *command) receiverOpener(cfg *config.Config, log *slog.Logger) func(conf
 				return notify.Opened{}, fmt.Errorf("%s: receiver %s of type %s does not support quiet_hours and digest: "+
 					"remove them, it always shows all open findings", r.Where(), r.Name, r.Type)
 			}
+			if receiver.Each && r.Digest != "" {
+				return notify.Opened{}, fmt.Errorf("%s: receiver %s of type %s does not support digest: remove it, each entry is about one finding",
+					r.Where(), r.Name, r.Type)
+			}
 			return notify.Opened{Name: r.Name, Type: r.Type, Receiver: receiver}, nil
 		}
 		return notify.Opened{}, r.UnknownType(r.Type, types)
@@ -62,9 +66,12 @@ func newPolicy(cfg *config.Config, opened []notify.Opened) (policy *notify.Polic
 			mirrors = append(mirrors, o.Name)
 			continue
 		}
-		if policy.Receivers[o.Name], err = pacing(r); err != nil {
+		limits, err := pacing(r)
+		if err != nil {
 			return nil, nil, located(err, r.Settings, "receiver", r.Name)
 		}
+		limits.Each, limits.Concerns = o.Each, o.Concerns
+		policy.Receivers[o.Name] = limits
 	}
 	return policy, mirrors, nil
 }

@@ -57,7 +57,7 @@ type Receiver struct {
 	// Name identifies the receiver, of letters, digits, dots, dashes and underscores. Sent
 	// messages are stored under it.
 	Name string `mapstructure:"name"`
-	// Type is the protocol: alertmanager, shoutrrr, slack or webhook.
+	// Type is the protocol: alertmanager, netbox, shoutrrr, slack or webhook.
 	Type string `mapstructure:"type"`
 	// Rate limits the number of messages.
 	Rate Rate `mapstructure:"rate"`

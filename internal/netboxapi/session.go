@@ -43,6 +43,11 @@ func Connect(access Access, limits httpclient.Limits) (*Session, error) {
 // Close closes the idle connections.
 func (s *Session) Close() { s.HTTP.Close() }
 
+// Header returns the header of a request with the token.
+func (s *Session) Header() http.Header {
+	return http.Header{"Accept": {"application/json"}, "Authorization": {s.token.header()}}
+}
+
 // Token describes the token without its secret.
 func (s *Session) Token() string { return s.token.label() }
 
@@ -75,8 +80,7 @@ func (s *Session) request(ctx context.Context, method, path string, body io.Read
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Accept", "application/json")
-	r.Header.Set("Authorization", s.token.header())
+	r.Header = s.Header()
 	return r, nil
 }
 

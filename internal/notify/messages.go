@@ -75,12 +75,12 @@ func (pl *planner) stage(t *thread) int {
 func (t *thread) severe() bool { return worst(notQuiet(t.news)).Rank() <= model.High.Rank() }
 
 // limit returns the first allowed threads. If the last of them is new, limit replaces it
-// with a thread that combines it with all further new ones. The news of the other threads
+// with a thread that combines it with all further new ones, unless each finding has messages of its own. The news of the other threads
 // is planned again later.
 func (pl *planner) limit(active []*thread, allowed int) []*thread {
 	kept := slices.Clone(active[:allowed])
 	rest := active[allowed:]
-	if allowed > 0 && kept[allowed-1].first {
+	if allowed > 0 && kept[allowed-1].first && !pl.pacing.Each {
 		kept, rest = kept[:allowed-1], active[allowed-1:]
 		var all *thread
 		for _, t := range rest {

@@ -110,6 +110,11 @@ type Receiver struct {
 	Notifier Notifier
 	Mirror   Mirror
 	Listener Listener
+	// Each is set if each finding has messages of its own, which a Notifier for records needs: a message of several findings
+	// does not have all.
+	Each bool
+	// Concerns reports whether the Notifier has messages about a finding; nil means about all.
+	Concerns func(*model.Finding) bool
 }
 
 // Define returns the Definition of type typ. open gets the defaults, overridden by the

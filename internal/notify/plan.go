@@ -179,7 +179,7 @@ func (pl *planner) plan() {
 	fresh := pl.collectNews(quiet)
 	pl.quietEnded = !quiet && !pl.pace.Held.IsZero()
 	for _, n := range fresh {
-		if pl.quietEnded {
+		if pl.quietEnded && !pl.pacing.Each {
 			n.group = pl.uniqueGroup(heldGroup)
 		}
 		pl.open(n.group, n.item)
@@ -234,7 +234,7 @@ func (pl *planner) collectNews(quiet bool) []newFinding {
 		case t != nil:
 			t.news = append(t.news, t.newItem(news, f, pl.now))
 		default:
-			fresh = append(fresh, newFinding{item{news: news, finding: f}, group(f, route.GroupBy)})
+			fresh = append(fresh, newFinding{item{news: news, finding: f}, pl.groupOf(f, route)})
 		}
 	}
 	for _, t := range pl.sorted() {
@@ -245,6 +245,14 @@ func (pl *planner) collectNews(quiet bool) []newFinding {
 		}
 	}
 	return fresh
+}
+
+// groupOf returns the group of a new finding.
+func (pl *planner) groupOf(f *model.Finding, route *Route) string {
+	if pl.pacing.Each {
+		return "finding\x00" + f.ID
+	}
+	return group(f, route.GroupBy)
 }
 
 // ended adds the news of the member with the given ID, which is no longer open. last is

@@ -56,6 +56,10 @@ type Pacing struct {
 	Digest time.Duration
 	// Location is the time zone of quiet hours and digests. nil is UTC.
 	Location *time.Location
+	// Each is set if each finding has messages of its own. Those beyond the limit are sent later, one by one.
+	Each bool
+	// Concerns reports whether the receiver has messages about a finding; nil means about all.
+	Concerns func(*model.Finding) bool
 }
 
 // QuietHours are a part of the day during which a receiver gets only findings of the
@@ -111,6 +115,9 @@ func (p *Pacing) location() *time.Location {
 
 // route returns the first route that sends f to receiver. It returns nil if there is none.
 func (p *Policy) route(f *model.Finding, receiver string) *Route {
+	if concerns := p.Receivers[receiver].Concerns; concerns != nil && !concerns(f) {
+		return nil
+	}
 	for i := range p.Routes {
 		r := &p.Routes[i]
 		if !r.Fits(f) {

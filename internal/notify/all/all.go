@@ -4,6 +4,7 @@ package all
 import (
 	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/notify/alertmanager"
+	"github.com/driftd/driftd/internal/notify/netbox"
 	"github.com/driftd/driftd/internal/notify/shoutrrr"
 	"github.com/driftd/driftd/internal/notify/slack"
 	"github.com/driftd/driftd/internal/notify/webhook"
@@ -13,6 +14,7 @@ import (
 func Definitions() []notify.Definition {
 	return []notify.Definition{
 		alertmanager.Definition(),
+		netbox.Definition(),
 		shoutrrr.Definition(),
 		slack.Definition(),
 		webhook.Definition(),
