@@ -29,9 +29,9 @@ type Config struct {
 	TokenFile string `mapstructure:"token_file" path:"true"`
 	// File with the CA certificates to trust. If it is not set, the system's are trusted.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// Sources of type netbox that read this NetBox. A finding of one gets entries at its object.
+	// Names of the sources of type netbox that read this NetBox. A finding of one gets entries at its object.
 	Sources []string `mapstructure:"sources"`
-	// Declarations of type netbox that read this NetBox. A finding on a guest that one declares gets entries at the virtual machine
+	// Names of the declarations of type netbox that read this NetBox. A finding on a guest that one declares gets entries at the virtual machine
 	// or the device.
 	Declarations []string `mapstructure:"declarations"`
 	// Maximum duration of a request.
