@@ -78,6 +78,10 @@ func placeOf(d *config.Declaration) (place gitrepo.Place, label string, err erro
 		settings := manifests.Defaults()
 		err = d.Decode(&settings)
 		place, label = settings.Place, settings.Label
+	case manifests.FluxType:
+		settings := manifests.FluxDefaults()
+		err = d.Decode(&settings)
+		place = settings.Place
 	case manifests.HelmType:
 		settings := manifests.HelmDefaults()
 		err = d.Decode(&settings)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,6 +99,13 @@ func atRef(d config.Declaration, ref string) (declarationAt, error) {
 			return at, err
 		}
 		at.place = settings.Place
+	case manifests.FluxType:
+		settings := manifests.FluxDefaults()
+		if err := d.Decode(&settings); err != nil {
+			return at, err
+		}
+		at.place = settings.Place
+		changed["source_branch"] = cmp.Or(settings.SourceBranch, settings.Ref)
 	case manifests.HelmType:
 		settings := manifests.HelmDefaults()
 		if err := d.Decode(&settings); err != nil {

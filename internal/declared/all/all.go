@@ -15,6 +15,7 @@ func Definitions() []declared.Definition {
 	return []declared.Definition{
 		acceptances.Definition(),
 		manifests.ArgoCDDefinition(),
+		manifests.FluxDefinition(),
 		manifests.HelmDefinition(),
 		manifests.Definition(),
 		netbox.Definition(),

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
@@ -25,12 +26,13 @@ import (
 // The jobs of this package in a box.
 const (
 	buildJob = "kustomize"
+	fluxJob  = "flux"
 	parseJob = "parse"
 )
 
 // Jobs returns the jobs that a box runs for loaders of manifests.
 func Jobs() map[string]box.Job {
-	return map[string]box.Job{buildJob: box.NewJob(build), parseJob: box.NewJob(parseInBox)}
+	return map[string]box.Job{buildJob: box.NewJob(build), fluxJob: box.NewJob(buildFlux), parseJob: box.NewJob(parseInBox)}
 }
 
 // jobArgs are the arguments of a job for a file, or for the folder of a kustomization.
@@ -59,7 +61,25 @@ func parseInBox(files fs.FS, o jobArgs) (packed, error) {
 // build builds one kustomization. It runs no plugins or commands, and reads no files outside
 // of the kustomization's folder.
 func build(files fs.FS, o jobArgs) (packed, error) {
-	t := o.Place.tree(files, o.Limit)
+	c, err := o.build(o.Place.tree(files, o.Limit), types.LoadRestrictionsRootOnly, plainObject)
+	return c.pack(), err
+}
+
+// plainObject returns an object that kustomize built as JSON.
+func plainObject(r *resource.Resource) (builtObject, error) {
+	data, err := r.MarshalJSON()
+	return builtObject{json: data}, err
+}
+
+// A builtObject is an object that kustomize built.
+type builtObject struct {
+	json []byte
+	// variables are the names of the variables that Flux substituted in it.
+	variables []string
+}
+
+// build builds the kustomization in the folder o.Name of t, and passes each object to finish.
+func (o jobArgs) build(t *tree, restrictions types.LoadRestrictions, finish func(*resource.Resource) (builtObject, error)) (content, error) {
 	var remote rejectingTransport
 	if o.Network {
 		t.kustomize = t.kustomize.withDisk(os.TempDir())
@@ -72,34 +92,33 @@ func build(files fs.FS, o jobArgs) (packed, error) {
 	for _, k := range parts {
 		secrets = append(secrets, k.secrets()...)
 	}
-	built, err := runKustomize(&originFS{FileSystem: t.kustomize, root: parts[0]}, o.Name)
+	built, err := runKustomize(&originFS{FileSystem: t.kustomize, root: parts[0]}, o.Name, restrictions)
 	if _, unread := t.kustomize.ReadFile(parts[0].file); unread != nil {
 		// Kustomize would report that the file does not exist.
 		err = unread
 	}
 	switch address := t.of(parts[0].file); {
 	case err == nil:
-		c, err = rendered(t, parts, built)
-		if err != nil {
-			return packed{}, err
-		}
+		return rendered(t, parts, built, finish)
 	case !o.Network && remote.isCause(err):
 		c.limited(address, unbuilt(parts), "needs %s, and driftd does not fetch remote bases: copy it into the folder, "+
 			"or set allow_network in the declaration's settings", cmp.Or(remote.first, remoteOf(parts), "a remote base"))
 	default:
 		c.limited(address, unbuilt(parts), "%s", buildError(err, t, secrets))
 	}
-	return c.pack(), nil
+	return c, nil
 }
 
 // runKustomize builds the kustomization in dir.
-func runKustomize(files filesys.FileSystem, dir string) (built resmap.ResMap, err error) {
+func runKustomize(files filesys.FileSystem, dir string, restrictions types.LoadRestrictions) (built resmap.ResMap, err error) {
 	defer func() {
 		if crash := recover(); crash != nil {
 			err = errors.New("kustomize crashed; run kustomize build in its folder")
 		}
 	}()
-	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, dir)
+	options := krusty.MakeDefaultOptions()
+	options.LoadRestrictions = restrictions
+	return krusty.MakeKustomizer(options).Run(files, dir)
 }
 
 // A rejectingTransport is the HTTP transport of a build without a network: every request
@@ -156,7 +175,7 @@ var (
 )
 
 // rendered returns the objects that kustomize built, each with the address of its origin.
-func rendered(t *tree, parts []kustomization, built resmap.ResMap) (content, error) {
+func rendered(t *tree, parts []kustomization, built resmap.ResMap, finish func(*resource.Resource) (builtObject, error)) (content, error) {
 	var c content
 	k := parts[0]
 	search := newOriginSearch(t, parts)
@@ -167,16 +186,20 @@ func rendered(t *tree, parts []kustomization, built resmap.ResMap) (content, err
 				return content{}, fmt.Errorf("read the output of kustomize for %s: %w", t.of(k.file), err)
 			}
 		}
-		data, err := r.MarshalJSON()
+		data, err := finish(r)
+		if failed, ok := errors.AsType[*substitutionError](err); ok {
+			c.bounded(from.address, []model.Extent{unnamedExtent(r)}, "%s: %v", r.GetKind(), failed)
+			continue
+		}
 		if err != nil {
 			return content{}, fmt.Errorf("read the output of kustomize for %s: %w", t.of(k.file), err)
 		}
-		value, err := decode.JSON(data)
+		value, err := decode.JSON(data.json)
 		if err != nil {
 			c.problem(from.address, "the output of kustomize cannot be read: %v", err)
 			continue
 		}
-		c.objects = append(c.objects, object{value: value, address: from.address, files: search.sourceFiles(from, value, r)})
+		c.objects = append(c.objects, object{value: value, address: from.address, files: search.sourceFiles(from, value, r), variables: data.variables})
 	}
 	return c, nil
 }
@@ -236,7 +259,11 @@ func (c *content) pack() packed {
 		p.Problems[i] = packedProblem(c.problems[i])
 	}
 	for _, o := range c.objects {
-		p.Objects = append(p.Objects, packedObject{JSON: o.value.AppendJSON(nil), Address: o.address, Files: o.files})
+		packed := packedObject{JSON: o.value.AppendJSON(nil), Address: o.address, Files: o.files, Variables: o.variables, Chance: o.chance}
+		for _, again := range o.again {
+			packed.Again = append(packed.Again, again.AppendJSON(nil))
+		}
+		p.Objects = append(p.Objects, packed)
 	}
 	return p
 }
@@ -252,7 +279,15 @@ func (p *packed) content() (content, error) {
 		if err != nil {
 			return content{}, fmt.Errorf("read %s from the box: %w", o.Address, err)
 		}
-		c.objects = append(c.objects, object{value: value, address: o.Address, files: o.Files})
+		made := object{value: value, address: o.Address, files: o.Files, variables: o.Variables, chance: o.Chance}
+		for _, data := range o.Again {
+			again, err := decode.JSON(data)
+			if err != nil {
+				return content{}, fmt.Errorf("read %s from the box: %w", o.Address, err)
+			}
+			made.again = append(made.again, again)
+		}
+		c.objects = append(c.objects, made)
 	}
 	return c, nil
 }

@@ -65,9 +65,9 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 	}, nil
 }
 
-// deliveries returns the deliveries that are not rendered.
+// deliveries returns the deliveries whose changes are not rendered.
 func (l *loader) deliveries(objects []object) deliveryList {
-	if l.argocd != nil {
+	if l.argocd != nil || l.flux != nil {
 		return nil
 	}
 	return deliveries(objects, l.url())

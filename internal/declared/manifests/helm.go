@@ -275,7 +275,7 @@ func (l *loader) renderedContent(t *tree, r chart.Rendered) (content, error) {
 		for k := range c.objects {
 			c.objects[k].files = sources
 		}
-		c.leaveToChance(others, f.Calls, l.release.Namespace)
+		c.leaveToChance(others, "chance: the chart calls "+strings.Join(f.Calls, " and "), l.release.Namespace)
 		all.add(c)
 	}
 	return all, nil
@@ -342,12 +342,12 @@ func (l *loader) chartSources(t *tree, template string) []string {
 }
 
 // leaveToChance adds to each object those of further renderings. An object that one of them lacks
-// has its name by chance: it is a problem, because each rendering would declare another one.
-func (c *content) leaveToChance(others []content, calls []string, namespace string) {
+// has its name by chance: it is a problem, because each rendering would declare another one. by is
+// the text for what determines the fields that differ.
+func (c *content) leaveToChance(others []content, by, namespace string) {
 	if len(others) == 0 {
 		return
 	}
-	by := "chance: the chart calls " + strings.Join(calls, " and ")
 	var kept []object
 	for _, o := range c.objects {
 		for _, other := range others {

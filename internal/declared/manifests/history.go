@@ -83,6 +83,9 @@ func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Cla
 		subjects[i] = m.subject(c, l.claimOptions(c))
 	}
 	r := &pastReader{ctx: ctx, loader: l, cache: m, renderings: maxRenderings, parse: maxParsed, box: b}
+	if l.flux != nil {
+		r.renderings = maxFluxBuilds
+	}
 	found := map[*gitrepo.LogCommit]*outcome{}
 	visit := func(line gitrepo.Line) {
 		for _, c := range line.Commits {

@@ -61,6 +61,8 @@ type loader struct {
 	past *historyCache
 	// release is set for a declaration of a Helm release.
 	release *HelmConfig
+	// flux is set for a declaration of a repository that Flux applies.
+	flux *FluxConfig
 	// rendered caches the objects of the release.
 	rendered *chartCache
 	// templating is set for a chart that is rendered without a release.
@@ -166,6 +168,8 @@ func (l *loader) content(ctx context.Context, t *tree) (content, error) {
 		return l.chart(ctx, t)
 	case l.argocd != nil:
 		return l.applications(ctx, t)
+	case l.flux != nil:
+		return l.applied(ctx, t)
 	}
 	found, err := l.walk(ctx, t)
 	if err != nil {

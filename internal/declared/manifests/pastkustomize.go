@@ -15,6 +15,8 @@ import (
 type rendering struct {
 	paths   map[string]string
 	outcome *outcome
+	// content is what a later build may need of a build of Flux.
+	content content
 }
 
 // maxPerFolder bounds the renderings of one folder that are cached.
@@ -31,11 +33,13 @@ func (r *rendering) matches(files *gitrepo.FS) bool {
 }
 
 // pathState returns the state of a path for kustomize: the ID of a file's content, "folder"
-// for a folder, or "" if the path does not exist.
+// for a folder, or "" if the path does not exist. The state of a path that ends in a slash is the ID
+// of the folder.
 func pathState(files *gitrepo.FS, name string) string {
-	id, err := files.ID(name)
-	if err != nil {
-		return ""
+	folder, listed := strings.CutSuffix(name, "/")
+	id, err := files.ID(folder)
+	if err != nil || listed {
+		return id
 	}
 	if strings.HasPrefix(id, "folder ") {
 		return "folder"
@@ -43,7 +47,7 @@ func pathState(files *gitrepo.FS, name string) string {
 	return id
 }
 
-// A recordedFS records the paths that are read. Kustomize does not list folders.
+// A recordedFS records the paths that are read, and the folders that are listed.
 type recordedFS struct {
 	files *gitrepo.FS
 	paths map[string]string
@@ -67,6 +71,12 @@ func (f *recordedFS) Stat(name string) (fs.FileInfo, error) {
 	return f.files.Stat(name)
 }
 
+// ReadDir implements fs.ReadDirFS.
+func (f *recordedFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	f.record(name + "/")
+	return f.files.ReadDir(name)
+}
+
 // kustomizations finds the subjects in the kustomizations of a tree, and reports
 // whether the outcome depends only on the files.
 func (r *pastReader) kustomizations(t *tree, files *gitrepo.FS, dirs []string, found *outcome) (final bool) {
@@ -85,14 +95,8 @@ func (r *pastReader) kustomizations(t *tree, files *gitrepo.FS, dirs []string, f
 
 // kustomization returns the outcome of one kustomization.
 func (r *pastReader) kustomization(t *tree, files *gitrepo.FS, dir string) (found *outcome, cacheable bool) {
-	known := r.cache.renderings[dir]
-	for i := len(known) - 1; i >= 0; i-- {
-		if cached := known[i]; cached.outcome.upTo == len(r.cache.subjects) && cached.matches(files) {
-			// The next commit probably has the same content.
-			copy(known[i:], known[i+1:])
-			known[len(known)-1] = cached
-			return cached.outcome, true
-		}
+	if cached := r.cached(dir, files); cached != nil {
+		return cached.outcome, true
 	}
 	recorded := &recordedFS{files: files, paths: map[string]string{}}
 	if found, cacheable = r.render(t.withFiles(r.ctx, recorded, r.loader.config.MaxFileSize), dir); !cacheable {
@@ -102,13 +106,35 @@ func (r *pastReader) kustomization(t *tree, files *gitrepo.FS, dir string) (foun
 		return &outcome{all: timedOut}, false
 	}
 	found.upTo = len(r.cache.subjects)
-	known = slices.DeleteFunc(known, func(k *rendering) bool { return k.outcome.upTo != found.upTo })
+	r.keep(dir, &rendering{paths: recorded.paths, outcome: found})
+	return found, true
+}
+
+// cached returns the cached rendering with a key that has the same files, or nil.
+func (r *pastReader) cached(key string, files *gitrepo.FS) *rendering {
+	known := r.cache.renderings[key]
+	for i := len(known) - 1; i >= 0; i-- {
+		if cached := known[i]; cached.outcome.upTo == len(r.cache.subjects) && cached.matches(files) {
+			// The next commit probably has the same content.
+			copy(known[i:], known[i+1:])
+			known[len(known)-1] = cached
+			return cached
+		}
+	}
+	return nil
+}
+
+// keep caches a rendering.
+func (r *pastReader) keep(key string, made *rendering) {
+	known := slices.DeleteFunc(r.cache.renderings[key], func(k *rendering) bool { return k.outcome.upTo != made.outcome.upTo })
 	if len(known) >= maxPerFolder {
 		known = known[1:]
 	}
-	r.cache.renderings[dir] = append(known, &rendering{paths: recorded.paths, outcome: found})
-	r.cache.size += int64(len(recorded.paths)) * 150
-	return found, true
+	r.cache.renderings[key] = append(known, made)
+	r.cache.size += int64(len(made.paths)) * 150
+	for _, o := range made.content.objects {
+		r.cache.size += o.value.Weight()
+	}
 }
 
 // render builds a kustomization if it may generate a subject.

@@ -102,6 +102,9 @@ func (r *pastReader) tree(c *gitrepo.LogCommit) (found *outcome, simple, final b
 	case r.loader.argocd != nil:
 		return found, false, r.applications(t, found)
 	}
+	if r.loader.flux != nil {
+		return found, false, r.applied(t, c.Files, found)
+	}
 	inventory, err := r.loader.walk(r.ctx, t)
 	if r.ctx.Err() != nil {
 		found.all = timedOut

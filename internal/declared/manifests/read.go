@@ -21,8 +21,10 @@ type object struct {
 	address string
 	// files are the files that determine the object, by path from the top of the tree.
 	files []string
-	// again are the objects in further renderings of the chart. Fields that differ are left to
-	// chance.
+	// variables are the names of the variables that Flux substituted in it.
+	variables []string
+	// again are the objects in further renderings. Fields that differ are left to chance, which
+	// is the text for what determines them.
 	again  []model.Value
 	chance string
 	// unchecked is why the object cannot be compared; "" if it can.

@@ -110,7 +110,10 @@ type packedProblem struct {
 }
 
 type packedObject struct {
-	JSON    []byte
-	Address string
-	Files   []string
+	JSON      []byte
+	Address   string
+	Files     []string
+	Variables []string
+	Again     [][]byte
+	Chance    string
 }

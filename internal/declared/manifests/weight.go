@@ -32,12 +32,20 @@ func (c *content) takeMemory(ctx context.Context) error {
 // them.
 func (p *packed) weight() int64 {
 	var total int64
-	for _, o := range p.Objects {
-		values := 1
-		for _, begin := range []string{"{", "[", ","} {
-			values += bytes.Count(o.JSON, []byte(begin))
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		total += weightOfJSON(o.JSON)
+		for _, again := range o.Again {
+			total += weightOfJSON(again)
 		}
-		total += int64(len(o.JSON) + valueWeight*values)
 	}
 	return total
+}
+
+func weightOfJSON(data []byte) int64 {
+	values := 1
+	for _, begin := range []string{"{", "[", ","} {
+		values += bytes.Count(data, []byte(begin))
+	}
+	return int64(len(data) + valueWeight*values)
 }

@@ -1,0 +1,447 @@
+package manifests
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A fluxReader finds what Flux applies: the objects of the declared folder, and those of each
+// Kustomization of Flux among them.
+type fluxReader struct {
+	ctx    context.Context //nolint:containedctx // a reader lives for one reading
+	loader *loader
+	tree   *tree
+	// build builds a folder as Flux does. address is that of the Kustomization.
+	build func(a fluxArgs, address string) (content, error)
+	// urls are the URLs of the repository.
+	urls []string
+	// before are the sources and the variables that an earlier round found.
+	before map[string]object
+	fluxFound
+}
+
+// fluxFound is what a fluxReader found so far.
+type fluxFound struct {
+	all content
+	// failed are the problems of builds.
+	failed []model.Problem
+	// pending are the Kustomizations that are not built yet. seen has every one, by ID.
+	pending []object
+	seen    map[string]bool
+	built   int
+	// inputs are the objects that a Kustomization may refer to, by kind and ID.
+	inputs map[string]object
+	// absent are the inputs that were searched for and not found.
+	absent map[string]bool
+}
+
+// The kinds of Flux that this package reads.
+const (
+	fluxKustomization = "Kustomization.kustomize.toolkit.fluxcd.io"
+	fluxRelease       = "HelmRelease.helm.toolkit.fluxcd.io"
+	fluxSourceGroup   = ".source.toolkit.fluxcd.io"
+)
+
+// applied reads the objects that Flux applies.
+func (l *loader) applied(ctx context.Context, t *tree) (all content, err error) {
+	if info, err := fs.Stat(t.files, t.Root); err != nil || !info.IsDir() {
+		return content{}, fmt.Errorf("read flux: %s is no folder in %s; check path", t.Root, t.where)
+	}
+	b := l.openBox(l.config.AllowNetwork)
+	defer func() { err = errors.Join(err, b.Close()) }()
+	r := &fluxReader{ctx: ctx, loader: l, tree: t, urls: l.fluxURLs(t), build: func(a fluxArgs, address string) (content, error) {
+		var made packed
+		err := b.Do(ctx, t.files, fluxJob, a, &made)
+		return l.unpacked(ctx, "kustomize", address, made, err)
+	}}
+	return r.read()
+}
+
+// read reads everything. If a Kustomization was built before something that it refers to was
+// found, it reads again.
+func (r *fluxReader) read() (content, error) {
+	const rounds = 3
+	for range rounds {
+		r.fluxFound = fluxFound{seen: map[string]bool{}, inputs: map[string]object{}, absent: map[string]bool{}}
+		if err := r.round(); err != nil {
+			return content{}, err
+		}
+		late := false
+		for id := range r.absent {
+			_, found := r.inputs[id]
+			late = late || found
+		}
+		if !late {
+			break
+		}
+		r.before = r.inputs
+	}
+	err := r.all.takeMemory(r.ctx)
+	return r.all, err
+}
+
+// round reads everything once.
+func (r *fluxReader) round() error {
+	root := fluxBuild{dir: r.tree.Root, address: r.tree.address(r.tree.Root)}
+	c, err := r.folder(root)
+	if err != nil {
+		return err
+	}
+	for _, o := range c.objects {
+		// A cluster's folder usually has the Kustomization that applies this folder.
+		if kindOf(o.value) == fluxKustomization && r.folderOf(o) == r.tree.Root && r.notOurs(o) == "" {
+			r.seen[inputID(o.value)] = true
+			if c, err = r.kustomization(o); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	r.add(c)
+	for len(r.pending) > 0 {
+		if r.ctx.Err() != nil {
+			return fmt.Errorf("read flux: %w", r.ctx.Err())
+		}
+		// One whose inputs were found takes precedence.
+		next := max(0, slices.IndexFunc(r.pending, r.isReady))
+		o := r.pending[next]
+		r.pending = slices.Delete(r.pending, next, next+1)
+		if r.built == r.loader.flux.MaxKustomizations {
+			r.all.problem(o.address, "more than %d Kustomizations of Flux; raise max_kustomizations", r.built)
+			return nil
+		}
+		if c, err = r.kustomization(o); err != nil {
+			return err
+		}
+		r.add(c)
+	}
+	return nil
+}
+
+// add adds the objects of a build.
+func (r *fluxReader) add(c content) {
+	r.all.add(c)
+	r.failed = append(r.failed, c.problems...)
+	for _, o := range c.objects {
+		switch kind := kindOf(o.value); {
+		case kind == fluxKustomization:
+			if id := inputID(o.value); !r.seen[id] {
+				r.seen[id] = true
+				r.pending = append(r.pending, o)
+			}
+		case isFluxInput(kind):
+			if id := inputID(o.value); r.inputs[id].value.IsNull() {
+				r.inputs[id] = o
+			}
+		}
+		r.elsewhere(o)
+	}
+}
+
+// isFluxInput reports whether a Kustomization may refer to objects of the kind.
+func isFluxInput(kind string) bool {
+	return kind == "ConfigMap" || kind == "Secret" || len(kind) > len(fluxSourceGroup) && kind[len(kind)-len(fluxSourceGroup):] == fluxSourceGroup
+}
+
+// inputID returns the kind and the ID of an object.
+func inputID(object model.Value) string {
+	metadata := object.At("metadata")
+	return kindOf(object) + " " + cmp.Or(metadata.At("namespace").Str(), "default") + "/" + metadata.At("name").Str()
+}
+
+// input returns an object that a Kustomization refers to.
+func (r *fluxReader) input(id string) (o object, ok bool) {
+	if o, ok = r.inputs[id]; !ok {
+		o, ok = r.before[id]
+	}
+	if !ok {
+		r.absent[id] = true
+	}
+	return o, ok
+}
+
+// A fluxBuild is a folder that Flux builds.
+type fluxBuild struct {
+	dir     string
+	address string
+	// by is the Kustomization; its value is null for the declared folder.
+	by object
+	variables
+	// from are the files with variables, by the name of the variable.
+	from map[string][]string
+}
+
+// kustomization returns the objects of a Kustomization of Flux.
+func (r *fluxReader) kustomization(o object) (content, error) {
+	spec := o.value.At("spec")
+	name := "Kustomization " + nameOf(o.value) + " of Flux"
+	if !spec.At("kubeConfig").IsEmpty() {
+		var c content
+		c.bounded(o.address, nil, "%s applies to another cluster (spec.kubeConfig), and its objects are not compared: declare them for that cluster", name)
+		return c, nil
+	}
+	reason := r.notOurs(o)
+	dir := r.folderOf(o)
+	if info, err := fs.Stat(r.tree.files, dir); reason == "" && (err != nil || !info.IsDir()) {
+		reason = fmt.Sprintf("its path %s is no folder of the repository", spec.At("path").Str())
+	}
+	if reason == "" && o.unchecked != "" {
+		reason = o.unchecked
+	}
+	if reason != "" {
+		var c content
+		c.limited(o.address, fluxExtents(spec), "the objects of %s are not compared: %s", name, reason)
+		return c, nil
+	}
+	b := fluxBuild{dir: dir, address: o.address, by: o}
+	b.variables, b.from = r.variables(o)
+	c, err := r.folder(b)
+	if err != nil {
+		return c, err
+	}
+	for i := range c.objects {
+		finishApplied(&c.objects[i], o, name)
+	}
+	return c, nil
+}
+
+// fluxExtents returns the sketch of what a Kustomization that is not built may declare.
+func fluxExtents(spec model.Value) sketch {
+	if place := spec.At("targetNamespace").Str(); isName(place) {
+		return sketch{unknown: true}.in(place)
+	}
+	return sketch{unknown: true}
+}
+
+// folderOf returns the folder that a Kustomization applies. Like Flux, it does not leave the
+// repository.
+func (r *fluxReader) folderOf(o object) string { return folderOf(o.value.At("spec", "path").Str()) }
+
+// finishApplied makes the changes to an object that the controller makes after the build.
+func finishApplied(o *object, by object, name string) {
+	common := by.value.At("spec", "commonMetadata")
+	change := func(v model.Value) model.Value {
+		metadata := v.At("metadata")
+		for _, field := range []string{"labels", "annotations"} {
+			values := metadata.At(field)
+			for _, f := range common.At(field).Fields() {
+				values = values.With(f.Name, f.Value)
+			}
+			if !common.At(field).IsEmpty() {
+				metadata = metadata.With(field, values)
+			}
+		}
+		return v.With("metadata", metadata)
+	}
+	if !common.IsEmpty() {
+		o.value = change(o.value)
+		for i := range o.again {
+			o.again[i] = change(o.again[i])
+		}
+	}
+	o.unchecked = cmp.Or(o.unchecked, notApplied(o.value, by, name))
+}
+
+// notApplied returns why Flux does not keep an object as declared, or "".
+func notApplied(object model.Value, by object, name string) string {
+	annotations, labels := object.At("metadata", "annotations"), object.At("metadata", "labels")
+	has := func(key, value string) bool {
+		key = "kustomize.toolkit.fluxcd.io/" + key
+		return annotations.At(key).Str() == value || labels.At(key).Str() == value
+	}
+	switch {
+	case by.value.At("spec", "suspend").Text() == "true":
+		return name + " is suspended in git: Flux does not apply its objects"
+	case has("reconcile", "disabled"), has("ssa", "Ignore"):
+		return "the object is marked so that Flux does not apply it"
+	case has("ssa", "IfNotPresent"):
+		return "the object is marked so that Flux only creates it (ssa: IfNotPresent)"
+	case bytes.Contains(object.AppendJSON(nil), []byte(encryptedMark)):
+		return "contains a value that is encrypted with SOPS; driftd does not decrypt it"
+	}
+	return ""
+}
+
+// folder builds a folder.
+func (r *fluxReader) folder(b fluxBuild) (content, error) {
+	r.built++
+	a := fluxArgs{
+		Job: jobArgs{
+			Place: r.tree.place, Name: path.Join(mountPoint, b.dir), Limit: r.loader.config.MaxFileSize, Network: r.loader.config.AllowNetwork,
+		},
+		Variables: b.variables,
+	}
+	a.change(b.by.value.At("spec"))
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if info, err := fs.Stat(r.tree.files, path.Join(b.dir, name)); err == nil && !info.IsDir() {
+			a.Kustomization = name
+			break
+		}
+	}
+	if a.Kustomization == "" {
+		var err error
+		a.Missing, a.Kustomization = true, konfig.DefaultKustomizationFileName()
+		if a.Resources, err = r.scan(b.dir); err != nil {
+			var c content
+			c.limited(b.address, fluxExtents(b.by.value.At("spec")), "%v", err)
+			return c, r.ctx.Err()
+		}
+		if len(a.Resources) == 0 {
+			return content{}, nil
+		}
+	}
+	c, err := r.build(a, b.address)
+	if err != nil {
+		return c, err
+	}
+	r.place(&c, b, a)
+	return c, nil
+}
+
+// change sets the fields of the spec that change the kustomization.
+func (o *fluxArgs) change(spec model.Value) {
+	var fields []model.Field
+	for _, name := range []string{
+		"targetNamespace", "namePrefix", "nameSuffix", "patches", "patchesStrategicMerge", "patchesJson6902", "images",
+		"components", "ignoreMissingComponents",
+	} {
+		if v, ok := spec.Get(name); ok && !v.IsNull() {
+			fields = append(fields, model.Field{Name: name, Value: v})
+		}
+	}
+	if len(fields) > 0 {
+		o.Change = model.MapOf(fields...).AppendJSON(nil)
+	}
+}
+
+// place sets the files and the addresses of what a build returned: what comes from the
+// Kustomization of Flux itself has those of its object.
+func (r *fluxReader) place(c *content, b fluxBuild, a fluxArgs) {
+	made := path.Join(b.dir, a.Kustomization)
+	changes := len(a.Change) > 0
+	for i := range c.objects {
+		o := &c.objects[i]
+		if slices.Contains(o.files, made) {
+			if a.Missing {
+				o.files = slices.DeleteFunc(o.files, func(name string) bool { return name == made })
+			}
+			if changes {
+				o.files = append(o.files, b.by.files...)
+			}
+		}
+		for _, v := range o.variables {
+			o.files = append(o.files, b.from[v]...)
+		}
+		if a.Missing && r.tree.isAt(made, o.address) {
+			o.address = b.address
+		}
+		o.files = slices.Compact(slices.Sorted(slices.Values(o.files)))
+	}
+	for i := range c.problems {
+		p := &c.problems[i]
+		if a.Missing && p.Address == r.tree.address(made) {
+			p.Address = b.address
+		}
+		// A Kustomization or a release that cannot be read may declare anything.
+		if slices.ContainsFunc(p.Extents, func(e model.Extent) bool { return declaresMore(e.Kind) }) {
+			p.Bounded, p.Extents = false, nil
+		}
+	}
+}
+
+// declaresMore reports whether objects of a kind declare other objects.
+func declaresMore(kind string) bool {
+	return slices.Contains([]string{"kubernetes/" + fluxKustomization, "kubernetes/" + fluxRelease, "kubernetes/Kustomization.*", "kubernetes/HelmRelease.*"}, kind)
+}
+
+// key returns a key of the arguments: builds with the same key and the same files are the same.
+func (o fluxArgs) key() (string, error) {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return "", fmt.Errorf("encode arguments: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return "flux " + hex.EncodeToString(sum[:]), nil
+}
+
+// variables returns the values for the postBuild of a Kustomization, and the files that they
+// come from. Later sources take precedence, and then those in the Kustomization itself.
+func (r *fluxReader) variables(o object) (variables, map[string][]string) {
+	v := variables{Known: map[string]string{}, Sealed: map[string]string{}, Strict: r.loader.flux.StrictSubstitution}
+	from := map[string][]string{}
+	post := o.value.At("spec", "postBuild")
+	for _, ref := range post.At("substituteFrom").Items() {
+		r.variablesFrom(&v, from, o, ref)
+	}
+	for _, f := range post.At("substitute").Fields() {
+		v.set(f.Name, f.Value.Text())
+		from[f.Name] = o.files
+	}
+	v.On = len(v.Known)+len(v.Sealed) > 0 || v.Open != ""
+	return v, from
+}
+
+// variablesFrom adds the values of one entry of substituteFrom.
+func (r *fluxReader) variablesFrom(v *variables, from map[string][]string, o object, ref model.Value) {
+	kind, name := ref.At("kind").Str(), ref.At("name").Str()
+	place := cmp.Or(o.value.At("metadata", "namespace").Str(), "default")
+	origin := fmt.Sprintf("%s %s/%s, from which Flux takes variables", kind, place, name)
+	source, found := r.input(kind + " " + place + "/" + name)
+	if !found || source.unchecked != "" || len(source.again) > 0 && kind == "ConfigMap" {
+		// It may have any variable, in place of one that was found before.
+		v.Open = origin
+		for known := range v.Known {
+			v.seal(known, origin)
+		}
+		return
+	}
+	names := map[string]string{}
+	for _, field := range []string{"data", "stringData"} {
+		for _, f := range source.value.At(field).Fields() {
+			names[f.Name] = f.Value.Text()
+		}
+	}
+	for name, value := range names {
+		from[name] = source.files
+		if kind == "ConfigMap" && !bytes.Contains([]byte(value), []byte(encryptedMark)) {
+			v.set(name, value)
+		} else {
+			v.seal(name, origin)
+		}
+	}
+}
+
+func (v *variables) set(name, value string) {
+	delete(v.Sealed, name)
+	v.Known[name] = string(bytes.ReplaceAll([]byte(value), []byte("\n"), nil))
+}
+
+func (v *variables) seal(name, origin string) {
+	delete(v.Known, name)
+	v.Sealed[name] = origin
+}
+
+// isReady reports whether everything that a Kustomization refers to was found.
+func (r *fluxReader) isReady(o object) bool {
+	place := cmp.Or(o.value.At("metadata", "namespace").Str(), "default")
+	for _, ref := range o.value.At("spec", "postBuild", "substituteFrom").Items() {
+		if _, ok := r.inputs[ref.At("kind").Str()+" "+place+"/"+ref.At("name").Str()]; !ok {
+			return false
+		}
+	}
+	_, ok := r.inputs[sourceID(o.value)]
+	return ok
+}

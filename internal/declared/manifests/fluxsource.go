@@ -1,0 +1,231 @@
+package manifests
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// fluxURLs returns the URLs of the repository.
+func (l *loader) fluxURLs(t *tree) []string {
+	urls := slices.Clone(l.flux.SameRepository)
+	if l.repository != nil {
+		return append(urls, l.url())
+	}
+	if origin, err := gitrepo.OriginOf(t.top); err == nil && origin.URL != "" {
+		urls = append(urls, origin.URL)
+	}
+	return urls
+}
+
+// sourceName returns a URL of a source for comparison; "" if it is none.
+func sourceName(url string) string {
+	if strings.ContainsAny(url, " \t\n") || !strings.ContainsAny(url, ":/") {
+		return ""
+	}
+	return url
+}
+
+// sourceID returns the ID of the source of a Kustomization.
+func sourceID(kustomization model.Value) string {
+	ref := kustomization.At("spec", "sourceRef")
+	place := cmp.Or(ref.At("namespace").Str(), kustomization.At("metadata", "namespace").Str(), "default")
+	return cmp.Or(ref.At("kind").Str(), "GitRepository") + fluxSourceGroup + " " + place + "/" + ref.At("name").Str()
+}
+
+// notOurs returns why the source of a Kustomization is not the declared repository at its ref;
+// "" if it is. A source that is not in git is taken for it: the one with which Flux was
+// installed often is not.
+func (r *fluxReader) notOurs(o object) string {
+	id := sourceID(o.value)
+	kind, name, _ := strings.Cut(id, fluxSourceGroup+" ")
+	if !slices.Contains([]string{"GitRepository", "OCIRepository", "Bucket"}, kind) {
+		return fmt.Sprintf("its source is %s %s, which driftd does not read", kind, name)
+	}
+	source, found := r.input(id)
+	if !found {
+		return ""
+	}
+	spec := source.value.At("spec")
+	url := spec.At("url").Str()
+	if kind == "Bucket" {
+		url = spec.At("endpoint").Str() + "/" + spec.At("bucketName").Str()
+	}
+	if !slices.ContainsFunc(r.urls, func(own string) bool { return own == url || gitrepo.SameRepository(own, url) }) {
+		return fmt.Sprintf("its source is %s %s (%s), and driftd reads another repository: declare that one, "+
+			"or list the URL in same_repository if it has the same content", kind, name, withoutSecrets(url))
+	}
+	if kind == "GitRepository" {
+		return r.otherRef(spec.At("ref"), kind+" "+name)
+	}
+	return ""
+}
+
+var commitHash = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
+
+// otherRef returns why a GitRepository has another revision than the declaration, or "".
+func (r *fluxReader) otherRef(ref model.Value, name string) string {
+	c := r.loader.flux
+	for _, field := range []string{"commit", "name", "semver", "tag"} {
+		if value := ref.At(field).Str(); value != "" {
+			if value == c.Ref || value == "refs/tags/"+c.Ref || "refs/tags/"+value == c.Ref || value == "refs/heads/"+c.Ref {
+				return ""
+			}
+			return fmt.Sprintf("its source %s reads the %s %s, and driftd reads %s", name, field, value, cmp.Or(c.Ref, "the default branch"))
+		}
+	}
+	own := strings.TrimPrefix(c.SourceBranch, "refs/heads/")
+	if own == "" && !commitHash.MatchString(c.Ref) {
+		own = strings.TrimPrefix(c.Ref, "refs/heads/")
+	}
+	branch := cmp.Or(ref.At("branch").Str(), "master")
+	if own == "" || c.Git == "" || branch == own {
+		return ""
+	}
+	return fmt.Sprintf("its source %s reads the branch %s, and driftd reads %s", name, branch, own)
+}
+
+// elsewhere adds the problem of an object whose controller makes objects that are not in git.
+func (r *fluxReader) elsewhere(o object) {
+	metadata := o.value.At("metadata")
+	place := cmp.Or(metadata.At("namespace").Str(), "default")
+	here := []model.Extent{{Place: place}, {Placeless: true}}
+	switch kind, _, _ := strings.Cut(kindOf(o.value), "."); kindOf(o.value) {
+	case fluxRelease:
+		r.release(o, place)
+	case "FluxInstance.fluxcd.controlplane.io":
+		r.all.bounded(o.address, here, "%s %s installs Flux, and its objects are not compared", kind, nameOf(o.value))
+	case "ResourceSet.fluxcd.controlplane.io":
+		r.all.problem(o.address, "the objects of %s %s are not compared: driftd does not render its templates", kind, nameOf(o.value))
+	case "ArtifactGenerator.source.extensions.fluxcd.io":
+		r.all.bounded(o.address, []model.Extent{{Kind: "kubernetes/ExternalArtifact" + fluxSourceGroup, Place: place}},
+			"the artifacts of %s %s are not compared", kind, nameOf(o.value))
+	}
+}
+
+// release adds the problem of a HelmRelease, whose chart is not rendered.
+func (r *fluxReader) release(o object, place string) {
+	spec := o.value.At("spec")
+	if !spec.At("kubeConfig").IsEmpty() {
+		return
+	}
+	ref, chart := spec.At("chartRef"), ""
+	if ref.IsEmpty() {
+		ref, chart = spec.At("chart", "spec", "sourceRef"), spec.At("chart", "spec", "chart").Str()+" of "
+	}
+	source := cmp.Or(ref.At("namespace").Str(), place)
+	target := cmp.Or(spec.At("targetNamespace").Str(), place)
+	extents := []model.Extent{{Placeless: true}, {Kind: "kubernetes/HelmChart" + fluxSourceGroup, Place: source}}
+	for _, name := range []string{target, place} {
+		extents = append(extents, model.Extent{Place: name})
+		if !isName(name) {
+			extents = nil
+			break
+		}
+	}
+	c := content{}
+	c.limited(o.address, sketch{unknown: extents == nil, extents: extents},
+		"the objects of HelmRelease %s are not compared: its chart comes from %s%s %s/%s", nameOf(o.value), chart, ref.At("kind").Str(), source, ref.At("name").Str())
+	r.all.add(c)
+}
+
+// fluxIgnored returns the patterns of files that are in no archive of a source by default.
+// https://fluxcd.io/flux/components/source/gitrepositories/#default-exclusions
+func fluxIgnored() string {
+	return ".git/\n.gitignore\n.gitmodules\n.gitattributes\n"
+}
+
+// fluxIgnoredByDefault returns those that apply where the repository has no .sourceignore.
+func fluxIgnoredByDefault() string {
+	return ".github/\n.circleci/\n.travis.yml\n.gitlab-ci.yml\nappveyor.yml\n.drone.yml\ncloudbuild.yaml\ncodeship-services.yml\n" +
+		"codeship-steps.yml\n**/.goreleaser.yml\n**/.sops.yaml\n**/.flux.yaml\n"
+}
+
+// ignored returns the patterns of files that Flux ignores.
+func (r *fluxReader) ignored() (*gitrepo.Ignore, error) {
+	var i gitrepo.Ignore
+	i.Add(fluxIgnored())
+	const file = ".sourceignore"
+	text, err := readFile(r.tree.files, file, maxKustomization)
+	switch {
+	case err == nil:
+		i.Add(string(text))
+	case errors.Is(err, fs.ErrNotExist):
+		i.Add(fluxIgnoredByDefault())
+	default:
+		return nil, fmt.Errorf("%s: %w", file, cause(err))
+	}
+	return &i, nil
+}
+
+// scan lists the manifests and the kustomizations below a folder without a kustomization file, as
+// Flux does.
+func (r *fluxReader) scan(dir string) ([]string, error) {
+	ignored, err := r.ignored()
+	if err != nil {
+		return nil, err
+	}
+	s := fluxScan{reader: r, ignored: ignored, top: dir}
+	err = s.folder(dir)
+	return s.found, err
+}
+
+type fluxScan struct {
+	reader  *fluxReader
+	ignored *gitrepo.Ignore
+	top     string
+	found   []string
+	folders int
+}
+
+func (s *fluxScan) folder(dir string) error {
+	if err := s.reader.ctx.Err(); err != nil {
+		return err
+	}
+	limit := s.reader.loader.config.MaxFiles
+	if s.folders++; s.folders > limit || len(s.found) > limit {
+		return fmt.Errorf("more than %d files or folders; raise max_files", limit)
+	}
+	entries, err := fs.ReadDir(s.reader.tree.files, dir)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.reader.tree.address(dir), cause(err))
+	}
+	if dir != s.top && slices.ContainsFunc(entries, isKustomizationFile) {
+		s.add(dir)
+		return nil
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		switch ext := path.Ext(name); {
+		case s.ignored.Matches(name, e.IsDir()):
+		case e.IsDir():
+			if err := s.folder(name); err != nil {
+				return err
+			}
+		case (ext == ".yaml" || ext == ".yml") && !slices.Contains(konfig.RecognizedKustomizationFileNames(), e.Name()):
+			if info, err := fs.Stat(s.reader.tree.files, name); err == nil && info.IsDir() {
+				continue
+			}
+			s.add(name)
+		}
+	}
+	return nil
+}
+
+// add adds the path of a resource, relative to the top.
+func (s *fluxScan) add(name string) {
+	if s.top != "." {
+		name = strings.TrimPrefix(name, s.top+"/")
+	}
+	s.found = append(s.found, "./"+name)
+}
