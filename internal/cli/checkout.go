@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -106,6 +107,8 @@ func positionsIn(d *config.Declaration, origin gitrepo.Origin) string {
 		return ""
 	case d.Type == terraform.Type:
 		return terraform.Base(place.Dir)
+	case d.Type == manifests.FluxType:
+		return cmp.Or(gitrepo.TopOf(place.Dir), place.Dir)
 	}
 	if info, err := os.Stat(place.Dir); err == nil && !info.IsDir() {
 		return filepath.Dir(filepath.Dir(place.Dir))

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/kustomize/api/konfig"
 
@@ -400,7 +401,7 @@ func (r *fluxReader) variablesFrom(v *variables, from map[string][]string, o obj
 	place := cmp.Or(o.value.At("metadata", "namespace").Str(), "default")
 	origin := fmt.Sprintf("%s %s/%s, from which Flux takes variables", kind, place, name)
 	source, found := r.input(kind + " " + place + "/" + name)
-	if !found || source.unchecked != "" || len(source.again) > 0 && kind == "ConfigMap" {
+	if !found {
 		// It may have any variable, in place of one that was found before.
 		v.Open = origin
 		for known := range v.Known {
@@ -408,25 +409,28 @@ func (r *fluxReader) variablesFrom(v *variables, from map[string][]string, o obj
 		}
 		return
 	}
-	names := map[string]string{}
 	for _, field := range []string{"data", "stringData"} {
 		for _, f := range source.value.At(field).Fields() {
-			names[f.Name] = f.Value.Text()
-		}
-	}
-	for name, value := range names {
-		from[name] = source.files
-		if kind == "ConfigMap" && !bytes.Contains([]byte(value), []byte(encryptedMark)) {
-			v.set(name, value)
-		} else {
-			v.seal(name, origin)
+			from[f.Name] = source.files
+			if kind == "ConfigMap" && source.isCertain(field, f.Name) {
+				v.set(f.Name, f.Value.Text())
+			} else {
+				v.seal(f.Name, origin)
+			}
 		}
 	}
 }
 
+// isCertain reports whether a value of a ConfigMap is known.
+func (o *object) isCertain(field, name string) bool {
+	value := o.value.At(field, name)
+	return !strings.Contains(value.Text(), encryptedMark) &&
+		!slices.ContainsFunc(o.again, func(v model.Value) bool { return !v.At(field, name).Equal(value) })
+}
+
 func (v *variables) set(name, value string) {
 	delete(v.Sealed, name)
-	v.Known[name] = string(bytes.ReplaceAll([]byte(value), []byte("\n"), nil))
+	v.Known[name] = strings.ReplaceAll(value, "\n", "")
 }
 
 func (v *variables) seal(name, origin string) {

@@ -100,6 +100,10 @@ func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
 		return model.Declaration{}, err
 	}
 	t.top = top
+	if l.flux != nil {
+		// Kustomizations name folders from the top of the repository.
+		t.Base, t.Prefix = ".", ""
+	}
 	t.touches = func(ctx context.Context, names []string) map[string]gitrepo.Touch {
 		return l.workTree.Touches(ctx, top, names)
 	}

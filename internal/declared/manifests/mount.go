@@ -135,12 +135,18 @@ func (m mountedFS) ReadFile(file string) ([]byte, error) {
 	if !ok {
 		return m.outsideFS.ReadFile(file)
 	}
+	if m.IsDir(file) {
+		// Without restrictions, kustomize first reads a folder like a file.
+		return nil, at(file, errIsFolder)
+	}
 	data, err := readFile(m.files, name, m.limit)
 	if err != nil {
 		return nil, at(file, err)
 	}
 	return data, nil
 }
+
+var errIsFolder = errors.New("a folder")
 
 // at returns an error with the path of the file below mountPoint.
 func at(file string, err error) error { return fmt.Errorf("%s: %w", path.Clean(file), cause(err)) }
