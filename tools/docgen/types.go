@@ -43,6 +43,7 @@ func pages() map[string]string {
 		"reconcile":                "reconcile.md",
 		"kubernetes":               "kubernetes.md",
 		"declarations/acceptances": "acceptance.md",
+		"declarations/flux":        "flux.md",
 		"declarations/helm":        "helm.md",
 		"declarations/manifests":   "kubernetes.md",
 		"declarations/netbox":      "netbox-intent.md",

@@ -12,7 +12,7 @@ import (
 // A Place is the location of a declaration: a folder (Dir) or a path in a git repository
 // (Git).
 type Place struct {
-	// Dir is a folder or a single file that is read as it is. In declarations of type terraform, manifests and helm, a pattern such as
+	// Dir is a folder or a single file that is read as it is. In declarations of type terraform, manifests, helm and flux, a pattern such as
 	// roots/* makes a declaration for each folder that it finds.
 	Dir string `mapstructure:"dir" path:"true"`
 
@@ -21,8 +21,8 @@ type Place struct {
 	// Ref is a full commit hash, a full name (refs/tags/v1), a branch or a tag. A name of both
 	// a branch and a tag is an error. The default is the remote's HEAD.
 	Ref string `mapstructure:"ref"`
-	// Path is the folder or file inside the repository. The default is the whole repository. In declarations of type terraform, manifests
-	// and helm, a pattern makes a declaration for each folder that it finds.
+	// Path is the folder or file inside the repository. The default is the whole repository. In declarations of type terraform, manifests,
+	// helm and flux, a pattern makes a declaration for each folder that it finds.
 	Path string `mapstructure:"path"`
 	// Username is the user name for https, with the token.
 	Username string `mapstructure:"username"`
