@@ -156,9 +156,6 @@ func (s *fluxSpec) change(k *types.Kustomization, exists func(string) bool) erro
 			*f.to = *f.from
 		}
 	}
-	for _, p := range s.Patches {
-		k.Patches = append(k.Patches, types.Patch{Patch: p.Patch, Target: p.Target})
-	}
 	for _, component := range s.Components {
 		if strings.HasPrefix(component, "/") || strings.Contains(component, "://") {
 			return errors.New("a component is not a relative path")
@@ -167,9 +164,11 @@ func (s *fluxSpec) change(k *types.Kustomization, exists func(string) bool) erro
 			k.Components = append(k.Components, component)
 		}
 	}
-	if err := s.addOldPatches(k); err != nil {
+	patches, err := s.patches(k.Patches)
+	if err != nil {
 		return err
 	}
+	k.Patches = patches
 	for _, image := range s.Images {
 		if i := slices.IndexFunc(k.Images, func(known types.Image) bool { return known.Name == image.Name }); i >= 0 {
 			k.Images[i] = image
@@ -180,23 +179,26 @@ func (s *fluxSpec) change(k *types.Kustomization, exists func(string) bool) erro
 	return nil
 }
 
-// addOldPatches adds the patches of the fields of v1beta2.
-func (s *fluxSpec) addOldPatches(k *types.Kustomization) error {
+// patches returns the patches of the kustomization and of the spec, in the order in which
+// kustomize applies them. v1beta2 has three fields for them.
+func (s *fluxSpec) patches(own []types.Patch) ([]types.Patch, error) {
+	var all []types.Patch
 	for _, patch := range s.PatchesStrategicMerge {
 		text, err := yaml.Marshal(patch)
 		if err != nil {
-			return fmt.Errorf("write patch: %w", err)
+			return nil, fmt.Errorf("write patch: %w", err)
 		}
-		k.PatchesStrategicMerge = append(k.PatchesStrategicMerge, types.PatchStrategicMerge(text))
+		all = append(all, types.Patch{Patch: string(text)})
 	}
+	all = append(append(all, own...), s.Patches...)
 	for _, patch := range s.PatchesJSON6902 {
 		text, err := yaml.Marshal(patch.Patch)
 		if err != nil {
-			return fmt.Errorf("write patch: %w", err)
+			return nil, fmt.Errorf("write patch: %w", err)
 		}
-		k.PatchesJson6902 = append(k.PatchesJson6902, types.Patch{Patch: string(text), Target: patch.Target})
+		all = append(all, types.Patch{Patch: string(text), Target: patch.Target})
 	}
-	return nil
+	return all, nil
 }
 
 // A substituter substitutes variables in the objects of one build.

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/kustomize/api/konfig"
-
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -205,20 +203,28 @@ func (s *fluxScan) folder(dir string) error {
 		return nil
 	}
 	for _, e := range entries {
-		name := path.Join(dir, e.Name())
-		switch ext := path.Ext(name); {
-		case s.ignored.Matches(name, e.IsDir()):
-		case e.IsDir():
-			if err := s.folder(name); err != nil {
-				return err
-			}
-		case (ext == ".yaml" || ext == ".yml") && !slices.Contains(konfig.RecognizedKustomizationFileNames(), e.Name()):
-			if info, err := fs.Stat(s.reader.tree.files, name); err == nil && info.IsDir() {
-				continue
-			}
-			s.add(name)
+		if err := s.entry(path.Join(dir, e.Name()), e); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+func (s *fluxScan) entry(name string, e fs.DirEntry) error {
+	ext := path.Ext(name)
+	switch {
+	case s.ignored.Matches(name, e.IsDir()):
+		return nil
+	case e.IsDir():
+		return s.folder(name)
+	case ext != ".yaml" && ext != ".yml":
+		return nil
+	}
+	if info, err := fs.Stat(s.reader.tree.files, name); err == nil && info.IsDir() {
+		// A link to a folder is not followed.
+		return nil
+	}
+	s.add(name)
 	return nil
 }
 
