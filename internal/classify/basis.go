@@ -20,6 +20,9 @@ func Basis(f *model.Finding) string { return basis(f, nil) }
 func basis(f *model.Finding, claim *model.Claim) string {
 	h := sha256.New()
 	writeText(h, string(f.Verdict))
+	if f.Check != "" {
+		writeText(h, f.Check)
+	}
 	for i := range f.Changes {
 		c := &f.Changes[i]
 		writeText(h, c.Path)
@@ -38,6 +41,8 @@ func basis(f *model.Finding, claim *model.Claim) string {
 	}
 	switch {
 	case len(f.Changes) > 0:
+	case f.Check != "":
+		writeText(h, f.Reason)
 	case claim != nil && f.Verdict != model.Unchecked:
 		writeText(h, claim.Pending)
 		writeValue(h, &claim.Value)

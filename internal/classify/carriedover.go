@@ -59,7 +59,7 @@ func (s carriedOver) without(key model.Key, o *model.Outcome) (left model.Outcom
 	if o.Verdict == model.Unmanaged {
 		return *o, !slices.ContainsFunc(open, func(c model.Change) bool { return c.Path == "" })
 	}
-	if len(o.Changes) == 0 || o.Verdict == model.Disputed {
+	if len(o.Changes) == 0 || o.Verdict == model.Disputed || o.Check != "" {
 		return *o, true
 	}
 	left = *o

@@ -204,6 +204,7 @@ func findCurrent(in *Input, carried carriedOver, rules *ignorer, rewritten []mod
 	}
 	for i := range in.Declarations {
 		c.findings = append(c.findings, problems(&in.Declarations[i])...)
+		c.findings = append(c.findings, violations(&in.Declarations[i], rules)...)
 	}
 	for i := range rewritten {
 		rules.apply(&rewritten[i])
@@ -224,16 +225,23 @@ func findCurrent(in *Input, carried carriedOver, rules *ignorer, rewritten []mod
 }
 
 func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Finding {
-	f := model.Finding{Verdict: o.Verdict, Key: s.Key, Place: s.Place, Name: s.Name, Changes: slices.Clone(o.Changes),
+	f := model.Finding{Verdict: o.Verdict, Check: o.Check, Key: s.Key, Place: s.Place, Name: s.Name, Changes: slices.Clone(o.Changes),
 		Actor: o.Actor, Reason: o.Reason, Labels: labels(s, o.Claim), Declaration: o.Declaration, Unproven: o.Unproven}
 	if o.Claim != nil {
 		f.Declaration, f.Address, f.Position, f.AlsoIn = o.Claim.Declaration, o.Claim.Address, o.Claim.Position, o.Claim.AlsoIn
 	}
 	rules.apply(&f)
 	f.Basis = basis(&f, o.Claim)
+	if f.Check != "" {
+		rateCheck(&f, o.Severity)
+		return f
+	}
 	var why string
 	if f.Severity, why = rate(s, o.Claim, ratedAs(f.Verdict, f.Unproven), f.Changes); why != "" && f.Reason != "" {
 		why += "; "
+	}
+	if o.Severity != "" {
+		f.Severity = worse(f.Severity, o.Severity)
 	}
 	f.Reason = why + f.Reason
 	rateRecreated(&f, o.Claim)
@@ -274,6 +282,32 @@ func problems(d *model.Declaration) []model.Finding {
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// violations returns findings for the failed checks of parts of a declaration.
+func violations(d *model.Declaration, rules *ignorer) []model.Finding {
+	var findings []model.Finding
+	for i := range d.Violations {
+		v := &d.Violations[i]
+		f := model.Finding{Verdict: cmp.Or(v.Verdict, model.Violated), Check: v.Check, Name: v.Address, Declaration: d.Name, Address: v.Address,
+			Reason: v.Reason, Actor: v.Actor, Key: model.Key{Source: firstOf(d.Governs), Kind: PartKind, ID: model.PartID(d.Name, v.Address)}}
+		if v.Path != "" {
+			f.Changes = []model.Change{{Path: v.Path, Declared: v.Value}}
+		}
+		rules.apply(&f)
+		f.Basis = basis(&f, nil)
+		rateCheck(&f, v.Severity)
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// rateCheck sets the severity of the finding of a failed check, and adds the check to its reason.
+func rateCheck(f *model.Finding, severity model.Severity) {
+	f.Severity, f.Reason = severity, f.Check+": "+f.Reason
+	for i := range f.Changes {
+		f.Changes[i].Severity = severity
+	}
 }
 
 func firstOf(names []string) string {

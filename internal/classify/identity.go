@@ -110,7 +110,7 @@ func (c *current) canonical() []int {
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := &c.findings[i], &c.findings[j]
 		return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Declaration, b.Declaration), cmp.Compare(c.claims[i], c.claims[j]),
-			cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Basis, b.Basis),
+			cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(a.Check, b.Check), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Basis, b.Basis),
 			cmp.Compare(a.Reason, b.Reason))
 	})
 	return order
@@ -130,12 +130,15 @@ func byResource(findings []model.Finding, order []int) [][]int {
 }
 
 // fingerprint returns the ID that a new finding gets: a digest of resource,
-// declaration, verdict and claim, and of a number if several findings share
+// declaration, verdict, claim and check, and of a number if several findings share
 // these.
 func fingerprint(f *model.Finding, claim string, number int) string {
 	text := strings.Join([]string{f.Source, f.Kind, f.Key.ID, f.Declaration, string(f.Verdict)}, "\x00")
 	if claim != "" {
 		text += "\x00" + claim
+	}
+	if f.Check != "" {
+		text += "\x00check " + f.Check
 	}
 	if number > 1 {
 		text += fmt.Sprintf("\x00%d", number)
@@ -194,6 +197,9 @@ func (m *matcher) pairs(earlier []*model.Finding, group []int, rate func(p *pair
 	for _, e := range earlier {
 		for _, i := range group {
 			f := &m.current[i]
+			if e.Check != f.Check {
+				continue
+			}
 			p := pair{earlier: e, index: i, rank: noMatch, own: m.own(e, i), fields: overlap(e, f)}
 			p.same = p.own && e.Verdict == f.Verdict
 			if rate(&p, f); p.rank < noMatch {
@@ -286,7 +292,7 @@ func (m *matcher) decided(p *pair) bool {
 // one at an index.
 func (m *matcher) own(e *model.Finding, i int) bool {
 	f := &m.current[i]
-	if e.Declaration != f.Declaration {
+	if e.Declaration != f.Declaration || e.Check != f.Check {
 		return false
 	}
 	judged := m.proof.judged[f.Key]

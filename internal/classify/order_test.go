@@ -45,7 +45,7 @@ func TestUsualSeverities(t *testing.T) {
 		model.Conflict: model.High, model.Missing: model.High,
 		model.Changed: model.Medium, model.Bypassed: model.Medium, model.Disputed: model.Medium, model.Undeclared: model.Medium,
 		model.Unmanaged: model.Low, model.Moved: model.Low, model.PendingRestart: model.Low, model.Unchecked: model.Low,
-		model.Pending: model.Info, model.Codified: model.Info,
+		model.Violated: model.Low, model.Nondeterministic: model.Low, model.Pending: model.Info, model.Codified: model.Info,
 	}
 	for _, verdict := range model.Verdicts() {
 		o := changed("a")

@@ -76,11 +76,11 @@ func (p *proof) isResolved(f *model.Finding) bool {
 	if snapshot == nil || snapshot.StaleIn(f.Kind, f.Place) != "" {
 		return false
 	}
-	if p.doubted[f.Key] || (f.Declaration == "" || f.Verdict == model.Unmanaged) && p.mayBeDeclared(f) {
+	if f.Check == "" && p.isDoubted(f) {
 		return false
 	}
 	if judged := p.judged[f.Key]; judged != nil {
-		return judged.Checked(f.Changes)
+		return checkedAgain(judged, f)
 	}
 	ref := model.Ref{Kind: f.Kind, ID: f.Key.ID}
 	if slices.ContainsFunc(snapshot.Unread, func(u model.Unread) bool { return u.Ref == ref }) {
@@ -88,6 +88,20 @@ func (p *proof) isResolved(f *model.Finding) bool {
 	}
 	covered, _ := snapshot.Covers(f.Kind, f.Place)
 	return covered
+}
+
+// checkedAgain reports whether the scan compared what the finding shows. A check needs only the
+// resource itself.
+func checkedAgain(judged *model.Judged, f *model.Finding) bool {
+	if f.Check != "" {
+		return judged.Subject.Unread == ""
+	}
+	return judged.Checked(f.Changes)
+}
+
+// isDoubted reports whether a claim that could not be read or compared may be on the resource.
+func (p *proof) isDoubted(f *model.Finding) bool {
+	return p.doubted[f.Key] || (f.Declaration == "" || f.Verdict == model.Unmanaged) && p.mayBeDeclared(f)
 }
 
 // recordRead reports whether the record that the finding is about was read again.
@@ -136,7 +150,7 @@ func (p *proof) read(f *model.Finding, name string) bool {
 	if d == nil {
 		return name != f.Declaration && p.whole
 	}
-	if len(d.Problems) == 0 || f.Kind == PartKind {
+	if len(d.Problems) == 0 || f.Kind == PartKind && f.Check == "" {
 		return true
 	}
 	judged := p.judged[f.Key]

@@ -50,7 +50,7 @@ func markReplaced(f *model.Finding, s *model.Subject, claim *model.Claim) {
 // does not if the live side is as declared, will be so, or is not declared.
 func changedByApply(v model.Verdict) bool {
 	switch v {
-	case model.Codified, model.PendingRestart, model.Unmanaged, model.Unchecked, model.Missing:
+	case model.Codified, model.PendingRestart, model.Unmanaged, model.Unchecked, model.Missing, model.Violated, model.Nondeterministic:
 		return false
 	}
 	return true

@@ -12,6 +12,8 @@ import (
 // A Rule hides findings. Its patterns are globs; an empty one matches everything.
 type Rule struct {
 	Source, Kind, Resource string
+	// Check matches the ID of a failed check. A rule with a check matches no other finding.
+	Check string
 	// Path and Value match single fields: the path of a change, and the live value, or
 	// else the declared one.
 	Path, Value string
@@ -25,7 +27,7 @@ type Rule struct {
 func (r *Rule) String() string {
 	var parts []string
 	for _, p := range []struct{ name, pattern string }{
-		{"source", r.Source}, {"kind", r.Kind}, {"resource", r.Resource}, {"path", r.Path}, {"value", r.Value},
+		{"source", r.Source}, {"kind", r.Kind}, {"resource", r.Resource}, {"check", r.Check}, {"path", r.Path}, {"value", r.Value},
 	} {
 		if p.pattern != "" {
 			parts = append(parts, p.name+"="+p.pattern)
@@ -66,12 +68,12 @@ func newIgnorer(rules []Rule, now time.Time) *ignorer {
 // moves the matching fields, and hides the finding if no field is left. No rule hides a
 // part of a declaration that could not be read.
 func (g *ignorer) apply(f *model.Finding) {
-	if f.Kind == PartKind {
+	if f.Kind == PartKind && f.Check == "" {
 		return
 	}
 	for i := range g.rules {
 		r, run := &g.rules[i], &g.runs[i]
-		if run.Ended || !g.selectors[i].Fits(f) {
+		if run.Ended || !g.selectors[i].Fits(f) || r.Check != "" && !model.Glob(r.Check, f.Check) {
 			continue
 		}
 		var left []model.Change

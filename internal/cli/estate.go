@@ -200,7 +200,7 @@ func controllers(configured []config.Controller) []kube.Entry {
 func rules(ignore []config.IgnoreRule) []classify.Rule {
 	list := make([]classify.Rule, 0, len(ignore))
 	for _, r := range ignore {
-		list = append(list, classify.Rule{Source: r.Source, Kind: r.Kind, Resource: r.Resource, Path: r.Path, Value: r.Value,
+		list = append(list, classify.Rule{Source: r.Source, Kind: r.Kind, Resource: r.Resource, Check: r.Check, Path: r.Path, Value: r.Value,
 			Reason: r.Reason, Expires: r.Expires})
 	}
 	return list

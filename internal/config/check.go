@@ -215,13 +215,13 @@ func validName(name string) bool {
 func (d *document) checkIgnore(rules []IgnoreRule, known known) {
 	for i, r := range rules {
 		path := fmt.Sprintf("ignore[%d]", i)
-		if r.Source == "" && r.Kind == "" && r.Resource == "" && r.Path == "" && r.Value == "" {
-			d.add(path, "an ignore rule without a pattern would hide everything: give it a source, kind, resource, path or value")
+		if r.Source == "" && r.Kind == "" && r.Resource == "" && r.Check == "" && r.Path == "" && r.Value == "" {
+			d.add(path, "an ignore rule without a pattern would hide everything: give it a source, kind, resource, check, path or value")
 		}
 		if strings.TrimSpace(r.Reason) == "" {
 			d.missing(path, "reason", "an ignore rule without a reason: add one, as in reason: scaled by hand during the sale")
 		}
-		for key, pattern := range map[string]string{"kind": r.Kind, "resource": r.Resource, "path": r.Path, "value": r.Value} {
+		for key, pattern := range map[string]string{"kind": r.Kind, "resource": r.Resource, "check": r.Check, "path": r.Path, "value": r.Value} {
 			d.checkPattern(path+"."+key, pattern)
 		}
 		if r.Source != "" {

@@ -201,6 +201,9 @@ type IgnoreRule struct {
 	Kind string `mapstructure:"kind"`
 	// Resource is a pattern for the resource, as in shop/web.
 	Resource string `mapstructure:"resource"`
+	// Check is a pattern for the ID of a failed check, as in flux/*. A rule with a check hides
+	// no other findings.
+	Check string `mapstructure:"check"`
 	// Path is a pattern for the field. A rule with a path removes single fields from a
 	// finding.
 	Path string `mapstructure:"path"`

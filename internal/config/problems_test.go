@@ -241,7 +241,7 @@ reconcile:
 			reason:  "a rule needs a pattern, a reason and a valid end",
 			content: minimal + "ignore:\n- {reason: noise}\n- {source: prdo, reason: \" \"}\n- {source: \"p*\", reason: noise, expires: soon}\n- {value: \"[a\", reason: noise}\n",
 			want: []string{
-				`3: an ignore rule without a pattern would hide everything: give it a source, kind, resource, path or value`,
+				`3: an ignore rule without a pattern would hide everything: give it a source, kind, resource, check, path or value`,
 				`4: an ignore rule without a reason: add one, as in reason: scaled by hand during the sale`,
 				`4: ignore rule of an unknown source "prdo": did you mean "prod"?`,
 				`5: expires: want a date such as 2026-12-31 or a time such as 2026-12-31T18:00:00Z`,

@@ -82,7 +82,7 @@ func Make(findings []model.Finding, r Request, now time.Time, random io.Reader) 
 		}
 		decisions = append(decisions, model.Decision{
 			ID: id, Kind: r.Kind, Finding: f.ID, Basis: f.Basis, Severity: f.Severity,
-			Subject: model.Target{Key: f.Key, Declaration: f.Declaration, Verdict: f.Verdict, Unproven: f.Verdict == model.Pending && f.IsUnproven()},
+			Subject: model.Target{Key: f.Key, Declaration: f.Declaration, Verdict: f.Verdict, Check: f.Check, Unproven: f.Verdict == model.Pending && f.IsUnproven()},
 			Reason:  r.Reason, Owner: r.Owner, By: r.By, At: now, Via: r.Via, Until: until,
 		})
 	}

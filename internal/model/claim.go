@@ -48,6 +48,8 @@ type Claim struct {
 	Template Ref
 	// Unchecked is why the claim cannot be compared; "" if it can.
 	Unchecked string
+	// Violations are the checks that the claim fails, sorted by Check.
+	Violations []Violation
 
 	ClaimMatching
 	ClaimApply
@@ -202,6 +204,8 @@ type Declaration struct {
 	// Tally counts how much of what is declared could be compared; nil if that is not
 	// counted.
 	Tally *Tally
+	// Violations are the failed checks of its parts.
+	Violations []PartViolation
 }
 
 // A Removal is a claim that the declaration does not make any more. Source, Kinds and

@@ -129,11 +129,13 @@ type DecisionStatus struct {
 	Why string `json:"why,omitempty"`
 }
 
-// A Target is the subject of a decision; an empty Verdict or Declaration means any.
+// A Target is the subject of a decision; an empty Verdict, Declaration or Check means any.
 type Target struct {
 	Key
 	Declaration string  `json:"declaration,omitempty"`
 	Verdict     Verdict `json:"verdict,omitempty"`
+	// Check is that of the finding.
+	Check string `json:"check,omitempty"`
 	// Unproven reports whether the finding was pending or bypassed at the time of the decision. It
 	// is shown, and not compared.
 	Unproven bool `json:"unproven,omitempty"`
@@ -168,7 +170,7 @@ func (d *Decision) About(f *Finding) bool {
 		return d.Finding == f.ID || slices.Contains(f.Merged, d.Finding)
 	}
 	s := &d.Subject
-	return s.Key == f.Key && (s.Declaration == "" || s.Declaration == f.Declaration) &&
+	return s.Key == f.Key && (s.Check == "" || s.Check == f.Check) && (s.Declaration == "" || s.Declaration == f.Declaration) &&
 		(s.Verdict == "" || s.Verdict == f.Verdict || d.madeUnderWorse(f))
 }
 

@@ -24,13 +24,17 @@ const (
 	Undeclared     Verdict = "undeclared"      // a field that no declaration sets and no known controller owns.
 	Moved          Verdict = "moved"           // same identity, other place or name.
 	Disputed       Verdict = "disputed"        // two declarations claim different values.
+	Violated       Verdict = "violated"        // a check failed: Finding.Check.
 	Unchecked      Verdict = "unchecked"       // could not be compared.
+
+	// Nondeterministic is the verdict on a declaration that differs between equal inputs.
+	Nondeterministic Verdict = "nondeterministic"
 )
 
 // Verdicts lists every verdict that a finding may have, worst first.
 func Verdicts() []Verdict {
 	return []Verdict{Conflict, Missing, Changed, Bypassed, Disputed, Undeclared, Unmanaged, Moved,
-		PendingRestart, Pending, Codified, Unchecked}
+		Nondeterministic, Violated, PendingRestart, Pending, Codified, Unchecked}
 }
 
 // IsDrift reports whether a finding with the verdict is a difference. Unchecked is not.
@@ -148,8 +152,11 @@ func (c *ClaimedValue) DeclaredAt() string { return cmp.Or(c.Position, c.Address
 // A Finding is a verdict that is not in-sync: one for a resource, a claim and
 // a verdict, kept across scans under the same ID.
 type Finding struct {
-	ID       string   `json:"id"`
-	Verdict  Verdict  `json:"verdict"`
+	ID      string  `json:"id"`
+	Verdict Verdict `json:"verdict"`
+	// Check is the ID of the check that failed if the verdict is Violated or Nondeterministic,
+	// and "" otherwise.
+	Check    string   `json:"check,omitempty"`
 	Severity Severity `json:"severity"`
 	// Rated is set if a rule of the configuration set Severity.
 	Rated *Rating `json:"rated,omitempty"`

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// PartKind is the kind of a finding about a part of a declaration that could
-// not be read.
+// PartKind is the kind of a finding about a part of a declaration that could not be read,
+// or that fails a check.
 const PartKind = "declaration/part"
 
 // PartID returns the ID of the key of such a finding. A declaration that could not be
@@ -127,7 +127,7 @@ func (n *NotChecked) add(open []*Finding) {
 func (r *Run) unfoundProblems(open []Finding) int {
 	found := map[string]bool{}
 	for i := range open {
-		if open[i].Kind == PartKind {
+		if open[i].Kind == PartKind && open[i].Verdict == Unchecked {
 			found[open[i].Key.ID] = true
 		}
 	}

@@ -5,6 +5,11 @@ import "slices"
 // An Outcome is one verdict on a subject, other than in-sync.
 type Outcome struct {
 	Verdict Verdict
+	// Check is Finding.Check.
+	Check string
+	// Severity is that of a failed check. With an empty Check, the finding is at least as severe
+	// as that.
+	Severity Severity
 	// Claim is nil for an unclaimed resource, and for one that Declaration should declare
 	// and does not.
 	Claim       *Claim

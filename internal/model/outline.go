@@ -34,6 +34,8 @@ type Outline struct {
 	Actors     []string  `json:"actors,omitempty"`
 	LastSeen   time.Time `json:"last_seen"`
 	MergedInto string    `json:"merged_into,omitempty"`
+	// Check is Finding.Check.
+	Check string `json:"check,omitempty"`
 }
 
 // An OutlineActor is the part of an Actor that lists show. A list has one for each finding.
@@ -50,7 +52,7 @@ func (a *OutlineActor) Label() string { return actorLabel(a.Name) }
 // Outline returns the outline of the finding, with times in UTC.
 func (f *Finding) Outline() Outline {
 	o := Outline{
-		ID: f.ID, Verdict: f.Verdict, Unproven: f.IsUnproven(), Severity: f.Severity, Exposure: f.Exposure,
+		ID: f.ID, Verdict: f.Verdict, Check: f.Check, Unproven: f.IsUnproven(), Severity: f.Severity, Exposure: f.Exposure,
 		Key: f.Key, Place: f.Place, Name: outlineText(f.Name), Declaration: f.Declaration, Address: outlineText(f.Address),
 		Actor:     OutlineActor{Name: outlineText(f.Actor.Name), At: f.Actor.At.UTC(), Via: f.Actor.Via, Confidence: f.Actor.Confidence},
 		FirstSeen: f.FirstSeen.UTC(), LastSeen: f.LastSeen.UTC(), Resolved: f.Resolved.UTC(), MergedInto: f.MergedInto,

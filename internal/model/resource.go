@@ -90,6 +90,12 @@ type Resource struct {
 	// UnreadFields are fields that the object may have and that could not be read.
 	// Value has none of them.
 	UnreadFields []UnreadField
+	// Violations are the checks that the resource fails, sorted by Check.
+	Violations []Violation
+	// Installs are the objects that a deployment tool installed according to its record in this
+	// resource, such as the inventory of a Flux Kustomization. Whoever can write the resource
+	// can add objects.
+	Installs []Ref
 }
 
 // An UnreadField is a field of an object that was read without it.

@@ -162,6 +162,8 @@ func (f *Field) disputed(source string, c *model.Change, now Clock) {
 // live and declared agree.
 func comparedWith(verdict model.Verdict, c *model.Change) string {
 	switch {
+	case verdict == model.Violated && c.Declared == nil:
+		return "live"
 	case verdict == model.Codified:
 		return "recorded"
 	case c.Declared == nil && c.Recorded != nil && verdict != model.Pending && verdict != model.Bypassed && verdict != model.Conflict:

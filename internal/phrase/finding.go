@@ -8,9 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// PartKind is the kind of a finding on a part of a declaration that cannot be
-// read. Package classify makes it.
-const PartKind = "declaration/part"
+// PartKind is model.PartKind.
+const PartKind = model.PartKind
 
 // Kind returns the short name of a kind: Deployment for
 // kubernetes/Deployment.apps, virtualmachine for
@@ -57,6 +56,8 @@ func Resource(id, name string) string {
 func Subject(f *model.Finding) Phrase {
 	switch {
 	case f.Kind != PartKind:
+	case f.Check != "":
+		return Phrase{}.Short(f.VerdictText(), NameLimit).Words(": ").Short(f.Address, NameLimit).Words(" of ").Short(f.Declaration, NameLimit)
 	case f.Address == f.Declaration:
 		return Words("declaration ").Short(f.Declaration, NameLimit).Words(" could not be read")
 	default:

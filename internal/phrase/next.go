@@ -24,20 +24,31 @@ func NextStep(f *model.Finding) string {
 			return "Find out whether the declaration or the live system moved, then apply or commit"
 		}
 		return "Apply the declaration"
+	case model.Unmanaged:
+		return unmanaged(f)
+	}
+	return nextStepOf(f.Verdict)
+}
+
+// nextStepOf returns the ways out of a finding with a verdict that determines them.
+func nextStepOf(v model.Verdict) string {
+	switch v {
 	case model.Conflict:
 		return "Decide which of the three values is right, then commit it and apply"
 	case model.Missing:
 		return "Apply the declaration to create it again, or remove it from the declaration"
 	case model.PendingRestart:
 		return "Restart it, or withdraw the change that waits"
-	case model.Unmanaged:
-		return unmanaged(f)
 	case model.Codified:
 		return "Renew the record: apply, or refresh the state"
 	case model.Moved:
 		return "Declare its new place, or move it back"
 	case model.Disputed:
 		return "Decide which declaration is right, and correct the other one"
+	case model.Violated:
+		return "Correct what the check found, or accept it"
+	case model.Nondeterministic:
+		return "Replace the call whose result differs each time by a value"
 	}
 	return "Remove the reason why it could not be compared"
 }

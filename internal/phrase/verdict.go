@@ -9,37 +9,32 @@ import (
 // Meaning returns the sentence that explains a verdict, which is given as
 // Finding.VerdictText returns it.
 func Meaning(verdict string) string {
-	switch v := model.Verdict(verdict); v {
-	case model.InSync:
-		return "Live, declared and recorded agree"
-	case model.Changed:
-		return "Live differs from what was declared and applied"
-	case model.Pending:
-		return "Declared but not applied yet"
-	case model.Bypassed:
-		return "Applied, but no commit declares it"
-	case model.Pending + " or " + model.Bypassed:
-		return "Declared but not applied yet, or applied but declared by no commit"
-	case model.Codified:
-		return "Live and declared agree, but the record is old"
-	case model.Conflict:
-		return "Declared, recorded and live all differ"
-	case model.Missing:
-		return "Declared but missing"
-	case model.PendingRestart:
-		return "Configured, but takes effect only after a restart"
-	case model.Unmanaged:
-		return "Exists, but no declaration manages it"
-	case model.Undeclared:
-		return "Set, but by no declaration and no known controller"
-	case model.Moved:
-		return "Same resource under another name or in another place"
-	case model.Disputed:
-		return "Declarations claim different values"
-	case model.Unchecked:
-		return "Could not be compared"
+	meaning, known := meanings()[model.Verdict(verdict)]
+	if !known {
+		return fmt.Sprintf("Verdict %q", verdict)
 	}
-	return fmt.Sprintf("Verdict %q", verdict)
+	return meaning
+}
+
+func meanings() map[model.Verdict]string {
+	return map[model.Verdict]string{
+		model.InSync:                            "Live, declared and recorded agree",
+		model.Changed:                           "Live differs from what was declared and applied",
+		model.Pending:                           "Declared but not applied yet",
+		model.Bypassed:                          "Applied, but no commit declares it",
+		model.Pending + " or " + model.Bypassed: "Declared but not applied yet, or applied but declared by no commit",
+		model.Codified:                          "Live and declared agree, but the record is old",
+		model.Conflict:                          "Declared, recorded and live all differ",
+		model.Missing:                           "Declared but missing",
+		model.PendingRestart:                    "Configured, but takes effect only after a restart",
+		model.Unmanaged:                         "Exists, but no declaration manages it",
+		model.Undeclared:                        "Set, but by no declaration and no known controller",
+		model.Moved:                             "Same resource under another name or in another place",
+		model.Disputed:                          "Declarations claim different values",
+		model.Nondeterministic:                  "Equal inputs give different results, so the declaration proves nothing",
+		model.Violated:                          "A check failed",
+		model.Unchecked:                         "Could not be compared",
+	}
 }
 
 // Verb returns a past-tense verb, such as "removed", for what the actor of f did. It
@@ -65,7 +60,7 @@ func Verb(f *model.Finding) string {
 		return "declared"
 	case model.Bypassed:
 		return "applied"
-	case model.Unchecked, model.InSync:
+	case model.Unchecked, model.InSync, model.Violated, model.Nondeterministic:
 		return ""
 	}
 	return "changed"

@@ -65,6 +65,8 @@ func unadopted(f *model.Finding) string {
 		return "its place is not a field that driftd edits"
 	case model.PendingRestart:
 		return "the declared value is accepted, and waits for a restart"
+	case model.Violated, model.Nondeterministic:
+		return "a failed check has no value to adopt"
 	}
 	return "it was not compared"
 }

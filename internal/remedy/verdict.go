@@ -35,6 +35,8 @@ func (c *issue) putBack() Step {
 		return c.remove()
 	case model.Moved:
 		return words("Move it back by hand", "Moving a resource may interrupt it, and Terraform may destroy and create it: read its plan first.")
+	case model.Violated, model.Nondeterministic:
+		return words("Correct what the check found", "Check "+c.Check+": "+cmp.Or(c.Reason, "no reason")+".")
 	}
 	return words("Nothing is suggested while it is not compared", "Reason: "+cmp.Or(c.Reason, "unknown")+".")
 }
@@ -203,6 +205,8 @@ func (c *issue) adoptAs() Step {
 		return c.correct()
 	case model.Changed, model.Undeclared, model.Bypassed, model.Conflict:
 		return c.adoptFields()
+	case model.Violated, model.Nondeterministic:
+		return words("Nothing to adopt", "A failed check has no value to adopt.")
 	}
 	return words("Nothing is suggested while it is not compared")
 }

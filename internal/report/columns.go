@@ -35,6 +35,7 @@ func columns() []column {
 		{name: "id", text: func(f line, _ phrase.Clock) string { return f.ID }},
 		{name: "severity", text: func(f line, _ phrase.Clock) string { return string(f.Severity) }},
 		{name: "verdict", text: func(f line, _ phrase.Clock) string { return f.VerdictText() }},
+		{name: "check", text: func(f line, _ phrase.Clock) string { return f.Check }},
 		{name: "resource", share: 2, end: true, text: func(f line, _ phrase.Clock) string {
 			return f.Source + " " + phrase.Kind(f.Kind) + " " + phrase.Resource(f.Key.ID, f.Name)
 		}},

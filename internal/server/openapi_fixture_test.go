@@ -73,7 +73,7 @@ func filedDecisions() []model.Decision {
 		Via:     "acceptances.yaml:3", From: "agreed", Until: now().Add(48 * time.Hour),
 	}
 	void := agreed
-	void.ID, void.Basis, void.Subject = "f11e01", "", model.Target{Key: model.Key{Source: "old", Kind: "kubernetes/Service", ID: "shop/web"}, Verdict: model.Pending, Unproven: true}
+	void.ID, void.Basis, void.Subject = "f11e01", "", model.Target{Key: model.Key{Source: "old", Kind: "kubernetes/Service", ID: "shop/web"}, Verdict: model.Pending, Check: "flux/suspended", Unproven: true}
 	void.Changes = []model.Change{{Path: "spec", Live: object(field("a", model.StringOf("tell nobody")))}, {Path: "data.password", Secret: true}}
 	return []model.Decision{agreed, void}
 }
@@ -119,6 +119,9 @@ func manyFindings(first, later time.Time) []model.Finding {
 		f := finding("0"+string(rune('a'+i))+"0000", "edge", "ConfigMap", verdict, first, last)
 		f.Severity = model.Severities()[i%len(model.Severities())]
 		f.Basis = "basis of " + f.ID
+		if verdict == model.Violated || verdict == model.Nondeterministic {
+			f.Check = "flux/suspended"
+		}
 		all = append(all, f)
 	}
 	hidden := finding("f00d02", "prod", "ConfigMap", model.Changed, first, last)

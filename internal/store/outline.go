@@ -11,13 +11,14 @@ import (
 
 // The outline of a finding is a part of its head, so that a list reads the heads alone. Before each
 // text is its length as a uvarint. A time is the seconds since 1970 as a varint and the nanoseconds
-// as a uvarint. The ID is the key of the record; the source, and when the finding was last seen, are
+// as a uvarint. A check stands before the other actors if its bit is set. The ID is the key of the record; the source, and when the finding was last seen, are
 // other parts of the head.
 
 // The bits of the first byte of an outline.
 const (
 	unprovenBit = 1 << iota
 	flappingBit
+	checkBit
 )
 
 // outlineTexts returns the texts of an outline in the order of their encoding.
@@ -42,12 +43,18 @@ func encodeOutline(f *model.Finding) string {
 	if o.Flapping {
 		bits |= flappingBit
 	}
+	if o.Check != "" {
+		bits |= checkBit
+	}
 	b := []byte{bits}
 	for _, text := range outlineTexts(&o) {
 		b = appendText(b, *text)
 	}
 	for _, at := range outlineTimes(&o) {
 		b = binary.AppendUvarint(binary.AppendVarint(b, at.Unix()), uint64(at.Nanosecond()))
+	}
+	if o.Check != "" {
+		b = appendText(b, o.Check)
 	}
 	for _, name := range o.Actors {
 		b = appendText(b, name)
@@ -82,10 +89,13 @@ func (h *head) decode(id string, seen moment, o, like *model.Outline) error {
 	for _, at := range outlineTimes(o) {
 		*at = d.time()
 	}
+	if bits&checkBit != 0 {
+		o.Check = common(d.text(), like.Check)
+	}
 	for d.rest != "" {
 		o.Actors = append(o.Actors, d.text())
 	}
-	if d.bad || bits&^(unprovenBit|flappingBit) != 0 {
+	if d.bad || bits&^(unprovenBit|flappingBit|checkBit) != 0 {
 		return fmt.Errorf("%w: outline of finding %s", errCorrupt, id)
 	}
 	return nil

@@ -23,6 +23,7 @@ func drawOutlined(t *rapid.T, id string) model.Finding {
 	f := finding(id, 0)
 	f.Severity = rapid.SampledFrom(append(model.Severities(), "")).Draw(t, "severity")
 	f.Verdict = rapid.SampledFrom(model.Verdicts()).Draw(t, "verdict")
+	f.Check = word("check")
 	f.Exposure = rapid.SampledFrom([]model.Exposure{"", model.ExposesAccess}).Draw(t, "exposure")
 	f.Kind, f.Key.ID, f.Place, f.Name = word("kind"), word("key"), word("place"), word("name")
 	f.Declaration, f.Address, f.Owner, f.Hidden, f.MergedInto = word("declaration"), word("address"), word("owner"), word("hidden"), word("merged")

@@ -124,6 +124,9 @@ func encode(f *model.Finding, changes []model.Change, basis string) (string, err
 	add(m, "resource", word(f.Key.ID))
 	add(m, "declaration", word(f.Declaration))
 	add(m, "verdict", word(string(f.Verdict)))
+	if f.Check != "" {
+		add(m, "check", word(f.Check))
+	}
 	if len(changes) > 0 {
 		list := &yaml.Node{Kind: yaml.SequenceNode}
 		for i := range changes {
