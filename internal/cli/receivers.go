@@ -32,7 +32,9 @@ func (c *command) receiverOpener(cfg *config.Config, log *slog.Logger) func(conf
 			if types = append(types, d.Type); d.Type != r.Type {
 				continue
 			}
+			sources, declarations := namesOfType(cfg, r.Type)
 			receiver, err := d.Open(notify.Env{Name: r.Name, Version: c.build.Version, URL: cfg.Notify.URL, Now: time.Now,
+				Sources: sources, Declarations: declarations,
 				Person: func(user string) string { return people.Find(access.Identity{Kind: access.SlackMember, ID: user}) },
 				Log:    log.With("receiver", r.Name)}, notify.Decoder(r.Decode))
 			if err != nil {
@@ -50,6 +52,21 @@ func (c *command) receiverOpener(cfg *config.Config, log *slog.Logger) func(conf
 		}
 		return notify.Opened{}, r.UnknownType(r.Type, types)
 	}
+}
+
+// namesOfType returns the names of the sources and the declarations of a type.
+func namesOfType(cfg *config.Config, typ string) (sources, declarations []string) {
+	for i := range cfg.Sources {
+		if cfg.Sources[i].Type == typ {
+			sources = append(sources, cfg.Sources[i].Name)
+		}
+	}
+	for i := range cfg.Declarations {
+		if cfg.Declarations[i].Type == typ {
+			declarations = append(declarations, cfg.Declarations[i].Name)
+		}
+	}
+	return sources, declarations
 }
 
 // newPolicy returns the notification policy of a configuration, nil without receivers, and

@@ -84,6 +84,8 @@ type Env struct {
 	Version string
 	// URL is the address of driftd's web pages, or "".
 	URL string
+	// Sources and Declarations are the names in the configuration that have the type of the receiver.
+	Sources, Declarations []string
 	// Person returns the person with a user ID in Slack, or "" if there is none. It may be nil.
 	Person func(user string) string
 	// Now is the clock.

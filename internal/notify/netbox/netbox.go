@@ -52,6 +52,9 @@ func open(env notify.Env, config Config) (notify.Receiver, error) {
 	case len(config.Sources)+len(config.Declarations) == 0:
 		return notify.Receiver{}, errors.New("set sources or declarations: they are those of type netbox that read this NetBox")
 	}
+	if err := errors.Join(checkNames("sources", config.Sources, env.Sources), checkNames("declarations", config.Declarations, env.Declarations)); err != nil {
+		return notify.Receiver{}, err
+	}
 	base, err := post.Address(strings.TrimSuffix(config.URL, "/"))
 	if err != nil {
 		return notify.Receiver{}, fmt.Errorf("url: the address %w", err)
@@ -66,6 +69,16 @@ func open(env notify.Env, config Config) (notify.Receiver, error) {
 	j := &journal{config: config, client: client, to: base.JoinPath(netboxapi.Path, entriesPath), env: env,
 		access: netboxapi.Access{URL: base.String(), TokenFile: config.TokenFile, CAFile: config.CAFile}}
 	return notify.Receiver{Notifier: j, Each: true, Concerns: func(f *model.Finding) bool { return config.object(f) != object{} }}, nil
+}
+
+// checkNames returns an error for the first name that is not known: its findings would silently have no entries.
+func checkNames(setting string, names, known []string) error {
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("%s: none of type netbox is named %q: want one of [%s]", setting, name, strings.Join(known, ", "))
+		}
+	}
+	return nil
 }
 
 // entriesPath is the path of the list of journal entries in the API.

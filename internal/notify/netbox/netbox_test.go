@@ -31,7 +31,7 @@ func open(t *testing.T, change func(*netbox.Config)) (notify.Receiver, error) {
 	if err := os.WriteFile(file, []byte("nbt_KEY.0123456789abcdef"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return netbox.Definition().Open(notify.Env{Version: "1.2.3", Now: now}, func(into any) error {
+	return netbox.Definition().Open(notify.Env{Version: "1.2.3", Now: now, Sources: []string{"netbox"}, Declarations: []string{"intent"}}, func(into any) error {
 		c := into.(*netbox.Config)
 		c.TokenFile, c.Sources, c.Declarations = file, []string{"netbox"}, []string{"intent"}
 		change(c)
@@ -268,6 +268,8 @@ func TestSettings(t *testing.T) {
 		"no token":    {func(c *netbox.Config) { c.TokenFile = "" }, "setting token_file is missing"},
 		"no file":     {func(c *netbox.Config) { c.TokenFile += ".none" }, "token_file: "},
 		"no sources":  {func(c *netbox.Config) { c.Sources, c.Declarations = nil, nil }, "set sources or declarations"},
+		"source":      {func(c *netbox.Config) { c.Sources = []string{"netbx"} }, `sources: none of type netbox is named "netbx": want one of [netbox]`},
+		"declaration": {func(c *netbox.Config) { c.Declarations = []string{"infra"} }, `declarations: none of type netbox is named "infra": want one of [intent]`},
 		"bad timeout": {func(c *netbox.Config) { c.Timeout = 0 }, "timeout: must be over 0s"},
 	} {
 		_, err := open(t, func(c *netbox.Config) {
