@@ -17,7 +17,7 @@ func (c *checker) application(o *objects, file string, doc, spec node) {
 			line = revision.line()
 		}
 		if problem := c.revisionProblem(source, revision.text()); problem != "" {
-			c.report(revisionUnpinned, file, line, source.line(), title+" "+problem)
+			c.report(revisionUnpinned, file, line, source.line(), title, problem)
 		}
 		for _, i := range source.at("kustomize", "images").items() {
 			name, _, replaced := strings.Cut(i.text(), "=")
@@ -36,7 +36,7 @@ func (c *checker) application(o *objects, file string, doc, spec node) {
 	if policy := spec.at("syncPolicy"); policy.exists() {
 		line = policy.line()
 	}
-	c.report(manualSync, file, line, doc.at("kind").line(), title+" is only synced by hand")
+	c.report(manualSync, file, line, doc.at("kind").line(), title, "is only synced by hand")
 }
 
 // revisionProblem returns why a source of an Application follows changes that have no commit in the repository that is checked.

@@ -2,7 +2,6 @@ package discipline
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -74,11 +73,11 @@ func (c *checker) dependency(dir, file, lockName string, d node, locked []node, 
 		if isLocked(locked, name, version) {
 			return
 		}
-		problem = lockName + " is out of date: it has no version of it that Chart.yaml allows"
+		problem = "has no version that it allows in " + lockName + ", which is out of date"
 	default:
 		problem += ", and there is no " + lockName
 	}
-	c.report(dependencyUnpinned, file, d.at("name").line(), 0, fmt.Sprintf("dependency %s: %s", printable.Line(name, 100), problem))
+	c.report(dependencyUnpinned, file, d.at("name").line(), 0, "dependency "+printable.Line(name, 100), problem)
 }
 
 // isVendored reports whether the folder of a chart contains a dependency.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/declared/gitrepo"
@@ -34,6 +35,8 @@ type Finding struct {
 	// File is the path in the tree, and Line the line in it; "" and 0 if the finding is about no file or line.
 	File string
 	Line int
+	// Subject is the part of the file that the finding is about, by its name; it stays the same while lines move.
+	Subject string
 	// What describes what was found, and Next what to do.
 	What, Next string
 
@@ -106,8 +109,8 @@ func newChecker(t Tree, s Selection) *checker {
 // maxFindings bounds the findings, and what is not checked, so that a large tree does not fill the memory.
 const maxFindings = 100_000
 
-// report adds a finding of a check.
-func (c *checker) report(id, file string, line, block int, what string) {
+// report adds a finding of a check on a subject.
+func (c *checker) report(id, file string, line, block int, subject, what string) {
 	switch {
 	case !c.selected[id]:
 		return
@@ -116,7 +119,7 @@ func (c *checker) report(id, file string, line, block int, what string) {
 		return
 	}
 	check := c.checks[id]
-	c.found = append(c.found, Finding{Check: id, Severity: check.Severity, File: file, Line: line, What: what, Next: check.Advice, block: block})
+	c.found = append(c.found, Finding{Check: id, Severity: check.Severity, File: file, Line: line, Subject: subject, What: strings.TrimSpace(subject + " " + what), Next: check.Advice, block: block})
 }
 
 // full adds that there is more of something than a bound.

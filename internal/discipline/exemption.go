@@ -38,9 +38,9 @@ func (c *checker) noteComments(file string, text []byte) {
 		e := exemption{string(m[1]), printable.Text(string(m[2]))}
 		switch {
 		case c.checks[e.check] == nil:
-			c.report(exemptionInvalid, file, line, 0, "the comment names no check: "+printable.Line(e.check, 60))
+			c.report(exemptionInvalid, file, line, 0, "the comment", "names no check: "+printable.Line(e.check, 60))
 		case strings.TrimSpace(e.reason) == "":
-			c.report(exemptionInvalid, file, line, 0, "the comment exempts "+e.check+" without a reason, and has no effect")
+			c.report(exemptionInvalid, file, line, 0, "the comment", "exempts "+e.check+" without a reason, and has no effect")
 		default:
 			found.exempt[line] = e
 		}

@@ -19,7 +19,7 @@ func (c *checker) flux(o *objects, file, kind string, doc node) {
 	name := doc.at("metadata", "name").text()
 	title := kind + " " + printable.Line(name, 100)
 	if suspend := spec.at("suspend"); suspend.isTrue() {
-		c.report(suspendedInGit, file, suspend.line(), 0, title+" is suspended")
+		c.report(suspendedInGit, file, suspend.line(), 0, title, "is suspended")
 	}
 	switch kind {
 	case "Kustomization":
@@ -49,7 +49,7 @@ func (c *checker) reportRef(file, title string, spec node, problem string) {
 		line = ref.line()
 	}
 	if problem != "" {
-		c.report(sourceUnpinned, file, line, spec.line(), title+" "+problem)
+		c.report(sourceUnpinned, file, line, spec.line(), title, problem)
 	}
 }
 
@@ -76,7 +76,7 @@ func (c *checker) judgeRelease(o *objects, r *release) {
 	if problem == "" || r.version == "" && (o.everyRelease || o.patched[r.name]) {
 		return
 	}
-	c.report(sourceUnpinned, r.at.file, r.at.line, 0, fmt.Sprintf("the chart of %s %s %s", r.kind, printable.Line(r.name, 100), problem))
+	c.report(sourceUnpinned, r.at.file, r.at.line, 0, "the chart of "+r.kind+" "+printable.Line(r.name, 100), problem)
 }
 
 // ociProblem returns why a ref of an OCIRepository does not always select the same artifact.

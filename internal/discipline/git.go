@@ -35,21 +35,21 @@ func (c *checker) git(context.Context, *survey) error {
 		for _, name := range s.Changed[:min(n, maxNamed+1)] {
 			names = append(names, printable.Line(name, 120))
 		}
-		c.report(gitDirty, c.Root, 0, 0, phrase.Count(n, "file")+" not as in the last commit: "+enumerateOf(names, n))
+		c.report(gitDirty, c.Root, 0, 0, "", phrase.Count(n, "file")+" not as in the last commit: "+enumerateOf(names, n))
 	}
 	branch, upstream := printable.Line(s.Branch, 60), printable.Line(s.Upstream, 60)
 	switch {
 	case s.Ahead && s.Behind:
-		c.report(gitDiverged, c.Root, 0, 0, fmt.Sprintf("branch %s and %s each have commits that the other lacks", branch, upstream))
+		c.report(gitDiverged, c.Root, 0, 0, "", fmt.Sprintf("branch %s and %s each have commits that the other lacks", branch, upstream))
 	case s.Ahead && upstream == "":
-		c.report(gitUnpushed, c.Root, 0, 0, fmt.Sprintf("no branch of a remote has the last commit of branch %s", branch))
+		c.report(gitUnpushed, c.Root, 0, 0, "", fmt.Sprintf("no branch of a remote has the last commit of branch %s", branch))
 	case s.Ahead:
-		c.report(gitUnpushed, c.Root, 0, 0, fmt.Sprintf("branch %s has commits that %s lacks", branch, upstream))
+		c.report(gitUnpushed, c.Root, 0, 0, "", fmt.Sprintf("branch %s has commits that %s lacks", branch, upstream))
 	case s.Behind:
-		c.report(gitBehind, c.Root, 0, 0, fmt.Sprintf("%s has commits that branch %s lacks", upstream, branch))
+		c.report(gitBehind, c.Root, 0, 0, "", fmt.Sprintf("%s has commits that branch %s lacks", upstream, branch))
 	}
 	if s.Default != "" && !s.Head.IsZero() && c.Now.Sub(s.Head) > oldRef {
-		c.report(gitRefOld, c.Root, 0, 0, fmt.Sprintf("the last commit of branch %s is from %s, and %s has newer ones", branch, s.Head.Format(time.DateOnly),
+		c.report(gitRefOld, c.Root, 0, 0, "", fmt.Sprintf("the last commit of branch %s is from %s, and %s has newer ones", branch, s.Head.Format(time.DateOnly),
 			printable.Line(s.Default, 60)))
 	}
 	return nil

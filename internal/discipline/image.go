@@ -1,7 +1,6 @@
 package discipline
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/driftd/driftd/internal/printable"
@@ -43,15 +42,16 @@ func (c *checker) pod(o *objects, file, kind string, doc node) {
 // judgeImage reports an image without the tag of one version, unless a kustomization sets it.
 func (c *checker) judgeImage(o *objects, i *image) {
 	name, tag, digest := parseImage(i.text)
+	subject := "image " + printable.Line(name, 120)
 	switch {
 	case digest != "" || isUnrendered(i.text) || strings.ToLower(name) != name || name == "" || name == "auto" || o.replaced[name]:
 		// "auto" stands for the image of an injected proxy. A name with capitals is a placeholder.
 	case tag == "":
-		c.report(imageUnpinned, i.at.file, i.at.line, 0, fmt.Sprintf("image %s has no tag", printable.Line(name, 120)))
+		c.report(imageUnpinned, i.at.file, i.at.line, 0, subject, "has no tag")
 	case tag == "latest":
-		c.report(imageUnpinned, i.at.file, i.at.line, 0, fmt.Sprintf("image %s has the tag latest", printable.Line(name, 120)))
+		c.report(imageUnpinned, i.at.file, i.at.line, 0, subject, "has the tag latest")
 	default:
-		c.report(imageNoDigest, i.at.file, i.at.line, 0, fmt.Sprintf("image %s has the tag %s and no digest", printable.Line(name, 120), printable.Line(tag, 60)))
+		c.report(imageNoDigest, i.at.file, i.at.line, 0, subject, "has the tag "+printable.Line(tag, 60)+" and no digest")
 	}
 }
 

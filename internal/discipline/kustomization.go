@@ -1,7 +1,6 @@
 package discipline
 
 import (
-	"fmt"
 	"net/url"
 	"path"
 	"slices"
@@ -15,13 +14,13 @@ func (c *checker) kustomization(o *objects, file string, doc node) {
 	for _, list := range []string{"resources", "bases", "components"} {
 		for _, entry := range doc.at(list).items() {
 			if problem := remoteProblem(entry.text()); problem != "" {
-				c.report(remoteUnpinned, file, entry.line(), 0, withoutCredentials(entry.text())+" "+problem)
+				c.report(remoteUnpinned, file, entry.line(), 0, withoutCredentials(entry.text()), problem)
 			}
 		}
 	}
 	for _, chart := range doc.at("helmCharts").items() {
 		if problem := versionProblem(chart.at("version").text()); problem != "" && chart.at("repo").text() != "" {
-			c.report(dependencyUnpinned, file, chart.at("name").line(), 0, fmt.Sprintf("chart %s %s", printable.Line(chart.at("name").text(), 100), problem))
+			c.report(dependencyUnpinned, file, chart.at("name").line(), 0, "chart "+printable.Line(chart.at("name").text(), 100), problem)
 		}
 	}
 	c.replaceImages(o, file, doc.at("images").items())
@@ -41,7 +40,7 @@ func (c *checker) replaceImages(o *objects, file string, list []node) {
 		tag := i.at("newTag")
 		switch digest := i.at("digest").text(); {
 		case tag.text() == "latest" && digest == "":
-			c.report(imageUnpinned, file, tag.line(), 0, fmt.Sprintf("image %s gets the tag latest", printable.Line(i.at("name").text(), 120)))
+			c.report(imageUnpinned, file, tag.line(), 0, "image "+printable.Line(i.at("name").text(), 120), "gets the tag latest")
 			o.replaced[i.at("name").text()] = true
 		case tag.text() != "" || digest != "":
 			o.replaced[i.at("name").text()] = true

@@ -3,7 +3,6 @@ package discipline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -79,12 +78,12 @@ func (c *checker) checkRoot(root *module) {
 	lockName := path.Join(root.dir, lockFile)
 	switch {
 	case exists && at.file != "" && c.isUncommitted(lockName, at.file):
-		c.report(lockMissing, at.file, at.line, 0, lockFile+" is there, and is not committed")
+		c.report(lockMissing, at.file, at.line, 0, lockFile, "is there, and is not committed")
 	case len(missing) == 0:
 	case exists:
-		c.report(lockMissing, at.file, at.line, 0, fmt.Sprintf("%s has no entry for %s", lockFile, enumerate(missing)))
+		c.report(lockMissing, at.file, at.line, 0, lockFile, "has no entry for "+enumerate(missing))
 	default:
-		c.report(lockMissing, at.file, at.line, 0, fmt.Sprintf("no %s pins the versions of %s", lockFile, enumerate(missing)))
+		c.report(lockMissing, at.file, at.line, 0, "no "+lockFile, "pins the versions of "+enumerate(missing))
 	}
 	c.checkConstraints(root, locked)
 }
@@ -115,7 +114,7 @@ func (c *checker) checkConstraints(m *module, locked map[string]bool) {
 		if r.constrained || locked[address] || address == builtin {
 			continue
 		}
-		c.report(providerUnpinned, r.at.file, r.at.line, 0, fmt.Sprintf("provider %s has no version constraint", shown(address)))
+		c.report(providerUnpinned, r.at.file, r.at.line, 0, "provider "+shown(address), "has no version constraint")
 	}
 }
 
@@ -124,14 +123,14 @@ func (c *checker) checkModule(m *module) {
 	for i := range m.calls {
 		call := &m.calls[i]
 		if problem := call.problem(); problem != "" {
-			c.report(moduleUnpinned, call.at.file, call.at.line, call.block, fmt.Sprintf("module %s %s", printable.Text(call.name), problem))
+			c.report(moduleUnpinned, call.at.file, call.at.line, call.block, "module "+printable.Line(call.name, 100), problem)
 		}
 	}
 	for _, d := range m.implicit {
-		c.report(implicitDependency, d.at.file, d.at.line, 0, "data."+printable.Text(d.address)+" "+d.what)
+		c.report(implicitDependency, d.at.file, d.at.line, 0, "data."+printable.Line(d.address, 100), d.what)
 	}
 	for _, r := range m.ignoring {
-		c.report(ignoreChanges, r.at.file, r.at.line, r.block, printable.Text(r.address)+" has ignore_changes = all")
+		c.report(ignoreChanges, r.at.file, r.at.line, r.block, printable.Line(r.address, 100), "has ignore_changes = all")
 	}
 }
 
