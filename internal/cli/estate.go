@@ -137,7 +137,11 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		}
 		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.room.Sealer(), MaxMemory: declaration.MaxMemory, Boxes: s.boxes, Helm: chart.Find(),
 			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name), CloneDir: s.cloneDir(declaration.Name)}
-		var err error
+		check, err := checkOf(&declaration)
+		if err != nil {
+			return daemon.Declaration{}, err
+		}
+		env.Check = check
 		if d.Derive != nil {
 			opened.Deriver, err = d.Derive(env, declaration.Decode)
 		} else {

@@ -188,6 +188,9 @@ type Declaration struct {
 	// {commit}, {path} and {line}, as in https://git.example.org/shop/src/commit/{commit}/{path}#L{line}.
 	// Repositories on github.com, gitlab.com, bitbucket.org and codeberg.org need none.
 	Link string `mapstructure:"link"`
+	// Checks are patterns of the checks of its files that make findings, such as terraform/*; !
+	// excludes. Without any, files are not checked. Declarations of type terraform need a plan.
+	Checks []string `mapstructure:"checks"`
 	// Settings depend on the type; see its section below.
 	Settings `mapstructure:"settings"`
 }

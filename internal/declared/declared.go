@@ -62,6 +62,8 @@ type Env struct {
 	// CacheDir is a folder for the loader only, and CloneDir is one for the clones of repositories, which it has in
 	// common with the other members of a declaration with a pattern. They may be emptied between two loads.
 	CacheDir, CloneDir string
+	// Check adds the failed checks of the files of a declaration to it; nil if none are configured.
+	Check func(context.Context, Files, *model.Declaration) error
 	// MaxMemory is the maximum memory of a sandbox, and of the result of a reading, in bytes.
 	MaxMemory int64
 	// Boxes start the sandbox processes that expand foreign input.
@@ -70,6 +72,15 @@ type Env struct {
 	// installed.
 	Helm string
 	Log  *slog.Logger
+}
+
+// Files are the files of a declaration that are checked.
+type Files struct {
+	FS fs.FS
+	// Root is the path of the declared folder or file, and Repository the URL of the repository, or "".
+	Root, Repository string
+	// Address returns the address of a file in findings.
+	Address func(name string) string
 }
 
 // A Decoder fills a settings struct from the configuration file. Unknown keys are errors.

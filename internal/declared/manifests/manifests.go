@@ -149,7 +149,11 @@ func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
 	if err := l.edit.keep(t, content, l.config.MaxFileSize); err != nil {
 		return model.Declaration{}, err
 	}
-	return l.declaration(ctx, t, content)
+	d, err := l.declaration(ctx, t, content)
+	if err == nil && l.env.Check != nil {
+		err = l.env.Check(ctx, declared.Files{FS: t.files, Root: t.Root, Repository: d.Repository, Address: t.address}, &d)
+	}
+	return d, err
 }
 
 // notEmpty returns an error if the declaration has nothing. A chart may declare nothing.

@@ -3,12 +3,15 @@ package terraform
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/folder"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
@@ -120,7 +123,29 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declara
 		DeployWindow: p.config.DeployWindow, ApplyBeforeMerge: p.config.ApplyBeforeMerge,
 		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally,
 		Notes: notes(out.Notes)}
-	return d, nil
+	return d, p.check(ctx, &options, &d)
+}
+
+// check adds the failed checks of the files of a root.
+func (p *plans) check(ctx context.Context, options *plan.Options, d *model.Declaration) (err error) {
+	if p.env.Check == nil {
+		return nil
+	}
+	top := cmp.Or(options.Within, options.Dir)
+	root, err := filepath.Rel(top, options.Dir)
+	if err != nil {
+		return fmt.Errorf("find root: %w", err)
+	}
+	files, err := folder.Open(top)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, files.Close()) }()
+	checked := declared.Files{FS: files, Root: filepath.ToSlash(root), Address: func(name string) string { return name }}
+	if p.repository != nil {
+		checked.Repository = p.repository.URL()
+	}
+	return p.env.Check(ctx, checked, d)
 }
 
 // notes converts the notes of a plan to notes of a declaration.

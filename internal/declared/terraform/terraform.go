@@ -4,6 +4,7 @@
 package terraform
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/driftd/driftd/internal/declared"
@@ -40,6 +41,8 @@ func (s shared) open(env declared.Env, config Config) (declared.Loader, error) {
 	}
 	l := &loader{env: env, config: config, tables: tables}
 	switch {
+	case env.Check != nil && config.engine() != Plan:
+		return nil, errors.New("checks: only a declaration with engine: plan reads the files of its root; remove checks, or set the engine")
 	case config.engine() == Plan:
 		return newPlans(l, s.plans)
 	case len(config.State) > 0:

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/declared/manifests"
+	"github.com/driftd/driftd/internal/declared/terraform"
+	"github.com/driftd/driftd/internal/discipline"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
+)
+
+// checkOf returns the checks of the files of a declaration; nil if it has none.
+func checkOf(declaration *config.Declaration) (func(context.Context, declared.Files, *model.Declaration) error, error) {
+	selection := discipline.Selection(declaration.Checks)
+	if len(selection) == 0 {
+		return nil, nil
+	}
+	if unknown := selection.Unknown(); len(unknown) > 0 {
+		return nil, fmt.Errorf("declaration %s: checks: %q fits no check: driftd check --list prints all", declaration.Name, strings.Join(unknown, ","))
+	}
+	switch declaration.Type {
+	case terraform.Type, manifests.Type, manifests.HelmType, manifests.ArgoCDType, manifests.FluxType:
+	default:
+		return nil, fmt.Errorf("declaration %s: checks: declarations of type %s have no files to check", declaration.Name, declaration.Type)
+	}
+	return func(ctx context.Context, files declared.Files, d *model.Declaration) error {
+		tree := discipline.Tree{Files: files.FS, Root: files.Root}
+		if files.Repository != "" {
+			tree.IsOwn = gitrepo.Origin{URL: files.Repository}.Is
+		}
+		r, err := discipline.Run(ctx, tree, selection)
+		if err != nil {
+			return fmt.Errorf("check files: %w", err)
+		}
+		r.Rename(files.Address)
+		addChecks(d, &r)
+		return nil
+	}, nil
+}
+
+// addChecks adds the result of checks to a declaration. The address of a finding has no line, so that it is the same finding when
+// lines move.
+func addChecks(d *model.Declaration, r *discipline.Result) {
+	type id struct{ check, address string }
+	seen := map[id]bool{}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		address := f.File + " (" + f.Subject + ")"
+		if at := (id{f.Check, address}); seen[at] {
+			continue
+		} else {
+			seen[at] = true
+		}
+		d.Violations = append(d.Violations, model.PartViolation{Address: address, Violation: model.Violation{Check: f.Check, Severity: f.Severity,
+			Reason: f.What + ". " + f.Next, Actor: model.UnknownActor("the history of the file is not read for checks")}})
+	}
+	for _, g := range r.Gaps {
+		address := g.File
+		if g.Line > 0 {
+			address = fmt.Sprintf("%s:%d", g.File, g.Line)
+		}
+		d.Problems = append(d.Problems, model.Problem{Address: address, Reason: "the file was not checked: " + g.Reason, Bounded: true})
+	}
+	if n := len(r.Exempt); n > 0 {
+		d.Notes = append(d.Notes, model.Note{Text: phrase.Count(n, "finding") + " of checks exempted by comments (driftd:ignore); driftd check lists them"})
+	}
+}
