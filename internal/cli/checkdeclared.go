@@ -52,11 +52,11 @@ func addChecks(d *model.Declaration, r *discipline.Result) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		address := f.File + " (" + f.Subject + ")"
-		if at := (id{f.Check, address}); seen[at] {
+		at := id{f.Check, address}
+		if seen[at] {
 			continue
-		} else {
-			seen[at] = true
 		}
+		seen[at] = true
 		d.Violations = append(d.Violations, model.PartViolation{Address: address, Violation: model.Violation{Check: f.Check, Severity: f.Severity,
 			Reason: f.What + ". " + f.Next, Actor: model.UnknownActor("the history of the file is not read for checks")}})
 	}

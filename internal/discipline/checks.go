@@ -85,7 +85,7 @@ func Checks() []Check {
 	}
 }
 
-// A Selection holds patterns of IDs of checks, such as terraform/* and !git/*. The last one that fits decides. If the first
+// A Selection holds patterns of IDs of checks, such as terraform/*, !git/* and * for all. The last one that fits decides. If the first
 // one excludes, or there is none, all checks that are not optional are included before.
 type Selection []string
 
@@ -108,6 +108,9 @@ func (s Selection) includes(c *Check) bool {
 }
 
 func fits(pattern, id string) bool {
-	ok, err := path.Match(strings.TrimPrefix(pattern, "!"), id)
+	if pattern = strings.TrimPrefix(pattern, "!"); pattern == "*" {
+		return true
+	}
+	ok, err := path.Match(pattern, id)
 	return ok && err == nil
 }

@@ -37,7 +37,7 @@ type Finding struct {
 	Line int
 	// Subject is the part of the file that the finding is about, by its name; it stays the same while lines move.
 	Subject string
-	// What describes what was found, and Next what to do.
+	// The text What describes the failure, and Next is the next step.
 	What, Next string
 
 	// block is a further line at which the finding can be exempted; 0 for none.

@@ -173,7 +173,7 @@ func TestGit(t *testing.T) {
 func TestSelection(t *testing.T) {
 	t.Parallel()
 	files := filesOf(map[string]string{"a.yaml": "apiVersion: v1\nkind: Pod\nspec: {containers: [{image: a}, {image: \"b:1\"}]}\n"})
-	for patterns, want := range map[string]int{"": 1, "image/*": 1, "image/no-digest": 1, "image/*,image/no-digest": 2, "!image/*": 0, "!git/*": 1, "git/*": 0, "image/*,!image/unpinned": 0} {
+	for patterns, want := range map[string]int{"": 1, "image/*": 1, "image/no-digest": 1, "image/*,image/no-digest": 2, "!image/*": 0, "!git/*": 1, "git/*": 0, "image/*,!image/unpinned": 0, "*": 1, "*,!image/*": 0} {
 		var selection []string
 		if patterns != "" {
 			selection = strings.Split(patterns, ",")

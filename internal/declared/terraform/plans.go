@@ -123,7 +123,8 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declara
 		DeployWindow: p.config.DeployWindow, ApplyBeforeMerge: p.config.ApplyBeforeMerge,
 		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally,
 		Notes: notes(out.Notes)}
-	return d, p.check(ctx, &options, &d)
+	err = p.check(ctx, &options, &d)
+	return d, err
 }
 
 // check adds the failed checks of the files of a root.
