@@ -40,6 +40,8 @@ type Args struct {
 // Rendered is the result of Job.
 type Rendered struct {
 	Files []File
+	// Given are the values that the user gave, in JSON: those of Args.Values and Args.Set.
+	Given []byte
 	// Problem is why the chart cannot be rendered; "" if it was. It contains no value of the
 	// chart or of a file of values.
 	Problem string

@@ -17,6 +17,8 @@ func newRecord(live *model.Resource, c *model.Claim) record {
 	switch {
 	case c.RecordOnly:
 		return record{whole: true, value: c.Value}
+	case c.Recorded != nil && c.Written != nil:
+		return record{whole: true, value: canonicalRecord(*c.Recorded, *c.Written, c.Value)}
 	case c.Recorded != nil:
 		return record{whole: true, value: *c.Recorded}
 	case live.LastApplied != nil && c.Written != nil:

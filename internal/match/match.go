@@ -216,6 +216,7 @@ func (m matcher) claims(snapshot *model.Snapshot) map[model.Ref][]*model.Claim {
 		return cmp.Or(cmp.Compare(a.Declaration, b.Declaration), cmp.Compare(a.Address, b.Address))
 	})
 	newFinder(snapshot, made).resolve(made)
+	made = withRecords(snapshot, made)
 	claims := map[model.Ref][]*model.Claim{}
 	for _, c := range made {
 		ref := model.Ref{Kind: c.Kind, ID: c.ID}

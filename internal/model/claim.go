@@ -78,6 +78,8 @@ type ClaimMatching struct {
 	// Covers are other resources that the claim includes without comparing them: they
 	// are not unmanaged.
 	Covers []Ref
+	// OnlyLive reports whether the claim does not apply while its resource is not live.
+	OnlyLive bool
 	// Former is the earlier ID of the claim's resource, if another resource has replaced
 	// it.
 	Former string
@@ -97,6 +99,9 @@ type ClaimApply struct {
 	Replaced bool
 	// Destroyed reports whether a plan showed that the next apply destroys the resource.
 	Destroyed bool
+	// InstalledBy is the live resource whose Record shows what was last applied, if it is
+	// live; zero if there is none.
+	InstalledBy Ref
 	// Imported reports whether a plan showed that the next apply takes the resource into the
 	// state. Recorded is then the live resource, which was never applied.
 	Imported bool

@@ -96,6 +96,8 @@ type Resource struct {
 	// resource, such as the inventory of a Flux Kustomization. Whoever can write the resource
 	// can add objects.
 	Installs []Ref
+	// Record is the record of a deployment tool in the object; nil if it contains none.
+	Record *Installation
 }
 
 // An UnreadField is a field of an object that was read without it.

@@ -29,7 +29,7 @@ func (v Value) Weight() int64 {
 
 // Weight returns the approximate memory of a resource, in bytes.
 func (r *Resource) Weight() int64 {
-	total := recordWeight + r.Value.Weight()
+	total := recordWeight + r.Value.Weight() + r.Record.Weight()
 	if r.LastApplied != nil {
 		total += r.LastApplied.Weight()
 	}

@@ -45,6 +45,22 @@ func (r *Room) resource(x *model.Resource) {
 		}
 	}
 	x.WriterUnknown = r.Text(x.WriterUnknown)
+	x.Record = r.record(x.Record)
+}
+
+// record seals the values of an installation. Its settings are the value of a resource, too.
+func (r *Room) record(record *model.Installation) *model.Installation {
+	if record == nil {
+		return nil
+	}
+	sealed := *record
+	sealed.Settings, sealed.Unread = model.Value{}, r.Text(record.Unread)
+	sealed.Objects = slices.Clone(record.Objects)
+	for i := range sealed.Objects {
+		o := &sealed.Objects[i]
+		o.Value = r.Value(o.Kind, o.Value)
+	}
+	return &sealed
 }
 
 // auditEvents seals the values, texts and actors of audit events.

@@ -4,6 +4,7 @@ package render
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,14 +43,15 @@ func Render(files fs.FS, o chart.Args) (chart.Rendered, error) {
 	if err != nil {
 		return chart.Rendered{Problem: public(err)}, nil
 	}
-	return chart.Rendered{Files: found}, nil
+	return chart.Rendered{Files: found, Given: r.record}, nil
 }
 
 type renderer struct {
 	files fs.FS
 	args  chart.Args
-	// given are the values of the user.
-	given map[string]any
+	// given are the values of the user, and record is the same in JSON, as Helm records them.
+	given  map[string]any
+	record []byte
 }
 
 // later is the time by which the clock of each further rendering is ahead: every part of a date
@@ -133,6 +135,9 @@ func (r *renderer) once(w *watch) (map[string]string, []chart.File, error) {
 		return nil, nil, err
 	}
 	if err := r.readValues(); err != nil {
+		return nil, nil, err
+	}
+	if r.record, err = json.Marshal(r.given); err != nil {
 		return nil, nil, err
 	}
 	if err := chartutil.ProcessDependencies(c, r.given); err != nil {

@@ -184,6 +184,7 @@ func (d *dumpContent) object(tree model.Value) (kept int64) {
 		d.excluded[resource.Kind] = true
 		return 0
 	}
+	resource.Record = kube.ReadRelease(tree, d.env.Sealer)
 	kept = resource.Weight()
 	if resource.Place != "" {
 		d.namespaces[resource.Place] = true

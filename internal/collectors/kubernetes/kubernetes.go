@@ -52,6 +52,8 @@ type cluster struct {
 	schemas   *schemas
 	// audit is the audit log; nil if the settings have none.
 	audit *audit.Log
+	// releases reads the records of Helm.
+	releases releaseReader
 
 	mu     sync.Mutex
 	client *client
@@ -116,7 +118,7 @@ func (c *cluster) reader() (*reader, error) {
 		}
 		c.client, c.server = client, client.server()
 	}
-	return &reader{client: c.client, config: c.config, source: c.env.Name, sealer: c.env.Sealer, now: c.now}, nil
+	return &reader{client: c.client, config: c.config, source: c.env.Name, sealer: c.env.Sealer, now: c.now, releases: &c.releases}, nil
 }
 
 // address returns the address of the API server.

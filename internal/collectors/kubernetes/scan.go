@@ -256,6 +256,7 @@ func finish(s model.Snapshot) model.Snapshot {
 	})
 	s.Kinds = maps.Clone(s.Kinds)
 	kube.RelateKinds(s.Kinds, s.Resources)
+	kube.AddReleases(&s)
 	return s
 }
 

@@ -41,6 +41,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 			continue
 		}
 		claim.Unchecked = cmp.Or(claim.Unchecked, unchecked, o.unchecked)
+		claim.InstalledBy = o.installedBy
 		if err := o.leftToChance(&claim, options); err != nil {
 			return model.Declaration{}, fmt.Errorf("%s: %w", o.address, err)
 		}

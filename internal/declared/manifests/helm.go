@@ -236,7 +236,7 @@ func (l *loader) renderChart(ctx context.Context, t *tree, b *box.Box) (content,
 
 // weightOf returns an upper estimate of the memory of the documents, in bytes.
 func weightOf(r chart.Rendered) int64 {
-	var p packed
+	p := packed{Objects: []packedObject{{JSON: r.Given}}}
 	add := func(documents []chart.Document) {
 		for i := range documents {
 			p.Objects = append(p.Objects, packedObject{JSON: documents[i].JSON})
@@ -278,6 +278,26 @@ func (l *loader) renderedContent(t *tree, r chart.Rendered) (content, error) {
 		c.leaveToChance(others, "chance: the chart calls "+strings.Join(f.Calls, " and "), l.release.Namespace)
 		all.add(c)
 	}
+	if l.templating != nil {
+		return all, nil
+	}
+	return l.asRelease(t, all, r.Given)
+}
+
+// asRelease returns the objects of the release, and the release itself with the values that the
+// user gives, in JSON.
+func (l *loader) asRelease(t *tree, all content, given []byte) (content, error) {
+	values, err := decode.JSON(given)
+	if err != nil {
+		return content{}, fmt.Errorf("read the values of the release: %w", err)
+	}
+	all.objects = append(all.objects, object{
+		value:   kube.NewRelease(l.release.Namespace, l.release.Release, values),
+		address: t.address(path.Join(t.Root, chartFile)), files: l.release.Values, unchecked: encryptedPart(given),
+	})
+	for i := range all.objects {
+		all.objects[i].installedBy = model.Ref{Kind: kube.ReleaseKind, ID: l.release.Namespace + "/" + l.release.Release}
+	}
 	return all, nil
 }
 
@@ -300,24 +320,13 @@ func (l *loader) parseDocuments(address string, documents []chart.Document) (con
 				c.bounded(address, incomplete(v), "lacks apiVersion or kind")
 			default:
 				if l.templating == nil {
-					v = asApplied(v)
+					v = kube.AsHelmApplies(v)
 				}
 				c.objects = append(c.objects, object{value: v, address: address, unchecked: encryptedPart(d.JSON)})
 			}
 		}
 	}
 	return c, nil
-}
-
-// asApplied returns an object with the label that Helm sets on all objects but hooks.
-func asApplied(v model.Value) model.Value {
-	const managedBy = "app.kubernetes.io/managed-by"
-	metadata := v.At("metadata")
-	labels := metadata.At("labels")
-	if labels.At(managedBy).Str() == "" || metadata.At("annotations", "helm.sh/hook").Str() != "" {
-		return v
-	}
-	return v.With("metadata", metadata.With("labels", labels.With(managedBy, model.StringOf("Helm"))))
 }
 
 // encryptedPart returns why an object cannot be compared if it contains a value that SOPS

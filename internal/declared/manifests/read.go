@@ -29,6 +29,8 @@ type object struct {
 	chance string
 	// unchecked is why the object cannot be compared; "" if it can.
 	unchecked string
+	// installedBy is the release that applies the object; zero if there is none.
+	installedBy model.Ref
 	// namespace is that of the object if it names none; "" for the one of the declaration.
 	namespace string
 	// found is set for an object that is not in the tree of the declaration's commit.

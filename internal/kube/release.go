@@ -1,0 +1,227 @@
+package kube
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/driftd/driftd/internal/bounded"
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Bounds of the record of a release: its size when unpacked, that of its manifests, and that of
+// one document in them, in bytes, and the number of its objects. A Secret has at most 1 MiB, of
+// which gzip can make a thousand times as much.
+const (
+	maxRelease          = 16 << 20
+	maxReleaseManifests = 4 << 20
+	maxReleaseDocument  = 1 << 20
+	maxReleaseObjects   = 10_000
+)
+
+// ReleaseType is the type of the Secrets in which Helm records its releases.
+const ReleaseType = "helm.sh/release.v1"
+
+// HelmRelease is the tool in the records of releases.
+const HelmRelease = "Helm release"
+
+// errNoRelease is why a record cannot be read. It does not quote the record, which contains the
+// values of the release.
+var errNoRelease = errors.New("it is not the record of a release: delete it if Helm does not need it")
+
+// ReadRelease returns the record of a Helm release in a Secret, or nil if the Secret contains
+// none that counts: Helm labels each revision with its status, and only the last ones are read.
+// The data of Secrets in the manifest is sealed.
+// https://github.com/helm/helm/blob/main/pkg/storage/driver/util.go
+func ReadRelease(secret model.Value, sealer model.Sealer) *model.Installation {
+	metadata := secret.At("metadata")
+	if secret.At("type").Str() != ReleaseType || KindName(secret.At("apiVersion").Str(), secret.At("kind").Str()) != secretKind {
+		return nil
+	}
+	name, revision, ok := releaseOf(metadata.At("name").Str())
+	status := metadata.At("labels", "status").Str()
+	if !ok || slices.Contains([]string{"superseded", "uninstalled"}, status) {
+		return nil
+	}
+	r := &model.Installation{Tool: HelmRelease, Place: metadata.At("namespace").Str(), Name: name, Revision: revision, Status: status}
+	if err := readRelease(r, secret.At("data", "release").Str(), sealer); err != nil {
+		r.Unread = err.Error()
+	}
+	return r
+}
+
+// releaseOf returns the release and the revision of a record by the name of its Secret.
+func releaseOf(secret string) (name string, revision int, ok bool) {
+	if !releaseName.MatchString(secret) {
+		return "", 0, false
+	}
+	name = strings.TrimPrefix(secret, "sh.helm.release.v1.")
+	at := strings.LastIndex(name, ".v")
+	revision, err := strconv.Atoi(name[at+2:])
+	return name[:at], revision, err == nil
+}
+
+// A releaseRecord has the fields of a record that driftd reads.
+type releaseRecord struct {
+	Name, Namespace string
+	Version         int
+	Info            struct{ Status string }
+	Chart           struct {
+		Metadata struct{ Name, Version string }
+	}
+	Config   json.RawMessage
+	Manifest string
+	Hooks    []struct{ Manifest string }
+}
+
+// readRelease reads the content of a record.
+func readRelease(r *model.Installation, data string, sealer model.Sealer) error {
+	text, err := unpackRelease(data)
+	if err != nil {
+		return err
+	}
+	var record releaseRecord
+	if err := json.Unmarshal(text, &record); err != nil {
+		return errNoRelease
+	}
+	if record.Name != r.Name || record.Version != r.Revision {
+		return errors.New("it is the record of another release or revision than its name")
+	}
+	r.Status = record.Info.Status
+	if chart := record.Chart.Metadata; isChartName(chart.Name) && isChartName(chart.Version) {
+		r.Package = chart.Name + "-" + chart.Version
+	}
+	r.Settings = model.MapOf()
+	if len(record.Config) > 0 && string(record.Config) != "null" {
+		if r.Settings, err = decode.JSON(record.Config); err != nil || r.Settings.Kind() != model.Map {
+			return errNoRelease
+		}
+	}
+	m := releaseManifests{sealer: sealer, namespace: record.Namespace}
+	err = m.add(record.Manifest)
+	for i := 0; err == nil && i < len(record.Hooks); i++ {
+		err = m.add(record.Hooks[i].Manifest)
+	}
+	r.SetObjects(m.objects)
+	return err
+}
+
+// isChartName reports whether a text has the form of the name or the version of a chart.
+func isChartName(text string) bool {
+	const chars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-_"
+	return text != "" && len(text) <= 250 && strings.Trim(text, chars) == ""
+}
+
+// unpackRelease returns the JSON of a record: compressed by gzip, and encoded twice.
+func unpackRelease(data string) ([]byte, error) {
+	outer, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return nil, errNoRelease
+	}
+	packed, err := base64.StdEncoding.DecodeString(string(outer))
+	if err != nil {
+		return nil, errNoRelease
+	}
+	if !bytes.HasPrefix(packed, []byte{0x1f, 0x8b, 0x08}) {
+		return packed, nil // written by Helm before it compressed records
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, errNoRelease
+	}
+	text, err := bounded.ReadAll(io.Reader(z), maxRelease)
+	switch {
+	case errors.Is(err, bounded.ErrTooLarge):
+		return nil, fmt.Errorf("it is larger than %d MiB", maxRelease>>20)
+	case err != nil:
+		return nil, errNoRelease
+	}
+	return text, nil
+}
+
+// releaseManifests are the objects in the manifests of a release.
+type releaseManifests struct {
+	sealer model.Sealer
+	// namespace is that of objects without one.
+	namespace string
+	size      int
+	objects   []model.Installed
+}
+
+// add adds the objects of a manifest.
+func (m *releaseManifests) add(manifest string) error {
+	if m.size += len(manifest); m.size > maxReleaseManifests {
+		return fmt.Errorf("its manifests are larger than %d MiB", maxReleaseManifests>>20)
+	}
+	for manifest != "" {
+		var document string
+		if document, manifest = cutDocument(manifest); len(document) > maxReleaseDocument {
+			return fmt.Errorf("an object of it is larger than %d MiB", maxReleaseDocument>>20)
+		}
+		read, err := decode.YAML(strings.NewReader(document))
+		if err != nil {
+			return errors.New("its manifest is not valid YAML")
+		}
+		for i := range read {
+			m.object(read[i].Value)
+		}
+		if len(m.objects) > maxReleaseObjects {
+			return fmt.Errorf("it has more than %d objects", maxReleaseObjects)
+		}
+	}
+	return nil
+}
+
+// cutDocument cuts a stream of YAML before its next document marker.
+func cutDocument(stream string) (document, rest string) {
+	for at := 0; ; {
+		i := strings.Index(stream[at:], "\n---")
+		if i < 0 {
+			return stream, ""
+		}
+		at += i + 1
+		if next := at + len("---"); next == len(stream) || strings.IndexByte(" \t\r\n", stream[next]) >= 0 {
+			return stream[:at], stream[at:]
+		}
+	}
+}
+
+// object adds an object, or those of a list, as Helm applies them.
+func (m *releaseManifests) object(v model.Value) {
+	if items, ok := v.Get("items"); ok && strings.HasSuffix(v.At("kind").Str(), "List") {
+		for _, item := range items.Items() {
+			m.object(item)
+		}
+		return
+	}
+	object, _ := upgrade(AsHelmApplies(v))
+	id, err := identify(object)
+	if err != nil {
+		return
+	}
+	if id.namespace == "" {
+		id.namespace = m.namespace
+	}
+	kind := KindName(id.apiVersion, id.kind)
+	m.objects = append(m.objects, model.Installed{Ref: model.Ref{Kind: kind, ID: id.id()},
+		Value: seal(kind, content(kind, plainSecret(kind, object)), m.sealer)})
+}
+
+// AsHelmApplies returns an object with the label that Helm sets on all objects but hooks.
+func AsHelmApplies(v model.Value) model.Value {
+	const managedBy = "app.kubernetes.io/managed-by"
+	metadata := v.At("metadata")
+	labels := metadata.At("labels")
+	if metadata.Kind() != model.Map || labels.At(managedBy).Str() == "" || metadata.At("annotations", "helm.sh/hook").Str() != "" {
+		return v
+	}
+	return v.With("metadata", metadata.With("labels", labels.With(managedBy, model.StringOf("Helm"))))
+}

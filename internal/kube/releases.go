@@ -1,0 +1,233 @@
+package kube
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// ReleaseVersion and ReleaseObject are the API version and the kind of a Helm release as an
+// object. No API server has the kind: a group of custom resources has a dot in its name.
+const (
+	ReleaseVersion = "helm/v1"
+	ReleaseObject  = "Release"
+)
+
+// ReleaseKind is the kind of Helm releases. They are made of the records in Secrets.
+const ReleaseKind = "kubernetes/Release.helm"
+
+// NewRelease returns a release as an object. Its values are those that the user gave.
+func NewRelease(namespace, name string, values model.Value) model.Value {
+	return model.MapOf(
+		model.Field{Name: "apiVersion", Value: model.StringOf(ReleaseVersion)},
+		model.Field{Name: "kind", Value: model.StringOf(ReleaseObject)},
+		model.Field{Name: "metadata", Value: model.MapOf(model.Field{Name: "namespace", Value: model.StringOf(namespace)}, model.Field{Name: "name", Value: model.StringOf(name)})},
+		model.Field{Name: "values", Value: values})
+}
+
+// releaseKind describes how releases are compared: a value that is false or empty differs from
+// an absent one, because the chart may have another default.
+func releaseKind() *model.Kind {
+	values := &model.Schema{Content: true}
+	values.Each = values
+	return &model.Kind{Name: ReleaseKind, Namespaced: true, Version: ReleaseVersion,
+		Schema: &model.Schema{Fields: map[string]*model.Schema{"values": values}}}
+}
+
+// A revision is a Secret with the record of a revision of a release.
+type revision struct {
+	secret *model.Resource
+	number int
+}
+
+// AddReleases adds the Helm releases to a snapshot whose Secrets have records. Relate must have
+// been called.
+func AddReleases(s *model.Snapshot) {
+	if s.Kinds[secretKind] == nil {
+		return
+	}
+	s.Kinds[ReleaseKind] = releaseKind()
+	s.Kinds[ReleaseKind].WriterUnknown = s.Kinds[secretKind].WriterUnknown
+	s.Coverage = append(s.Coverage, releaseCoverage(s)...)
+	all, makers := map[string][]revision{}, map[string][]model.Ref{}
+	for i := range s.Resources {
+		r := &s.Resources[i]
+		if id := releaseMadeBy(r); id != "" {
+			makers[id] = append(makers[id], model.Ref{Kind: r.Kind, ID: r.ID})
+		}
+		if name, number, ok := releaseOf(r.Name); ok && r.Kind == secretKind {
+			all[r.Place+"/"+name] = append(all[r.Place+"/"+name], revision{r, number})
+		}
+	}
+	added := make([]model.Resource, 0, len(all))
+	for id, revisions := range all {
+		r, unread := newRelease(s, id, revisions)
+		switch {
+		case unread != nil:
+			s.Unread = append(s.Unread, *unread)
+		case r != nil:
+			r.Makers = makers[id]
+			added = append(added, *r)
+		}
+	}
+	s.Resources = append(slices.Clip(s.Resources), added...)
+	slices.SortFunc(s.Resources, func(a, b model.Resource) int { return a.Compare(b.Key) })
+	slices.SortFunc(s.Unread, func(a, b model.Unread) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// releaseCoverage returns the scopes in which releases were not read, because Secrets were not.
+func releaseCoverage(s *model.Snapshot) []model.Coverage {
+	var all []model.Coverage
+	found := false
+	for _, c := range s.Coverage {
+		if c.Kind != secretKind {
+			continue
+		}
+		found = true
+		if c.Kind = ReleaseKind; !c.Complete {
+			c.Skipped = true // the coverage of Secrets reports the failure
+		}
+		all = append(all, c)
+	}
+	if !found {
+		if whole, reason := s.Covers(secretKind, ""); !whole {
+			all = append(all, model.Coverage{Source: s.Source, Kind: ReleaseKind, Skipped: true, Reason: reason})
+		}
+	}
+	if !slices.ContainsFunc(all, func(c model.Coverage) bool { return !c.Complete }) {
+		return nil
+	}
+	return all
+}
+
+// releaseMadeBy returns the ID of the release that a controller makes for a custom resource;
+// "" for another resource. The names of long releases are not known.
+// https://fluxcd.io/flux/components/helm/helmreleases/, https://docs.k3s.io/helm
+func releaseMadeBy(r *model.Resource) string {
+	spec := r.Value.At("spec")
+	switch plainKind(r.Kind) {
+	case "HelmRelease.helm.toolkit.fluxcd.io":
+		target := spec.At("targetNamespace").Str()
+		name := cmp.Or(spec.At("releaseName").Str(), strings.TrimPrefix(target+"-"+r.Name, "-"))
+		return cmp.Or(spec.At("storageNamespace").Str(), r.Place) + "/" + name
+	case "HelmChart.helm.cattle.io":
+		return cmp.Or(spec.At("targetNamespace").Str(), r.Place) + "/" + r.Name
+	}
+	return ""
+}
+
+// newRelease returns a release by its revisions; nil if none of them counts. unread is set if
+// one that counts could not be read.
+func newRelease(s *model.Snapshot, id string, revisions []revision) (release *model.Resource, unread *model.Unread) {
+	last, deployed := choose(revisions)
+	if last == nil {
+		return nil, nil
+	}
+	for _, r := range []*model.Resource{deployed, last} {
+		if r != nil && r.Record.Unread != "" {
+			return nil, &model.Unread{Ref: model.Ref{Kind: ReleaseKind, ID: id}, Place: r.Place, Name: r.Record.Name,
+				Reason: fmt.Sprintf("the record in Secret %s: %s", r.ID, r.Record.Unread)}
+		}
+	}
+	now := last
+	if deployed != nil {
+		now = deployed
+	}
+	record := *now.Record
+	record.Objects = namedIn(s, record.Objects)
+	if last != now {
+		record.Status, record.Revision = last.Record.Status, last.Record.Revision
+		record.Objects = doubted(record.Objects, namedIn(s, last.Record.Objects))
+	}
+	who := last.LastWriter()
+	made := &model.Resource{
+		Key: model.Key{Source: s.Source, Kind: ReleaseKind, ID: id}, Place: now.Place, Name: record.Name,
+		Value:   content(ReleaseKind, NewRelease(now.Place, record.Name, record.Settings)),
+		Created: created(revisions), Updated: who.At, Owners: ownersOfRelease(now), OwnersFrom: now.OwnersFrom,
+		WriterUnknown: now.WriterUnknown, Record: &record,
+	}
+	return made, nil
+}
+
+// choose returns the last revision that counts, and the last that is deployed; nil if there is
+// none.
+func choose(revisions []revision) (last, deployed *model.Resource) {
+	slices.SortFunc(revisions, func(a, b revision) int { return cmp.Compare(a.number, b.number) })
+	for _, r := range revisions {
+		switch record := r.secret.Record; {
+		case record == nil, record.Status == "superseded", record.Status == "uninstalled":
+		case record.Status == "deployed":
+			last, deployed = r.secret, r.secret
+		default:
+			last = r.secret
+		}
+	}
+	return last, deployed
+}
+
+// created returns when the first revision that is left was created.
+func created(revisions []revision) time.Time {
+	var first time.Time
+	for _, r := range revisions {
+		if at := r.secret.Created; first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// namedIn returns the objects of a release with the IDs that they have in the cluster: objects of
+// kinds without namespaces have none.
+func namedIn(s *model.Snapshot, objects []model.Installed) []model.Installed {
+	var named model.Installation
+	list := slices.Clone(objects)
+	for i := range list {
+		o := &list[i]
+		if kind := s.Kinds[o.Kind]; kind != nil && !kind.Namespaced {
+			o.ID = o.ID[strings.LastIndex(o.ID, "/")+1:]
+		}
+	}
+	named.SetObjects(list)
+	return named.Objects
+}
+
+// doubted returns the objects of a deployed revision, without the values of those that a later
+// revision changes: it may have been applied in part.
+func doubted(objects, later []model.Installed) []model.Installed {
+	next := model.Installation{Objects: later}
+	for i := range objects {
+		if other := next.Find(objects[i].Ref); other == nil || !other.Value.Equal(objects[i].Value) {
+			objects[i].Value = model.Value{}
+		}
+	}
+	for _, o := range later {
+		objects = append(objects, model.Installed{Ref: o.Ref})
+	}
+	var all model.Installation
+	slices.SortStableFunc(objects, func(a, b model.Installed) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID)) })
+	all.Objects = slices.CompactFunc(objects, func(a, b model.Installed) bool { return a.Ref == b.Ref })
+	return all.Objects
+}
+
+// ownersOfRelease returns the writer of a record as the owner of the values in it.
+func ownersOfRelease(secret *model.Resource) []model.Owner {
+	var last *model.Owner
+	for i := range secret.Owners {
+		if o := &secret.Owners[i]; last == nil || !o.At.Before(last.At) {
+			last = o
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	owner := *last
+	owner.Fields = model.FieldSet{}
+	owner.Fields.Put(model.Step{Kind: model.FieldStep, Text: "values"}, model.FieldSet{Self: true})
+	return []model.Owner{owner}
+}

@@ -1,0 +1,54 @@
+package match
+
+import (
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// withRecords returns the claims with what was last applied according to the records of
+// deployment tools in the snapshot, and without those that do not apply because their resource is
+// not live. It does not change the claims.
+func withRecords(snapshot *model.Snapshot, claims []*model.Claim) []*model.Claim {
+	kept := claims[:0]
+	for _, c := range claims {
+		if c.OnlyLive && liveIn(snapshot, model.Ref{Kind: c.Kind, ID: c.ID}) == nil && !isUnread(snapshot, c) {
+			continue
+		}
+		kept = append(kept, withRecord(snapshot, c))
+	}
+	return kept
+}
+
+// withRecord returns a claim with what its installation applied.
+func withRecord(snapshot *model.Snapshot, c *model.Claim) *model.Claim {
+	by := liveIn(snapshot, c.InstalledBy)
+	if c.InstalledBy == (model.Ref{}) || by == nil {
+		return c
+	}
+	recorded := *c
+	switch applied := by.Record.Find(model.Ref{Kind: c.Kind, ID: c.ID}); {
+	case c.Kind == by.Kind && c.ID == by.ID:
+		recorded.Recorded = &by.Value // the record is what is live
+	case applied == nil || applied.Value.IsNull():
+		return c
+	default:
+		recorded.Recorded = &applied.Value
+	}
+	return &recorded
+}
+
+// isUnread reports whether the resource of a claim exists and could not be read.
+func isUnread(snapshot *model.Snapshot, c *model.Claim) bool {
+	return slices.ContainsFunc(snapshot.Unread, func(u model.Unread) bool { return u.Kind == c.Kind && u.ID == c.ID })
+}
+
+// liveIn returns the resource with the reference, or nil.
+func liveIn(snapshot *model.Snapshot, ref model.Ref) *model.Resource {
+	key := model.Key{Source: snapshot.Source, Kind: ref.Kind, ID: ref.ID}
+	at, found := slices.BinarySearchFunc(snapshot.Resources, key, func(r model.Resource, k model.Key) int { return r.Compare(k) })
+	if !found {
+		return nil
+	}
+	return &snapshot.Resources[at]
+}
