@@ -50,6 +50,9 @@ func basis(f *model.Finding, claim *model.Claim) string {
 	case f.Verdict != model.Unchecked:
 		writeText(h, f.Reason)
 	}
+	for _, object := range f.Objects {
+		writeText(h, object)
+	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 

@@ -77,7 +77,7 @@ func Findings(in Input) Result {
 	records, rewritten := checkRecords(&in)
 	rules, decisions := newIgnorer(in.Rules, in.Now), model.IndexDecisions(in.Decisions)
 	carried, rater := newCarriedOver(in.Earlier, proof), newRater(in.Severities)
-	found := findCurrent(&in, carried, rules, rewritten)
+	found := findCurrent(&in, proof, carried, rules, rewritten)
 	result := Result{Current: found.findings, Records: records}
 	ids := identify(&in, proof, found)
 	open := ids.open(result.Current)
@@ -94,7 +94,8 @@ func Findings(in Input) Result {
 		switch {
 		case open[f.ID]:
 		case ids.merged[f.ID] != "", proof.isResolved(&f):
-			result.Resolved = append(result.Resolved, end(f, ids.merged[f.ID], in.Now))
+			into := cmp.Or(ids.merged[f.ID], found.foldedInto(&f))
+			result.Resolved = append(result.Resolved, end(f, into, in.Now))
 		default:
 			rules.reapply(&f)
 			rater.reapply(&f)
@@ -181,27 +182,40 @@ func Sort(findings []model.Finding) {
 // The current findings are those of this scan, without IDs.
 type current struct {
 	findings []model.Finding
-	// evidence is the evidence for each finding, and claims the text of claimDiscriminator.
-	// Both are by index.
-	evidence []findingEvidence
-	claims   []string
+	// evidence is the evidence for each finding, claims the text of claimDiscriminator, and
+	// installers Outcome.InstalledBy. All are by index.
+	evidence   []findingEvidence
+	claims     []string
+	installers []model.Ref
+	// folded are the findings that became part of the finding about the installation with that
+	// key.
+	folded map[model.Key]model.Key
+}
+
+// add adds the finding of an outcome.
+func (c *current) add(s *model.Subject, o *model.Outcome, in *Input, rules *ignorer) {
+	c.findings = append(c.findings, newFinding(s, o, rules))
+	c.claims = append(c.claims, claimDiscriminator(s, o.Claim))
+	c.installers = append(c.installers, o.InstalledBy)
+	var evidence findingEvidence
+	if len(in.Severities) > 0 {
+		evidence = newFindingEvidence(s, o.Claim)
+	}
+	c.evidence = append(c.evidence, evidence)
 }
 
 // findCurrent returns the findings of this scan.
-func findCurrent(in *Input, carried carriedOver, rules *ignorer, rewritten []model.Finding) current {
+func findCurrent(in *Input, p *proof, carried carriedOver, rules *ignorer, rewritten []model.Finding) current {
 	var c current
 	for i := range in.Judged {
 		j := &in.Judged[i]
 		for k := range j.Outcomes {
 			if o, ok := carried.without(j.Subject.Key, &j.Outcomes[k]); ok {
-				c.findings = append(c.findings, newFinding(j.Subject, &o, rules))
-				c.claims = append(c.claims, claimDiscriminator(j.Subject, o.Claim))
-				if len(in.Severities) > 0 {
-					c.evidence = append(c.evidence, newFindingEvidence(j.Subject, o.Claim))
-				}
+				c.add(j.Subject, &o, in, rules)
 			}
 		}
 	}
+	c.foldInstalled(in, p, rules)
 	for i := range in.Declarations {
 		c.findings = append(c.findings, problems(&in.Declarations[i])...)
 		c.findings = append(c.findings, violations(&in.Declarations[i], rules)...)

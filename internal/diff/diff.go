@@ -44,7 +44,7 @@ func Compare(s *model.Subject, o Options) []model.Outcome {
 
 func compare(s *model.Subject, o Options) []model.Outcome {
 	if len(s.Claims) == 0 {
-		return judgeUnclaimed(s)
+		return judgeUnclaimed(s, o)
 	}
 	claims, outcomes := checkable(s)
 	if len(claims) == 0 {
@@ -80,7 +80,7 @@ func disputeOutcome(c *model.Claim, disputes []dispute) model.Outcome {
 	return out
 }
 
-func judgeUnclaimed(s *model.Subject) []model.Outcome {
+func judgeUnclaimed(s *model.Subject, o Options) []model.Outcome {
 	if len(s.UndeclaredBy) == 0 || s.SystemOwned != "" {
 		return nil
 	}
@@ -95,6 +95,10 @@ func judgeUnclaimed(s *model.Subject) []model.Outcome {
 	case len(s.UndeclaredBy) > 1:
 		out.Reason = "neither " + orList(s.UndeclaredBy) + " speaks of it"
 	}
+	by, reason := judgeInstalled(s, o)
+	out.InstalledBy = by
+	out.Reason = strings.TrimPrefix(out.Reason+"; "+reason, "; ")
+	out.Reason = strings.TrimSuffix(out.Reason, "; ")
 	return []model.Outcome{out}
 }
 

@@ -42,6 +42,8 @@ func releaseKind() *model.Kind {
 type revision struct {
 	secret *model.Resource
 	number int
+	// record is nil if the revision does not count.
+	record *model.Installation
 }
 
 // AddReleases adds the Helm releases to a snapshot whose Secrets have records. Relate must have
@@ -60,7 +62,8 @@ func AddReleases(s *model.Snapshot) {
 			makers[id] = append(makers[id], model.Ref{Kind: r.Kind, ID: r.ID})
 		}
 		if name, number, ok := releaseOf(r.Name); ok && r.Kind == secretKind {
-			all[r.Place+"/"+name] = append(all[r.Place+"/"+name], revision{r, number})
+			all[r.Place+"/"+name] = append(all[r.Place+"/"+name], revision{r, number, r.Record})
+			r.Record = nil // the release has it
 		}
 	}
 	added := make([]model.Resource, 0, len(all))
@@ -129,43 +132,43 @@ func newRelease(s *model.Snapshot, id string, revisions []revision) (release *mo
 	if last == nil {
 		return nil, nil
 	}
-	for _, r := range []*model.Resource{deployed, last} {
-		if r != nil && r.Record.Unread != "" {
-			return nil, &model.Unread{Ref: model.Ref{Kind: ReleaseKind, ID: id}, Place: r.Place, Name: r.Record.Name,
-				Reason: fmt.Sprintf("the record in Secret %s: %s", r.ID, r.Record.Unread)}
+	for _, r := range []*revision{deployed, last} {
+		if r != nil && r.record.Unread != "" {
+			return nil, &model.Unread{Ref: model.Ref{Kind: ReleaseKind, ID: id}, Place: r.secret.Place, Name: r.record.Name,
+				Reason: fmt.Sprintf("the record in Secret %s: %s", r.secret.ID, r.record.Unread)}
 		}
 	}
 	now := last
 	if deployed != nil {
 		now = deployed
 	}
-	record := *now.Record
+	record, secret := *now.record, now.secret
 	record.Objects = namedIn(s, record.Objects)
 	if last != now {
-		record.Status, record.Revision = last.Record.Status, last.Record.Revision
-		record.Objects = doubted(record.Objects, namedIn(s, last.Record.Objects))
+		record.Status, record.Revision = last.record.Status, last.record.Revision
+		record.Objects = doubted(record.Objects, namedIn(s, last.record.Objects))
 	}
-	who := last.LastWriter()
 	made := &model.Resource{
-		Key: model.Key{Source: s.Source, Kind: ReleaseKind, ID: id}, Place: now.Place, Name: record.Name,
-		Value:   content(ReleaseKind, NewRelease(now.Place, record.Name, record.Settings)),
-		Created: created(revisions), Updated: who.At, Owners: ownersOfRelease(now), OwnersFrom: now.OwnersFrom,
-		WriterUnknown: now.WriterUnknown, Record: &record,
+		Key: model.Key{Source: s.Source, Kind: ReleaseKind, ID: id}, Place: secret.Place, Name: record.Name,
+		Value:   content(ReleaseKind, NewRelease(secret.Place, record.Name, record.Settings)),
+		Created: created(revisions), Updated: last.secret.LastWriter().At, Owners: ownersOfRelease(secret), OwnersFrom: secret.OwnersFrom,
+		WriterUnknown: secret.WriterUnknown, Record: &record,
 	}
 	return made, nil
 }
 
 // choose returns the last revision that counts, and the last that is deployed; nil if there is
 // none.
-func choose(revisions []revision) (last, deployed *model.Resource) {
+func choose(revisions []revision) (last, deployed *revision) {
 	slices.SortFunc(revisions, func(a, b revision) int { return cmp.Compare(a.number, b.number) })
-	for _, r := range revisions {
-		switch record := r.secret.Record; {
-		case record == nil, record.Status == "superseded", record.Status == "uninstalled":
-		case record.Status == "deployed":
-			last, deployed = r.secret, r.secret
+	for i := range revisions {
+		r := &revisions[i]
+		switch {
+		case r.record == nil, r.record.Status == "superseded", r.record.Status == "uninstalled":
+		case r.record.Status == "deployed":
+			last, deployed = r, r
 		default:
-			last = r.secret
+			last = r
 		}
 	}
 	return last, deployed

@@ -52,3 +52,19 @@ func liveIn(snapshot *model.Snapshot, ref model.Ref) *model.Resource {
 	}
 	return &snapshot.Resources[at]
 }
+
+// installersIn returns the resources whose records list other resources, by these, sorted.
+func installersIn(snapshot *model.Snapshot) map[model.Ref][]model.Installer {
+	all := map[model.Ref][]model.Installer{}
+	for i := range snapshot.Resources {
+		r := &snapshot.Resources[i]
+		if r.Record == nil {
+			continue
+		}
+		for _, o := range r.Record.Objects {
+			all[o.Ref] = append(all[o.Ref], model.Installer{Ref: model.Ref{Kind: r.Kind, ID: r.ID},
+				Tool: r.Record.Tool, Place: r.Record.Place, Name: r.Record.Name, Applied: o.Value})
+		}
+	}
+	return all
+}

@@ -58,7 +58,7 @@ func (m matcher) kind(snapshot *model.Snapshot, name string) *model.Kind {
 func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 	claims := m.claims(snapshot)
 	governance, broad := m.governance(snapshot, claims), map[string][]model.AuditEvent{}
-	dropped := m.dropped(snapshot)
+	dropped, installers := m.dropped(snapshot), installersIn(snapshot)
 	subjects := make([]model.Subject, 0, len(snapshot.Resources)+len(claims))
 	seen := make(map[model.Ref]bool, len(claims))
 	for i := range snapshot.Resources {
@@ -74,6 +74,9 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 			Dropped:   m.droppedFrom(expected.undeclaredBy, dropped[ref]),
 			Delegated: declaredBy(r.Delegated, claims), Admission: declaredOf(r.Admission, claims), Stale: snapshot.StaleIn(r.Kind, r.Place)})
 		seen[ref] = true
+		if last := &subjects[len(subjects)-1]; len(last.Claims) == 0 {
+			last.InstalledBy = installers[ref]
+		}
 	}
 	for ref, list := range claims {
 		if !seen[ref] {

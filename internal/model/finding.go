@@ -174,6 +174,9 @@ type Finding struct {
 	// Changes are sorted by path; empty if the finding is about the whole resource.
 	Changes []Change `json:"changes"`
 	Actor   Actor    `json:"actor"`
+	// Objects are the unmanaged objects that the finding includes because the resource is the
+	// record of a tool that installed them: "Service web/redis". Sorted.
+	Objects []string `json:"objects,omitempty"`
 	// Reason is why it could not be checked, or why it has its severity; it may be empty.
 	Reason    string    `json:"reason"`
 	FirstSeen time.Time `json:"first_seen"`

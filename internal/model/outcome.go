@@ -18,6 +18,9 @@ type Outcome struct {
 	Changes []Change
 	Actor   Actor
 	Reason  string
+	// InstalledBy is the live resource whose record lists the unclaimed resource as it is; zero
+	// if there is none.
+	InstalledBy Ref
 	// Unproven is Change.Unproven for a verdict on the whole resource.
 	Unproven bool
 }

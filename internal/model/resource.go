@@ -459,6 +459,27 @@ type Subject struct {
 	// Dropped are the actors that removed the resource from declarations in UndeclaredBy
 	// that keep a log of their own, sorted by declaration.
 	Dropped []Dropped
+	// InstalledBy are the live resources whose record lists the resource, if no claim is on
+	// it, sorted.
+	InstalledBy []Installer
+}
+
+// An Installer is a live resource with the record of a deployment tool.
+type Installer struct {
+	Ref
+	// Tool, Place and Name are those of the record.
+	Tool, Place, Name string
+	// Applied is what was last applied according to the record; null if it does not show that.
+	Applied Value
+}
+
+// String returns the installer for messages: "Helm release redis in namespace web".
+func (i *Installer) String() string {
+	text := i.Tool + " " + i.Name
+	if i.Place != "" {
+		text += " in namespace " + i.Place
+	}
+	return text
 }
 
 // Dropped is who removed a live resource from a declaration. Actor is unknown, with

@@ -71,19 +71,19 @@ func TestRelease(t *testing.T) {
 	}{
 		"Defaults": {
 			func(*manifests.HelmConfig) {},
-			[]string{"blog/templates/web.yaml ConfigMap web/blog-web", "blog/templates/migrate.yaml ConfigMap web/migrate", "blog/crds/post.yaml CustomResourceDefinition.apiextensions.k8s.io posts.example.org"},
+			[]string{"blog/templates/web.yaml ConfigMap web/blog-web", "blog/templates/migrate.yaml ConfigMap web/migrate", "blog/crds/post.yaml CustomResourceDefinition.apiextensions.k8s.io posts.example.org", "blog/Chart.yaml Release.helm web/blog"},
 			"1",
 		},
 		"Values": {
 			func(c *manifests.HelmConfig) { c.Values = []string{"envs/prod.yaml"} },
-			[]string{"blog/templates/web.yaml ConfigMap web/blog-web", "blog/templates/migrate.yaml ConfigMap web/migrate", "blog/crds/post.yaml CustomResourceDefinition.apiextensions.k8s.io posts.example.org"},
+			[]string{"blog/templates/web.yaml ConfigMap web/blog-web", "blog/templates/migrate.yaml ConfigMap web/migrate", "blog/crds/post.yaml CustomResourceDefinition.apiextensions.k8s.io posts.example.org", "blog/Chart.yaml Release.helm web/blog"},
 			"3",
 		},
 		"Set": {
 			func(c *manifests.HelmConfig) {
 				c.Values, c.Set = []string{"envs/prod.yaml"}, []string{"replicas=5,cache.enabled=true"}
 			},
-			[]string{"blog/charts/cache/templates/a.yaml ConfigMap caches/blog-cache", "blog/templates/web.yaml ConfigMap web/blog-web", "blog/templates/migrate.yaml ConfigMap web/migrate", "blog/crds/post.yaml CustomResourceDefinition.apiextensions.k8s.io posts.example.org"},
+			[]string{"blog/charts/cache/templates/a.yaml ConfigMap caches/blog-cache", "blog/templates/web.yaml ConfigMap web/blog-web", "blog/templates/migrate.yaml ConfigMap web/migrate", "blog/crds/post.yaml CustomResourceDefinition.apiextensions.k8s.io posts.example.org", "blog/Chart.yaml Release.helm web/blog"},
 			"5",
 		},
 	} {

@@ -1,0 +1,145 @@
+package classify
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// maxNamed bounds the objects in the reason of a finding about an installation.
+const maxNamed = 10
+
+// foldInstalled takes the findings about unmanaged objects that stand in the record of a
+// deployment tool out of c, and adds their objects to one finding about the record. Everyone who
+// can write the record can forge it. So findings stay that are rated high or worse, that an
+// earlier finding accepted, and those of a record whose finding a rule hides.
+func (c *current) foldInstalled(in *Input, p *proof, rules *ignorer) {
+	groups := c.installed(in)
+	gone := map[int]bool{}
+	for _, key := range sortedKeys(groups) {
+		at := c.aboutInstallation(key, in, p, rules)
+		if at < 0 {
+			continue
+		}
+		c.describe(at, groups[key])
+		for _, i := range groups[key] {
+			gone[i] = true
+			if c.folded == nil {
+				c.folded = map[model.Key]model.Key{}
+			}
+			c.folded[c.findings[i].Key] = key
+		}
+	}
+	c.remove(gone)
+}
+
+// installed returns the indexes of the findings that become part of one about an installation, by
+// the key of the installation.
+func (c *current) installed(in *Input) map[model.Key][]int {
+	groups, accepted, rater := map[model.Key][]int{}, map[model.Key]bool{}, newRater(in.Severities)
+	for i := range in.Earlier {
+		f := &in.Earlier[i]
+		accepted[f.Key] = accepted[f.Key] || f.Verdict == model.Unmanaged && f.Accepted()
+	}
+	for i := range c.findings {
+		by := c.installers[i]
+		if by == (model.Ref{}) || c.findings[i].Hidden != "" || accepted[c.findings[i].Key] {
+			continue
+		}
+		rated := c.findings[i]
+		rater.rate(&rated, &c.evidence[i])
+		if rated.Severity.Rank() > model.High.Rank() {
+			key := model.Key{Source: rated.Source, Kind: by.Kind, ID: by.ID}
+			groups[key] = append(groups[key], i)
+		}
+	}
+	return groups
+}
+
+// foldedInto returns the ID of the finding about the installation that an earlier finding became
+// part of; "" if it did not.
+func (c *current) foldedInto(earlier *model.Finding) string {
+	into, ok := c.folded[earlier.Key]
+	if !ok || earlier.Verdict != model.Unmanaged {
+		return ""
+	}
+	for i := range c.findings {
+		if f := &c.findings[i]; f.Key == into && f.Verdict == model.Unmanaged {
+			return f.ID
+		}
+	}
+	return ""
+}
+
+func sortedKeys(groups map[model.Key][]int) []model.Key {
+	keys := make([]model.Key, 0, len(groups))
+	for key := range groups {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, model.Key.Compare)
+	return keys
+}
+
+// aboutInstallation returns the index of the unmanaged finding about an installation. It adds one
+// if there is none. It returns -1 if a rule hides it.
+func (c *current) aboutInstallation(key model.Key, in *Input, p *proof, rules *ignorer) int {
+	at := slices.IndexFunc(c.findings, func(f model.Finding) bool { return f.Key == key && f.Verdict == model.Unmanaged })
+	if at < 0 {
+		judged := p.judged[key]
+		if judged == nil || judged.Subject.Live == nil {
+			return -1
+		}
+		out := model.Outcome{Verdict: model.Unmanaged, Actor: judged.Subject.Live.LastWriter()}
+		at = len(c.findings)
+		c.add(judged.Subject, &out, in, rules)
+	}
+	if c.findings[at].Hidden != "" {
+		return -1
+	}
+	return at
+}
+
+// describe adds the objects of findings to the finding about their installation.
+func (c *current) describe(at int, objects []int) {
+	f := &c.findings[at]
+	for _, i := range objects {
+		folded := &c.findings[i]
+		_, kind, _ := strings.Cut(folded.Kind, "/")
+		f.Objects = append(f.Objects, kind+" "+folded.Key.ID)
+		if folded.Severity.Rank() < f.Severity.Rank() {
+			f.Severity, f.Exposure = folded.Severity, cmp.Or(f.Exposure, folded.Exposure)
+		}
+	}
+	slices.Sort(f.Objects)
+	named := f.Objects[:min(len(f.Objects), maxNamed)]
+	text := fmt.Sprintf("installed %d objects that no declaration has: %s", len(f.Objects), strings.Join(named, ", "))
+	if len(f.Objects) == 1 {
+		text = "installed an object that no declaration has: " + named[0]
+	}
+	if more := len(f.Objects) - len(named); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	f.Reason = strings.TrimPrefix(f.Reason+"; "+text, "; ")
+	f.Basis = basis(f, nil)
+}
+
+// remove removes the findings at the indexes.
+func (c *current) remove(gone map[int]bool) {
+	if len(gone) == 0 {
+		return
+	}
+	kept := current{folded: c.folded}
+	for i := range c.findings {
+		if gone[i] {
+			continue
+		}
+		kept.findings = append(kept.findings, c.findings[i])
+		kept.claims = append(kept.claims, c.claims[i])
+		kept.evidence = append(kept.evidence, c.evidence[i])
+		kept.installers = append(kept.installers, c.installers[i])
+	}
+	*c = kept
+}

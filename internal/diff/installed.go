@@ -1,0 +1,44 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// maxPaths bounds the fields in the reason of an object that differs from a record.
+const maxPaths = 5
+
+// judgeInstalled compares an unclaimed resource with the records that list it. It returns the
+// first of these installers if the resource is as all of them applied it, or else the reason why
+// it is not. A record can be forged, so it must agree with the others.
+func judgeInstalled(s *model.Subject, o Options) (by model.Ref, reason string) {
+	if s.Live == nil || len(s.InstalledBy) == 0 {
+		return model.Ref{}, ""
+	}
+	o.exempted = nil
+	for i := range s.InstalledBy {
+		installer := &s.InstalledBy[i]
+		if installer.Applied.IsNull() {
+			continue
+		}
+		applied := &model.Claim{Kind: s.Key.Kind, ID: s.Key.ID, Value: installer.Applied, RecordOnly: true}
+		if paths := pathsOf(compareClaim(s, applied, nil, o)); len(paths) > 0 {
+			return model.Ref{}, fmt.Sprintf("in the record of %s, and differs from it: %s", installer, strings.Join(paths, ", "))
+		}
+	}
+	return s.InstalledBy[0].Ref, ""
+}
+
+// pathsOf returns the paths of differences, at most maxPaths of them.
+func pathsOf(differences []difference) []string {
+	var paths []string
+	for i := range differences {
+		if i == maxPaths {
+			return append(paths, fmt.Sprintf("%d more fields", len(differences)-i))
+		}
+		paths = append(paths, differences[i].change.Path)
+	}
+	return paths
+}
