@@ -10,6 +10,9 @@ import (
 
 // putBack returns the step that changes the live system.
 func (c *issue) putBack() Step {
+	if c.Kind == helmReleaseKind {
+		return c.putBackRelease()
+	}
 	switch c.Verdict {
 	case model.Changed, model.Undeclared, model.Bypassed:
 		return c.revert()
@@ -187,6 +190,9 @@ const (
 )
 
 func (c *issue) adoptAs() Step {
+	if c.Kind == helmReleaseKind && c.Verdict != model.Unchecked {
+		return c.adoptRelease()
+	}
 	switch c.Verdict {
 	case model.Unmanaged:
 		return c.declareNew()

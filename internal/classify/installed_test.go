@@ -1,0 +1,94 @@
+package classify
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+var release = model.Ref{Kind: "test/Release", ID: "p/redis"}
+
+// installation is a scan of a release and of unmanaged objects that it installed. declared
+// reports whether a declaration has the release.
+func installation(declared bool, ids ...string) Input {
+	in := input()
+	subject := &model.Subject{Key: model.Key{Source: "s", Kind: release.Kind, ID: release.ID}, Place: "p", Name: "redis", Live: &model.Resource{}}
+	j := model.Judged{Subject: subject}
+	if !declared {
+		j.Outcomes = []model.Outcome{{Verdict: model.Unmanaged}}
+	}
+	in.Judged = []model.Judged{j}
+	for _, id := range ids {
+		kind := &model.Kind{}
+		if strings.Contains(id, "role") {
+			kind.Severities = []model.SeverityRule{{Severity: model.High}}
+		}
+		s := &model.Subject{Key: model.Key{Source: "s", Kind: "test/Thing", ID: id}, Place: "p", Name: id, Live: &model.Resource{}, Kind: kind}
+		in.Judged = append(in.Judged, model.Judged{Subject: s, Outcomes: []model.Outcome{{Verdict: model.Unmanaged, InstalledBy: release}}})
+	}
+	return in
+}
+
+func show(findings []model.Finding) string {
+	var lines []string
+	for _, f := range findings {
+		lines = append(lines, fmt.Sprintf("%s %s %s: %s", f.Verdict, f.Severity, f.Key.ID, f.Reason))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestInstalledObjectsAreOneFinding(t *testing.T) {
+	t.Parallel()
+	many := []string{"p/a", "p/b", "p/c", "p/d", "p/e", "p/f", "p/g", "p/h", "p/i", "p/j", "p/k", "p/l"}
+	for reason, tc := range map[string]struct {
+		in   func() Input
+		want string
+	}{
+		"an undeclared release": {func() Input { return installation(false, "p/b", "p/a") },
+			"unmanaged low p/redis: installed 2 objects that no declaration has: Thing p/a, Thing p/b"},
+		"a declared release":   {func() Input { return installation(true, "p/a") }, "unmanaged low p/redis: installed an object that no declaration has: Thing p/a"},
+		"a dangerous object":   {func() Input { return installation(false, "p/role") }, "unmanaged high p/role: \nunmanaged low p/redis: "},
+		"more than are listed": {func() Input { return installation(false, many...) }, "unmanaged low p/redis: installed 12 objects that no declaration has: Thing p/a, Thing p/b, Thing p/c, Thing p/d, Thing p/e, Thing p/f, Thing p/g, Thing p/h, Thing p/i, Thing p/j and 2 more"},
+		"an object that a rule of the configuration rates": {func() Input {
+			in := installation(false, "p/a")
+			in.Severities = []SeverityRule{{Selector: model.Selector{Kinds: []string{"test/Thing"}}, Set: model.Critical}}
+			return in
+		}, "unmanaged critical p/a: \nunmanaged low p/redis: "},
+		"a release that a rule hides": {func() Input {
+			in := installation(false, "p/a")
+			in.Rules = []Rule{{Resource: "p/redis", Reason: "x"}}
+			return in
+		}, "unmanaged low p/redis: \nunmanaged low p/a: "},
+	} {
+		if diff := cmp.Diff(tc.want, show(Findings(tc.in()).Current)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
+	}
+}
+
+// TestInstalledObjectKeepsItsHistory proves that an earlier finding about an object ends in the one
+// about its release, unless it was accepted, and that another object ends the acceptance of the
+// release.
+func TestInstalledObjectKeepsItsHistory(t *testing.T) {
+	t.Parallel()
+	single := installation(true, "p/a")
+	single.Judged[1].Outcomes[0].InstalledBy = model.Ref{}
+	in := installation(true, "p/a")
+	in.Earlier = Findings(single).Current
+	got := Findings(in)
+	if len(got.Resolved) != 1 || got.Resolved[0].MergedInto != got.Current[0].ID || got.Current[0].Key.ID != "p/redis" {
+		t.Errorf("got %+v", got)
+	}
+	in.Earlier[0].Decision = &model.Decision{Kind: model.Accept}
+	if got := Findings(in); len(got.Current) != 1 || got.Current[0].Key.ID != "p/a" {
+		t.Errorf("an accepted finding: got %s", show(got.Current))
+	}
+	one, two := Findings(installation(false, "p/a")).Current[0], Findings(installation(false, "p/a", "p/b")).Current[0]
+	if one.ID != two.ID || one.Basis == two.Basis {
+		t.Errorf("got %s and %s, basis %s and %s", one.ID, two.ID, one.Basis, two.Basis)
+	}
+}
