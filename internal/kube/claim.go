@@ -83,10 +83,8 @@ func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 		c.Delegated = append(c.Delegated, aggregated())
 	}
 	c.ID, c.Place = id.id(), id.namespace
-	if c.Kind == ReleaseKind {
-		// The chart may be applied without Helm's records. A value that git lacks is drift.
-		c.OnlyLive, c.Complete = true, true
-	}
+	// A chart may be applied without Helm's records. A value of a release that git lacks is drift.
+	c.OnlyLive, c.Complete = c.Kind == ReleaseKind, c.Kind == ReleaseKind
 	if _, ok := object.Get("sops"); ok {
 		c.Unchecked = "encrypted with SOPS; driftd does not decrypt it"
 		return c, nil

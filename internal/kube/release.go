@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -137,12 +136,12 @@ func unpackRelease(data string) ([]byte, error) {
 	if err != nil {
 		return nil, errNoRelease
 	}
-	text, err := bounded.ReadAll(io.Reader(z), maxRelease)
+	text, err := io.ReadAll(io.LimitReader(z, maxRelease+1))
 	switch {
-	case errors.Is(err, bounded.ErrTooLarge):
-		return nil, fmt.Errorf("it is larger than %d MiB", maxRelease>>20)
 	case err != nil:
 		return nil, errNoRelease
+	case len(text) > maxRelease:
+		return nil, fmt.Errorf("it is larger than %d MiB", maxRelease>>20)
 	}
 	return text, nil
 }

@@ -152,9 +152,31 @@ func newRelease(s *model.Snapshot, id string, revisions []revision) (release *mo
 		Key: model.Key{Source: s.Source, Kind: ReleaseKind, ID: id}, Place: secret.Place, Name: record.Name,
 		Value:   content(ReleaseKind, NewRelease(secret.Place, record.Name, record.Settings)),
 		Created: created(revisions), Updated: last.secret.LastWriter().At, Owners: ownersOfRelease(secret), OwnersFrom: secret.OwnersFrom,
-		WriterUnknown: secret.WriterUnknown, Record: &record,
+		WriterUnknown: secret.WriterUnknown, Record: &record, Violations: releaseViolations(s, last),
 	}
 	return made, nil
+}
+
+// stuckAfter is the age from which a release whose last operation has not ended is stuck. Helm
+// waits for five minutes by default.
+const stuckAfter = 15 * time.Minute
+
+// releaseViolations returns the failed check of a release by its last revision.
+func releaseViolations(s *model.Snapshot, last *revision) []model.Violation {
+	status := model.StringOf(last.record.Status)
+	v := model.Violation{Severity: model.Medium, Path: "status", Value: &status, Actor: last.secret.LastWriter()}
+	switch {
+	case last.record.Status == "failed":
+		v.Check, v.Reason = "helm/failed", "the last operation of Helm failed, and its objects may be applied in part: run helm upgrade again, or helm rollback"
+	case strings.HasPrefix(last.record.Status, "pending-") || last.record.Status == "uninstalling":
+		if created := last.secret.Created; created.IsZero() || s.Taken.Sub(created) < stuckAfter {
+			return nil
+		}
+		v.Check, v.Reason = "helm/pending", "an operation of Helm did not end, and blocks further ones: run helm history, and helm rollback to the last deployed revision"
+	default:
+		return nil
+	}
+	return []model.Violation{v}
 }
 
 // choose returns the last revision that counts, and the last that is deployed; nil if there is

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,7 +15,12 @@ import (
 // snapshotOf returns a snapshot of objects, with the releases.
 func snapshotOf(t *testing.T, objects ...model.Value) model.Snapshot {
 	t.Helper()
-	s := model.Snapshot{Source: "test", Coverage: []model.Coverage{{Source: "test", Complete: true}}, Kinds: map[string]*model.Kind{
+	return snapshotAt(t, time.Time{}, objects...)
+}
+
+func snapshotAt(t *testing.T, taken time.Time, objects ...model.Value) model.Snapshot {
+	t.Helper()
+	s := model.Snapshot{Source: "test", Taken: taken, Coverage: []model.Coverage{{Source: "test", Complete: true}}, Kinds: map[string]*model.Kind{
 		"kubernetes/Secret": {Namespaced: true}, "kubernetes/ConfigMap": {Namespaced: true}, "kubernetes/Namespace": {}}}
 	for _, o := range objects {
 		r, err := kube.NewResource("test", o, sealer)
@@ -142,6 +148,42 @@ func TestReleaseCoverage(t *testing.T) {
 			if c.Kind == kube.ReleaseKind && c.Failed() {
 				t.Errorf("%s: the failure is reported twice", reason)
 			}
+		}
+	}
+}
+
+// TestReleaseViolations checks the state of the last revision.
+func TestReleaseViolations(t *testing.T) {
+	t.Parallel()
+	for reason, tc := range map[string]struct {
+		statuses []string
+		taken    string
+		want     string
+	}{
+		"deployed":                        {[]string{"failed", "deployed"}, "2026-02-01T00:00:00Z", ""},
+		"failed":                          {[]string{"deployed", "failed"}, "2026-02-01T00:00:00Z", "helm/failed"},
+		"a deploy that runs":              {[]string{"deployed", "pending-upgrade"}, "2026-01-02T00:14:59Z", ""},
+		"a deploy that did not end":       {[]string{"deployed", "pending-upgrade"}, "2026-01-02T00:15:00Z", "helm/pending"},
+		"an uninstall that did not end":   {[]string{"uninstalling"}, "2026-02-01T00:00:00Z", "helm/pending"},
+		"a status that Helm does not set": {[]string{"hunter2"}, "2026-02-01T00:00:00Z", ""},
+	} {
+		var objects []model.Value
+		for i, status := range tc.statuses {
+			objects = append(objects, releaseSecret(t, i+1, status, pack(t, newRecorded(i+1, status, ""))))
+		}
+		taken, err := time.Parse(time.RFC3339, tc.taken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := snapshotAt(t, taken, objects...)
+		got := ""
+		for i := range s.Resources {
+			for _, v := range s.Resources[i].Violations {
+				got += v.Check
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%s: got %q, want %q", reason, got, tc.want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package match
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -58,6 +59,11 @@ func installersIn(snapshot *model.Snapshot) map[model.Ref][]model.Installer {
 	all := map[model.Ref][]model.Installer{}
 	for i := range snapshot.Resources {
 		r := &snapshot.Resources[i]
+		for _, ref := range r.Installs {
+			_, kind, _ := strings.Cut(r.Kind, "/")
+			tool, _, _ := strings.Cut(kind, ".")
+			all[ref] = append(all[ref], model.Installer{Ref: model.Ref{Kind: r.Kind, ID: r.ID}, Tool: tool, Place: r.Place, Name: r.Name})
+		}
 		if r.Record == nil {
 			continue
 		}

@@ -88,15 +88,17 @@ func TestOnlyLive(t *testing.T) {
 // TestInstallers lists the installations of an unclaimed resource, in order.
 func TestInstallers(t *testing.T) {
 	t.Parallel()
+	inventory := resource("p/x")
+	inventory.Kind, inventory.Installs = "test/Tree.example.org", []model.Ref{{Kind: kind, ID: "p/c"}}
 	s := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a"), resource("p/b"), resource("p/c"),
-		installer("p/one", "p/a", "p/b"), installer("p/two", "p/a")}}
+		installer("p/one", "p/a", "p/b"), installer("p/two", "p/a"), inventory}}
 	got := map[string][]string{}
 	for _, subject := range Match(s, []model.Declaration{{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{claim("d", "p/b")}}}) {
 		for i := range subject.InstalledBy {
 			got[subject.Key.ID] = append(got[subject.Key.ID], subject.InstalledBy[i].String()+": "+subject.InstalledBy[i].Applied.Str())
 		}
 	}
-	want := map[string][]string{"p/a": {"tool one in namespace p: applied", "tool two in namespace p: applied"}}
+	want := map[string][]string{"p/a": {"tool one in namespace p: applied", "tool two in namespace p: applied"}, "p/c": {"Tree x in namespace p: "}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
