@@ -47,6 +47,8 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 		adoptStringData(r.Owners, object.At("data"))
 	}
 	r.LastApplied = lastAppliedTo(&r, metadata, sealer)
+	r.Violations, r.Installs = violations(kind, object), installs(kind, object)
+	fillValues(&r)
 	return r, nil
 }
 

@@ -119,8 +119,9 @@ func (r *argoReader) rootContent() (content, error) {
 // with that one.
 func (r *argoReader) start(found content) {
 	found.objects = slices.DeleteFunc(found.objects, func(o object) bool { return !isArgo(o.value) })
+	deployed := r.deployed(found.objects)
 	own := slices.DeleteFunc(slices.Clone(found.objects), func(o object) bool {
-		return slices.ContainsFunc(found.objects, func(by object) bool { return nameOf(by.value) != nameOf(o.value) && r.deploys(by, o.files) })
+		return slices.ContainsFunc(o.files, func(file string) bool { return deployed.byOther(file, nameOf(o.value)) })
 	})
 	if len(own) == 0 {
 		own = found.objects // they deploy each other
@@ -131,10 +132,53 @@ func (r *argoReader) start(found content) {
 		if p.Bounded && !slices.ContainsFunc(p.Extents, mayBeArgo) {
 			continue
 		}
-		if !slices.ContainsFunc(found.objects, func(by object) bool { return r.holds(by, p.Address) }) {
+		if !deployed.holds(r.tree, p.Address) {
 			r.all.problems = append(r.all.problems, *p)
 		}
 	}
+}
+
+// deployedFolders are the folders of this repository that Applications deploy from a branch, with
+// the names of the Applications.
+type deployedFolders map[string][]string
+
+func (r *argoReader) deployed(objects []object) deployedFolders {
+	folders := deployedFolders{}
+	for _, o := range objects {
+		if kindOf(o.value) != argoApplication {
+			continue
+		}
+		for _, source := range sources(o.value.At("spec")) {
+			if source.At("path").Str() != "" && r.isOwnRepository(source.At("repoURL").Str()) && !pinned.MatchString(source.At("targetRevision").Str()) {
+				folder := folderOf(source.At("path").Str())
+				folders[folder] = append(folders[folder], nameOf(o.value))
+			}
+		}
+	}
+	return folders
+}
+
+// byOther reports whether another Application than the named one deploys a folder with the file.
+func (d deployedFolders) byOther(file, name string) bool {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		if slices.ContainsFunc(d[dir], func(by string) bool { return by != name }) {
+			return true
+		}
+		if dir == "." || dir == "/" {
+			return false
+		}
+	}
+}
+
+// holds reports whether an Application deploys the folder of an address.
+func (d deployedFolders) holds(t *tree, address string) bool {
+	for folder := range d {
+		at := t.address(folder)
+		if folder == "." || folder == t.Root || liesIn(t.Root, folder) || address == at || strings.HasPrefix(address, at+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // isArgo reports whether an object configures what Argo CD deploys.
@@ -155,34 +199,6 @@ func sources(spec model.Value) []model.Value {
 		return []model.Value{source}
 	}
 	return nil
-}
-
-// folders returns the folders of this repository that an Application deploys from a branch.
-func (r *argoReader) folders(by object) []string {
-	var folders []string
-	if kindOf(by.value) == argoApplication {
-		for _, source := range sources(by.value.At("spec")) {
-			if source.At("path").Str() != "" && r.isOwnRepository(source.At("repoURL").Str()) && !pinned.MatchString(source.At("targetRevision").Str()) {
-				folders = append(folders, folderOf(source.At("path").Str()))
-			}
-		}
-	}
-	return folders
-}
-
-// deploys reports whether an Application deploys a folder with one of the files.
-func (r *argoReader) deploys(by object, files []string) bool {
-	return slices.ContainsFunc(r.folders(by), func(folder string) bool {
-		return slices.ContainsFunc(files, func(file string) bool { return liesIn(file, folder) })
-	})
-}
-
-// holds reports whether an Application deploys the folder of an address.
-func (r *argoReader) holds(by object, address string) bool {
-	return slices.ContainsFunc(r.folders(by), func(folder string) bool {
-		at := r.tree.address(folder)
-		return folder == "." || liesIn(r.tree.Root, folder) || address == at || strings.HasPrefix(address, at+"/")
-	})
 }
 
 // take adds objects to the result, and queues the Applications among them.

@@ -1,0 +1,77 @@
+package kube
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// violations returns the checks that an object fails, sorted. whole is the object as the API
+// server returns it, with its status. A client that can write the status of an object can add and hide
+// violations, and nothing else: no other finding depends on it.
+func violations(kind string, whole model.Value) []model.Violation {
+	var all []model.Violation
+	switch plainKind(kind) {
+	case "Application.argoproj.io":
+		all = applicationViolations(whole)
+	default:
+		all = crossplaneViolations(kind, whole)
+	}
+	slices.SortStableFunc(all, func(a, b model.Violation) int { return cmp.Compare(a.Check, b.Check) })
+	return all
+}
+
+// installs returns the objects that a deployment tool installed according to the status of an
+// object, sorted.
+func installs(kind string, whole model.Value) []model.Ref {
+	var all []model.Ref
+	if plainKind(kind) == "Application.argoproj.io" {
+		all = applicationInstalls(whole)
+	}
+	slices.SortFunc(all, func(a, b model.Ref) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID)) })
+	return slices.Compact(all)
+}
+
+// fillValues sets the values of violations with a path from the value of the resource, in which
+// secrets are sealed.
+func fillValues(r *model.Resource) {
+	for i := range r.Violations {
+		v := &r.Violations[i]
+		if v.Path == "" || v.Value != nil {
+			continue
+		}
+		if value := r.Value.At(strings.Split(v.Path, ".")...); !value.IsNull() {
+			v.Value = &value
+		}
+	}
+}
+
+func fieldSteps(path ...string) []model.Step {
+	steps := make([]model.Step, len(path))
+	for i, name := range path {
+		steps[i] = model.Step{Text: name}
+	}
+	return steps
+}
+
+// writerOf returns the last writer of a field according to managedFields. A client chooses the
+// name, so that it is likely at best.
+func writerOf(whole model.Value, path ...string) model.Actor {
+	steps := fieldSteps(path...)
+	list, err := owners("", whole.At("metadata", "managedFields"))
+	if err != nil || len(list) == 0 {
+		return model.UnknownActor("the object has no managedFields that can be read")
+	}
+	var last *model.Owner
+	for i := range list {
+		if o := &list[i]; o.Fields.Depth(steps) == len(steps) && (last == nil || o.At.After(last.At)) {
+			last = o
+		}
+	}
+	if last == nil {
+		return model.UnknownActor("managedFields do not show who wrote the field, or removed it")
+	}
+	return model.Actor{Name: last.Name, At: last.At, Via: model.ViaManagedFields, Confidence: model.Likely}
+}
