@@ -71,18 +71,31 @@ const (
 
 func newFlux(t *testing.T) *flux {
 	t.Helper()
+	f := startFlux(t)
+	f.archive("first", "web.yaml", deployment)
+	f.archive("next", "web.yaml", strings.ReplaceAll(deployment, "web:1", "web:2"))
+	f.create("source.toolkit.fluxcd.io/v1", "GitRepository", "shop", `{"interval":"1h","url":"https://git.example.org/shop.git"}`)
+	f.source("first", firstCommit)
+	f.create("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "apps",
+		fmt.Sprintf(`{"interval":"1h","prune":true,"path":"./","targetNamespace":%q,"sourceRef":{"kind":"GitRepository","name":"shop"}}`, f.namespace))
+	// The events of its start are over when it has handled a request.
+	f.wait("Flux", func() bool { return f.status("{.status.lastAppliedRevision}") == "main@sha1:"+firstCommit })
+	f.in("annotate", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", "reconcile.fluxcd.io/requestedAt="+begin)
+	f.wait("Flux", func() bool {
+		return f.status(`{.status.lastHandledReconcileAt} {.status.conditions[?(@.type=="Ready")].status}`) == begin+" True"
+	})
+	return f
+}
+
+// startFlux runs the controller, without any object of Flux.
+func startFlux(t *testing.T) *flux {
+	t.Helper()
 	bin := needs(t, "DRIFTD_TEST_FLUX_BIN", "sh tools/build.sh flux")
 	dir := t.TempDir()
 	f := &flux{desk: newDesk(t), dir: dir}
 	files := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	t.Cleanup(files.Close)
 	f.archives = files.URL
-	f.archive("first", deployment)
-	f.archive("next", strings.ReplaceAll(deployment, "web:1", "web:2"))
-	f.create("source.toolkit.fluxcd.io/v1", "GitRepository", "shop", `{"interval":"1h","url":"https://git.example.org/shop.git"}`)
-	f.source("first", firstCommit)
-	f.create("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "apps",
-		fmt.Sprintf(`{"interval":"1h","prune":true,"path":"./","targetNamespace":%q,"sourceRef":{"kind":"GitRepository","name":"shop"}}`, f.namespace))
 	health, err := process.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
@@ -100,12 +113,6 @@ func newFlux(t *testing.T) *flux {
 		if t.Failed() {
 			t.Logf("log of kustomize-controller:\n%s", f.controller.Log())
 		}
-	})
-	// The events of its start are over when it has handled a request.
-	f.wait("Flux", func() bool { return f.status("{.status.lastAppliedRevision}") == "main@sha1:"+firstCommit })
-	f.in("annotate", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", "reconcile.fluxcd.io/requestedAt="+begin)
-	f.wait("Flux", func() bool {
-		return f.status(`{.status.lastHandledReconcileAt} {.status.conditions[?(@.type=="Ready")].status}`) == begin+" True"
 	})
 	return f
 }
@@ -131,17 +138,19 @@ func (f *flux) set(spec string) {
 	f.in("patch", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", "--type=merge", `--patch={"spec":`+spec+`}`)
 }
 
-// archive writes the archive of a source with one manifest.
-func (f *flux) archive(name, manifest string) {
+// archive writes the archive of a source, from names and contents of files.
+func (f *flux) archive(name string, files ...string) {
 	f.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
-	if err := w.WriteHeader(&tar.Header{Name: "web.yaml", Mode: 0o600, Size: int64(len(manifest))}); err != nil {
-		f.Fatal(err)
-	}
-	if _, err := w.Write([]byte(manifest)); err != nil {
-		f.Fatal(err)
+	for i := 0; i < len(files); i += 2 {
+		if err := w.WriteHeader(&tar.Header{Name: files[i], Mode: 0o600, Size: int64(len(files[i+1]))}); err != nil {
+			f.Fatal(err)
+		}
+		if _, err := w.Write([]byte(files[i+1])); err != nil {
+			f.Fatal(err)
+		}
 	}
 	if err := w.Close(); err != nil {
 		f.Fatal(err)

@@ -1,0 +1,147 @@
+//go:build e2e
+
+package actuator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// estate returns the files of a repository, as names and contents: the folder of a cluster, whose
+// Kustomizations apply the folder itself, and another one with changes of each kind.
+func (f *flux) estate() []string {
+	const kustomization = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: %s, namespace: %s}
+spec:
+  interval: 1h
+  prune: true
+  path: %s
+  sourceRef: {kind: GitRepository, name: shop}
+`
+	return []string{
+		"cluster/source.yaml", fmt.Sprintf("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: shop, namespace: %s}\nspec: {interval: 1h, url: 'https://git.example.org/shop.git'}\n", f.namespace),
+		"cluster/sync.yaml", fmt.Sprintf(kustomization, "cluster", f.namespace, "./cluster"),
+		"cluster/variables.yaml", fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: variables, namespace: %s}\ndata: {VERSION: '1', LEVEL: warn}\n", f.namespace),
+		"cluster/apps.yaml", fmt.Sprintf(kustomization, "apps", f.namespace, "./apps") + fmt.Sprintf(`  targetNamespace: %s
+  namePrefix: shop-
+  commonMetadata: {labels: {team: shop}}
+  images: [{name: registry.example.org/helper, newTag: v2}]
+  patches:
+  - target: {kind: Deployment}
+    patch: |
+      - {op: add, path: /spec/template/spec/containers/-, value: {name: helper, image: registry.example.org/helper}}
+  postBuild:
+    substitute: {LEVEL: debug}
+    substituteFrom: [{kind: ConfigMap, name: variables}]
+`, f.namespace),
+		"apps/web.yaml", strings.ReplaceAll(deployment, "web:1", "web:${VERSION}"),
+		"apps/sub/settings.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {level: '${LEVEL}', other: '${OTHER:=none}', empty: '${EMPTY}'}\n",
+		"apps/sub/plain.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain, annotations: {kustomize.toolkit.fluxcd.io/substitute: disabled}}\ndata: {level: '${LEVEL}'}\n",
+	}
+}
+
+// commit writes the files to the repository, and returns the commit.
+func (f *flux) commit(files []string) string {
+	f.Helper()
+	repository := filepath.Join(f.dir, "repository")
+	for i := 0; i < len(files); i += 2 {
+		name := filepath.Join(repository, files[i])
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			f.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(files[i+1]), 0o600); err != nil {
+			f.Fatal(err)
+		}
+	}
+	head := ""
+	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=main"}, {"add", "--all"}, {"commit", "--quiet", "--message=change"}, {"rev-parse", "HEAD"}} {
+		c := exec.Command("git", append([]string{"-C", repository, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
+		c.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			f.Fatalf("git %q: %v: %s", args, err, out)
+		}
+		head = strings.TrimSpace(string(out))
+	}
+	return head
+}
+
+// scan returns what driftd finds in the namespace, one finding a line.
+func (f *flux) scan() []string {
+	f.Helper()
+	file := filepath.Join(f.dir, "driftd.yaml")
+	config := fmt.Sprintf(`{"state_dir": %q, "sources": [{"name": "k8s", "type": "kubernetes", "settings": {"kubeconfig": %q}}],
+"declarations": [{"name": "fleet", "type": "flux", "governs": ["k8s"], "settings": {"git": "file://%s", "ref": "main", "path": "cluster", "same_repository": ["ssh://git@git.example.org/shop"], "source_branch": "master"}}]}`,
+		filepath.Join(f.dir, "state"), kubeconfig, filepath.Join(f.dir, "repository"))
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		f.Fatal(err)
+	}
+	out, err := exec.Command(filepath.Join("..", "..", "bin", "driftd"), "scan", "--config", file, "-o", "json").Output()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() == 1) {
+		f.Fatalf("driftd scan: %v: %s%s", err, out, exit.Stderr)
+	}
+	var report model.Report
+	if err := json.Unmarshal(out, &report); err != nil {
+		f.Fatal(err)
+	}
+	lines := []string{}
+	for i := range report.Findings {
+		found := &report.Findings[i]
+		// Other tests have objects in other namespaces.
+		if found.Place != f.namespace && found.Kind != model.PartKind {
+			continue
+		}
+		line := strings.Join([]string{string(found.Verdict), found.Name, found.Address, found.Actor.Name}, " ")
+		for _, c := range found.Changes {
+			line += " " + c.Path
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// TestFluxEstate compares what the genuine kustomize-controller applied with the repository: nothing is
+// found, until a Kustomization is suspended and an object is edited by hand.
+func TestFluxEstate(t *testing.T) {
+	t.Parallel()
+	f := startFlux(t)
+	files := f.estate()
+	head := f.commit(files)
+	f.archive("first", files...)
+	for _, manifest := range []string{files[1], files[3]} {
+		if _, err := f.try(manifest, "apply", "--server-side", "--field-manager=flux", "--filename=-"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.source("first", head)
+	f.wait("Flux", func() bool {
+		out, err := f.try("", "--namespace="+f.namespace, "get", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", "--output=jsonpath={.status.lastAppliedRevision}")
+		return err == nil && out == "main@sha1:"+head
+	})
+	if found := f.scan(); len(found) > 0 {
+		t.Fatalf("in sync: %q", found)
+	}
+	f.in("patch", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", "--type=merge", `--patch={"spec":{"suspend":true}}`)
+	f.in("set", "image", "deployment/shop-web", "web=evil:1")
+	f.in("delete", "configmap", "shop-settings")
+	want := []string{
+		"changed shop-web apps/web.yaml:1 kubectl-set spec.template.spec.containers[name=web].image",
+		"missing shop-settings apps/sub/settings.yaml:1 unknown",
+		"undeclared apps cluster/apps.yaml:1 kubectl-patch spec.suspend",
+	}
+	if found := f.scan(); !slices.Equal(found, want) {
+		t.Errorf("found %q, want %q", found, want)
+	}
+}
