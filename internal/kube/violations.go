@@ -13,9 +13,11 @@ import (
 // violations, and nothing else: no other finding depends on it.
 func violations(kind string, whole model.Value) []model.Violation {
 	var all []model.Violation
-	switch plainKind(kind) {
-	case "Application.argoproj.io":
+	switch {
+	case plainKind(kind) == "Application.argoproj.io":
 		all = applicationViolations(whole)
+	case isFlux(kind):
+		all = fluxViolations(kind, whole)
 	default:
 		all = crossplaneViolations(kind, whole)
 	}
@@ -27,8 +29,11 @@ func violations(kind string, whole model.Value) []model.Violation {
 // object, sorted.
 func installs(kind string, whole model.Value) []model.Ref {
 	var all []model.Ref
-	if plainKind(kind) == "Application.argoproj.io" {
+	switch plainKind(kind) {
+	case "Application.argoproj.io":
 		all = applicationInstalls(whole)
+	case fluxKustomization:
+		all = fluxInstalls(whole)
 	}
 	slices.SortFunc(all, func(a, b model.Ref) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID)) })
 	return slices.Compact(all)

@@ -1,0 +1,170 @@
+package kube
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// fluxSeverities are the severities of the checks of objects of Flux.
+func fluxSeverities() map[string]model.Severity {
+	return map[string]model.Severity{
+		"flux/suspended":           model.Medium,
+		"flux/not-ready":           model.Medium,
+		"flux/stalled":             model.High,
+		"flux/not-observed":        model.Low,
+		"flux/behind":              model.Medium,
+		"flux/drift-detection-off": model.Low,
+		"flux/drift-ignored":       model.Low,
+	}
+}
+
+// The kinds of Flux with checks of their own.
+const (
+	fluxKustomization = "Kustomization.kustomize.toolkit.fluxcd.io"
+	fluxRelease       = "HelmRelease.helm.toolkit.fluxcd.io"
+)
+
+// isFlux reports whether Flux reconciles objects of a kind, and reports it in their status.
+func isFlux(kind string) bool {
+	name, group, _ := strings.Cut(plainKind(kind), ".")
+	return kind == "kubernetes/"+fluxKustomization || kind == "kubernetes/"+fluxRelease ||
+		group == "source.toolkit.fluxcd.io" && slices.Contains([]string{"GitRepository", "OCIRepository", "HelmRepository", "Bucket", "HelmChart"}, name)
+}
+
+// fluxViolations returns the checks that an object of Flux fails. Messages in its status are left
+// out, because they may quote any object.
+// https://fluxcd.io/flux/components/kustomize/kustomizations/#kustomization-status
+func fluxViolations(kind string, whole model.Value) []model.Violation {
+	c := fluxChecks{whole: whole, spec: whole.At("spec"), status: whole.At("status")}
+	c.suspended()
+	c.conditions()
+	c.revisions()
+	if plainKind(kind) == fluxRelease {
+		c.driftDetection()
+	}
+	return c.found
+}
+
+// fluxChecks checks one object of Flux.
+type fluxChecks struct {
+	whole, spec, status model.Value
+	found               []model.Violation
+}
+
+// fails adds a failed check. path is the field that shows it, and may be empty.
+func (c *fluxChecks) fails(check string, path []string, format string, args ...any) {
+	who := model.UnknownActor("the status of the object does not name who caused it")
+	if len(path) > 0 {
+		who = writerOf(c.whole, path...)
+	}
+	c.found = append(c.found, model.Violation{Check: check, Severity: fluxSeverities()[check], Path: strings.Join(path, "."), Actor: who, Reason: fmt.Sprintf(format, args...)})
+}
+
+func (c *fluxChecks) isSuspended() bool { return c.spec.At("suspend").Text() == "true" }
+
+func (c *fluxChecks) suspended() {
+	if c.isSuspended() {
+		c.fails("flux/suspended", []string{"spec", "suspend"}, "Flux does not reconcile it: ask who suspended it, then run flux resume, or accept this")
+	}
+}
+
+var conditionReason = regexp.MustCompile(`^[A-Za-z]{1,60}$`)
+
+// conditions checks the conditions, and whether Flux has seen the current spec.
+func (c *fluxChecks) conditions() {
+	for _, condition := range c.status.At("conditions").Items() {
+		reason := condition.At("reason").Str()
+		if !conditionReason.MatchString(reason) {
+			reason = "a reason that is no word"
+		}
+		switch condition.At("type").Str() + " " + condition.At("status").Str() {
+		case "Stalled True":
+			c.fails("flux/stalled", nil, "Flux reports %s and does not try again until the object changes: run flux get all for the message", reason)
+		case "Ready False":
+			c.fails("flux/not-ready", nil, "Flux reports %s: run flux get all for the message", reason)
+		}
+	}
+	generation, observed := c.whole.At("metadata", "generation").Text(), c.status.At("observedGeneration").Text()
+	// Some objects have no status, such as a HelmRepository of type oci.
+	if !c.isSuspended() && generation != "" && observed != "" && generation != observed {
+		c.fails("flux/not-observed", nil, "Flux has not handled the current spec: check that its controller runs")
+	}
+}
+
+// revisions checks that the last attempt to apply succeeded.
+func (c *fluxChecks) revisions() {
+	applied, attempted := c.status.At("lastAppliedRevision").Str(), c.status.At("lastAttemptedRevision").Str()
+	if applied != "" && attempted != "" && applied != attempted {
+		c.fails("flux/behind", nil, "Flux has applied %s, and could not apply %s", shortRevision(applied), shortRevision(attempted))
+	}
+}
+
+// shortRevision bounds a revision.
+func shortRevision(text string) string {
+	const longest = 100
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return text
+}
+
+// driftDetection checks that a HelmRelease does not turn off the detection of drift. A release that
+// does not mention it has none either, which is Flux' default.
+func (c *fluxChecks) driftDetection() {
+	detection := c.spec.At("driftDetection")
+	if detection.At("mode").Str() == "disabled" {
+		c.fails("flux/drift-detection-off", []string{"spec", "driftDetection", "mode"}, "Flux does not correct what is changed in the objects of the release: set mode to enabled, or accept this")
+	}
+	if len(detection.At("ignore").Items()) > 0 {
+		c.fails("flux/drift-ignored", []string{"spec", "driftDetection", "ignore"}, "Flux does not correct the fields that it ignores: remove the rules, or accept this")
+	}
+}
+
+// maxInventory bounds the entries of an inventory that are read.
+const maxInventory = 20_000
+
+// fluxInstalls returns the objects in the inventory of a Kustomization of Flux. One that applies to
+// another cluster has none.
+func fluxInstalls(whole model.Value) []model.Ref {
+	if !whole.At("spec", "kubeConfig").IsEmpty() {
+		return nil
+	}
+	var all []model.Ref
+	for i, entry := range whole.At("status", "inventory", "entries").Items() {
+		if i == maxInventory {
+			break
+		}
+		if ref, ok := inventoryRef(entry.At("id").Str()); ok {
+			all = append(all, ref)
+		}
+	}
+	return all
+}
+
+// inventoryRef returns the object of an ID in an inventory, namespace_name_group_kind. A colon in a name is
+// written as two underscores.
+func inventoryRef(id string) (ref model.Ref, ok bool) {
+	namespace, rest, _ := strings.Cut(id, "_")
+	end := strings.LastIndexByte(rest, '_')
+	if end < 0 {
+		return ref, false
+	}
+	kind := rest[end+1:]
+	begin := strings.LastIndexByte(rest[:end], '_')
+	if begin <= 0 || kind == "" {
+		return ref, false
+	}
+	name, group := strings.ReplaceAll(rest[:begin], "__", ":"), rest[begin+1:end]
+	ref = model.Ref{Kind: "kubernetes/" + kind, ID: name}
+	if group != "" {
+		ref.Kind += "." + group
+	}
+	if namespace != "" {
+		ref.ID = namespace + "/" + name
+	}
+	return ref, true
+}
