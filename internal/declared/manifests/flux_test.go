@@ -128,9 +128,9 @@ func TestFlux(t *testing.T) {
 			map[string]string{
 				"clusters/prod/web.yaml":      applies("web", "  path: apps\n  postBuild:\n    substitute: {A: inline}\n    substituteFrom: [{kind: ConfigMap, name: settings}]\n"),
 				"clusters/prod/settings.yaml": settings,
-				"apps/a.yaml":                 configMap("a") + "  c: ${PLACE}-${A}-${B:=c}${D}\n",
+				"apps/a.yaml":                 configMap("a") + "  c: ${PLACE}-${A}-${B:=c}${D}\n  e: ${E}\n",
 			},
-			[]string{"apps/a.yaml:1 ConfigMap default/a", "clusters/prod/settings.yaml:1 ConfigMap flux-system/settings"}, "default/a", `"c":"berlin-inline-c"`, []string{"clusters/prod/settings.yaml", "clusters/prod/web.yaml"},
+			[]string{"apps/a.yaml:1 ConfigMap default/a", "clusters/prod/settings.yaml:1 ConfigMap flux-system/settings"}, "default/a", `"c":"berlin-inline-c","e":""`, []string{"clusters/prod/settings.yaml", "clusters/prod/web.yaml"},
 		},
 		"Late variables": {
 			map[string]string{

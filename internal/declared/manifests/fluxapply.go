@@ -247,6 +247,10 @@ func finishApplied(o *object, by object, name string) {
 		}
 		return v.With("metadata", metadata)
 	}
+	o.value = withEmptyTexts(o.value)
+	for i := range o.again {
+		o.again[i] = withEmptyTexts(o.again[i])
+	}
 	if !common.IsEmpty() {
 		o.value = change(o.value)
 		for i := range o.again {
@@ -254,6 +258,26 @@ func finishApplied(o *object, by object, name string) {
 		}
 	}
 	o.unchecked = cmp.Or(o.unchecked, notApplied(o.value, by, name))
+}
+
+// withEmptyTexts returns a ConfigMap or Secret with empty texts instead of null: a variable that is not set
+// leaves null, and the controller writes it as the type of the field.
+func withEmptyTexts(v model.Value) model.Value {
+	if kind := kindOf(v); kind != "ConfigMap" && kind != "Secret" {
+		return v
+	}
+	for _, field := range []string{"data", "stringData"} {
+		values := v.At(field)
+		for _, f := range values.Fields() {
+			if f.Value.IsNull() {
+				values = values.With(f.Name, model.StringOf(""))
+			}
+		}
+		if !values.IsNull() {
+			v = v.With(field, values)
+		}
+	}
+	return v
 }
 
 // notApplied returns why Flux does not keep an object as declared, or "".
