@@ -99,17 +99,8 @@ func (c *fluxChecks) conditions() {
 func (c *fluxChecks) revisions() {
 	applied, attempted := c.status.At("lastAppliedRevision").Str(), c.status.At("lastAttemptedRevision").Str()
 	if applied != "" && attempted != "" && applied != attempted {
-		c.fails("flux/behind", nil, "Flux has applied %s, and could not apply %s", shortRevision(applied), shortRevision(attempted))
+		c.fails("flux/behind", nil, "Flux has applied %s, and could not apply %s", shortText(applied), shortText(attempted))
 	}
-}
-
-// shortRevision bounds a revision.
-func shortRevision(text string) string {
-	const longest = 100
-	if runes := []rune(text); len(runes) > longest {
-		return string(runes[:longest]) + "…"
-	}
-	return text
 }
 
 // driftDetection checks that a HelmRelease does not turn off the detection of drift. A release that
