@@ -91,6 +91,10 @@ func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute stri
 			exclude = append(exclude, "/"+root.Dir)
 		}
 	}
+	if len(roots)+len(tree.Manifests)+len(tree.Charts)+len(tree.Closed) == 0 && len(tree.Modules) > 0 {
+		return fmt.Errorf("no Terraform root and no manifest below %s: %s has files of Terraform without a lock file, backend or provider, so it is taken for a module. "+
+			"To plan it, name it: driftd scan %s", path, tree.Modules[0], filepath.Join(path, tree.Modules[0]))
+	}
 	// The loader of the manifests reports charts, and what cannot be read, as unchecked.
 	if len(roots) == 0 || len(tree.Manifests)+len(tree.Charts)+len(tree.Closed) > 0 {
 		if len(exclude) > 0 {

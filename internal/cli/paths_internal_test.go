@@ -110,3 +110,21 @@ func TestSortPaths(t *testing.T) {
 		}
 	}
 }
+
+// TestSortPathsOfModules returns an error for a folder that has nothing but modules: a scan of it
+// would compare nothing.
+func TestSortPathsOfModules(t *testing.T) {
+	t.Parallel()
+	p := &patterns{t, t.TempDir()}
+	p.write("work/infra/main.tf", "resource \"terraform_data\" \"a\" {}\n")
+	path := filepath.Join(p.dir, "work")
+	want := "no Terraform root and no manifest below " + path + ": infra has files of Terraform without a lock file, backend or provider, so it is taken for a module. " +
+		"To plan it, name it: driftd scan " + path + "/infra"
+	if _, err := sortPaths(t.Context(), []string{path}); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	p.write("work/web.yaml", "apiVersion: v1\nkind: ConfigMap\n")
+	if sorted, err := sortPaths(t.Context(), []string{path}); err != nil || len(sorted.manifests) != 1 {
+		t.Errorf("with a manifest: %v, %v", sorted, err)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -284,7 +285,10 @@ func Load(file string, flags *pflag.FlagSet) (*Config, error) {
 		return nil, fmt.Errorf("find config %s: %w", file, err)
 	}
 	data, err := readFile(absolute)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("config %s does not exist: correct the path, or write one with driftd init", file)
+	case err != nil:
 		return nil, fmt.Errorf("read config %s: %w", file, err)
 	}
 	doc := parse(file, filepath.Dir(absolute), data)

@@ -268,7 +268,7 @@ func TestLoadUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := map[string]struct{ reason, file, want string }{
-		"absent": {reason: "a typo in the path", file: filepath.Join(folder, "absent.yaml"), want: "no such file"},
+		"absent": {reason: "a typo in the path", file: filepath.Join(folder, "absent.yaml"), want: "does not exist: correct the path, or write one with driftd init"},
 		"folder": {reason: "the folder instead of the file", file: folder, want: "is a directory"},
 		"large":  {reason: "a wrong file", file: large, want: "larger than 4 MiB"},
 	}

@@ -263,6 +263,11 @@ func listed(names []string) string {
 
 // notes adds what is left to the user.
 func (b *builder) notes() {
+	for i := range b.facts.Trees {
+		if t := &b.facts.Trees[i]; len(t.Roots) == 0 && len(t.Modules) > 0 {
+			b.note("Folders with files of Terraform that have no lock file, backend or provider are taken for modules: %s. Name one to plan it as a root.", listed(t.Modules))
+		}
+	}
 	for _, url := range slices.Sorted(maps.Keys(b.remotes)) {
 		switch {
 		case strings.HasPrefix(url, "https://"):
