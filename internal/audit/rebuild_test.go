@@ -373,7 +373,7 @@ func TestTrustProperty(t *testing.T) {
 			if _, err := l.Append([]Key{key}, noted(0)); err != nil {
 				t.Fatal(err)
 			}
-			// What was appended in the place of removed entries is the log's own in the next round.
+			// In the next round, entries in the place of removed ones are the log's own.
 			for i := range size {
 				at := indexKey(entryRecord, i)
 				if b := m.Get(at); b != nil && changed.Get(at) == nil {

@@ -93,8 +93,8 @@ type Resource struct {
 	// Violations are the checks that the resource fails, sorted by Check.
 	Violations []Violation
 	// Installs are the objects that a deployment tool installed according to its record in this
-	// resource, such as the inventory of a Flux Kustomization. Whoever can write the resource
-	// can add objects.
+	// resource, such as the inventory of a Flux Kustomization. A client that can write the
+	// resource can add objects.
 	Installs []Ref
 	// Record is the record of a deployment tool in the object; nil if it contains none.
 	Record *Installation

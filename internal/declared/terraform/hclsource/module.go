@@ -122,7 +122,7 @@ func (r *Root) scan(m *module, dir string) {
 }
 
 // isConfiguration reports whether a file holds resources, variables or module calls. Like Terraform, it leaves out hidden
-// files and those that editors keep beside a file.
+// files and the backup files of editors.
 func (r *Root) isConfiguration(name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") {
 		return false
