@@ -24,7 +24,8 @@ type Field struct {
 	// LivePath is set where the live system has another name for the field.
 	LivePath string
 	// Sides are the expected and the live value, and others that differ from both.
-	// With Claims, they are the live value alone, labeled with its source.
+	// With Claims, they are the live value alone, labeled with its source. A field that fails a
+	// check has one side.
 	Sides []Side
 	// Same is set where both sides read the same because a secret in them differs.
 	Same bool
@@ -100,6 +101,10 @@ func NewField(of *model.Finding, raw, shown *model.Change, c Clock) Field {
 		f.disputed(of.Source, shown, c)
 		return f
 	}
+	if of.Check != "" {
+		f.checked(shown)
+		return f
+	}
 	from := comparedWith(of.Verdict, shown)
 	if f.Sides = sides(shown, from); shown.Secret && shown.Declared == nil && shown.Recorded == nil && shown.Live == nil {
 		f.neverShown()
@@ -107,6 +112,15 @@ func NewField(of *model.Finding, raw, shown *model.Change, c Clock) Field {
 	}
 	f.compare(pick(shown, from), shown.Live, shown.Secret || !equal(pick(raw, from), raw.Live))
 	return f
+}
+
+// checked sets the side of a field that fails a check: its live or its declared value.
+func (f *Field) checked(c *model.Change) {
+	label := "live"
+	if c.Live == nil {
+		label = "declared"
+	}
+	f.Sides = []Side{newSide(label, textsOf(c.Names, pick(c, label))[0])}
 }
 
 // neverShown marks a field whose value the live system itself hides.
@@ -162,8 +176,6 @@ func (f *Field) disputed(source string, c *model.Change, now Clock) {
 // live and declared agree.
 func comparedWith(verdict model.Verdict, c *model.Change) string {
 	switch {
-	case verdict == model.Violated && c.Declared == nil:
-		return "live"
 	case verdict == model.Codified:
 		return "recorded"
 	case c.Declared == nil && c.Recorded != nil && verdict != model.Pending && verdict != model.Bypassed && verdict != model.Conflict:
@@ -321,6 +333,9 @@ func (f *Field) others(describe func(Side) string) string {
 func (f *Field) Inline(mark func(string) string) string {
 	if len(f.Claims) > 0 {
 		return f.inlineClaims(mark)
+	}
+	if len(f.Sides) == 1 {
+		return mark(f.Sides[0].Text)
 	}
 	from, live := f.Sides[0], f.Sides[1]
 	switch {

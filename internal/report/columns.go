@@ -126,7 +126,7 @@ func fieldPaths(f *model.Finding) string {
 
 // note returns the status of a finding in a few words.
 func note(f *model.Outline, c phrase.Clock) phrase.Phrase {
-	p := phrase.Phrase{}
+	p := phrase.Data(f.Check)
 	if !f.Resolved.IsZero() {
 		p = phrase.Closed(f.MergedInto).Words(" ").Time(c, f.Resolved)
 	}

@@ -261,13 +261,18 @@ func listed(names []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// notes adds what is left to the user.
-func (b *builder) notes() {
+// moduleNotes adds the folders that are taken for modules, if a tree has nothing else of Terraform.
+func (b *builder) moduleNotes() {
 	for i := range b.facts.Trees {
 		if t := &b.facts.Trees[i]; len(t.Roots) == 0 && len(t.Modules) > 0 {
 			b.note("Folders with files of Terraform that have no lock file, backend or provider are taken for modules: %s. Name one to plan it as a root.", listed(t.Modules))
 		}
 	}
+}
+
+// notes adds what is left to the user.
+func (b *builder) notes() {
+	b.moduleNotes()
 	for _, url := range slices.Sorted(maps.Keys(b.remotes)) {
 		switch {
 		case strings.HasPrefix(url, "https://"):
