@@ -102,19 +102,36 @@ func shortText(text string) string {
 	return text
 }
 
+// initiator returns who began the last sync, and whether it was a user. Argo CD merges the record
+// of an operation into that of the one before, so that the field automated stays true. The history
+// has it as it was, but only of full syncs that succeeded, and older versions omit it there.
+func (a *applicationChecks) initiator() (who model.Actor, isUser bool) {
+	state := a.status.At("operationState")
+	if by := state.At("operation", "initiatedBy"); by.At("automated").Text() != "true" {
+		return userOf(by, stamp(state)), !state.At("operation", "sync").IsNull()
+	}
+	entries := a.status.At("history").Items()
+	if len(entries) == 0 {
+		return model.Actor{}, false
+	}
+	last := entries[len(entries)-1]
+	by, recorded := last.Get("initiatedBy")
+	return userOf(by, last.At("deployedAt")), recorded && by.At("automated").Text() != "true"
+}
+
 // operation checks the last operation: who began it, and what it applied.
 func (a *applicationChecks) operation() {
-	state := a.status.At("operationState")
-	operation := state.At("operation")
-	sync := operation.At("sync")
-	if sync.IsNull() || operation.At("initiatedBy", "automated").Text() == "true" {
+	who, isUser := a.initiator()
+	if !isUser {
 		return
 	}
-	who := userOf(operation.At("initiatedBy"), stamp(state))
+	state := a.status.At("operationState")
+	sync := state.At("operation", "sync")
 	if a.isAutomated() {
 		a.fails("argocd/manual-sync", "", who, "the last sync was requested by a user, although it syncs automatically: check that nothing was bypassed; the next automatic sync ends this")
 	}
-	if !sync.At("source").IsNull() || len(sync.At("sources").Items())+len(sync.At("manifests").Items()) > 0 {
+	source := sync.At("source")
+	if !source.IsNull() && !source.Equal(a.spec.At("source")) || len(sync.At("sources").Items())+len(sync.At("manifests").Items()) > 0 {
 		a.fails("argocd/parameter-override", "", who, "the last sync applied a source or manifests of the request, which the Application does not have: sync it without them")
 	}
 	applied, wanted := state.At("syncResult", "revision").Str(), a.status.At("sync", "revision").Str()

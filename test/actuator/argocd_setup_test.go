@@ -30,19 +30,26 @@ const configmap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n
 
 func newArgo(t *testing.T) *argo {
 	t.Helper()
+	a := startArgo(t)
+	a.commit("web.yaml", deployment, "settings.yaml", configmap)
+	a.object("argoproj.io/v1alpha1", "Application", "shop", fmt.Sprintf(`"spec":{"project":"default","destination":{"server":%q,"namespace":%q},"source":{"repoURL":"file://%s","path":".","targetRevision":"main"}},
+"operation":{"sync":{}}`, cluster.URL(), a.namespace, a.repository))
+	a.wait("the first sync", func() bool {
+		return a.app("{.status.operationState.phase} {.status.sync.status}") == "Succeeded Synced"
+	})
+	return a
+}
+
+// startArgo runs Argo CD with an empty repository.
+func startArgo(t *testing.T) *argo {
+	t.Helper()
 	a := &argo{desk: newDesk(t), dir: t.TempDir()}
 	a.repository = filepath.Join(a.dir, "repository")
 	bin := needs(t, "DRIFTD_TEST_ARGOCD_BIN", "sh tools/build.sh argocd")
 	a.settings()
 	a.run(bin)
 	a.git("init", "--quiet", "--initial-branch=main", a.repository)
-	a.commit("web.yaml", deployment, "settings.yaml", configmap)
 	a.object("argoproj.io/v1alpha1", "AppProject", "default", `"spec":{"sourceRepos":["*"],"destinations":[{"namespace":"*","server":"*"}],"clusterResourceWhitelist":[{"group":"*","kind":"*"}]}`)
-	a.object("argoproj.io/v1alpha1", "Application", "shop", fmt.Sprintf(`"spec":{"project":"default","destination":{"server":%q,"namespace":%q},"source":{"repoURL":"file://%s","path":".","targetRevision":"main"}},
-"operation":{"sync":{}}`, cluster.URL(), a.namespace, a.repository))
-	a.wait("the first sync", func() bool {
-		return a.app("{.status.operationState.phase} {.status.sync.status}") == "Succeeded Synced"
-	})
 	return a
 }
 
@@ -124,6 +131,9 @@ func (a *argo) git(args ...string) string {
 func (a *argo) commit(files ...string) {
 	a.Helper()
 	for i := 0; i < len(files); i += 2 {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(a.repository, files[i])), 0o700); err != nil {
+			a.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(a.repository, files[i]), []byte(files[i+1]), 0o600); err != nil {
 			a.Fatal(err)
 		}
@@ -138,10 +148,10 @@ func (a *argo) head() string {
 	return a.git("-C", a.repository, "rev-parse", "HEAD")
 }
 
-// app returns a part of the Application.
+// app returns a part of the Application, or nothing before it exists.
 func (a *argo) app(path string) string {
 	a.Helper()
-	return a.in("get", "applications.argoproj.io", "shop", "--output=jsonpath="+path)
+	return a.in("get", "applications.argoproj.io", "shop", "--ignore-not-found", "--output=jsonpath="+path)
 }
 
 // patch merges fields into an object of Argo CD.
