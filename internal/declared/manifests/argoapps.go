@@ -351,7 +351,8 @@ func notRead(extent sketch, format string, args ...any) error {
 }
 
 // createdNamespaces adds the namespaces that Argo CD creates for Applications, unless they are
-// declared.
+// declared. That of Argo CD itself exists before, and a claim on it would govern what installs
+// Argo CD.
 func (r *argoReader) createdNamespaces() {
 	declared := map[string]bool{}
 	for _, o := range r.all.objects {
@@ -360,7 +361,7 @@ func (r *argoReader) createdNamespaces() {
 		}
 	}
 	for name, a := range r.namespaces {
-		if declared[name] || !isName(name) {
+		if declared[name] || !isName(name) || name == r.loader.argocd.Namespace {
 			continue
 		}
 		metadata := model.MapOf(model.Field{Name: "name", Value: model.StringOf(name)})

@@ -78,6 +78,11 @@ func TestApplications(t *testing.T) {
 			map[string]string{"apps/web.yaml": app("web", "shop", "path: web"), "web/a.yaml": configMap("a"), "web/sub/b.yaml": configMap("b"), "other/c.yaml": configMap("c")},
 			[]string{"apps/web.yaml:1 Application.argoproj.io argocd/web", "web/a.yaml:1 ConfigMap shop/a"},
 		},
+		"Skipped file": {
+			"a mark anywhere in a file makes Argo CD skip it, also one that is no manifest",
+			map[string]string{"apps/web.yaml": app("web", "shop", "path: web"), "web/a.yaml": configMap("a"), "web/b.yaml": configMap("b") + "# +argocd:skip-file-rendering\n", "web/c.yaml": "{{/* +argocd:skip-file-rendering */}}\n", "apps/no.yaml": "# +argocd:skip-file-rendering\n" + app("no", "shop", "path: none")},
+			[]string{"apps/web.yaml:1 Application.argoproj.io argocd/web", "web/a.yaml:1 ConfigMap shop/a"},
+		},
 		"Recursion": {
 			"patterns match paths from the folder, with slashes",
 			map[string]string{"apps/web.yaml": app("web", "shop", "path: web, directory: {recurse: true, include: '{a,sub/*}.yaml', exclude: '*/x.yaml'}"),
@@ -110,6 +115,11 @@ func TestApplications(t *testing.T) {
 			"Argo CD creates it",
 			map[string]string{"apps/web.yaml": app("web", "shop", "path: web") + "  syncPolicy: {syncOptions: [CreateNamespace=true], managedNamespaceMetadata: {labels: {team: shop}}}\n", "web/a.yaml": configMap("a")},
 			[]string{"apps/web.yaml:1 Application.argoproj.io argocd/web", "web/a.yaml:1 ConfigMap shop/a", "apps/web.yaml:1 Namespace shop"},
+		},
+		"Own namespace": {
+			"it exists before Argo CD",
+			map[string]string{"apps/root.yaml": app("root", "argocd", "path: apps") + "  syncPolicy: {syncOptions: [CreateNamespace=true]}\n"},
+			[]string{"apps/root.yaml:1 Application.argoproj.io argocd/root"},
 		},
 		"Chart of Applications": {
 			"the declared folder is a chart",

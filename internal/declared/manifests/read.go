@@ -74,6 +74,10 @@ func (c *content) limited(address string, s sketch, format string, args ...any) 
 // is parsed in a box, because parsing can take a hundred times its size.
 const maxInline = 256 << 10
 
+// skipMark marks a file, anywhere in it, that Argo CD does not read as manifests.
+// https://argo-cd.readthedocs.io/en/stable/user-guide/directory/
+const skipMark = "+argocd:skip-file-rendering"
+
 // plainFiles reads the files names one after another and parses them in parallel.
 func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (all content, err error) {
 	b := l.openBox(false)
@@ -89,6 +93,9 @@ func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (all c
 		data, err := t.readFile(name, l.config.MaxFileSize)
 		if err != nil {
 			parsed[i].problem(t.address(name), "%v", cause(err))
+			continue
+		}
+		if l.argocd != nil && bytes.Contains(data, []byte(skipMark)) {
 			continue
 		}
 		if len(data) > maxInline {
