@@ -88,14 +88,10 @@ func (c *crossplaneChecks) conditions(status model.Value) {
 // maxDifferent bounds the fields that a reason names.
 const maxDifferent = 10
 
-// differs compares what is desired with what the provider observed. Fields that only the provider
-// wrote are left out: it copies values there that it observed first.
+// differs compares what is desired with what the provider observed. A value that the provider copied
+// from what it observed first counts as desired, whoever wrote it: it applies that value, too.
 func (c *crossplaneChecks) differs(desired, observed model.Value) {
-	list, err := owners("", c.whole.At("metadata", "managedFields"))
-	if err != nil {
-		list = nil
-	}
-	d := providerDiff{owners: list, providers: statusWriters(c.whole)}
+	var d providerDiff
 	d.compare([]string{"spec", "forProvider"}, desired, observed)
 	slices.Sort(d.found)
 	switch n := len(d.found); {
@@ -110,40 +106,8 @@ func (c *crossplaneChecks) differs(desired, observed model.Value) {
 	}
 }
 
-// statusWriters returns the names of the writers of the status: the provider is one of them. Other
-// clients can choose the same name.
-func statusWriters(whole model.Value) []string {
-	var names []string
-	for _, entry := range whole.At("metadata", "managedFields").Items() {
-		if entry.At("subresource").Str() == "status" {
-			names = append(names, entry.At("manager").Str())
-		}
-	}
-	return names
-}
-
-// A providerDiff compares desired fields with observed ones.
-type providerDiff struct {
-	owners    []model.Owner
-	providers []string
-	found     []string
-}
-
-// isLate reports whether only the provider wrote a field, by an update: it initialized it late.
-func (d *providerDiff) isLate(path []string) bool {
-	steps := fieldSteps(path...)
-	writers := 0
-	for i := range d.owners {
-		o := &d.owners[i]
-		if o.Fields.Depth(steps) != len(steps) {
-			continue
-		}
-		if writers++; o.Applies || !slices.Contains(d.providers, o.Name) {
-			return false
-		}
-	}
-	return writers > 0
-}
+// A providerDiff has the fields that differ.
+type providerDiff struct{ found []string }
 
 // compare compares the fields that both sides have. References to other objects are on the desired
 // side only.
@@ -157,7 +121,7 @@ func (d *providerDiff) compare(path []string, desired, observed model.Value) {
 	for _, f := range desired.Fields() {
 		there, ok := observed.Get(f.Name)
 		at := append(slices.Clone(path), f.Name)
-		if ok && !f.Value.IsEmpty() && !d.isLate(at) {
+		if ok && !f.Value.IsEmpty() {
 			d.compare(at, f.Value, there)
 		}
 	}
