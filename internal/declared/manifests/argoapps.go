@@ -148,8 +148,11 @@ func (r *argoReader) deployed(objects []object) deployedFolders {
 		if kindOf(o.value) != argoApplication {
 			continue
 		}
+		if _, here := r.cluster(o.value.At("spec")); !here {
+			continue
+		}
 		for _, source := range sources(o.value.At("spec")) {
-			if source.At("path").Str() != "" && r.isOwnRepository(source.At("repoURL").Str()) && !pinned.MatchString(source.At("targetRevision").Str()) {
+			if source.At("path").Str() != "" && !leadsOut(source.At("path").Str()) && r.isOwnRepository(source.At("repoURL").Str()) && !pinned.MatchString(source.At("targetRevision").Str()) {
 				folder := folderOf(source.At("path").Str())
 				folders[folder] = append(folders[folder], nameOf(o.value))
 			}
@@ -240,14 +243,13 @@ func (r *argoReader) run() error {
 
 // application reads what an Application deploys.
 func (r *argoReader) application(a *application) error {
-	destination := a.spec.At("destination")
-	cluster := cmp.Or(destination.At("server").Str(), destination.At("name").Str())
+	cluster, here := r.cluster(a.spec)
 	all := sources(a.spec)
 	switch {
 	case a.depth > maxDepth:
 		r.unread(a, sketch{unknown: true}, "more than %d Applications deploy each other", maxDepth)
 		return nil
-	case !slices.Contains(r.loader.argocd.Clusters, cluster):
+	case !here:
 		r.unread(a, sketch{}, "deploys to %s, which is not among the clusters of the declaration: list it in clusters if it is the governed source", orNone(cluster, "no cluster"))
 		return nil
 	case len(all) == 0:
@@ -266,6 +268,20 @@ func (r *argoReader) application(a *application) error {
 	}
 	return nil
 }
+
+// cluster returns the destination of an Application, and whether it is the governed source. Argo CD
+// refuses one with both a server and a name.
+func (r *argoReader) cluster(spec model.Value) (cluster string, here bool) {
+	server, name := spec.At("destination", "server").Str(), spec.At("destination", "name").Str()
+	if server != "" && name != "" {
+		return server + " and " + name, false
+	}
+	cluster = cmp.Or(server, name)
+	return cluster, slices.Contains(r.loader.argocd.Clusters, cluster)
+}
+
+// leadsOut reports whether Argo CD refuses a path because it is not one in the repository.
+func leadsOut(name string) bool { return path.IsAbs(name) || !fs.ValidPath(path.Clean(name)) }
 
 func orNone(text, none string) string {
 	if text == "" {
@@ -303,6 +319,8 @@ func (r *argoReader) source(a *application, source model.Value) error {
 		r.unread(a, anything.in(a.namespace()), "deploys the chart %s of %s, and driftd fetches no charts", printable(source.At("chart").Str()), orNone(repository, "no repository"))
 	case folder == "" && source.At("ref").Str() != "":
 		// It only has files of values.
+	case leadsOut(folder):
+		r.unread(a, anything, "deploys %s, which is not a path in the repository: Argo CD refuses it", printable(folder))
 	case kubeTemplate(repository + folder + source.At("targetRevision").Str()):
 		r.unread(a, anything, "has a source with a template that was not rendered")
 	case !r.isOwnRepository(repository):

@@ -177,6 +177,9 @@ func TestUnreadApplications(t *testing.T) {
 		"Mirror":     {map[string]string{"apps/a.yaml": strings.Replace(app("a", "shop", "path: web"), "git.example.org", "evil.example.org", 1)}, "deploys from git@evil.example.org:shop/deploy, which is another repository"},
 		"Chart":      {map[string]string{"apps/a.yaml": app("a", "shop", "chart: redis, targetRevision: 1.0.0")}, "deploys the chart redis of git@git.example.org:shop/deploy, and driftd fetches no charts"},
 		"Cluster":    {map[string]string{"apps/a.yaml": strings.Replace(app("a", "shop", "path: web"), "kubernetes.default", "other", 1)}, "deploys to https://other.svc, which is not among the clusters"},
+		"Both":       {map[string]string{"apps/a.yaml": strings.Replace(app("a", "shop", "path: web"), "server:", "name: other, server:", 1)}, "deploys to https://kubernetes.default.svc and other, which is not among"},
+		"Outside":    {map[string]string{"apps/a.yaml": app("a", "shop", "path: ../web")}, "deploys ../web, which is not a path in the repository"},
+		"Absolute":   {map[string]string{"apps/a.yaml": app("a", "shop", "path: /web")}, "deploys /web, which is not a path in the repository"},
 		"Folder":     {map[string]string{"apps/a.yaml": app("a", "shop", "path: none")}, "deploys none, which does not exist"},
 		"Plugin":     {map[string]string{"apps/a.yaml": app("a", "shop", "path: web, plugin: {name: x}")}, "with a plugin, which driftd does not run"},
 		"Version":    {map[string]string{"apps/a.yaml": app("a", "shop", "path: web, targetRevision: v1.2.0")}, "deploys the revision v1.2.0"},
@@ -206,6 +209,17 @@ func TestUnreadApplications(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestElsewhere checks that an Application for another cluster does not take the others of its folder
+// with it.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	d := loadArgo(t, map[string]string{"apps/a.yaml": strings.Replace(app("a", "argocd", "path: apps"), "kubernetes.default", "other", 1), "apps/web.yaml": app("web", "shop", "path: web"), "web/a.yaml": configMap("a")}, nil)
+	want := []string{"apps/a.yaml:1 Application.argoproj.io argocd/a", "apps/web.yaml:1 Application.argoproj.io argocd/web", "web/a.yaml:1 ConfigMap shop/a"}
+	if diff := cmp.Diff(want, claims(d)); diff != "" {
+		t.Error(diff)
 	}
 }
 
