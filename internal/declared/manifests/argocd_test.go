@@ -177,6 +177,7 @@ func TestUnreadApplications(t *testing.T) {
 		"Mirror":     {map[string]string{"apps/a.yaml": strings.Replace(app("a", "shop", "path: web"), "git.example.org", "evil.example.org", 1)}, "deploys from git@evil.example.org:shop/deploy, which is another repository"},
 		"Chart":      {map[string]string{"apps/a.yaml": app("a", "shop", "chart: redis, targetRevision: 1.0.0")}, "deploys the chart redis of git@git.example.org:shop/deploy, and driftd fetches no charts"},
 		"Cluster":    {map[string]string{"apps/a.yaml": strings.Replace(app("a", "shop", "path: web"), "kubernetes.default", "other", 1)}, "deploys to https://other.svc, which is not among the clusters"},
+		"No place":   {map[string]string{"apps/a.yaml": app("a", "''", "path: web")}, "Deployment web has no namespace, and the destination of its Application has none"},
 		"Both":       {map[string]string{"apps/a.yaml": strings.Replace(app("a", "shop", "path: web"), "server:", "name: other, server:", 1)}, "deploys to https://kubernetes.default.svc and other, which is not among"},
 		"Outside":    {map[string]string{"apps/a.yaml": app("a", "shop", "path: ../web")}, "deploys ../web, which is not a path in the repository"},
 		"Absolute":   {map[string]string{"apps/a.yaml": app("a", "shop", "path: /web")}, "deploys /web, which is not a path in the repository"},

@@ -35,6 +35,10 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 	for _, o := range c.objects {
 		value, unchecked := delivered.of(o)
 		options.Address, options.DefaultNamespace = o.address, cmp.Or(o.namespace, l.config.DefaultNamespace)
+		if l.argocd != nil && hasNoPlace(o, options.Kinds) {
+			c.bounded(o.address, []model.Extent{{Kind: "kubernetes/" + kindOf(value), Name: value.At("metadata", "name").Str()}}, "%s %s has no namespace, and the destination of its Application has none: Argo CD refuses it", value.At("kind").Str(), printable(nameOf(value)))
+			continue
+		}
 		claim, err := kube.NewClaim(value, options)
 		if err != nil {
 			c.bounded(o.address, []model.Extent{extentOf(value)}, "%s: %s", value.At("kind").Str(), cmp.Or(unchecked, identityError(err, value)))
@@ -64,6 +68,13 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		Problems: sortProblems(c.problems), Kinds: own,
 		DeployWindow: l.config.DeployWindow, ApplyBeforeMerge: l.config.ApplyBeforeMerge,
 	}, nil
+}
+
+// hasNoPlace reports whether neither an object of an Application nor its destination has a namespace,
+// and the object's kind needs one. Objects of Argo CD are in its own.
+func hasNoPlace(o object, kinds map[string]*model.Kind) bool {
+	known := kinds["kubernetes/"+kindOf(o.value)]
+	return known != nil && known.Namespaced && o.namespace == "" && o.value.At("metadata", "namespace").Str() == "" && !isArgo(o.value)
 }
 
 // deliveries returns the deliveries whose changes are not rendered.
