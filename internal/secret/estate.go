@@ -45,7 +45,24 @@ func (r *Room) resource(x *model.Resource) {
 		}
 	}
 	x.WriterUnknown = r.Text(x.WriterUnknown)
-	x.Record = r.record(x.Record)
+	x.Record, x.Violations = r.record(x.Record), r.violations(x.Kind, x.Violations)
+}
+
+// violations seals the values, texts and actors of failed checks.
+func (r *Room) violations(kind string, list []model.Violation) []model.Violation {
+	list = slices.Clone(list)
+	for i := range list {
+		r.violation(kind, &list[i])
+	}
+	return list
+}
+
+func (r *Room) violation(kind string, v *model.Violation) {
+	if v.Value != nil {
+		sealed := r.at(kind, v.Path, *v.Value)
+		v.Value = &sealed
+	}
+	v.Reason, v.Actor = r.Text(v.Reason), r.actor(v.Actor)
 }
 
 // record seals the values of an installation. Its settings are the value of a resource, too.
@@ -111,6 +128,10 @@ func (r *Room) declaration(d model.Declaration, again bool) model.Declaration {
 		live := r.Snapshot(*d.Live)
 		d.Live = &live
 	}
+	d.Violations = slices.Clone(d.Violations)
+	for i := range d.Violations {
+		r.violation("", &d.Violations[i].Violation)
+	}
 	d.Decisions = slices.Clone(d.Decisions)
 	for i := range d.Decisions {
 		r.decision(&d.Decisions[i])
@@ -126,7 +147,7 @@ func (r *Room) declaration(d model.Declaration, again bool) model.Declaration {
 func (r *Room) claim(c *model.Claim, again bool) {
 	c.Value = r.value(c.Kind, c.Value, again)
 	c.Written, c.Recorded = r.pointer(c.Kind, c.Written, again), r.pointer(c.Kind, c.Recorded, again)
-	c.Lens = r.lens(c)
+	c.Lens, c.Violations = r.lens(c), r.violations(c.Kind, c.Violations)
 	if !again {
 		c.AuditEvents = r.auditEvents(c.AuditEvents)
 	}

@@ -10,6 +10,13 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
+// violations returns a failed check of each field that may have a secret.
+func violations() []model.Violation {
+	parameters := model.ListOf(model.MapOf(model.Field{Name: "name", Value: model.StringOf("db.password")}, model.Field{Name: "value", Value: model.StringOf(planted)}))
+	return []model.Violation{{Path: "spec.password", Value: pointer(model.StringOf(planted)), Reason: leaky, Actor: model.Actor{Name: leaky}},
+		{Path: "spec.source.helm.parameters", Value: &parameters}, {Path: "spec.source.helm.values", Value: pointer(model.StringOf("db:\n  password: " + planted + "\n"))}}
+}
+
 // leaky is a text that contains a secret.
 const leaky = "GET https://u:" + planted + "@h: refused"
 
@@ -25,7 +32,7 @@ func snapshot() model.Snapshot {
 	key := model.Key{Source: "plan:infra", Kind: "terraform/aws_lambda_function", ID: "web"}
 	actor := model.Actor{Name: "alice", Message: leaky, Reason: leaky, Evidence: leaky}
 	return model.Snapshot{Source: "plan:infra", LogUnread: leaky,
-		Resources: []model.Resource{{Key: key, Value: lambda(), LastApplied: pointer(lambda()), Running: lambda().Fields(), WriterUnknown: leaky,
+		Resources: []model.Resource{{Key: key, Value: lambda(), LastApplied: pointer(lambda()), Running: lambda().Fields(), WriterUnknown: leaky, Violations: violations(),
 			UnreadFields: []model.UnreadField{{Name: "x", Reason: leaky}}}},
 		Coverage: []model.Coverage{{Reason: leaky}}, Unread: []model.Unread{{Reason: leaky}}, Stale: []model.Staleness{{Reason: leaky}},
 		AuditEvents: []model.AuditEvent{{LastValue: lambda(), Texts: []string{leaky}, Actor: actor}}}
@@ -34,10 +41,11 @@ func snapshot() model.Snapshot {
 func declaration() model.Declaration {
 	live := snapshot()
 	return model.Declaration{Name: "infra", Live: &live, LogUnread: leaky, Problems: []model.Problem{{Reason: leaky}},
-		Removals:  []model.Removal{{Actor: model.Actor{Message: leaky}}},
-		Decisions: []model.Decision{{Reason: leaky, Changes: []model.Change{{Path: "note", Live: pointer(model.StringOf(leaky))}}}},
+		Violations: []model.PartViolation{{Violation: violations()[0]}, {Violation: violations()[1]}, {Violation: violations()[2]}},
+		Removals:   []model.Removal{{Actor: model.Actor{Message: leaky}}},
+		Decisions:  []model.Decision{{Reason: leaky, Changes: []model.Change{{Path: "note", Live: pointer(model.StringOf(leaky))}}}},
 		Claims: []model.Claim{{Kind: "terraform/aws_lambda_function", Value: lambda(), Recorded: pointer(lambda()), Written: pointer(lambda()),
-			Unchecked: leaky, ClaimApply: model.ClaimApply{Pending: leaky}, ClaimMatching: model.ClaimMatching{Doubt: leaky}, ClaimHistory: model.ClaimHistory{WriterUnknown: leaky, LogUnread: leaky, AuditEvents: snapshot().AuditEvents}}}}
+			Violations: violations(), Unchecked: leaky, ClaimApply: model.ClaimApply{Pending: leaky}, ClaimMatching: model.ClaimMatching{Doubt: leaky}, ClaimHistory: model.ClaimHistory{WriterUnknown: leaky, LogUnread: leaky, AuditEvents: snapshot().AuditEvents}}}}
 }
 
 func TestEverythingIsSealed(t *testing.T) {
