@@ -89,7 +89,7 @@ func (c *crossplaneChecks) conditions(status model.Value) {
 const maxDifferent = 10
 
 // differs compares what is desired with what the provider observed. A value that the provider copied
-// from what it observed first counts as desired, whoever wrote it: it applies that value, too.
+// from what it observed first counts as desired, with any writer: it applies that value, too.
 func (c *crossplaneChecks) differs(desired, observed model.Value) {
 	var d providerDiff
 	d.compare([]string{"spec", "forProvider"}, desired, observed)
