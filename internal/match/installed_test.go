@@ -103,3 +103,39 @@ func TestInstallers(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestInstallationOfDeclaredObjects does not expect a declaration of an installation of which all
+// objects are declared.
+func TestInstallationOfDeclaredObjects(t *testing.T) {
+	t.Parallel()
+	tool := installer("p/tool")
+	scopes := []model.Scope{{Place: "p"}, {Kind: "test/Tool"}}
+	for reason, tc := range map[string]struct {
+		objects, declared []string
+		expected          bool
+	}{
+		"all are declared":   {objects: []string{"p/a", "p/b"}, declared: []string{"p/a", "p/b", "p/c"}},
+		"one is not":         {objects: []string{"p/a", "p/b"}, declared: []string{"p/a"}, expected: true},
+		"it has none":        {declared: []string{"p/a"}, expected: true},
+		"nothing is claimed": {objects: []string{"p/a"}, expected: true},
+	} {
+		r := tool
+		record := *tool.Record
+		var list []model.Installed
+		for _, id := range tc.objects {
+			list = append(list, model.Installed{Ref: model.Ref{Kind: kind, ID: id}})
+		}
+		record.SetObjects(list)
+		r.Record = &record
+		s := model.Snapshot{Source: "s", Coverage: []model.Coverage{{Source: "s", Complete: true}}, Resources: []model.Resource{r}}
+		d := model.Declaration{Name: "d", Governs: []string{"s"}, Scopes: scopes}
+		for _, id := range tc.declared {
+			d.Claims = append(d.Claims, claim("d", id))
+		}
+		for _, subject := range Match(s, []model.Declaration{d}) {
+			if subject.Live != nil && (len(subject.UndeclaredBy) > 0) != tc.expected {
+				t.Errorf("%s: undeclared by %v", reason, subject.UndeclaredBy)
+			}
+		}
+	}
+}

@@ -76,6 +76,9 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 		seen[ref] = true
 		if last := &subjects[len(subjects)-1]; len(last.Claims) == 0 {
 			last.InstalledBy = installers[ref]
+			if declaredByObjects(r, claims) {
+				last.UndeclaredBy = nil
+			}
 		}
 	}
 	for ref, list := range claims {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -165,17 +166,24 @@ func FreePorts(n int) (ports []int, err error) {
 			err = errors.Join(err, l.Close())
 		}
 	}()
-	for range n {
-		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	for tries := 0; len(ports) < n; tries++ {
+		port := firstPort + rand.IntN(endPort-firstPort)
+		l, err := net.ListenTCP("tcp", &net.TCPAddr{Port: port})
 		if err != nil {
-			return nil, fmt.Errorf("find free port: %w", err)
+			if tries > 100*n {
+				return nil, fmt.Errorf("find free port: %w", err)
+			}
+			continue
 		}
 		held = append(held, l)
-		addr, _ := l.Addr().(*net.TCPAddr)
-		ports = append(ports, addr.Port)
+		ports = append(ports, port)
 	}
 	return ports, nil
 }
+
+// The range of FreePorts is below that from which Linux takes the ports of outgoing connections, one of
+// which could take a port before a server listens on it.
+const firstPort, endPort = 10_000, 32_000
 
 // FreeAddress returns a loopback address with a port that was free.
 func FreeAddress() (string, error) {
