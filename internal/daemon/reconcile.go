@@ -72,6 +72,7 @@ func (r lastReads) declared(name string, f *model.Finding, v *reconcile.Evidence
 	case l.declaration.Revision == "":
 		r.withoutCommit(name, f, v)
 	}
+	v.Nondeterministic = cmp.Or(v.Nondeterministic, nondeterministic(name, &l.declaration))
 	if f.Declaration == "" && l.declaration.Inventory {
 		return // that an inventory does not have it is no reason to delete it
 	}
@@ -80,6 +81,19 @@ func (r lastReads) declared(name string, f *model.Finding, v *reconcile.Evidence
 			v.Declared++
 		}
 	}
+}
+
+// nondeterministic returns why a declaration differs between equal inputs; "" if nothing shows that.
+func nondeterministic(name string, d *model.Declaration) string {
+	for i := range d.Claims {
+		c := &d.Claims[i]
+		for k := range c.Violations {
+			if v := &c.Violations[k]; v.Verdict == model.Nondeterministic {
+				return fmt.Sprintf("declaration %s is not deterministic, so that nothing is put back to it: %s: %s", name, c.Address, v.Reason)
+			}
+		}
+	}
+	return ""
 }
 
 // withoutCommit enters what proves a declaration that is not read from a commit. The caller holds mu.

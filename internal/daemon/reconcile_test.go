@@ -62,3 +62,25 @@ func TestEvidenceForDeletion(t *testing.T) {
 		t.Errorf("a declaration that could not be read: %+v", v)
 	}
 }
+
+// TestEvidenceOfNondeterminism checks that one claim that differs between equal inputs is evidence
+// against all findings of its declaration, and of no other verdict.
+func TestEvidenceOfNondeterminism(t *testing.T) {
+	t.Parallel()
+	b := newAppliedBench(t, true)
+	b.cycle(t)
+	f := &model.Finding{Key: model.Key{Source: "live", Kind: thing, ID: "p/other"}, Place: "p", Name: "other", Declaration: "git"}
+	l := b.engine.loaded["git"]
+	v := &model.Violation{Check: "flux/suspended", Verdict: model.Violated, Reason: "it is suspended"}
+	for verdict, want := range map[model.Verdict]string{
+		model.Violated:         "",
+		model.Nondeterministic: "declaration git is not deterministic, so that nothing is put back to it: " + l.declaration.Claims[0].Address + ": it is suspended",
+	} {
+		v.Verdict = verdict
+		l.declaration.Claims[0].Violations = []model.Violation{*v}
+		b.engine.loaded["git"] = l
+		if got := (lastReads{b.engine}).Evidence(f).Nondeterministic; got != want {
+			t.Errorf("%s: got %q, want %q", verdict, got, want)
+		}
+	}
+}

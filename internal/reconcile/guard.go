@@ -36,6 +36,9 @@ type Evidence struct {
 	Revision string
 	// Uncommitted is why the declaration is not in a commit; "" if it is, or if Logged.
 	Uncommitted string
+	// Nondeterministic is why the declaration differs between equal inputs, so that a write would
+	// not do what was reviewed; "" if nothing shows that.
+	Nondeterministic string
 	// Logged reports whether the declaration is not in a commit, and its own log has who declared the resource.
 	Logged bool
 	// Declared is the number of resources of the finding's kind in its declaration, or in those that govern the source of
@@ -86,6 +89,7 @@ func guards() []guard {
 		{"decided", decided},
 		{"coverage", coverage},
 		{"declaration", declaration},
+		{"nondeterministic", func(s *Situation) string { return s.Nondeterministic }},
 		{"age", age},
 		{"open", open},
 		{"breaker", breaker},

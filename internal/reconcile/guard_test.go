@@ -72,12 +72,13 @@ func TestGuards(t *testing.T) {
 		"accepted": {func(s *reconcile.Situation) {
 			s.Finding.Decision = &model.Decision{ID: "d1", Kind: model.Accept, By: "alice"}
 		}, "decided", "it was accepted: revoke decision d1 first"},
-		"hidden":           {func(s *reconcile.Situation) { s.Finding.Hidden = "sandbox" }, "decided", "sandbox"},
-		"flapping":         {func(s *reconcile.Situation) { s.Finding.Flapping = true }, "flapping", "flapping"},
-		"not read":         {func(s *reconcile.Situation) { s.Unread = "source prod could not be read" }, "coverage", "could not be read"},
-		"nothing declared": {func(s *reconcile.Situation) { s.Declared = 0 }, "coverage", "declares no resource"},
-		"not in a commit":  {func(s *reconcile.Situation) { s.Uncommitted = "use git" }, "declaration", "use git"},
-		"too young":        {func(s *reconcile.Situation) { s.Finding.FirstSeen = start().Add(-time.Minute) }, "age", "wait until it is as it is for 5m0s"},
+		"hidden":            {func(s *reconcile.Situation) { s.Finding.Hidden = "sandbox" }, "decided", "sandbox"},
+		"flapping":          {func(s *reconcile.Situation) { s.Finding.Flapping = true }, "flapping", "flapping"},
+		"not read":          {func(s *reconcile.Situation) { s.Unread = "source prod could not be read" }, "coverage", "could not be read"},
+		"nothing declared":  {func(s *reconcile.Situation) { s.Declared = 0 }, "coverage", "declares no resource"},
+		"not in a commit":   {func(s *reconcile.Situation) { s.Uncommitted = "use git" }, "declaration", "use git"},
+		"differs by chance": {func(s *reconcile.Situation) { s.Nondeterministic = "the chart calls now" }, "nondeterministic", "the chart calls now"},
+		"too young":         {func(s *reconcile.Situation) { s.Finding.FirstSeen = start().Add(-time.Minute) }, "age", "wait until it is as it is for 5m0s"},
 		"changed just now": {func(s *reconcile.Situation) {
 			s.Finding.Flips = []model.Flip{{At: start().Add(-20 * time.Minute)}, {At: start().Add(-time.Minute)}}
 		}, "age", "it changed 1m0s ago"},

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/decode"
-	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -276,6 +274,9 @@ func (l *loader) renderedContent(t *tree, r chart.Rendered) (content, error) {
 			c.objects[k].files = sources
 		}
 		c.leaveToChance(others, "chance: the chart calls "+strings.Join(f.Calls, " and "), l.release.Namespace)
+		for k := range c.objects {
+			c.objects[k].random = c.objects[k].chance != ""
+		}
 		all.add(c)
 	}
 	if l.templating != nil {
@@ -376,29 +377,4 @@ func (c *content) leaveToChance(others []content, by, namespace string) {
 		}
 	}
 	c.objects = kept
-}
-
-// maxByChance bounds the fields of an object that are left to chance.
-const maxByChance = 100
-
-// leftToChance marks the fields of a claim that have other values in further renderings.
-func (o *object) leftToChance(claim *model.Claim, options kube.ClaimOptions) error {
-	paths := map[string]bool{}
-	for _, other := range o.again {
-		same, err := kube.NewClaim(other, options)
-		if err != nil {
-			return err
-		}
-		for _, change := range diff.Fields(options.SchemaOf(claim.Kind), claim.Value, same.Value) {
-			paths[change.Path] = true
-		}
-	}
-	if len(paths) > maxByChance {
-		claim.Unchecked = cmp.Or(claim.Unchecked, fmt.Sprintf("%d fields are left to %s", len(paths), o.chance))
-		return nil
-	}
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		claim.Delegated = append(claim.Delegated, model.Delegation{Path: path, To: o.chance})
-	}
-	return nil
 }

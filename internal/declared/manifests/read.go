@@ -27,6 +27,9 @@ type object struct {
 	// is the text for what determines them.
 	again  []model.Value
 	chance string
+	// random reports whether equal inputs give the further renderings, so that the declaration is
+	// not deterministic.
+	random bool
 	// unchecked is why the object cannot be compared; "" if it can.
 	unchecked string
 	// installedBy is the release that applies the object; zero if there is none.

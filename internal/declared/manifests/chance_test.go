@@ -1,0 +1,77 @@
+package manifests_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// TestChanceIsNondeterministic gives each object that differs between renderings a violation whose text
+// is the same in each scan: it has no name that is left to chance.
+func TestChanceIsNondeterministic(t *testing.T) {
+	t.Parallel()
+	files := blog()
+	files["charts/blog/templates/x.yaml"] = `apiVersion: v1
+kind: Secret
+metadata: {name: one}
+stringData: {user: blog, password: {{ randAlphaNum 20 }}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: keys}
+data:
+  {{ randAlpha 20 }}: a
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: same}
+data: {a: b}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: pods}
+spec:
+  template:
+    metadata: {annotations: {rendered: {{ now | date "2006-01-02" | quote }}}}
+    spec: {containers: [{name: web, image: "web:1"}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: many}
+data:
+{{- range until 7 }}
+  k{{ . }}: {{ randAlphaNum 9 }}
+{{- end }}
+`
+	got := map[string][]string{}
+	for range 2 {
+		d, err := loadRelease(t, releaseConfig(deploy(t, files)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range d.Claims {
+			for _, v := range c.Violations {
+				if v.Check != "helm/nondeterministic" || v.Verdict != model.Nondeterministic || v.Path != "" {
+					t.Errorf("%s: %+v", c.ID, v)
+				}
+				before, _, _ := strings.Cut(v.Reason, ": set it in the values")
+				got[c.ID] = append(got[c.ID], string(v.Severity)+" "+before)
+			}
+		}
+	}
+	const calls = "the chart calls now and randAlpha and randAlphaNum, so that each rendering has another "
+	want := map[string][]string{}
+	for id, text := range map[string]string{
+		"web/one": "low " + calls + "data.password", "web/keys": "low " + calls + "data",
+		"web/pods": "medium " + calls + "spec.template.metadata.annotations.rendered",
+		"web/many": "low " + calls + "data.k0, data.k1, data.k2, data.k3, data.k4 and 2 more",
+	} {
+		want[id] = []string{text, text}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
