@@ -74,9 +74,9 @@ func (a *argo) scan() []string {
 // have.
 func TestArgoCDEstate(t *testing.T) {
 	t.Parallel()
-	a := startArgo(t)
+	a := startArgo(t, "store")
 	root := a.declared("root", "apps", a.namespace)
-	a.commit("apps/root.yaml", root, "apps/shop.yaml", a.declared("shop", "shop", a.target()), "shop/web.yaml", deployment, "shop/settings.yaml", configmap)
+	a.commit("apps/root.yaml", root, "apps/store.yaml", a.declared(a.name, "shop", a.target()), "shop/web.yaml", deployment, "shop/settings.yaml", configmap)
 	a.mustApply(root)
 	a.wait("the first sync", func() bool {
 		return a.app("{.status.operationState.phase} {.status.sync.status}") == "Succeeded Synced"
@@ -84,14 +84,14 @@ func TestArgoCDEstate(t *testing.T) {
 	if found := a.scan(); len(found) > 0 {
 		t.Errorf("in sync: %q", found)
 	}
-	a.patch("applications.argoproj.io/shop", `{"operation":{"initiatedBy":{"username":"alice"},"sync":{"revision":"`+a.head()+`"}}}`)
+	a.patch("applications.argoproj.io/"+a.name, `{"operation":{"initiatedBy":{"username":"alice"},"sync":{"revision":"`+a.head()+`"}}}`)
 	a.wait("the sync", func() bool {
 		return a.app("{.status.operationState.phase} {.status.operationState.operation.initiatedBy.username}{.operation}") == "Succeeded alice"
 	})
 	a.stop(func() {
-		a.patch("applications.argoproj.io/shop", `{"spec":{"source":{"helm":{"parameters":[{"name":"a","value":"b"}]}}}}`)
+		a.patch("applications.argoproj.io/"+a.name, `{"spec":{"source":{"helm":{"parameters":[{"name":"a","value":"b"}]}}}}`)
 		found := a.scan()
-		want := []string{"undeclared  shop kubectl-patch spec.source.helm.parameters", "violated argocd/manual-sync shop alice"}
+		want := []string{"undeclared  store kubectl-patch spec.source.helm.parameters", "violated argocd/manual-sync store alice"}
 		if !slices.Equal(found, want) {
 			t.Errorf("found %q, want %q", found, want)
 		}

@@ -23,6 +23,8 @@ type argo struct {
 
 	dir, repository string
 	controller      *process.Process
+	// name is that of the Application.
+	name string
 }
 
 // configmap is the second manifest of the repository.
@@ -30,7 +32,7 @@ const configmap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n
 
 func newArgo(t *testing.T) *argo {
 	t.Helper()
-	a := startArgo(t)
+	a := startArgo(t, "shop")
 	a.commit("web.yaml", deployment, "settings.yaml", configmap)
 	a.object("argoproj.io/v1alpha1", "Application", "shop", fmt.Sprintf(`"spec":{"project":"default","destination":{"server":%q,"namespace":%q},"source":{"repoURL":"file://%s","path":".","targetRevision":"main"}},
 "operation":{"sync":{}}`, cluster.URL(), a.namespace, a.repository))
@@ -40,10 +42,11 @@ func newArgo(t *testing.T) *argo {
 	return a
 }
 
-// startArgo runs Argo CD with an empty repository.
-func startArgo(t *testing.T) *argo {
+// startArgo runs Argo CD with an empty repository. name is that of its Application: no other test has
+// one of this name, because Argo CD knows what it deployed by a label with the name.
+func startArgo(t *testing.T, name string) *argo {
 	t.Helper()
-	a := &argo{desk: newDesk(t), dir: t.TempDir()}
+	a := &argo{desk: newDesk(t), dir: t.TempDir(), name: name}
 	a.repository = filepath.Join(a.dir, "repository")
 	bin := needs(t, "DRIFTD_TEST_ARGOCD_BIN", "sh tools/build.sh argocd")
 	a.settings()
@@ -151,7 +154,7 @@ func (a *argo) head() string {
 // app returns a part of the Application, or nothing before it exists.
 func (a *argo) app(path string) string {
 	a.Helper()
-	return a.in("get", "applications.argoproj.io", "shop", "--ignore-not-found", "--output=jsonpath="+path)
+	return a.in("get", "applications.argoproj.io", a.name, "--ignore-not-found", "--output=jsonpath="+path)
 }
 
 // patch merges fields into an object of Argo CD.
@@ -163,7 +166,7 @@ func (a *argo) patch(object, fields string) {
 // refresh makes Argo CD compare the Application now.
 func (a *argo) refresh() {
 	a.Helper()
-	a.in("annotate", "applications.argoproj.io/shop", "argocd.argoproj.io/refresh=normal")
+	a.in("annotate", "applications.argoproj.io/"+a.name, "argocd.argoproj.io/refresh=normal")
 }
 
 // seen waits until Argo CD has an object as status.
