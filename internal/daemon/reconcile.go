@@ -85,12 +85,23 @@ func (r lastReads) declared(name string, f *model.Finding, v *reconcile.Evidence
 
 // nondeterministic returns why a declaration differs between equal inputs; "" if nothing shows that.
 func nondeterministic(name string, d *model.Declaration) string {
+	why := func(address string, v *model.Violation) string {
+		if v.Verdict != model.Nondeterministic {
+			return ""
+		}
+		return fmt.Sprintf("declaration %s is not deterministic, so that nothing is put back to it: %s: %s", name, address, v.Reason)
+	}
 	for i := range d.Claims {
 		c := &d.Claims[i]
 		for k := range c.Violations {
-			if v := &c.Violations[k]; v.Verdict == model.Nondeterministic {
-				return fmt.Sprintf("declaration %s is not deterministic, so that nothing is put back to it: %s: %s", name, c.Address, v.Reason)
+			if found := why(c.Address, &c.Violations[k]); found != "" {
+				return found
 			}
+		}
+	}
+	for i := range d.Violations {
+		if found := why(d.Violations[i].Address, &d.Violations[i].Violation); found != "" {
+			return found
 		}
 	}
 	return ""

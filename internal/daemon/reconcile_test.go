@@ -83,4 +83,11 @@ func TestEvidenceOfNondeterminism(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", verdict, got, want)
 		}
 	}
+	l.declaration.Claims[0].Violations = nil
+	l.declaration.Violations = []model.PartViolation{{Address: "main.tf", Violation: *v}, {Address: "lock", Violation: model.Violation{Verdict: model.Nondeterministic, Reason: "by chance"}}}
+	l.declaration.Violations[0].Verdict = ""
+	b.engine.loaded["git"] = l
+	if got, want := (lastReads{b.engine}).Evidence(f).Nondeterministic, "declaration git is not deterministic, so that nothing is put back to it: lock: by chance"; got != want {
+		t.Errorf("a part of the declaration: got %q, want %q", got, want)
+	}
 }

@@ -33,6 +33,12 @@ func podTemplate(kind string) (path string, ok bool) {
 	return strings.Join(names[:len(names)-1], ".") + ".", true
 }
 
+// InPodTemplate reports whether a field of objects of a kind is in their pod template, or contains it.
+func InPodTemplate(kind, path string) bool {
+	template, ok := podTemplate(kind)
+	return ok && (path == "" || strings.HasPrefix(path+".", template) || strings.HasPrefix(template, path+"."))
+}
+
 // podSpec returns the specification of the pods that an object runs.
 func podSpec(r *model.Resource) model.Value {
 	path := podPath(r.Kind)

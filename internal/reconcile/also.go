@@ -64,7 +64,7 @@ func (r *Reconciler) coveredBy(id string) ([]*model.Finding, error) {
 
 // each are the guards of an action that every finding which it puts back has to pass.
 func each() []string {
-	return []string{"off", "frozen", "verdict", "decided", "coverage", "declaration", "age", "open", fightGuard, "flapping", "blast"}
+	return []string{"off", "frozen", "verdict", "decided", "coverage", "declaration", "nondeterministic", "age", "open", fightGuard, "flapping", "blast"}
 }
 
 // checkAlso refuses a plan that puts back a finding for which an action of its own would be refused, or to which another

@@ -130,9 +130,17 @@ type reads struct {
 	rereadErr error
 	// agreement is "" for Agreed.
 	agreement reconcile.Agreement
+	// random are the IDs of findings whose declarations are nondeterministic.
+	random []string
 }
 
-func (r *reads) Evidence(*model.Finding) reconcile.Evidence { return r.evidence }
+func (r *reads) Evidence(f *model.Finding) reconcile.Evidence {
+	e := r.evidence
+	if slices.Contains(r.random, f.ID) {
+		e.Nondeterministic = "the chart calls now"
+	}
+	return e
+}
 
 // Reread implements reconcile.LastReads.
 func (r *reads) Reread(context.Context, string) error { return r.rereadErr }

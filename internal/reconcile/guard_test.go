@@ -58,6 +58,7 @@ func TestGuards(t *testing.T) {
 		"conflict":         {func(s *reconcile.Situation) { s.Finding.Verdict = model.Conflict }, "verdict", "never"},
 		"disputed":         {func(s *reconcile.Situation) { s.Finding.Verdict = model.Disputed }, "verdict", "never"},
 		"unmanaged":        {func(s *reconcile.Situation) { s.Finding.Verdict = model.Unmanaged }, "verdict", "never"},
+		"nondeterministic": {func(s *reconcile.Situation) { s.Finding.Verdict = model.Nondeterministic }, "verdict", "nondeterministic findings are never put back"},
 		"unchecked":        {func(s *reconcile.Situation) { s.Finding.Verdict = model.Unchecked }, "verdict", "never"},
 		"missing":          {func(s *reconcile.Situation) { s.Finding.Verdict = model.Missing }, "verdict", "does not set create"},
 		"unproven":         {func(s *reconcile.Situation) { s.Finding.Unproven = true }, "verdict", "may be pending"},

@@ -23,6 +23,7 @@ func TestHeld(t *testing.T) {
 		"no writer":    {func(b *bench) { b.Actuators = nil }, "off"},
 		"in doubt":     {func(b *bench) { b.store.doubt = "an entry was edited" }, "quarantine"},
 		"not read":     {func(b *bench) { b.reads.evidence.Unread = "the source is down" }, "coverage"},
+		"by chance":    {func(b *bench) { b.reads.random = []string{"f1"} }, "nondeterministic"},
 		"no plan":      {func(b *bench) { b.live.BeforePlan = func() error { return errors.New("a server error") } }, ""},
 		"other kind": {func(b *bench) {
 			b.live.BeforePlan = func() error { return &reconcile.Refusal{Guard: "kind", Why: "never"} }

@@ -45,6 +45,40 @@ data:
 {{- range until 7 }}
   k{{ . }}: {{ randAlphaNum 9 }}
 {{- end }}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: quoted}
+data: {"{{ randAlpha 9 }}.{{ randAlpha 9 }}": a, "a.conf": {{ randAlpha 9 }}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: element, labels: {x: {{ randAlpha 9 }}}}
+spec:
+  template:
+    spec:
+      containers:
+      - {name: web, image: "web:1", env: [{name: {{ randAlpha 20 }}, value: a}]}
+      - {name: "a.b", image: "web:1", env: [{name: A, value: {{ randAlpha 9 }}}]}
+---
+apiVersion: example.org/v1
+kind: Thing
+metadata: {name: nested}
+spec: {template: {a: {{ randAlpha 9 }}}, parts: { {{ randAlpha 20 }}: {a: {b: 1}}, fixed: {{ randAlpha 9 }}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: label, labels: {x: {{ randAlpha 9 }}}}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: cron}
+spec: {jobTemplate: {spec: {template: {metadata: {annotations: {x: {{ randAlpha 9 }}}}}}}}
+---
+apiVersion: example.org/v1
+kind: Thing
+metadata: {name: top}
+{{ randAlpha 9 }}: {a: 1}
 `
 	got := map[string][]string{}
 	for range 2 {
@@ -66,7 +100,10 @@ data:
 	want := map[string][]string{}
 	for id, text := range map[string]string{
 		"web/one": "low " + calls + "data.password", "web/keys": "low " + calls + "data",
-		"web/pods": "medium " + calls + "spec.template.metadata.annotations.rendered",
+		"web/pods":   "medium " + calls + "spec.template.metadata.annotations.rendered",
+		"web/quoted": "low " + calls + "data", "web/nested": "low " + calls + "spec.parts, spec.template.a", "web/top": "low " + calls + "field at the top",
+		"web/element": "medium " + calls + `metadata.labels.x, spec.template.spec.containers[name=a.b].env[name=A].value, spec.template.spec.containers[name=web].env`,
+		"web/label":   "low " + calls + "metadata.labels.x", "web/cron": "medium " + calls + "spec.jobTemplate.spec.template.metadata.annotations.x",
 		"web/many": "low " + calls + "data.k0, data.k1, data.k2, data.k3, data.k4 and 2 more",
 	} {
 		want[id] = []string{text, text}
