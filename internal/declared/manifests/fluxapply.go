@@ -103,7 +103,7 @@ func (r *fluxReader) round() error {
 	}
 	for _, o := range c.objects {
 		// A cluster's folder usually has the Kustomization that applies this folder.
-		if kindOf(o.value) == fluxKustomization && r.folderOf(o) == r.tree.Root && r.notOurs(o) == "" {
+		if kindOf(o.value) == fluxKustomization && r.folderOf(o) == r.tree.Root && o.value.At("spec", "kubeConfig").IsEmpty() && r.notOurs(o) == "" {
 			r.seen[inputID(o.value)] = true
 			if c, err = r.kustomization(o); err != nil {
 				return err
@@ -194,7 +194,7 @@ func (r *fluxReader) kustomization(o object) (content, error) {
 		c.bounded(o.address, nil, "%s applies to another cluster (spec.kubeConfig), and its objects are not compared: declare them for that cluster", name)
 		return c, nil
 	}
-	reason := r.notOurs(o)
+	reason := cmp.Or(o.openSpec(), r.notOurs(o))
 	dir := r.folderOf(o)
 	if info, err := fs.Stat(r.tree.files, dir); reason == "" && (err != nil || !info.IsDir()) {
 		reason = fmt.Sprintf("its path %s is no folder of the repository", spec.At("path").Str())
@@ -219,8 +219,23 @@ func (r *fluxReader) kustomization(o object) (content, error) {
 	return c, nil
 }
 
+// openSpec returns why it is unknown what a Kustomization applies, or "": a field that decides it is left to
+// chance. The values of variables are not among these fields, see variables.
+func (o *object) openSpec() string {
+	for _, name := range []string{
+		"path", "sourceRef", "suspend", "targetNamespace", "namePrefix", "nameSuffix", "patches", "patchesStrategicMerge", "patchesJson6902",
+		"images", "components", "ignoreMissingComponents", "commonMetadata", "postBuild.substituteFrom",
+	} {
+		if !o.isCertain(append([]string{"spec"}, strings.Split(name, ".")...)...) {
+			return fmt.Sprintf("its %s is left to %s", name, o.chance)
+		}
+	}
+	return ""
+}
+
 // fluxExtents returns the sketch of what a Kustomization that is not built may declare.
 func fluxExtents(spec model.Value) sketch {
+	// The values that stand for unknown ones are no names.
 	if place := spec.At("targetNamespace").Str(); isName(place) {
 		return sketch{unknown: true}.in(place)
 	}
@@ -412,10 +427,16 @@ func (r *fluxReader) variables(o object) (variables, map[string][]string) {
 		r.variablesFrom(&v, from, o, ref)
 	}
 	for _, f := range post.At("substitute").Fields() {
-		v.set(f.Name, f.Value.Text())
+		if o.isCertain("spec", "postBuild", "substitute", f.Name) {
+			v.set(f.Name, f.Value.Text())
+		} else {
+			v.seal(f.Name, o.chance)
+		}
 		from[f.Name] = o.files
 	}
-	v.On = len(v.Known)+len(v.Sealed) > 0 || v.Open != ""
+	known := len(v.Known)+len(v.Sealed) > 0
+	v.On = known || v.Open != ""
+	v.Maybe = v.On && !known && !slices.ContainsFunc(post.At("substituteFrom").Items(), func(ref model.Value) bool { return ref.At("optional").Text() != "true" })
 	return v, from
 }
 
@@ -425,7 +446,7 @@ func (r *fluxReader) variablesFrom(v *variables, from map[string][]string, o obj
 	place := cmp.Or(o.value.At("metadata", "namespace").Str(), "default")
 	origin := fmt.Sprintf("%s %s/%s, from which Flux takes variables", kind, place, name)
 	source, found := r.input(kind + " " + place + "/" + name)
-	if !found {
+	if !found || source.isLoose() {
 		// It may have any variable, in place of one that was found before.
 		v.Open = origin
 		for known := range v.Known {
@@ -445,11 +466,17 @@ func (r *fluxReader) variablesFrom(v *variables, from map[string][]string, o obj
 	}
 }
 
-// isCertain reports whether a value of a ConfigMap is known.
-func (o *object) isCertain(field, name string) bool {
-	value := o.value.At(field, name)
+// isCertain reports whether a field is known.
+func (o *object) isCertain(path ...string) bool {
+	value := o.value.At(path...)
 	return !strings.Contains(value.Text(), encryptedMark) &&
-		!slices.ContainsFunc(o.again, func(v model.Value) bool { return !v.At(field, name).Equal(value) })
+		!slices.ContainsFunc(o.again, func(v model.Value) bool { return !v.At(path...).Equal(value) })
+}
+
+// isLoose reports whether Flux does not keep an object as it is in git. One that is encrypted is kept, and the
+// names of its values are known.
+func (o *object) isLoose() bool {
+	return o.unchecked != "" && !bytes.Contains(o.value.AppendJSON(nil), []byte(encryptedMark))
 }
 
 func (v *variables) set(name, value string) {

@@ -38,9 +38,10 @@ type fluxArgs struct {
 
 // Variables are the values of a Kustomization's postBuild.
 type variables struct {
-	// On reports whether there are any, so that Flux substitutes.
-	On    bool
-	Known map[string]string
+	// On reports whether there are any, so that Flux substitutes. Maybe reports that this is unknown: all come
+	// from optional objects that are not in git.
+	On, Maybe bool
+	Known     map[string]string
 	// Sealed are the names of variables whose values are unknown, with their origins. Open is
 	// the origin of every variable that is not Known; "" if all are known.
 	Sealed map[string]string
@@ -232,6 +233,12 @@ func (s *substituter) object(r *resource.Resource) (builtObject, error) {
 	}
 	if !bytes.ContainsRune(text, '$') {
 		return plainObject(r)
+	}
+	if s.Maybe {
+		s.used[s.Open] = true
+		if s.build > 0 {
+			return plainObject(r)
+		}
 	}
 	names := map[string]bool{}
 	size := 0
