@@ -126,10 +126,12 @@ func injectorRows() []row {
 func deliveryRows() []row {
 	return []row{
 		{managers: []string{"helm", "Helm", "helm-controller"}, accounts: []string{serviceAccount + "flux-system:helm-controller"},
-			fields: onBoth("metadata", "meta.helm.sh/*", "app.kubernetes.io/managed-by", "helm.sh/chart", "helm.toolkit.fluxcd.io/*")},
+			fields: onBoth("metadata", "meta.helm.sh/*", "app.kubernetes.io/managed-by", "helm.sh/chart", "helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace")},
 		{managers: []string{"flux", "flux-*", "gotk-*", "kustomize-controller", "source-controller", "notification-controller", "image-*-controller"},
 			accounts: []string{serviceAccount + "flux-system:*"},
-			fields:   onBoth("metadata", "kustomize.toolkit.fluxcd.io/*", "helm.toolkit.fluxcd.io/*", "fluxcd.io/*", "source.toolkit.fluxcd.io/*")},
+			// Marks such as kustomize.toolkit.fluxcd.io/reconcile and ssa are set by people: they stop Flux.
+			fields: onBoth("metadata", "kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace", "kustomize.toolkit.fluxcd.io/checksum",
+				"helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace", "fluxcd.io/sync-checksum", "source.toolkit.fluxcd.io/*")},
 		{managers: []string{"argocd", "argocd-*"}, accounts: []string{serviceAccount + "argocd:argocd-*", serviceAccount + "openshift-gitops:*"},
 			fields: onBoth("metadata", "argocd.argoproj.io/*", "app.kubernetes.io/instance")},
 		{managers: []string{"flux", "argocd", "argocd-*", "flux-client-side-apply", "driftd"}, accounts: []string{"*"},

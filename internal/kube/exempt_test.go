@@ -287,6 +287,7 @@ func TestExempt(t *testing.T) {
 		"a node's":                    {"kubelets are accounts of nodes", by(stamped, "kubelet", "system:node:n1"), "", "audit log"},
 		"helm's mark":                 {"a tracking mark", by(annotated("meta.helm.sh/release-name"), "helm"), "", "in the table"},
 		"flux's mark":                 {"a tracking mark", by(annotated("kustomize.toolkit.fluxcd.io/checksum"), "kustomize-controller"), "", "in the table"},
+		"flux is stopped":             {"the controller sets no such mark", by(annotated("kustomize.toolkit.fluxcd.io/reconcile"), "kustomize-controller"), `undeclared metadata.annotations["kustomize.toolkit.fluxcd.io/reconcile"]`, ""},
 		"argo's mark":                 {"a tracking mark", by(annotated("argocd.argoproj.io/tracking-id"), "argocd-controller"), "", "in the table"},
 		"rancher's mark":              {"a vendor's mark", by(annotated("field.cattle.io/publicEndpoints"), "rancher"), "", "in the table"},
 		"openshift's mark":            {"a vendor's mark", by(annotated("image.openshift.io/triggers"), "openshift-controller-manager"), "", "in the table"},

@@ -88,18 +88,38 @@ func (c *fluxChecks) conditions() {
 			c.fails("flux/not-ready", nil, "Flux reports %s: run flux get all for the message", reason)
 		}
 	}
-	generation, observed := c.whole.At("metadata", "generation").Text(), c.status.At("observedGeneration").Text()
 	// Some objects have no status, such as a HelmRepository of type oci.
-	if !c.isSuspended() && generation != "" && observed != "" && generation != observed {
+	if !c.isSuspended() && c.status.At("observedGeneration").Text() != "" && !c.isObserved() {
 		c.fails("flux/not-observed", nil, "Flux has not handled the current spec: check that its controller runs")
 	}
 }
 
-// revisions checks that the last attempt to apply succeeded.
+// isObserved reports whether Flux has seen the current spec. The status as a whole follows only when
+// the object is ready; until then, the condition Ready or Reconciling has the generation.
+func (c *fluxChecks) isObserved() bool {
+	generation := c.whole.At("metadata", "generation").Text()
+	if generation == "" || c.status.At("observedGeneration").Text() == generation {
+		return true
+	}
+	return slices.ContainsFunc(c.status.At("conditions").Items(), func(condition model.Value) bool {
+		return slices.Contains([]string{"Ready", "Reconciling"}, condition.At("type").Str()) && condition.At("observedGeneration").Text() == generation
+	})
+}
+
+// has reports whether a condition has a status.
+func (c *fluxChecks) has(condition, status string) bool {
+	return slices.ContainsFunc(c.status.At("conditions").Items(), func(v model.Value) bool {
+		return v.At("type").Str() == condition && v.At("status").Str() == status
+	})
+}
+
+// revisions checks that the last attempt to apply succeeded. While Flux applies, or waits for the
+// objects, Ready is Unknown, and the last attempt is ahead. The attempted revision is left out: each
+// commit changes it.
 func (c *fluxChecks) revisions() {
 	applied, attempted := c.status.At("lastAppliedRevision").Str(), c.status.At("lastAttemptedRevision").Str()
-	if applied != "" && attempted != "" && applied != attempted {
-		c.fails("flux/behind", nil, "Flux has applied %s, and could not apply %s", shortText(applied), shortText(attempted))
+	if applied != "" && attempted != "" && applied != attempted && !c.has("Ready", "Unknown") {
+		c.fails("flux/behind", nil, "Flux has applied %s, and could not apply a later revision: run flux get all for the message", shortText(applied))
 	}
 }
 
