@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/declared/manifests"
 )
 
 // TestFluxUnknown checks that what depends on values that are not in git is not compared, also if
@@ -76,5 +78,21 @@ func TestFluxUnknown(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestFluxIgnore checks that files which a source leaves out are not declared.
+func TestFluxIgnore(t *testing.T) {
+	t.Parallel()
+	const url = "https://git.example.org/shop.git"
+	source := strings.Replace(gitRepository(url, ""), "spec: {", "spec: {ignore: \"/*\\n!/apps\\n/apps/skip.yaml\", ", 1)
+	for _, first := range []string{"a", "z"} {
+		d := loadFlux(t, map[string]string{
+			"clusters/prod/" + first + ".yaml": source, "clusters/prod/b.yaml": applies("web", "  path: apps\n"),
+			"apps/a.yaml": configMap("a"), "apps/skip.yaml": configMap("skip"), "apps/.github/b.yaml": configMap("b"),
+		}, func(c *manifests.FluxConfig) { c.SameRepository = []string{url} })
+		if got := strings.Join(others(d), " "); len(others(d)) != 2 || strings.Contains(got, "skip") || len(problems(d)) != 0 {
+			t.Errorf("claims %q, problems %q", got, problems(d))
+		}
 	}
 }

@@ -334,7 +334,7 @@ func (r *fluxReader) folder(b fluxBuild) (content, error) {
 	if a.Kustomization == "" {
 		var err error
 		a.Missing, a.Kustomization = true, konfig.DefaultKustomizationFileName()
-		if a.Resources, err = r.scan(b.dir); err != nil {
+		if a.Resources, err = r.scan(b.dir, b.by); err != nil {
 			var c content
 			c.limited(b.address, fluxExtents(b.by.value.At("spec")), "%v", err)
 			return c, r.ctx.Err()

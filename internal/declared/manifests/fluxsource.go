@@ -143,33 +143,48 @@ func fluxIgnored() string {
 	return ".git/\n.gitignore\n.gitmodules\n.gitattributes\n"
 }
 
-// fluxIgnoredByDefault returns those that apply where the repository has no .sourceignore.
+// fluxIgnoredByDefault returns those that apply where neither the repository has a
+// .sourceignore nor the source has spec.ignore.
 func fluxIgnoredByDefault() string {
 	return ".github/\n.circleci/\n.travis.yml\n.gitlab-ci.yml\nappveyor.yml\n.drone.yml\ncloudbuild.yaml\ncodeship-services.yml\n" +
 		"codeship-steps.yml\n**/.goreleaser.yml\n**/.sops.yaml\n**/.flux.yaml\n"
 }
 
-// ignored returns the patterns of files that Flux ignores.
-func (r *fluxReader) ignored() (*gitrepo.Ignore, error) {
+// ignored returns the patterns of files that Flux ignores. by is the Kustomization, or null.
+func (r *fluxReader) ignored(by object) (*gitrepo.Ignore, error) {
 	var i gitrepo.Ignore
 	i.Add(fluxIgnored())
+	own := ""
+	source, found := object{}, false
+	if !by.value.IsNull() {
+		source, found = r.input(sourceID(by.value))
+	}
+	if found {
+		if !source.isCertain("spec", "ignore") {
+			return nil, fmt.Errorf("spec.ignore of its source is left to %s", source.chance)
+		}
+		own = source.value.At("spec", "ignore").Str()
+	}
 	const file = ".sourceignore"
 	text, err := readFile(r.tree.files, file, maxKustomization)
 	switch {
 	case err == nil:
 		i.Add(string(text))
 	case errors.Is(err, fs.ErrNotExist):
-		i.Add(fluxIgnoredByDefault())
+		if own == "" {
+			i.Add(fluxIgnoredByDefault())
+		}
 	default:
 		return nil, fmt.Errorf("%s: %w", file, cause(err))
 	}
+	i.Add(own)
 	return &i, nil
 }
 
 // scan lists the manifests and the kustomizations below a folder without a kustomization file, as
 // Flux does.
-func (r *fluxReader) scan(dir string) ([]string, error) {
-	ignored, err := r.ignored()
+func (r *fluxReader) scan(dir string, by object) ([]string, error) {
+	ignored, err := r.ignored(by)
 	if err != nil {
 		return nil, err
 	}
