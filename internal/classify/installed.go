@@ -56,7 +56,21 @@ func (c *current) installed(in *Input) map[model.Key][]int {
 			groups[key] = append(groups[key], i)
 		}
 	}
-	return groups
+	return c.withoutInstallers(groups)
+}
+
+// withoutInstallers returns the groups without the findings about installations that have a group
+// themselves. An installation may list itself, or one that lists it, or one that lists others: each
+// would go with what it includes, so that no finding names the objects any more.
+func (c *current) withoutInstallers(groups map[model.Key][]int) map[model.Key][]int {
+	kept := map[model.Key][]int{}
+	for key, group := range groups {
+		group = slices.DeleteFunc(slices.Clone(group), func(i int) bool { return len(groups[c.findings[i].Key]) > 0 })
+		if len(group) > 0 {
+			kept[key] = group
+		}
+	}
+	return kept
 }
 
 // foldedInto returns the ID of the finding about the installation that an earlier finding became

@@ -2,6 +2,8 @@ package classify
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,5 +92,41 @@ func TestInstalledObjectKeepsItsHistory(t *testing.T) {
 	one, two := Findings(installation(false, "p/a")).Current[0], Findings(installation(false, "p/a", "p/b")).Current[0]
 	if one.ID != two.ID || one.Basis == two.Basis {
 		t.Errorf("got %s and %s, basis %s and %s", one.ID, two.ID, one.Basis, two.Basis)
+	}
+}
+
+// TestInstallationsThatListInstallations proves that each unmanaged object stays in exactly one finding,
+// whatever the records of installations list.
+func TestInstallationsThatListInstallations(t *testing.T) {
+	t.Parallel()
+	for reason, tc := range map[string]struct {
+		// by are the installers of objects, by ID.
+		by   map[string]string
+		want string
+	}{
+		"it lists itself": {map[string]string{"p/a": "p/a", "p/x": "p/a"},
+			"unmanaged low p/a: installed an object that no declaration has: Thing p/x"},
+		"it lists only itself": {map[string]string{"p/a": "p/a"}, "unmanaged low p/a: "},
+		"two list each other": {map[string]string{"p/a": "p/b", "p/b": "p/a", "p/x": "p/a"},
+			"unmanaged low p/a: installed an object that no declaration has: Thing p/x\nunmanaged low p/b: "},
+		"three list each other": {map[string]string{"p/a": "p/b", "p/b": "p/c", "p/c": "p/a"},
+			"unmanaged low p/a: \nunmanaged low p/b: \nunmanaged low p/c: "},
+		"one lists one that lists others": {map[string]string{"p/a": "", "p/b": "p/a", "p/x": "p/b", "p/y": "p/a"},
+			"unmanaged low p/a: installed an object that no declaration has: Thing p/y\nunmanaged low p/b: installed an object that no declaration has: Thing p/x"},
+	} {
+		in := input()
+		for _, id := range slices.Sorted(maps.Keys(tc.by)) {
+			o := model.Outcome{Verdict: model.Unmanaged}
+			if by := tc.by[id]; by != "" {
+				o.InstalledBy = model.Ref{Kind: "test/Thing", ID: by}
+			}
+			s := &model.Subject{Key: model.Key{Source: "s", Kind: "test/Thing", ID: id}, Place: "p", Name: id, Live: &model.Resource{}, Kind: &model.Kind{}}
+			in.Judged = append(in.Judged, model.Judged{Subject: s, Outcomes: []model.Outcome{o}})
+		}
+		lines := strings.Split(show(Findings(in).Current), "\n")
+		slices.Sort(lines)
+		if diff := cmp.Diff(tc.want, strings.Join(lines, "\n")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
 	}
 }
