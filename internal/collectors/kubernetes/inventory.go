@@ -186,10 +186,12 @@ func (s *targetState) resources() []model.Resource {
 }
 
 // same reports whether two states of an object differ in nothing that is compared. Status and
-// counters, which change often, are not compared.
+// counters, which change often, are not compared, but the checks that they fail and the objects
+// that they list are.
 func same(a, b model.Resource) bool {
 	return a.Value.Equal(b.Value) && a.SystemOwned == b.SystemOwned && a.Watched == b.Watched && a.Altered == b.Altered && reflect.DeepEqual(a.Origin, b.Origin) &&
-		sameApplied(a.LastApplied, b.LastApplied) && slices.EqualFunc(a.Owners, b.Owners, sameOwner)
+		sameApplied(a.LastApplied, b.LastApplied) && slices.EqualFunc(a.Owners, b.Owners, sameOwner) &&
+		slices.EqualFunc(a.Violations, b.Violations, sameViolation) && slices.Equal(a.Installs, b.Installs)
 }
 
 func sameApplied(a, b *model.Value) bool {
@@ -197,6 +199,13 @@ func sameApplied(a, b *model.Value) bool {
 		return a == b
 	}
 	return a.Equal(*b)
+}
+
+// sameViolation reports whether two failed checks are equal except for who caused them and when: a
+// controller writes a status again and again.
+func sameViolation(a, b model.Violation) bool {
+	b.Actor = a.Actor
+	return reflect.DeepEqual(a, b)
 }
 
 // sameOwner reports whether two owners are equal except for their times.

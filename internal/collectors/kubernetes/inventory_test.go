@@ -36,6 +36,8 @@ func TestSame(t *testing.T) {
 		"owned":       {reason: "a controller owns the object now", change: func(r *model.Resource) { r.SystemOwned = "owned by X" }},
 		"owner":       {reason: "another manager owns a field now", change: func(r *model.Resource) { r.Owners[0].Name = "helm" }},
 		"fields":      {reason: "a field has no owner now", change: func(r *model.Resource) { r.Owners[0].Fields = fields("metadata") }},
+		"check":       {reason: "the status fails a check", change: func(r *model.Resource) { r.Violations = []model.Violation{{Check: "flux/ready"}} }},
+		"installs":    {reason: "the inventory lists another object", change: func(r *model.Resource) { r.Installs = []model.Ref{{ID: "p/a"}} }},
 		"time":        {reason: "the time of a write is not compared", change: func(r *model.Resource) { r.Owners[0].At = time.Unix(2, 0) }, want: true},
 	}
 	for name, tt := range tests {
