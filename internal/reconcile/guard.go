@@ -189,6 +189,8 @@ func verdict(s *Situation) string {
 		return "it may be pending: nothing shows whether the declaration moved or the live side"
 	case s.Rule.records() && !slices.Contains(recorded(), f.Verdict):
 		return f.VerdictText() + " findings are never written into a declaration"
+	case len(f.Objects) > 0:
+		return "it includes objects that a tool installed: remove them with that tool"
 	case isSet(f):
 		return "it is set as declared, and takes effect with the next restart of the resource"
 	case needsPerson(s) != "":

@@ -49,14 +49,18 @@ func TestGuards(t *testing.T) {
 		edit        func(*reconcile.Situation)
 		guard, want string
 	}{
-		"no rule":          {func(s *reconcile.Situation) { s.Rule = nil }, "off", "no rule of reconcile.rules matches"},
-		"off":              {func(s *reconcile.Situation) { s.Rule.Mode = reconcile.Off }, "off", `rule "shop" has the mode off`},
-		"suggest":          {func(s *reconcile.Situation) { s.Rule.Mode = reconcile.Suggest }, "off", "driftd suggest f1"},
-		"no credentials":   {func(s *reconcile.Situation) { s.Writer = false }, "off", "source prod has no writer"},
-		"doubt":            {func(s *reconcile.Situation) { s.Doubt = "restored" }, "quarantine", "restored"},
-		"pending":          {func(s *reconcile.Situation) { s.Finding.Verdict = model.Pending }, "verdict", "pending findings are never put back"},
-		"conflict":         {func(s *reconcile.Situation) { s.Finding.Verdict = model.Conflict }, "verdict", "never"},
-		"disputed":         {func(s *reconcile.Situation) { s.Finding.Verdict = model.Disputed }, "verdict", "never"},
+		"no rule":        {func(s *reconcile.Situation) { s.Rule = nil }, "off", "no rule of reconcile.rules matches"},
+		"off":            {func(s *reconcile.Situation) { s.Rule.Mode = reconcile.Off }, "off", `rule "shop" has the mode off`},
+		"suggest":        {func(s *reconcile.Situation) { s.Rule.Mode = reconcile.Suggest }, "off", "driftd suggest f1"},
+		"no credentials": {func(s *reconcile.Situation) { s.Writer = false }, "off", "source prod has no writer"},
+		"doubt":          {func(s *reconcile.Situation) { s.Doubt = "restored" }, "quarantine", "restored"},
+		"pending":        {func(s *reconcile.Situation) { s.Finding.Verdict = model.Pending }, "verdict", "pending findings are never put back"},
+		"conflict":       {func(s *reconcile.Situation) { s.Finding.Verdict = model.Conflict }, "verdict", "never"},
+		"disputed":       {func(s *reconcile.Situation) { s.Finding.Verdict = model.Disputed }, "verdict", "never"},
+		"grouped": {func(s *reconcile.Situation) {
+			s.Finding.Verdict, s.Finding.Declaration, s.Finding.Objects, s.Rule.Delete = model.Unmanaged, "", []string{"Service web/redis"}, true
+		}, "verdict", "remove them with that tool"},
+		"violated":         {func(s *reconcile.Situation) { s.Finding.Verdict = model.Violated }, "verdict", "never"},
 		"unmanaged":        {func(s *reconcile.Situation) { s.Finding.Verdict = model.Unmanaged }, "verdict", "never"},
 		"nondeterministic": {func(s *reconcile.Situation) { s.Finding.Verdict = model.Nondeterministic }, "verdict", "nondeterministic findings are never put back"},
 		"unchecked":        {func(s *reconcile.Situation) { s.Finding.Verdict = model.Unchecked }, "verdict", "never"},
