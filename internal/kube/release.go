@@ -24,6 +24,12 @@ const (
 	maxReleaseManifests = 4 << 20
 	maxReleaseDocument  = 1 << 20
 	maxReleaseObjects   = 10_000
+	// maxReleaseWeight bounds the memory of the objects.
+	maxReleaseWeight = 32 << 20
+	// maxReleaseRatio bounds how many times as large as its packed form a record is from
+	// freeReleaseSize on: those of charts are unpacked to ten times as much.
+	maxReleaseRatio = 100
+	freeReleaseSize = 256 << 10
 )
 
 // ReleaseType is the type of the Secrets in which Helm records its releases.
@@ -94,7 +100,7 @@ func readRelease(r *model.Installation, data string, sealer model.Sealer) error 
 	if record.Name != r.Name || record.Version != r.Revision {
 		return errors.New("it is the record of another release or revision than its name")
 	}
-	r.Status = record.Info.Status
+	r.Status = releaseStatus(record.Info.Status)
 	if chart := record.Chart.Metadata; isChartName(chart.Name) && isChartName(chart.Version) {
 		r.Package = chart.Name + "-" + chart.Version
 	}
@@ -111,6 +117,16 @@ func readRelease(r *model.Installation, data string, sealer model.Sealer) error 
 	}
 	r.SetObjects(m.objects)
 	return err
+}
+
+// releaseStatus returns the status in a record, or "unknown" for one that Helm does not have: it is
+// shown in findings.
+func releaseStatus(text string) string {
+	switch text {
+	case "deployed", "superseded", "failed", "uninstalling", "uninstalled", "pending-install", "pending-upgrade", "pending-rollback":
+		return text
+	}
+	return "unknown"
 }
 
 // isChartName reports whether a text has the form of the name or the version of a chart.
@@ -142,6 +158,8 @@ func unpackRelease(data string) ([]byte, error) {
 		return nil, errNoRelease
 	case len(text) > maxRelease:
 		return nil, fmt.Errorf("it is larger than %d MiB", maxRelease>>20)
+	case len(text) > freeReleaseSize && len(text) > maxReleaseRatio*len(packed):
+		return nil, fmt.Errorf("it is more than %d times as large as its packed form", maxReleaseRatio)
 	}
 	return text, nil
 }
@@ -152,6 +170,7 @@ type releaseManifests struct {
 	// namespace is that of objects without one.
 	namespace string
 	size      int
+	weight    int64
 	objects   []model.Installed
 }
 
@@ -174,6 +193,9 @@ func (m *releaseManifests) add(manifest string) error {
 		}
 		if len(m.objects) > maxReleaseObjects {
 			return fmt.Errorf("it has more than %d objects", maxReleaseObjects)
+		}
+		if m.weight > maxReleaseWeight {
+			return fmt.Errorf("its objects need more than %d MiB of memory", maxReleaseWeight>>20)
 		}
 	}
 	return nil
@@ -210,8 +232,9 @@ func (m *releaseManifests) object(v model.Value) {
 		id.namespace = m.namespace
 	}
 	kind := KindName(id.apiVersion, id.kind)
-	m.objects = append(m.objects, model.Installed{Ref: model.Ref{Kind: kind, ID: id.id()},
-		Value: seal(kind, content(kind, plainSecret(kind, object)), m.sealer)})
+	value := seal(kind, content(kind, plainSecret(kind, object)), m.sealer)
+	m.weight += value.Weight()
+	m.objects = append(m.objects, model.Installed{Ref: model.Ref{Kind: kind, ID: id.id()}, Value: value})
 }
 
 // AsHelmApplies returns an object with the label that Helm sets on all objects but hooks.

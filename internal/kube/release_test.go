@@ -77,6 +77,16 @@ func configMaps(lines ...string) string {
 	return text.String()
 }
 
+// TestReadReleaseStatus reads a status that Helm does not have: it is shown in findings.
+func TestReadReleaseStatus(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"pending-upgrade": "pending-upgrade", "pending-" + strings.Repeat("x", 1000): "unknown", "": "unknown"} {
+		if got := kube.ReadRelease(releaseSecret(t, 1, "deployed", pack(t, newRecorded(1, text, ""))), sealer); got.Status != want {
+			t.Errorf("got %q, want %q", got.Status, want)
+		}
+	}
+}
+
 func TestReadRelease(t *testing.T) {
 	t.Parallel()
 	record := newRecorded(1, "deployed", configMaps("one 1", "two 2")+"---\napiVersion: v1\nkind: Secret\nmetadata: {name: key, namespace: other}\nstringData: {password: hunter2}\n")
@@ -108,6 +118,15 @@ func TestReadRelease(t *testing.T) {
 	}
 }
 
+// varied returns the text of a format with n different numbers of 16 digits.
+func varied(format string, n int) string {
+	var text strings.Builder
+	for i := range uint64(n) {
+		fmt.Fprintf(&text, format, (i+1<<40)*0x9e3779b97f4a7c15)
+	}
+	return text.String()
+}
+
 // TestReadReleaseProblems reads records that are malformed, too large or forged. The reason does
 // not quote them.
 func TestReadReleaseProblems(t *testing.T) {
@@ -126,10 +145,12 @@ func TestReadReleaseProblems(t *testing.T) {
 		"another release":       {pack(t, other), "it is the record of another release or revision than its name"},
 		"another revision":      {pack(t, newRecorded(2, "deployed", "")), "it is the record of another release or revision than its name"},
 		"settings are no map":   {pack(t, map[string]any{"name": "blog", "version": 1, "config": []string{"hunter2"}}), no},
-		"a manifest of 5 MiB":   {pack(t, newRecorded(1, "deployed", strings.Repeat("# x\n", 5<<18))), "its manifests are larger than 4 MiB"},
-		"a document of 2 MiB":   {pack(t, newRecorded(1, "deployed", strings.Repeat("# x\n", 2<<18))), "an object of it is larger than 1 MiB"},
+		"a manifest of 5 MiB":   {pack(t, newRecorded(1, "deployed", varied("# %x"+strings.Repeat("x", 300)+"\n", 1<<14))), "its manifests are larger than 4 MiB"},
+		"a document of 2 MiB":   {pack(t, newRecorded(1, "deployed", varied("# %x"+strings.Repeat("x", 300)+"\n", 1<<12))), "an object of it is larger than 1 MiB"},
 		"a manifest of no YAML": {pack(t, newRecorded(1, "deployed", "a: [hunter2")), "its manifest is not valid YAML"},
-		"many objects":          {pack(t, newRecorded(1, "deployed", strings.Repeat("---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n", 10_001))), "it has more than 10000 objects"},
+		"packed tightly":        {pack(t, newRecorded(1, "deployed", "items: ["+strings.Repeat("{},", 1<<17)+"]")), "it is more than 100 times as large as its packed form"},
+		"much memory":           {pack(t, newRecorded(1, "deployed", strings.Repeat("---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: ["+varied("a%x,"+strings.Repeat("{},", 200), 1500)+"]}\n", 4))), "its objects need more than 32 MiB of memory"},
+		"many objects":          {pack(t, newRecorded(1, "deployed", varied("---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a%x}}\n", 10_001))), "it has more than 10000 objects"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
