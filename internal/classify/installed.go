@@ -15,16 +15,17 @@ const maxNamed = 10
 // foldInstalled takes the findings about unmanaged objects that stand in the record of a
 // deployment tool out of c, and adds their objects to one finding about the record. Everyone who
 // can write the record can forge it. So findings stay that are rated high or worse, that an
-// earlier finding accepted, and those of a record whose finding a rule hides.
+// earlier finding accepted, that have another owner, those of a record whose finding a rule hides,
+// and those in other namespaces than a record that has one.
 func (c *current) foldInstalled(in *Input, p *proof, rules *ignorer) {
-	groups := c.installed(in)
-	gone := map[int]bool{}
+	rater := newRater(in.Severities)
+	groups, gone := c.installed(in, p, rater), map[int]bool{}
 	for _, key := range sortedKeys(groups) {
 		at := c.aboutInstallation(key, in, p, rules)
 		if at < 0 {
 			continue
 		}
-		c.describe(at, groups[key])
+		c.describe(at, groups[key], rater)
 		for _, i := range groups[key] {
 			gone[i] = true
 			if c.folded == nil {
@@ -38,8 +39,8 @@ func (c *current) foldInstalled(in *Input, p *proof, rules *ignorer) {
 
 // installed returns the indexes of the findings that become part of one about an installation, by
 // the key of the installation.
-func (c *current) installed(in *Input) map[model.Key][]int {
-	groups, accepted, rater := map[model.Key][]int{}, map[model.Key]bool{}, newRater(in.Severities)
+func (c *current) installed(in *Input, p *proof, rater *rater) map[model.Key][]int {
+	groups, accepted := map[model.Key][]int{}, map[model.Key]bool{}
 	for i := range in.Earlier {
 		f := &in.Earlier[i]
 		accepted[f.Key] = accepted[f.Key] || f.Verdict == model.Unmanaged && f.Accepted()
@@ -49,14 +50,33 @@ func (c *current) installed(in *Input) map[model.Key][]int {
 		if by == (model.Ref{}) || c.findings[i].Hidden != "" || accepted[c.findings[i].Key] {
 			continue
 		}
-		rated := c.findings[i]
-		rater.rate(&rated, &c.evidence[i])
-		if rated.Severity.Rank() > model.High.Rank() {
-			key := model.Key{Source: rated.Source, Kind: by.Kind, ID: by.ID}
+		f := &c.findings[i]
+		key := model.Key{Source: f.Source, Kind: by.Kind, ID: by.ID}
+		if c.rated(i, rater).Rank() > model.High.Rank() && within(f, p.judged[key], in.Owners) {
 			groups[key] = append(groups[key], i)
 		}
 	}
 	return c.withoutInstallers(groups)
+}
+
+// rated returns the severity of a finding by the configured rules.
+func (c *current) rated(i int, rater *rater) model.Severity {
+	f := c.findings[i]
+	rater.rate(&f, &c.evidence[i])
+	return f.Severity
+}
+
+// within reports whether a finding may become part of one about an installation: the people who
+// read findings on the object read that one, too. A client with rights in one namespace can forge a
+// record in it that lists objects of others.
+func within(f *model.Finding, installation *model.Judged, owners []OwnerRule) bool {
+	if installation == nil || installation.Subject.Live == nil {
+		return false
+	}
+	s := installation.Subject
+	about := model.Finding{Verdict: model.Unmanaged, Key: s.Key, Place: s.Place, Name: s.Name, Labels: labels(s, nil)}
+	return owner(f, owners) == owner(&about, owners) &&
+		(s.Live.Record == nil || f.Place == "" || f.Place == s.Place)
 }
 
 // withoutInstallers returns the groups without the findings about installations that have a group
@@ -117,14 +137,14 @@ func (c *current) aboutInstallation(key model.Key, in *Input, p *proof, rules *i
 }
 
 // describe adds the objects of findings to the finding about their installation.
-func (c *current) describe(at int, objects []int) {
+func (c *current) describe(at int, objects []int, rater *rater) {
 	f := &c.findings[at]
 	for _, i := range objects {
 		folded := &c.findings[i]
 		_, kind, _ := strings.Cut(folded.Kind, "/")
 		f.Objects = append(f.Objects, kind+" "+folded.Key.ID)
-		if folded.Severity.Rank() < f.Severity.Rank() {
-			f.Severity, f.Exposure = folded.Severity, cmp.Or(f.Exposure, folded.Exposure)
+		if severity := c.rated(i, rater); severity.Rank() < f.Severity.Rank() {
+			f.Severity, f.Exposure = severity, cmp.Or(f.Exposure, folded.Exposure)
 		}
 	}
 	slices.Sort(f.Objects)

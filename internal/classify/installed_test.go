@@ -60,6 +60,26 @@ func TestInstalledObjectsAreOneFinding(t *testing.T) {
 			in.Severities = []SeverityRule{{Selector: model.Selector{Kinds: []string{"test/Thing"}}, Set: model.Critical}}
 			return in
 		}, "unmanaged critical p/a: \nunmanaged low p/redis: "},
+		"an object that a rule of the configuration rates medium": {func() Input {
+			in := installation(false, "p/a")
+			in.Severities = []SeverityRule{{Selector: model.Selector{Kinds: []string{"test/Thing"}}, Set: model.Medium}}
+			return in
+		}, "unmanaged medium p/redis: installed an object that no declaration has: Thing p/a"},
+		"an object in another namespace than the record": {func() Input {
+			in := installation(true, "p/a", "q/b")
+			in.Judged[0].Subject.Live.Record, in.Judged[2].Subject.Place = &model.Installation{}, "q"
+			return in
+		}, "unmanaged low p/redis: installed an object that no declaration has: Thing p/a\nunmanaged low q/b: "},
+		"an inventory of several namespaces": {func() Input {
+			in := installation(true, "q/b")
+			in.Judged[1].Subject.Place = "q"
+			return in
+		}, "unmanaged low p/redis: installed an object that no declaration has: Thing q/b"},
+		"an object of another owner": {func() Input {
+			in := installation(true, "p/a")
+			in.Owners = []OwnerRule{{Selector: model.Selector{Kinds: []string{"test/Thing"}}, Owner: "network"}}
+			return in
+		}, "unmanaged low p/a: "},
 		"a release that a rule hides": {func() Input {
 			in := installation(false, "p/a")
 			in.Rules = []Rule{{Resource: "p/redis", Reason: "x"}}
