@@ -49,12 +49,13 @@ type revision struct {
 // AddReleases adds the Helm releases to a snapshot whose Secrets have records. Relate must have
 // been called.
 func AddReleases(s *model.Snapshot) {
+	// Secrets that were not read are no kind of the snapshot.
+	s.Coverage = append(s.Coverage, releaseCoverage(s)...)
 	if s.Kinds[secretKind] == nil {
 		return
 	}
 	s.Kinds[ReleaseKind] = releaseKind()
 	s.Kinds[ReleaseKind].WriterUnknown = s.Kinds[secretKind].WriterUnknown
-	s.Coverage = append(s.Coverage, releaseCoverage(s)...)
 	all, makers := map[string][]revision{}, map[string][]model.Ref{}
 	for i := range s.Resources {
 		r := &s.Resources[i]
@@ -99,7 +100,8 @@ func releaseCoverage(s *model.Snapshot) []model.Coverage {
 		all = append(all, c)
 	}
 	if !found {
-		if whole, reason := s.Covers(secretKind, ""); !whole {
+		covered, _ := s.Covers(ReleaseKind, "")
+		if whole, reason := s.Covers(secretKind, ""); covered && !whole {
 			all = append(all, model.Coverage{Source: s.Source, Kind: ReleaseKind, Skipped: true, Reason: reason})
 		}
 	}

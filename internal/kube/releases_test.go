@@ -2,6 +2,7 @@ package kube_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,14 +136,19 @@ func TestReleaseCoverage(t *testing.T) {
 	}{
 		"everything was read":           {[]model.Coverage{{Complete: true}}, true},
 		"Secrets are forbidden":         {[]model.Coverage{{Complete: true}, {Kind: "kubernetes/Secret", Reason: "403"}}, false},
+		"Secrets are excluded":          {[]model.Coverage{{Complete: true}, {Kind: "kubernetes/Secret", Skipped: true, Reason: "excluded"}}, false},
 		"the core group failed":         {[]model.Coverage{{Complete: true}, {Kind: "kubernetes/*.", Reason: "500"}}, false},
 		"one namespace may not be read": {[]model.Coverage{{Complete: true}, {Kind: "kubernetes/Secret", Place: "web", Reason: "403"}}, false},
 		"another namespace was read":    {[]model.Coverage{{Complete: true}, {Kind: "kubernetes/Secret", Place: "web", Complete: true}, {Kind: "kubernetes/Secret", Reason: "403"}}, true},
 	} {
-		s := model.Snapshot{Coverage: tc.coverage, Kinds: map[string]*model.Kind{"kubernetes/Secret": {}}}
+		s := model.Snapshot{Coverage: slices.Clone(tc.coverage), Kinds: map[string]*model.Kind{"kubernetes/Secret": {}}}
 		kube.AddReleases(&s)
-		if got, why := s.Covers(kube.ReleaseKind, "web"); got != tc.want {
-			t.Errorf("%s: covered: %t (%s)", reason, got, why)
+		unlisted := model.Snapshot{Coverage: slices.Clone(tc.coverage), Kinds: map[string]*model.Kind{}}
+		kube.AddReleases(&unlisted)
+		for _, s := range []*model.Snapshot{&s, &unlisted} {
+			if got, why := s.Covers(kube.ReleaseKind, "web"); got != tc.want {
+				t.Errorf("%s: covered: %t (%s), kinds %v", reason, got, why, s.Kinds)
+			}
 		}
 		for _, c := range s.Coverage {
 			if c.Kind == kube.ReleaseKind && c.Failed() {
