@@ -78,6 +78,20 @@ type server struct {
 	status int
 }
 
+// set sets the answers: a status, and whether the next one is lost.
+func (s *server) set(status int, lose bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status, s.lose = status, lose
+}
+
+// added returns the entries that were added.
+func (s *server) added() []map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.entries
+}
+
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
@@ -162,7 +176,7 @@ func TestEntries(t *testing.T) {
 		{"assigned_object_type": "virtualization.virtualmachine", "assigned_object_id": 6., "kind": "success",
 			"comments": "driftd: resolved: changed: qemu 100 (db)\n\n<https://driftd.example.org/findings/f1a2b3c4d5e6>\n\nmessage 7c3f.2"},
 	}
-	if diff := cmp.Diff(want, s.entries); diff != "" {
+	if diff := cmp.Diff(want, s.added()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -171,12 +185,13 @@ func TestEntries(t *testing.T) {
 func TestRepeatedDelivery(t *testing.T) {
 	t.Parallel()
 	s, r := serve(t)
-	s.lose = true
+	s.set(0, true)
 	e := entry(model.Appeared)
 	if _, err := r.Notifier.Notify(t.Context(), e); err == nil {
 		t.Fatal("no error for a lost answer")
 	}
-	s.lose, e.Begun = false, true
+	s.set(0, false)
+	e.Begun = true
 	if receipt, err := r.Notifier.Notify(t.Context(), e); receipt != "virtualization.virtualmachine/6" || err != nil {
 		t.Errorf("receipt %q, %v", receipt, err)
 	}
@@ -184,8 +199,8 @@ func TestRepeatedDelivery(t *testing.T) {
 	if _, err := r.Notifier.Notify(t.Context(), e); err != nil {
 		t.Error(err)
 	}
-	if len(s.entries) != 2 {
-		t.Errorf("%d entries, want that of each message once", len(s.entries))
+	if n := len(s.added()); n != 2 {
+		t.Errorf("%d entries, want that of each message once", n)
 	}
 }
 
@@ -193,7 +208,7 @@ func TestTokenWithoutTheRight(t *testing.T) {
 	t.Parallel()
 	for name, begun := range map[string]bool{"add": false, "view": true} {
 		s, r := serve(t)
-		s.status = http.StatusForbidden
+		s.set(http.StatusForbidden, false)
 		e := entry(model.Appeared)
 		e.Begun = begun
 		_, err := r.Notifier.Notify(t.Context(), e)
@@ -207,10 +222,10 @@ func TestTestMessage(t *testing.T) {
 	t.Parallel()
 	s, r := serve(t)
 	e := model.OutboxEntry{Message: model.Message{Kind: model.TestMessage}}
-	if _, err := r.Notifier.Notify(t.Context(), e); err != nil || len(s.entries) > 0 {
-		t.Errorf("%d entries, %v", len(s.entries), err)
+	if _, err := r.Notifier.Notify(t.Context(), e); err != nil || len(s.added()) > 0 {
+		t.Errorf("%d entries, %v", len(s.added()), err)
 	}
-	s.status = http.StatusForbidden
+	s.set(http.StatusForbidden, false)
 	if _, err := r.Notifier.Notify(t.Context(), e); err == nil {
 		t.Error("no error for a token without the permission")
 	}
@@ -249,7 +264,7 @@ func TestForeignTextIsNoMarkup(t *testing.T) {
 	if _, err := r.Notifier.Notify(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	text, _ := s.entries[0]["comments"].(string)
+	text, _ := s.added()[0]["comments"].(string)
 	for _, markup := range []string{"![", "x](", "<script", " `a`", "| b", "\n# c"} {
 		if strings.Contains(text, markup) {
 			t.Errorf("the entry has %q:\n%s", markup, text)
