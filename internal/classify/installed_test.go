@@ -116,7 +116,7 @@ func TestInstalledObjectKeepsItsHistory(t *testing.T) {
 }
 
 // TestInstallationsThatListInstallations proves that each unmanaged object stays in exactly one finding,
-// whatever the records of installations list.
+// for any lists in the records of installations.
 func TestInstallationsThatListInstallations(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct {

@@ -43,7 +43,7 @@ func newArgo(t *testing.T) *argo {
 }
 
 // startArgo runs Argo CD with an empty repository. name is that of its Application: no other test has
-// one of this name, because Argo CD knows what it deployed by a label with the name.
+// one of this name, because Argo CD finds its objects by a label with the name.
 func startArgo(t *testing.T, name string) *argo {
 	t.Helper()
 	a := &argo{desk: newDesk(t), dir: t.TempDir(), name: name}
