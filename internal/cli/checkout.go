@@ -72,27 +72,28 @@ func newCheckout() (*checkout, error) {
 func placeOf(d *config.Declaration) (place gitrepo.Place, label string, err error) {
 	switch d.Type {
 	case terraform.Type:
-		settings := terraform.Defaults()
-		err = d.Decode(&settings)
-		place = settings.Place
+		settings, err := decoded(d, terraform.Defaults())
+		return settings.Place, "", err
 	case manifests.Type:
-		settings := manifests.Defaults()
-		err = d.Decode(&settings)
-		place, label = settings.Place, settings.Label
+		settings, err := decoded(d, manifests.Defaults())
+		return settings.Place, settings.Label, err
 	case manifests.FluxType:
-		settings := manifests.FluxDefaults()
-		err = d.Decode(&settings)
-		place = settings.Place
+		settings, err := decoded(d, manifests.FluxDefaults())
+		return settings.Place, "", err
 	case manifests.HelmType:
-		settings := manifests.HelmDefaults()
-		err = d.Decode(&settings)
-		place = settings.Place
+		settings, err := decoded(d, manifests.HelmDefaults())
+		return settings.Place, "", err
 	case manifests.ArgoCDType:
-		settings := manifests.ArgoCDDefaults()
-		err = d.Decode(&settings)
-		place = settings.Place
+		settings, err := decoded(d, manifests.ArgoCDDefaults())
+		return settings.Place, "", err
 	}
-	return place, label, err
+	return place, label, nil
+}
+
+// decoded returns the settings of a declaration over their defaults.
+func decoded[C any](d *config.Declaration, settings C) (C, error) {
+	err := d.Decode(&settings)
+	return settings, err
 }
 
 // positionsIn returns the folder that the positions of a declaration are relative to; "" if it is unknown.

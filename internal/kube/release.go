@@ -89,7 +89,7 @@ type releaseRecord struct {
 
 // readRelease reads the content of a record.
 func readRelease(r *model.Installation, data string, sealer model.Sealer) error {
-	text, err := unpackRelease(data)
+	text, err := UnpackRelease(data)
 	if err != nil {
 		return err
 	}
@@ -109,6 +109,7 @@ func readRelease(r *model.Installation, data string, sealer model.Sealer) error 
 		if r.Settings, err = decode.JSON(record.Config); err != nil || r.Settings.Kind() != model.Map {
 			return errNoRelease
 		}
+		r.Settings = sealTexts(r.Settings, sealer)
 	}
 	m := releaseManifests{sealer: sealer, namespace: record.Namespace}
 	err = m.add(record.Manifest)
@@ -135,8 +136,9 @@ func isChartName(text string) bool {
 	return text != "" && len(text) <= 250 && strings.Trim(text, chars) == ""
 }
 
-// unpackRelease returns the JSON of a record: compressed by gzip, and encoded twice.
-func unpackRelease(data string) ([]byte, error) {
+// UnpackRelease returns the JSON of a record of a Helm release: compressed by gzip, and encoded twice.
+// The result is bounded, and the error does not quote the record.
+func UnpackRelease(data string) ([]byte, error) {
 	outer, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
 		return nil, errNoRelease
@@ -181,7 +183,7 @@ func (m *releaseManifests) add(manifest string) error {
 	}
 	for manifest != "" {
 		var document string
-		if document, manifest = cutDocument(manifest); len(document) > maxReleaseDocument {
+		if document, manifest = CutDocument(manifest); len(document) > maxReleaseDocument {
 			return fmt.Errorf("an object of it is larger than %d MiB", maxReleaseDocument>>20)
 		}
 		read, err := decode.YAML(strings.NewReader(document))
@@ -201,8 +203,8 @@ func (m *releaseManifests) add(manifest string) error {
 	return nil
 }
 
-// cutDocument cuts a stream of YAML before its next document marker.
-func cutDocument(stream string) (document, rest string) {
+// CutDocument cuts a stream of YAML before its next document marker.
+func CutDocument(stream string) (document, rest string) {
 	for at := 0; ; {
 		i := strings.Index(stream[at:], "\n---")
 		if i < 0 {

@@ -25,9 +25,12 @@ func plainSecret(kind string, object model.Value) model.Value {
 	return object.Without("stringData").With("data", model.MapOf(fields...))
 }
 
-// seal replaces the data of a Secret by digests of the decoded values. Package secret finds
-// the secrets of other objects.
+// seal replaces the data of a Secret by digests of the decoded values, and the texts in the values of
+// a Helm release, whose record is in a Secret. Package secret finds the secrets of other objects.
 func seal(kind string, content model.Value, sealer model.Sealer) model.Value {
+	if kind == ReleaseKind {
+		return content.With("values", sealTexts(content.At("values"), sealer))
+	}
 	if kind != secretKind {
 		return content
 	}
@@ -56,4 +59,27 @@ func sealData(v model.Value, sealer model.Sealer) model.Value {
 		return sealer.SealTree(v)
 	}
 	return sealer.Seal(string(plain))
+}
+
+// sealTexts replaces all texts that are not empty by digests. Numbers and booleans stay.
+func sealTexts(v model.Value, sealer model.Sealer) model.Value {
+	switch v.Kind() {
+	case model.String:
+		if v.Str() != "" {
+			return sealer.Seal(v.Str())
+		}
+	case model.List:
+		items := make([]model.Value, len(v.Items()))
+		for i, item := range v.Items() {
+			items[i] = sealTexts(item, sealer)
+		}
+		return model.ListOf(items...)
+	case model.Map:
+		fields := make([]model.Field, len(v.Fields()))
+		for i, f := range v.Fields() {
+			fields[i] = model.Field{Name: f.Name, Value: sealTexts(f.Value, sealer)}
+		}
+		return model.MapOf(fields...)
+	}
+	return v
 }

@@ -43,15 +43,7 @@ func (a *argo) scan() []string {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		a.Fatal(err)
 	}
-	out, err := exec.Command(filepath.Join("..", "..", "bin", "driftd"), "scan", "--config", file, "-o", "json").Output()
-	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() == 1) {
-		a.Fatalf("driftd scan: %v: %s%s", err, out, exit.Stderr)
-	}
-	var report model.Report
-	if err := json.Unmarshal(out, &report); err != nil {
-		a.Fatal(err)
-	}
+	report := scanned(a.T, file)
 	lines := []string{}
 	for i := range report.Findings {
 		f := &report.Findings[i]
@@ -67,6 +59,21 @@ func (a *argo) scan() []string {
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// scanned returns the report of driftd scan with a configuration.
+func scanned(t *testing.T, config string) model.Report {
+	t.Helper()
+	out, err := exec.Command(filepath.Join("..", "..", "bin", "driftd"), "scan", "--config", config, "-o", "json").Output()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() == 1) {
+		t.Fatalf("driftd scan: %v: %s", err, out)
+	}
+	var report model.Report
+	if err := json.Unmarshal(out, &report); err != nil {
+		t.Fatal(err)
+	}
+	return report
 }
 
 // TestArgoCDEstate compares what the genuine Argo CD keeps in sync with the repository that it reads:

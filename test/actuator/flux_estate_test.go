@@ -3,8 +3,6 @@
 package actuator
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -86,15 +84,7 @@ func (f *flux) scan() []string {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		f.Fatal(err)
 	}
-	out, err := exec.Command(filepath.Join("..", "..", "bin", "driftd"), "scan", "--config", file, "-o", "json").Output()
-	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() == 1) {
-		f.Fatalf("driftd scan: %v: %s%s", err, out, exit.Stderr)
-	}
-	var report model.Report
-	if err := json.Unmarshal(out, &report); err != nil {
-		f.Fatal(err)
-	}
+	report := scanned(f.T, file)
 	lines := []string{}
 	for i := range report.Findings {
 		found := &report.Findings[i]

@@ -42,9 +42,9 @@ func TestUnreadReleases(t *testing.T) {
 		"not gzip":    {base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte{0x1f, 0x8b, 0x08, 1}))), "it is not the record of a release"},
 		"not JSON":    {kubernetes.PackRelease("{"), "it is not the record of a release"},
 		"not YAML":    {releaseOf("a: [\n"), "its manifest is not valid YAML"},
-		"a bomb":      {kubernetes.PackRelease(strings.Repeat(" ", 33<<20)), "it is larger than 32 MiB"},
-		"manifests":   {releaseOf(strings.Repeat("# comment\n", 1<<20)), "its manifests are larger than 8 MiB"},
-		"an object":   {releaseOf(strings.Repeat("# comment\n", 1<<18)), "an object of it is larger than 2 MiB"},
+		"a bomb":      {kubernetes.PackRelease(strings.Repeat(" ", 17<<20)), "it is larger than 16 MiB"},
+		"manifests":   {releaseOf(comments(9 << 20)), "its manifests are larger than 8 MiB"},
+		"an object":   {releaseOf(comments(3 << 20)), "an object of it is larger than 2 MiB"},
 		"too many":    {releaseOf(strings.Repeat("---\nkind: A\n", 10001)), "it has more than 10000 objects"},
 		"one of many": {kubernetes.PackRelease(`{"manifest":"a: [\n---\nkind: A\n","hooks":[{"manifest":"kind: B"}]}`), "its manifest is not valid YAML"},
 	}
@@ -253,4 +253,13 @@ func TestLongListOfReleases(t *testing.T) {
 			}
 		})
 	}
+}
+
+// comments returns comments of a size, in bytes, which are not packed as tightly as a bomb.
+func comments(size int) string {
+	var b strings.Builder
+	for n := 0; b.Len() < size; n++ {
+		fmt.Fprintf(&b, "# %d\n", n*n)
+	}
+	return b.String()
 }

@@ -1,24 +1,19 @@
 package kubernetes
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
 
 const (
-	// maxRecord bounds the unpacked record of a release, maxManifest its manifests, and maxDocument one
-	// object in them, in bytes. A Secret has at most 1 MiB, of which gzip can make a thousand times as much.
-	maxRecord   = 32 << 20
+	// maxManifest bounds the manifests of a release, and maxDocument one object in them, in bytes.
 	maxManifest = 8 << 20
 	maxDocument = 2 << 20
 	// maxObjects bounds the objects of a release, and maxRemembered those of all releases that are
@@ -105,9 +100,9 @@ const noRelease = "it is not the record of a release: delete it if Helm does not
 // (https://github.com/helm/helm/blob/main/pkg/storage/driver/util.go). It does not quote the record, which
 // holds the values of the release. The error is that of ctx.
 func decodeRelease(ctx context.Context, data, namespace string) (releaseRecord, error) {
-	text, why := unpacked(data)
-	if why != "" {
-		return releaseRecord{unread: why}, nil
+	text, err := kube.UnpackRelease(data)
+	if err != nil {
+		return releaseRecord{unread: err.Error()}, nil //nolint:nilerr // the result has the reason
 	}
 	// The fields that Helm reads, as it reads them.
 	var record struct {
@@ -126,38 +121,11 @@ func decodeRelease(ctx context.Context, data, namespace string) (releaseRecord, 
 		namespace = record.Namespace
 	}
 	m := manifests{namespace: namespace}
-	err := m.add(ctx, record.Manifest)
+	err = m.add(ctx, record.Manifest)
 	for i := 0; err == nil && i < len(record.Hooks); i++ {
 		err = m.add(ctx, record.Hooks[i].Manifest)
 	}
 	return m.releaseRecord, err
-}
-
-// unpacked returns the JSON of a record, or why there is none.
-func unpacked(data string) (text []byte, why string) {
-	outer, err := base64.StdEncoding.DecodeString(data)
-	if err != nil {
-		return nil, noRelease
-	}
-	packed, err := base64.StdEncoding.DecodeString(string(outer))
-	if err != nil {
-		return nil, noRelease
-	}
-	if !bytes.HasPrefix(packed, []byte{0x1f, 0x8b, 0x08}) {
-		return packed, ""
-	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, noRelease
-	}
-	text, err = io.ReadAll(io.LimitReader(z, maxRecord+1))
-	switch {
-	case err != nil:
-		return nil, noRelease
-	case len(text) > maxRecord:
-		return nil, fmt.Sprintf("it is larger than %d MiB", maxRecord>>20)
-	}
-	return text, ""
 }
 
 // manifests are the manifests of a release.
@@ -180,7 +148,7 @@ func (m *manifests) add(ctx context.Context, manifest string) error {
 			return err
 		}
 		var document string
-		if document, manifest = cutDocument(manifest); len(document) > maxDocument {
+		if document, manifest = kube.CutDocument(manifest); len(document) > maxDocument {
 			m.unread = fmt.Sprintf("an object of it is larger than %d MiB", maxDocument>>20)
 			continue
 		}
@@ -197,20 +165,6 @@ func (m *manifests) add(ctx context.Context, manifest string) error {
 		}
 	}
 	return nil
-}
-
-// cutDocument cuts a stream of YAML before its next document marker.
-func cutDocument(stream string) (document, rest string) {
-	for at := 0; ; {
-		i := strings.Index(stream[at:], "\n---")
-		if i < 0 {
-			return stream, ""
-		}
-		at += i + 1
-		if next := at + len("---"); next == len(stream) || strings.IndexByte(" \t\r\n", stream[next]) >= 0 {
-			return stream[:at], stream[at:]
-		}
-	}
 }
 
 // object adds an object, or those of a list, as Helm applies them.

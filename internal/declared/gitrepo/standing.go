@@ -42,31 +42,20 @@ func (s *Standing) IsTracked(file string) bool { return s.tracked[file] }
 // by its name. It makes no connection, writes nothing, and runs nothing that the repository configures, such as filters. There is none for
 // a bare repository, and for one without a commit.
 func StandingOf(ctx context.Context, dir string, isDeclared func(name string) bool) (_ *Standing, err error) {
-	top := TopOf(dir)
-	if top == "" {
-		return nil, nil
-	}
-	s, err := openLocal(top)
-	if err != nil {
-		return nil, fmt.Errorf("open repository: %w", err)
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	head, files, err := headOf(s)
+	head, err := openHead(dir)
 	if head == nil || err != nil {
 		return nil, err
 	}
-	within, err := filepath.Rel(top, dir)
-	if err != nil {
-		return nil, fmt.Errorf("find work tree: %w", err)
-	}
-	standing := &Standing{Head: timeOf(head)}
-	changes := changeReader{ctx: ctx, top: top, dir: filepath.ToSlash(within), files: files, isDeclared: isDeclared}
+	s := head.store
+	defer func() { err = errors.Join(err, s.Close()) }()
+	standing := &Standing{Head: timeOf(head.commit)}
+	changes := changeReader{ctx: ctx, top: head.top, dir: filepath.ToSlash(head.within), files: head.files, isDeclared: isDeclared}
 	if err := changes.read(s); err != nil {
 		standing.Gaps = append(standing.Gaps, fmt.Sprintf("which files differ from the last commit: %v", err))
 	}
 	standing.tracked = changes.tracked
 	standing.Changed = slices.Sorted(maps.Keys(changes.changed))
-	b := branchReader{ctx: ctx, store: s, head: head.Hash, log: newLogReader(s, files.objectReader, maxReach)}
+	b := branchReader{ctx: ctx, store: s, head: head.commit.Hash, log: newLogReader(s, head.files.objectReader, maxReach)}
 	if err := b.read(standing); err != nil {
 		standing.Gaps = append(standing.Gaps, fmt.Sprintf("which commits the remote lacks: %v", err))
 	}

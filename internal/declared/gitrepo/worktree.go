@@ -55,36 +55,24 @@ func (w *WorkTree) read(ctx context.Context, dir string, names []string) (touche
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("find work tree: %w", err)
 	}
-	top := TopOf(dir)
-	if top == "" {
-		return nil, nil
-	}
-	s, err := openLocal(top)
-	if err != nil {
-		return nil, fmt.Errorf("open repository: %w", err)
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	head, files, err := headOf(s)
+	head, err := openHead(dir)
 	if head == nil || err != nil {
 		return nil, err
 	}
-	within, err := filepath.Rel(top, dir)
-	if err != nil {
-		return nil, fmt.Errorf("find work tree: %w", err)
-	}
-	c := checkout{top: top, files: files}
+	defer func() { err = errors.Join(err, head.store.Close()) }()
+	c := checkout{top: head.top, files: head.files}
 	named := make(map[string]string, len(names))
 	var committed []string
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return nil, nil // The caller canceled: no failure of the history.
 		}
-		if at := filepath.ToSlash(filepath.Join(within, filepath.FromSlash(name))); c.unchanged(at) {
+		if at := filepath.ToSlash(filepath.Join(head.within, filepath.FromSlash(name))); c.unchanged(at) {
 			named[name] = at
 			committed = append(committed, at)
 		}
 	}
-	found := w.history.touches(ctx, head, files, committed, lookupLocal(top, head, w.history.limit))
+	found := w.history.touches(ctx, head.commit, head.files, committed, lookupLocal(head.top, head.commit, w.history.limit))
 	touches = make(map[string]Touch, len(found))
 	for name, path := range named {
 		if t, known := found[path]; known {
@@ -106,6 +94,34 @@ func TopOf(dir string) string {
 		}
 		dir = above
 	}
+}
+
+// A localHead is the commit at the HEAD of the work tree that contains a folder.
+type localHead struct {
+	store  *objectStore
+	commit *object.Commit
+	files  *FS
+	// top is the top folder of the work tree, and within the path of the folder in it.
+	top, within string
+}
+
+// openHead opens the work tree that contains a folder. It returns nil if there is none, or no commit.
+// Otherwise, the caller closes the store.
+func openHead(dir string) (_ *localHead, err error) {
+	h := localHead{top: TopOf(dir)}
+	if h.top == "" {
+		return nil, nil
+	}
+	if h.within, err = filepath.Rel(h.top, dir); err != nil {
+		return nil, fmt.Errorf("find work tree: %w", err)
+	}
+	if h.store, err = openLocal(h.top); err != nil {
+		return nil, fmt.Errorf("open repository: %w", err)
+	}
+	if h.commit, h.files, err = headOf(h.store); h.commit == nil || err != nil {
+		return nil, errors.Join(err, h.store.Close())
+	}
+	return &h, nil
 }
 
 // headOf returns the commit at HEAD and its files. It returns nil if there is no commit yet.
