@@ -16,8 +16,9 @@ import (
 func Basis(f *model.Finding) string { return basis(f, nil) }
 
 // basis returns a digest of a finding: of every side of each field, or, if the verdict is
-// on the whole resource, of the claim. Secrets are digests already.
-func basis(f *model.Finding, claim *model.Claim) string {
+// on the whole resource, of the claim. contents are those of Finding.Objects. Secrets are digests
+// already.
+func basis(f *model.Finding, claim *model.Claim, contents ...model.Value) string {
 	h := sha256.New()
 	writeText(h, string(f.Verdict))
 	if f.Check != "" {
@@ -50,10 +51,17 @@ func basis(f *model.Finding, claim *model.Claim) string {
 	case f.Verdict != model.Unchecked:
 		writeText(h, f.Reason)
 	}
-	for _, object := range f.Objects {
+	writeObjects(h, f.Objects, contents)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func writeObjects(h hash.Hash, objects []string, contents []model.Value) {
+	for _, object := range objects {
 		writeText(h, object)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	for i := range contents {
+		writeValue(h, &contents[i])
+	}
 }
 
 // worseBasis returns the basis that a finding would have with the worse verdict that the

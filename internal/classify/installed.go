@@ -16,7 +16,8 @@ const maxNamed = 10
 // deployment tool out of c, and adds their objects to one finding about the record. Everyone who
 // can write the record can forge it. So findings stay that are rated high or worse, that an
 // earlier finding accepted, that have another owner, those of a record whose finding a rule hides,
-// and those in other namespaces than a record that has one.
+// and those in other namespaces than a record that has one. An acceptance of the finding about the
+// record is about the contents of the objects.
 func (c *current) foldInstalled(in *Input, p *proof, rules *ignorer) {
 	rater := newRater(in.Severities)
 	groups, gone := c.installed(in, p, rater), map[int]bool{}
@@ -25,7 +26,7 @@ func (c *current) foldInstalled(in *Input, p *proof, rules *ignorer) {
 		if at < 0 {
 			continue
 		}
-		c.describe(at, groups[key], rater)
+		c.describe(at, groups[key], rater, p)
 		for _, i := range groups[key] {
 			gone[i] = true
 			if c.folded == nil {
@@ -137,8 +138,9 @@ func (c *current) aboutInstallation(key model.Key, in *Input, p *proof, rules *i
 }
 
 // describe adds the objects of findings to the finding about their installation.
-func (c *current) describe(at int, objects []int, rater *rater) {
+func (c *current) describe(at int, objects []int, rater *rater, p *proof) {
 	f := &c.findings[at]
+	contents := c.contents(objects, p)
 	for _, i := range objects {
 		folded := &c.findings[i]
 		_, kind, _ := strings.Cut(folded.Kind, "/")
@@ -157,7 +159,42 @@ func (c *current) describe(at int, objects []int, rater *rater) {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	f.Reason = strings.TrimPrefix(f.Reason+"; "+text, "; ")
-	f.Basis = basis(f, nil)
+	f.Basis = basis(f, nil, contents...)
+}
+
+// contents returns the contents of the objects of findings, sorted by object, without the fields that
+// other objects among them determine, such as the number of replicas of a workload that is scaled.
+func (c *current) contents(objects []int, p *proof) []model.Value {
+	within := map[model.Ref]bool{}
+	for _, i := range objects {
+		within[model.Ref{Kind: c.findings[i].Kind, ID: c.findings[i].Key.ID}] = true
+	}
+	sorted := slices.Clone(objects)
+	slices.SortFunc(sorted, func(i, j int) int { return c.findings[i].Key.Compare(c.findings[j].Key) })
+	values := make([]model.Value, 0, len(sorted))
+	for _, i := range sorted {
+		s := p.judged[c.findings[i].Key].Subject
+		v := s.Live.Value
+		for _, d := range slices.Concat(s.Delegated, s.Live.Delegated) {
+			if !d.Adds && (within[d.By] || slices.Contains(s.Delegated, d)) {
+				v = withoutPath(v, strings.Split(d.Path, "."))
+			}
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// withoutPath returns a value without the field at a path of names.
+func withoutPath(v model.Value, path []string) model.Value {
+	field, ok := v.Get(path[0])
+	switch {
+	case !ok:
+		return v
+	case len(path) == 1:
+		return v.Without(path[0])
+	}
+	return v.With(path[0], withoutPath(field, path[1:]))
 }
 
 // remove removes the findings at the indexes.

@@ -115,6 +115,45 @@ func TestInstalledObjectKeepsItsHistory(t *testing.T) {
 	}
 }
 
+// TestInstalledContent proves that an acceptance of the finding about a release is about the contents of
+// its objects.
+func TestInstalledContent(t *testing.T) {
+	t.Parallel()
+	scaler := model.Ref{Kind: "test/Thing", ID: "p/b"}
+	of := func(replicas, image string, delegated ...model.Delegation) model.Finding {
+		in := installation(false, "p/a", "p/b")
+		in.Judged[1].Subject.Live.Value = model.MapOf(model.Field{Name: "spec", Value: model.MapOf(
+			model.Field{Name: "image", Value: model.StringOf(image)}, model.Field{Name: "replicas", Value: model.StringOf(replicas)})})
+		in.Judged[1].Subject.Live.Delegated = delegated
+		slices.Reverse(in.Judged)
+		return Findings(in).Current[0]
+	}
+	first := of("1", "web:1")
+	accepted := model.Decision{Kind: model.Accept, Finding: first.ID, Basis: first.Basis, Severity: first.Severity}
+	replicas := func(by model.Ref) model.Delegation { return model.Delegation{Path: "spec.replicas", By: by} }
+	for reason, tc := range map[string]struct {
+		before, after model.Finding
+		want          bool
+	}{
+		"the same":                         {first, of("1", "web:1"), true},
+		"another image":                    {first, of("1", "evil:1"), false},
+		"another number":                   {first, of("2", "web:1"), false},
+		"a number that an object sets":     {of("1", "web:1", replicas(scaler)), of("2", "web:1", replicas(scaler)), true},
+		"a number that an object may add":  {of("1", "web:1", model.Delegation{Path: "spec.replicas", By: scaler, Adds: true}), of("2", "web:1", model.Delegation{Path: "spec.replicas", By: scaler, Adds: true}), false},
+		"a number that another object has": {of("1", "web:1", replicas(release)), of("2", "web:1", replicas(release)), false},
+		"an image and the number":          {of("1", "web:1", replicas(scaler)), of("2", "evil:1", replicas(scaler)), false},
+	} {
+		accepted.Basis = tc.before.Basis
+		if got := accepted.Holds(&tc.after, now); got != tc.want {
+			t.Errorf("%s: the acceptance holds: %t", reason, got)
+		}
+	}
+	byHand := model.Decision{Kind: model.Accept, Subject: model.Target{Key: first.Key}}
+	if byHand.Holds(&first, now) {
+		t.Error("an acceptance without a basis holds for any objects")
+	}
+}
+
 // TestInstallationsThatListInstallations proves that each unmanaged object stays in exactly one finding,
 // for any lists in the records of installations.
 func TestInstallationsThatListInstallations(t *testing.T) {

@@ -20,15 +20,29 @@ func judgeInstalled(s *model.Subject, o Options) (by model.Ref, reason string) {
 	o.exempted = nil
 	for i := range s.InstalledBy {
 		installer := &s.InstalledBy[i]
-		if installer.Applied.IsNull() {
-			continue
-		}
-		applied := &model.Claim{Kind: s.Key.Kind, ID: s.Key.ID, Value: installer.Applied, RecordOnly: true}
-		if paths := pathsOf(compareClaim(s, applied, nil, o)); len(paths) > 0 {
+		if paths := pathsOf(differsFrom(s, installer, o)); len(paths) > 0 {
 			return model.Ref{}, fmt.Sprintf("in the record of %s, and differs from it: %s", installer, strings.Join(paths, ", "))
 		}
 	}
 	return s.InstalledBy[0].Ref, ""
+}
+
+// differsFrom returns how a resource differs from what an installer applied, or tried to apply.
+func differsFrom(s *model.Subject, installer *model.Installer, o Options) []difference {
+	var found []difference
+	for _, applied := range []model.Value{installer.Applied, installer.Attempted} {
+		if applied.IsNull() {
+			continue
+		}
+		differences := compareClaim(s, &model.Claim{Kind: s.Key.Kind, ID: s.Key.ID, Value: applied, RecordOnly: true}, nil, o)
+		if len(differences) == 0 {
+			return nil
+		}
+		if found == nil {
+			found = differences
+		}
+	}
+	return found
 }
 
 // pathsOf returns the paths of differences, at most maxPaths of them.

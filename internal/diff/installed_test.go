@@ -17,6 +17,11 @@ func TestInstalled(t *testing.T) {
 		}
 		return i
 	}
+	failed := func(ref model.Ref, applied, attempted string) model.Installer {
+		i := by(ref, applied)
+		i.Attempted = value(t, attempted)
+		return i
+	}
 	var owned model.FieldSet
 	owned.Put(model.Step{Text: "b"}, model.FieldSet{Self: true})
 	for reason, tc := range map[string]struct {
@@ -25,12 +30,16 @@ func TestInstalled(t *testing.T) {
 		want       model.Ref
 		why        string
 	}{
-		"no record":                      {live: `{"a":1}`},
-		"as applied":                     {`{"a":1}`, []model.Installer{by(one, `{"a":1}`)}, one, ""},
-		"a record without values":        {`{"a":1}`, []model.Installer{by(one, "")}, one, ""},
-		"changed":                        {`{"a":2}`, []model.Installer{by(one, `{"a":1}`)}, model.Ref{}, "in the record of Helm release one in namespace p, and differs from it: a"},
-		"extended":                       {`{"a":1,"b":2}`, []model.Installer{by(one, `{"a":1}`)}, model.Ref{}, "in the record of Helm release one in namespace p, and differs from it: b"},
-		"a second record that is forged": {`{"a":2}`, []model.Installer{by(one, `{"a":2}`), by(two, `{"a":1}`)}, model.Ref{}, "in the record of Helm release two in namespace p, and differs from it: a"},
+		"no record":                            {live: `{"a":1}`},
+		"as applied":                           {`{"a":1}`, []model.Installer{by(one, `{"a":1}`)}, one, ""},
+		"a record without values":              {`{"a":1}`, []model.Installer{by(one, "")}, one, ""},
+		"changed":                              {`{"a":2}`, []model.Installer{by(one, `{"a":1}`)}, model.Ref{}, "in the record of Helm release one in namespace p, and differs from it: a"},
+		"extended":                             {`{"a":1,"b":2}`, []model.Installer{by(one, `{"a":1}`)}, model.Ref{}, "in the record of Helm release one in namespace p, and differs from it: b"},
+		"a second record that is forged":       {`{"a":2}`, []model.Installer{by(one, `{"a":2}`), by(two, `{"a":1}`)}, model.Ref{}, "in the record of Helm release two in namespace p, and differs from it: a"},
+		"as applied before one that failed":    {`{"a":1}`, []model.Installer{failed(one, `{"a":1}`, `{"a":2}`)}, one, ""},
+		"as the one that failed has it":        {`{"a":2}`, []model.Installer{failed(one, `{"a":1}`, `{"a":2}`)}, one, ""},
+		"as neither has it":                    {`{"a":3}`, []model.Installer{failed(one, `{"a":1}`, `{"a":2}`)}, model.Ref{}, "in the record of Helm release one in namespace p, and differs from it: a"},
+		"only in one that failed, and changed": {`{"a":3}`, []model.Installer{failed(one, "", `{"a":2}`)}, model.Ref{}, "in the record of Helm release one in namespace p, and differs from it: a"},
 		"many fields": {`{"a":2,"b":2,"c":2,"d":2,"e":2,"f":2,"g":2}`, []model.Installer{by(one, `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}`)}, model.Ref{},
 			"in the record of Helm release one in namespace p, and differs from it: a, b, c, d, e, 2 more fields"},
 	} {

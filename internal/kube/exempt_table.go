@@ -133,7 +133,9 @@ func deliveryRows() []row {
 			fields: onBoth("metadata", "kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace", "kustomize.toolkit.fluxcd.io/checksum",
 				"helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace", "fluxcd.io/sync-checksum", "source.toolkit.fluxcd.io/*")},
 		{managers: []string{"argocd", "argocd-*"}, accounts: []string{serviceAccount + "argocd:argocd-*", serviceAccount + "openshift-gitops:*"},
-			fields: onBoth("metadata", "argocd.argoproj.io/*", "app.kubernetes.io/instance")},
+			// Annotations such as argocd.argoproj.io/sync-options and compare-options are set by people: they stop Argo CD.
+			fields: onBoth("metadata", "argocd.argoproj.io/tracking-id", "argocd.argoproj.io/installation-id", "argocd.argoproj.io/instance",
+				"argocd.argoproj.io/kubernetes-version", "argocd.argoproj.io/application-set-refresh", "app.kubernetes.io/instance")},
 		{managers: []string{"flux", "argocd", "argocd-*", "flux-client-side-apply", "driftd"}, accounts: []string{"*"},
 			fields: []string{"metadata.annotations.reconcile.fluxcd.io/requestedAt", "metadata.annotations.reconcile.fluxcd.io/forceAt",
 				"metadata.annotations.argocd.argoproj.io/refresh"}},

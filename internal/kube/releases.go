@@ -224,17 +224,17 @@ func namedIn(s *model.Snapshot, objects []model.Installed) []model.Installed {
 	return named.Objects
 }
 
-// doubted returns the objects of a deployed revision, without the values of those that a later
-// revision changes: it may have been applied in part.
+// doubted returns the objects of a deployed revision, and those of a later one that may have been
+// applied in part: an object has the value of either.
 func doubted(objects, later []model.Installed) []model.Installed {
 	next := model.Installation{Objects: later}
 	for i := range objects {
-		if other := next.Find(objects[i].Ref); other == nil || !other.Value.Equal(objects[i].Value) {
-			objects[i].Value = model.Value{}
+		if other := next.Find(objects[i].Ref); other != nil && !other.Value.Equal(objects[i].Value) {
+			objects[i].Attempted = other.Value
 		}
 	}
 	for _, o := range later {
-		objects = append(objects, model.Installed{Ref: o.Ref})
+		objects = append(objects, model.Installed{Ref: o.Ref, Attempted: o.Value})
 	}
 	var all model.Installation
 	slices.SortStableFunc(objects, func(a, b model.Installed) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID)) })

@@ -49,6 +49,9 @@ func showReleases(s *model.Snapshot) string {
 		line := fmt.Sprintf("%s v%d %s %s", r.ID, r.Record.Revision, r.Record.Status, r.Value.At("values").AppendJSON(nil))
 		for _, o := range r.Record.Objects {
 			line += " " + o.ID + "=" + o.Value.At("data", "a").Str()
+			if attempted := o.Attempted.At("data", "a").Str(); attempted != "" {
+				line += "|" + attempted
+			}
 		}
 		lines = append(lines, line)
 	}
@@ -74,8 +77,8 @@ func TestAddReleases(t *testing.T) {
 			`web/blog v2 deployed {"v":2} web/a=2`,
 		},
 		"an upgrade that failed may be applied in part": {
-			[]model.Value{secret(1, "deployed", "deployed", "a 1", "b 1"), secret(2, "failed", "failed", "a 1", "b 2", "c 2")},
-			`web/blog v2 failed {"v":1} web/a=1 web/b= web/c=`,
+			[]model.Value{secret(1, "deployed", "deployed", "a 1", "b 1", "d 1"), secret(2, "failed", "failed", "a 1", "b 2", "c 2")},
+			`web/blog v2 failed {"v":1} web/a=1 web/b=1|2 web/c=|2 web/d=1`,
 		},
 		"an installation that failed": {[]model.Value{secret(1, "failed", "failed", "a 1")}, `web/blog v1 failed {"v":1} web/a=1`},
 		"a superseded revision without its label": {

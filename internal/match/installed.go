@@ -31,7 +31,7 @@ func withRecord(snapshot *model.Snapshot, c *model.Claim) *model.Claim {
 	switch applied := by.Record.Find(model.Ref{Kind: c.Kind, ID: c.ID}); {
 	case c.Kind == by.Kind && c.ID == by.ID:
 		recorded.Recorded = &by.Value // the record is what is live
-	case applied == nil || applied.Value.IsNull():
+	case applied == nil || applied.Value.IsNull() || !applied.Attempted.IsNull():
 		return c
 	default:
 		recorded.Recorded = &applied.Value
@@ -69,7 +69,7 @@ func installersIn(snapshot *model.Snapshot) map[model.Ref][]model.Installer {
 		}
 		for _, o := range r.Record.Objects {
 			all[o.Ref] = append(all[o.Ref], model.Installer{Ref: model.Ref{Kind: r.Kind, ID: r.ID},
-				Tool: r.Record.Tool, Place: r.Record.Place, Name: r.Record.Name, Applied: o.Value})
+				Tool: r.Record.Tool, Place: r.Record.Place, Name: r.Record.Name, Applied: o.Value, Attempted: o.Attempted})
 		}
 	}
 	return all

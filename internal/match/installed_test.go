@@ -17,7 +17,8 @@ func installer(id string, objects ...string) model.Resource {
 	for _, o := range objects {
 		list = append(list, model.Installed{Ref: model.Ref{Kind: kind, ID: o}, Value: model.StringOf("applied")})
 	}
-	list = append(list, model.Installed{Ref: model.Ref{Kind: kind, ID: "p/unknown"}})
+	list = append(list, model.Installed{Ref: model.Ref{Kind: kind, ID: "p/unknown"}},
+		model.Installed{Ref: model.Ref{Kind: kind, ID: "p/doubted"}, Value: model.StringOf("applied"), Attempted: model.StringOf("attempted")})
 	r.Record.SetObjects(list)
 	return r
 }
@@ -35,7 +36,7 @@ func TestRecordedByAnInstallation(t *testing.T) {
 	}
 	own := of("p/tool")
 	own.Kind = by.Kind
-	d := model.Declaration{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{of("p/a"), of("p/b"), of("p/gone"), of("p/unknown"), own}}
+	d := model.Declaration{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{of("p/a"), of("p/b"), of("p/gone"), of("p/unknown"), of("p/doubted"), own}}
 	got := map[string]string{}
 	for _, subject := range Match(s, []model.Declaration{d}) {
 		for _, c := range subject.Claims {
@@ -45,7 +46,7 @@ func TestRecordedByAnInstallation(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]string{"p/a": "applied", "p/b": "none", "p/gone": "applied", "p/unknown": "none", "p/tool": "settings of p/tool"}
+	want := map[string]string{"p/a": "applied", "p/b": "none", "p/gone": "applied", "p/unknown": "none", "p/doubted": "none", "p/tool": "settings of p/tool"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -27,6 +27,9 @@ type Installation struct {
 type Installed struct {
 	Ref
 	Value Value
+	// Attempted is what a later operation that did not succeed has for the object; null if it has
+	// the same, or if there is none. Either value may be applied.
+	Attempted Value
 }
 
 // Find returns the object with the reference, or nil. i may be nil.
@@ -59,7 +62,7 @@ func (i *Installation) Weight() int64 {
 	}
 	total := recordWeight + i.Settings.Weight()
 	for n := range i.Objects {
-		total += entryWeight + i.Objects[n].Value.Weight()
+		total += entryWeight + i.Objects[n].Value.Weight() + i.Objects[n].Attempted.Weight()
 	}
 	return total
 }

@@ -469,8 +469,8 @@ type Installer struct {
 	Ref
 	// Tool, Place and Name are those of the record.
 	Tool, Place, Name string
-	// Applied is what was last applied according to the record; null if it does not show that.
-	Applied Value
+	// Applied and Attempted are Installed.Value and Installed.Attempted of the record.
+	Applied, Attempted Value
 }
 
 // String returns the installer for messages: "Helm release redis in namespace web".
