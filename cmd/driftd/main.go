@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	_ "time/tzdata" // quiet hours have a timezone, on machines without any as well
 
@@ -17,20 +16,12 @@ import (
 // Set by the linker.
 var version, commit, date = "devel", "", ""
 
-// headroom is the default of $GOGC: the garbage collector runs when the heap has grown by
-// this many percent. Snapshots live long, so half of Go's default costs a few percent of
-// CPU time and saves a tenth of the memory.
-const headroom = 50
-
 func main() {
 	if status, guarded := box.Guard(); guarded {
 		os.Exit(status)
 	}
 	if err := forbidCores(); err != nil {
 		fmt.Fprintln(os.Stderr, "driftd:", err)
-	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(headroom)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Run(ctx, cli.Build{Version: version, Commit: commit, Date: date}, os.Args[1:],

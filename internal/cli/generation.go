@@ -88,7 +88,7 @@ func (s *service) generationOf(e expansion) (*generation, error) {
 		return nil, err
 	}
 	estate.Whole = true
-	s.log.Debug("memory limit", "bytes", limitMemory(cfg.MaxMemory))
+	s.log.Debug("memory limit", "bytes", limitDaemon(cfg.MaxMemory))
 	seal := daemon.Reseal(estate.Secrets)
 	writers, err := openWriters(cfg, &estate)
 	if err != nil {

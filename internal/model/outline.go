@@ -12,19 +12,21 @@ type Outline struct {
 	ID       string   `json:"id"`
 	Verdict  Verdict  `json:"verdict"`
 	Severity Severity `json:"severity"`
+	// Check is Finding.Check.
+	Check string `json:"check,omitempty"`
 	// Unproven is Finding.IsUnproven.
 	Unproven bool `json:"unproven,omitempty"`
 	Flapping bool `json:"flapping,omitempty"`
 	Key
-	Name      string       `json:"name"`
-	Actor     OutlineActor `json:"actor"`
-	FirstSeen time.Time    `json:"first_seen"`
-	Resolved  time.Time    `json:"resolved,omitzero"`
-	Owner     string       `json:"owner,omitempty"`
-	Hidden    string       `json:"hidden,omitempty"`
+	Name      string    `json:"name"`
+	FirstSeen time.Time `json:"first_seen"`
+	Resolved  time.Time `json:"resolved,omitzero"`
+	Owner     string    `json:"owner,omitempty"`
+	Hidden    string    `json:"hidden,omitempty"`
 	// Decision is the kind of the decision that holds for it; "" if none does. Until is when the
 	// decision ends; zero if it has no end.
 	Decision    DecisionKind `json:"decision,omitempty"`
+	Actor       OutlineActor `json:"actor"`
 	Until       time.Time    `json:"until,omitzero"`
 	Exposure    Exposure     `json:"exposure,omitempty"`
 	Place       string       `json:"namespace"`
@@ -34,8 +36,6 @@ type Outline struct {
 	Actors     []string  `json:"actors,omitempty"`
 	LastSeen   time.Time `json:"last_seen"`
 	MergedInto string    `json:"merged_into,omitempty"`
-	// Check is Finding.Check.
-	Check string `json:"check,omitempty"`
 }
 
 // An OutlineActor is the part of an Actor that lists show. A list has one for each finding.

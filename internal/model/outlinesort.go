@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"encoding/binary"
+	"iter"
 	"runtime"
 	"slices"
 	"sync"
@@ -11,8 +12,41 @@ import (
 // SortOutlines sorts outlines in the order of CompareWorst, on all cores. It computes the first parts of
 // each rank once and holds them together, because it takes longer to read outlines than to compare them.
 func SortOutlines(list []*Outline) {
-	sorted := make([]sortable, len(list))
 	origins := originRanks(list)
+	size := max(len(list)/runtime.GOMAXPROCS(0), 1024)
+	parts := make([][]sortable, (len(list)+size-1)/size)
+	var group sync.WaitGroup
+	for i := range parts {
+		part := list[i*size : min((i+1)*size, len(list))]
+		group.Go(func() { parts[i] = sortPart(part, origins) })
+	}
+	group.Wait()
+	for len(parts) > 2 {
+		merged := make([][]sortable, (len(parts)+1)/2)
+		for i := range merged {
+			if 2*i+1 == len(parts) {
+				merged[i] = parts[2*i]
+				continue
+			}
+			group.Go(func() {
+				a, b := parts[2*i], parts[2*i+1]
+				merged[i] = slices.AppendSeq(make([]sortable, 0, len(a)+len(b)), mergeSorted(a, b))
+			})
+		}
+		group.Wait()
+		parts = merged
+	}
+	parts = append(parts, nil, nil)
+	i := 0
+	for s := range mergeSorted(parts[0], parts[1]) {
+		list[i] = s.Outline
+		i++
+	}
+}
+
+// sortPart returns outlines in the order of CompareWorst.
+func sortPart(list []*Outline, origins map[Key]int32) []sortable {
+	sorted := make([]sortable, len(list))
 	origin, last := int32(0), (*Outline)(nil)
 	for i, o := range list {
 		if last == nil || o.Source != last.Source || o.Kind != last.Kind {
@@ -21,9 +55,8 @@ func SortOutlines(list []*Outline) {
 		id, more := beginning(o.Key.ID)
 		sorted[i] = sortable{urgency(o.Severity, o.Exposure, o.FirstSeen), origin, id, more, o}
 	}
-	for i, s := range sortParallel(sorted) {
-		list[i] = s.Outline
-	}
+	slices.SortFunc(sorted, func(a, b sortable) int { return a.compare(&b) })
+	return sorted
 }
 
 // A sortable is an outline with the first parts of its rank.
@@ -83,43 +116,18 @@ func beginning(text string) (first, second uint64) {
 	return binary.BigEndian.Uint64(b[:]), binary.BigEndian.Uint64(b[8:])
 }
 
-// sortParallel sorts parts of a list on all cores and merges them.
-func sortParallel(list []sortable) []sortable {
-	compare := func(a, b sortable) int { return a.compare(&b) }
-	size := max(len(list)/runtime.GOMAXPROCS(0), 1024)
-	parts := slices.Collect(slices.Chunk(list, size))
-	var group sync.WaitGroup
-	for _, part := range parts {
-		group.Go(func() { slices.SortFunc(part, compare) })
-	}
-	group.Wait()
-	for len(parts) > 1 {
-		merged := make([][]sortable, (len(parts)+1)/2)
-		for i := range merged {
-			if 2*i+1 == len(parts) {
-				merged[i] = parts[2*i]
-				continue
+// mergeSorted yields what two sorted lists have, in order.
+func mergeSorted(a, b []sortable) iter.Seq[sortable] {
+	return func(yield func(sortable) bool) {
+		for len(a) > 0 || len(b) > 0 {
+			least := &a
+			if len(a) == 0 || len(b) > 0 && b[0].compare(&a[0]) < 0 {
+				least = &b
 			}
-			group.Go(func() { merged[i] = mergeSorted(parts[2*i], parts[2*i+1]) })
-		}
-		group.Wait()
-		parts = merged
-	}
-	if len(parts) == 0 {
-		return nil
-	}
-	return parts[0]
-}
-
-// mergeSorted merges two sorted lists.
-func mergeSorted(a, b []sortable) []sortable {
-	all := make([]sortable, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		if b[0].compare(&a[0]) < 0 {
-			all, b = append(all, b[0]), b[1:]
-		} else {
-			all, a = append(all, a[0]), a[1:]
+			if !yield((*least)[0]) {
+				return
+			}
+			*least = (*least)[1:]
 		}
 	}
-	return append(append(all, a...), b...)
 }

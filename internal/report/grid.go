@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"runtime"
@@ -120,16 +121,6 @@ func (p *gridPart) rows(use func([]gridCell)) {
 	}
 }
 
-// rowSize returns the number of bytes of a usual row.
-func (g *grid) rowSize() int {
-	const marks = 16
-	size := marks
-	for _, width := range g.widths {
-		size += width + len("  ")
-	}
-	return size
-}
-
 // fit makes columns narrower, such that a row fits the width. Of the columns that may be cut, the
 // widest in relation to its share is cut first. If that is not enough, the last columns are cut.
 func (g *grid) fit(width int) {
@@ -178,13 +169,12 @@ func (t *table) grid(g *grid) error {
 	if err := t.emit(); err != nil {
 		return err
 	}
-	return inParts(t.w, len(g.parts), func(n int) ([]byte, error) {
-		p, rows := &g.parts[n], &table{color: t.color, width: t.width}
-		rows.Grow(len(p.ends) / p.stride * g.rowSize())
+	return inParts(t.w, len(g.parts), func(n int, b *bytes.Buffer) error {
+		p, rows := &g.parts[n], &table{Buffer: b, color: t.color, width: t.width}
 		p.rows(func(row []gridCell) {
 			rows.gridRow(g, row[:len(g.list)], func(text string) style { return severityStyle(model.Severity(text)) })
 		})
-		return rows.Bytes(), nil
+		return nil
 	})
 }
 
@@ -242,21 +232,22 @@ func partsOf(rows int) []rowRange {
 	return parts
 }
 
-// inParts writes the texts of parts in their order. It calls text for each, on all cores.
-func inParts(w *bufio.Writer, parts int, text func(n int) ([]byte, error)) error {
+// inParts writes the texts of parts in their order. It calls text for each, on all cores, which appends the text
+// to an empty buffer.
+func inParts(w *bufio.Writer, parts int, text func(n int, b *bytes.Buffer) error) error {
 	workers := runtime.GOMAXPROCS(0)
+	buffers, errs := make([]bytes.Buffer, workers), make([]error, workers)
 	for from := 0; from < parts; from += workers {
-		texts, errs := make([][]byte, min(workers, parts-from)), make([]error, workers)
 		var group sync.WaitGroup
-		for i := range texts {
-			group.Go(func() { texts[i], errs[i] = text(from + i) })
+		for i := range min(workers, parts-from) {
+			group.Go(func() { errs[i] = text(from+i, &buffers[i]) })
 		}
 		group.Wait()
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
-		for _, text := range texts {
-			if _, err := w.Write(text); err != nil {
+		for i := range buffers {
+			if _, err := buffers[i].WriteTo(w); err != nil {
 				return err
 			}
 		}

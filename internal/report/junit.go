@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/xml"
 	"maps"
 	"slices"
@@ -182,7 +183,7 @@ func newJUnitCase(f *model.Finding, c phrase.Clock) junitCase {
 
 // details returns a finding as plain text, without color and with values cut.
 func details(b *Block) string {
-	t := &table{whole: true}
+	t := &table{Buffer: new(bytes.Buffer), whole: true}
 	t.line(string(b.Severity), " ", b.VerdictText, ": ", b.Kind, " ", b.Resource, " (finding ", b.ID, ")")
 	t.prose(plain, "", b.Where)
 	t.prose(plain, "", b.Who)

@@ -110,19 +110,18 @@ func linesCSV(w *bufio.Writer, lines []line, names []string) error {
 	}
 	first.Flush()
 	parts := partsOf(len(lines))
-	return cmp.Or(first.Error(), inParts(w, len(parts), func(n int) ([]byte, error) {
-		var b bytes.Buffer
-		out, row := csv.NewWriter(&b), make([]string, len(list))
+	return cmp.Or(first.Error(), inParts(w, len(parts), func(n int, b *bytes.Buffer) error {
+		out, row := csv.NewWriter(b), make([]string, len(list))
 		for _, f := range lines[parts[n].from:parts[n].to] {
 			for i, c := range list {
 				row[i] = csvCell(c.text(f, phrase.Clock{}))
 			}
 			if err := out.Write(row); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		out.Flush()
-		return b.Bytes(), out.Error()
+		return out.Error()
 	}))
 }
 

@@ -14,7 +14,7 @@ const pipeLimit = 300
 
 // A table writes plain text, one part at a time.
 type table struct {
-	bytes.Buffer
+	*bytes.Buffer
 	w     *bufio.Writer
 	color bool
 	width int
@@ -25,7 +25,7 @@ type table struct {
 }
 
 func newTable(w *bufio.Writer, o Options) *table {
-	return &table{w: w, color: o.Color, width: o.Width}
+	return &table{Buffer: new(bytes.Buffer), w: w, color: o.Color, width: o.Width}
 }
 
 // emit flushes the text.
