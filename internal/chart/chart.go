@@ -29,8 +29,8 @@ type Args struct {
 	SetStrings []string
 	// Release and Namespace are those of the release.
 	Release, Namespace string
-	// KubeVersion is the version of the cluster, and APIVersions are its API versions in
-	// addition to those of Kubernetes itself.
+	// KubeVersion is the version of the cluster, and APIVersions are API versions that it has in
+	// addition to the stable ones of Kubernetes itself.
 	KubeVersion string
 	APIVersions []string
 	// Limit bounds a file, in bytes.
@@ -45,6 +45,9 @@ type Rendered struct {
 	// Problem is why the chart cannot be rendered; "" if it was. It contains no value of the
 	// chart or of a file of values.
 	Problem string
+	// Asked are the API versions that templates ask for, and of which it is unknown whether the
+	// cluster has them, sorted.
+	Asked []string
 }
 
 // A File is the output of one template, or a file of custom resource definitions.
@@ -52,6 +55,14 @@ type File struct {
 	// Name is the path of the template from the chart's folder: "templates/web.yaml". The
 	// template may be in an archive below charts/. Its characters can be printed.
 	Name string
+	// Output is the output without the API versions in Rendered.Asked. Otherwise are the other
+	// outputs, each with some of these versions.
+	Output
+	Otherwise []Output
+}
+
+// An Output is the output of a template for one set of API versions.
+type Output struct {
 	// Documents are the documents of the output.
 	Documents []Document
 	// Again are the outputs of further renderings, at other times, if the chart calls
@@ -59,6 +70,9 @@ type File struct {
 	Again [][]Document
 	Calls []string
 }
+
+// Outputs returns all outputs of the template.
+func (f *File) Outputs() []Output { return append([]Output{f.Output}, f.Otherwise...) }
 
 // A Document is one document of the output of a template.
 type Document struct {

@@ -9,14 +9,15 @@ import (
 
 // withRecords returns the claims with what was last applied according to the records of
 // deployment tools in the snapshot, and without those that do not apply because their resource is
-// not live. It does not change the claims.
+// neither live nor recorded. It does not change the claims.
 func withRecords(snapshot *model.Snapshot, claims []*model.Claim) []*model.Claim {
 	kept := claims[:0]
 	for _, c := range claims {
-		if c.OnlyLive && liveIn(snapshot, model.Ref{Kind: c.Kind, ID: c.ID}) == nil && !isUnread(snapshot, c) {
+		c = withRecord(snapshot, c)
+		if c.OnlyLive && c.Recorded == nil && liveIn(snapshot, model.Ref{Kind: c.Kind, ID: c.ID}) == nil && !isUnread(snapshot, c) {
 			continue
 		}
-		kept = append(kept, withRecord(snapshot, c))
+		kept = append(kept, c)
 	}
 	return kept
 }

@@ -78,7 +78,8 @@ type ClaimMatching struct {
 	// Covers are other resources that the claim includes without comparing them: they
 	// are not unmanaged.
 	Covers []Ref
-	// OnlyLive reports whether the claim does not apply while its resource is not live.
+	// OnlyLive reports whether the claim does not apply while its resource is neither live nor
+	// recorded.
 	OnlyLive bool
 	// Former is the earlier ID of the claim's resource, if another resource has replaced
 	// it.

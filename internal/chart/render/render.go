@@ -35,15 +35,16 @@ import (
 // Jobs returns the jobs of the program driftd-helm.
 func Jobs() map[string]box.Job { return map[string]box.Job{chart.Job: box.NewJob(Render)} }
 
-// Render renders a chart. If it calls functions whose results depend on chance or on the time, it
-// is rendered several times.
+// Render renders a chart. If it calls functions whose results depend on chance or on the time, or
+// asks for API versions that the cluster may have or not, it is rendered several times.
 func Render(files fs.FS, o chart.Args) (chart.Rendered, error) {
 	r := renderer{files: files, args: o}
 	found, err := r.render()
 	if err != nil {
 		return chart.Rendered{Problem: public(err)}, nil
 	}
-	return chart.Rendered{Files: found, Given: r.record}, nil
+	found.Given = r.record
+	return found, nil
 }
 
 type renderer struct {
@@ -52,6 +53,8 @@ type renderer struct {
 	// given are the values of the user, and record is the same in JSON, as Helm records them.
 	given  map[string]any
 	record []byte
+	// buffered are the files of the chart.
+	buffered []*archive.BufferedFile
 }
 
 // later is the time by which the clock of each further rendering is ahead: every part of a date
@@ -62,43 +65,71 @@ const later = 400*24*time.Hour + 7*time.Hour + 23*time.Minute + 41*time.Second
 // rendering draws the same one in half of the cases.
 const more = 3
 
-func (r *renderer) render() ([]chart.File, error) {
-	now := time.Now()
-	w := newWatch(now)
-	first, found, err := r.once(w)
+func (r *renderer) render() (chart.Rendered, error) {
+	clusters, asked, err := r.clusters()
 	if err != nil {
-		return nil, err
+		return chart.Rendered{}, err
 	}
-	var others []map[string]string
-	for n := 1; n <= more && len(w.calls) > 0; n++ {
-		again := newWatch(now.Add(time.Duration(n) * later))
-		other, _, err := r.once(again)
-		if err != nil {
-			return nil, err
-		}
-		others = append(others, other)
-		maps.Copy(w.calls, again.calls)
-	}
-	for _, name := range slices.Sorted(maps.Keys(first)) {
+	first, others := clusters[0], clusters[1:]
+	found := chart.Rendered{Files: first.definitions, Asked: asked}
+	for _, name := range slices.Sorted(maps.Keys(first.outputs)) {
 		if !isManifest(name) {
 			continue
 		}
 		_, below, _ := strings.Cut(name, "/")
-		file := chart.File{Name: below, Documents: documents(first[name])}
-		if slices.ContainsFunc(others, func(o map[string]string) bool { return o[name] != first[name] }) {
-			file.Calls = w.called()
-			for _, other := range others {
-				file.Again = append(file.Again, documents(other[name]))
+		file := chart.File{Name: below, Output: first.output(name)}
+		seen := []string{first.outputs[name]}
+		for _, other := range others {
+			if text := other.outputs[name]; !slices.Contains(seen, text) {
+				seen = append(seen, text)
+				file.Otherwise = append(file.Otherwise, other.output(name))
 			}
 		}
-		found = append(found, file)
+		found.Files = append(found.Files, file)
 	}
-	for i := range found {
-		if strings.ContainsFunc(found[i].Name, func(r rune) bool { return !strconv.IsPrint(r) }) {
-			return nil, problem("the name of a template has a character that does not print")
+	for i := range found.Files {
+		if strings.ContainsFunc(found.Files[i].Name, func(r rune) bool { return !strconv.IsPrint(r) }) {
+			return chart.Rendered{}, problem("the name of a template has a character that does not print")
 		}
 	}
 	return found, nil
+}
+
+// A rendering is the chart rendered for a cluster.
+type rendering struct {
+	// outputs are the outputs of the templates by their paths, and again those at other times.
+	outputs     map[string]string
+	again       []map[string]string
+	definitions []chart.File
+	calls       []string
+}
+
+func (o *rendering) output(name string) chart.Output {
+	made := chart.Output{Documents: documents(o.outputs[name])}
+	if slices.ContainsFunc(o.again, func(again map[string]string) bool { return again[name] != o.outputs[name] }) {
+		made.Calls = o.calls
+		for _, again := range o.again {
+			made.Again = append(made.Again, documents(again[name]))
+		}
+	}
+	return made
+}
+
+// on renders the chart for a cluster, several times if it depends on chance. It returns the API
+// versions that the templates ask for, also with an error.
+func (r *renderer) on(v apiVersions) (made rendering, asked []string, err error) {
+	now := time.Now()
+	w := newWatch(now)
+	made.outputs, made.definitions, err = r.once(w, v)
+	for n := 1; err == nil && n <= more && len(w.calls) > 0; n++ {
+		again := newWatch(now.Add(time.Duration(n) * later))
+		var other map[string]string
+		other, _, err = r.once(again, v)
+		made.again = append(made.again, other)
+		maps.Copy(w.calls, again.calls)
+	}
+	made.calls = w.called()
+	return made, v.asked(), err
 }
 
 // separator matches what separates documents in the output of templates. Helm takes the three
@@ -129,7 +160,7 @@ func isManifest(template string) bool {
 
 // once renders the chart, and returns the output of each template by its path, which begins with
 // the chart's name, and the custom resource definitions.
-func (r *renderer) once(w *watch) (map[string]string, []chart.File, error) {
+func (r *renderer) once(w *watch, v apiVersions) (map[string]string, []chart.File, error) {
 	c, err := r.load()
 	if err != nil {
 		return nil, nil, err
@@ -154,6 +185,7 @@ func (r *renderer) once(w *watch) (map[string]string, []chart.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	values["Capabilities"] = cluster{capabilities, v}
 	rendered, err := engine.Engine{CustomTemplateFuncs: w.functions()}.RenderWithContext(context.Background(), c, values)
 	if err != nil {
 		return nil, nil, err
@@ -161,41 +193,19 @@ func (r *renderer) once(w *watch) (map[string]string, []chart.File, error) {
 	var definitions []chart.File
 	for _, crd := range c.CRDObjects() {
 		_, below, _ := strings.Cut(crd.Filename, "/")
-		definitions = append(definitions, chart.File{Name: below, Documents: documents(string(crd.File.Data))})
+		definitions = append(definitions, chart.File{Name: below, Output: chart.Output{Documents: documents(string(crd.File.Data))}})
 	}
 	return rendered, definitions, nil
 }
 
-// load reads the files of the chart.
+// load returns the chart.
 func (r *renderer) load() (*chartv2.Chart, error) {
-	rules, err := r.ignored()
-	if err != nil {
-		return nil, err
-	}
-	var files []*archive.BufferedFile
-	for _, name := range r.args.Files {
-		below := strings.TrimPrefix(strings.TrimPrefix(name, r.args.Dir), "/")
-		if r.args.Dir == "." {
-			below = name
-		}
-		info, err := fs.Stat(r.files, name)
-		if err != nil {
-			return nil, problem("%s: %v", below, cause(err))
-		}
-		ignored, err := r.isIgnored(rules, below, info)
-		if err != nil {
+	if r.buffered == nil {
+		if err := r.readFiles(); err != nil {
 			return nil, err
 		}
-		if ignored {
-			continue
-		}
-		data, err := bounded.ReadFile(r.files, name, r.args.Limit)
-		if err != nil {
-			return nil, problem("%s: %v", below, cause(err))
-		}
-		files = append(files, &archive.BufferedFile{Name: below, Data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))})
 	}
-	c, err := loader.LoadFiles(files)
+	c, err := loader.LoadFiles(r.buffered)
 	switch {
 	case err != nil:
 		return nil, err
@@ -205,6 +215,37 @@ func (r *renderer) load() (*chartv2.Chart, error) {
 		return nil, problem("the values.yaml of the chart or of a subchart is encrypted with SOPS; driftd does not decrypt it")
 	}
 	return c, missing(c)
+}
+
+// readFiles reads the files of the chart.
+func (r *renderer) readFiles() error {
+	rules, err := r.ignored()
+	if err != nil {
+		return err
+	}
+	for _, name := range r.args.Files {
+		below := strings.TrimPrefix(strings.TrimPrefix(name, r.args.Dir), "/")
+		if r.args.Dir == "." {
+			below = name
+		}
+		info, err := fs.Stat(r.files, name)
+		if err != nil {
+			return problem("%s: %v", below, cause(err))
+		}
+		ignored, err := r.isIgnored(rules, below, info)
+		if err != nil {
+			return err
+		}
+		if ignored {
+			continue
+		}
+		data, err := bounded.ReadFile(r.files, name, r.args.Limit)
+		if err != nil {
+			return problem("%s: %v", below, cause(err))
+		}
+		r.buffered = append(r.buffered, &archive.BufferedFile{Name: below, Data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))})
+	}
+	return nil
 }
 
 // isIgnored reports whether the rules ignore a file, or a folder that contains it.
@@ -313,7 +354,6 @@ func (r *renderer) capabilities() (*common.Capabilities, error) {
 		return nil, problem("kube_version %q is not a version: want one as 1.36.3", r.args.KubeVersion)
 	}
 	c.KubeVersion = *version
-	c.APIVersions = slices.Concat(c.APIVersions, r.args.APIVersions)
 	return c, nil
 }
 

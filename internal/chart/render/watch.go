@@ -58,6 +58,9 @@ func (w *watch) functions() template.FuncMap {
 		},
 	}
 	for name, function := range sprig.TxtFuncMap() {
+		if has, ok := function.(func(any, any) bool); ok && name == "has" {
+			replaced[name] = func(needle, haystack any) bool { return asks(needle, haystack) || has(needle, haystack) }
+		}
 		if isRandom(name) {
 			replaced[name] = w.recording(name, function)
 		}
@@ -75,4 +78,11 @@ func (w *watch) recording(name string, function any) any {
 		}
 		return f.Call(args)
 	}).Interface()
+}
+
+// asks reports whether the API versions of the cluster have a name, if these are the haystack.
+func asks(needle, haystack any) bool {
+	versions, isVersions := haystack.(apiVersions)
+	name, isText := needle.(string)
+	return isVersions && isText && versions.Has(name)
 }

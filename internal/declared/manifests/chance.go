@@ -19,28 +19,55 @@ const maxByChance = 100
 // leftToChance marks the fields of a claim that have other values in further renderings. They are not
 // compared. If equal inputs give these renderings, the claim is nondeterministic.
 func (o *object) leftToChance(claim *model.Claim, options kube.ClaimOptions) error {
-	paths, renderings := map[string]bool{}, []model.Value{claim.Value}
-	for _, other := range o.again {
+	paths, renderings, err := o.differing(claim, o.again, options)
+	if err != nil {
+		return err
+	}
+	if o.random && len(paths) > 0 {
+		claim.Violations = append(claim.Violations, nondeterministic(claim.Kind, stablePaths(paths, renderings), strings.TrimPrefix(o.chance, "chance: ")))
+	}
+	o.delegate(claim, paths, o.chance)
+	return nil
+}
+
+// leftToCluster marks the fields of a claim that depend on the API versions of the cluster, and the
+// claim itself if the object does.
+func (o *object) leftToCluster(claim *model.Claim, options kube.ClaimOptions) error {
+	paths, _, err := o.differing(claim, o.otherwise, options)
+	if err != nil {
+		return err
+	}
+	o.delegate(claim, paths, o.asked)
+	claim.OnlyLive = claim.OnlyLive || o.optional
+	return nil
+}
+
+// differing returns the paths of the fields that differ between a claim and other renderings of
+// its object, and all renderings.
+func (o *object) differing(claim *model.Claim, others []model.Value, options kube.ClaimOptions) (paths map[string]bool, renderings []model.Value, err error) {
+	paths, renderings = map[string]bool{}, []model.Value{claim.Value}
+	for _, other := range others {
 		same, err := kube.NewClaim(other, options)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		renderings = append(renderings, same.Value)
 		for _, change := range diff.Fields(options.SchemaOf(claim.Kind), claim.Value, same.Value) {
 			paths[change.Path] = true
 		}
 	}
-	if o.random && len(paths) > 0 {
-		claim.Violations = append(claim.Violations, nondeterministic(claim.Kind, stablePaths(paths, renderings), strings.TrimPrefix(o.chance, "chance: ")))
-	}
+	return paths, renderings, nil
+}
+
+// delegate excludes the fields from the comparison.
+func (o *object) delegate(claim *model.Claim, paths map[string]bool, to string) {
 	if len(paths) > maxByChance {
-		claim.Unchecked = cmp.Or(claim.Unchecked, fmt.Sprintf("%d fields are left to %s", len(paths), o.chance))
-		return nil
+		claim.Unchecked = cmp.Or(claim.Unchecked, fmt.Sprintf("%d fields are left to %s", len(paths), to))
+		return
 	}
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		claim.Delegated = append(claim.Delegated, model.Delegation{Path: path, To: o.chance})
+		claim.Delegated = append(claim.Delegated, model.Delegation{Path: path, To: to})
 	}
-	return nil
 }
 
 // stablePaths returns the paths of fields that differ between renderings, sorted, without the steps that

@@ -46,7 +46,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		}
 		claim.Unchecked = cmp.Or(claim.Unchecked, unchecked, o.unchecked)
 		claim.InstalledBy = o.installedBy
-		if err := o.leftToChance(&claim, options); err != nil {
+		if err := cmp.Or(o.leftToChance(&claim, options), o.leftToCluster(&claim, options)); err != nil {
 			return model.Declaration{}, fmt.Errorf("%s: %w", o.address, err)
 		}
 		claim.AlsoIn, claim.AuditEvents = t.alsoIn(o), gitrepo.AuditEvents(touches, o.files...)
@@ -126,13 +126,15 @@ func (l *loader) notGoverned(namespaces []string) []model.NotGoverned {
 // may be installed by other means.
 func (l *loader) governing(claims []model.Claim) []model.Claim {
 	required := l.config.RequiredNamespace
+	// An object that depends on the API versions of the cluster may not exist.
+	claims = slices.DeleteFunc(slices.Clone(claims), func(c model.Claim) bool { return c.OnlyLive && c.Kind != kube.ReleaseKind })
 	if l.argocd != nil {
-		return slices.DeleteFunc(slices.Clone(claims), func(c model.Claim) bool { return isArgoKind(c.Kind) })
+		return slices.DeleteFunc(claims, func(c model.Claim) bool { return isArgoKind(c.Kind) })
 	}
 	if required == "" {
 		return claims
 	}
-	return slices.DeleteFunc(slices.Clone(claims), func(c model.Claim) bool { return c.Place != "" && c.Place != required })
+	return slices.DeleteFunc(claims, func(c model.Claim) bool { return c.Place != "" && c.Place != required })
 }
 
 // files returns the files of all objects.

@@ -241,9 +241,11 @@ func weightOf(r chart.Rendered) int64 {
 		}
 	}
 	for i := range r.Files {
-		add(r.Files[i].Documents)
-		for _, again := range r.Files[i].Again {
-			add(again)
+		for _, output := range r.Files[i].Outputs() {
+			add(output.Documents)
+			for _, again := range output.Again {
+				add(again)
+			}
 		}
 	}
 	return p.weight()
@@ -259,23 +261,19 @@ func (l *loader) renderedContent(t *tree, r chart.Rendered) (content, error) {
 		if l.templating.skips(f.Name) {
 			continue
 		}
-		c, err := l.parseDocuments(t.address(name), f.Documents)
-		if err != nil {
-			return content{}, err
-		}
-		others := make([]content, len(f.Again))
-		for n := range f.Again {
-			if others[n], err = l.parseDocuments(t.address(name), f.Again[n]); err != nil {
+		outputs := f.Outputs()
+		contents := make([]content, len(outputs))
+		for n := range outputs {
+			var err error
+			if contents[n], err = l.output(t.address(name), outputs[n]); err != nil {
 				return content{}, err
 			}
 		}
+		c := contents[0]
+		c.leaveToCluster(contents[1:], r.Asked)
 		sources := l.chartSources(t, name)
 		for k := range c.objects {
 			c.objects[k].files = sources
-		}
-		c.leaveToChance(others, "chance: the chart calls "+strings.Join(f.Calls, " and "), l.release.Namespace)
-		for k := range c.objects {
-			c.objects[k].random = c.objects[k].chance != ""
 		}
 		all.add(c)
 	}
@@ -283,6 +281,25 @@ func (l *loader) renderedContent(t *tree, r chart.Rendered) (content, error) {
 		return all, nil
 	}
 	return l.asRelease(t, all, r.Given)
+}
+
+// output returns the objects in the output of a template.
+func (l *loader) output(address string, o chart.Output) (content, error) {
+	c, err := l.parseDocuments(address, o.Documents)
+	if err != nil {
+		return content{}, err
+	}
+	others := make([]content, len(o.Again))
+	for n := range o.Again {
+		if others[n], err = l.parseDocuments(address, o.Again[n]); err != nil {
+			return content{}, err
+		}
+	}
+	c.leaveToChance(others, "chance: the chart calls "+strings.Join(o.Calls, " and "), l.release.Namespace)
+	for k := range c.objects {
+		c.objects[k].random = c.objects[k].chance != ""
+	}
+	return c, nil
 }
 
 // asRelease returns the objects of the release, and the release itself with the values that the

@@ -30,6 +30,11 @@ type object struct {
 	// random reports whether equal inputs give the further renderings, so that the declaration is
 	// not deterministic.
 	random bool
+	// otherwise are the objects for clusters with other API versions, which the chart asks for:
+	// asked. optional reports whether there is none in some of these clusters.
+	otherwise []model.Value
+	asked     string
+	optional  bool
 	// unchecked is why the object cannot be compared; "" if it can.
 	unchecked string
 	// installedBy is the release that applies the object; zero if there is none.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/driftd/driftd/internal/budget"
 )
@@ -17,6 +18,9 @@ func (c *content) takeMemory(ctx context.Context) error {
 	var need int64
 	for _, o := range c.objects {
 		need += o.value.Weight()
+		for _, other := range slices.Concat(o.again, o.otherwise) {
+			need += other.Weight()
+		}
 	}
 	for i := range c.problems {
 		p := &c.problems[i]
