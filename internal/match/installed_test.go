@@ -65,7 +65,7 @@ func TestRecordedByAnInstallation(t *testing.T) {
 func TestOnlyLive(t *testing.T) {
 	t.Parallel()
 	c := claim("d", "p/a")
-	c.OnlyLive = true
+	c.OnlyLive, c.InstalledBy = true, model.Ref{Kind: "test/Tool", ID: "p/tool"}
 	ref := model.Ref{Kind: kind, ID: "p/a"}
 	for reason, tc := range map[string]struct {
 		snapshot model.Snapshot
@@ -76,6 +76,8 @@ func TestOnlyLive(t *testing.T) {
 		"not covered": {
 			model.Snapshot{}, "",
 		},
+		"recorded": {model.Snapshot{Coverage: []model.Coverage{{Source: "s", Complete: true}}, Resources: []model.Resource{installer("p/tool", "p/a")}},
+			"s/test/Thing/p/a claimed by d\ns/test/Tool/p/tool live"},
 		"unreadable": {model.Snapshot{Unread: []model.Unread{{Ref: ref, Reason: "malformed"}}}, "s/test/Thing/p/a unread: malformed claimed by d"},
 	} {
 		tc.snapshot.Source = "s"

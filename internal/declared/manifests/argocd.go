@@ -33,7 +33,7 @@ type ArgoCDConfig struct {
 	Clusters []string `mapstructure:"clusters"`
 	// KubeVersion is the version of Kubernetes for which charts are rendered.
 	KubeVersion string `mapstructure:"kube_version"`
-	// APIVersions are API versions of the cluster beyond those of Kubernetes itself:
+	// APIVersions are API versions that the cluster has, beyond the stable ones of Kubernetes:
 	// monitoring.coreos.com/v1.
 	APIVersions []string `mapstructure:"api_versions"`
 	// Namespaces are always governed: every object in them is expected to be declared.

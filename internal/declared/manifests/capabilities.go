@@ -19,25 +19,29 @@ func (c *content) leaveToCluster(others []content, asked []string) {
 	if more := len(asked) - maxAskedShown; more > 0 {
 		by += fmt.Sprintf(" and %d more", more)
 	}
-	at, in := map[string]int{}, make([]int, len(c.objects))
+	at, in := map[string]int{}, map[string]int{}
 	id := func(o object) string { return kindOf(o.value) + " " + nameOf(o.value) }
 	for i, o := range c.objects {
-		at[id(o)], in[i] = i, 1
+		at[id(o)], in[id(o)] = i, 1
 	}
 	for _, other := range others {
 		c.problems = append(c.problems, other.problems...)
+		seen := map[string]bool{}
 		for _, o := range other.objects {
+			if name := id(o); !seen[name] {
+				seen[name] = true
+				in[name]++
+			}
 			i, known := at[id(o)]
 			if !known {
 				at[id(o)] = len(c.objects)
-				c.objects, in = append(c.objects, o), append(in, 1)
+				c.objects = append(c.objects, o)
 				continue
 			}
-			in[i]++
 			c.objects[i].otherwise = append(slices.Clip(c.objects[i].otherwise), o.value)
 		}
 	}
 	for i := range c.objects {
-		c.objects[i].asked, c.objects[i].optional = by, in[i] <= len(others)
+		c.objects[i].asked, c.objects[i].optional = by, in[id(c.objects[i])] <= len(others)
 	}
 }
