@@ -104,6 +104,9 @@ type Run struct {
 	// Refuse are blocks that the root must not contain: names of dangers ("external"), or patterns
 	// ("provider.aws.endpoints").
 	Refuse []string `mapstructure:"refuse"`
+	// ComparePlans makes two more plans, without a refresh, of files that were not planned before, and
+	// reports the values in which these differ as nondeterministic.
+	ComparePlans bool `mapstructure:"compare_plans"`
 	// Parallelism is the parallelism of one plan. 0 means the program's default.
 	Parallelism int `mapstructure:"parallelism"`
 	// Timeout bounds one plan or one pull of a state, including init.
@@ -124,7 +127,7 @@ type Allow struct {
 // Defaults returns the settings that apply if the configuration does not set them.
 func Defaults() Config {
 	return Config{Place: gitrepo.DefaultPlace(), Lookback: gitrepo.Lookback{Commits: gitrepo.DefaultLookback}, DeployWindow: time.Hour,
-		Backend: backend.Defaults(), Run: Run{Timeout: 10 * time.Minute, Box: true}}
+		Backend: backend.Defaults(), Run: Run{Timeout: 10 * time.Minute, Box: true, ComparePlans: true}}
 }
 
 // engine returns the configured engine, or the default one.

@@ -98,6 +98,7 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declara
 		return model.Declaration{}, cmp.Or(err, fmt.Errorf("%s holds no Terraform configuration: check dir, or path",
 			cmp.Or(options.Shown, options.Dir)))
 	}
+	options.Compare = p.edit == nil && p.config.Run.ComparePlans
 	if p.edit != nil {
 		if options, err = p.edit.begin(options); err != nil {
 			return model.Declaration{}, err
@@ -115,14 +116,19 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declara
 	if !out.Complete {
 		t.problems = append(t.problems, model.Problem{Address: p.env.Name, Reason: out.Reason})
 	}
+	varying := varyingOf(out.Varying)
 	for i := range out.Instances {
-		p.instance(t, own, &out.Instances[i])
+		found := &out.Instances[i]
+		first := len(t.claims)
+		p.instance(t, own, found)
+		markVarying(t.claims[first:], found, varying[found.Address])
+		delete(varying, found.Address)
 	}
 	p.planned.keep(out.Instances)
 	d = model.Declaration{Name: p.env.Name, Governs: append(slices.Clone(p.env.Governs), own.snapshot.Source),
 		DeployWindow: p.config.DeployWindow, ApplyBeforeMerge: p.config.ApplyBeforeMerge,
 		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally,
-		Notes: notes(out.Notes)}
+		Notes: notes(out.Notes), Violations: varying.violations()}
 	err = p.check(ctx, &options, &d)
 	return d, err
 }

@@ -100,14 +100,14 @@ func onlyBuiltin(p *Plan) bool {
 	return true
 }
 
-// maxKept bounds the number of cached schema files, one for each set of locked providers.
+// maxKept bounds the number of cached files of a sort, such as the schemas of each set of locked providers.
 const maxKept = 32
 
 // prune removes the oldest files of a folder that has too many.
 func prune(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("prune schemas: %w", err)
+		return fmt.Errorf("prune cache: %w", err)
 	}
 	modified := func(e fs.DirEntry) time.Time {
 		info, err := e.Info()
@@ -119,16 +119,16 @@ func prune(dir string) error {
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return modified(b).Compare(modified(a)) })
 	for _, e := range entries[min(maxKept, len(entries)):] {
 		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("prune schemas: %w", err)
+			return fmt.Errorf("prune cache: %w", err)
 		}
 	}
 	return nil
 }
 
-// keep writes a schema file.
+// keep writes a file of the cache.
 func keep(name string, text []byte) error {
 	if err := atomicfile.Write(name, text); err != nil {
-		return fmt.Errorf("keep schemas: %w", err)
+		return fmt.Errorf("write cache: %w", err)
 	}
 	return prune(filepath.Dir(name))
 }

@@ -66,6 +66,9 @@ type Options struct {
 	// MemoryLimit is the GOMEMLIMIT of the CLI and of each provider ("1GiB"). "" means that it is
 	// not set.
 	MemoryLimit string
+	// Compare makes two more plans, without a refresh, of files that were not planned before: values in which they differ are
+	// Varying.
+	Compare bool
 	// Policy restricts the root.
 	Policy policy.Policy
 	// CacheDir is a folder for the private copies, providers and schemas of this root only. The

@@ -26,6 +26,9 @@ type Input struct {
 	// Blocks are the blocks of each resource, by its address in the configuration. A resource
 	// without an entry may have any block.
 	Blocks map[string]Blocks
+	// Impure are the arguments with a function whose result is unknown in each plan ("timestamp"), by the address of the resource
+	// in the configuration.
+	Impure map[string]map[string]string
 	// Diagnostics are the errors that the plan reported.
 	Diagnostics []Diagnostic
 	// AsPlanned is set to keep the trees as they are in the plan. Declared and Live then differ
@@ -75,7 +78,7 @@ func Read(in Input, sealer model.Sealer) Result {
 	slices.SortFunc(r.instances, func(a, b Instance) int {
 		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Deposed, b.Deposed))
 	})
-	res := Result{Version: in.Plan.TerraformVersion, Complete: !in.Plan.Errored, Instances: r.instances}
+	res := Result{Version: in.Plan.TerraformVersion, Complete: !in.Plan.Errored, Instances: r.instances, Varying: r.varying}
 	if in.Plan.Errored {
 		res.Complete, res.Reason = r.isExplained(), r.failures.summary()
 	}
@@ -95,6 +98,7 @@ type reader struct {
 	failures  failures
 	seen      map[objectKey]bool
 	instances []Instance
+	varying   []Varying
 	// relatives caches the result of family.
 	relatives *family
 	// destroys is set for a plan that was made with -destroy.
@@ -173,7 +177,9 @@ func (r *reader) instance(c *tfjson.ResourceChange) Instance {
 	if i.Action == "replace" {
 		i.Replaces = replacePaths(c.Change.ReplacePaths)
 	}
-	r.fill(&i, n, c.Change.AfterUnknown, r.marksOf(i, n, c, drift))
+	m := r.marksOf(i, n, c, drift)
+	r.fill(&i, n, c.Change.AfterUnknown, m)
+	r.addImpure(&i, valueOf(c.Change.After), c.Change.AfterUnknown, m)
 	i.Unchecked = tooDeep(c, drift)
 	return i
 }

@@ -14,6 +14,17 @@ type Result struct {
 	Reason   string
 	// Instances are sorted by address. Deposed objects follow the current one.
 	Instances []Instance
+	// Varying are the values that differ between plans of the same files, sorted by address and path.
+	Varying []Varying
+}
+
+// A Varying is a value that differs between plans of the same files.
+type Varying struct {
+	// Address is that of an instance. If Path is "", it is that of a resource, of which each plan has other instances.
+	Address string `json:"address"`
+	Path    string `json:"path"`
+	// By is the cause: "timestamp()".
+	By string `json:"by"`
 }
 
 // An Instance is one instance of a managed resource, or one check block. Its trees can be compared

@@ -88,6 +88,12 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 	if err := w.prepare(ctx, terragrunt); err != nil {
 		return Output{}, err
 	}
+	if w.Compare {
+		var err error
+		if w.content, err = w.digest(); err != nil {
+			return Output{}, err
+		}
+	}
 	in := Input{}
 	r, notes, err := w.initialized(ctx, path, terragrunt, &in)
 	if err != nil {
@@ -105,6 +111,9 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 		return Output{}, err
 	}
 	res := Read(in, w.Sealer)
+	if w.Compare && !plan.Errored {
+		notes = append(notes, r.compare(ctx, &res, terragrunt)...)
+	}
 	return Output{Result: res, Tool: strings.TrimSpace(stream.tool + " " + res.Version), Notes: notes}, nil
 }
 
@@ -170,6 +179,8 @@ type runner struct {
 	readable []string
 	// lock is the content of the lock file, or nil if there is none.
 	lock []byte
+	// reads reports whether a module reads what neither the files nor the state have (workcopy.Module.Reads).
+	reads bool
 }
 
 // unstarted returns the error for a CLI whose version command failed.
@@ -425,6 +436,7 @@ func (r *runner) hidden(list []Diagnostic) []Diagnostic {
 func (r *runner) configuration(in *Input) error {
 	in.Ignored, in.Blocks = map[string]Ignored{}, map[string]Blocks{}
 	modules := r.modules()
+	impure := newImpurity()
 	for _, prefix := range slices.Sorted(maps.Keys(modules)) {
 		m := workcopy.Scan(modules[prefix])
 		if m.Unread != nil {
@@ -436,7 +448,10 @@ func (r *runner) configuration(in *Input) error {
 		for name, b := range m.Blocks {
 			in.Blocks[prefix+name] = Blocks{Names: b.Names, Dynamic: b.Dynamic}
 		}
+		impure.module(prefix, &m)
+		r.reads = r.reads || m.Reads
 	}
+	in.Impure = impure.resources
 	return nil
 }
 

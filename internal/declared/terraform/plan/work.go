@@ -31,6 +31,8 @@ type work struct {
 	// root is the copy of Options.Dir.
 	root      string
 	data, tmp string
+	// content is the digest of the copy before a program ran, if Compare is set.
+	content string
 	// memory is the folder in memory of an apply; "" otherwise.
 	memory string
 	// fromFiles are the variables of EnvFiles.

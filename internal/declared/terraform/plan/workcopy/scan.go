@@ -38,6 +38,11 @@ type Module struct {
 	Ignored map[string]Ignored
 	// Blocks are the blocks of each resource ("lab_server.web").
 	Blocks map[string]Blocks
+	// Arguments are the arguments that call an impure function, or refer to local values and variables.
+	Arguments []Argument
+	// Reads reports whether a plan reads what neither the files nor the state have: a data source, the time of the plan, or
+	// what a provider computes.
+	Reads bool
 	// Unread is the error of a file that was left out although the CLI may read it: the file is too
 	// large or nested too deeply for driftd.
 	Unread error
@@ -135,8 +140,10 @@ func (m *Module) read(file *hcl.File) {
 			m.noteOutside(n)
 			return nil
 		})
+		m.readImpure(body)
 	} else {
 		m.noteJSON(file.Bytes)
+		m.Reads = true
 	}
 	content, _, _ := file.Body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 		{Type: "terraform"}, {Type: "resource", LabelNames: []string{"type", "name"}}}})
