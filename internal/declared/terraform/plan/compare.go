@@ -37,10 +37,27 @@ func (r *runner) compare(ctx context.Context, res *Result, terragrunt bool) []po
 		return []policy.Note{{Place: cmp.Or(r.Shown, r.Dir), Text: fmt.Sprintf("not checked whether two plans of it are equal, next try with the next plan: %v", err)}}
 	}
 	res.Varying = append(res.Varying, found...)
+	res.withoutChance(found)
 	slices.SortFunc(res.Varying, func(a, b Varying) int {
 		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Path, b.Path), cmp.Compare(a.By, b.By))
 	})
 	return nil
+}
+
+// withoutChance leaves out the instances whose addresses differ between plans. Those that are live are not checked.
+func (res *Result) withoutChance(found []Varying) {
+	others := map[string]bool{}
+	for _, v := range found {
+		if v.Path == "" {
+			others[v.Address] = true
+		}
+	}
+	res.Instances = slices.DeleteFunc(res.Instances, func(i Instance) bool { return i.Action == "create" && others[withoutKeys(i.Address)] })
+	for k := range res.Instances {
+		if i := &res.Instances[k]; i.Action == "delete" && others[withoutKeys(i.Address)] {
+			i.Unchecked = "each plan of the same files has other instances of this resource"
+		}
+	}
 }
 
 // compared returns the kept result for the files of the root, or makes it.

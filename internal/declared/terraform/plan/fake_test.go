@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 // fake is a CLI that files configure: init fails and prints the file "init.stderr"; plan prints
-// "plan.stdout", and "plan.json" is its plan.
+// "plan.stdout", and "plan.json" is its plan. The file "second" has the name of the second plan without a refresh.
 type fake struct{ dir string }
 
 func (f fake) run(args []string) int {
@@ -96,6 +96,9 @@ func (f fake) plan(args []string) int {
 	planned := "plan.json"
 	if slices.Contains(args, "-refresh-only") {
 		planned = "refresh.json"
+	}
+	if out := strings.Join(args, " "); strings.Contains(out, "second plan without refresh") {
+		planned = f.text("second")
 	}
 	for _, a := range args {
 		if out, ok := strings.CutPrefix(a, "-generate-config-out="); ok && f.has("generated") {

@@ -53,7 +53,7 @@ func (m *Module) readImpure(body *hclsyntax.Body) {
 	}
 }
 
-// argument records one argument, unless it is the same in each plan whatever its parts are.
+// argument records one argument if a function or a reference in it may make its value unknown.
 func (m *Module) argument(of, name string, n hclsyntax.Node) {
 	a := Argument{Of: of, Name: name}
 	// VisitAll returns only the errors of the visitor, which returns none.

@@ -41,7 +41,7 @@ type Module struct {
 	// Arguments are the arguments that call an impure function, or refer to local values and variables.
 	Arguments []Argument
 	// Reads reports whether a plan reads what neither the files nor the state have: a data source, the time of the plan, or
-	// what a provider computes.
+	// what a function of a provider returns. It is set for JSON, in which functions are not found.
 	Reads bool
 	// Unread is the error of a file that was left out although the CLI may read it: the file is too
 	// large or nested too deeply for driftd.
