@@ -26,7 +26,7 @@ type Argument struct {
 // found.
 func (m *Module) readImpure(body *hclsyntax.Body) {
 	for _, block := range body.Blocks {
-		of := ""
+		var of string
 		switch {
 		case block.Type == "locals":
 			of = "local"
