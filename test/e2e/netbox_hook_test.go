@@ -37,8 +37,9 @@ type hookDesk struct {
 	sent int
 }
 
-// newHookDesk declares two machines, each with an interface and an address.
-func newHookDesk(t *testing.T) *hookDesk {
+// newHookDesk declares two machines, each with an interface and an address. more returns what is added to the
+// configuration; nil for nothing.
+func newHookDesk(t *testing.T, more func(*desk) string) *hookDesk {
 	t.Helper()
 	d := &hookDesk{desk: newDesk(t, "4.6.8")}
 	d.by("svc-terraform", "POST", "virtualization/cluster-types", netboxlab.Object{"name": "Proxmox VE", "slug": "pve"})
@@ -64,7 +65,11 @@ func newHookDesk(t *testing.T) *hookDesk {
 	d.write("terraform.tfstate", string(state))
 	d.write("hook-secret", "correct-horse")
 	i := &installation{t: t, dir: d.dir, address: freeAddress(t)}
-	d.write("driftd.yaml", fmt.Sprintf(netboxHookConfig, i.address, d.url))
+	config := fmt.Sprintf(netboxHookConfig, i.address, d.url)
+	if more != nil {
+		config += more(d.desk)
+	}
+	d.write("driftd.yaml", config)
 	d.daemon = i.serve()
 	return d
 }
@@ -120,7 +125,7 @@ func (d *hookDesk) post(body string) {
 func TestNetBoxHooks(t *testing.T) {
 	t.Parallel()
 	const vm = "virtualization.virtualmachine"
-	d := newHookDesk(t)
+	d := newHookDesk(t, nil)
 	entry := func(user string, change int) string { return fmt.Sprintf(" by %s (object-change %d)", user, change) }
 	d.event("nothing has changed", vm, []int{1})
 
