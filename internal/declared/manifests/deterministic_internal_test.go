@@ -26,7 +26,7 @@ func (r reversedFS) ReadDir(name string) ([]fs.DirEntry, error) {
 
 // TestKustomizeIsDeterministic checks that a build does not depend on the environment, the working directory and the order of
 // files, and that what could depend on them is refused (docs/decisions/0075-builds-of-kustomize.md).
-func TestKustomizeIsDeterministic(t *testing.T) {
+func TestKustomizeIsDeterministic(t *testing.T) { //nolint:paralleltest // it sets the environment
 	const web = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: web, image: nginx, envFrom: [{configMapRef: {name: c}}, {secretRef: {name: s}}]}]}}}\n"
 	files := fstest.MapFS{
 		"over/kustomization.yaml": {Data: []byte("resources: [../base, ../more]\ncomponents: [../part]\nnamePrefix: p-\nnamespace: shop\nlabels: [{pairs: {app: web, b: c}, includeSelectors: true}]\n" +
@@ -93,7 +93,7 @@ func TestKustomizeRunsNothing(t *testing.T) {
 		"plugin":    "generators: [p.yaml]\n",
 		"container": "transformers: [c.yaml]\n",
 		"chart":     "helmCharts: [{name: x, releaseName: x}]\nhelmGlobals: {chartHome: .}\n",
-		"variable":   "configMapGenerator: [{name: c, envs: [e.env]}]\n",
+		"variable":  "configMapGenerator: [{name: c, envs: [e.env]}]\n",
 	} {
 		files := fstest.MapFS{"kustomization.yaml": {Data: []byte("resources: [a.yaml]\n" + text)},
 			"a.yaml": {Data: []byte("kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n")},
