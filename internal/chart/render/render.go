@@ -61,8 +61,8 @@ type renderer struct {
 // and of a time of day differs.
 const later = 400*24*time.Hour + 7*time.Hour + 23*time.Minute + 41*time.Second
 
-// more is the number of further renderings of a chart that depends on chance: of two names, one
-// rendering draws the same one in half of the cases.
+// more is the number of further renderings of a chart that depends on chance: what a template makes of two different
+// values can be the same.
 const more = 3
 
 func (r *renderer) render() (chart.Rendered, error) {
@@ -119,10 +119,10 @@ func (o *rendering) output(name string) chart.Output {
 // versions that the templates ask for, also with an error.
 func (r *renderer) on(v apiVersions) (made rendering, asked []string, err error) {
 	now := time.Now()
-	w := newWatch(now)
+	w := newWatch(now, 0)
 	made.outputs, made.definitions, err = r.once(w, v)
 	for n := 1; err == nil && n <= more && len(w.calls) > 0; n++ {
-		again := newWatch(now.Add(time.Duration(n) * later))
+		again := newWatch(now.Add(time.Duration(n)*later), n)
 		var other map[string]string
 		other, _, err = r.once(again, v)
 		made.again = append(made.again, other)

@@ -1,6 +1,9 @@
 package render
 
 import (
+	"cmp"
+	"maps"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,11 +16,14 @@ import (
 // A watch records the calls of functions whose results differ from call to call, in one
 // rendering at one time.
 type watch struct {
-	now   time.Time
+	now time.Time
+	// turn is the number of the rendering, from 0 on. Functions that can have few results choose theirs by it,
+	// so that the first two renderings always differ.
+	turn  int
 	calls map[string]bool
 }
 
-func newWatch(now time.Time) *watch { return &watch{now, map[string]bool{}} }
+func newWatch(now time.Time, turn int) *watch { return &watch{now, turn, map[string]bool{}} }
 
 // called returns the names of the functions that were called, sorted.
 func (w *watch) called() []string {
@@ -62,10 +68,83 @@ func (w *watch) functions() template.FuncMap {
 			replaced[name] = func(needle, haystack any) bool { return asks(needle, haystack) || has(needle, haystack) }
 		}
 		if isRandom(name) {
-			replaced[name] = w.recording(name, function)
+			replaced[name] = w.recording(name, cmp.Or[any](w.choosing(name), function))
 		}
 	}
 	return replaced
+}
+
+// choosing returns a function that differs between two renderings, also where chance has few results; nil for a
+// function whose results always differ.
+func (w *watch) choosing(name string) any {
+	switch name {
+	case "randInt":
+		return w.integer
+	case "randNumeric":
+		return w.text("0123456789")
+	case "randAlpha":
+		return w.text(letters)
+	case "randAlphaNum", "randAscii":
+		return w.text(letters + "0123456789")
+	case "shuffle":
+		return func(text string) string { return string(turned([]rune(text), w.turn)) }
+	case "keys":
+		return func(maps ...map[string]any) []string { return turned(keysOf(maps...), w.turn) }
+	case "values":
+		return func(of map[string]any) []any {
+			var values []any
+			for _, key := range turned(keysOf(of), w.turn) {
+				values = append(values, of[key])
+			}
+			return values
+		}
+	}
+	return nil
+}
+
+// integer returns the least number in the first rendering and the greatest in the second, so that conditions differ, too.
+func (w *watch) integer(least, end int) int {
+	switch w.turn {
+	case 0:
+		end = min(end, least+1)
+	case 1:
+		least = max(least, end-1)
+	}
+	return least + rand.IntN(end-least)
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// text returns a function for random texts of some characters, the first of which the turn chooses.
+func (w *watch) text(characters string) func(length int) string {
+	return func(length int) string {
+		b := make([]byte, max(length, 0))
+		for i := range b {
+			b[i] = characters[rand.IntN(len(characters))]
+		}
+		if len(b) > 0 {
+			b[0] = characters[w.turn%len(characters)]
+		}
+		return string(b)
+	}
+}
+
+// keysOf returns the keys of maps, those of each sorted.
+func keysOf(all ...map[string]any) []string {
+	var keys []string
+	for _, m := range all {
+		keys = append(keys, slices.Sorted(maps.Keys(m))...)
+	}
+	return keys
+}
+
+// turned returns a list that begins with the element at a position.
+func turned[T any](list []T, at int) []T {
+	if len(list) == 0 {
+		return list
+	}
+	at %= len(list)
+	return slices.Concat(list[at:], list[:at])
 }
 
 // recording returns the function, which records its calls.

@@ -112,3 +112,44 @@ metadata: {name: top}
 		t.Error(diff)
 	}
 }
+
+// TestFewResultsOfChance finds each field that depends on a function with few results, in each scan.
+func TestFewResultsOfChance(t *testing.T) {
+	t.Parallel()
+	files := blog()
+	files["charts/blog/templates/x.yaml"] = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: few}
+data:
+  coin: "{{ randInt 0 2 }}"
+  digit: {{ randNumeric 1 | quote }}
+  half: {{ if gt (randInt 0 100) 50 }}high{{ else }}low{{ end }}
+  first: {{ keys (dict "a" 1 "b" 2) | first }}
+  none: "{{ randInt 4 5 }}{{ randAlpha 0 }}{{ shuffle "" }}{{ keys (dict) }}{{ keys (dict "a" 1 "b" 2) | sortAlpha }}"
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: order}
+data:
+  order: {{ shuffle "ab" }}
+  value: "{{ values (dict "a" 1 "b" 2) | last }}"
+`
+	const calls = "low the chart calls keys and randAlpha and randInt and randNumeric and shuffle and values, so that each rendering has another "
+	want := map[string]string{"web/few": calls + "data.coin, data.digit, data.first, data.half", "web/order": calls + "data.order, data.value"}
+	for range 5 {
+		got := map[string]string{}
+		d, err := loadRelease(t, releaseConfig(deploy(t, files)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range d.Claims {
+			for _, v := range c.Violations {
+				before, _, _ := strings.Cut(v.Reason, ": set it in the values")
+				got[c.ID] = string(v.Severity) + " " + before
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
