@@ -17,6 +17,8 @@ import (
 type refs struct {
 	named map[plumbing.ReferenceName]plumbing.Hash
 	head  plumbing.Hash
+	// peeled are the commits of tags that a server advertised.
+	peeled map[plumbing.ReferenceName]plumbing.Hash
 }
 
 // errNoRef is returned for a ref that the repository does not have.
@@ -62,9 +64,12 @@ func localRefs(s storer.ReferenceStorer) (refs, error) {
 }
 
 func advertisedRefs(ad *packp.AdvRefs) refs {
-	found := refs{named: map[plumbing.ReferenceName]plumbing.Hash{}}
+	found := refs{named: map[plumbing.ReferenceName]plumbing.Hash{}, peeled: map[plumbing.ReferenceName]plumbing.Hash{}}
 	for name, hash := range ad.References {
 		found.named[plumbing.ReferenceName(name)] = hash
+	}
+	for name, hash := range ad.Peeled {
+		found.peeled[plumbing.ReferenceName(name)] = hash
 	}
 	if ad.Head != nil {
 		found.head = *ad.Head

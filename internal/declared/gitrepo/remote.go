@@ -22,16 +22,18 @@ import (
 // fetch fetches the commit of ref into s, with as little history as the server allows.
 // requested is the hash that was requested: that of the commit, or of a tag of it. A commit
 // that is in s already is not fetched again.
-func (r *Repository) fetch(ctx context.Context, c *clone, s *objectStore, ref string) (_ *object.Commit, requested plumbing.Hash, err error) {
-	all, want, err := r.advertised(ctx, ref)
+func (r *Repository) fetch(ctx context.Context, c *clone, s *objectStore, ref string) (_ *object.Commit, requested plumbing.Hash, all refs, err error) {
+	ad, want, err := r.advertised(ctx, ref)
 	if err != nil {
-		return nil, plumbing.ZeroHash, err
+		return nil, plumbing.ZeroHash, refs{}, err
 	}
+	all = advertisedRefs(ad)
 	commit, err := commitOf(s, want.hash)
 	if !errors.Is(err, plumbing.ErrObjectNotFound) {
-		return commit, want.hash, err
+		return commit, want.hash, all, err
 	}
-	return r.transfer(ctx, c, s, want, all)
+	commit, requested, err = r.transfer(ctx, c, s, want, ad)
+	return commit, requested, all, err
 }
 
 // advertised returns the refs of the server, and the target of ref.

@@ -117,6 +117,7 @@ type Commit struct {
 	Files *FS
 
 	touches func(context.Context, []string) map[string]Touch
+	names   func(ref string) bool
 }
 
 // Touches returns the last commit that changed each of the files, by name. It reads as many
@@ -195,7 +196,7 @@ func (r *Repository) readLocal(ref string, read func(Commit) error) (err error) 
 	if err != nil {
 		return r.explain(err)
 	}
-	return r.explainDamage(r.readCommit(newFS(s, commit), commit, lookupLocal(r.endpoint.Path, commit, r.history.limit), read))
+	return r.explainDamage(r.readCommit(newFS(s, commit), commit, lookupLocal(r.endpoint.Path, commit, r.history.limit), refs, read))
 }
 
 func (r *Repository) readClone(ctx context.Context, c *clone, ref string, read func(Commit) error) (err error) {
@@ -204,22 +205,27 @@ func (r *Repository) readClone(ctx context.Context, c *clone, ref string, read f
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	commit, requested, err := r.fetch(ctx, c, s, ref)
+	commit, requested, refs, err := r.fetch(ctx, c, s, ref)
 	if err != nil {
 		return err
 	}
 	files := newFS(s, commit)
 	files.leftOut = leftOut(s)
-	return r.readCommit(files, commit, r.lookupRemote(source{clone: c, objects: s, requested: requested}, commit), read)
+	return r.readCommit(files, commit, r.lookupRemote(source{clone: c, objects: s, requested: requested}, commit), refs, read)
 }
 
 // readCommit returns the error of read, or the damage of the repository if there is any.
-func (r *Repository) readCommit(files *FS, commit *object.Commit, find lookup, read func(Commit) error) error {
+func (r *Repository) readCommit(files *FS, commit *object.Commit, find lookup, all refs, read func(Commit) error) error {
 	defer files.close()
 	err := read(Commit{
 		Hash: commit.Hash.String(), When: timeOf(commit), Files: files,
 		touches: func(ctx context.Context, names []string) map[string]Touch {
 			return r.history.touches(ctx, commit, files, names, find)
+		},
+		names: func(ref string) bool {
+			files.mu.Lock()
+			defer files.mu.Unlock()
+			return all.names(ref, commit.Hash, files.objects)
 		},
 	})
 	if damage := files.damage(); damage != nil {

@@ -59,8 +59,12 @@ type argoReader struct {
 	// isOwn reports whether a revision is the one that is read.
 	isOwn func(revision string) bool
 	queue []application
-	// read are the names of the Applications that were read.
-	read map[string]bool
+	// read are the objects of Argo CD that were read, by kind and name.
+	read map[string]object
+	// left are those in the declared folder that were left to the Application that deploys their folder.
+	left []leftApplication
+	// failed are the names of Applications of which not every source was read.
+	failed map[string]bool
 	// namespaces are those that Argo CD creates, with the first Application that requests it.
 	namespaces map[string]application
 	deferred   []deferred
@@ -71,7 +75,7 @@ type argoReader struct {
 
 func (l *loader) newArgoReader(ctx context.Context, isOwn func(string) bool) *argoReader {
 	return &argoReader{ctx: ctx, loader: l, kustomize: l.openBox(false), helm: l.openRenderer(), isOwn: isOwn,
-		repositories: l.argocd.repositories(), read: map[string]bool{}, namespaces: map[string]application{}}
+		repositories: l.argocd.repositories(), read: map[string]object{}, failed: map[string]bool{}, namespaces: map[string]application{}}
 }
 
 // close ends the processes of the reader.
@@ -120,11 +124,17 @@ func (r *argoReader) rootContent() (content, error) {
 func (r *argoReader) start(found content) {
 	found.objects = slices.DeleteFunc(found.objects, func(o object) bool { return !isArgo(o.value) })
 	deployed := r.deployed(found.objects)
-	own := slices.DeleteFunc(slices.Clone(found.objects), func(o object) bool {
-		return slices.ContainsFunc(o.files, func(file string) bool { return deployed.byOther(file, nameOf(o.value)) })
-	})
+	var own []object
+	for _, o := range found.objects {
+		_, name := r.named(&o)
+		if by := deployed.byOther(o.files, name); by == "" {
+			own = append(own, o)
+		} else {
+			r.left = append(r.left, leftApplication{o, by})
+		}
+	}
 	if len(own) == 0 {
-		own = found.objects // they deploy each other
+		own, r.left = found.objects, nil // they deploy each other
 	}
 	r.take(own, 0)
 	for i := range found.problems {
@@ -154,22 +164,47 @@ func (r *argoReader) deployed(objects []object) deployedFolders {
 		for _, source := range sources(o.value.At("spec")) {
 			if source.At("path").Str() != "" && !leadsOut(source.At("path").Str()) && r.isOwnRepository(source.At("repoURL").Str()) && !pinned.MatchString(source.At("targetRevision").Str()) {
 				folder := folderOf(source.At("path").Str())
-				folders[folder] = append(folders[folder], nameOf(o.value))
+				_, name := r.named(&o)
+				folders[folder] = append(folders[folder], name)
 			}
 		}
 	}
 	return folders
 }
 
-// byOther reports whether another Application than the named one deploys a folder with the file.
-func (d deployedFolders) byOther(file, name string) bool {
-	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		if slices.ContainsFunc(d[dir], func(by string) bool { return by != name }) {
-			return true
+// byOther returns another Application than the named one that deploys a folder with one of the files; "" if there is none.
+func (d deployedFolders) byOther(files []string, name string) string {
+	for _, file := range files {
+		for dir := path.Dir(file); ; dir = path.Dir(dir) {
+			if at := slices.IndexFunc(d[dir], func(by string) bool { return by != name }); at >= 0 {
+				return d[dir][at]
+			}
+			if dir == "." || dir == "/" {
+				break
+			}
 		}
-		if dir == "." || dir == "/" {
-			return false
+	}
+	return ""
+}
+
+// A leftApplication is an object that is left to the Application with the name by.
+type leftApplication struct {
+	object
+	by string
+}
+
+// notDeployed adds the problems of Applications that the Application that deploys their folder does not deploy, such as
+// by a pattern of exclude, or because the kustomization there does not list them.
+func (r *argoReader) notDeployed() {
+	for i := range r.left {
+		o, by := &r.left[i].object, r.left[i].by
+		kind, name := r.named(o)
+		if _, read := r.read[kind+name]; read || r.failed[by] {
+			continue
 		}
+		itself := model.Extent{Kind: "kubernetes/" + kind, Place: path.Dir(name), Name: path.Base(name)}
+		r.all.bounded(o.address, []model.Extent{itself}, "%s %s is in a folder that Application %s deploys, which leaves it out, so that it is not compared: "+
+			"move it out of the folder if it is applied by other means", strings.TrimSuffix(kind, ".argoproj.io"), name, by)
 	}
 }
 
@@ -207,12 +242,13 @@ func sources(spec model.Value) []model.Value {
 // take adds objects to the result, and queues the Applications among them.
 func (r *argoReader) take(objects []object, depth int) {
 	for _, o := range objects {
-		kind, name := kindOf(o.value), path.Join(cmp.Or(o.value.At("metadata", "namespace").Str(), o.namespace, r.loader.argocd.Namespace), o.value.At("metadata", "name").Str())
-		if kind == argoApplication || kind == argoApplicationSet {
-			if r.read[kind+name] {
-				continue // a parent that also deploys itself
+		kind, name := r.named(&o)
+		if isArgo(o.value) {
+			if first, twice := r.read[kind+name]; twice {
+				r.twice(&first, &o, kind, name)
+				continue
 			}
-			r.read[kind+name] = true
+			r.read[kind+name] = o
 		}
 		r.all.objects = append(r.all.objects, o)
 		a := application{name: name, address: o.address, files: o.files, spec: o.value.At("spec"), depth: depth}
@@ -222,6 +258,20 @@ func (r *argoReader) take(objects []object, depth int) {
 		case argoApplicationSet:
 			r.generate(a)
 		}
+	}
+}
+
+// named returns the kind, and the namespace and name, of an object of Argo CD.
+func (r *argoReader) named(o *object) (kind, name string) {
+	metadata := o.value.At("metadata")
+	return kindOf(o.value), path.Join(cmp.Or(metadata.At("namespace").Str(), o.namespace, r.loader.argocd.Namespace), metadata.At("name").Str())
+}
+
+// twice adds the problem of an object that was read before with another spec. A parent that also deploys itself has the same.
+func (r *argoReader) twice(first, o *object, kind, name string) {
+	if !first.value.At("spec").Equal(o.value.At("spec")) {
+		r.all.limited(o.address, sketch{unknown: true}, "%s %s is declared with another spec in %s, too, and only that one is read: remove one of them",
+			strings.TrimSuffix(kind, ".argoproj.io"), name, first.address)
 	}
 }
 
@@ -307,6 +357,7 @@ func printable(text string) string {
 
 // unread adds a problem with an Application whose objects are at most those in the sketch s.
 func (r *argoReader) unread(a *application, s sketch, format string, args ...any) {
+	r.failed[a.name] = true
 	r.all.limited(a.address, s, "Application %s %s", a.name, fmt.Sprintf(format, args...))
 }
 

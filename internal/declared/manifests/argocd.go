@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/driftd/driftd/internal/declared"
@@ -28,6 +27,10 @@ type ArgoCDConfig struct {
 	// a mirror. The URL in git, and for a dir the remote of its work tree, always count. Sources
 	// in other repositories are unchecked.
 	SameRepository []string `mapstructure:"same_repository"`
+	// SourceBranch is the branch in targetRevision for which the declaration stands. The default for a
+	// dir is the branch that is checked out, and each ref that names the same commit. For git, each
+	// other revision is read from the repository.
+	SourceBranch string `mapstructure:"source_branch"`
 	// Clusters are the destinations, by server URL or by name, that are the governed source.
 	// Applications with another destination are unchecked.
 	Clusters []string `mapstructure:"clusters"`
@@ -112,9 +115,6 @@ type argocd struct {
 	ArgoCDConfig
 
 	charts *chartCaches
-	mu     sync.Mutex
-	// same are the revisions that named the declaration's commit when it was last read.
-	same map[string]bool
 }
 
 // repositoryID returns the host and the path of the URL of a repository, over any protocol, or a

@@ -103,7 +103,7 @@ func TestApplications(t *testing.T) {
 		},
 		"Applications of Applications": {
 			"an Application that deploys Applications, itself among them",
-			map[string]string{"apps/root.yaml": app("root", "argocd", "path: apps"), "apps/web.yaml": app("web", "shop", "path: web"), "apps/sub/no.yaml": app("no", "shop", "path: no"), "web/a.yaml": configMap("a"), "no/a.yaml": configMap("no")},
+			map[string]string{"apps/root.yaml": app("root", "argocd", "path: apps"), "apps/web.yaml": app("web", "shop", "path: web"), "web/a.yaml": configMap("a")},
 			[]string{"apps/root.yaml:1 Application.argoproj.io argocd/root", "apps/web.yaml:1 Application.argoproj.io argocd/web", "web/a.yaml:1 ConfigMap shop/a"},
 		},
 		"Cycle": {
@@ -192,7 +192,14 @@ func TestUnreadApplications(t *testing.T) {
 		"Function":   {map[string]string{"apps/a.yaml": set("list: {elements: [{a: b}]}", "{{ .a | upper }}", "x", "x", true)}, "has {{ .a | upper }} in its template, which driftd does not evaluate"},
 		"Parameter":  {map[string]string{"apps/a.yaml": set("list: {elements: [{a: b}]}", "{{b}}", "x", "x", false)}, "has {{b}} in its template"},
 		"Matrix":     {map[string]string{"apps/a.yaml": set("matrix: {generators: [{list: {elements: []}}]}", "x", "x", "x", false)}, "has the generator matrix"},
-		"Tools":      {map[string]string{"apps/a.yaml": app("a", "shop", "path: web, helm: {releaseName: a}, kustomize: {namePrefix: b}")}, "has settings for several tools: helm, kustomize"},
+		"Branch":     {map[string]string{"apps/a.yaml": app("a", "shop", "path: web, targetRevision: next")}, "deploys the revision next, and the declaration is read at another one: set source_branch"},
+		"Left out": {map[string]string{"apps/root.yaml": app("root", "argocd", "path: apps"), "apps/sub/left.yaml": app("left", "shop", "path: web")},
+			"apps/sub/left.yaml:1: Application argocd/left is in a folder that Application argocd/root deploys, which leaves it out"},
+		"Excluded": {map[string]string{"apps/root.yaml": app("root", "argocd", "path: apps, directory: {exclude: 'left*'}"), "apps/left.yaml": app("left", "shop", "path: web")},
+			"apps/left.yaml:1: Application argocd/left is in a folder that Application argocd/root deploys, which leaves it out"},
+		"Twice": {map[string]string{"apps/a.yaml": app("a", "shop", "path: none"), "apps/b.yaml": app("a", "shop", "path: web")},
+			"apps/b.yaml:1: Application argocd/a is declared with another spec in apps/a.yaml:1, too"},
+		"Tools": {map[string]string{"apps/a.yaml": app("a", "shop", "path: web, helm: {releaseName: a}, kustomize: {namePrefix: b}")}, "has settings for several tools: helm, kustomize"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -210,6 +217,29 @@ func TestUnreadApplications(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSourceBranch checks for which revisions a folder stands.
+func TestSourceBranch(t *testing.T) {
+	t.Parallel()
+	for revision, want := range map[string]bool{"main": false, "next": true, "refs/heads/next": true, "HEAD": true, "''": true, "v1.0.0": false} {
+		d := loadArgo(t, map[string]string{"apps/a.yaml": app("a", "shop", "path: web, targetRevision: "+revision), "web/a.yaml": configMap("a")},
+			func(c *manifests.ArgoCDConfig) { c.SourceBranch = "next" })
+		if got := len(d.Claims) == 2; got != want || (len(d.Problems) == 0) != want {
+			t.Errorf("%s: claims %q, problems %q", revision, claims(d), problems(d))
+		}
+	}
+}
+
+// TestLeftOut checks that an Application that its parent leaves out hides no other object.
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+	d := loadArgo(t, map[string]string{"apps/root.yaml": app("root", "argocd", "path: apps, directory: {exclude: 'left*'}"), "apps/left.yaml": app("left", "shop", "path: web")}, nil)
+	left := model.Resource{Key: model.Key{Kind: "kubernetes/Application.argoproj.io", ID: "argocd/left"}, Place: "argocd", Name: "left"}
+	other := model.Resource{Key: model.Key{Kind: "kubernetes/ConfigMap", ID: "shop/a"}, Place: "shop", Name: "a"}
+	if len(d.Problems) != 1 || !d.Problems[0].MayDeclare(&left) || d.Problems[0].MayDeclare(&other) {
+		t.Errorf("problems %+v", d.Problems)
 	}
 }
 

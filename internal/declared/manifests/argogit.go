@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/model"
@@ -52,36 +53,47 @@ func (r *argoReader) isOwnRepository(url string) bool { return r.repositories[re
 // applications reads the Applications of a folder, or of a commit, and the objects that they
 // deploy from it.
 func (l *loader) applications(ctx context.Context, t *tree) (_ content, err error) {
-	r := l.newArgoReader(ctx, l.isDeclaredRevision)
+	r := l.newArgoReader(ctx, func(revision string) bool { return l.isBranchOf(t, revision) })
 	defer func() { err = errors.Join(err, r.close()) }()
 	if err := r.root(t); err != nil {
 		return content{}, err
 	}
 	r.leaveDeferred()
+	r.notDeployed()
 	r.createdNamespaces()
 	return r.all, nil
 }
 
 // isDeclaredRevision reports whether a revision of an Application is the one that the declaration
-// reads, as far as its name shows. A folder has the branch that its owner chose.
+// reads, as far as its name shows.
 func (l *loader) isDeclaredRevision(revision string) bool {
-	if revision == "" {
-		revision = "HEAD"
-	}
-	if l.repository == nil {
-		return !pinned.MatchString(revision)
-	}
-	return revision == cmp.Or(l.config.Ref, "HEAD")
+	return cmp.Or(revision, "HEAD") == cmp.Or(l.config.Ref, "HEAD") || l.isSourceBranch(revision)
 }
 
-// pinned matches the revisions that are a commit or a version, which a folder may not be at.
+func (l *loader) isSourceBranch(revision string) bool {
+	return revision != "" && strings.TrimPrefix(revision, "refs/heads/") == strings.TrimPrefix(l.argocd.SourceBranch, "refs/heads/")
+}
+
+// isBranchOf reports whether a folder stands for a revision of an Application.
+func (l *loader) isBranchOf(t *tree, revision string) bool {
+	if l.argocd.SourceBranch == "" {
+		return t.isRef(revision)
+	}
+	return l.isSourceBranch(revision) || cmp.Or(revision, "HEAD") == "HEAD"
+}
+
+// pinned matches the revisions that are a commit or a version.
 var pinned = regexp.MustCompile(`^[0-9a-f]{7,40}$|^[v~^<>=]*[0-9]|\*`)
 
 // leaveDeferred adds problems with the sources at other revisions.
 func (r *argoReader) leaveDeferred() {
+	hint := ""
+	if r.loader.repository == nil {
+		hint = ": set source_branch if the folder stands for it, or git instead of dir"
+	}
 	for i := range r.deferred {
 		d := &r.deferred[i]
-		r.unread(&d.application, sketch{unknown: true}, "deploys the revision %s, and the declaration is read at another one", printable(d.source.At("targetRevision").Str()))
+		r.unread(&d.application, sketch{unknown: true}, "deploys the revision %s, and the declaration is read at another one%s", printable(cmp.Or(d.source.At("targetRevision").Str(), "HEAD")), hint)
 	}
 	r.deferred = nil
 }
@@ -110,10 +122,10 @@ func (l *loader) argocdGit(ctx context.Context) (_ model.Declaration, err error)
 	if err != nil {
 		return model.Declaration{}, err
 	}
-	l.argocd.clearSame()
 	if err := r.otherRevisions(at.revision); err != nil {
 		return model.Declaration{}, err
 	}
+	r.notDeployed()
 	r.createdNamespaces()
 	if ctx.Err() != nil {
 		return model.Declaration{}, fmt.Errorf("read Applications: %w", ctx.Err())
@@ -127,8 +139,8 @@ func (l *loader) argocdGit(ctx context.Context) (_ model.Declaration, err error)
 
 // reset forgets what was read.
 func (r *argoReader) reset() {
-	r.queue, r.deferred, r.all = nil, nil, content{}
-	r.read, r.namespaces = map[string]bool{}, map[string]application{}
+	r.queue, r.deferred, r.left, r.all = nil, nil, nil, content{}
+	r.read, r.failed, r.namespaces = map[string]object{}, map[string]bool{}, map[string]application{}
 }
 
 // attribute records where the objects from one on are written, and who wrote them.
@@ -178,9 +190,7 @@ func (r *argoReader) revision(head, revision string, sources []deferred) error {
 	l, before := r.loader, r.state()
 	return l.repository.Read(r.ctx, revisionRef(revision), func(c gitrepo.Commit) error {
 		r.restore(before)
-		if c.Hash == head {
-			l.argocd.addSame(revision)
-		}
+		l.same.set(revision, c.Hash == head)
 		t := l.commitTree(c.Files, c.Hash)
 		t.revised, t.touches = c.When, c.Touches
 		r.tree = t.withFiles(r.ctx, t.files, l.config.MaxFileSize)
@@ -213,40 +223,19 @@ func revisionRef(revision string) string {
 type readState struct {
 	deferred   []deferred
 	all        content
-	read       map[string]bool
+	read       map[string]object
+	failed     map[string]bool
 	namespaces map[string]application
 }
 
 func (r *argoReader) state() readState {
 	all := content{objects: slices.Clone(r.all.objects), problems: slices.Clone(r.all.problems)}
-	return readState{slices.Clone(r.deferred), all, maps.Clone(r.read), maps.Clone(r.namespaces)}
+	return readState{slices.Clone(r.deferred), all, maps.Clone(r.read), maps.Clone(r.failed), maps.Clone(r.namespaces)}
 }
 
 func (r *argoReader) restore(s readState) {
 	r.queue, r.deferred, r.all = nil, slices.Clone(s.deferred), content{objects: slices.Clone(s.all.objects), problems: slices.Clone(s.all.problems)}
-	r.read, r.namespaces = maps.Clone(s.read), maps.Clone(s.namespaces)
-}
-
-// isSame reports whether a revision was the declaration's commit when it was last read.
-func (c *argocd) isSame(revision string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.same[revision]
-}
-
-func (c *argocd) clearSame() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.same = nil
-}
-
-func (c *argocd) addSame(revision string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.same == nil {
-		c.same = map[string]bool{}
-	}
-	c.same[revision] = true
+	r.read, r.failed, r.namespaces = maps.Clone(s.read), maps.Clone(s.failed), maps.Clone(s.namespaces)
 }
 
 // applications finds the subjects in the Applications of a commit, and reports whether the outcome
@@ -257,7 +246,7 @@ func (r *pastReader) applications(t *tree, found *outcome) (final bool) {
 		return false
 	}
 	l := r.loader
-	reader := l.newArgoReader(r.ctx, func(revision string) bool { return l.isDeclaredRevision(revision) || l.argocd.isSame(revision) })
+	reader := l.newArgoReader(r.ctx, func(revision string) bool { return l.isDeclaredRevision(revision) || l.same.has(revision) })
 	err := reader.root(t)
 	reader.leaveDeferred()
 	reader.createdNamespaces()

@@ -124,6 +124,19 @@ func TestManyApplications(t *testing.T) {
 	}
 }
 
+// TestArgoBranchOfMirror checks that a declaration stands for a branch that has another name where Argo CD reads.
+func TestArgoBranchOfMirror(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t)
+	h.commit(map[string]string{"web/a.yaml": data("a"), "apps/a.yaml": app("a", "shop", "path: web, targetRevision: trunk"), "apps/b.yaml": app("b", "back", "path: web, targetRevision: other")})
+	config := h.argoConfig()
+	config.SourceBranch = "trunk"
+	d, err := openArgo(t, config).Load(t.Context())
+	if err != nil || len(d.Claims) != 3 || len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Reason, "the revision other") {
+		t.Errorf("claims %q, problems %q, %v", claims(d), problems(d), err)
+	}
+}
+
 // TestArgoNamespace checks that Applications do not make the namespace of Argo CD governed, and
 // that Applications in it are.
 func TestArgoNamespace(t *testing.T) {
@@ -142,8 +155,8 @@ func TestArgoSettings(t *testing.T) {
 		"is not the name of a namespace": func(c *manifests.ArgoCDConfig) { c.Namespace = "*" },
 		"max_applications 0":             func(c *manifests.ArgoCDConfig) { c.MaxApplications = 0 },
 		"same_repository":                func(c *manifests.ArgoCDConfig) { c.SameRepository = []string{"x"} },
-		"clusters":                       func(c *manifests.ArgoCDConfig) { c.Clusters = []string{""} },
-		"neither dir nor git":            func(c *manifests.ArgoCDConfig) { c.Dir = "" },
+		"clusters":            func(c *manifests.ArgoCDConfig) { c.Clusters = []string{""} },
+		"neither dir nor git": func(c *manifests.ArgoCDConfig) { c.Dir = "" },
 	} {
 		c := argoConfig(t.TempDir())
 		change(&c)

@@ -43,13 +43,18 @@ func TestFluxSources(t *testing.T) {
 	}{
 		"Not in git":        {"", nil, ""},
 		"Equal":             {gitRepository("https://git.example.org/Team/shop.git", "branch: main"), own, ""},
-		"SSH":               {gitRepository("ssh://git@GIT.example.org/Team/shop", ""), own, ""},
+		"SSH":               {gitRepository("ssh://git@GIT.example.org/Team/shop", "branch: main"), own, ""},
 		"Other path":        {gitRepository("https://git.example.org/team/other", ""), own, "its source is GitRepository flux-system/flux-system (https://git.example.org/team/other), and driftd reads another repository"},
 		"Other host":        {gitRepository("https://evil.example.org/Team/shop.git", ""), own, "driftd reads another repository"},
 		"Credentials":       {gitRepository("https://alice:hunter2@git.example.org/other", ""), own, "(https://git.example.org/other)"},
-		"Permitted":         {gitRepository("https://mirror.example.org/shop", ""), same("https://mirror.example.org/shop.git"), ""},
+		"Permitted":         {gitRepository("https://mirror.example.org/shop", "branch: main"), same("https://mirror.example.org/shop.git"), ""},
 		"No remote":         {gitRepository("https://git.example.org/Team/shop.git", ""), nil, "driftd reads another repository"},
-		"Tag":               {gitRepository("https://git.example.org/Team/shop.git", "tag: v1"), own, "reads the tag v1, and driftd reads the default branch"},
+		"Tag":               {gitRepository("https://git.example.org/Team/shop.git", "tag: v1"), own, "reads the tag v1, and the folder is at another one: set source_branch"},
+		"Other branch":      {gitRepository("https://git.example.org/Team/shop.git", "branch: next"), own, "reads the branch next, and the folder is at another one"},
+		"Default branch":    {gitRepository("https://git.example.org/Team/shop.git", ""), own, "reads the branch master, and the folder is at another one"},
+		"Named branch":      {gitRepository("https://git.example.org/Team/shop.git", "branch: next"), func(c *manifests.FluxConfig) { own(c); c.SourceBranch = "next" }, ""},
+		"Not the named one": {gitRepository("https://git.example.org/Team/shop.git", "branch: main"), func(c *manifests.FluxConfig) { own(c); c.SourceBranch = "next" }, "reads the branch main"},
+		"Versions":          {gitRepository("https://git.example.org/Team/shop.git", "semver: '>=1'"), own, "reads the semver >=1"},
 		"Commit":            {gitRepository("https://git.example.org/Team/shop.git", "commit: a123"), own, "reads the commit a123"},
 		"Other kind":        {strings.Replace(gitRepository("https://git.example.org/Team/shop.git", ""), "GitRepository", "OCIRepository", 1), own, ""},
 		"Another namespace": {strings.Replace(gitRepository("https://evil.example.org/x", ""), "namespace: flux-system", "namespace: other", 1), own, ""},
@@ -171,6 +176,18 @@ func TestFluxLimits(t *testing.T) {
 			"clusters/prod/a.yaml": applies("a", "  path: b\n"), "b/b.yaml": applies("b", "  path: c\n"), "c/c.yaml": applies("a", "  path: b\n"),
 		}, nil)
 		if diff := cmp.Diff([]string{}, problems(d)); diff != "" || len(d.Claims) != 3 {
+			t.Errorf("%s claims %q", diff, claims(d))
+		}
+	})
+	t.Run("Declared twice", func(t *testing.T) {
+		t.Parallel()
+		d := loadFlux(t, map[string]string{
+			"clusters/prod/a.yaml": applies("web", "  path: b\n"), "clusters/prod/b.yaml": applies("web", "  path: c\n  targetNamespace: x\n"), "clusters/prod/kustomization.yaml": "resources: [a.yaml, sub]\n",
+			"clusters/prod/sub/kustomization.yaml": "resources: [s.yaml]\n", "clusters/prod/sub/s.yaml": applies("sub", "  path: c\n"),
+			"b/b.yaml": configMap("b"), "c/c.yaml": applies("web", "  path: d\n  targetNamespace: x\n"), "d/d.yaml": configMap("d"),
+		}, nil)
+		want := []string{"c/c.yaml:1: Kustomization flux-system/web of Flux is declared with another spec in clusters/prod/a.yaml:1, too, and only that one is read: remove one of them"}
+		if diff := cmp.Diff(want, problems(d)); diff != "" || !maybe(d, "x", "d") || maybe(d, "y", "d") {
 			t.Errorf("%s claims %q", diff, claims(d))
 		}
 	})

@@ -85,7 +85,7 @@ func TestFluxUnknown(t *testing.T) {
 func TestFluxIgnore(t *testing.T) {
 	t.Parallel()
 	const url = "https://git.example.org/shop.git"
-	source := strings.Replace(gitRepository(url, ""), "spec: {", "spec: {ignore: \"/*\\n!/apps\\n/apps/skip.yaml\", ", 1)
+	source := strings.Replace(gitRepository(url, "branch: main"), "spec: {", "spec: {ignore: \"/*\\n!/apps\\n/apps/skip.yaml\", ", 1)
 	for _, first := range []string{"a", "z"} {
 		d := loadFlux(t, map[string]string{
 			"clusters/prod/" + first + ".yaml": source, "clusters/prod/b.yaml": applies("web", "  path: apps\n"),

@@ -41,7 +41,7 @@ type fluxFound struct {
 	failed []model.Problem
 	// pending are the Kustomizations that are not built yet. seen has every one, by ID.
 	pending []object
-	seen    map[string]bool
+	seen    map[string]object
 	built   int
 	// inputs are the objects that a Kustomization may refer to, by kind and ID.
 	inputs map[string]object
@@ -76,7 +76,7 @@ func (l *loader) applied(ctx context.Context, t *tree) (all content, err error) 
 func (r *fluxReader) read() (content, error) {
 	const rounds = 3
 	for range rounds {
-		r.fluxFound = fluxFound{seen: map[string]bool{}, inputs: map[string]object{}, absent: map[string]bool{}}
+		r.fluxFound = fluxFound{seen: map[string]object{}, inputs: map[string]object{}, absent: map[string]bool{}}
 		if err := r.round(); err != nil {
 			return content{}, err
 		}
@@ -104,7 +104,7 @@ func (r *fluxReader) round() error {
 	for _, o := range c.objects {
 		// A cluster's folder usually has the Kustomization that applies this folder.
 		if kindOf(o.value) == fluxKustomization && r.folderOf(o) == r.tree.Root && o.value.At("spec", "kubeConfig").IsEmpty() && r.notOurs(o) == "" {
-			r.seen[inputID(o.value)] = true
+			r.seen[inputID(o.value)] = o
 			if c, err = r.kustomization(o); err != nil {
 				return err
 			}
@@ -139,16 +139,28 @@ func (r *fluxReader) add(c content) {
 	for _, o := range c.objects {
 		switch kind := kindOf(o.value); {
 		case kind == fluxKustomization:
-			if id := inputID(o.value); !r.seen[id] {
-				r.seen[id] = true
-				r.pending = append(r.pending, o)
-			}
+			r.addKustomization(o)
 		case isFluxInput(kind):
 			if id := inputID(o.value); r.inputs[id].value.IsNull() {
 				r.inputs[id] = o
 			}
 		}
 		r.elsewhere(o)
+	}
+}
+
+// addKustomization adds a Kustomization that is to be built. Of two with the same ID, Flux applies one in turn with the
+// other.
+func (r *fluxReader) addKustomization(o object) {
+	id := inputID(o.value)
+	first, twice := r.seen[id]
+	switch {
+	case !twice:
+		r.seen[id] = o
+		r.pending = append(r.pending, o)
+	case !first.value.At("spec").Equal(o.value.At("spec")):
+		r.all.limited(o.address, fluxExtents(o.value.At("spec")), "Kustomization %s of Flux is declared with another spec in %s, too, and only that one is read: remove one of them",
+			nameOf(o.value), first.address)
 	}
 }
 

@@ -22,7 +22,8 @@ type FluxConfig struct {
 	// URL: those of mirrors, and of OCI artifacts and buckets of the whole repository.
 	SameRepository []string `mapstructure:"same_repository"`
 	// SourceBranch is the branch that sources of Flux read. A source of another branch is not
-	// compared. The default is ref, or every branch if ref is not set or is a commit.
+	// compared. The default is each branch that names the commit that is read, and for a dir the one
+	// that is checked out.
 	SourceBranch string `mapstructure:"source_branch"`
 	// StrictSubstitution is whether the controller runs with the feature gate
 	// StrictPostBuildSubstitutions: a variable that is not set is an error.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -69,28 +68,39 @@ func (r *fluxReader) notOurs(o object) string {
 	return ""
 }
 
-var commitHash = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
-
 // otherRef returns why a GitRepository has another revision than the declaration, or "".
 func (r *fluxReader) otherRef(ref model.Value, name string) string {
 	c := r.loader.flux
-	for _, field := range []string{"commit", "name", "semver", "tag"} {
-		if value := ref.At(field).Str(); value != "" {
-			if value == c.Ref || value == "refs/tags/"+c.Ref || "refs/tags/"+value == c.Ref || value == "refs/heads/"+c.Ref {
-				return ""
-			}
-			return fmt.Sprintf("its source %s reads the %s %s, and driftd reads %s", name, field, value, cmp.Or(c.Ref, "the default branch"))
+	field, value := "branch", cmp.Or(ref.At("branch").Str(), "master")
+	for _, other := range []string{"tag", "semver", "name", "commit"} {
+		if v := ref.At(other).Str(); v != "" {
+			field, value = other, v
 		}
 	}
 	own := strings.TrimPrefix(c.SourceBranch, "refs/heads/")
-	if own == "" && !commitHash.MatchString(c.Ref) {
-		own = strings.TrimPrefix(c.Ref, "refs/heads/")
-	}
-	branch := cmp.Or(ref.At("branch").Str(), "master")
-	if own == "" || c.Git == "" || branch == own {
+	switch {
+	case field == "branch" && own != "" && value == own, (field != "branch" || own == "") && r.isAt(field, value):
 		return ""
+	case c.Git == "":
+		return fmt.Sprintf("its source %s reads the %s %s, and the folder is at another one: set source_branch if it stands for that branch, or git instead of dir", name, field, value)
 	}
-	return fmt.Sprintf("its source %s reads the branch %s, and driftd reads %s", name, branch, own)
+	return fmt.Sprintf("its source %s reads the %s %s, and driftd reads %s, which is another commit", name, field, value, cmp.Or(own, c.Ref, "the default branch"))
+}
+
+// isAt reports whether what is read is the commit of a field of spec.ref. A range of versions is never.
+func (r *fluxReader) isAt(field, value string) bool {
+	switch field {
+	case "branch":
+		value = "refs/heads/" + value
+	case "tag":
+		value = "refs/tags/" + value
+	case "semver":
+		return r.loader.flux.Ref == value
+	}
+	if r.tree.isRef == nil {
+		return r.loader.same.has(value)
+	}
+	return r.loader.same.set(value, r.tree.isRef(value))
 }
 
 // elsewhere adds the problem of an object whose controller makes objects that are not in git.

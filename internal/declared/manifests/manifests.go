@@ -45,7 +45,7 @@ func open(env declared.Env, config Config) (*loader, error) {
 	repository, err := config.OpenWithHistory(env.CloneDir, config.Lookback, env.Log)
 	return &loader{
 		env: env, config: config, chosen: chosen, repository: repository,
-		workTree: gitrepo.NewWorkTree(config.Lookback, env.Log), past: newHistoryCache(),
+		workTree: gitrepo.NewWorkTree(config.Lookback, env.Log), past: newHistoryCache(), same: &sameRefs{},
 	}, err
 }
 
@@ -69,6 +69,8 @@ type loader struct {
 	templating *templating
 	// argocd is set for a declaration of Applications of Argo CD.
 	argocd *argocd
+	// same are the refs that named what was read last.
+	same *sameRefs
 	// edit is set for a loader of edited files.
 	edit *Edit
 	// plain leaves the data of Secrets as it is.
@@ -100,6 +102,16 @@ func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
 		return model.Declaration{}, err
 	}
 	t.top = top
+	refs := map[string]bool{}
+	t.isRef = func(ref string) bool {
+		at, known := refs[ref]
+		if !known {
+			// Without an answer, the folder stands for no ref.
+			at, _ = gitrepo.IsAt(top, ref)
+			refs[ref] = at
+		}
+		return at
+	}
 	if l.flux != nil {
 		// Kustomizations name folders from the top of the repository.
 		t.Base, t.Prefix = ".", ""
@@ -117,7 +129,7 @@ func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
 func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
 		t := l.commitTree(c.Files, c.Hash)
-		t.revised, t.touches = c.When, c.Touches
+		t.revised, t.touches, t.isRef = c.When, c.Touches, c.Is
 		d, err = l.read(ctx, t)
 		return err
 	})

@@ -29,6 +29,8 @@ type tree struct {
 	where string
 	// top is the folder of the disk that contains the files, or "".
 	top string
+	// isRef reports whether a ref names the state of the files; nil for an old commit.
+	isRef func(ref string) bool
 	// revision is the commit, or "", and revised its time.
 	revision string
 	revised  time.Time

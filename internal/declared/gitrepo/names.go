@@ -1,0 +1,74 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+)
+
+// Is reports whether a ref, as of Repository.Read, names the commit, too. It must be called while the commit is read.
+func (c Commit) Is(ref string) bool { return c.names != nil && c.names(ref) }
+
+// names reports whether a ref names the commit with the hash.
+func (r refs) names(ref string, commit plumbing.Hash, s storer.EncodedObjectStorer) bool {
+	want, err := r.resolve(ref)
+	if err != nil {
+		return false
+	}
+	if want.hash == commit || r.peeled[want.name] == commit {
+		return true
+	}
+	found, err := commitOf(s, want.hash)
+	return err == nil && found.Hash == commit
+}
+
+// IsAt reports whether the work tree that contains a folder is at a ref: the ref is the branch that is checked out, or it names the same
+// commit, in the work tree or its remote as of the last fetch. "" and HEAD stand for the default branch of the remote; if it is not known, each
+// work tree is at it. A folder outside of a work tree is at each ref.
+func IsAt(dir, ref string) (_ bool, err error) {
+	top := TopOf(dir)
+	if top == "" {
+		return true, nil
+	}
+	if ref == "" || ref == "HEAD" {
+		o, err := OriginOf(dir)
+		if err != nil || o.Branch == "" {
+			return err == nil, err
+		}
+		ref = o.Branch
+	}
+	s, err := openLocal(top)
+	if err != nil {
+		return false, fmt.Errorf("read the git repository %s: %w", top, err)
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	head, err := s.Reference(plumbing.HEAD)
+	if err != nil {
+		return false, fmt.Errorf("read HEAD of the git repository %s: %w", top, err)
+	}
+	if head.Target() == plumbing.NewBranchReferenceName(strings.TrimPrefix(ref, "refs/heads/")) {
+		return true, nil
+	}
+	return isHead(s, ref)
+}
+
+// isHead reports whether a ref names the commit at HEAD.
+func isHead(s *objectStore, ref string) (bool, error) {
+	all, err := localRefs(s)
+	if err != nil || all.head.IsZero() {
+		return false, err
+	}
+	commit := all.head
+	if all.names(ref, commit, s) {
+		return true, nil
+	}
+	for name := range all.named {
+		if name.IsRemote() && strings.HasSuffix(name.String(), "/"+strings.TrimPrefix(ref, "refs/heads/")) && all.names(name.String(), commit, s) {
+			return true, nil
+		}
+	}
+	return false, nil
+}

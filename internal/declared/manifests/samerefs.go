@@ -1,0 +1,28 @@
+package manifests
+
+import "sync"
+
+// sameRefs are the refs that named the declaration's commit when it was last read. An old commit is not named by
+// any of them now, and stands for those that named it.
+type sameRefs struct {
+	mu   sync.Mutex
+	refs map[string]bool
+}
+
+// has reports whether a ref named the commit.
+func (s *sameRefs) has(ref string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refs[ref]
+}
+
+// set records whether a ref names the commit, and returns it.
+func (s *sameRefs) set(ref string, same bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refs == nil {
+		s.refs = map[string]bool{}
+	}
+	s.refs[ref] = same
+	return same
+}
