@@ -155,8 +155,8 @@ func TestArgoSettings(t *testing.T) {
 		"is not the name of a namespace": func(c *manifests.ArgoCDConfig) { c.Namespace = "*" },
 		"max_applications 0":             func(c *manifests.ArgoCDConfig) { c.MaxApplications = 0 },
 		"same_repository":                func(c *manifests.ArgoCDConfig) { c.SameRepository = []string{"x"} },
-		"clusters":            func(c *manifests.ArgoCDConfig) { c.Clusters = []string{""} },
-		"neither dir nor git": func(c *manifests.ArgoCDConfig) { c.Dir = "" },
+		"clusters":                       func(c *manifests.ArgoCDConfig) { c.Clusters = []string{""} },
+		"neither dir nor git":            func(c *manifests.ArgoCDConfig) { c.Dir = "" },
 	} {
 		c := argoConfig(t.TempDir())
 		change(&c)
