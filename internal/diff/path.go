@@ -66,16 +66,10 @@ func (p path) steps() []model.Step {
 func (p path) String() string {
 	var b strings.Builder
 	for _, s := range p {
-		switch {
-		case s.kind != model.FieldStep:
+		if s.kind == model.FieldStep {
+			model.WriteField(&b, s.name)
+		} else {
 			b.WriteString("[" + s.inBrackets() + "]")
-		case isPlain(s.name):
-			if b.Len() > 0 {
-				b.WriteByte('.')
-			}
-			b.WriteString(s.name)
-		default:
-			b.WriteString("[" + strconv.Quote(s.name) + "]")
 		}
 	}
 	return b.String()
@@ -107,17 +101,6 @@ func (p path) live() path {
 		}
 	}
 	return live
-}
-
-// isPlain reports whether a name needs no quotes in a path.
-func isPlain(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		if !(c == '_' || c == '-' || c == '$' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z') {
-			return false
-		}
-	}
-	return name != ""
 }
 
 // keyOf returns the key fields of an element of a keyed list; ok is false if it has none.

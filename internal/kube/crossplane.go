@@ -96,17 +96,20 @@ func (c *crossplaneChecks) differs(desired, observed model.Value) {
 	slices.Sort(d.found)
 	switch n := len(d.found); {
 	case n == 0:
-	case n == 1 && !strings.ContainsAny(d.found[0], "[]"):
-		path := "spec.forProvider." + d.found[0]
-		c.fails("crossplane/differs", path, model.UnknownActor("the provider does not report who changed the external resource"),
-			"%s differs from what the provider observed in status.atProvider", d.found[0])
+	case n == 1:
+		c.fails("crossplane/differs", d.found[0], model.UnknownActor("the provider does not report who changed the external resource"),
+			"%s differs from what the provider observed in status.atProvider", shortText(strings.TrimPrefix(d.found[0], "spec.forProvider.")))
 	default:
+		named := make([]string, min(n, maxDifferent))
+		for i := range named {
+			named[i] = shortText(strings.TrimPrefix(d.found[i], "spec.forProvider."))
+		}
 		c.fails("crossplane/differs", "", model.UnknownActor("the provider does not report who changed the external resource"),
-			"fields of spec.forProvider differ from what the provider observed in status.atProvider: %s", strings.Join(d.found[:min(n, maxDifferent)], ", "))
+			"fields of spec.forProvider differ from what the provider observed in status.atProvider: %s", strings.Join(named, ", "))
 	}
 }
 
-// A providerDiff has the fields that differ.
+// A providerDiff has the paths of the fields that differ.
 type providerDiff struct{ found []string }
 
 // compare compares the fields that both sides have. References to other objects are on the desired
@@ -114,7 +117,11 @@ type providerDiff struct{ found []string }
 func (d *providerDiff) compare(path []string, desired, observed model.Value) {
 	if desired.Kind() != model.Map || observed.Kind() != model.Map {
 		if !sameOrContained(desired, observed) {
-			d.found = append(d.found, strings.Join(path[2:], "."))
+			var b strings.Builder
+			for _, name := range path {
+				model.WriteField(&b, name)
+			}
+			d.found = append(d.found, b.String())
 		}
 		return
 	}

@@ -24,6 +24,7 @@ func TestCrossplaneChecks(t *testing.T) {
 		"Healthy":    {"equal", provided("", `forProvider: {region: eu, tags: {a: b}, vpcIdRef: {name: x}, size: 5, empty: ""}`, `region: eu, tags: {a: b, more: c}, size: "5", id: x`, ready, ""), []string{}},
 		"Changed":    {"one field", provided("", `forProvider: {region: eu, acl: private}`, `region: eu, acl: public-read`, ready, ""), []string{"crossplane/differs spec.forProvider.acl unknown"}},
 		"Nested":     {"a field of a map", provided("", `forProvider: {tags: {a: b}}`, `tags: {a: c}`, ready, ""), []string{"crossplane/differs spec.forProvider.tags.a unknown"}},
+		"Dotted":     {"a name with dots", provided("", `forProvider: {tags: {example.org/a: b}}`, `tags: {example.org/a: c}`, ready, ""), []string{`crossplane/differs spec.forProvider.tags["example.org/a"] unknown`}},
 		"Two fields": {"no single field", provided("", `forProvider: {a: b, c: d}`, `a: x, c: y`, ready, ""), []string{"crossplane/differs unknown"}},
 		"Order":      {"lists in another order", provided("", `forProvider: {ids: [a, b], rules: [{port: 1}, {port: 2}]}`, `ids: [b, a], rules: [{port: "2", id: x}, {port: "1"}]`, ready, ""), []string{}},
 		"More items": {"an item that was added", provided("", `forProvider: {ids: [a]}`, `ids: [a, b]`, ready, ""), []string{"crossplane/differs spec.forProvider.ids unknown"}},

@@ -1,6 +1,32 @@
 package model
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
+
+// WriteField adds the step of a field to the path of a change in b: spec.replicas, metadata.labels["a.b/c"].
+func WriteField(b *strings.Builder, name string) {
+	if !isPlain(name) {
+		b.WriteString("[" + strconv.Quote(name) + "]")
+		return
+	}
+	if b.Len() > 0 {
+		b.WriteByte('.')
+	}
+	b.WriteString(name)
+}
+
+// isPlain reports whether a name needs no quotes in a path.
+func isPlain(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if !(c == '_' || c == '-' || c == '$' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z') {
+			return false
+		}
+	}
+	return name != ""
+}
 
 // WithoutKeys removes the brackets of list elements from a path. A bracket with a
 // field name (labels["a.b/c"]) remains.

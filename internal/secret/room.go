@@ -1,7 +1,6 @@
 package secret
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
@@ -78,25 +77,12 @@ func (w *walker) traced() bool {
 func (w *walker) at() (path, bare string) {
 	var b, c strings.Builder
 	for _, s := range w.path {
-		switch {
-		case s.Kind != model.FieldStep:
+		if s.Kind == model.FieldStep {
+			model.WriteField(&b, s.Text)
+			model.WriteField(&c, s.Text)
+		} else {
 			b.WriteString("[" + s.Text + "]")
-		case isPlain(s.Text):
-			if b.Len() > 0 {
-				b.WriteByte('.')
-				c.WriteByte('.')
-			}
-			b.WriteString(s.Text)
-			c.WriteString(s.Text)
-		default:
-			b.WriteString("[" + strconv.Quote(s.Text) + "]")
-			c.WriteString("[" + strconv.Quote(s.Text) + "]")
 		}
 	}
 	return b.String(), c.String()
-}
-
-// isPlain reports whether a path contains the name without quotes.
-func isPlain(name string) bool {
-	return name != "" && tail(name, 0, func(c byte) bool { return isWord(c) || c == '$' }) == len(name)
 }

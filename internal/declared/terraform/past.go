@@ -300,23 +300,11 @@ func sortedUnique(texts []string) []string {
 func pathText(steps []model.Step) string {
 	var b strings.Builder
 	for _, s := range steps {
-		switch {
-		case s.Kind == model.IndexStep:
+		if s.Kind == model.IndexStep {
 			b.WriteString("[" + s.Text + "]")
-		case !isPlain(s.Text):
-			b.WriteString("[" + strconv.Quote(s.Text) + "]")
-		case b.Len() > 0:
-			b.WriteString("." + s.Text)
-		default:
-			b.WriteString(s.Text)
+		} else {
+			model.WriteField(&b, s.Text)
 		}
 	}
 	return b.String()
-}
-
-// isPlain reports whether a name needs no quotes in a path.
-func isPlain(name string) bool {
-	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return r != '_' && r != '-' && r != '$' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	})
 }
