@@ -17,11 +17,35 @@ const Program = "driftd-helm"
 // Rendered.
 const Job = "helm"
 
+// IndexJob is the name of the job that reads an entry of the index of a repository of charts. Its
+// arguments are IndexArgs, its result is Entry.
+const IndexJob = "helm-index"
+
+// IndexArgs are the arguments of IndexJob.
+type IndexArgs struct {
+	// File is the index, of at most Limit bytes.
+	File  string
+	Limit int64
+	// Chart and Version are those of the entry.
+	Chart, Version string
+}
+
+// An Entry is the result of IndexJob.
+type Entry struct {
+	URLs   []string
+	Digest string
+	// Problem is why there is no entry; "" if there is one.
+	Problem string
+}
+
 // Args are the arguments of Job. All paths are those of the files of the box.
 type Args struct {
 	// Dir is the folder of the chart, and Files are the files below it.
 	Dir   string
 	Files []string
+	// Archive is the archive of the chart, instead of Dir and Files, and Version is the version
+	// that must be in it.
+	Archive, Version string
 	// Values are files of values, of which the later ones take precedence. Set are values in
 	// the form of helm --set, which take precedence over files.
 	Values, Set []string

@@ -33,7 +33,9 @@ import (
 )
 
 // Jobs returns the jobs of the program driftd-helm.
-func Jobs() map[string]box.Job { return map[string]box.Job{chart.Job: box.NewJob(Render)} }
+func Jobs() map[string]box.Job {
+	return map[string]box.Job{chart.Job: box.NewJob(Render), chart.IndexJob: box.NewJob(readIndex)}
+}
 
 // Render renders a chart. If it calls functions whose results depend on chance or on the time, or
 // asks for API versions that the cluster may have or not, it is rendered several times.
@@ -211,6 +213,8 @@ func (r *renderer) load() (*chartv2.Chart, error) {
 		return nil, err
 	case c.Metadata.Type == "library":
 		return nil, problem("a library chart, which declares no objects")
+	case r.args.Archive != "" && strings.TrimPrefix(c.Metadata.Version, "v") != strings.TrimPrefix(r.args.Version, "v"):
+		return nil, problem("the archive has another version of the chart than %s", r.args.Version)
 	case isEncrypted(c):
 		return nil, problem("the values.yaml of the chart or of a subchart is encrypted with SOPS; driftd does not decrypt it")
 	}
@@ -219,6 +223,9 @@ func (r *renderer) load() (*chartv2.Chart, error) {
 
 // readFiles reads the files of the chart.
 func (r *renderer) readFiles() error {
+	if r.args.Archive != "" {
+		return r.unpack()
+	}
 	rules, err := r.ignored()
 	if err != nil {
 		return err

@@ -19,10 +19,15 @@ type chartWalk struct {
 	files []string
 	// linked reports whether there is a symbolic link.
 	linked bool
+	// archive is set for the archive of a chart that is not in the tree. It is in files.
+	archive string
 }
 
 // chartFiles lists the files of the chart in the declared folder.
 func (l *loader) chartFiles(ctx context.Context, t *tree) (*chartWalk, error) {
+	if l.fetched != nil {
+		return &chartWalk{archive: archiveFile, files: []string{archiveFile}}, nil
+	}
 	w := &chartWalk{ctx: ctx, tree: t, limit: l.config.MaxFiles}
 	info, err := fs.Stat(t.files, t.Root)
 	switch {

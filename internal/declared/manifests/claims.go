@@ -58,7 +58,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 	kube.RelateClaims(claims)
 	governed := kube.Governed(l.governing(claims), placesOf(c.problems), l.config.Namespaces)
 	repository := l.url()
-	if l.config.Label != "" {
+	if l.config.Label != "" || l.fetched != nil {
 		repository = "" // the addresses are not paths in it
 	}
 	return model.Declaration{

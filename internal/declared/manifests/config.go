@@ -1,7 +1,6 @@
 package manifests
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -50,6 +49,9 @@ type Config struct {
 	// ApplyBeforeMerge accepts values that were applied from a branch or pull request before
 	// the merge: they are pending instead of bypassed.
 	ApplyBeforeMerge bool `mapstructure:"apply_before_merge"`
+
+	// placeless is set for a release whose chart is fetched and that has no files.
+	placeless bool
 }
 
 // Defaults returns the default settings.
@@ -66,7 +68,12 @@ func Defaults() Config {
 }
 
 func (c Config) check() error {
-	if err := cmp.Or(c.Place.Check("manifests"), c.Lookback.Check()); err != nil {
+	if !c.placeless {
+		if err := c.Place.Check("manifests"); err != nil {
+			return err
+		}
+	}
+	if err := c.Lookback.Check(); err != nil {
 		return err
 	}
 	for _, name := range c.Namespaces {
@@ -82,7 +89,7 @@ func (c Config) check() error {
 	case c.DeployWindow < 0:
 		return fmt.Errorf("deploy_window %s: want 0 or more", c.DeployWindow)
 	case c.ApplyBeforeMerge && c.Git == "":
-		return errors.New("apply_before_merge applies to git, but dir is set: a folder has no branches")
+		return errors.New("apply_before_merge applies to git, and git is not set: a folder has no branches")
 	case strings.ContainsAny(c.DefaultNamespace+c.RequiredNamespace, "*?["):
 		return errors.New("default_namespace and required_namespace take no patterns: name one namespace")
 	}

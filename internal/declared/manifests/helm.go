@@ -15,6 +15,7 @@ import (
 
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/chart"
+	"github.com/driftd/driftd/internal/chart/fetch"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/decode"
@@ -25,13 +26,32 @@ import (
 // HelmType is the type of declarations of Helm releases.
 const HelmType = "helm"
 
-// HelmConfig configures a declaration of a Helm release: the chart in dir, or in path of a git
-// repository, and its values.
+// HelmConfig configures a declaration of a Helm release: the chart in dir, in path of a git
+// repository, in an OCI registry or in a repository of charts, and its values.
 type HelmConfig struct {
 	gitrepo.Place    `mapstructure:",squash"`
 	gitrepo.Lookback `mapstructure:",squash"`
 
-	// Release is the name of the release. The default is the name of the chart's folder.
+	// OCI is the URL of a chart in an OCI registry: oci://registry.example.org/charts/blog. The
+	// values are those of dir or git, if one is set.
+	OCI string `mapstructure:"oci"`
+	// Repo is the URL of a repository of charts: https://charts.example.org. The values are
+	// those of dir or git, if one is set.
+	Repo string `mapstructure:"repo"`
+	// Chart is the name of the chart in repo.
+	Chart string `mapstructure:"chart"`
+	// Version is the exact version of the chart in oci or repo.
+	Version string `mapstructure:"version"`
+	// Digest is the digest of the manifest in oci, or of the archive in repo: sha256:…. Another
+	// one is an error. By default, the registry or the repository is trusted.
+	Digest string `mapstructure:"digest"`
+	// ChartUsername is the user name for oci or repo, with the password.
+	ChartUsername string `mapstructure:"chart_username"`
+	// ChartPasswordFile contains the password, or the token, for oci or repo.
+	ChartPasswordFile string `mapstructure:"chart_password_file" path:"true"`
+	// ChartCAFile contains the authorities to trust for oci or repo instead of the system's.
+	ChartCAFile string `mapstructure:"chart_ca_file" path:"true"`
+	// Release is the name of the release. The default is the name of the chart or of its folder.
 	Release string `mapstructure:"release"`
 	// Namespace is the namespace of the release.
 	Namespace string `mapstructure:"namespace"`
@@ -83,7 +103,10 @@ func HelmDefinition() declared.Definition {
 			return nil, err
 		}
 		l.release, l.rendered = &config, &chartCache{}
-		return l, nil
+		if config.isRemote() {
+			l.fetched, err = fetch.New(config.source(l))
+		}
+		return l, err
 	})
 	d.IsMember = isChartFolder
 	return d
@@ -103,11 +126,12 @@ func (c HelmConfig) manifests() Config {
 	m := Defaults()
 	m.Place, m.Lookback, m.DefaultNamespace, m.Namespaces = c.Place, c.Lookback, c.Namespace, c.Namespaces
 	m.MaxFileSize, m.Timeout, m.DeployWindow, m.ApplyBeforeMerge = c.MaxFileSize, c.Timeout, c.DeployWindow, c.ApplyBeforeMerge
+	m.placeless = c.isRemote() && c.Dir+c.Git == ""
 	return m
 }
 
 func (c HelmConfig) check() error {
-	if err := c.Place.Check("chart"); err != nil {
+	if err := c.checkPlace(); err != nil {
 		return err
 	}
 	switch {
@@ -130,7 +154,7 @@ const maxRelease = 53
 // withRelease returns the settings with the name of the release.
 func (c HelmConfig) withRelease() (HelmConfig, error) {
 	if c.Release == "" {
-		c.Release = path.Base(filepath.ToSlash(cmp.Or(c.Dir, c.Path, ".")))
+		c.Release = path.Base(filepath.ToSlash(cmp.Or(c.OCI, c.Chart, c.Dir, c.Path, ".")))
 		if c.Release == "." {
 			return c, errors.New("release is not set, and the chart is at the top of the repository: name the release")
 		}
@@ -155,7 +179,11 @@ func (l *loader) openRenderer() *box.Box {
 // chart reads the objects of the release.
 func (l *loader) chart(ctx context.Context, t *tree) (all content, err error) {
 	if l.env.Helm == "" {
-		all.limited(t.address(path.Join(t.Root, chartFile)), l.mayRender(t), "the program %s, which renders charts, is not installed beside driftd: install it", chart.Program)
+		all.limited(l.chartAddress(t, chartFile), l.mayRender(t), "the program %s, which renders charts, is not installed beside driftd: install it", chart.Program)
+		return all, nil
+	}
+	if t, err = l.withArchive(ctx, t, true); err != nil {
+		all.limited(l.chartAddress(t, chartFile), l.mayRender(t), "%v", err)
 		return all, nil
 	}
 	key, keyed, err := l.chartKey(ctx, t)
@@ -193,14 +221,19 @@ func (l *loader) chartIn(ctx context.Context, t *tree, b *box.Box) (content, err
 	c, err := l.renderChart(ctx, t, b)
 	if failed, ok := errors.AsType[*chartError](err); ok {
 		c = content{}
-		c.limited(t.address(path.Join(t.Root, chartFile)), l.mayRender(t), "%s", failed.text)
+		c.limited(l.chartAddress(t, chartFile), l.mayRender(t), "%s", failed.text)
 		c.passing, err = failed.passing, nil
 	}
 	return c, err
 }
 
 // mayRender returns the sketch of the chart's objects.
-func (l *loader) mayRender(t *tree) sketch { return t.chart(t.Root).in(l.release.Namespace) }
+func (l *loader) mayRender(t *tree) sketch {
+	if l.fetched != nil {
+		return sketch{unknown: true}.in(l.release.Namespace)
+	}
+	return t.chart(t.Root).in(l.release.Namespace)
+}
 
 // renderChart runs the job. A *chartError is why the chart is not rendered.
 func (l *loader) renderChart(ctx context.Context, t *tree, b *box.Box) (content, error) {
@@ -211,6 +244,7 @@ func (l *loader) renderChart(ctx context.Context, t *tree, b *box.Box) (content,
 	c := l.release
 	var rendered chart.Rendered
 	err = b.Do(ctx, t.files, chart.Job, chart.Args{
+		Archive: w.archive, Version: c.Version,
 		Dir: t.Root, Files: w.files, Values: c.Values, Set: c.Set, Release: c.Release, Namespace: c.Namespace,
 		KubeVersion: c.KubeVersion, APIVersions: c.APIVersions, Limit: l.config.MaxFileSize, SetStrings: l.templating.setStrings(),
 	}, &rendered)
@@ -257,7 +291,6 @@ func (l *loader) renderedContent(t *tree, r chart.Rendered) (content, error) {
 	var all content
 	for i := range r.Files {
 		f := &r.Files[i]
-		name := path.Join(t.Root, f.Name)
 		if l.templating.skips(f.Name) {
 			continue
 		}
@@ -265,13 +298,13 @@ func (l *loader) renderedContent(t *tree, r chart.Rendered) (content, error) {
 		contents := make([]content, len(outputs))
 		for n := range outputs {
 			var err error
-			if contents[n], err = l.output(t.address(name), outputs[n]); err != nil {
+			if contents[n], err = l.output(l.chartAddress(t, f.Name), outputs[n]); err != nil {
 				return content{}, err
 			}
 		}
 		c := contents[0]
 		c.leaveToCluster(contents[1:], r.Asked)
-		sources := l.chartSources(t, name)
+		sources := l.chartSources(t, f.Name)
 		for k := range c.objects {
 			c.objects[k].files = sources
 		}
@@ -311,7 +344,7 @@ func (l *loader) asRelease(t *tree, all content, given []byte) (content, error) 
 	}
 	all.objects = append(all.objects, object{
 		value:   kube.NewRelease(l.release.Namespace, l.release.Release, values),
-		address: t.address(path.Join(t.Root, chartFile)), files: l.release.Values, unchecked: encryptedPart(given),
+		address: l.chartAddress(t, chartFile), files: l.release.Values, unchecked: encryptedPart(given),
 	})
 	for i := range all.objects {
 		all.objects[i].installedBy = model.Ref{Kind: kube.ReleaseKind, ID: l.release.Namespace + "/" + l.release.Release}
@@ -359,7 +392,11 @@ func encryptedPart(object []byte) string {
 // chartSources returns the files that determine the objects of a template.
 func (l *loader) chartSources(t *tree, template string) []string {
 	sources := slices.Clone(l.release.Values)
-	for _, name := range []string{template, path.Join(t.Root, "values.yaml"), path.Join(t.Root, chartFile)} {
+	for _, name := range []string{template, "values.yaml", chartFile} {
+		name = path.Join(t.Root, name)
+		if l.fetched != nil {
+			break // the chart is not in the tree
+		}
 		if _, err := fs.Stat(t.files, name); err == nil {
 			sources = append(sources, name)
 		}

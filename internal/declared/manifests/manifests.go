@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/driftd/driftd/internal/chart/fetch"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/await"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
@@ -65,6 +66,8 @@ type loader struct {
 	flux *FluxConfig
 	// rendered caches the objects of the release.
 	rendered *chartCache
+	// fetched is the source of a chart that is in no tree; nil for another one.
+	fetched *fetch.Source
 	// templating is set for a chart that is rendered without a release.
 	templating *templating
 	// argocd is set for a declaration of Applications of Argo CD.
@@ -81,6 +84,8 @@ type loader struct {
 // returns an error, never an earlier commit.
 func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
 	switch {
+	case l.config.placeless:
+		return await.Within(ctx, l.config.Timeout, l.withoutPlace)
 	case l.repository == nil:
 		return await.Within(ctx, l.config.Timeout, l.folder)
 	case l.argocd != nil:

@@ -11,8 +11,16 @@ import (
 // release finds the subjects in the chart of a commit, and reports whether the outcome depends
 // only on the files.
 func (r *pastReader) release(t *tree, files *gitrepo.FS, found *outcome) (final bool) {
-	key := []string{"release"}
-	depends := append([]string{t.Root}, r.loader.release.Values...)
+	key := []string{"release", r.loader.fetched.Digest()}
+	depends := r.loader.release.Values
+	if r.loader.fetched == nil {
+		depends = append([]string{t.Root}, depends...)
+	}
+	t, err := r.loader.withArchive(r.ctx, t, false)
+	if err != nil {
+		found.merge(&outcome{all: truncate(err.Error())})
+		return false
+	}
 	w, err := r.loader.chartFiles(r.ctx, t)
 	if err == nil && w.linked {
 		// A link may lead out of the chart.

@@ -1,0 +1,142 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// maxIndex bounds the index of a repository, in bytes. Those of large repositories have 20 MB.
+const maxIndex = 32 << 20
+
+// indexState is what the index of a repository had when it last changed.
+type indexState struct {
+	// tag and modified are the ETag and the Last-Modified of the index.
+	tag, modified string
+	entry         Entry
+}
+
+// fromRepository fetches the archive from a repository of charts.
+// https://helm.sh/docs/topics/chart_repository/
+func (s *Source) fromRepository(ctx context.Context) (string, error) {
+	if _, ok := s.cached(s.want()); ok {
+		return s.want(), nil
+	}
+	entry, err := s.entry(ctx)
+	if err != nil {
+		return "", err
+	}
+	listed := strings.TrimPrefix(entry.Digest, "sha256:")
+	switch want := s.want(); {
+	case listed == "" && want == "":
+		return "", problem("the index has no digest of the chart: set digest")
+	case listed != "" && want != "" && listed != want:
+		return "", problem("the index has version %s with the digest sha256:%s, and digest is sha256:%s: find out who changed it", s.settings.Version, short(listed), short(want))
+	case listed == "":
+		listed = want
+	}
+	if _, ok := s.cached(listed); ok {
+		return listed, nil
+	}
+	if len(entry.URLs) == 0 {
+		return "", problem("the index has no URL of the chart")
+	}
+	at, err := url.Parse(entry.URLs[0])
+	if err != nil {
+		return "", problem("the index has a malformed URL of the chart")
+	}
+	folder := *s.base
+	folder.Path = strings.TrimSuffix(folder.Path, "/") + "/"
+	answer, err := s.get(ctx, folder.ResolveReference(at), nil)
+	if err != nil {
+		return "", err
+	}
+	data, err := readAll(answer, s.settings.Limit)
+	if err != nil {
+		return "", err
+	}
+	if got := sumOf(data); got != listed {
+		return "", problem("the archive has the digest sha256:%s instead of sha256:%s", short(got), short(listed))
+	}
+	return s.keep(data)
+}
+
+// short returns the begin of a digest, for messages.
+func short(digest string) string {
+	const shown = 12
+	if !pinned.MatchString("sha256:" + digest) {
+		return "(malformed)"
+	}
+	return digest[:shown] + "…"
+}
+
+// entry returns the chart's entry in the index. An index that has not changed is not sent again.
+func (s *Source) entry(ctx context.Context) (Entry, error) {
+	header := http.Header{}
+	if s.index.tag != "" {
+		header.Set("If-None-Match", s.index.tag)
+	} else if s.index.modified != "" {
+		header.Set("If-Modified-Since", s.index.modified)
+	}
+	answer, err := s.get(ctx, s.base.JoinPath("index.yaml"), header)
+	if err != nil {
+		return Entry{}, err
+	}
+	if answer.StatusCode == http.StatusNotModified {
+		return s.index.entry, answer.Body.Close()
+	}
+	data, err := readAll(answer, maxIndex)
+	if err != nil {
+		return Entry{}, err
+	}
+	entry, err := s.settings.Index(ctx, data)
+	if err != nil {
+		return Entry{}, err
+	}
+	s.index = indexState{answer.Header.Get("ETag"), answer.Header.Get("Last-Modified"), entry}
+	return entry, nil
+}
+
+// get sends a request. Only the host of the repository gets the credentials.
+func (s *Source) get(ctx context.Context, at *url.URL, header http.Header) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	for name, values := range header {
+		request.Header[name] = values
+	}
+	if at.Scheme == s.base.Scheme && at.Host == s.base.Host && s.settings.Username != "" {
+		password, err := s.password()
+		if err != nil {
+			return nil, err
+		}
+		request.SetBasicAuth(s.settings.Username, password)
+	}
+	answer, err := s.client.Do(request)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("request: %w", err)
+	case answer.StatusCode == http.StatusNotModified && len(header) > 0:
+		return answer, nil
+	case answer.StatusCode != http.StatusOK:
+		return nil, errors.Join(statusError(answer.StatusCode), answer.Body.Close())
+	}
+	return answer, nil
+}
+
+// readAll reads and closes the body of an answer of at most limit bytes.
+func readAll(answer *http.Response, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(answer.Body, limit+1))
+	if err = errors.Join(err, answer.Body.Close()); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	if int64(len(data)) > limit {
+		return nil, problem("the answer is larger than %d bytes", limit)
+	}
+	return data, nil
+}
