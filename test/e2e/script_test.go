@@ -64,15 +64,16 @@ func (h harness) run(t *testing.T, folder string) {
 		Setup:               h.setUp,
 		Condition:           h.condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"adopted":   h.adopted,
-			"apply":     h.apply,
-			"await":     h.await,
-			"drift":     h.drift,
-			"kubectl":   h.kubectl,
-			"newsecond": h.newSecond,
-			"ssa":       h.serverSideApply,
-			"suggested": h.suggested,
-			"user":      h.user,
+			"adopted":     h.adopted,
+			"apply":       h.apply,
+			"await":       h.await,
+			"chartserver": h.chartServer,
+			"drift":       h.drift,
+			"kubectl":     h.kubectl,
+			"newsecond":   h.newSecond,
+			"ssa":         h.serverSideApply,
+			"suggested":   h.suggested,
+			"user":        h.user,
 		},
 	})
 }
@@ -99,6 +100,7 @@ func (h harness) setUp(env *testscript.Env) error {
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("KUBECONFIG", kubeconfig)
 	env.Setenv("NS", namespace)
+	env.Values[chartServerKey{}] = &chartServer{}
 	if err := expandFiles(env); err != nil {
 		return err
 	}

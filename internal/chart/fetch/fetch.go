@@ -187,7 +187,7 @@ func (s *Source) Digest() string {
 
 // cached returns the content with a SHA-256 from the cache.
 func (s *Source) cached(digest string) ([]byte, bool) {
-	if digest == "" {
+	if !pinned.MatchString("sha256:" + digest) {
 		return nil, false
 	}
 	data, err := bounded.ReadRegular(s.file(digest), max(s.settings.Limit, maxManifest))

@@ -35,7 +35,7 @@ func (s *Source) fromRepository(ctx context.Context) (string, error) {
 	case listed == "" && want == "":
 		return "", problem("the index has no digest of the chart: set digest")
 	case listed != "" && want != "" && listed != want:
-		return "", problem("the index has version %s with the digest sha256:%s, and digest is sha256:%s: find out who changed it", s.settings.Version, short(listed), short(want))
+		return "", problem("the index has version %s with the digest %s, and the setting is %s: find out who changed it", s.settings.Version, short(listed), short(want))
 	case listed == "":
 		listed = want
 	}
@@ -60,7 +60,7 @@ func (s *Source) fromRepository(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if got := sumOf(data); got != listed {
-		return "", problem("the archive has the digest sha256:%s instead of sha256:%s", short(got), short(listed))
+		return "", problem("the archive has the digest %s instead of %s", short(got), short(listed))
 	}
 	return s.keep(data)
 }

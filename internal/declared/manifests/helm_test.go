@@ -51,7 +51,7 @@ func openRelease(t *testing.T, config manifests.HelmConfig, program string) decl
 	t.Helper()
 	env := declared.Env{
 		Name: "blog", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key")), MaxMemory: 512 << 20,
-		Log: slog.New(slog.DiscardHandler), Boxes: box.NewPool(), Helm: program,
+		Log: slog.New(slog.DiscardHandler), Boxes: box.NewPool(), Helm: program, CacheDir: t.TempDir(),
 	}
 	loader, err := manifests.HelmDefinition().Open(env, func(into any) error {
 		*into.(*manifests.HelmConfig) = config
