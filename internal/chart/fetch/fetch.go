@@ -57,20 +57,10 @@ var pinned = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // Check returns an error if the settings name no single version of a chart.
 func (s *Settings) Check() error {
-	address, scheme := s.OCI, "oci"
-	if s.Repo != "" {
-		address, scheme = s.Repo, "https"
+	if err := s.checkURL(); err != nil {
+		return err
 	}
-	at, err := url.Parse(address)
 	switch {
-	case s.OCI != "" && s.Repo != "":
-		return errors.New("oci and repo are both set: remove one")
-	case err != nil || at.Host == "" || at.User != nil || at.RawQuery+at.Fragment != "" || at.Scheme != scheme && (scheme != "https" || !isOwnMachine(at)):
-		return fmt.Errorf("oci and repo take a URL without credentials, such as oci://registry.example.org/charts/blog or https://charts.example.org; repo needs https: set one as %s://…", scheme)
-	case s.Repo != "" && s.Chart == "":
-		return errors.New("chart is not set: name the chart in the repository")
-	case s.OCI != "" && s.Chart != "":
-		return errors.New("chart is a name in a repository, and oci is the URL of the chart itself: remove chart")
 	case s.Version == "":
 		return errors.New("version is not set: name the version of the chart")
 	case !exact.MatchString(s.Version):
@@ -79,6 +69,26 @@ func (s *Settings) Check() error {
 		return fmt.Errorf("digest %q is not a digest: want sha256: and 64 hexadecimal digits", s.Digest)
 	case (s.Username == "") != (s.PasswordFile == ""):
 		return errors.New("chart_username and chart_password_file belong together: set both or none")
+	}
+	return nil
+}
+
+// checkURL checks OCI, Repo and Chart.
+func (s *Settings) checkURL() error {
+	switch {
+	case s.OCI != "" && s.Repo != "":
+		return errors.New("oci and repo are both set: remove one")
+	case s.OCI != "" && s.Chart != "":
+		return errors.New("chart is a name in a repository, and oci is the URL of the chart itself: remove chart")
+	case s.Repo != "" && s.Chart == "":
+		return errors.New("chart is not set: name the chart in the repository")
+	}
+	at, err := url.Parse(s.OCI + s.Repo)
+	if err != nil || at.Host == "" || at.User != nil || at.RawQuery+at.Fragment != "" {
+		return errors.New("oci and repo take a URL without credentials, such as oci://registry.example.org/charts/blog or https://charts.example.org")
+	}
+	if s.OCI != "" && at.Scheme != "oci" || s.Repo != "" && at.Scheme != "https" && !isOwnMachine(at) {
+		return errors.New("oci and repo take a URL: oci://… for a chart in a registry, https://… for a repository")
 	}
 	return nil
 }
@@ -99,11 +109,7 @@ type Source struct {
 
 // New returns the source of a chart. The settings must have been checked.
 func New(s Settings) (*Source, error) {
-	address := s.OCI
-	if s.Repo != "" {
-		address = s.Repo
-	}
-	base, err := url.Parse(address)
+	base, err := url.Parse(s.OCI + s.Repo)
 	if err != nil {
 		return nil, fmt.Errorf("chart: %w", err)
 	}

@@ -156,14 +156,14 @@ func TestFetchProblems(t *testing.T) {
 		want   string
 	}{
 		"archive of a registry":      {true, func(s *server, _ *fetch.Settings) { s.archive = strings.ToUpper(archive) }, "the content does not have the digest"},
-		"digest in a registry":       {true, func(_ *server, c *fetch.Settings) { c.Digest = zeros }, "and the setting is 000000000000…"},
+		"digest in a registry":       {true, func(_ *server, c *fetch.Settings) { c.Digest = zeros }, "with another digest than the setting"},
 		"size in a registry":         {true, func(_ *server, c *fetch.Settings) { c.Limit = 3 }, "the archive is larger than 3 bytes"},
 		"version in a registry":      {true, func(_ *server, c *fetch.Settings) { c.Version = "2.0.0" }, "the server answers 40"},
 		"password for a registry":    {true, func(_ *server, c *fetch.Settings) { c.Username = "other" }, "the server answers 401 Unauthorized: check chart_username"},
-		"archive of a repository":    {false, func(s *server, _ *fetch.Settings) { s.archive = "other" }, "the archive has the digest"},
-		"digest in a repository":     {false, func(_ *server, c *fetch.Settings) { c.Digest = zeros }, "and the setting is 000000000000…"},
+		"archive of a repository":    {false, func(s *server, _ *fetch.Settings) { s.archive = "other" }, "the archive does not have the digest"},
+		"digest in a repository":     {false, func(_ *server, c *fetch.Settings) { c.Digest = zeros }, "with another digest than the setting"},
 		"no digest":                  {false, func(s *server, _ *fetch.Settings) { s.listed = "" }, "the index has no digest of the chart: set digest"},
-		"malformed digest":           {false, func(s *server, _ *fetch.Settings) { s.listed = "../../x" }, "instead of (malformed)"},
+		"malformed digest":           {false, func(s *server, _ *fetch.Settings) { s.listed = "../../x" }, "does not have the digest"},
 		"size in a repository":       {false, func(_ *server, c *fetch.Settings) { c.Limit = 3 }, "the answer is larger than 3 bytes"},
 		"password for a repository":  {false, func(_ *server, c *fetch.Settings) { c.Username = "other" }, "the server answers 401 Unauthorized: check chart_username"},
 		"plain http to another host": {false, func(s *server, _ *fetch.Settings) { s.at = "http://192.0.2.1/blog.tgz" }, "an address without https"},

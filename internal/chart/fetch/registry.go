@@ -39,7 +39,7 @@ func (s *Source) fromRegistry(ctx context.Context) (string, error) {
 	}
 	defer body.Close() //nolint:errcheck // it was read as a whole, or the error is that of reading
 	if s.settings.Digest != "" && described.Digest.String() != s.settings.Digest {
-		return "", problem("the registry has version %s with the digest %s, and the setting is %s: find out who moved the tag", s.settings.Version, short(described.Digest.Encoded()), short(s.want()))
+		return "", problem("the registry has version %s with another digest than the setting: find out who moved the tag", s.settings.Version)
 	}
 	if described.Size > maxManifest {
 		return "", problem("the manifest is larger than %d bytes", maxManifest)

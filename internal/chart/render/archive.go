@@ -41,7 +41,7 @@ func readIndex(files fs.FS, o chart.IndexArgs) (chart.Entry, error) {
 		return chart.Entry{}, err
 	}
 	var all index
-	if err := yaml.Unmarshal(data, &all); err != nil {
+	if yaml.Unmarshal(data, &all) != nil {
 		return chart.Entry{Problem: "the index of the repository is malformed"}, nil
 	}
 	for _, entry := range all.Entries[o.Chart] {
