@@ -87,6 +87,10 @@ func (s *Settings) checkURL() error {
 	if err != nil || at.Host == "" || at.User != nil || at.RawQuery+at.Fragment != "" {
 		return errors.New("oci and repo take a URL without credentials, such as oci://registry.example.org/charts/blog or https://charts.example.org")
 	}
+	return s.checkScheme(at)
+}
+
+func (s *Settings) checkScheme(at *url.URL) error {
 	if s.OCI != "" && at.Scheme != "oci" || s.Repo != "" && at.Scheme != "https" && !isOwnMachine(at) {
 		return errors.New("oci and repo take a URL: oci://… for a chart in a registry, https://… for a repository")
 	}

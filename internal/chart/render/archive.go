@@ -42,7 +42,7 @@ func readIndex(files fs.FS, o chart.IndexArgs) (chart.Entry, error) {
 	}
 	var all index
 	if yaml.Unmarshal(data, &all) != nil {
-		return chart.Entry{Problem: "the index of the repository is malformed"}, nil
+		return chart.Entry{Problem: "the index of the repository is malformed"}, nil //nolint:nilerr // the error may quote the index
 	}
 	for _, entry := range all.Entries[o.Chart] {
 		if strings.TrimPrefix(entry.Version, "v") == strings.TrimPrefix(o.Version, "v") {
