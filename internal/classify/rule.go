@@ -133,6 +133,18 @@ type OwnerRule struct {
 	Owner string
 }
 
+// Owner returns the owner of findings on a subject and one of its claims, which may be nil.
+func Owner(s *model.Subject, claim *model.Claim, rules []OwnerRule) string {
+	if len(rules) == 0 {
+		return ""
+	}
+	f := model.Finding{Key: s.Key, Place: s.Place, Name: s.Name, Labels: labels(s, claim)}
+	if claim != nil {
+		f.Declaration, f.Address, f.Position = claim.Declaration, claim.Address, claim.Position
+	}
+	return owner(&f, rules)
+}
+
 func owner(f *model.Finding, rules []OwnerRule) string {
 	for i := range rules {
 		if rules[i].Fits(f) {

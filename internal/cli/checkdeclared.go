@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/config"
@@ -40,6 +41,9 @@ func checkOf(declaration *config.Declaration) (func(context.Context, declared.Fi
 		}
 		r.Rename(files.Address)
 		addChecks(d, &r)
+		isUnpinned := func(f discipline.Finding) bool { return discipline.IsAboutPins(f.Check) }
+		d.Unpinned = slices.ContainsFunc(r.Findings, isUnpinned) || slices.ContainsFunc(r.Exempt, func(e discipline.Exemption) bool { return isUnpinned(e.Finding) })
+		d.PinsChecked = d.Unpinned || selection.ChecksPins() && len(r.Gaps) == 0
 		return nil
 	}, nil
 }

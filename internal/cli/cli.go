@@ -83,7 +83,7 @@ could not run.`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&c.configFile, "config", "", "configuration file (default $DRIFTD_CONFIG, or "+systemConfig+" where it exists)")
 	flags.StringVar(&c.stateDir, "state-dir", "", "folder of the database (default: the configuration's, or the user's own)")
-	root.AddCommand(c.init(), c.scan(), c.check(), c.serve(), c.report(), c.preview(), c.findings(), c.watch(), c.suggest(), c.adopt(), c.history(), c.diff(), c.accept(), c.baseline(), c.acknowledge(), c.snooze(),
+	root.AddCommand(c.init(), c.scan(), c.check(), c.serve(), c.report(), c.scorecard(), c.preview(), c.findings(), c.watch(), c.suggest(), c.adopt(), c.history(), c.diff(), c.accept(), c.baseline(), c.acknowledge(), c.snooze(),
 		c.decisions(), c.reconcile(), c.approve(), c.decline(), c.cancel(), c.actions(), c.freeze(), c.thaw(), c.rules(), c.status(), c.audit(), c.backup(), c.store(), c.notify(), c.config(), c.sources(), c.mapping(), c.demo(), c.user(), c.version(), c.shoutrrrSend(), c.box(), c.man())
 	return root
 }

@@ -218,6 +218,7 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 		}
 		run.Declarations = append(run.Declarations, r)
 	}
+	run.Scores = scores(v, judged, e.estate.Owners)
 	run.NotJudged, run.NotGoverned = notJudged(judged), notGoverned(v)
 	run.Summary.NotJudged = countHeld(run.NotJudged)
 	return run.At(run.Finished, result.Open())

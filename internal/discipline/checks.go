@@ -85,6 +85,20 @@ func Checks() []Check {
 	}
 }
 
+// IsAboutPins reports whether a check, by its ID, is about versions that are not pinned.
+func IsAboutPins(id string) bool {
+	switch id {
+	case lockMissing, providerUnpinned, moduleUnpinned, remoteUnpinned, dependencyUnpinned, imageUnpinned, sourceUnpinned, revisionUnpinned:
+		return true
+	}
+	return false
+}
+
+// ChecksPins reports whether all checks about pinned versions are selected.
+func (s Selection) ChecksPins() bool {
+	return !slices.ContainsFunc(Checks(), func(c Check) bool { return IsAboutPins(c.ID) && !s.includes(&c) })
+}
+
 // A Selection holds patterns of IDs of checks, such as terraform/*, !git/* and * for all. The last one that fits decides. If the first
 // one excludes, or there is none, all checks that are not optional are included before.
 type Selection []string

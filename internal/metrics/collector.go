@@ -18,7 +18,7 @@ type descriptions struct {
 	reloadSuccessful, reloadTimestamp                            *prometheus.Desc
 	storeBytes, storeDamaged, storeVerified, buildInfo           *prometheus.Desc
 	auditInDoubt, auditUnwitnessed, auditWitnessUnread           *prometheus.Desc
-	notJudged                                                    *prometheus.Desc
+	notJudged, scored, good                                      *prometheus.Desc
 	actions, refusals, ruleStopped, fights, frozen, heldFindings *prometheus.Desc
 }
 
@@ -37,6 +37,10 @@ func newDescriptions(build Build) descriptions {
 		notJudged: desc("objects_not_judged",
 			"Live objects that no declaration claims and that were not judged: an unreadable part of the declaration may declare them or, without a declaration, they lie outside the governed namespaces and are older than the first complete scan.",
 			"declaration", "source"),
+		scored: desc("scorecard_resources", "Resources that the scorecard counts: for declared those that are live and expected to be declared, otherwise the declared ones.",
+			"source", "owner", "property"),
+		good: desc("scorecard_good_resources", "Resources of the scorecard that have the property: declared, deterministic, pinned or in_sync. What was not checked is not counted.",
+			"source", "owner", "property"),
 		resources:   desc("resources", "Resources in the source's last successful scan.", "source"),
 		unchecked:   desc("unchecked_resources", "Declared resources that could not be compared.", "source"),
 		coverage:    desc("coverage_scopes", "Scopes of the last run, by whether they were fully read.", "source", "complete"),
@@ -86,7 +90,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		d.findings, d.oldestFinding, d.flapping, d.accepted, d.hidden,
 		d.resources, d.unchecked, d.coverage, d.lastSuccess, d.up, d.complete, d.notChecked, d.stale, d.declared, d.declarationLastSuccess,
-		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.severityRules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.storeDamaged, d.storeVerified, d.auditInDoubt, d.auditUnwitnessed, d.auditWitnessUnread, d.buildInfo, d.notJudged,
+		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.severityRules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.storeDamaged, d.storeVerified, d.auditInDoubt, d.auditUnwitnessed, d.auditWitnessUnread, d.buildInfo, d.notJudged, d.scored, d.good,
 		d.actions, d.refusals, d.heldFindings, d.ruleStopped, d.fights, d.frozen,
 	} {
 		ch <- desc
@@ -113,6 +117,12 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	for name, r := range s.receivers {
 		r.render(d, p, name)
+	}
+	for i := range s.scores {
+		for _, property := range s.scores[i].Properties() {
+			p.gauge(d.scored, float64(property.Of), s.scores[i].Source, s.scores[i].Owner, property.Name)
+			p.gauge(d.good, float64(property.Good), s.scores[i].Source, s.scores[i].Owner, property.Name)
+		}
 	}
 	if s.run != nil {
 		s.renderComplete(d, p, now)

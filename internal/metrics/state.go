@@ -25,7 +25,9 @@ type state struct {
 	// severityRules counts the severity rules by state; nil before the first run.
 	severityRules map[string]int
 	// notJudged counts the live objects that the last run did not judge.
-	notJudged    map[unjudged]int
+	notJudged map[unjudged]int
+	// scores are those of the last run.
+	scores       []model.Score
 	reloadFailed bool
 	reloaded     time.Time
 	// storeBytes is 0 until the size is measured.
@@ -188,6 +190,7 @@ func (s *state) observe(run model.Run, now time.Time) {
 		n := &run.NotJudged[i]
 		s.notJudged[unjudged{n.Declaration, n.Source}] += n.Count
 	}
+	s.scores = run.Scores
 	s.rules, s.severityRules = countRules(run.Rules), countRules(run.SeverityRules)
 }
 

@@ -212,6 +212,11 @@ type Declaration struct {
 	Tally *Tally
 	// Violations are the failed checks of its parts.
 	Violations []PartViolation
+	// PinsChecked reports whether it was checked that its versions are pinned, and Unpinned
+	// whether one is not.
+	PinsChecked, Unpinned bool
+	// Undetermined reports whether it was not checked that equal inputs give equal results.
+	Undetermined bool
 }
 
 // A Removal is a claim that the declaration does not make any more. Source, Kinds and

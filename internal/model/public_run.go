@@ -26,6 +26,7 @@ func (r Run) Public() Run {
 	for i := range r.Rules {
 		r.Rules[i].Expires = r.Rules[i].Expires.UTC()
 	}
+	r.Scores = slices.Clone(r.Scores)
 	r.SeverityRules = slices.Clone(r.SeverityRules)
 	if r.Repeated != nil {
 		repeated := *r.Repeated

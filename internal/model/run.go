@@ -34,6 +34,9 @@ type Run struct {
 	// NotGoverned are the places into which declarations put objects and which
 	// no declaration governs.
 	NotGoverned []NotGoverned `json:"not_governed,omitempty"`
+	// Scores are the counts of the scorecard, by source and owner; empty in runs of earlier
+	// versions.
+	Scores []Score `json:"scores,omitempty"`
 	// Tool is the version of driftd that ran.
 	Tool string `json:"tool"`
 	// Repeated is nil for a single scan.

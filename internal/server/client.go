@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -164,6 +165,12 @@ func (c *Client) Scan(ctx context.Context, sources []string) (r model.Report, er
 func (c *Client) Exemptions(ctx context.Context) (e Exemptions, err error) {
 	err = c.do(ctx, http.MethodGet, "exemptions", nil, &e)
 	return e, err
+}
+
+// Runs returns the records of the last runs, newest first.
+func (c *Client) Runs(ctx context.Context, limit int) (r Runs, err error) {
+	err = c.do(ctx, http.MethodGet, "runs", url.Values{"limit": {strconv.Itoa(limit)}}, &r)
+	return r, err
 }
 
 // Status returns the status of the daemon.

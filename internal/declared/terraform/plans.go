@@ -128,7 +128,7 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declara
 	d = model.Declaration{Name: p.env.Name, Governs: append(slices.Clone(p.env.Governs), own.snapshot.Source),
 		DeployWindow: p.config.DeployWindow, ApplyBeforeMerge: p.config.ApplyBeforeMerge,
 		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally,
-		Notes: notes(out.Notes), Violations: varying.violations()}
+		Notes: notes(out.Notes), Violations: varying.violations(), Undetermined: out.Undetermined}
 	err = p.check(ctx, &options, &d)
 	return d, err
 }

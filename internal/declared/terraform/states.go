@@ -127,7 +127,7 @@ func (r *reading) declaration(ctx context.Context) (model.Declaration, error) {
 	if len(r.states) == 0 {
 		return model.Declaration{}, errors.Join(r.errs...)
 	}
-	return model.Declaration{Name: r.env.Name, Governs: r.env.Governs, States: r.states, Problems: r.problems,
+	return model.Declaration{Name: r.env.Name, Undetermined: true, Governs: r.env.Governs, States: r.states, Problems: r.problems,
 		Claims: r.sorted(), Scopes: r.scopes(r.unmanaged), Tally: &r.tally}, nil
 }
 

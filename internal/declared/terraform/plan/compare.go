@@ -28,15 +28,15 @@ const byPlans = "a data source, the time of the plan, or a provider"
 
 // compare adds the values that differ between two plans without a refresh to a result. The plans are made once for each content of the
 // files: the result is kept in CacheDir. Plans that fail are no result, but a note.
-func (r *runner) compare(ctx context.Context, res *Result, terragrunt bool) []policy.Note {
-	if backend := workcopy.Scan(r.root).Backend; !r.reads && !terragrunt || backend == "cloud" || backend == "remote" {
-		return nil // Both plans have the same inputs, or run at a service that counts and lists them.
+func (r *runner) compare(ctx context.Context, res *Result) []policy.Note {
+	if backend := workcopy.Scan(r.root).Backend; backend == "cloud" || backend == "remote" {
+		return nil // The plans run at a service that counts and lists them.
 	}
 	found, err := r.compared(ctx)
 	if err != nil {
 		return []policy.Note{{Place: cmp.Or(r.Shown, r.Dir), Text: fmt.Sprintf("not checked whether two plans of it are equal, next try with the next plan: %v", err)}}
 	}
-	res.Varying = append(res.Varying, found...)
+	res.Undetermined, res.Varying = false, append(res.Varying, found...)
 	res.withoutChance(found)
 	slices.SortFunc(res.Varying, func(a, b Varying) int {
 		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Path, b.Path), cmp.Compare(a.By, b.By))

@@ -14,6 +14,8 @@ type Result struct {
 	Reason   string
 	// Instances are sorted by address. Deposed objects follow the current one.
 	Instances []Instance
+	// Undetermined reports whether values may differ between plans that were not compared.
+	Undetermined bool
 	// Varying are the values that differ between plans of the same files, sorted by address and path.
 	Varying []Varying
 }

@@ -111,8 +111,11 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 		return Output{}, err
 	}
 	res := Read(in, w.Sealer)
-	if w.Compare && !plan.Errored {
-		notes = append(notes, r.compare(ctx, &res, terragrunt)...)
+	switch res.Undetermined = r.reads || terragrunt; {
+	case plan.Errored:
+		res.Undetermined = true
+	case w.Compare && res.Undetermined:
+		notes = append(notes, r.compare(ctx, &res)...)
 	}
 	return Output{Result: res, Tool: strings.TrimSpace(stream.tool + " " + res.Version), Notes: notes}, nil
 }
