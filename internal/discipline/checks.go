@@ -94,11 +94,6 @@ func IsAboutPins(id string) bool {
 	return false
 }
 
-// ChecksPins reports whether all checks about pinned versions are selected.
-func (s Selection) ChecksPins() bool {
-	return !slices.ContainsFunc(Checks(), func(c Check) bool { return IsAboutPins(c.ID) && !s.includes(&c) })
-}
-
 // A Selection holds patterns of IDs of checks, such as terraform/*, !git/* and * for all. The last one that fits decides. If the first
 // one excludes, or there is none, all checks that are not optional are included before.
 type Selection []string
@@ -108,6 +103,11 @@ func (s Selection) Unknown() []string {
 	return slices.DeleteFunc(slices.Clone(s), func(p string) bool {
 		return slices.ContainsFunc(Checks(), func(c Check) bool { return fits(p, c.ID) })
 	})
+}
+
+// ChecksPins reports whether all checks about pinned versions are selected.
+func (s Selection) ChecksPins() bool {
+	return !slices.ContainsFunc(Checks(), func(c Check) bool { return IsAboutPins(c.ID) && !s.includes(&c) })
 }
 
 // includes reports whether a check is selected. An optional one is only by its own ID.

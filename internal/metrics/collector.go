@@ -118,12 +118,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	for name, r := range s.receivers {
 		r.render(d, p, name)
 	}
-	for i := range s.scores {
-		for _, property := range s.scores[i].Properties() {
-			p.gauge(d.scored, float64(property.Of), s.scores[i].Source, s.scores[i].Owner, property.Name)
-			p.gauge(d.good, float64(property.Good), s.scores[i].Source, s.scores[i].Owner, property.Name)
-		}
-	}
+	s.renderScores(d, p)
 	if s.run != nil {
 		s.renderComplete(d, p, now)
 	}
@@ -181,6 +176,16 @@ func (a *Acting) render(d *descriptions, p sink) {
 	}
 	p.gauge(d.frozen, float64(a.Frozen), "person")
 	p.gauge(d.frozen, float64(a.Scheduled), "configuration")
+}
+
+// renderScores renders the counts of the scorecard.
+func (s *state) renderScores(d *descriptions, p sink) {
+	for i := range s.scores {
+		for _, property := range s.scores[i].Properties() {
+			p.gauge(d.scored, float64(property.Of), s.scores[i].Source, s.scores[i].Owner, property.Name)
+			p.gauge(d.good, float64(property.Good), s.scores[i].Source, s.scores[i].Owner, property.Name)
+		}
+	}
 }
 
 // renderComplete renders whether everything was checked, at the time now.

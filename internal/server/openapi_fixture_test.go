@@ -146,6 +146,7 @@ func fullRun(id string, at time.Time) model.Run {
 	r.Summary.Exempt = 1
 	r.Exempt = []model.Exemption{{Key: model.Key{Source: "prod", Kind: "kubernetes/Deployment.apps", ID: "shop/web"}, Declaration: "shop",
 		Path: "metadata.annotations.a", Live: "b", Writer: "controller", Why: "in the table of known controllers"}}
+	r.Scores = []model.Score{{Source: "prod", Owner: "team-shop", Live: 3, Declared: 2, Claims: 2, InSync: model.Checked{Good: 1, Unchecked: 1}}}
 	r.NotJudged = []model.NotJudged{
 		{Source: "prod", Declaration: "shop", Address: "deploy/broken.yaml:4", Reason: "cannot start any token", Count: 1,
 			Resources: []model.NotJudgedResource{{Kind: "kubernetes/ConfigMap", ID: "shop/stray", Place: "shop"}}},
