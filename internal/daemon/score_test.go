@@ -13,7 +13,9 @@ import (
 // TestScores checks what counts as good, and that nothing that was not checked does.
 func TestScores(t *testing.T) {
 	t.Parallel()
-	declaration := func(d model.Declaration) declarationView { return declarationView{Declaration{Name: d.Name}, loaded{declaration: d}} }
+	declaration := func(d model.Declaration) declarationView {
+		return declarationView{Declaration{Name: d.Name}, loaded{declaration: d}}
+	}
 	v := view{sources: []sourceView{{Source: Source{Name: "live"}}, {Source: Source{Name: "gone"}, collected: collected{err: errors.New("unreachable")}}},
 		declarations: []declarationView{declaration(model.Declaration{Name: "good", PinsChecked: true}), declaration(model.Declaration{Name: "bad", PinsChecked: true, Unpinned: true}),
 			declaration(model.Declaration{Name: "state", Undetermined: true}), declaration(model.Declaration{Name: "netbox", Inventory: true})}}

@@ -33,7 +33,7 @@ func TestCompare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(want, out.Varying); d != "" {
+		if d := cmp.Diff(want, out.Varying); d != "" || out.Undetermined {
 			t.Errorf("varying (-want +got):\n%s", d)
 		}
 		if len(out.Instances) != 2 || out.Instances[0].Unchecked == "" || out.Instances[1].Address != "lab_server.web" || out.Instances[1].Unchecked != "" {
@@ -66,13 +66,13 @@ func TestCompareSkipped(t *testing.T) {
 	} {
 		s := newStage(t, files)
 		s.options.Compare = true
-		if out, err := s.run(); err != nil || len(out.Varying) > 0 || s.unrefreshed() != 0 {
-			t.Errorf("%s: %v, %v", name, out.Varying, err)
+		if out, err := s.run(); err != nil || len(out.Varying) > 0 || s.unrefreshed() != 0 || out.Undetermined != (name == "remote") {
+			t.Errorf("%s: %+v, %v", name, out.Result, err)
 		}
 	}
 	s := newStage(t, map[string]string{"more.tf": `data "lab_lookup" "a" {}`})
-	if _, err := s.run(); err != nil || s.unrefreshed() != 0 {
-		t.Errorf("not set: %v", err)
+	if out, err := s.run(); err != nil || s.unrefreshed() != 0 || !out.Undetermined {
+		t.Errorf("not set: %+v, %v", out.Result, err)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestCompareFails(t *testing.T) {
 	s := newStage(t, map[string]string{"more.tf": `data "lab_lookup" "a" {}`})
 	s.options.Compare = true
 	out, err := s.run() // There is no second plan.
-	if err != nil || len(out.Notes) != 1 || !strings.Contains(out.Notes[0].Text, "not checked whether two plans of it are equal") || len(out.Instances) != 1 {
+	if err != nil || len(out.Notes) != 1 || !strings.Contains(out.Notes[0].Text, "not checked whether two plans of it are equal") || len(out.Instances) != 1 || !out.Undetermined {
 		t.Fatalf("got %+v, %v", out, err)
 	}
 	s.set("second", "plan.json")
