@@ -91,10 +91,11 @@ func (p *proof) isResolved(f *model.Finding) bool {
 }
 
 // checkedAgain reports whether the scan compared what the finding shows. A check needs only the
-// resource itself.
+// resource itself, in a state in which it can be judged.
 func checkedAgain(judged *model.Judged, f *model.Finding) bool {
 	if f.Check != "" {
-		return judged.Subject.Unread == ""
+		live := judged.Subject.Live
+		return judged.Subject.Unread == "" && (live == nil || !slices.Contains(live.Undecided, f.Check))
 	}
 	return judged.Checked(f.Changes)
 }

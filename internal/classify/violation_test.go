@@ -73,6 +73,8 @@ func TestCheckThatIsOver(t *testing.T) {
 	}{
 		"it was read":                          {func(*Input) {}, true},
 		"its claim cannot be compared":         {func(in *Input) { in.Judged[0].Outcomes = []model.Outcome{{Verdict: model.Unchecked, Claim: claim}} }, true},
+		"a tool is at work on it":              {func(in *Input) { in.Judged[0].Subject.Live = &model.Resource{Undecided: []string{"flux/suspended"}} }, false},
+		"another check cannot be judged":       {func(in *Input) { in.Judged[0].Subject.Live = &model.Resource{Undecided: []string{"flux/other"}} }, true},
 		"the resource could not be read":       {func(in *Input) { in.Judged[0].Subject.Unread = "403" }, false},
 		"the source could not be read":         {func(in *Input) { in.Snapshots, in.Judged = nil, nil }, false},
 		"the resource is gone":                 {func(in *Input) { in.Judged = nil }, true},

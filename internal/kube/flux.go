@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,14 +10,23 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
+// Checks of objects of Flux that depend on each other.
+const (
+	checkSuspended   = "flux/suspended"
+	checkNotReady    = "flux/not-ready"
+	checkStalled     = "flux/stalled"
+	checkNotObserved = "flux/not-observed"
+	checkBehind      = "flux/behind"
+)
+
 // fluxSeverities are the severities of the checks of objects of Flux.
 func fluxSeverities() map[string]model.Severity {
 	return map[string]model.Severity{
-		"flux/suspended":           model.Medium,
-		"flux/not-ready":           model.Medium,
-		"flux/stalled":             model.High,
-		"flux/not-observed":        model.Low,
-		"flux/behind":              model.Medium,
+		checkSuspended:             model.Medium,
+		checkNotReady:              model.Medium,
+		checkStalled:               model.High,
+		checkNotObserved:           model.Low,
+		checkBehind:                model.Medium,
 		"flux/drift-detection-off": model.Low,
 		"flux/drift-ignored":       model.Low,
 	}
@@ -68,7 +78,7 @@ func (c *fluxChecks) isSuspended() bool { return c.spec.At("suspend").Text() == 
 
 func (c *fluxChecks) suspended() {
 	if c.isSuspended() {
-		c.fails("flux/suspended", []string{"spec", "suspend"}, "Flux does not reconcile it: ask who suspended it, then run flux resume, or accept this")
+		c.fails(checkSuspended, []string{"spec", "suspend"}, "Flux does not reconcile it: ask who suspended it, then run flux resume, or accept this")
 	}
 }
 
@@ -83,15 +93,39 @@ func (c *fluxChecks) conditions() {
 		}
 		switch condition.At("type").Str() + " " + condition.At("status").Str() {
 		case "Stalled True":
-			c.fails("flux/stalled", nil, "Flux reports %s and does not try again until the object changes: run flux get all for the message", reason)
+			c.fails(checkStalled, nil, "Flux reports %s and does not try again until the object changes: run flux get all for the message", reason)
 		case "Ready False":
-			c.fails("flux/not-ready", nil, "Flux reports %s: run flux get all for the message", reason)
+			c.fails(checkNotReady, nil, "Flux reports %s: run flux get all for the message", reason)
+			if reason == "DependencyNotReady" {
+				c.found[len(c.found)-1].WaitsFor = c.dependencies()
+			}
 		}
 	}
 	// Some objects have no status, such as a HelmRepository of type oci.
 	if !c.isSuspended() && c.status.At("observedGeneration").Text() != "" && !c.isObserved() {
-		c.fails("flux/not-observed", nil, "Flux has not handled the current spec: check that its controller runs")
+		c.fails(checkNotObserved, nil, "Flux has not handled the current spec: check that its controller runs")
 	}
+}
+
+// dependencies returns the objects that the object waits for, which have its kind.
+func (c *fluxChecks) dependencies() []model.Ref {
+	var all []model.Ref
+	kind := KindName(c.whole.At("apiVersion").Str(), c.whole.At("kind").Str())
+	for _, d := range c.spec.At("dependsOn").Items() {
+		place := cmp.Or(d.At("namespace").Str(), c.whole.At("metadata", "namespace").Str())
+		all = append(all, model.Ref{Kind: kind, ID: place + "/" + d.At("name").Str()})
+	}
+	return all
+}
+
+// fluxUndecided returns the checks that cannot be judged while Flux works on an object: the status does not show
+// whether an attempt that failed is repeated.
+func fluxUndecided(whole model.Value) []string {
+	c := fluxChecks{status: whole.At("status")}
+	if c.has("Ready", "Unknown") {
+		return []string{checkBehind, checkNotReady}
+	}
+	return nil
 }
 
 // isObserved reports whether Flux has seen the current spec. The status as a whole follows only when
@@ -119,7 +153,7 @@ func (c *fluxChecks) has(condition, status string) bool {
 func (c *fluxChecks) revisions() {
 	applied, attempted := c.status.At("lastAppliedRevision").Str(), c.status.At("lastAttemptedRevision").Str()
 	if applied != "" && attempted != "" && applied != attempted && !c.has("Ready", "Unknown") {
-		c.fails("flux/behind", nil, "Flux has applied %s, and could not apply a later revision: run flux get all for the message", shortText(applied))
+		c.fails(checkBehind, nil, "Flux has applied %s, and could not apply a later revision: run flux get all for the message", shortText(applied))
 	}
 }
 

@@ -2,8 +2,10 @@ package kube_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -60,6 +62,79 @@ func TestFluxChecks(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestFluxAtWork checks that no check is over while Flux tries again.
+func TestFluxAtWork(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string][]string{"Unknown": {"flux/behind", "flux/not-ready"}, "True": nil, "False": nil} {
+		r, err := kube.NewResource("prod", object(t, fluxObject("Kustomization", "", `conditions: [{type: Ready, status: "`+status+`", reason: Progressing}]`, "")), model.NewSealer([]byte("key")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, r.Undecided); diff != "" {
+			t.Errorf("%s: %s", status, diff)
+		}
+	}
+}
+
+// TestSettleChecks checks that an object that waits for others is a violation only if none of them is.
+func TestSettleChecks(t *testing.T) {
+	t.Parallel()
+	taken := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	const waiting, failed, ready, working = `{type: Ready, status: "False", reason: DependencyNotReady}`, `{type: Ready, status: "False", reason: BuildFailed}`, `{type: Ready, status: "True"}`, `{type: Ready, status: Unknown}`
+	// of returns a Kustomization that depends on others.
+	of := func(name, condition, spec string, dependsOn ...string) model.Value {
+		if len(dependsOn) > 0 {
+			spec += ", dependsOn: [{name: " + strings.Join(dependsOn, "}, {name: ") + "}]"
+		}
+		return object(t, strings.Replace(fluxObject("Kustomization", spec, "conditions: ["+condition+"]", ""), "name: web,", "name: "+name+",", 1))
+	}
+	unseen := func(at string) model.Value {
+		return object(t, strings.Replace(fluxObject("Kustomization", "", "conditions: ["+ready+"]", `{manager: flux, operation: Update, time: '`+at+`', fieldsV1: {'f:spec': {}}}`), "observedGeneration: 2", "observedGeneration: 1", 1))
+	}
+	for reason, tc := range map[string]struct {
+		objects []model.Value
+		want    []string
+	}{
+		"the cause fails":              {[]model.Value{of("a", failed, ""), of("b", waiting, "", "a"), of("c", waiting, "", "b")}, []string{"a flux/not-ready"}},
+		"the cause is suspended":       {[]model.Value{of("a", ready, ", suspend: true"), of("b", waiting, "", "a")}, []string{"a flux/suspended"}},
+		"Flux works on the cause":      {[]model.Value{of("a", working, ""), of("b", waiting, "", "a")}, nil},
+		"the cause is ready":           {[]model.Value{of("a", ready, ""), of("b", waiting, "", "a")}, []string{"b flux/not-ready"}},
+		"the cause is missing":         {[]model.Value{of("b", waiting, "", "a")}, []string{"b flux/not-ready"}},
+		"one of several fails":         {[]model.Value{of("a", ready, ""), of("b", failed, ""), of("c", waiting, "", "a", "b")}, []string{"b flux/not-ready"}},
+		"they wait for each other":     {[]model.Value{of("a", waiting, "", "b"), of("b", waiting, "", "a")}, []string{"a flux/not-ready", "b flux/not-ready"}},
+		"it waits for itself":          {[]model.Value{of("a", waiting, "", "a")}, []string{"a flux/not-ready"}},
+		"a failure with a dependency":  {[]model.Value{of("a", failed, ""), of("b", failed, "", "a")}, []string{"a flux/not-ready", "b flux/not-ready"}},
+		"changed a moment ago":         {[]model.Value{unseen("2026-11-28T11:59:30Z")}, []string{"web undecided flux/not-observed"}},
+		"changed before":               {[]model.Value{unseen("2026-11-28T11:50:00Z")}, []string{"web flux/not-observed"}},
+		"a time that is in the future": {[]model.Value{unseen("2026-11-28T18:00:00Z")}, []string{"web flux/not-observed"}},
+	} {
+		s := snapshotAt(t, taken, tc.objects...)
+		before := make([]int, len(s.Resources))
+		for i := range s.Resources {
+			before[i] = len(s.Resources[i].Violations)
+		}
+		original := slices.Clone(s.Resources)
+		kube.SettleChecks(&s)
+		var got []string
+		for i := range s.Resources {
+			if len(original[i].Violations) != before[i] {
+				t.Errorf("%s: the original resource was changed", reason)
+			}
+			for _, v := range s.Resources[i].Violations {
+				got = append(got, s.Resources[i].Name+" "+v.Check)
+			}
+			for _, check := range s.Resources[i].Undecided {
+				if check == "flux/not-observed" {
+					got = append(got, s.Resources[i].Name+" undecided "+check)
+				}
+			}
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
 	}
 }
 

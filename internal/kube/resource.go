@@ -47,7 +47,7 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 		adoptStringData(r.Owners, object.At("data"))
 	}
 	r.LastApplied = lastAppliedTo(&r, metadata, sealer)
-	r.Violations, r.Installs = violations(kind, object), installs(kind, object)
+	r.Violations, r.Undecided, r.Installs = violations(kind, object), undecided(kind, object), installs(kind, object)
 	fillValues(&r)
 	return r, nil
 }

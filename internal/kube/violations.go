@@ -25,6 +25,14 @@ func violations(kind string, whole model.Value) []model.Violation {
 	return all
 }
 
+// undecided returns the checks of an object that cannot be judged now, sorted.
+func undecided(kind string, whole model.Value) []string {
+	if isFlux(kind) {
+		return fluxUndecided(whole)
+	}
+	return nil
+}
+
 // installs returns the objects that a deployment tool installed according to the status of an
 // object, sorted.
 func installs(kind string, whole model.Value) []model.Ref {

@@ -92,6 +92,9 @@ type Resource struct {
 	UnreadFields []UnreadField
 	// Violations are the checks that the resource fails, sorted by Check.
 	Violations []Violation
+	// Undecided are the checks that cannot be judged now, because a tool is at work on the resource. An
+	// earlier finding of them stays.
+	Undecided []string
 	// Installs are the objects that a deployment tool installed according to its record in this
 	// resource, such as the inventory of a Flux Kustomization. A client that can write the
 	// resource can add objects.

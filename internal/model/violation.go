@@ -17,6 +17,9 @@ type Violation struct {
 	Reason string
 	// Actor is who caused the failure, and when.
 	Actor Actor
+	// WaitsFor are the resources of the same source for which the resource waits. If one of them fails, the
+	// violation is theirs.
+	WaitsFor []Ref
 }
 
 // A PartViolation is a failed check of a part of a declaration that is no resource, such as a

@@ -134,4 +134,34 @@ func TestFluxEstate(t *testing.T) {
 	if found := f.scan(); !slices.Equal(found, want) {
 		t.Errorf("found %q, want %q", found, want)
 	}
+	f.fail()
+}
+
+// fail adds a Kustomization that cannot be built, and one that waits for it: only the first one is a finding about what Flux
+// reports.
+func (f *flux) fail() {
+	f.Helper()
+	const manifest = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: %s, namespace: %s}
+spec: {interval: 1h, retryInterval: 1m, prune: true, path: ./nothing, sourceRef: {kind: GitRepository, name: shop}%s}
+`
+	for name, spec := range map[string]string{"broken": "", "waiting": ", dependsOn: [{name: broken}]"} {
+		if _, err := f.try(fmt.Sprintf(manifest, name, f.namespace, spec), "apply", "--server-side", "--field-manager=flux", "--filename=-"); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.wait("the Kustomization to wait", func() bool {
+		out, err := f.try("", "--namespace="+f.namespace, "get", "kustomizations.kustomize.toolkit.fluxcd.io", "broken", "waiting", `--output=jsonpath={.items[*].status.conditions[?(@.type=="Ready")].reason}`)
+		return err == nil && out == "ArtifactFailed DependencyNotReady"
+	})
+	var found []string
+	for _, line := range f.scan() {
+		if verdict, rest, _ := strings.Cut(line, " "); verdict == "violated" {
+			found = append(found, strings.TrimSpace(rest))
+		}
+	}
+	if want := []string{"broken  unknown"}; !slices.Equal(found, want) {
+		f.Errorf("found %q, want %q", found, want)
+	}
 }

@@ -37,6 +37,7 @@ func TestSame(t *testing.T) {
 		"owner":       {reason: "another manager owns a field now", change: func(r *model.Resource) { r.Owners[0].Name = "helm" }},
 		"fields":      {reason: "a field has no owner now", change: func(r *model.Resource) { r.Owners[0].Fields = fields("metadata") }},
 		"check":       {reason: "the status fails a check", change: func(r *model.Resource) { r.Violations = []model.Violation{{Check: "flux/ready"}} }},
+		"undecided":   {reason: "a check cannot be judged any more", change: func(r *model.Resource) { r.Undecided = []string{"flux/ready"} }},
 		"installs":    {reason: "the inventory lists another object", change: func(r *model.Resource) { r.Installs = []model.Ref{{ID: "p/a"}} }},
 		"time":        {reason: "the time of a write is not compared", change: func(r *model.Resource) { r.Owners[0].At = time.Unix(2, 0) }, want: true},
 	}

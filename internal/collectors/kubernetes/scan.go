@@ -257,6 +257,7 @@ func finish(s model.Snapshot) model.Snapshot {
 	s.Kinds = maps.Clone(s.Kinds)
 	kube.RelateKinds(s.Kinds, s.Resources)
 	kube.AddReleases(&s)
+	kube.SettleChecks(&s)
 	return s
 }
 
