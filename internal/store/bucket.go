@@ -239,7 +239,7 @@ func (b *bucket) compare(counted total) error {
 	return &RecordError{Bucket: b.name, What: what}
 }
 
-// An entry is a record to be written after the iteration over its bucket has ended.
+// An entry is a record of a bucket, such as one to be written after the iteration over it has ended.
 type entry struct{ key, value []byte }
 
 func putAll(b *bucket, entries []entry) error {

@@ -164,20 +164,24 @@ func (h *head) appendFixed(b []byte) []byte {
 	return append(h.seen.append(h.at.append(b)), h.sum[:]...)
 }
 
-func parseHead(b []byte) (head, error) { return parseHeadText(string(b)) }
+func parseHead(b []byte) (h head, err error) {
+	source, outline, err := cutHead(b)
+	if err != nil {
+		return h, err
+	}
+	return head{at: momentAt(b), seen: momentAt(b[8:]), sum: digest(b[16:headSize]), source: string(source), outline: string(outline)}, nil
+}
 
-// parseHeadText decodes a head whose source and outline are parts of text.
-func parseHeadText(text string) (h head, err error) {
-	if len(text) < headSize {
-		return h, fmt.Errorf("%w: finding of %d bytes", errCorrupt, len(text))
+// cutHead returns the parts of an encoded head after those of fixed sizes.
+func cutHead(b []byte) (source, outline []byte, err error) {
+	if len(b) < headSize {
+		return nil, nil, fmt.Errorf("%w: finding of %d bytes", errCorrupt, len(b))
 	}
-	h.at, h.seen = momentAt([]byte(text[:8])), momentAt([]byte(text[8:16]))
-	copy(h.sum[:], text[16:])
-	d := decoder{rest: text[headSize:]}
-	if h.source, h.outline = d.text(), d.rest; d.bad {
-		return h, fmt.Errorf("%w: a finding without its source", errCorrupt)
+	d := decoder{rest: b[headSize:]}
+	if source = d.text(); d.bad {
+		return nil, nil, fmt.Errorf("%w: a finding without its source", errCorrupt)
 	}
-	return h, nil
+	return source, d.rest, nil
 }
 
 // A codec compresses and decompresses contents. It is safe for use by many goroutines.

@@ -90,7 +90,7 @@ func (t *txn) collect(b *bucket, f Filter) ([]model.Finding, error) {
 		}
 		if !f.all() {
 			var o model.Outline
-			if err := h.decode(string(id), t.lastSeen(&h), &o, new(model.Outline)); err != nil || !f.fits(&o) {
+			if err := h.decode(string(id), t.lastSeen(&h), &o); err != nil || !f.fits(&o) {
 				return err
 			}
 		}

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -71,59 +72,69 @@ func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// decode decodes the outline of a finding into o. Its texts are parts of the head's, or those of like
-// where they are equal: texts at one address compare quickly, and most findings of a list have some in
-// common.
-func (h *head) decode(id string, seen moment, o, like *model.Outline) error {
-	if h.outline == "" {
-		return fmt.Errorf("%w: finding %s has no outline", errCorrupt, id)
+// decode decodes the outline of a finding into o.
+func (h *head) decode(id string, seen moment, o *model.Outline) error {
+	o.ID, o.Source, o.LastSeen = id, h.source, seen.time()
+	return decodeOutline([]byte(h.outline), o, new(model.Outline), new(texts))
+}
+
+// decodeOutline decodes the outline of a finding with an ID into o. Its texts are those of like where they are equal,
+// and new ones of t.
+func decodeOutline(outline []byte, o, like *model.Outline, t *texts) error {
+	if len(outline) == 0 {
+		return fmt.Errorf("%w: finding %s has no outline", errCorrupt, o.ID)
 	}
-	bits := h.outline[0]
-	d := decoder{rest: h.outline[1:]}
-	o.ID, o.Source, o.LastSeen = id, common(h.source, like.Source), seen.time()
+	bits := outline[0]
+	d := decoder{rest: outline[1:]}
 	o.Unproven, o.Flapping = bits&unprovenBit != 0, bits&flappingBit != 0
 	same := outlineTexts(like)
 	for i, text := range outlineTexts(o) {
-		*text = common(d.text(), *same[i])
+		*text = t.text(d.text(), *same[i])
 	}
 	for _, at := range outlineTimes(o) {
 		*at = d.time()
 	}
 	if bits&checkBit != 0 {
-		o.Check = common(d.text(), like.Check)
+		o.Check = t.text(d.text(), like.Check)
 	}
-	for d.rest != "" {
-		o.Actors = append(o.Actors, d.text())
+	for len(d.rest) > 0 {
+		o.Actors = append(o.Actors, t.text(d.text(), ""))
 	}
 	if d.bad || bits&^(unprovenBit|flappingBit|checkBit) != 0 {
-		return fmt.Errorf("%w: outline of finding %s", errCorrupt, id)
+		return fmt.Errorf("%w: outline of finding %s", errCorrupt, o.ID)
 	}
 	return nil
 }
 
-// common returns like if text is equal to it, otherwise text.
-func common(text, like string) string {
-	if text == like {
+// texts holds the texts of many outlines. Most have some in common with the one before: they take no memory then, and
+// compare quickly because they are at one address.
+type texts struct{ strings.Builder }
+
+// text returns a copy of a text, or like if that is equal.
+func (t *texts) text(text []byte, like string) string {
+	if string(text) == like {
 		return like
 	}
-	return text
+	start := t.Len()
+	t.Write(text)
+	return t.String()[start:]
 }
 
 // A decoder decodes texts and numbers. After an error, bad is set and rest is empty.
 type decoder struct {
-	rest string
+	rest []byte
 	bad  bool
 }
 
 func (d *decoder) fail() {
-	d.rest, d.bad = "", true
+	d.rest, d.bad = nil, true
 }
 
-func (d *decoder) text() string {
+func (d *decoder) text() []byte {
 	n := d.number()
 	if n > uint64(len(d.rest)) {
 		d.fail()
-		return ""
+		return nil
 	}
 	text := d.rest[:n]
 	d.rest = d.rest[n:]

@@ -72,13 +72,13 @@ func TestDamagedOutlinesAreErrors(t *testing.T) {
 			continue // the other actors may be missing
 		}
 		h := head{outline: whole[:n]}
-		if err := h.decode("a", 0, new(model.Outline), new(model.Outline)); !errors.Is(err, errCorrupt) {
+		if err := h.decode("a", 0, new(model.Outline)); !errors.Is(err, errCorrupt) {
 			t.Errorf("the first %d bytes: got %v", n, err)
 		}
 	}
 	for name, outline := range map[string]string{"unknown bit": "\x80" + whole[1:], "endless number": "\x00" + "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "length beyond the end": whole + "\x7f"} {
 		h := head{outline: outline}
-		if err := h.decode("a", 0, new(model.Outline), new(model.Outline)); !errors.Is(err, errCorrupt) {
+		if err := h.decode("a", 0, new(model.Outline)); !errors.Is(err, errCorrupt) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

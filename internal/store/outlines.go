@@ -20,7 +20,7 @@ func (s *Store) Outlines(f Filter) ([]*model.Outline, error) {
 }
 
 func (t *txn) outlines(f Filter) ([]*model.Outline, error) {
-	r := outlineReader{filter: f, seen: map[string]moment{}, full: make(chan *chunk)}
+	r := newOutlineReader(f)
 	err := each(t.seen, nil, func(k, v []byte) error {
 		err := decodeSeen(k, v)
 		if err == nil {
@@ -50,26 +50,30 @@ func (t *txn) outlines(f Filter) ([]*model.Outline, error) {
 	return all, nil
 }
 
-// chunkSize is the number of bytes of heads that a goroutine decodes at a time.
-const chunkSize = 256 << 10
+// chunkSize is the number of findings that a goroutine decodes at a time.
+const chunkSize = 1024
 
-// A chunk is a part of the heads of findings: text has the ID and the head of each, and ends where
-// each of both ends. list are the outlines that the filter selects.
-type chunk struct {
-	text strings.Builder
-	ends []int
-	list []*model.Outline
-	err  error
-}
-
-// An outlineReader copies the heads of findings, and decodes the copies on all cores.
+// An outlineReader decodes the heads of findings on all cores, within the transaction.
 type outlineReader struct {
 	filter Filter
 	// seen are the times at which the findings of each source were last seen.
 	seen   map[string]moment
 	chunks []*chunk
-	// full are the chunks to decode.
-	full chan *chunk
+	// full are the chunks to decode, and empty the records of those that were.
+	full  chan *chunk
+	empty chan []entry
+}
+
+// A chunk is a part of the heads of findings. list are the outlines that the filter selects.
+type chunk struct {
+	// heads are valid until the transaction ends.
+	heads []entry
+	list  []*model.Outline
+	err   error
+}
+
+func newOutlineReader(f Filter) *outlineReader {
+	return &outlineReader{filter: f, seen: map[string]moment{}, full: make(chan *chunk), empty: make(chan []entry, runtime.GOMAXPROCS(0))}
 }
 
 // read reads the heads of buckets. It waits for its goroutines also if a record is damaged, which panics.
@@ -80,21 +84,26 @@ func (r *outlineReader) read(heads []*bucket) error {
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for c := range r.full {
-				c.list, c.err = r.decode(c)
+				c.list, c.err = r.decode(c.heads)
+				select {
+				case r.empty <- c.heads[:0]:
+				default:
+				}
+				c.heads = nil
 			}
 		})
 	}
-	last := r.newChunk(0)
+	last := r.newChunk()
 	for _, b := range heads {
 		err := each(b, nil, func(id, v []byte) error {
 			if len(v) >= headSize && momentAt(v) < momentOf(r.filter.Since) {
 				return nil
 			}
-			if size := len(id) + len(v); last.text.Len()+size > chunkSize {
+			if len(last.heads) == chunkSize {
 				r.full <- last
-				last = r.newChunk(size)
+				last = r.newChunk()
 			}
-			last.add(id, v)
+			last.heads = append(last.heads, entry{id, v})
 			return nil
 		})
 		if err != nil {
@@ -105,43 +114,42 @@ func (r *outlineReader) read(heads []*bucket) error {
 	return nil
 }
 
-// newChunk adds a chunk with room for a head of a size.
-func (r *outlineReader) newChunk(size int) *chunk {
-	const usualHead = 160
-	c := &chunk{ends: make([]int, 0, 2*chunkSize/usualHead)}
-	c.text.Grow(max(chunkSize, size))
+func (r *outlineReader) newChunk() *chunk {
+	c := &chunk{}
+	select {
+	case c.heads = <-r.empty:
+	default:
+		c.heads = make([]entry, 0, chunkSize)
+	}
 	r.chunks = append(r.chunks, c)
 	return c
 }
 
-func (c *chunk) add(id, v []byte) {
-	c.text.Write(id)
-	c.ends = append(c.ends, c.text.Len())
-	c.text.Write(v)
-	c.ends = append(c.ends, c.text.Len())
-}
-
-func (r *outlineReader) decode(c *chunk) ([]*model.Outline, error) {
-	text, n := c.text.String(), len(c.ends)/2
-	outlines, list := make([]model.Outline, n), make([]*model.Outline, 0, n)
-	start, like := 0, &model.Outline{}
+func (r *outlineReader) decode(heads []entry) ([]*model.Outline, error) {
+	outlines, list := make([]model.Outline, len(heads)), make([]*model.Outline, 0, len(heads))
+	var t texts
+	const usualTexts = 64
+	t.Grow(len(heads) * usualTexts)
+	like := &model.Outline{}
 	for i := range outlines {
-		o, end := &outlines[i], c.ends[2*i]
-		h, err := parseHeadText(text[end:c.ends[2*i+1]])
+		o := &outlines[i]
+		source, outline, err := cutHead(heads[i].value)
 		if err != nil {
 			return nil, err
 		}
-		seen := h.seen
+		o.ID, o.Source = t.text(heads[i].key, ""), t.text(source, like.Source)
+		seen := momentAt(heads[i].value[8:])
 		if seen == withSource {
 			seen = never
-			if at, ok := r.seen[h.source]; ok {
+			if at, ok := r.seen[o.Source]; ok {
 				seen = at
 			}
 		}
-		if err := h.decode(text[start:end], seen, o, like); err != nil {
+		o.LastSeen = seen.time()
+		if err := decodeOutline(outline, o, like, &t); err != nil {
 			return nil, err
 		}
-		start, like = c.ends[2*i+1], o
+		like = o
 		if r.filter.fits(o) {
 			list = append(list, o)
 		}

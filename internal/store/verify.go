@@ -288,7 +288,7 @@ func decodeHead(id, v []byte) error {
 	if err != nil {
 		return err
 	}
-	return h.decode(string(id), h.seen, new(model.Outline), new(model.Outline))
+	return h.decode(string(id), h.seen, new(model.Outline))
 }
 
 func decodeSeen(_, v []byte) error {
