@@ -94,9 +94,9 @@ func (c *crossplaneChecks) differs(desired, observed model.Value) {
 	var d providerDiff
 	d.compare([]string{"spec", "forProvider"}, desired, observed)
 	slices.Sort(d.found)
-	switch n := len(d.found); {
-	case n == 0:
-	case n == 1:
+	switch n := len(d.found); n {
+	case 0:
+	case 1:
 		c.fails("crossplane/differs", d.found[0], model.UnknownActor("the provider does not report who changed the external resource"),
 			"%s differs from what the provider observed in status.atProvider", shortText(strings.TrimPrefix(d.found[0], "spec.forProvider.")))
 	default:

@@ -36,9 +36,10 @@ func SortOutlines(list []*Outline) {
 		group.Wait()
 		parts = merged
 	}
-	parts = append(parts, nil, nil)
+	var last [2][]sortable
+	copy(last[:], parts)
 	i := 0
-	for s := range mergeSorted(parts[0], parts[1]) {
+	for s := range mergeSorted(last[0], last[1]) {
 		list[i] = s.Outline
 		i++
 	}
