@@ -90,11 +90,12 @@ func Findings(in Input) Result {
 		f.Merged = ids.withoutSeparate(f.Merged, open)
 		decisions.Settle(f, in.Now)
 	}
+	unmanaged := found.unmanaged()
 	for _, f := range in.Earlier {
 		switch {
 		case open[f.ID]:
 		case ids.merged[f.ID] != "", proof.isResolved(&f):
-			into := cmp.Or(ids.merged[f.ID], found.foldedInto(&f))
+			into := cmp.Or(ids.merged[f.ID], found.foldedInto(&f, unmanaged))
 			result.Resolved = append(result.Resolved, end(f, into, in.Now))
 		default:
 			rules.reapply(&f)

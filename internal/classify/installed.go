@@ -21,8 +21,9 @@ const maxNamed = 10
 func (c *current) foldInstalled(in *Input, p *proof, rules *ignorer) {
 	rater := newRater(in.Severities)
 	groups, gone := c.installed(in, p, rater), map[int]bool{}
+	unmanaged := c.unmanaged()
 	for _, key := range sortedKeys(groups) {
-		at := c.aboutInstallation(key, in, p, rules)
+		at := c.aboutInstallation(key, unmanaged, in, p, rules)
 		if at < 0 {
 			continue
 		}
@@ -95,18 +96,14 @@ func (c *current) withoutInstallers(groups map[model.Key][]int) map[model.Key][]
 }
 
 // foldedInto returns the ID of the finding about the installation that an earlier finding became
-// part of; "" if it did not.
-func (c *current) foldedInto(earlier *model.Finding) string {
+// part of; "" if it did not. unmanaged are the indexes of the unmanaged findings.
+func (c *current) foldedInto(earlier *model.Finding, unmanaged map[model.Key]int) string {
 	into, ok := c.folded[earlier.Key]
-	if !ok || earlier.Verdict != model.Unmanaged {
+	at, found := unmanaged[into]
+	if !ok || !found || earlier.Verdict != model.Unmanaged {
 		return ""
 	}
-	for i := range c.findings {
-		if f := &c.findings[i]; f.Key == into && f.Verdict == model.Unmanaged {
-			return f.ID
-		}
-	}
-	return ""
+	return c.findings[at].ID
 }
 
 func sortedKeys(groups map[model.Key][]int) []model.Key {
@@ -118,11 +115,23 @@ func sortedKeys(groups map[model.Key][]int) []model.Key {
 	return keys
 }
 
+// unmanaged returns the indexes of the first unmanaged findings by their keys.
+func (c *current) unmanaged() map[model.Key]int {
+	found := map[model.Key]int{}
+	for i := range c.findings {
+		f := &c.findings[i]
+		if _, ok := found[f.Key]; !ok && f.Verdict == model.Unmanaged {
+			found[f.Key] = i
+		}
+	}
+	return found
+}
+
 // aboutInstallation returns the index of the unmanaged finding about an installation. It adds one
-// if there is none. It returns -1 if a rule hides it.
-func (c *current) aboutInstallation(key model.Key, in *Input, p *proof, rules *ignorer) int {
-	at := slices.IndexFunc(c.findings, func(f model.Finding) bool { return f.Key == key && f.Verdict == model.Unmanaged })
-	if at < 0 {
+// if there is none among unmanaged. It returns -1 if a rule hides it.
+func (c *current) aboutInstallation(key model.Key, unmanaged map[model.Key]int, in *Input, p *proof, rules *ignorer) int {
+	at, ok := unmanaged[key]
+	if !ok {
 		judged := p.judged[key]
 		if judged == nil || judged.Subject.Live == nil {
 			return -1

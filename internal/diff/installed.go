@@ -52,7 +52,17 @@ func pathsOf(differences []difference) []string {
 		if i == maxPaths {
 			return append(paths, fmt.Sprintf("%d more fields", len(differences)-i))
 		}
-		paths = append(paths, differences[i].change.Path)
+		paths = append(paths, shortened(differences[i].change.Path))
 	}
 	return paths
+}
+
+// maxPath bounds a field in the reason, in bytes: a forged record may have names of any length.
+const maxPath = 200
+
+func shortened(path string) string {
+	if len(path) <= maxPath {
+		return path
+	}
+	return strings.ToValidUTF8(path[:maxPath], "") + "…"
 }

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/driftd/driftd/internal/model"
@@ -30,10 +31,12 @@ func TestInstalled(t *testing.T) {
 		want       model.Ref
 		why        string
 	}{
-		"no record":                            {live: `{"a":1}`},
-		"as applied":                           {`{"a":1}`, []model.Installer{by(one, `{"a":1}`)}, one, ""},
-		"a record without values":              {`{"a":1}`, []model.Installer{by(one, "")}, one, ""},
-		"changed":                              {`{"a":2}`, []model.Installer{by(one, `{"a":1}`)}, model.Ref{}, "in the record of Helm release one in namespace p, and differs from it: a"},
+		"no record":               {live: `{"a":1}`},
+		"as applied":              {`{"a":1}`, []model.Installer{by(one, `{"a":1}`)}, one, ""},
+		"a record without values": {`{"a":1}`, []model.Installer{by(one, "")}, one, ""},
+		"changed":                 {`{"a":2}`, []model.Installer{by(one, `{"a":1}`)}, model.Ref{}, "in the record of Helm release one in namespace p, and differs from it: a"},
+		"a long name": {`{"b":1}`, []model.Installer{by(one, `{"`+strings.Repeat("a", 1<<20)+`":1}`)}, model.Ref{},
+			"in the record of Helm release one in namespace p, and differs from it: " + strings.Repeat("a", 200) + "…"},
 		"extended":                             {`{"a":1,"b":2}`, []model.Installer{by(one, `{"a":1}`)}, model.Ref{}, "in the record of Helm release one in namespace p, and differs from it: b"},
 		"a second record that is forged":       {`{"a":2}`, []model.Installer{by(one, `{"a":2}`), by(two, `{"a":1}`)}, model.Ref{}, "in the record of Helm release two in namespace p, and differs from it: a"},
 		"as applied before one that failed":    {`{"a":1}`, []model.Installer{failed(one, `{"a":1}`, `{"a":2}`)}, one, ""},

@@ -75,7 +75,7 @@ func (r *Room) record(record *model.Installation) *model.Installation {
 	sealed.Objects = slices.Clone(record.Objects)
 	for i := range sealed.Objects {
 		o := &sealed.Objects[i]
-		o.Value = r.Value(o.Kind, o.Value)
+		o.Value, o.Attempted = r.Value(o.Kind, o.Value), r.Value(o.Kind, o.Attempted)
 	}
 	return &sealed
 }

@@ -164,7 +164,22 @@ func (s *Source) Fetch(ctx context.Context) error {
 		return fmt.Errorf("fetch %s: %w", s, public(err))
 	}
 	s.found = found
+	s.prune()
 	return nil
+}
+
+// prune removes all but the last archive and its manifest from the cache. A file that remains only
+// takes space.
+func (s *Source) prune() {
+	entries, err := os.ReadDir(s.settings.Cache)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if file := filepath.Join(s.settings.Cache, e.Name()); file != s.file(s.found) && file != s.file(s.want()) {
+			_ = os.Remove(file)
+		}
+	}
 }
 
 func (s *Source) fetch(ctx context.Context) (digest string, err error) {

@@ -129,11 +129,18 @@ func TestFetch(t *testing.T) {
 				t.Errorf("oci %t: fetches %s again", oci, path)
 			}
 		}
+		stale := filepath.Join(settings.Cache, "chart-stale")
+		if err := os.WriteFile(stale, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 		if settings.Digest = s.listed; oci {
 			settings.Digest = digestOf(s.manifest())
 		}
 		if _, got, err := read(t, settings); err != nil || got != archive {
 			t.Fatalf("oci %t, digest: %q, %v", oci, got, err)
+		}
+		if _, err := os.Stat(stale); err == nil {
+			t.Error("an old archive is left")
 		}
 		s.Close()
 		if _, got, err := read(t, settings); err != nil || got != archive {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,20 +42,6 @@ func (r *reader) object(a api, raw jsontext.Value) (model.Resource, error) {
 	}
 	resource.Record = r.releases.read(tree, r.sealer)
 	return resource, nil
-}
-
-// A releaseReader reads the records of Helm releases one after another, because reading one can
-// take a hundred times its size. The zero value is ready for use.
-type releaseReader struct{ turn sync.Mutex }
-
-// read returns the record in a Secret, or nil if there is none.
-func (r *releaseReader) read(secret model.Value, sealer model.Sealer) *model.Installation {
-	if secret.At("type").Str() != kube.ReleaseType {
-		return nil
-	}
-	r.turn.Lock()
-	defer r.turn.Unlock()
-	return kube.ReadRelease(secret, sealer)
 }
 
 // withKind returns the object with the given apiVersion and kind if it has no kind.
