@@ -25,6 +25,8 @@ const (
 	moduleUnpinned     = "terraform/module-unpinned"
 	implicitDependency = "terraform/implicit-dependency"
 	ignoreChanges      = "terraform/ignore-changes"
+	ignoredAttribute   = "terraform/ignored-attribute"
+	impureFunction     = "terraform/impure-function"
 	remoteUnpinned     = "kustomize/remote-unpinned"
 	dependencyUnpinned = "chart/dependency-unpinned"
 	imageUnpinned      = "image/unpinned"
@@ -54,6 +56,10 @@ func Checks() []Check {
 			"Make sure that the plan may change when the other side does; exempt the line with the reason.", false},
 		{ignoreChanges, model.Medium, "ignore_changes = all hides every change of a resource",
 			"List the attributes that another system sets, or remove the line.", false},
+		{ignoredAttribute, model.Info, "ignore_changes hides the changes of an attribute",
+			"Remove it when no other system sets the attribute any more.", true},
+		{impureFunction, model.Low, "An argument has another value in each plan, so that no plan is empty",
+			"Set the value in a variable, keep it in the state, or list the argument in ignore_changes.", false},
 		{remoteUnpinned, model.Medium, "A remote base is not fetched at a tag or a full commit hash",
 			"Add ?ref= with a tag or a full commit hash, or copy the base.", false},
 		{dependencyUnpinned, model.Medium, "A chart depends on a range of versions, and no Chart.lock has the one to use",

@@ -121,6 +121,7 @@ func TestManifests(t *testing.T) {
 			[]string{"argocd/revision-unpinned a.yaml:6: Application a follows the branch main of another repository",
 				"flux/source-unpinned b.yaml:4: GitRepository a follows the branch main of another repository"}},
 		{"a tag of another one", map[string]string{"a.yaml": fmt.Sprintf(app, "https://example.org/x", "v1.2")}, nil},
+		{"a release with any version", map[string]string{"a.yaml": fmt.Sprintf(release, "chart: x, version: '*'")}, []string{"flux/source-unpinned a.yaml:4: the chart of HelmRelease r has the version *, and follows the newest one"}},
 		{"a release without a version", map[string]string{"a.yaml": fmt.Sprintf(release, "chart: x")}, []string{"flux/source-unpinned a.yaml:4: the chart of HelmRelease r has no version, and follows the newest one"}},
 		{"a release of which a patch sets the version", map[string]string{"a.yaml": fmt.Sprintf(release, "chart: x"), "p.yaml": fmt.Sprintf(release, "version: 1.2.3")}, nil},
 		{"the same by an inline patch", map[string]string{"a.yaml": fmt.Sprintf(release, "chart: x"),

@@ -123,8 +123,10 @@ func isRepository(address string) bool {
 // versionProblem returns why a constraint of Helm does not always select the same version; "" if it does, or that is not certain.
 func versionProblem(version string) string {
 	switch version = strings.TrimSpace(version); {
-	case version == "" || version == "*":
+	case version == "":
 		return "has no version, and follows the newest one"
+	case version == "*":
+		return "has the version *, and follows the newest one"
 	case isTemplated(version) || exactVersion.MatchString(version):
 		return ""
 	}

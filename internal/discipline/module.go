@@ -30,6 +30,9 @@ type module struct {
 	calls    []call
 	implicit []dependency
 	ignoring []dependency
+	// ignored are attributes in ignore_changes, and impure the arguments that call a function whose result is another one in each
+	// plan.
+	ignored, impure []dependency
 }
 
 type place struct {
@@ -212,10 +215,20 @@ func (m *module) use(block *hcl.Block, at place, linked bool) {
 			m.implicit = append(m.implicit, dependency{address: typ + "." + name, what: what, at: at})
 		}
 	}
+	ignored := map[string]bool{}
 	for _, lifecycle := range blocksOf(block.Body, header("lifecycle")) {
-		if a := attribute(lifecycle.Body, "ignore_changes"); a != nil && ignoresAll(a.Expr) {
+		a := attribute(lifecycle.Body, "ignore_changes")
+		switch {
+		case a == nil:
+		case ignoresAll(a.Expr):
 			m.ignoring = append(m.ignoring, dependency{address: typ + "." + name, at: place{at.file, a.NameRange.Start.Line}, block: at.line})
+			return
+		default:
+			m.ignoreEach(typ+"."+name, a.Expr, at, ignored)
 		}
+	}
+	if block.Type == "resource" {
+		m.useImpure(typ+"."+name, block.Body, at, ignored)
 	}
 }
 

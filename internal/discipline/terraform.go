@@ -132,6 +132,12 @@ func (c *checker) checkModule(m *module) {
 	for _, r := range m.ignoring {
 		c.report(ignoreChanges, r.at.file, r.at.line, r.block, printable.Line(r.address, 100), "has ignore_changes = all")
 	}
+	for _, r := range m.ignored {
+		c.report(ignoredAttribute, r.at.file, r.at.line, r.block, printable.Line(r.address, 100), "is in ignore_changes")
+	}
+	for _, r := range m.impure {
+		c.report(impureFunction, r.at.file, r.at.line, r.block, printable.Line(r.address, 100), r.what)
+	}
 }
 
 // lock returns the addresses of the providers in the lock file of a root.
