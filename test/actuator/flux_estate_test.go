@@ -135,6 +135,33 @@ func TestFluxEstate(t *testing.T) {
 		t.Errorf("found %q, want %q", found, want)
 	}
 	f.fail()
+	f.addByHand()
+}
+
+// addByHand adds a Kustomization that is not in git: it and the objects in its inventory are one finding.
+func (f *flux) addByHand() {
+	f.Helper()
+	const manifest = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: extra, namespace: %s}
+spec: {interval: 1h, prune: true, path: ./apps, namePrefix: extra-, targetNamespace: %[1]s, sourceRef: {kind: GitRepository, name: shop}}
+`
+	if _, err := f.try(fmt.Sprintf(manifest, f.namespace), "apply", "--server-side", "--field-manager=kubectl", "--filename=-"); err != nil {
+		f.Fatal(err)
+	}
+	f.wait("the inventory", func() bool {
+		out, err := f.try("", "--namespace="+f.namespace, "get", "kustomizations.kustomize.toolkit.fluxcd.io", "extra", `--output=jsonpath={.status.inventory.entries[*].id}{.status.lastAppliedRevision}`)
+		return err == nil && strings.Count(out, "extra-") == 3 && strings.Contains(out, "sha1")
+	})
+	var found []string
+	for _, line := range f.scan() {
+		if strings.Contains(line, "extra") {
+			found = append(found, line)
+		}
+	}
+	if want := []string{"unmanaged extra  kubectl"}; !slices.Equal(found, want) {
+		f.Errorf("found %q, want %q", found, want)
+	}
 }
 
 // fail adds a Kustomization that cannot be built, and one that waits for it: only the first one is a finding about what Flux
