@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
@@ -9,18 +10,24 @@ import (
 // An Ignore matches paths by patterns in the form of .gitignore.
 type Ignore struct{ patterns []gitignore.Pattern }
 
-// Add adds the patterns in a text. Later patterns take precedence.
-func (i *Ignore) Add(text string) {
+// With returns i with the patterns in a text, which apply below the folder dir. Later patterns take precedence.
+func (i Ignore) With(dir, text string) Ignore {
+	var domain []string
+	if dir != "." {
+		domain = strings.Split(dir, "/")
+	}
+	i.patterns = slices.Clip(i.patterns)
 	for line := range strings.Lines(text) {
 		if line = strings.TrimRight(line, " \t\r\n"); line != "" && !strings.HasPrefix(line, "#") {
-			i.patterns = append(i.patterns, gitignore.ParsePattern(line, nil))
+			i.patterns = append(i.patterns, gitignore.ParsePattern(line, domain))
 		}
 	}
+	return i
 }
 
 // Matches reports whether the path of a file or folder is ignored. A file in an ignored folder
 // may not match by itself.
-func (i *Ignore) Matches(name string, isDir bool) bool {
+func (i Ignore) Matches(name string, isDir bool) bool {
 	return gitignore.NewMatcher(i.patterns).Match(strings.Split(name, "/"), isDir)
 }
 

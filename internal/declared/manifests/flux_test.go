@@ -170,6 +170,14 @@ func TestFlux(t *testing.T) {
 			map[string]string{"clusters/prod/web.yaml": applies("web", "  path: apps\n"), "apps/a.yaml": configMap("a"), "apps/b.yaml": configMap("b"), ".sourceignore": "# comment\nb.yaml\n"},
 			[]string{"apps/a.yaml:1 ConfigMap default/a"}, "", "", nil,
 		},
+		"Ignored files of a folder": {
+			map[string]string{
+				"clusters/prod/web.yaml": applies("web", "  path: apps/web\n"), "apps/web/a.yaml": configMap("a"), "apps/web/b.yaml": configMap("b"), "apps/.sourceignore": "b.yaml\n/web/sub/c.yaml\n/web/.github\n",
+				"apps/web/sub/b.yaml": configMap("sub-b"), "apps/web/sub/c.yaml": configMap("c"), "apps/web/sub/d.yaml": configMap("d"), "apps/web/sub/.sourceignore": "!b.yaml\n/d.yaml\n",
+				"apps/web/other/d.yaml": configMap("other-d"),
+			},
+			[]string{"apps/web/a.yaml:1 ConfigMap default/a", "apps/web/other/d.yaml:1 ConfigMap default/other-d", "apps/web/sub/b.yaml:1 ConfigMap default/sub-b"}, "", "", nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -35,6 +35,9 @@ func TestFluxSources(t *testing.T) {
 		return func(c *manifests.FluxConfig) { c.SameRepository = urls }
 	}
 	own := same("https://git.example.org/Team/shop.git")
+	sparse := func(folders ...string) string {
+		return strings.Replace(gitRepository("https://git.example.org/Team/shop.git", "branch: main"), "spec: {", "spec: {sparseCheckout: ['"+strings.Join(folders, "', '")+"'], ", 1)
+	}
 	for name, tc := range map[string]struct {
 		source string
 		change func(*manifests.FluxConfig)
@@ -54,6 +57,9 @@ func TestFluxSources(t *testing.T) {
 		"Default branch":    {gitRepository("https://git.example.org/Team/shop.git", ""), own, "reads the branch master, and the folder is at another one"},
 		"Named branch":      {gitRepository("https://git.example.org/Team/shop.git", "branch: next"), func(c *manifests.FluxConfig) { own(c); c.SourceBranch = "next" }, ""},
 		"Not the named one": {gitRepository("https://git.example.org/Team/shop.git", "branch: main"), func(c *manifests.FluxConfig) { own(c); c.SourceBranch = "next" }, "reads the branch main"},
+		"Checked out":       {sparse("apps"), own, ""},
+		"Checked out below": {sparse("./apps/sub", "clusters"), own, "its source checks out only ./apps/sub, clusters (spec.sparseCheckout), which does not contain its path"},
+		"All checked out":   {sparse("/"), own, ""},
 		"Versions":          {gitRepository("https://git.example.org/Team/shop.git", "semver: '>=1'"), own, "reads the semver >=1"},
 		"Commit":            {gitRepository("https://git.example.org/Team/shop.git", "commit: a123"), own, "reads the commit a123"},
 		"Other kind":        {strings.Replace(gitRepository("https://git.example.org/Team/shop.git", ""), "GitRepository", "OCIRepository", 1), own, ""},

@@ -206,7 +206,7 @@ func (r *fluxReader) kustomization(o object) (content, error) {
 		c.bounded(o.address, nil, "%s applies to another cluster (spec.kubeConfig), and its objects are not compared: declare them for that cluster", name)
 		return c, nil
 	}
-	reason := cmp.Or(o.openSpec(), r.notOurs(o))
+	reason := cmp.Or(o.openSpec(), r.notOurs(o), r.notCheckedOut(o))
 	dir := r.folderOf(o)
 	if info, err := fs.Stat(r.tree.files, dir); reason == "" && (err != nil || !info.IsDir()) {
 		reason = fmt.Sprintf("its path %s is no folder of the repository", spec.At("path").Str())

@@ -160,58 +160,91 @@ func fluxIgnoredByDefault() string {
 		"codeship-steps.yml\n**/.goreleaser.yml\n**/.sops.yaml\n**/.flux.yaml\n"
 }
 
-// ignored returns the patterns of files that Flux ignores. by is the Kustomization, or null.
-func (r *fluxReader) ignored(by object) (*gitrepo.Ignore, error) {
-	var i gitrepo.Ignore
-	i.Add(fluxIgnored())
-	own := ""
-	source, found := object{}, false
-	if !by.value.IsNull() {
-		source, found = r.input(sourceID(by.value))
-	}
-	if found {
+// sourceIgnore is the name of files with patterns of files that Flux ignores, in their folders and below.
+const sourceIgnore = ".sourceignore"
+
+// ignored returns the patterns of files that Flux ignores in all folders, and those of the source of the Kustomization by, which take
+// precedence over those in folders. by may be null.
+func (r *fluxReader) ignored(by object) (all gitrepo.Ignore, own string, err error) {
+	if source, found := r.source(by); found {
 		if !source.isCertain("spec", "ignore") {
-			return nil, fmt.Errorf("spec.ignore of its source is left to %s", source.chance)
+			return all, "", fmt.Errorf("spec.ignore of its source is left to %s", source.chance)
 		}
 		own = source.value.At("spec", "ignore").Str()
 	}
-	const file = ".sourceignore"
-	text, err := readFile(r.tree.files, file, maxKustomization)
-	switch {
-	case err == nil:
-		i.Add(string(text))
-	case errors.Is(err, fs.ErrNotExist):
-		if own == "" {
-			i.Add(fluxIgnoredByDefault())
-		}
-	default:
-		return nil, fmt.Errorf("%s: %w", file, cause(err))
+	all = all.With(".", fluxIgnored())
+	text, err := r.sourceIgnored(".")
+	if text == "" && own == "" {
+		all = all.With(".", fluxIgnoredByDefault())
 	}
-	i.Add(own)
-	return &i, nil
+	return all.With(".", text), own, err
+}
+
+// source returns the source of a Kustomization, if it is in git.
+func (r *fluxReader) source(by object) (source object, found bool) {
+	if by.value.IsNull() {
+		return source, false
+	}
+	return r.input(sourceID(by.value))
+}
+
+// sourceIgnored returns the content of the file with patterns in a folder; "" if there is none.
+func (r *fluxReader) sourceIgnored(dir string) (string, error) {
+	text, err := readFile(r.tree.files, path.Join(dir, sourceIgnore), maxKustomization)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s: %w", path.Join(dir, sourceIgnore), cause(err))
+	}
+	return string(text), nil
+}
+
+// notCheckedOut returns why the path of a Kustomization is not in the artifact of its source, or "".
+func (r *fluxReader) notCheckedOut(o object) string {
+	source, found := r.source(o)
+	folders := texts(source.value.At("spec", "sparseCheckout"))
+	switch {
+	case !found:
+		return ""
+	case !source.isCertain("spec", "sparseCheckout"):
+		return "spec.sparseCheckout of its source is left to " + source.chance
+	case len(folders) == 0 || slices.ContainsFunc(folders, func(dir string) bool { return liesIn(r.folderOf(o)+"/.", folderOf(dir)) }):
+		return ""
+	}
+	return fmt.Sprintf("its source checks out only %s (spec.sparseCheckout), which does not contain its path", strings.Join(folders, ", "))
 }
 
 // scan lists the manifests and the kustomizations below a folder without a kustomization file, as
 // Flux does.
 func (r *fluxReader) scan(dir string, by object) ([]string, error) {
-	ignored, err := r.ignored(by)
+	ignored, own, err := r.ignored(by)
 	if err != nil {
 		return nil, err
 	}
-	s := fluxScan{reader: r, ignored: ignored, top: dir}
-	err = s.folder(dir)
+	for i, c := range dir {
+		if c != '/' {
+			continue
+		}
+		text, err := r.sourceIgnored(dir[:i])
+		if err != nil {
+			return nil, err
+		}
+		ignored = ignored.With(dir[:i], text)
+	}
+	s := fluxScan{reader: r, own: own, top: dir}
+	err = s.folder(dir, ignored)
 	return s.found, err
 }
 
 type fluxScan struct {
-	reader  *fluxReader
-	ignored *gitrepo.Ignore
+	reader *fluxReader
+	// own are the patterns of the source.
+	own     string
 	top     string
 	found   []string
 	folders int
 }
 
-func (s *fluxScan) folder(dir string) error {
+// folder adds what is in a folder. ignored are the patterns of the folders above it.
+func (s *fluxScan) folder(dir string, ignored gitrepo.Ignore) error {
 	if err := s.reader.ctx.Err(); err != nil {
 		return err
 	}
@@ -227,21 +260,28 @@ func (s *fluxScan) folder(dir string) error {
 		s.add(dir)
 		return nil
 	}
+	if dir != "." && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == sourceIgnore }) {
+		text, err := s.reader.sourceIgnored(dir)
+		if err != nil {
+			return err
+		}
+		ignored = ignored.With(dir, text)
+	}
 	for _, e := range entries {
-		if err := s.entry(path.Join(dir, e.Name()), e); err != nil {
+		if err := s.entry(path.Join(dir, e.Name()), e, ignored); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *fluxScan) entry(name string, e fs.DirEntry) error {
+func (s *fluxScan) entry(name string, e fs.DirEntry, ignored gitrepo.Ignore) error {
 	ext := path.Ext(name)
 	switch {
-	case s.ignored.Matches(name, e.IsDir()):
+	case ignored.With(".", s.own).Matches(name, e.IsDir()):
 		return nil
 	case e.IsDir():
-		return s.folder(name)
+		return s.folder(name, ignored)
 	case ext != ".yaml" && ext != ".yml":
 		return nil
 	}
