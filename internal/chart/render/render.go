@@ -73,7 +73,7 @@ func (r *renderer) render() (chart.Rendered, error) {
 		return chart.Rendered{}, err
 	}
 	first, others := clusters[0], clusters[1:]
-	found := chart.Rendered{Files: first.definitions, Asked: asked}
+	found := chart.Rendered{Files: definitions(first.definitions), Asked: asked}
 	for _, name := range slices.Sorted(maps.Keys(first.outputs)) {
 		if !isManifest(name) {
 			continue
@@ -102,7 +102,7 @@ type rendering struct {
 	// outputs are the outputs of the templates by their paths, and again those at other times.
 	outputs     map[string]string
 	again       []map[string]string
-	definitions []chart.File
+	definitions []chartv2.CRD
 	calls       []string
 }
 
@@ -134,15 +134,33 @@ func (r *renderer) on(v apiVersions) (made rendering, asked []string, err error)
 	return made, v.asked(), err
 }
 
-// separator matches what separates documents in the output of templates. Helm takes the three
-// dashes without a line end, too.
-var separator = regexp.MustCompile(`(?:^|\s*\n)---\s*`)
+// split returns the parts of the output of templates between lines that begin with three dashes. Helm
+// takes these without a line end, too. A regular expression takes a third of the time of a rendering.
+func split(text string) []string {
+	const dashes, space = "---", "\t\n\f\r "
+	var parts []string
+	start := 0
+	for start < len(text) {
+		end := 0
+		if start > 0 || !strings.HasPrefix(text, dashes) {
+			at := strings.Index(text[start:], "\n"+dashes)
+			if at < 0 {
+				break
+			}
+			end = start + at + 1
+		}
+		parts = append(parts, strings.TrimRight(text[start:end], space))
+		rest := text[end+len(dashes):]
+		start = len(text) - len(strings.TrimLeft(rest, space))
+	}
+	return append(parts, text[start:])
+}
 
 // documents returns the documents of the output of a template, as Helm reads them: of a repeated
 // key, the last one counts.
 func documents(text string) []chart.Document {
 	var found []chart.Document
-	for _, doc := range separator.Split(text, -1) {
+	for _, doc := range split(text) {
 		data, err := yaml.YAMLToJSON([]byte(doc))
 		switch {
 		case err != nil:
@@ -162,7 +180,7 @@ func isManifest(template string) bool {
 
 // once renders the chart, and returns the output of each template by its path, which begins with
 // the chart's name, and the custom resource definitions.
-func (r *renderer) once(w *watch, v apiVersions) (map[string]string, []chart.File, error) {
+func (r *renderer) once(w *watch, v apiVersions) (map[string]string, []chartv2.CRD, error) {
 	c, err := r.load()
 	if err != nil {
 		return nil, nil, err
@@ -192,12 +210,17 @@ func (r *renderer) once(w *watch, v apiVersions) (map[string]string, []chart.Fil
 	if err != nil {
 		return nil, nil, err
 	}
-	var definitions []chart.File
-	for _, crd := range c.CRDObjects() {
+	return rendered, c.CRDObjects(), nil
+}
+
+// definitions returns the files of custom resource definitions.
+func definitions(all []chartv2.CRD) []chart.File {
+	var files []chart.File
+	for _, crd := range all {
 		_, below, _ := strings.Cut(crd.Filename, "/")
-		definitions = append(definitions, chart.File{Name: below, Output: chart.Output{Documents: documents(string(crd.File.Data))}})
+		files = append(files, chart.File{Name: below, Output: chart.Output{Documents: documents(string(crd.File.Data))}})
 	}
-	return rendered, definitions, nil
+	return files
 }
 
 // load returns the chart.
