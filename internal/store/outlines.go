@@ -84,12 +84,7 @@ func (r *outlineReader) read(heads []*bucket) error {
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for c := range r.full {
-				c.list, c.err = r.decode(c.heads)
-				select {
-				case r.empty <- c.heads[:0]:
-				default:
-				}
-				c.heads = nil
+				r.finish(c)
 			}
 		})
 	}
@@ -112,6 +107,19 @@ func (r *outlineReader) read(heads []*bucket) error {
 	}
 	r.full <- last
 	return nil
+}
+
+// finish decodes the heads of a chunk. It has a guard because that of the transaction is for another goroutine.
+func (r *outlineReader) finish(c *chunk) {
+	c.err = guard(func() (err error) {
+		c.list, err = r.decode(c.heads)
+		return err
+	})
+	select {
+	case r.empty <- c.heads[:0]:
+	default:
+	}
+	c.heads = nil
 }
 
 func (r *outlineReader) newChunk() *chunk {

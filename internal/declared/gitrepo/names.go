@@ -3,8 +3,11 @@ package gitrepo
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
@@ -65,10 +68,13 @@ func isHead(s *objectStore, ref string) (bool, error) {
 	if all.names(ref, commit, s) {
 		return true, nil
 	}
-	for name := range all.named {
-		if name.IsRemote() && strings.HasSuffix(name.String(), "/"+strings.TrimPrefix(ref, "refs/heads/")) && all.names(name.String(), commit, s) {
-			return true, nil
-		}
+	c, err := s.Config()
+	if err != nil {
+		return false, fmt.Errorf("read the configuration of a git repository: %w", err)
 	}
-	return false, nil
+	remotes := append(slices.Collect(maps.Keys(c.Remotes)), git.DefaultRemoteName)
+	return slices.ContainsFunc(remotes, func(remote string) bool {
+		name := plumbing.NewRemoteReferenceName(remote, strings.TrimPrefix(ref, "refs/heads/"))
+		return all.names(name.String(), commit, s)
+	}), nil
 }

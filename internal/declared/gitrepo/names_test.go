@@ -18,8 +18,10 @@ func TestIsAt(t *testing.T) {
 	g.run("", "-c", "user.name=a", "-c", "user.email=a@example.org", "tag", "-a", "-m", "x", "v2")
 	g.run("", "update-ref", "refs/remotes/origin/pushed", "HEAD")
 	g.run("", "update-ref", "refs/remotes/origin/ahead", hashes[0])
+	g.run("", "update-ref", "refs/remotes/origin/mallory/behind", "HEAD")
+	g.run("", "update-ref", "refs/remotes/mallory/elsewhere", "HEAD")
 	want := map[string]bool{
-		"main": true, "refs/heads/main": true, "same": true, "old": false, "pushed": true, "ahead": false, "none": false, "v1": false, "v2": true,
+		"main": true, "refs/heads/main": true, "same": true, "old": false, "pushed": true, "ahead": false, "behind": false, "elsewhere": false, "mallory/behind": true, "none": false, "v1": false, "v2": true,
 		hashes[1]: true, hashes[0]: false, "HEAD": true, "": true, "refs/tags/v2": true, "refs/tags/main": false,
 	}
 	check := func(state string) {
