@@ -175,6 +175,8 @@ func releaseViolations(s *model.Snapshot, last *revision) []model.Violation {
 			return nil
 		}
 		v.Check, v.Reason = "helm/pending", "an operation of Helm did not end, and blocks further ones: run helm history, and helm rollback to the last deployed revision"
+	case last.record.Status != "deployed":
+		v.Check, v.Reason = "helm/unknown-status", "its last revision has a status that no operation of Helm leaves: check with helm history who wrote it, and delete its Secret if Helm did not"
 	default:
 		return nil
 	}

@@ -169,12 +169,14 @@ func TestReleaseViolations(t *testing.T) {
 		taken    string
 		want     string
 	}{
-		"deployed":                        {[]string{"failed", "deployed"}, "2026-02-01T00:00:00Z", ""},
-		"failed":                          {[]string{"deployed", "failed"}, "2026-02-01T00:00:00Z", "helm/failed"},
-		"a deploy that runs":              {[]string{"deployed", "pending-upgrade"}, "2026-01-02T00:14:59Z", ""},
-		"a deploy that did not end":       {[]string{"deployed", "pending-upgrade"}, "2026-01-02T00:15:00Z", "helm/pending"},
-		"an uninstall that did not end":   {[]string{"uninstalling"}, "2026-02-01T00:00:00Z", "helm/pending"},
-		"a status that Helm does not set": {[]string{"hunter2"}, "2026-02-01T00:00:00Z", ""},
+		"deployed":                           {[]string{"failed", "deployed"}, "2026-02-01T00:00:00Z", ""},
+		"failed":                             {[]string{"deployed", "failed"}, "2026-02-01T00:00:00Z", "helm/failed"},
+		"a deploy that runs":                 {[]string{"deployed", "pending-upgrade"}, "2026-01-02T00:14:59Z", ""},
+		"a deploy that did not end":          {[]string{"deployed", "pending-upgrade"}, "2026-01-02T00:15:00Z", "helm/pending"},
+		"an uninstall that did not end":      {[]string{"uninstalling"}, "2026-02-01T00:00:00Z", "helm/pending"},
+		"a status that Helm does not set":    {[]string{"hunter2"}, "2026-02-01T00:00:00Z", "helm/unknown-status"},
+		"a later one that Helm does not set": {[]string{"deployed", "unknown"}, "2026-01-02T00:00:00Z", "helm/unknown-status"},
+		"an earlier one":                     {[]string{"unknown", "deployed"}, "2026-02-01T00:00:00Z", ""},
 	} {
 		var objects []model.Value
 		for i, status := range tc.statuses {

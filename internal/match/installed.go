@@ -13,13 +13,22 @@ import (
 func withRecords(snapshot *model.Snapshot, claims []*model.Claim) []*model.Claim {
 	kept := claims[:0]
 	for _, c := range claims {
-		c = withRecord(snapshot, c)
-		if c.OnlyLive && c.Recorded == nil && liveIn(snapshot, model.Ref{Kind: c.Kind, ID: c.ID}) == nil && !isUnread(snapshot, c) {
-			continue
+		if !c.OnlyLive || exists(snapshot, c) {
+			kept = append(kept, withRecord(snapshot, c))
 		}
-		kept = append(kept, c)
 	}
 	return kept
+}
+
+// exists reports whether the resource of a claim is live, or stands in the record of its installation. An operation that did
+// not succeed may hide the value that was last applied, and not that the object was.
+func exists(snapshot *model.Snapshot, c *model.Claim) bool {
+	ref := model.Ref{Kind: c.Kind, ID: c.ID}
+	if liveIn(snapshot, ref) != nil || isUnread(snapshot, c) {
+		return true
+	}
+	by := liveIn(snapshot, c.InstalledBy)
+	return by != nil && by.Record.Find(ref) != nil
 }
 
 // withRecord returns a claim with what its installation applied.

@@ -67,6 +67,8 @@ func TestOnlyLive(t *testing.T) {
 	c := claim("d", "p/a")
 	c.OnlyLive, c.InstalledBy = true, model.Ref{Kind: "test/Tool", ID: "p/tool"}
 	ref := model.Ref{Kind: kind, ID: "p/a"}
+	doubted := installer("p/tool", "p/a")
+	doubted.Record.Find(ref).Attempted = model.StringOf("attempted")
 	for reason, tc := range map[string]struct {
 		snapshot model.Snapshot
 		want     string
@@ -77,6 +79,8 @@ func TestOnlyLive(t *testing.T) {
 			model.Snapshot{}, "",
 		},
 		"recorded": {model.Snapshot{Coverage: []model.Coverage{{Source: "s", Complete: true}}, Resources: []model.Resource{installer("p/tool", "p/a")}},
+			"s/test/Thing/p/a claimed by d\ns/test/Tool/p/tool live"},
+		"recorded with a later value that failed": {model.Snapshot{Coverage: []model.Coverage{{Source: "s", Complete: true}}, Resources: []model.Resource{doubted}},
 			"s/test/Thing/p/a claimed by d\ns/test/Tool/p/tool live"},
 		"unreadable": {model.Snapshot{Unread: []model.Unread{{Ref: ref, Reason: "malformed"}}}, "s/test/Thing/p/a unread: malformed claimed by d"},
 	} {
