@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -99,12 +100,26 @@ func (c *fluxChecks) conditions() {
 			if reason == "DependencyNotReady" {
 				c.found[len(c.found)-1].WaitsFor = c.dependencies()
 			}
+		case "Ready Unknown":
+			if !c.isSuspended() {
+				c.unfinished(instant(condition.At("lastTransitionTime")))
+			}
 		}
 	}
 	// Some objects have no status, such as a HelmRepository of type oci.
 	if !c.isSuspended() && c.status.At("observedGeneration").Text() != "" && !c.isObserved() {
 		c.fails(checkNotObserved, nil, "Flux has not handled the current spec: check that its controller runs")
 	}
+}
+
+// unfinished adds the violation of an object on which Flux has worked since a time. SettleChecks removes it while that is recent.
+func (c *fluxChecks) unfinished(since time.Time) {
+	text := "a time that its status does not show"
+	if !since.IsZero() {
+		text = since.Format(time.RFC3339)
+	}
+	c.fails(checkNotReady, nil, "Flux has been reconciling it since %s, and has not ended: check that its controller runs", text)
+	c.found[len(c.found)-1].Since = &since
 }
 
 // dependencies returns the objects that the object waits for, which have its kind.

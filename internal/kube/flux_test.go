@@ -27,15 +27,16 @@ func TestFluxChecks(t *testing.T) {
 		object string
 		want   []string
 	}{
-		"Ready":     {fluxObject("Kustomization", "", ready, ""), []string{}},
-		"New":       {fluxObject("GitRepository", "", "", ""), []string{}},
-		"Suspended": {fluxObject("Kustomization", ", suspend: true", ready, `{manager: flux, operation: Update, time: '2026-11-28T10:00:00Z', fieldsV1: {'f:spec': {'f:suspend': {}}}}`), []string{"flux/suspended spec.suspend flux"}},
-		"Not ready": {fluxObject("HelmRelease", "", `conditions: [{type: Ready, status: "False", reason: InstallFailed, message: hunter2}]`, ""), []string{"flux/not-ready unknown"}},
-		"Lies":      {fluxObject("HelmRelease", "", `conditions: [{type: Ready, status: "False", reason: 'hunter2 x'}]`, ""), []string{"flux/not-ready unknown"}},
-		"Working":   {fluxObject("HelmRelease", "", `conditions: [{type: Ready, status: Unknown, reason: Progressing}]`, ""), []string{}},
-		"Stalled":   {fluxObject("GitRepository", "", `conditions: [{type: Stalled, status: "True", reason: InvalidPath}]`, ""), []string{"flux/stalled unknown"}},
-		"Behind":    {fluxObject("Kustomization", "", ready+`, lastAppliedRevision: 'main@sha1:a', lastAttemptedRevision: 'main@sha1:b'`, ""), []string{"flux/behind unknown"}},
-		"Applying":  {fluxObject("Kustomization", "", `conditions: [{type: Reconciling, status: "True", reason: Progressing}, {type: Ready, status: Unknown, reason: Progressing}], lastAppliedRevision: 'main@sha1:a', lastAttemptedRevision: 'main@sha1:b'`, ""), []string{}},
+		"Ready":                 {fluxObject("Kustomization", "", ready, ""), []string{}},
+		"New":                   {fluxObject("GitRepository", "", "", ""), []string{}},
+		"Suspended":             {fluxObject("Kustomization", ", suspend: true", ready, `{manager: flux, operation: Update, time: '2026-11-28T10:00:00Z', fieldsV1: {'f:spec': {'f:suspend': {}}}}`), []string{"flux/suspended spec.suspend flux"}},
+		"Not ready":             {fluxObject("HelmRelease", "", `conditions: [{type: Ready, status: "False", reason: InstallFailed, message: hunter2}]`, ""), []string{"flux/not-ready unknown"}},
+		"Lies":                  {fluxObject("HelmRelease", "", `conditions: [{type: Ready, status: "False", reason: 'hunter2 x'}]`, ""), []string{"flux/not-ready unknown"}},
+		"Working":               {fluxObject("HelmRelease", "", `conditions: [{type: Ready, status: Unknown, reason: Progressing}]`, ""), []string{"flux/not-ready unknown"}},
+		"Working and suspended": {fluxObject("HelmRelease", ", suspend: true", `conditions: [{type: Ready, status: Unknown}]`, ""), []string{"flux/suspended spec.suspend unknown"}},
+		"Stalled":               {fluxObject("GitRepository", "", `conditions: [{type: Stalled, status: "True", reason: InvalidPath}]`, ""), []string{"flux/stalled unknown"}},
+		"Behind":                {fluxObject("Kustomization", "", ready+`, lastAppliedRevision: 'main@sha1:a', lastAttemptedRevision: 'main@sha1:b'`, ""), []string{"flux/behind unknown"}},
+		"Applying":              {fluxObject("Kustomization", "", `conditions: [{type: Reconciling, status: "True", reason: Progressing}, {type: Ready, status: Unknown, reason: Progressing}], lastAppliedRevision: 'main@sha1:a', lastAttemptedRevision: 'main@sha1:b'`, ""), []string{"flux/not-ready unknown"}},
 		"Seen and not ready": {strings.Replace(fluxObject("Kustomization", "", `conditions: [{type: Ready, status: "False", reason: BuildFailed, observedGeneration: 2}]`, ""), "status: {observedGeneration: 2", "status: {observedGeneration: -1", 1),
 			[]string{"flux/not-ready unknown"}},
 		"Not seen": {strings.Replace(fluxObject("Kustomization", "", ready, ""), "observedGeneration: 2", "observedGeneration: 1", 1), []string{"flux/not-observed unknown"}},
@@ -83,7 +84,8 @@ func TestFluxAtWork(t *testing.T) {
 func TestSettleChecks(t *testing.T) {
 	t.Parallel()
 	taken := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	const waiting, failed, ready, working = `{type: Ready, status: "False", reason: DependencyNotReady}`, `{type: Ready, status: "False", reason: BuildFailed}`, `{type: Ready, status: "True"}`, `{type: Ready, status: Unknown}`
+	const waiting, failed, ready, working, hung = `{type: Ready, status: "False", reason: DependencyNotReady}`, `{type: Ready, status: "False", reason: BuildFailed}`, `{type: Ready, status: "True"}`,
+		`{type: Ready, status: Unknown, lastTransitionTime: '2026-11-28T11:00:01Z'}`, `{type: Ready, status: Unknown, lastTransitionTime: '2026-11-28T11:00:00Z'}`
 	// of returns a Kustomization that depends on others.
 	of := func(name, condition, spec string, dependsOn ...string) model.Value {
 		if len(dependsOn) > 0 {
@@ -91,25 +93,29 @@ func TestSettleChecks(t *testing.T) {
 		}
 		return object(t, strings.Replace(fluxObject("Kustomization", spec, "conditions: ["+condition+"]", ""), "name: web,", "name: "+name+",", 1))
 	}
-	unseen := func(at string) model.Value {
-		return object(t, strings.Replace(fluxObject("Kustomization", "", "conditions: ["+ready+"]", `{manager: flux, operation: Update, time: '`+at+`', fieldsV1: {'f:spec': {}}}`), "observedGeneration: 2", "observedGeneration: 1", 1))
+	unseen := func(at, field string) model.Value {
+		return object(t, strings.Replace(fluxObject("Kustomization", "", "conditions: ["+ready+"]", `{manager: flux, operation: Update, time: '`+at+`', fieldsV1: {'f:`+field+`': {'f:x': {}}}}`), "observedGeneration: 2", "observedGeneration: 1", 1))
 	}
 	for reason, tc := range map[string]struct {
 		objects []model.Value
 		want    []string
 	}{
-		"the cause fails":              {[]model.Value{of("a", failed, ""), of("b", waiting, "", "a"), of("c", waiting, "", "b")}, []string{"a flux/not-ready"}},
-		"the cause is suspended":       {[]model.Value{of("a", ready, ", suspend: true"), of("b", waiting, "", "a")}, []string{"a flux/suspended"}},
-		"Flux works on the cause":      {[]model.Value{of("a", working, ""), of("b", waiting, "", "a")}, nil},
+		"the cause fails":              {[]model.Value{of("a", failed, ""), of("b", waiting, "", "a"), of("c", waiting, "", "b")}, []string{"a flux/not-ready", "b undecided flux/not-ready", "c undecided flux/not-ready"}},
+		"the cause is suspended":       {[]model.Value{of("a", ready, ", suspend: true"), of("b", waiting, "", "a")}, []string{"a flux/suspended", "b undecided flux/not-ready"}},
+		"Flux works on the cause":      {[]model.Value{of("a", working, ""), of("b", waiting, "", "a")}, []string{"a undecided flux/not-ready", "b undecided flux/not-ready"}},
+		"the controller hangs":         {[]model.Value{of("a", hung, ""), of("b", waiting, "", "a")}, []string{"a flux/not-ready", "b undecided flux/not-ready"}},
+		"work without a time":          {[]model.Value{of("a", "{type: Ready, status: Unknown}", "")}, []string{"a flux/not-ready"}},
+		"work that begins next year":   {[]model.Value{of("a", "{type: Ready, status: Unknown, lastTransitionTime: '2027-11-28T11:00:00Z'}", "")}, []string{"a flux/not-ready"}},
 		"the cause is ready":           {[]model.Value{of("a", ready, ""), of("b", waiting, "", "a")}, []string{"b flux/not-ready"}},
 		"the cause is missing":         {[]model.Value{of("b", waiting, "", "a")}, []string{"b flux/not-ready"}},
-		"one of several fails":         {[]model.Value{of("a", ready, ""), of("b", failed, ""), of("c", waiting, "", "a", "b")}, []string{"b flux/not-ready"}},
+		"one of several fails":         {[]model.Value{of("a", ready, ""), of("b", failed, ""), of("c", waiting, "", "a", "b")}, []string{"b flux/not-ready", "c undecided flux/not-ready"}},
 		"they wait for each other":     {[]model.Value{of("a", waiting, "", "b"), of("b", waiting, "", "a")}, []string{"a flux/not-ready", "b flux/not-ready"}},
 		"it waits for itself":          {[]model.Value{of("a", waiting, "", "a")}, []string{"a flux/not-ready"}},
 		"a failure with a dependency":  {[]model.Value{of("a", failed, ""), of("b", failed, "", "a")}, []string{"a flux/not-ready", "b flux/not-ready"}},
-		"changed a moment ago":         {[]model.Value{unseen("2026-11-28T11:59:30Z")}, []string{"web undecided flux/not-observed"}},
-		"changed before":               {[]model.Value{unseen("2026-11-28T11:50:00Z")}, []string{"web flux/not-observed"}},
-		"a time that is in the future": {[]model.Value{unseen("2026-11-28T18:00:00Z")}, []string{"web flux/not-observed"}},
+		"changed a moment ago":         {[]model.Value{unseen("2026-11-28T11:59:30Z", "spec")}, []string{"web undecided flux/not-observed"}},
+		"changed before":               {[]model.Value{unseen("2026-11-28T11:50:00Z", "spec")}, []string{"web flux/not-observed"}},
+		"an annotation that changed":   {[]model.Value{unseen("2026-11-28T11:59:30Z", "metadata")}, []string{"web flux/not-observed"}},
+		"a time that is in the future": {[]model.Value{unseen("2026-11-28T18:00:00Z", "spec")}, []string{"web flux/not-observed"}},
 	} {
 		s := snapshotAt(t, taken, tc.objects...)
 		before := make([]int, len(s.Resources))
@@ -127,7 +133,7 @@ func TestSettleChecks(t *testing.T) {
 				got = append(got, s.Resources[i].Name+" "+v.Check)
 			}
 			for _, check := range s.Resources[i].Undecided {
-				if check == "flux/not-observed" {
+				if check != "flux/behind" && !slices.ContainsFunc(s.Resources[i].Violations, func(v model.Violation) bool { return v.Check == check }) {
 					got = append(got, s.Resources[i].Name+" undecided "+check)
 				}
 			}

@@ -10,38 +10,59 @@ import (
 // observedWithin is the time that Flux has to see a change of an object.
 const observedWithin = 2 * time.Minute
 
+// worksWithin is the time that Flux has to reconcile an object. Each step of a reconciliation begins it again.
+const worksWithin = time.Hour
+
 // SettleChecks removes the violations of a snapshot that another object causes, which has its own, and those of
-// objects that were changed a moment ago. The resources must be sorted.
+// objects that were changed a moment ago or on which a tool is at work. These checks are undecided. The resources must be sorted.
 func SettleChecks(s *model.Snapshot) {
 	settled := map[int][]model.Violation{}
 	for i := range s.Resources {
 		r := &s.Resources[i]
-		kept := slices.DeleteFunc(slices.Clone(r.Violations), func(v model.Violation) bool {
-			if v.Check == checkNotObserved && isRecent(s, r) {
-				r.Undecided = append(slices.Clip(r.Undecided), v.Check)
-				return true
-			}
-			return slices.ContainsFunc(v.WaitsFor, func(ref model.Ref) bool { return fails(s, ref, map[model.Ref]bool{}) })
-		})
+		kept := slices.DeleteFunc(slices.Clone(r.Violations), func(v model.Violation) bool { return isUndecided(s, r, &v) })
 		if len(kept) < len(r.Violations) {
 			settled[i] = kept
 		}
 	}
 	// Each object is judged by what the others have before any is removed.
 	for i, kept := range settled {
-		s.Resources[i].Violations = kept
+		r := &s.Resources[i]
+		r.Undecided = slices.Clip(r.Undecided)
+		for j := range r.Violations {
+			check := r.Violations[j].Check
+			if !slices.ContainsFunc(kept, func(v model.Violation) bool { return v.Check == check }) {
+				r.Undecided = append(r.Undecided, check)
+			}
+		}
+		slices.Sort(r.Undecided)
+		r.Undecided = slices.Compact(r.Undecided)
+		r.Violations = kept
 	}
 }
 
-// isRecent reports whether the object was written a moment before the snapshot. A time far in the future, which a client may
-// have written, is none.
-func isRecent(s *model.Snapshot, r *model.Resource) bool {
-	for i := range r.Owners {
-		if o := &r.Owners[i]; o.Through == "" && s.Taken.Sub(o.At).Abs() < observedWithin {
-			return true
-		}
+// isUndecided reports whether a violation of an object may end by itself, or is that of another object.
+func isUndecided(s *model.Snapshot, r *model.Resource, v *model.Violation) bool {
+	switch {
+	case v.Check == checkNotObserved:
+		return specChanged(s, r)
+	case v.Since != nil:
+		return isRecent(s, *v.Since, worksWithin)
 	}
-	return false
+	return slices.ContainsFunc(v.WaitsFor, func(ref model.Ref) bool { return fails(s, ref, map[model.Ref]bool{}) })
+}
+
+// isRecent reports whether a time is shortly before the snapshot. One that is far in the future, which a client may have written,
+// is not.
+func isRecent(s *model.Snapshot, at time.Time, within time.Duration) bool {
+	return s.Taken.Sub(at).Abs() < within
+}
+
+// specChanged reports whether the spec of an object was written a moment before the snapshot. Writes of other fields, such as
+// annotations, leave its generation.
+func specChanged(s *model.Snapshot, r *model.Resource) bool {
+	return slices.ContainsFunc(r.Owners, func(o model.Owner) bool {
+		return o.Through == "" && o.Fields.Depth(fieldSteps("spec")) == 1 && isRecent(s, o.At, observedWithin)
+	})
 }
 
 // fails reports whether an object fails by itself, or waits for one that does. Objects that only wait for each other do not.

@@ -1,5 +1,7 @@
 package model
 
+import "time"
+
 // A Violation is a failed check of a resource, a claim or a part of a declaration: a tool's own
 // state, such as a suspended Flux Kustomization, or a declaration that is not fit to be enforced.
 type Violation struct {
@@ -20,6 +22,9 @@ type Violation struct {
 	// WaitsFor are the resources of the same source for which the resource waits. If one of them fails, the
 	// violation is theirs.
 	WaitsFor []Ref
+	// Since is when a tool began work on the resource that has not ended; zero if the resource does not show that time, and
+	// nil if no tool is at work. It is no violation while the work is recent.
+	Since *time.Time
 }
 
 // A PartViolation is a failed check of a part of a declaration that is no resource, such as a
