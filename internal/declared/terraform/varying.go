@@ -59,7 +59,11 @@ func nondeterministic(list []plan.Varying, severity model.Severity) model.Violat
 	for _, v := range list {
 		causes = append(causes, v.By)
 		if v.Path != "" {
-			paths = append(paths, v.Path)
+			path := v.Path
+			if v.List {
+				path += " (no element of this list is compared)"
+			}
+			paths = append(paths, path)
 		}
 	}
 	named := "set of instances"

@@ -27,8 +27,10 @@ type Input struct {
 	// without an entry may have any block.
 	Blocks map[string]Blocks
 	// Impure are the arguments with a function whose result is unknown in each plan ("timestamp"), by the address of the resource
-	// in the configuration.
+	// in the configuration. The function is "" if the argument only may depend on one.
 	Impure map[string]map[string]string
+	// JSON reports whether functions may have been overlooked in files in JSON.
+	JSON bool
 	// Diagnostics are the errors that the plan reported.
 	Diagnostics []Diagnostic
 	// AsPlanned is set to keep the trees as they are in the plan. Declared and Live then differ
@@ -78,7 +80,7 @@ func Read(in Input, sealer model.Sealer) Result {
 	slices.SortFunc(r.instances, func(a, b Instance) int {
 		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Deposed, b.Deposed))
 	})
-	res := Result{Version: in.Plan.TerraformVersion, Complete: !in.Plan.Errored, Instances: r.instances, Varying: r.varying}
+	res := Result{Version: in.Plan.TerraformVersion, Complete: !in.Plan.Errored, Instances: r.instances, Varying: r.varying, Undetermined: in.JSON || r.unfollowed}
 	if in.Plan.Errored {
 		res.Complete, res.Reason = r.isExplained(), r.failures.summary()
 	}
@@ -99,6 +101,8 @@ type reader struct {
 	seen      map[objectKey]bool
 	instances []Instance
 	varying   []Varying
+	// unfollowed is set if a value may be unknown because of an impure function.
+	unfollowed bool
 	// relatives caches the result of family.
 	relatives *family
 	// destroys is set for a plan that was made with -destroy.

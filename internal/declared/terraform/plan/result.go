@@ -14,7 +14,7 @@ type Result struct {
 	Reason   string
 	// Instances are sorted by address. Deposed objects follow the current one.
 	Instances []Instance
-	// Undetermined reports whether values may differ between plans that were not compared.
+	// Undetermined reports whether values may differ between plans that were not compared, or that are unknown in each.
 	Undetermined bool
 	// Varying are the values that differ between plans of the same files, sorted by address and path.
 	Varying []Varying
@@ -27,6 +27,8 @@ type Varying struct {
 	Path    string `json:"path"`
 	// By is the cause: "timestamp()".
 	By string `json:"by"`
+	// List is set if the value is a list that is compared as a whole, though only some elements may differ.
+	List bool `json:"list"`
 }
 
 // An Instance is one instance of a managed resource, or one check block. Its trees can be compared

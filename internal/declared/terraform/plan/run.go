@@ -111,10 +111,10 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 		return Output{}, err
 	}
 	res := Read(in, w.Sealer)
-	switch res.Undetermined = r.reads || terragrunt; {
-	case plan.Errored:
+	switch reads := r.reads || terragrunt; {
+	case plan.Errored, reads && !w.Compare:
 		res.Undetermined = true
-	case w.Compare && res.Undetermined:
+	case reads:
 		notes = append(notes, r.compare(ctx, &res)...)
 	}
 	return Output{Result: res, Tool: strings.TrimSpace(stream.tool + " " + res.Version), Notes: notes}, nil
@@ -452,9 +452,9 @@ func (r *runner) configuration(in *Input) error {
 			in.Blocks[prefix+name] = Blocks{Names: b.Names, Dynamic: b.Dynamic}
 		}
 		impure.module(prefix, &m)
-		r.reads = r.reads || m.Reads
+		r.reads, in.JSON = r.reads || m.Reads, in.JSON || m.JSON
 	}
-	in.Impure = impure.resources
+	in.Impure = impure.resources()
 	return nil
 }
 

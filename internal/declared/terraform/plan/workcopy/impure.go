@@ -10,14 +10,15 @@ import (
 
 // An Expression is what determines whether the value of an argument is the same in each plan.
 type Expression struct {
-	// Impure are the functions in it whose results are unknown in each plan: "timestamp". Refers are the local values and
-	// variables in it: "local.now", "var.tags".
+	// Impure are the functions in it whose results are unknown in each plan: "timestamp". Refers are the local values, variables,
+	// modules and their outputs, resources, and data sources in it: "local.now", "var.tags", "module.network.id", "lab_server.web".
 	Impure, Refers []string
 }
 
-// An Argument is an argument or a block of a resource or of a module call, or a local value.
+// An Argument is an argument or a block of a resource, a data source or of a module call, a local value, or an output.
 type Argument struct {
-	// Of is the resource ("lab_server.web"), the module call ("module.network"), or "local".
+	// Of is the resource ("lab_server.web"), the data source ("data.lab_lookup.a"), the variables of a module call
+	// ("module.network.var"), "local", or "output".
 	Of, Name string
 	Expression
 }
@@ -26,31 +27,47 @@ type Argument struct {
 // found.
 func (m *Module) readImpure(body *hclsyntax.Body) {
 	for _, block := range body.Blocks {
-		var of string
-		switch {
-		case block.Type == "locals":
-			of = "local"
-		case block.Type == "resource" && len(block.Labels) == 2:
-			of = block.Labels[0] + "." + block.Labels[1]
-		case block.Type == "module" && len(block.Labels) == 1:
-			of = "module." + block.Labels[0]
-		case block.Type == "data", block.Type == "ephemeral":
+		if block.Type == "data" || block.Type == "ephemeral" {
 			m.Reads = true
-			continue
-		default:
+		}
+		of := ofBlock(block)
+		if of == "" {
 			continue
 		}
 		for name, a := range block.Body.Attributes {
-			m.argument(of, name, a)
+			if of != "output" {
+				m.argument(of, name, a)
+			} else if name == "value" {
+				m.argument(of, block.Labels[0], a)
+			}
 		}
 		for _, nested := range block.Body.Blocks {
 			name := nested.Type
 			if name == "dynamic" && len(nested.Labels) == 1 {
 				name = nested.Labels[0]
 			}
-			m.argument(of, name, nested.Body)
+			if of != "output" {
+				m.argument(of, name, nested.Body)
+			}
 		}
 	}
+}
+
+// ofBlock returns the Argument.Of for the arguments in a block, or "" if they determine no value.
+func ofBlock(block *hclsyntax.Block) string {
+	switch labels := block.Labels; {
+	case block.Type == "locals":
+		return "local"
+	case block.Type == "output" && len(labels) == 1:
+		return "output"
+	case block.Type == "resource" && len(labels) == 2:
+		return labels[0] + "." + labels[1]
+	case block.Type == "data" && len(labels) == 2:
+		return "data." + labels[0] + "." + labels[1]
+	case block.Type == "module" && len(labels) == 1:
+		return "module." + labels[0] + ".var"
+	}
+	return ""
 }
 
 // argument records one argument if a function or a reference in it may make its value unknown.
@@ -67,8 +84,8 @@ func (m *Module) argument(of, name string, n hclsyntax.Node) {
 				m.Reads = true
 			}
 		case *hclsyntax.ScopeTraversalExpr:
-			if path := steps(t.Traversal); len(path) > 1 && (path[0] == "local" || path[0] == "var") {
-				a.Refers = append(a.Refers, path[0]+"."+path[1])
+			if to := reference(of, t.Traversal); to != "" {
+				a.Refers = append(a.Refers, to)
 			}
 		}
 		return nil
@@ -76,4 +93,30 @@ func (m *Module) argument(of, name string, n hclsyntax.Node) {
 	if len(a.Impure)+len(a.Refers) > 0 {
 		m.Arguments = append(m.Arguments, a)
 	}
+}
+
+// reference returns the object that a traversal in an argument refers to, or "". Keys of instances are left out.
+func reference(of string, traversal hcl.Traversal) string {
+	var names []string
+	for _, step := range traversal {
+		switch t := step.(type) {
+		case hcl.TraverseRoot:
+			names = append(names, t.Name)
+		case hcl.TraverseAttr:
+			names = append(names, t.Name)
+		}
+	}
+	if len(names) < 2 {
+		return ""
+	}
+	switch names[0] {
+	case "each":
+		if names[1] == "value" {
+			return of + ".for_each"
+		}
+		return ""
+	case "module", "data":
+		return strings.Join(names[:min(len(names), 3)], ".")
+	}
+	return names[0] + "." + names[1]
 }

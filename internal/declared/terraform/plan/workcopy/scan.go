@@ -38,11 +38,13 @@ type Module struct {
 	Ignored map[string]Ignored
 	// Blocks are the blocks of each resource ("lab_server.web").
 	Blocks map[string]Blocks
-	// Arguments are the arguments that call an impure function, or refer to local values and variables.
+	// Arguments are the arguments that call an impure function, or refer to what may depend on one.
 	Arguments []Argument
 	// Reads reports whether a plan reads what neither the files nor the state have: a data source, the time of the plan, or
 	// what a function of a provider returns. It is set for JSON, in which functions are not found.
 	Reads bool
+	// JSON reports whether a file is in JSON. Its Arguments are not found.
+	JSON bool
 	// Unread is the error of a file that was left out although the CLI may read it: the file is too
 	// large or nested too deeply for driftd.
 	Unread error
@@ -143,7 +145,7 @@ func (m *Module) read(file *hcl.File) {
 		m.readImpure(body)
 	} else {
 		m.noteJSON(file.Bytes)
-		m.Reads = true
+		m.Reads, m.JSON = true, true
 	}
 	content, _, _ := file.Body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 		{Type: "terraform"}, {Type: "resource", LabelNames: []string{"type", "name"}}}})

@@ -94,6 +94,7 @@ resource "lab_server" "plain" {}
 			"lab_server.json":  {Dynamic: [][]string{{"disk"}, {"dynamic"}, {"lifecycle"}, {"nic"}}},
 		},
 		Reads:   true, // JSON may call any function
+		JSON:    true,
 		Outside: []string{"../files/notes.txt", "../json", "../modules/net", "../templates", "../tofu"},
 	}
 	got := Scan(dir)
