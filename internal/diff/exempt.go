@@ -134,15 +134,34 @@ func (w *walk) delegation(adds bool) *model.Delegation {
 	return nil
 }
 
-// exemptIfDelegated reports whether another object determines the node. If it does, the
-// live value is recorded as exempt.
-func (w *walk) exemptIfDelegated(l model.Value) bool {
+// exemptIfDelegated reports whether another object determines the node, or whether the declaration has
+// the live value for some clusters. If so, the live value is recorded as exempt.
+func (w *walk) exemptIfDelegated(schema *model.Schema, l model.Value) bool {
 	d := w.delegation(false)
-	if d == nil {
+	switch {
+	case d == nil, d.Among && !w.isOtherwise(schema, l):
 		return false
+	case d.Among:
+		w.recordExemption(l, d.To, "declared so for some clusters")
+	default:
+		w.recordExemption(l, d.To, "decided by another declared object")
 	}
-	w.recordExemption(l, d.To, "decided by another declared object")
 	return true
+}
+
+// declaredFor returns the recorded value if the declaration has that one, too, for the cluster to which it was applied, or
+// else the declared one.
+func (w *walk) declaredFor(schema *model.Schema, d, r model.Value) model.Value {
+	if by := w.delegation(false); by != nil && by.Among && w.record.whole && w.isOtherwise(schema, r) {
+		return r
+	}
+	return d
+}
+
+// isOtherwise reports whether one of the claim's values has the live value at the node.
+func (w *walk) isOtherwise(schema *model.Schema, l model.Value) bool {
+	return within(schema, w.path.in(w.claim.Value), l) ||
+		slices.ContainsFunc(w.claim.Otherwise, func(v model.Value) bool { return within(schema, w.path.in(v), l) })
 }
 
 // exempt records that the live value is not drift. docs/decisions/0027 lists the evidence

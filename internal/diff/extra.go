@@ -70,7 +70,9 @@ func (w *walk) bySystemAlone(schema *model.Schema) bool {
 func (w *walk) reportDropped(schema *model.Schema, r, l model.Value) {
 	absent := model.Value{}
 	switch {
-	case w.delegated() || w.claimedByOther():
+	case w.delegated(schema, l) || w.claimedByOther():
+	case !w.declaredFor(schema, absent, r).IsNull():
+		w.reportAgainstRecord(schema, r, r, l)
 	case Equal(schema, absent, l) && Equal(schema, absent, r):
 	case w.foreign:
 	case Equal(schema, absent, l) && w.appliedSince(w.otherOwners()):
@@ -85,7 +87,7 @@ func (w *walk) reportDropped(schema *model.Schema, r, l model.Value) {
 
 // reportExtra reports a live value that is neither declared nor recorded.
 func (w *walk) reportExtra(schema *model.Schema, l model.Value) {
-	if w.equalsUndeclared(schema, l) || w.claimedByOther() || w.exemptIfDelegated(l) {
+	if w.equalsUndeclared(schema, l) || w.claimedByOther() || w.exemptIfDelegated(schema, l) {
 		return
 	}
 	absent := model.Value{}

@@ -75,6 +75,27 @@ func (p path) String() string {
 	return b.String()
 }
 
+// in returns the part of a value at the path; null if it has none.
+func (p path) in(v model.Value) model.Value {
+	for _, s := range p {
+		if s.kind == model.FieldStep {
+			v = v.At(s.name)
+			continue
+		}
+		at := s.index
+		if s.kind != model.IndexStep {
+			at = slices.IndexFunc(v.Items(), func(item model.Value) bool {
+				return s.kind == model.ItemStep && item.Equal(*s.element) || s.kind == model.KeyStep && sameElement(s.schema, *s.element, item)
+			})
+		}
+		if at < 0 || at >= len(v.Items()) {
+			return model.Value{}
+		}
+		v = v.Items()[at]
+	}
+	return v
+}
+
 func (s segment) inBrackets() string {
 	switch s.kind {
 	case model.IndexStep:

@@ -201,7 +201,7 @@ func (w *walk) element(schema *model.Schema, d, r, l model.Value) {
 // reports the elements that differ.
 func (w *walk) leaf(schema *model.Schema, d, r, l model.Value) {
 	w.recordStatement(schema, d, l)
-	if Equal(schema, d, l) || schema == nil && d.Kind() == model.List && within(d, l) {
+	if Equal(schema, d, l) || schema == nil && d.Kind() == model.List && within(nil, d, l) {
 		w.reportCodified(schema, d, r, l)
 		return
 	}
@@ -214,22 +214,23 @@ func (w *walk) leaf(schema *model.Schema, d, r, l model.Value) {
 	w.reportDifference(schema, d, r, l)
 }
 
-// within reports whether live has all that is declared, in lists of the same
-// length: where nothing is known of a list, more fields in its elements may be
+// within reports whether live has all that is declared, in lists of the same length: further fields may be
 // defaults.
-func within(d, l model.Value) bool {
+func within(schema *model.Schema, d, l model.Value) bool {
 	switch {
+	case Equal(schema, d, l):
+		return true
 	case d.Kind() == model.Map && l.Kind() == model.Map:
-		return !slices.ContainsFunc(d.Fields(), func(f model.Field) bool { return !within(f.Value, l.At(f.Name)) })
+		return !slices.ContainsFunc(d.Fields(), func(f model.Field) bool { return !within(schema.Field(f.Name), f.Value, l.At(f.Name)) })
 	case sameLength(d, l):
 		for i, item := range d.Items() {
-			if !within(item, l.Items()[i]) {
+			if !within(schema.Element(), item, l.Items()[i]) {
 				return false
 			}
 		}
 		return true
 	}
-	return Equal(nil, d, l)
+	return false
 }
 
 // sameLength reports whether two values are lists of equal length.

@@ -37,7 +37,7 @@ func TestWithin(t *testing.T) {
 		{"empty lists", `[]`, `[]`, true},
 		{"an empty list for nothing", `[]`, `null`, true},
 	} {
-		if got := within(value(t, tc.declared), value(t, tc.live)); got != tc.want {
+		if got := within(nil, value(t, tc.declared), value(t, tc.live)); got != tc.want {
 			t.Errorf("%s: within(%s, %s) = %v, want %v", tc.reason, tc.declared, tc.live, got, tc.want)
 		}
 	}

@@ -43,6 +43,9 @@ type Claim struct {
 	Lens Lens
 	// Delegated lists the fields that another declared object determines.
 	Delegated []Delegation
+	// Otherwise are further values of the claim, each of which the declaration has for other clusters. A delegation
+	// names each field that they have otherwise than Value.
+	Otherwise []Value
 	// Template is the resource from which the claimed one was created. If Value has a
 	// default, or no value, the value of the template is equivalent.
 	Template Ref

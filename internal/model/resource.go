@@ -238,6 +238,9 @@ type Delegation struct {
 	By Ref
 	// Adds reports whether the object only adds fields: a declared value is compared.
 	Adds bool
+	// Among reports whether the field must have one of the values that the claim has for it, in Value and in
+	// Otherwise.
+	Among bool
 }
 
 // An Owner is one entry of a live system's record of the writers of fields. In Kubernetes:

@@ -55,6 +55,9 @@ func (c *Claim) Weight() int64 {
 			total += v.Weight()
 		}
 	}
+	for i := range c.Otherwise {
+		total += c.Otherwise[i].Weight()
+	}
 	return total
 }
 

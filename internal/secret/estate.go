@@ -147,6 +147,10 @@ func (r *Room) declaration(d model.Declaration, again bool) model.Declaration {
 func (r *Room) claim(c *model.Claim, again bool) {
 	c.Value = r.value(c.Kind, c.Value, again)
 	c.Written, c.Recorded = r.pointer(c.Kind, c.Written, again), r.pointer(c.Kind, c.Recorded, again)
+	c.Otherwise = slices.Clone(c.Otherwise)
+	for i := range c.Otherwise {
+		c.Otherwise[i] = r.value(c.Kind, c.Otherwise[i], again)
+	}
 	c.Lens, c.Violations = r.lens(c), r.violations(c.Kind, c.Violations)
 	if !again {
 		c.AuditEvents = r.auditEvents(c.AuditEvents)

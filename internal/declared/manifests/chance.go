@@ -26,18 +26,19 @@ func (o *object) leftToChance(claim *model.Claim, options kube.ClaimOptions) err
 	if o.random && len(paths) > 0 {
 		claim.Violations = append(claim.Violations, nondeterministic(claim.Kind, stablePaths(paths, renderings), strings.TrimPrefix(o.chance, "chance: ")))
 	}
-	o.delegate(claim, paths, o.chance)
+	o.delegate(claim, paths, model.Delegation{To: o.chance})
 	return nil
 }
 
-// leftToCluster marks the fields of a claim that depend on the API versions of the cluster, and the
-// claim itself if the object does.
+// leftToCluster marks the fields of a claim that depend on the API versions of the cluster, each of which must have
+// one of its values, and the claim itself if the object does.
 func (o *object) leftToCluster(claim *model.Claim, options kube.ClaimOptions) error {
-	paths, _, err := o.differing(claim, o.otherwise, options)
+	paths, renderings, err := o.differing(claim, o.otherwise, options)
 	if err != nil {
 		return err
 	}
-	o.delegate(claim, paths, o.asked)
+	claim.Otherwise = renderings[1:]
+	o.delegate(claim, paths, model.Delegation{To: o.asked, Among: true})
 	claim.OnlyLive = claim.OnlyLive || o.optional
 	return nil
 }
@@ -59,14 +60,15 @@ func (o *object) differing(claim *model.Claim, others []model.Value, options kub
 	return paths, renderings, nil
 }
 
-// delegate excludes the fields from the comparison.
-func (o *object) delegate(claim *model.Claim, paths map[string]bool, to string) {
+// delegate adds a delegation of each of the fields.
+func (o *object) delegate(claim *model.Claim, paths map[string]bool, d model.Delegation) {
 	if len(paths) > maxByChance {
-		claim.Unchecked = cmp.Or(claim.Unchecked, fmt.Sprintf("%d fields are left to %s", len(paths), to))
+		claim.Unchecked = cmp.Or(claim.Unchecked, fmt.Sprintf("%d fields are left to %s", len(paths), d.To))
 		return
 	}
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		claim.Delegated = append(claim.Delegated, model.Delegation{Path: path, To: to})
+		d.Path = path
+		claim.Delegated = append(claim.Delegated, d)
 	}
 }
 
