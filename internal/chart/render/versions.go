@@ -116,6 +116,9 @@ func (r *renderer) clusters() (found []rendering, asked []string, err error) {
 		known = len(open)
 		try(slices.Sorted(maps.Keys(open)))
 	}
+	if len(open) >= maxAsked {
+		return nil, nil, problem("the templates ask for too many API versions, at least %d: list those that the cluster has in api_versions", maxAsked)
+	}
 	asked = slices.Sorted(maps.Keys(open))
 	groups := byVersion(asked)
 	for _, version := range slices.Sorted(maps.Keys(groups)) {

@@ -64,8 +64,20 @@ func (w *watch) functions() template.FuncMap {
 		},
 	}
 	for name, function := range sprig.TxtFuncMap() {
-		if has, ok := function.(func(any, any) bool); ok && name == "has" {
-			replaced[name] = func(needle, haystack any) bool { return asks(needle, haystack) || has(needle, haystack) }
+		switch has := function.(type) {
+		case func(any, any) bool:
+			if name == "has" {
+				replaced[name] = func(needle, haystack any) bool { return asks(needle, haystack) || has(needle, haystack) }
+			}
+		case func(any, any) (bool, error):
+			if name == "mustHas" {
+				replaced[name] = func(needle, haystack any) (bool, error) {
+					if asks(needle, haystack) {
+						return true, nil
+					}
+					return has(needle, haystack)
+				}
+			}
 		}
 		if isRandom(name) {
 			replaced[name] = w.recording(name, cmp.Or[any](w.choosing(name), function))

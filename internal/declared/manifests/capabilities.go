@@ -2,9 +2,35 @@ package manifests
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/model"
 )
+
+// maxOptionalShown bounds the objects that a note names.
+const maxOptionalShown = 5
+
+// notes returns a note about the objects that may be absent because of the API versions of the cluster.
+func (c *content) notes() []model.Note {
+	named := map[string][]string{}
+	for i := range c.objects {
+		if o := &c.objects[i]; o.optional {
+			named[o.asked] = append(named[o.asked], kindOf(o.value)+" "+nameOf(o.value))
+		}
+	}
+	var notes []model.Note
+	for _, asked := range slices.Sorted(maps.Keys(named)) {
+		names := named[asked]
+		text := printable(strings.Join(names[:min(len(names), maxOptionalShown)], ", "))
+		if more := len(names) - maxOptionalShown; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		notes = append(notes, model.Note{Text: fmt.Sprintf("%s: compared only while live or recorded, because of %s. List the versions that the cluster has in api_versions to compare always", text, asked)})
+	}
+	return notes
+}
 
 // maxAskedShown bounds the API versions in the text of a field that depends on them.
 const maxAskedShown = 3

@@ -2,6 +2,7 @@ package manifests_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,6 +72,11 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: b}
 {{ end }}`, optional: []string{"ConfigMap web/a", "ConfigMap web/b"}},
+		"mustHas": {reason: "the other name of has", template: `{{ if mustHas "a.example.org/v1" .Capabilities.APIVersions }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+{{ end }}`, optional: []string{"ConfigMap web/a"}},
 		"Required": {reason: "a cluster for which it cannot be rendered cannot have the release", template: `{{ if not (.Capabilities.APIVersions.Has "a.example.org/v1") }}{{ fail "no" }}{{ end }}
 apiVersion: v1
 kind: ConfigMap
@@ -107,6 +113,31 @@ data: {b: {{ randAlphaNum 20 }}}
 				t.Errorf("%s: governs %v", tc.reason, d.Scopes)
 			}
 		})
+	}
+}
+
+// TestOptionalObjectsAreNamed names the objects that may be absent, so that their absence is not taken for a comparison.
+func TestOptionalObjectsAreNamed(t *testing.T) {
+	t.Parallel()
+	d, err := loadRelease(t, releaseConfig(deploy(t, asking())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []model.Note{{Text: "Ingress.networking.k8s.io web, Monitor.monitoring.example.org monitors/web: compared only while live or recorded, because of the API versions " +
+		"of the cluster: the chart asks for gateway.example.org/v1/Route, monitoring.example.org/v1. List the versions that the cluster has in api_versions to compare always"}}
+	if diff := cmp.Diff(want, d.Notes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTooManyVersions does not compare a chart that asks for more API versions than are tried.
+func TestTooManyVersions(t *testing.T) {
+	t.Parallel()
+	files := blog()
+	files["charts/blog/templates/x.yaml"] = `{{ range until 400 }}{{ $has := $.Capabilities.APIVersions.Has (printf "g%d.example.org/v1" .) }}{{ end }}`
+	d, err := loadRelease(t, releaseConfig(deploy(t, files)))
+	if err != nil || len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Reason, "at least 64: list those that the cluster has in api_versions") {
+		t.Error(err, d.Problems)
 	}
 }
 

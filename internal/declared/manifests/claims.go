@@ -65,7 +65,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		Repository: repository,
 		Name:       l.env.Name, Governs: l.env.Governs, Revision: t.revision, Revised: t.revised,
 		Claims: claims, Scopes: append(governed.Scopes, l.argocd.scopes(claims)...), NotGoverned: l.notGoverned(governed.Shared), Watches: true,
-		Problems: sortProblems(c.problems), Kinds: own,
+		Problems: sortProblems(c.problems), Notes: c.notes(), Kinds: own,
 		DeployWindow: l.config.DeployWindow, ApplyBeforeMerge: l.config.ApplyBeforeMerge,
 	}, nil
 }
