@@ -40,7 +40,7 @@ func Jobs() map[string]box.Job {
 // Render renders a chart. If it calls functions whose results depend on chance or on the time, or
 // asks for API versions that the cluster may have or not, it is rendered several times.
 func Render(files fs.FS, o chart.Args) (chart.Rendered, error) {
-	r := renderer{files: files, args: o}
+	r := renderer{files: files, args: o, now: time.Now()}
 	found, err := r.render()
 	if err != nil {
 		return chart.Rendered{Problem: public(err)}, nil
@@ -52,6 +52,8 @@ func Render(files fs.FS, o chart.Args) (chart.Rendered, error) {
 type renderer struct {
 	files fs.FS
 	args  chart.Args
+	// now is the time of the first rendering for each cluster.
+	now time.Time
 	// given are the values of the user, and record is the same in JSON, as Helm records them.
 	given  map[string]any
 	record []byte
@@ -120,11 +122,10 @@ func (o *rendering) output(name string) chart.Output {
 // on renders the chart for a cluster, several times if it depends on chance. It returns the API
 // versions that the templates ask for, also with an error.
 func (r *renderer) on(v apiVersions) (made rendering, asked []string, err error) {
-	now := time.Now()
-	w := newWatch(now, 0)
+	w := newWatch(r.now, 0)
 	made.outputs, made.definitions, err = r.once(w, v)
 	for n := 1; err == nil && n <= more && len(w.calls) > 0; n++ {
-		again := newWatch(now.Add(time.Duration(n)*later), n)
+		again := newWatch(r.now.Add(time.Duration(n)*later), n)
 		var other map[string]string
 		other, _, err = r.once(again, v)
 		made.again = append(made.again, other)

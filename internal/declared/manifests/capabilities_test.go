@@ -85,6 +85,12 @@ metadata: {name: a}`, certain: []string{"ConfigMap web/a"}},
 kind: ConfigMap
 metadata: {name: a}
 data: {b: {{ .Capabilities.APIVersions.Has "hunter2" | quote }}, c: {{ len .Capabilities.APIVersions | quote }}}`, certain: []string{"ConfigMap web/a"}},
+		"Chance beside": {reason: "fields left to chance beside some that depend on the cluster", template: `apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data: {b: {{ randAlphaNum 20 }}, c: "{{ now | unixEpoch }}", d: {{ .Capabilities.APIVersions.Has "a.example.org/v1" | quote }}}`, certain: []string{"ConfigMap web/a"},
+			fields: []string{"data.b: chance: the chart calls now and randAlphaNum", "data.c: chance: the chart calls now and randAlphaNum",
+				"data.d: the API versions of the cluster: the chart asks for a.example.org/v1"}},
 		"Chance": {reason: "fields left to chance in an object that may be absent", template: `{{ if .Capabilities.APIVersions.Has "a.example.org/v1" }}
 apiVersion: v1
 kind: ConfigMap

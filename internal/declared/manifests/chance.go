@@ -38,6 +38,9 @@ func (o *object) leftToCluster(claim *model.Claim, options kube.ClaimOptions) er
 		return err
 	}
 	claim.Otherwise = renderings[1:]
+	for _, d := range claim.Delegated {
+		delete(paths, d.Path) // chance determines it, for each cluster
+	}
 	o.delegate(claim, paths, model.Delegation{To: o.asked, Among: true})
 	claim.OnlyLive = claim.OnlyLive || o.optional
 	return nil
