@@ -44,7 +44,7 @@ func declaration() model.Declaration {
 		Violations: []model.PartViolation{{Violation: violations()[0]}, {Violation: violations()[1]}, {Violation: violations()[2]}},
 		Removals:   []model.Removal{{Actor: model.Actor{Message: leaky}}},
 		Decisions:  []model.Decision{{Reason: leaky, Changes: []model.Change{{Path: "note", Live: pointer(model.StringOf(leaky))}}}},
-		Claims: []model.Claim{{Kind: "terraform/aws_lambda_function", Value: lambda(), Recorded: pointer(lambda()), Written: pointer(lambda()),
+		Claims: []model.Claim{{Kind: "terraform/aws_lambda_function", Value: lambda(), Recorded: pointer(lambda()), Written: pointer(lambda()), Otherwise: []model.Value{lambda()},
 			Violations: violations(), Unchecked: leaky, ClaimApply: model.ClaimApply{Pending: leaky}, ClaimMatching: model.ClaimMatching{Doubt: leaky}, ClaimHistory: model.ClaimHistory{WriterUnknown: leaky, LogUnread: leaky, AuditEvents: snapshot().AuditEvents}}}}
 }
 

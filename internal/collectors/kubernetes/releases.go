@@ -24,11 +24,16 @@ type releaseReader struct {
 // A releaseVersion is the UID and the resource version of a Secret, which change with its content.
 type releaseVersion struct{ uid, version string }
 
-// begin begins a scan.
-func (r *releaseReader) begin() {
+// begin begins a scan. end drops the records that are not in it.
+func (r *releaseReader) begin() (end func()) {
 	r.turn.Lock()
 	defer r.turn.Unlock()
 	r.known, r.before, r.weight = map[releaseVersion]*model.Installation{}, r.known, 0
+	return func() {
+		r.turn.Lock()
+		defer r.turn.Unlock()
+		r.before = nil
+	}
 }
 
 // read returns the record in a Secret, or nil if there is none.

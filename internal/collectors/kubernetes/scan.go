@@ -44,7 +44,7 @@ func (c *cluster) scan(ctx context.Context) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.releases.begin()
+	defer c.releases.begin()()
 	found := &scan{source: c.env.Name, taken: c.now()}
 	if found.catalog, err = discover(ctx, r.client); err != nil {
 		return nil, c.fail(ctx, r, err)
