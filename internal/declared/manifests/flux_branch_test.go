@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/manifests"
 )
 
-// TestFluxBranches checks that a source of Flux means the commit that driftd reads, whatever its name is there.
+// TestFluxBranches checks that a source of Flux means the commit that driftd reads, by any name that the commit has.
 func TestFluxBranches(t *testing.T) {
 	t.Parallel()
 	const url = "https://git.example.org/shop.git"
