@@ -18,7 +18,6 @@ func TestOutlinesOfALostPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
 	if err := f.Truncate(size); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +35,7 @@ func TestOutlinesOfALostPage(t *testing.T) {
 	if fault := (*panicError)(nil); !errors.As(c.err, &fault) {
 		t.Errorf("a lost page: %v", c.err)
 	}
-	if err := syscall.Munmap(pages); err != nil {
+	if err := errors.Join(syscall.Munmap(pages), f.Close()); err != nil {
 		t.Error(err)
 	}
 }
