@@ -2,13 +2,18 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
 	"github.com/driftd/driftd/internal/httpclient"
@@ -36,33 +41,66 @@ func statusError(code int) error {
 
 // registryError returns an error of the client of registries without text that a server wrote.
 func registryError(err error) error {
-	_, isNetwork := errors.AsType[*url.Error](err)
+	_, isSent := errors.AsType[*url.Error](err)
+	_, isRead := errors.AsType[*net.OpError](err)
 	answer, isAnswer := errors.AsType[*errcode.ErrorResponse](err)
 	switch {
 	case isAnswer:
 		return statusError(answer.StatusCode)
 	case errors.Is(err, errdef.ErrNotFound):
 		return statusError(http.StatusNotFound)
+	case errors.Is(err, auth.ErrBasicCredentialNotFound):
+		return statusError(http.StatusUnauthorized)
 	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData):
 		return problem("the content does not have the digest that the registry names")
-	case isNetwork, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return err
+	case isSent, isRead, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return connectionError(err)
 	}
 	return problem("the answer is not that of an OCI registry")
 }
 
-// public returns an error of the connection without its URL, and with the next step.
-func public(err error) error {
-	switch {
-	case errors.Is(err, errPlain):
-		return errPlain
-	case errors.Is(err, context.DeadlineExceeded):
-		return errors.New("no full answer in time: check the server, or raise timeout")
+// connectionError returns an error of the connection without its URL and text that a server wrote,
+// and with the next step.
+func connectionError(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return problem("no full answer in time: check the server, or raise timeout")
 	}
-	words := httpclient.Words{Server: "the server", Address: "oci or repo", Authority: "set chart_ca_file", Expired: "renew the certificate", Host: "the certificate is for another host"}
-	err = httpclient.WithoutURL(err)
-	if hint := words.Hint(err); hint != "" {
+	words := httpclient.Words{Server: "the server", Address: "oci or repo", Authority: "set chart_ca_file", Expired: "renew the certificate", Host: "check oci or repo"}
+	hint := words.Hint(err)
+	if err = known(httpclient.WithoutURL(err)); hint != "" {
 		return fmt.Errorf("%w; %s", err, hint)
 	}
 	return err
+}
+
+// known returns the part of an error of the connection that has no text of a server. Most errors of
+// net/http quote what they cannot parse, and those of certificates quote the certificate.
+func known(err error) error {
+	if own, ok := errors.AsType[problemError](err); ok {
+		return own
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return problem("the server's certificate is for another host")
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return problem("the authority of the server's certificate is not known")
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return problem("the server's certificate is not valid")
+	}
+	if name, ok := errors.AsType[*net.DNSError](err); ok {
+		return problem("the name of %s cannot be looked up", shown(name.Name))
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return httpclient.WithoutPort(op)
+	}
+	if slow, ok := errors.AsType[net.Error](err); ok && slow.Timeout() {
+		return slow
+	}
+	for _, fixed := range []error{context.Canceled, io.ErrUnexpectedEOF, io.EOF, http.ErrSchemeMismatch} {
+		if errors.Is(err, fixed) {
+			return fixed
+		}
+	}
+	return problem("the server does not answer in HTTP as it should: see what listens at the URL")
 }

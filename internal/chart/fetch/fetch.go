@@ -3,20 +3,15 @@ package fetch
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/httpclient"
 )
@@ -32,9 +27,13 @@ type Settings struct {
 	Version, Digest string
 	// Username and PasswordFile are the credentials for the registry or the repository.
 	Username, PasswordFile string
+	// TokenHost is a host that gets the credentials, too, when the registry names it for tokens:
+	// "auth.example.org"; "" if tokens come from the registry itself.
+	TokenHost string
 	// CAFile has the authorities to trust instead of the system's; "" for the system's.
 	CAFile string
-	// Cache is a folder for archives, and Limit bounds an archive, in bytes.
+	// Cache is a folder for archives, which other sources may use at the same time. Without one,
+	// nothing is fetched. Limit bounds an archive, in bytes.
 	Cache string
 	Limit int64
 	// Index reads the entry of the chart in the index of a repository.
@@ -70,7 +69,7 @@ func (s *Settings) Check() error {
 	case (s.Username == "") != (s.PasswordFile == ""):
 		return errors.New("chart_username and chart_password_file belong together: set both or none")
 	}
-	return nil
+	return s.checkTokenHost()
 }
 
 // checkURL checks OCI, Repo and Chart.
@@ -121,30 +120,10 @@ func New(s Settings) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("chart: %w", err)
 	}
-	const timeout, redirects = 30 * time.Second, 5
-	through := &guarded{httpclient.Discreet(httpclient.NewBase(trust, httpclient.Limits{Timeout: timeout, Concurrency: 1})), isOwnMachine(base) || s.OCI != "" && httpclient.Loopback(base.Hostname())}
-	return &Source{settings: s, base: base, client: &http.Client{Transport: through, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
-		if len(via) > redirects {
-			return errors.New("too many redirects")
-		}
-		return nil
-	}}}, nil
-}
-
-// guarded refuses requests without TLS, unless own allows them to this machine.
-type guarded struct {
-	next http.RoundTripper
-	own  bool
-}
-
-var errPlain = errors.New("an address without https, to which driftd sends no request")
-
-// RoundTrip implements http.RoundTripper.
-func (g *guarded) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Scheme != "https" && !(g.own && isOwnMachine(r.URL)) {
-		return nil, errPlain
-	}
-	return g.next.RoundTrip(r)
+	// The client of registries requests the size of a manifest while it holds an answer without one.
+	const timeout, connections = 30 * time.Second, 2
+	through := &guarded{httpclient.Discreet(httpclient.NewBase(trust, httpclient.Limits{Timeout: timeout, Concurrency: connections})), isOwnMachine(base) || s.OCI != "" && httpclient.Loopback(base.Hostname()), s.trusted(base)}
+	return &Source{settings: s, base: base, client: &http.Client{Transport: through, CheckRedirect: redirect}}, nil
 }
 
 // String returns the place of the chart, for addresses.
@@ -159,27 +138,16 @@ func (s *Source) String() string {
 func (s *Source) Fetch(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.settings.Cache == "" {
+		return fmt.Errorf("fetch %s: there is no folder for archives: set state_dir", s)
+	}
 	found, err := s.fetch(ctx)
 	if err != nil {
-		return fmt.Errorf("fetch %s: %w", s, public(err))
+		return fmt.Errorf("fetch %s: %w", s, err)
 	}
 	s.found = found
 	s.prune()
 	return nil
-}
-
-// prune removes all but the last archive and its manifest from the cache. A file that remains only
-// takes space.
-func (s *Source) prune() {
-	entries, err := os.ReadDir(s.settings.Cache)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if file := filepath.Join(s.settings.Cache, e.Name()); file != s.file(s.found) && file != s.file(s.want()) {
-			_ = os.Remove(file)
-		}
-	}
 }
 
 func (s *Source) fetch(ctx context.Context) (digest string, err error) {
@@ -208,44 +176,6 @@ func (s *Source) Digest() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.found
-}
-
-// cached returns the content with a SHA-256 from the cache.
-func (s *Source) cached(digest string) ([]byte, bool) {
-	if !pinned.MatchString("sha256:" + digest) {
-		return nil, false
-	}
-	data, err := bounded.ReadRegular(s.file(digest), max(s.settings.Limit, maxManifest))
-	return data, err == nil && sumOf(data) == digest
-}
-
-// keep adds content to the cache.
-func (s *Source) keep(data []byte) (digest string, err error) {
-	digest = sumOf(data)
-	if err := os.MkdirAll(s.settings.Cache, 0o700); err != nil {
-		return "", fmt.Errorf("cache the chart: %w", err)
-	}
-	made, err := os.CreateTemp(s.settings.Cache, "chart-*.new")
-	if err != nil {
-		return "", fmt.Errorf("cache the chart: %w", err)
-	}
-	_, err = made.Write(data)
-	if err = errors.Join(err, made.Close()); err == nil {
-		err = os.Rename(made.Name(), s.file(digest))
-	}
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("cache the chart: %w", err), os.Remove(made.Name()))
-	}
-	return digest, nil
-}
-
-func (s *Source) file(digest string) string {
-	return filepath.Join(s.settings.Cache, "chart-"+digest)
-}
-
-func sumOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // want returns the SHA-256 in the setting digest; "" if it is not set.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -17,7 +18,9 @@ const maxIndex = 32 << 20
 type indexState struct {
 	// tag and modified are the ETag and the Last-Modified of the index.
 	tag, modified string
-	entry         Entry
+	// sum is the SHA-256 of the index; "" if there is none.
+	sum   string
+	entry Entry
 }
 
 // fromRepository fetches the archive from a repository of charts.
@@ -30,7 +33,7 @@ func (s *Source) fromRepository(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	listed := strings.TrimPrefix(entry.Digest, "sha256:")
+	listed := strings.TrimPrefix(strings.ToLower(entry.Digest), "sha256:")
 	switch want := s.want(); {
 	case listed == "" && want == "":
 		return "", problem("the index has no digest of the chart: set digest")
@@ -45,13 +48,11 @@ func (s *Source) fromRepository(ctx context.Context) (string, error) {
 	if len(entry.URLs) == 0 {
 		return "", problem("the index has no URL of the chart")
 	}
-	at, err := url.Parse(entry.URLs[0])
+	at, err := s.at(entry.URLs[0])
 	if err != nil {
-		return "", problem("the index has a malformed URL of the chart")
+		return "", err
 	}
-	folder := *s.base
-	folder.Path = strings.TrimSuffix(folder.Path, "/") + "/"
-	answer, err := s.get(ctx, folder.ResolveReference(at), nil)
+	answer, err := s.get(ctx, at, nil)
 	if err != nil {
 		return "", err
 	}
@@ -63,6 +64,28 @@ func (s *Source) fromRepository(ctx context.Context) (string, error) {
 		return "", problem("the archive does not have the digest in the index")
 	}
 	return s.keep(data)
+}
+
+// inRegistry matches the URL of a chart in a registry: without, and with the tag.
+var inRegistry = regexp.MustCompile(`^(oci://[0-9A-Za-z.-]+(?::[0-9]+)?/[0-9a-z._/-]{1,255})(?::[0-9A-Za-z._-]{1,128})?$`)
+
+// at returns the URL of the archive, whose text is in the index.
+func (s *Source) at(text string) (*url.URL, error) {
+	at, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, problem("the index has a malformed URL of the chart")
+	case at.Scheme == "oci":
+		// The rest of the text is not shown: a server wrote it.
+		place := "oci"
+		if parts := inRegistry.FindStringSubmatch(text); parts != nil {
+			place = "oci: " + parts[1]
+		}
+		return nil, problem("the index points to an OCI registry: set %s instead of repo and chart", place)
+	}
+	folder := *s.base
+	folder.Path = strings.TrimSuffix(folder.Path, "/") + "/"
+	return folder.ResolveReference(at), nil
 }
 
 // entry returns the chart's entry in the index. An index that has not changed is not sent again.
@@ -84,12 +107,15 @@ func (s *Source) entry(ctx context.Context) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	entry, err := s.settings.Index(ctx, data)
-	if err != nil {
-		return Entry{}, err
+	// Reading a large index takes seconds, and many servers send it each time.
+	state := indexState{tag: answer.Header.Get("ETag"), modified: answer.Header.Get("Last-Modified"), sum: sumOf(data), entry: s.index.entry}
+	if state.sum != s.index.sum {
+		if state.entry, err = s.settings.Index(ctx, data); err != nil {
+			return Entry{}, err
+		}
 	}
-	s.index = indexState{answer.Header.Get("ETag"), answer.Header.Get("Last-Modified"), entry}
-	return entry, nil
+	s.index = state
+	return state.entry, nil
 }
 
 // get sends a request. Only the host of the repository gets the credentials.
@@ -111,7 +137,7 @@ func (s *Source) get(ctx context.Context, at *url.URL, header http.Header) (*htt
 	answer, err := s.client.Do(request)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("request: %w", err)
+		return nil, connectionError(err)
 	case answer.StatusCode == http.StatusNotModified && len(header) > 0:
 		return answer, nil
 	case answer.StatusCode != http.StatusOK:
@@ -124,7 +150,7 @@ func (s *Source) get(ctx context.Context, at *url.URL, header http.Header) (*htt
 func readAll(answer *http.Response, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(answer.Body, limit+1))
 	if err = errors.Join(err, answer.Body.Close()); err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
+		return nil, connectionError(err)
 	}
 	if int64(len(data)) > limit {
 		return nil, problem("the answer is larger than %d bytes", limit)

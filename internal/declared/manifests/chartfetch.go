@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/chart"
 	"github.com/driftd/driftd/internal/chart/fetch"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
@@ -20,7 +21,7 @@ func (c *HelmConfig) isRemote() bool { return c.OCI+c.Repo != "" }
 func (c *HelmConfig) checkPlace() error {
 	s := c.source(nil)
 	switch {
-	case !c.isRemote() && c.Chart+c.Version+c.Digest+c.ChartUsername+c.ChartPasswordFile+c.ChartCAFile != "":
+	case !c.isRemote() && c.Chart+c.Version+c.Digest+c.ChartUsername+c.ChartPasswordFile+c.ChartTokenHost+c.ChartCAFile != "":
 		return errors.New("chart, version, digest and chart_… apply to oci and repo, and none is set: remove them")
 	case !c.isRemote():
 		return c.Place.Check("chart")
@@ -39,9 +40,13 @@ func (c *HelmConfig) checkPlace() error {
 // source returns the settings of the chart's source.
 func (c *HelmConfig) source(l *loader) fetch.Settings {
 	s := fetch.Settings{OCI: c.OCI, Repo: c.Repo, Chart: c.Chart, Version: c.Version, Digest: c.Digest,
-		Username: c.ChartUsername, PasswordFile: c.ChartPasswordFile, CAFile: c.ChartCAFile, Limit: c.MaxFileSize}
-	if l != nil {
-		s.Cache, s.Index = path.Join(l.env.CacheDir, "charts"), l.readIndex
+		Username: c.ChartUsername, PasswordFile: c.ChartPasswordFile, TokenHost: c.ChartTokenHost, CAFile: c.ChartCAFile, Limit: c.MaxFileSize}
+	if l == nil {
+		return s
+	}
+	s.Index = l.readIndex
+	if l.env.CacheDir != "" {
+		s.Cache = path.Join(l.env.CacheDir, "charts")
 	}
 	return s
 }
@@ -54,14 +59,19 @@ const (
 
 // readIndex reads the entry of the chart in the index of its repository, in a box.
 func (l *loader) readIndex(ctx context.Context, index []byte) (found fetch.Entry, err error) {
-	b := l.openRenderer()
+	size := int64(len(index))
+	b := l.env.Boxes.Open(box.Limits{Memory: l.env.MaxMemory, File: max(l.config.MaxFileSize, size), Program: l.env.Helm})
 	defer func() { err = errors.Join(err, b.Close()) }()
 	var entry chart.Entry
 	files := addedFS{embed.FS{}, map[string][]byte{indexFile: index}}
-	err = b.Do(ctx, files, chart.IndexJob, chart.IndexArgs{File: indexFile, Limit: int64(len(index)), Chart: l.release.Chart, Version: l.release.Version}, &entry)
+	err = b.Do(ctx, files, chart.IndexJob, chart.IndexArgs{File: indexFile, Limit: size, Chart: l.release.Chart, Version: l.release.Version}, &entry)
 	switch {
-	case err != nil:
+	case errors.Is(err, box.ErrMemory):
 		return found, fmt.Errorf("reading the index of the repository %w; raise max_memory of the declaration", err)
+	case errors.Is(err, box.ErrTime), errors.Is(err, context.DeadlineExceeded):
+		return found, errors.New("reading the index of the repository takes too long; raise timeout in the declaration's settings")
+	case err != nil:
+		return found, fmt.Errorf("reading the index of the repository: %w", err)
 	case entry.Problem != "":
 		return found, errors.New(entry.Problem)
 	}

@@ -60,6 +60,10 @@ func chartRepository(t *testing.T) string {
 			_, _ = w.Write([]byte(index))
 		case "/charts/journal.tgz":
 			_, _ = w.Write(chart)
+		case "/large/index.yaml":
+			_, _ = w.Write([]byte(index + "# " + strings.Repeat("x", 1<<20)))
+		case "/large/journal.tgz":
+			_, _ = w.Write(chart)
 		case "/broken/index.yaml":
 			_, _ = w.Write([]byte("entries: [hunter2"))
 		default:
@@ -86,6 +90,7 @@ func TestFetchedChart(t *testing.T) {
 		"no version":    {func(c *manifests.HelmConfig) { c.Version = "3.0.0" }, "", "the repository does not have version 3.0.0 of the chart journal"},
 		"malformed":     {func(c *manifests.HelmConfig) { c.Repo = url + "/broken" }, "", "the index of the repository is malformed"},
 		"no repository": {func(c *manifests.HelmConfig) { c.Repo = url + "/none" }, "", "the server answers 404 Not Found: check the URL and version"},
+		"large index":   {func(c *manifests.HelmConfig) { c.Repo, c.MaxFileSize = url+"/large", 1<<19 }, "1", ""},
 		"too large":     {func(c *manifests.HelmConfig) { c.MaxFileSize = 100 }, "", "larger than 100 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -49,6 +49,9 @@ type HelmConfig struct {
 	ChartUsername string `mapstructure:"chart_username"`
 	// ChartPasswordFile contains the password, or the token, for oci or repo.
 	ChartPasswordFile string `mapstructure:"chart_password_file" path:"true"`
+	// ChartTokenHost is a host, besides that of oci, that gets the password when the registry names
+	// it for tokens: auth.example.org. For docker.io, auth.docker.io is allowed by itself.
+	ChartTokenHost string `mapstructure:"chart_token_host"`
 	// ChartCAFile contains the authorities to trust for oci or repo instead of the system's.
 	ChartCAFile string `mapstructure:"chart_ca_file" path:"true"`
 	// Release is the name of the release. The default is the name of the chart or of its folder.

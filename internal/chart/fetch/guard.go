@@ -1,0 +1,94 @@
+package fetch
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/httpclient"
+)
+
+// guarded refuses requests without TLS, unless own allows them to this machine, and requests with
+// the password to other hosts than the trusted ones.
+type guarded struct {
+	next    http.RoundTripper
+	own     bool
+	trusted []string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g *guarded) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != "https" && !(g.own && isOwnMachine(r.URL)) {
+		return nil, problem("an address without https, to which driftd sends no request")
+	}
+	if _, _, ok := r.BasicAuth(); ok && !slices.Contains(g.trusted, hostOf(r.URL)) {
+		return nil, problem("the registry wants the password sent to %s, which is not its own host: if that is its host for tokens, set chart_token_host to it", shown(r.URL.Host))
+	}
+	return g.next.RoundTrip(r)
+}
+
+// trusted returns the hosts that get the credentials.
+func (s *Settings) trusted(base *url.URL) []string {
+	hosts := []string{hostOf(base)}
+	if s.TokenHost != "" {
+		hosts = append(hosts, hostOf(&url.URL{Host: s.TokenHost}))
+	}
+	// docker.io is a name for registry-1.docker.io, whose tokens come from a host of their own.
+	if docker := "registry-1.docker.io:443"; s.OCI != "" && (hosts[0] == docker || hosts[0] == "docker.io:443") {
+		hosts = append(hosts, docker, "auth.docker.io:443")
+	}
+	return hosts
+}
+
+// checkTokenHost checks TokenHost.
+func (s *Settings) checkTokenHost() error {
+	switch {
+	case s.TokenHost == "":
+		return nil
+	case s.OCI == "" || s.Username == "":
+		return errors.New("chart_token_host is for oci with chart_username: remove it")
+	case !plainHost.MatchString(s.TokenHost):
+		return fmt.Errorf("chart_token_host %q is not the name of a host, such as auth.example.org or auth.example.org:5001", s.TokenHost)
+	}
+	return nil
+}
+
+// redirect follows a redirect. The credentials go to the host of the first request only.
+func redirect(r *http.Request, via []*http.Request) error {
+	const most = 5
+	if len(via) > most {
+		return problem("too many redirects")
+	}
+	// net/http itself leaves them to other ports and to hosts below the first one.
+	if first := via[0].URL; r.URL.Scheme != first.Scheme || r.URL.Host != first.Host {
+		r.Header.Del("Authorization")
+	}
+	return nil
+}
+
+// hostOf returns the host of a URL with its port.
+func hostOf(u *url.URL) string {
+	port := u.Port()
+	switch {
+	case port == "" && (u.Scheme == "http" || u.Scheme == "oci" && httpclient.Loopback(u.Hostname())):
+		port = "80"
+	case port == "":
+		port = "443"
+	}
+	return strings.ToLower(u.Hostname()) + ":" + port
+}
+
+// plainHost matches the name of a host.
+var plainHost = regexp.MustCompile(`^[0-9A-Za-z.-]{1,253}(?::[0-9]{1,5})?$`)
+
+// shown returns a host that a server has named, for errors.
+func shown(host string) string {
+	if plainHost.MatchString(host) {
+		return host
+	}
+	return "another host"
+}
