@@ -107,6 +107,7 @@ func (l *loader) argocdGit(ctx context.Context) (_ model.Declaration, err error)
 	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
 		// A second call follows damage, and starts anew.
 		r.reset()
+		l.same.clear()
 		at = l.commitTree(c.Files, c.Hash)
 		at.revised, at.touches = c.When, c.Touches
 		at = at.withFiles(ctx, l.edit.files(at.files), l.config.MaxFileSize)

@@ -65,3 +65,29 @@ func TestFluxBranches(t *testing.T) {
 		})
 	}
 }
+
+// TestFluxBranchThatIsLeft checks that a branch that named an earlier reading is not taken for the commits of the next one.
+func TestFluxBranchThatIsLeft(t *testing.T) {
+	t.Parallel()
+	const url = "https://git.example.org/shop.git"
+	h := newHistory(t)
+	h.commit(map[string]string{"clusters/prod/a.yaml": applies("web", "  path: apps\n"), "clusters/prod/z.yaml": gitRepository(url, "branch: same"), "apps/a.yaml": configMap("a") + "  c: one\n"})
+	h.git("", "branch", "same")
+	config := manifests.FluxDefaults()
+	config.Git, config.Path, config.SameRepository = h.dir, "clusters/prod", []string{url}
+	loader := openFlux(t, config)
+	load := func() {
+		t.Helper()
+		d, err := loader.Load(t.Context())
+		if err != nil || len(problems(d)) > 0 {
+			t.Fatal(err, problems(d))
+		}
+	}
+	load()
+	h.commit(map[string]string{"clusters/prod/z.yaml": gitRepository(url, "branch: main"), "apps/a.yaml": configMap("a") + "  c: two\n"})
+	load()
+	versions, gap := h.past(loader, "default/a", "data", "c")
+	if diff := cmp.Diff([]string{"two 2--"}, versions); diff != "" {
+		t.Errorf("%s gap %q", diff, gap)
+	}
+}

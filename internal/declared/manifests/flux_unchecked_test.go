@@ -56,6 +56,8 @@ func TestFluxSources(t *testing.T) {
 		"Other branch":      {gitRepository("https://git.example.org/Team/shop.git", "branch: next"), own, "reads the branch next, and the folder is at another one"},
 		"Default branch":    {gitRepository("https://git.example.org/Team/shop.git", ""), own, "reads the branch master, and the folder is at another one"},
 		"Named branch":      {gitRepository("https://git.example.org/Team/shop.git", "branch: next"), func(c *manifests.FluxConfig) { own(c); c.SourceBranch = "next" }, ""},
+		"Full name":         {gitRepository("https://git.example.org/Team/shop.git", "name: refs/heads/next"), func(c *manifests.FluxConfig) { own(c); c.SourceBranch = "next" }, ""},
+		"Another full name": {gitRepository("https://git.example.org/Team/shop.git", "name: refs/heads/main"), func(c *manifests.FluxConfig) { own(c); c.SourceBranch = "next" }, "reads the branch main"},
 		"Not the named one": {gitRepository("https://git.example.org/Team/shop.git", "branch: main"), func(c *manifests.FluxConfig) { own(c); c.SourceBranch = "next" }, "reads the branch main"},
 		"Checked out":       {sparse("apps"), own, ""},
 		"Checked out below": {sparse("./apps/sub", "clusters"), own, "its source checks out only ./apps/sub, clusters (spec.sparseCheckout), which does not contain its path"},

@@ -77,6 +77,9 @@ func (r *fluxReader) otherRef(ref model.Value, name string) string {
 			field, value = other, v
 		}
 	}
+	if branch, named := strings.CutPrefix(value, "refs/heads/"); named && field == "name" {
+		field, value = "branch", branch
+	}
 	own := strings.TrimPrefix(c.SourceBranch, "refs/heads/")
 	switch {
 	case field == "branch" && own != "" && value == own, (field != "branch" || own == "") && r.isAt(field, value):

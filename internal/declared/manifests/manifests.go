@@ -133,6 +133,7 @@ func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
 
 func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
+		l.same.clear()
 		t := l.commitTree(c.Files, c.Hash)
 		t.revised, t.touches, t.isRef = c.When, c.Touches, c.Is
 		d, err = l.read(ctx, t)

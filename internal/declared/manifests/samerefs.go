@@ -9,6 +9,13 @@ type sameRefs struct {
 	refs map[string]bool
 }
 
+// clear forgets the refs of an earlier reading.
+func (s *sameRefs) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refs = nil
+}
+
 // has reports whether a ref named the commit.
 func (s *sameRefs) has(ref string) bool {
 	s.mu.Lock()
