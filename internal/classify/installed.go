@@ -182,8 +182,8 @@ func (c *current) contents(objects []int, p *proof) []model.Value {
 	slices.SortFunc(sorted, func(i, j int) int { return c.findings[i].Key.Compare(c.findings[j].Key) })
 	values := make([]model.Value, 0, len(sorted))
 	for _, i := range sorted {
-		s := p.judged[c.findings[i].Key].Subject
-		v := s.Live.Value
+		judged := p.judged[c.findings[i].Key]
+		s, v := judged.Subject, installedContent(judged)
 		for _, d := range slices.Concat(s.Delegated, s.Live.Delegated) {
 			if !d.Adds && (within[d.By] || slices.Contains(s.Delegated, d)) {
 				v = withoutPath(v, strings.Split(d.Path, "."))
@@ -192,6 +192,16 @@ func (c *current) contents(objects []int, p *proof) []model.Value {
 		values = append(values, v)
 	}
 	return values
+}
+
+// installedContent returns the content of an object that an installation lists.
+func installedContent(judged *model.Judged) model.Value {
+	for i := range judged.Outcomes {
+		if o := &judged.Outcomes[i]; o.InstalledBy != (model.Ref{}) {
+			return o.Content
+		}
+	}
+	return model.Value{}
 }
 
 // withoutPath returns a value without the field at a path of names.

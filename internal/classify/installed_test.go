@@ -122,7 +122,7 @@ func TestInstalledContent(t *testing.T) {
 	scaler := model.Ref{Kind: "test/Thing", ID: "p/b"}
 	of := func(replicas, image string, delegated ...model.Delegation) model.Finding {
 		in := installation(false, "p/a", "p/b")
-		in.Judged[1].Subject.Live.Value = model.MapOf(model.Field{Name: "spec", Value: model.MapOf(
+		in.Judged[1].Outcomes[0].Content = model.MapOf(model.Field{Name: "spec", Value: model.MapOf(
 			model.Field{Name: "image", Value: model.StringOf(image)}, model.Field{Name: "replicas", Value: model.StringOf(replicas)})})
 		in.Judged[1].Subject.Live.Delegated = delegated
 		slices.Reverse(in.Judged)

@@ -96,7 +96,9 @@ func judgeUnclaimed(s *model.Subject, o Options) []model.Outcome {
 		out.Reason = "neither " + orList(s.UndeclaredBy) + " speaks of it"
 	}
 	by, reason := judgeInstalled(s, o)
-	out.InstalledBy = by
+	if out.InstalledBy = by; by != (model.Ref{}) {
+		out.Content = content(s, o)
+	}
 	out.Reason = strings.TrimPrefix(out.Reason+"; "+reason, "; ")
 	out.Reason = strings.TrimSuffix(out.Reason, "; ")
 	return []model.Outcome{out}

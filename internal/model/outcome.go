@@ -21,6 +21,9 @@ type Outcome struct {
 	// InstalledBy is the live resource whose record lists the unclaimed resource as it is; zero
 	// if there is none.
 	InstalledBy Ref
+	// Content is the live value of a resource with InstalledBy in one spelling, without what the system or a controller sets. It
+	// changes only if the resource means something else.
+	Content Value
 	// Unproven is Change.Unproven for a verdict on the whole resource.
 	Unproven bool
 }
