@@ -36,7 +36,7 @@ test: ## run the unit tests; needs only Go
 
 .PHONY: race
 race: ## run the unit tests of driftd under the race detector, with fewer random cases; needs a C compiler
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 30m ./...
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=20 $(GO) test -race -short -timeout 30m ./...
 
 .PHONY: lint
 lint: ## run golangci-lint, which also checks the imports between packages, and vale, which checks comments; needs a C compiler

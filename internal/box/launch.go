@@ -63,7 +63,7 @@ func (l Launch) Start(env []string) (path string, environment []string, err erro
 	if err != nil {
 		return "", nil, fmt.Errorf("launch %s: %w", l.Program, err)
 	}
-	environment = append(environment, launchVariable+"="+string(text))
+	environment = append(environment, launchVariable+"="+string(text), "GORACE="+os.Getenv("GORACE"))
 	for _, variable := range env {
 		environment = append(environment, passed+variable)
 	}

@@ -85,8 +85,9 @@ func killOnce(t *testing.T, job, dir string, random *rand.Rand) int {
 	}
 	lines := bufio.NewScanner(out)
 	last, patience := 0, random.IntN(4)
-	// A timer instead of a sleep: the kill has to interrupt a save at a random point.
-	pause := time.Duration(random.IntN(12_000)) * time.Microsecond
+	// A timer instead of a sleep: the kill has to interrupt a save at a random point. Without a pause it comes between
+	// the short steps after a save, also where saves are slow.
+	pause := time.Duration(random.IntN(12_000)*random.IntN(2)) * time.Microsecond
 	for patience > 0 && lines.Scan() {
 		last = number(t, lines.Text())
 		patience--

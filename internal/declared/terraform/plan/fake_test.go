@@ -217,7 +217,8 @@ func newStage(t *testing.T, files map[string]string) *stage {
 	}
 	s.set("schemas", schemas)
 	s.options = Options{Dir: s.root, Binary: executable, CacheDir: filepath.Join(dir, "cache"), Limiter: NewLimiter(1),
-		Env: map[string]string{"FAKE_DIR": s.fake.dir}, Sealer: sealer(), Grace: 100 * time.Millisecond}
+		// A program with the race detector sleeps for a second when it ends.
+		Env: map[string]string{"FAKE_DIR": s.fake.dir, "GORACE": "atexit_sleep_ms=0"}, Sealer: sealer(), Grace: 100 * time.Millisecond}
 	return s
 }
 
