@@ -30,8 +30,10 @@ type IndexArgs struct {
 	Chart, Version string
 }
 
-// An Entry is the result of IndexJob.
+// An Entry is the result of IndexJob: a version of a chart in the index of a repository.
 type Entry struct {
+	// URLs are where the archive is; relative ones are below the repository. Digest is the SHA-256 of
+	// the archive in hexadecimal digits; "" if the index lacks it.
 	URLs   []string
 	Digest string
 	// Problem is why there is no entry; "" if there is one.

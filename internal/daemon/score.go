@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/driftd/driftd/internal/classify"
@@ -14,12 +13,9 @@ import (
 func scores(v view, judged []model.Judged, owners []classify.OwnerRule) []model.Score {
 	type key struct{ source, owner string }
 	found := map[key]*model.Score{}
-	declarations := map[string]*model.Declaration{}
+	known, declarations := map[string]bool{}, map[string]*model.Declaration{}
 	for i := range v.declarations {
 		declarations[v.declarations[i].Name] = &v.declarations[i].declaration
-	}
-	for _, s := range v.sources {
-		found[key{s.Name, ""}] = &model.Score{Source: s.Name} // also a source of which nothing is known
 	}
 	for i := range judged {
 		j := &judged[i]
@@ -27,6 +23,7 @@ func scores(v view, judged []model.Judged, owners []classify.OwnerRule) []model.
 		if claim == nil && !isExpected(j) || claim != nil && j.Subject.Live == nil && len(j.Outcomes) == 0 {
 			continue // not declared, and not expected to be; or declared to be absent at times
 		}
+		known[j.Subject.Source] = true
 		at := key{j.Subject.Source, classify.Owner(j.Subject, claim, owners)}
 		if found[at] == nil {
 			found[at] = &model.Score{Source: at.source, Owner: at.owner}
@@ -34,15 +31,18 @@ func scores(v view, judged []model.Judged, owners []classify.OwnerRule) []model.
 		count(found[at], j, claim, declarations)
 	}
 	all := make([]model.Score, 0, len(found))
+	for _, s := range v.sources {
+		if !known[s.Name] { // nothing is known of the source, or it has nothing
+			all = append(all, model.Score{Source: s.Name})
+		}
+	}
 	for _, s := range found {
 		all = append(all, *s)
 	}
 	slices.SortFunc(all, func(a, b model.Score) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Owner, b.Owner))
 	})
-	return slices.DeleteFunc(all, func(s model.Score) bool {
-		return s == model.Score{Source: s.Source} && slices.ContainsFunc(slices.Collect(maps.Keys(found)), func(k key) bool { return k.source == s.Source && k.owner != "" })
-	})
+	return all
 }
 
 // claimFor returns the first claim of a subject that is not that of an inventory; nil if there is none.

@@ -3,20 +3,20 @@ package fetch
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"time"
 
+	"github.com/driftd/driftd/internal/atomicfile"
 	"github.com/driftd/driftd/internal/bounded"
 )
 
-// entryName and newName match the names of files in the cache, and of those that are being written.
+// entryName and newName match the names of files in the cache, and of those that atomicfile writes.
 var (
 	entryName = regexp.MustCompile(`^chart-[0-9a-f]{64}$`)
-	newName   = regexp.MustCompile(`^chart-[0-9]+\.new$`)
+	newName   = regexp.MustCompile(`^new-[0-9]+$`)
 )
 
 // unused is the age from which a file of the cache is in no use.
@@ -55,19 +55,8 @@ func (s *Source) cached(digest string) ([]byte, bool) {
 // keep adds content to the cache.
 func (s *Source) keep(data []byte) (digest string, err error) {
 	digest = sumOf(data)
-	if err := os.MkdirAll(s.settings.Cache, 0o700); err != nil {
+	if err := atomicfile.Write(s.file(digest), data); err != nil {
 		return "", fmt.Errorf("cache the chart: %w", err)
-	}
-	made, err := os.CreateTemp(s.settings.Cache, "chart-*.new")
-	if err != nil {
-		return "", fmt.Errorf("cache the chart: %w", err)
-	}
-	_, err = made.Write(data)
-	if err = errors.Join(err, made.Close()); err == nil {
-		err = os.Rename(made.Name(), s.file(digest))
-	}
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("cache the chart: %w", err), os.Remove(made.Name()))
 	}
 	return digest, nil
 }

@@ -11,13 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/driftd/driftd/internal/chart"
 	"github.com/driftd/driftd/internal/chart/fetch"
 )
 
 // plain returns the settings for a chart whose archive is the path of its URL.
 func plain(url, path, cache string) fetch.Settings {
-	return fetch.Settings{Repo: url, Chart: "blog", Version: "1.0.0", Cache: cache, Limit: 1 << 20, Index: func(context.Context, []byte) (fetch.Entry, error) {
-		return fetch.Entry{URLs: []string{path}, Digest: digestOf("/" + path)}, nil
+	return fetch.Settings{Repo: url, Chart: "blog", Version: "1.0.0", Cache: cache, Limit: 1 << 20, Index: func(context.Context, []byte) (chart.Entry, error) {
+		return chart.Entry{URLs: []string{path}, Digest: digestOf("/" + path)}, nil
 	}}
 }
 
@@ -29,7 +30,7 @@ func TestCache(t *testing.T) {
 	cache := t.TempDir()
 	hex := "chart-" + strings.Repeat("a", 63)
 	old := time.Now().Add(-2 * time.Hour)
-	names := map[string]bool{"redis-1.tgz": true, "chart-1.tgz": true, "chart-12.new": false, hex + "0": false, hex + "00": true}
+	names := map[string]bool{"redis-1.tgz": true, "chart-1.tgz": true, "new-12": false, hex + "0": false, hex + "00": true}
 	for name := range names {
 		file := filepath.Join(cache, name)
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -39,8 +40,8 @@ func TestCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	names["chart-13.new"], names[hex+"1"] = true, true
-	for _, name := range []string{"chart-13.new", hex + "1"} {
+	names["new-13"], names[hex+"1"] = true, true
+	for _, name := range []string{"new-13", hex + "1"} {
 		if err := os.WriteFile(filepath.Join(cache, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -99,10 +100,10 @@ func TestIndexIsReadOnce(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	settings := plain(s.URL, "", t.TempDir())
-	settings.Index = func(context.Context, []byte) (fetch.Entry, error) {
+	settings.Index = func(context.Context, []byte) (chart.Entry, error) {
 		readings++
 		// Some tools write digests in upper case.
-		return fetch.Entry{URLs: []string{"blog.tgz"}, Digest: strings.ToUpper(strings.TrimPrefix(digestOf(archive), "sha256:"))}, nil
+		return chart.Entry{URLs: []string{"blog.tgz"}, Digest: strings.ToUpper(strings.TrimPrefix(digestOf(archive), "sha256:"))}, nil
 	}
 	source, got, err := read(t, settings)
 	if err != nil || got != archive {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/driftd/driftd/internal/chart"
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/httpclient"
 )
@@ -37,15 +38,7 @@ type Settings struct {
 	Cache string
 	Limit int64
 	// Index reads the entry of the chart in the index of a repository.
-	Index func(ctx context.Context, index []byte) (Entry, error)
-}
-
-// An Entry is a version of a chart in the index of a repository.
-type Entry struct {
-	// URLs are where the archive is; relative ones are below the repository. Digest is the SHA-256 of
-	// the archive in hexadecimal digits; "" if the index lacks it.
-	URLs   []string
-	Digest string
+	Index func(ctx context.Context, index []byte) (chart.Entry, error)
 }
 
 // exact matches one version: https://semver.org.

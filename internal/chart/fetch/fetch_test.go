@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/driftd/driftd/internal/chart"
 	"github.com/driftd/driftd/internal/chart/fetch"
 )
 
@@ -82,11 +83,11 @@ func (s *server) settings(t *testing.T, oci bool) fetch.Settings {
 		t.Fatal(err)
 	}
 	made := fetch.Settings{Version: "1.0.0+x", Username: "robot", PasswordFile: file, Cache: filepath.Join(t.TempDir(), "cache"), Limit: 1 << 20,
-		Index: func(_ context.Context, index []byte) (fetch.Entry, error) {
+		Index: func(_ context.Context, index []byte) (chart.Entry, error) {
 			if string(index) != "the index" {
 				t.Errorf("index %q", index)
 			}
-			return fetch.Entry{URLs: []string{s.at}, Digest: strings.TrimPrefix(s.listed, "sha256:")}, nil
+			return chart.Entry{URLs: []string{s.at}, Digest: strings.TrimPrefix(s.listed, "sha256:")}, nil
 		}}
 	if oci {
 		made.OCI = strings.Replace(s.URL, "http:", "oci:", 1) + "/charts/blog"

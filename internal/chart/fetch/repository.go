@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/driftd/driftd/internal/chart"
 )
 
 // maxIndex bounds the index of a repository, in bytes. Those of large repositories have 20 MB.
@@ -20,7 +22,7 @@ type indexState struct {
 	tag, modified string
 	// sum is the SHA-256 of the index; "" if there is none.
 	sum   string
-	entry Entry
+	entry chart.Entry
 }
 
 // fromRepository fetches the archive from a repository of charts.
@@ -89,7 +91,7 @@ func (s *Source) at(text string) (*url.URL, error) {
 }
 
 // entry returns the chart's entry in the index. An index that has not changed is not sent again.
-func (s *Source) entry(ctx context.Context) (Entry, error) {
+func (s *Source) entry(ctx context.Context) (chart.Entry, error) {
 	header := http.Header{}
 	if s.index.tag != "" {
 		header.Set("If-None-Match", s.index.tag)
@@ -98,20 +100,20 @@ func (s *Source) entry(ctx context.Context) (Entry, error) {
 	}
 	answer, err := s.get(ctx, s.base.JoinPath("index.yaml"), header)
 	if err != nil {
-		return Entry{}, err
+		return chart.Entry{}, err
 	}
 	if answer.StatusCode == http.StatusNotModified {
 		return s.index.entry, answer.Body.Close()
 	}
 	data, err := readAll(answer, maxIndex)
 	if err != nil {
-		return Entry{}, err
+		return chart.Entry{}, err
 	}
 	// Reading a large index takes seconds, and many servers send it each time.
 	state := indexState{tag: answer.Header.Get("ETag"), modified: answer.Header.Get("Last-Modified"), sum: sumOf(data), entry: s.index.entry}
 	if state.sum != s.index.sum {
 		if state.entry, err = s.settings.Index(ctx, data); err != nil {
-			return Entry{}, err
+			return chart.Entry{}, err
 		}
 	}
 	s.index = state

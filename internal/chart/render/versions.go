@@ -112,12 +112,13 @@ func (r *renderer) clusters() (found []rendering, asked []string, err error) {
 		}
 	}
 	try(nil)
-	for n, known := 0, 0; n < maxSearch && known < len(open); n++ {
+	known := 0
+	for n := 0; n < maxSearch && known < len(open); n++ {
 		known = len(open)
 		try(slices.Sorted(maps.Keys(open)))
 	}
-	if len(open) >= maxAsked {
-		return nil, nil, problem("the templates ask for too many API versions, at least %d: list those that the cluster has in api_versions", maxAsked)
+	if known < len(open) || len(open) >= maxAsked {
+		return nil, nil, problem("the templates ask for too many API versions: list those that the cluster has in api_versions")
 	}
 	asked = slices.Sorted(maps.Keys(open))
 	groups := byVersion(asked)

@@ -142,7 +142,7 @@ func TestTooManyVersions(t *testing.T) {
 	files := blog()
 	files["charts/blog/templates/x.yaml"] = `{{ range until 400 }}{{ $has := $.Capabilities.APIVersions.Has (printf "g%d.example.org/v1" .) }}{{ end }}`
 	d, err := loadRelease(t, releaseConfig(deploy(t, files)))
-	if err != nil || len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Reason, "at least 64: list those that the cluster has in api_versions") {
+	if err != nil || len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Reason, "too many API versions: list those that the cluster has in api_versions") {
 		t.Error(err, d.Problems)
 	}
 }

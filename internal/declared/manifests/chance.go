@@ -37,9 +37,11 @@ func (o *object) leftToCluster(claim *model.Claim, options kube.ClaimOptions) er
 	if err != nil {
 		return err
 	}
-	claim.Otherwise = renderings[1:]
 	for _, d := range claim.Delegated {
 		delete(paths, d.Path) // chance determines it, for each cluster
+	}
+	if len(paths) > 0 {
+		claim.Otherwise = renderings[1:]
 	}
 	o.delegate(claim, paths, model.Delegation{To: o.asked, Among: true})
 	claim.OnlyLive = claim.OnlyLive || o.optional

@@ -58,24 +58,23 @@ const (
 )
 
 // readIndex reads the entry of the chart in the index of its repository, in a box.
-func (l *loader) readIndex(ctx context.Context, index []byte) (found fetch.Entry, err error) {
+func (l *loader) readIndex(ctx context.Context, index []byte) (entry chart.Entry, err error) {
 	size := int64(len(index))
 	b := l.env.Boxes.Open(box.Limits{Memory: l.env.MaxMemory, File: max(l.config.MaxFileSize, size), Program: l.env.Helm})
 	defer func() { err = errors.Join(err, b.Close()) }()
-	var entry chart.Entry
 	files := addedFS{embed.FS{}, map[string][]byte{indexFile: index}}
 	err = b.Do(ctx, files, chart.IndexJob, chart.IndexArgs{File: indexFile, Limit: size, Chart: l.release.Chart, Version: l.release.Version}, &entry)
 	switch {
 	case errors.Is(err, box.ErrMemory):
-		return found, fmt.Errorf("reading the index of the repository %w; raise max_memory of the declaration", err)
+		return entry, fmt.Errorf("reading the index of the repository %w; raise max_memory of the declaration", err)
 	case errors.Is(err, box.ErrTime), errors.Is(err, context.DeadlineExceeded):
-		return found, errors.New("reading the index of the repository takes too long; raise timeout in the declaration's settings")
+		return entry, errors.New("reading the index of the repository takes too long; raise timeout in the declaration's settings")
 	case err != nil:
-		return found, fmt.Errorf("reading the index of the repository: %w", err)
+		return entry, fmt.Errorf("reading the index of the repository: %w", err)
 	case entry.Problem != "":
-		return found, errors.New(entry.Problem)
+		return entry, errors.New(entry.Problem)
 	}
-	return fetch.Entry{URLs: entry.URLs, Digest: entry.Digest}, nil
+	return entry, nil
 }
 
 // withArchive returns a tree with the archive of a chart that is not in the tree. If now is true, it is
