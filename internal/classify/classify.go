@@ -76,7 +76,7 @@ func Findings(in Input) Result {
 	proof := newProof(&in)
 	records, rewritten := checkRecords(&in)
 	rules, decisions := newIgnorer(in.Rules, in.Now), model.IndexDecisions(in.Decisions)
-	carried, rater := newCarriedOver(in.Earlier, proof), newRater(in.Severities)
+	carried, rater := newCarriedOver(in.Earlier, proof), newRater(in.Severities, in.Now)
 	found := findCurrent(&in, proof, carried, rules, rewritten)
 	result := Result{Current: found.findings, Records: records}
 	ids := identify(&in, proof, found)

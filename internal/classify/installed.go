@@ -19,7 +19,7 @@ const maxNamed = 10
 // and those in other namespaces than a record that has one. An acceptance of the finding about the
 // record is about the contents of the objects.
 func (c *current) foldInstalled(in *Input, p *proof, rules *ignorer) {
-	rater := newRater(in.Severities)
+	rater := newRater(in.Severities, in.Now)
 	groups, gone := c.installed(in, p, rater), map[int]bool{}
 	unmanaged := c.unmanaged()
 	for _, key := range sortedKeys(groups) {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -18,7 +19,12 @@ type SeverityRule struct {
 	// Paths and Actors are globs like those of the Selector. A rule with Paths rates only
 	// the matching fields.
 	Paths, Actors []string
-	Set           model.Severity
+	// Checks are globs of the IDs of failed checks. A rule with Checks matches no other finding.
+	Checks []string
+	// OlderThan is how long a finding must have lasted; zero matches each. A rule with it only raises severities: a field that
+	// changes in an old finding is new.
+	OlderThan time.Duration
+	Set       model.Severity
 	// Reason is shown with the findings.
 	Reason string
 }
@@ -31,7 +37,7 @@ func (r *SeverityRule) String() string {
 		patterns []string
 	}{
 		{"source", r.Sources}, {"kind", r.Kinds}, {"namespace", r.Namespaces}, {"path", r.Paths}, {"verdict", texts(r.Verdicts)},
-		{"actor", r.Actors},
+		{"actor", r.Actors}, {"check", r.Checks},
 	} {
 		if len(p.patterns) > 0 {
 			parts = append(parts, p.name+"="+strings.Join(p.patterns, ","))
@@ -39,6 +45,9 @@ func (r *SeverityRule) String() string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
 		parts = append(parts, "label:"+name+"="+r.Labels[name])
+	}
+	if r.OlderThan > 0 {
+		parts = append(parts, "older_than="+r.OlderThan.String())
 	}
 	return strings.Join(parts, " ")
 }
@@ -156,7 +165,7 @@ func fit[T any](e *evidence, list []T, holds func(T) bool) bool {
 func (r *SeverityRule) fits(f *model.Finding, c *model.Change, e *evidence) bool {
 	rest := r.Selector
 	rest.Labels, rest.Namespaces = nil, nil
-	if !rest.Fits(f) || e.proven && !r.provesVerdict(f, c) || !r.fitsPath(c, e.proven) || !r.fitsActor(f, c, e) {
+	if !rest.Fits(f) || !r.fitsCheck(f) || e.proven && !r.provesVerdict(f, c) || !r.fitsPath(c, e.proven) || !r.fitsActor(f, c, e) {
 		return false
 	}
 	if len(r.Namespaces) > 0 && !fit(e, e.places, func(place string) bool { return model.GlobAny(r.Namespaces, place) }) {
@@ -171,6 +180,23 @@ func (r *SeverityRule) fits(f *model.Finding, c *model.Change, e *evidence) bool
 		}
 	}
 	return true
+}
+
+// fitsCheck reports whether the rule's checks match.
+func (r *SeverityRule) fitsCheck(f *model.Finding) bool {
+	return len(r.Checks) == 0 || f.Check != "" && model.GlobAny(r.Checks, f.Check)
+}
+
+// isLasting reports whether a finding, or, with a change, that field of it, has lasted as long as the rule requires: since a scan
+// first found it, or since its actor caused it, if that was earlier.
+func (r *SeverityRule) isLasting(f *model.Finding, c *model.Change, now time.Time) bool {
+	who := &f.Actor
+	if c != nil {
+		who = actorOf(f, c)
+	}
+	return slices.ContainsFunc([]time.Time{f.FirstSeen, who.At}, func(since time.Time) bool {
+		return !since.IsZero() && now.Sub(since) >= r.OlderThan
+	})
 }
 
 // provesVerdict reports whether the verdict is proven to be one of the rule's. An unproven
@@ -215,10 +241,11 @@ func (r *SeverityRule) fitsActor(f *model.Finding, c *model.Change, e *evidence)
 type rater struct {
 	rules []SeverityRule
 	runs  []model.RuleRun
+	now   time.Time
 }
 
-func newRater(rules []SeverityRule) *rater {
-	r := &rater{rules: rules}
+func newRater(rules []SeverityRule, now time.Time) *rater {
+	r := &rater{rules: rules, now: now}
 	for i := range rules {
 		r.runs = append(r.runs, model.RuleRun{Rule: rules[i].String(), Reason: rules[i].Reason, Set: rules[i].Set})
 	}
@@ -258,15 +285,17 @@ func (r *rater) rate(f *model.Finding, w *findingEvidence) {
 // first returns the position of the rule that rates a finding, or one of its changes, with
 // the severity was; -1 if there is none. It is the first that matches the proven evidence.
 // An earlier rule that matches the other evidence only applies if it is worse; of several,
-// the worst: an added label must not prevent a stricter rule.
+// the worst: an added label must not prevent a stricter rule. A rule for lasting findings
+// only applies if it is worse, too.
 func (r *rater) first(f *model.Finding, c *model.Change, w *findingEvidence, was model.Severity) int {
-	first := slices.IndexFunc(r.rules, func(rule SeverityRule) bool { return rule.fits(f, c, &w.proven) })
+	first := slices.IndexFunc(r.rules, func(rule SeverityRule) bool { return rule.OlderThan == 0 && rule.fits(f, c, &w.proven) })
 	before := r.rules
 	if first >= 0 {
 		was, before = r.rules[first].Set, r.rules[:first]
 	}
 	for i := range before {
-		if rule := &before[i]; rule.Set.Rank() < was.Rank() && rule.fits(f, c, &w.claimed) {
+		rule := &before[i]
+		if rule.Set.Rank() < was.Rank() && rule.fits(f, c, &w.claimed) && (rule.OlderThan == 0 || rule.isLasting(f, c, r.now)) {
 			first, was = i, rule.Set
 		}
 	}

@@ -155,7 +155,7 @@ func TestRatingOfRememberedFindings(t *testing.T) {
 		{"an unreadable part", one, &model.Finding{Verdict: model.Unchecked, Severity: model.Medium}, model.Medium, false, 0},
 	} {
 		before := slices.Clone(tc.finding.Changes)
-		r := newRater(tc.rules)
+		r := newRater(tc.rules, now)
 		f := *tc.finding
 		r.reapply(&f)
 		if f.Severity != tc.want || (f.Rated != nil) != tc.keeps {

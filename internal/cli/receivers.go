@@ -149,7 +149,7 @@ func severityRules(rules []config.SeverityRule) []classify.SeverityRule {
 		m := r.Match
 		list = append(list, classify.SeverityRule{
 			Selector: selector(config.Match{Source: m.Source, Kind: m.Kind, Namespace: m.Namespace, Verdict: m.Verdict, Label: m.Labels}),
-			Paths:    m.Path, Actors: m.Actor, Set: model.Severity(r.Set), Reason: r.Reason})
+			Paths:    m.Path, Actors: m.Actor, Checks: m.Check, OlderThan: m.OlderThan, Set: model.Severity(r.Set), Reason: r.Reason})
 	}
 	return list
 }

@@ -51,11 +51,12 @@ func TestNotifyProblems(t *testing.T) {
 			content: minimal + "severity:\n- {match: {source: prdo}, set: low, reason: r}\n- {match: {source: prod}, set: lwo, reason: r}\n- {set: low, reason: r}\n" +
 				"- {match: {kind: Job.batch}, set: low}\n- {match: {kind: Job.batch}, reason: r}\n- {match: {label: {a: b}, source: prod}, set: low, reason: r}\n" +
 				"- {match: {path: x, verdict: [missing, unmanaged]}, set: low, reason: r}\n- {match: {verdict: gone, actor: \"\", labels: {a: \"[\"}, path: ['a\\']}, set: low, reason: r}\n" +
-				"- {match: {source: \"*\"}, set: low, reason: r}\n- {match: {kind: Job.batch, path: x, actor: [a, b], namespace: n}, set: info, reason: r}\n",
+				"- {match: {source: \"*\"}, set: low, reason: r}\n- {match: {kind: Job.batch, path: x, actor: [a, b], namespace: n}, set: info, reason: r}\n" +
+				"- {match: {check: [flux/suspended, \"[\"], older_than: -1h}, set: high, reason: r}\n",
 			want: []string{
 				`3: match of an unknown source "prdo": did you mean "prod"?`,
 				`4: unknown severity "lwo": did you mean "low"?`,
-				`5: a severity rule without a match would apply to everything: give it a source, kind, namespace, labels, path, verdict or actor`,
+				`5: a severity rule without a match would apply to everything: give it a source, kind, namespace, labels, path, verdict, actor, check or older_than`,
 				`6: a severity rule without a reason: add one, as in reason: a sandbox`,
 				`7: a severity rule without a severity: name it, as in set: low`,
 				`8: unknown key "label": did you mean "labels"?`,
@@ -65,6 +66,9 @@ func TestNotifyProblems(t *testing.T) {
 				`10: pattern "a\\": the brackets do not close, or the end is a backslash`,
 				`10: unknown verdict "gone": want one of conflict, missing, changed, bypassed, disputed, undeclared, unmanaged, moved, nondeterministic, violated, pending-restart, pending, codified, unchecked`,
 				`12: this severity rule is never reached: the one on line 11 matches everything, move that to the end`,
+				`13: older_than: want a duration that is not negative`,
+				`13: pattern "[": the brackets do not close, or the end is a backslash`,
+				`13: this severity rule is never reached: the one on line 11 matches everything, move that to the end`,
 			},
 		},
 		"types of a match": {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -43,6 +44,13 @@ type SeverityMatch struct {
 	// Actor matches the name of the actor of the change. To lower a severity the actor must be
 	// exact; a field manager is not, because the client chooses its name.
 	Actor []string `mapstructure:"actor"`
+	// Check matches the ID of a failed check, as in flux/*. A rule with a check matches no
+	// other findings.
+	Check []string `mapstructure:"check"`
+	// OlderThan matches findings that have lasted for this time: since driftd first found them,
+	// or since the time at which their actor caused them, if that was earlier. A rule with it
+	// only raises a severity.
+	OlderThan time.Duration `mapstructure:"older_than"`
 }
 
 // common returns the lists that Match has too.
@@ -56,10 +64,10 @@ func (d *document) checkSeverity(rules []SeverityRule, known known) {
 	for i := range rules {
 		r, at := &rules[i], fmt.Sprintf("severity[%d]", i)
 		m, match := r.Match.common(), at+".match"
-		fields := len(r.Match.Path)+len(r.Match.Actor)+len(r.Match.Labels) > 0
+		fields := len(r.Match.Path)+len(r.Match.Actor)+len(r.Match.Labels)+len(r.Match.Check) > 0 || r.Match.OlderThan > 0
 		order.pass(d, at, "severity rule", !fields && m.everything() && len(m.Source)+len(m.Kind) > 0)
 		if !fields && len(m.Source)+len(m.Kind)+len(m.Namespace)+len(m.Verdict) == 0 {
-			d.add(at, "a severity rule without a match would apply to everything: give it a source, kind, namespace, labels, path, verdict or actor")
+			d.add(at, "a severity rule without a match would apply to everything: give it a source, kind, namespace, labels, path, verdict, actor, check or older_than")
 		}
 		if strings.TrimSpace(r.Reason) == "" {
 			d.add(at, "a severity rule without a reason: add one, as in reason: a sandbox")
@@ -70,7 +78,8 @@ func (d *document) checkSeverity(rules []SeverityRule, known known) {
 			d.add(at+".set", "unknown severity %q: %s", r.Set, oneOf(r.Set, levels))
 		}
 		d.checkMatch(match, &m, known)
-		for key, patterns := range map[string][]string{"path": r.Match.Path, "actor": r.Match.Actor} {
+		d.notNegative(match+".older_than", r.Match.OlderThan)
+		for key, patterns := range map[string][]string{"path": r.Match.Path, "actor": r.Match.Actor, "check": r.Match.Check} {
 			for k, pattern := range patterns {
 				d.checkListed(fmt.Sprintf("%s.%s[%d]", match, key, k), pattern)
 			}
