@@ -86,8 +86,10 @@ func (c *issue) restartsPods() bool {
 	return false
 }
 
-// objectName matches names that Flux, Argo CD and Helm give to their objects.
-var objectName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
+var objectName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+
+// isObjectName reports whether Flux, Argo CD and Helm can give a name to their objects.
+func isObjectName(text string) bool { return len(text) <= 253 && objectName.MatchString(text) }
 
 // deliverer returns the step for an object that Flux, Argo CD or Helm applies, according to its
 // labels and annotations; ok is false for other objects. Another writer would be overruled,
@@ -98,7 +100,7 @@ func (c *issue) deliverer() (s Step, ok bool) {
 	}
 	labels, annotations := c.Live.At("metadata", "labels"), c.Live.At("metadata", "annotations")
 	get := func(from model.Value, name string) string {
-		if text := from.At(name).Str(); objectName.MatchString(text) {
+		if text := from.At(name).Str(); isObjectName(text) {
 			return text
 		}
 		return ""
@@ -110,7 +112,7 @@ func (c *issue) deliverer() (s Step, ok bool) {
 		return delivered("Flux", command{"flux", "reconcile", "helmrelease", name, "--namespace=" + get(labels, "helm.toolkit.fluxcd.io/namespace"), "--force"}), true
 	}
 	application, _, tracked := strings.Cut(annotations.At("argocd.argoproj.io/tracking-id").Str(), ":")
-	if tracked && objectName.MatchString(application) {
+	if tracked && isObjectName(application) {
 		return delivered("Argo CD", command{"argocd", "app", "sync", application}), true
 	}
 	if name := get(labels, "argocd.argoproj.io/instance"); name != "" {

@@ -51,7 +51,7 @@ func (s *Settings) checkTokenHost() error {
 		return nil
 	case s.OCI == "" || s.Username == "":
 		return errors.New("chart_token_host is for oci with chart_username: remove it")
-	case !plainHost.MatchString(s.TokenHost):
+	case !isHost(s.TokenHost):
 		return fmt.Errorf("chart_token_host %q is not the name of a host, such as auth.example.org or auth.example.org:5001", s.TokenHost)
 	}
 	return nil
@@ -82,12 +82,17 @@ func hostOf(u *url.URL) string {
 	return strings.ToLower(u.Hostname()) + ":" + port
 }
 
-// plainHost matches the name of a host.
-var plainHost = regexp.MustCompile(`^[0-9A-Za-z.-]{1,253}(?::[0-9]{1,5})?$`)
+var plainHost = regexp.MustCompile(`^[0-9A-Za-z.-]+(?::[0-9]{1,5})?$`)
+
+// isHost reports whether a text is the name of a host, with or without a port.
+func isHost(text string) bool {
+	const longest = len(":65535") + 253
+	return len(text) <= longest && plainHost.MatchString(text)
+}
 
 // shown returns a host that a server has named, for errors.
 func shown(host string) string {
-	if plainHost.MatchString(host) {
+	if isHost(host) {
 		return host
 	}
 	return "another host"

@@ -69,7 +69,7 @@ func (s *Source) fromRepository(ctx context.Context) (string, error) {
 }
 
 // inRegistry matches the URL of a chart in a registry: without, and with the tag.
-var inRegistry = regexp.MustCompile(`^(oci://[0-9A-Za-z.-]+(?::[0-9]+)?/[0-9a-z._/-]{1,255})(?::[0-9A-Za-z._-]{1,128})?$`)
+var inRegistry = regexp.MustCompile(`^(oci://[0-9A-Za-z.-]+(?::[0-9]+)?/[0-9a-z._/-]+)(?::[0-9A-Za-z._-]+)?$`)
 
 // at returns the URL of the archive, whose text is in the index.
 func (s *Source) at(text string) (*url.URL, error) {
@@ -80,7 +80,8 @@ func (s *Source) at(text string) (*url.URL, error) {
 	case at.Scheme == "oci":
 		// The rest of the text is not shown: a server wrote it.
 		place := "oci"
-		if parts := inRegistry.FindStringSubmatch(text); parts != nil {
+		const longest = 512
+		if parts := inRegistry.FindStringSubmatch(text); parts != nil && len(text) <= longest {
 			place = "oci: " + parts[1]
 		}
 		return nil, problem("the index points to an OCI registry: set %s instead of repo and chart", place)
