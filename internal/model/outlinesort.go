@@ -9,16 +9,23 @@ import (
 	"sync"
 )
 
-// SortOutlines sorts outlines in the order of CompareWorst, on all cores. It computes the first parts of
-// each rank once and holds them together, because it takes longer to read outlines than to compare them.
+// SortOutlines sorts outlines in the order of CompareWorst.
 func SortOutlines(list []*Outline) {
-	origins := originRanks(list)
+	unsorted := slices.Clone(list)
+	for i, at := range OutlineOrder(unsorted) {
+		list[i] = unsorted[at]
+	}
+}
+
+// OutlineOrder returns the positions of outlines in the order of CompareWorst. It works on all cores. It computes the
+// first parts of each rank once and holds them together, because it takes longer to read outlines than to compare them.
+func OutlineOrder(list []*Outline) []int32 {
+	s := outlineSorter{list, originRanks(list)}
 	size := max(len(list)/runtime.GOMAXPROCS(0), 1024)
 	parts := make([][]sortable, (len(list)+size-1)/size)
 	var group sync.WaitGroup
 	for i := range parts {
-		part := list[i*size : min((i+1)*size, len(list))]
-		group.Go(func() { parts[i] = sortPart(part, origins) })
+		group.Go(func() { parts[i] = s.sorted(i*size, min((i+1)*size, len(list))) })
 	}
 	group.Wait()
 	for len(parts) > 2 {
@@ -30,7 +37,7 @@ func SortOutlines(list []*Outline) {
 			}
 			group.Go(func() {
 				a, b := parts[2*i], parts[2*i+1]
-				merged[i] = slices.AppendSeq(make([]sortable, 0, len(a)+len(b)), mergeSorted(a, b))
+				merged[i] = slices.AppendSeq(make([]sortable, 0, len(a)+len(b)), s.merge(a, b))
 			})
 		}
 		group.Wait()
@@ -38,55 +45,61 @@ func SortOutlines(list []*Outline) {
 	}
 	var last [2][]sortable
 	copy(last[:], parts)
-	i := 0
-	for s := range mergeSorted(last[0], last[1]) {
-		list[i] = s.Outline
-		i++
+	order := make([]int32, 0, len(list))
+	for o := range s.merge(last[0], last[1]) {
+		order = append(order, o.at)
 	}
+	return order
 }
 
-// sortPart returns outlines in the order of CompareWorst.
-func sortPart(list []*Outline, origins map[Key]int32) []sortable {
-	sorted := make([]sortable, len(list))
+// An outlineSorter sorts outlines. origins are the positions of their sources and kinds.
+type outlineSorter struct {
+	list    []*Outline
+	origins map[Key]int32
+}
+
+// sorted returns a part of the outlines in the order of CompareWorst.
+func (s *outlineSorter) sorted(from, to int) []sortable {
+	sorted := make([]sortable, to-from)
 	origin, last := int32(0), (*Outline)(nil)
-	for i, o := range list {
+	for i, o := range s.list[from:to] {
 		if last == nil || o.Source != last.Source || o.Kind != last.Kind {
-			origin, last = origins[Key{Source: o.Source, Kind: o.Kind}], o
+			origin, last = s.origins[Key{Source: o.Source, Kind: o.Kind}], o
 		}
 		id, more := beginning(o.Key.ID)
-		sorted[i] = sortable{urgency(o.Severity, o.Exposure, o.FirstSeen), origin, id, more, o}
+		sorted[i] = sortable{urgency(o.Severity, o.Exposure, o.FirstSeen), origin, int32(from + i), id, more}
 	}
-	slices.SortFunc(sorted, func(a, b sortable) int { return a.compare(&b) })
+	slices.SortFunc(sorted, func(a, b sortable) int { return s.compare(&a, &b) })
 	return sorted
 }
 
-// A sortable is an outline with the first parts of its rank.
+// A sortable is the first parts of the rank of an outline.
 type sortable struct {
 	urgency uint64
-	// origin is the position of its source and kind among those of all outlines.
-	origin int32
+	// origin is the position of its source and kind among those of all outlines, at that of the outline itself.
+	origin, at int32
 	// id and more are the beginning of the ID of the resource, as numbers in the order of IDs.
 	id, more uint64
-	*Outline
 }
 
-func (s *sortable) compare(t *sortable) int {
+func (s *outlineSorter) compare(a, b *sortable) int {
 	switch {
-	case s.urgency != t.urgency:
-		return cmp.Compare(s.urgency, t.urgency)
-	case s.origin != t.origin:
-		return cmp.Compare(s.origin, t.origin)
-	case s.id != t.id:
-		return cmp.Compare(s.id, t.id)
-	case s.more != t.more:
-		return cmp.Compare(s.more, t.more)
+	case a.urgency != b.urgency:
+		return cmp.Compare(a.urgency, b.urgency)
+	case a.origin != b.origin:
+		return cmp.Compare(a.origin, b.origin)
+	case a.id != b.id:
+		return cmp.Compare(a.id, b.id)
+	case a.more != b.more:
+		return cmp.Compare(a.more, b.more)
 	}
-	x, y := s.rank(), t.rank()
+	x, y := s.rank(a), s.rank(b)
 	return x.compare(&y)
 }
 
-func (s *sortable) rank() rank {
-	return rank{s.urgency, &s.Key, s.Declaration, s.Address, s.Verdict, s.ID}
+func (s *outlineSorter) rank(a *sortable) rank {
+	o := s.list[a.at]
+	return rank{a.urgency, &o.Key, o.Declaration, o.Address, o.Verdict, o.ID}
 }
 
 // originRanks returns the positions of the sources and kinds of outlines, as keys without an ID.
@@ -117,12 +130,12 @@ func beginning(text string) (first, second uint64) {
 	return binary.BigEndian.Uint64(b[:]), binary.BigEndian.Uint64(b[8:])
 }
 
-// mergeSorted yields what two sorted lists have, in order.
-func mergeSorted(a, b []sortable) iter.Seq[sortable] {
+// merge yields what two sorted lists have, in order.
+func (s *outlineSorter) merge(a, b []sortable) iter.Seq[sortable] {
 	return func(yield func(sortable) bool) {
 		for len(a) > 0 || len(b) > 0 {
 			least := &a
-			if len(a) == 0 || len(b) > 0 && b[0].compare(&a[0]) < 0 {
+			if len(a) == 0 || len(b) > 0 && s.compare(&b[0], &a[0]) < 0 {
 				least = &b
 			}
 			if !yield((*least)[0]) {

@@ -44,8 +44,8 @@ type grid struct {
 	blanks string
 }
 
-// A gridPart is the cells of some rows. They are in one text, because a list is written faster if it does not
-// read its findings again, which are in another order in memory.
+// A gridPart is the cells of partSize rows, or less in the last part. They are in one text, because rows are
+// written in another order than that of their findings in memory.
 type gridPart struct {
 	text string
 	// ends has for each cell the end of its text and the number of its columns, and stride cells for each row.
@@ -109,15 +109,17 @@ func (g *grid) dropEmptyLast() {
 	}
 }
 
-// rows calls use for the cells of each row, which are valid until it returns.
-func (p *gridPart) rows(use func([]gridCell)) {
-	row, start := make([]gridCell, p.stride), int32(0)
-	for ends := range slices.Chunk(p.ends, p.stride) {
-		for i, end := range ends {
-			row[i] = gridCell{p.text[start:end.text], int(end.columns)}
-			start = end.text
-		}
-		use(row)
+// row reads the first cells of a row.
+func (g *grid) row(at int32, cells []gridCell) {
+	p := &g.parts[at/partSize]
+	first, start := int(at%partSize)*p.stride, int32(0)
+	if first > 0 {
+		start = p.ends[first-1].text
+	}
+	for i := range cells {
+		end := p.ends[first+i]
+		cells[i] = gridCell{p.text[start:end.text], int(end.columns)}
+		start = end.text
 	}
 }
 
@@ -156,8 +158,8 @@ func shrink(widths, columns []int, excess, least int, share func(int) int) int {
 	return max(excess, 0)
 }
 
-// grid writes a header and the rows of a grid. On a terminal, cells are cut such that no row is wrapped.
-func (t *table) grid(g *grid) error {
+// grid writes a header and the rows of a grid, in an order. On a terminal, cells are cut such that no row is wrapped.
+func (t *table) grid(g *grid, order []int32) error {
 	g.fit(t.width)
 	g.blanks = strings.Repeat(" ", slices.Max(g.widths))
 	header := make([]gridCell, len(g.list))
@@ -169,11 +171,13 @@ func (t *table) grid(g *grid) error {
 	if err := t.emit(); err != nil {
 		return err
 	}
-	return inParts(t.w, len(g.parts), func(n int, b *bytes.Buffer) error {
-		p, rows := &g.parts[n], &table{Buffer: b, color: t.color, width: t.width}
-		p.rows(func(row []gridCell) {
-			rows.gridRow(g, row[:len(g.list)], func(text string) style { return severityStyle(model.Severity(text)) })
-		})
+	parts := partsOf(len(order))
+	return inParts(t.w, len(parts), func(n int, b *bytes.Buffer) error {
+		row, rows := make([]gridCell, len(g.list)), &table{Buffer: b, color: t.color, width: t.width}
+		for _, at := range order[parts[n].from:parts[n].to] {
+			g.row(at, row)
+			rows.gridRow(g, row, func(text string) style { return severityStyle(model.Severity(text)) })
+		}
 		return nil
 	})
 }

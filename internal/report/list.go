@@ -45,41 +45,53 @@ func WriteFindings(w io.Writer, format string, findings []model.Finding, o Optio
 		case "yaml":
 			return findingsYAML(b, findings)
 		}
-		lines := make([]line, len(findings))
+		list := lines{all: make([]line, len(findings)), order: make([]int32, len(findings))}
 		for i, f := range WorstFirst(findings) {
 			outline := f.Outline()
-			lines[i] = line{&outline, f}
+			list.all[i], list.order[i] = line{&outline, f}, int32(i)
 		}
-		return writeLines(b, format, lines, o)
+		return list.write(b, format, o)
 	})
 }
 
 // WriteOutlines writes what WriteFindings writes for the findings of the outlines, unless
-// NeedsFindings. The outlines are in the order of model.SortOutlines.
+// NeedsFindings.
 func WriteOutlines(w io.Writer, format string, outlines []*model.Outline, o Options) error {
 	if err := CheckList(format, o.Columns); err != nil {
 		return err
 	}
-	lines, resolved := make([]line, 0, len(outlines)), []line(nil)
-	for _, outline := range outlines {
-		if outline.Resolved.IsZero() {
-			lines = append(lines, line{Outline: outline})
+	list := lines{all: make([]line, len(outlines)), order: make([]int32, 0, len(outlines))}
+	resolved := make([]bool, len(outlines))
+	for i, outline := range outlines {
+		list.all[i], resolved[i] = line{Outline: outline}, !outline.Resolved.IsZero()
+	}
+	var last []int32
+	for _, at := range model.OutlineOrder(outlines) {
+		if resolved[at] {
+			last = append(last, at)
 		} else {
-			resolved = append(resolved, line{Outline: outline})
+			list.order = append(list.order, at)
 		}
 	}
-	lines = append(lines, resolved...)
-	return buffered(w, "write findings", func(b *bufio.Writer) error { return writeLines(b, format, lines, o) })
+	list.order = append(list.order, last...)
+	return buffered(w, "write findings", func(b *bufio.Writer) error { return list.write(b, format, o) })
 }
 
-func writeLines(b *bufio.Writer, format string, lines []line, o Options) error {
+// A lines is the findings of a list. order has the position in all of each line: all is in the order of the memory,
+// in which many findings are read faster.
+type lines struct {
+	all   []line
+	order []int32
+}
+
+func (l lines) write(b *bufio.Writer, format string, o Options) error {
 	switch format {
 	case "csv":
-		return linesCSV(b, lines, o.Columns)
+		return l.csv(b, o.Columns)
 	case "wide":
-		return listLines(newTable(b, o), lines, o, wideColumns)
+		return l.table(newTable(b, o), o, wideColumns)
 	}
-	return listLines(newTable(b, o), lines, o, tableColumns)
+	return l.table(newTable(b, o), o, tableColumns)
 }
 
 func findingsJSON(w *bufio.Writer, findings []model.Finding) error {
@@ -95,7 +107,7 @@ func findingsJSON(w *bufio.Writer, findings []model.Finding) error {
 	return e.err
 }
 
-func linesCSV(w *bufio.Writer, lines []line, names []string) error {
+func (l lines) csv(w *bufio.Writer, names []string) error {
 	list, err := chosen(names, csvColumns)
 	if err != nil {
 		return err
@@ -109,12 +121,12 @@ func linesCSV(w *bufio.Writer, lines []line, names []string) error {
 		return err
 	}
 	first.Flush()
-	parts := partsOf(len(lines))
+	parts := partsOf(len(l.order))
 	return cmp.Or(first.Error(), inParts(w, len(parts), func(n int, b *bytes.Buffer) error {
 		out, row := csv.NewWriter(b), make([]string, len(list))
-		for _, f := range lines[parts[n].from:parts[n].to] {
+		for _, at := range l.order[parts[n].from:parts[n].to] {
 			for i, c := range list {
-				row[i] = csvCell(c.text(f, phrase.Clock{}))
+				row[i] = csvCell(c.text(l.all[at], phrase.Clock{}))
 			}
 			if err := out.Write(row); err != nil {
 				return err
@@ -146,8 +158,8 @@ func csvCell(text string) string {
 // report shows all in full.
 const many = 20
 
-func listLines(t *table, lines []line, o Options, instead string) error {
-	if len(lines) == 0 {
+func (l lines) table(t *table, o Options, instead string) error {
+	if len(l.all) == 0 {
 		t.line("No findings.")
 		return t.emit()
 	}
@@ -155,14 +167,14 @@ func listLines(t *table, lines []line, o Options, instead string) error {
 	if err != nil {
 		return err
 	}
-	g := newGrid(list, lines, newClock(o))
+	g := newGrid(list, l.all, newClock(o))
 	if len(o.Columns) == 0 {
 		g.dropEmptyLast()
 	}
-	if len(lines) > many {
-		t.prose(bold, "", phrase.Words(phrase.Count(len(lines), "finding")+": "+g.counts.String()))
+	if len(l.all) > many {
+		t.prose(bold, "", phrase.Words(phrase.Count(len(l.all), "finding")+": "+g.counts.String()))
 	}
-	return t.grid(g)
+	return t.grid(g, l.order)
 }
 
 // A tally counts findings by severity and by verdict.

@@ -107,17 +107,22 @@ func (c *Client) Findings(ctx context.Context, q Query) ([]model.Finding, error)
 	return f.Findings, err
 }
 
-// Outlines returns the outlines of findings, worst first. A local API returns them without encoding
-// them.
+// Outlines returns the outlines of findings, in any order. A local API returns them without encoding them.
 func (c *Client) Outlines(ctx context.Context, q Query) ([]*model.Outline, error) {
-	var list Outlines
-	var err error
 	if c.local == nil {
-		err = c.do(ctx, http.MethodGet, "outlines", q.values(), &list)
-	} else if list, err = c.local.listOutlines(ctx, params{q.values(), c.local.Now().UTC()}); err != nil {
-		err = AsError(err)
+		var list Outlines
+		err := c.do(ctx, http.MethodGet, "outlines", q.values(), &list)
+		return list.Outlines, err
 	}
-	return list.Outlines, err
+	s, err := params{q.values(), c.local.Now().UTC()}.selection()
+	if err != nil {
+		return nil, AsError(err)
+	}
+	list, err := c.local.selectedOutlines(ctx, s)
+	if err != nil {
+		return nil, AsError(err)
+	}
+	return list, nil
 }
 
 // Finding returns the finding whose ID begins with id.

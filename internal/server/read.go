@@ -152,7 +152,7 @@ func (a API) selected(ctx context.Context, s selection) ([]model.Finding, error)
 	return shown, nil
 }
 
-// selectedOutlines returns the outlines of the selected findings, never nil. The filter may name the kinds of all
+// selectedOutlines returns the outlines of the selected findings, in any order and never nil. The filter may name the kinds of all
 // that the rest of the selection selects.
 func (a API) selectedOutlines(ctx context.Context, s selection) ([]*model.Outline, error) {
 	if _, err := a.matchSources(s.sources); err != nil {
@@ -244,11 +244,11 @@ func (a API) outlines(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.listOutlines(r.Context(), p)
-}
-
-func (a API) listOutlines(ctx context.Context, p params) (Outlines, error) {
-	all, total, err := listed(ctx, p, a.selectedOutlines)
+	all, total, err := listed(r.Context(), p, func(ctx context.Context, s selection) ([]*model.Outline, error) {
+		list, err := a.selectedOutlines(ctx, s)
+		model.SortOutlines(list)
+		return list, err
+	})
 	return Outlines{all, total}, err
 }
 

@@ -225,6 +225,7 @@ func wantOutlines(t *testing.T, s *Store, f Filter, found []model.Finding) {
 		want = append(want, &o)
 	}
 	got, err := s.Outlines(f)
+	model.SortOutlines(got)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 		t.Errorf("outlines: %v\n%s", err, diff)
 	}

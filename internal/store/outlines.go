@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Outlines returns the outlines of the findings that the filter selects, in the order of Findings.
+// Outlines returns the outlines of the findings that the filter selects, in any order.
 func (s *Store) Outlines(f Filter) ([]*model.Outline, error) {
 	var list []*model.Outline
 	err := s.view("read the outlines of findings", func(t *txn) (err error) {
@@ -45,9 +45,7 @@ func (t *txn) outlines(f Filter) ([]*model.Outline, error) {
 		}
 		lists = append(lists, c.list)
 	}
-	all := slices.Concat(lists...)
-	model.SortOutlines(all)
-	return all, nil
+	return slices.Concat(lists...), nil
 }
 
 // chunkSize is the number of findings that a goroutine decodes at a time.

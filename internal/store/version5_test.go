@@ -31,6 +31,7 @@ func TestFileOfVersion5(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	model.SortOutlines(outlines)
 	if a := outlines[0]; a.ID != "a" || len(a.Actors) != 1 || a.Actors[0] != "carol" {
 		t.Errorf("the actors of changes: %+v", a)
 	}
