@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -167,7 +168,12 @@ func TestListOfManyParts(t *testing.T) {
 		if i%5 == 0 {
 			o.Verdict = model.Missing
 		}
-		outlines, want = append(outlines, o), append(want, o.ID+" "+o.Name)
+		outlines = append(outlines, o)
+	}
+	sorted := slices.Clone(outlines)
+	model.SortOutlines(sorted)
+	for _, o := range sorted {
+		want = append(want, o.ID+" "+o.Name)
 	}
 	var b strings.Builder
 	if err := WriteOutlines(&b, "table", outlines, Options{Columns: []string{"id", "name"}}); err != nil {
