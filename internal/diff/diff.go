@@ -5,6 +5,7 @@ package diff
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -96,6 +97,9 @@ func judgeUnclaimed(s *model.Subject, o Options) []model.Outcome {
 		out.Reason = "neither " + orList(s.UndeclaredBy) + " speaks of it"
 	}
 	by, reason := judgeInstalled(s, o)
+	if s.LeftBy != "" {
+		reason = fmt.Sprintf("its labels name %s, whose inventory lacks it: it is not removed with the declaration", s.LeftBy)
+	}
 	if out.InstalledBy = by; by != (model.Ref{}) {
 		out.Content = content(s, o)
 	}

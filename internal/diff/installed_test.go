@@ -58,6 +58,16 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
+// TestLeftBehind checks that the reason names the tool that does not remove a resource.
+func TestLeftBehind(t *testing.T) {
+	t.Parallel()
+	s := &model.Subject{Key: model.Key{Kind: "k", ID: "p/a"}, Live: &model.Resource{}, UndeclaredBy: [][]string{{"git"}}, LeftBy: "Kustomization flux-system/apps"}
+	out := Compare(s, Options{})
+	if want := "its labels name Kustomization flux-system/apps, whose inventory lacks it: it is not removed with the declaration"; len(out) != 1 || out[0].Reason != want {
+		t.Errorf("got %+v", out)
+	}
+}
+
 // TestForgedInstallation proves that no record makes a difference between the live and the declared
 // value silent.
 func TestForgedInstallation(t *testing.T) {

@@ -18,6 +18,7 @@ const (
 	checkStalled     = "flux/stalled"
 	checkNotObserved = "flux/not-observed"
 	checkBehind      = "flux/behind"
+	checkNotListed   = "flux/not-in-inventory"
 )
 
 // fluxSeverities are the severities of the checks of objects of Flux.
@@ -28,6 +29,7 @@ func fluxSeverities() map[string]model.Severity {
 		checkStalled:               model.High,
 		checkNotObserved:           model.Low,
 		checkBehind:                model.Medium,
+		checkNotListed:             model.Medium,
 		"flux/drift-detection-off": model.Low,
 		"flux/drift-ignored":       model.Low,
 	}
@@ -38,6 +40,9 @@ const (
 	fluxKustomization = "Kustomization.kustomize.toolkit.fluxcd.io"
 	fluxRelease       = "HelmRelease.helm.toolkit.fluxcd.io"
 )
+
+// fluxLabel begins the labels with the Kustomization that applied an object.
+const fluxLabel = "kustomize.toolkit.fluxcd.io/"
 
 // isFlux reports whether Flux reconciles objects of a kind, and reports it in their status.
 func isFlux(kind string) bool {
@@ -203,6 +208,34 @@ func fluxInstalls(whole model.Value) []model.Ref {
 		}
 	}
 	return all
+}
+
+// fluxInventory returns the inventory of a Kustomization of Flux; nil for one that applies to another cluster.
+func fluxInventory(whole model.Value) *model.Inventory {
+	if !whole.At("spec", "kubeConfig").IsEmpty() {
+		return nil
+	}
+	c := fluxChecks{whole: whole, status: whole.At("status")}
+	i := &model.Inventory{Lacks: model.Violation{Check: checkNotListed, Severity: fluxSeverities()[checkNotListed], Path: "status.inventory",
+		Actor:  model.UnknownActor("the status of the object does not name who caused it"),
+		Reason: "Flux has applied the commit, and its inventory lacks objects that git declares: it would not prune them; run flux reconcile kustomization, and look for who writes the status"}}
+	applied, attempted := c.status.At("lastAppliedRevision").Str(), c.status.At("lastAttemptedRevision").Str()
+	isSettled := c.has("Ready", "True") && (attempted == "" || attempted == applied) &&
+		c.status.At("observedGeneration").Text() == whole.At("metadata", "generation").Text()
+	if isSettled && len(c.status.At("inventory", "entries").Items()) <= maxInventory {
+		i.Commit = commitOf(applied)
+	}
+	return i
+}
+
+var revisionCommit = regexp.MustCompile(`(?:^|[/:])([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// commitOf returns the commit of a revision, as in main@sha1:… and main/…; "" if it has none.
+func commitOf(revision string) string {
+	if found := revisionCommit.FindStringSubmatch(revision); found != nil {
+		return found[1]
+	}
+	return ""
 }
 
 // inventoryRef returns the object of an ID in an inventory, namespace_name_group_kind. A colon in a name is

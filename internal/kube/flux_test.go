@@ -66,6 +66,46 @@ func TestFluxChecks(t *testing.T) {
 	}
 }
 
+// TestFluxAppliedCommit checks of which commit the inventory of a Kustomization has everything.
+func TestFluxAppliedCommit(t *testing.T) {
+	t.Parallel()
+	const ready, commit = `conditions: [{type: Ready, status: "True"}]`, "0123456789abcdef0123456789abcdef01234567"
+	for reason, tc := range map[string]struct{ spec, status, want string }{
+		"applied":                    {"", ready + `, lastAppliedRevision: 'main@sha1:` + commit + `'`, commit},
+		"applied, and attempted":     {"", ready + `, lastAppliedRevision: 'main@sha1:` + commit + `', lastAttemptedRevision: 'main@sha1:` + commit + `'`, commit},
+		"an older version of Flux":   {"", ready + `, lastAppliedRevision: main/` + commit, commit},
+		"a commit alone":             {"", ready + `, lastAppliedRevision: 'sha1:` + commit + `'`, commit},
+		"sha256":                     {"", ready + `, lastAppliedRevision: 'main@sha256:` + commit + commit[:24] + `'`, commit + commit[:24]},
+		"no commit":                  {"", ready + `, lastAppliedRevision: 'v1.0.0'`, ""},
+		"a branch that ends like it": {"", ready + `, lastAppliedRevision: 'main` + commit + `'`, ""},
+		"another one was attempted":  {"", ready + `, lastAppliedRevision: 'main@sha1:` + commit + `', lastAttemptedRevision: 'main@sha1:x'`, ""},
+		"at work":                    {"", `conditions: [{type: Ready, status: Unknown}], lastAppliedRevision: 'main@sha1:` + commit + `'`, ""},
+		"failed":                     {"", `conditions: [{type: Ready, status: "False"}], lastAppliedRevision: 'main@sha1:` + commit + `'`, ""},
+		"new":                        {"", ready, ""},
+		"another cluster":            {", kubeConfig: {secretRef: {name: a}}", ready, "none"},
+	} {
+		r, err := kube.NewResource("prod", object(t, fluxObject("Kustomization", tc.spec, tc.status, "")), model.NewSealer([]byte("key")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "none"
+		if r.Inventory != nil {
+			got = r.Inventory.Commit
+		}
+		if got != tc.want {
+			t.Errorf("%s: %q, want %q", reason, got, tc.want)
+		}
+	}
+	r, err := kube.NewResource("prod", object(t, strings.Replace(fluxObject("Kustomization", "", ready+`, lastAppliedRevision: 'main@sha1:`+commit+`'`, ""), "observedGeneration: 2", "observedGeneration: 1", 1)), model.NewSealer([]byte("key")))
+	if err != nil || r.Inventory.Commit != "" {
+		t.Errorf("a spec that was not seen: %+v, error %v", r.Inventory, err)
+	}
+	left, err := kube.NewResource("prod", object(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b, labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux-system}}}`), model.NewSealer([]byte("key")))
+	if want := (model.Ref{Kind: r.Kind, ID: "flux-system/apps"}); err != nil || left.Origin.AppliedBy != want || left.Inventory != nil {
+		t.Errorf("labels name %v, want %v, error %v", left.Origin.AppliedBy, want, err)
+	}
+}
+
 // TestFluxAtWork checks that no check is over while Flux tries again.
 func TestFluxAtWork(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,10 @@ import (
 // writes the object can set, and whether the object is being deleted.
 func origin(metadata model.Value) model.Origin {
 	o := model.Origin{UID: metadata.At("uid").Str(), Ending: isEnding(metadata)}
+	labels := metadata.At("labels")
+	if name, place := labels.At(fluxLabel+"name").Str(), labels.At(fluxLabel+"namespace").Str(); name != "" && place != "" {
+		o.AppliedBy = model.Ref{Kind: "kubernetes/" + fluxKustomization, ID: place + "/" + name}
+	}
 	for _, ref := range metadata.At("ownerReferences").Items() {
 		o.Owners = append(o.Owners, model.OwnerReference{
 			Kind:       KindName(ref.At("apiVersion").Str(), ref.At("kind").Str()),

@@ -70,9 +70,7 @@ func installersIn(snapshot *model.Snapshot) map[model.Ref][]model.Installer {
 	for i := range snapshot.Resources {
 		r := &snapshot.Resources[i]
 		for _, ref := range r.Installs {
-			_, kind, _ := strings.Cut(r.Kind, "/")
-			tool, _, _ := strings.Cut(kind, ".")
-			all[ref] = append(all[ref], model.Installer{Ref: model.Ref{Kind: r.Kind, ID: r.ID}, Tool: tool, Place: r.Place, Name: r.Name})
+			all[ref] = append(all[ref], model.Installer{Ref: model.Ref{Kind: r.Kind, ID: r.ID}, Tool: toolOf(r.Kind), Place: r.Place, Name: r.Name})
 		}
 		if r.Record == nil {
 			continue
@@ -83,6 +81,13 @@ func installersIn(snapshot *model.Snapshot) map[model.Ref][]model.Installer {
 		}
 	}
 	return all
+}
+
+// toolOf returns the name of a kind without its group: "Kustomization".
+func toolOf(kind string) string {
+	_, name, _ := strings.Cut(kind, "/")
+	name, _, _ = strings.Cut(name, ".")
+	return name
 }
 
 // declaredByObjects reports whether a resource is the record of an installation of which all objects

@@ -58,7 +58,7 @@ func (m matcher) kind(snapshot *model.Snapshot, name string) *model.Kind {
 func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 	claims := m.claims(snapshot)
 	governance, broad := m.governance(snapshot, claims), map[string][]model.AuditEvent{}
-	dropped, installers := m.dropped(snapshot), installersIn(snapshot)
+	dropped, installers, inventories := m.dropped(snapshot), installersIn(snapshot), m.inventories(snapshot, claims)
 	subjects := make([]model.Subject, 0, len(snapshot.Resources)+len(claims))
 	seen := make(map[model.Ref]bool, len(claims))
 	for i := range snapshot.Resources {
@@ -68,7 +68,7 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 			broad[r.Kind] = broadEvents(snapshot, r.Kind)
 		}
 		expected := governance.expect(r, claims)
-		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: r,
+		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: inventories.check(r),
 			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], UndeclaredBy: expected.undeclaredBy, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
 			AuditEvents: eventsWithFormer(snapshot, ref, claims[ref]), BroadEvents: broad[r.Kind],
 			Dropped:   m.droppedFrom(expected.undeclaredBy, dropped[ref]),
@@ -76,6 +76,7 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 		seen[ref] = true
 		if last := &subjects[len(subjects)-1]; len(last.Claims) == 0 {
 			last.InstalledBy = installers[ref]
+			last.LeftBy = leftBy(snapshot, r, last.InstalledBy)
 			if declaredByObjects(r, claims) {
 				last.UndeclaredBy = nil
 			}

@@ -103,8 +103,8 @@ type ClaimApply struct {
 	Replaced bool
 	// Destroyed reports whether a plan showed that the next apply destroys the resource.
 	Destroyed bool
-	// InstalledBy is the live resource whose Record shows what was last applied, if it is
-	// live; zero if there is none.
+	// InstalledBy is the live resource whose Record shows what was last applied, or whose
+	// Inventory lists the resource, if it is live; zero if there is none.
 	InstalledBy Ref
 	// Imported reports whether a plan showed that the next apply takes the resource into the
 	// state. Recorded is then the live resource, which was never applied.

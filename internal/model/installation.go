@@ -32,6 +32,14 @@ type Installed struct {
 	Attempted Value
 }
 
+// An Inventory is a list of everything that a deployment tool applied.
+type Inventory struct {
+	// Commit is the one that was applied; "" while the tool is at work, or if the list is incomplete.
+	Commit string
+	// Lacks is the violation of a list that lacks objects. It has their names as Value.
+	Lacks Violation
+}
+
 // Find returns the object with the reference, or nil. i may be nil.
 func (i *Installation) Find(ref Ref) *Installed {
 	if i == nil {
@@ -65,4 +73,22 @@ func (i *Installation) Weight() int64 {
 		total += entryWeight + i.Objects[n].Value.Weight() + i.Objects[n].Attempted.Weight()
 	}
 	return total
+}
+
+// An Installer is a live resource with the record of a deployment tool.
+type Installer struct {
+	Ref
+	// Tool, Place and Name are those of the record.
+	Tool, Place, Name string
+	// Applied and Attempted are Installed.Value and Installed.Attempted of the record.
+	Applied, Attempted Value
+}
+
+// String returns the installer for messages: "Helm release redis in namespace web".
+func (i *Installer) String() string {
+	text := i.Tool + " " + i.Name
+	if i.Place != "" {
+		text += " in namespace " + i.Place
+	}
+	return text
 }

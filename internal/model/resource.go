@@ -99,6 +99,8 @@ type Resource struct {
 	// resource, such as the inventory of a Flux Kustomization. A client that can write the
 	// resource can add objects.
 	Installs []Ref
+	// Inventory is set if Installs must have every object that a declaration has through this resource.
+	Inventory *Inventory
 	// Record is the record of a deployment tool in the object; nil if it contains none.
 	Record *Installation
 }
@@ -140,6 +142,8 @@ type Origin struct {
 	// Ending reports whether the system is deleting the object, which takes minutes at
 	// most.
 	Ending bool
+	// AppliedBy is the object of a deployment tool that applied it, according to its labels; zero if they name none.
+	AppliedBy Ref
 }
 
 // An OwnerReference is a reference from an object to its owner.
@@ -468,24 +472,8 @@ type Subject struct {
 	// InstalledBy are the live resources whose record lists the resource, if no claim is on
 	// it, sorted.
 	InstalledBy []Installer
-}
-
-// An Installer is a live resource with the record of a deployment tool.
-type Installer struct {
-	Ref
-	// Tool, Place and Name are those of the record.
-	Tool, Place, Name string
-	// Applied and Attempted are Installed.Value and Installed.Attempted of the record.
-	Applied, Attempted Value
-}
-
-// String returns the installer for messages: "Helm release redis in namespace web".
-func (i *Installer) String() string {
-	text := i.Tool + " " + i.Name
-	if i.Place != "" {
-		text += " in namespace " + i.Place
-	}
-	return text
+	// LeftBy is the deployment tool that the labels of such a resource name, if its Inventory lacks the resource; "" otherwise.
+	LeftBy string
 }
 
 // Dropped is who removed a live resource from a declaration. Actor is unknown, with

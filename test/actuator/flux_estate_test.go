@@ -102,6 +102,27 @@ func (f *flux) scan() []string {
 	return lines
 }
 
+// inventory returns the IDs in the inventory of a Kustomization.
+func (f *flux) inventory(name string) []string {
+	f.Helper()
+	out, err := f.try("", "--namespace="+f.namespace, "get", "kustomizations.kustomize.toolkit.fluxcd.io", name, "--output=jsonpath={.status.inventory.entries[*].id}")
+	if err != nil {
+		f.Fatal(err)
+	}
+	return strings.Fields(out)
+}
+
+// list writes IDs into the inventory of a Kustomization.
+func (f *flux) list(name string, ids []string) {
+	f.Helper()
+	entries := make([]string, len(ids))
+	for i, id := range ids {
+		entries[i] = fmt.Sprintf(`{"id":%q,"v":"v1"}`, id)
+	}
+	f.in("patch", "kustomizations.kustomize.toolkit.fluxcd.io", name, "--type=merge", "--subresource=status",
+		fmt.Sprintf(`--patch={"status":{"inventory":{"entries":[%s]}}}`, strings.Join(entries, ",")))
+}
+
 // TestFluxEstate compares what the genuine kustomize-controller applied with the repository: nothing is
 // found, until a Kustomization is suspended and an object is edited by hand.
 func TestFluxEstate(t *testing.T) {
@@ -123,10 +144,17 @@ func TestFluxEstate(t *testing.T) {
 	if found := f.scan(); len(found) > 0 {
 		t.Fatalf("in sync: %q", found)
 	}
+	entries := f.inventory("apps")
+	f.list("apps", slices.DeleteFunc(slices.Clone(entries), func(id string) bool { return strings.Contains(id, "shop-settings") }))
+	want := []string{"violated apps cluster/apps.yaml:1 unknown status.inventory"}
+	if found := f.scan(); !slices.Equal(found, want) {
+		t.Errorf("not listed: found %q, want %q", found, want)
+	}
+	f.list("apps", entries)
 	f.in("patch", "kustomizations.kustomize.toolkit.fluxcd.io", "apps", "--type=merge", `--patch={"spec":{"suspend":true}}`)
 	f.in("set", "image", "deployment/shop-web", "web=evil:1")
 	f.in("delete", "configmap", "shop-settings")
-	want := []string{
+	want = []string{
 		"changed shop-web apps/web.yaml:1 kubectl-set spec.template.spec.containers[name=web].image",
 		"missing shop-settings apps/sub/settings.yaml:1 unknown",
 		"undeclared apps cluster/apps.yaml:1 kubectl-patch spec.suspend",

@@ -191,7 +191,16 @@ func (s *targetState) resources() []model.Resource {
 func same(a, b model.Resource) bool {
 	return a.Value.Equal(b.Value) && a.SystemOwned == b.SystemOwned && a.Watched == b.Watched && a.Altered == b.Altered && reflect.DeepEqual(a.Origin, b.Origin) &&
 		sameApplied(a.LastApplied, b.LastApplied) && slices.EqualFunc(a.Owners, b.Owners, sameOwner) &&
-		slices.EqualFunc(a.Violations, b.Violations, sameViolation) && slices.Equal(a.Undecided, b.Undecided) && slices.Equal(a.Installs, b.Installs)
+		slices.EqualFunc(a.Violations, b.Violations, sameViolation) && slices.Equal(a.Undecided, b.Undecided) && slices.Equal(a.Installs, b.Installs) &&
+		commitOf(a) == commitOf(b)
+}
+
+// commitOf returns the commit of the inventory in an object.
+func commitOf(r model.Resource) string {
+	if r.Inventory == nil {
+		return ""
+	}
+	return r.Inventory.Commit
 }
 
 func sameApplied(a, b *model.Value) bool {

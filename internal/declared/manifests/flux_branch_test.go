@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/declared/manifests"
+	"github.com/driftd/driftd/internal/model"
 )
 
 // TestFluxBranches checks that a source of Flux means the commit that driftd reads, by any name that the commit has.
@@ -89,5 +90,17 @@ func TestFluxBranchThatIsLeft(t *testing.T) {
 	versions, gap := h.past(loader, "default/a", "data", "c")
 	if diff := cmp.Diff([]string{"two 2--"}, versions); diff != "" {
 		t.Errorf("%s gap %q", diff, gap)
+	}
+}
+
+// TestFluxInstalledBy checks that a claim names the Kustomization whose inventory lists its object.
+func TestFluxInstalledBy(t *testing.T) {
+	t.Parallel()
+	d := loadFlux(t, map[string]string{"clusters/prod/web.yaml": applies("web", "  path: apps\n"), "apps/a.yaml": configMap("a"), "clusters/prod/b.yaml": configMap("b")}, nil)
+	const kind = "kubernetes/Kustomization.kustomize.toolkit.fluxcd.io"
+	for id, want := range map[string]model.Ref{"default/a": {Kind: kind, ID: "flux-system/web"}, "default/b": {}, "flux-system/web": {}} {
+		if got := claimOf(t, d, id).InstalledBy; got != want {
+			t.Errorf("%s: %v, want %v", id, got, want)
+		}
 	}
 }

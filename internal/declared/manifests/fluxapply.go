@@ -225,8 +225,13 @@ func (r *fluxReader) kustomization(o object) (content, error) {
 	if err != nil {
 		return c, err
 	}
+	_, id, _ := strings.Cut(inputID(o.value), " ")
+	by := model.Ref{Kind: "kubernetes/" + fluxKustomization, ID: id}
 	for i := range c.objects {
 		finishApplied(&c.objects[i], o, name)
+		if c.objects[i].installedBy == (model.Ref{}) {
+			c.objects[i].installedBy = by
+		}
 	}
 	return c, nil
 }

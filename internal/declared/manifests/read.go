@@ -37,7 +37,7 @@ type object struct {
 	optional  bool
 	// unchecked is why the object cannot be compared; "" if it can.
 	unchecked string
-	// installedBy is the release that applies the object; zero if there is none.
+	// installedBy is the release or the Kustomization of Flux that applies the object; zero if there is none.
 	installedBy model.Ref
 	// namespace is that of the object if it names none; "" for the one of the declaration.
 	namespace string
