@@ -37,6 +37,9 @@ type Settings struct {
 	// nothing is fetched. Limit bounds an archive, in bytes.
 	Cache string
 	Limit int64
+	// Within bounds all requests, also those to which a server leads. It is nil if the owner of driftd
+	// has named the chart.
+	Within *Permission
 	// Index reads the entry of the chart in the index of a repository.
 	Index func(ctx context.Context, index []byte) (chart.Entry, error)
 }
@@ -53,6 +56,8 @@ func (s *Settings) Check() error {
 		return err
 	}
 	switch {
+	case s.Version == "" && s.OCI != "" && s.Digest != "" && pinned.MatchString(s.Digest):
+		// The digest names one version.
 	case s.Version == "":
 		return errors.New("version is not set: name the version of the chart")
 	case !exact.MatchString(s.Version):
@@ -100,7 +105,9 @@ type Source struct {
 	mu       sync.Mutex
 	// found is the SHA-256 of the archive that was last fetched; "" if there is none.
 	found string
-	index indexState
+	// manifest is the digest of the manifest that was last fetched from a registry; "" if there is none.
+	manifest string
+	index    indexState
 }
 
 // New returns the source of a chart. The settings must have been checked.
@@ -115,7 +122,7 @@ func New(s Settings) (*Source, error) {
 	}
 	// The client of registries requests the size of a manifest while it holds an answer without one.
 	const timeout, connections = 30 * time.Second, 2
-	through := &guarded{httpclient.Discreet(httpclient.NewBase(trust, httpclient.Limits{Timeout: timeout, Concurrency: connections})), isOwnMachine(base) || s.OCI != "" && httpclient.Loopback(base.Hostname()), s.trusted(base)}
+	through := &guarded{httpclient.Discreet(httpclient.NewBase(trust, httpclient.Limits{Timeout: timeout, Concurrency: connections})), isOwnMachine(base) || s.OCI != "" && httpclient.Loopback(base.Hostname()), s.trusted(base), s.sends}
 	return &Source{settings: s, base: base, client: &http.Client{Transport: through, CheckRedirect: redirect}}, nil
 }
 
@@ -123,6 +130,9 @@ func New(s Settings) (*Source, error) {
 func (s *Source) String() string {
 	if s.settings.Repo != "" {
 		return s.base.JoinPath(s.settings.Chart).String() + "-" + s.settings.Version
+	}
+	if s.settings.Version == "" {
+		return s.settings.OCI + "@" + s.settings.Digest
 	}
 	return s.settings.OCI + ":" + s.settings.Version
 }
@@ -169,6 +179,13 @@ func (s *Source) Digest() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.found
+}
+
+// Manifest returns the digest of the manifest that was last fetched from a registry, "sha256:…".
+func (s *Source) Manifest() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.manifest
 }
 
 // want returns the SHA-256 in the setting digest; "" if it is not set.

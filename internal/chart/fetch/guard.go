@@ -12,12 +12,13 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// guarded refuses requests without TLS, unless own allows them to this machine, and requests with
-// the password to other hosts than the trusted ones.
+// guarded refuses requests without TLS, unless own allows them to this machine, requests with
+// the password to other hosts than the trusted ones, and those that are not permitted.
 type guarded struct {
-	next    http.RoundTripper
-	own     bool
-	trusted []string
+	next      http.RoundTripper
+	own       bool
+	trusted   []string
+	permitted func(*url.URL) bool
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -28,8 +29,14 @@ func (g *guarded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if _, _, ok := r.BasicAuth(); ok && !slices.Contains(g.trusted, hostOf(r.URL)) {
 		return nil, problem("the registry wants the password sent to %s, which is not its own host: if that is its host for tokens, set chart_token_host to it", shown(r.URL.Host))
 	}
+	if !g.permitted(r.URL) {
+		return nil, problem("the server leads to %s, below no URL of the setting charts: list it there if charts may come from it", shown(r.URL.Host))
+	}
 	return g.next.RoundTrip(r)
 }
+
+// sends reports whether a request is permitted.
+func (s *Settings) sends(at *url.URL) bool { return s.Within == nil || s.Within.sends(at) }
 
 // trusted returns the hosts that get the credentials.
 func (s *Settings) trusted(base *url.URL) []string {

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -23,6 +24,7 @@ const chartLayer = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 func (s *Source) fromRegistry(ctx context.Context) (string, error) {
 	if manifest, ok := s.cached(s.want()); ok {
 		if layer, err := layerOf(manifest); err == nil {
+			s.manifest = s.settings.Digest
 			if _, ok := s.cached(layer.Digest.Encoded()); ok {
 				return layer.Digest.Encoded(), nil
 			}
@@ -33,7 +35,7 @@ func (s *Source) fromRegistry(ctx context.Context) (string, error) {
 		return "", err
 	}
 	// Tags have no plus sign, for which Helm writes an underscore.
-	described, body, err := from.Manifests().FetchReference(ctx, strings.ReplaceAll(s.settings.Version, "+", "_"))
+	described, body, err := from.Manifests().FetchReference(ctx, cmp.Or(strings.ReplaceAll(s.settings.Version, "+", "_"), s.settings.Digest))
 	if err != nil {
 		return "", registryError(err)
 	}
@@ -57,6 +59,7 @@ func (s *Source) fromRegistry(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
+	s.manifest = described.Digest.String()
 	return s.layer(ctx, from, layer)
 }
 
