@@ -46,13 +46,12 @@ type Args struct {
 	Dir   string
 	Files []string
 	// Archive is the archive of the chart, instead of Dir and Files, and Version is the version
-	// that must be in it.
+	// that must be in it; "" for any.
 	Archive, Version string
-	// Values are files of values, of which the later ones take precedence. Set are values in
-	// the form of helm --set, which take precedence over files.
-	Values, Set []string
-	// SetStrings are values in the form of helm --set-string, which take precedence over Set.
-	SetStrings []string
+	// Metadata replaces the build metadata of the chart's version, unless it is empty.
+	Metadata string
+	// Values are the values of the user. Later ones take precedence.
+	Values []Values
 	// Release and Namespace are those of the release.
 	Release, Namespace string
 	// KubeVersion is the version of the cluster, and APIVersions are API versions that it has in
@@ -63,10 +62,20 @@ type Args struct {
 	Limit int64
 }
 
+// Values are a part of the values of the user. One of File, Set and SetString is set.
+type Values struct {
+	// File is a file of values.
+	File string
+	// Set is a value in the form of helm --set, and SetString one in that of helm --set-string.
+	Set, SetString string
+	// Name is where Set or SetString is written, for messages.
+	Name string
+}
+
 // Rendered is the result of Job.
 type Rendered struct {
 	Files []File
-	// Given are the values that the user gave, in JSON: those of Args.Values and Args.Set.
+	// Given are the values that the user gave, in JSON: those of Args.Values.
 	Given []byte
 	// Problem is why the chart cannot be rendered; "" if it was. It contains no value of the
 	// chart or of a file of values.

@@ -237,10 +237,14 @@ func (r *renderer) load() (*chartv2.Chart, error) {
 		return nil, err
 	case c.Metadata.Type == "library":
 		return nil, problem("a library chart, which declares no objects")
-	case r.args.Archive != "" && strings.TrimPrefix(c.Metadata.Version, "v") != strings.TrimPrefix(r.args.Version, "v"):
+	case r.args.Archive != "" && r.args.Version != "" && strings.TrimPrefix(c.Metadata.Version, "v") != strings.TrimPrefix(r.args.Version, "v"):
 		return nil, problem("the archive has another version of the chart than %s", r.args.Version)
 	case isEncrypted(c):
 		return nil, problem("the values.yaml of the chart or of a subchart is encrypted with SOPS; driftd does not decrypt it")
+	}
+	if r.args.Metadata != "" {
+		version, _, _ := strings.Cut(strings.TrimPrefix(c.Metadata.Version, "v"), "+")
+		c.Metadata.Version = version + "+" + r.args.Metadata
 	}
 	return c, missing(c)
 }
@@ -342,39 +346,50 @@ func missing(c *chartv2.Chart) error {
 // readValues reads the values of the user.
 func (r *renderer) readValues() error {
 	r.given = map[string]any{}
-	for _, name := range r.args.Values {
-		info, err := fs.Stat(r.files, name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return problem("values file %s does not exist: name it by its path from the top of the repository", name)
-		case err != nil:
-			return problem("values file %s: %v", name, cause(err))
-		case info.IsDir():
-			return problem("values file %s is a folder", name)
-		}
-		data, err := bounded.ReadFile(r.files, name, r.args.Limit)
-		if err != nil {
-			return problem("values file %s: %v", name, cause(err))
-		}
-		values, err := loader.LoadValues(bytes.NewReader(data))
-		if err != nil {
-			return problem("values file %s is not valid YAML", name)
-		}
-		if hasSOPS(values) {
-			return problem("values file %s is encrypted with SOPS; driftd does not decrypt it", name)
-		}
-		r.given = loader.MergeMaps(r.given, values)
-	}
-	for i, text := range r.args.Set {
-		if err := strvals.ParseInto(text, r.given); err != nil {
-			return problem("set[%d] is not in the form of helm --set: want path.of.value=value", i)
+	for _, v := range r.args.Values {
+		if err := r.addValues(v); err != nil {
+			return err
 		}
 	}
-	for i, text := range r.args.SetStrings {
-		if err := strvals.ParseIntoString(text, r.given); err != nil {
-			return problem("set_strings[%d] is not in the form of helm --set-string: want path.of.value=value", i)
+	return nil
+}
+
+func (r *renderer) addValues(v chart.Values) error {
+	switch {
+	case v.File != "":
+		return r.addFile(v.File)
+	case v.SetString != "":
+		if strvals.ParseIntoString(v.SetString, r.given) != nil {
+			return problem("%s is not in the form of helm --set-string: want path.of.value=value", v.Name)
 		}
+	case strvals.ParseInto(v.Set, r.given) != nil:
+		return problem("%s is not in the form of helm --set: want path.of.value=value", v.Name)
 	}
+	return nil
+}
+
+func (r *renderer) addFile(name string) error {
+	info, err := fs.Stat(r.files, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return problem("values file %s does not exist: name it by its path from the top of the repository", name)
+	case err != nil:
+		return problem("values file %s: %v", name, cause(err))
+	case info.IsDir():
+		return problem("values file %s is a folder", name)
+	}
+	data, err := bounded.ReadFile(r.files, name, r.args.Limit)
+	if err != nil {
+		return problem("values file %s: %v", name, cause(err))
+	}
+	values, err := loader.LoadValues(bytes.NewReader(data))
+	if err != nil {
+		return problem("values file %s is not valid YAML", name)
+	}
+	if hasSOPS(values) {
+		return problem("values file %s is encrypted with SOPS; driftd does not decrypt it", name)
+	}
+	r.given = loader.MergeMaps(r.given, values)
 	return nil
 }
 

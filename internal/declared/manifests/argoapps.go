@@ -54,6 +54,8 @@ type argoReader struct {
 	tree   *tree
 	// kustomize and helm are boxes for builds and charts.
 	kustomize, helm *box.Box
+	// fetch fetches charts; nil for an old commit.
+	fetch *chartFetch
 	// repositories are the IDs of the declaration's repository.
 	repositories map[string]bool
 	// isOwn reports whether a revision is the one that is read.
@@ -74,7 +76,7 @@ type argoReader struct {
 }
 
 func (l *loader) newArgoReader(ctx context.Context, isOwn func(string) bool) *argoReader {
-	return &argoReader{ctx: ctx, loader: l, kustomize: l.openBox(false), helm: l.openRenderer(), isOwn: isOwn,
+	return &argoReader{ctx: ctx, loader: l, kustomize: l.openBox(false), helm: l.openRenderer(), fetch: l.fetching(), isOwn: isOwn,
 		repositories: l.argocd.repositories(), read: map[string]object{}, failed: map[string]bool{}, namespaces: map[string]application{}}
 }
 
@@ -97,7 +99,7 @@ func (r *argoReader) rootContent() (content, error) {
 	l, t := r.loader, r.tree
 	if _, err := fs.Stat(t.files, path.Join(t.Root, chartFile)); err == nil {
 		a := application{name: path.Join(l.argocd.Namespace, path.Base(t.Root)), address: t.address(path.Join(t.Root, chartFile))}
-		return r.chart(&a, model.Value{}, t.Root, l.argocd.Namespace)
+		return r.chart(&a, model.Value{}, HelmConfig{}, t.Root, l.argocd.Namespace)
 	}
 	found, err := l.walk(r.ctx, t)
 	if err != nil {
@@ -367,7 +369,7 @@ func (r *argoReader) source(a *application, source model.Value) error {
 	anything := sketch{unknown: true}
 	switch {
 	case source.At("chart").Str() != "":
-		r.unread(a, anything.in(a.namespace()), "deploys the chart %s of %s, and driftd fetches no charts", printable(source.At("chart").Str()), orNone(repository, "no repository"))
+		return r.deploy(a, source)
 	case folder == "" && source.At("ref").Str() != "":
 		// It only has files of values.
 	case leadsOut(folder):

@@ -34,6 +34,9 @@ type ArgoCDConfig struct {
 	// Clusters are the destinations, by server URL or by name, that are the governed source.
 	// Applications with another destination are unchecked.
 	Clusters []string `mapstructure:"clusters"`
+	// Charts are the URLs below which charts of Applications may be fetched:
+	// https://charts.example.org, oci://registry.example.org/charts. By default, none are fetched.
+	Charts []string `mapstructure:"charts"`
 	// KubeVersion is the version of Kubernetes for which charts are rendered.
 	KubeVersion string `mapstructure:"kube_version"`
 	// APIVersions are API versions that the cluster has, beyond the stable ones of Kubernetes:
@@ -77,8 +80,9 @@ func ArgoCDDefinition() declared.Definition {
 		if err != nil {
 			return nil, err
 		}
-		l.argocd = &argocd{ArgoCDConfig: config, charts: &chartCaches{}}
-		return l, nil
+		l.argocd, l.charts = &argocd{config}, &chartCaches{}
+		l.remote, err = newRemoteCharts(config.Charts)
+		return l, err
 	})
 }
 
@@ -110,12 +114,8 @@ func (c ArgoCDConfig) check() error {
 	return nil
 }
 
-// argocd has the settings and the caches of a declaration of Applications.
-type argocd struct {
-	ArgoCDConfig
-
-	charts *chartCaches
-}
+// argocd has the settings of a declaration of Applications.
+type argocd struct{ ArgoCDConfig }
 
 // repositoryID returns the host and the path of the URL of a repository, over any protocol, or a
 // local path; "" if it is neither.

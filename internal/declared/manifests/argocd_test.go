@@ -35,7 +35,7 @@ func openArgo(t testing.TB, config manifests.ArgoCDConfig) declared.Loader {
 	t.Helper()
 	env := declared.Env{
 		Name: "apps", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key")), MaxMemory: 512 << 20,
-		Log: slog.New(slog.DiscardHandler), Boxes: box.NewPool(), Helm: os.Args[0],
+		Log: slog.New(slog.DiscardHandler), Boxes: box.NewPool(), Helm: os.Args[0], CacheDir: t.TempDir(),
 	}
 	loader, err := manifests.ArgoCDDefinition().Open(env, func(into any) error {
 		*into.(*manifests.ArgoCDConfig) = config
@@ -175,7 +175,7 @@ func TestUnreadApplications(t *testing.T) {
 	}{
 		"Repository": {map[string]string{"apps/a.yaml": strings.Replace(app("a", "shop", "path: web"), "shop/deploy", "shop/other", 1)}, "deploys from git@git.example.org:shop/other, which is another repository"},
 		"Mirror":     {map[string]string{"apps/a.yaml": strings.Replace(app("a", "shop", "path: web"), "git.example.org", "evil.example.org", 1)}, "deploys from git@evil.example.org:shop/deploy, which is another repository"},
-		"Chart":      {map[string]string{"apps/a.yaml": app("a", "shop", "chart: redis, targetRevision: 1.0.0")}, "deploys the chart redis of git@git.example.org:shop/deploy, and driftd fetches no charts"},
+		"Chart":      {map[string]string{"apps/a.yaml": app("a", "shop", "chart: redis, targetRevision: 1.0.0")}, "deploys the chart redis, which is not compared: its chart comes from oci://git@git.example.org:shop/deploy/redis, from where driftd fetches no charts"},
 		"Cluster":    {map[string]string{"apps/a.yaml": strings.Replace(app("a", "shop", "path: web"), "kubernetes.default", "other", 1)}, "deploys to https://other.svc, which is not among the clusters"},
 		"No place":   {map[string]string{"apps/a.yaml": app("a", "''", "path: web")}, "Deployment web has no namespace, and the destination of its Application has none"},
 		"Both":       {map[string]string{"apps/a.yaml": strings.Replace(app("a", "shop", "path: web"), "server:", "name: other, server:", 1)}, "deploys to https://kubernetes.default.svc and other, which is not among"},

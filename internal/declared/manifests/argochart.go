@@ -2,14 +2,11 @@ package manifests
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -42,17 +39,15 @@ func (t *templating) skips(template string) bool {
 	if t == nil {
 		return false
 	}
-	inside := "/" + template
-	return t.SkipCRDs && strings.Contains(inside, "/crds/") && !strings.Contains(inside, "/templates/") ||
-		t.SkipTests && strings.Contains(inside, "/templates/tests/")
+	return t.SkipCRDs && isDefinition(template) || t.SkipTests && strings.Contains("/"+template, "/templates/tests/")
 }
 
 // inlineValues is the path of the values in an Application, among the files of the tree.
 const inlineValues = ".driftd-values.yaml"
 
-// chart renders the chart in dir with the settings of an Application.
+// chart renders the chart in dir, or the one that release names, with the settings of an Application.
 // https://argo-cd.readthedocs.io/en/stable/user-guide/helm/
-func (r *argoReader) chart(a *application, settings model.Value, dir, namespace string) (content, error) {
+func (r *argoReader) chart(a *application, settings model.Value, release HelmConfig, dir, namespace string) (content, error) {
 	if err := r.rendererMissing(); err != nil {
 		return content{}, err
 	}
@@ -62,10 +57,8 @@ func (r *argoReader) chart(a *application, settings model.Value, dir, namespace 
 		}
 	}
 	c := r.loader.argocd
-	release := HelmConfig{
-		Release: cmp.Or(settings.At("releaseName").Str(), a.short()), Namespace: cmp.Or(settings.At("namespace").Str(), namespace),
-		KubeVersion: cmp.Or(settings.At("kubeVersion").Str(), c.KubeVersion), APIVersions: slices.Concat(c.APIVersions, texts(settings.At("apiVersions"))),
-	}
+	release.Release, release.Namespace = cmp.Or(settings.At("releaseName").Str(), a.short()), cmp.Or(settings.At("namespace").Str(), namespace)
+	release.KubeVersion, release.APIVersions = cmp.Or(settings.At("kubeVersion").Str(), c.KubeVersion), slices.Concat(c.APIVersions, texts(settings.At("apiVersions")))
 	how := templating{SkipCRDs: settings.At("skipCrds").Text() == "true", SkipTests: settings.At("skipTests").Text() == "true"}
 	t := *r.tree
 	t.Root = dir
@@ -83,6 +76,9 @@ func (r *argoReader) chart(a *application, settings model.Value, dir, namespace 
 // values sets the values of a release, and returns those in the Application itself.
 func (r *argoReader) values(a *application, settings model.Value, release *HelmConfig, how *templating, dir string) (inline []byte, err error) {
 	for _, file := range texts(settings.At("valueFiles")) {
+		if release.isRemote() && !strings.HasPrefix(file, "$") {
+			return nil, notRead(sketch{unknown: true}, "has values at %s in the chart itself, which driftd does not read", printable(file))
+		}
 		name, err := r.valueFile(a, file, dir)
 		if err != nil {
 			return nil, err
@@ -152,73 +148,68 @@ func (r *argoReader) valueFile(a *application, file, dir string) (string, error)
 
 // template renders a chart, unless the cache has its objects.
 func (r *argoReader) template(t *tree, release *HelmConfig, how *templating) (content, error) {
-	l := *r.loader
-	l.release, l.templating = release, how
-	settings, err := json.Marshal([]any{t.Root, release, how})
-	if err != nil {
-		return content{}, fmt.Errorf("read the settings of a chart: %w", err)
+	l := r.loader
+	if release.isRemote() {
+		var err error
+		if l, err = r.fetch.loaderOf(r.ctx, release); err == nil {
+			t, err = l.withArchive(r.ctx, t, false)
+		}
+		if err != nil {
+			return content{}, err
+		}
 	}
-	cache := l.argocd.charts.of(string(settings))
-	key, keyed, err := l.chartKey(r.ctx, t)
-	if r.ctx.Err() != nil {
-		return content{}, fmt.Errorf("read chart: %w", r.ctx.Err())
+	with := *l
+	with.release, with.templating = release, how
+	all, rendered, err := with.template(r.ctx, t, r.helm)
+	if rendered {
+		r.builds++
 	}
-	if err != nil {
-		return content{}, notRead(l.mayRender(t), "%v", err)
-	}
-	if known, ok := cache.get(key); ok && keyed {
-		return known, nil
-	}
-	r.builds++
-	all, err := l.chartIn(r.ctx, t, r.helm)
-	if err != nil {
-		return content{}, err
-	}
-	if keyed && len(all.problems) == 0 {
-		l.argocd.charts.put(cache, key, all)
-	}
-	return all, nil
+	return with.orProblem(t, all, err)
 }
 
-// chartCaches has the objects of many charts. It is safe for concurrent use.
-type chartCaches struct {
-	mu     sync.Mutex
-	caches map[string]*chartCache
-	size   int64
+// remoteChart renders a chart in a registry or a repository of charts. The place of its objects is the Application.
+func (r *argoReader) remoteChart(a *application, source model.Value) (content, error) {
+	release, err := r.remote(source)
+	var all content
+	if err == nil {
+		all, err = r.chart(a, source.At("helm"), release, ".", a.namespace())
+	}
+	if failed, ok := errors.AsType[*sourceError](err); ok {
+		return all, notRead(sketch{unknown: true}.in(a.namespace()), "deploys the chart %s, which is not compared: %s", printable(source.At("chart").Str()), failed.text)
+	}
+	for i := range all.objects {
+		o := &all.objects[i]
+		o.files = slices.DeleteFunc(slices.Concat(o.files, a.files), func(name string) bool { return name == inlineValues })
+		o.address, o.files = a.address, slices.Compact(slices.Sorted(slices.Values(o.files)))
+	}
+	for i := range all.problems {
+		all.problems[i].Address = a.address
+	}
+	return all, err
 }
 
-// maxCharts bounds the memory of the charts of one declaration that are kept, in bytes.
-const maxCharts = 128 << 20
-
-// of returns the cache of a chart with its settings.
-func (c *chartCaches) of(settings string) *chartCache {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	found := c.caches[settings]
-	if found == nil {
-		found = &chartCache{}
+// remote returns the place of a chart. A registry has a URL without a scheme.
+func (r *argoReader) remote(source model.Value) (release HelmConfig, err error) {
+	name, url, version := source.At("chart").Str(), strings.TrimSuffix(source.At("repoURL").Str(), "/"), source.At("targetRevision").Str()
+	switch {
+	case r.fetch == nil:
+		return release, notRead(sketch{}, "charts are not fetched for earlier commits")
+	case kubeTemplate(url + name + version):
+		return release, notRead(sketch{}, "its source has a template that was not rendered")
+	case !chartName.MatchString(name):
+		return release, notRead(sketch{}, "its name is not that of a chart")
+	case version == "":
+		return release, notRead(sketch{}, "its source has no exact targetRevision, so that git does not have the version")
 	}
-	if c.caches == nil {
-		c.caches = map[string]*chartCache{}
+	release.Version = version
+	_, withoutScheme, hasScheme := strings.Cut(url, "://")
+	if registry := strings.HasPrefix(url, "oci://"); registry || !hasScheme {
+		if !hasScheme {
+			withoutScheme = url
+		}
+		release.OCI = "oci://" + withoutScheme + "/" + name
+		return release, nil
 	}
-	if c.caches[settings] == nil {
-		c.size += int64(len(settings))
-	}
-	c.caches[settings] = found
-	return found
-}
-
-// put adds a rendering to a cache. When the bound is reached, all are dropped.
-func (c *chartCaches) put(cache *chartCache, key chartKey, rendered content) {
-	size := int64(0)
-	for _, o := range rendered.objects {
-		size += o.value.Weight()
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.size += size; c.size > maxCharts {
-		c.caches, c.size = nil, 0
-		return
-	}
-	cache.put(key, rendered)
+	release.Repo, release.Chart = url, name
+	return release, nil
 }

@@ -248,6 +248,7 @@ func (r *pastReader) applications(t *tree, found *outcome) (final bool) {
 	}
 	l := r.loader
 	reader := l.newArgoReader(r.ctx, func(revision string) bool { return l.isDeclaredRevision(revision) || l.same.has(revision) })
+	reader.fetch = nil
 	err := reader.root(t)
 	reader.leaveDeferred()
 	reader.createdNamespaces()

@@ -23,6 +23,9 @@ const maxOverrides = 1 << 20
 // render returns the objects of a source in a folder of the tree, as Argo CD renders them.
 // https://argo-cd.readthedocs.io/en/stable/user-guide/application_sources/
 func (r *argoReader) render(a *application, source model.Value) (content, error) {
+	if source.At("chart").Str() != "" {
+		return r.remoteChart(a, source)
+	}
 	dir := folderOf(source.At("path").Str())
 	info, err := fs.Stat(r.tree.files, dir)
 	switch {
@@ -42,7 +45,7 @@ func (r *argoReader) render(a *application, source model.Value) (content, error)
 	}
 	switch tool {
 	case "helm":
-		return r.chart(a, source.At("helm"), dir, a.namespace())
+		return r.chart(a, source.At("helm"), HelmConfig{}, dir, a.namespace())
 	case "kustomize":
 		return r.kustomized(a, source.At("kustomize"), dir)
 	}

@@ -16,7 +16,7 @@ const maxOptionalShown = 5
 func (c *content) notes() []model.Note {
 	named := map[string][]string{}
 	for i := range c.objects {
-		if o := &c.objects[i]; o.optional {
+		if o := &c.objects[i]; o.optional && o.asked != "" {
 			named[o.asked] = append(named[o.asked], kindOf(o.value)+" "+nameOf(o.value))
 		}
 	}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"hash"
 	"slices"
 	"sync"
+
+	"github.com/driftd/driftd/internal/box"
 )
 
 // A chartCache has the objects of the last rendering of a chart, so that an unchanged chart is
@@ -43,7 +46,13 @@ func (l *loader) chartKey(ctx context.Context, t *tree) (key chartKey, ok bool, 
 		return key, false, err
 	}
 	sum := sha256.New()
-	for _, name := range append(w.files, l.release.Values...) {
+	files := w.files
+	for _, v := range l.values() {
+		if v.File != "" {
+			files = append(files, v.File)
+		}
+	}
+	for _, name := range files {
 		data, err := t.readFile(name, l.config.MaxFileSize)
 		if ctx.Err() != nil {
 			return key, false, fmt.Errorf("read chart: %w", ctx.Err())
@@ -61,4 +70,71 @@ func (l *loader) chartKey(ctx context.Context, t *tree) (key chartKey, ok bool, 
 func addText(sum hash.Hash, text []byte) {
 	sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
 	sum.Write(text)
+}
+
+// template renders a chart, unless the cache has its objects. rendered reports whether it was rendered.
+func (l *loader) template(ctx context.Context, t *tree, b *box.Box) (all content, rendered bool, err error) {
+	settings, err := json.Marshal([]any{t.Root, l.release, l.templating, l.installing})
+	if err != nil {
+		return content{}, false, fmt.Errorf("read the settings of a chart: %w", err)
+	}
+	cache := l.charts.of(string(settings))
+	key, keyed, err := l.chartKey(ctx, t)
+	if ctx.Err() != nil {
+		return content{}, false, fmt.Errorf("read chart: %w", ctx.Err())
+	}
+	if err != nil {
+		return content{}, false, notRead(l.mayRender(t), "%v", err)
+	}
+	if known, ok := cache.get(key); ok && keyed {
+		return known, false, nil
+	}
+	all, err = l.renderChart(ctx, t, b)
+	if err == nil && keyed && len(all.problems) == 0 {
+		l.charts.put(cache, key, all)
+	}
+	return all, true, err
+}
+
+// chartCaches has the objects of many charts. It is safe for concurrent use.
+type chartCaches struct {
+	mu     sync.Mutex
+	caches map[string]*chartCache
+	size   int64
+}
+
+// maxCharts bounds the memory of the charts of one declaration that are kept, in bytes.
+const maxCharts = 128 << 20
+
+// of returns the cache of a chart with its settings.
+func (c *chartCaches) of(settings string) *chartCache {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found := c.caches[settings]
+	if found == nil {
+		found = &chartCache{}
+	}
+	if c.caches == nil {
+		c.caches = map[string]*chartCache{}
+	}
+	if c.caches[settings] == nil {
+		c.size += int64(len(settings))
+	}
+	c.caches[settings] = found
+	return found
+}
+
+// put adds a rendering to a cache. When the bound is reached, all are dropped.
+func (c *chartCaches) put(cache *chartCache, key chartKey, rendered content) {
+	size := int64(0)
+	for _, o := range rendered.objects {
+		size += o.value.Weight()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size += size; c.size > maxCharts {
+		c.caches, c.size = nil, 0
+		return
+	}
+	cache.put(key, rendered)
 }

@@ -3,6 +3,7 @@ package manifests_test
 import (
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func openFlux(t testing.TB, config manifests.FluxConfig) declared.Loader {
 	t.Helper()
 	env := declared.Env{
 		Name: "shop", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key")), MaxMemory: 512 << 20,
-		Log: slog.New(slog.DiscardHandler), Boxes: box.NewPool(),
+		Log: slog.New(slog.DiscardHandler), Boxes: box.NewPool(), Helm: os.Args[0], CacheDir: t.TempDir(),
 	}
 	loader, err := manifests.FluxDefinition().Open(env, func(into any) error {
 		*into.(*manifests.FluxConfig) = config

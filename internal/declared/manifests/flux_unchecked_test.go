@@ -102,7 +102,7 @@ func TestFluxUnchecked(t *testing.T) {
 		// unchecked and delegated are those of the claim on default/a.
 		unchecked, delegated string
 	}{
-		"Release":       {map[string]string{"clusters/prod/a.yaml": release}, nil, []string{"the objects of HelmRelease web/db are not compared: its chart comes from postgres of HelmRepository flux-system/charts"}, "", ""},
+		"Release":       {map[string]string{"clusters/prod/a.yaml": release}, nil, []string{"the objects of HelmRelease web/db are not compared: its chart comes from HelmRepository flux-system/charts, which is not in git"}, "", ""},
 		"Other cluster": {map[string]string{"clusters/prod/a.yaml": applies("edge", "  path: apps\n  kubeConfig: {secretRef: {name: edge}}\n"), "apps/a.yaml": configMap("a")}, nil, []string{"Kustomization flux-system/edge of Flux applies to another cluster (spec.kubeConfig)"}, "", ""},
 		"No folder":     {map[string]string{"clusters/prod/a.yaml": applies("web", "  path: apps\n")}, nil, []string{"its path apps is no folder of the repository"}, "", ""},
 		"Other artifact": {map[string]string{"clusters/prod/a.yaml": strings.Replace(applies("web", "  path: clusters\n"), "GitRepository", "ExternalArtifact", 1)}, nil,
@@ -174,7 +174,7 @@ func TestFluxLimits(t *testing.T) {
 		}
 		files["clusters/prod/a.yaml"] = applies("web", "  path: apps/0\n")
 		d := loadFlux(t, files, func(c *manifests.FluxConfig) { c.MaxKustomizations = 50 })
-		if got := problems(d); len(d.Claims) > 60 || len(got) != 1 || !strings.Contains(got[0], "more than 50 Kustomizations of Flux; raise max_kustomizations") || !maybe(d, "web", "a") {
+		if got := problems(d); len(d.Claims) > 60 || len(got) != 1 || !strings.Contains(got[0], "more than 50 Kustomizations and HelmReleases of Flux; raise max_kustomizations") || !maybe(d, "web", "a") {
 			t.Errorf("%d claims, problems %q", len(d.Claims), got)
 		}
 	})

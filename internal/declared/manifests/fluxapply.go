@@ -16,6 +16,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/konfig"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -27,6 +28,9 @@ type fluxReader struct {
 	tree   *tree
 	// build builds a folder as Flux does. address is that of the Kustomization.
 	build func(a fluxArgs, address string) (content, error)
+	// helm renders charts, and fetch fetches them; nil for an old commit, of which no chart is rendered.
+	helm  *box.Box
+	fetch *chartFetch
 	// urls are the URLs of the repository.
 	urls []string
 	// before are the sources and the variables that an earlier round found.
@@ -43,6 +47,9 @@ type fluxFound struct {
 	pending []object
 	seen    map[string]object
 	built   int
+	// releases are the HelmReleases that are not rendered yet. installs are the names of those that install a release, by its ID.
+	releases []object
+	installs map[string]string
 	// inputs are the objects that a Kustomization may refer to, by kind and ID.
 	inputs map[string]object
 	// absent are the inputs that were searched for and not found.
@@ -62,8 +69,9 @@ func (l *loader) applied(ctx context.Context, t *tree) (all content, err error) 
 		return content{}, fmt.Errorf("read flux: %s is no folder in %s; check path", t.Root, t.where)
 	}
 	b := l.openBox(l.config.AllowNetwork)
-	defer func() { err = errors.Join(err, b.Close()) }()
-	r := &fluxReader{ctx: ctx, loader: l, tree: t, urls: l.fluxURLs(t), build: func(a fluxArgs, address string) (content, error) {
+	helm := l.openRenderer()
+	defer func() { err = errors.Join(err, b.Close(), helm.Close()) }()
+	r := &fluxReader{ctx: ctx, loader: l, tree: t, helm: helm, fetch: l.fetching(), urls: l.fluxURLs(t), build: func(a fluxArgs, address string) (content, error) {
 		var made packed
 		err := b.Do(ctx, t.files, fluxJob, a, &made)
 		return l.unpacked(ctx, "kustomize", address, made, err)
@@ -76,7 +84,7 @@ func (l *loader) applied(ctx context.Context, t *tree) (all content, err error) 
 func (r *fluxReader) read() (content, error) {
 	const rounds = 3
 	for range rounds {
-		r.fluxFound = fluxFound{seen: map[string]object{}, inputs: map[string]object{}, absent: map[string]bool{}}
+		r.fluxFound = fluxFound{seen: map[string]object{}, installs: map[string]string{}, inputs: map[string]object{}, absent: map[string]bool{}}
 		if err := r.round(); err != nil {
 			return content{}, err
 		}
@@ -112,24 +120,40 @@ func (r *fluxReader) round() error {
 		}
 	}
 	r.add(c)
-	for len(r.pending) > 0 {
+	for {
 		if r.ctx.Err() != nil {
 			return fmt.Errorf("read flux: %w", r.ctx.Err())
 		}
-		// One whose inputs were found takes precedence.
-		next := max(0, slices.IndexFunc(r.pending, r.isReady))
-		o := r.pending[next]
-		r.pending = slices.Delete(r.pending, next, next+1)
-		if r.built == r.loader.flux.MaxKustomizations {
-			r.all.problem(o.address, "more than %d Kustomizations of Flux; raise max_kustomizations", r.built)
+		o, build := r.next()
+		if build == nil {
 			return nil
 		}
-		if c, err = r.kustomization(o); err != nil {
+		if r.built == r.loader.flux.MaxKustomizations {
+			r.all.problem(o.address, "more than %d Kustomizations and HelmReleases of Flux; raise max_kustomizations", r.built)
+			return nil
+		}
+		if c, err = build(o); err != nil {
 			return err
 		}
 		r.add(c)
 	}
-	return nil
+}
+
+// next returns the next Kustomization, or HelmRelease, and what builds it; nil if there is none. HelmReleases follow, because
+// sources and values of theirs may be in any Kustomization.
+func (r *fluxReader) next() (o object, build func(object) (content, error)) {
+	switch {
+	case len(r.pending) > 0:
+		// One whose inputs were found takes precedence.
+		next := max(0, slices.IndexFunc(r.pending, r.isReady))
+		o = r.pending[next]
+		r.pending = slices.Delete(r.pending, next, next+1)
+		return o, r.kustomization
+	case len(r.releases) > 0:
+		o, r.releases = r.releases[0], r.releases[1:]
+		return o, r.helmRelease
+	}
+	return o, nil
 }
 
 // add adds the objects of a build.
@@ -139,7 +163,10 @@ func (r *fluxReader) add(c content) {
 	for _, o := range c.objects {
 		switch kind := kindOf(o.value); {
 		case kind == fluxKustomization:
-			r.addKustomization(o)
+			r.addOnce(o, &r.pending, fluxExtents(o.value.At("spec")))
+		case kind == fluxRelease && r.helm != nil:
+			h := newHelmRelease(o)
+			r.addOnce(o, &r.releases, h.extents())
 		case isFluxInput(kind):
 			if id := inputID(o.value); r.inputs[id].value.IsNull() {
 				r.inputs[id] = o
@@ -149,18 +176,17 @@ func (r *fluxReader) add(c content) {
 	}
 }
 
-// addKustomization adds a Kustomization that is to be built. Of two with the same ID, Flux applies one in turn with the
-// other.
-func (r *fluxReader) addKustomization(o object) {
+// addOnce adds an object that is to be built to a queue. Of two with the same ID, Flux applies one in turn with the other.
+func (r *fluxReader) addOnce(o object, queue *[]object, extents sketch) {
 	id := inputID(o.value)
 	first, twice := r.seen[id]
 	switch {
 	case !twice:
 		r.seen[id] = o
-		r.pending = append(r.pending, o)
+		*queue = append(*queue, o)
 	case !first.value.At("spec").Equal(o.value.At("spec")):
-		r.all.limited(o.address, fluxExtents(o.value.At("spec")), "Kustomization %s of Flux is declared with another spec in %s, too, and only that one is read: remove one of them",
-			nameOf(o.value), first.address)
+		r.all.limited(o.address, extents, "%s %s of Flux is declared with another spec in %s, too, and only that one is read: remove one of them",
+			o.value.At("kind").Str(), nameOf(o.value), first.address)
 	}
 }
 
@@ -266,30 +292,32 @@ func (r *fluxReader) folderOf(o object) string { return folderOf(o.value.At("spe
 // finishApplied makes the changes to an object that the controller makes after the build.
 func finishApplied(o *object, by object, name string) {
 	common := by.value.At("spec", "commonMetadata")
-	change := func(v model.Value) model.Value {
-		metadata := v.At("metadata")
-		for _, field := range []string{"labels", "annotations"} {
-			values := metadata.At(field)
-			for _, f := range common.At(field).Fields() {
-				values = values.With(f.Name, f.Value)
-			}
-			if !common.At(field).IsEmpty() {
-				metadata = metadata.With(field, values)
-			}
-		}
-		return v.With("metadata", metadata)
-	}
 	o.value = withEmptyTexts(o.value)
 	for i := range o.again {
 		o.again[i] = withEmptyTexts(o.again[i])
 	}
 	if !common.IsEmpty() {
-		o.value = change(o.value)
+		o.value = withMetadata(o.value, common)
 		for i := range o.again {
-			o.again[i] = change(o.again[i])
+			o.again[i] = withMetadata(o.again[i], common)
 		}
 	}
 	o.unchecked = cmp.Or(o.unchecked, notApplied(o.value, by, name))
+}
+
+// withMetadata returns an object with more labels and annotations.
+func withMetadata(v, more model.Value) model.Value {
+	metadata := v.At("metadata")
+	for _, field := range []string{"labels", "annotations"} {
+		values := metadata.At(field)
+		for _, f := range more.At(field).Fields() {
+			values = values.With(f.Name, f.Value)
+		}
+		if !more.At(field).IsEmpty() {
+			metadata = metadata.With(field, values)
+		}
+	}
+	return v.With("metadata", metadata)
 }
 
 // withEmptyTexts returns a ConfigMap or Secret with empty texts instead of null: a variable that is not set

@@ -28,7 +28,18 @@ type FluxConfig struct {
 	// StrictSubstitution is whether the controller runs with the feature gate
 	// StrictPostBuildSubstitutions: a variable that is not set is an error.
 	StrictSubstitution bool `mapstructure:"strict_substitution"`
-	// MaxKustomizations bounds the number of Kustomizations of Flux that are built.
+	// Charts are the URLs below which charts of HelmReleases may be fetched:
+	// https://charts.example.org, oci://registry.example.org/charts. By default, none are fetched.
+	Charts []string `mapstructure:"charts"`
+	// KubeVersion is the version of Kubernetes for which charts are rendered.
+	KubeVersion string `mapstructure:"kube_version"`
+	// APIVersions are API versions that the cluster has, beyond the stable ones of Kubernetes:
+	// monitoring.coreos.com/v1.
+	APIVersions []string `mapstructure:"api_versions"`
+	// DisableChartDigestTracking is whether helm-controller runs with the feature gate of this name:
+	// versions of charts from OCIRepositories do not contain the digest.
+	DisableChartDigestTracking bool `mapstructure:"disable_chart_digest_tracking"`
+	// MaxKustomizations bounds the number of Kustomizations of Flux that are built, and of HelmReleases.
 	MaxKustomizations int `mapstructure:"max_kustomizations"`
 	// Namespaces are always governed: every object in them is expected to be declared.
 	Namespaces []string `mapstructure:"namespaces"`
@@ -55,7 +66,7 @@ const defaultKustomizations = 1000
 func FluxDefaults() FluxConfig {
 	d := Defaults()
 	return FluxConfig{
-		Place: d.Place, Lookback: d.Lookback, MaxKustomizations: defaultKustomizations,
+		Place: d.Place, Lookback: d.Lookback, MaxKustomizations: defaultKustomizations, KubeVersion: HelmDefaults().KubeVersion,
 		MaxFileSize: d.MaxFileSize, MaxFiles: d.MaxFiles, Timeout: d.Timeout, DeployWindow: d.DeployWindow,
 	}
 }
@@ -75,8 +86,9 @@ func FluxDefinition() declared.Definition {
 		if err != nil {
 			return nil, err
 		}
-		l.flux = &config
-		return l, nil
+		l.flux, l.charts = &config, &chartCaches{}
+		l.remote, err = newRemoteCharts(config.Charts)
+		return l, err
 	})
 	d.IsMember = isMember
 	return d

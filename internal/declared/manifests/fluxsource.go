@@ -112,8 +112,6 @@ func (r *fluxReader) elsewhere(o object) {
 	place := cmp.Or(metadata.At("namespace").Str(), "default")
 	here := []model.Extent{{Place: place}, {Placeless: true}}
 	switch kind, _, _ := strings.Cut(kindOf(o.value), "."); kindOf(o.value) {
-	case fluxRelease:
-		r.release(o, place)
 	case "FluxInstance.fluxcd.controlplane.io":
 		r.all.bounded(o.address, here, "%s %s installs Flux, and its objects are not compared", kind, nameOf(o.value))
 	case "ResourceSet.fluxcd.controlplane.io":
@@ -122,32 +120,6 @@ func (r *fluxReader) elsewhere(o object) {
 		r.all.bounded(o.address, []model.Extent{{Kind: "kubernetes/ExternalArtifact" + fluxSourceGroup, Place: place}},
 			"the artifacts of %s %s are not compared", kind, nameOf(o.value))
 	}
-}
-
-// release adds the problem of a HelmRelease, whose chart is not rendered.
-func (r *fluxReader) release(o object, place string) {
-	spec := o.value.At("spec")
-	if !spec.At("kubeConfig").IsEmpty() {
-		return
-	}
-	ref, chart := spec.At("chartRef"), ""
-	if ref.IsEmpty() {
-		ref, chart = spec.At("chart", "spec", "sourceRef"), spec.At("chart", "spec", "chart").Str()+" of "
-	}
-	source := cmp.Or(ref.At("namespace").Str(), place)
-	target := cmp.Or(spec.At("targetNamespace").Str(), place)
-	extents := []model.Extent{{Placeless: true}, {Kind: "kubernetes/HelmChart" + fluxSourceGroup, Place: source}}
-	for _, name := range []string{target, place} {
-		extents = append(extents, model.Extent{Place: name})
-		if !isName(name) {
-			extents = nil
-			break
-		}
-	}
-	c := content{}
-	c.limited(o.address, sketch{unknown: extents == nil, extents: extents},
-		"the objects of HelmRelease %s are not compared: its chart comes from %s%s %s/%s", nameOf(o.value), chart, ref.At("kind").Str(), source, ref.At("name").Str())
-	r.all.add(c)
 }
 
 // fluxIgnored returns the patterns of files that are in no archive of a source by default.

@@ -219,9 +219,32 @@ type chartError struct {
 // Error implements error.
 func (e *chartError) Error() string { return e.text }
 
+// values returns the values of the release.
+func (l *loader) values() []chart.Values {
+	if l.installing != nil {
+		return l.installing.Values
+	}
+	var all []chart.Values
+	for _, file := range l.release.Values {
+		all = append(all, chart.Values{File: file})
+	}
+	for i, text := range l.release.Set {
+		all = append(all, chart.Values{Set: text, Name: fmt.Sprintf("set[%d]", i)})
+	}
+	for i, text := range l.templating.setStrings() {
+		all = append(all, chart.Values{SetString: text, Name: fmt.Sprintf("set_strings[%d]", i)})
+	}
+	return all
+}
+
 // chartIn renders the chart of the release in a box.
 func (l *loader) chartIn(ctx context.Context, t *tree, b *box.Box) (content, error) {
 	c, err := l.renderChart(ctx, t, b)
+	return l.orProblem(t, c, err)
+}
+
+// orProblem returns the objects of a chart, or the problem of one that cannot be rendered.
+func (l *loader) orProblem(t *tree, c content, err error) (content, error) {
 	if failed, ok := errors.AsType[*chartError](err); ok {
 		c = content{}
 		c.limited(l.chartAddress(t, chartFile), l.mayRender(t), "%s", failed.text)
@@ -247,9 +270,9 @@ func (l *loader) renderChart(ctx context.Context, t *tree, b *box.Box) (content,
 	c := l.release
 	var rendered chart.Rendered
 	err = b.Do(ctx, t.files, chart.Job, chart.Args{
-		Archive: w.archive, Version: c.Version,
-		Dir: t.Root, Files: w.files, Values: c.Values, Set: c.Set, Release: c.Release, Namespace: c.Namespace,
-		KubeVersion: c.KubeVersion, APIVersions: c.APIVersions, Limit: l.config.MaxFileSize, SetStrings: l.templating.setStrings(),
+		Archive: w.archive, Version: c.Version, Metadata: l.installing.metadata(),
+		Dir: t.Root, Files: w.files, Values: l.values(), Release: c.Release, Namespace: c.Namespace,
+		KubeVersion: c.KubeVersion, APIVersions: c.APIVersions, Limit: l.config.MaxFileSize,
 	}, &rendered)
 	if err == nil && weightOf(rendered) > l.env.MaxMemory {
 		err = box.ErrMemory
@@ -294,7 +317,7 @@ func (l *loader) renderedContent(t *tree, r chart.Rendered) (content, error) {
 	var all content
 	for i := range r.Files {
 		f := &r.Files[i]
-		if l.templating.skips(f.Name) {
+		if l.templating.skips(f.Name) || l.installing.skips(f.Name) {
 			continue
 		}
 		outputs := f.Outputs()
@@ -345,12 +368,13 @@ func (l *loader) asRelease(t *tree, all content, given []byte) (content, error) 
 	if err != nil {
 		return content{}, fmt.Errorf("read the values of the release: %w", err)
 	}
+	storage := l.installing.storage(l.release.Namespace)
 	all.objects = append(all.objects, object{
-		value:   kube.NewRelease(l.release.Namespace, l.release.Release, values),
+		value:   kube.NewRelease(storage, l.release.Release, values),
 		address: l.chartAddress(t, chartFile), files: l.release.Values, unchecked: encryptedPart(given),
 	})
 	for i := range all.objects {
-		all.objects[i].installedBy = model.Ref{Kind: kube.ReleaseKind, ID: l.release.Namespace + "/" + l.release.Release}
+		all.objects[i].installedBy = model.Ref{Kind: kube.ReleaseKind, ID: storage + "/" + l.release.Release}
 	}
 	return all, nil
 }
@@ -417,18 +441,19 @@ func (c *content) leaveToChance(others []content, by, namespace string) {
 	}
 	var kept []object
 	for _, o := range c.objects {
+		certain := true
 		for _, other := range others {
 			i := slices.IndexFunc(other.objects, func(x object) bool { return nameOf(x.value) == nameOf(o.value) && kindOf(x.value) == kindOf(o.value) })
 			if i < 0 {
 				extent := extentOf(o.value)
 				extent.Name, extent.Place = "", cmp.Or(extent.Place, namespace)
 				c.bounded(o.address, []model.Extent{extent, {Kind: extent.Kind, Placeless: true}}, "%s: its name is left to %s", o.value.At("kind").Str(), by)
-				o.again = nil
+				certain = false
 				break
 			}
-			o.again = append(o.again, other.objects[i].value)
+			o.again = append(slices.Clip(o.again), other.objects[i].value)
 		}
-		if len(o.again) == len(others) {
+		if certain {
 			o.chance = by
 			kept = append(kept, o)
 		}

@@ -99,6 +99,9 @@ func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Cla
 	pasts := make([]model.Past, len(claims))
 	for i, n := range subjects {
 		pasts[i] = m.past(log, found, n)
+		if l.flux != nil && isInstalled(claims[i]) {
+			pasts[i] = model.Past{Gap: "charts of HelmReleases are not rendered for earlier commits"}
+		}
 	}
 	return pasts, nil
 }

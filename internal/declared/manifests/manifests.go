@@ -66,6 +66,12 @@ type loader struct {
 	flux *FluxConfig
 	// rendered caches the objects of the release.
 	rendered *chartCache
+	// charts caches the objects of the charts that Applications and HelmReleases name.
+	charts *chartCaches
+	// remote are the charts that they name, which may be fetched.
+	remote *remoteCharts
+	// installing is set for the chart of a HelmRelease of Flux.
+	installing *installing
 	// fetched is the source of a chart that is in no tree; nil for another one.
 	fetched *fetch.Source
 	// templating is set for a chart that is rendered without a release.

@@ -31,7 +31,8 @@ type object struct {
 	// not deterministic.
 	random bool
 	// otherwise are the objects for clusters with other API versions, which the chart asks for:
-	// asked. optional reports whether there is none in some of these clusters.
+	// asked. optional reports whether there is none in some of these clusters, or whether a controller
+	// may not have made the object.
 	otherwise []model.Value
 	asked     string
 	optional  bool

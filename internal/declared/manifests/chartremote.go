@@ -1,0 +1,132 @@
+package manifests
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/driftd/driftd/internal/chart/fetch"
+)
+
+// remoteCharts fetches the charts that objects in git name, from where the owner of driftd permits it. It
+// is safe for concurrent use.
+type remoteCharts struct {
+	permitted fetch.Permission
+
+	mu     sync.Mutex
+	charts map[string]*remoteChart
+}
+
+// A remoteChart is a chart that was fetched at a time.
+type remoteChart struct {
+	source *fetch.Source
+	at     time.Time
+}
+
+// Bounds of charts of which the versions are remembered: how many they are, and the age from which the
+// server is asked again what a version is.
+const (
+	maxRemote  = 2000
+	askedAgain = 30 * time.Minute
+)
+
+// slow is the time of a failed request from which its host is not asked again in the same reading.
+const slow = 5 * time.Second
+
+// newRemoteCharts returns the charts below the URLs of the setting charts.
+func newRemoteCharts(prefixes []string) (*remoteCharts, error) {
+	permitted, err := fetch.ParsePermission(prefixes)
+	if err != nil {
+		return nil, fmt.Errorf("charts: %w", err)
+	}
+	return &remoteCharts{permitted: permitted}, nil
+}
+
+// A chartFetch fetches charts in one reading.
+type chartFetch struct {
+	loader *loader
+	// until is when no chart is fetched any more. down are the hosts that do not answer.
+	until time.Time
+	down  map[string]bool
+}
+
+// fetching returns the fetching of one reading.
+func (l *loader) fetching() *chartFetch {
+	return &chartFetch{loader: l, until: time.Now().Add(l.config.Timeout / 2), down: map[string]bool{}} //nolint:mnd // the rest is for rendering
+}
+
+// loaderOf returns a loader for the chart of a release, which is fetched. A *sourceError is why it is not.
+func (f *chartFetch) loaderOf(ctx context.Context, release *HelmConfig) (*loader, error) {
+	l := *f.loader
+	l.release = release
+	place := release.OCI + release.Repo
+	at, err := url.Parse(place)
+	if err != nil || !f.loader.remote.permitted.Allows(place) {
+		return nil, notRead(sketch{unknown: true}, "its chart comes from %s, from where driftd fetches no charts: list the URL in the setting charts if it may", orNone(place, "no URL"))
+	}
+	settings := release.source(&l)
+	settings.Within, settings.Limit = &f.loader.remote.permitted, l.config.MaxFileSize
+	if err := settings.Check(); err != nil {
+		return nil, notRead(sketch{unknown: true}, "its chart: %s", printable(err.Error()))
+	}
+	found, err := f.loader.remote.of(settings)
+	if err != nil {
+		return nil, notRead(sketch{unknown: true}, "its chart: %s", printable(err.Error()))
+	}
+	if err := f.fetch(ctx, found, at.Host); err != nil {
+		return nil, err
+	}
+	l.fetched = found.source
+	return &l, nil
+}
+
+// fetch fetches a chart, unless that was done a short time ago.
+func (f *chartFetch) fetch(ctx context.Context, c *remoteChart, host string) error {
+	f.loader.remote.mu.Lock()
+	fresh := time.Since(c.at) < askedAgain
+	f.loader.remote.mu.Unlock()
+	if _, err := c.source.Archive(); err == nil && fresh {
+		return nil
+	}
+	begun := time.Now()
+	switch {
+	case f.down[host]:
+		return notRead(sketch{unknown: true}, "its chart is not fetched, because %s has not answered in time before", printable(host))
+	case begun.After(f.until):
+		return notRead(sketch{unknown: true}, "its chart is not fetched, because fetching charts takes half of the time of a reading; raise timeout in the declaration's settings")
+	}
+	within, cancel := context.WithDeadline(ctx, f.until)
+	defer cancel()
+	if err := c.source.Fetch(within); err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("read charts: %w", ctx.Err())
+		}
+		f.down[host] = time.Since(begun) > slow
+		return notRead(sketch{unknown: true}, "its chart: %s", printable(err.Error()))
+	}
+	f.loader.remote.mu.Lock()
+	defer f.loader.remote.mu.Unlock()
+	c.at = time.Now()
+	return nil
+}
+
+// of returns the source of a chart. When there are too many, all are dropped.
+func (r *remoteCharts) of(s fetch.Settings) (*remoteChart, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	name := fmt.Sprintf("%q", []string{s.OCI, s.Repo, s.Chart, s.Version, s.Digest})
+	if found := r.charts[name]; found != nil {
+		return found, nil
+	}
+	source, err := fetch.New(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.charts) >= maxRemote || r.charts == nil {
+		r.charts = map[string]*remoteChart{}
+	}
+	r.charts[name] = &remoteChart{source: source}
+	return r.charts[name], nil
+}

@@ -1,0 +1,47 @@
+package manifests
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/driftd/driftd/internal/chart"
+)
+
+// An installing has the settings of a chart that Flux installs as a release.
+type installing struct {
+	// Values are those of the release, instead of the values in its settings.
+	Values []chart.Values
+	// Storage is the namespace of the record of the release.
+	Storage string
+	// Metadata replaces the build metadata of the chart's version, unless it is empty.
+	Metadata string
+	// SkipCRDs leaves out the definitions in the folder crds.
+	SkipCRDs bool
+}
+
+// metadata returns the build metadata of the chart's version.
+func (i *installing) metadata() string {
+	if i == nil {
+		return ""
+	}
+	return i.Metadata
+}
+
+// storage returns the namespace of the record of a release in a namespace.
+func (i *installing) storage(namespace string) string {
+	if i == nil {
+		return namespace
+	}
+	return cmp.Or(i.Storage, namespace)
+}
+
+// skips reports whether the objects of a template are left out.
+func (i *installing) skips(template string) bool {
+	return i != nil && i.SkipCRDs && isDefinition(template)
+}
+
+// isDefinition reports whether a file of a chart is in a folder crds of it or of a subchart.
+func isDefinition(template string) bool {
+	inside := "/" + template
+	return strings.Contains(inside, "/crds/") && !strings.Contains(inside, "/templates/")
+}
