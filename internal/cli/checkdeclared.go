@@ -8,6 +8,7 @@ import (
 
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/acceptances"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/declared/terraform"
@@ -26,7 +27,7 @@ func checkOf(declaration *config.Declaration) (func(context.Context, declared.Fi
 		return nil, fmt.Errorf("declaration %s: checks: %q fits no check: driftd check --list prints all", declaration.Name, strings.Join(unknown, ","))
 	}
 	switch declaration.Type {
-	case terraform.Type, manifests.Type, manifests.HelmType, manifests.ArgoCDType, manifests.FluxType:
+	case acceptances.Type, terraform.Type, manifests.Type, manifests.HelmType, manifests.ArgoCDType, manifests.FluxType:
 	default:
 		return nil, fmt.Errorf("declaration %s: checks: declarations of type %s have no files to check", declaration.Name, declaration.Type)
 	}

@@ -55,6 +55,9 @@ func (c *checker) manifestFile(o *objects, name string) {
 	}
 	text, ok := c.load(name)
 	isKustomization := isKustomization(path.Base(name))
+	if ok && hasAcceptances.Match(text) {
+		c.acceptances(name, text)
+	}
 	if !ok || !isKustomization && !(hasVersion.Match(text) && hasKind.Match(text)) {
 		return
 	}
@@ -67,15 +70,19 @@ func (c *checker) manifestFile(o *objects, name string) {
 		for _, doc := range docs {
 			c.document(o, name, doc, isKustomization)
 		}
-		if err == nil {
-			continue
+		if err != nil {
+			c.invalid(name, p.above, err)
 		}
-		line, reason := p.above+1, err
-		if syntax, isSyntax := errors.AsType[*decode.SyntaxError](err); isSyntax {
-			line, reason = p.above+syntax.Line, syntax.Err
-		}
-		c.gap(name, line, reason.Error())
 	}
+}
+
+// invalid adds that a document, which begins after some lines, is not valid YAML.
+func (c *checker) invalid(file string, above int, err error) {
+	line, reason := above+1, err
+	if syntax, isSyntax := errors.AsType[*decode.SyntaxError](err); isSyntax {
+		line, reason = above+syntax.Line, syntax.Err
+	}
+	c.gap(file, line, reason.Error())
 }
 
 // isForeign reports whether a file is too large to be read and has no objects at its beginning, such as a data set in JSON.

@@ -20,6 +20,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
+// Type is the type of declarations of acceptances.
+const Type = "acceptances"
+
 // fileName is the name of the file in a folder.
 const fileName = "acceptances.yaml"
 
@@ -42,13 +45,13 @@ func Defaults() Config {
 // Definition returns the loader type "acceptances". Its declarations govern no sources,
 // because each acceptance names its own.
 func Definition() declared.Definition {
-	d := declared.Define("acceptances", Defaults(), open)
+	d := declared.Define(Type, Defaults(), open)
 	d.Alone, d.ClaimsNothing = true, true
 	return d
 }
 
 func open(env declared.Env, config Config) (declared.Loader, error) {
-	if err := config.Check("acceptances"); err != nil {
+	if err := config.Check(Type); err != nil {
 		return nil, err
 	}
 	switch {
@@ -58,7 +61,7 @@ func open(env declared.Env, config Config) (declared.Loader, error) {
 		return nil, errors.New("governs: acceptances govern no sources, because each names its own: leave governs out")
 	}
 	repository, err := config.Open(env.CloneDir, env.Log)
-	return &loader{name: env.Name, config: config, repository: repository}, err
+	return &loader{name: env.Name, config: config, repository: repository, check: env.Check}, err
 }
 
 type loader struct {
@@ -66,6 +69,8 @@ type loader struct {
 	config Config
 	// repository is nil for a folder.
 	repository *gitrepo.Repository
+	// check adds the failed checks of the file; nil if none are configured.
+	check func(context.Context, declared.Files, *model.Declaration) error
 }
 
 // Load implements declared.Loader. An invalid entry is a Problem, and the other entries are
@@ -87,7 +92,7 @@ func (l *loader) folder(ctx context.Context) (d model.Declaration, err error) {
 		return model.Declaration{}, fmt.Errorf("read acceptances in %s: %w", l.config.Dir, err)
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	return l.read(gitrepo.Commit{}, files, name, l.config.Dir)
+	return l.read(ctx, gitrepo.Commit{}, files, name, l.config.Dir)
 }
 
 // place returns the folder of a path, or the folder and the name of a file. The path itself
@@ -104,14 +109,14 @@ func place(at string) (dir, name string) {
 
 func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
-		d, err = l.read(c, c.Files, l.config.Root(), fmt.Sprintf("%s at %.12s", l.repository.URL(), c.Hash))
+		d, err = l.read(ctx, c, c.Files, l.config.Root(), fmt.Sprintf("%s at %.12s", l.repository.URL(), c.Hash))
 		return err
 	})
 	return d, err
 }
 
 // read reads the file at root, or in the folder root; where is the place in error messages.
-func (l *loader) read(c gitrepo.Commit, files fs.FS, root, where string) (model.Declaration, error) {
+func (l *loader) read(ctx context.Context, c gitrepo.Commit, files fs.FS, root, where string) (model.Declaration, error) {
 	name, data, err := readFile(files, root)
 	if err != nil {
 		return model.Declaration{}, fmt.Errorf("read acceptances in %s: %w", where, err)
@@ -124,8 +129,12 @@ func (l *loader) read(c gitrepo.Commit, files fs.FS, root, where string) (model.
 	if err != nil {
 		return model.Declaration{}, fmt.Errorf("read %s in %s: %w", address, where, err)
 	}
-	return model.Declaration{Name: l.name, Revision: c.Hash, Revised: c.When,
-		Decisions: f.decisions(l.name, address, c.When), Problems: f.problems(address)}, nil
+	d := model.Declaration{Name: l.name, Revision: c.Hash, Revised: c.When,
+		Decisions: f.decisions(l.name, address, c.When), Problems: f.problems(address)}
+	if l.check != nil {
+		err = l.check(ctx, declared.Files{FS: files, Root: name, Address: func(string) string { return address }}, &d)
+	}
+	return d, err
 }
 
 // readFile returns the file's name and content.

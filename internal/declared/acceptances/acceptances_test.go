@@ -357,3 +357,28 @@ func TestSpecialFiles(t *testing.T) {
 		t.Errorf("a link in the configuration: %v, %v", d, err)
 	}
 }
+
+// TestChecksOfFile checks that the file is checked where checks are configured, and what their result is added to.
+func TestChecksOfFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, fileName), sale)
+	config := Defaults()
+	config.Place = gitrepo.Place{Dir: dir}
+	failure := errors.New("failed")
+	for _, want := range []error{nil, failure} {
+		loader, err := opened(declared.Env{Name: "agreed", Log: slog.New(slog.DiscardHandler), Check: func(_ context.Context, files declared.Files, d *model.Declaration) error {
+			if files.Root != fileName || files.Address(files.Root) != fileName || len(d.Decisions) != 2 {
+				t.Errorf("check %s (%s) of %d decisions", files.Root, files.Address(files.Root), len(d.Decisions))
+			}
+			d.Violations = []model.PartViolation{{Address: fileName}}
+			return want
+		}}, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := loader.Load(t.Context()); !errors.Is(err, want) || len(d.Violations) != 1 {
+			t.Errorf("got %+v, error %v", d.Violations, err)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package discipline
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"github.com/driftd/driftd/internal/decide"
+	"github.com/driftd/driftd/internal/printable"
+)
+
+var hasAcceptances = regexp.MustCompile(`(?m)^["']?acceptances["']?\s*:`)
+
+// acceptances checks a file of accepted findings. The declaration that reads it reports invalid entries.
+func (c *checker) acceptances(name string, text []byte) {
+	c.note(name, text)
+	docs, err := parseYAML(bytes.TrimPrefix(text, []byte("\ufeff")), 0)
+	for _, doc := range docs {
+		for _, entry := range doc.at("acceptances").items() {
+			if until := entry.at("until"); until.text() == decide.Forever {
+				_, kind, _ := strings.Cut(entry.at("kind").text(), "/")
+				subject := "the acceptance of " + printable.Line(kind+" "+entry.at("resource").text(), 100)
+				c.report(acceptanceNoEnd, name, until.line(), entry.line(), subject, "has no end")
+			}
+		}
+		if *doc.left <= 0 {
+			c.gap(name, doc.line(), "the document has too many values, or aliases stand for too many")
+		}
+	}
+	if err != nil {
+		c.invalid(name, 0, err)
+	}
+}
