@@ -15,6 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/kubernetes"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
+	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -107,7 +108,9 @@ func (l *liveFlags) place(list []config.Declaration) error {
 		}
 	}
 	for i := range list {
-		list[i].Settings = list[i].With(settings)
+		if list[i].Type == manifests.Definition().Type { // Flux and Argo CD have namespaces of their own
+			list[i].Settings = list[i].With(settings)
+		}
 	}
 	return nil
 }

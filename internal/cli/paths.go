@@ -95,8 +95,12 @@ func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute stri
 		return fmt.Errorf("no Terraform root and no manifest below %s: %s has files of Terraform without a lock file, backend or provider, so it is taken for a module. "+
 			"To plan it, name it: driftd scan %s", path, tree.Modules[0], filepath.Join(path, tree.Modules[0]))
 	}
+	applied, others := appliedBy(&tree, name, path)
+	d.manifests = append(d.manifests, applied.declarations...)
+	exclude = append(exclude, applied.exclude...)
+	left := slices.DeleteFunc(slices.Concat(tree.Manifests, tree.Charts), applied.contains)
 	// The loader of the manifests reports charts, and what cannot be read, as unchecked.
-	if len(roots) == 0 || len(tree.Manifests)+len(tree.Charts)+len(tree.Closed) > 0 {
+	if len(roots)+len(applied.declarations) == 0 || len(left)+len(tree.Closed) > 0 {
 		if len(exclude) > 0 {
 			rest.Settings = rest.With(map[string]any{"exclude": exclude})
 		}
@@ -105,7 +109,55 @@ func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute stri
 	if found := describe(&tree, roots); found != "" {
 		d.found = append(d.found, "in "+path+": "+found)
 	}
+	if others != "" {
+		d.found = append(d.found, "in "+path+": "+others)
+	}
 	return nil
+}
+
+// An appliedFolder is the declaration of what Flux or Argo CD applies from a folder.
+type appliedFolder struct {
+	declarations []config.Declaration
+	folders      []string
+	// exclude are the patterns of the folders, for a declaration of the rest.
+	exclude []string
+}
+
+// contains reports whether a folder is one of those that are applied.
+func (a *appliedFolder) contains(dir string) bool {
+	return slices.ContainsFunc(a.folders, func(f string) bool { return f == "." || dir == f || strings.HasPrefix(dir, f+"/") })
+}
+
+// appliedBy returns the declaration of what Flux or Argo CD applies from a tree. There is none if they apply several folders, because the
+// cluster of each is not known: others lists those.
+func appliedBy(tree *setup.Tree, name, path string) (a appliedFolder, others string) {
+	if len(tree.Flux)+len(tree.ArgoCD) == 0 {
+		return a, ""
+	}
+	tree.ReadManifests()
+	all := tree.Applied()
+	if len(all) > 1 {
+		dirs := make([]string, len(all))
+		for i, found := range all {
+			dirs[i] = filepath.Join(path, found.Dir)
+		}
+		return a, fmt.Sprintf("Flux or Argo CD apply several folders, which are compared as manifests only: scan that of this cluster, one of %s",
+			strings.Join(dirs[:min(len(dirs), maxShown)], ", ")+more(len(dirs)-maxShown))
+	}
+	for _, found := range all {
+		if found.Dir != "." {
+			name += "/" + found.Dir
+		}
+		a.declarations = append(a.declarations, config.Declaration{Name: name, Type: found.Type, Timeout: config.Default().Schedule.Timeout, MaxMemory: config.Default().Schedule.MaxMemory,
+			Settings: config.NewSettings("command line", map[string]any{"dir": filepath.Join(path, found.Dir)})})
+		a.folders = found.Folders
+	}
+	for _, dir := range a.folders {
+		if !strings.ContainsAny(dir, `*?[\`) {
+			a.exclude = append(a.exclude, "/"+dir)
+		}
+	}
+	return a, ""
 }
 
 // describe returns what a folder contains; "" if that is nothing but manifests.

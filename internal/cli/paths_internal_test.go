@@ -25,7 +25,10 @@ func TestSortPaths(t *testing.T) {
 		"npm/root/main.tf":     root, "npm/web/node_modules/a/main.tf": root, "npm/web/node_modules/a/node_modules/b/x.js": "", "only/node_modules/a/main.tf": root,
 		"all/root/main.tf": root, "all/chart/Chart.yaml": "name: chart\n", "all/chart/templates/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
 		"all/flux/apps.yaml": `{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization"}`, "all/argo/web.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\n",
-		"all/argo/run.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n"} {
+		"fleet/clusters/prod/flux-system/sync.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system}\nspec: {path: ./clusters/prod}\n",
+		"fleet/clusters/prod/apps.yaml":             "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {path: apps}\n", "fleet/apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
+		"fleet/extra/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
+		"all/argo/run.yaml":    "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n"} {
 		p.write(file, text)
 	}
 	names := func(all []config.Declaration) string {
@@ -57,7 +60,9 @@ func TestSortPaths(t *testing.T) {
 		"bom":   {"bom/root bom/root", "bom bom /root", "in bom: 1 Terraform root (root), 1 manifest folder (k8s)"},
 		"link":  {"link/root link/root", "link link /root", "in link: 1 Terraform root (root), 1 Terraform module (mod), 1 manifest folder (k8s)"},
 		"all": {"all/root all/root", "all all /root", "in all: 1 Terraform root (root), 1 Helm chart (chart), 1 Flux file (flux/apps.yaml), 1 Argo CD file (argo/web.yaml), " +
-			"2 manifest folders (argo, flux)"},
+			"2 manifest folders (argo, flux); in all: Flux or Argo CD apply several folders, which are compared as manifests only: scan that of this cluster, one of all/argo, all"},
+		"fleet": {"", "fleet/clusters/prod fleet/clusters/prod; fleet fleet /apps /clusters/prod",
+			"in fleet: 2 Flux files (clusters/prod/apps.yaml, clusters/prod/flux-system/sync.yaml), 4 manifest folders (apps, clusters/prod, clusters/prod/flux-system, extra)"},
 		"npm":     {"npm/root npm/root", "", "in npm: 1 Terraform root (root), 1 skipped folder (web/node_modules)"},
 		"only":    {"", "only only", "in only: 1 skipped folder (node_modules)"},
 		"kus":     {"kus/a kus/a", "kus kus /a", "in kus: 1 Terraform root (a), 1 kustomization (base)"},

@@ -33,8 +33,10 @@ PATH. Anything else is read as Kubernetes manifests, and compared with the
 cluster of the current kubeconfig context, or with a dump of it (--live). Roots
 below such a folder are planned, too: those with a lock file, a backend or a
 provider. A folder with roots, or with more than plain manifests, is described
-first: its roots, kustomizations, Helm charts, and files of Flux and Argo CD.
-Charts are not rendered, and are unchecked. Without PATH, scan the sources of the configuration file.
+first: its roots, kustomizations, Helm charts, and files of Flux and Argo CD. What
+Flux or Argo CD applies from one folder of it is built as they do. Charts that they
+do not apply are not rendered, and are unchecked. Without PATH, scan the sources of
+the configuration file.
 
 Manifests without a namespace are compared with the namespace of the kubeconfig
 context, as with kubectl apply. --namespace sets another one; manifests with a

@@ -18,26 +18,24 @@ func (b *builder) tree(t *Tree) {
 	for _, g := range groups(t, b.fit) {
 		b.roots(t, g)
 	}
-	for _, m := range b.manifestFolders(t) {
-		b.manifests(t, m)
+	rest, applied := b.applied(t)
+	for _, m := range b.manifestFolders(rest) {
+		b.manifests(rest, m, applied)
 	}
-	b.unrendered(t)
+	b.charts(rest)
 }
 
-// unrendered notes what is found and cannot be declared without a guess.
-func (b *builder) unrendered(t *Tree) {
-	if len(t.Charts) > 0 {
-		values := ""
-		if len(t.Values) > 0 {
-			values = " (found: " + listed(t.Values) + ")"
-		}
-		b.note("Helm charts are not declared: %s. Declare each release with type helm, with its namespace and files of values%s: no file has them.",
-			listed(t.Charts), values)
+// charts notes the charts, which cannot be declared without a guess.
+func (b *builder) charts(t *Tree) {
+	if len(t.Charts) == 0 {
+		return
 	}
-	if applied := slices.Concat(t.Flux, t.ArgoCD); len(applied) > 0 {
-		b.note("Flux and Argo CD apply what these files name, perhaps to other clusters: %s. They are declared as objects only: check the cluster in governs of each folder that they apply.",
-			listed(applied))
+	values := ""
+	if len(t.Values) > 0 {
+		values = " (found: " + listed(t.Values) + ")"
 	}
+	b.note("Helm charts are not declared: %s. Declare each release with type helm, with its namespace and files of values%s: no file has them.",
+		listed(t.Charts), values)
 }
 
 // fit reports whether roots can be one declaration: they are read from the same place, and no two manage different sources of one type.
@@ -204,7 +202,8 @@ func commonFolder(dirs []string) string {
 	return common
 }
 
-func (b *builder) manifests(t *Tree, m manifestFolder) {
+// manifests adds the declaration of a folder with manifests, without the folders that Flux and Argo CD apply.
+func (b *builder) manifests(t *Tree, m manifestFolder, applied []string) {
 	shown := filepath.Join(t.Dir, m.dir)
 	if m.cluster == "" {
 		b.note("The manifests in %s are not declared: their cluster was not chosen. Run driftd init again with --context.", shown)
@@ -228,14 +227,14 @@ func (b *builder) manifests(t *Tree, m manifestFolder) {
 		return
 	}
 	var exclude []string
-	for _, dir := range slices.Concat(rootDirs(t), t.Charts, b.otherFolders(t, m), left.folders) {
+	for _, dir := range slices.Concat(rootDirs(t), t.Charts, b.otherFolders(t, m), left.folders, applied) {
 		if dir != m.dir && within(dir, m.dir) && !isUnwritable(dir) {
 			exclude = append(exclude, "/"+strings.TrimPrefix(strings.TrimPrefix(dir, m.dir), "/"))
 		}
 	}
 	if len(exclude) > 0 {
 		slices.Sort(exclude)
-		settings = append(settings, setting{key: "exclude", value: slices.Compact(exclude), note: "Terraform roots, Helm charts, bases of other declarations, and folders that are declared on their own or not at all."})
+		settings = append(settings, setting{key: "exclude", value: slices.Compact(exclude), note: "Terraform roots, Helm charts, what Flux and Argo CD apply, bases of other declarations, and folders that are declared on their own or not at all."})
 	}
 	b.config.declarations = append(b.config.declarations, entry{name: b.name("declaration", nameOf(t, m.dir), "manifests"), typ: "manifests", governs: []string{m.cluster}, settings: settings})
 }

@@ -39,6 +39,9 @@ type Tree struct {
 	Charts, Values []string
 	// Flux and ArgoCD are the files outside of roots and charts with objects that these carry out, relative to Dir.
 	Flux, ArgoCD []string
+	// Appliers are the objects in these files that apply folders of the repository, relative to Dir; "" is a folder outside of Dir. There are none
+	// before ReadContents.
+	Appliers []manifests.Applier
 	// LeftOut are the folders with the name node_modules, which are not looked at, relative to Dir.
 	LeftOut []string
 	// Unread describes what could not be read. Closed are the folders and the manifests among it, relative to Dir.
@@ -97,18 +100,25 @@ func (t *Tree) unread(err error) {
 	t.Unread = append(t.Unread, fmt.Sprintf("in %s: %v", t.Dir, err))
 }
 
-// ReadContents reads the outlines of the roots and the overlays, which Look leaves empty.
+// ReadContents reads the outlines of the roots and what ReadManifests reads, which Look leaves empty.
 func (t *Tree) ReadContents() {
+	t.ReadManifests()
 	files := os.DirFS(t.Dir)
-	for _, dir := range t.Kustomizations {
-		t.Overlays = append(t.Overlays, manifests.ReadOverlay(files, dir))
-	}
 	for i := range t.Roots {
 		var err error
 		if t.Roots[i].Outline, err = terraform.ReadOutline(files, t.Roots[i].Dir); err != nil {
 			t.unread(err)
 		}
 	}
+}
+
+// ReadManifests reads the overlays and the appliers.
+func (t *Tree) ReadManifests() {
+	files := os.DirFS(t.Dir)
+	for _, dir := range t.Kustomizations {
+		t.Overlays = append(t.Overlays, manifests.ReadOverlay(files, dir))
+	}
+	t.readAppliers()
 }
 
 // bounded ends the walk at a bound.

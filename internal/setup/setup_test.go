@@ -189,9 +189,9 @@ func TestText(t *testing.T) {
 			Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"app/base", "app/dev", "app/prod", "other"}, Overlays: []manifests.Overlay{
 				{Dir: "app/base"}, {Dir: "app/dev", Bases: []string{"app/base"}}, {Dir: "app/prod", Bases: []string{"app/base"}}}}}},
 			choice: setup.Choices{Contexts: []string{"prod"}, Base: "/"}, want: []string{"dir: ./src/app/prod", "dir: ./src/other", "clusters are not known: app/dev."}, not: []string{"dir: ./src/app\n"}},
-		"rendered": {reason: "charts, Flux and Argo CD are named", facts: setup.Facts{CurrentContext: "prod", Contexts: []kubernetes.Context{{Name: "prod"}},
-			Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"apps"}, Charts: []string{"chart"}, Values: []string{"chart/values-prod.yaml"}, Flux: []string{"apps/flux.yaml"}, ArgoCD: []string{"apps/web.yaml"}}}},
-			choice: setup.Choices{Contexts: []string{"prod"}, Base: "/"}, want: []string{"# Helm charts are not declared: chart.", "(found: chart/values-prod.yaml)", "apps/flux.yaml, apps/web.yaml."}},
+		"rendered": {reason: "charts are named, and Argo CD declared", facts: setup.Facts{CurrentContext: "prod", Contexts: []kubernetes.Context{{Name: "prod"}},
+			Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"apps"}, Charts: []string{"chart"}, Values: []string{"chart/values-prod.yaml"}, ArgoCD: []string{"apps/web.yaml"}}}},
+			choice: setup.Choices{Contexts: []string{"prod"}, Base: "/"}, want: []string{"# Helm charts are not declared: chart.", "(found: chart/values-prod.yaml)", "type: argocd\n    governs: [prod]\n    settings: {dir: ./src/apps}"}},
 		"no cluster": {reason: "manifests without a cluster are left out, and named",
 			facts: setup.Facts{Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"deploy"}}}}, want: []string{"# The manifests in /src/deploy are not declared"}},
 		"unwritable": {reason: "a folder that would be a pattern is left out, and named",

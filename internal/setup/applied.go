@@ -1,0 +1,173 @@
+package setup
+
+import (
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/declared/manifests"
+)
+
+// An Applied is what Flux or Argo CD applies from a folder with their first objects.
+type Applied struct {
+	// Type is the type of its declaration, and Dir the folder, relative to the folder of the tree.
+	Type, Dir string
+	// Folders are Dir and all folders that the objects in it apply, and what these build upon, sorted.
+	Folders []string
+}
+
+// readAppliers reads the objects with which Flux and Argo CD apply folders of the tree.
+func (t *Tree) readAppliers() {
+	top := "."
+	if name, ok := below(t.Dir, t.Origin.Top); ok && t.Origin.Top != "" {
+		top = name
+	}
+	files := os.DirFS(t.Dir)
+	for _, a := range manifests.ReadAppliers(files, slices.Concat(t.Flux, t.ArgoCD), t.Origin.URL) {
+		a.Folder = inTree(a.Folder, top)
+		if info, err := os.Stat(path.Join(t.Dir, a.Folder)); err == nil && info.IsDir() {
+			t.Appliers = append(t.Appliers, a)
+		}
+	}
+}
+
+// inTree returns the path in a tree of a folder of the repository, in which the folder of the tree is top. It is "" for a folder outside of
+// the tree.
+func inTree(folder, top string) string {
+	switch {
+	case top == ".":
+		return folder
+	case within(top, folder):
+		return "."
+	}
+	inside, ok := strings.CutPrefix(folder, top+"/")
+	if !ok {
+		return ""
+	}
+	return inside
+}
+
+// Applied returns the folders with the objects that a person applies, from which Flux or Argo CD apply others, in the order of their
+// types and folders. There are none before ReadContents.
+func (t *Tree) Applied() (all []Applied) {
+	for _, typ := range []string{manifests.ArgoCDType, manifests.FluxType} {
+		appliers := slices.DeleteFunc(slices.Clone(t.Appliers), func(a manifests.Applier) bool { return a.Type != typ })
+		for _, dir := range t.firstFolders(typ, appliers) {
+			all = append(all, Applied{typ, dir, t.reached(dir, appliers)})
+		}
+	}
+	return all
+}
+
+// firstFolders returns the folders with the objects of a tool that no other object of it applies. An object that applies its own
+// folder, as flux bootstrap makes it, stands for all of that.
+func (t *Tree) firstFolders(typ string, appliers []manifests.Applier) []string {
+	bases := basesOfAll(t, func(*manifests.Overlay) bool { return true })
+	found := map[string]bool{}
+	add := func(file string) {
+		dir := path.Dir(file)
+		applied := false
+		for _, a := range appliers {
+			if within(dir, a.Folder) {
+				applied = true
+				if within(path.Dir(a.File), a.Folder) {
+					found[a.Folder] = true
+				}
+			}
+		}
+		if !applied && !bases[dir] {
+			found[dir] = true
+		}
+	}
+	for _, a := range appliers {
+		add(a.File)
+	}
+	if typ == manifests.ArgoCDType { // an Application of a chart elsewhere applies no folder, and may be one of the first
+		for _, file := range t.ArgoCD {
+			add(file)
+		}
+	}
+	var outer []string
+	for _, dir := range slices.Sorted(maps.Keys(found)) {
+		if !slices.ContainsFunc(outer, func(o string) bool { return within(dir, o) }) {
+			outer = append(outer, dir)
+		}
+	}
+	return outer
+}
+
+// reached returns a folder, and those that the objects in it apply and build upon, directly or indirectly, sorted.
+func (t *Tree) reached(dir string, appliers []manifests.Applier) []string {
+	found := map[string]bool{dir: true}
+	for due := []string{dir}; len(due) > 0; due = due[1:] {
+		var next []string
+		for _, a := range appliers {
+			if within(path.Dir(a.File), due[0]) {
+				next = append(next, a.Folder)
+			}
+		}
+		for base := range basesOfAll(t, func(o *manifests.Overlay) bool { return within(o.Dir, due[0]) }) {
+			next = append(next, base)
+		}
+		for _, folder := range next {
+			if !found[folder] && folder != "" {
+				found[folder] = true
+				due = append(due, folder)
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// applied adds the declarations of what Flux and Argo CD apply. It returns the tree without that, and its folders.
+func (b *builder) applied(t *Tree) (rest *Tree, folders []string) {
+	all := t.Applied()
+	var left []string
+	for _, a := range all {
+		folders = append(folders, a.Folders...)
+		cluster := b.clusterOf(a, all)
+		settings, ok := b.place(t, a.Dir, false)
+		if cluster == "" || !ok || isUnwritable(a.Dir) {
+			left = append(left, a.Dir)
+			continue
+		}
+		b.config.declarations = append(b.config.declarations, entry{name: b.name("declaration", nameOf(t, a.Dir), a.Type), typ: a.Type,
+			note: "What " + toolOf(a.Type) + " applies, from its first objects on.", governs: []string{cluster}, settings: settings})
+	}
+	if len(left) > 0 {
+		b.note("What is applied from these folders is not declared, because the cluster of each is not known or not chosen: %s. Declare each with type flux or argocd and its cluster in governs.",
+			listed(left))
+	}
+	without := *t
+	isApplied := func(dir string) bool {
+		return slices.ContainsFunc(folders, func(f string) bool { return within(dir, f) })
+	}
+	without.Manifests = slices.DeleteFunc(slices.Clone(t.Manifests), isApplied)
+	without.Charts = slices.DeleteFunc(slices.Clone(t.Charts), isApplied)
+	without.Overlays = slices.DeleteFunc(slices.Clone(t.Overlays), func(o manifests.Overlay) bool { return isApplied(o.Dir) })
+	return &without, folders
+}
+
+// clusterOf returns the source of the cluster to which a tool applies a folder: that of the context that a part of the path is named after,
+// and otherwise the current one if no other folder is one of the tool. It is "" if it is not known or not chosen.
+func (b *builder) clusterOf(a Applied, all []Applied) string {
+	for element := range strings.SplitSeq(a.Dir, "/") {
+		if context := b.contextOf(element); context != "" {
+			return b.sources["kubernetes "+context]
+		}
+	}
+	if n := len(slices.DeleteFunc(slices.Clone(all), func(o Applied) bool { return o.Type != a.Type })); n > 1 {
+		return ""
+	}
+	return b.defaultCluster()
+}
+
+// toolOf returns the name of the tool of a type of declarations.
+func toolOf(typ string) string {
+	if typ == manifests.FluxType {
+		return "Flux"
+	}
+	return "Argo CD"
+}

@@ -1,0 +1,101 @@
+package setup_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/collectors/kubernetes"
+	"github.com/driftd/driftd/internal/setup"
+)
+
+// fluxOf returns the file of a Kustomization of Flux that applies a folder of its repository.
+func fluxOf(name, folder string) string {
+	return fmt.Sprintf("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: %s, namespace: flux-system}\n"+
+		"spec: {path: ./%s, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}\n", name, folder)
+}
+
+// applicationOf returns the file of an Application of Argo CD that applies a folder of a repository.
+func applicationOf(name, url, folder string) string {
+	return fmt.Sprintf("apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: %s, namespace: argocd}\n"+
+		"spec: {source: {repoURL: %q, path: %q, targetRevision: main}, destination: {namespace: web}}\n", name, url, folder)
+}
+
+const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+
+// TestApplied verifies which folders are declared with the types flux and argocd, and which are left to manifests.
+func TestApplied(t *testing.T) {
+	t.Parallel()
+	bootstrap := func(cluster string) string { return fluxOf("flux-system", "clusters/"+cluster) }
+	tests := map[string]struct {
+		reason   string
+		below    string
+		files    map[string]string
+		contexts []string
+		want     []string
+		not      []string
+	}{
+		"bootstrap": {reason: "an object that applies its own folder stands for it, and what it applies is not declared twice",
+			files: map[string]string{"clusters/prod/flux-system/gotk-sync.yaml": bootstrap("prod"), "clusters/prod/apps.yaml": fluxOf("apps", "apps/prod"),
+				"apps/prod/kustomization.yaml": "resources: [../base]\n", "apps/base/kustomization.yaml": "resources: [a.yaml]\n", "apps/base/a.yaml": configMap},
+			want: []string{"name: prod\n    type: flux\n    governs: [prod]", "mono/clusters/prod"}, not: []string{"type: manifests", "mono/apps"}},
+		"two clusters": {reason: "each cluster has the context of its name",
+			files: map[string]string{"clusters/prod/flux-system/gotk-sync.yaml": bootstrap("prod"), "clusters/edge/flux-system/gotk-sync.yaml": bootstrap("edge")}, contexts: []string{"edge"},
+			want: []string{"name: prod\n    type: flux\n    governs: [prod]", "name: edge\n    type: flux\n    governs: [edge]"}},
+		"unknown clusters": {reason: "which of them is the current one would be a guess, and their objects are not compared with it",
+			files: map[string]string{"clusters/a/flux-system/gotk-sync.yaml": bootstrap("a"), "clusters/b/flux-system/gotk-sync.yaml": bootstrap("b"), "clusters/b/apps.yaml": fluxOf("apps", "apps"), "apps/a.yaml": configMap, "other/a.yaml": configMap},
+			want:  []string{"not known or not chosen: clusters/a, clusters/b.", "mono/other"}, not: []string{"type: flux\n", "mono/apps"}},
+		"without bootstrap": {reason: "the first objects are in a folder that no other one applies",
+			files: map[string]string{"kubernetes/flux/ks.yaml": fluxOf("apps", "kubernetes/apps"), "kubernetes/apps/web/ks.yaml": fluxOf("web", "kubernetes/apps/web/app"), "kubernetes/apps/web/app/a.yaml": configMap, "kubernetes/boot/a.yaml": configMap},
+			want:  []string{"type: flux", "mono/kubernetes/flux", "type: manifests", "mono/kubernetes/boot"}},
+		"a part of the rest": {reason: "a folder of manifests leaves out what is applied below it",
+			files: map[string]string{"x/a.yaml": configMap, "x/flux/ks.yaml": fluxOf("apps", "x/apps"), "x/apps/a.yaml": configMap},
+			want:  []string{"mono/x\n", "exclude: [/apps, /flux]"}},
+		"below the top": {reason: "paths count from the top of the repository", below: "clusters",
+			files: map[string]string{"clusters/prod/flux-system/gotk-sync.yaml": bootstrap("prod"), "clusters/edge/all/ks.yaml": fluxOf("apps", "apps"), "apps/a.yaml": configMap}, contexts: []string{"edge"},
+			want: []string{"mono/clusters/prod}", "mono/clusters/edge/all}"}, not: []string{"type: manifests"}},
+		"applications": {reason: "an Application that applies Applications is the first",
+			files: map[string]string{"root/apps.yaml": applicationOf("apps", "https://git.example.org/mono.git", "argo"), "argo/web.yaml": applicationOf("web", "https://git.example.org/mono.git", "web"),
+				"argo/redis.yaml": applicationOf("redis", "https://charts.example.org", ""), "web/a.yaml": configMap},
+			want: []string{"type: argocd", "mono/root"}, not: []string{"type: manifests", "mono/argo", "mono/web"}},
+		"sets": {reason: "the folders of a generator are applied",
+			files: map[string]string{"argo/set.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s, namespace: argocd}\n" +
+				"spec:\n  generators: [{git: {repoURL: https://git.example.org/mono.git, revision: main, directories: [{path: 'apps/*'}]}}]\n" +
+				"  template: {metadata: {name: '{{path.basename}}'}, spec: {source: {repoURL: https://git.example.org/mono.git, path: '{{path}}'}}}\n", "apps/web/a.yaml": configMap},
+			want: []string{"type: argocd", "mono/argo"}, not: []string{"type: manifests"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := map[string]string{}
+			for file, text := range tt.files {
+				files["mono/"+file] = text
+			}
+			dir := write(t, files)
+			tree, err := setup.Look(t.Context(), filepath.Join(dir, "mono", tt.below))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.below != "" {
+				tree.Origin.Top = filepath.Join(dir, "mono")
+			}
+			tree.ReadContents()
+			f := setup.Facts{Trees: []setup.Tree{tree}, CurrentContext: "prod", Contexts: []kubernetes.Context{{Name: "prod"}}}
+			for _, context := range tt.contexts {
+				f.Contexts = append(f.Contexts, kubernetes.Context{Name: context})
+			}
+			got := text(t, &f, &setup.Choices{Contexts: append([]string{"prod"}, tt.contexts...), Base: "/"})
+			for _, part := range tt.want {
+				if !strings.Contains(got, part) {
+					t.Errorf("%s: it lacks %q:\n%s", tt.reason, part, got)
+				}
+			}
+			for _, part := range tt.not {
+				if strings.Contains(got, part) {
+					t.Errorf("%s: it has %q:\n%s", tt.reason, part, got)
+				}
+			}
+		})
+	}
+}
