@@ -14,7 +14,7 @@ import (
 type Applied struct {
 	// Type is the type of its declaration, and Dir the folder, relative to the folder of the tree.
 	Type, Dir string
-	// Folders are Dir and all folders that the objects in it apply, and what these build upon, sorted.
+	// Folders are the outermost of Dir, the folders that the objects in it apply, and what these build upon, sorted.
 	Folders []string
 }
 
@@ -27,9 +27,10 @@ func (t *Tree) readAppliers() {
 	files := os.DirFS(t.Dir)
 	for _, a := range manifests.ReadAppliers(files, slices.Concat(t.Flux, t.ArgoCD), t.Origin.URL) {
 		a.Folder = inTree(a.Folder, top)
-		if info, err := os.Stat(path.Join(t.Dir, a.Folder)); err == nil && info.IsDir() {
-			t.Appliers = append(t.Appliers, a)
+		if info, err := os.Stat(path.Join(t.Dir, a.Folder)); err != nil || !info.IsDir() {
+			a.Folder = ""
 		}
+		t.Appliers = append(t.Appliers, a)
 	}
 }
 
@@ -39,7 +40,7 @@ func inTree(folder, top string) string {
 	switch {
 	case top == ".":
 		return folder
-	case within(top, folder):
+	case folder != "" && within(top, folder):
 		return "."
 	}
 	inside, ok := strings.CutPrefix(folder, top+"/")
@@ -54,7 +55,7 @@ func inTree(folder, top string) string {
 func (t *Tree) Applied() (all []Applied) {
 	for _, typ := range []string{manifests.ArgoCDType, manifests.FluxType} {
 		appliers := slices.DeleteFunc(slices.Clone(t.Appliers), func(a manifests.Applier) bool { return a.Type != typ })
-		for _, dir := range t.firstFolders(typ, appliers) {
+		for _, dir := range t.firstFolders(appliers) {
 			all = append(all, Applied{typ, dir, t.reached(dir, appliers)})
 		}
 	}
@@ -63,42 +64,32 @@ func (t *Tree) Applied() (all []Applied) {
 
 // firstFolders returns the folders with the objects of a tool that no other object of it applies. An object that applies its own
 // folder, as flux bootstrap makes it, stands for all of that.
-func (t *Tree) firstFolders(typ string, appliers []manifests.Applier) []string {
+func (t *Tree) firstFolders(appliers []manifests.Applier) []string {
 	bases := basesOfAll(t, func(*manifests.Overlay) bool { return true })
 	found := map[string]bool{}
-	add := func(file string) {
-		dir := path.Dir(file)
-		applied := false
-		for _, a := range appliers {
-			if within(dir, a.Folder) {
-				applied = true
-				if within(path.Dir(a.File), a.Folder) {
-					found[a.Folder] = true
-				}
-			}
+	for _, a := range appliers {
+		dir := path.Dir(a.File)
+		if within(dir, a.Folder) {
+			found[a.Folder] = true
 		}
-		if !applied && !bases[dir] {
+		if !bases[dir] && !slices.ContainsFunc(appliers, func(b manifests.Applier) bool { return within(dir, b.Folder) }) {
 			found[dir] = true
 		}
 	}
-	for _, a := range appliers {
-		add(a.File)
-	}
-	if typ == manifests.ArgoCDType { // an Application of a chart elsewhere applies no folder, and may be one of the first
-		for _, file := range t.ArgoCD {
-			add(file)
-		}
-	}
-	var outer []string
-	for _, dir := range slices.Sorted(maps.Keys(found)) {
-		if !slices.ContainsFunc(outer, func(o string) bool { return within(dir, o) }) {
+	return outermost(found)
+}
+
+// outermost returns the folders that no other one contains, sorted.
+func outermost(folders map[string]bool) (outer []string) {
+	for _, dir := range slices.Sorted(maps.Keys(folders)) {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(folders)), func(o string) bool { return o != dir && within(dir, o) }) {
 			outer = append(outer, dir)
 		}
 	}
 	return outer
 }
 
-// reached returns a folder, and those that the objects in it apply and build upon, directly or indirectly, sorted.
+// reached returns the outermost of a folder and those that the objects in it apply and build upon, directly or indirectly, sorted.
 func (t *Tree) reached(dir string, appliers []manifests.Applier) []string {
 	found := map[string]bool{dir: true}
 	for due := []string{dir}; len(due) > 0; due = due[1:] {
@@ -118,7 +109,7 @@ func (t *Tree) reached(dir string, appliers []manifests.Applier) []string {
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	return outermost(found)
 }
 
 // applied adds the declarations of what Flux and Argo CD apply. It returns the tree without that, and its folders.

@@ -39,7 +39,7 @@ type Tree struct {
 	Charts, Values []string
 	// Flux and ArgoCD are the files outside of roots and charts with objects that these carry out, relative to Dir.
 	Flux, ArgoCD []string
-	// Appliers are the objects in these files that apply folders of the repository, relative to Dir; "" is a folder outside of Dir. There are none
+	// Appliers are the objects in these files that apply folders, relative to Dir; "" is a folder that is not below Dir. There are none
 	// before ReadContents.
 	Appliers []manifests.Applier
 	// LeftOut are the folders with the name node_modules, which are not looked at, relative to Dir.

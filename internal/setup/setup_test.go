@@ -190,7 +190,8 @@ func TestText(t *testing.T) {
 				{Dir: "app/base"}, {Dir: "app/dev", Bases: []string{"app/base"}}, {Dir: "app/prod", Bases: []string{"app/base"}}}}}},
 			choice: setup.Choices{Contexts: []string{"prod"}, Base: "/"}, want: []string{"dir: ./src/app/prod", "dir: ./src/other", "clusters are not known: app/dev."}, not: []string{"dir: ./src/app\n"}},
 		"rendered": {reason: "charts are named, and Argo CD declared", facts: setup.Facts{CurrentContext: "prod", Contexts: []kubernetes.Context{{Name: "prod"}},
-			Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"apps"}, Charts: []string{"chart"}, Values: []string{"chart/values-prod.yaml"}, ArgoCD: []string{"apps/web.yaml"}}}},
+			Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"apps"}, Charts: []string{"chart"}, Values: []string{"chart/values-prod.yaml"},
+				Appliers: []manifests.Applier{{Type: "argocd", File: "apps/web.yaml"}}}}},
 			choice: setup.Choices{Contexts: []string{"prod"}, Base: "/"}, want: []string{"# Helm charts are not declared: chart.", "(found: chart/values-prod.yaml)", "type: argocd\n    governs: [prod]\n    settings: {dir: ./src/apps}"}},
 		"no cluster": {reason: "manifests without a cluster are left out, and named",
 			facts: setup.Facts{Trees: []setup.Tree{{Dir: "/src", Manifests: []string{"deploy"}}}}, want: []string{"# The manifests in /src/deploy are not declared"}},
@@ -295,7 +296,12 @@ func TestLoads(t *testing.T) {
 		}
 		tree := setup.Tree{Dir: filepath.Join(dir, name.Draw(t, "dir")), Manifests: paths.Draw(t, "manifests"), Charts: paths.Draw(t, "charts"), Modules: paths.Draw(t, "modules")}
 		tree.Origin = gitrepo.Origin{Top: dir, URL: rapid.SampledFrom([]string{"", "https://git.example.org/a.git"}).Draw(t, "url"), Branch: name.Draw(t, "branch")}
-		tree.Flux, tree.ArgoCD, tree.Values = paths.Draw(t, "flux"), paths.Draw(t, "argo"), paths.Draw(t, "values")
+		tree.Values = paths.Draw(t, "values")
+		for _, typ := range []string{manifests.FluxType, manifests.ArgoCDType} {
+			for _, file := range paths.Draw(t, typ) {
+				tree.Appliers = append(tree.Appliers, manifests.Applier{Type: typ, File: file, Folder: name.Draw(t, "folder")})
+			}
+		}
 		for _, d := range tree.Manifests {
 			tree.Overlays = append(tree.Overlays, manifests.Overlay{Dir: d, Bases: rapid.SliceOfN(rapid.SampledFrom(tree.Manifests), 0, 3).Draw(t, "bases"), IsComponent: rapid.Bool().Draw(t, "component")})
 		}

@@ -8,18 +8,18 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Applier is an object with which Flux or Argo CD applies a folder of its own repository.
+// An Applier is an object with which Flux or Argo CD applies a folder.
 type Applier struct {
 	// Type is the type of declarations of the tool: FluxType or ArgoCDType.
 	Type string
 	// File is the file with the object, and Folder what is applied, by path from the top of the
-	// repository; "." is the whole repository.
+	// repository; "." is the whole repository, and "" a folder elsewhere.
 	File, Folder string
 }
 
 // ReadAppliers returns the appliers in files of a repository with the given URL; "" if it is
 // unknown. Files that cannot be read or parsed have none. The folder of an ApplicationSet is the
-// innermost one that contains all that it applies; without one, it is no applier.
+// innermost one that contains all that it applies.
 func ReadAppliers(files fs.FS, names []string, url string) []Applier {
 	var objects []object
 	for _, name := range names {
@@ -32,7 +32,13 @@ func ReadAppliers(files fs.FS, names []string, url string) []Applier {
 		all = append(all, Applier{Type: d.tool, File: d.file, Folder: d.folder})
 	}
 	for _, o := range objects {
-		if kindOf(o.value) == "ApplicationSet.argoproj.io" {
+		switch kindOf(o.value) {
+		case "Kustomization.kustomize.toolkit.fluxcd.io":
+			all = append(all, Applier{Type: FluxType, File: o.files[0]})
+		case "Application.argoproj.io":
+			all = append(all, Applier{Type: ArgoCDType, File: o.files[0]})
+		case "ApplicationSet.argoproj.io":
+			all = append(all, Applier{Type: ArgoCDType, File: o.files[0]})
 			for _, folder := range setFolders(o.value.At("spec"), url) {
 				all = append(all, Applier{Type: ArgoCDType, File: o.files[0], Folder: folder})
 			}
