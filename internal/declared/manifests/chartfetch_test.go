@@ -24,10 +24,15 @@ import (
 // packed returns the archive of the chart blog.
 func packed(t *testing.T) []byte {
 	t.Helper()
+	return packedFiles(t, blog())
+}
+
+// packedFiles returns the archive of the chart in the folder charts/blog of files.
+func packedFiles(t *testing.T, files map[string]string) []byte {
+	t.Helper()
 	var made bytes.Buffer
 	z := gzip.NewWriter(&made)
 	w := tar.NewWriter(z)
-	files := blog()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		text := files[name]
 		if !strings.HasPrefix(name, "charts/blog/") {

@@ -305,10 +305,10 @@ func (r *fluxReader) finishInstalled(c *content, h *helmRelease, l *loader) {
 			before := o.value
 			o.value = change(o.value)
 			o.again, o.otherwise = changed(o.again, change), changed(o.otherwise, change)
-			if before.At("metadata", "annotations", "helm.sh/hook").Str() != "" {
-				// Versions before that with Helm 4 leave hooks as they are.
+			if before.At("metadata", "annotations", "helm.sh/hook").Str() != "" || isDefinition(o.address) {
+				// Versions before that with Helm 4 leave hooks as they are, and all leave definitions that exist.
 				o.again = append(o.again, before)
-				o.chance = cmp.Or(o.chance, "the version of helm-controller")
+				o.chance = cmp.Or(o.chance, "what helm-controller does with hooks, and with definitions that exist")
 			}
 		}
 		if o.namespace = h.target; isRelease {

@@ -76,7 +76,7 @@ func TestHelmRelease(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"team": "shop", "helm.toolkit.fluxcd.io/name": "blog", "helm.toolkit.fluxcd.io/namespace": "web"}, labels); diff != "" {
 		t.Error(diff)
 	}
-	if got := delegated(claimOf(t, d, "web/migrate")); !strings.HasPrefix(got, "metadata.labels.team to the version of helm-controller; ") {
+	if got := delegated(claimOf(t, d, "web/migrate")); !strings.HasPrefix(got, "metadata.labels.team to what helm-controller does with hooks") {
 		t.Errorf("the hook has %s", got)
 	}
 	made := claimOf(t, d, "web/web-blog")
@@ -243,6 +243,56 @@ func TestHelmReleaseOfOthers(t *testing.T) {
 	d = load("", ofRepository("1.0.0", "  suspend: true\n"))
 	if got := claimOf(t, d, "web/blog-web").Unchecked; !strings.Contains(got, "HelmRelease web/blog is suspended in git") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestHelmReleaseVersion renders the chart of an OCIRepository with the digest in its version, as helm-controller does.
+func TestHelmReleaseVersion(t *testing.T) {
+	t.Parallel()
+	files := blog()
+	files["charts/blog/templates/web.yaml"] += "  chart: {{ .Chart.Version }}\n"
+	chart := packedFiles(t, files)
+	blob := fmt.Sprintf("sha256:%x", sha256.Sum256(chart))
+	manifest := fmt.Sprintf(`{"schemaVersion": 2, "layers": [{"mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip", "digest": %q, "size": %d}]}`, blob, len(chart))
+	digest := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(manifest)))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v2/charts/journal/manifests/1.0.0", "/v2/charts/journal/manifests/" + digest:
+			w.Header().Set("Content-Type", "application/vnd.oci.image.manifest.v1+json")
+			w.Header().Set("Docker-Content-Digest", digest)
+			_, _ = w.Write([]byte(manifest))
+		case "/v2/charts/journal/blobs/" + blob:
+			_, _ = w.Write(chart)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	t.Cleanup(s.Close)
+	host := strings.Replace(s.URL, "http:", "oci:", 1)
+	for name, tc := range map[string]struct {
+		ref, want string
+		off       bool
+	}{
+		"tag": {"{tag: 1.0.0}", "1.0.0+" + digest[7:19], false}, "digest": {"{tag: latest, digest: \"" + digest + "\"}", "1.0.0+" + digest[7:19], false}, "not tracked": {"{tag: 1.0.0}", "1.0.0", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := loadReleases(t, s.URL, map[string]string{
+				"clusters/prod/release.yaml": helmRelease("  chartRef: {kind: OCIRepository, name: blog}\n"),
+				"clusters/prod/oci.yaml":     "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: blog, namespace: web}\nspec: {url: \"" + host + "/charts/journal\", ref: " + tc.ref + "}\n",
+			}, func(c *manifests.FluxConfig) {
+				c.Charts, c.DisableChartDigestTracking = []string{host + "/charts"}, tc.off
+			})
+			if len(d.Problems) > 0 {
+				t.Fatal(problems(d))
+			}
+			if got := claimOf(t, d, "web/blog-web").Value.At("data", "chart").Str(); got != tc.want {
+				t.Errorf("%s, want %s", got, tc.want)
+			}
+			if got := delegated(claimOf(t, d, "posts.example.org")); !strings.Contains(got, "with definitions that exist") {
+				t.Errorf("the definition has %q", got)
+			}
+		})
 	}
 }
 
