@@ -66,9 +66,9 @@ func scorecardRow(name string, s, before *model.Score) []string {
 		was = before.Properties()
 	}
 	for i, p := range s.Properties() {
-		text := scoredText(p)
+		text := phrase.Scored(p)
 		if was != nil && p.Of > 0 && was[i].Of > 0 {
-			if d := percent(p) - percent(was[i]); d != 0 {
+			if d := phrase.Percent(p) - phrase.Percent(was[i]); d != 0 {
 				text += fmt.Sprintf(" (%+d)", d)
 			}
 		}
@@ -76,24 +76,6 @@ func scorecardRow(name string, s, before *model.Score) []string {
 	}
 	return row
 }
-
-// scoredText returns the share of the resources that have a property.
-func scoredText(p model.Scored) string {
-	switch {
-	case p.Of == 0:
-		return "unknown"
-	case p.Unknown == p.Of:
-		return "not checked"
-	}
-	text := fmt.Sprintf("%d%%, %s of %s", percent(p), phrase.Number(p.Good), phrase.Number(p.Of))
-	if p.Unknown > 0 {
-		text += ", " + phrase.Number(p.Unknown) + " not checked"
-	}
-	return text
-}
-
-// percent returns the share of the resources that have a property, rounded down: 100 means all.
-func percent(p model.Scored) int { return 100 * p.Good / p.Of }
 
 // A trendPoint is the sum of all scores in runs with equal scores.
 type trendPoint struct {

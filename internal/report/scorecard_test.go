@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // TestWriteScorecard checks the shares, the trend, and that nothing unknown is shown as a share.
@@ -49,7 +50,7 @@ Not checked counts as not good. Pinned needs checks of the declaration: docs/che
 			t.Errorf("got %q, %v", out.String(), err)
 		}
 	}
-	if text := scoredText(model.Scored{Of: 3, Unknown: 3}); text != "not checked" {
+	if text := phrase.Scored(model.Scored{Of: 3, Unknown: 3}); text != "not checked" {
 		t.Errorf("got %q", text)
 	}
 }

@@ -169,6 +169,11 @@ func quietOnes() []model.Finding {
 func run() model.Run {
 	return model.Run{
 		ID: "run-2", Started: earlier(6 * time.Minute), Finished: earlier(5 * time.Minute), Tool: "1.2.3",
+		Scores: []model.Score{
+			{Source: "prod", Owner: "team-web", Live: 40, Declared: 38, Claims: 39, InSync: model.Checked{Good: 38}, Deterministic: model.Checked{Good: 39}, Pinned: model.Checked{Good: 30, Unchecked: 2}},
+			{Source: "prod", Live: 3, Claims: 3, InSync: model.Checked{Unchecked: 3}},
+			{Source: "pve", Live: 85, Declared: 85, Claims: 85, InSync: model.Checked{Good: 84}, Deterministic: model.Checked{Unchecked: 85}, Pinned: model.Checked{Unchecked: 85}},
+		},
 		Sources: []model.SourceRun{
 			{Name: "edge", Type: "kubernetes", Taken: earlier(26 * time.Hour), Resources: 40, Err: "dial tcp 192.0.2.7:6443: connection refused"},
 			{Name: "prod", Type: "kubernetes", Version: "v1.36.0", Resources: 1204, Every: 10 * time.Minute, Taken: earlier(5 * time.Minute), Kinds: map[string]int{"kubernetes/Deployment.apps": 212, "kubernetes/ConfigMap": 640, "kubernetes/Service": 352}},

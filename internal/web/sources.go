@@ -26,6 +26,20 @@ type sourceView struct {
 	// Kinds are the most frequent kinds, More is the number of others.
 	Kinds []kindCount
 	More  int
+	// Scores are the shares of its resources on the scorecard; nil if none were counted.
+	Scores []scoreView
+}
+
+// A scoreView is a share on the scorecard.
+type scoreView struct{ Name, Share string }
+
+// scoreViews returns the shares of a score.
+func scoreViews(s *model.Score) []scoreView {
+	var views []scoreView
+	for _, p := range s.Properties() {
+		views = append(views, scoreView{strings.ReplaceAll(p.Name, "_", " "), phrase.Scored(p)})
+	}
+	return views
 }
 
 // A kindCount is the number of resources of a kind.
@@ -40,6 +54,7 @@ const maxKinds = 30
 // sourceViews returns the status of each source, those with trouble first.
 func (s *site) sourceViews(run *model.Run) []sourceView {
 	gaps := report.Gaps(unexplainedGaps(run, s.Now()))
+	scores, _ := model.Scores(run.Scores, false)
 	views := make([]sourceView, len(run.Sources))
 	for i, source := range run.Sources {
 		v := sourceView{SourceRun: source, Gaps: gaps[source.Name]}
@@ -50,6 +65,9 @@ func (s *site) sourceViews(run *model.Run) []sourceView {
 			}
 		}
 		v.Kinds, v.More = kindsOf(source.Kinds)
+		if at := slices.IndexFunc(scores, func(score model.Score) bool { return score.Source == source.Name }); at >= 0 {
+			v.Scores = scoreViews(&scores[at])
+		}
 		views[i] = v
 	}
 	slices.SortStableFunc(views, func(a, b sourceView) int {
