@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -366,5 +367,32 @@ func TestApplicationCharts(t *testing.T) {
 				t.Errorf("%s, %v, also in %q", web.Address, web.Value, web.AlsoIn)
 			}
 		})
+	}
+}
+
+// TestHelmReleaseHistory checks that the objects of a chart have a gap as their history, instead of one without versions.
+func TestHelmReleaseHistory(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t)
+	files := blog()
+	delete(files, ".git/HEAD")
+	files["clusters/prod/release.yaml"] = helmRelease("  chart: {spec: {chart: charts/blog, sourceRef: {kind: GitRepository, name: flux-system}}}\n")
+	files["clusters/prod/a.yaml"] = configMap("a")
+	h.commit(files)
+	h.commit(map[string]string{"charts/blog/values.yaml": "replicas: 2\ncache: {enabled: false}\n"})
+	config := manifests.FluxDefaults()
+	config.Git, config.Path = h.dir, "clusters/prod"
+	loader := openFlux(t, config)
+	d, err := loader.Load(t.Context())
+	if err != nil || len(d.Problems) > 0 {
+		t.Fatal(err, problems(d))
+	}
+	web, plain := claimOf(t, d, "web/blog-web"), claimOf(t, d, "default/a")
+	if web.Value.At("data", "replicas").Str() != "2" || web.Address != "charts/blog/templates/web.yaml" {
+		t.Errorf("%s, %v", web.Address, web.Value)
+	}
+	past, err := loader.(declared.Historian).History(t.Context(), d.Revision, []*model.Claim{&web, &plain})
+	if err != nil || len(past.Pasts) != 2 || past.Pasts[0].Gap != "charts of HelmReleases are not rendered for earlier commits" || past.Pasts[1].Gap != "" {
+		t.Errorf("%+v, %v", past, err)
 	}
 }
