@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/declared"
@@ -32,7 +33,10 @@ func checkOf(declaration *config.Declaration) (func(context.Context, declared.Fi
 		return nil, fmt.Errorf("declaration %s: checks: declarations of type %s have no files to check", declaration.Name, declaration.Type)
 	}
 	return func(ctx context.Context, files declared.Files, d *model.Declaration) error {
-		tree := discipline.Tree{Files: files.FS, Root: files.Root}
+		tree := discipline.Tree{Files: files.FS, Root: files.Root, Now: time.Now()}
+		if files.OffDefault {
+			tree.Pinned = d.Revised
+		}
 		if files.Repository != "" {
 			tree.IsOwn = gitrepo.Origin{URL: files.Repository}.Is
 		}

@@ -79,6 +79,8 @@ type Files struct {
 	FS fs.FS
 	// Root is the path of the declared folder or file, and Repository the URL of the repository, or "".
 	Root, Repository string
+	// OffDefault reports whether the declaration reads a commit, and the default branch of the repository is at another one.
+	OffDefault bool
 	// Address returns the address of a file in findings.
 	Address func(name string) string
 }

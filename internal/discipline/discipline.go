@@ -26,6 +26,8 @@ type Tree struct {
 	// Standing is that of the work tree, at the time Now; nil if the files are not in one. Paths in Files are relative to its top.
 	Standing *gitrepo.Standing
 	Now      time.Time
+	// Pinned is the time of the commit with the files if the default branch of its repository is at another one; zero otherwise.
+	Pinned time.Time
 }
 
 // A Finding is a check that failed.
@@ -75,7 +77,7 @@ func Run(ctx context.Context, t Tree, s Selection) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	for _, step := range []func(context.Context, *survey) error{c.terraform, c.charts, c.manifests, c.git} {
+	for _, step := range []func(context.Context, *survey) error{c.terraform, c.charts, c.manifests, c.git, c.pinned} {
 		if err := step(ctx, found); err != nil {
 			return Result{}, err
 		}

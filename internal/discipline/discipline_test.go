@@ -171,6 +171,22 @@ func TestGit(t *testing.T) {
 	}
 }
 
+// TestPinned finds a declaration that reads an old commit.
+func TestPinned(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	for pinned, want := range map[time.Time][]string{
+		now.AddDate(0, 0, -91): {"git/ref-old d:0: the ref is at a commit from 2026-03-02, and the default branch is at another one"},
+		now.AddDate(0, 0, -89): nil,
+		{}:                     nil,
+	} {
+		found, _ := run(t, discipline.Tree{Files: filesOf(map[string]string{"d/a.txt": ""}), Root: "d", Now: now, Pinned: pinned})
+		if diff := cmp.Diff(want, found); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", pinned, diff)
+		}
+	}
+}
+
 func TestSelection(t *testing.T) {
 	t.Parallel()
 	files := filesOf(map[string]string{"a.yaml": "apiVersion: v1\nkind: Pod\nspec: {containers: [{image: a}, {image: \"b:1\"}]}\n"})

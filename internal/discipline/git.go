@@ -21,6 +21,14 @@ func IsDeclared(base string) bool {
 	return terraform.IsConfiguration(base) || isManifest(base) || base == lockFile || slices.Contains([]string{".tfvars", ".tpl", ".lock"}, path.Ext(base))
 }
 
+// pinned checks the age of the commit that a declaration reads.
+func (c *checker) pinned(context.Context, *survey) error {
+	if !c.Pinned.IsZero() && c.Now.Sub(c.Pinned) > oldRef {
+		c.report(gitRefOld, c.Root, 0, 0, "the ref", fmt.Sprintf("is at a commit from %s, and the default branch is at another one", c.Pinned.Format(time.DateOnly)))
+	}
+	return nil
+}
+
 // git checks how the work tree differs from its commits and from the remote.
 func (c *checker) git(context.Context, *survey) error {
 	s := c.Standing

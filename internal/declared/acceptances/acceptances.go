@@ -132,7 +132,7 @@ func (l *loader) read(ctx context.Context, c gitrepo.Commit, files fs.FS, root, 
 	d := model.Declaration{Name: l.name, Revision: c.Hash, Revised: c.When,
 		Decisions: f.decisions(l.name, address, c.When), Problems: f.problems(address)}
 	if l.check != nil {
-		err = l.check(ctx, declared.Files{FS: files, Root: name, Address: func(string) string { return address }}, &d)
+		err = l.check(ctx, declared.Files{FS: files, Root: name, OffDefault: c.OffDefault, Address: func(string) string { return address }}, &d)
 	}
 	return d, err
 }

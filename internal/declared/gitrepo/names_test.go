@@ -78,3 +78,28 @@ func TestCommitIs(t *testing.T) {
 		}
 	}
 }
+
+// TestOffDefault checks for which refs the default branch is at another commit.
+func TestOffDefault(t *testing.T) {
+	t.Parallel()
+	g := newGit(t)
+	hashes := g.commit(step{files: map[string]string{"a": "1"}}, step{files: map[string]string{"a": "2"}})
+	g.run("", "branch", "same")
+	g.run("", "branch", "old", hashes[0])
+	for access, url := range map[string]string{"path": g.dir, "http": newGitServer(t, g).URL} {
+		r, err := gitrepo.New(gitrepo.Settings{URL: url, CacheDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ref, want := range map[string]bool{"": false, "main": false, "same": false, hashes[1]: false, "old": true, hashes[0]: true} {
+			if err := r.Read(t.Context(), ref, func(c gitrepo.Commit) error {
+				if c.OffDefault != want {
+					t.Errorf("%s: %q is off the default branch: %t", access, ref, c.OffDefault)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

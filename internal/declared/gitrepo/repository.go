@@ -115,6 +115,8 @@ type Commit struct {
 	When time.Time
 	// Files are the commit's files. Symbolic links are followed within the repository.
 	Files *FS
+	// OffDefault reports whether the default branch is at another commit. It is false if the repository names no default branch.
+	OffDefault bool
 
 	touches func(context.Context, []string) map[string]Touch
 	names   func(ref string) bool
@@ -218,7 +220,7 @@ func (r *Repository) readClone(ctx context.Context, c *clone, ref string, read f
 func (r *Repository) readCommit(files *FS, commit *object.Commit, find lookup, all refs, read func(Commit) error) error {
 	defer files.close()
 	err := read(Commit{
-		Hash: commit.Hash.String(), When: timeOf(commit), Files: files,
+		Hash: commit.Hash.String(), When: timeOf(commit), Files: files, OffDefault: !all.head.IsZero() && all.head != commit.Hash,
 		touches: func(ctx context.Context, names []string) map[string]Touch {
 			return r.history.touches(ctx, commit, files, names, find)
 		},

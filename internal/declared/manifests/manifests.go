@@ -142,6 +142,7 @@ func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 		l.same.clear()
 		t := l.commitTree(c.Files, c.Hash)
 		t.revised, t.touches, t.isRef = c.When, c.Touches, c.Is
+		t.offDefault = c.OffDefault
 		d, err = l.read(ctx, t)
 		return err
 	})
@@ -175,7 +176,7 @@ func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
 	}
 	d, err := l.declaration(ctx, t, content)
 	if err == nil && l.env.Check != nil {
-		err = l.env.Check(ctx, declared.Files{FS: t.files, Root: t.Root, Repository: d.Repository, Address: t.address}, &d)
+		err = l.env.Check(ctx, declared.Files{FS: t.files, Root: t.Root, Repository: d.Repository, OffDefault: t.offDefault, Address: t.address}, &d)
 	}
 	return d, err
 }

@@ -34,6 +34,8 @@ type tree struct {
 	// revision is the commit, or "", and revised its time.
 	revision string
 	revised  time.Time
+	// offDefault reports whether the default branch is at another commit.
+	offDefault bool
 	// touches returns the last commits that changed files, by path from the top of the tree.
 	touches func(context.Context, []string) map[string]gitrepo.Touch
 	close   func() error
