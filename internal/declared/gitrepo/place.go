@@ -23,7 +23,16 @@ type Place struct {
 	Ref string `mapstructure:"ref"`
 	// Path is the folder or file inside the repository. The default is the whole repository. In declarations of type terraform, manifests,
 	// helm and flux, a pattern makes a declaration for each folder that it finds.
-	Path string `mapstructure:"path"`
+	Path   string `mapstructure:"path"`
+	Access `mapstructure:",squash"`
+
+	// MaxCloneSize bounds driftd's own clone of the repository on disk, in bytes. A transfer
+	// that exceeds it ends, and the declaration is unchecked.
+	MaxCloneSize int64 `mapstructure:"max_clone_size"`
+}
+
+// An Access contains the credentials for a repository.
+type Access struct {
 	// Username is the user name for https, with the token.
 	Username string `mapstructure:"username"`
 	// TokenFile contains the token, or the password, for https.
@@ -36,13 +45,12 @@ type Place struct {
 	// KnownHostsFile lists the hosts to trust over ssh. The default is the files of the user
 	// and of the system.
 	KnownHostsFile string `mapstructure:"known_hosts_file" path:"true"`
-	// MaxCloneSize bounds driftd's own clone of the repository on disk, in bytes. A transfer
-	// that exceeds it ends, and the declaration is unchecked.
-	MaxCloneSize int64 `mapstructure:"max_clone_size"`
 }
 
 // DefaultPlace returns the default settings.
-func DefaultPlace() Place { return Place{Username: "git", MaxCloneSize: DefaultMaxCloneSize} }
+func DefaultPlace() Place {
+	return Place{Access: Access{Username: "git"}, MaxCloneSize: DefaultMaxCloneSize}
+}
 
 // DefaultMaxCloneSize is enough for the files of one commit of large repositories.
 const DefaultMaxCloneSize = 2 << 30
