@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -29,7 +28,8 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		Sealer: l.env.Sealer, Plain: l.plain, Kinds: known,
 	}
 	maps.Copy(options.Kinds, own)
-	touches := t.touches(ctx, c.files())
+	touches := t.lastChanges(ctx, c.files())
+	maps.Copy(touches, t.others.lastChanges())
 	claims := make([]model.Claim, 0, len(c.objects))
 	delivered := l.deliveries(c.objects)
 	for _, o := range c.objects {
@@ -49,7 +49,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		if err := cmp.Or(o.leftToChance(&claim, options), o.leftToCluster(&claim, options)); err != nil {
 			return model.Declaration{}, fmt.Errorf("%s: %w", o.address, err)
 		}
-		claim.AlsoIn, claim.AuditEvents = t.alsoIn(o), gitrepo.AuditEvents(touches, o.files...)
+		claim.AlsoIn, claim.AuditEvents = t.alsoIn(o), lastEvents(touches, o.files)
 		if o.found != nil {
 			claim.AlsoIn, claim.AuditEvents = o.found.alsoIn, o.found.events
 		}
@@ -63,7 +63,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 	}
 	return model.Declaration{
 		Repository: repository,
-		Name:       l.env.Name, Governs: l.env.Governs, Revision: t.revision, Revised: t.revised,
+		Name:       l.env.Name, Governs: l.env.Governs, Revision: t.revision, Revised: t.others.lastRevised(t.revised),
 		Claims: claims, Scopes: append(governed.Scopes, l.argocd.scopes(claims)...), NotGoverned: l.notGoverned(governed.Shared), Watches: true,
 		Problems: sortProblems(c.problems), Notes: c.notes(), Kinds: own,
 		DeployWindow: l.config.DeployWindow, ApplyBeforeMerge: l.config.ApplyBeforeMerge,

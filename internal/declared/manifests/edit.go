@@ -91,11 +91,12 @@ func (e *Edit) keep(t *tree, c content, limit int64) error {
 	e.sources = Sources{Top: t.top, Root: t.Root, Revision: t.revision}
 	var names []string
 	for _, o := range c.objects {
-		if o.address != e.address {
+		if o.address != e.address || isForeign(o.address) {
 			continue
 		}
 		for _, name := range o.files {
 			switch {
+			case isForeign(name): // in a repository that this declaration does not edit
 			case slices.Contains(names, name):
 			case t.isAt(name, e.address):
 				names = slices.Insert(names, 0, name)

@@ -26,8 +26,8 @@ type fluxReader struct {
 	ctx    context.Context //nolint:containedctx // a reader lives for one reading
 	loader *loader
 	tree   *tree
-	// build builds a folder as Flux does. address is that of the Kustomization.
-	build func(a fluxArgs, address string) (content, error)
+	// build builds a folder of the tree as Flux does. address is that of the Kustomization.
+	build func(t *tree, a fluxArgs, address string) (content, error)
 	// helm renders charts, and fetch fetches them; nil for an old commit, of which no chart is rendered.
 	helm  *box.Box
 	fetch *chartFetch
@@ -68,10 +68,10 @@ func (l *loader) applied(ctx context.Context, t *tree) (all content, err error) 
 	if info, err := fs.Stat(t.files, t.Root); err != nil || !info.IsDir() {
 		return content{}, fmt.Errorf("read flux: %s is no folder in %s; check path", t.Root, t.where)
 	}
-	b := l.openBox(l.config.AllowNetwork)
+	b := t.others.openBox(l)
 	helm := l.openRenderer()
-	defer func() { err = errors.Join(err, b.Close(), helm.Close()) }()
-	r := &fluxReader{ctx: ctx, loader: l, tree: t, helm: helm, fetch: l.fetching(), urls: l.fluxURLs(t), build: func(a fluxArgs, address string) (content, error) {
+	defer func() { err = errors.Join(err, t.others.closeBox(b), helm.Close()) }()
+	r := &fluxReader{ctx: ctx, loader: l, tree: t, helm: helm, fetch: l.fetching(), urls: l.fluxURLs(t), build: func(t *tree, a fluxArgs, address string) (content, error) {
 		var made packed
 		err := b.Do(ctx, t.files, fluxJob, a, &made)
 		return l.unpacked(ctx, "kustomize", address, made, err)
@@ -98,6 +98,9 @@ func (r *fluxReader) read() (content, error) {
 		}
 		r.before = r.inputs
 	}
+	if r.tree.others.isWaiting() {
+		return r.all, nil
+	}
 	err := r.all.takeMemory(r.ctx)
 	return r.all, err
 }
@@ -111,7 +114,7 @@ func (r *fluxReader) round() error {
 	}
 	for _, o := range c.objects {
 		// A cluster's folder usually has the Kustomization that applies this folder.
-		if kindOf(o.value) == fluxKustomization && r.folderOf(o) == r.tree.Root && o.value.At("spec", "kubeConfig").IsEmpty() && r.notOurs(o) == "" {
+		if kindOf(o.value) == fluxKustomization && r.folderOf(o) == r.tree.Root && o.value.At("spec", "kubeConfig").IsEmpty() && r.isOurs(o) {
 			r.seen[inputID(o.value)] = o
 			if c, err = r.kustomization(o); err != nil {
 				return err
@@ -232,21 +235,47 @@ func (r *fluxReader) kustomization(o object) (content, error) {
 		c.bounded(o.address, nil, "%s applies to another cluster (spec.kubeConfig), and its objects are not compared: declare them for that cluster", name)
 		return c, nil
 	}
-	reason := cmp.Or(o.openSpec(), r.notOurs(o), r.notCheckedOut(o))
-	dir := r.folderOf(o)
+	unread := func(reason string) (c content) {
+		c.limited(o.address, fluxExtents(spec), "the objects of %s are not compared: %s", name, reason)
+		return c
+	}
+	at, reason := r.sourceOf(o)
+	if reason = cmp.Or(o.openSpec(), reason); reason != "" {
+		return unread(reason), nil
+	}
+	b := fluxBuild{dir: r.folderOf(o), address: o.address, by: o}
+	b.variables, b.from = r.variables(o)
+	if at.repository == nil {
+		return r.apply(b, name, unread)
+	}
+	source, _ := r.source(o)
+	key, err := otherKey(at, b, source)
+	if err != nil {
+		return content{}, err
+	}
+	r.built++
+	return r.tree.others.get(otherBuild{key, at, func(t *tree) (content, error) {
+		other := *r
+		other.tree = t
+		return other.apply(b, name, unread)
+	}, func(reason string) content {
+		return unread("its source " + nameOf(source.value) + " cannot be read: " + reason)
+	}}), nil
+}
+
+// apply returns the objects of a Kustomization of Flux with the given name, whose source is the tree.
+func (r *fluxReader) apply(b fluxBuild, name string, unread func(reason string) content) (content, error) {
+	o, dir := b.by, b.dir
+	reason := r.notCheckedOut(o)
 	if info, err := fs.Stat(r.tree.files, dir); reason == "" && (err != nil || !info.IsDir()) {
-		reason = fmt.Sprintf("its path %s is no folder of the repository", spec.At("path").Str())
+		reason = fmt.Sprintf("its path %s is no folder of the repository", o.value.At("spec", "path").Str())
 	}
 	if reason == "" && o.unchecked != "" {
 		reason = o.unchecked
 	}
 	if reason != "" {
-		var c content
-		c.limited(o.address, fluxExtents(spec), "the objects of %s are not compared: %s", name, reason)
-		return c, nil
+		return unread(reason), nil
 	}
-	b := fluxBuild{dir: dir, address: o.address, by: o}
-	b.variables, b.from = r.variables(o)
 	c, err := r.folder(b)
 	if err != nil {
 		return c, err
@@ -388,10 +417,21 @@ func (r *fluxReader) folder(b fluxBuild) (content, error) {
 			return content{}, nil
 		}
 	}
-	c, err := r.build(a, b.address)
+	key, err := a.key()
+	if err != nil {
+		return content{}, err
+	}
+	build := func() (content, error) { return r.build(r.tree, a, b.address) }
+	var c content
+	if r.tree.Repository == "" {
+		c, err = r.tree.others.own(key, build)
+	} else {
+		c, err = build()
+	}
 	if err != nil {
 		return c, err
 	}
+	r.tree.nameFiles(&c)
 	r.place(&c, b, a)
 	return c, nil
 }
@@ -415,7 +455,7 @@ func (o *fluxArgs) change(spec model.Value) {
 // place sets the files and the addresses of what a build returned: what comes from the
 // Kustomization of Flux itself has those of its object.
 func (r *fluxReader) place(c *content, b fluxBuild, a fluxArgs) {
-	made := path.Join(b.dir, a.Kustomization)
+	made := r.tree.file(path.Join(b.dir, a.Kustomization))
 	changes := len(a.Change) > 0
 	for i := range c.objects {
 		o := &c.objects[i]

@@ -3,6 +3,7 @@ package manifests
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/driftd/driftd/internal/declared"
@@ -21,6 +22,9 @@ type FluxConfig struct {
 	// SameRepository are URLs of sources of Flux that contain this repository, in addition to its own
 	// URL: those of mirrors, and of OCI artifacts and buckets of the whole repository.
 	SameRepository []string `mapstructure:"same_repository"`
+	// Repositories are further repositories that are read if a GitRepository names them, each with its credentials. Kustomizations of
+	// other sources are unchecked.
+	Repositories []Permission `mapstructure:"repositories"`
 	// SourceBranch is the branch that sources of Flux read. A source of another branch is not
 	// compared. The default is each branch that names the commit that is read, and for a dir the one
 	// that is checked out.
@@ -87,7 +91,10 @@ func FluxDefinition() declared.Definition {
 			return nil, err
 		}
 		l.flux, l.charts = &config, &chartCaches{}
-		l.remote, err = newRemoteCharts(config.Charts)
+		if l.remote, err = newRemoteCharts(config.Charts); err != nil {
+			return nil, err
+		}
+		l.others, err = permit(env, config.Repositories, config.Place, config.Lookback, append(slices.Clone(config.SameRepository), config.Git))
 		return l, err
 	})
 	d.IsMember = isMember

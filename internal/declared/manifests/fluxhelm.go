@@ -236,7 +236,11 @@ func (r *fluxReader) chartInGit(spec model.Value, space string, release HelmConf
 		model.Field{Name: "metadata", Value: model.MapOf(model.Field{Name: "namespace", Value: model.StringOf(space)})},
 		model.Field{Name: "spec", Value: model.MapOf(model.Field{Name: "sourceRef", Value: spec.At("sourceRef")}, model.Field{Name: "path", Value: spec.At("chart")})},
 	)}
-	if reason := cmp.Or(r.notOurs(by), r.notCheckedOut(by)); reason != "" {
+	at, reason := r.sourceOf(by)
+	if at.repository != nil {
+		reason = fmt.Sprintf("its chart is in %s, and driftd reads charts of HelmReleases only in the declared repository", at.repository.URL())
+	}
+	if reason = cmp.Or(reason, r.notCheckedOut(by)); reason != "" {
 		return nil, nil, notRead(sketch{}, "%s", reason)
 	}
 	if spec.At("reconcileStrategy").Str() == "Revision" {

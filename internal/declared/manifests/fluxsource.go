@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,43 +41,82 @@ func sourceID(kustomization model.Value) string {
 	return cmp.Or(ref.At("kind").Str(), "GitRepository") + fluxSourceGroup + " " + place + "/" + ref.At("name").Str()
 }
 
-// notOurs returns why the source of a Kustomization is not the declared repository at its ref;
-// "" if it is. A source that is not in git is taken for it: the one with which Flux was
-// installed often is not.
-func (r *fluxReader) notOurs(o object) string {
+// isOurs reports whether the source of a Kustomization is the declared repository at its ref.
+func (r *fluxReader) isOurs(o object) bool {
+	at, reason := r.sourceOf(o)
+	return at.repository == nil && reason == ""
+}
+
+// sourceOf returns the checkout that a Kustomization applies, or the reason why driftd does not read it. A source that is not in git is
+// taken for the declared repository: the one with which Flux was installed often is not.
+func (r *fluxReader) sourceOf(o object) (at checkout, reason string) {
 	id := sourceID(o.value)
 	kind, name, _ := strings.Cut(id, fluxSourceGroup+" ")
 	if !slices.Contains([]string{"GitRepository", "OCIRepository", "Bucket"}, kind) {
-		return fmt.Sprintf("its source is %s %s, which driftd does not read", kind, name)
+		return at, fmt.Sprintf("its source is %s %s, which driftd does not read", kind, name)
 	}
 	source, found := r.input(id)
 	if !found {
-		return ""
+		return at, ""
+	}
+	if !source.isCertain("spec", "url") || !source.isCertain("spec", "ref") {
+		return at, fmt.Sprintf("the URL or the ref of its source is left to %s", source.chance)
 	}
 	spec := source.value.At("spec")
 	url := spec.At("url").Str()
 	if kind == "Bucket" {
 		url = spec.At("endpoint").Str() + "/" + spec.At("bucketName").Str()
 	}
-	if !slices.ContainsFunc(r.urls, func(own string) bool { return own == url || gitrepo.SameRepository(own, url) }) {
-		return fmt.Sprintf("its source is %s %s (%s), and driftd reads another repository: declare that one, "+
-			"or list the URL in same_repository if it has the same content", kind, name, withoutSecrets(url))
+	if isOneOf(r.urls, url) {
+		if kind == "GitRepository" {
+			reason = r.otherRef(spec.At("ref"), kind+" "+name)
+		}
+		return at, reason
 	}
-	if kind == "GitRepository" {
-		return r.otherRef(spec.At("ref"), kind+" "+name)
+	at.repository = findRepository(r.loader.others, url)
+	switch {
+	case at.repository == nil || kind != "GitRepository":
+		return at, fmt.Sprintf("its source is %s %s (%s), and driftd reads another repository: list the URL in repositories to read that one, too, "+
+			"or in same_repository if it has the same content", kind, name, withoutSecrets(url))
+	case r.tree.others == nil:
+		return at, fmt.Sprintf("its source is %s %s (%s), and driftd reads no earlier commits of other repositories", kind, name, at.repository.URL())
 	}
-	return ""
+	at.ref, reason = otherRepositoryRef(spec.At("ref"), kind+" "+name)
+	return at, reason
 }
 
-// otherRef returns why a GitRepository has another revision than the declaration, or "".
-func (r *fluxReader) otherRef(ref model.Value, name string) string {
-	c := r.loader.flux
-	field, value := "branch", cmp.Or(ref.At("branch").Str(), "master")
+// fullHash matches a commit.
+var fullHash = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// otherRepositoryRef returns the ref that a GitRepository reads of another repository, or the reason why driftd does not read it.
+func otherRepositoryRef(ref model.Value, name string) (full, reason string) {
+	field, value := fluxRef(ref)
+	switch {
+	case field == "branch":
+		return "refs/heads/" + value, ""
+	case field == "tag":
+		return "refs/tags/" + value, ""
+	case field == "commit" && fullHash.MatchString(value), field == "name" && strings.HasPrefix(value, "refs/"):
+		return value, ""
+	}
+	return "", fmt.Sprintf("its source %s reads the %s %s: driftd reads a branch, a tag, a full name, or the full hash of a commit", name, field, value)
+}
+
+// fluxRef returns the field of spec.ref that decides what a GitRepository reads, and its value.
+func fluxRef(ref model.Value) (field, value string) {
+	field, value = "branch", cmp.Or(ref.At("branch").Str(), "master")
 	for _, other := range []string{"tag", "semver", "name", "commit"} {
 		if v := ref.At(other).Str(); v != "" {
 			field, value = other, v
 		}
 	}
+	return field, value
+}
+
+// otherRef returns why a GitRepository has another revision than the declaration, or "".
+func (r *fluxReader) otherRef(ref model.Value, name string) string {
+	c := r.loader.flux
+	field, value := fluxRef(ref)
 	if branch, named := strings.CutPrefix(value, "refs/heads/"); named && field == "name" {
 		field, value = "branch", branch
 	}

@@ -58,6 +58,8 @@ type loader struct {
 	repository *gitrepo.Repository
 	// workTree finds the last commits that changed files of a folder.
 	workTree *gitrepo.WorkTree
+	// others are further repositories that sources of Flux or Argo CD may name.
+	others []*permitted
 	// past caches the results of History.
 	past *historyCache
 	// release is set for a declaration of a Helm release.
@@ -89,15 +91,22 @@ type loader struct {
 // Load implements declared.Loader. It fetches a remote repository first: if that fails, it
 // returns an error, never an earlier commit.
 func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
+	read := l.git
 	switch {
 	case l.config.placeless:
 		return await.Within(ctx, l.config.Timeout, l.withoutPlace)
-	case l.repository == nil:
-		return await.Within(ctx, l.config.Timeout, l.folder)
-	case l.argocd != nil:
+	case l.argocd != nil && l.repository != nil:
 		return await.Within(ctx, l.config.Timeout, l.argocdGit)
+	case l.repository == nil:
+		read = l.folder
 	}
-	return await.Within(ctx, l.config.Timeout, l.git)
+	return await.Within(ctx, l.config.Timeout, func(ctx context.Context) (d model.Declaration, err error) {
+		err = l.withOthers(ctx, func(ctx context.Context, o *otherBuilds) (err error) {
+			d, err = read(ctx, o)
+			return err
+		})
+		return d, err
+	})
 }
 
 // LoadPlain implements declared.PlainLoader.
@@ -107,12 +116,12 @@ func (l *loader) LoadPlain(ctx context.Context) (model.Declaration, error) {
 	return plain.Load(ctx)
 }
 
-func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
+func (l *loader) folder(ctx context.Context, o *otherBuilds) (model.Declaration, error) {
 	t, top, err := openFolder(l.config.Dir, l.config.label(), l.config.MaxFileSize)
 	if err != nil {
 		return model.Declaration{}, err
 	}
-	t.top = top
+	t.top, t.others = top, o
 	refs := map[string]bool{}
 	t.isRef = func(ref string) bool {
 		at, known := refs[ref]
@@ -137,11 +146,11 @@ func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
 	return d, err
 }
 
-func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
-	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
+func (l *loader) git(ctx context.Context, o *otherBuilds) (d model.Declaration, err error) {
+	err = l.repository.Read(ctx, o.ref(l.config.Ref), func(c gitrepo.Commit) error {
 		l.same.clear()
 		t := l.commitTree(c.Files, c.Hash)
-		t.revised, t.touches, t.isRef = c.When, c.Touches, c.Is
+		t.revised, t.touches, t.isRef, t.others = c.When, c.Touches, o.at(c.Hash, c.Is), o
 		t.offDefault = c.OffDefault
 		d, err = l.read(ctx, t)
 		return err
@@ -161,7 +170,7 @@ func (l *loader) commitTree(files fs.FS, hash string) *tree {
 func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
 	t = t.withFiles(ctx, l.edit.files(t.files), l.config.MaxFileSize)
 	content, err := l.content(ctx, t)
-	if err != nil {
+	if err != nil || t.others.isWaiting() {
 		return model.Declaration{}, err
 	}
 	if ctx.Err() != nil {

@@ -19,7 +19,7 @@ func (r *pastReader) applied(t *tree, files *gitrepo.FS, found *outcome) (final 
 	recorded := &recordedFS{files: files, paths: map[string]string{}}
 	t = t.withFiles(r.ctx, recorded, r.loader.config.MaxFileSize)
 	reader := &fluxReader{ctx: r.ctx, loader: r.loader, tree: t, urls: r.loader.fluxURLs(t)}
-	reader.build = func(a fluxArgs, address string) (content, error) { return r.fluxBuild(files, a, address) }
+	reader.build = func(_ *tree, a fluxArgs, address string) (content, error) { return r.fluxBuild(files, a, address) }
 	c, err := reader.read()
 	switch {
 	case r.ctx.Err() != nil:

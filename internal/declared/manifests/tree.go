@@ -36,6 +36,8 @@ type tree struct {
 	revised  time.Time
 	// offDefault reports whether the default branch is at another commit.
 	offDefault bool
+	// others has what is read from other repositories; nil if none are.
+	others *otherBuilds
 	// touches returns the last commits that changed files, by path from the top of the tree.
 	touches func(context.Context, []string) map[string]gitrepo.Touch
 	close   func() error
@@ -51,6 +53,9 @@ type place struct {
 	Single string
 	// Outside is why a file outside of the tree is not read.
 	Outside string
+	// Repository is the URL of the repository if it is not that of the declaration. Addresses begin
+	// with it.
+	Repository string
 }
 
 // tree returns the tree of files that contains the place. Kustomize reads no file of more than
@@ -171,7 +176,14 @@ func relative(top, name string) string {
 
 // address returns the address of a file in messages, by its path within the tree.
 func (p place) address(name string) string {
-	if p.Single != "" && name == p.Root {
+	switch {
+	case isForeign(name):
+		return name
+	case p.Repository != "" && path.Clean(name) == ".":
+		return p.Repository
+	case p.Repository != "":
+		return p.file(name)
+	case p.Single != "" && name == p.Root:
 		return p.Single
 	}
 	return path.Join(p.Prefix, relative(p.Base, name))
@@ -180,7 +192,7 @@ func (p place) address(name string) string {
 // withAddresses replaces the paths of files in text by their addresses.
 func (p place) withAddresses(text string) string {
 	for _, dir := range []string{p.Base, "."} {
-		text = strings.ReplaceAll(text, path.Join(mountPoint, dir)+"/", strings.TrimSuffix(path.Join(p.address(dir), "-"), "-"))
+		text = strings.ReplaceAll(text, path.Join(mountPoint, dir)+"/", strings.TrimSuffix(p.address(path.Join(dir, "-")), "-"))
 	}
 	return text
 }
