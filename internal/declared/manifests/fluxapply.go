@@ -173,6 +173,9 @@ func (r *fluxReader) add(c content) {
 		case isFluxInput(kind):
 			if id := inputID(o.value); r.inputs[id].value.IsNull() {
 				r.inputs[id] = o
+				if isForeign(o.address) {
+					r.loader.same.addForeign(id)
+				}
 			}
 		}
 		r.elsewhere(o)

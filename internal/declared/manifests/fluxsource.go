@@ -56,6 +56,9 @@ func (r *fluxReader) sourceOf(o object) (at checkout, reason string) {
 		return at, fmt.Sprintf("its source is %s %s, which driftd does not read", kind, name)
 	}
 	source, found := r.input(id)
+	if !found && r.tree.others == nil && r.loader.same.isForeign(id) {
+		return at, fmt.Sprintf("its source %s %s is declared in another repository, of which driftd reads no earlier commits", kind, name)
+	}
 	if !found {
 		return at, ""
 	}

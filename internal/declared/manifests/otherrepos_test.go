@@ -1,17 +1,16 @@
 package manifests_test
 
 import (
-	"os"
-	"path/filepath"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/manifests"
-	"github.com/driftd/driftd/internal/model"
 )
 
 const (
@@ -92,9 +91,141 @@ func TestFluxReadsOtherRepositories(t *testing.T) {
 	}
 }
 
-func sorted(lines []string) []string { slices.Sort(lines); return lines }
+func sorted(lines []string) []string {
+	slices.Sort(lines)
+	return lines
+}
 
-var _ = model.Claim{}
-var _ = os.WriteFile
-var _ = filepath.Join
-var _ = gitrepo.Access{}
+// TestFluxLeavesOtherRepositories checks that objects of a repository that is not read are unchecked, with the reason.
+func TestFluxLeavesOtherRepositories(t *testing.T) {
+	t.Parallel()
+	apps := newHistory(t)
+	apps.commit(map[string]string{"web/a.yaml": configMap("a"), "b.yaml": configMap("b")})
+	for name, tc := range map[string]struct {
+		source string
+		change func(*manifests.Permission)
+		want   string
+	}{
+		"Listed":             {source("apps", appsURL, "branch: main"), nil, ""},
+		"Another spelling":   {source("apps", "https://user:secret@GIT.example.org/shop/apps/", "branch: main"), nil, ""},
+		"Commit":             {source("apps", appsURL, "branch: none, commit: "+apps.commits[0]), nil, ""},
+		"Full name":          {source("apps", appsURL, "name: refs/heads/main"), nil, ""},
+		"Unlisted":           {source("apps", "https://git.example.org/shop/other.git", "branch: main"), nil, "list the URL in repositories"},
+		"Longer host":        {source("apps", "https://git.example.org.evil.example/shop/apps.git", "branch: main"), nil, "list the URL in repositories"},
+		"Host as user":       {source("apps", "https://git.example.org:x@evil.example/shop/apps.git", "branch: main"), nil, "list the URL in repositories"},
+		"Path outside":       {source("apps", "https://git.example.org/shop/apps.git/../secret.git", "branch: main"), nil, "list the URL in repositories"},
+		"Prefix":             {source("apps", "https://git.example.org/shop/apps.git.git", "branch: main"), nil, "list the URL in repositories"},
+		"Another case":       {source("apps", "https://git.example.org/Shop/apps.git", "branch: main"), nil, "list the URL in repositories"},
+		"OCI artifact":       {strings.Replace(source("apps", appsURL, ""), "kind: GitRepository", "kind: OCIRepository", 1), nil, "list the URL in repositories"},
+		"Missing branch":     {source("apps", appsURL, "branch: none"), nil, `no branch, tag or full commit hash "refs/heads/none"`},
+		"Branch by default":  {source("apps", appsURL, ""), nil, `"refs/heads/master"`},
+		"Versions":           {source("apps", appsURL, "semver: '>=1.0'"), nil, "reads the semver >=1.0: driftd reads a branch"},
+		"Branch as commit":   {source("apps", appsURL, "commit: main"), nil, "reads the commit main: driftd reads a branch"},
+		"Tag as name":        {source("apps", appsURL, "name: main"), nil, "reads the name main: driftd reads a branch"},
+		"Repository is gone": {source("apps", appsURL, "branch: main"), func(p *manifests.Permission) { p.Git += "/none" }, "its source flux-system/apps cannot be read: read git repository"},
+		"Token is gone": {source("apps", appsURL, "branch: main"), func(p *manifests.Permission) {
+			*p = manifests.Permission{Git: appsURL, Access: gitrepo.Access{TokenFile: "/none/token"}}
+		}, "its source flux-system/apps cannot be read: "},
+		"Folder is gone":     {source("apps", appsURL, "branch: main") + "---\n" + from("none", "apps", "  path: none\n  targetNamespace: web\n"), nil, "its path none is no folder of the repository"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fleet := newHistory(t)
+			web := from("web", "apps", "  path: web\n  targetNamespace: web\n")
+			if strings.HasPrefix(name, "OCI") {
+				web = strings.Replace(web, "GitRepository", "OCIRepository", 1)
+			}
+			fleet.commit(map[string]string{"clusters/prod/s.yaml": tc.source, "clusters/prod/web.yaml": web, "clusters/prod/c.yaml": configMap("c"), "web/not.yaml": configMap("not")})
+			p := apps.permit(appsURL)
+			if tc.change != nil {
+				tc.change(&p)
+			}
+			d, err := openFlux(t, fleet.fluxConfig(p)).Load(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := strings.Join(problems(d), "\n")
+			if strings.Contains(text, "secret@") || !strings.Contains(text, tc.want) || (text == "") != (tc.want == "") || len(d.Problems) > 1 {
+				t.Errorf("problems %q, want %q", text, tc.want)
+			}
+			if tc.want != "" && (!maybe(d, "web", "a") || maybe(d, "other", "a")) {
+				t.Errorf("%+v", d.Problems)
+			}
+			claimOf(t, d, "default/c")
+			if tc.want == "" {
+				claimOf(t, d, "web/a")
+			}
+		})
+	}
+}
+
+// TestFluxFolderReadsOtherRepositories checks that a folder leads to a listed repository, too.
+func TestFluxFolderReadsOtherRepositories(t *testing.T) {
+	t.Parallel()
+	apps := newHistory(t)
+	apps.commit(map[string]string{"web/a.yaml": configMap("a")})
+	d := loadFlux(t, map[string]string{"clusters/prod/s.yaml": source("apps", appsURL, "branch: main") + "---\n" + from("web", "apps", "  path: web\n")},
+		func(c *manifests.FluxConfig) { c.Repositories = []manifests.Permission{apps.permit(appsURL)} })
+	if diff := cmp.Diff([]string{apps.dir + "//web/a.yaml:1 ConfigMap default/a"}, others(d)); diff != "" || len(d.Problems) > 0 {
+		t.Errorf("%s %q", diff, problems(d))
+	}
+}
+
+// TestOtherRepositoriesHaveNoHistory checks that an earlier value of another repository is unknown, and that one in the declared repository is
+// known.
+func TestOtherRepositoriesHaveNoHistory(t *testing.T) {
+	t.Parallel()
+	fleet, apps := newHistory(t), newHistory(t)
+	apps.commit(map[string]string{"web/a.yaml": configMap("a") + "  c: one\n", "web/s.yaml": source("again", appsURL, "branch: main")})
+	fleet.commit(map[string]string{
+		"clusters/prod/s.yaml": source("apps", appsURL, "branch: main"), "clusters/prod/web.yaml": from("web", "apps", "  path: web\n"),
+		"clusters/prod/own.yaml": configMap("own") + "  c: one\n",
+		// Its source is in the other repository.
+		"clusters/prod/again.yaml": from("again", "again", "  path: web\n  targetNamespace: again\n"), "web/a.yaml": configMap("a") + "  c: not\n",
+	})
+	fleet.commit(map[string]string{"clusters/prod/own.yaml": configMap("own") + "  c: two\n"})
+	loader := openFlux(t, fleet.fluxConfig(apps.permit(appsURL)))
+	versions, gap := fleet.past(loader, "default/own", "data", "c")
+	if diff := cmp.Diff([]string{"two 2--", "one 1-2"}, versions); diff != "" || gap != "" {
+		t.Errorf("%s gap %q", diff, gap)
+	}
+	for _, id := range []string{"default/a", "again/a"} {
+		versions, gap = fleet.past(loader, id, "data", "c")
+		if len(versions) > 0 || !strings.Contains(gap, "driftd reads no earlier commits") {
+			t.Errorf("%s: %q gap %q", id, versions, gap)
+		}
+	}
+}
+
+// TestRepositories checks the errors of settings.
+func TestRepositories(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		list []manifests.Permission
+		want string
+	}{
+		"No URL":            {[]manifests.Permission{{}}, "repositories: an entry has no git: name the URL of the repository"},
+		"No location":       {[]manifests.Permission{{Git: "shop"}}, `repositories: "shop" is no URL of a repository`},
+		"Pattern":           {[]manifests.Permission{{Git: "https://git.example.org/shop/*"}}, "takes no patterns, list each repository"},
+		"Own":               {[]manifests.Permission{{Git: "git@git.example.org:shop/fleet"}}, "is the repository of the declaration, which is always read: remove the entry"},
+		"Twice":             {[]manifests.Permission{{Git: appsURL}, {Git: "ssh://git@GIT.example.org/shop/apps"}}, "is listed twice, apart from its spelling: remove one entry"},
+		"Mirror of another": {[]manifests.Permission{{Git: appsURL}, {Git: "https://git.example.org/a", SameRepository: []string{appsURL}}}, "is listed twice"},
+		"Two credentials":   {[]manifests.Permission{{Git: appsURL, Access: gitrepo.Access{TokenFile: "/a", SSHKeyFile: "/b"}}}, "https://git.example.org/shop/apps.git: token_file and ssh_key_file are both set"},
+		"Clear text":        {[]manifests.Permission{{Git: "http://git.example.org/shop/apps.git", Access: gitrepo.Access{TokenFile: "/a"}}}, "would send the token in clear text"},
+		"Protocol":          {[]manifests.Permission{{Git: "oci://git.example.org/shop/apps"}}, "want https, ssh or a local path"},
+		"Password":          {[]manifests.Permission{{Git: "https://user:secret@git.example.org/shop/*"}}, "repositories: https://git.example.org/shop/*"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flux := manifests.FluxDefaults()
+			flux.Git, flux.Repositories = fleetURL, tc.list
+			_, err := manifests.FluxDefinition().Open(declared.Env{Log: slog.New(slog.DiscardHandler)}, func(into any) error {
+				*into.(*manifests.FluxConfig) = flux
+				return nil
+			})
+			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+		})
+	}
+}

@@ -7,13 +7,15 @@ import "sync"
 type sameRefs struct {
 	mu   sync.Mutex
 	refs map[string]bool
+	// foreign are the IDs of sources of Flux that another repository declared then.
+	foreign map[string]bool
 }
 
 // clear forgets the refs of an earlier reading.
 func (s *sameRefs) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refs = nil
+	s.refs, s.foreign = nil, nil
 }
 
 // has reports whether a ref named the commit.
@@ -32,4 +34,21 @@ func (s *sameRefs) set(ref string, same bool) bool {
 	}
 	s.refs[ref] = same
 	return same
+}
+
+// addForeign records a source that another repository declares.
+func (s *sameRefs) addForeign(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.foreign == nil {
+		s.foreign = map[string]bool{}
+	}
+	s.foreign[id] = true
+}
+
+// isForeign reports whether another repository declared a source.
+func (s *sameRefs) isForeign(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.foreign[id]
 }
