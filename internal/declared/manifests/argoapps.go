@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/chart"
@@ -41,10 +42,12 @@ func (a *application) namespace() string { return a.spec.At("destination", "name
 // short returns the name of the Application without its namespace.
 func (a *application) short() string { return path.Base(a.name) }
 
-// A deferred is a source of an Application at another revision than the one that is read.
+// A deferred is work at another checkout than the one that is read.
 type deferred struct {
-	application application
-	source      model.Value
+	at checkout
+	do func() error
+	// fail adds the problem of work that is not done. reason follows the name of the checkout.
+	fail func(reason string)
 }
 
 // An argoReader reads Applications from one tree, and the objects that they deploy from it.
@@ -56,11 +59,17 @@ type argoReader struct {
 	kustomize, helm *box.Box
 	// fetch fetches charts; nil for an old commit.
 	fetch *chartFetch
-	// repositories are the IDs of the declaration's repository.
-	repositories map[string]bool
-	// isOwn reports whether a revision is the one that is read.
-	isOwn func(revision string) bool
-	queue []application
+	// urls are the URLs of the declaration's repository.
+	urls []string
+	// repository is that of the tree; nil for the declaration's. isOwn reports whether a revision of it is the one that is read.
+	repository *permitted
+	isOwn      func(revision string) bool
+	// commits are those that revisions named, and revised is the time of the last one in another repository.
+	commits map[checkout]string
+	revised time.Time
+	// otherFiles are files of values at other checkouts, by their overlay.
+	otherFiles map[string]valuesContent
+	queue      []application
 	// read are the objects of Argo CD that were read, by kind and name.
 	read map[string]object
 	// left are those in the declared folder that were left to the Application that deploys their folder.
@@ -77,7 +86,7 @@ type argoReader struct {
 
 func (l *loader) newArgoReader(ctx context.Context, isOwn func(string) bool) *argoReader {
 	return &argoReader{ctx: ctx, loader: l, kustomize: l.openBox(false), helm: l.openRenderer(), fetch: l.fetching(), isOwn: isOwn,
-		repositories: l.argocd.repositories(), read: map[string]object{}, failed: map[string]bool{}, namespaces: map[string]application{}}
+		urls: l.argocd.urls(), commits: map[checkout]string{}, otherFiles: map[string]valuesContent{}, read: map[string]object{}, failed: map[string]bool{}, namespaces: map[string]application{}}
 }
 
 // close ends the processes of the reader.
@@ -367,6 +376,7 @@ func (r *argoReader) unread(a *application, s sketch, format string, args ...any
 func (r *argoReader) source(a *application, source model.Value) error {
 	repository, folder := source.At("repoURL").Str(), source.At("path").Str()
 	anything := sketch{unknown: true}
+	at, known := r.locate(repository, source.At("targetRevision").Str())
 	switch {
 	case source.At("chart").Str() != "":
 		return r.deploy(a, source)
@@ -376,19 +386,38 @@ func (r *argoReader) source(a *application, source model.Value) error {
 		r.unread(a, anything, "deploys %s, which is not a path in the repository: Argo CD refuses it", printable(folder))
 	case kubeTemplate(repository + folder + source.At("targetRevision").Str()):
 		r.unread(a, anything, "has a source with a template that was not rendered")
-	case !r.isOwnRepository(repository):
-		r.unread(a, anything, "deploys from %s, which is another repository: declare it on its own, or list its URL in same_repository if it is this one", orNone(repository, "no repository"))
-	case !r.isOwn(source.At("targetRevision").Str()):
-		r.deferred = append(r.deferred, deferred{*a, source})
+	case !known:
+		r.unread(a, anything, "deploys from %s, which is another repository: list it in repositories to read it, too, or list its URL in same_repository if it is this one", orNone(repository, "no repository"))
+	case !r.isHere(at):
+		r.later(*a, source, at)
 	default:
 		return r.deploy(a, source)
 	}
 	return nil
 }
 
+// later defers a source to its checkout.
+func (r *argoReader) later(a application, source model.Value, at checkout) {
+	r.deferred = append(r.deferred, deferred{at, func() error { return r.deploy(&a, source) }, func(reason string) {
+		r.unread(&a, sketch{unknown: true}, "deploys the revision %s%s", at.shown(), reason)
+	}})
+}
+
 // deploy reads the objects of a source in the tree.
 func (r *argoReader) deploy(a *application, source model.Value) error {
 	found, err := r.render(a, source)
+	if missing, ok := errors.AsType[*missingValues](err); ok {
+		for _, file := range missing.files {
+			r.deferred = append(r.deferred, r.readValues(file))
+		}
+		// The chart of a repository of charts is in no checkout.
+		at := checkout{nil, r.loader.config.Ref}
+		if source.At("chart").Str() == "" {
+			at, _ = r.locate(source.At("repoURL").Str(), source.At("targetRevision").Str())
+		}
+		r.later(*a, source, at)
+		return nil
+	}
 	var failed *sourceError
 	if errors.As(err, &failed) {
 		r.unread(a, failed.extent, "%s", failed.text)

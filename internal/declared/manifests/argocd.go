@@ -1,11 +1,9 @@
 package manifests
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/declared"
@@ -24,9 +22,11 @@ type ArgoCDConfig struct {
 	// Namespace is the namespace of Argo CD, and of Applications without one.
 	Namespace string `mapstructure:"namespace"`
 	// SameRepository are further URLs by which Applications name this repository, such as those of
-	// a mirror. The URL in git, and for a dir the remote of its work tree, always count. Sources
-	// in other repositories are unchecked.
+	// a mirror. The URL in git, and for a dir the remote of its work tree, always count.
 	SameRepository []string `mapstructure:"same_repository"`
+	// Repositories are further repositories that are read if Applications name them, each with its
+	// credentials. Sources in others are unchecked.
+	Repositories []Permission `mapstructure:"repositories"`
 	// SourceBranch is the branch in targetRevision for which the declaration stands. The default for a
 	// dir is the branch that is checked out, and each ref that names the same commit. For git, each
 	// other revision is read from the repository.
@@ -81,7 +81,10 @@ func ArgoCDDefinition() declared.Definition {
 			return nil, err
 		}
 		l.argocd, l.charts = &argocd{config}, &chartCaches{}
-		l.remote, err = newRemoteCharts(config.Charts)
+		if l.remote, err = newRemoteCharts(config.Charts); err != nil {
+			return nil, err
+		}
+		l.others, err = permit(env, config.Repositories, config.Place, config.Lookback, l.argocd.urls())
 		return l, err
 	})
 }
@@ -107,7 +110,7 @@ func (c ArgoCDConfig) check() error {
 		return errors.New("clusters: want the URLs of servers, or names of clusters")
 	}
 	for _, url := range c.SameRepository {
-		if repositoryID(url) == "" {
+		if sourceName(url) == "" {
 			return fmt.Errorf("same_repository: %q is not the URL of a repository", withoutSecrets(url))
 		}
 	}
@@ -116,40 +119,3 @@ func (c ArgoCDConfig) check() error {
 
 // argocd has the settings of a declaration of Applications.
 type argocd struct{ ArgoCDConfig }
-
-// repositoryID returns the host and the path of the URL of a repository, over any protocol, or a
-// local path; "" if it is neither.
-func repositoryID(url string) string {
-	url = strings.TrimSpace(url)
-	scheme, rest, hasScheme := strings.Cut(url, "://")
-	if !hasScheme {
-		scheme, rest = "", url
-	}
-	if hasScheme && scheme != "file" || !hasScheme && !strings.HasPrefix(url, "/") {
-		host, path, ok := cutHost(rest, !hasScheme)
-		if !ok {
-			return ""
-		}
-		rest = strings.ToLower(host) + "/" + path
-	}
-	rest, _, _ = strings.Cut(rest, "?")
-	rest = strings.TrimSuffix(strings.TrimRight(rest, "/"), ".git")
-	return cmp.Or(strings.Trim(rest, "/"), "")
-}
-
-// cutHost returns the host, without user and port, and the path of a URL without its scheme. If
-// scp is true, it has the form host:path.
-func cutHost(rest string, scp bool) (host, path string, ok bool) {
-	separator := "/"
-	if scp {
-		separator = ":"
-	}
-	host, path, ok = strings.Cut(rest, separator)
-	if i := strings.LastIndexByte(host, '@'); i >= 0 {
-		host = host[i+1:]
-	}
-	if !scp {
-		host, _, _ = strings.Cut(host, ":")
-	}
-	return host, strings.Trim(path, "/"), ok && host != ""
-}

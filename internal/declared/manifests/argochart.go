@@ -66,27 +66,41 @@ func (r *argoReader) chart(a *application, settings model.Value, release HelmCon
 	if err != nil {
 		return content{}, err
 	}
+	added := r.otherValues(&release)
 	if len(inline) > 0 {
-		t = *t.withFiles(r.ctx, addedFS{t.files, map[string][]byte{inlineValues: inline}}, r.loader.config.MaxFileSize)
+		added[inlineValues] = inline
 		release.Values = append(release.Values, inlineValues)
 	}
-	return r.template(&t, &release, &how)
+	if len(added) > 0 {
+		t = *t.withFiles(r.ctx, addedFS{t.files, added}, r.loader.config.MaxFileSize)
+	}
+	found, err := r.template(&t, &release, &how)
+	r.nameValues(&found)
+	return found, err
 }
 
 // values sets the values of a release, and returns those in the Application itself.
 func (r *argoReader) values(a *application, settings model.Value, release *HelmConfig, how *templating, dir string) (inline []byte, err error) {
+	var missing missingValues
 	for _, file := range texts(settings.At("valueFiles")) {
 		if release.isRemote() && !strings.HasPrefix(file, "$") {
 			return nil, notRead(sketch{unknown: true}, "has values at %s in the chart itself, which driftd does not read", printable(file))
 		}
 		name, err := r.valueFile(a, file, dir)
+		if other, ok := errors.AsType[*missingValues](err); ok {
+			missing.files = append(missing.files, other.files...)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		if _, err := fs.Stat(r.tree.files, name); errors.Is(err, fs.ErrNotExist) && settings.At("ignoreMissingValueFiles").Text() == "true" {
+		if !r.exists(name) && settings.At("ignoreMissingValueFiles").Text() == "true" {
 			continue
 		}
 		release.Values = append(release.Values, name)
+	}
+	if len(missing.files) > 0 {
+		return nil, &missing
 	}
 	for _, p := range settings.At("parameters").Items() {
 		value, err := r.expand(a, dir, p.At("value").Text())
@@ -122,10 +136,11 @@ func (r *argoReader) valueFile(a *application, file, dir string) (string, error)
 			if source.At("ref").Str() != name {
 				continue
 			}
-			if !r.isOwnRepository(source.At("repoURL").Str()) || !r.isOwn(source.At("targetRevision").Str()) {
-				return "", notRead(sketch{unknown: true}, "has values in %s at %s, which driftd does not read", orNone(source.At("repoURL").Str(), "no repository"), orNone(source.At("targetRevision").Str(), "HEAD"))
+			at, known := r.locate(source.At("repoURL").Str(), source.At("targetRevision").Str())
+			if !known {
+				return "", notRead(sketch{unknown: true}, "has values in %s, which is another repository: list it in repositories to read it, too", orNone(source.At("repoURL").Str(), "no repository"))
 			}
-			return folderOf(below), nil
+			return r.valuesAt(valuesFile{at, folderOf(below)})
 		}
 	}
 	file, err := r.expand(a, dir, file)

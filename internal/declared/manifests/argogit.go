@@ -14,20 +14,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// repositories returns the IDs of the repository of the declaration.
-func (c *argocd) repositories() map[string]bool {
+// urls returns the URLs of the repository of the declaration.
+func (c *argocd) urls() []string {
 	urls := slices.Clone(c.SameRepository)
 	if c.Git != "" {
-		urls = append(urls, c.Git)
-	} else if origin, err := gitrepo.OriginOf(c.Dir); err == nil {
+		return append(urls, c.Git)
+	}
+	if origin, err := gitrepo.OriginOf(c.Dir); err == nil {
 		urls = append(urls, origin.URL, origin.Top)
 	}
-	own := map[string]bool{}
-	for _, url := range urls {
-		own[repositoryID(url)] = true
-	}
-	delete(own, "") // a folder in no repository
-	return own
+	return slices.DeleteFunc(urls, func(url string) bool { return url == "" }) // a folder in no repository
 }
 
 // isArgoKind reports whether a kind of resources configures what Argo CD deploys.
@@ -48,17 +44,32 @@ func (c *argocd) scopes(claims []model.Claim) []model.Scope {
 }
 
 // isOwnRepository reports whether the URL of a source is that of the declaration's repository.
-func (r *argoReader) isOwnRepository(url string) bool { return r.repositories[repositoryID(url)] }
+func (r *argoReader) isOwnRepository(url string) bool { return isOneOf(r.urls, url) }
 
-// applications reads the Applications of a folder, or of a commit, and the objects that they
-// deploy from it.
+// locate returns the checkout that a URL and a revision name; ok is false if driftd does not read the repository.
+func (r *argoReader) locate(url, revision string) (at checkout, ok bool) {
+	if r.isOwnRepository(url) {
+		return checkout{nil, revision}, true
+	}
+	other := findRepository(r.loader.others, url)
+	return checkout{other, revisionRef(revision)}, other != nil
+}
+
+// isHere reports whether a checkout is the one that is read.
+func (r *argoReader) isHere(at checkout) bool {
+	return at.repository == r.repository && r.isOwn(at.ref)
+}
+
+// applications reads the Applications of a folder, and the objects that they deploy.
 func (l *loader) applications(ctx context.Context, t *tree) (_ content, err error) {
 	r := l.newArgoReader(ctx, func(revision string) bool { return l.isBranchOf(t, revision) })
 	defer func() { err = errors.Join(err, r.close()) }()
 	if err := r.root(t); err != nil {
 		return content{}, err
 	}
-	r.leaveDeferred()
+	if err := r.elsewhere(t); err != nil {
+		return content{}, err
+	}
 	r.notDeployed()
 	r.createdNamespaces()
 	return r.all, nil
@@ -85,17 +96,23 @@ func (l *loader) isBranchOf(t *tree, revision string) bool {
 // pinned matches the revisions that are a commit or a version.
 var pinned = regexp.MustCompile(`^[0-9a-f]{7,40}$|^[v~^<>=]*[0-9]|\*`)
 
-// leaveDeferred adds problems with the sources at other revisions.
+// leaveDeferred adds problems with work at other checkouts that is not done.
 func (r *argoReader) leaveDeferred() {
-	hint := ""
-	if r.loader.repository == nil {
-		hint = ": set source_branch if the folder stands for it, or git instead of dir"
-	}
-	for i := range r.deferred {
-		d := &r.deferred[i]
-		r.unread(&d.application, sketch{unknown: true}, "deploys the revision %s, and the declaration is read at another one%s", printable(cmp.Or(d.source.At("targetRevision").Str(), "HEAD")), hint)
+	for _, d := range r.deferred {
+		d.fail(r.leftAt(d.at))
 	}
 	r.deferred = nil
+}
+
+// leftAt returns why work at a checkout is not done.
+func (r *argoReader) leftAt(at checkout) string {
+	switch {
+	case at.repository != nil:
+		return ", of which driftd reads no earlier commits"
+	case r.loader.repository == nil:
+		return ", and the declaration is read at another one: set source_branch if the folder stands for it, or git instead of dir"
+	}
+	return ", and the declaration is read at another one"
 }
 
 // argocdGit reads the Applications of a repository. Sources at other revisions are read at
@@ -123,7 +140,7 @@ func (l *loader) argocdGit(ctx context.Context) (_ model.Declaration, err error)
 	if err != nil {
 		return model.Declaration{}, err
 	}
-	if err := r.otherRevisions(at.revision); err != nil {
+	if err := r.elsewhere(at); err != nil {
 		return model.Declaration{}, err
 	}
 	r.notDeployed()
@@ -133,6 +150,9 @@ func (l *loader) argocdGit(ctx context.Context) (_ model.Declaration, err error)
 	}
 	if err := l.notEmpty(at, r.all); err != nil {
 		return model.Declaration{}, err
+	}
+	if r.revised.After(at.revised) {
+		at.revised = r.revised
 	}
 	at.touches = func(context.Context, []string) map[string]gitrepo.Touch { return nil }
 	return l.declaration(ctx, at, r.all)
@@ -148,68 +168,109 @@ func (r *argoReader) reset() {
 func (r *argoReader) attribute(t *tree, from int) {
 	objects := r.all.objects[from:]
 	c := content{objects: objects}
-	touches := t.touches(r.ctx, c.files())
+	changes := t.lastChanges(r.ctx, c.files())
 	for i := range objects {
 		o := &objects[i]
-		o.found = &provenance{t.alsoIn(*o), gitrepo.AuditEvents(touches, o.files...)}
+		o.found = &provenance{t.alsoIn(*o), lastEvents(changes, o.files)}
 	}
 }
 
-// maxRevisions bounds the other revisions of one reading.
-const maxRevisions = 50
+// maxCheckouts bounds the other revisions and repositories of one reading.
+const maxCheckouts = 50
 
-// otherRevisions reads the sources at other revisions. head is the commit of the declaration.
-func (r *argoReader) otherRevisions(head string) error {
+// elsewhere does the work at other checkouts, one after the other: the clone of a repository is locked while it is read, and two
+// declarations may read each other's repository. root is the tree of the declaration.
+func (r *argoReader) elsewhere(root *tree) error {
 	for n := 0; len(r.deferred) > 0; n++ {
-		if n == maxRevisions {
-			r.leaveDeferred()
-			return nil
-		}
-		revision := r.deferred[0].source.At("targetRevision").Str()
-		var now []deferred
-		r.deferred = slices.DeleteFunc(r.deferred, func(d deferred) bool {
-			same := d.source.At("targetRevision").Str() == revision
-			if same {
+		at := r.deferred[0].at
+		var now, later []deferred
+		for _, d := range r.deferred {
+			if d.at == at {
 				now = append(now, d)
+			} else {
+				later = append(later, d)
 			}
-			return same
-		})
-		if err := r.revision(head, revision, now); err != nil {
-			if r.ctx.Err() != nil {
-				return fmt.Errorf("read Applications: %w", r.ctx.Err())
+		}
+		r.deferred = later
+		reason := ""
+		switch {
+		case n >= maxCheckouts:
+			reason = fmt.Sprintf(", and driftd reads %d other revisions and repositories at most", maxCheckouts)
+		case at.repository != nil || r.loader.repository != nil:
+			if err := r.checkout(root, at, now); err != nil {
+				reason = ": " + printable(err.Error())
 			}
-			for i := range now {
-				r.unread(&now[i].application, sketch{unknown: true}, "deploys the revision %s: %s", printable(revision), printable(err.Error()))
+		case at == (checkout{}) || r.loader.isBranchOf(root, at.ref):
+			r.tree = root
+			if err := r.do(now); err != nil {
+				return err
+			}
+		default:
+			reason = r.leftAt(at)
+		}
+		if r.ctx.Err() != nil {
+			return fmt.Errorf("read Applications: %w", r.ctx.Err())
+		}
+		if reason != "" {
+			for _, d := range now {
+				d.fail(reason)
 			}
 		}
 	}
 	return nil
 }
 
-// revision reads sources at a revision, a branch or a tag.
-func (r *argoReader) revision(head, revision string, sources []deferred) error {
-	l, before := r.loader, r.state()
-	return l.repository.Read(r.ctx, revisionRef(revision), func(c gitrepo.Commit) error {
-		r.restore(before)
-		l.same.set(revision, c.Hash == head)
-		t := l.commitTree(c.Files, c.Hash)
-		t.revised, t.touches = c.When, c.Touches
-		r.tree = t.withFiles(r.ctx, t.files, l.config.MaxFileSize)
-		own := r.isOwn
-		r.isOwn = func(other string) bool { return other == revision || c.Hash == head && own(other) }
-		defer func() { r.isOwn = own }()
-		from := len(r.all.objects)
-		for i := range sources {
-			if err := r.deploy(&sources[i].application, sources[i].source); err != nil {
-				return err
-			}
+// do does deferred work in the tree.
+func (r *argoReader) do(work []deferred) error {
+	for _, d := range work {
+		if err := d.do(); err != nil {
+			return err
 		}
-		if err := r.run(); err != nil {
+	}
+	return r.run()
+}
+
+// checkout does work at a checkout. Each revision is one commit in a reading.
+func (r *argoReader) checkout(root *tree, at checkout, work []deferred) error {
+	l, before := r.loader, r.state()
+	repository, ref := l.repository, revisionRef(at.ref)
+	if at.repository != nil {
+		repository = at.repository.Repository
+	} else if l.isDeclaredRevision(at.ref) {
+		ref = root.revision
+	}
+	if hash := r.commits[at]; hash != "" {
+		ref = hash
+	}
+	err := repository.Read(r.ctx, ref, func(c gitrepo.Commit) error {
+		r.restore(before)
+		own := r.isOwn
+		if at.repository == nil {
+			l.same.set(at.ref, c.Hash == root.revision)
+			t := l.commitTree(c.Files, c.Hash)
+			t.revised, t.touches = c.When, c.Touches
+			r.tree = t.withFiles(r.ctx, t.files, l.config.MaxFileSize)
+			r.isOwn = func(other string) bool { return other == at.ref || c.Hash == root.revision && own(other) }
+		} else {
+			r.tree, r.repository = l.otherTree(r.ctx, at.repository, c), at.repository
+			r.isOwn = func(other string) bool { return revisionRef(other) == at.ref }
+		}
+		defer func() { r.isOwn, r.repository = own, nil }()
+		from := len(r.all.objects)
+		if err := r.do(work); err != nil {
 			return err
 		}
 		r.attribute(r.tree, from)
+		r.commits[at] = c.Hash
+		if c.When.After(r.revised) && at.repository != nil {
+			r.revised = c.When
+		}
 		return nil
 	})
+	if err != nil {
+		r.restore(before)
+	}
+	return err
 }
 
 // revisionRef returns the ref of a revision.

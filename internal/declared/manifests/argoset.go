@@ -47,6 +47,10 @@ func (r *argoReader) generated(set application) ([]object, error) {
 	var failed error
 	for _, generator := range generators {
 		parameters, err := r.parameters(generator, goTemplate)
+		if other, ok := errors.AsType[*elsewhereError](err); ok {
+			r.generateLater(set, generator, other.at)
+			continue
+		}
 		if err != nil {
 			failed = err
 			continue
@@ -111,14 +115,32 @@ func (r *argoReader) parameters(generator model.Value, goTemplate bool) ([]model
 	return r.gitParameters(settings, goTemplate)
 }
 
-// gitParameters returns the parameters of a git generator on this repository.
+// An elsewhereError is the error of a generator on another checkout than the one that is read.
+type elsewhereError struct{ at checkout }
+
+// Error implements error.
+func (e *elsewhereError) Error() string { return "has a git generator at " + e.at.shown() }
+
+// generateLater defers one generator of an ApplicationSet to its checkout.
+func (r *argoReader) generateLater(set application, generator model.Value, at checkout) {
+	set.spec = set.spec.With("generators", model.ListOf(generator))
+	r.deferred = append(r.deferred, deferred{at, func() error {
+		r.generate(set)
+		return nil
+	}, func(reason string) {
+		r.all.limited(set.address, sketch{unknown: true}, "ApplicationSet %s: has a git generator at %s%s", set.name, at.shown(), reason)
+	}})
+}
+
+// gitParameters returns the parameters of a git generator on the repository that is read.
 func (r *argoReader) gitParameters(settings model.Value, goTemplate bool) ([]model.Value, error) {
 	url, revision := settings.At("repoURL").Str(), settings.At("revision").Str()
+	at, known := r.locate(url, revision)
 	switch {
-	case !r.isOwnRepository(url):
-		return nil, fmt.Errorf("has a git generator on %s, which is another repository", orNone(url, "no repository"))
-	case !r.isOwn(revision):
-		return nil, fmt.Errorf("has a git generator at %s, which is another revision", printable(revision))
+	case !known:
+		return nil, fmt.Errorf("has a git generator on %s, which is another repository: list it in repositories to read it, too", orNone(url, "no repository"))
+	case !r.isHere(at):
+		return nil, &elsewhereError{at}
 	}
 	var all []model.Value
 	for _, kind := range []string{"directories", "files"} {

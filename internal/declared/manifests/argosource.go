@@ -47,9 +47,13 @@ func (r *argoReader) render(a *application, source model.Value) (content, error)
 	case "helm":
 		return r.chart(a, source.At("helm"), HelmConfig{}, dir, a.namespace())
 	case "kustomize":
-		return r.kustomized(a, source.At("kustomize"), dir)
+		found, err := r.kustomized(a, source.At("kustomize"), dir)
+		r.tree.nameFiles(&found)
+		return found, err
 	}
-	return r.directory(source.At("directory"), dir)
+	found, err := r.directory(source.At("directory"), dir)
+	r.tree.nameFiles(&found)
+	return found, err
 }
 
 // overridden returns the source with the overrides in its folder, which Argo CD's image updater

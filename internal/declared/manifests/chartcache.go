@@ -74,7 +74,7 @@ func addText(sum hash.Hash, text []byte) {
 
 // template renders a chart, unless the cache has its objects. rendered reports whether it was rendered.
 func (l *loader) template(ctx context.Context, t *tree, b *box.Box) (all content, rendered bool, err error) {
-	settings, err := json.Marshal([]any{t.Root, l.release, l.templating, l.installing})
+	settings, err := json.Marshal([]any{t.Repository, t.Root, l.release, l.templating, l.installing})
 	if err != nil {
 		return content{}, false, fmt.Errorf("read the settings of a chart: %w", err)
 	}

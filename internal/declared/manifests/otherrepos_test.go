@@ -126,7 +126,7 @@ func TestFluxLeavesOtherRepositories(t *testing.T) {
 		"Token is gone": {source("apps", appsURL, "branch: main"), func(p *manifests.Permission) {
 			*p = manifests.Permission{Git: appsURL, Access: gitrepo.Access{TokenFile: "/none/token"}}
 		}, "its source flux-system/apps cannot be read: "},
-		"Folder is gone":     {source("apps", appsURL, "branch: main") + "---\n" + from("none", "apps", "  path: none\n  targetNamespace: web\n"), nil, "its path none is no folder of the repository"},
+		"Folder is gone": {source("apps", appsURL, "branch: main") + "---\n" + from("none", "apps", "  path: none\n  targetNamespace: web\n"), nil, "its path none is no folder of the repository"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -91,6 +91,15 @@ type checkout struct {
 	ref        string
 }
 
+// shown returns the checkout for a message.
+func (c checkout) shown() string {
+	text := printable(cmp.Or(c.ref, "HEAD"))
+	if c.repository != nil {
+		text += " of " + c.repository.URL()
+	}
+	return text
+}
+
 // foreign separates the URL of a repository from the path of a file in it. Paths in a repository do not contain it.
 const foreign = "//"
 
