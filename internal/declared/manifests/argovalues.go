@@ -102,5 +102,6 @@ func (r *argoReader) nameValues(c *content) {
 				o.files[k] = r.tree.file(name)
 			}
 		}
+		slices.Sort(o.files)
 	}
 }
