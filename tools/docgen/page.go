@@ -136,8 +136,13 @@ func (p *printer) list(l list) {
 	for _, t := range p.types[l.key] {
 		p.heading(level+1, code(strings.TrimPrefix(l.key, "notify."))+" of type "+t.name)
 		p.WriteString(p.intro(t.settings.Type()) + see(t.page) + "\n\n")
-		rows, _ := p.rows(t.settings, "")
+		rows, lists := p.rows(t.settings, "")
 		p.table(rows, "")
+		for _, below := range lists {
+			p.WriteString("\nAn entry of `" + below.key + "`: " + p.intro(below.elem) + "\n\n")
+			rows, _ := p.rows(below.first, "")
+			p.table(rows, "")
+		}
 	}
 }
 

@@ -180,7 +180,7 @@ func lastEvents(changes map[string]gitrepo.Touch, files []string) []model.AuditE
 		if len(events) == 0 {
 			return nil
 		}
-		if last == nil || events[0].Actor.At.After(last[0].Actor.At) {
+		if len(last) == 0 || events[0].Actor.At.After(last[0].Actor.At) {
 			last = events
 		}
 	}
