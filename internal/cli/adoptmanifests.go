@@ -57,6 +57,9 @@ func (m *manifestFiles) changes(_ context.Context, f *model.Finding) ([]change, 
 	}
 	m.sources, m.objects = m.last.Sources(), m.last.Objects()
 	file, line := cutLine(f.Address)
+	if strings.Contains(file, "//") {
+		return nil, fmt.Errorf("%s is not in the repository of the declaration: change it there", f.Address)
+	}
 	if len(m.sources.Files) == 0 || line == 0 {
 		return nil, fmt.Errorf("%s is not a place in a file of the declaration: name the folder as in the scan of the finding", f.Address)
 	}

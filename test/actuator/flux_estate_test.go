@@ -51,7 +51,13 @@ spec:
 // commit writes the files to the repository, and returns the commit.
 func (f *flux) commit(files []string) string {
 	f.Helper()
-	repository := filepath.Join(f.dir, "repository")
+	return f.commitIn("repository", files)
+}
+
+// commitIn writes the files to a repository in a folder, and returns the commit.
+func (f *flux) commitIn(dir string, files []string) string {
+	f.Helper()
+	repository := filepath.Join(f.dir, dir)
 	for i := 0; i < len(files); i += 2 {
 		name := filepath.Join(repository, files[i])
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -79,8 +85,9 @@ func (f *flux) scan() []string {
 	f.Helper()
 	file := filepath.Join(f.dir, "driftd.yaml")
 	config := fmt.Sprintf(`{"state_dir": %q, "sources": [{"name": "k8s", "type": "kubernetes", "settings": {"kubeconfig": %q}}],
-"declarations": [{"name": "fleet", "type": "flux", "governs": ["k8s"], "settings": {"git": "file://%s", "ref": "main", "path": "cluster", "same_repository": ["ssh://git@git.example.org/shop"], "source_branch": "master"}}]}`,
-		filepath.Join(f.dir, "state"), kubeconfig, filepath.Join(f.dir, "repository"))
+"declarations": [{"name": "fleet", "type": "flux", "governs": ["k8s"], "settings": {"git": "file://%s", "ref": "main", "path": "cluster", "same_repository": ["ssh://git@git.example.org/shop"], "source_branch": "master",
+"repositories": [{"git": "file://%s", "same_repository": ["https://git.example.org/apps"]}]}}]}`,
+		filepath.Join(f.dir, "state"), kubeconfig, filepath.Join(f.dir, "repository"), filepath.Join(f.dir, "apps"))
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		f.Fatal(err)
 	}

@@ -166,12 +166,18 @@ func (f *flux) archive(name string, files ...string) {
 // source makes an archive the one of a commit of the GitRepository.
 func (f *flux) source(name, commit string) {
 	f.Helper()
+	f.sourceOf("shop", name, commit)
+}
+
+// sourceOf makes an archive the one of a commit of a GitRepository.
+func (f *flux) sourceOf(repository, name, commit string) {
+	f.Helper()
 	data, err := os.ReadFile(filepath.Join(f.dir, name+".tar.gz"))
 	if err != nil {
 		f.Fatal(err)
 	}
 	sum := sha256.Sum256(data)
-	f.in("patch", "gitrepositories.source.toolkit.fluxcd.io", "shop", "--subresource=status", "--type=merge",
+	f.in("patch", "gitrepositories.source.toolkit.fluxcd.io", repository, "--subresource=status", "--type=merge",
 		fmt.Sprintf(`--patch={"status":{"observedGeneration":1,"artifact":{"url":"%s/%s.tar.gz","path":"x","revision":"main@sha1:%s","digest":"sha256:%s","lastUpdateTime":"2026-11-27T10:00:00Z"},
 "conditions":[{"type":"Ready","status":"True","reason":"Succeeded","message":"stored","lastTransitionTime":"2026-11-27T10:00:00Z"}]}}`, f.archives, name, commit, hex.EncodeToString(sum[:])))
 }

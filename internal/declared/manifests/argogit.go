@@ -242,7 +242,14 @@ func (r *argoReader) checkout(root *tree, at checkout, work []deferred) error {
 	if hash := r.commits[at]; hash != "" {
 		ref = hash
 	}
-	err := repository.Read(r.ctx, ref, func(c gitrepo.Commit) error {
+	reading := r.ctx
+	if at.repository != nil {
+		// A repository that does not answer leaves time for the others.
+		var cancel context.CancelFunc
+		reading, cancel = withinHalf(r.ctx)
+		defer cancel()
+	}
+	err := repository.Read(reading, ref, func(c gitrepo.Commit) error {
 		r.restore(before)
 		own := r.isOwn
 		if at.repository == nil {
@@ -252,12 +259,12 @@ func (r *argoReader) checkout(root *tree, at checkout, work []deferred) error {
 			r.tree = t.withFiles(r.ctx, t.files, l.config.MaxFileSize)
 			r.isOwn = func(other string) bool { return other == at.ref || c.Hash == root.revision && own(other) }
 		} else {
-			r.tree, r.repository = l.otherTree(r.ctx, at.repository, c), at.repository
+			r.tree, r.repository = l.otherTree(reading, at.repository, c), at.repository
 			r.isOwn = func(other string) bool { return revisionRef(other) == at.ref }
 		}
 		defer func() { r.isOwn, r.repository = own, nil }()
 		from := len(r.all.objects)
-		if err := r.do(work); err != nil {
+		if err := cmp.Or(r.do(work), reading.Err()); err != nil {
 			return err
 		}
 		r.attribute(r.tree, from)

@@ -145,14 +145,21 @@ func (o *otherBuilds) read(ctx context.Context) error {
 
 // checkout makes builds at one checkout. If it cannot be read, the builds fail, and there is no error.
 func (o *otherBuilds) checkout(ctx context.Context, at checkout, builds []otherBuild) error {
-	ref := at.ref
-	if hash := o.commits[at]; hash != "" {
-		ref = hash
+	ref, again := o.commits[at]
+	if !again {
+		ref = at.ref
 	}
+	if !again && len(o.commits) >= maxCheckouts {
+		o.fail(builds, fmt.Sprintf("driftd reads %d refs of other repositories at most", maxCheckouts))
+		return nil
+	}
+	// A repository that does not answer leaves time for the others.
+	reading, cancel := withinHalf(ctx)
+	defer cancel()
 	var failed error
-	err := at.repository.Read(ctx, ref, func(c gitrepo.Commit) error {
+	err := at.repository.Read(reading, ref, func(c gitrepo.Commit) error {
 		failed = nil // a second call follows damage
-		t := o.loader.otherTree(ctx, at.repository, c)
+		t := o.loader.otherTree(reading, at.repository, c)
 		t.others = o
 		var files []string
 		for _, b := range builds {
@@ -164,7 +171,11 @@ func (o *otherBuilds) checkout(ctx context.Context, at checkout, builds []otherB
 			files = append(files, made.files()...)
 			o.made[b.key] = made
 		}
-		o.addChanges(t.lastChanges(ctx, files))
+		if reading.Err() != nil {
+			// Files that were not read in time must not count as absent.
+			return reading.Err()
+		}
+		o.addChanges(t.lastChanges(reading, files))
 		o.commits[at] = c.Hash
 		if c.When.After(o.revised) {
 			o.revised = c.When
@@ -177,11 +188,16 @@ func (o *otherBuilds) checkout(ctx context.Context, at checkout, builds []otherB
 	case failed != nil && errors.Is(err, failed):
 		return err
 	case err != nil:
-		for _, b := range builds {
-			o.made[b.key] = b.fail(printable(err.Error()))
-		}
+		o.fail(builds, printable(err.Error()))
 	}
 	return nil
+}
+
+// fail records that builds cannot be made.
+func (o *otherBuilds) fail(builds []otherBuild, reason string) {
+	for _, b := range builds {
+		o.made[b.key] = b.fail(reason)
+	}
 }
 
 func (o *otherBuilds) addChanges(changes map[string]gitrepo.Touch) {
