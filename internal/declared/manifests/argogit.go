@@ -242,13 +242,8 @@ func (r *argoReader) checkout(root *tree, at checkout, work []deferred) error {
 	if hash := r.commits[at]; hash != "" {
 		ref = hash
 	}
-	reading := r.ctx
-	if at.repository != nil {
-		// A repository that does not answer leaves time for the others.
-		var cancel context.CancelFunc
-		reading, cancel = withinHalf(r.ctx)
-		defer cancel()
-	}
+	reading, cancel := at.within(r.ctx)
+	defer cancel()
 	err := repository.Read(reading, ref, func(c gitrepo.Commit) error {
 		r.restore(before)
 		own := r.isOwn
@@ -256,7 +251,7 @@ func (r *argoReader) checkout(root *tree, at checkout, work []deferred) error {
 			l.same.set(at.ref, c.Hash == root.revision)
 			t := l.commitTree(c.Files, c.Hash)
 			t.revised, t.touches = c.When, c.Touches
-			r.tree = t.withFiles(r.ctx, t.files, l.config.MaxFileSize)
+			r.tree = t.withFiles(reading, t.files, l.config.MaxFileSize)
 			r.isOwn = func(other string) bool { return other == at.ref || c.Hash == root.revision && own(other) }
 		} else {
 			r.tree, r.repository = l.otherTree(reading, at.repository, c), at.repository

@@ -153,8 +153,7 @@ func (o *otherBuilds) checkout(ctx context.Context, at checkout, builds []otherB
 		o.fail(builds, fmt.Sprintf("driftd reads %d refs of other repositories at most", maxCheckouts))
 		return nil
 	}
-	// A repository that does not answer leaves time for the others.
-	reading, cancel := withinHalf(ctx)
+	reading, cancel := at.within(ctx)
 	defer cancel()
 	var failed error
 	err := at.repository.Read(reading, ref, func(c gitrepo.Commit) error {

@@ -91,6 +91,14 @@ type checkout struct {
 	ref        string
 }
 
+// within returns a context for reading the checkout. Another repository that does not answer leaves time for the rest.
+func (c checkout) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.repository == nil {
+		return context.WithCancel(ctx)
+	}
+	return withinHalf(ctx)
+}
+
 // shown returns the checkout for a message.
 func (c checkout) shown() string {
 	text := printable(cmp.Or(c.ref, "HEAD"))
