@@ -67,7 +67,7 @@ func (l *loader) applications(ctx context.Context, t *tree) (_ content, err erro
 	if err := r.root(t); err != nil {
 		return content{}, err
 	}
-	if err := r.elsewhere(t); err != nil {
+	if err := r.elsewhere(ctx, t); err != nil {
 		return content{}, err
 	}
 	r.notDeployed()
@@ -140,7 +140,7 @@ func (l *loader) argocdGit(ctx context.Context) (_ model.Declaration, err error)
 	if err != nil {
 		return model.Declaration{}, err
 	}
-	if err := r.elsewhere(at); err != nil {
+	if err := r.elsewhere(ctx, at); err != nil {
 		return model.Declaration{}, err
 	}
 	r.notDeployed()
@@ -180,7 +180,7 @@ const maxCheckouts = 50
 
 // elsewhere does the work at other checkouts, one after the other: the clone of a repository is locked while it is read, and two
 // declarations may read each other's repository. root is the tree of the declaration.
-func (r *argoReader) elsewhere(root *tree) error {
+func (r *argoReader) elsewhere(ctx context.Context, root *tree) error {
 	for n := 0; len(r.deferred) > 0; n++ {
 		at := r.deferred[0].at
 		var now, later []deferred
@@ -197,7 +197,7 @@ func (r *argoReader) elsewhere(root *tree) error {
 		case n >= maxCheckouts:
 			reason = fmt.Sprintf(", and driftd reads %d other revisions and repositories at most", maxCheckouts)
 		case at.repository != nil || r.loader.repository != nil:
-			if err := r.checkout(root, at, now); err != nil {
+			if err := r.checkout(ctx, root, at, now); err != nil {
 				reason = ": " + printable(err.Error())
 			}
 		case at == (checkout{}) || r.loader.isBranchOf(root, at.ref):
@@ -231,7 +231,7 @@ func (r *argoReader) do(work []deferred) error {
 }
 
 // checkout does work at a checkout. Each revision is one commit in a reading.
-func (r *argoReader) checkout(root *tree, at checkout, work []deferred) error {
+func (r *argoReader) checkout(ctx context.Context, root *tree, at checkout, work []deferred) error {
 	l, before := r.loader, r.state()
 	repository, ref := l.repository, revisionRef(at.ref)
 	if at.repository != nil {
@@ -242,7 +242,7 @@ func (r *argoReader) checkout(root *tree, at checkout, work []deferred) error {
 	if hash := r.commits[at]; hash != "" {
 		ref = hash
 	}
-	reading, cancel := at.within(r.ctx)
+	reading, cancel := at.within(ctx)
 	defer cancel()
 	err := repository.Read(reading, ref, func(c gitrepo.Commit) error {
 		r.restore(before)
