@@ -156,3 +156,28 @@ func TestArgoLeavesOtherRepositories(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestFetchedChartWithValuesElsewhere checks that a chart of a repository of charts has values of a listed repository.
+func TestFetchedChartWithValuesElsewhere(t *testing.T) {
+	t.Parallel()
+	url := chartRepository(t)
+	own, apps := newHistory(t), newHistory(t)
+	apps.commit(map[string]string{"values/a.yaml": "replicas: 7\n"})
+	own.commit(map[string]string{"apps/a.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: journal}\nspec:\n  project: default\n" +
+		"  destination: {server: 'https://kubernetes.default.svc', namespace: web}\n  sources:\n" +
+		"  - {repoURL: '" + url + "/charts', chart: journal, targetRevision: 1.0.0, helm: {releaseName: blog, valueFiles: [$v/values/a.yaml]}}\n" +
+		"  - {repoURL: '" + appsURL + "', ref: v}\n"})
+	config := own.argoConfig()
+	config.Charts, config.Repositories = []string{url + "/charts"}, []manifests.Permission{apps.permit(appsURL)}
+	d, err := openArgo(t, config).Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := claimOf(t, d, "web/blog-web")
+	if web.Value.At("data", "replicas").Str() != "7" || len(d.Problems) > 0 {
+		t.Errorf("%s %q", web.Value, problems(d))
+	}
+	if diff := cmp.Diff([]string{apps.dir + "//values/a.yaml"}, web.AlsoIn); diff != "" || web.Address != "apps/a.yaml:1" {
+		t.Errorf("%s at %s", diff, web.Address)
+	}
+}
