@@ -19,7 +19,7 @@ import (
 )
 
 // checkOf returns the checks of the files of a declaration; nil if it has none.
-func checkOf(declaration *config.Declaration) (func(context.Context, declared.Files, *model.Declaration) error, error) {
+func checkOf(declaration *config.Declaration) (declared.Check, error) {
 	selection := discipline.Selection(declaration.Checks)
 	if len(selection) == 0 {
 		return nil, nil
@@ -32,24 +32,22 @@ func checkOf(declaration *config.Declaration) (func(context.Context, declared.Fi
 	default:
 		return nil, fmt.Errorf("declaration %s: checks: declarations of type %s have no files to check", declaration.Name, declaration.Type)
 	}
-	return func(ctx context.Context, files declared.Files, d *model.Declaration) error {
-		tree := discipline.Tree{Files: files.FS, Root: files.Root, Now: time.Now()}
-		if files.OffDefault {
-			tree.Pinned = d.Revised
-		}
+	return func(ctx context.Context, files declared.Files) (func(*model.Declaration), error) {
+		tree := discipline.Tree{Files: files.FS, Root: files.Root, Now: time.Now(), Pinned: files.Pinned}
 		if files.Repository != "" {
 			tree.IsOwn = gitrepo.Origin{URL: files.Repository}.Is
 		}
 		r, err := discipline.Run(ctx, tree, selection)
 		if err != nil {
-			return fmt.Errorf("check files: %w", err)
+			return nil, fmt.Errorf("check files: %w", err)
 		}
 		r.Rename(files.Address)
-		addChecks(d, &r)
 		isUnpinned := func(f discipline.Finding) bool { return discipline.IsAboutPins(f.Check) }
-		d.Unpinned = slices.ContainsFunc(r.Findings, isUnpinned) || slices.ContainsFunc(r.Exempt, func(e discipline.Exemption) bool { return isUnpinned(e.Finding) })
-		d.PinsChecked = d.Unpinned || selection.ChecksPins() && len(r.Gaps) == 0
-		return nil
+		unpinned := slices.ContainsFunc(r.Findings, isUnpinned) || slices.ContainsFunc(r.Exempt, func(e discipline.Exemption) bool { return isUnpinned(e.Finding) })
+		return func(d *model.Declaration) {
+			addChecks(d, &r)
+			d.Unpinned, d.PinsChecked = unpinned, unpinned || selection.ChecksPins() && len(r.Gaps) == 0
+		}, nil
 	}, nil
 }
 

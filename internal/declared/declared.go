@@ -6,6 +6,7 @@ import (
 	"context"
 	"io/fs"
 	"log/slog"
+	"time"
 
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/model"
@@ -62,8 +63,8 @@ type Env struct {
 	// CacheDir is a folder for the loader only, and CloneDir is one for the clones of repositories, which it has in
 	// common with the other members of a declaration with a pattern. They may be emptied between two loads.
 	CacheDir, CloneDir string
-	// Check adds the failed checks of the files of a declaration to it; nil if none are configured.
-	Check func(context.Context, Files, *model.Declaration) error
+	// Check is nil if no checks are configured.
+	Check Check
 	// MaxMemory is the maximum memory of a sandbox, and of the result of a reading, in bytes.
 	MaxMemory int64
 	// Boxes start the sandbox processes that expand foreign input.
@@ -74,13 +75,17 @@ type Env struct {
 	Log  *slog.Logger
 }
 
+// A Check checks the files of a declaration, and returns a function that adds the checks that failed to the declaration. The files
+// need not be there any more when that is called.
+type Check func(context.Context, Files) (add func(*model.Declaration), err error)
+
 // Files are the files of a declaration that are checked.
 type Files struct {
 	FS fs.FS
 	// Root is the path of the declared folder or file, and Repository the URL of the repository, or "".
 	Root, Repository string
-	// OffDefault reports whether the declaration reads a commit, and the default branch of the repository is at another one.
-	OffDefault bool
+	// Pinned is the time of the commit that is read if the default branch of the repository is at another one; zero otherwise.
+	Pinned time.Time
 	// Address returns the address of a file in findings.
 	Address func(name string) string
 }

@@ -69,8 +69,8 @@ type loader struct {
 	config Config
 	// repository is nil for a folder.
 	repository *gitrepo.Repository
-	// check adds the failed checks of the file; nil if none are configured.
-	check func(context.Context, declared.Files, *model.Declaration) error
+	// check is nil if no checks are configured.
+	check declared.Check
 }
 
 // Load implements declared.Loader. An invalid entry is a Problem, and the other entries are
@@ -131,10 +131,15 @@ func (l *loader) read(ctx context.Context, c gitrepo.Commit, files fs.FS, root, 
 	}
 	d := model.Declaration{Name: l.name, Revision: c.Hash, Revised: c.When,
 		Decisions: f.decisions(l.name, address, c.When), Problems: f.problems(address)}
-	if l.check != nil {
-		err = l.check(ctx, declared.Files{FS: files, Root: name, OffDefault: c.OffDefault, Address: func(string) string { return address }}, &d)
+	if l.check == nil {
+		return d, nil
 	}
-	return d, err
+	addChecks, err := l.check(ctx, declared.Files{FS: files, Root: name, Pinned: c.Pinned(), Address: func(string) string { return address }})
+	if err != nil {
+		return model.Declaration{}, err
+	}
+	addChecks(&d)
+	return d, nil
 }
 
 // readFile returns the file's name and content.

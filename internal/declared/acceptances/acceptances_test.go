@@ -367,17 +367,16 @@ func TestChecksOfFile(t *testing.T) {
 	config.Place = gitrepo.Place{Dir: dir}
 	failure := errors.New("failed")
 	for _, want := range []error{nil, failure} {
-		loader, err := opened(declared.Env{Name: "agreed", Log: slog.New(slog.DiscardHandler), Check: func(_ context.Context, files declared.Files, d *model.Declaration) error {
-			if files.Root != fileName || files.Address(files.Root) != fileName || len(d.Decisions) != 2 {
-				t.Errorf("check %s (%s) of %d decisions", files.Root, files.Address(files.Root), len(d.Decisions))
+		loader, err := opened(declared.Env{Name: "agreed", Log: slog.New(slog.DiscardHandler), Check: func(_ context.Context, files declared.Files) (func(*model.Declaration), error) {
+			if files.Root != fileName || files.Address(files.Root) != fileName {
+				t.Errorf("check %s (%s)", files.Root, files.Address(files.Root))
 			}
-			d.Violations = []model.PartViolation{{Address: fileName}}
-			return want
+			return func(d *model.Declaration) { d.Violations = []model.PartViolation{{Address: fileName}} }, want
 		}}, config)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, err := loader.Load(t.Context()); !errors.Is(err, want) || len(d.Violations) != 1 {
+		if d, err := loader.Load(t.Context()); !errors.Is(err, want) || err == nil && (len(d.Violations) != 1 || len(d.Decisions) != 2) {
 			t.Errorf("got %+v, error %v", d.Violations, err)
 		}
 	}

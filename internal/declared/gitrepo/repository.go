@@ -122,6 +122,14 @@ type Commit struct {
 	names   func(ref string) bool
 }
 
+// Pinned returns the time of the commit if the default branch is at another one; zero otherwise.
+func (c Commit) Pinned() time.Time {
+	if !c.OffDefault {
+		return time.Time{}
+	}
+	return c.When
+}
+
 // Touches returns the last commit that changed each of the files, by name. It reads as many
 // commits as Settings.History; the Touch of a file with no change in them is empty. A file
 // whose last change is unknown is absent from the map. Touches must be called while the commit

@@ -33,8 +33,14 @@ func argoConfig(dir string) manifests.ArgoCDConfig {
 
 func openArgo(t testing.TB, config manifests.ArgoCDConfig) declared.Loader {
 	t.Helper()
+	return openCheckedArgo(t, config, nil)
+}
+
+func openCheckedArgo(t testing.TB, config manifests.ArgoCDConfig, check declared.Check) declared.Loader {
+	t.Helper()
 	env := declared.Env{
-		Name: "apps", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key")), MaxMemory: 512 << 20,
+		Check: check,
+		Name:  "apps", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key")), MaxMemory: 512 << 20,
 		Log: slog.New(slog.DiscardHandler), Boxes: box.NewPool(), Helm: os.Args[0], CacheDir: t.TempDir(),
 	}
 	loader, err := manifests.ArgoCDDefinition().Open(env, func(into any) error {

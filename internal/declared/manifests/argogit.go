@@ -121,12 +121,13 @@ func (l *loader) argocdGit(ctx context.Context) (_ model.Declaration, err error)
 	r := l.newArgoReader(ctx, l.isDeclaredRevision)
 	defer func() { err = errors.Join(err, r.close()) }()
 	var at *tree
-	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
+	var addChecks func(*model.Declaration)
+	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) (err error) {
 		// A second call follows damage, and starts anew.
 		r.reset()
 		l.same.clear()
 		at = l.commitTree(c.Files, c.Hash)
-		at.revised, at.touches = c.When, c.Touches
+		at.revised, at.pinned, at.touches = c.When, c.Pinned(), c.Touches
 		at = at.withFiles(ctx, l.edit.files(at.files), l.config.MaxFileSize)
 		if err := r.root(at); err != nil {
 			return err
@@ -135,7 +136,8 @@ func (l *loader) argocdGit(ctx context.Context) (_ model.Declaration, err error)
 			return err
 		}
 		r.attribute(at, 0)
-		return nil
+		addChecks, err = l.check(ctx, at)
+		return err
 	})
 	if err != nil {
 		return model.Declaration{}, err
@@ -155,7 +157,12 @@ func (l *loader) argocdGit(ctx context.Context) (_ model.Declaration, err error)
 		at.revised = r.revised
 	}
 	at.touches = func(context.Context, []string) map[string]gitrepo.Touch { return nil }
-	return l.declaration(ctx, at, r.all)
+	d, err := l.declaration(ctx, at, r.all)
+	if err != nil {
+		return model.Declaration{}, err
+	}
+	addChecks(&d)
+	return d, nil
 }
 
 // reset forgets what was read.

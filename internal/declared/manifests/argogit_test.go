@@ -1,7 +1,9 @@
 package manifests_test
 
 import (
+	"context"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,6 +62,40 @@ func TestRevisions(t *testing.T) {
 	for _, c := range d.Claims {
 		if c.Place == "head" && (len(c.AuditEvents) != 1 || c.Address != "web/a.yaml:1") {
 			t.Errorf("%s %v", c.Address, c.AuditEvents)
+		}
+	}
+}
+
+// TestApplicationChecks checks the files of a declaration of Applications while its commit is read.
+func TestApplicationChecks(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t)
+	h.commit(map[string]string{"web/a.yaml": data("old"), "apps/web.yaml": app("web", "shop", "path: web")})
+	h.commit(map[string]string{"web/a.yaml": data("new")})
+	for reason, tc := range map[string]struct {
+		change func(*manifests.ArgoCDConfig)
+		want   string
+	}{
+		"git":        {func(*manifests.ArgoCDConfig) {}, "apps of " + h.dir + ": apps/web.yaml"},
+		"old commit": {func(c *manifests.ArgoCDConfig) { c.Ref = h.commits[0] }, "apps of " + h.dir + ": apps/web.yaml, pinned"},
+	} {
+		config := h.argoConfig()
+		tc.change(&config)
+		d, err := openCheckedArgo(t, config, func(_ context.Context, f declared.Files) (func(*model.Declaration), error) {
+			text := fmt.Sprintf("%s of %s: %s", f.Root, f.Repository, f.Address("apps/web.yaml"))
+			if _, err := fs.ReadFile(f.FS, "apps/web.yaml"); err != nil {
+				return nil, err
+			}
+			if !f.Pinned.IsZero() {
+				text += ", pinned"
+			}
+			return func(d *model.Declaration) { d.Notes = append(d.Notes, model.Note{Text: text}) }, nil
+		}).Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Notes) != 1 || d.Notes[0].Text != tc.want {
+			t.Errorf("%s: notes %v, want %q", reason, d.Notes, tc.want)
 		}
 	}
 }

@@ -57,17 +57,21 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 	}
 	kube.RelateClaims(claims)
 	governed := kube.Governed(l.governing(claims), placesOf(c.problems), l.config.Namespaces)
-	repository := l.url()
-	if l.config.Label != "" || l.fetched != nil {
-		repository = "" // the addresses are not paths in it
-	}
 	return model.Declaration{
-		Repository: repository,
+		Repository: l.repositoryURL(),
 		Name:       l.env.Name, Governs: l.env.Governs, Revision: t.revision, Revised: t.others.lastRevised(t.revised),
 		Claims: claims, Scopes: append(governed.Scopes, l.argocd.scopes(claims)...), NotGoverned: l.notGoverned(governed.Shared), Watches: true,
 		Problems: sortProblems(c.problems), Notes: c.notes(), Kinds: own,
 		DeployWindow: l.config.DeployWindow, ApplyBeforeMerge: l.config.ApplyBeforeMerge,
 	}, nil
+}
+
+// repositoryURL returns the URL of the repository; "" if addresses are not paths in it.
+func (l *loader) repositoryURL() string {
+	if l.config.Label != "" || l.fetched != nil {
+		return ""
+	}
+	return l.url()
 }
 
 // hasNoPlace reports whether neither an object of an Application nor its destination has a namespace,

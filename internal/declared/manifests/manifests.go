@@ -151,7 +151,7 @@ func (l *loader) git(ctx context.Context, o *otherBuilds) (d model.Declaration, 
 		l.same.clear()
 		t := l.commitTree(c.Files, c.Hash)
 		t.revised, t.touches, t.isRef, t.others = c.When, c.Touches, o.at(c.Hash, c.Is), o
-		t.offDefault = c.OffDefault
+		t.pinned = c.Pinned()
 		d, err = l.read(ctx, t)
 		return err
 	})
@@ -184,10 +184,23 @@ func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
 		return model.Declaration{}, err
 	}
 	d, err := l.declaration(ctx, t, content)
-	if err == nil && l.env.Check != nil {
-		err = l.env.Check(ctx, declared.Files{FS: t.files, Root: t.Root, Repository: d.Repository, OffDefault: t.offDefault, Address: t.address}, &d)
+	if err != nil {
+		return d, err
 	}
-	return d, err
+	addChecks, err := l.check(ctx, t)
+	if err != nil {
+		return model.Declaration{}, err
+	}
+	addChecks(&d)
+	return d, nil
+}
+
+// check checks the files of a tree, and returns a function that adds the checks that failed to the declaration.
+func (l *loader) check(ctx context.Context, t *tree) (func(*model.Declaration), error) {
+	if l.env.Check == nil {
+		return func(*model.Declaration) {}, nil
+	}
+	return l.env.Check(ctx, declared.Files{FS: t.files, Root: t.Root, Repository: l.repositoryURL(), Pinned: t.pinned, Address: t.address})
 }
 
 // notEmpty returns an error if the declaration has nothing. A chart may declare nothing.

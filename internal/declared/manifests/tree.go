@@ -34,8 +34,8 @@ type tree struct {
 	// revision is the commit, or "", and revised its time.
 	revision string
 	revised  time.Time
-	// offDefault reports whether the default branch is at another commit.
-	offDefault bool
+	// pinned is revised if the default branch is at another commit; zero otherwise.
+	pinned time.Time
 	// others has what is read from other repositories; nil if none are.
 	others *otherBuilds
 	// touches returns the last commits that changed files, by path from the top of the tree.

@@ -152,7 +152,11 @@ func (p *plans) check(ctx context.Context, options *plan.Options, d *model.Decla
 	if p.repository != nil {
 		checked.Repository = p.repository.URL()
 	}
-	return p.env.Check(ctx, checked, d)
+	addChecks, err := p.env.Check(ctx, checked)
+	if err == nil {
+		addChecks(d)
+	}
+	return err
 }
 
 // notes converts the notes of a plan to notes of a declaration.
