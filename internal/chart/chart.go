@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // Program is the name of the program that renders charts in a box. It is installed in the folder
@@ -17,8 +18,8 @@ const Program = "driftd-helm"
 // Rendered.
 const Job = "helm"
 
-// IndexJob is the name of the job that reads an entry of the index of a repository of charts. Its
-// arguments are IndexArgs, its result is Entry.
+// IndexJob is the name of the job that reads the index of a repository of charts. Its arguments are
+// IndexArgs, its result is Index.
 const IndexJob = "helm-index"
 
 // IndexArgs are the arguments of IndexJob.
@@ -26,18 +27,33 @@ type IndexArgs struct {
 	// File is the index, of at most Limit bytes.
 	File  string
 	Limit int64
-	// Chart and Version are those of the entry.
-	Chart, Version string
 }
 
-// An Entry is the result of IndexJob: a version of a chart in the index of a repository.
+// An Index is the result of IndexJob: the versions of charts in a repository.
+type Index struct {
+	// Charts has the versions of each chart by its name.
+	Charts map[string][]Entry
+	// Problem is why there is no index; "" if there is one.
+	Problem string
+}
+
+// Find returns a version of a chart. The letter v before it does not count.
+func (i *Index) Find(name, version string) (e Entry, ok bool) {
+	for _, e := range i.Charts[name] {
+		if strings.TrimPrefix(e.Version, "v") == strings.TrimPrefix(version, "v") {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// An Entry is a version of a chart in the index of a repository.
 type Entry struct {
+	Version string `json:"version"`
 	// URLs are where the archive is; relative ones are below the repository. Digest is the SHA-256 of
 	// the archive in hexadecimal digits; "" if the index lacks it.
-	URLs   []string
-	Digest string
-	// Problem is why there is no entry; "" if there is one.
-	Problem string
+	URLs   []string `json:"urls"`
+	Digest string   `json:"digest"`
 }
 
 // Args are the arguments of Job. All paths are those of the files of the box.

@@ -2,6 +2,7 @@ package fetch_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -15,10 +16,15 @@ import (
 	"github.com/driftd/driftd/internal/chart/fetch"
 )
 
+// indexOf returns the index of a repository with one version of the chart blog.
+func indexOf(e chart.Entry) chart.Index {
+	return chart.Index{Charts: map[string][]chart.Entry{"blog": {e}}}
+}
+
 // plain returns the settings for a chart whose archive is the path of its URL.
 func plain(url, path, cache string) fetch.Settings {
-	return fetch.Settings{Repo: url, Chart: "blog", Version: "1.0.0", Cache: cache, Limit: 1 << 20, Index: func(context.Context, []byte) (chart.Entry, error) {
-		return chart.Entry{URLs: []string{path}, Digest: digestOf("/" + path)}, nil
+	return fetch.Settings{Repo: url, Chart: "blog", Version: "1.0.0", Cache: cache, Limit: 1 << 20, Index: func(context.Context, []byte) (chart.Index, error) {
+		return indexOf(chart.Entry{Version: "1.0.0", URLs: []string{path}, Digest: digestOf("/" + path)}), nil
 	}}
 }
 
@@ -71,7 +77,7 @@ func TestCache(t *testing.T) {
 	if _, err := one.Archive(); err != nil {
 		t.Fatal(err)
 	}
-	if err := two.Fetch(t.Context()); err != nil {
+	if err := two.Fetch(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := one.Archive(); err != nil {
@@ -100,10 +106,10 @@ func TestIndexIsReadOnce(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	settings := plain(s.URL, "", t.TempDir())
-	settings.Index = func(context.Context, []byte) (chart.Entry, error) {
+	settings.Index = func(context.Context, []byte) (chart.Index, error) {
 		readings++
 		// Some tools write digests in upper case.
-		return chart.Entry{URLs: []string{"blog.tgz"}, Digest: strings.ToUpper(strings.TrimPrefix(digestOf(archive), "sha256:"))}, nil
+		return indexOf(chart.Entry{Version: "v1.0.0", URLs: []string{"blog.tgz"}, Digest: strings.ToUpper(strings.TrimPrefix(digestOf(archive), "sha256:"))}), nil
 	}
 	source, got, err := read(t, settings)
 	if err != nil || got != archive {
@@ -111,11 +117,59 @@ func TestIndexIsReadOnce(t *testing.T) {
 	}
 	for i, text := range []string{"one", "one", "two", "two"} {
 		index = text
-		if err := source.Fetch(t.Context()); err != nil {
+		if err := source.Fetch(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if want := 1 + i/2; readings != want {
 			t.Errorf("%d: %d readings, want %d", i, readings, want)
 		}
+	}
+}
+
+// TestSharedIndex downloads and reads the index once for all charts of a repository, also one that is malformed.
+func TestSharedIndex(t *testing.T) {
+	t.Parallel()
+	for _, failed := range []error{nil, errors.New("the index is malformed")} {
+		downloads, readings := 0, 0
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/index.yaml" {
+				downloads++
+			}
+			_, _ = fmt.Fprint(w, archive)
+		}))
+		t.Cleanup(s.Close)
+		settings := plain(s.URL, "", t.TempDir())
+		settings.Index = func(context.Context, []byte) (chart.Index, error) {
+			readings++
+			return indexOf(chart.Entry{Version: "1.0.0", URLs: []string{"blog.tgz"}, Digest: digestOf(archive)}), failed
+		}
+		var shared fetch.Index
+		for _, version := range []string{"1.0.0", "v1.0.0", "2.0.0"} {
+			settings.Version = version
+			source, err := fetch.New(settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := source.Fetch(t.Context(), &shared); (err == nil) != (failed == nil && version != "2.0.0") {
+				t.Errorf("%s: %v", version, err)
+			}
+		}
+		if downloads != 1 || readings != 1 {
+			t.Errorf("%d downloads, %d readings", downloads, readings)
+		}
+	}
+}
+
+// TestIsUnanswered distinguishes a server that is down from one that answers with an error.
+func TestIsUnanswered(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }))
+	_, _, err := read(t, plain(s.URL, "blog.tgz", t.TempDir()))
+	if err == nil || fetch.IsUnanswered(err) {
+		t.Error(err)
+	}
+	s.Close()
+	if _, _, err = read(t, plain(s.URL, "blog.tgz", t.TempDir())); !fetch.IsUnanswered(err) {
+		t.Error(err)
 	}
 }

@@ -54,23 +54,35 @@ func registryError(err error) error {
 	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData):
 		return problem("the content does not have the digest that the registry names")
 	case isSent, isRead, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return connectionError(err)
+		return unanswered(err)
 	}
 	return problem("the answer is not that of an OCI registry")
 }
 
-// connectionError returns an error of the connection without its URL and text that a server wrote,
+// A connectionError is an error of the connection: the server has not answered, or not completely.
+type connectionError struct{ error }
+
+// Unwrap returns the cause.
+func (e connectionError) Unwrap() error { return e.error }
+
+// IsUnanswered reports whether Fetch failed because a server has not answered.
+func IsUnanswered(err error) bool {
+	_, is := errors.AsType[connectionError](err)
+	return is
+}
+
+// unanswered returns an error of the connection without its URL and text that a server wrote,
 // and with the next step.
-func connectionError(err error) error {
+func unanswered(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return problem("no full answer in time: check the server, or raise timeout")
+		return connectionError{problem("no full answer in time: check the server, or raise timeout")}
 	}
 	words := httpclient.Words{Server: "the server", Address: "oci or repo", Authority: "set chart_ca_file", Expired: "renew the certificate", Host: "check oci or repo"}
 	hint := words.Hint(err)
 	if err = known(httpclient.WithoutURL(err)); hint != "" {
-		return fmt.Errorf("%w; %s", err, hint)
+		err = fmt.Errorf("%w; %s", err, hint)
 	}
-	return err
+	return connectionError{err}
 }
 
 // known returns the part of an error of the connection that has no text of a server. Most errors of

@@ -40,8 +40,8 @@ type Settings struct {
 	// Within bounds all requests, also those to which a server leads. It is nil if the owner of driftd
 	// has named the chart.
 	Within *Permission
-	// Index reads the entry of the chart in the index of a repository.
-	Index func(ctx context.Context, index []byte) (chart.Entry, error)
+	// Index reads the index of a repository.
+	Index func(ctx context.Context, index []byte) (chart.Index, error)
 }
 
 // exact matches one version: https://semver.org.
@@ -137,14 +137,15 @@ func (s *Source) String() string {
 	return s.settings.OCI + ":" + s.settings.Version
 }
 
-// Fetch downloads the archive, unless the cache has it.
-func (s *Source) Fetch(ctx context.Context) error {
+// Fetch downloads the archive, unless the cache has it. Sources in one repository may share its index; it is nil
+// if the source has its own.
+func (s *Source) Fetch(ctx context.Context, shared *Index) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.settings.Cache == "" {
 		return fmt.Errorf("fetch %s: there is no folder for archives: set state_dir", s)
 	}
-	found, err := s.fetch(ctx)
+	found, err := s.fetch(ctx, shared)
 	if err != nil {
 		return fmt.Errorf("fetch %s: %w", s, err)
 	}
@@ -153,9 +154,9 @@ func (s *Source) Fetch(ctx context.Context) error {
 	return nil
 }
 
-func (s *Source) fetch(ctx context.Context) (digest string, err error) {
+func (s *Source) fetch(ctx context.Context, shared *Index) (digest string, err error) {
 	if s.settings.Repo != "" {
-		return s.fromRepository(ctx)
+		return s.fromRepository(ctx, shared)
 	}
 	return s.fromRegistry(ctx)
 }

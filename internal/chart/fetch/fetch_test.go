@@ -83,11 +83,11 @@ func (s *server) settings(t *testing.T, oci bool) fetch.Settings {
 		t.Fatal(err)
 	}
 	made := fetch.Settings{Version: "1.0.0+x", Username: "robot", PasswordFile: file, Cache: filepath.Join(t.TempDir(), "cache"), Limit: 1 << 20,
-		Index: func(_ context.Context, index []byte) (chart.Entry, error) {
+		Index: func(_ context.Context, index []byte) (chart.Index, error) {
 			if string(index) != "the index" {
 				t.Errorf("index %q", index)
 			}
-			return chart.Entry{URLs: []string{s.at}, Digest: strings.TrimPrefix(s.listed, "sha256:")}, nil
+			return indexOf(chart.Entry{Version: "1.0.0+x", URLs: []string{s.at}, Digest: strings.TrimPrefix(s.listed, "sha256:")}), nil
 		}}
 	if oci {
 		made.OCI = strings.Replace(s.URL, "http:", "oci:", 1) + "/charts/blog"
@@ -107,7 +107,7 @@ func read(t *testing.T, settings fetch.Settings) (*fetch.Source, string, error) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := source.Fetch(t.Context()); err != nil {
+	if err := source.Fetch(t.Context(), nil); err != nil {
 		return source, "", err
 	}
 	data, err := source.Archive()
@@ -125,7 +125,7 @@ func TestFetch(t *testing.T) {
 			t.Fatalf("oci %t: %q, %v", oci, got, err)
 		}
 		s.requests = nil
-		if err := source.Fetch(t.Context()); err != nil {
+		if err := source.Fetch(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range s.requests {

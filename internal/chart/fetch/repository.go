@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/driftd/driftd/internal/chart"
 )
@@ -23,15 +24,17 @@ type indexState struct {
 	// sum is the SHA-256 of the index; "" if there is none.
 	sum   string
 	entry chart.Entry
+	// data is the index while it is read.
+	data []byte
 }
 
 // fromRepository fetches the archive from a repository of charts.
 // https://helm.sh/docs/topics/chart_repository/
-func (s *Source) fromRepository(ctx context.Context) (string, error) {
+func (s *Source) fromRepository(ctx context.Context, shared *Index) (string, error) {
 	if _, ok := s.cached(s.want()); ok {
 		return s.want(), nil
 	}
-	entry, err := s.entry(ctx)
+	entry, err := s.entry(ctx, shared)
 	if err != nil {
 		return "", err
 	}
@@ -91,34 +94,79 @@ func (s *Source) at(text string) (*url.URL, error) {
 	return folder.ResolveReference(at), nil
 }
 
-// entry returns the chart's entry in the index. An index that has not changed is not sent again.
-func (s *Source) entry(ctx context.Context) (chart.Entry, error) {
+// An Index is the index of a repository that several sources share: it is downloaded and read once.
+// It is safe for concurrent use.
+type Index struct {
+	once  sync.Once
+	index chart.Index
+	err   error
+}
+
+// entry returns the chart's entry in the index.
+func (s *Source) entry(ctx context.Context, shared *Index) (chart.Entry, error) {
+	if shared == nil {
+		return s.ownEntry(ctx)
+	}
+	shared.once.Do(func() {
+		var state indexState
+		if state, shared.err = s.download(ctx, nil); shared.err == nil {
+			shared.index, shared.err = s.settings.Index(ctx, state.data)
+		}
+	})
+	if shared.err != nil {
+		return chart.Entry{}, shared.err
+	}
+	return s.find(&shared.index)
+}
+
+// find returns the chart's entry in an index.
+func (s *Source) find(index *chart.Index) (chart.Entry, error) {
+	entry, ok := index.Find(s.settings.Chart, s.settings.Version)
+	if !ok {
+		return entry, problem("the repository does not have version %s of the chart %s", s.settings.Version, s.settings.Chart)
+	}
+	return entry, nil
+}
+
+// ownEntry returns the chart's entry in the index. An index that has not changed is not sent again.
+func (s *Source) ownEntry(ctx context.Context) (chart.Entry, error) {
 	header := http.Header{}
 	if s.index.tag != "" {
 		header.Set("If-None-Match", s.index.tag)
 	} else if s.index.modified != "" {
 		header.Set("If-Modified-Since", s.index.modified)
 	}
-	answer, err := s.get(ctx, s.base.JoinPath("index.yaml"), header)
-	if err != nil {
-		return chart.Entry{}, err
-	}
-	if answer.StatusCode == http.StatusNotModified {
-		return s.index.entry, answer.Body.Close()
-	}
-	data, err := readAll(answer, maxIndex)
-	if err != nil {
-		return chart.Entry{}, err
+	state, err := s.download(ctx, header)
+	if err != nil || state.data == nil {
+		return s.index.entry, err
 	}
 	// Reading a large index takes seconds, and many servers send it each time.
-	state := indexState{tag: answer.Header.Get("ETag"), modified: answer.Header.Get("Last-Modified"), sum: sumOf(data), entry: s.index.entry}
+	data := state.data
+	state.data, state.entry = nil, s.index.entry
 	if state.sum != s.index.sum {
-		if state.entry, err = s.settings.Index(ctx, data); err != nil {
+		index, err := s.settings.Index(ctx, data)
+		if err == nil {
+			state.entry, err = s.find(&index)
+		}
+		if err != nil {
 			return chart.Entry{}, err
 		}
 	}
 	s.index = state
 	return state.entry, nil
+}
+
+// download downloads the index; it has no data if the server has the one that the header names.
+func (s *Source) download(ctx context.Context, header http.Header) (state indexState, err error) {
+	answer, err := s.get(ctx, s.base.JoinPath("index.yaml"), header)
+	if err != nil {
+		return state, err
+	}
+	if answer.StatusCode == http.StatusNotModified {
+		return state, answer.Body.Close()
+	}
+	data, err := readAll(answer, maxIndex)
+	return indexState{tag: answer.Header.Get("ETag"), modified: answer.Header.Get("Last-Modified"), sum: sumOf(data), data: data}, err
 }
 
 // get sends a request. Only the host of the repository gets the credentials.
@@ -140,7 +188,7 @@ func (s *Source) get(ctx context.Context, at *url.URL, header http.Header) (*htt
 	answer, err := s.client.Do(request)
 	switch {
 	case err != nil:
-		return nil, connectionError(err)
+		return nil, unanswered(err)
 	case answer.StatusCode == http.StatusNotModified && len(header) > 0:
 		return answer, nil
 	case answer.StatusCode != http.StatusOK:
@@ -153,7 +201,7 @@ func (s *Source) get(ctx context.Context, at *url.URL, header http.Header) (*htt
 func readAll(answer *http.Response, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(answer.Body, limit+1))
 	if err = errors.Join(err, answer.Body.Close()); err != nil {
-		return nil, connectionError(err)
+		return nil, unanswered(err)
 	}
 	if int64(len(data)) > limit {
 		return nil, problem("the answer is larger than %d bytes", limit)

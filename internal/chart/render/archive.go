@@ -3,7 +3,6 @@ package render
 import (
 	"bytes"
 	"io/fs"
-	"strings"
 
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	"sigs.k8s.io/yaml"
@@ -25,29 +24,17 @@ func (r *renderer) unpack() error {
 	return nil
 }
 
-// An index lists the charts of a repository. https://helm.sh/docs/topics/chart_repository/
-type index struct {
-	Entries map[string][]struct {
-		Version string   `json:"version"`
-		Digest  string   `json:"digest"`
-		URLs    []string `json:"urls"`
-	} `json:"entries"`
-}
-
-// readIndex returns the entry of one version of a chart.
-func readIndex(files fs.FS, o chart.IndexArgs) (chart.Entry, error) {
+// readIndex reads the index of a repository of charts. https://helm.sh/docs/topics/chart_repository/
+func readIndex(files fs.FS, o chart.IndexArgs) (chart.Index, error) {
 	data, err := bounded.ReadFile(files, o.File, o.Limit)
 	if err != nil {
-		return chart.Entry{}, err
+		return chart.Index{}, err
 	}
-	var all index
+	var all struct {
+		Entries map[string][]chart.Entry `json:"entries"`
+	}
 	if yaml.Unmarshal(data, &all) != nil {
-		return chart.Entry{Problem: "the index of the repository is malformed"}, nil //nolint:nilerr // the error may quote the index
+		return chart.Index{Problem: "the index of the repository is malformed"}, nil //nolint:nilerr // the error may quote the index
 	}
-	for _, entry := range all.Entries[o.Chart] {
-		if strings.TrimPrefix(entry.Version, "v") == strings.TrimPrefix(o.Version, "v") {
-			return chart.Entry{URLs: entry.URLs, Digest: entry.Digest}, nil
-		}
-	}
-	return chart.Entry{Problem: "the repository does not have version " + o.Version + " of the chart " + o.Chart}, nil
+	return chart.Index{Charts: all.Entries}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 
 	"github.com/driftd/driftd/internal/box"
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/chart"
 	"github.com/driftd/driftd/internal/chart/fetch"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
@@ -57,24 +58,39 @@ const (
 	archiveFile = ".driftd-chart.tgz"
 )
 
-// readIndex reads the entry of the chart in the index of its repository, in a box.
-func (l *loader) readIndex(ctx context.Context, index []byte) (entry chart.Entry, err error) {
-	size := int64(len(index))
+// readIndex reads the index of a repository, in a box.
+func (l *loader) readIndex(ctx context.Context, data []byte) (index chart.Index, err error) {
+	size := int64(len(data))
 	b := l.env.Boxes.Open(box.Limits{Memory: l.env.MaxMemory, File: max(l.config.MaxFileSize, size), Program: l.env.Helm})
 	defer func() { err = errors.Join(err, b.Close()) }()
-	files := addedFS{embed.FS{}, map[string][]byte{indexFile: index}}
-	err = b.Do(ctx, files, chart.IndexJob, chart.IndexArgs{File: indexFile, Limit: size, Chart: l.release.Chart, Version: l.release.Version}, &entry)
+	files := addedFS{embed.FS{}, map[string][]byte{indexFile: data}}
+	err = b.Do(ctx, files, chart.IndexJob, chart.IndexArgs{File: indexFile, Limit: size}, &index)
 	switch {
 	case errors.Is(err, box.ErrMemory):
-		return entry, fmt.Errorf("reading the index of the repository %w; raise max_memory of the declaration", err)
+		return index, fmt.Errorf("reading the index of the repository %w; raise max_memory of the declaration", err)
 	case errors.Is(err, box.ErrTime), errors.Is(err, context.DeadlineExceeded):
-		return entry, errors.New("reading the index of the repository takes too long; raise timeout in the declaration's settings")
+		return index, errors.New("reading the index of the repository takes too long; raise timeout in the declaration's settings")
 	case err != nil:
-		return entry, fmt.Errorf("reading the index of the repository: %w", err)
-	case entry.Problem != "":
-		return entry, errors.New(entry.Problem)
+		return index, fmt.Errorf("reading the index of the repository: %w", err)
+	case index.Problem != "":
+		return index, errors.New(index.Problem)
 	}
-	return entry, nil
+	return index, budget.Take(ctx, indexWeight(&index))
+}
+
+// indexWeight returns an estimate of the memory of an index, in bytes.
+func indexWeight(index *chart.Index) int64 {
+	weight := int64(0)
+	for name, versions := range index.Charts {
+		weight += int64(len(name)) + valueWeight
+		for _, v := range versions {
+			weight += int64(len(v.Version)+len(v.Digest)) + 2*valueWeight
+			for _, url := range v.URLs {
+				weight += int64(len(url)) + valueWeight
+			}
+		}
+	}
+	return weight
 }
 
 // withArchive returns a tree with the archive of a chart that is not in the tree. If now is true, it is
@@ -84,7 +100,7 @@ func (l *loader) withArchive(ctx context.Context, t *tree, now bool) (*tree, err
 		return t, nil
 	}
 	if now {
-		if err := l.fetched.Fetch(ctx); err != nil {
+		if err := l.fetched.Fetch(ctx, nil); err != nil {
 			return t, err
 		}
 	}

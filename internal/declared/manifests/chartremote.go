@@ -50,11 +50,13 @@ type chartFetch struct {
 	// until is when no chart is fetched any more. down are the hosts that do not answer.
 	until time.Time
 	down  map[string]bool
+	// indexes are those of repositories, by URL: one may have tens of megabytes.
+	indexes map[string]*fetch.Index
 }
 
 // fetching returns the fetching of one reading.
 func (l *loader) fetching() *chartFetch {
-	return &chartFetch{loader: l, until: time.Now().Add(l.config.Timeout / 2), down: map[string]bool{}} //nolint:mnd // the rest is for rendering
+	return &chartFetch{loader: l, until: time.Now().Add(l.config.Timeout / 2), down: map[string]bool{}, indexes: map[string]*fetch.Index{}} //nolint:mnd // the rest is for rendering
 }
 
 // loaderOf returns a loader for the chart of a release, which is fetched. A *sourceError is why it is not.
@@ -75,7 +77,7 @@ func (f *chartFetch) loaderOf(ctx context.Context, release *HelmConfig) (*loader
 	if err != nil {
 		return nil, notRead(sketch{unknown: true}, "its chart: %s", printable(err.Error()))
 	}
-	if err := f.fetch(ctx, found, at.Host); err != nil {
+	if err := f.fetch(ctx, found, at.Host, release.Repo); err != nil {
 		return nil, err
 	}
 	l.fetched = found.source
@@ -83,7 +85,7 @@ func (f *chartFetch) loaderOf(ctx context.Context, release *HelmConfig) (*loader
 }
 
 // fetch fetches a chart, unless that was done a short time ago.
-func (f *chartFetch) fetch(ctx context.Context, c *remoteChart, host string) error {
+func (f *chartFetch) fetch(ctx context.Context, c *remoteChart, host, repository string) error {
 	f.loader.remote.mu.Lock()
 	fresh := time.Since(c.at) < askedAgain
 	f.loader.remote.mu.Unlock()
@@ -99,11 +101,15 @@ func (f *chartFetch) fetch(ctx context.Context, c *remoteChart, host string) err
 	}
 	within, cancel := context.WithDeadline(ctx, f.until)
 	defer cancel()
-	if err := c.source.Fetch(within); err != nil {
+	if f.indexes[repository] == nil {
+		f.indexes[repository] = &fetch.Index{}
+	}
+	if err := c.source.Fetch(within, f.indexes[repository]); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("read charts: %w", ctx.Err())
 		}
-		f.down[host] = time.Since(begun) > slow
+		// Reading a large index takes long, too.
+		f.down[host] = fetch.IsUnanswered(err) && time.Since(begun) > slow
 		return notRead(sketch{unknown: true}, "its chart: %s", printable(err.Error()))
 	}
 	f.loader.remote.mu.Lock()
