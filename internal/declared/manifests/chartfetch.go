@@ -75,7 +75,8 @@ func (l *loader) readIndex(ctx context.Context, data []byte) (index chart.Index,
 	case index.Problem != "":
 		return index, errors.New(index.Problem)
 	}
-	return index, budget.Take(ctx, indexWeight(&index))
+	err = budget.Take(ctx, indexWeight(&index))
+	return index, err
 }
 
 // indexWeight returns an estimate of the memory of an index, in bytes.

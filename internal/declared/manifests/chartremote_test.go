@@ -34,3 +34,40 @@ func TestSharedIndex(t *testing.T) {
 		t.Errorf("%d downloads of the index, problems %q", indexes, problems(d))
 	}
 }
+
+// TestCreatedNamespace claims the namespaces that helm-controller creates, if they are there, and once.
+func TestCreatedNamespace(t *testing.T) {
+	t.Parallel()
+	url := chartRepository(t)
+	for declared, want := range map[string]bool{"": true, "apiVersion: v1\nkind: Namespace\nmetadata: {name: apps}\n": false} {
+		spec := "  targetNamespace: apps\n  install: {createNamespace: true}\n"
+		d := loadReleases(t, url, map[string]string{
+			"clusters/prod/a.yaml": ofRepository("1.0.0", spec), "clusters/prod/namespace.yaml": declared,
+			"clusters/prod/b.yaml": strings.Replace(ofRepository("1.0.0", spec), "name: blog,", "name: second,", 1),
+		}, nil)
+		c := claimOf(t, d, "apps")
+		if c.Kind != "kubernetes/Namespace" || c.OnlyLive != want || len(d.Problems) > 0 || strings.Count(strings.Join(claims(d), " "), " Namespace apps") != 1 {
+			t.Errorf("%+v, %q, %q", c, claims(d), problems(d))
+		}
+	}
+}
+
+// TestDefinitionsOfUpgrades claims definitions that only an upgrade creates, if they are there.
+func TestDefinitionsOfUpgrades(t *testing.T) {
+	t.Parallel()
+	url := chartRepository(t)
+	for spec, want := range map[string]string{
+		"  install: {crds: Skip}\n": "none", "  install: {crds: Skip}\n  upgrade: {crds: CreateReplace}\n": "if live", "  upgrade: {crds: CreateReplace}\n": "always",
+	} {
+		d := loadReleases(t, url, map[string]string{"clusters/prod/a.yaml": ofRepository("1.0.0", spec)}, nil)
+		got := "none"
+		for _, c := range d.Claims {
+			if c.ID == "posts.example.org" {
+				got = map[bool]string{true: "if live", false: "always"}[c.OnlyLive]
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", spec, got, want)
+		}
+	}
+}

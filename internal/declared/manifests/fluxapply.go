@@ -49,6 +49,8 @@ type fluxFound struct {
 	// releases are the HelmReleases that are not rendered yet. installs are the names of those that install a release, by its ID.
 	releases []object
 	installs map[string]string
+	// namespaces are those that helm-controller creates, by their names.
+	namespaces map[string]object
 	// inputs are the objects that a Kustomization may refer to, by kind and ID.
 	inputs map[string]object
 	// absent are the inputs that were searched for and not found.
@@ -83,7 +85,7 @@ func (l *loader) applied(ctx context.Context, t *tree) (all content, err error) 
 func (r *fluxReader) read() (content, error) {
 	const rounds = 3
 	for range rounds {
-		r.fluxFound = fluxFound{seen: map[string]object{}, installs: map[string]string{}, inputs: map[string]object{}, absent: map[string]bool{}}
+		r.fluxFound = fluxFound{seen: map[string]object{}, installs: map[string]string{}, namespaces: map[string]object{}, inputs: map[string]object{}, absent: map[string]bool{}}
 		if err := r.round(); err != nil {
 			return content{}, err
 		}
@@ -100,6 +102,7 @@ func (r *fluxReader) read() (content, error) {
 	if r.tree.others.isWaiting() {
 		return r.all, nil
 	}
+	r.createdNamespaces()
 	err := r.all.takeMemory(r.ctx)
 	return r.all, err
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -107,6 +108,9 @@ func (r *fluxReader) installed(h *helmRelease) (content, error) {
 	r.finishInstalled(&c, h, l)
 	if made, ok := h.helmChart(); ok {
 		c.objects = append(c.objects, made)
+	}
+	if h.spec.At("install", "createNamespace").Text() == "true" {
+		r.namespaces[h.target] = h.namespace()
 	}
 	return c, nil
 }
@@ -289,6 +293,33 @@ func (h *helmRelease) helmChart() (made object, ok bool) {
 	)}, true
 }
 
+// namespace returns the Namespace that helm-controller creates for a release, which is compared if it is there.
+func (h *helmRelease) namespace() object {
+	return object{address: h.address, files: h.files, optional: true, value: model.MapOf(
+		model.Field{Name: "apiVersion", Value: model.StringOf("v1")}, model.Field{Name: "kind", Value: model.StringOf("Namespace")},
+		model.Field{Name: "metadata", Value: model.MapOf(model.Field{Name: "name", Value: model.StringOf(h.target)})},
+	)}
+}
+
+// createdNamespaces adds the namespaces that helm-controller creates, unless they are declared.
+func (r *fluxReader) createdNamespaces() {
+	for i := range r.all.objects {
+		if v := r.all.objects[i].value; kindOf(v) == "Namespace" {
+			delete(r.namespaces, v.At("metadata", "name").Str())
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.namespaces)) {
+		r.all.objects = append(r.all.objects, r.namespaces[name])
+	}
+}
+
+// installsDefinitions reports whether the definitions in the folder crds are installed: when the release is, and when it is upgraded.
+func (h *helmRelease) installsDefinitions() (installed, upgraded bool) {
+	policy := h.spec.At("upgrade", "crds").Str()
+	skips := h.spec.At("install", "crds").Str() == "Skip" || h.spec.At("install", "skipCRDs").Text() == "true"
+	return !skips, policy == "Create" || policy == "CreateReplace"
+}
+
 // finishInstalled makes the changes to the objects of a chart that helm-controller makes, and sets where they are written.
 // https://fluxcd.io/flux/components/helm/helmreleases/
 func (r *fluxReader) finishInstalled(c *content, h *helmRelease, l *loader) {
@@ -297,6 +328,7 @@ func (r *fluxReader) finishInstalled(c *content, h *helmRelease, l *loader) {
 		model.Field{Name: "helm.toolkit.fluxcd.io/namespace", Value: model.StringOf(h.space)},
 	)
 	common := h.spec.At("commonMetadata")
+	atOnce, _ := h.installsDefinitions()
 	reason := ""
 	if h.spec.At("suspend").Text() == "true" {
 		reason = "HelmRelease " + h.name + " is suspended in git: Flux does not apply its objects"
@@ -314,6 +346,7 @@ func (r *fluxReader) finishInstalled(c *content, h *helmRelease, l *loader) {
 				o.again = append(o.again, before)
 				o.chance = cmp.Or(o.chance, "what helm-controller does with hooks, and with definitions that exist")
 			}
+			o.optional = o.optional || !atOnce && isDefinition(o.address)
 		}
 		if o.namespace = h.target; isRelease {
 			o.namespace = h.storage
@@ -347,5 +380,5 @@ func changed(values []model.Value, change func(model.Value) model.Value) []model
 
 // isInstalled reports whether a claim is on an object that a HelmRelease makes.
 func isInstalled(c *model.Claim) bool {
-	return c.InstalledBy.Kind == kube.ReleaseKind || c.OnlyLive && c.Kind == "kubernetes/HelmChart"+fluxSourceGroup
+	return c.InstalledBy.Kind == kube.ReleaseKind || c.OnlyLive && (c.Kind == "kubernetes/HelmChart"+fluxSourceGroup || c.Kind == "kubernetes/Namespace")
 }

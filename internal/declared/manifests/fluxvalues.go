@@ -247,12 +247,13 @@ func (p *fluxValue) set(n int, ins []model.Value) chart.Values {
 func (r *fluxReader) renderings(h *helmRelease, l *loader, t *tree, v *fluxValues) (content, error) {
 	var all []content
 	rendered := make([]bool, v.count())
+	installed, upgraded := h.installsDefinitions()
 	var first error
 	for n := range rendered {
 		values, files := v.variant(n)
 		with := *l.installing
 		with.Values, with.Storage = values, h.storage
-		with.SkipCRDs = h.spec.At("install", "crds").Str() == "Skip" || h.spec.At("install", "skipCRDs").Text() == "true"
+		with.SkipCRDs = !installed && !upgraded
 		l.installing = &with
 		c, _, err := l.template(r.ctx, t.withFiles(r.ctx, addedFS{t.files, files}, l.config.MaxFileSize), r.helm)
 		failed, isChart := errors.AsType[*chartError](err)
