@@ -27,12 +27,24 @@ func (e problemError) Error() string { return string(e) }
 
 func problem(format string, args ...any) error { return problemError(fmt.Sprintf(format, args...)) }
 
+// nextSteps are the next steps when a server refuses the request, when the address is wrong, and when the
+// authority of the certificate is not known.
+type nextSteps struct{ password, address, authority string }
+
+// steps returns the next steps for the settings, or for a chart that an object in git names.
+func (s *Settings) steps() nextSteps {
+	if s.Within != nil {
+		return nextSteps{"no password is sent to a URL in git: declare the release with the type helm if one is needed", "the URL in git", "add it to those of this system"}
+	}
+	return nextSteps{"check chart_username and chart_password_file", "oci or repo", "set chart_ca_file"}
+}
+
 // statusError returns the error for an unsuccessful answer.
-func statusError(code int) error {
+func (s *Settings) statusError(code int) error {
 	hint := ""
 	switch code {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		hint = ": check chart_username and chart_password_file"
+		hint = ": " + s.steps().password
 	case http.StatusNotFound:
 		hint = ": check the URL and version"
 	}
@@ -40,21 +52,21 @@ func statusError(code int) error {
 }
 
 // registryError returns an error of the client of registries without text that a server wrote.
-func registryError(err error) error {
+func (s *Settings) registryError(err error) error {
 	_, isSent := errors.AsType[*url.Error](err)
 	_, isRead := errors.AsType[*net.OpError](err)
 	answer, isAnswer := errors.AsType[*errcode.ErrorResponse](err)
 	switch {
 	case isAnswer:
-		return statusError(answer.StatusCode)
+		return s.statusError(answer.StatusCode)
 	case errors.Is(err, errdef.ErrNotFound):
-		return statusError(http.StatusNotFound)
+		return s.statusError(http.StatusNotFound)
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
-		return statusError(http.StatusUnauthorized)
+		return s.statusError(http.StatusUnauthorized)
 	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData):
 		return problem("the content does not have the digest that the registry names")
 	case isSent, isRead, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return unanswered(err)
+		return s.unanswered(err)
 	}
 	return problem("the answer is not that of an OCI registry")
 }
@@ -73,11 +85,12 @@ func IsUnanswered(err error) bool {
 
 // unanswered returns an error of the connection without its URL and text that a server wrote,
 // and with the next step.
-func unanswered(err error) error {
+func (s *Settings) unanswered(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return connectionError{problem("no full answer in time: check the server, or raise timeout")}
 	}
-	words := httpclient.Words{Server: "the server", Address: "oci or repo", Authority: "set chart_ca_file", Expired: "renew the certificate", Host: "check oci or repo"}
+	next := s.steps()
+	words := httpclient.Words{Server: "the server", Address: next.address, Authority: next.authority, Expired: "renew the certificate", Host: "check " + next.address}
 	hint := words.Hint(err)
 	if err = known(httpclient.WithoutURL(err)); hint != "" {
 		err = fmt.Errorf("%w; %s", err, hint)

@@ -111,3 +111,23 @@ func TestWithin(t *testing.T) {
 		}
 	})
 }
+
+// TestNextSteps names no settings in errors on charts that objects in git name, because there are none for them.
+func TestNextSteps(t *testing.T) {
+	t.Parallel()
+	for _, oci := range []bool{true, false} {
+		s := start(t)
+		settings := s.settings(t, oci)
+		allowed := permit(t, settings.OCI+settings.Repo)
+		settings.Within, settings.Username, settings.PasswordFile = &allowed, "", ""
+		if _, _, err := read(t, settings); err == nil || !strings.Contains(err.Error(), "401 Unauthorized: no password is sent to a URL in git: declare the release with the type helm") {
+			t.Errorf("oci %t: %v", oci, err)
+		}
+	}
+	settings := plain("https://charts.invalid", "blog.tgz", t.TempDir())
+	allowed := permit(t, settings.Repo)
+	settings.Within = &allowed
+	if _, _, err := read(t, settings); err == nil || strings.Contains(err.Error(), "oci or repo") {
+		t.Error(err)
+	}
+}

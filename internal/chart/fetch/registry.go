@@ -37,7 +37,7 @@ func (s *Source) fromRegistry(ctx context.Context) (string, error) {
 	// Tags have no plus sign, for which Helm writes an underscore.
 	described, body, err := from.Manifests().FetchReference(ctx, cmp.Or(strings.ReplaceAll(s.settings.Version, "+", "_"), s.settings.Digest))
 	if err != nil {
-		return "", registryError(err)
+		return "", s.settings.registryError(err)
 	}
 	defer body.Close() //nolint:errcheck // it was read as a whole, or the error is that of reading
 	if s.settings.Digest != "" && described.Digest.String() != s.settings.Digest {
@@ -48,7 +48,7 @@ func (s *Source) fromRegistry(ctx context.Context) (string, error) {
 	}
 	manifest, err := content.ReadAll(body, described)
 	if err != nil {
-		return "", registryError(err)
+		return "", s.settings.registryError(err)
 	}
 	layer, err := layerOf(manifest)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Source) layer(ctx context.Context, from *remote.Repository, layer ocisp
 	}
 	data, err := content.FetchAll(ctx, from, layer)
 	if err != nil {
-		return "", registryError(err)
+		return "", s.settings.registryError(err)
 	}
 	return s.keep(data)
 }

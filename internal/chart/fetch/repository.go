@@ -61,7 +61,7 @@ func (s *Source) fromRepository(ctx context.Context, shared *Index) (string, err
 	if err != nil {
 		return "", err
 	}
-	data, err := readAll(answer, s.settings.Limit)
+	data, err := s.readAll(answer, s.settings.Limit)
 	if err != nil {
 		return "", err
 	}
@@ -165,7 +165,7 @@ func (s *Source) download(ctx context.Context, header http.Header) (state indexS
 	if answer.StatusCode == http.StatusNotModified {
 		return state, answer.Body.Close()
 	}
-	data, err := readAll(answer, maxIndex)
+	data, err := s.readAll(answer, maxIndex)
 	return indexState{tag: answer.Header.Get("ETag"), modified: answer.Header.Get("Last-Modified"), sum: sumOf(data), data: data}, err
 }
 
@@ -188,20 +188,20 @@ func (s *Source) get(ctx context.Context, at *url.URL, header http.Header) (*htt
 	answer, err := s.client.Do(request)
 	switch {
 	case err != nil:
-		return nil, unanswered(err)
+		return nil, s.settings.unanswered(err)
 	case answer.StatusCode == http.StatusNotModified && len(header) > 0:
 		return answer, nil
 	case answer.StatusCode != http.StatusOK:
-		return nil, errors.Join(statusError(answer.StatusCode), answer.Body.Close())
+		return nil, errors.Join(s.settings.statusError(answer.StatusCode), answer.Body.Close())
 	}
 	return answer, nil
 }
 
 // readAll reads and closes the body of an answer of at most limit bytes.
-func readAll(answer *http.Response, limit int64) ([]byte, error) {
+func (s *Source) readAll(answer *http.Response, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(answer.Body, limit+1))
 	if err = errors.Join(err, answer.Body.Close()); err != nil {
-		return nil, unanswered(err)
+		return nil, s.settings.unanswered(err)
 	}
 	if int64(len(data)) > limit {
 		return nil, problem("the answer is larger than %d bytes", limit)
