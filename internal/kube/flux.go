@@ -19,6 +19,7 @@ const (
 	checkNotObserved = "flux/not-observed"
 	checkBehind      = "flux/behind"
 	checkNotListed   = "flux/not-in-inventory"
+	checkNotFetched  = "flux/source-behind"
 )
 
 // fluxSeverities are the severities of the checks of objects of Flux.
@@ -30,6 +31,7 @@ func fluxSeverities() map[string]model.Severity {
 		checkNotObserved:           model.Low,
 		checkBehind:                model.Medium,
 		checkNotListed:             model.Medium,
+		checkNotFetched:            model.Medium,
 		"flux/drift-detection-off": model.Low,
 		"flux/drift-ignored":       model.Low,
 	}
@@ -39,6 +41,7 @@ func fluxSeverities() map[string]model.Severity {
 const (
 	fluxKustomization = "Kustomization.kustomize.toolkit.fluxcd.io"
 	fluxRelease       = "HelmRelease.helm.toolkit.fluxcd.io"
+	fluxGitRepository = "GitRepository.source.toolkit.fluxcd.io"
 )
 
 // fluxLabel begins the labels with the Kustomization that applied an object.
@@ -226,6 +229,19 @@ func fluxInventory(whole model.Value) *model.Inventory {
 		i.Commit = commitOf(applied)
 	}
 	return i
+}
+
+// fluxFetched returns what source-controller fetched of a GitRepository; nil for one that is suspended, which is a violation itself.
+func fluxFetched(whole model.Value) *model.Fetched {
+	if whole.At("spec", "suspend").Text() == "true" {
+		return nil
+	}
+	artifact := whole.At("status", "artifact")
+	return &model.Fetched{Commit: commitOf(artifact.At("revision").Str()), At: instant(artifact.At("lastUpdateTime")),
+		Behind: model.Violation{Check: checkNotFetched, Severity: fluxSeverities()[checkNotFetched], Path: "status.artifact.revision",
+			Actor: model.UnknownActor("the status of the object does not name who caused it"),
+			Reason: "Flux has not fetched the commit that git has, for longer than the interval in git: run flux reconcile source git, and check that source-controller runs, " +
+				"its credentials and the URL of the repository"}}
 }
 
 var revisionCommit = regexp.MustCompile(`(?:^|[/:])([0-9a-f]{40}|[0-9a-f]{64})$`)

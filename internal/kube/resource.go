@@ -51,6 +51,9 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 	if plainKind(kind) == fluxKustomization {
 		r.Inventory = fluxInventory(object)
 	}
+	if plainKind(kind) == fluxGitRepository {
+		r.Fetched = fluxFetched(object)
+	}
 	fillValues(&r)
 	return r, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -54,10 +55,8 @@ func (all inventories) check(r *model.Resource) *model.Resource {
 	if of == nil {
 		return r
 	}
-	checked := *r
 	if of.commit == "" || r.Inventory.Commit != of.commit {
-		checked.Undecided = slices.Sorted(slices.Values(append(slices.Clip(r.Undecided), r.Inventory.Lacks.Check)))
-		return &checked
+		return withUndecided(r, r.Inventory.Lacks.Check)
 	}
 	listed := make(map[model.Ref]bool, len(r.Installs))
 	for _, ref := range r.Installs {
@@ -77,8 +76,37 @@ func (all inventories) check(r *model.Resource) *model.Resource {
 	v := r.Inventory.Lacks
 	names := namesOf(slices.Compact(lacking))
 	v.Value = &names
+	return withViolation(r, v)
+}
+
+// checkFetched returns a resource with the violation of a controller that has not fetched what the claims on it have. Everyone who can
+// write its status can end the violation, and no other finding depends on it.
+func checkFetched(r *model.Resource, claims []*model.Claim, taken time.Time) *model.Resource {
+	at := slices.IndexFunc(claims, func(c *model.Claim) bool { return c.Fetch != nil })
+	if r.Fetched == nil || at < 0 {
+		return r
+	}
+	switch behind, undecided := claims[at].Fetch.Judge(r.Fetched, taken); {
+	case behind:
+		return withViolation(r, r.Fetched.Behind)
+	case undecided:
+		return withUndecided(r, r.Fetched.Behind.Check)
+	}
+	return r
+}
+
+// withViolation returns a resource with a further violation.
+func withViolation(r *model.Resource, v model.Violation) *model.Resource {
+	checked := *r
 	checked.Violations = append(slices.Clip(r.Violations), v)
 	slices.SortStableFunc(checked.Violations, func(a, b model.Violation) int { return cmp.Compare(a.Check, b.Check) })
+	return &checked
+}
+
+// withUndecided returns a resource with a further check that cannot be judged.
+func withUndecided(r *model.Resource, check string) *model.Resource {
+	checked := *r
+	checked.Undecided = slices.Sorted(slices.Values(append(slices.Clip(r.Undecided), check)))
 	return &checked
 }
 

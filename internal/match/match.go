@@ -68,7 +68,7 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 			broad[r.Kind] = broadEvents(snapshot, r.Kind)
 		}
 		expected := governance.expect(r, claims)
-		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: inventories.check(r),
+		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: checkFetched(inventories.check(r), claims[ref], snapshot.Taken),
 			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], UndeclaredBy: expected.undeclaredBy, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
 			AuditEvents: eventsWithFormer(snapshot, ref, claims[ref]), BroadEvents: broad[r.Kind],
 			Dropped:   m.droppedFrom(expected.undeclaredBy, dropped[ref]),

@@ -106,6 +106,8 @@ type ClaimApply struct {
 	// InstalledBy is the live resource whose Record shows what was last applied, or whose
 	// Inventory lists the resource, if it is live; zero if there is none.
 	InstalledBy Ref
+	// Fetch is what the controller of the resource must fetch; nil if the declaration does not show it.
+	Fetch *Fetch
 	// Imported reports whether a plan showed that the next apply takes the resource into the
 	// state. Recorded is then the live resource, which was never applied.
 	Imported bool

@@ -101,6 +101,8 @@ type Resource struct {
 	Installs []Ref
 	// Inventory is set if Installs must have every object that a declaration has through this resource.
 	Inventory *Inventory
+	// Fetched is what the controller of the resource fetched last; nil if it fetches no commits.
+	Fetched *Fetched
 	// Record is the record of a deployment tool in the object; nil if it contains none.
 	Record *Installation
 }

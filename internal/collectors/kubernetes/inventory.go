@@ -192,7 +192,7 @@ func same(a, b model.Resource) bool {
 	return a.Value.Equal(b.Value) && a.SystemOwned == b.SystemOwned && a.Watched == b.Watched && a.Altered == b.Altered && reflect.DeepEqual(a.Origin, b.Origin) &&
 		sameApplied(a.LastApplied, b.LastApplied) && slices.EqualFunc(a.Owners, b.Owners, sameOwner) &&
 		slices.EqualFunc(a.Violations, b.Violations, sameViolation) && slices.Equal(a.Undecided, b.Undecided) && slices.Equal(a.Installs, b.Installs) &&
-		commitOf(a) == commitOf(b)
+		commitOf(a) == commitOf(b) && sameFetched(a.Fetched, b.Fetched)
 }
 
 // commitOf returns the commit of the inventory in an object.
@@ -201,6 +201,13 @@ func commitOf(r model.Resource) string {
 		return ""
 	}
 	return r.Inventory.Commit
+}
+
+func sameFetched(a, b *model.Fetched) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Commit == b.Commit && a.At.Equal(b.At)
 }
 
 func sameApplied(a, b *model.Value) bool {

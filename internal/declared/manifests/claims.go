@@ -45,7 +45,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 			continue
 		}
 		claim.Unchecked = cmp.Or(claim.Unchecked, unchecked, o.unchecked)
-		claim.InstalledBy = o.installedBy
+		claim.InstalledBy, claim.Fetch = o.installedBy, o.fetch
 		if err := cmp.Or(o.leftToChance(&claim, options), o.leftToCluster(&claim, options)); err != nil {
 			return model.Declaration{}, fmt.Errorf("%s: %w", o.address, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/kustomize/api/konfig"
 
@@ -62,6 +63,7 @@ const (
 	fluxKustomization = "Kustomization.kustomize.toolkit.fluxcd.io"
 	fluxRelease       = "HelmRelease.helm.toolkit.fluxcd.io"
 	fluxSourceGroup   = ".source.toolkit.fluxcd.io"
+	fluxGitRepository = "GitRepository" + fluxSourceGroup
 )
 
 // applied reads the objects that Flux applies.
@@ -77,7 +79,10 @@ func (l *loader) applied(ctx context.Context, t *tree) (all content, err error) 
 		err := b.Do(ctx, t.files, fluxJob, a, &made)
 		return l.unpacked(ctx, "kustomize", address, made, err)
 	}}
-	return r.read()
+	if all, err = r.read(); err == nil && !t.others.isWaiting() {
+		r.addFetches(all.objects, time.Now())
+	}
+	return all, err
 }
 
 // read reads everything. If a Kustomization was built before something that it refers to was

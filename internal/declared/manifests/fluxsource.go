@@ -62,6 +62,11 @@ func (r *fluxReader) sourceOf(o object) (at checkout, reason string) {
 	if !found {
 		return at, ""
 	}
+	return r.checkoutOf(source, kind, name)
+}
+
+// checkoutOf returns the checkout that a source names, or the reason why driftd does not read it.
+func (r *fluxReader) checkoutOf(source object, kind, name string) (at checkout, reason string) {
 	if !source.isCertain("spec", "url") || !source.isCertain("spec", "ref") {
 		return at, fmt.Sprintf("the URL or the ref of its source is left to %s", source.chance)
 	}

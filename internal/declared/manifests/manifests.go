@@ -46,7 +46,7 @@ func open(env declared.Env, config Config) (*loader, error) {
 	repository, err := config.OpenWithHistory(env.CloneDir, config.Lookback, env.Log)
 	return &loader{
 		env: env, config: config, chosen: chosen, repository: repository,
-		workTree: gitrepo.NewWorkTree(config.Lookback, env.Log), past: newHistoryCache(), same: &sameRefs{},
+		workTree: gitrepo.NewWorkTree(config.Lookback, env.Log), past: newHistoryCache(), same: &sameRefs{}, heads: &heads{},
 	}, err
 }
 
@@ -82,6 +82,8 @@ type loader struct {
 	argocd *argocd
 	// same are the refs that named what was read last.
 	same *sameRefs
+	// heads are the commits of refs that were read.
+	heads *heads
 	// edit is set for a loader of edited files.
 	edit *Edit
 	// plain leaves the data of Secrets as it is.

@@ -40,6 +40,8 @@ type object struct {
 	unchecked string
 	// installedBy is the release or the Kustomization of Flux that applies the object; zero if there is none.
 	installedBy model.Ref
+	// fetch is what a GitRepository must have; nil if driftd does not read what it reads.
+	fetch *model.Fetch
 	// namespace is that of the object if it names none; "" for the one of the declaration.
 	namespace string
 	// found is set for an object that is not in the tree of the declaration's commit.
