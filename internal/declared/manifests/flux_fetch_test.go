@@ -1,6 +1,7 @@
 package manifests_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -48,5 +49,38 @@ func TestFluxFetches(t *testing.T) {
 				h.commit(map[string]string{"x": "y"})
 			}
 		})
+	}
+}
+
+// TestFluxFetchesElsewhere checks the commit of a GitRepository of another repository, also while that cannot be read.
+func TestFluxFetchesElsewhere(t *testing.T) {
+	t.Parallel()
+	fleet, apps := newHistory(t), newHistory(t)
+	apps.commit(map[string]string{"web/a.yaml": configMap("a")})
+	every := func(text string) string { return strings.ReplaceAll(text, "spec: {url", "spec: {interval: 1h, url") }
+	fleet.commit(map[string]string{
+		"clusters/prod/sources.yaml": every(source("apps", appsURL, "branch: main") + "---\n" + source("unused", appsURL, "branch: next")),
+		"clusters/prod/web.yaml":     from("web", "apps", "  path: ./web\n"),
+	})
+	loader := openFlux(t, fleet.fluxConfig(apps.permit(appsURL)))
+	var read time.Time
+	for i, from := range []string{apps.dir, apps.dir + ".gone"} {
+		if i > 0 {
+			if err := os.Rename(apps.dir, from); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, err := loader.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := claimOf(t, d, "flux-system/apps").Fetch
+		if f == nil || f.Commit != apps.commits[0] || f.Within != 70*time.Minute || i > 0 && !f.Read.Equal(read) {
+			t.Fatalf("reading %d: %+v", i, f)
+		}
+		read = f.Read
+		if f := claimOf(t, d, "flux-system/unused").Fetch; f != nil {
+			t.Errorf("a branch that is not read: %+v", f)
+		}
 	}
 }
