@@ -71,3 +71,25 @@ func TestDefinitionsOfUpgrades(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownNumber claims nothing for the elements that a chart makes of an unknown number.
+func TestUnknownNumber(t *testing.T) {
+	t.Parallel()
+	files := blog()
+	files["charts/blog/templates/web.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  certain: text\n  {{- range .Values.shards }}\n  shard-{{ . }}: text\n  {{- end }}\n" +
+		"{{ range .Values.shards }}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: shard-{{ . }}}\n{{ end }}\n"
+	files["clusters/prod/release.yaml"] = helmRelease("  valuesFrom: [{kind: Secret, name: keys, valuesKey: key, targetPath: shards}]\n" +
+		"  chart: {spec: {chart: charts/blog, sourceRef: {kind: GitRepository, name: flux-system}}}\n")
+	d := loadFlux(t, files, nil)
+	for _, c := range d.Claims {
+		if c.Kind == "kubernetes/Service" {
+			t.Fatal(c.ID)
+		}
+	}
+	if got := strings.Join(problems(d), "\n"); !strings.Contains(got, "Service: ") {
+		t.Errorf("problems %q", got)
+	}
+	if c := claimOf(t, d, "web/web"); c.Unchecked == "" && !strings.Contains(delegated(c), "data.shard-0 to") {
+		t.Errorf("%.200s, delegated %.200s", c.Unchecked, delegated(c))
+	}
+}

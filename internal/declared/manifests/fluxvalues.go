@@ -36,18 +36,22 @@ type fluxValue struct {
 	literal, optional bool
 }
 
-// standIns returns the values in place of unknown ones. The first two have the values of the two builds.
+// pairs is the number of values in place of unknown ones that are in pairs of one type.
+const pairs = 6
+
+// standIns returns the values in place of unknown ones. The first two have the values of the two builds. Templates can make an
+// element of each number below a number, so that one is 0: of two others, the first elements are the same.
 func standIns() []model.Value {
-	const number = 7001
+	const number = 201
 	return []model.Value{
 		model.StringOf(placeholder(0)), model.StringOf(placeholder(1)), model.BoolOf(false), model.BoolOf(true), model.IntOf(number), model.IntOf(number + 1),
-		model.StringOf(""),
+		model.StringOf(""), model.IntOf(0),
 	}
 }
 
 // paired reports whether a chart was rendered with two values of one type, so that fields that depend on the value differ.
 func paired(rendered []bool) bool {
-	for n := 0; n+1 < len(rendered); n += 2 {
+	for n := 0; n+1 < min(len(rendered), pairs+1); n += 2 {
 		if rendered[n] && rendered[n+1] {
 			return true
 		}
