@@ -37,14 +37,17 @@ type Index struct {
 	Problem string
 }
 
-// Find returns a version of a chart. The letter v before it does not count.
-func (i *Index) Find(name, version string) (e Entry, ok bool) {
+// Find returns a version of a chart. The letter v before it counts only if there is one with it and one without it.
+func (i *Index) Find(name, version string) (found Entry, ok bool) {
 	for _, e := range i.Charts[name] {
-		if strings.TrimPrefix(e.Version, "v") == strings.TrimPrefix(version, "v") {
+		if e.Version == version {
 			return e, true
 		}
+		if !ok && strings.TrimPrefix(e.Version, "v") == strings.TrimPrefix(version, "v") {
+			found, ok = e, true
+		}
 	}
-	return Entry{}, false
+	return found, ok
 }
 
 // An Entry is a version of a chart in the index of a repository.
