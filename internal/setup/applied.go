@@ -25,7 +25,7 @@ func (t *Tree) readAppliers() {
 		top = name
 	}
 	files := os.DirFS(t.Dir)
-	for _, a := range manifests.ReadAppliers(files, slices.Concat(t.Flux, t.ArgoCD), t.Origin.URL) {
+	for _, a := range manifests.ReadAppliers(files, slices.Concat(t.Flux, t.ArgoCD), t.Origin) {
 		a.Folder = inTree(a.Folder, top)
 		if info, err := os.Stat(path.Join(t.Dir, a.Folder)); err != nil || !info.IsDir() {
 			a.Folder = ""

@@ -52,6 +52,10 @@ func TestApplied(t *testing.T) {
 		"elsewhere": {reason: "objects that apply a folder of another source are the first, too",
 			files: map[string]string{"clusters/a/ks.yaml": strings.ReplaceAll(fluxOf("apps", "none"), "GitRepository", "ExternalArtifact"), "clusters/a.yaml": configMap},
 			want:  []string{"type: flux", "mono/clusters/a", "type: manifests", "exclude: [/a]"}},
+		"another repository": {reason: "what a declaration does not read is compared as before",
+			files: map[string]string{"clusters/prod/ks.yaml": fluxOf("apps", "apps"), "apps/a.yaml": configMap, "argo/web.yaml": applicationOf("web", "https://mallory.example/mono.git", "."), "web/a.yaml": configMap,
+				"clusters/prod/source.yaml": "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: flux-system}\nspec: {url: https://mallory.example/mono.git}\n"},
+			want: []string{"type: flux", "mono/clusters/prod", "type: argocd", "mono/argo", "mono/apps", "mono/web"}},
 		"a part of the rest": {reason: "a folder of manifests leaves out what is applied below it",
 			files: map[string]string{"x/a.yaml": configMap, "x/flux/ks.yaml": fluxOf("apps", "x/apps"), "x/apps/a.yaml": configMap},
 			want:  []string{"mono/x\n", "exclude: [/apps, /flux]"}},
@@ -83,7 +87,9 @@ func TestApplied(t *testing.T) {
 			if tt.below != "" {
 				tree.Origin.Top = filepath.Join(dir, "mono")
 			}
+			tree.Origin.URL = "git@git.example.org:mono.git"
 			tree.ReadContents()
+			tree.Origin.URL = "" // so that folders are declared with dir
 			f := setup.Facts{Trees: []setup.Tree{tree}, CurrentContext: "prod", Contexts: []kubernetes.Context{{Name: "prod"}}}
 			for _, context := range tt.contexts {
 				f.Contexts = append(f.Contexts, kubernetes.Context{Name: context})

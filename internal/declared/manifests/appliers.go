@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -17,41 +18,63 @@ type Applier struct {
 	File, Folder string
 }
 
-// ReadAppliers returns the appliers in files of a repository with the given URL; "" if it is
-// unknown. Files that cannot be read or parsed have none. The folder of an ApplicationSet is the
-// innermost one that contains all that it applies.
-func ReadAppliers(files fs.FS, names []string, url string) []Applier {
+// ReadAppliers returns the appliers in files of a repository with the given origin. Files that cannot be
+// read or parsed have none. The folder of an ApplicationSet is the innermost one that contains all that it
+// applies. As in a declaration of the tool, a source is the repository if its URL is that of the origin, or
+// if the source of a Kustomization is not in the files: what such a declaration does not read is left to others.
+func ReadAppliers(files fs.FS, names []string, origin gitrepo.Origin) []Applier {
 	var objects []object
 	for _, name := range names {
 		if data, err := readFile(files, name, maxResemble); err == nil {
 			objects = append(objects, place{}.parse(name, data).objects...)
 		}
 	}
+	foreign := foreignSources(objects, origin)
 	var all []Applier
-	for _, d := range deliveries(objects, url) {
-		all = append(all, Applier{Type: d.tool, File: d.file, Folder: d.folder})
-	}
 	for _, o := range objects {
+		tool, spec := ArgoCDType, o.value.At("spec")
+		var folders []string
 		switch kindOf(o.value) {
-		case "Kustomization.kustomize.toolkit.fluxcd.io":
-			all = append(all, Applier{Type: FluxType, File: o.files[0]})
-		case "Application.argoproj.io":
-			all = append(all, Applier{Type: ArgoCDType, File: o.files[0]})
-		case "ApplicationSet.argoproj.io":
-			all = append(all, Applier{Type: ArgoCDType, File: o.files[0]})
-			for _, folder := range setFolders(o.value.At("spec"), url) {
-				all = append(all, Applier{Type: ArgoCDType, File: o.files[0], Folder: folder})
+		case fluxKustomization:
+			tool = FluxType
+			if id := sourceID(o.value); isFluxSource(id) && !foreign[id] {
+				folders = []string{folderOf(spec.At("path").Str())}
 			}
+		case argoApplication:
+			for _, source := range sources(spec) {
+				if folder := source.At("path").Str(); folder != "" && !kubeTemplate(folder) && origin.Is(source.At("repoURL").Str()) {
+					folders = append(folders, folderOf(folder))
+				}
+			}
+		case argoApplicationSet:
+			folders = setFolders(spec, origin)
+		default:
+			continue
+		}
+		for _, folder := range append(folders, "") {
+			all = append(all, Applier{Type: tool, File: o.files[0], Folder: folder})
 		}
 	}
 	return all
 }
 
+// foreignSources returns the IDs of sources of Flux of which each object names another repository.
+func foreignSources(objects []object, origin gitrepo.Origin) map[string]bool {
+	foreign := map[string]bool{}
+	for _, o := range objects {
+		if id := inputID(o.value); isFluxSource(id) {
+			known, twice := foreign[id]
+			foreign[id] = (!twice || known) && !origin.Is(sourceURL(o.value))
+		}
+	}
+	return foreign
+}
+
 // setFolders returns folders that contain what an ApplicationSet applies: that of its template, or
 // those of its git generators.
-func setFolders(spec model.Value, url string) (folders []string) {
+func setFolders(spec model.Value, origin gitrepo.Origin) (folders []string) {
 	for _, source := range sources(spec.At("template", "spec")) {
-		if !sameRepository(url, source.At("repoURL").Str()) {
+		if !origin.Is(source.At("repoURL").Str()) {
 			continue
 		}
 		if fixed := fixedFolder(source.At("path").Str()); fixed != "." {

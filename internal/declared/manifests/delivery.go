@@ -14,9 +14,8 @@ type deliveryList []delivery
 // A delivery is an object with which Flux or Argo CD applies a folder of the repository.
 // driftd does not render the changes that it makes.
 type delivery struct {
-	// name describes the object: "Flux Kustomization flux-system/web". tool is the type of declarations
-	// of what applies it, and file its file; "" if it is in none.
-	name, tool, file string
+	// name describes the object: "Flux Kustomization flux-system/web".
+	name string
 	// folder is the applied folder, by path from the top of the repository; "." is the whole
 	// repository.
 	folder string
@@ -39,7 +38,7 @@ func deliveries(objects []object, url string) deliveryList {
 	}
 	var list deliveryList
 	for _, o := range objects {
-		spec, known := o.value.At("spec"), len(list)
+		spec := o.value.At("spec")
 		switch kindOf(o.value) {
 		case "Kustomization.kustomize.toolkit.fluxcd.io":
 			if sameRepository(url, sources[spec.At("sourceRef", "name").Str()]) {
@@ -47,9 +46,6 @@ func deliveries(objects []object, url string) deliveryList {
 			}
 		case "Application.argoproj.io":
 			list = append(list, argoDeliveries(o.value, spec, url)...)
-		}
-		for i := known; i < len(list) && len(o.files) > 0; i++ {
-			list[i].file = o.files[0]
 		}
 	}
 	return list
@@ -62,7 +58,7 @@ func kindOf(object model.Value) string {
 // fluxDelivery returns the delivery of a Kustomization of Flux.
 // https://fluxcd.io/flux/components/kustomize/kustomizations/
 func fluxDelivery(object, spec model.Value) delivery {
-	d := delivery{name: "Flux Kustomization " + nameOf(object), tool: FluxType, folder: folderOf(spec.At("path").Str()),
+	d := delivery{name: "Flux Kustomization " + nameOf(object), folder: folderOf(spec.At("path").Str()),
 		namespace: spec.At("targetNamespace").Str(), prefix: spec.At("namePrefix").Str(), suffix: spec.At("nameSuffix").Str()}
 	for _, change := range []struct{ field, text string }{
 		{"targetNamespace", "a target namespace"}, {"namePrefix", "a name prefix"}, {"nameSuffix", "a name suffix"},
@@ -85,7 +81,7 @@ func argoDeliveries(object, spec model.Value, url string) []delivery {
 		if folder == "" || kube.Unrendered(folder) || !sameRepository(url, source.At("repoURL").Str()) {
 			continue
 		}
-		list = append(list, delivery{name: "Argo CD Application " + nameOf(object), tool: ArgoCDType, folder: folderOf(folder),
+		list = append(list, delivery{name: "Argo CD Application " + nameOf(object), folder: folderOf(folder),
 			changes: []string{"its own rendering"}, namespace: spec.At("destination", "namespace").Str(), defaultOnly: true})
 	}
 	return list

@@ -41,6 +41,21 @@ func sourceID(kustomization model.Value) string {
 	return cmp.Or(ref.At("kind").Str(), "GitRepository") + fluxSourceGroup + " " + place + "/" + ref.At("name").Str()
 }
 
+// isFluxSource reports whether an ID is that of a source that can contain a repository.
+func isFluxSource(id string) bool {
+	kind, _, is := strings.Cut(id, fluxSourceGroup+" ")
+	return is && slices.Contains([]string{"GitRepository", "OCIRepository", "Bucket"}, kind)
+}
+
+// sourceURL returns the URL of a source of Flux.
+func sourceURL(source model.Value) string {
+	spec := source.At("spec")
+	if kindOf(source) == "Bucket"+fluxSourceGroup {
+		return spec.At("endpoint").Str() + "/" + spec.At("bucketName").Str()
+	}
+	return spec.At("url").Str()
+}
+
 // isOurs reports whether the source of a Kustomization is the declared repository at its ref.
 func (r *fluxReader) isOurs(o object) bool {
 	at, reason := r.sourceOf(o)
@@ -52,7 +67,7 @@ func (r *fluxReader) isOurs(o object) bool {
 func (r *fluxReader) sourceOf(o object) (at checkout, reason string) {
 	id := sourceID(o.value)
 	kind, name, _ := strings.Cut(id, fluxSourceGroup+" ")
-	if !slices.Contains([]string{"GitRepository", "OCIRepository", "Bucket"}, kind) {
+	if !isFluxSource(id) {
 		return at, fmt.Sprintf("its source is %s %s, which driftd does not read", kind, name)
 	}
 	source, found := r.input(id)
@@ -70,11 +85,7 @@ func (r *fluxReader) checkoutOf(source object, kind, name string) (at checkout, 
 	if !source.isCertain("spec", "url") || !source.isCertain("spec", "ref") {
 		return at, fmt.Sprintf("the URL or the ref of its source is left to %s", source.chance)
 	}
-	spec := source.value.At("spec")
-	url := spec.At("url").Str()
-	if kind == "Bucket" {
-		url = spec.At("endpoint").Str() + "/" + spec.At("bucketName").Str()
-	}
+	spec, url := source.value.At("spec"), sourceURL(source.value)
 	if isOneOf(r.urls, url) {
 		if kind == "GitRepository" {
 			reason = r.otherRef(spec.At("ref"), kind+" "+name)
