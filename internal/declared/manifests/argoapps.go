@@ -67,6 +67,7 @@ type argoReader struct {
 	// commits are those that revisions named, and revised is the time of the last one in another repository.
 	commits map[checkout]string
 	revised time.Time
+	outages outages
 	// otherFiles are files of values at other checkouts, by their overlay.
 	otherFiles map[string]valuesContent
 	queue      []application

@@ -249,9 +249,7 @@ func (r *argoReader) checkout(ctx context.Context, root *tree, at checkout, work
 	if hash := r.commits[at]; hash != "" {
 		ref = hash
 	}
-	reading, cancel := at.within(ctx)
-	defer cancel()
-	err := repository.Read(reading, ref, func(c gitrepo.Commit) error {
+	err := r.outages.read(ctx, at, repository, ref, func(reading context.Context, c gitrepo.Commit) error {
 		r.restore(before)
 		own := r.isOwn
 		if at.repository == nil {

@@ -29,7 +29,8 @@ type otherBuilds struct {
 	made   map[string]content
 	wanted []otherBuild
 	// rounds counts the readings.
-	rounds int
+	rounds  int
+	outages outages
 	// changes are the last changes of files. unclear are files that were read at two refs.
 	changes map[string]gitrepo.Touch
 	unclear map[string]bool
@@ -153,10 +154,8 @@ func (o *otherBuilds) checkout(ctx context.Context, at checkout, builds []otherB
 		o.fail(builds, fmt.Sprintf("driftd reads %d refs of other repositories at most", maxCheckouts))
 		return nil
 	}
-	reading, cancel := at.within(ctx)
-	defer cancel()
 	var failed error
-	err := at.repository.Read(reading, ref, func(c gitrepo.Commit) error {
+	err := o.outages.read(ctx, at, at.repository.Repository, ref, func(reading context.Context, c gitrepo.Commit) error {
 		failed = nil // a second call follows damage
 		t := o.loader.otherTree(reading, at.repository, c)
 		t.others = o
@@ -169,10 +168,6 @@ func (o *otherBuilds) checkout(ctx context.Context, at checkout, builds []otherB
 			}
 			files = append(files, made.files()...)
 			o.made[b.key] = made
-		}
-		if reading.Err() != nil {
-			// Files that were not read in time must not count as absent.
-			return reading.Err()
 		}
 		o.addChanges(t.lastChanges(reading, files))
 		o.commits[at] = c.Hash

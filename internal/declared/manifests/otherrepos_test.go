@@ -2,9 +2,13 @@ package manifests_test
 
 import (
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -227,5 +231,38 @@ func TestRepositories(t *testing.T) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
 		})
+	}
+}
+
+// TestSilentRepository checks that a server that does not answer is waited for once, and that the rest is read.
+func TestSilentRepository(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	url := server.URL + "/shop/apps.git"
+	fleet, files := newHistory(t), map[string]string{"clusters/prod/c.yaml": configMap("c"), "argo/a.yaml": app("own", "own", "path: web"), "web/c.yaml": configMap("c")}
+	for _, tag := range []string{"one", "two", "three", "four", "five", "six"} {
+		files["clusters/prod/"+tag+".yaml"] = source(tag, url, "tag: "+tag) + "---\n" + from(tag, tag, "  path: web\n")
+		files["argo/"+tag+".yaml"] = appOf(tag, url, "path: web, targetRevision: "+tag)
+	}
+	fleet.commit(files)
+	flux := fleet.fluxConfig(manifests.Permission{Git: url})
+	flux.Timeout = 4 * time.Second
+	argo := manifests.ArgoCDDefaults()
+	argo.Git, argo.Path, argo.SameRepository, argo.Repositories, argo.Timeout = fleet.dir, "argo", []string{ownURL}, flux.Repositories, flux.Timeout
+	for name, l := range map[string]declared.Loader{"flux": openFlux(t, flux), "argocd": openArgo(t, argo)} {
+		requests.Store(0)
+		d, err := l.Load(t.Context())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		text := strings.Join(problems(d), "\n")
+		if strings.Count(text, "raise timeout") != 6 || requests.Load() != 1 {
+			t.Errorf("%s: %d requests, %s", name, requests.Load(), text)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
@@ -91,12 +92,46 @@ type checkout struct {
 	ref        string
 }
 
-// within returns a context for reading the checkout. Another repository that does not answer leaves time for the rest.
-func (c checkout) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	if c.repository == nil {
-		return context.WithCancel(ctx)
+// outages bound the time that repositories that do not answer take from the rest of a reading.
+type outages struct {
+	// until is when no more time is left for other repositories: a quarter of the reading remains for the rest.
+	until time.Time
+	// silent are those that did not answer.
+	silent map[*permitted]bool
+}
+
+// errSilent is the error of a repository that does not answer.
+var errSilent = errors.New("it was not read in its part of the time: check that its server answers, or raise timeout")
+
+// read calls do with a repository's checkout, and a context for reading it.
+func (o *outages) read(ctx context.Context, at checkout, repository *gitrepo.Repository, ref string, do func(context.Context, gitrepo.Commit) error) error {
+	if at.repository == nil {
+		return repository.Read(ctx, ref, func(c gitrepo.Commit) error { return do(ctx, c) })
 	}
-	return withinHalf(ctx)
+	if o.silent[at.repository] {
+		return errSilent
+	}
+	if deadline, bounded := ctx.Deadline(); bounded && o.until.IsZero() {
+		o.until = deadline.Add(-time.Until(deadline) / 4)
+	}
+	reading, cancel := withinHalf(ctx)
+	defer cancel()
+	if !o.until.IsZero() {
+		reading, cancel = context.WithDeadline(reading, o.until)
+		defer cancel()
+	}
+	err := repository.Read(reading, ref, func(c gitrepo.Commit) error {
+		// Files that were not read in time must not count as absent.
+		return cmp.Or(do(reading, c), reading.Err())
+	})
+	if err == nil || reading.Err() == nil || ctx.Err() != nil {
+		return err
+	}
+	if o.silent == nil {
+		o.silent = map[*permitted]bool{}
+	}
+	o.silent[at.repository] = true
+	return errSilent
 }
 
 // shown returns the checkout for a message.
