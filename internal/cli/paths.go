@@ -129,10 +129,13 @@ func (a *appliedFolder) contains(dir string) bool {
 }
 
 // appliedBy returns the declaration of what Flux or Argo CD applies from a tree. There is none if they apply several folders, because the
-// cluster of each is not known: others lists those.
+// cluster of each is not known: others lists those. Nor is there one for a tree that is not listed whole.
 func appliedBy(tree *setup.Tree, name, path string) (a appliedFolder, others string) {
-	if len(tree.Flux)+len(tree.ArgoCD) == 0 {
+	switch {
+	case len(tree.Flux)+len(tree.ArgoCD) == 0:
 		return a, ""
+	case tree.Full:
+		return a, "more than 1000 folders of manifests, kustomizations, or files of Flux or Argo CD. All are compared as manifests only: to compare what Flux or Argo CD apply, scan a folder below it"
 	}
 	tree.ReadManifests()
 	all := tree.Applied()

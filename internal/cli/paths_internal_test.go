@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/declared/manifests"
+	"github.com/driftd/driftd/internal/setup"
 )
 
 // TestSortPaths finds the roots in a folder with roots, modules, manifests and other files.
@@ -131,5 +133,15 @@ func TestSortPathsOfModules(t *testing.T) {
 	p.write("work/web.yaml", "apiVersion: v1\nkind: ConfigMap\n")
 	if sorted, err := sortPaths(t.Context(), []string{path}); err != nil || len(sorted.manifests) != 1 {
 		t.Errorf("with a manifest: %v, %v", sorted, err)
+	}
+}
+
+// TestAppliedByFull verifies that nothing is left to Flux in a tree that is not listed whole: the folders that are not listed
+// would be in no declaration.
+func TestAppliedByFull(t *testing.T) {
+	t.Parallel()
+	tree := setup.Tree{Dir: t.TempDir(), Flux: []string{"a.yaml"}, Full: true, Appliers: []manifests.Applier{{Type: manifests.FluxType, File: "a.yaml", Folder: "."}}}
+	if a, others := appliedBy(&tree, "fleet", "fleet"); len(a.declarations)+len(a.exclude) > 0 || !strings.Contains(others, "compared as manifests only") {
+		t.Errorf("%+v %q", a, others)
 	}
 }

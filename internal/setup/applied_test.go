@@ -108,3 +108,19 @@ func TestApplied(t *testing.T) {
 		})
 	}
 }
+
+// TestFull verifies that a tree with more folders than are listed is marked.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	for folders, want := range map[int]bool{1000: false, 1001: true} {
+		files := map[string]string{}
+		for i := range folders {
+			files[fmt.Sprintf("%d/a.yaml", i)] = configMap
+		}
+		files["0/b.yaml"] = configMap
+		tree, err := setup.Look(t.Context(), write(t, files))
+		if err != nil || tree.Full != want || len(tree.Unread) > 0 != want || tree.Bounded {
+			t.Errorf("%d folders: full %t, %q, %v", folders, tree.Full, tree.Unread, err)
+		}
+	}
+}

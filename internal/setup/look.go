@@ -48,6 +48,8 @@ type Tree struct {
 	Unread, Closed []string
 	// Bounded is set if there is more than is looked at.
 	Bounded bool
+	// Full is set if there are more manifests, kustomizations, or files of Flux or Argo CD than are listed.
+	Full bool
 }
 
 // A Root is a Terraform root.
@@ -213,13 +215,25 @@ func (w *walk) file(name string) {
 		list  *[]string
 		name  string
 	}{{looks.Kustomization, &w.tree.Kustomizations, dir}, {looks.Flux, &w.tree.Flux, name}, {looks.ArgoCD, &w.tree.ArgoCD, name}} {
-		if f.found && len(*f.list) < maxFound {
+		if f.found && w.hasRoom(len(*f.list)) {
 			*f.list = append(*f.list, f.name)
 		}
 	}
-	if looks.Manifest && len(w.manifests) < maxFound {
+	if looks.Manifest && (w.manifests[dir] || w.hasRoom(len(w.manifests))) {
 		w.manifests[dir] = true
 	}
+}
+
+// hasRoom reports whether a list can have one more element, and records if it cannot.
+func (w *walk) hasRoom(n int) bool {
+	if n < maxFound {
+		return true
+	}
+	if !w.tree.Full {
+		w.tree.unread(fmt.Errorf("more than %d folders of manifests, kustomizations, or files of Flux or Argo CD: the rest is not listed; name folders below it", maxFound))
+		w.tree.Full = true
+	}
+	return false
 }
 
 // isValues reports whether a file of a chart has the name of values that are not its defaults.
