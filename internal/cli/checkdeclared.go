@@ -41,19 +41,33 @@ func checkOf(declaration *config.Declaration) (declared.Check, error) {
 		if err != nil {
 			return nil, fmt.Errorf("check files: %w", err)
 		}
+		authors := authorsOf(&r, &files)
 		r.Rename(files.Address)
 		isUnpinned := func(f discipline.Finding) bool { return discipline.IsAboutPins(f.Check) }
 		unpinned := slices.ContainsFunc(r.Findings, isUnpinned) || slices.ContainsFunc(r.Exempt, func(e discipline.Exemption) bool { return isUnpinned(e.Finding) })
 		return func(d *model.Declaration) {
-			addChecks(d, &r)
+			addChecks(d, &r, authors)
 			d.Unpinned, d.PinsChecked = unpinned, unpinned || selection.ChecksPins() && len(r.Gaps) == 0
 		}, nil
 	}, nil
 }
 
+// authorsOf returns who last changed the files with findings, by address.
+func authorsOf(r *discipline.Result, files *declared.Files) map[string]model.Actor {
+	authors := map[string]model.Actor{}
+	for i := range r.Findings {
+		name := r.Findings[i].File
+		authors[files.Address(name)] = model.UnknownActor("the history of the file is not read for checks")
+		if files.Author != nil {
+			authors[files.Address(name)] = files.Author(name)
+		}
+	}
+	return authors
+}
+
 // addChecks adds the result of checks to a declaration. The address of a finding has no line, so that it is the same finding when
 // lines move.
-func addChecks(d *model.Declaration, r *discipline.Result) {
+func addChecks(d *model.Declaration, r *discipline.Result, authors map[string]model.Actor) {
 	type id struct{ check, address string }
 	seen := map[id]bool{}
 	for i := range r.Findings {
@@ -65,7 +79,7 @@ func addChecks(d *model.Declaration, r *discipline.Result) {
 		}
 		seen[at] = true
 		d.Violations = append(d.Violations, model.PartViolation{Address: address, Violation: model.Violation{Check: f.Check, Severity: f.Severity,
-			Reason: f.What + ". " + f.Next, Actor: model.UnknownActor("the history of the file is not read for checks")}})
+			Reason: f.What + ". " + f.Next, Actor: authors[f.File]}})
 	}
 	for _, g := range r.Gaps {
 		address := g.File

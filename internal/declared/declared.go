@@ -88,6 +88,9 @@ type Files struct {
 	Pinned time.Time
 	// Address returns the address of a file in findings.
 	Address func(name string) string
+	// Author returns who last changed a file; nil if no history was read. The actor is unknown, with the reason, if the history does
+	// not show it.
+	Author func(name string) model.Actor
 }
 
 // A Decoder fills a settings struct from the configuration file. Unknown keys are errors.

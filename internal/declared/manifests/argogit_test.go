@@ -86,6 +86,12 @@ func TestApplicationChecks(t *testing.T) {
 			if _, err := fs.ReadFile(f.FS, "apps/web.yaml"); err != nil {
 				return nil, err
 			}
+			if who := f.Author("apps/web.yaml"); who.Confidence != model.Likely || !strings.Contains(who.Evidence, h.commits[0][:12]) {
+				t.Errorf("%s: author %+v", reason, who)
+			}
+			if who := f.Author("none.yaml"); who.Confidence != model.Unknown || who.Reason == "" {
+				t.Errorf("%s: author of another file %+v", reason, who)
+			}
 			if !f.Pinned.IsZero() {
 				text += ", pinned"
 			}

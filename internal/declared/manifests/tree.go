@@ -40,6 +40,8 @@ type tree struct {
 	others *otherBuilds
 	// touches returns the last commits that changed files, by path from the top of the tree.
 	touches func(context.Context, []string) map[string]gitrepo.Touch
+	// changes are those that were read last.
+	changes map[string]gitrepo.Touch
 	close   func() error
 }
 
