@@ -2,6 +2,7 @@ package gitrepo_test
 
 import (
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/driftd/driftd/internal/declared/gitrepo"
@@ -100,6 +101,21 @@ func TestOffDefault(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// TestHelpers checks that a URL for a helper of git is not taken for a host.
+func TestHelpers(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"git::https://git.example.org/a.git", "ext::sh", "x@ext::sh"} {
+		if _, err := gitrepo.New(gitrepo.Settings{URL: url}); err == nil || !strings.Contains(err.Error(), "helper") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	for _, url := range []string{"git@git.example.org:a.git", "ssh://git@[::1]:22/a.git", "https://[::1]/a.git"} {
+		if _, err := gitrepo.New(gitrepo.Settings{URL: url}); err != nil {
+			t.Errorf("%s: %v", url, err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5"
@@ -67,6 +68,9 @@ func New(s Settings) (*Repository, error) {
 	case "file":
 		err = r.initLocal()
 	case "ssh":
+		if strings.HasPrefix(endpoint.Path, ":") { // git::https://… would be a path on the host git
+			return nil, errors.New("git: a URL with :: names a helper of git; want https, ssh or a local path, without a prefix")
+		}
 		r.initSSH()
 	case "https", "http":
 		err = r.initHTTP()
