@@ -71,8 +71,10 @@ type Args struct {
 	Metadata string
 	// Values are the values of the user. Later ones take precedence.
 	Values []Values
-	// Release and Namespace are those of the release.
+	// Release and Namespace are those of the release. Upgrades is set if Helm installs and upgrades it: helm
+	// template always renders a first installation.
 	Release, Namespace string
+	Upgrades           bool
 	// KubeVersion is the version of the cluster, and APIVersions are API versions that it has in
 	// addition to the stable ones of Kubernetes itself.
 	KubeVersion string
@@ -102,6 +104,8 @@ type Rendered struct {
 	// Asked are the API versions that templates ask for, and of which it is unknown whether the
 	// cluster has them, sorted.
 	Asked []string
+	// Upgraded is set if templates ask whether the release is upgraded.
+	Upgraded bool
 }
 
 // A File is the output of one template, or a file of custom resource definitions.
@@ -109,13 +113,13 @@ type File struct {
 	// Name is the path of the template from the chart's folder: "templates/web.yaml". The
 	// template may be in an archive below charts/. Its characters can be printed.
 	Name string
-	// Output is the output without the API versions in Rendered.Asked. Otherwise are the other
-	// outputs, each with some of these versions.
+	// Output is the output without the API versions in Rendered.Asked, and of an upgrade if Rendered.Upgraded is
+	// set. Otherwise are the other outputs, with some of these versions, and of a first installation.
 	Output
 	Otherwise []Output
 }
 
-// An Output is the output of a template for one set of API versions.
+// An Output is the output of a template for one set of API versions, and for an installation or an upgrade.
 type Output struct {
 	// Documents are the documents of the output.
 	Documents []Document

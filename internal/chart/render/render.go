@@ -59,6 +59,8 @@ type renderer struct {
 	record []byte
 	// buffered are the files of the chart.
 	buffered []*archive.BufferedFile
+	// uses is what the templates use of a release that is upgraded. It is known after the first rendering.
+	uses releaseUse
 }
 
 // later is the time by which the clock of each further rendering is ahead: every part of a date
@@ -75,7 +77,7 @@ func (r *renderer) render() (chart.Rendered, error) {
 		return chart.Rendered{}, err
 	}
 	first, others := clusters[0], clusters[1:]
-	found := chart.Rendered{Files: definitions(first.definitions), Asked: asked}
+	found := chart.Rendered{Files: definitions(first.definitions), Asked: asked, Upgraded: r.uses.upgrade}
 	for _, name := range slices.Sorted(maps.Keys(first.outputs)) {
 		if !isManifest(name) {
 			continue
@@ -119,15 +121,18 @@ func (o *rendering) output(name string) chart.Output {
 	return made
 }
 
-// on renders the chart for a cluster, several times if it depends on chance. It returns the API
-// versions that the templates ask for, also with an error.
-func (r *renderer) on(v apiVersions) (made rendering, asked []string, err error) {
+// on renders the chart for a cluster, several times if it depends on chance or on the number of the revision. It returns
+// the API versions that the templates ask for, also with an error.
+func (r *renderer) on(v apiVersions, revision revision) (made rendering, asked []string, err error) {
 	w := newWatch(r.now, 0)
-	made.outputs, made.definitions, err = r.once(w, v)
+	made.outputs, made.definitions, err = r.once(w, v, revision)
+	if r.uses.revision && revision.isUpgrade() {
+		w.calls[".Release.Revision"] = true
+	}
 	for n := 1; err == nil && n <= more && len(w.calls) > 0; n++ {
 		again := newWatch(r.now.Add(time.Duration(n)*later), n)
 		var other map[string]string
-		other, _, err = r.once(again, v)
+		other, _, err = r.once(again, v, revision.after(n))
 		made.again = append(made.again, other)
 		maps.Copy(w.calls, again.calls)
 	}
@@ -181,10 +186,13 @@ func isManifest(template string) bool {
 
 // once renders the chart, and returns the output of each template by its path, which begins with
 // the chart's name, and the custom resource definitions.
-func (r *renderer) once(w *watch, v apiVersions) (map[string]string, []chartv2.CRD, error) {
+func (r *renderer) once(w *watch, v apiVersions, revision revision) (map[string]string, []chartv2.CRD, error) {
 	c, err := r.load()
 	if err != nil {
 		return nil, nil, err
+	}
+	if r.args.Upgrades {
+		r.uses = usedBy(c)
 	}
 	if err := r.readValues(); err != nil {
 		return nil, nil, err
@@ -202,7 +210,9 @@ func (r *renderer) once(w *watch, v apiVersions) (map[string]string, []chartv2.C
 	if wants := c.Metadata.KubeVersion; wants != "" && !chartutil.IsCompatibleRange(wants, capabilities.KubeVersion.Version) {
 		return nil, nil, problem("the chart needs Kubernetes %s, and kube_version is %s", wants, r.args.KubeVersion)
 	}
-	values, err := util.ToRenderValues(c, r.given, common.ReleaseOptions{Name: r.args.Release, Namespace: r.args.Namespace, Revision: 1, IsInstall: true}, capabilities)
+	values, err := util.ToRenderValues(c, r.given, common.ReleaseOptions{
+		Name: r.args.Release, Namespace: r.args.Namespace, Revision: int(revision), IsInstall: !revision.isUpgrade(), IsUpgrade: revision.isUpgrade(),
+	}, capabilities)
 	if err != nil {
 		return nil, nil, err
 	}

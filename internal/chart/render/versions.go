@@ -95,21 +95,29 @@ func isStable(name string) bool {
 
 // clusters returns the chart as rendered for different clusters: first without any API version
 // that is not known, then with all that the templates ask for, then with those of one group and
-// version each. A cluster for which the chart cannot be rendered is left out, unless there is no
-// other one: the release could not have been installed there.
+// version each. A chart that asks whether it is upgraded is rendered for an upgrade before each installation. A cluster for
+// which the chart cannot be rendered is left out, unless there is no other one: the release could not have been installed there.
 func (r *renderer) clusters() (found []rendering, asked []string, err error) {
 	first := error(nil)
 	open := map[string]bool{}
-	try := func(have []string) {
-		made, wanted, err := r.on(newAPIVersions(r.args.APIVersions, have))
+	once := func(have []string, revision revision) (all []rendering) {
+		made, wanted, err := r.on(newAPIVersions(r.args.APIVersions, have), revision)
 		if err == nil {
-			found = append(found, made)
+			all = append(all, made)
 		} else if first == nil {
 			first = err
 		}
 		for _, name := range wanted {
 			open[name] = true
 		}
+		return all
+	}
+	try := func(have []string) {
+		made := once(have, installation)
+		if r.uses.upgrade {
+			made = append(once(have, upgrade), made...)
+		}
+		found = append(found, made...)
 	}
 	try(nil)
 	known := 0

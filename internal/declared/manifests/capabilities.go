@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/chart"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -27,7 +28,11 @@ func (c *content) notes() []model.Note {
 		if more := len(names) - maxOptionalShown; more > 0 {
 			text += fmt.Sprintf(" and %d more", more)
 		}
-		notes = append(notes, model.Note{Text: fmt.Sprintf("%s: compared only while live or recorded, because of %s. List the versions that the cluster has in api_versions to compare always", text, asked)})
+		note := fmt.Sprintf("%s: compared only while live or recorded, because of %s", text, asked)
+		if strings.HasPrefix(asked, apiVersionsAsked) {
+			note += ". List the versions that the cluster has in api_versions to compare always"
+		}
+		notes = append(notes, model.Note{Text: note})
 	}
 	return notes
 }
@@ -35,16 +40,32 @@ func (c *content) notes() []model.Note {
 // maxAskedShown bounds the API versions in the text of a field that depends on them.
 const maxAskedShown = 3
 
-// leaveToCluster adds the objects for clusters with other API versions, which the chart asks for.
-// An object that is not in all of these contents may be absent.
-func (c *content) leaveToCluster(others []content, asked []string) {
+// apiVersionsAsked begins the text of what depends on API versions.
+const apiVersionsAsked = "the API versions of the cluster"
+
+// askedBy returns what the outputs of a chart depend on besides its values.
+func askedBy(r *chart.Rendered) string {
+	const upgraded = "whether the release is installed or upgraded"
+	if len(r.Asked) == 0 {
+		return upgraded
+	}
+	by := fmt.Sprintf("%s: the chart asks for %s", apiVersionsAsked, printable(strings.Join(r.Asked[:min(len(r.Asked), maxAskedShown)], ", ")))
+	if more := len(r.Asked) - maxAskedShown; more > 0 {
+		by += fmt.Sprintf(" and %d more", more)
+	}
+	if r.Upgraded {
+		by += ", and " + upgraded
+	}
+	return by
+}
+
+// leaveToCluster adds the objects for clusters with other API versions, which the chart asks for, and for a first
+// installation. An object that is not in all of these contents may be absent.
+func (c *content) leaveToCluster(others []content, r *chart.Rendered) {
 	if len(others) == 0 {
 		return
 	}
-	by := fmt.Sprintf("the API versions of the cluster: the chart asks for %s", printable(strings.Join(asked[:min(len(asked), maxAskedShown)], ", ")))
-	if more := len(asked) - maxAskedShown; more > 0 {
-		by += fmt.Sprintf(" and %d more", more)
-	}
+	by := askedBy(r)
 	at, in := map[string]int{}, map[string]int{}
 	id := func(o object) string { return kindOf(o.value) + " " + nameOf(o.value) }
 	for i, o := range c.objects {

@@ -122,6 +122,37 @@ data: {b: {{ randAlphaNum 20 }}}
 	}
 }
 
+// TestUpgrades renders a chart that asks whether it is upgraded: both are right, and the number of the revision is not compared.
+func TestUpgrades(t *testing.T) {
+	t.Parallel()
+	const by = "whether the release is installed or upgraded"
+	files := blog()
+	files["charts/blog/templates/x.yaml"] = `{{- if .Release.IsInstall }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: first}
+---
+{{- end }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data: {b: {{ ternary "up" "in" .Release.IsUpgrade }}, c: "{{ .Release.Revision }}", d: e}
+`
+	d, err := loadRelease(t, releaseConfig(deploy(t, files)))
+	if err != nil || len(d.Problems) > 0 {
+		t.Fatal(err, d.Problems)
+	}
+	optional, certain, fields := asked(d)
+	want := [][]string{{"ConfigMap web/first"}, {"ConfigMap web/a"}, {"data.c: chance: the chart calls .Release.Revision", "data.b: " + by}}
+	if diff := cmp.Diff(want, [][]string{optional, certain, fields}); diff != "" {
+		t.Error(diff)
+	}
+	notes := []model.Note{{Text: "ConfigMap first: compared only while live or recorded, because of " + by}}
+	if diff := cmp.Diff(notes, d.Notes); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestOptionalObjectsAreNamed names the objects that may be absent, so that their absence is not taken for a comparison.
 func TestOptionalObjectsAreNamed(t *testing.T) {
 	t.Parallel()

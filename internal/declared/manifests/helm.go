@@ -271,7 +271,7 @@ func (l *loader) renderChart(ctx context.Context, t *tree, b *box.Box) (content,
 	var rendered chart.Rendered
 	err = b.Do(ctx, t.files, chart.Job, chart.Args{
 		Archive: w.archive, Version: c.Version, Metadata: l.installing.metadata(),
-		Dir: t.Root, Files: w.files, Values: l.values(), Release: c.Release, Namespace: c.Namespace,
+		Dir: t.Root, Files: w.files, Values: l.values(), Release: c.Release, Namespace: c.Namespace, Upgrades: l.templating == nil,
 		KubeVersion: c.KubeVersion, APIVersions: c.APIVersions, Limit: l.config.MaxFileSize,
 	}, &rendered)
 	if err == nil && weightOf(rendered) > l.env.MaxMemory {
@@ -329,7 +329,7 @@ func (l *loader) renderedContent(t *tree, r chart.Rendered) (content, error) {
 			}
 		}
 		c := contents[0]
-		c.leaveToCluster(contents[1:], r.Asked)
+		c.leaveToCluster(contents[1:], &r)
 		sources := l.chartSources(t, f.Name)
 		for k := range c.objects {
 			c.objects[k].files = sources
