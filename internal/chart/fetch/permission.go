@@ -20,13 +20,35 @@ func ParsePermission(prefixes []string) (Permission, error) {
 	var p Permission
 	for i, text := range prefixes {
 		at, err := url.Parse(text)
-		if err != nil || at.Host == "" || at.User != nil || at.RawQuery+at.Fragment != "" || !isPlainPath(at) ||
-			at.Scheme != "https" && at.Scheme != "oci" && !isOwnMachine(at) {
-			return nil, fmt.Errorf("entry %d is no URL without credentials, such as https://charts.example.org or oci://registry.example.org/charts", i+1)
+		reason := "is no URL"
+		if err == nil {
+			reason = notPermission(at)
+		}
+		if reason != "" {
+			return nil, fmt.Errorf("entry %d %s: want a URL such as https://charts.example.org or oci://registry.example.org/charts, which permits all below it", i+1, reason)
 		}
 		p = append(p, at)
 	}
 	return p, nil
+}
+
+// notPermission returns why a URL is no entry of a permission; "" if it is one.
+func notPermission(at *url.URL) string {
+	switch {
+	case at.User != nil:
+		return "has credentials"
+	case at.Host == "":
+		return "has no host"
+	case at.Scheme != "https" && at.Scheme != "oci" && !isOwnMachine(at):
+		return "is neither https nor oci"
+	case at.RawQuery+at.Fragment != "" || at.ForceQuery:
+		return "has parameters"
+	case strings.ContainsAny(at.Host+at.Path, "*?[]{}") && !strings.HasPrefix(at.Host, "["):
+		return "is a pattern"
+	case !isPlainPath(at):
+		return "has a path with encoded characters or steps upwards"
+	}
+	return ""
 }
 
 // isPlainPath reports whether the path of a URL has one meaning for each server: it has neither encoded

@@ -18,6 +18,24 @@ func permit(t *testing.T, prefixes ...string) fetch.Permission {
 	return p
 }
 
+// TestPermissionTexts names what is wrong with an entry, without showing it.
+func TestPermissionTexts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"https://u:s3cr3t@charts.example.org": "has credentials", "charts.example.org": "has no host", "http://charts.example.org": "is neither https nor oci",
+		"https://charts.example.org?token=s3cr3t": "has parameters", "https://charts.example.org/*": "is a pattern", "https://*.example.org": "is a pattern",
+		"https://charts.example.org/a/../b": "has a path with encoded characters or steps upwards", "https://[": "is no URL",
+	} {
+		_, err := fetch.ParsePermission([]string{"https://charts.example.org", text})
+		if err == nil || !strings.HasPrefix(err.Error(), "entry 2 "+want+": want a URL such as ") || strings.Contains(err.Error(), "s3cr3t") {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+	if _, err := fetch.ParsePermission([]string{"https://[2001:db8::1]:8443/charts"}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestPermission matches schemes, hosts and whole segments of paths.
 func TestPermission(t *testing.T) {
 	t.Parallel()
