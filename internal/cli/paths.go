@@ -98,9 +98,9 @@ func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute stri
 	applied, others := appliedBy(&tree, name, path)
 	d.manifests = append(d.manifests, applied.declarations...)
 	exclude = append(exclude, applied.exclude...)
-	left := slices.DeleteFunc(slices.Concat(tree.Manifests, tree.Charts), applied.contains)
+	left := slices.DeleteFunc(slices.Concat(tree.Manifests, tree.Charts, tree.Closed), applied.contains)
 	// The loader of the manifests reports charts, and what cannot be read, as unchecked.
-	if len(roots)+len(applied.declarations) == 0 || len(left)+len(tree.Closed) > 0 {
+	if len(roots)+len(applied.declarations) == 0 || len(left) > 0 {
 		if len(exclude) > 0 {
 			rest.Settings = rest.With(map[string]any{"exclude": exclude})
 		}
