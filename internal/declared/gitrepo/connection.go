@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	"github.com/go-git/go-git/v5/plumbing/transport/client"
@@ -57,21 +58,20 @@ func (r *Repository) connectPush(auth transport.AuthMethod) (session transport.R
 	}, nil
 }
 
+// connectTimeout bounds the time to connect to a server over https.
+const connectTimeout = 30 * time.Second
+
 // transport returns the transport to the server. One over https sends its requests by c.
 func (r *Repository) transport(c *connection) (transport.Transport, error) {
 	if r.endpoint.Protocol != "https" && r.endpoint.Protocol != "http" {
 		return client.NewClient(&r.endpoint)
 	}
-	web, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return nil, fmt.Errorf("http transport is a %T", http.DefaultTransport)
-	}
 	trust, err := httpclient.Trust(r.settings.CAFile)
 	if err != nil {
 		return nil, err
 	}
-	c.web = web.Clone()
-	c.web.TLSClientConfig = trust
+	c.web = httpclient.NewBase(trust, httpclient.Limits{Timeout: connectTimeout})
+	c.web.ForceAttemptHTTP2 = true
 	return githttp.NewClient(&http.Client{Transport: c}), nil
 }
 
