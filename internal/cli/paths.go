@@ -83,13 +83,10 @@ func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute stri
 	if err != nil {
 		return fmt.Errorf("look for Terraform roots below %s: %w", path, err)
 	}
-	var exclude, roots []string
+	var roots []string
 	for _, root := range tree.Roots {
 		roots = append(roots, root.Dir)
 		d.roots = append(d.roots, rootDeclaration(name+"/"+root.Dir, filepath.Join(path, root.Dir)))
-		if !strings.ContainsAny(root.Dir, `*?[\`) { // in a pattern, such a name would exclude others
-			exclude = append(exclude, "/"+root.Dir)
-		}
 	}
 	if len(roots)+len(tree.Manifests)+len(tree.Charts)+len(tree.Closed) == 0 && len(tree.Modules) > 0 {
 		return fmt.Errorf("no Terraform root and no manifest below %s: %s has files of Terraform without a lock file, backend or provider, so it is taken for a module. "+
@@ -97,8 +94,8 @@ func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute stri
 	}
 	applied, others := appliedBy(&tree, name, path)
 	d.manifests = append(d.manifests, applied.declarations...)
-	exclude = append(exclude, applied.exclude...)
-	left := slices.DeleteFunc(slices.Concat(tree.Manifests, tree.Charts, tree.Closed), applied.contains)
+	exclude := excluding(slices.Concat(roots, applied.Folders))
+	left := slices.DeleteFunc(slices.Concat(tree.Manifests, tree.Charts, tree.Closed), applied.Contains)
 	// The loader of the manifests reports charts, and what cannot be read, as unchecked.
 	if len(roots)+len(applied.declarations) == 0 || len(left) > 0 {
 		if len(exclude) > 0 {
@@ -115,17 +112,21 @@ func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute stri
 	return nil
 }
 
-// An appliedFolder is the declaration of what Flux or Argo CD applies from a folder.
-type appliedFolder struct {
-	declarations []config.Declaration
-	folders      []string
-	// exclude are the patterns of the folders, for a declaration of the rest.
-	exclude []string
+// excluding returns the patterns that exclude folders. In a pattern, a name with wildcards would exclude others.
+func excluding(dirs []string) (patterns []string) {
+	for _, dir := range dirs {
+		if !strings.ContainsAny(dir, `*?[\`) {
+			patterns = append(patterns, "/"+dir)
+		}
+	}
+	return patterns
 }
 
-// contains reports whether a folder is one of those that are applied.
-func (a *appliedFolder) contains(dir string) bool {
-	return slices.ContainsFunc(a.folders, func(f string) bool { return f == "." || dir == f || strings.HasPrefix(dir, f+"/") })
+// An appliedFolder is what Flux or Argo CD applies from a folder, with its declaration.
+type appliedFolder struct {
+	setup.Applied
+
+	declarations []config.Declaration
 }
 
 // appliedBy returns the declaration of what Flux or Argo CD applies from a tree. There is none if they apply several folders, because the
@@ -153,12 +154,7 @@ func appliedBy(tree *setup.Tree, name, path string) (a appliedFolder, others str
 		}
 		a.declarations = append(a.declarations, config.Declaration{Name: name, Type: found.Type, Timeout: config.Default().Schedule.Timeout, MaxMemory: config.Default().Schedule.MaxMemory,
 			Settings: config.NewSettings("command line", map[string]any{"dir": filepath.Join(path, found.Dir)})})
-		a.folders = found.Folders
-	}
-	for _, dir := range a.folders {
-		if !strings.ContainsAny(dir, `*?[\`) {
-			a.exclude = append(a.exclude, "/"+dir)
-		}
+		a.Applied = found
 	}
 	return a, ""
 }

@@ -141,7 +141,7 @@ func TestSortPathsOfModules(t *testing.T) {
 func TestAppliedByFull(t *testing.T) {
 	t.Parallel()
 	tree := setup.Tree{Dir: t.TempDir(), Flux: []string{"a.yaml"}, Full: true, Appliers: []manifests.Applier{{Type: manifests.FluxType, File: "a.yaml", Folder: "."}}}
-	if a, others := appliedBy(&tree, "fleet", "fleet"); len(a.declarations)+len(a.exclude) > 0 || !strings.Contains(others, "compared as manifests only") {
+	if a, others := appliedBy(&tree, "fleet", "fleet"); len(a.declarations)+len(a.Folders) > 0 || !strings.Contains(others, "compared as manifests only") {
 		t.Errorf("%+v %q", a, others)
 	}
 }

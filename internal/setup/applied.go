@@ -18,6 +18,11 @@ type Applied struct {
 	Folders []string
 }
 
+// Contains reports whether one of the folders contains a folder or a file, or is it.
+func (a *Applied) Contains(name string) bool {
+	return slices.ContainsFunc(a.Folders, func(folder string) bool { return within(name, folder) })
+}
+
 // readAppliers reads the objects with which Flux and Argo CD apply folders of the tree.
 func (t *Tree) readAppliers() {
 	top := "."
@@ -81,8 +86,9 @@ func (t *Tree) firstFolders(appliers []manifests.Applier) []string {
 
 // outermost returns the folders that no other one contains, sorted.
 func outermost(folders map[string]bool) (outer []string) {
-	for _, dir := range slices.Sorted(maps.Keys(folders)) {
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(folders)), func(o string) bool { return o != dir && within(dir, o) }) {
+	all := slices.Sorted(maps.Keys(folders))
+	for _, dir := range all {
+		if !slices.ContainsFunc(all, func(o string) bool { return o != dir && within(dir, o) }) {
 			outer = append(outer, dir)
 		}
 	}
@@ -133,7 +139,7 @@ func (b *builder) applied(t *Tree) (rest *Tree, folders []string) {
 	}
 	without := *t
 	isApplied := func(dir string) bool {
-		return slices.ContainsFunc(folders, func(f string) bool { return within(dir, f) })
+		return slices.ContainsFunc(all, func(a Applied) bool { return a.Contains(dir) })
 	}
 	without.Manifests = slices.DeleteFunc(slices.Clone(t.Manifests), isApplied)
 	without.Charts = slices.DeleteFunc(slices.Clone(t.Charts), isApplied)

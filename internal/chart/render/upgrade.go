@@ -1,8 +1,8 @@
 package render
 
 import (
+	"bytes"
 	"path"
-	"regexp"
 
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 )
@@ -30,21 +30,15 @@ func (r revision) after(n int) revision {
 // and the number of the revision.
 type releaseUse struct{ upgrade, revision bool }
 
-// These match uses in templates, also of names for a part of the values that are not those of .Release: to render
+// usedBy returns what the templates of a chart and of its subcharts use. Another text with these names counts, too: to render
 // once more than necessary does no harm.
-var (
-	usesUpgrade  = regexp.MustCompile(`\bIs(Install|Upgrade)\b`)
-	usesRevision = regexp.MustCompile(`\.Revision\b`)
-)
-
-// usedBy returns what the templates of a chart and of its subcharts use.
 func usedBy(c *chartv2.Chart) (u releaseUse) {
 	for _, t := range c.Templates {
 		if path.Base(t.Name) == "NOTES.txt" {
 			continue
 		}
-		u.revision = u.revision || usesRevision.Match(t.Data)
-		u.upgrade = u.upgrade || u.revision || usesUpgrade.Match(t.Data)
+		u.revision = u.revision || bytes.Contains(t.Data, []byte(".Revision"))
+		u.upgrade = u.upgrade || u.revision || bytes.Contains(t.Data, []byte("IsInstall")) || bytes.Contains(t.Data, []byte("IsUpgrade"))
 	}
 	for _, sub := range c.Dependencies() {
 		below := usedBy(sub)

@@ -189,15 +189,8 @@ const maxCheckouts = 50
 // declarations may read each other's repository. root is the tree of the declaration.
 func (r *argoReader) elsewhere(ctx context.Context, root *tree) error {
 	for n := 0; len(r.deferred) > 0; n++ {
-		at := r.deferred[0].at
-		var now, later []deferred
-		for _, d := range r.deferred {
-			if d.at == at {
-				now = append(now, d)
-			} else {
-				later = append(later, d)
-			}
-		}
+		now, later := takeFirst(r.deferred, func(d deferred) checkout { return d.at })
+		at := now[0].at
 		r.deferred = later
 		reason := ""
 		switch {

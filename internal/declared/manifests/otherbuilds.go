@@ -127,17 +127,9 @@ func (o *otherBuilds) own(key string, build func() (content, error)) (content, e
 // read makes the wanted builds.
 func (o *otherBuilds) read(ctx context.Context) error {
 	for len(o.wanted) > 0 {
-		at := o.wanted[0].at
-		var now, later []otherBuild
-		for _, w := range o.wanted {
-			if w.at == at {
-				now = append(now, w)
-			} else {
-				later = append(later, w)
-			}
-		}
+		now, later := takeFirst(o.wanted, func(b otherBuild) checkout { return b.at })
 		o.wanted = later
-		if err := o.checkout(ctx, at, now); err != nil {
+		if err := o.checkout(ctx, now[0].at, now); err != nil {
 			return err
 		}
 	}

@@ -134,6 +134,19 @@ func (o *outages) read(ctx context.Context, at checkout, repository *gitrepo.Rep
 	return errSilent
 }
 
+// takeFirst returns the work at the checkout of the first work, which at returns, and the rest. There is some.
+func takeFirst[T any](work []T, at func(T) checkout) (now, later []T) {
+	first := at(work[0])
+	for _, w := range work {
+		if at(w) == first {
+			now = append(now, w)
+		} else {
+			later = append(later, w)
+		}
+	}
+	return now, later
+}
+
 // shown returns the checkout for a message.
 func (c checkout) shown() string {
 	text := printable(cmp.Or(c.ref, "HEAD"))
