@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/awsapi"
+	"github.com/driftd/driftd/internal/awsconfig"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
@@ -17,6 +20,10 @@ import (
 type Config struct {
 	// Region is the region of the first request. Buckets in other regions are requested there.
 	Region string `mapstructure:"region"`
+	// AssumeRole is the ARN of a role that is assumed with the credentials.
+	AssumeRole string `mapstructure:"assume_role"`
+	// ExternalID is the external ID that the role requires.
+	ExternalID string `mapstructure:"external_id"`
 	// Profile is the name of a profile in the AWS configuration and credentials files.
 	Profile string `mapstructure:"profile"`
 	// CredentialsFile is a file in the format of ~/.aws/credentials.
@@ -51,7 +58,7 @@ func Defaults() Config {
 }
 
 func (c Config) check() error {
-	return errors.Join(c.checkEndpoint(), c.checkLimits(), c.checkNames())
+	return errors.Join(c.checkEndpoint(), c.checkLimits(), c.checkNames(), c.checkRole())
 }
 
 func (c Config) checkEndpoint() error {
@@ -88,6 +95,25 @@ func (c Config) checkNames() error {
 		return errors.New("setting account is not an account number: want twelve digits in quotes")
 	}
 	return collectors.CheckPatterns(c.ExcludeKinds, "AWS::S3::Bucket.Accelerate*")
+}
+
+func (c Config) checkRole() error {
+	switch {
+	case c.AssumeRole == "" && c.ExternalID != "":
+		return errors.New("setting external_id belongs to a role: set assume_role")
+	case c.AssumeRole != "" && !regexp.MustCompile(`^arn:[a-z-]+:iam::[0-9]{12}:role/.+`).MatchString(c.AssumeRole):
+		return errors.New("setting assume_role is not a role: want one such as arn:aws:iam::123456789012:role/driftd")
+	}
+	return nil
+}
+
+// options returns the settings of the connection.
+func (c Config) options(backoff time.Duration) awsapi.Options {
+	return awsapi.Options{
+		Options: awsconfig.Options{Region: c.Region, Profile: c.Profile, CredentialsFile: c.CredentialsFile, ConfigFile: c.ConfigFile, Endpoint: c.Endpoint},
+		Role:    c.AssumeRole, ExternalID: c.ExternalID, CAFile: c.CAFile,
+		Limits: httpclient.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff},
+	}
 }
 
 // excludes reports whether a kind is excluded.

@@ -8,58 +8,28 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/driftd/driftd/internal/awsapi"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// A refusedError is an answer other than success. An error of S3 has a code; one of a proxy
-// may have none.
-type refusedError struct {
-	status        int
-	code, message string
-}
-
-func (e *refusedError) Error() string {
-	text := fmt.Sprintf("%d %s", e.status, cmp.Or(e.code, http.StatusText(e.status)))
-	if e.message != "" {
-		text += ": " + e.message
-	}
-	return text
-}
-
 // asError returns the error of an unsuccessful answer, or of a request without an answer. hide
 // removes secrets from texts of the server.
 func (a *answer) asError(err error, hide func(string) string) error {
 	if a.code != 0 {
 		refusal := normalize.DecodeError(a.body)
-		return &refusedError{status: a.code, code: printable.Text(hide(refusal.Code)), message: printable.Text(hide(refusal.Message))}
+		return &awsapi.Error{Status: a.code, Code: printable.Text(hide(refusal.Code)), Message: printable.Text(hide(refusal.Message))}
 	}
 	var sent *smithyhttp.RequestSendError
 	if errors.As(err, &sent) {
 		return httpclient.WithoutURL(sent.Err)
 	}
-	return &collectors.LocalError{Err: fmt.Errorf("find AWS credentials: %w", err)}
-}
-
-// codeOf returns the code of an S3 error, or "".
-func codeOf(err error) string {
-	var refused *refusedError
-	if errors.As(err, &refused) {
-		return refused.code
-	}
-	return ""
-}
-
-func statusOf(err error) int {
-	var refused *refusedError
-	if errors.As(err, &refused) {
-		return refused.status
-	}
-	return 0
+	return &awsapi.SettingError{Err: fmt.Errorf("find AWS credentials: %w", err)}
 }
 
 // codeHints returns the next steps for codes of S3 errors.
@@ -82,7 +52,7 @@ func codeHints() []struct {
 
 // hint returns the next step after an error, or "".
 func hint(err error) string {
-	code := codeOf(err)
+	code := awsapi.CodeOf(err)
 	for _, a := range codeHints() {
 		if slices.Contains(a.codes, code) {
 			return a.hint
@@ -91,9 +61,12 @@ func hint(err error) string {
 	var (
 		large  *httpclient.TooLarge
 		answer *normalize.UnexpectedAnswerError
-		local  *collectors.LocalError
+		local  *awsapi.SettingError
+		role   *smithy.OperationError
 	)
-	switch status := statusOf(err); {
+	switch status := awsapi.StatusOf(err); {
+	case errors.As(err, &role) && role.OperationName == "AssumeRole":
+		return "let the credentials call sts:AssumeRole on the role, name them in its trust policy, and check external_id"
 	case errors.As(err, &local):
 		return "set region, profile, credentials_file or config_file; docs/aws.md lists what else the AWS SDK reads"
 	case errors.As(err, &large):
@@ -127,7 +100,7 @@ func (c Config) fail(ctx context.Context, server string, err error) error {
 		return fmt.Errorf("read %s: %w", server, ctx.Err())
 	}
 	next := hint(err)
-	if code := codeOf(err); next == "" && statusOf(err) == http.StatusForbidden {
+	if code := awsapi.CodeOf(err); next == "" && awsapi.StatusOf(err) == http.StatusForbidden {
 		next = "grant s3:ListAllMyBuckets to the credentials, or name the buckets under buckets (" + code + ")"
 	}
 	return &httpclient.Error{Server: server, Err: err, Hint: cmp.Or(next, "see the log of the server")}
@@ -140,7 +113,7 @@ func gapReason(k *normalize.Kind, err error) string {
 		return ended
 	}
 	next := hint(err)
-	if next == "" && statusOf(err) == http.StatusForbidden {
+	if next == "" && awsapi.StatusOf(err) == http.StatusForbidden {
 		next = "grant " + k.Action
 	}
 	text := printable.Text(err.Error())

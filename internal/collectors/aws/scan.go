@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/driftd/driftd/internal/awsapi"
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
@@ -162,18 +163,18 @@ func (b *bucket) get(ctx context.Context, s *session, send getter) (a answer, er
 	return a, err
 }
 
-func isNoSuchBucket(err error) bool { return codeOf(err) == "NoSuchBucket" }
+func isNoSuchBucket(err error) bool { return awsapi.CodeOf(err) == "NoSuchBucket" }
 
 // record stores the value of a part, or the reason why it was not read.
 func (b *bucket) record(k *normalize.Kind, value model.Value, err error) {
-	switch code := codeOf(err); {
+	switch code := awsapi.CodeOf(err); {
 	case err == nil:
 		b.Parts[k.Name] = value
 	case k.IsUnset(code) && k.Name == normalize.Bucket:
 		b.Parts[k.Name] = model.MapOf()
 	case k.IsUnset(code):
 	case b.deleted:
-	case code == "NotImplemented" && statusOf(err) == http.StatusNotImplemented:
+	case code == "NotImplemented" && awsapi.StatusOf(err) == http.StatusNotImplemented:
 		b.gaps[k.Name] = gap{reason: "the server does not support it: 501 NotImplemented", skipped: true}
 	default:
 		b.gaps[k.Name] = gap{reason: gapReason(k, err)}
@@ -242,7 +243,7 @@ func (sc *scan) identity(ctx context.Context) string {
 	if sc.owner != "" {
 		return "the account with the canonical id " + sc.owner
 	}
-	credentials, err := sc.session.s3.Options().Credentials.Retrieve(ctx)
+	credentials, err := sc.session.client.Config.Credentials.Retrieve(ctx)
 	if err != nil {
 		return ""
 	}

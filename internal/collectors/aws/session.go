@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"regexp"
@@ -17,37 +16,29 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"github.com/driftd/driftd/internal/awsconfig"
-	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/awsapi"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
-	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// A session sends the requests of one scan to S3. The SDK resolves the region, the credentials
-// and the address, and signs. This package decodes the answers, because the SDK accepts any
-// answer as one to its request.
+// A session sends the requests of one scan to S3. The SDK resolves the address and signs. This
+// package decodes the answers, because the SDK accepts any answer as one to its request.
 type session struct {
 	config Config
+	client *awsapi.Client
 	s3     *s3.Client
-	http   *http.Client
 	region string
 }
 
 // connect opens a session without sending a request. The caller closes it.
 func connect(ctx context.Context, c Config, backoff time.Duration) (*session, error) {
-	trust, err := httpclient.Trust(c.CAFile)
+	client, err := awsapi.Connect(ctx, c.options(backoff))
 	if err != nil {
-		return nil, &collectors.LocalError{Err: err}
+		return nil, err
 	}
-	loaded, err := load(ctx, c)
-	if err != nil {
-		return nil, &collectors.LocalError{Err: err}
-	}
-	limits := httpclient.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
-	// Redirects are not followed: do sends a new request, signed for the other region.
-	s := &session{config: c, region: loaded.Region, http: httpclient.New(httpclient.NewBase(trust, limits), limits, httpclient.API{}).HTTP()}
-	s.s3 = s3.NewFromConfig(loaded, func(o *s3.Options) {
-		o.HTTPClient, o.UsePathStyle = s.http, c.PathStyle
+	s := &session{config: c, region: client.Config.Region, client: client}
+	s.s3 = s3.NewFromConfig(client.Config, func(o *s3.Options) {
+		// Redirects are not followed: do sends a new request, signed for the other region.
+		o.HTTPClient, o.UsePathStyle = client.HTTP, c.PathStyle
 		o.DisableS3ExpressSessionAuth = aws.Bool(true)
 		o.Retryer = retry.NewStandard(retryOnlyClockSkew)
 	})
@@ -62,18 +53,8 @@ func retryOnlyClockSkew(o *retry.StandardOptions) {
 	o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 }
 
-func load(ctx context.Context, c Config) (aws.Config, error) {
-	loaded, err := awsconfig.Load(ctx, awsconfig.Options{
-		Region: c.Region, Profile: c.Profile, CredentialsFile: c.CredentialsFile, ConfigFile: c.ConfigFile, Endpoint: c.Endpoint,
-	})
-	if err == nil && loaded.Region == "" {
-		err = errors.New("no region is set")
-	}
-	return loaded, err
-}
-
 // close closes the idle connections.
-func (s *session) close() { s.http.CloseIdleConnections() }
+func (s *session) close() { s.client.Close() }
 
 // An answer is the response to a request, with its whole body.
 type answer struct {
@@ -126,7 +107,7 @@ func (s *session) do(ctx context.Context, region string, send apiCall) (answer, 
 		}
 		elsewhere := cmp.Or(a.header.Get("X-Amz-Bucket-Region"), normalize.DecodeError(a.body).Region)
 		if elsewhere == region || !isRegion(elsewhere) || hops > 0 {
-			err = a.asError(err, func(text string) string { return s.redact(ctx, text) })
+			err = a.asError(err, func(text string) string { return s.client.Redact(ctx, text) })
 			return a, region, err
 		}
 		region = elsewhere
@@ -143,20 +124,6 @@ func isRegion(name string) bool {
 // identifiers, such as the ARN of an access point, and sends the request to another host.
 func isBucket(name string) bool {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$`).MatchString(name)
-}
-
-// redact replaces the secret key and the session token in a text of the server.
-func (s *session) redact(ctx context.Context, text string) string {
-	mine, err := s.s3.Options().Credentials.Retrieve(ctx)
-	if err != nil {
-		return text
-	}
-	for _, secret := range []string{mine.SecretAccessKey, mine.SessionToken} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "…")
-		}
-	}
-	return text
 }
 
 // owner returns the account that must own the buckets, for the request header
