@@ -132,43 +132,51 @@ func (c *Client) Do(ctx context.Context, region string, call *Call) (v model.Val
 
 // send sends a call once, and again if it was refused because of the clock.
 func (c *Client) send(ctx context.Context, region string, call *Call) (model.Value, error) {
-	answer, body, err := c.exchange(ctx, region, call)
-	if err == nil && answer.StatusCode/100 != 2 && c.adjust(answer, body) {
-		answer, body, err = c.exchange(ctx, region, call)
+	a, err := c.exchange(ctx, region, call)
+	if err == nil && c.adjust(a) {
+		a, err = c.exchange(ctx, region, call)
 	}
 	switch {
 	case err != nil:
 		return model.Value{}, err
-	case answer.StatusCode/100 != 2:
-		refused := decodeError(answer.StatusCode, answer.Header, body)
+	case a.status/100 != 2:
+		refused := decodeError(a.status, a.header, a.body)
 		refused.Code, refused.Message = printable.Text(c.Redact(ctx, refused.Code)), printable.Text(c.Redact(ctx, refused.Message))
 		return model.Value{}, refused
 	}
-	return call.decode(body)
+	return call.decode(a.body)
 }
 
-// exchange signs and sends a request, and returns the answer with its whole body.
-func (c *Client) exchange(ctx context.Context, region string, call *Call) (*http.Response, []byte, error) {
+// An answer is the response to a request, with its whole body.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// exchange signs and sends a request.
+func (c *Client) exchange(ctx context.Context, region string, call *Call) (a answer, err error) {
 	endpoint, signed := call.Service.endpoint(c.Base(), region)
 	r, payload, err := call.request(ctx, endpoint)
 	if err != nil {
-		return nil, nil, err
+		return a, err
 	}
 	credentials, err := c.Config.Credentials.Retrieve(ctx)
 	if err != nil {
-		return nil, nil, credentialsError(ctx, err)
+		return a, credentialsError(ctx, err)
 	}
 	hash := sha256.Sum256(payload)
 	at := time.Now().Add(time.Duration(c.skew.Load()))
 	if err = c.signer.SignHTTP(ctx, credentials, r, hex.EncodeToString(hash[:]), call.Service.ID, signed, at); err != nil {
-		return nil, nil, fmt.Errorf("sign %s: %w", call.Action, err)
+		return a, fmt.Errorf("sign %s: %w", call.Action, err)
 	}
-	answer, err := c.HTTP.Do(r)
+	response, err := c.HTTP.Do(r)
 	if err != nil {
-		return nil, nil, httpclient.Because(ctx, httpclient.WithoutURL(err))
+		return a, httpclient.Because(ctx, httpclient.WithoutURL(err))
 	}
-	body, err := io.ReadAll(answer.Body)
-	return answer, body, errors.Join(err, answer.Body.Close())
+	a = answer{status: response.StatusCode, header: response.Header}
+	a.body, err = io.ReadAll(response.Body)
+	return a, errors.Join(err, response.Body.Close())
 }
 
 // credentialsError returns the error of credentials that could not be had: that of the
@@ -182,13 +190,16 @@ func credentialsError(ctx context.Context, err error) error {
 
 // adjust reports whether a request was refused because of this machine's clock, and takes
 // over that of AWS.
-func (c *Client) adjust(answer *http.Response, body []byte) bool {
-	switch decodeError(answer.StatusCode, answer.Header, body).Code {
+func (c *Client) adjust(a answer) bool {
+	if a.status/100 == 2 {
+		return false
+	}
+	switch decodeError(a.status, a.header, a.body).Code {
 	case "RequestExpired", "RequestTimeTooSkewed", "InvalidSignatureException", "SignatureDoesNotMatch", "RequestInTheFuture":
 	default:
 		return false
 	}
-	theirs, err := http.ParseTime(answer.Header.Get("Date"))
+	theirs, err := http.ParseTime(a.header.Get("Date"))
 	ahead := time.Until(theirs)
 	// AWS accepts differences of up to five minutes.
 	if err != nil || (ahead-time.Duration(c.skew.Load())).Abs() < 4*time.Minute {

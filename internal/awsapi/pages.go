@@ -34,7 +34,7 @@ func (c *Client) pages(ctx context.Context, region string, call *Call, begin fun
 		if err != nil {
 			return n > 0 && expiredToken(err), err
 		}
-		if err = page(v); err != nil {
+		if err := page(v); err != nil {
 			return false, err
 		}
 		token := call.next(v)

@@ -37,7 +37,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`<AResponse><AResult><x><item>1</item><item><b/></item></x></AResult></AResponse>`))
 	f.Add([]byte(`<Response><Errors><Error><Code>X</Code></Error></Errors></Response>`))
 	f.Add([]byte(`{"__type":"a#b","list":[{"a":1}],"nextToken":"t"}`))
-	f.Fuzz(func(t *testing.T, body []byte) {
+	f.Fuzz(func(_ *testing.T, body []byte) {
 		for _, protocol := range []Protocol{EC2, JSON} {
 			c := &Call{Service: &Service{Protocol: protocol, Lists: "a"}, Action: "A", Page: []PageToken{{"NextToken", "nextToken"}}}
 			if v, err := c.decode(body); err == nil {
@@ -45,6 +45,6 @@ func FuzzDecode(f *testing.F) {
 				v.AppendJSON(nil)
 			}
 		}
-		decodeError(http.StatusForbidden, http.Header{}, body)
+		_ = decodeError(http.StatusForbidden, http.Header{}, body)
 	})
 }

@@ -62,13 +62,10 @@ func hint(err error) string {
 		large  *httpclient.TooLarge
 		answer *normalize.UnexpectedAnswerError
 		local  *awsapi.SettingError
-		role   *smithy.OperationError
 	)
 	switch status := awsapi.StatusOf(err); {
-	case errors.As(err, &role) && role.OperationName == "AssumeRole":
-		return "let the credentials call sts:AssumeRole on the role, name them in its trust policy, and check external_id"
 	case errors.As(err, &local):
-		return "set region, profile, credentials_file or config_file; docs/aws.md lists what else the AWS SDK reads"
+		return settingHint(local)
 	case errors.As(err, &large):
 		return "raise max_body"
 	case errors.As(err, &answer):
@@ -92,6 +89,14 @@ func hint(err error) string {
 		Host:      "use an address that the certificate names, or set path_style: true",
 	}
 	return words.Hint(err)
+}
+
+// settingHint returns the next step after an error of the settings or of the credentials.
+func settingHint(err error) string {
+	if role, ok := errors.AsType[*smithy.OperationError](err); ok && role.OperationName == "AssumeRole" {
+		return "let the credentials call sts:AssumeRole on the role, name them in its trust policy, and check external_id"
+	}
+	return "set region, profile, credentials_file or config_file; docs/aws.md lists what else the AWS SDK reads"
 }
 
 // fail returns the error of a scan that failed as a whole.
