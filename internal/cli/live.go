@@ -144,7 +144,7 @@ func preload(ctx context.Context, list []daemon.Declaration) (declaredScope, err
 		}
 		for j := range read.Claims {
 			d.kinds = append(d.kinds, read.Claims[j].Kind)
-			if c := &read.Claims[j]; c.Place != "" && c.AltID == "" {
+			if c := &read.Claims[j]; c.Place != "" && !c.PlaceAssumed {
 				d.namespaces = append(d.namespaces, c.Place)
 			}
 		}

@@ -183,6 +183,6 @@ func (p *past) changed(declared int) []string {
 func (r lastReads) claim(f *model.Finding) int {
 	return slices.IndexFunc(r.e.loaded[f.Declaration].declaration.Claims, func(c model.Claim) bool {
 		kind := c.Kind == f.Kind || slices.Contains(c.AltKinds, f.Kind)
-		return kind && c.Address == f.Address && (c.Name == f.Name || c.ByIdentity) && (c.Place == "" || c.Place == f.Place)
+		return kind && c.Address == f.Address && (c.Name == f.Name || c.ByIdentity) && (c.Place == "" || c.Place == f.Place || c.AltID == f.Key.ID)
 	})
 }

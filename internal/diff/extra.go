@@ -14,7 +14,7 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	switch {
 	case schema != nil && schema.Volatile:
 	case r.IsNull() && (l.IsNull() || w.bySystemAlone(schema)):
-	case r.IsNull() && isDefaultTree(schema, l):
+	case r.IsNull() && w.isDefaultTree(schema, l):
 	case comparedByField(schema, l):
 		w.fields(schema, model.Value{}, r, l)
 	case l.Kind() == model.List && granular(schema):
@@ -26,11 +26,11 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	}
 }
 
-// isDefaultTree reports whether a live map is the default, or a list means the same
+// isDefaultTree reports whether a live map is the default, or derived from other fields, or a list means the same
 // as none.
-func isDefaultTree(schema *model.Schema, l model.Value) bool {
+func (w *walk) isDefaultTree(schema *model.Schema, l model.Value) bool {
 	if l.Kind() == model.Map {
-		return schema != nil && schema.Default != nil && Equal(schema, *schema.Default, l)
+		return schema != nil && (schema.Default != nil && Equal(schema, *schema.Default, l) || schema.Derive != nil && w.equalsDerived(schema, l))
 	}
 	return l.Kind() == model.List && absentEquals(schema, l)
 }
@@ -47,8 +47,7 @@ func comparedByField(schema *model.Schema, l model.Value) bool {
 // whose entry was removed from the record.
 func (w *walk) equalsUndeclared(schema *model.Schema, l model.Value) bool {
 	if schema != nil && schema.Derive != nil {
-		holder, _ := lookUp(w.view, w.path[:len(w.path)-1])
-		return Equal(schema, schema.Derive(holder), l)
+		return w.equalsDerived(schema, l)
 	}
 	if !absentEquals(schema, l) || schema != nil && schema.Default != nil {
 		return absentEquals(schema, l)
@@ -58,6 +57,12 @@ func (w *walk) equalsUndeclared(schema *model.Schema, l model.Value) bool {
 		return len(w.live.Owners) == 0 && !w.live.OwnersRemoved || w.claim.Lens != nil || !w.defaultsKnown()
 	}
 	return w.originOf(owners, schema, l) == origin{}
+}
+
+// equalsDerived reports whether a live value is what the system derives from other fields.
+func (w *walk) equalsDerived(schema *model.Schema, l model.Value) bool {
+	holder, _ := lookUp(w.view, w.path[:len(w.path)-1])
+	return Equal(schema, schema.Derive(holder), l)
 }
 
 // bySystemAlone reports whether the system sets an undeclared value: it allocates it, or

@@ -66,14 +66,15 @@ func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 		Kind: KindName(id.apiVersion, id.kind), ClaimApply: model.ClaimApply{MayBeAbsent: isHook(object)},
 	}
 	known := o.Kinds[c.Kind]
+	if known == nil {
+		// Tools that apply manifests add their namespace to all kinds that they do not know, and the server ignores it.
+		c.AltID, c.PlaceAssumed = id.name, id.namespace == ""
+	}
 	switch {
 	case known != nil && !known.Namespaced:
 		id.namespace = ""
 	case id.namespace == "":
 		id.namespace = cmp.Or(o.RequiredNamespace, o.DefaultNamespace, "default")
-		if known == nil {
-			c.AltID = id.name
-		}
 	}
 	if id.namespace != "" && o.RequiredNamespace != "" && id.namespace != o.RequiredNamespace {
 		c.Unchecked = fmt.Sprintf("the manifest's namespace %q does not match the namespace %q that was asked for, and kubectl would refuse it; "+

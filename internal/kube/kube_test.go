@@ -49,6 +49,7 @@ func TestClaimNames(t *testing.T) {
 		{"a kind without namespaces", `{apiVersion: v1, kind: Namespace, metadata: {name: a}}`, "kubernetes/Namespace", "a", "", "", "v1"},
 		{"a namespace that the kind does not have", `{apiVersion: v1, kind: Namespace, metadata: {name: a, namespace: ns}}`, "kubernetes/Namespace", "a", "", "", "v1"},
 		{"a kind that nobody knows yet", `{apiVersion: x.org/v1, kind: Thing, metadata: {name: a}}`, "kubernetes/Thing.x.org", "default/a", "a", "default", "x.org/v1"},
+		{"a namespace that an unknown kind may not have", `{apiVersion: x.org/v1, kind: Thing, metadata: {name: a, namespace: ns}}`, "kubernetes/Thing.x.org", "ns/a", "a", "ns", "x.org/v1"},
 		{"autoscaling/v1 is read as v2", `{apiVersion: autoscaling/v1, kind: HorizontalPodAutoscaler, metadata: {name: a}}`,
 			"kubernetes/HorizontalPodAutoscaler.autoscaling", "default/a", "", "default", "autoscaling/v2"},
 	} {

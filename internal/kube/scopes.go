@@ -54,7 +54,7 @@ func Governed(claims []model.Claim, places, listed []string) Governance {
 		switch c := &claims[i]; {
 		case c.Kind == "kubernetes/Namespace":
 			governed[c.Name] = true
-		case c.Place != "" && c.AltID == "":
+		case c.Place != "" && !c.PlaceAssumed:
 			used[c.Place] = true
 		}
 	}

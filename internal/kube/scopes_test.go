@@ -17,7 +17,8 @@ func TestGoverned(t *testing.T) {
 	}
 	namespace := func(name string) model.Claim { return model.Claim{Kind: "kubernetes/Namespace", Name: name} }
 	cluster := model.Claim{Kind: "kubernetes/ClusterRole.rbac.authorization.k8s.io", Name: "app"}
-	uncertain := model.Claim{Kind: "kubernetes/Widget.example.org", Place: "default", ClaimMatching: model.ClaimMatching{AltID: "app"}}
+	uncertain := model.Claim{Kind: "kubernetes/Widget.example.org", Place: "default", ClaimMatching: model.ClaimMatching{AltID: "app", PlaceAssumed: true}}
+	written := model.Claim{Kind: "kubernetes/Widget.example.org", Place: "a", ClaimMatching: model.ClaimMatching{AltID: "app"}}
 	for reason, tc := range map[string]struct {
 		claims         []model.Claim
 		places, listed []string
@@ -28,6 +29,7 @@ func TestGoverned(t *testing.T) {
 		"what it declares":                  {[]model.Claim{namespace("a")}, nil, nil, []string{"a"}, nil},
 		"cluster-scoped objects tell none":  {[]model.Claim{cluster}, nil, nil, nil, nil},
 		"nor does a default that may be no": {[]model.Claim{uncertain}, nil, nil, nil, nil},
+		"a written one of an unknown kind":  {[]model.Claim{written}, nil, nil, []string{"a"}, nil},
 		"what it lists":                     {nil, nil, []string{"a"}, []string{"a"}, nil},
 		"a part that could not be read":     {nil, []string{"a"}, nil, []string{"a"}, nil},
 		"a shared namespace":                {[]model.Claim{put("kube-system"), put("a")}, nil, nil, []string{"a"}, []string{"kube-system"}},

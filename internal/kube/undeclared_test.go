@@ -81,16 +81,24 @@ func TestDerived(t *testing.T) {
 		types  = `{"f:spec":{"f:policyTypes":{}}}`
 		bundle = `{"f:webhooks":{"k:{\"name\":\"a.b.c\"}":{"f:clientConfig":{"f:caBundle":{}}}}}`
 		egress = ", egress: [{}]"
+		volume = `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: x, namespace: ns}, spec: {dataSourceRef: {kind: Restore, name: a, apiGroup: x.org%s}%s}}`
+		copied = ", dataSource: {kind: Restore, name: a, apiGroup: x.org}"
+		source = `{"f:spec":{"f:dataSource":{}}}`
+
+		elsewhere = "undeclared spec.dataSource.apiGroup, undeclared spec.dataSource.kind, undeclared spec.dataSource.name"
 	)
 	for name, tc := range map[string]struct{ declared, live, fields, want string }{
-		"a port":            {fmt.Sprintf(front, "", ""), fmt.Sprintf(front, ", targetPort: 80", ""), port, ""},
-		"another port":      {fmt.Sprintf(front, "", ""), fmt.Sprintf(front, ", targetPort: 9999", ""), port, "undeclared spec.ports[port=80,protocol=TCP].targetPort"},
-		"a named port":      {fmt.Sprintf(front, "", ""), fmt.Sprintf(front, ", targetPort: web", ""), port, "undeclared spec.ports[port=80,protocol=TCP].targetPort"},
-		"ingress":           {fmt.Sprintf(policy, ""), fmt.Sprintf(policy, ", policyTypes: [Ingress]"), types, ""},
-		"only egress":       {fmt.Sprintf(policy, ""), fmt.Sprintf(policy, ", policyTypes: [Egress]"), types, "undeclared spec.policyTypes"},
-		"both":              {fmt.Sprintf(policy, egress), fmt.Sprintf(policy, egress+", policyTypes: [Ingress, Egress]"), types, ""},
-		"not egress":        {fmt.Sprintf(policy, egress), fmt.Sprintf(policy, egress+", policyTypes: [Ingress]"), types, "undeclared spec.policyTypes"},
-		"somebody's bundle": {fmt.Sprintf(hook, ""), fmt.Sprintf(hook, ", caBundle: QQ=="), bundle, "undeclared webhooks[name=a.b.c].clientConfig.caBundle"},
+		"a port":             {fmt.Sprintf(front, "", ""), fmt.Sprintf(front, ", targetPort: 80", ""), port, ""},
+		"another port":       {fmt.Sprintf(front, "", ""), fmt.Sprintf(front, ", targetPort: 9999", ""), port, "undeclared spec.ports[port=80,protocol=TCP].targetPort"},
+		"a named port":       {fmt.Sprintf(front, "", ""), fmt.Sprintf(front, ", targetPort: web", ""), port, "undeclared spec.ports[port=80,protocol=TCP].targetPort"},
+		"ingress":            {fmt.Sprintf(policy, ""), fmt.Sprintf(policy, ", policyTypes: [Ingress]"), types, ""},
+		"only egress":        {fmt.Sprintf(policy, ""), fmt.Sprintf(policy, ", policyTypes: [Egress]"), types, "undeclared spec.policyTypes"},
+		"both":               {fmt.Sprintf(policy, egress), fmt.Sprintf(policy, egress+", policyTypes: [Ingress, Egress]"), types, ""},
+		"not egress":         {fmt.Sprintf(policy, egress), fmt.Sprintf(policy, egress+", policyTypes: [Ingress]"), types, "undeclared spec.policyTypes"},
+		"the same source":    {fmt.Sprintf(volume, "", ""), fmt.Sprintf(volume, "", copied), source, ""},
+		"another source":     {fmt.Sprintf(volume, "", ""), fmt.Sprintf(volume, "", strings.Replace(copied, "name: a", "name: b", 1)), source, elsewhere},
+		"a source elsewhere": {fmt.Sprintf(volume, ", namespace: other", ""), fmt.Sprintf(volume, ", namespace: other", copied), source, elsewhere},
+		"somebody's bundle":  {fmt.Sprintf(hook, ""), fmt.Sprintf(hook, ", caBundle: QQ=="), bundle, "undeclared webhooks[name=a.b.c].clientConfig.caBundle"},
 	} {
 		for _, w := range []written{
 			{manager: "before-first-apply", accounts: []string{"alice"}},

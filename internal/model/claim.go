@@ -75,6 +75,9 @@ type ClaimMatching struct {
 	// AltID is the ID to use if the live system reports that the kind has no places; "" if
 	// the declaration contains that.
 	AltID string
+	// PlaceAssumed reports whether the declaration contains neither the place nor whether the kind has places: Place is the
+	// default.
+	PlaceAssumed bool
 	// Doubt is why a claim that is matched by identities may have more of them than were
 	// read: its resource may exist although no identity matches.
 	Doubt string
