@@ -90,6 +90,10 @@ func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 		c.Unchecked = "encrypted with SOPS; driftd does not decrypt it"
 		return c, nil
 	}
+	if hasReference(c.Kind, object) {
+		c.Unchecked = "has a reference to 1Password (op://) that op inject replaces; driftd does not read the secret"
+		return c, nil
+	}
 	c.Value = o.value(c.Kind, object)
 	return c, nil
 }

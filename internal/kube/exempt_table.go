@@ -69,6 +69,7 @@ func clusterRows() []row {
 				"node.alpha.kubernetes.io/*", "volumes.kubernetes.io/*", "csi.volume.kubernetes.io/*", "node.beta.kubernetes.io/*"),
 				"spec.podCIDR", "spec.podCIDRs", "spec.providerID", "spec.taints")},
 		{managers: manager, kinds: []string{"ServiceAccount"}, fields: []string{"secrets"}},
+		{managers: []string{"kube-controller-manager", "kube-apiserver"}, kinds: []string{"Secret"}, fields: marks("kubernetes.io/service-account.uid", "kubernetes.io/legacy-token-*")},
 		{managers: manager, kinds: []string{"Endpoints", "EndpointSlice.discovery.k8s.io"}, fields: marks("endpoints.kubernetes.io/*", "endpointslice.kubernetes.io/*", "service.kubernetes.io/*")},
 		{managers: []string{"kube-apiserver"}, kinds: []string{"Namespace"}, fields: []string{"metadata.labels.kubernetes.io/metadata.name"}},
 		{managers: []string{"kube-apiserver"}, kinds: []string{"APIService.apiregistration.k8s.io"}, fields: []string{"metadata.labels.kube-aggregator.kubernetes.io/automanaged"}},

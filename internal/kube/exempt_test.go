@@ -234,6 +234,10 @@ func TestExempt(t *testing.T) {
 	deployment := func(meta, spec string) string {
 		return `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: ns` + meta + `}, spec: {template: {spec: {containers: [` + spec + `{name: web, image: "web:1"}]}}}}`
 	}
+	token := `{apiVersion: v1, kind: Secret, metadata: {name: x, namespace: ns, annotations: {kubernetes.io/service-account.name: a%s}}, type: kubernetes.io/service-account-token}`
+	account := func(manager, name string) written {
+		return written{declared: fmt.Sprintf(token, ""), live: fmt.Sprintf(token, ", "+name+": v"), manager: manager, fields: `{"f:metadata":{"f:annotations":{"f:` + name + `":{}}}}`}
+	}
 	annotated := func(name string) written {
 		return written{declared: deployment("", ""), live: deployment(", annotations: {"+name+": v}", ""), fields: `{"f:metadata":{"f:annotations":{"f:` + name + `":{}}}}`}
 	}
@@ -279,6 +283,9 @@ func TestExempt(t *testing.T) {
 		"a class by hand":             {"a person chose it", by(classified, "kubectl-edit"), "undeclared spec.storageClassName", ""},
 		"a class by a person":         {"the log overrides the name", by(classified, "kube-controller-manager", "alice"), "undeclared spec.storageClassName", ""},
 		"the revision":                {"kube-controller-manager writes it", by(annotated("deployment.kubernetes.io/revision"), "kube-controller-manager"), "", "in the table"},
+		"a token":                     {"the controller fills in the Secret of an account", account("kube-controller-manager", "kubernetes.io/service-account.uid"), "", "in the table"},
+		"a token is used":             {"the server dates it", account("kube-apiserver", "kubernetes.io/legacy-token-last-used"), "", "in the table"},
+		"a token by hand":             {"a person wrote it", account("kubectl-edit", "kubernetes.io/service-account.uid"), `undeclared metadata.annotations["kubernetes.io/service-account.uid"]`, ""},
 		"by another":                  {"a scheduler does not", by(annotated("deployment.kubernetes.io/revision"), "kube-scheduler"), `undeclared metadata.annotations["deployment.kubernetes.io/revision"]`, ""},
 		"by its account":              {"the log says so", by(annotated("deployment.kubernetes.io/revision"), "kube-controller-manager", "system:serviceaccount:kube-system:deployment-controller"), "", "audit log: system:serviceaccount"},
 		"by a person":                 {"the log overrides the name", by(annotated("deployment.kubernetes.io/revision"), "kube-controller-manager", "alice"), `undeclared metadata.annotations["deployment.kubernetes.io/revision"]`, ""},

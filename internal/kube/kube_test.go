@@ -114,6 +114,22 @@ func TestSOPSIsUnchecked(t *testing.T) {
 	}
 }
 
+// TestReferenceIsUnchecked checks Secrets whose references to secrets a person replaces before the Secret is applied.
+func TestReferenceIsUnchecked(t *testing.T) {
+	t.Parallel()
+	for manifest, want := range map[string]bool{
+		`{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {a: b, x: "op://vault/item/field"}}`:   true,
+		`{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {x: "user: {{ op://vault/item/f }}"}}`: true,
+		`{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {x: b3A6Ly9hL2IvYw==}}`:                      true,
+		`{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {x: "drop/a"}, data: {y: "%"}}`:        false,
+		`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: "op://vault/item/field"}}`:            false,
+	} {
+		if c := claim(t, manifest, nil); strings.Contains(c.Unchecked, "op inject") != want || want && !c.Value.IsNull() {
+			t.Errorf("%s: unchecked %q, value %v", manifest, c.Unchecked, c.Value)
+		}
+	}
+}
+
 func TestSecretsAreEqualByContent(t *testing.T) {
 	t.Parallel()
 	declared := claim(t, `{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {x: hello}, data: {y: aGVsbG8=}}`, nil)

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bytes"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -23,6 +24,15 @@ func plainSecret(kind string, object model.Value) model.Value {
 		fields = append(fields, model.Field{Name: f.Name, Value: model.StringOf(encoded)})
 	}
 	return object.Without("stringData").With("data", model.MapOf(fields...))
+}
+
+// hasReference reports whether a Secret has a reference that a person replaces by the secret before the Secret is applied.
+// https://developer.1password.com/docs/cli/reference/commands/inject/
+func hasReference(kind string, object model.Value) bool {
+	return kind == secretKind && slices.ContainsFunc(plainSecret(kind, object).At("data").Fields(), func(f model.Field) bool {
+		plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(f.Value.Text()))
+		return err == nil && bytes.Contains(plain, []byte("op://"))
+	})
 }
 
 // seal replaces the data of a Secret by digests of the decoded values, and the texts in the values of
