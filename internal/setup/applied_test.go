@@ -22,6 +22,12 @@ func applicationOf(name, url, folder string) string {
 		"spec: {source: {repoURL: %q, path: %q, targetRevision: main}, destination: {namespace: web}}\n", name, url, folder)
 }
 
+// artifacts returns the file of a generator that copies folders below apps from a source.
+func artifacts(source string) string {
+	return fmt.Sprintf("apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: all, namespace: flux-system}\n"+
+		"spec: {sources: [{alias: mono, kind: GitRepository, name: %s}], artifacts: [{name: apps, copy: [{from: '@mono/apps/**', to: '@artifact/'}]}]}\n", source)
+}
+
 const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 
 // TestApplied verifies which folders are declared with the types flux and argocd, and which are left to manifests.
@@ -55,6 +61,15 @@ func TestApplied(t *testing.T) {
 		"elsewhere": {reason: "objects that apply a folder of another source are the first, too",
 			files: map[string]string{"clusters/a/ks.yaml": strings.ReplaceAll(fluxOf("apps", "none"), "GitRepository", "ExternalArtifact"), "clusters/a.yaml": configMap},
 			want:  []string{"type: flux", "mono/clusters/a", "type: manifests", "exclude: [/a]"}},
+		"artifacts": {reason: "what Kustomizations apply from an artifact is in the folders that it is copied from",
+			files: map[string]string{"clusters/prod/ks.yaml": strings.ReplaceAll(fluxOf("apps", "prod"), "GitRepository", "ExternalArtifact"), "clusters/prod/all.yaml": artifacts("flux-system"), "apps/prod/a.yaml": configMap, "other/a.yaml": configMap},
+			want:  []string{"type: flux", "mono/clusters/prod", "mono/other"}, not: []string{"mono/apps"}},
+		"hidden": {reason: "files whose names begin with a dot are no manifests",
+			files: map[string]string{"clusters/prod/flux-system/gotk-sync.yaml": bootstrap("prod"), ".config.yaml": configMap}, want: []string{"type: flux"}, not: []string{"type: manifests"}},
+		"artifacts of another repository": {reason: "a generator copies from a source with another URL",
+			files: map[string]string{"clusters/prod/all.yaml": artifacts("shop"), "apps/prod/a.yaml": configMap,
+				"clusters/prod/source.yaml": "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: shop, namespace: flux-system}\nspec: {url: https://mallory.example/mono.git}\n"},
+			want: []string{"type: flux", "mono/clusters/prod", "type: manifests", "mono/apps"}},
 		"another repository": {reason: "what a declaration does not read is compared as before",
 			files: map[string]string{"clusters/prod/ks.yaml": fluxOf("apps", "apps"), "apps/a.yaml": configMap, "argo/web.yaml": applicationOf("web", "https://mallory.example/mono.git", "."), "web/a.yaml": configMap,
 				"clusters/prod/source.yaml": "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: flux-system}\nspec: {url: https://mallory.example/mono.git}\n"},

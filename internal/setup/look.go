@@ -204,6 +204,9 @@ func (w *walk) file(name string) {
 		}
 		return
 	}
+	if strings.HasPrefix(path.Base(name), ".") {
+		return // manifests does not read it
+	}
 	looks, err := manifests.Resembles(w.files, name)
 	if err != nil {
 		w.tree.unread(err)

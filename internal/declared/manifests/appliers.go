@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"cmp"
 	"io/fs"
 	"path"
 	"strings"
@@ -40,6 +41,8 @@ func ReadAppliers(files fs.FS, names []string, origin gitrepo.Origin) []Applier 
 			if id := sourceID(o.value); isFluxSource(id) && !foreign[id] {
 				folders = []string{folderOf(spec.At("path").Str())}
 			}
+		case fluxArtifactGenerator:
+			tool, folders = FluxType, artifactFolders(o.value, foreign)
 		case argoApplication:
 			for _, source := range sources(spec) {
 				if folder := source.At("path").Str(); folder != "" && !kubeTemplate(folder) && origin.Is(source.At("repoURL").Str()) {
@@ -56,6 +59,25 @@ func ReadAppliers(files fs.FS, names []string, origin gitrepo.Origin) []Applier 
 		}
 	}
 	return all
+}
+
+// artifactFolders returns the folders of the repository from which a generator of artifacts copies. What Kustomizations apply from the
+// artifacts is there. https://fluxcd.io/flux/components/source/artifactgenerators/
+func artifactFolders(generator model.Value, foreign map[string]bool) (folders []string) {
+	ours := map[string]bool{}
+	for _, source := range generator.At("spec", "sources").Items() {
+		place := cmp.Or(source.At("namespace").Str(), generator.At("metadata", "namespace").Str(), "default")
+		id := source.At("kind").Str() + fluxSourceGroup + " " + place + "/" + source.At("name").Str()
+		ours["@"+source.At("alias").Str()] = isFluxSource(id) && !foreign[id]
+	}
+	for _, artifact := range generator.At("spec", "artifacts").Items() {
+		for _, copied := range artifact.At("copy").Items() {
+			if alias, from, _ := strings.Cut(copied.At("from").Str(), "/"); ours[alias] {
+				folders = append(folders, fixedFolder(from))
+			}
+		}
+	}
+	return folders
 }
 
 // foreignSources returns the IDs of sources of Flux of which each object names another repository.

@@ -60,10 +60,11 @@ type fluxFound struct {
 
 // The kinds of Flux that this package reads.
 const (
-	fluxKustomization = "Kustomization.kustomize.toolkit.fluxcd.io"
-	fluxRelease       = "HelmRelease.helm.toolkit.fluxcd.io"
-	fluxSourceGroup   = ".source.toolkit.fluxcd.io"
-	fluxGitRepository = "GitRepository" + fluxSourceGroup
+	fluxKustomization     = "Kustomization.kustomize.toolkit.fluxcd.io"
+	fluxRelease           = "HelmRelease.helm.toolkit.fluxcd.io"
+	fluxArtifactGenerator = "ArtifactGenerator.source.extensions.fluxcd.io"
+	fluxSourceGroup       = ".source.toolkit.fluxcd.io"
+	fluxGitRepository     = "GitRepository" + fluxSourceGroup
 )
 
 // applied reads the objects that Flux applies.

@@ -175,7 +175,7 @@ func (r *fluxReader) elsewhere(o object) {
 		r.all.bounded(o.address, here, "%s %s installs Flux, and its objects are not compared", kind, nameOf(o.value))
 	case "ResourceSet.fluxcd.controlplane.io":
 		r.all.problem(o.address, "the objects of %s %s are not compared: driftd does not render its templates", kind, nameOf(o.value))
-	case "ArtifactGenerator.source.extensions.fluxcd.io":
+	case fluxArtifactGenerator:
 		r.all.bounded(o.address, []model.Extent{{Kind: "kubernetes/ExternalArtifact" + fluxSourceGroup, Place: place}},
 			"the artifacts of %s %s are not compared", kind, nameOf(o.value))
 	}

@@ -18,7 +18,7 @@ const maxResemble = 1 << 20
 var (
 	hasVersion = regexp.MustCompile(`(?m)(^|[{,-])\s*["']?apiVersion["']?\s*:`)
 	hasKind    = regexp.MustCompile(`(?m)(^|[{,-])\s*["']?kind["']?\s*:`)
-	ofFlux     = regexp.MustCompile(`["']?apiVersion["']?\s*:\s*["']?(kustomize|helm|source)\.toolkit\.fluxcd\.io/`)
+	ofFlux     = regexp.MustCompile(`["']?apiVersion["']?\s*:\s*["']?((kustomize|helm|source)\.toolkit|source\.extensions)\.fluxcd\.io/`)
 	ofArgoCD   = regexp.MustCompile(`["']?apiVersion["']?\s*:\s*["']?argoproj\.io/`)
 	argoCDKind = regexp.MustCompile(`["']?kind["']?\s*:\s*["']?(Application|ApplicationSet|AppProject)\b`)
 )
