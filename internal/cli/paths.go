@@ -94,10 +94,10 @@ func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute stri
 	}
 	applied, others := appliedBy(&tree, name, path)
 	d.manifests = append(d.manifests, applied.declarations...)
-	beside := setup.Beside([]setup.Applied{applied.Applied}, tree.Manifests)
-	exclude := excluding(slices.Concat(roots, applied.Folders, beside))
+	aside := setup.NextTo([]setup.Applied{applied.Applied}, tree.Manifests)
+	exclude := excluding(slices.Concat(roots, applied.Folders, aside))
 	left := slices.DeleteFunc(slices.Concat(tree.Manifests, tree.Charts, tree.Closed), func(dir string) bool {
-		return applied.Contains(dir) || slices.Contains(beside, dir)
+		return applied.Contains(dir) || slices.Contains(aside, dir)
 	})
 	// The loader of the manifests reports charts, and what cannot be read, as unchecked.
 	if len(roots)+len(applied.declarations) == 0 || len(left) > 0 {
@@ -109,9 +109,9 @@ func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute stri
 	if found := describe(&tree, roots); found != "" {
 		d.found = append(d.found, "in "+path+": "+found)
 	}
-	if len(beside) > 0 {
-		d.found = append(d.found, fmt.Sprintf("in %s: not compared, because nothing that Flux or Argo CD applies beside them refers to them: %s",
-			path, strings.Join(beside[:min(len(beside), maxShown)], ", ")+more(len(beside)-maxShown)))
+	if len(aside) > 0 {
+		d.found = append(d.found, fmt.Sprintf("in %s: not compared, because nothing that Flux or Argo CD applies next to them refers to them: %s",
+			path, strings.Join(aside[:min(len(aside), maxShown)], ", ")+more(len(aside)-maxShown)))
 	}
 	if others != "" {
 		d.found = append(d.found, "in "+path+": "+others)

@@ -67,7 +67,7 @@ func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 	}
 	known := o.Kinds[c.Kind]
 	if known == nil {
-		// Tools that apply manifests add their namespace to all kinds that they do not know, and the server ignores it.
+		// Tools that apply manifests add their namespace to all kinds whose scope they cannot find out, and the server ignores it.
 		c.AltID, c.PlaceAssumed = id.name, id.namespace == ""
 	}
 	switch {

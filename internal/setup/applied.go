@@ -23,19 +23,19 @@ func (a *Applied) Contains(name string) bool {
 	return slices.ContainsFunc(a.Folders, func(folder string) bool { return within(name, folder) })
 }
 
-// HasBeside reports whether a folder is beside those that the tool applies, below one folder at the top of the tree: no object of the tool
+// IsNextTo reports whether a folder is next to those that the tool applies, below one folder at the top of the tree: no object of the tool
 // applies it. It may be switched off, or a person applies it.
-func (a *Applied) HasBeside(name string) bool {
+func (a *Applied) IsNextTo(name string) bool {
 	return !a.Contains(name) && slices.ContainsFunc(a.Folders, func(folder string) bool {
 		return folder != a.Dir && !within(folder, name) && topOf(folder) == topOf(name)
 	})
 }
 
-// Beside returns the folders that are beside those that a tool applies, and that no tool applies.
-func Beside(all []Applied, folders []string) []string {
+// NextTo returns the folders that are next to those that a tool applies, and that no tool applies.
+func NextTo(all []Applied, folders []string) []string {
 	return slices.DeleteFunc(slices.Clone(folders), func(dir string) bool {
 		return slices.ContainsFunc(all, func(a Applied) bool { return a.Contains(dir) }) ||
-			!slices.ContainsFunc(all, func(a Applied) bool { return a.HasBeside(dir) })
+			!slices.ContainsFunc(all, func(a Applied) bool { return a.IsNextTo(dir) })
 	})
 }
 
@@ -161,10 +161,10 @@ func (b *builder) applied(t *Tree) (rest *Tree, folders []string) {
 	}
 	without := *t
 	isApplied := func(dir string) bool {
-		return slices.ContainsFunc(all, func(a Applied) bool { return a.Contains(dir) || a.HasBeside(dir) })
+		return slices.ContainsFunc(all, func(a Applied) bool { return a.Contains(dir) || a.IsNextTo(dir) })
 	}
-	if beside := Beside(all, t.Manifests); len(beside) > 0 {
-		b.note("These folders are not declared, because nothing that Flux or Argo CD applies beside them refers to them: %s. Declare a folder that you apply by hand with type manifests.", listed(beside))
+	if aside := NextTo(all, t.Manifests); len(aside) > 0 {
+		b.note("These folders are not declared, because nothing that Flux or Argo CD applies next to them refers to them: %s. Declare a folder that you apply by hand with type manifests.", listed(aside))
 	}
 	without.Manifests = slices.DeleteFunc(slices.Clone(t.Manifests), isApplied)
 	without.Charts = slices.DeleteFunc(slices.Clone(t.Charts), isApplied)

@@ -55,7 +55,7 @@ func TestApplied(t *testing.T) {
 		"without bootstrap": {reason: "the first objects are in a folder that no other one applies",
 			files: map[string]string{"kubernetes/flux/ks.yaml": fluxOf("apps", "kubernetes/apps"), "kubernetes/apps/web/ks.yaml": fluxOf("web", "kubernetes/apps/web/app"), "kubernetes/apps/web/app/a.yaml": configMap},
 			want:  []string{"type: flux", "mono/kubernetes/flux"}},
-		"beside": {reason: "a folder beside those that are applied, which nothing refers to, may be switched off",
+		"next to": {reason: "a folder next to those that are applied, which nothing refers to, may be switched off",
 			files: map[string]string{"kubernetes/flux/ks.yaml": fluxOf("web", "kubernetes/apps/web"), "kubernetes/apps/web/a.yaml": configMap, "kubernetes/apps/off/a.yaml": configMap, "boot/a.yaml": configMap},
 			want:  []string{"refers to them: kubernetes/apps/off. Declare", "type: manifests", "mono/boot"}, not: []string{"mono/kubernetes/apps", "mono/kubernetes\n"}},
 		"elsewhere": {reason: "objects that apply a folder of another source are the first, too",
