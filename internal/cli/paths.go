@@ -94,11 +94,8 @@ func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute stri
 	}
 	applied, others := appliedBy(&tree, name, path)
 	d.manifests = append(d.manifests, applied.declarations...)
-	aside := setup.NextTo([]setup.Applied{applied.Applied}, tree.Manifests)
-	exclude := excluding(slices.Concat(roots, applied.Folders, aside))
-	left := slices.DeleteFunc(slices.Concat(tree.Manifests, tree.Charts, tree.Closed), func(dir string) bool {
-		return applied.Contains(dir) || slices.Contains(aside, dir)
-	})
+	exclude := excluding(slices.Concat(roots, applied.Folders, applied.aside))
+	left := slices.DeleteFunc(slices.Concat(tree.Manifests, tree.Charts, tree.Closed), func(dir string) bool { return applied.Contains(dir) || applied.IsNextTo(dir) })
 	// The loader of the manifests reports charts, and what cannot be read, as unchecked.
 	if len(roots)+len(applied.declarations) == 0 || len(left) > 0 {
 		if len(exclude) > 0 {
@@ -108,10 +105,6 @@ func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute stri
 	}
 	if found := describe(&tree, roots); found != "" {
 		d.found = append(d.found, "in "+path+": "+found)
-	}
-	if len(aside) > 0 {
-		d.found = append(d.found, fmt.Sprintf("in %s: not compared, because nothing that Flux or Argo CD applies next to them refers to them: %s",
-			path, strings.Join(aside[:min(len(aside), maxShown)], ", ")+more(len(aside)-maxShown)))
 	}
 	if others != "" {
 		d.found = append(d.found, "in "+path+": "+others)
@@ -134,10 +127,12 @@ type appliedFolder struct {
 	setup.Applied
 
 	declarations []config.Declaration
+	// aside are folders next to those that are applied. They are not compared.
+	aside []string
 }
 
 // appliedBy returns the declaration of what Flux or Argo CD applies from a tree. There is none if they apply several folders, because the
-// cluster of each is not known: others lists those. Nor is there one for a tree that is not listed whole.
+// cluster of each is not known: others lists those, or else what is not compared. Nor is there one for a tree that is not listed whole.
 func appliedBy(tree *setup.Tree, name, path string) (a appliedFolder, others string) {
 	switch {
 	case len(tree.Flux)+len(tree.ArgoCD) == 0:
@@ -163,7 +158,11 @@ func appliedBy(tree *setup.Tree, name, path string) (a appliedFolder, others str
 			Settings: config.NewSettings("command line", map[string]any{"dir": filepath.Join(path, found.Dir)})})
 		a.Applied = found
 	}
-	return a, ""
+	if a.aside = setup.NextTo(all, tree.Manifests); len(a.aside) > 0 {
+		others = "not compared, because nothing that Flux or Argo CD applies next to them refers to them: " +
+			strings.Join(a.aside[:min(len(a.aside), maxShown)], ", ") + more(len(a.aside)-maxShown)
+	}
+	return a, others
 }
 
 // describe returns what a folder contains; "" if that is nothing but manifests.

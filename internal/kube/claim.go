@@ -86,16 +86,23 @@ func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 	c.ID, c.Place = id.id(), id.namespace
 	// A chart may be applied without Helm's records. A value of a release that git lacks is drift.
 	c.OnlyLive, c.Complete = c.Kind == ReleaseKind, c.Kind == ReleaseKind
-	if _, ok := object.Get("sops"); ok {
-		c.Unchecked = "encrypted with SOPS; driftd does not decrypt it"
-		return c, nil
-	}
-	if hasReference(c.Kind, object) {
-		c.Unchecked = "has a reference to 1Password (op://) that op inject replaces; driftd does not read the secret"
+	if why := incomplete(c.Kind, object); why != "" {
+		c.Unchecked = why
 		return c, nil
 	}
 	c.Value = o.value(c.Kind, object)
 	return c, nil
+}
+
+// incomplete returns why the value of a manifest is not what is applied; "" if it is.
+func incomplete(kind string, object model.Value) string {
+	if _, ok := object.Get("sops"); ok {
+		return "encrypted with SOPS; driftd does not decrypt it"
+	}
+	if hasReference(kind, object) {
+		return "has a reference to 1Password (op://) that op inject replaces; driftd does not read the secret"
+	}
+	return ""
 }
 
 // value returns the declared value of an object of a kind.

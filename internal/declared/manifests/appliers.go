@@ -44,11 +44,7 @@ func ReadAppliers(files fs.FS, names []string, origin gitrepo.Origin) []Applier 
 		case fluxArtifactGenerator:
 			tool, folders = FluxType, artifactFolders(o.value, foreign)
 		case argoApplication:
-			for _, source := range sources(spec) {
-				if folder := source.At("path").Str(); folder != "" && !kubeTemplate(folder) && origin.Is(source.At("repoURL").Str()) {
-					folders = append(folders, folderOf(folder))
-				}
-			}
+			folders = applicationFolders(spec, origin)
 		case argoApplicationSet:
 			folders = setFolders(spec, origin)
 		default:
@@ -90,6 +86,16 @@ func foreignSources(objects []object, origin gitrepo.Origin) map[string]bool {
 		}
 	}
 	return foreign
+}
+
+// applicationFolders returns the folders of the repository that an Application applies.
+func applicationFolders(spec model.Value, origin gitrepo.Origin) (folders []string) {
+	for _, source := range sources(spec) {
+		if folder := source.At("path").Str(); folder != "" && !kubeTemplate(folder) && origin.Is(source.At("repoURL").Str()) {
+			folders = append(folders, folderOf(folder))
+		}
+	}
+	return folders
 }
 
 // setFolders returns folders that contain what an ApplicationSet applies: that of its template, or
