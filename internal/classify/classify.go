@@ -77,7 +77,7 @@ func Findings(in Input) Result {
 	records, rewritten := checkRecords(&in)
 	rules, decisions := newIgnorer(in.Rules, in.Now), model.IndexDecisions(in.Decisions)
 	carried, rater := newCarriedOver(in.Earlier, proof), newRater(in.Severities, in.Now)
-	found := findCurrent(&in, proof, carried, rules, rewritten)
+	found := findCurrent(&in, proof, carried, rules, records, rewritten)
 	result := Result{Current: found.findings, Records: records}
 	ids := identify(&in, proof, found)
 	open := ids.open(result.Current)
@@ -205,8 +205,8 @@ func (c *current) add(s *model.Subject, o *model.Outcome, in *Input, rules *igno
 	c.evidence = append(c.evidence, evidence)
 }
 
-// findCurrent returns the findings of this scan.
-func findCurrent(in *Input, p *proof, carried carriedOver, rules *ignorer, rewritten []model.Finding) current {
+// findCurrent returns the findings of this scan. rewritten are those about records.
+func findCurrent(in *Input, p *proof, carried carriedOver, rules *ignorer, records map[string][]model.StateRead, rewritten []model.Finding) current {
 	var c current
 	for i := range in.Judged {
 		j := &in.Judged[i]
@@ -221,6 +221,7 @@ func findCurrent(in *Input, p *proof, carried carriedOver, rules *ignorer, rewri
 		c.findings = append(c.findings, problems(&in.Declarations[i])...)
 		c.findings = append(c.findings, violations(&in.Declarations[i], rules)...)
 	}
+	rewritten = append(rewritten, neverEmpty(in, records, c.findings)...)
 	for i := range rewritten {
 		rules.apply(&rewritten[i])
 		rewritten[i].ID = ""

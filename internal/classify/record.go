@@ -1,8 +1,12 @@
 package classify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -13,7 +17,8 @@ const RecordKind = "declaration/record"
 
 // checkRecords compares the records that were read with the last accepted ones. A record
 // that no apply can have written after the accepted one is a finding, and the accepted one
-// stays until the record has a greater serial.
+// stays until the record has a greater serial. A record that an older program wrote after a newer
+// one, or that is newer than the program that plans it, is a finding as well.
 func checkRecords(in *Input) (map[string][]model.StateRead, []model.Finding) {
 	good := map[string][]model.StateRead{}
 	var findings []model.Finding
@@ -21,12 +26,15 @@ func checkRecords(in *Input) (map[string][]model.StateRead, []model.Finding) {
 		d := &in.Declarations[i]
 		before := in.Records[d.Name]
 		for _, now := range d.States {
-			at := slices.IndexFunc(before, func(s model.StateRead) bool { return s.Address == now.Address })
-			if at >= 0 {
-				if f, rewritten := checkRecord(d, before[at], now); rewritten {
-					findings = append(findings, f)
-					now = before[at]
-				}
+			last := now
+			if at := slices.IndexFunc(before, func(s model.StateRead) bool { return s.Address == now.Address }); at >= 0 {
+				last = before[at]
+			}
+			if f, rewritten := checkRecord(d, last, now); rewritten {
+				findings, now = append(findings, f), last
+			} else {
+				now = continued(last, now, in.Now)
+				findings = append(findings, checkVersions(d, now)...)
 			}
 			good[d.Name] = append(good[d.Name], now)
 		}
@@ -42,9 +50,8 @@ func checkRecords(in *Input) (map[string][]model.StateRead, []model.Finding) {
 // checkRecord reports whether a record cannot be the result of applies after another one:
 // every apply increases the serial and keeps the lineage.
 func checkRecord(d *model.Declaration, before, now model.StateRead) (model.Finding, bool) {
-	f := model.Finding{Verdict: model.Changed, Severity: model.High, Name: now.Address, Declaration: d.Name, Address: now.Address,
-		Key:   model.Key{Source: firstOf(d.Governs), Kind: RecordKind, ID: d.Name + "/" + now.Address},
-		Actor: model.UnknownActor("a state does not record who wrote it")}
+	f := recordFinding(d, now.Address, "")
+	f.Verdict, f.Severity = model.Changed, model.High
 	switch {
 	case before.Lineage != now.Lineage:
 		f.Reason = "state hand-edited or replaced: it has another lineage than before"
@@ -59,6 +66,83 @@ func checkRecord(d *model.Declaration, before, now model.StateRead) (model.Findi
 		return f, false
 	}
 	return f, true
+}
+
+// The times of writings that a record keeps: maxWritten, with writtenApart between two of them.
+const (
+	maxWritten   = 3
+	writtenApart = 24 * time.Hour
+)
+
+// continued returns a record with the results of earlier readings. last is the one that was accepted before.
+func continued(last, read model.StateRead, now time.Time) model.StateRead {
+	read.Newest, read.Written = last.Newest, last.Written
+	if read.Newest == "" || isNewer(read.Version, read.Newest) {
+		read.Newest = read.Version
+	}
+	if n := len(read.Written); read.Serial != last.Serial && (n == 0 || now.Sub(read.Written[n-1]) >= writtenApart) {
+		read.Written = append(slices.Clone(read.Written[max(0, n-maxWritten+1):]), now)
+	}
+	return read
+}
+
+// cliVersion is the check that one version of the program writes a record, and plans it.
+const cliVersion = "terraform/cli-version"
+
+// checkVersions returns a finding for a record that a program wrote after a newer one had written it, or a newer one than that which
+// plans it.
+func checkVersions(d *model.Declaration, s model.StateRead) []model.Finding {
+	f := recordFinding(d, s.Address, cliVersion)
+	var expected string
+	switch {
+	case isNewer(s.Newest, s.Version):
+		expected = s.Newest
+		f.Reason = fmt.Sprintf("version %s wrote the state after version %s: several versions are in use. "+
+			"Set required_version, and apply with %s or newer; accept this if the older one is wanted", s.Version, s.Newest, s.Newest)
+	case isNewer(s.Version, s.PlannedBy):
+		expected = s.PlannedBy
+		f.Reason = fmt.Sprintf("version %s wrote the state, and the older version %s plans it. Set binary to version %s or newer", s.Version, s.PlannedBy, s.Version)
+	default:
+		return nil
+	}
+	f.Changes = recordChange("terraform_version", model.StringOf(expected), model.StringOf(s.Version))
+	rateCheck(&f, model.Low)
+	return []model.Finding{f}
+}
+
+// isNewer reports whether a version is newer than another one. It is false if one of them is not known.
+func isNewer(a, b string) bool {
+	return a != "" && b != "" && compareVersions(a, b) > 0
+}
+
+// compareVersions compares versions with three numbers. A version with a suffix, such as 1.12.0-beta1, is older than the one without.
+func compareVersions(a, b string) int {
+	a, preA, isPreA := strings.Cut(a, "-")
+	b, preB, isPreB := strings.Cut(b, "-")
+	number := func(text string) int {
+		n, _ := strconv.Atoi(text)
+		return n
+	}
+	numbersA, numbersB := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(numbersA), len(numbersB)) {
+		if c := cmp.Compare(number(numbersA[i]), number(numbersB[i])); c != 0 {
+			return c
+		}
+	}
+	switch {
+	case isPreA && !isPreB:
+		return -1
+	case isPreB && !isPreA:
+		return 1
+	}
+	return cmp.Compare(preA, preB)
+}
+
+// recordFinding returns a finding about a record, of the verdict for a failed check.
+func recordFinding(d *model.Declaration, address, check string) model.Finding {
+	return model.Finding{Verdict: model.Violated, Check: check, Name: address, Declaration: d.Name, Address: address,
+		Key:   model.Key{Source: firstOf(d.Governs), Kind: RecordKind, ID: d.Name + "/" + address},
+		Actor: model.UnknownActor("a state does not record who wrote it")}
 }
 
 func recordChange(path string, before, now model.Value) []model.Change {

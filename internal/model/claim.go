@@ -248,6 +248,14 @@ type StateRead struct {
 	// Tool is the program that printed the content, with its version, or "" where it was read
 	// as it is stored. Hashes of different tools do not compare.
 	Tool string `json:"tool,omitempty"`
+	// Version is the version of the program that wrote it last ("1.11.4"), as stored; "" if it is not known. Newest is
+	// the newest one that this or an earlier reading found.
+	Version string `json:"version,omitempty"`
+	Newest  string `json:"newest,omitempty"`
+	// PlannedBy is the version of the program that made a plan from it; "" without a plan.
+	PlannedBy string `json:"planned_by,omitempty"`
+	// Written are the times of the last readings with another serial than the reading before, at least a day apart.
+	Written []time.Time `json:"written,omitempty"`
 }
 
 // A Tally counts the resources of a declaration: Resources = Compared + Without +

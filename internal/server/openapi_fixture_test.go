@@ -163,7 +163,8 @@ func fullRun(id string, at time.Time) model.Run {
 	d.Tally = &model.Tally{Resources: 9, Compared: 5, Without: 1, Unmapped: map[string]int{"aws_sqs_queue": 2}, Unchecked: 1}
 	d.Notes = []model.Note{{Address: "infra/main.tf:3", Text: "runs a program"}}
 	d.Objects = model.SampleObjects([]model.Claim{{Address: "lab_server.web", Kind: "terraform/lab_server", Name: "web-1"}})
-	d.States = []model.StateRead{{Address: "s3://bucket/key", Lineage: "3f1c", Serial: 7, Hash: "ab12", Tool: "terraform 1.11.4"}}
+	d.States = []model.StateRead{{Address: "s3://bucket/key", Lineage: "3f1c", Serial: 7, Hash: "ab12", Tool: "terraform 1.11.4",
+		Version: "1.11.4", Newest: "1.12.0", PlannedBy: "1.11.4", Written: []time.Time{r.Started}}}
 	broken := model.DeclarationRun{Name: "infra", Type: "terraform", Err: "no such folder: name another"}
 	r.Declarations = append(r.Declarations, broken)
 	r.Coverage = append(r.Coverage, model.Coverage{Source: "prod", Kind: "kubernetes/Secret", Place: "kube-system", Skipped: true, Reason: "excluded"})

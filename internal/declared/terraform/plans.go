@@ -129,6 +129,9 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declara
 		DeployWindow: p.config.DeployWindow, ApplyBeforeMerge: p.config.ApplyBeforeMerge,
 		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally,
 		Notes: notes(out.Notes), Violations: varying.violations(), Undetermined: out.Undetermined}
+	if p.edit == nil {
+		d.States = out.States
+	}
 	err = p.check(ctx, &options, &d)
 	return d, err
 }

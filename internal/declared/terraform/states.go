@@ -1,7 +1,6 @@
 package terraform
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +88,7 @@ func (p *pulls) pull(ctx context.Context, options plan.Options) (model.Declarati
 	if err != nil {
 		return model.Declaration{}, err
 	}
-	address := fmt.Sprintf("%s (workspace %s)", cmp.Or(options.Shown, options.Dir), pulled.Workspace)
+	address := plan.StateAddress(&options, pulled.Workspace)
 	err = r.read(ctx, address, pulled.Tool, func(read func(io.Reader) error) error { return read(strings.NewReader(strings.TrimSpace(pulled.Text))) })
 	if err != nil {
 		return model.Declaration{}, fmt.Errorf("state of %s: %w", address, err)
@@ -158,7 +157,9 @@ func (r *reading) read(ctx context.Context, address, tool string, open func(read
 		return err
 	}
 	record := read.Record(address)
-	record.Tool = tool
+	if record.Tool = tool; tool != "" {
+		record.Version = "" // The CLI prints its own.
+	}
 	r.states = append(r.states, record)
 	r.join(part)
 	return nil

@@ -20,6 +20,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/folder"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
+	"github.com/driftd/driftd/internal/model"
 )
 
 // maxOutput bounds the JSON of a plan, in bytes. It is enough for about twenty thousand resources.
@@ -39,6 +40,8 @@ type Output struct {
 	Tool string
 	// Notes are the dangerous parts of the root, sorted by place.
 	Notes []policy.Note
+	// States has the metadata of the state, if the plan has it.
+	States []model.StateRead
 }
 
 // Run makes and reads a plan of a root. It waits for the limiter, works on a private copy, and
@@ -99,7 +102,7 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 	if err != nil {
 		return Output{}, err
 	}
-	plan, stream, err := r.plan(ctx, "plan")
+	plan, stream, err := r.plan(ctx, planStage)
 	if err != nil {
 		return Output{}, err
 	}
@@ -117,7 +120,11 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 	case reads:
 		notes = append(notes, r.compare(ctx, &res)...)
 	}
-	return Output{Result: res, Tool: strings.TrimSpace(stream.tool + " " + res.Version), Notes: notes}, nil
+	out := Output{Result: res, Tool: strings.TrimSpace(stream.tool + " " + res.Version), Notes: notes}
+	if record, ok := r.record(r.planFile(planStage)); ok {
+		out.States = []model.StateRead{record}
+	}
+	return out, nil
 }
 
 // initialized starts the CLI, initializes the root, and selects its workspace: the root can be planned then. It adds the
@@ -318,10 +325,16 @@ func (r *runner) selectWorkspace(ctx context.Context) (name string, err error) {
 	return name, nil
 }
 
+// planStage is the name of the normal plan.
+const planStage = "plan"
+
+// planFile returns the path of the file with a plan.
+func (w *work) planFile(name string) string { return filepath.Join(w.dir, name+".tfplan") }
+
 // plan makes a plan and reads it. A partial plan is not an error; its errors are in the
 // diagnostics, which are also returned with an error.
 func (r *runner) plan(ctx context.Context, name string, more ...tfexec.PlanOption) (*Plan, *stream, error) {
-	file := filepath.Join(r.dir, name+".tfplan")
+	file := r.planFile(name)
 	s, err := r.planInto(ctx, name, file, more...)
 	if err != nil {
 		return nil, s, err

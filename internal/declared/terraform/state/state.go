@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/model"
@@ -37,8 +38,15 @@ type State struct {
 
 // Record returns the metadata of the state for a run record.
 func (s *State) Record(address string) model.StateRead {
-	return model.StateRead{Address: address, Lineage: s.Lineage, Serial: s.Serial, Hash: s.Hash}
+	record := model.StateRead{Address: address, Lineage: s.Lineage, Serial: s.Serial, Hash: s.Hash}
+	if version.MatchString(s.TerraformVersion) {
+		record.Version = s.TerraformVersion
+	}
+	return record
 }
+
+// version matches the version of a program.
+var version = regexp.MustCompile(`^[0-9]{1,5}\.[0-9]{1,5}\.[0-9]{1,5}(-[0-9A-Za-z.-]{1,30})?$`)
 
 // An Instance is one object in the state.
 type Instance struct {

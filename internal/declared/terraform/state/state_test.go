@@ -106,7 +106,7 @@ func TestReadHeader(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	record := model.StateRead{Address: "a.tfstate", Lineage: "l-1", Serial: 7, Hash: want.Hash}
+	record := model.StateRead{Address: "a.tfstate", Lineage: "l-1", Serial: 7, Hash: want.Hash, Version: "1.9.8"}
 	if diff := cmp.Diff(record, got.Record("a.tfstate")); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}

@@ -1,0 +1,113 @@
+package plan
+
+import (
+	"archive/zip"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/driftd/driftd/internal/declared/folder"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
+	"github.com/driftd/driftd/internal/declared/terraform/state"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// maxDirectory bounds the parts of a plan file that are read for the metadata of its state, in bytes.
+const maxDirectory = 1 << 20
+
+// record returns the metadata of the state that a plan was made from. ok is false if there is no state yet, and if the plan file does
+// not show it, as one that is encrypted or that was made elsewhere.
+func (r *runner) record(planFile string) (record model.StateRead, ok bool) {
+	head, err := planned(planFile)
+	if err != nil || head.Serial == 0 {
+		return record, false
+	}
+	workspace, err := r.workspace()
+	if err != nil {
+		return record, false
+	}
+	address := StateAddress(&r.Options, workspace)
+	if stored, err := headOf(r.stateFile(workspace)); err == nil && stored.Serial == head.Serial && stored.Lineage == head.Lineage {
+		record = stored.Record(address)
+	} else {
+		record = head.Record(address)
+		record.Version = "" // The program writes its own to the plan.
+	}
+	record.PlannedBy = r.cli.version
+	return record, true
+}
+
+// StateAddress returns the address of the state of a root.
+func StateAddress(o *Options, workspace string) string {
+	return fmt.Sprintf("%s (workspace %s)", cmp.Or(o.Shown, o.Dir), workspace)
+}
+
+// stateFile returns the path of the state of a root with a local backend; "" for another backend.
+func (r *runner) stateFile(workspace string) string {
+	switch m := workcopy.Scan(r.root); {
+	case m.Backend != "" && m.Backend != "local":
+		return ""
+	case workspace == defaultWorkspace:
+		return r.localPath("path", "terraform.tfstate")
+	}
+	return filepath.Join(r.localPath("workspace_dir", "terraform.tfstate.d"), workspace, "terraform.tfstate")
+}
+
+// localPath returns a path in the settings of a local backend.
+func (r *runner) localPath(name, otherwise string) string {
+	set, _ := r.backend[name].(string)
+	return r.inCopy(cmp.Or(set, r.block[name], otherwise))
+}
+
+// headOf returns the metadata of a state in a file.
+func headOf(path string) (_ *state.State, err error) {
+	f, err := folder.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return state.ReadHead(f)
+}
+
+// planned returns the metadata of the state in a plan file.
+func planned(path string) (_ *state.State, err error) {
+	f, err := folder.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	// A provider may have replaced the file with one that has any number of entries.
+	archive, err := zip.NewReader(&boundedReaderAt{f, maxDirectory}, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	content, err := archive.Open("tfstate")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, content.Close()) }()
+	return state.ReadHead(content)
+}
+
+// A boundedReaderAt reads a limited number of bytes.
+type boundedReaderAt struct {
+	io.ReaderAt
+
+	left int64
+}
+
+var errPlanFile = errors.New("the plan file has too many entries")
+
+// ReadAt implements io.ReaderAt.
+func (b *boundedReaderAt) ReadAt(p []byte, off int64) (int, error) {
+	if b.left -= int64(len(p)); b.left < 0 {
+		return 0, errPlanFile
+	}
+	return b.ReaderAt.ReadAt(p, off)
+}
