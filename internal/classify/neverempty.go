@@ -20,43 +20,55 @@ const maxNeverEmpty = 5
 // since.
 func neverEmpty(in *Input, records map[string][]model.StateRead, current []model.Finding) []model.Finding {
 	written := map[string]model.StateRead{}
-	for name, list := range records {
-		at := slices.IndexFunc(list, func(s model.StateRead) bool { return s.PlannedBy != "" && len(s.Written) == maxWritten })
-		if at >= 0 {
-			written[name] = list[at]
+	for i := range in.Declarations {
+		d := &in.Declarations[i]
+		isWritten := func(s model.StateRead) bool { return s.PlannedBy != "" && len(s.Written) == maxWritten }
+		// A plan has one record, which was read.
+		if at := slices.IndexFunc(records[d.Name], isWritten); at >= 0 && len(d.States) == 1 && d.States[0].Address == records[d.Name][at].Address {
+			written[d.Name] = records[d.Name][at]
 		}
 	}
 	if len(written) == 0 {
 		return nil
 	}
-	type difference struct {
-		key                         model.Key
-		declaration, address, basis string
-	}
-	since := map[difference]time.Time{}
-	for i := range in.Earlier {
-		f := &in.Earlier[i]
-		if n := len(f.Flips); n > 0 && f.Flips[n-1].Basis == f.Basis && f.Shown() {
-			since[difference{f.Key, f.Declaration, f.Address, f.Basis}] = f.Flips[n-1].At
-		}
-	}
-	addresses := map[string][]string{}
+	since, addresses := differencesSince(in.Earlier), map[string][]string{}
 	for i := range current {
 		f := &current[i]
 		s, isPlanned := written[f.Declaration]
-		first, before := since[difference{f.Key, f.Declaration, f.Address, f.Basis}]
+		first, before := since[differenceOf(f)]
 		if isPlanned && before && f.Hidden == "" && differsFromRecord(f.Verdict) && s.Written[0].After(first) {
 			addresses[f.Declaration] = append(addresses[f.Declaration], f.Address)
 		}
 	}
 	var findings []model.Finding
 	for i := range in.Declarations {
-		d := &in.Declarations[i]
-		if found := addresses[d.Name]; len(found) > 0 && slices.ContainsFunc(d.States, func(s model.StateRead) bool { return s.Address == written[d.Name].Address }) {
-			findings = append(findings, neverEmptyFinding(d, written[d.Name].Address, found))
+		if d := &in.Declarations[i]; len(addresses[d.Name]) > 0 {
+			findings = append(findings, neverEmptyFinding(d, written[d.Name].Address, addresses[d.Name]))
 		}
 	}
 	return findings
+}
+
+// A difference identifies a finding with its values.
+type difference struct {
+	key                         model.Key
+	declaration, address, basis string
+}
+
+func differenceOf(f *model.Finding) difference {
+	return difference{f.Key, f.Declaration, f.Address, f.Basis}
+}
+
+// differencesSince returns when scans first found the differences of findings that are not hidden, with the same values.
+func differencesSince(earlier []model.Finding) map[difference]time.Time {
+	since := map[difference]time.Time{}
+	for i := range earlier {
+		f := &earlier[i]
+		if n := len(f.Flips); n > 0 && f.Flips[n-1].Basis == f.Basis && f.Shown() {
+			since[differenceOf(f)] = f.Flips[n-1].At
+		}
+	}
+	return since
 }
 
 // differsFromRecord reports whether a finding with the verdict is a difference between the declaration and the record, which an apply
