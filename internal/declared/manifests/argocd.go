@@ -80,7 +80,7 @@ func ArgoCDDefinition() declared.Definition {
 		if err != nil {
 			return nil, err
 		}
-		l.argocd, l.charts = &argocd{config}, &chartCaches{}
+		l.argocd, l.charts = &argocd{config}, &chartCaches{limit: env.MaxMemory}
 		if l.remote, err = newRemoteCharts(config.Charts); err != nil {
 			return nil, err
 		}

@@ -100,11 +100,9 @@ func (l *loader) template(ctx context.Context, t *tree, b *box.Box) (all content
 type chartCaches struct {
 	mu     sync.Mutex
 	caches map[string]*chartCache
-	size   int64
+	// size is the memory of the objects and limit bounds it, in bytes. A reading that needs more fails.
+	size, limit int64
 }
-
-// maxCharts bounds the memory of the charts of one declaration that are kept, in bytes.
-const maxCharts = 128 << 20
 
 // of returns the cache of a chart with its settings.
 func (c *chartCaches) of(settings string) *chartCache {
@@ -132,7 +130,7 @@ func (c *chartCaches) put(cache *chartCache, key chartKey, rendered content) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.size += size; c.size > maxCharts {
+	if c.size += size; c.size > c.limit {
 		c.caches, c.size = nil, 0
 		return
 	}

@@ -90,7 +90,7 @@ func FluxDefinition() declared.Definition {
 		if err != nil {
 			return nil, err
 		}
-		l.flux, l.charts = &config, &chartCaches{}
+		l.flux, l.charts = &config, &chartCaches{limit: env.MaxMemory}
 		if l.remote, err = newRemoteCharts(config.Charts); err != nil {
 			return nil, err
 		}
