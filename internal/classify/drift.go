@@ -19,9 +19,12 @@ type changedField struct {
 	live, before model.Value
 }
 
-func newChangedField(s *model.Subject, c *model.Change) *changedField {
+func newChangedField(s *model.Subject, claim *model.Claim, c *model.Change) *changedField {
 	d := &changedField{before: valueOf(cmp.Or(c.Declared, c.Recorded)), live: valueOf(c.Live)}
-	if s.Live != nil {
+	switch {
+	case claim != nil && claim.LiveRead != nil:
+		d.resource = claim.LiveRead.Value
+	case s.Live != nil:
 		d.resource = s.Live.Value
 	}
 	path := cmp.Or(c.LivePath, c.Path)

@@ -98,11 +98,11 @@ func TestConditionsSeeTheChange(t *testing.T) {
 			t.Parallel()
 			s := &model.Subject{Live: &model.Resource{Value: *parsed(t, tc.resource)}}
 			c := &model.Change{Path: tc.path, LivePath: tc.livePath, Declared: parsed(t, tc.declared), Live: parsed(t, tc.live)}
-			if got := newChangedField(s, c).fits(&tc.rule); got != tc.want {
+			if got := newChangedField(s, nil, c).fits(&tc.rule); got != tc.want {
 				t.Errorf("fits: %t", got)
 			}
 			c.Declared, c.Recorded = nil, c.Declared
-			if got := newChangedField(s, c).fits(&tc.rule); got != tc.want {
+			if got := newChangedField(s, nil, c).fits(&tc.rule); got != tc.want {
 				t.Errorf("fits with a recorded side: %t", got)
 			}
 		})

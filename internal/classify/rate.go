@@ -20,7 +20,7 @@ func rate(s *model.Subject, claim *model.Claim, verdict model.Verdict, changes [
 	var reason string
 	for i := range changes {
 		c := &changes[i]
-		severity, why := rateBy(s, ratedAs(verdict, c.Unproven), newChangedField(s, c).fits)
+		severity, why := rateBy(s, ratedAs(verdict, c.Unproven), newChangedField(s, claim, c).fits)
 		if worst == "" || severity.Rank() < worst.Rank() || severity == worst && reason == "" {
 			worst, reason = severity, why
 		}

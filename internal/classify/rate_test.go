@@ -147,3 +147,17 @@ func TestReasonShowsALiveText(t *testing.T) {
 		t.Errorf("without a live resource: %q", f.Reason)
 	}
 }
+
+// TestLiveReadRated checks that the rules of a kind see what the engine of a declaration read.
+func TestLiveReadRated(t *testing.T) {
+	t.Parallel()
+	rule := model.SeverityRule{Path: "cidr_ipv4", Where: []model.Condition{{Path: "cidr_ipv4", World: true}, {Path: "ip_protocol", NotIn: []string{"icmp"}}},
+		Severity: model.Critical, Reason: "open to the world"}
+	s := &model.Subject{Kind: &model.Kind{Severities: []model.SeverityRule{rule}}, Live: &model.Resource{Value: model.MapOf()}}
+	live, before := model.StringOf("0.0.0.0/0"), model.StringOf("10.0.0.0/8")
+	claim := &model.Claim{LiveRead: &model.LiveRead{Value: model.MapOf(model.Field{Name: "cidr_ipv4", Value: live}, model.Field{Name: "ip_protocol", Value: model.StringOf("tcp")})}}
+	severity, reason := rate(s, claim, model.Changed, []model.Change{{Path: "cidr_ipv4", Declared: &before, Live: &live}})
+	if severity != model.Critical || reason != "open to the world" {
+		t.Errorf("rated %s: %q", severity, reason)
+	}
+}

@@ -363,8 +363,7 @@ func lastRead(runs []model.Run, s *model.Subject) time.Time {
 // evidence returns the evidence for a candidate of declaration d, from history and
 // from earlier scans.
 func (e *Engine) evidence(v view, c candidate, d model.Declaration) (*model.Evidence, error) {
-	own := model.Key{Source: model.DeclaredSource(c.ref.declaration), Kind: c.ref.kind, ID: c.ref.id}
-	seen, err := e.store.Observations([]model.Key{c.judged.Subject.Key, own})
+	seen, err := e.store.Observations(observedKeys(c.judged.Subject.Key, c.judged.Subject.Claims[c.claim]))
 	if err != nil {
 		return nil, err
 	}
@@ -388,6 +387,17 @@ func (e *Engine) evidence(v view, c candidate, d model.Declaration) (*model.Evid
 		found.Gap = "the cluster rewrites what is declared (canonicalize)"
 	}
 	return found, nil
+}
+
+// observedKeys returns the keys under which the store keeps the live and the declared values of a
+// claim on a resource.
+func observedKeys(live model.Key, c *model.Claim) []model.Key {
+	declared := model.Key{Source: model.DeclaredSource(c.Declaration), Kind: c.Kind, ID: claimID(c)}
+	if c.LiveRead != nil {
+		live = declared
+		live.Source = model.LiveReadSource(c.Declaration)
+	}
+	return []model.Key{live, declared}
 }
 
 // A rulingRef names the findings of one declaration on one resource.
@@ -421,7 +431,8 @@ func rulingsOf(earlier []model.Finding) map[rulingRef]map[string]model.Ruling {
 }
 
 // declaredSnapshots returns the values of the claims of newly read declarations,
-// in the form in which the store keeps them: each declaration is a source.
+// in the form in which the store keeps them: each declaration is a source, and so are the live
+// values that its engine read.
 func (v view) declaredSnapshots() []model.Snapshot {
 	var snapshots []model.Snapshot
 	for _, d := range v.declarations {
@@ -429,16 +440,29 @@ func (v view) declaredSnapshots() []model.Snapshot {
 			continue
 		}
 		source := model.DeclaredSource(d.Name)
-		s := model.Snapshot{Source: source, Taken: d.at, Coverage: []model.Coverage{{Source: source, Complete: len(d.declaration.Problems) == 0}}}
+		complete := len(d.declaration.Problems) == 0
+		s := model.Snapshot{Source: source, Taken: d.at, Coverage: []model.Coverage{{Source: source, Complete: complete}}}
+		var read []model.Resource
 		for i := range d.declaration.Claims {
 			c := d.canonicalClaim(i)
 			if c.Unchecked != "" || c.RecordOnly || c.ByIdentity || c.Value.IsNull() {
 				continue
 			}
-			s.Resources = append(s.Resources, model.Resource{Key: model.Key{Source: source, Kind: c.Kind, ID: claimID(c)}, Place: c.Place, Name: c.Name, Value: c.Value})
+			r := model.Resource{Key: model.Key{Source: source, Kind: c.Kind, ID: claimID(c)}, Place: c.Place, Name: c.Name, Value: c.Value}
+			s.Resources = append(s.Resources, r)
+			if c.LiveRead != nil && !c.LiveRead.Value.IsNull() {
+				r.Source, r.Value = model.LiveReadSource(d.Name), c.LiveRead.Value
+				read = append(read, r)
+			}
 		}
-		slices.SortStableFunc(s.Resources, func(a, b model.Resource) int { return a.Compare(b.Key) })
+		byKey := func(a, b model.Resource) int { return a.Compare(b.Key) }
+		slices.SortStableFunc(s.Resources, byKey)
 		snapshots = append(snapshots, s)
+		if read != nil {
+			slices.SortStableFunc(read, byKey)
+			source = model.LiveReadSource(d.Name)
+			snapshots = append(snapshots, model.Snapshot{Source: source, Taken: d.at, Resources: read, Coverage: []model.Coverage{{Source: source, Complete: complete}}})
+		}
 	}
 	return snapshots
 }

@@ -144,6 +144,8 @@ func checkable(s *model.Subject) ([]*model.Claim, []model.Outcome) {
 		case reason != "":
 		case s.Live == nil:
 			reason = s.Unread
+		case c.LiveRead != nil && c.LiveRead.Value.IsNull():
+			reason = s.Source + " lists it, and " + c.Declaration + " did not find it: the next scan reads both again"
 		case s.Kind != nil && otherVersion(s.Kind, c.Version):
 			reason = "declared in version " + c.Version + ", read in version " + s.Kind.Version +
 				"; declare it in " + s.Kind.Version

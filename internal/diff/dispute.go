@@ -19,7 +19,7 @@ func disputed(s *model.Subject, claims []*model.Claim, o Options) []dispute {
 		for _, other := range claims[i+1:] {
 			if other.Lens == c.Lens {
 				d := conflictFinder{lens: c.Lens, paths: byPath}
-				d.node(formOf(s, c.Lens).schema, c.Value, other.Value)
+				d.node(formOf(s, c).schema, c.Value, other.Value)
 			}
 		}
 	}
@@ -48,7 +48,7 @@ type dispute struct {
 
 func disputeOver(s *model.Subject, claims []*model.Claim, about fieldRef, p path, o Options) dispute {
 	change := model.Change{Path: about.path}
-	words := formOf(s, about.lens)
+	words := formOf(s, claims[slices.IndexFunc(claims, func(c *model.Claim) bool { return c.Lens == about.lens })])
 	live, ok := lookUp(words.live, p)
 	if ok {
 		change.Live, change.Secret = &live, live.HasSecret()
@@ -132,14 +132,31 @@ type form struct {
 	live   model.Value
 }
 
-func formOf(s *model.Subject, lens model.Lens) form {
+// formOf returns the live resource of a subject in the form of a claim.
+func formOf(s *model.Subject, c *model.Claim) form { return formIn(s, c, liveOf(s, c).Value) }
+
+// formIn returns a value of the live resource in the form of a claim.
+func formIn(s *model.Subject, c *model.Claim, live model.Value) form {
 	switch {
-	case lens != nil:
-		return form{lens.Schema(), lens.View(s.Live.Value)}
+	case c.LiveRead != nil:
+		return form{c.LiveRead.Schema, live}
+	case c.Lens != nil:
+		return form{c.Lens.Schema(), c.Lens.View(live)}
 	case s.Kind != nil:
-		return form{s.Kind.Schema, s.Live.Value}
+		return form{s.Kind.Schema, live}
 	}
-	return form{nil, s.Live.Value}
+	return form{nil, live}
+}
+
+// liveOf returns the live resource that a claim is compared with: with the value that the engine of
+// the declaration read, if it read one.
+func liveOf(s *model.Subject, c *model.Claim) *model.Resource {
+	if s.Live == nil || c.LiveRead == nil {
+		return s.Live
+	}
+	live := *s.Live
+	live.Value = c.LiveRead.Value
+	return &live
 }
 
 // A conflictFinder collects the paths at which two trees both have a value and differ.

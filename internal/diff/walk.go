@@ -45,13 +45,12 @@ func (f *difference) isPending() bool {
 }
 
 func newWalk(s *model.Subject, c *model.Claim, live model.Value, o Options) *walk {
-	w := &walk{subject: s, live: s.Live, claim: c, view: live, record: newRecord(s.Live, c), options: o}
-	switch {
-	case c.Lens != nil:
-		w.schema, w.view = c.Lens.Schema(), c.Lens.View(live)
-	case s.Kind != nil:
-		w.schema = s.Kind.Schema
+	w := &walk{subject: s, live: liveOf(s, c), claim: c, record: newRecord(s.Live, c), options: o}
+	if c.LiveRead != nil {
+		live = c.LiveRead.Value
 	}
+	seen := formIn(s, c, live)
+	w.schema, w.view = seen.schema, seen.live
 	if s.Template != nil && c.Lens != nil {
 		w.template = c.Lens.View(s.Template.Value)
 	}

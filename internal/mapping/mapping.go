@@ -61,6 +61,10 @@ type Type struct {
 	// whose live resources are all expected to be declared if the type has an instance.
 	byIdentity bool
 	also       []string
+	// byPlan reports whether only a plan compares the attributes. children are the kinds of the
+	// resources that elements of an attribute are in the live system, by attribute.
+	byPlan   bool
+	children map[string]string
 	// onlyKnown omits attributes that an instance lacks, because its version of the provider
 	// does not have them.
 	onlyKnown bool
@@ -132,6 +136,14 @@ func (t *Type) Kind() string { return t.kind }
 // type has an instance.
 func (t *Type) Also() []string { return t.also }
 
+// ComparedByPlan reports whether the table has the identity of the live resource only: what a plan
+// of the provider reads is compared.
+func (t *Type) ComparedByPlan() bool { return t.byPlan }
+
+// Children returns the kinds of the resources that elements of an attribute are in the live system,
+// by attribute. It is not modified.
+func (t *Type) Children() map[string]string { return t.children }
+
 // NoLiveSide reports whether the type has no live resources, and why.
 func (t *Type) NoLiveSide() (reason string, ok bool) { return t.none, t.none != "" }
 
@@ -144,7 +156,7 @@ type Mapped struct {
 	Value model.Value
 	// Lens converts the live resource to the same attributes. The instances of a type share
 	// it, except those with secrets and those whose own values change how the live side is
-	// read.
+	// read. Value is null, and Lens nil, for a type that is compared by a plan.
 	Lens model.Lens
 	// Identities are the further identities of the claimed resource in the form of its
 	// collector, the most certain first.
@@ -176,8 +188,10 @@ func (t *Type) Claim(attributes model.Value, sealer model.Sealer) (Mapped, error
 	// The place or the name is unknown if the instance does not set it.
 	m.Place = t.place.text(attributes)
 	m.Name = cmp.Or(t.called.text(attributes), m.ID)
-	m.Value = t.Declared(attributes, sealer)
-	m.Lens = newClaimLens(t.lens(attributes), t.onlyKnown, attributes, m.Value, sealer)
+	if !t.byPlan {
+		m.Value = t.Declared(attributes, sealer)
+		m.Lens = newClaimLens(t.lens(attributes), t.onlyKnown, attributes, m.Value, sealer)
+	}
 	m.Covers, m.Identities, m.Fillings = t.covered(attributes), t.identities(attributes), t.fillings(attributes)
 	m.Replaces = t.replaced(attributes)
 	if t.made != nil {
@@ -244,7 +258,7 @@ func (t template) text(attributes model.Value) string {
 // Unmapped returns the attributes that are set and that the type's table neither compares nor
 // lists as having no live side, sorted.
 func (t *Type) Unmapped(attributes model.Value) []string {
-	if t.none != "" {
+	if t.none != "" || t.byPlan {
 		return nil
 	}
 	var names []string

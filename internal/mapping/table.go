@@ -55,6 +55,7 @@ func (r *reader) typ(providers []string, name string, n *yaml.Node) {
 		"replaces":    func(n *yaml.Node) { t.replaces = r.replaces(n) },
 		"parts":       func(n *yaml.Node) { t.parts = r.parts(n) },
 		"by_identity": r.flag(&t.byIdentity), "also": r.texts(&t.also),
+		"compare": r.compare(&t.byPlan), "children": func(n *yaml.Node) { t.children = r.children(n) },
 		"only_known": r.flag(&t.onlyKnown), "stripped": r.flag(&r.stripped),
 		"find":       func(n *yaml.Node) { found = n },
 		"attributes": func(n *yaml.Node) { attributes = n },
@@ -108,6 +109,34 @@ func (r *reader) finish(n *yaml.Node, t *Type, attributes map[string]attribute, 
 		t.forms = []form{{lens: newLens(sortedAttributes(attributes), w.compile())}}
 	}
 	r.checkReplaces(n, t)
+	switch {
+	case t.byPlan && (len(t.forms) != 1 || len(t.forms[0].lens.attributes) > 0 || t.forms[0].lens.whole != nil || len(t.fills)+len(t.parts)+len(t.replaces) > 0):
+		r.fail(n, "a type with compare: plan has an identity only: remove attributes, forms, whole, fills, parts and replaces")
+	case !t.byPlan && t.children != nil:
+		r.fail(n, "children are for types with compare: plan")
+	}
+}
+
+// compare reads the value of the key compare.
+func (r *reader) compare(byPlan *bool) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		var by string
+		if r.text(&by)(n); by != "plan" {
+			r.fail(n, "compare must be plan, or left out")
+		}
+		*byPlan = true
+	}
+}
+
+// children reads kinds by attribute.
+func (r *reader) children(n *yaml.Node) map[string]string {
+	kinds := map[string]string{}
+	r.each(n, "children", func(name string, _, value *yaml.Node) {
+		var kind string
+		r.text(&kind)(value)
+		kinds[name] = kind
+	})
+	return kinds
 }
 
 // forms reads the forms of a type; each has the common attributes too.
@@ -162,7 +191,10 @@ func (r *reader) extend(n *yaml.Node, t *Type, name string, own map[string]attri
 	if t.knownBy == nil {
 		t.knownBy = old.knownBy
 	}
-	t.onlyKnown, t.byIdentity = t.onlyKnown || old.onlyKnown, t.byIdentity || old.byIdentity
+	if t.children == nil {
+		t.children = old.children
+	}
+	t.onlyKnown, t.byIdentity, t.byPlan = t.onlyKnown || old.onlyKnown, t.byIdentity || old.byIdentity, t.byPlan || old.byPlan
 	t.also = append(slices.Clone(old.also), t.also...)
 	t.fills = append(slices.Clone(old.fills), t.fills...)
 	t.covers = append(slices.Clone(old.covers), t.covers...)

@@ -51,6 +51,9 @@ func speaksOf(typ *Type) []string {
 	for _, ref := range typ.covers {
 		kinds = append(kinds, ref.kind)
 	}
+	for _, kind := range typ.children {
+		kinds = append(kinds, kind)
+	}
 	for _, f := range typ.fills {
 		kinds = append(kinds, f.kind)
 		if f.through != nil {

@@ -11,7 +11,8 @@ import (
 // A template creates an id from attributes: "{pool_id}/vm/{vm_id}". Of the alternatives in
 // "{user_id|group_id}" the first one that is set is used. Dots lead to nested attributes,
 // through the first element of a list; ".path" is an attribute of the current element;
-// "{id:2}" is the third part of an id with slashes, "{id:-1}" the last.
+// "{id:2}" is the third part of an id with slashes, "{id:-1}" the last; "{arn:3}" is the region of
+// an ARN, whose parts are between colons.
 type template []part
 
 type part struct {
@@ -109,6 +110,9 @@ func (f field) text(attributes, element model.Value) string {
 		return v.Text()
 	}
 	parts := strings.Split(v.Text(), "/")
+	if strings.HasPrefix(v.Text(), "arn:") {
+		parts = strings.SplitN(v.Text(), ":", arnParts)
+	}
 	n := f.segment
 	if n < 0 {
 		n += len(parts)
@@ -118,6 +122,10 @@ func (f field) text(attributes, element model.Value) string {
 	}
 	return parts[n]
 }
+
+// arnParts is the number of parts of an ARN. The last one, the resource, may have colons. See
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html
+const arnParts = 6
 
 // first returns the first element of a list, and any other value unchanged.
 func first(v model.Value) model.Value {

@@ -18,6 +18,19 @@ type declarationGroup struct {
 	// covered are resources that a claim of the group covers in addition to its
 	// own.
 	covered map[model.Ref]bool
+	// children are the kinds of the children of claimed resources that their claims cover.
+	children map[childKind]bool
+}
+
+// A childKind is a kind of the children of a resource.
+type childKind struct {
+	parent model.Ref
+	kind   string
+}
+
+// covers reports whether a claim of the group covers a resource in addition to its own.
+func (g *declarationGroup) covers(r *model.Resource) bool {
+	return g.covered[model.Ref{Kind: r.Kind, ID: r.ID}] || g.children[childKind{r.Parent, r.Kind}]
 }
 
 // governance determines which declarations are expected to declare a resource of a
@@ -25,12 +38,14 @@ type declarationGroup struct {
 type governance struct {
 	groups []*declarationGroup
 	first  []model.FirstRead
+	// usualParents are the parents that no declaration is expected to declare.
+	usualParents map[model.Ref]bool
 }
 
 func (m matcher) governance(source *model.Snapshot, claims map[model.Ref][]*model.Claim) governance {
-	g := governance{first: source.FirstReads}
+	g := governance{first: source.FirstReads, usualParents: usualParents(source)}
 	for _, inventory := range []bool{false, true} {
-		one := &declarationGroup{inventory: inventory, places: map[string]bool{}, covered: map[model.Ref]bool{}}
+		one := &declarationGroup{inventory: inventory, places: map[string]bool{}, covered: map[model.Ref]bool{}, children: map[childKind]bool{}}
 		for i := range m {
 			if d := &m[i]; d.Inventory == inventory && slices.Contains(d.Governs, source.Source) {
 				one.add(d)
@@ -44,10 +59,30 @@ func (m matcher) governance(source *model.Snapshot, claims map[model.Ref][]*mode
 				for _, ref := range c.Covers {
 					of.covered[ref] = true
 				}
+				for _, kind := range c.CoversChildren {
+					of.children[childKind{model.Ref{Kind: c.Kind, ID: c.ID}, kind}] = true
+				}
 			}
 		}
 	}
 	return g
+}
+
+// usualParents returns the parents of resources that no declaration is expected to declare.
+func usualParents(source *model.Snapshot) map[model.Ref]bool {
+	usual := map[model.Ref]bool{}
+	for i := range source.Resources {
+		if parent := source.Resources[i].Parent; parent != (model.Ref{}) {
+			usual[parent] = false
+		}
+	}
+	for i := range source.Resources {
+		r := &source.Resources[i]
+		if _, isParent := usual[model.Ref{Kind: r.Kind, ID: r.ID}]; isParent {
+			usual[model.Ref{Kind: r.Kind, ID: r.ID}] = r.SystemOwned != ""
+		}
+	}
+	return usual
 }
 
 func (g *declarationGroup) add(d *model.Declaration) {
@@ -92,7 +127,7 @@ func (g governance) expect(r *model.Resource, claims map[model.Ref][]*model.Clai
 	var e expectation
 	var unread *model.Unjudged
 	for _, one := range g.groups {
-		if one.covered[ref] || one.claims(made) {
+		if one.covers(r) || one.claims(made) {
 			continue
 		}
 		names, outside := g.expectedFrom(one, r, claims)
@@ -120,14 +155,14 @@ func (g governance) expect(r *model.Resource, claims map[model.Ref][]*model.Clai
 
 // expectedFrom returns the declarations of a group that are expected to declare a
 // resource, or nil. They are if it is in a governed scope, belongs to a resource that the
-// group claims, or is watched and new or altered; outside is the reason then. An inventory
-// has no parts of resources.
+// group claims, or is watched and new or altered; outside is the reason then. A part of a resource
+// that the group does not claim is not expected, unless no declaration is expected to declare that
+// resource. An inventory has no parts of resources.
 func (g governance) expectedFrom(one *declarationGroup, r *model.Resource, claims map[model.Ref][]*model.Claim) (names []string, outside string) {
 	switch {
-	case r.Parent != (model.Ref{}) && !one.inventory:
-		if one.claims(claims[r.Parent]) {
-			return one.names(nil), ""
-		}
+	case r.Parent != (model.Ref{}) && !one.inventory && one.claims(claims[r.Parent]):
+		return one.names(nil), ""
+	case r.Parent != (model.Ref{}) && !one.inventory && !g.usualParents[r.Parent]:
 	case one.holds(r):
 		return one.names(r), ""
 	case r.Altered && !g.holds(r):

@@ -68,6 +68,7 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 			broad[r.Kind] = broadEvents(snapshot, r.Kind)
 		}
 		expected := governance.expect(r, claims)
+		claims[ref] = withoutChildren(snapshot, r, claims[ref])
 		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: checkFetched(inventories.check(r), claims[ref], snapshot.Taken),
 			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], UndeclaredBy: expected.undeclaredBy, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
 			AuditEvents: eventsWithFormer(snapshot, ref, claims[ref]), BroadEvents: broad[r.Kind],
@@ -94,10 +95,41 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 	return subjects
 }
 
+// withoutChildren returns the claims on a resource without the fields whose elements are resources of
+// their own that the snapshot has.
+func withoutChildren(snapshot *model.Snapshot, r *model.Resource, claims []*model.Claim) []*model.Claim {
+	for i, c := range claims {
+		for _, children := range c.Children {
+			if complete, _ := snapshot.Covers(children.Kind, r.Place); !complete {
+				continue
+			}
+			if c == claims[i] {
+				claims = slices.Clone(claims)
+			}
+			without := *c
+			without.Value = c.Value.Without(children.Field)
+			if c.Recorded != nil {
+				recorded := c.Recorded.Without(children.Field)
+				without.Recorded = &recorded
+			}
+			if c.LiveRead != nil {
+				read := *c.LiveRead
+				read.Value = read.Value.Without(children.Field)
+				without.LiveRead = &read
+			}
+			c, claims[i] = &without, &without
+		}
+	}
+	return claims
+}
+
 // absentSubject returns the subject of claims on a resource that the snapshot lacks.
 func (m matcher) absentSubject(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) model.Subject {
 	s := model.Subject{Key: model.Key{Source: snapshot.Source, Kind: ref.Kind, ID: ref.ID}, Place: claims[0].Place,
 		Name: claimedName(claims), Kind: m.kind(snapshot, ref.Kind), Claims: claims, AuditEvents: eventsOnAbsent(snapshot, ref, claims)}
+	if addLiveRead(&s, snapshot) {
+		return s
+	}
 	// The ID of another claim is certain.
 	sure := slices.ContainsFunc(claims, func(c *model.Claim) bool { return !c.ByIdentity })
 	for _, c := range claims {
@@ -106,6 +138,26 @@ func (m matcher) absentSubject(snapshot *model.Snapshot, ref model.Ref, claims [
 		}
 	}
 	return s
+}
+
+// addLiveRead decides the existence of a resource that the snapshot lacks by what the engine of a
+// declaration read, if the snapshot does not prove that it is absent. It returns false if no engine
+// read it.
+func addLiveRead(s *model.Subject, snapshot *model.Snapshot) bool {
+	at := slices.IndexFunc(s.Claims, func(c *model.Claim) bool { return c.LiveRead.Read() })
+	if at < 0 {
+		return false
+	}
+	c := s.Claims[at]
+	doubt := absenceDoubt(snapshot, c)
+	if doubt == "" && snapshot.Taken.After(c.LiveRead.At) {
+		return true
+	}
+	if !c.LiveRead.Value.IsNull() {
+		s.Live = &model.Resource{Key: s.Key, Place: s.Place, Name: s.Name, Value: c.LiveRead.Value,
+			WriterUnknown: cmp.Or(doubt, "the list of "+s.Source+" is older than the resource")}
+	}
+	return true
 }
 
 // claimedName returns the name of a resource in the claims; some have its ID only.

@@ -41,6 +41,9 @@ type Claim struct {
 	// Lens converts live resources to the form of the claim; nil if the claim has the
 	// form of the live kind.
 	Lens Lens
+	// LiveRead is the live resource as the engine of the declaration read it; nil if the source read it
+	// whole. A claim with it has no Lens.
+	LiveRead *LiveRead
 	// Delegated lists the fields that another declared object determines.
 	Delegated []Delegation
 	// Otherwise are further values of the claim, each of which the declaration has for other clusters. A delegation
@@ -84,6 +87,13 @@ type ClaimMatching struct {
 	// Covers are other resources that the claim includes without comparing them: they
 	// are not unmanaged.
 	Covers []Ref
+	// CoversChildren are kinds of the resources that the claim includes if its resource is their
+	// Parent.
+	CoversChildren []string
+	// Children are fields of the claim whose elements are resources of their own in the source.
+	// A field is compared only if the source has not read all of these, because each of them is
+	// judged by itself.
+	Children []Children
 	// OnlyLive reports whether the claim does not apply while its resource is neither live nor
 	// recorded.
 	OnlyLive bool
@@ -91,6 +101,9 @@ type ClaimMatching struct {
 	// it.
 	Former string
 }
+
+// Children are the resources of one kind that the elements of a top-level field are.
+type Children struct{ Field, Kind string }
 
 // ClaimApply is what the next apply does with the resource of a claim.
 type ClaimApply struct {
@@ -134,6 +147,21 @@ type ClaimHistory struct {
 	// A difference whose author is unknown may then be a change of the claim.
 	LogUnread string
 }
+
+// A LiveRead is a live resource of which the source reads little more than that it exists, as the
+// engine of a declaration read it.
+type LiveRead struct {
+	// Value is the live value in the form of Claim.Value; null if the engine found no resource, and
+	// an empty map if only the existence is compared.
+	Value Value
+	// Schema describes how Value is compared.
+	Schema *Schema
+	// At is when the engine had read it; zero if only the existence is compared.
+	At time.Time
+}
+
+// Read reports whether the engine read the resource, or found none.
+func (r *LiveRead) Read() bool { return r != nil && !r.At.IsZero() }
 
 // A Replacement is a field that cannot be changed in place.
 type Replacement struct {
@@ -263,6 +291,8 @@ type StateRead struct {
 type Tally struct {
 	Resources int `json:"resources"`
 	Compared  int `json:"compared"`
+	// ExistenceOnly counts those of Compared of which only the existence was compared.
+	ExistenceOnly int `json:"existence_only,omitempty"`
 	// Without counts the resources of types without a live side (an action, a random
 	// number).
 	Without int `json:"without_live_side"`

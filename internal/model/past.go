@@ -111,5 +111,9 @@ const declaredPrefix = "declared:"
 // declaration.
 func DeclaredSource(declaration string) string { return declaredPrefix + declaration }
 
-// IsDeclared reports whether DeclaredSource returned the source.
+// LiveReadSource returns the source under which the store keeps the values of Claim.LiveRead of a
+// declaration.
+func LiveReadSource(declaration string) string { return DeclaredSource(declaration) + ":live" }
+
+// IsDeclared reports whether DeclaredSource or LiveReadSource returned the source.
 func IsDeclared(source string) bool { return strings.HasPrefix(source, declaredPrefix) }

@@ -58,6 +58,9 @@ func (c *Claim) Weight() int64 {
 	for i := range c.Otherwise {
 		total += c.Otherwise[i].Weight()
 	}
+	if c.LiveRead != nil {
+		total += c.LiveRead.Value.Weight()
+	}
 	return total
 }
 

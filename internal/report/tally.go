@@ -38,6 +38,9 @@ func (o *outline) notes() []phrase.Phrase {
 
 func tallied(name string, t *model.Tally) phrase.Phrase {
 	p := phrase.Phrase{}.Data(name).Words(": " + phrase.Count(t.Resources, "resource") + ", " + phrase.Number(t.Compared) + " compared")
+	if t.ExistenceOnly > 0 {
+		p = p.Words(" (" + phrase.Number(t.ExistenceOnly) + " for existence only)")
+	}
 	if t.Without > 0 {
 		p = p.Words(", " + phrase.Number(t.Without) + " without a live side")
 	}

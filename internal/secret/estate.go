@@ -151,6 +151,11 @@ func (r *Room) claim(c *model.Claim, again bool) {
 	for i := range c.Otherwise {
 		c.Otherwise[i] = r.value(c.Kind, c.Otherwise[i], again)
 	}
+	if c.LiveRead != nil {
+		read := *c.LiveRead
+		read.Value = r.value(c.Kind, read.Value, again)
+		c.LiveRead = &read
+	}
 	c.Lens, c.Violations = r.lens(c), r.violations(c.Kind, c.Violations)
 	if !again {
 		c.AuditEvents = r.auditEvents(c.AuditEvents)

@@ -48,7 +48,7 @@ const (
 
 func newPast(c *commits, claim *model.Claim, instance *plan.Instance) *past {
 	p := &past{commits: c, claim: claim, instance: instance, addresses: []string{claim.Address}, index: map[string]int{}}
-	if claim.Source != declared.LiveSource(c.plans.env.Name) {
+	if claim.LiveRead == nil && claim.Source != declared.LiveSource(c.plans.env.Name) {
 		p.typ = c.plans.mapped(claim, instance)
 	}
 	return p

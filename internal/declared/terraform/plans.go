@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/declared"
@@ -112,6 +113,7 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declara
 		p.edit.outcome = outcomeOf(out.Result)
 	}
 	t := newTranslator(p.env, p.tables, p.config.Providers)
+	t.planned = time.Now()
 	own := newOwn(p.env.Name, out.Tool)
 	if !out.Complete {
 		t.problems = append(t.problems, model.Problem{Address: p.env.Name, Reason: out.Reason})
@@ -177,7 +179,7 @@ func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 	provider := i.Provider[strings.LastIndexByte(i.Provider, '/')+1:]
 	o := object{id: i.Address, address: i.Address, typ: i.Type, name: i.Name, provider: i.Provider, configuration: configured(provider, i.Alias),
 		declared: i.Whole.Declared, recorded: i.Whole.Recorded, pending: i.Pending, replaces: i.Replaces,
-		replaced: p.replaces(i), destroyed: i.Action == "delete", imported: i.Imports}
+		replaced: p.replaces(i), destroyed: i.Action == "delete", imported: i.Imports, planned: i}
 	if i.Deposed != "" {
 		o.id += " (deposed " + i.Deposed + ")"
 	}

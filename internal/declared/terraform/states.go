@@ -204,10 +204,11 @@ func (t *translator) join(part *translator) {
 	for key, fillings := range part.fillings {
 		t.fillings[key] = append(t.fillings[key], fillings...)
 	}
-	t.also = append(t.also, part.also...)
+	t.expected = append(t.expected, part.expected...)
 	t.problems = append(t.problems, part.problems...)
 	t.tally.Resources += part.tally.Resources
 	t.tally.Compared += part.tally.Compared
+	t.tally.ExistenceOnly += part.tally.ExistenceOnly
 	t.tally.Without += part.tally.Without
 	t.tally.Unchecked += part.tally.Unchecked
 	for typ, n := range part.tally.Unmapped {

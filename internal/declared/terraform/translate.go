@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
@@ -30,6 +32,8 @@ type object struct {
 	replaced bool
 	// destroyed and imported are those of model.ClaimApply.
 	destroyed, imported bool
+	// planned is the instance of a plan; nil if only a state was read.
+	planned *plan.Instance
 }
 
 // configured returns the name of a provider configuration as in Config.Providers.
@@ -63,9 +67,11 @@ type translator struct {
 	// fillings are values that instances add to claims on other resources, by the IDs or identities
 	// of those resources.
 	fillings map[model.Key][]filling
-	// also are additional kinds whose live resources must all be declared, even if none is
-	// declared.
-	also []string
+	// expected are kinds whose live resources must all be declared: those of the mapped claims, and
+	// those that their tables add.
+	expected []string
+	// planned is when the plan ended; zero for states.
+	planned time.Time
 	// problems are objects that may be in a governed source and whose live resource cannot be
 	// determined. They prevent unmanaged findings.
 	problems []model.Problem
@@ -116,7 +122,7 @@ func (t *translator) add(o *object) error {
 	}
 	t.count(o.unchecked == "")
 	t.claims = append(t.claims, t.claim(o, typ, mapped, source))
-	t.also = append(t.also, typ.Also()...)
+	t.expected = append(t.expected, typ.Also()...)
 	if err := t.addParts(o, typ, source); err != nil {
 		return err
 	}
@@ -164,11 +170,16 @@ func (t *translator) addProblem(o *object, err error) {
 
 // claim returns the claim of an object on the live resource that it is mapped to.
 func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, source string) model.Claim {
+	t.expected = append(t.expected, mapped.Kind)
 	c := model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: mapped.Kind, ID: mapped.ID,
 		Place: mapped.Place, Name: mapped.Name, Lens: mapped.Lens, Value: mapped.Value, Complete: true,
 		RecordOnly: o.recordOnly, Template: mapped.Template, Unchecked: o.unchecked,
 		ClaimMatching: model.ClaimMatching{Identities: mapped.Identities, ByIdentity: mapped.ByIdentity, Covers: mapped.Covers},
 		ClaimApply:    model.ClaimApply{Pending: o.pending, Replaces: o.replaces, Replaced: o.replaced, Destroyed: o.destroyed, Imported: o.imported}}
+	if typ.ComparedByPlan() {
+		t.addPlanned(&c, o, typ)
+		return c
+	}
 	if o.recordOnly {
 		c.Replaces = mapped.Replaces
 	}
@@ -180,6 +191,42 @@ func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, 
 		}
 	}
 	return c
+}
+
+// addPlanned adds what a plan read to the claim of a type that only a plan compares. Without a plan,
+// only the existence of the resource is compared.
+func (t *translator) addPlanned(c *model.Claim, o *object, typ *mapping.Type) {
+	fields := slices.Sorted(maps.Keys(typ.Children()))
+	if o.planned == nil || o.unchecked != "" || o.recordOnly {
+		c.Value, c.RecordOnly, c.LiveRead = model.MapOf(), true, &model.LiveRead{Value: model.MapOf()}
+		if o.unchecked == "" {
+			t.tally.ExistenceOnly++
+		}
+		for _, field := range fields {
+			if !o.attributes().At(field).IsEmpty() {
+				c.CoversChildren = append(c.CoversChildren, typ.Children()[field])
+			}
+		}
+		return
+	}
+	i := o.planned
+	c.Value, c.Recorded = valueOf(i.Declared), i.Recorded
+	c.LiveRead = &model.LiveRead{Value: valueOf(i.Live), Schema: i.Schema, At: t.planned}
+	for _, field := range fields {
+		if i.Form.Writes(field) {
+			c.CoversChildren = append(c.CoversChildren, typ.Children()[field])
+		} else {
+			c.Children = append(c.Children, model.Children{Field: field, Kind: typ.Children()[field]})
+		}
+	}
+}
+
+// valueOf returns a value, or null for nil.
+func valueOf(v *model.Value) model.Value {
+	if v == nil {
+		return model.Value{}
+	}
+	return *v
 }
 
 // addUnchecked adds the claim of an object that cannot be compared.
@@ -226,12 +273,7 @@ func (t *translator) source(kind, configuration string) (string, error) {
 // scopes returns the kinds whose live resources must all be declared: the named ones, or by default
 // all kinds with a claim and the kinds that their tables add.
 func (t *translator) scopes(named []string) []model.Scope {
-	kinds := slices.Clone(t.also)
-	for i := range t.claims {
-		if t.claims[i].Lens != nil {
-			kinds = append(kinds, t.claims[i].Kind)
-		}
-	}
+	kinds := slices.Clone(t.expected)
 	if named != nil {
 		kinds = slices.Clone(named)
 	}

@@ -23,6 +23,10 @@ type Form struct {
 	writes func(path []string) bool
 }
 
+// Writes reports whether the planned configuration sets a top-level attribute or block, or may set
+// it.
+func (f *Form) Writes(name string) bool { return f == nil || f.writes([]string{name}) }
+
 // An Arranged is the declared value of an instance according to a configuration.
 type Arranged struct {
 	// Value has the form of Instance.Declared, without the unknown values.
