@@ -392,12 +392,12 @@ func (e *Engine) evidence(v view, c candidate, d model.Declaration) (*model.Evid
 // observedKeys returns the keys under which the store keeps the live and the declared values of a
 // claim on a resource.
 func observedKeys(live model.Key, c *model.Claim) []model.Key {
-	declared := model.Key{Source: model.DeclaredSource(c.Declaration), Kind: c.Kind, ID: claimID(c)}
+	stored := model.Key{Source: model.DeclaredSource(c.Declaration), Kind: c.Kind, ID: claimID(c)}
 	if c.LiveRead != nil {
-		live = declared
+		live = stored
 		live.Source = model.LiveReadSource(c.Declaration)
 	}
-	return []model.Key{live, declared}
+	return []model.Key{live, stored}
 }
 
 // A rulingRef names the findings of one declaration on one resource.

@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"regexp"
@@ -173,27 +174,12 @@ func (r *reader) extend(n *yaml.Node, t *Type, name string, own map[string]attri
 	if own == nil {
 		own = map[string]attribute{}
 	}
-	if t.kind == "" {
-		t.kind = old.kind
-	}
-	if len(t.ids) == 0 {
-		t.ids = old.ids
-	}
-	if t.place == nil {
-		t.place = old.place
-	}
-	if t.called == nil {
-		t.called = old.called
-	}
-	if t.made == nil {
-		t.made = old.made
-	}
-	if t.knownBy == nil {
-		t.knownBy = old.knownBy
-	}
+	t.kind, t.made = cmp.Or(t.kind, old.kind), cmp.Or(t.made, old.made)
 	if t.children == nil {
 		t.children = old.children
 	}
+	t.ids, t.knownBy = orElse(t.ids, old.ids), orElse(t.knownBy, old.knownBy)
+	t.place, t.called = orElse(t.place, old.place), orElse(t.called, old.called)
 	t.onlyKnown, t.byIdentity, t.byPlan = t.onlyKnown || old.onlyKnown, t.byIdentity || old.byIdentity, t.byPlan || old.byPlan
 	t.also = append(slices.Clone(old.also), t.also...)
 	t.fills = append(slices.Clone(old.fills), t.fills...)
@@ -207,6 +193,14 @@ func (r *reader) extend(n *yaml.Node, t *Type, name string, own map[string]attri
 		}
 	}
 	w.inherit(old.forms[0].lens.whole)
+}
+
+// orElse returns the first of two lists that is not empty.
+func orElse[T ~[]E, E any](mine, old T) T {
+	if len(mine) == 0 {
+		return old
+	}
+	return mine
 }
 
 func (r *reader) patterns(to *[]string) func(*yaml.Node) {

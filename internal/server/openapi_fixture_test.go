@@ -160,7 +160,7 @@ func fullRun(id string, at time.Time) model.Run {
 	r.Sources[0].Held, r.Sources[0].Err = true, "timeout: see whether it runs"
 	d := &r.Declarations[0]
 	d.Duration, d.Problems = time.Second, []model.Problem{{Address: "deploy/broken.yaml:4", Reason: "cannot start any token"}}
-	d.Tally = &model.Tally{Resources: 9, Compared: 5, Without: 1, Unmapped: map[string]int{"aws_sqs_queue": 2}, Unchecked: 1}
+	d.Tally = &model.Tally{Resources: 9, Compared: 5, ExistenceOnly: 1, Without: 1, Unmapped: map[string]int{"aws_sqs_queue": 2}, Unchecked: 1}
 	d.Notes = []model.Note{{Address: "infra/main.tf:3", Text: "runs a program"}}
 	d.Objects = model.SampleObjects([]model.Claim{{Address: "lab_server.web", Kind: "terraform/lab_server", Name: "web-1"}})
 	d.States = []model.StateRead{{Address: "s3://bucket/key", Lineage: "3f1c", Serial: 7, Hash: "ab12", Tool: "terraform 1.11.4",
