@@ -246,6 +246,7 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 	if o.Claim != nil {
 		f.Declaration, f.Address, f.Position, f.AlsoIn = o.Claim.Declaration, o.Claim.Address, o.Claim.Position, o.Claim.AlsoIn
 	}
+	f.Unenforced = unenforced(s, o)
 	rules.apply(&f)
 	f.Basis = basis(&f, o.Claim)
 	if f.Check != "" {
@@ -268,6 +269,22 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 	markReplaced(&f, s, o.Claim)
 	expose(s, &f)
 	return f
+}
+
+// unenforced returns why the tool that applies the claim of an outcome does not put the resource back; "" if it does, or if there is nothing
+// to put back.
+func unenforced(s *model.Subject, o *model.Outcome) string {
+	switch o.Verdict {
+	case model.Unmanaged:
+		if s.Live != nil && o.Claim == nil {
+			return s.Live.Origin.Unenforced
+		}
+	case model.Changed, model.Undeclared, model.Bypassed, model.Conflict, model.Missing:
+		if o.Claim != nil {
+			return o.Claim.UnenforcedWhole()
+		}
+	}
+	return ""
 }
 
 // claimDiscriminator distinguishes the claims of one declaration on one resource: it is ""

@@ -262,6 +262,7 @@ func (w *walk) change(d, r, l model.Value, actor model.Actor) model.Change {
 		c.Declared = nil
 	}
 	c.Secret = d.HasSecret() || r.HasSecret() || l.HasSecret()
+	c.Unenforced = w.unenforced()
 	return c
 }
 

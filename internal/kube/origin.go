@@ -8,6 +8,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
+// argoCompare is the annotation with which an object configures how Argo CD compares it.
+const argoCompare = "argocd.argoproj.io/compare-options"
+
 // origin returns the UID and the owner references of an object, which every client that
 // writes the object can set, and whether the object is being deleted.
 func origin(metadata model.Value) model.Origin {
@@ -15,6 +18,9 @@ func origin(metadata model.Value) model.Origin {
 	labels := metadata.At("labels")
 	if name, place := labels.At(fluxLabel+"name").Str(), labels.At(fluxLabel+"namespace").Str(); name != "" && place != "" {
 		o.AppliedBy = model.Ref{Kind: "kubernetes/" + fluxKustomization, ID: place + "/" + name}
+	}
+	if options := strings.Split(metadata.At("annotations", argoCompare).Str(), ","); slices.ContainsFunc(options, func(o string) bool { return strings.TrimSpace(o) == "IgnoreExtraneous" }) {
+		o.Unenforced = "Argo CD ignores that git does not have this object (" + argoCompare + ": IgnoreExtraneous)"
 	}
 	for _, ref := range metadata.At("ownerReferences").Items() {
 		o.Owners = append(o.Owners, model.OwnerReference{

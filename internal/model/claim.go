@@ -52,6 +52,8 @@ type Claim struct {
 	// Template is the resource from which the claimed one was created. If Value has a
 	// default, or no value, the value of the template is equivalent.
 	Template Ref
+	// Unenforced are the fields that the tool that applies the declaration does not put back. They are compared like all others.
+	Unenforced []Unenforced
 	// Unchecked is why the claim cannot be compared; "" if it can.
 	Unchecked string
 	// Violations are the checks that the claim fails, sorted by Check.

@@ -114,6 +114,8 @@ type Change struct {
 	// one may be pending: nothing reports whether the declaration moved or the live
 	// side. It is rated like changed.
 	Unproven bool `json:"unproven,omitempty"`
+	// Unenforced is why the tool that applies the declaration does not put the field back; "" if it does, or if that is not known.
+	Unenforced string `json:"unenforced,omitempty"`
 	// Severity is set if a rule rates this field differently than usual.
 	Severity Severity `json:"severity,omitempty"`
 	// Rated is set if a rule of the configuration set Severity.
@@ -183,6 +185,8 @@ type Finding struct {
 	LastSeen  time.Time `json:"last_seen"`
 	// Unproven is Change.Unproven for a finding about the whole resource.
 	Unproven bool `json:"unproven,omitempty"`
+	// Unenforced is Change.Unenforced for the whole resource.
+	Unenforced string `json:"unenforced,omitempty"`
 	// Replaces reports whether the next apply destroys the resource and creates it
 	// again.
 	Replaces bool `json:"replaces,omitempty"`

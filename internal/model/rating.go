@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -72,21 +73,22 @@ func (f Finding) WorstFirst() Finding {
 	return f
 }
 
-// Why returns why the finding has its severity, or why it could not be checked; it may be
-// empty.
+// Why returns why the finding has its severity, why it could not be checked, or why the tool that applies the declaration does
+// not put the resource back; it may be empty.
 func (f *Finding) Why() string {
+	return strings.Join(slices.DeleteFunc([]string{f.Reason, f.whyRated(), f.Unenforced}, func(text string) bool { return text == "" }), "; ")
+}
+
+// whyRated returns the rule of the configuration that rates the finding; "" if none does.
+func (f *Finding) whyRated() string {
 	if f.Rated == nil {
-		return f.Reason
+		return ""
 	}
 	text := "rated " + string(f.Severity) + " by a severity rule"
 	if f.Rated.Was != f.Severity {
 		text += ", otherwise " + string(f.Rated.Was)
 	}
-	text += ": " + f.Rated.Reason
-	if f.Reason != "" {
-		text = f.Reason + "; " + text
-	}
-	return text
+	return text + ": " + f.Rated.Reason
 }
 
 // SortWorst sorts findings by CompareWorst. It moves each of them once: they are large.

@@ -146,6 +146,9 @@ type Origin struct {
 	Ending bool
 	// AppliedBy is the object of a deployment tool that applied it, according to its labels; zero if they name none.
 	AppliedBy Ref
+	// Unenforced is why a deployment tool leaves the object although no declaration has it, according to its annotations; "" if
+	// they do not mention that.
+	Unenforced string
 }
 
 // An OwnerReference is a reference from an object to its owner.

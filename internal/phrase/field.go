@@ -37,8 +37,8 @@ type Field struct {
 	// writer of the live value then.
 	Claims    []Claim
 	LiveActor Phrase
-	// Actor is set where it differs from the finding's.
-	Actor Phrase
+	// Remark is the actor where it differs from the finding's, and why the difference stays.
+	Remark Phrase
 }
 
 // A Side is one value of a field: declared, recorded, live, or running, which is in
@@ -94,9 +94,7 @@ func NewField(of *model.Finding, raw, shown *model.Change, c Clock) Field {
 	if f.LivePath == f.Path {
 		f.LivePath = ""
 	}
-	if shown.Actor != nil {
-		f.Actor = c.Actor("", *shown.Actor)
-	}
+	f.Remark = c.remark(shown)
 	if len(shown.Claims) > 0 {
 		f.disputed(of.Source, shown, c)
 		return f
@@ -112,6 +110,22 @@ func NewField(of *model.Finding, raw, shown *model.Change, c Clock) Field {
 	}
 	f.compare(pick(shown, from), shown.Live, shown.Secret || !equal(pick(raw, from), raw.Live))
 	return f
+}
+
+// remark returns the actor of a change where it differs from the finding's, and why the tool that applies the field does not
+// put it back.
+func (c Clock) remark(shown *model.Change) Phrase {
+	p := Phrase{}
+	if shown.Actor != nil {
+		p = c.Actor("", *shown.Actor)
+	}
+	if shown.Unenforced != "" {
+		p = p.Then(Data(shown.Unenforced))
+	}
+	if len(p) == 0 {
+		return nil
+	}
+	return p
 }
 
 // checked sets the side of a field that fails a check: its live or its declared value.
@@ -167,7 +181,7 @@ func (f *Field) disputed(source string, c *model.Change, now Clock) {
 		f.Claims = append(f.Claims, claimed)
 	}
 	if f.LiveActor = now.Writer(c.LiveActor); f.LiveActor != nil {
-		f.Actor = nil // one of the writers of the sides
+		f.Remark = nil // the actor is one of the writers of the sides
 	}
 }
 
@@ -381,7 +395,7 @@ func (f *Field) Disagreement() string {
 func (f *Field) Equal(g *Field) bool {
 	return f.Path == g.Path && f.LivePath == g.LivePath && f.Same == g.Same && slices.Equal(f.Sides, g.Sides) &&
 		slices.Equal(f.Lines, g.Lines) && slices.EqualFunc(f.Claims, g.Claims, Claim.equal) &&
-		f.LiveActor.String() == g.LiveActor.String() && f.Actor.String() == g.Actor.String()
+		f.LiveActor.String() == g.LiveActor.String() && f.Remark.String() == g.Remark.String()
 }
 
 func (c Claim) equal(d Claim) bool {
@@ -429,7 +443,7 @@ func (f *Field) CutSide(i, limit int) string {
 func (f *Field) Bound(columns int) Field {
 	s := f.Cut(columns)
 	s.Path, s.LivePath = Clip(s.Path, columns), Clip(s.LivePath, columns)
-	s.Actor, s.LiveActor = s.Actor.Bound(2*columns), s.LiveActor.Bound(2*columns)
+	s.Remark, s.LiveActor = s.Remark.Bound(2*columns), s.LiveActor.Bound(2*columns)
 	for i := range s.Sides {
 		s.Sides[i].Text = Clip(s.Sides[i].Text, 2*columns)
 	}

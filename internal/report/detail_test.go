@@ -24,7 +24,7 @@ func TestBriefIsBounded(t *testing.T) {
 		b := Brief(&f, 2, columns, phrase.Clock{Now: now, Relative: true})
 		said := []string{b.Kind, b.Resource, b.Name, b.Where.String(), b.Who.String(), b.Standing.String(), b.Reason}
 		for _, field := range b.Fields {
-			said = append(said, field.Path, field.LivePath, field.Actor.String())
+			said = append(said, field.Path, field.LivePath, field.Remark.String())
 			for _, s := range field.Sides {
 				said = append(said, s.Text)
 			}

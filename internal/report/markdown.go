@@ -133,11 +133,11 @@ func (m *markdown) claims(f *phrase.Field) {
 	m.printf("| %s | %s | | %s |\n", code(f.Sides[0].Label), code(f.Sides[0].Text), f.LiveActor.Render(code))
 }
 
-// heading writes the name and the actor of a field that has no row.
+// heading writes the name and the remark of a field that has no row.
 func (m *markdown) heading(f *phrase.Field, text string) {
 	m.printf("\n%s: %s", pathCode(f), text)
-	if len(f.Actor) > 0 {
-		m.printf(", %s", f.Actor.Render(code))
+	if len(f.Remark) > 0 {
+		m.printf(", %s", f.Remark.Render(code))
 	}
 }
 
@@ -162,8 +162,8 @@ func pathCode(f *phrase.Field) string {
 }
 
 func cell(f *phrase.Field) string {
-	if len(f.Actor) > 0 {
-		return f.Inline(code) + ", " + f.Actor.Render(code)
+	if len(f.Remark) > 0 {
+		return f.Inline(code) + ", " + f.Remark.Render(code)
 	}
 	return f.Inline(code)
 }

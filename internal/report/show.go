@@ -238,7 +238,7 @@ func (t *table) fullField(f *phrase.Sheet) {
 	default:
 		t.fullSides(f)
 	}
-	t.prose(dim, "    ", f.Actor)
+	t.prose(dim, "    ", f.Remark)
 }
 
 func (t *table) fullSides(f *phrase.Sheet) {

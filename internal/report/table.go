@@ -162,7 +162,7 @@ func (t *table) field(indent string, f *phrase.Field) {
 	default:
 		t.sides(indent, path, f)
 	}
-	t.prose(dim, indent+"  ", f.Actor)
+	t.prose(dim, indent+"  ", f.Remark)
 }
 
 // sides writes a field on one line, or each side on its own line where that is too

@@ -254,7 +254,7 @@ func textOf(raw *model.Finding, r *row) string {
 }
 
 func fieldTexts(f *phrase.Field) []string {
-	texts := []string{f.Path, f.LivePath, f.Actor.String(), f.LiveActor.String()}
+	texts := []string{f.Path, f.LivePath, f.Remark.String(), f.LiveActor.String()}
 	for _, side := range f.Sides {
 		texts = append(texts, side.Text)
 	}

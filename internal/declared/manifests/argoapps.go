@@ -430,8 +430,10 @@ func (r *argoReader) deploy(a *application, source model.Value) error {
 	if err := found.takeMemory(r.ctx); err != nil {
 		return err
 	}
+	ignored := ignoredBy(a)
 	for i := range found.objects {
-		found.objects[i].namespace = a.namespace()
+		o := &found.objects[i]
+		o.namespace, o.unenforced = a.namespace(), ignored.of(o.value, a.namespace())
 	}
 	r.all.problems = append(r.all.problems, found.problems...)
 	r.take(found.objects, a.depth+1)

@@ -70,9 +70,15 @@ func (l *loader) applications(ctx context.Context, t *tree) (_ content, err erro
 	if err := r.elsewhere(ctx, t); err != nil {
 		return content{}, err
 	}
+	r.finish()
+	return r.all, nil
+}
+
+// finish completes the objects after all were read.
+func (r *argoReader) finish() {
 	r.notDeployed()
 	r.createdNamespaces()
-	return r.all, nil
+	r.addConfigured()
 }
 
 // isDeclaredRevision reports whether a revision of an Application is the one that the declaration
@@ -145,8 +151,7 @@ func (l *loader) argocdGit(ctx context.Context) (_ model.Declaration, err error)
 	if err := r.elsewhere(ctx, at); err != nil {
 		return model.Declaration{}, err
 	}
-	r.notDeployed()
-	r.createdNamespaces()
+	r.finish()
 	if ctx.Err() != nil {
 		return model.Declaration{}, fmt.Errorf("read Applications: %w", ctx.Err())
 	}

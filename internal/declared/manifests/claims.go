@@ -45,7 +45,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 			continue
 		}
 		claim.Unchecked = cmp.Or(claim.Unchecked, unchecked, o.unchecked)
-		claim.InstalledBy, claim.Fetch = o.installedBy, o.fetch
+		claim.InstalledBy, claim.Fetch, claim.Unenforced = o.installedBy, o.fetch, o.unenforced
 		if err := cmp.Or(o.leftToChance(&claim, options), o.leftToCluster(&claim, options)); err != nil {
 			return model.Declaration{}, fmt.Errorf("%s: %w", o.address, err)
 		}

@@ -333,6 +333,7 @@ func (r *fluxReader) finishInstalled(c *content, h *helmRelease, l *loader) {
 	if h.spec.At("suspend").Text() == "true" {
 		reason = "HelmRelease " + h.name + " is suspended in git: Flux does not apply its objects"
 	}
+	ignored := h.ignored()
 	for i := range c.objects {
 		o := &c.objects[i]
 		change := func(v model.Value) model.Value { return withMetadata(withMetadata(v, common), originLabels(origin)) }
@@ -355,7 +356,7 @@ func (r *fluxReader) finishInstalled(c *content, h *helmRelease, l *loader) {
 			o.address, o.files = h.address, nil
 		}
 		o.files = slices.Compact(slices.Sorted(slices.Values(slices.Concat(o.files, h.files))))
-		o.unchecked = cmp.Or(o.unchecked, reason)
+		o.unchecked, o.unenforced = cmp.Or(o.unchecked, reason), h.unenforced(ignored, o.value)
 	}
 	for i := range c.problems {
 		if l.fetched != nil {

@@ -38,6 +38,8 @@ type object struct {
 	optional  bool
 	// unchecked is why the object cannot be compared; "" if it can.
 	unchecked string
+	// unenforced are the fields that the tool that applies the object does not put back.
+	unenforced []model.Unenforced
 	// installedBy is the release or the Kustomization of Flux that applies the object; zero if there is none.
 	installedBy model.Ref
 	// fetch is what a GitRepository must have; nil if driftd does not read what it reads.

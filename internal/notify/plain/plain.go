@@ -98,8 +98,8 @@ func (t Text) Fields(f *model.Finding, total, most int) []string {
 
 func (t Text) field(f phrase.Field) string {
 	line := t.Line(f.Path, maxName) + ": " + f.Inline(func(value string) string { return t.Line(value, maxName) })
-	if len(f.Actor) > 0 {
-		line += ", " + t.render(f.Actor)
+	if len(f.Remark) > 0 {
+		line += ", " + t.render(f.Remark)
 	}
 	return line
 }

@@ -166,8 +166,8 @@ func fieldText(f phrase.Field) string {
 		return line + claims(&f)
 	}
 	line += f.Inline(func(value string) string { return clean(value, maxName) })
-	if len(f.Actor) > 0 {
-		line += ", " + clean(f.Actor.String(), maxName)
+	if len(f.Remark) > 0 {
+		line += ", " + clean(f.Remark.String(), maxName)
 	}
 	return line
 }
