@@ -21,7 +21,7 @@ func (c *content) notes() []model.Note {
 			named[o.asked] = append(named[o.asked], kindOf(o.value)+" "+nameOf(o.value))
 		}
 	}
-	var notes []model.Note
+	notes := slices.Clone(c.remarks)
 	for _, asked := range slices.Sorted(maps.Keys(named)) {
 		names := named[asked]
 		text := printable(strings.Join(names[:min(len(names), maxOptionalShown)], ", "))

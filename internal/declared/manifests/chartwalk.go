@@ -17,6 +17,8 @@ type chartWalk struct {
 	tree  *tree
 	limit int
 	files []string
+	// excluded reports whether a file is left out; nil leaves out none.
+	excluded func(name string) bool
 	// linked reports whether there is a symbolic link.
 	linked bool
 	// archive is set for the archive of a chart that is not in the tree. It is in files.
@@ -28,7 +30,7 @@ func (l *loader) chartFiles(ctx context.Context, t *tree) (*chartWalk, error) {
 	if l.fetched != nil {
 		return &chartWalk{archive: archiveFile, files: []string{archiveFile}}, nil
 	}
-	w := &chartWalk{ctx: ctx, tree: t, limit: l.config.MaxFiles}
+	w := &chartWalk{ctx: ctx, tree: t, limit: l.config.MaxFiles, excluded: l.excluded}
 	info, err := fs.Stat(t.files, t.Root)
 	switch {
 	case err == nil && !info.IsDir():
@@ -83,6 +85,8 @@ func (w *chartWalk) entry(name string, e fs.DirEntry, links int) error {
 		return fmt.Errorf("%s: more than %d links to folders within each other", w.tree.address(name), maxLinks)
 	case isDir:
 		return w.folder(name, links)
+	case w.excluded != nil && w.excluded(name):
+		return nil
 	case len(w.files) == w.limit:
 		return fmt.Errorf("more than %d files in the chart", w.limit)
 	}

@@ -47,6 +47,8 @@ type fluxFound struct {
 	pending []object
 	seen    map[string]object
 	built   int
+	// folders are those of the repository that were built without a problem.
+	folders []string
 	// releases are the HelmReleases that are not rendered yet. installs are the names of those that install a release, by its ID.
 	releases []object
 	installs map[string]string
@@ -80,10 +82,11 @@ func (l *loader) applied(ctx context.Context, t *tree) (all content, err error) 
 		err := b.Do(ctx, t.files, fluxJob, a, &made)
 		return l.unpacked(ctx, "kustomize", address, made, err)
 	}}
-	if all, err = r.read(); err == nil && !t.others.isWaiting() {
-		r.addFetches(all.objects, time.Now())
+	if _, err = r.read(); err == nil && !t.others.isWaiting() {
+		r.addFetches(r.all.objects, time.Now())
+		err = r.addUnlisted()
 	}
-	return all, err
+	return r.all, err
 }
 
 // read reads everything. If a Kustomization was built before something that it refers to was
@@ -370,6 +373,9 @@ func (r *fluxReader) folder(b fluxBuild) (content, error) {
 	}
 	if err != nil {
 		return c, err
+	}
+	if len(c.problems) == 0 && r.tree.Repository == "" {
+		r.folders = append(r.folders, b.dir)
 	}
 	r.tree.nameFiles(&c)
 	r.place(&c, b, a)

@@ -101,6 +101,9 @@ func (r *fluxReader) installed(h *helmRelease) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
+	if l.installing.Moving {
+		values.unknown["the version of the HelmChart, which Flux completes"] = true
+	}
 	c, err := r.renderings(h, l, t, values)
 	if err != nil {
 		return content{}, err
@@ -206,11 +209,14 @@ func (r *fluxReader) chartByTemplate(spec model.Value, space string, release Hel
 	ref := spec.At("sourceRef")
 	kind, name := ref.At("kind").Str(), ref.At("name").Str()
 	space = cmp.Or(ref.At("namespace").Str(), space)
-	if len(spec.At("valuesFiles").Items()) > 0 || spec.At("valuesFile").Str() != "" {
-		return nil, nil, notRead(sketch{}, "it has valuesFiles, which driftd does not read: put their values into spec.values")
+	if spec.At("valuesFile").Str() != "" {
+		return nil, nil, notRead(sketch{}, "it has valuesFile, which driftd does not read: use valuesFiles")
 	}
 	if kind == "GitRepository" {
 		return r.chartInGit(spec, space, release)
+	}
+	if len(spec.At("valuesFiles").Items()) > 0 {
+		return nil, nil, notRead(sketch{}, "it has valuesFiles in a fetched chart, which driftd does not read: put their values into spec.values")
 	}
 	if kind != "HelmRepository" {
 		return nil, nil, notRead(sketch{}, "its chart comes from %s %s/%s, which driftd does not read", orNone(kind, "source"), space, printable(name))
@@ -247,13 +253,21 @@ func (r *fluxReader) chartInGit(spec model.Value, space string, release HelmConf
 	if reason = cmp.Or(reason, r.notCheckedOut(by)); reason != "" {
 		return nil, nil, notRead(sketch{}, "%s", reason)
 	}
-	if spec.At("reconcileStrategy").Str() == "Revision" {
-		return nil, nil, notRead(sketch{}, "its reconcileStrategy puts the revision into the version of the chart, which driftd does not do")
-	}
 	l, t := *r.loader, *r.tree
 	t.Root = r.folderOf(by)
-	l.release, l.installing = &release, &installing{}
-	return &l, &t, nil
+	excluded, err := r.excluding(by)
+	if err != nil {
+		return nil, nil, notRead(sketch{}, "%v", err)
+	}
+	if excluded(path.Join(t.Root, chartFile)) {
+		return nil, nil, notRead(sketch{}, "a %s, or spec.ignore of its source, excludes its chart", sourceIgnore)
+	}
+	l.release, l.installing, l.excluded = &release, &installing{Moving: spec.At("reconcileStrategy").Str() == "Revision"}, excluded
+	if len(spec.At("valuesFiles").Items()) == 0 {
+		return &l, &t, nil
+	}
+	with, err := r.withValuesFiles(spec, &t, &l)
+	return &l, with, err
 }
 
 // chartSource returns the source of a chart, which must be in git.
@@ -282,8 +296,10 @@ func (h *helmRelease) helmChart() (made object, ok bool) {
 	ref := template.At("sourceRef")
 	space := cmp.Or(ref.At("namespace").Str(), h.space)
 	spec := model.MapOf(model.Field{Name: "chart", Value: template.At("chart")}, model.Field{Name: "sourceRef", Value: ref.Without("namespace", "apiVersion")})
-	if v, has := template.Get("version"); has {
-		spec = spec.With("version", v)
+	for _, name := range []string{"version", "valuesFiles"} {
+		if v, has := template.Get(name); has {
+			spec = spec.With(name, v)
+		}
 	}
 	name := h.space + "-" + path.Base(h.name)
 	return object{address: h.address, files: h.files, namespace: space, optional: true, value: model.MapOf(
@@ -355,7 +371,7 @@ func (r *fluxReader) finishInstalled(c *content, h *helmRelease, l *loader) {
 		if l.fetched != nil || isRelease {
 			o.address, o.files = h.address, nil
 		}
-		o.files = slices.Compact(slices.Sorted(slices.Values(slices.Concat(o.files, h.files))))
+		o.files = slices.Compact(slices.Sorted(slices.Values(slices.Concat(o.files, h.files, l.installing.Files))))
 		o.unchecked, o.unenforced = cmp.Or(o.unchecked, reason), h.unenforced(ignored, o.value)
 	}
 	for i := range c.problems {

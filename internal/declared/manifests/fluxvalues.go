@@ -258,6 +258,9 @@ func (r *fluxReader) renderings(h *helmRelease, l *loader, t *tree, v *fluxValue
 		with := *l.installing
 		with.Values, with.Storage = values, h.storage
 		with.SkipCRDs = !installed && !upgraded
+		if with.Moving {
+			with.Metadata = placeholder(n % 2) //nolint:mnd // there are two placeholders
+		}
 		l.installing = &with
 		c, _, err := l.template(r.ctx, t.withFiles(r.ctx, addedFS{t.files, files}, l.config.MaxFileSize), r.helm)
 		failed, isChart := errors.AsType[*chartError](err)

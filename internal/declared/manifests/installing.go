@@ -15,6 +15,10 @@ type installing struct {
 	Storage string
 	// Metadata replaces the build metadata of the chart's version, unless it is empty.
 	Metadata string
+	// Moving reports whether that metadata is not in git: a revision, or the generation of an object.
+	Moving bool
+	// Files are the files with values in place of those of the chart.
+	Files []string
 	// SkipCRDs leaves out the definitions in the folder crds.
 	SkipCRDs bool
 }

@@ -74,6 +74,8 @@ type loader struct {
 	remote *remoteCharts
 	// installing is set for the chart of a HelmRelease of Flux.
 	installing *installing
+	// excluded reports whether the source of such a chart leaves out a file; nil leaves out none.
+	excluded func(name string) bool
 	// fetched is the source of a chart that is in no tree; nil for another one.
 	fetched *fetch.Source
 	// templating is set for a chart that is rendered without a release.

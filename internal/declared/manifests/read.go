@@ -54,6 +54,8 @@ type object struct {
 type content struct {
 	objects  []object
 	problems []model.Problem
+	// remarks are notes on parts that declare nothing.
+	remarks []model.Note
 	// passing reports whether a problem has a cause that is not in the files.
 	passing bool
 }
