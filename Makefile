@@ -69,9 +69,9 @@ package: ## build .deb and .rpm for amd64 and arm64 into dist/, with SBOM and ch
 	GO='$(GO)' sh tools/package.sh dist
 
 .PHONY: bench
-bench: build tools ## measure driftd against kubectl diff and tofu plan; BENCH=-short for a quick look
+bench: build tools ## measure driftd against kubectl diff, tofu plan and helm template; BENCH=-short for a quick look
 	$(GO) -C test build -o ../bin/bench ./bench
-	$(TOOLS) bin/bench $(BENCH)
+	$(TOOLS) DRIFTD_TEST_HELM_BIN=$$(sh tools/build.sh helm) bin/bench $(BENCH)
 
 .PHONY: golden
 golden: ## write the golden files anew; read the difference before you commit it
