@@ -1,0 +1,311 @@
+package cloudtrail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/driftd/driftd/internal/awsapi"
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
+)
+
+// Config configures the reading of the log. It is part of the settings of an aws source.
+type Config struct {
+	// Lookback is how far the first reading of the log of a region goes back; 0 to not read
+	// logs. CloudTrail keeps 90 days.
+	Lookback time.Duration `mapstructure:"lookback"`
+	// Pages is the largest number of pages of 50 events that are read of one region in a
+	// scan. What is left is read in the next scans.
+	Pages int `mapstructure:"pages"`
+}
+
+// Defaults returns the default settings.
+func Defaults() Config { return Config{Lookback: 24 * time.Hour, Pages: 40} }
+
+// maxAge is how long CloudTrail keeps events.
+const maxAge = 90 * 24 * time.Hour
+
+// Check returns an error if a setting has no meaning.
+func (c Config) Check() error {
+	switch {
+	case c.Lookback < 0 || c.Lookback > maxAge:
+		return errors.New("setting audit.lookback must be between 0 and 2160h (90 days), which is what CloudTrail keeps; 0 reads no log")
+	case c.Pages < 1 || c.Pages > 10_000:
+		return errors.New("setting audit.pages must be between 1 and 10000")
+	}
+	return nil
+}
+
+const (
+	// interval is the pause between two requests: CloudTrail accepts two in a second.
+	interval = 510 * time.Millisecond
+	// delay is how late events may be in the log, and a reserve.
+	delay = 20 * time.Minute
+)
+
+// A Pace limits the requests of all readers of a process to CloudTrail's rate, which is per
+// account and region. It is safe for concurrent use; its zero value is ready.
+type Pace struct {
+	mu       sync.Mutex
+	limiters map[string]*rate.Limiter
+}
+
+func (p *Pace) limiter(account, region string) *rate.Limiter {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := account + " " + region
+	if p.limiters == nil {
+		p.limiters = map[string]*rate.Limiter{}
+	}
+	if p.limiters[key] == nil {
+		p.limiters[key] = rate.NewLimiter(rate.Every(interval), 1)
+	}
+	return p.limiters[key]
+}
+
+// A Client sends calls to AWS. *awsapi.Client is one.
+type Client interface {
+	Pages(ctx context.Context, region string, call *awsapi.Call, begin func(), page func(model.Value) error) error
+}
+
+// A Reader reads the logs of one account, and keeps what it has read between scans. It is
+// safe for concurrent use.
+type Reader struct {
+	config Config
+	env    collectors.Env
+	pace   *Pace
+
+	mu   sync.Mutex
+	kept kept
+}
+
+// New returns a reader that keeps its events in the folder of env.
+func New(config Config, env collectors.Env, pace *Pace) *Reader {
+	return &Reader{config: config, env: env, pace: pace}
+}
+
+// A Log is what is known of the changes in an account.
+type Log struct {
+	// Events are sorted by kind, ID and time.
+	Events []model.AuditEvent
+
+	home    string
+	regions map[string]regionLog
+}
+
+// A regionLog is how far the log of a region was read.
+type regionLog struct {
+	// unread is why it could not be read; "" if it was.
+	unread string
+	state  state
+}
+
+// Home returns the region in which the events of global services of a partition are.
+func Home(partition string) string {
+	switch partition {
+	case "aws-cn":
+		return "cn-north-1"
+	case "aws-us-gov":
+		return "us-gov-west-1"
+	}
+	return "us-east-1"
+}
+
+// Read reads what is new in the logs of the regions, and of the one with the events of
+// global services. A log that cannot be read makes only the actors of its region unknown.
+func (r *Reader) Read(ctx context.Context, client Client, account Account, regions []string, now time.Time) *Log {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.load(ctx, account)
+	home := Home(account.Partition)
+	regions = append(slices.Clone(regions), home)
+	slices.Sort(regions)
+	regions = slices.Compact(regions)
+	operations := table()
+	logs := make([]regionLog, len(regions))
+	found := make([][]record, len(regions))
+	collectors.Parallel(len(regions), len(regions), func(i int) {
+		x := &reading{config: r.config, client: client, account: account, region: regions[i], operations: operations,
+			limiter: r.pace.limiter(account.Partition+account.Number, regions[i])}
+		logs[i].state, found[i], logs[i].unread = x.read(ctx, r.kept.Regions[regions[i]], now)
+	})
+	log := &Log{home: home, regions: map[string]regionLog{}}
+	for i, region := range regions {
+		log.regions[region] = logs[i]
+		r.kept.Regions[region] = logs[i].state
+		r.kept.add(found[i])
+	}
+	r.kept.bound(now)
+	if err := r.save(); err != nil {
+		r.env.Log.LogAttrs(ctx, slog.LevelWarn, "events of CloudTrail not kept", slog.Any("err", err))
+	}
+	log.Events = auditEvents(r.kept.Records)
+	return log
+}
+
+// Unread returns why logs could not be read, and what to do; "" if all were.
+func (l *Log) Unread() string {
+	regions := map[string][]string{}
+	for region, log := range l.regions {
+		if log.unread != "" {
+			regions[log.unread] = append(regions[log.unread], region)
+		}
+	}
+	var all []string
+	for reason, in := range regions {
+		slices.Sort(in)
+		all = append(all, "CloudTrail's log in "+strings.Join(in, ", ")+" could not be read: "+reason)
+	}
+	slices.Sort(all)
+	return strings.Join(all, "; ")
+}
+
+// Unknown returns why the actor of a change in a region may be unknown. "" or "global" is
+// the region of global services.
+func (l *Log) Unknown(region string) string {
+	if region == "" || region == "global" {
+		region = l.home
+	}
+	log, ok := l.regions[region]
+	switch {
+	case !ok:
+		return "CloudTrail's log in " + region + " is not read: add the region to regions"
+	case log.unread != "":
+		return "CloudTrail's log in " + region + " could not be read: " + log.unread
+	}
+	reason := fmt.Sprintf("CloudTrail's log in %s since %s has no event whose effect on it is known; events are up to 15 minutes late", region, log.state.Since.UTC().Format("2006-01-02 15:04 UTC"))
+	if gap := log.state.Gap; gap != nil {
+		reason += fmt.Sprintf("; what is between %s and %s is read in the next scans (audit.pages)", gap.From.UTC().Format("2006-01-02 15:04"), gap.To.UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	return reason
+}
+
+// A reading reads the log of one region.
+type reading struct {
+	config     Config
+	client     Client
+	account    Account
+	region     string
+	operations map[operation][]effect
+	limiter    *rate.Limiter
+	pages      int
+}
+
+// read reads what is new since the last reading, and with the pages that are left what that
+// one left out.
+func (x *reading) read(ctx context.Context, s state, now time.Time) (state, []record, string) {
+	x.pages = x.config.Pages
+	from := s.Until.Add(-delay)
+	if s.Until.IsZero() || now.Sub(s.Until) > maxAge {
+		from = now.Add(-x.config.Lookback)
+		s = state{Since: from}
+	}
+	all, oldest, err := x.span(ctx, span{from, now})
+	if err != nil && len(all) == 0 && oldest.IsZero() {
+		return s, nil, reasonOf(err)
+	}
+	s.Until = now
+	gap := s.Gap
+	if oldest.After(from) {
+		// A gap of an earlier reading is part of the new one, and read again.
+		gap = &span{from, oldest}
+		if s.Gap != nil {
+			gap.From = s.Gap.From
+		}
+	}
+	if s.Gap = gap; err == nil && gap != nil && x.pages > 0 {
+		var older []record
+		older, oldest, err = x.span(ctx, *gap)
+		all = append(all, older...)
+		switch {
+		case err != nil && oldest.IsZero():
+		case oldest.After(gap.From):
+			s.Gap = &span{gap.From, oldest}
+		default:
+			s.Gap = nil
+		}
+	}
+	if err != nil {
+		return s, all, reasonOf(err)
+	}
+	return s, all, ""
+}
+
+// errEnough ends a reading after the last page that is permitted.
+var errEnough = errors.New("no page is left")
+
+// service returns CloudTrail. It has one target for the header in all regions.
+func service() *awsapi.Service {
+	return &awsapi.Service{ID: "cloudtrail", Protocol: awsapi.JSON, Version: "1.1", Target: "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101", Rate: 2}
+}
+
+// span reads a time span, the newest events first. oldest is the time up to which it was read
+// if that is not the whole span; zero if nothing was read.
+func (x *reading) span(ctx context.Context, s span) (all []record, oldest time.Time, err error) {
+	call := &awsapi.Call{Service: service(), Action: "LookupEvents", Page: []awsapi.PageToken{{Param: "NextToken", Field: "NextToken"}}, Input: map[string]any{
+		"StartTime": s.From.Unix(), "EndTime": s.To.Unix() + 1, "MaxResults": 50,
+		"LookupAttributes": []map[string]string{{"AttributeKey": "ReadOnly", "AttributeValue": "false"}},
+	}}
+	if err := httpclient.Turn(ctx, x.limiter); err != nil {
+		return nil, oldest, err
+	}
+	err = x.client.Pages(ctx, x.region, call, func() {}, func(page model.Value) error {
+		x.pages--
+		for _, entry := range page.At("Events").Items() {
+			r, ok := decodeEvent(entry, x.account, x.operations)
+			if ok {
+				all = append(all, r)
+			}
+			if at := timeOf(entry.At("EventTime")); !at.IsZero() {
+				oldest = at
+			}
+		}
+		if page.At("NextToken").Text() == "" {
+			oldest = s.From
+			return nil
+		}
+		if x.pages <= 0 {
+			return errEnough
+		}
+		return httpclient.Turn(ctx, x.limiter)
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return all, oldest, err
+}
+
+// timeOf parses seconds since 1970.
+func timeOf(v model.Value) time.Time {
+	var seconds float64
+	if _, err := fmt.Sscan(v.Text(), &seconds); err != nil || seconds <= 0 || seconds > 1e11 {
+		return time.Time{}
+	}
+	return time.Unix(int64(seconds), 0).UTC()
+}
+
+// reasonOf returns why a log was not read, and what to do.
+func reasonOf(err error) string {
+	text := printable.Text(err.Error())
+	switch {
+	case collectors.Ended(err) != "":
+		return collectors.Ended(err)
+	case awsapi.DeniedByOrganization(err):
+		return text + ": a policy of the organization denies it: allow cloudtrail:LookupEvents there"
+	case awsapi.Denied(err):
+		return text + ": grant cloudtrail:LookupEvents"
+	case awsapi.Throttled(err):
+		return text + ": others in the account read the log, too; the next scan goes on"
+	}
+	return text
+}
