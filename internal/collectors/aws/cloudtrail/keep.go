@@ -42,11 +42,20 @@ type state struct {
 // A span is a time between two moments.
 type span struct{ From, To time.Time }
 
-// add adds records, and drops those that are there.
+// add adds records, of which the newest are first, and drops those that are there. Records of
+// one second keep the order of the log.
 func (k *kept) add(found []record) {
-	k.Records = append(k.Records, found...)
-	slices.SortStableFunc(k.Records, compareRecords)
-	k.Records = slices.CompactFunc(k.Records, func(a, b record) bool { return a.ID == b.ID })
+	there := map[string]bool{}
+	for i := range k.Records {
+		there[k.Records[i].ID] = true
+	}
+	for _, r := range slices.Backward(found) {
+		if !there[r.ID] {
+			there[r.ID] = true
+			k.Records = append(k.Records, r)
+		}
+	}
+	slices.SortStableFunc(k.Records, func(a, b record) int { return a.At.Compare(b.At) })
 }
 
 // bound drops records that are too old or too many. Regions say since when they are complete.

@@ -250,10 +250,22 @@ func service() *awsapi.Service {
 }
 
 // span reads a time span, the newest events first. oldest is the time up to which it was read
-// if that is not the whole span; zero if nothing was read.
+// if that is not the whole span; zero if nothing was read. Pages that are larger than
+// max_body are requested with fewer events.
 func (x *reading) span(ctx context.Context, s span) (all []record, oldest time.Time, err error) {
+	for _, events := range []int{50, 10, 2} {
+		all, oldest, err = x.events(ctx, s, events)
+		if _, large := errors.AsType[*httpclient.TooLarge](err); !large {
+			break
+		}
+	}
+	return all, oldest, err
+}
+
+// events reads a time span in pages of a size.
+func (x *reading) events(ctx context.Context, s span, size int) (all []record, oldest time.Time, err error) {
 	call := &awsapi.Call{Service: service(), Action: "LookupEvents", Page: []awsapi.PageToken{{Param: "NextToken", Field: "NextToken"}}, Input: map[string]any{
-		"StartTime": s.From.Unix(), "EndTime": s.To.Unix() + 1, "MaxResults": 50,
+		"StartTime": s.From.Unix(), "EndTime": s.To.Unix() + 1, "MaxResults": size,
 		"LookupAttributes": []map[string]string{{"AttributeKey": "ReadOnly", "AttributeValue": "false"}},
 	}}
 	if err := httpclient.Turn(ctx, x.limiter); err != nil {

@@ -1,7 +1,6 @@
 package cloudtrail
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -300,5 +299,3 @@ func follow(v model.Value, path string) []model.Value {
 	}
 	return nil
 }
-
-func compareRecords(a, b record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) }
