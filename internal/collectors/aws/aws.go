@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/collectors/aws/cloudtrail"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -17,20 +18,25 @@ const Type = normalize.Type
 
 // Definition returns the collector of type "aws".
 func Definition() collectors.Definition {
-	return collectors.Define(Type, Defaults(), open)
+	// All sources share the pace, which CloudTrail counts per account.
+	pace := &cloudtrail.Pace{}
+	return collectors.Define(Type, Defaults(), func(env collectors.Env, config Config) (collectors.Collector, error) {
+		return open(env, config, pace)
+	})
 }
 
-func open(env collectors.Env, config Config) (collectors.Collector, error) {
+func open(env collectors.Env, config Config, pace *cloudtrail.Pace) (collectors.Collector, error) {
 	if err := config.check(); err != nil {
 		return nil, err
 	}
-	return &inventory{env: env, config: config, now: time.Now, backoff: 500 * time.Millisecond}, nil
+	return &inventory{env: env, config: config, log: cloudtrail.New(config.Audit, env, pace), now: time.Now, backoff: 500 * time.Millisecond}, nil
 }
 
 // An inventory is the collector of one account. It is safe for concurrent use.
 type inventory struct {
 	env    collectors.Env
 	config Config
+	log    *cloudtrail.Reader
 	now    func() time.Time
 	// backoff is the pause before the second attempt of a request.
 	backoff time.Duration
@@ -43,7 +49,9 @@ func (c *inventory) Collect(ctx context.Context) (model.Snapshot, error) {
 	if err != nil {
 		return model.Snapshot{}, err
 	}
-	return sc.snapshot(), nil
+	s := sc.snapshot()
+	c.addLog(ctx, sc, &s)
+	return s, nil
 }
 
 // Probe lists the buckets and reads the first.

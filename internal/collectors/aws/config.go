@@ -11,6 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/awsapi"
 	"github.com/driftd/driftd/internal/awsconfig"
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/collectors/aws/cloudtrail"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 )
@@ -42,6 +43,8 @@ type Config struct {
 	Buckets []string `mapstructure:"buckets"`
 	// ExcludeKinds are patterns of kinds that are not read ("AWS::S3::Bucket.Accelerate*").
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
+	// Audit configures the reading of CloudTrail, which has who changed something.
+	Audit cloudtrail.Config `mapstructure:"audit"`
 	// Concurrency is the largest number of simultaneous requests.
 	Concurrency int `mapstructure:"concurrency"`
 	// Rate is the largest number of requests per second; 0 for no limit.
@@ -54,11 +57,11 @@ type Config struct {
 
 // Defaults returns the default settings.
 func Defaults() Config {
-	return Config{Concurrency: 8, Timeout: 30 * time.Second, MaxBody: 8 << 20}
+	return Config{Concurrency: 8, Timeout: 30 * time.Second, MaxBody: 8 << 20, Audit: cloudtrail.Defaults()}
 }
 
 func (c Config) check() error {
-	return errors.Join(c.checkEndpoint(), c.checkLimits(), c.checkNames(), c.checkRole())
+	return errors.Join(c.checkEndpoint(), c.checkLimits(), c.checkNames(), c.checkRole(), c.Audit.Check())
 }
 
 func (c Config) checkEndpoint() error {

@@ -398,6 +398,7 @@ func TestConfig(t *testing.T) {
 		"account":     {"a number", func(c *Config) { c.Account = "prod" }, "account"},
 		"pattern":     {"a pattern", func(c *Config) { c.ExcludeKinds = []string{"["} }, "exclude_kinds"},
 		"concurrency": {"at least one", func(c *Config) { c.Concurrency = 0 }, "concurrency"},
+		"audit":       {"CloudTrail keeps 90 days", func(c *Config) { c.Audit.Lookback = 100 * 24 * time.Hour }, "audit.lookback"},
 		"rate":        {"0 means no limit", func(c *Config) { c.Rate = -1 }, "rate"},
 	}
 	for name, test := range tests {

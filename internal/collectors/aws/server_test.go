@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/collectors/aws/cloudtrail"
 )
 
 const namespace = `xmlns="http://s3.amazonaws.com/doc/2006-03-01/"`
@@ -144,7 +145,7 @@ func testConfig(t *testing.T, url string) Config {
 
 func testInventory(t *testing.T, c Config) *inventory {
 	t.Helper()
-	opened, err := open(collectors.Env{Name: "aws"}, c)
+	opened, err := open(collectors.Env{Name: "aws"}, c, &cloudtrail.Pace{})
 	if err != nil {
 		t.Fatal(err)
 	}

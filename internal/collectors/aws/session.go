@@ -143,5 +143,10 @@ func (s *session) address() string {
 	return "S3 in " + s.region
 }
 
+// isCompatible reports whether requests are sent to a server other than AWS.
+func (s *session) isCompatible() bool {
+	return s.client.Base() != "" || s.s3.Options().BaseEndpoint != nil
+}
+
 // server returns the address for messages before the SDK has resolved it.
 func (c Config) server() string { return cmp.Or(c.Endpoint, strings.TrimSpace("S3 "+c.Region)) }

@@ -1,6 +1,7 @@
 package cloudtrail
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,16 +22,16 @@ import (
 
 // Config configures the reading of the log. It is part of the settings of an aws source.
 type Config struct {
-	// Lookback is how far the first reading of the log of a region goes back; 0 to not read
-	// logs. CloudTrail keeps 90 days.
+	// Lookback is how far the first reading of a region's log goes back; 0 for a day. CloudTrail
+	// keeps 90 days. Of a compatible server, the log is read only if this is set.
 	Lookback time.Duration `mapstructure:"lookback"`
-	// Pages is the largest number of pages of 50 events that are read of one region in a
-	// scan. What is left is read in the next scans.
+	// Pages is the largest number of pages of 50 events that a scan reads of a region's log; 0
+	// to read no logs. What is left is read in the next scans.
 	Pages int `mapstructure:"pages"`
 }
 
 // Defaults returns the default settings.
-func Defaults() Config { return Config{Lookback: 24 * time.Hour, Pages: 40} }
+func Defaults() Config { return Config{Pages: 40} }
 
 // maxAge is how long CloudTrail keeps events.
 const maxAge = 90 * 24 * time.Hour
@@ -39,12 +40,15 @@ const maxAge = 90 * 24 * time.Hour
 func (c Config) Check() error {
 	switch {
 	case c.Lookback < 0 || c.Lookback > maxAge:
-		return errors.New("setting audit.lookback must be between 0 and 2160h (90 days), which is what CloudTrail keeps; 0 reads no log")
-	case c.Pages < 1 || c.Pages > 10_000:
-		return errors.New("setting audit.pages must be between 1 and 10000")
+		return errors.New("setting audit.lookback must be between 0 and 2160h: CloudTrail keeps 90 days")
+	case c.Pages < 0 || c.Pages > 10_000:
+		return errors.New("setting audit.pages must be between 0 and 10000; 0 reads no logs")
 	}
 	return nil
 }
+
+// Reads reports whether the logs of a server are read: AWS, or a compatible one.
+func (c Config) Reads(compatible bool) bool { return c.Pages > 0 && (!compatible || c.Lookback > 0) }
 
 const (
 	// interval is the pause between two requests: CloudTrail accepts two in a second.
@@ -207,7 +211,7 @@ func (x *reading) read(ctx context.Context, s state, now time.Time) (state, []re
 	x.pages = x.config.Pages
 	from := s.Until.Add(-delay)
 	if s.Until.IsZero() || now.Sub(s.Until) > maxAge {
-		from = now.Add(-x.config.Lookback)
+		from = now.Add(-cmp.Or(x.config.Lookback, 24*time.Hour))
 		s = state{Since: from}
 	}
 	all, oldest, err := x.span(ctx, span{from, now})

@@ -264,13 +264,16 @@ func TestFailures(t *testing.T) {
 
 func TestConfigCheck(t *testing.T) {
 	t.Parallel()
-	for _, c := range []Config{{Lookback: -1, Pages: 1}, {Lookback: maxAge + 1, Pages: 1}, {Pages: 0}, {Pages: 10_001}} {
+	for _, c := range []Config{{Lookback: -1, Pages: 1}, {Lookback: maxAge + 1, Pages: 1}, {Pages: -1}, {Pages: 10_001}} {
 		if c.Check() == nil {
 			t.Errorf("%+v is accepted", c)
 		}
 	}
 	if err := Defaults().Check(); err != nil {
 		t.Error(err)
+	}
+	if d := Defaults(); !d.Reads(false) || d.Reads(true) || !(Config{Lookback: 1, Pages: 1}).Reads(true) || (Config{Lookback: 1}).Reads(false) {
+		t.Error("Reads() is wrong: a compatible server needs lookback, and 0 pages read nothing")
 	}
 }
 

@@ -88,7 +88,7 @@ func Schemas() map[string]*model.Kind {
 }
 
 // WriterUnknown is the reason why the author of a change is not known.
-const WriterUnknown = "S3 does not record who changed a bucket; CloudTrail may, but driftd does not read it"
+const WriterUnknown = "S3 does not record who changed a bucket, and CloudTrail is not read: see the setting audit"
 
 // derived returns fields that are not part of an answer.
 func derived(names string) table.Fields { return table.Absent().Volatile().Of(names) }
