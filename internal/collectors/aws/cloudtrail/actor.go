@@ -53,9 +53,9 @@ const (
 	identityRoles = ":role/aws-reserved/sso.amazonaws.com/"
 )
 
-// identify returns the name of a user, and whether AWS authenticated that name: whoever
-// assumes a role chooses the name of the session, unless Identity Center or a source identity
-// fixes it.
+// identify returns the name of a user, and whether AWS authenticated that name. The name of a
+// session is chosen by the client that assumes the role, unless Identity Center or a source
+// identity fixes it.
 func identify(user model.Value, arn string) (name string, remarks []string, exact bool) {
 	last := arn[strings.LastIndexByte(arn, '/')+1:]
 	switch user.At("type").Str() {

@@ -58,7 +58,7 @@ func (k *kept) add(found []record) {
 	slices.SortStableFunc(k.Records, func(a, b record) int { return a.At.Compare(b.At) })
 }
 
-// bound drops records that are too old or too many. Regions say since when they are complete.
+// bound drops records that are too old or too many, and moves the beginning of the regions' logs.
 func (k *kept) bound(now time.Time) {
 	since := now.Add(-maxAge)
 	k.Records = slices.DeleteFunc(k.Records, func(r record) bool { return r.At.Before(since) })

@@ -23,10 +23,10 @@ import (
 // Config configures the reading of the log. It is part of the settings of an aws source.
 type Config struct {
 	// Lookback is how far the first reading of a region's log goes back; 0 for a day. CloudTrail
-	// keeps 90 days. Of a compatible server, the log is read only if this is set.
+	// keeps 90 days. The log of a compatible server is read only if this is set.
 	Lookback time.Duration `mapstructure:"lookback"`
 	// Pages is the largest number of pages of 50 events that a scan reads of a region's log; 0
-	// to read no logs. What is left is read in the next scans.
+	// to read no logs. The next scans read the others.
 	Pages int `mapstructure:"pages"`
 }
 
@@ -229,20 +229,26 @@ func (x *reading) read(ctx context.Context, s state, now time.Time) (state, []re
 	}
 	if s.Gap = gap; err == nil && gap != nil && x.pages > 0 {
 		var older []record
-		older, oldest, err = x.span(ctx, *gap)
+		older, err = x.close(ctx, &s)
 		all = append(all, older...)
-		switch {
-		case err != nil && oldest.IsZero():
-		case oldest.After(gap.From):
-			s.Gap = &span{gap.From, oldest}
-		default:
-			s.Gap = nil
-		}
 	}
 	if err != nil {
 		return s, all, reasonOf(err)
 	}
 	return s, all, ""
+}
+
+// close reads the gap of a state, which it closes or makes smaller.
+func (x *reading) close(ctx context.Context, s *state) ([]record, error) {
+	found, oldest, err := x.span(ctx, *s.Gap)
+	switch {
+	case err != nil && oldest.IsZero():
+	case oldest.After(s.Gap.From):
+		s.Gap = &span{s.Gap.From, oldest}
+	default:
+		s.Gap = nil
+	}
+	return found, err
 }
 
 // errEnough ends a reading after the last page that is permitted.

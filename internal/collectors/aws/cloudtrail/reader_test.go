@@ -2,7 +2,6 @@ package cloudtrail
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -32,8 +31,7 @@ func event(minute int, who, service, name, parameters, answer, more string) stri
 	text := fmt.Sprintf(`{"eventID":%q,"eventTime":%q,"eventSource":"%s.amazonaws.com","eventName":%q,"awsRegion":"eu-central-1",`+
 		`"recipientAccountId":"123456789012","userIdentity":%s,"requestParameters":%s,"responseElements":%s%s}`,
 		id, at(minute).Format(time.RFC3339), service, name, who, parameters, answer, more)
-	quoted, _ := json.Marshal(text)
-	return fmt.Sprintf(`{"EventId":%q,"EventTime":%d,"CloudTrailEvent":%s}`, id, at(minute).Unix(), quoted)
+	return fmt.Sprintf(`{"EventId":%q,"EventTime":%d,"CloudTrailEvent":%q}`, id, at(minute).Unix(), text)
 }
 
 // A fakeClient answers with pages by region. An error ends the list.
