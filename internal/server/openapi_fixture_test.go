@@ -89,7 +89,7 @@ func full(at time.Time) model.Finding {
 	f.Actor, f.Reason, f.Owner, f.Basis = fullActor(at), "intent stands alone", "team-shop", "basis of f00d01"
 	f.Rated, f.Exposure = &model.Rating{Was: model.Low, Reason: "customers notice"}, model.ExposesCode
 	f.Labels, f.Flapping, f.Unproven, f.Replaces = map[string]string{"team": "shop"}, true, true, true
-	f.Objects = []string{"ConfigMap shop/cache"}
+	f.Objects, f.Unenforced = []string{"ConfigMap shop/cache"}, "Flux does not correct it"
 	f.AlsoIn, f.Position = []string{"deploy/over/patch.yaml"}, "infra/main.tf:12"
 	f.Links = []model.Link{{To: model.LinkLive, URL: "https://pve.example.org:8006/#v1:0:=qemu%2F101"}}
 	f.Flips, f.WorseBasis = []model.Flip{{At: at, Basis: "a"}}, "b"
@@ -99,7 +99,7 @@ func full(at time.Time) model.Finding {
 	who.Name, who.Confidence = "tom", model.Likely
 	changes := []model.Change{
 		{Path: "memory[0].dedicated", LivePath: "memory", Declared: &old, Recorded: &old, Live: &fresh, Running: &old, Names: map[string]string{"1": "storage", "2": ""}, Severity: model.Critical, Unproven: true, Actor: &who, LiveActor: &who,
-			Rated: &model.Rating{Was: model.Low, Reason: "customers notice"}, Exposure: model.ExposesCode,
+			Rated: &model.Rating{Was: model.Low, Reason: "customers notice"}, Exposure: model.ExposesCode, Unenforced: "Argo CD ignores it",
 			Claims: []model.ClaimedValue{{Declaration: "infra", Address: "vm.db", Position: "infra/main.tf:3", URL: "https://git.example.org/infra/main.tf#L3", Value: old, Actor: &who}, {Declaration: "intent", Address: "virtual-machines/6", Path: "memory", Value: fresh}}},
 		{Path: "password", Declared: &hidden, Live: &hidden, Secret: true},
 	}

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -115,7 +114,7 @@ func (x *changing) complete(t *testing.T) {
 	}
 	want := x.after
 	want.Taken, want.Reread, want.Positions = got.Taken, got.Reread, got.Positions
-	if diff := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
+	if diff := cmp.Diff(want, got, everything()); diff != "" {
 		t.Errorf("the snapshot with the objects differs from that of a full read (-full +objects):\n%s", diff)
 	}
 }
