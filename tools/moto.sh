@@ -58,6 +58,8 @@ if [ ! -d "$dir" ]; then
 	mkdir "$making/files/bin"
 	cat >"$making/files/bin/moto_server" <<-END
 		#!/bin/sh
+		# Images of others and their snapshots are no part of an account; the policies of AWS are.
+		export MOTO_EC2_LOAD_DEFAULT_AMIS=false MOTO_IAM_LOAD_MANAGED_POLICIES=true
 		PYTHONPATH=$dir/$modules exec $python -m moto.server "\$@"
 	END
 	chmod 755 "$making/files/bin/moto_server"

@@ -165,7 +165,7 @@ func (b *builder) bucket(p provider) string {
 			settings = append(settings, s)
 		}
 	}
-	note := "S3 buckets."
+	note := "AWS: buckets, and what exists in EC2, IAM and other services."
 	if region == "" {
 		note += "\nsettings: {region: eu-central-1} # if neither the environment nor the profile of AWS has a region"
 	}

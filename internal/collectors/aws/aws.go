@@ -1,5 +1,5 @@
-// Package aws reads the resources of an AWS account. It reads the buckets of S3 and of
-// S3-compatible servers.
+// Package aws reads the resources of an AWS account: the buckets of S3 and of S3-compatible
+// servers with all their parts, and what the lists of the other services return.
 package aws
 
 import (
@@ -43,7 +43,7 @@ type inventory struct {
 }
 
 // Collect reads every bucket with one request for each part, because S3 has no request for a
-// whole bucket.
+// whole bucket, and every list of the other services.
 func (c *inventory) Collect(ctx context.Context) (model.Snapshot, error) {
 	sc, err := c.scan(ctx, false)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *inventory) scan(ctx context.Context, brief bool) (*scan, error) {
 	}
 	defer session.close()
 	sc := &scan{config: c.config, source: c.env.Name, kinds: normalize.Kinds(), brief: brief, taken: taken, session: session}
-	if err = sc.read(ctx); err != nil || collectors.Void(ctx, sc.anyRead()) {
+	if err = sc.readAll(ctx); err != nil || collectors.Void(ctx, sc.anyRead()) {
 		return nil, c.config.fail(ctx, session.address(), err)
 	}
 	return sc, nil

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/awsapi"
 	"github.com/driftd/driftd/internal/awsconfig"
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/collectors/aws/catalogue"
 	"github.com/driftd/driftd/internal/collectors/aws/cloudtrail"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
@@ -21,6 +23,10 @@ import (
 type Config struct {
 	// Region is the region of the first request. Buckets in other regions are requested there.
 	Region string `mapstructure:"region"`
+	// Regions are the regions that are read, other than buckets; empty for Region.
+	Regions []string `mapstructure:"regions"`
+	// Services are the services that are read; empty for all, or for s3 alone if Endpoint is set.
+	Services []string `mapstructure:"services"`
 	// AssumeRole is the ARN of a role that is assumed with the credentials.
 	AssumeRole string `mapstructure:"assume_role"`
 	// ExternalID is the external ID that the role requires.
@@ -31,13 +37,13 @@ type Config struct {
 	CredentialsFile string `mapstructure:"credentials_file" path:"true"`
 	// ConfigFile is a file in the format of ~/.aws/config.
 	ConfigFile string `mapstructure:"config_file" path:"true"`
-	// Endpoint is the URL of an S3-compatible server.
+	// Endpoint is the URL of an S3-compatible server, or of one that simulates AWS.
 	Endpoint string `mapstructure:"endpoint"`
 	// PathStyle puts the bucket's name into the path instead of the host name.
 	PathStyle bool `mapstructure:"path_style"`
 	// CAFile holds the authorities to trust in place of those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// Account is the number of the account that must own the buckets; "" for any.
+	// Account is the number of the account of the credentials and of the buckets; "" for any.
 	Account string `mapstructure:"account"`
 	// Buckets are the names of the buckets to read; empty for all.
 	Buckets []string `mapstructure:"buckets"`
@@ -61,7 +67,7 @@ func Defaults() Config {
 }
 
 func (c Config) check() error {
-	return errors.Join(c.checkEndpoint(), c.checkLimits(), c.checkNames(), c.checkRole(), c.Audit.Check())
+	return errors.Join(c.checkEndpoint(), c.checkLimits(), c.checkNames(), c.checkRole(), c.checkScope(), c.Audit.Check())
 }
 
 func (c Config) checkEndpoint() error {
@@ -110,10 +116,100 @@ func (c Config) checkRole() error {
 	return nil
 }
 
+func (c Config) checkScope() error {
+	for i, region := range c.Regions {
+		if !isRegion(region) || slices.Contains(c.Regions[:i], region) {
+			return fmt.Errorf("setting regions: %q is not a region, or stands there twice: want a list such as [eu-central-1, us-east-1]", region)
+		}
+	}
+	if c.Region != "" && len(c.Regions) > 0 && !slices.Contains(c.Regions, c.Region) {
+		return fmt.Errorf("setting regions lacks %s, the setting region: add it, or remove region", c.Region)
+	}
+	known := knownServices()
+	for _, service := range c.Services {
+		if !slices.Contains(known, service) {
+			return fmt.Errorf("setting services: %q is not one of %s", service, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// s3 is the service of buckets, which are not read with lists.
+const s3Service = "s3"
+
+// knownServices returns the services that can be read, sorted.
+func knownServices() []string {
+	all := []string{s3Service}
+	for _, l := range catalogue.Lists() {
+		if !l.Carries() {
+			all = append(all, l.Call.Service.ID)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// reads reports whether a service is read. Most servers at an endpoint have only S3.
+func (c Config) reads(service string) bool {
+	if len(c.Services) > 0 {
+		return slices.Contains(c.Services, service)
+	}
+	return c.Endpoint == "" || service == s3Service
+}
+
+// lists returns the lists that are read, without the kinds that are not. The tags of all
+// resources are read if a kind needs them.
+func (c Config) lists() []*catalogue.List {
+	var all []*catalogue.List
+	tagged := false
+	for _, l := range catalogue.Lists() {
+		if !c.reads(l.Call.Service.ID) && !(l.Carries() && tagged) {
+			continue
+		}
+		l = l.Without(func(k *catalogue.Kind) bool {
+			return !k.IsCarrier() && collectors.Excludes(c.ExcludeKinds, k.FullName())
+		})
+		if l != nil {
+			all = append(all, l)
+			tagged = tagged || slices.ContainsFunc(l.AllKinds(), func(k *catalogue.Kind) bool { return k.Tagged })
+		}
+	}
+	return all
+}
+
+// leavesOut returns the setting that leaves out a kind; "" if it is read.
+func (c Config) leavesOut(kind string) string {
+	for _, l := range catalogue.Lists() {
+		if slices.ContainsFunc(l.AllKinds(), func(k *catalogue.Kind) bool { return k.FullName() == kind }) && c.reads(l.Call.Service.ID) {
+			if collectors.Excludes(c.ExcludeKinds, kind) {
+				return "left out by exclude_kinds"
+			}
+			return ""
+		}
+	}
+	return "left out by services"
+}
+
+// regions returns the regions that are read. found is the one of the SDK's configuration.
+func (c Config) regions(found string) []string {
+	if len(c.Regions) > 0 {
+		return c.Regions
+	}
+	return []string{found}
+}
+
+// firstRegion returns the region of the first request; "" for that of the SDK's configuration.
+func (c Config) firstRegion() string {
+	if c.Region == "" && len(c.Regions) > 0 {
+		return c.Regions[0]
+	}
+	return c.Region
+}
+
 // options returns the settings of the connection.
 func (c Config) options(backoff time.Duration) awsapi.Options {
 	return awsapi.Options{
-		Options: awsconfig.Options{Region: c.Region, Profile: c.Profile, CredentialsFile: c.CredentialsFile, ConfigFile: c.ConfigFile, Endpoint: c.Endpoint},
+		Options: awsconfig.Options{Region: c.firstRegion(), Profile: c.Profile, CredentialsFile: c.CredentialsFile, ConfigFile: c.ConfigFile, Endpoint: c.Endpoint},
 		Role:    c.AssumeRole, ExternalID: c.ExternalID, CAFile: c.CAFile,
 		Limits: httpclient.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff},
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -30,6 +31,13 @@ func (a *answer) asError(err error, hide func(string) string) error {
 		return httpclient.WithoutURL(sent.Err)
 	}
 	return &awsapi.SettingError{Err: fmt.Errorf("find AWS credentials: %w", err)}
+}
+
+// An accountError is the error of credentials of another account than the configured one.
+type accountError struct{ want, got, arn string }
+
+func (e *accountError) Error() string {
+	return fmt.Sprintf("the credentials are those of account %s (%s), and the setting account is %s", e.got, e.arn, e.want)
 }
 
 // codeHints returns the next steps for codes of S3 errors.
@@ -81,7 +89,7 @@ func hint(err error) string {
 	case status >= 500:
 		return "the server failed: see its log"
 	case status != 0 && code == "":
-		return "not an answer of an S3 server: check endpoint, and let driftd bypass any login page"
+		return "not an answer of the service: check endpoint, and let driftd bypass any login page"
 	}
 	words := httpclient.Words{Server: "the S3 server", Address: "endpoint and region",
 		Authority: "set ca_file to the certificate of the authority that signed the server's",
@@ -104,11 +112,26 @@ func (c Config) fail(ctx context.Context, server string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("read %s: %w", server, ctx.Err())
 	}
+	if errors.As(err, new(*accountError)) {
+		return &httpclient.Error{Server: server, Err: err, Hint: "set profile, credentials_file or assume_role to credentials of that account, or correct account"}
+	}
 	next := hint(err)
 	if code := awsapi.CodeOf(err); next == "" && awsapi.StatusOf(err) == http.StatusForbidden {
 		next = "grant s3:ListAllMyBuckets to the credentials, or name the buckets under buckets (" + code + ")"
 	}
 	return &httpclient.Error{Server: server, Err: err, Hint: cmp.Or(next, "see the log of the server")}
+}
+
+// bucketsReason returns why the buckets were not listed, and the next step.
+func bucketsReason(err error) string {
+	if ended := collectors.Ended(err); ended != "" {
+		return ended
+	}
+	next := hint(err)
+	if next == "" && awsapi.StatusOf(err) == http.StatusForbidden {
+		next = "grant s3:ListAllMyBuckets to the credentials, or name the buckets under buckets"
+	}
+	return strings.TrimSuffix(printable.Text(err.Error())+": "+next, ": ")
 }
 
 // gapReason returns why a part of a bucket was not read, and the next step. The same cause has

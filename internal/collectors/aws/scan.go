@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/awsapi"
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/collectors/aws/catalogue"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/printable"
@@ -31,6 +33,28 @@ type scan struct {
 	// the buckets are configured by name.
 	owner, server string
 	buckets       []*bucket
+	// bucketsUnread is why no bucket was read; zero if they were.
+	bucketsUnread gap
+	// estate is nil if only buckets are read.
+	estate *estate
+}
+
+// readAll reads the buckets and the lists of the other services. An error means that nothing
+// could be read.
+func (sc *scan) readAll(ctx context.Context) (err error) {
+	if len(sc.config.lists()) == 0 {
+		return sc.read(ctx)
+	}
+	if sc.estate, err = newEstate(ctx, sc); err != nil {
+		return err
+	}
+	if !sc.config.reads(s3Service) {
+		sc.bucketsUnread = gap{"left out by services", true}
+	} else if err = sc.read(ctx); err != nil {
+		sc.bucketsUnread = gap{reason: bucketsReason(err)}
+	}
+	sc.estate.read(ctx)
+	return nil
 }
 
 // A bucket is a bucket that is being read.
@@ -74,7 +98,7 @@ func (sc *scan) read(ctx context.Context) error {
 
 // anyRead reports whether any part of any bucket was read.
 func (sc *scan) anyRead() bool {
-	return slices.ContainsFunc(sc.buckets, func(b *bucket) bool { return len(b.Parts) > 0 })
+	return sc.estate != nil && sc.estate.answered || slices.ContainsFunc(sc.buckets, func(b *bucket) bool { return len(b.Parts) > 0 })
 }
 
 // list returns the buckets to read, sorted by name, without duplicates.
@@ -189,6 +213,12 @@ func (sc *scan) snapshot() model.Snapshot {
 			s.Resources = append(s.Resources, b.Resources(sc.source)...)
 		}
 	}
+	if sc.estate != nil {
+		resources, unread := catalogue.Join(sc.estate.pages, sc.estate.gap)
+		s.Resources, s.Unread = append(s.Resources, resources...), slices.Concat(sc.estate.unread, unread)
+		maps.Copy(s.Kinds, catalogue.Schemas())
+		slices.SortFunc(s.Unread, func(a, b model.Unread) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID)) })
+	}
 	slices.SortFunc(s.Resources, func(a, b model.Resource) int { return a.Key.Compare(b.Key) })
 	return s
 }
@@ -205,6 +235,10 @@ func (sc *scan) coverage() []model.Coverage {
 			add("", gap{"left out by exclude_kinds", true})
 			continue
 		}
+		if sc.bucketsUnread.reason != "" {
+			add("", sc.bucketsUnread)
+			continue
+		}
 		everywhere, uniform := sc.gap(k)
 		if sc.config.Buckets != nil && everywhere == (gap{}) {
 			everywhere, uniform = gap{"only the buckets of the setting buckets are read", true}, false
@@ -215,6 +249,9 @@ func (sc *scan) coverage() []model.Coverage {
 				add(b.Name, g)
 			}
 		}
+	}
+	if sc.estate != nil {
+		all = append(all, sc.estate.coverage()...)
 	}
 	slices.SortFunc(all, func(a, b model.Coverage) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Place, b.Place))
@@ -240,6 +277,9 @@ func (sc *scan) gap(k *normalize.Kind) (g gap, uniform bool) {
 
 // identity returns a description of the account or the access key that signs the requests.
 func (sc *scan) identity(ctx context.Context) string {
+	if sc.estate != nil {
+		return printable.Text(sc.estate.who.ARN + " in account " + sc.estate.who.Account)
+	}
 	if sc.owner != "" {
 		return "the account with the canonical id " + sc.owner
 	}

@@ -1,0 +1,175 @@
+package catalogue
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+)
+
+func everyList(lists []*List, do func(*List)) {
+	for _, l := range lists {
+		do(l)
+		everyList(l.Then, do)
+	}
+}
+
+// TestReadsOnly checks that no operation changes anything.
+func TestReadsOnly(t *testing.T) {
+	t.Parallel()
+	everyList(Lists(), func(l *List) {
+		verb := slices.ContainsFunc([]string{"Describe", "List", "Get"}, func(verb string) bool { return strings.HasPrefix(l.Call.Action, verb) })
+		if !verb || l.Rights == "" {
+			t.Errorf("%s is no operation that reads, or names no right", l.Call.Action)
+		}
+	})
+}
+
+// TestReferences checks that the kinds that others refer to exist.
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	kinds := Schemas()
+	check := func(of string, r Reference) {
+		if r.Kind != "" && kinds[r.fullKind()] == nil {
+			t.Errorf("%s refers to %s, which does not exist", of, r.Kind)
+		}
+	}
+	everyList(Lists(), func(l *List) {
+		check(l.Call.Action, l.Subject)
+		for _, k := range l.Kinds {
+			check(k.Name, k.Parent)
+			check(k.Name, k.Maker)
+			for _, u := range k.Usual {
+				check(k.Name, u.In)
+			}
+		}
+	})
+}
+
+// TestDocumentation checks that docs/aws.md has every kind and the exact rights.
+func TestDocumentation(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../../docs/aws.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, l := range Lists() {
+		want = append(want, l.AllRights()...)
+		for _, k := range l.AllKinds() {
+			if !k.IsCarrier() && !strings.Contains(string(page), "`"+k.Name+"`") {
+				t.Errorf("docs/aws.md does not list %s", k.Name)
+			}
+		}
+	}
+	slices.Sort(want)
+	want = slices.Compact(want)
+	var got []string
+	for block := range strings.SplitSeq(string(page), "```") {
+		var policy struct {
+			Statement []struct {
+				Sid    string
+				Action any
+			}
+		}
+		text, ok := strings.CutPrefix(block, "json\n")
+		if !ok || json.Unmarshal([]byte(text), &policy) != nil {
+			continue
+		}
+		for _, s := range policy.Statement {
+			actions, _ := s.Action.([]any)
+			for _, action := range actions {
+				if name, ok := action.(string); ok && s.Sid == "Lists" {
+					got = append(got, name)
+				}
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the rights in docs/aws.md differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestPolicies(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		reason, policy          string
+		everyone, administrator bool
+	}{
+		{"everyone", `{"Statement":{"Effect":"Allow","Principal":"*","Action":"sqs:*"}}`, true, false},
+		{"everyone of AWS", `{"Statement":[{"Effect":"Allow","Principal":{"AWS":["1","*"]},"Action":"sqs:*"}]}`, true, false},
+		{"a condition", `{"Statement":[{"Effect":"Allow","Principal":"*","Condition":{"StringEquals":{"aws:SourceOwner":"1"}}}]}`, false, false},
+		{"a denial", `{"Statement":[{"Effect":"Deny","Principal":"*"}]}`, false, false},
+		{"all but one", `{"Statement":[{"Effect":"Allow","NotPrincipal":{"AWS":"1"}}]}`, true, false},
+		{"administrator", `{"Statement":[{"Effect":"Allow","Action":["*"],"Resource":"*"}]}`, false, true},
+		{"administrator in the encoding of URLs", `%7B%22Statement%22%3A%5B%7B%22Effect%22%3A%22Allow%22%2C%22Action%22%3A%22%2A%3A%2A%22%2C%22Resource%22%3A%5B%22%2A%22%5D%7D%5D%7D`, false, true},
+		{"one service", `{"Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"*"}]}`, false, false},
+		{"no document", `x`, false, false},
+	} {
+		statements := statementsOf(model.StringOf(test.policy))
+		if got := allowsEveryone(statements); got != test.everyone {
+			t.Errorf("%s: allowsEveryone() = %t", test.reason, got)
+		}
+		if got := allowsEverything(statements); got != test.administrator {
+			t.Errorf("%s: allowsEverything() = %t", test.reason, got)
+		}
+	}
+}
+
+// TestTags checks what created a resource by tags that no user can set.
+func TestTags(t *testing.T) {
+	t.Parallel()
+	for tags, want := range map[string]string{
+		`[{"Key":"aws:cloudformation:stack-name","Value":"web"}]`:                     "declared by the CloudFormation stack web",
+		`[{"key":"aws:autoscaling:groupName","value":"g"},{"key":"a","value":"b"}]`:   "created by the Auto Scaling group g",
+		`{"aws:eks:cluster-name":"k8s"}`:                                              "created by the EKS cluster k8s",
+		`[{"TagKey":"kubernetes.io/cluster/k8s","TagValue":"owned"}]`:                 "",
+		`[{"Key":"eks:cluster-name","Value":"k8s"},{"Key":"Name","Value":"default"}]`: "",
+	} {
+		v, err := decode.JSON([]byte(tags))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := readTags(v)
+		if got := ownerByTags(all); got != want {
+			t.Errorf("%s: created by %q, want %q", tags, got, want)
+		}
+		for _, f := range withoutReserved(all).Fields() {
+			if strings.HasPrefix(f.Name, "aws:") {
+				t.Errorf("%s: the tag %s is kept", tags, f.Name)
+			}
+		}
+	}
+}
+
+// FuzzRows checks that no row of any kind makes the reading fail other than with an error.
+func FuzzRows(f *testing.F) {
+	f.Add([]byte(`{"vpcId":"a","tagSet":[{"key":"a","value":1}],"Policy":"{\"Statement\":{}}","UserDetailList":[{"UserName":"a","GroupList":["g"]}]}`))
+	f.Add([]byte(`{"attachmentSet":[{"instanceId":"i","deleteOnTermination":"true"}],"createTime":1e300,"routeSet":[[1]],"Attributes":[{"key":"Policy","value":"x"}]}`))
+	lists := Lists()
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		row, err := decode.JSON(data)
+		if err != nil || row.Kind() != model.Map {
+			return
+		}
+		env := &Env{Source: "s", Place: "p", Texts: map[string]string{"region": "r", "account": "a", "partition": "aws"}}
+		everyList(lists, func(l *List) {
+			var page Page
+			rows, _ := l.RowsOf(row, row)
+			for _, each := range rows {
+				for _, k := range l.Kinds {
+					_ = page.Add(k, each, env, nil)
+				}
+				_, _ = l.Unread(each, env, "x")
+			}
+			l.Inputs(l.Of(rows), env)
+			Join([]Page{page}, func(string, string) string { return "" })
+		})
+	})
+}

@@ -1,0 +1,63 @@
+package catalogue
+
+import (
+	"slices"
+
+	"github.com/driftd/driftd/internal/collectors/table"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// compute returns the kinds of machines, their disks and images.
+func compute() []*List {
+	gone := []model.Condition{{Path: "instanceState.name", NotIn: []string{"terminated", "shutting-down"}}}
+	own := map[string]any{"Owner": []string{"self"}, "MaxResults": 1000}
+	public := map[string]any{"Owner": []string{"self"}, "RestorableBy": []string{"all"}, "MaxResults": 1000}
+	return []*List{
+		describe("DescribeInstances", "reservationSet.instancesSet", paged(), &Kind{
+			Name: "EC2::Instance", ID: "{instanceId}", Parent: Reference{"EC2::Subnet", "{subnetId}"}, Where: gone, Tags: "tagSet",
+			Fields: text().Of("instanceType>instance_type imageId>ami subnetId>subnet_id ipAddress>public_ip keyName>key_name"),
+			Usual:  []Usual{{Reason: "created by a service of AWS", Where: []model.Condition{{Path: "operator.managed", In: []string{"true"}}}}},
+			Rules: slices.Concat(
+				table.Rate(model.High, "it has a public address", "", table.Unmanaged(), model.Condition{Path: "public_ip", Present: true}),
+				table.Rate(model.High, "it runs code and costs money", "", table.Unmanaged())),
+		}),
+		describe("DescribeVolumes", "volumeSet", paged(), &Kind{
+			Name: "EC2::Volume", ID: "{volumeId}", Tags: "tagSet", Created: "createTime",
+			Maker: Reference{"EC2::Instance", "{attachmentSet.instanceId}"}, MakerWhere: is("attachmentSet.deleteOnTermination", "true"),
+			Fields: table.Join(number().Of("size"), text().Of("volumeType>type snapshotId>snapshot_id availabilityZone>availability_zone"), flag().Of("encrypted")),
+			Rules:  table.Rate(model.Medium, "it is not encrypted", "", table.Unmanaged(), table.Is("encrypted", "false", "")),
+		}),
+		describe("DescribeSnapshots", "snapshotSet", own, snapshot(text().Of("volumeId>volume_id"))),
+		describe("DescribeSnapshots", "snapshotSet", public, snapshot(present().Of("snapshotId>public"))),
+		describe("DescribeImages", "imagesSet", own, &Kind{
+			Name: "EC2::Image", ID: "{imageId}", Label: "{name}", Tags: "tagSet", Created: "creationDate",
+			Fields: table.Join(text().Of("name"), flag().Of("isPublic>public")),
+			Rules:  table.Rate(model.Critical, "everyone can use the image", "", onExisting(), table.Is("public", "true")),
+		}),
+		describe("DescribeKeyPairs", "keySet", nil, &Kind{
+			Name: "EC2::KeyPair", ID: "{keyPairId|keyName}", Label: "{keyName}", Tags: "tagSet", Created: "createTime", Fields: text().Of("keyName>key_name keyFingerprint>fingerprint"),
+			Rules: table.Rate(model.Medium, "it opens new machines", "", table.Unmanaged()),
+		}),
+		describe("DescribeLaunchTemplates", "launchTemplates", map[string]any{"MaxResults": 200}, &Kind{
+			Name: "EC2::LaunchTemplate", ID: "{launchTemplateId}", Label: "{launchTemplateName}", Tags: "tagSet", Created: "createTime", Fields: text().Of("launchTemplateName>name"),
+			Usual: []Usual{{Reason: "created by a service of AWS", Where: []model.Condition{{Path: "operator.managed", In: []string{"true"}}}}},
+		}),
+		describe("DescribeNetworkInterfaces", "networkInterfaceSet", paged(), &Kind{
+			Name: "EC2::NetworkInterface", ID: "{networkInterfaceId}", Parent: Reference{"EC2::Subnet", "{subnetId}"}, Tags: "tagSet",
+			Maker: Reference{"EC2::Instance", "{attachment.instanceId}"}, MakerWhere: is("attachment.deleteOnTermination", "true"),
+			Fields: text().Of("subnetId>subnet_id interfaceType>interface_type privateIpAddress>private_ip association.publicIp>public_ip"),
+			Usual:  requesterManaged(),
+		}),
+	}
+}
+
+// snapshot returns the kind of snapshots with fields of one of its lists.
+func snapshot(more table.Fields) *Kind {
+	return &Kind{
+		Name: "EC2::Snapshot", ID: "{snapshotId}", Tags: "tagSet", Created: "startTime",
+		Fields: table.Join(text().Of("volumeId>volume_id"), flag().Of("encrypted"), more),
+		Rules: slices.Concat(
+			table.Rate(model.Critical, "everyone can read the snapshot", "", onExisting(), table.Is("public", "true")),
+			table.Rate(model.Medium, "it is not encrypted", "", table.Unmanaged(), table.Is("encrypted", "false", ""))),
+	}
+}

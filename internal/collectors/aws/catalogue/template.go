@@ -1,0 +1,107 @@
+package catalogue
+
+import (
+	"strings"
+
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// expand returns a template with the texts of a row: "{vpcId}", "{a.b}" of nested maps,
+// "{a|b}" the first that is set, "{$region}" of env, and "{arn@name}" the part of an ARN,
+// URL or path after the last slash or colon, and "{Name@record}" a name of DNS. It returns "" if a text is missing.
+func expand(template string, row model.Value, env map[string]string) string {
+	var b strings.Builder
+	for {
+		literal, rest, open := strings.Cut(template, "{")
+		b.WriteString(literal)
+		if !open {
+			return b.String()
+		}
+		var inside string
+		inside, template, _ = strings.Cut(rest, "}")
+		text := ""
+		for name := range strings.SplitSeq(inside, "|") {
+			if text = lookUp(name, row, env); text != "" {
+				break
+			}
+		}
+		if text == "" {
+			return ""
+		}
+		b.WriteString(text)
+	}
+}
+
+func lookUp(name string, row model.Value, env map[string]string) string {
+	if variable, ok := strings.CutPrefix(name, "$"); ok {
+		return env[variable]
+	}
+	path, filter, _ := strings.Cut(name, "@")
+	text := at(row, path).Text()
+	switch filter {
+	case "name":
+		return text[strings.LastIndexAny(text, "/:")+1:]
+	case "record":
+		return strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(text, "."), `\052`, "*"))
+	}
+	return text
+}
+
+// at returns the value at a path of names separated by dots. Of a list it takes the first
+// element, or of a list of keys and values the value of a key.
+func at(v model.Value, path string) model.Value {
+	for name := range strings.SplitSeq(path, ".") {
+		if items := v.Items(); len(items) > 0 {
+			v = items[0]
+			for _, entry := range items {
+				if entry.At("key").Str() == name {
+					v = model.MapOf(model.Field{Name: name, Value: entry.At("value")})
+				}
+			}
+		}
+		v = v.At(name)
+	}
+	return v
+}
+
+// parentRow is the name under which a row has the row that it is in.
+const parentRow = "^"
+
+// documentAt returns a row in place of which the JSON document at a path stands; the row
+// itself without a path. A text that is no document has no rows.
+func documentAt(row model.Value, path string) model.Value {
+	if path == "" {
+		return row
+	}
+	document, err := decode.JSON([]byte(at(row, path).Str()))
+	if err != nil || document.Kind() != model.Map {
+		return model.MapOf()
+	}
+	if statement := document.At("Statement"); statement.Kind() == model.Map {
+		document = document.With("Statement", model.ListOf(statement))
+	}
+	return document.With(parentRow, row)
+}
+
+// rowsAt returns the rows at a path below a row, each with the row that it is in. known
+// reports whether the first name of the path exists.
+func rowsAt(row model.Value, path string) (rows []model.Value, known bool) {
+	if path == "" {
+		return []model.Value{row}, true
+	}
+	name, rest, _ := strings.Cut(path, ".")
+	list, known := row.Get(name)
+	items := list.Items()
+	if list.Kind() == model.Map {
+		items = []model.Value{list}
+	}
+	for _, item := range items {
+		if item.Kind() != model.Map {
+			item = model.MapOf(model.Field{Name: "text", Value: item})
+		}
+		below, _ := rowsAt(item.With(parentRow, row), rest)
+		rows = append(rows, below...)
+	}
+	return rows, known
+}

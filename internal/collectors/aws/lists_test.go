@@ -1,0 +1,286 @@
+package aws
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/classify"
+	"github.com/driftd/driftd/internal/collectors/aws/catalogue"
+	"github.com/driftd/driftd/internal/model"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// Answers in the form of the documentation, where moto has none.
+const (
+	analyzers = `{"analyzers":[{"arn":"arn:aws:access-analyzer:eu-central-1:123456789012:analyzer/a","name":"a","type":"ACCOUNT","createdAt":"2024-05-01T10:00:00Z","status":"ACTIVE","tags":{}}]}`
+	urls      = `{"FunctionUrlConfigs":[{"FunctionUrl":"https://x.lambda-url.eu-central-1.on.aws/","FunctionArn":"arn:aws:lambda:eu-central-1:123456789012:function:f","CreationTime":"2024-05-01T10:00:00Z","AuthType":"NONE"}]}`
+)
+
+// wholeEstate returns the recorded estate with the answers that moto does not have.
+func wholeEstate(t *testing.T) *recording {
+	t.Helper()
+	r := loadRecording(t)
+	r.instead["access-analyzer"] = recorded{http.StatusOK, analyzers}
+	r.instead["/urls"] = recorded{http.StatusOK, urls}
+	return r
+}
+
+// estateConfig returns the settings for all services other than S3.
+func estateConfig(t *testing.T, url string) Config {
+	t.Helper()
+	c := testConfig(t, url)
+	c.Region = "eu-central-1"
+	c.Services = slices.DeleteFunc(knownServices(), func(name string) bool { return name == s3Service })
+	return c
+}
+
+func collectEstate(t *testing.T, handler http.Handler, change func(*Config)) (model.Snapshot, error) {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	c := estateConfig(t, server.URL)
+	if change != nil {
+		change(&c)
+	}
+	return testInventory(t, c).Collect(t.Context())
+}
+
+// rate returns the severity of a resource that no declaration manages.
+func rate(s *model.Snapshot, r *model.Resource) string {
+	subject := &model.Subject{Key: r.Key, Kind: s.Kinds[r.Kind], Live: r}
+	f := classify.Findings(classify.Input{Judged: []model.Judged{{Subject: subject, Outcomes: []model.Outcome{{Verdict: model.Unmanaged}}}}}).Current[0]
+	return fmt.Sprintf("%s (%s)", f.Severity, f.Reason)
+}
+
+// TestEstate compares what is read from an estate with one of each kind with a golden file.
+func TestEstate(t *testing.T) {
+	t.Parallel()
+	recording := wholeEstate(t)
+	s, err := collectEstate(t, recording, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	seen := map[string]bool{}
+	for i := range s.Resources {
+		r := &s.Resources[i]
+		seen[r.Kind] = true
+		state := r.SystemOwned
+		if state == "" {
+			state = rate(&s, r)
+		}
+		fmt.Fprintf(&b, "%s %s %s\n  name %s, parent %s, made by %v, known as %v\n  %s\n  %s\n", r.Kind, r.ID, r.Place, r.Name, r.Parent, r.Makers, r.Identities, state, r.Value.AppendJSON(nil))
+	}
+	golden := filepath.Join("testdata", "estate.txt")
+	if *update {
+		if err = os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
+		t.Errorf("the estate differs from %s (-want +got):\n%s", golden, diff)
+	}
+	for _, name := range slices.Sorted(maps.Keys(catalogue.Schemas())) {
+		if !seen[name] {
+			t.Errorf("the estate has no %s", name)
+		}
+	}
+	for _, c := range s.Coverage {
+		if c.Failed() {
+			t.Errorf("not covered: %s in %q: %s", c.Kind, c.Place, c.Reason)
+		}
+	}
+	for key, times := range recording.asked {
+		if times > 1 {
+			t.Errorf("%d requests for %s", times, key)
+		}
+	}
+	if text := fmt.Sprintf("%+v", s); strings.Contains(text, "hunter2") || strings.Contains(text, "PASSWORD") {
+		t.Error("the snapshot has an environment or user data")
+	}
+}
+
+const denied = `<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>User is not authorized to perform this operation%s</Message></Error></Errors></Response>`
+
+// TestEstateGaps checks that a list that cannot be read leaves its kinds unchecked in its region,
+// with the next step, and nothing else.
+func TestEstateGaps(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		reason, request string
+		answer          recorded
+		kind, place     string
+		want            string
+	}{
+		{
+			"a right that lacks", "Action=DescribeVolumes", recorded{http.StatusForbidden, fmt.Sprintf(denied, "")},
+			"EC2::Volume", "eu-central-1", "403 UnauthorizedOperation: User is not authorized to perform this operation: grant ec2:DescribeVolumes",
+		},
+		{
+			"a policy of the organization", "Action=DescribeVolumes", recorded{http.StatusForbidden, fmt.Sprintf(denied, " with an explicit deny in a service control policy")},
+			"EC2::Volume", "eu-central-1", "a policy of the organization denies it: allow ec2:DescribeVolumes there, or exclude the kinds with exclude_kinds",
+		},
+		{
+			"a region that is off", "ec2 eu-central-1", recorded{http.StatusUnauthorized, `<Response><Errors><Error><Code>AuthFailure</Code><Message>no</Message></Error></Errors></Response>`},
+			"EC2::Instance", "eu-central-1", "the region eu-central-1 is not enabled for account 123456789012, although other requests are accepted: remove it from regions, or enable it",
+		},
+		{
+			"a right to global things", "Action=GetAccountAuthorizationDetails", recorded{http.StatusForbidden, `<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>`},
+			"IAM::AccessKey", "global", "grant iam:GetAccountAuthorizationDetails",
+		},
+		{
+			"another document", "Action=DescribeVolumes", recorded{http.StatusOK, `<DescribeVolumesResponse><volumes/></DescribeVolumesResponse>`},
+			"EC2::Volume", "eu-central-1", "the answer to DescribeVolumes has no list volumeSet",
+		},
+		{
+			"an entry without an id", "Action=DescribeVolumes", recorded{http.StatusOK, `<DescribeVolumesResponse><volumeSet><item><size>1</size></item></volumeSet></DescribeVolumesResponse>`},
+			"EC2::Volume", "eu-central-1", "an entry of EC2::Volume has no id",
+		},
+	} {
+		recording := wholeEstate(t)
+		recording.instead[test.request] = test.answer
+		s, err := collectEstate(t, recording, nil)
+		if err != nil {
+			t.Errorf("%s: Collect() = %v", test.reason, err)
+			continue
+		}
+		if ok, reason := s.Covers("aws/AWS::"+test.kind, test.place); ok || !strings.Contains(reason, test.want) {
+			t.Errorf("%s: %s in %s is covered: %t, because %q, want %q", test.reason, test.kind, test.place, ok, reason, test.want)
+		}
+		if ok, reason := s.Covers("aws/AWS::SQS::Queue", "eu-central-1"); !ok {
+			t.Errorf("%s: queues are not covered: %s", test.reason, reason)
+		}
+		if ok, _ := s.Covers("aws/AWS::SQS::Queue", "eu-west-1"); ok {
+			t.Errorf("%s: queues of a region that is not read are covered", test.reason)
+		}
+	}
+}
+
+// TestUnread checks resources that are listed and cannot be read, or of which it is not known
+// whether AWS created them.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	recording := wholeEstate(t)
+	recording.instead["GetQueueAttributes"] = recorded{http.StatusForbidden, `{"__type":"AccessDeniedException","message":"no"}`}
+	recording.instead["Action=DescribeVpcs"] = recorded{http.StatusForbidden, fmt.Sprintf(denied, "")}
+	s, err := collectEstate(t, recording, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, u := range s.Unread {
+		got[u.Kind] += u.Reason
+	}
+	for kind, want := range map[string]string{"SQS::Queue": "grant sqs:GetQueueAttributes", "EC2::InternetGateway": "AWS::EC2::VPC was not read"} {
+		if !strings.Contains(got["aws/AWS::"+kind], want) {
+			t.Errorf("%s is unread because %q, want %q", kind, got["aws/AWS::"+kind], want)
+		}
+	}
+	recording = wholeEstate(t)
+	recording.instead["GetResources"] = recorded{http.StatusBadRequest, `{"__type":"AccessDeniedException","message":"no"}`}
+	recording.instead["GetTopicAttributes"] = recorded{http.StatusNotFound, `<ErrorResponse><Error><Code>NotFound</Code></Error></ErrorResponse>`}
+	if s, err = collectEstate(t, recording, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(s.Unread, func(u model.Unread) bool {
+		return u.Kind == "aws/AWS::SQS::Queue" && strings.Contains(u.Reason, "grant tag:GetResources")
+	}) {
+		t.Errorf("queues without their tags are not unread: %v", s.Unread)
+	}
+	if ok, reason := s.Covers("aws/AWS::SNS::Topic", "eu-central-1"); !ok || slices.ContainsFunc(s.Resources, func(r model.Resource) bool { return r.Kind == "aws/AWS::SNS::Topic" }) {
+		t.Errorf("a topic that was deleted after the list: covered %t %s", ok, reason)
+	}
+}
+
+func TestAccount(t *testing.T) {
+	t.Parallel()
+	_, err := collectEstate(t, wholeEstate(t), func(c *Config) { c.Account = "999999999999" })
+	if err == nil || !strings.Contains(err.Error(), "those of account 123456789012") || !strings.Contains(err.Error(), "the setting account is 999999999999") {
+		t.Errorf("Collect() with another account = %v", err)
+	}
+	if _, err = collectEstate(t, wholeEstate(t), func(c *Config) { c.Account = "123456789012" }); err != nil {
+		t.Errorf("Collect() with the account = %v", err)
+	}
+}
+
+// TestScope checks which kinds and regions are read by the settings.
+func TestScope(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		reason      string
+		change      func(*Config)
+		kind, place string
+		covered     bool
+		want        string
+	}{
+		{"an endpoint alone has buckets", func(c *Config) { c.Services = nil }, "EC2::VPC", "eu-central-1", false, "not read"},
+		{"a service", func(c *Config) { c.Services = []string{"ec2"} }, "EC2::VPC", "eu-central-1", true, ""},
+		{"another service", func(c *Config) { c.Services = []string{"ec2"} }, "IAM::User", "", false, "left out by services"},
+		{"tags come along", func(c *Config) { c.Services = []string{"sqs"} }, "SQS::Queue", "eu-central-1", true, ""},
+		{"an excluded kind", func(c *Config) { c.ExcludeKinds = []string{"AWS::EC2::*"} }, "EC2::VPC", "eu-central-1", false, "left out by exclude_kinds"},
+		{"a region that is not read", func(*Config) {}, "EC2::VPC", "us-east-1", false, "only the regions eu-central-1 are read: set regions"},
+		{"an unknown region", func(*Config) {}, "EC2::VPC", "", false, "only the regions eu-central-1 are read: set regions"},
+		{"a global kind", func(*Config) {}, "IAM::User", "", true, ""},
+		{"a global kind by its place", func(*Config) {}, "IAM::User", "global", true, ""},
+		{"buckets", func(*Config) {}, "S3::Bucket", "", false, "left out by services"},
+	} {
+		recording := wholeEstate(t)
+		recording.instead["s3 eu-central-1 GET /?"] = recorded{http.StatusOK, `<ListAllMyBucketsResult><Buckets/></ListAllMyBucketsResult>`}
+		s, err := collectEstate(t, recording, test.change)
+		if err != nil {
+			t.Errorf("%s: Collect() = %v", test.reason, err)
+			continue
+		}
+		if ok, reason := s.Covers("aws/AWS::"+test.kind, test.place); ok != test.covered || reason != test.want {
+			t.Errorf("%s: %s in %q is covered: %t, because %q, want %t, %q", test.reason, test.kind, test.place, ok, reason, test.covered, test.want)
+		}
+	}
+}
+
+func TestProbeEstate(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(wholeEstate(t))
+	t.Cleanup(server.Close)
+	p, err := testInventory(t, estateConfig(t, server.URL)).Probe(t.Context())
+	if err != nil || !strings.Contains(p.Identity, "in account 123456789012") {
+		t.Errorf("Probe() = %q, %v", p.Identity, err)
+	}
+}
+
+func TestCheckScope(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		reason string
+		change func(*Config)
+		want   string
+	}{
+		{"no region", func(c *Config) { c.Regions = []string{"*"} }, `"*" is not a region`},
+		{"twice", func(c *Config) { c.Regions = []string{"eu-central-1", "eu-central-1"} }, "stands there twice"},
+		{"region is missing", func(c *Config) { c.Regions = []string{"us-east-1"} }, "setting regions lacks eu-central-1"},
+		{"an unknown service", func(c *Config) { c.Services = []string{"ec3"} }, `"ec3" is not one of access-analyzer, cloudtrail`},
+		{"an external id alone", func(c *Config) { c.ExternalID = "x" }, "set assume_role"},
+		{"no role", func(c *Config) { c.AssumeRole = "driftd" }, "setting assume_role is not a role"},
+	} {
+		c := Defaults()
+		c.Region = "eu-central-1"
+		test.change(&c)
+		if err := c.check(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: check() = %v, want %q", test.reason, err, test.want)
+		}
+	}
+}
