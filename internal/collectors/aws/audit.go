@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/collectors/aws/catalogue"
 	"github.com/driftd/driftd/internal/collectors/aws/cloudtrail"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/printable"
@@ -26,6 +27,12 @@ func (c *inventory) addLog(ctx context.Context, sc *scan, s *model.Snapshot) {
 		return
 	}
 	regions, regionOf := []string{client.Config.Region}, map[string]string{}
+	if sc.estate != nil {
+		regions, regionOf[catalogue.Global] = append(regions, sc.estate.regions...), catalogue.Global
+		for _, region := range sc.estate.regions {
+			regionOf[region] = region
+		}
+	}
 	for _, b := range sc.buckets {
 		if isRegion(b.region) {
 			regions, regionOf[b.Name] = append(regions, b.region), b.region

@@ -197,4 +197,4 @@ func (k *Kind) IsCarrier() bool { return k.Name == tagCarrier }
 func (l *List) Carries() bool { return slices.ContainsFunc(l.Kinds, (*Kind).IsCarrier) }
 
 // WriterUnknown is the reason why the author of a change is not known.
-const WriterUnknown = "the services of AWS do not return who changed a resource"
+const WriterUnknown = "the lists of AWS do not have who changed a resource, and CloudTrail is not read: see the setting audit"
