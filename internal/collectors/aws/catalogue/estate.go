@@ -78,7 +78,9 @@ func (p *Page) add(k *Kind, row model.Value, env *Env, texts table.Texts) error 
 		Value:   k.value(row, all, texts),
 		Created: created(at(row, k.Created)), WriterUnknown: WriterUnknown,
 	}
-	if parent := expand(k.Parent.ID, row, env.Texts); parent != "" {
+	// A parent that no declaration manages is reported instead of what it contains, but not
+	// instead of what is critical.
+	if parent := expand(k.Parent.ID, row, env.Texts); parent != "" && !k.critical(&r) {
 		r.Parent = model.Ref{Kind: k.Parent.fullKind(), ID: parent}
 	}
 	if maker := expand(k.Maker.ID, row, env.Texts); maker != "" && model.HoldsAll(k.MakerWhere, row) {
@@ -93,6 +95,16 @@ func (p *Page) add(k *Kind, row model.Value, env *Env, texts table.Texts) error 
 	r.SystemOwned = cmp.Or(r.SystemOwned, ownerByTags(all))
 	p.Resources = append(p.Resources, r)
 	return nil
+}
+
+// critical reports whether a resource is rated critical if no declaration manages it.
+func (k *Kind) critical(r *model.Resource) bool {
+	for i := range k.Rules {
+		if rule := &k.Rules[i]; rule.Path == "" && rule.About(model.Unmanaged, r.ID) && model.HoldsAll(rule.Where, r.Value) {
+			return rule.Severity == model.Critical
+		}
+	}
+	return false
 }
 
 // value returns the fields of a row, and its tags.
