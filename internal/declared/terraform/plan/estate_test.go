@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"io"
@@ -19,12 +20,11 @@ const estate = "../../../../testdata/aws/"
 // unzipped returns the content of a file of the estate.
 func unzipped(t *testing.T, name string) io.Reader {
 	t.Helper()
-	f, err := os.Open(estate + name)
+	content, err := os.ReadFile(estate + name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close() })
-	z, err := gzip.NewReader(f)
+	z, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,5 +108,41 @@ func TestEditedEstate(t *testing.T) {
 		"aws_security_group.inline", "aws_security_group.rules"}
 	if d := cmp.Diff(parents, got); d != "" {
 		t.Errorf("other differences (-want +got):\n%s", d)
+	}
+}
+
+// TestEstateRequests checks that the recorded requests decode, and that people sent the edits.
+func TestEstateRequests(t *testing.T) {
+	t.Parallel()
+	var state struct {
+		Resources []struct{ Type, Name string }
+	}
+	if err := json.NewDecoder(unzipped(t, "state.json.gz")).Decode(&state); err != nil {
+		t.Fatal(err)
+	}
+	if len(state.Resources) < 60 {
+		t.Errorf("the state has %d resources", len(state.Resources))
+	}
+	senders := map[string]map[string]int{}
+	for _, name := range []string{"estate.jsonl", "edits.jsonl"} {
+		content, err := os.ReadFile(estate + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		senders[name] = map[string]int{}
+		for d := json.NewDecoder(bytes.NewReader(content)); d.More(); {
+			var r struct{ Service, Region, Who, Method, Path string }
+			if err := d.Decode(&r); err != nil {
+				t.Fatal(err)
+			}
+			if r.Service == "" || r.Region == "" || r.Method == "" || r.Path == "" {
+				t.Errorf("%s: a request without its destination: %+v", name, r)
+			}
+			senders[name][r.Who]++
+		}
+	}
+	want := map[string]map[string]int{"estate.jsonl": {"": 102}, "edits.jsonl": {"alice": 10, "bob": 13, "carol": 17}}
+	if d := cmp.Diff(want, senders); d != "" {
+		t.Errorf("requests by sender (-want +got):\n%s", d)
 	}
 }
