@@ -107,8 +107,7 @@ func TestAWS(t *testing.T) {
 	by.call("sns", here, "CreateTopic", "", "Name", "news")
 	s.expect("resources that were created by hand",
 		"critical unmanaged aws/AWS::EC2::SecurityGroupRule "+group+" ingress tcp 22 22 0.0.0.0/0",
-		"critical unmanaged aws/AWS::IAM::UserPolicyAttachment eve AdministratorAccess",
-		"high unmanaged aws/AWS::IAM::User eve",
+		"critical unmanaged aws/AWS::IAM::User eve",
 		"medium unmanaged aws/AWS::EC2::KeyPair backdoor",
 		"low unmanaged aws/AWS::SNS::Topic news")
 }

@@ -124,9 +124,9 @@ func (r *reading) read(ctx context.Context, l *catalogue.List, input map[string]
 
 // load requests a list and adds its resources. It returns the rows if there are lists for them.
 func (r *reading) load(ctx context.Context, l *catalogue.List, call *awsapi.Call, of model.Value) ([]model.Value, error) {
-	var page catalogue.Page
+	var pages []catalogue.Page
 	var rows []model.Value
-	err := r.send(ctx, call, func() { page, rows = catalogue.Page{}, nil }, func(answer model.Value) error {
+	err := r.send(ctx, call, func() { pages, rows = nil, nil }, func(answer model.Value) error {
 		found, err := l.RowsOf(answer, of)
 		if err != nil {
 			return err
@@ -134,7 +134,9 @@ func (r *reading) load(ctx context.Context, l *catalogue.List, call *awsapi.Call
 		if len(l.Then) > 0 {
 			rows = append(rows, found...)
 		}
-		return r.take(&page, l, found)
+		page, err := r.take(l, found)
+		pages = append(pages, page)
+		return err
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -142,7 +144,7 @@ func (r *reading) load(ctx context.Context, l *catalogue.List, call *awsapi.Call
 	case err != nil && !absent:
 		r.fail(l, of, err)
 	case !absent:
-		r.pages = append(r.pages, page)
+		r.pages = append(r.pages, pages...)
 		fallthrough
 	default:
 		r.answered = true
@@ -162,17 +164,18 @@ func (r *reading) send(ctx context.Context, call *awsapi.Call, begin func(), tak
 	return take(answer)
 }
 
-func (r *reading) take(page *catalogue.Page, l *catalogue.List, rows []model.Value) error {
+// take returns the resources of rows.
+func (r *reading) take(l *catalogue.List, rows []model.Value) (page catalogue.Page, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, row := range rows {
 		for _, k := range l.Kinds {
 			if err := page.Add(k, row, &r.env, r.texts); err != nil {
-				return err
+				return page, err
 			}
 		}
 	}
-	return nil
+	return page, nil
 }
 
 // follow reads the lists for the rows of a list.

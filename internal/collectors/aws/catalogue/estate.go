@@ -78,9 +78,7 @@ func (p *Page) add(k *Kind, row model.Value, env *Env, texts table.Texts) error 
 		Value:   k.value(row, all, texts),
 		Created: created(at(row, k.Created)), WriterUnknown: WriterUnknown,
 	}
-	// A parent that no declaration manages is reported instead of what it contains, but not
-	// instead of what is critical.
-	if parent := expand(k.Parent.ID, row, env.Texts); parent != "" && !k.critical(&r) {
+	if parent := expand(k.Parent.ID, row, env.Texts); parent != "" {
 		r.Parent = model.Ref{Kind: k.Parent.fullKind(), ID: parent}
 	}
 	if maker := expand(k.Maker.ID, row, env.Texts); maker != "" && model.HoldsAll(k.MakerWhere, row) {
@@ -95,16 +93,6 @@ func (p *Page) add(k *Kind, row model.Value, env *Env, texts table.Texts) error 
 	r.SystemOwned = cmp.Or(r.SystemOwned, ownerByTags(all))
 	p.Resources = append(p.Resources, r)
 	return nil
-}
-
-// critical reports whether a resource is rated critical if no declaration manages it.
-func (k *Kind) critical(r *model.Resource) bool {
-	for i := range k.Rules {
-		if rule := &k.Rules[i]; rule.Path == "" && rule.About(model.Unmanaged, r.ID) && model.HoldsAll(rule.Where, r.Value) {
-			return rule.Severity == model.Critical
-		}
-	}
-	return false
 }
 
 // value returns the fields of a row, and its tags.
@@ -154,18 +142,22 @@ func (u *Usual) holds(row model.Value) bool {
 // become one. gap returns why a kind was not read in a place. A resource is unread
 // if it depends on such a kind whether AWS created it.
 func Join(pages []Page, gap func(kind, place string) string) ([]model.Resource, []model.Unread) {
-	defaults := map[model.Ref]bool{}
+	defaults, total := map[model.Ref]bool{}, 0
 	for i := range pages {
+		total += len(pages[i].Resources)
 		for _, ref := range pages[i].defaults {
 			defaults[ref] = true
 		}
 	}
-	j := joiner{gap: gap, defaults: defaults, carriers: map[string]*model.Resource{}, tagged: taggedKinds()}
+	j := joiner{gap: gap, defaults: defaults, carriers: map[string]*model.Resource{}, tagged: taggedKinds(), all: make([]model.Resource, 0, total)}
 	for i := range pages {
 		j.take(&pages[i])
+		pages[i] = Page{}
 	}
 	slices.SortStableFunc(j.all, func(a, b model.Resource) int { return a.Key.Compare(b.Key) })
-	return j.merge(), j.unread
+	all := j.merge()
+	markParents(all)
+	return all, j.unread
 }
 
 type joiner struct {
@@ -199,7 +191,8 @@ func (j *joiner) take(p *Page) {
 		}
 		switch {
 		case r.Kind == prefix+tagCarrier:
-			j.carriers[r.ID] = r
+			carrier := *r
+			j.carriers[r.ID] = &carrier
 		case reason != "" && r.SystemOwned == "":
 			j.unread = append(j.unread, model.Unread{Ref: model.Ref{Kind: r.Kind, ID: r.ID}, Place: r.Place, Name: r.Name, Parent: r.Parent, Identities: r.Identities, Reason: reason})
 		default:
@@ -223,6 +216,51 @@ func (j *joiner) merge() []model.Resource {
 		merged = append(merged, r)
 	}
 	return merged
+}
+
+// containsField is the field with what a resource contains that is rated critical. A parent that no
+// declaration manages is reported instead of its children.
+const containsField = "contains"
+
+// maxContained bounds the texts of containsField.
+const maxContained = 10
+
+// markParents sets containsField. The resources are sorted.
+func markParents(all []model.Resource) {
+	kinds, contained := Schemas(), map[int][]model.Value{}
+	for i := range all {
+		r := &all[i]
+		if r.Parent == (model.Ref{}) || r.SystemOwned != "" || !isCritical(kinds[r.Kind], r) {
+			continue
+		}
+		// A VPC contains the group of a rule. No chain of kinds is longer.
+		for parent, depth := r.Parent, 0; parent != (model.Ref{}) && depth < 4; depth++ {
+			at, ok := slices.BinarySearchFunc(all, model.Key{Source: r.Source, Kind: parent.Kind, ID: parent.ID}, func(r model.Resource, k model.Key) int { return r.Key.Compare(k) })
+			if !ok {
+				break
+			}
+			if len(contained[at]) < maxContained {
+				contained[at] = append(contained[at], model.StringOf(strings.TrimPrefix(r.Kind, prefix)+" "+r.Name))
+			}
+			parent = all[at].Parent
+		}
+	}
+	for at, texts := range contained {
+		all[at].Value = all[at].Value.With(containsField, model.ListOf(texts...))
+	}
+}
+
+// isCritical reports whether a resource is rated critical if no declaration manages it.
+func isCritical(k *model.Kind, r *model.Resource) bool {
+	if k == nil {
+		return false
+	}
+	for i := range k.Severities {
+		if rule := &k.Severities[i]; rule.Path == "" && rule.About(model.Unmanaged, r.ID) && model.HoldsAll(rule.Where, r.Value) {
+			return rule.Severity == model.Critical
+		}
+	}
+	return false
 }
 
 // join adds to a resource what another answer has of it.
@@ -288,6 +326,9 @@ func (l *List) Inputs(rows []model.Value, env *Env) []map[string]any {
 
 // created parses a time: RFC 3339, or seconds since 1970.
 func created(v model.Value) time.Time {
+	if v.IsEmpty() {
+		return time.Time{}
+	}
 	if seconds, err := strconv.ParseFloat(v.Text(), 64); err == nil && seconds > 0 && seconds < 1<<36 {
 		return time.UnixMilli(int64(seconds * 1000)).UTC()
 	}

@@ -157,10 +157,10 @@ func Schemas() map[string]*model.Kind {
 			}
 			m := all[k.FullName()]
 			if m == nil {
-				m = &model.Kind{Name: k.FullName(), Severities: k.Rules, Exposed: k.Exposed, Namespaced: true, WriterUnknown: WriterUnknown}
+				m = &model.Kind{Name: k.FullName(), Severities: append(containsRules(), k.Rules...), Exposed: k.Exposed, Namespaced: true, WriterUnknown: WriterUnknown}
 				all[m.Name] = m
 			}
-			fields[m.Name] = table.Join(fields[m.Name], k.Fields)
+			fields[m.Name] = table.Join(fields[m.Name], k.Fields, table.Absent().Volatile().Of(containsField))
 			if k.Tags != "" || k.Tagged {
 				m.Labels = "tags"
 				fields[m.Name] = table.Join(fields[m.Name], table.Entries(text()).Of("tags"))
@@ -171,6 +171,15 @@ func Schemas() map[string]*model.Kind {
 		m.Schema = fields[name].Schema()
 	}
 	return all
+}
+
+// containsRules rates a resource by what it contains.
+func containsRules() []model.SeverityRule {
+	rules := table.Rate(model.Critical, "it contains what is critical", "", table.Unmanaged(), model.Condition{Path: containsField, Present: true})
+	for i := range rules {
+		rules[i].Show = containsField
+	}
+	return rules
 }
 
 // Of returns the rows that the list is read for, of the rows of another list.
