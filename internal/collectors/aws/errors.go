@@ -50,7 +50,7 @@ func codeHints() []struct {
 		hint  string
 	}{
 		{[]string{"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"}, "the credentials have expired: renew them, or let driftd use a role or a profile that renews itself"},
-		{[]string{"InvalidAccessKeyId", "XAdminUserNotFound", "SignatureDoesNotMatch", "InvalidToken", "InvalidSecurity"}, "the credentials are refused: check profile and credentials_file; an opt-in region accepts no session token of the global endpoint"},
+		{[]string{"InvalidAccessKeyId", "XAdminUserNotFound", "SignatureDoesNotMatch", "InvalidToken", "InvalidSecurity", "InvalidClientTokenId", "UnrecognizedClientException", "AuthFailure"}, "the credentials are refused: check profile and credentials_file; an opt-in region accepts no session token of the global endpoint"},
 		{[]string{"RequestTimeTooSkewed", "RequestExpired"}, "set this machine's clock"},
 		{[]string{"SlowDown", "ServiceUnavailable", "TooManyRequests", "RequestLimitExceeded"}, "the server asks to slow down: set rate, or concurrency lower"},
 		{[]string{"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "TemporaryRedirect"}, "the bucket is in another region: set region, or configure another source for it"},

@@ -144,6 +144,11 @@ func TestEstateGaps(t *testing.T) {
 			"IAM::AccessKey", "global", "grant iam:GetAccountAuthorizationDetails",
 		},
 		{
+			"a group that is gone before its rules are read", "Action=DescribeSecurityGroupRules",
+			recorded{http.StatusBadRequest, `<Response><Errors><Error><Code>InvalidGroup.NotFound</Code><Message>no</Message></Error></Errors></Response>`},
+			"EC2::SecurityGroupRule", "eu-central-1", "400 InvalidGroup.NotFound: no",
+		},
+		{
 			"another document", "Action=DescribeVolumes", recorded{http.StatusOK, `<DescribeVolumesResponse><volumes/></DescribeVolumesResponse>`},
 			"EC2::Volume", "eu-central-1", "the answer to DescribeVolumes has no list volumeSet",
 		},
@@ -212,6 +217,11 @@ func TestAccount(t *testing.T) {
 	_, err := collectEstate(t, wholeEstate(t), func(c *Config) { c.Account = "999999999999" })
 	if err == nil || !strings.Contains(err.Error(), "those of account 123456789012") || !strings.Contains(err.Error(), "the setting account is 999999999999") {
 		t.Errorf("Collect() with another account = %v", err)
+	}
+	refused := wholeEstate(t)
+	refused.instead["Action=GetCallerIdentity"] = recorded{http.StatusForbidden, `<ErrorResponse><Error><Code>InvalidClientTokenId</Code><Message>The security token is invalid</Message></Error></ErrorResponse>`}
+	if _, err = collectEstate(t, refused, nil); err == nil || !strings.Contains(err.Error(), "the credentials are refused: check profile and credentials_file") {
+		t.Errorf("Collect() with credentials that do not exist = %v", err)
 	}
 	if _, err = collectEstate(t, wholeEstate(t), func(c *Config) { c.Account = "123456789012" }); err != nil {
 		t.Errorf("Collect() with the account = %v", err)

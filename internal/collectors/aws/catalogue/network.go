@@ -125,7 +125,6 @@ func securityGroups() *List {
 	rules := describe("DescribeSecurityGroupRules", "securityGroupRuleSet", map[string]any{"MaxResults": 1000, "Filter.1.Name": "group-id"},
 		groupRule("ingress", false), groupRule("egress", false), groupRule("ingress", true), groupRule("egress", true))
 	rules.Batch = Batch{"Filter.1.Value", "{groupId}", 200}
-	rules.Absent = "InvalidGroup.NotFound InvalidSecurityGroupID.NotFound"
 	l.Then = []*List{rules}
 	return l
 }
