@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -66,6 +65,7 @@ func TestCloudTrailActors(t *testing.T) {
 		}
 		return v
 	}
+	const trust = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Principal":{"Service":"ec2.amazonaws.com"}}]}`
 	type answer struct {
 		kind, id string
 		action   model.Action
@@ -88,7 +88,7 @@ func TestCloudTrailActors(t *testing.T) {
 		send(other, ec2, "CreateTags", "ResourceId.1", group, "Tag.1.Key", "team", "Tag.1.Value", other)
 		expect(other, "EC2::SecurityGroup", group, model.Edited, "tags.team")
 		send("pipeline", iam, "CreateUser", "UserName", "user-"+who)
-		send("pipeline", iam, "CreateRole", "RoleName", "role-"+who, "AssumeRolePolicyDocument", `{"Version":"2012-10-17","Statement":[]}`)
+		send("pipeline", iam, "CreateRole", "RoleName", "role-"+who, "AssumeRolePolicyDocument", trust)
 		expect("pipeline", "IAM::Role", "role-"+who, model.Created, "")
 		key := send(who, iam, "CreateAccessKey", "UserName", "user-"+who).At("AccessKey", "AccessKeyId").Str()
 		expect(who, "IAM::AccessKey", key, model.Created, "")
@@ -97,7 +97,7 @@ func TestCloudTrailActors(t *testing.T) {
 		expect(other, "IAM::RolePolicy", "role-"+who+":all", model.Created, "")
 		send(who, iam, "AttachRolePolicy", "RoleName", "role-"+who, "PolicyArn", "arn:aws:iam::aws:policy/AdministratorAccess")
 		expect(who, "IAM::RolePolicyAttachment", "role-"+who+"/arn:aws:iam::aws:policy/AdministratorAccess", model.Created, "")
-		send(other, iam, "UpdateAssumeRolePolicy", "RoleName", "role-"+who, "PolicyDocument", policy)
+		send(other, iam, "UpdateAssumeRolePolicy", "RoleName", "role-"+who, "PolicyDocument", trust)
 		expect(other, "IAM::Role", "role-"+who, model.Edited, "assume_role_policy")
 		send(who, iam, "TagRole", "RoleName", "role-"+who, "Tags.member.1.Key", "a", "Tags.member.1.Value", "b")
 		volume := send("pipeline", ec2, "CreateVolume", "AvailabilityZone", "eu-central-1a", "Size", "1").At("volumeId").Str()
@@ -124,7 +124,7 @@ func TestCloudTrailActors(t *testing.T) {
 			t.Errorf("%+v: %s", w, who)
 		}
 	}
-	t.Log(fmt.Sprintf("%d of %d actors right, %d wrong, %d requests throttled", right, len(want), wrong, trail.Throttled))
+	t.Logf("%d of %d actors right, %d wrong, %d requests throttled", right, len(want), wrong, trail.Throttled)
 	if right*100 < 95*len(want) || log.Unread() != "" || trail.Throttled > 0 {
 		t.Errorf("%d of %d right; unread %q; throttled %d", right, len(want), log.Unread(), trail.Throttled)
 	}

@@ -242,5 +242,7 @@ func (t *Trail) lookUp(w http.ResponseWriter, region string, body []byte) {
 		}
 		page.Events = append(page.Events, found{e.at.Unix(), string(e.text)})
 	}
-	_ = json.NewEncoder(w).Encode(page)
+	if err := json.NewEncoder(w).Encode(page); err != nil {
+		panic(http.ErrAbortHandler)
+	}
 }
