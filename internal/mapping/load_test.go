@@ -57,7 +57,7 @@ func TestLoadRefuses(t *testing.T) {
 		"Both":         {"a type without live side has no kind", typ("    kind: a/b\n    none: why\n"), "not both"},
 		"CompareBy":    {"only a plan can compare", typ("    kind: a/b\n    id: x\n    compare: state\n"), "compare must be plan"},
 		"ComparePlan":  {"a plan compares all attributes", typ("    kind: a/b\n    id: x\n    compare: plan\n    attributes: {c: d}\n"), "has an identity only"},
-		"Children":     {"a table compares children by covers", typ("    kind: a/b\n    id: x\n    children: {c: a/d}\n"), "children are for types with compare: plan"},
+		"Children":     {"a table compares children by covers", typ("    kind: a/b\n    id: x\n    children: {c: a/d}\n"), "children and stands_for are for types with compare: plan"},
 		"Template":     {"a template is closed", typ("    kind: a/b\n    id: \"{id\"\n"), "lacks a }"},
 		"TemplateName": {"a template names an attribute", typ("    kind: a/b\n    id: \"{}\"\n"), "attribute's name is missing"},
 		"TemplateCut":  {"a template cuts at a number", typ("    kind: a/b\n    id: \"{id:x}\"\n"), "want a number after the colon"},

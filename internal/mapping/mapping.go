@@ -65,6 +65,7 @@ type Type struct {
 	// resources that elements of an attribute are in the live system, by attribute.
 	byPlan   bool
 	children map[string]string
+	stands   []stand
 	// onlyKnown omits attributes that an instance lacks, because its version of the provider
 	// does not have them.
 	onlyKnown bool

@@ -57,6 +57,7 @@ func (r *reader) typ(providers []string, name string, n *yaml.Node) {
 		"parts":       func(n *yaml.Node) { t.parts = r.parts(n) },
 		"by_identity": r.flag(&t.byIdentity), "also": r.texts(&t.also),
 		"compare": r.compare(&t.byPlan), "children": func(n *yaml.Node) { t.children = r.children(n) },
+		"stands_for": func(n *yaml.Node) { t.stands = r.stands(n) },
 		"only_known": r.flag(&t.onlyKnown), "stripped": r.flag(&r.stripped),
 		"find":       func(n *yaml.Node) { found = n },
 		"attributes": func(n *yaml.Node) { attributes = n },
@@ -103,7 +104,7 @@ func (r *reader) finish(n *yaml.Node, t *Type, attributes map[string]attribute, 
 		r.fail(n, "a type has either kind or none, not both")
 	case !regexp.MustCompile(`^[^/]+/[^/]+$`).MatchString(t.kind):
 		r.fail(n, "kind must be system/kind, such as proxmox/qemu; for a type without a live side, set none to the reason")
-	case len(t.ids) == 0:
+	case len(t.ids) == 0 && t.stands == nil:
 		r.fail(n, "id is missing: add a template of the live resource's id")
 	}
 	if len(t.forms) == 0 {
@@ -113,8 +114,8 @@ func (r *reader) finish(n *yaml.Node, t *Type, attributes map[string]attribute, 
 	switch {
 	case t.byPlan && (len(t.forms) != 1 || len(t.forms[0].lens.attributes) > 0 || t.forms[0].lens.whole != nil || len(t.fills)+len(t.parts)+len(t.replaces) > 0):
 		r.fail(n, "a type with compare: plan has an identity only: remove attributes, forms, whole, fills, parts and replaces")
-	case !t.byPlan && t.children != nil:
-		r.fail(n, "children are for types with compare: plan")
+	case !t.byPlan && (t.children != nil || t.stands != nil):
+		r.fail(n, "children and stands_for are for types with compare: plan")
 	}
 }
 
@@ -178,7 +179,7 @@ func (r *reader) extend(n *yaml.Node, t *Type, name string, own map[string]attri
 	if t.children == nil {
 		t.children = old.children
 	}
-	t.ids, t.knownBy = orElse(t.ids, old.ids), orElse(t.knownBy, old.knownBy)
+	t.ids, t.knownBy, t.stands = orElse(t.ids, old.ids), orElse(t.knownBy, old.knownBy), orElse(t.stands, old.stands)
 	t.place, t.called = orElse(t.place, old.place), orElse(t.called, old.called)
 	t.onlyKnown, t.byIdentity, t.byPlan = t.onlyKnown || old.onlyKnown, t.byIdentity || old.byIdentity, t.byPlan || old.byPlan
 	t.also = append(slices.Clone(old.also), t.also...)

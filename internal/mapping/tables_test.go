@@ -54,6 +54,9 @@ func speaksOf(typ *Type) []string {
 	for _, kind := range typ.children {
 		kinds = append(kinds, kind)
 	}
+	for _, s := range typ.stands {
+		kinds = append(kinds, s.kind)
+	}
 	for _, f := range typ.fills {
 		kinds = append(kinds, f.kind)
 		if f.through != nil {

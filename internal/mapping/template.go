@@ -96,6 +96,18 @@ func (t template) expand(attributes, element model.Value) (string, error) {
 }
 
 func (f field) text(attributes, element model.Value) string {
+	v := f.value(attributes, element)
+	if v.Kind() == model.Bool {
+		return v.Text()
+	}
+	if v.IsEmpty() || v.Kind() == model.Secret {
+		return ""
+	}
+	return f.part(v.Text())
+}
+
+// value returns the value of the attribute.
+func (f field) value(attributes, element model.Value) model.Value {
 	v := attributes
 	if f.element {
 		v = element
@@ -103,15 +115,17 @@ func (f field) text(attributes, element model.Value) string {
 	for _, name := range f.names {
 		v, _ = first(v).Get(name)
 	}
-	if v.IsEmpty() || v.Kind() == model.Secret {
-		return ""
-	}
+	return v
+}
+
+// part returns the part of a text that the field selects.
+func (f field) part(text string) string {
 	if !f.cut {
-		return v.Text()
+		return text
 	}
-	parts := strings.Split(v.Text(), "/")
-	if strings.HasPrefix(v.Text(), "arn:") {
-		parts = strings.SplitN(v.Text(), ":", arnParts)
+	parts := strings.Split(text, "/")
+	if strings.HasPrefix(text, "arn:") {
+		parts = strings.SplitN(text, ":", arnParts)
 	}
 	n := f.segment
 	if n < 0 {

@@ -183,6 +183,9 @@ func (r *reading) instance(t *translator, from string, i state.Instance) {
 		o.unchecked = "left over by a replacement (deposed " + i.Deposed + "): the next apply destroys it"
 	}
 	switch err := t.add(&o); {
+	case errors.Is(err, errSeveral):
+		t.count(true)
+		t.tally.ExistenceOnly++
 	case errors.Is(err, errNoLiveSide):
 		t.tally.Resources++
 		t.tally.Without++

@@ -95,11 +95,14 @@ var (
 	errUnmapped   = errors.New("no mapping table for type")
 	errNoLiveSide = errors.New("no live side")
 	errNoSource   = errors.New("no governed source has type")
+	// errSeveral means that an object stands for several live resources: the plan's own provider
+	// reads it.
+	errSeveral = errors.New("several live resources")
 )
 
 // hasNoSource reports whether an error of add means that no governed source can have the object.
 func hasNoSource(err error) bool {
-	return errors.Is(err, errUnmapped) || errors.Is(err, errNoLiveSide) || errors.Is(err, errNoSource)
+	return errors.Is(err, errUnmapped) || errors.Is(err, errNoLiveSide) || errors.Is(err, errNoSource) || errors.Is(err, errSeveral)
 }
 
 // add adds the claim of an object on its live resource. It returns an error if no governed source
@@ -117,6 +120,12 @@ func (t *translator) add(o *object) error {
 		return err
 	}
 	mapped, err := typ.Claim(o.attributes(), t.env.Sealer)
+	if err != nil || o.planned == nil {
+		t.addStands(o, typ, source)
+	}
+	if err != nil && typ.StandsFor(o.attributes()) != nil {
+		return errSeveral
+	}
 	if err != nil {
 		return err
 	}
@@ -134,6 +143,21 @@ func (t *translator) add(o *object) error {
 		t.fillings[key] = append(t.fillings[key], filling{f, o.address})
 	}
 	return nil
+}
+
+// addStands adds the claims of an object on the resources that it stands for. They may be absent: only
+// a plan compares the object, and shows that.
+func (t *translator) addStands(o *object, typ *mapping.Type, source string) {
+	for _, s := range typ.StandsFor(o.attributes()) {
+		c := model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: s.Kind, ID: cmp.Or(s.ID, s.Value),
+			Name: o.name, Value: model.MapOf(), RecordOnly: true, LiveRead: &model.LiveRead{Value: model.MapOf()},
+			ClaimApply: model.ClaimApply{MayBeAbsent: true}}
+		if s.ID == "" {
+			c.Identities, c.ByIdentity = []model.Identity{s.Identity}, true
+		}
+		t.expected = append(t.expected, s.Kind)
+		t.claims = append(t.claims, c)
+	}
 }
 
 // addParts adds the claims of an object on further live resources, in addition to that of its own
