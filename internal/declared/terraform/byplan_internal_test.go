@@ -79,3 +79,39 @@ types:
 		t.Errorf("from a state: %+v, tally %+v", c, state.tally)
 	}
 }
+
+// TestStandsFor checks an instance that stands for several live resources: each of them exists for the
+// declaration, and the plan's own provider compares the attributes.
+func TestStandsFor(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const table = `provider: acme/cloud
+types:
+  cloud_rule: {compare: plan, kind: aws/Rule, id: "{rule_id}", stands_for: [{kind: aws/Rule, by: rule, is: "{group} {port} {networks}"}]}
+`
+	if err := os.WriteFile(filepath.Join(dir, "cloud.yaml"), []byte(table), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := mapping.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := model.MapOf(model.Field{Name: "group", Value: model.StringOf("sg-1")}, model.Field{Name: "port", Value: model.IntOf(0)},
+		model.Field{Name: "networks", Value: model.ListOf(model.StringOf("10.0.0.0/8"), model.StringOf("192.0.2.0/24"))})
+	env := declared.Env{Name: "root", Governs: []string{"prod"}, Types: map[string]string{"prod": "aws"}, Sealer: model.NewSealer([]byte("key"))}
+	p := &plans{root: &root{loader: &loader{env: env, tables: tables}}}
+	made := newTranslator(env, tables, nil)
+	p.instance(made, newOwn("root", "OpenTofu 1.12.6"), &plan.Instance{Address: "cloud_rule.web", Type: "cloud_rule", Name: "web",
+		Provider: "registry.terraform.io/acme/cloud", Declared: &value, Recorded: &value, Live: &value, LiveRead: true, Whole: plan.Whole{Declared: &value, Recorded: &value}})
+	var got []string
+	for _, c := range made.claims {
+		got = append(got, c.Source+" "+c.Kind+" "+c.ID)
+		if own := c.Source == "plan:root"; own == c.MayBeAbsent || own == c.ByIdentity {
+			t.Errorf("claim %+v", c)
+		}
+	}
+	want := []string{"prod aws/Rule sg-1 0 10.0.0.0/8", "prod aws/Rule sg-1 0 192.0.2.0/24", "plan:root terraform/cloud_rule cloud_rule.web"}
+	if diff := cmp.Diff(want, got); diff != "" || len(made.problems) > 0 {
+		t.Errorf("%s; problems %v", diff, made.problems)
+	}
+}

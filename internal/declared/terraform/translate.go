@@ -124,6 +124,7 @@ func (t *translator) add(o *object) error {
 		t.addStands(o, typ, source)
 	}
 	if err != nil && typ.StandsFor(o.attributes()) != nil {
+		t.expected = append(t.expected, typ.Also()...)
 		return errSeveral
 	}
 	if err != nil {
@@ -226,8 +227,9 @@ func (t *translator) addPlanned(c *model.Claim, o *object, typ *mapping.Type) {
 		if o.unchecked == "" {
 			t.tally.ExistenceOnly++
 		}
+		// What a state has in the attribute may be a copy of other resources.
 		for _, field := range fields {
-			if !o.attributes().At(field).IsEmpty() {
+			if !o.attributes().At(field).IsEmpty() && typ.StandsFor(o.attributes()) == nil {
 				c.CoversChildren = append(c.CoversChildren, typ.Children()[field])
 			}
 		}
