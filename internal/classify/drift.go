@@ -21,11 +21,13 @@ type changedField struct {
 
 func newChangedField(s *model.Subject, claim *model.Claim, c *model.Change) *changedField {
 	d := &changedField{before: valueOf(cmp.Or(c.Declared, c.Recorded)), live: valueOf(c.Live)}
-	switch {
-	case claim != nil && claim.LiveRead != nil:
-		d.resource = claim.LiveRead.Value
-	case s.Live != nil:
+	if s.Live != nil {
 		d.resource = s.Live.Value
+	}
+	if claim != nil && claim.LiveRead != nil {
+		for _, f := range claim.LiveRead.Value.Fields() {
+			d.resource = d.resource.With(f.Name, f.Value)
+		}
 	}
 	path := cmp.Or(c.LivePath, c.Path)
 	d.path, d.steps = model.WithoutKeys(path), parseSteps(path, c.LivePath != "")

@@ -148,12 +148,13 @@ func TestReasonShowsALiveText(t *testing.T) {
 	}
 }
 
-// TestLiveReadRated checks that the rules of a kind see what the engine of a declaration read.
+// TestLiveReadRated checks that the rules of a kind see what the engine of a declaration read, and what
+// only the source has.
 func TestLiveReadRated(t *testing.T) {
 	t.Parallel()
-	rule := model.SeverityRule{Path: "cidr_ipv4", Where: []model.Condition{{Path: "cidr_ipv4", World: true}, {Path: "ip_protocol", NotIn: []string{"icmp"}}},
+	rule := model.SeverityRule{Path: "cidr_ipv4", Where: []model.Condition{{Path: "cidr_ipv4", World: true}, {Path: "ip_protocol", NotIn: []string{"icmp"}}, {Path: "attached", In: []string{"true"}}},
 		Severity: model.Critical, Reason: "open to the world"}
-	s := &model.Subject{Kind: &model.Kind{Severities: []model.SeverityRule{rule}}, Live: &model.Resource{Value: model.MapOf()}}
+	s := &model.Subject{Kind: &model.Kind{Severities: []model.SeverityRule{rule}}, Live: &model.Resource{Value: model.MapOf(model.Field{Name: "attached", Value: model.BoolOf(true)})}}
 	live, before := model.StringOf("0.0.0.0/0"), model.StringOf("10.0.0.0/8")
 	claim := &model.Claim{LiveRead: &model.LiveRead{Value: model.MapOf(model.Field{Name: "cidr_ipv4", Value: live}, model.Field{Name: "ip_protocol", Value: model.StringOf("tcp")})}}
 	severity, reason := rate(s, claim, model.Changed, []model.Change{{Path: "cidr_ipv4", Declared: &before, Live: &live}})
