@@ -111,6 +111,11 @@ func (r *reader) finish(n *yaml.Node, t *Type, attributes map[string]attribute, 
 		t.forms = []form{{lens: newLens(sortedAttributes(attributes), w.compile())}}
 	}
 	r.checkReplaces(n, t)
+	r.checkByPlan(n, t)
+}
+
+// checkByPlan checks the keys of types that a plan compares.
+func (r *reader) checkByPlan(n *yaml.Node, t *Type) {
 	switch {
 	case t.byPlan && (len(t.forms) != 1 || len(t.forms[0].lens.attributes) > 0 || t.forms[0].lens.whole != nil || len(t.fills)+len(t.parts)+len(t.replaces) > 0):
 		r.fail(n, "a type with compare: plan has an identity only: remove attributes, forms, whole, fills, parts and replaces")

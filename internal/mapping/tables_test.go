@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/driftd/driftd/internal/collectors/aws/catalogue"
 	aws "github.com/driftd/driftd/internal/collectors/aws/normalize"
 	netbox "github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/model"
@@ -23,6 +24,7 @@ func TestTablesSpeakOfLiveFields(t *testing.T) {
 	kinds := normalize.Kinds()
 	maps.Copy(kinds, netbox.Schemas())
 	maps.Copy(kinds, aws.Schemas())
+	maps.Copy(kinds, catalogue.Schemas())
 	maps.Copy(kinds, openstack.Schemas())
 	for _, typ := range tables.Types() {
 		if _, none := typ.NoLiveSide(); none {
