@@ -24,7 +24,7 @@ const aState = `{"version": 4, "terraform_version": "1.11.4", "serial": 7, "line
   "instances": [{"schema_version": 0, "attributes": {"id": "blue", "pool_id": "blue", "comment": "c"}}]},
  {"mode": "managed", "type": "null_resource", "name": "n", "provider": "provider[\"registry.terraform.io/hashicorp/null\"]",
   "instances": [{"schema_version": 0, "attributes": {"id": "1"}}]},
- {"mode": "managed", "type": "aws_sqs_queue", "name": "jobs", "provider": "provider[\"registry.terraform.io/hashicorp/aws\"]",
+ {"mode": "managed", "type": "aws_glue_job", "name": "jobs", "provider": "provider[\"registry.terraform.io/hashicorp/aws\"]",
   "instances": [{"index_key": "a", "schema_version": 0, "attributes": {"id": "q"}}, {"index_key": "b", "schema_version": 0, "deposed": "0a1b2c3d", "attributes": {"id": "r"}}]},
  {"mode": "data", "type": "proxmox_virtual_environment_nodes", "name": "all", "provider": "provider[\"registry.terraform.io/bpg/proxmox\"]",
   "instances": [{"schema_version": 0, "attributes": {"id": "nodes"}}]}
@@ -79,15 +79,15 @@ func TestStateClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		`aws_sqs_queue.jobs["a"] = pve/terraform/aws_sqs_queue/aws_sqs_queue.jobs["a"] unchecked: no mapping table for type aws_sqs_queue: to write one, see docs/mapping.md`,
-		`aws_sqs_queue.jobs["b"] = pve/terraform/aws_sqs_queue/aws_sqs_queue.jobs["b"] (deposed 0a1b2c3d) unchecked: no mapping table for type aws_sqs_queue: to write one, see docs/mapping.md`,
+		`aws_glue_job.jobs["a"] = pve/terraform/aws_glue_job/aws_glue_job.jobs["a"] unchecked: no mapping table for type aws_glue_job: to write one, see docs/mapping.md`,
+		`aws_glue_job.jobs["b"] = pve/terraform/aws_glue_job/aws_glue_job.jobs["b"] (deposed 0a1b2c3d) unchecked: no mapping table for type aws_glue_job: to write one, see docs/mapping.md`,
 		`proxmox_virtual_environment_pool.blue = pve/proxmox/pool/blue`,
 		`proxmox_virtual_environment_vm.web = pve/proxmox/qemu/401`,
 	}
 	if diff := cmp.Diff(want, claimed(d)); diff != "" {
 		t.Error(diff)
 	}
-	tally := &model.Tally{Resources: 5, Compared: 2, Without: 1, Unmapped: map[string]int{"aws_sqs_queue": 2}}
+	tally := &model.Tally{Resources: 5, Compared: 2, Without: 1, Unmapped: map[string]int{"aws_glue_job": 2}}
 	if diff := cmp.Diff(tally, d.Tally); diff != "" {
 		t.Errorf("tally: %s", diff)
 	}
@@ -235,7 +235,7 @@ func TestCover(t *testing.T) {
 	want := []string{
 		"bpg/proxmox proxmox_virtual_environment_pool mapped to proxmox/pool",
 		"bpg/proxmox proxmox_virtual_environment_vm mapped to proxmox/qemu",
-		"hashicorp/aws aws_sqs_queue unmapped",
+		"hashicorp/aws aws_glue_job unmapped",
 		"hashicorp/null null_resource mapped to ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
