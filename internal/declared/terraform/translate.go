@@ -227,7 +227,7 @@ func (t *translator) addPlanned(c *model.Claim, o *object, typ *mapping.Type) {
 		if o.unchecked == "" {
 			t.tally.ExistenceOnly++
 		}
-		// What a state has in the attribute may be a copy of other resources.
+		// The attribute of a state may be a copy of other resources.
 		for _, field := range fields {
 			if !o.attributes().At(field).IsEmpty() && typ.StandsFor(o.attributes()) == nil {
 				c.CoversChildren = append(c.CoversChildren, typ.Children()[field])

@@ -76,7 +76,7 @@ func functions() []*List {
 	permission := &Kind{
 		Name: "Lambda::Permission", Document: "Policy", Rows: "Statement", ID: "{^.^.^.FunctionArn}:{Sid}", Label: "{^.^.^.FunctionName} {Sid}",
 		Identities: [][2]string{{"regional", "{$region} {^.^.^.FunctionName} {Sid}"}, {"statement", "{^.^.^.FunctionName} {Sid}"}},
-		Parent: Reference{"Lambda::Function", "{^.^.^.FunctionArn}"}, Fields: table.Join(text().Of("Sid>statement_id Action>action"), anyone().Of("Principal>public"), present().Of("Condition>conditional")),
+		Parent:     Reference{"Lambda::Function", "{^.^.^.FunctionArn}"}, Fields: table.Join(text().Of("Sid>statement_id Action>action"), anyone().Of("Principal>public"), present().Of("Condition>conditional")),
 		Rules: slices.Concat(
 			table.Rate(model.Critical, "everyone can call the function", "", onExisting(), table.Is("public", "true"), table.Is("conditional", "")),
 			table.Rate(model.High, "it lets others call the function", "", table.Unmanaged())),
