@@ -18,6 +18,8 @@ type declarationGroup struct {
 	// covered are resources that a claim of the group covers in addition to its
 	// own.
 	covered map[model.Ref]bool
+	// included are identities of resources that a declaration of the group includes.
+	included map[identified]bool
 	// children are the kinds of the children of claimed resources that their claims cover.
 	children map[childKind]bool
 }
@@ -30,7 +32,8 @@ type childKind struct {
 
 // covers reports whether a claim of the group covers a resource in addition to its own.
 func (g *declarationGroup) covers(r *model.Resource) bool {
-	return g.covered[model.Ref{Kind: r.Kind, ID: r.ID}] || g.children[childKind{r.Parent, r.Kind}]
+	return g.covered[model.Ref{Kind: r.Kind, ID: r.ID}] || g.children[childKind{r.Parent, r.Kind}] ||
+		slices.ContainsFunc(r.Identities, func(id model.Identity) bool { return g.included[identified{r.Kind, id}] })
 }
 
 // governance determines which declarations are expected to declare a resource of a
@@ -45,10 +48,10 @@ type governance struct {
 func (m matcher) governance(source *model.Snapshot, claims map[model.Ref][]*model.Claim) governance {
 	g := governance{first: source.FirstReads, usualParents: usualParents(source)}
 	for _, inventory := range []bool{false, true} {
-		one := &declarationGroup{inventory: inventory, places: map[string]bool{}, covered: map[model.Ref]bool{}, children: map[childKind]bool{}}
+		one := &declarationGroup{inventory: inventory, places: map[string]bool{}, covered: map[model.Ref]bool{}, included: map[identified]bool{}, children: map[childKind]bool{}}
 		for i := range m {
 			if d := &m[i]; d.Inventory == inventory && slices.Contains(d.Governs, source.Source) {
-				one.add(d)
+				one.add(d, source.Source)
 			}
 		}
 		g.groups = append(g.groups, one)
@@ -85,8 +88,17 @@ func usualParents(source *model.Snapshot) map[model.Ref]bool {
 	return usual
 }
 
-func (g *declarationGroup) add(d *model.Declaration) {
+func (g *declarationGroup) add(d *model.Declaration, source string) {
 	g.members = append(g.members, d)
+	for _, in := range d.Includes {
+		switch {
+		case in.Source != source:
+		case in.ID == "":
+			g.included[identified{in.Kind, in.Identity}] = true
+		default:
+			g.covered[in.Ref] = true
+		}
+	}
 	for _, scope := range d.Scopes {
 		if scope.Kind == "" && scope.Place != "" {
 			g.places[scope.Place] = true

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -58,7 +59,8 @@ func TestChildren(t *testing.T) {
 		{Key: model.Key{Source: "prod", Kind: rule, ID: "sgr-2"}, Parent: model.Ref{Kind: group, ID: "sg-2"}},
 	}}
 	claim := model.Claim{Declaration: "infra", Kind: group, ID: "sg-1", Value: fields(), LiveRead: &model.LiveRead{Value: fields(ingress), At: time.Unix(1, 0)}}
-	d := model.Declaration{Name: "infra", Governs: []string{"prod"}, Scopes: []model.Scope{{Kind: group}, {Kind: rule}}}
+	d := model.Declaration{Name: "infra", Governs: []string{"prod"}, Scopes: []model.Scope{{Kind: group}, {Kind: rule}},
+		Includes: []model.Included{{Source: "prod", Ref: model.Ref{Kind: rule}, Identity: model.Identity{By: "rule", Value: "sg-1 22"}}}}
 	for reason, tt := range map[string]struct {
 		change   func(*model.Claim, *model.Snapshot)
 		compared bool
@@ -66,6 +68,10 @@ func TestChildren(t *testing.T) {
 	}{
 		"rules of their own": {func(c *model.Claim, _ *model.Snapshot) { c.Children = []model.Children{{Field: "ingress", Kind: rule}} }, false, 2},
 		"rules in the group": {func(c *model.Claim, _ *model.Snapshot) { c.CoversChildren = []string{rule} }, true, 1},
+		"rules that it includes": {func(_ *model.Claim, s *model.Snapshot) {
+			s.Resources = slices.Clone(s.Resources)
+			s.Resources[2].Identities = []model.Identity{{By: "rule", Value: "sg-1 22"}}
+		}, true, 1},
 		"rules that were not read": {func(c *model.Claim, s *model.Snapshot) {
 			c.Children = []model.Children{{Field: "ingress", Kind: rule}}
 			s.Coverage = append(s.Coverage, model.Coverage{Source: "prod", Kind: rule, Reason: "denied"})

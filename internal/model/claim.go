@@ -216,6 +216,9 @@ type Declaration struct {
 	ApplyBeforeMerge bool
 	// Claims are sorted by kind, id and address.
 	Claims []Claim
+	// Includes are resources that it declares without a claim on each of them: they are not
+	// unmanaged.
+	Includes []Included
 	// Scopes are the scopes in which every live resource is expected to be declared.
 	Scopes []Scope
 	// NotGoverned are the places into which it puts objects and which are not among
@@ -255,6 +258,13 @@ type Declaration struct {
 	PinsChecked, Unpinned bool
 	// Undetermined reports whether it was not checked that equal inputs give equal results.
 	Undetermined bool
+}
+
+// An Included is a resource of a source, by its ID, or by an identity if it has no ID.
+type Included struct {
+	Source string
+	Ref
+	Identity
 }
 
 // A Removal is a claim that the declaration does not make any more. Source, Kinds and

@@ -129,7 +129,7 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declara
 	p.planned.keep(out.Instances)
 	d = model.Declaration{Name: p.env.Name, Governs: append(slices.Clone(p.env.Governs), own.snapshot.Source),
 		DeployWindow: p.config.DeployWindow, ApplyBeforeMerge: p.config.ApplyBeforeMerge,
-		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally,
+		Claims: t.sorted(), Includes: t.includes, Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally,
 		Notes: notes(out.Notes), Violations: varying.violations(), Undetermined: out.Undetermined}
 	if p.edit == nil {
 		d.States = out.States

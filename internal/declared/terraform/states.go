@@ -127,7 +127,7 @@ func (r *reading) declaration(ctx context.Context) (model.Declaration, error) {
 		return model.Declaration{}, errors.Join(r.errs...)
 	}
 	return model.Declaration{Name: r.env.Name, Undetermined: true, Governs: r.env.Governs, States: r.states, Problems: r.problems,
-		Claims: r.sorted(), Scopes: r.scopes(r.unmanaged), Tally: &r.tally}, nil
+		Claims: r.sorted(), Includes: r.includes, Scopes: r.scopes(r.unmanaged), Tally: &r.tally}, nil
 }
 
 func (r *reading) fail(address string, err error) {
@@ -208,6 +208,7 @@ func (t *translator) join(part *translator) {
 		t.fillings[key] = append(t.fillings[key], fillings...)
 	}
 	t.expected = append(t.expected, part.expected...)
+	t.includes = append(t.includes, part.includes...)
 	t.problems = append(t.problems, part.problems...)
 	t.tally.Resources += part.tally.Resources
 	t.tally.Compared += part.tally.Compared

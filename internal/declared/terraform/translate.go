@@ -70,6 +70,8 @@ type translator struct {
 	// expected are kinds whose live resources must all be declared: those of the mapped claims, and
 	// those that their tables add.
 	expected []string
+	// includes are those of the declaration.
+	includes []model.Included
 	// planned is when the plan ended; zero for states.
 	planned time.Time
 	// problems are objects that may be in a governed source and whose live resource cannot be
@@ -121,7 +123,7 @@ func (t *translator) add(o *object) error {
 	}
 	mapped, err := typ.Claim(o.attributes(), t.env.Sealer)
 	if err != nil || o.planned == nil {
-		t.addStands(o, typ, source)
+		t.addIncluded(o, typ, source)
 	}
 	if err != nil && typ.StandsFor(o.attributes()) != nil {
 		t.expected = append(t.expected, typ.Also()...)
@@ -146,18 +148,11 @@ func (t *translator) add(o *object) error {
 	return nil
 }
 
-// addStands adds the claims of an object on the resources that it stands for. They may be absent: only
-// a plan compares the object, and shows that.
-func (t *translator) addStands(o *object, typ *mapping.Type, source string) {
+// addIncluded adds the resources that an object stands for without a claim on each of them.
+func (t *translator) addIncluded(o *object, typ *mapping.Type, source string) {
 	for _, s := range typ.StandsFor(o.attributes()) {
-		c := model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: s.Kind, ID: cmp.Or(s.ID, s.Value),
-			Name: o.name, Value: model.MapOf(), RecordOnly: true, LiveRead: &model.LiveRead{Value: model.MapOf()},
-			ClaimApply: model.ClaimApply{MayBeAbsent: true}}
-		if s.ID == "" {
-			c.Identities, c.ByIdentity = []model.Identity{s.Identity}, true
-		}
 		t.expected = append(t.expected, s.Kind)
-		t.claims = append(t.claims, c)
+		t.includes = append(t.includes, model.Included{Source: source, Ref: s.Ref, Identity: s.Identity})
 	}
 }
 

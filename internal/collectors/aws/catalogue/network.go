@@ -94,6 +94,7 @@ func route() *Kind {
 	return &Kind{
 		Name: "EC2::Route", Rows: "routeSet", ID: "{^.routeTableId}_{destinationCidrBlock|destinationIpv6CidrBlock|destinationPrefixListId}",
 		Parent: Reference{"EC2::RouteTable", "{^.routeTableId}"},
+		Maker:  Reference{"EC2::VPCEndpoint", "{gatewayId}"}, MakerWhere: []model.Condition{{Path: "destinationPrefixListId", Present: true}},
 		Fields: text().Of("^.routeTableId>route_table_id destinationCidrBlock>destination_cidr_block destinationIpv6CidrBlock>destination_ipv6_cidr_block " +
 			"destinationPrefixListId>destination_prefix_list_id origin " + target),
 		Usual: slices.Concat(
