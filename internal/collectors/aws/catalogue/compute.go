@@ -32,7 +32,7 @@ func compute() []*List {
 		describe("DescribeImages", "imagesSet", own, &Kind{
 			Name: "EC2::Image", ID: "{imageId}", Label: "{name}", Tags: "tagSet", Created: "creationDate",
 			Fields: table.Join(text().Of("name"), flag().Of("isPublic>public")),
-			Rules:  table.Rate(model.Critical, "everyone can use the image", "", onExisting(), table.Is("public", "true")),
+			Rules:  table.Rate(model.Critical, "everyone can use the image", "", table.Unmanaged(), table.Is("public", "true")),
 		}),
 		describe("DescribeKeyPairs", "keySet", nil, &Kind{
 			Name: "EC2::KeyPair", ID: "{keyPairId|keyName}", Label: "{keyName}", Tags: "tagSet", Created: "createTime", Fields: text().Of("keyName>key_name keyFingerprint>fingerprint"),
@@ -57,7 +57,7 @@ func snapshot(more table.Fields) *Kind {
 		Name: "EC2::Snapshot", ID: "{snapshotId}", Tags: "tagSet", Created: "startTime",
 		Fields: table.Join(text().Of("volumeId>volume_id"), flag().Of("encrypted"), more),
 		Rules: slices.Concat(
-			table.Rate(model.Critical, "everyone can read the snapshot", "", onExisting(), table.Is("public", "true")),
+			table.Rate(model.Critical, "everyone can read the snapshot", "", table.Unmanaged(), table.Is("public", "true")),
 			table.Rate(model.Medium, "it is not encrypted", "", table.Unmanaged(), table.Is("encrypted", "false", ""))),
 	}
 }

@@ -82,7 +82,7 @@ func principals() []*Kind {
 			Fields:     table.Join(text().Of("RoleName>name Path>path Arn>arn"), public().Of("AssumeRolePolicyDocument>public")),
 			Identities: [][2]string{{"arn", "{Arn}"}}, Usual: reservedPaths("Path"), Exposed: table.Exposed(model.ExposesAccess, ""),
 			Rules: slices.Concat(
-				table.Rate(model.Critical, "everyone can assume the role", "", onExisting(), table.Is("public", "true")),
+				rate(model.Critical, "everyone can assume the role", "assume_role_policy", table.Is("public", "true")),
 				table.Rate(model.High, "it decides who can assume the role", "assume_role_policy", nil)),
 		},
 		{
@@ -119,7 +119,7 @@ func policies() []*Kind {
 				Parent: Reference{"IAM::" + of.kind, name}, Fields: text().Of("PolicyArn>policy_arn ^." + of.name + ">" + word), Usual: reservedPaths("^.Path"),
 				Exposed: table.Exposed(model.ExposesAccess, ""),
 				Rules: slices.Concat(
-					table.Rate(model.Critical, administratorReason, "", onExisting(), table.Is("policy_arn", administrators()...)),
+					rate(model.Critical, administratorReason, "policy_arn", table.Is("policy_arn", administrators()...)),
 					table.Rate(model.High, "it grants rights", "", table.Unmanaged())),
 			})
 	}
@@ -140,7 +140,7 @@ func administrators() []string {
 
 func policyRules() []model.SeverityRule {
 	return slices.Concat(
-		table.Rate(model.Critical, administratorReason, "", onExisting(), table.Is("administrator", "true")),
+		rate(model.Critical, administratorReason, "policy", table.Is("administrator", "true")),
 		table.Rate(model.High, "it grants rights", "policy", nil),
 		table.Rate(model.High, "it grants rights", "", table.Unmanaged()))
 }

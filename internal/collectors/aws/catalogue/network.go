@@ -89,6 +89,9 @@ func routeTable() *Kind {
 	}
 }
 
+// routeTargets are the attributes of aws_route that determine where it leads.
+const routeTargets = "destination_cidr_block destination_ipv6_cidr_block gateway_id nat_gateway_id network_interface_id vpc_peering_connection_id transit_gateway_id vpc_endpoint_id"
+
 func route() *Kind {
 	const target = "gatewayId>gateway_id natGatewayId>nat_gateway_id networkInterfaceId>network_interface_id vpcPeeringConnectionId>vpc_peering_connection_id transitGatewayId>transit_gateway_id"
 	return &Kind{
@@ -102,8 +105,8 @@ func route() *Kind {
 			defaultVPC("the route to the gateway of the default VPC", "{^.vpcId}", table.Is("destinationCidrBlock", "0.0.0.0/0"), table.Is("^.associationSet.main", "true"),
 				model.Condition{Path: "gatewayId", Present: true})),
 		Rules: slices.Concat(
-			table.Rate(model.High, "it sends all traffic elsewhere", "", onExisting(), model.Condition{Path: "destination_cidr_block", World: true}),
-			table.Rate(model.High, "it sends all traffic elsewhere", "", onExisting(), model.Condition{Path: "destination_ipv6_cidr_block", World: true})),
+			rate(model.High, "it sends all traffic elsewhere", routeTargets, model.Condition{Path: "destination_cidr_block", World: true}),
+			rate(model.High, "it sends all traffic elsewhere", routeTargets, model.Condition{Path: "destination_ipv6_cidr_block", World: true})),
 		Exposed: table.Exposed(model.ExposesReach, ""),
 	}
 }
@@ -168,7 +171,7 @@ func ruleRules() []model.SeverityRule {
 	var rules []model.SeverityRule
 	ingress := model.Condition{Path: "type", NotIn: []string{"egress"}}
 	for _, words := range [][2]string{{"cidr_ipv4", "ip_protocol"}, {"cidr_ipv6", "ip_protocol"}, {"cidr_blocks", "protocol"}, {"ipv6_cidr_blocks", "protocol"}} {
-		rules = append(rules, table.Rate(model.Critical, openReason, "", onExisting(), model.Condition{Path: words[0], World: true}, ingress,
+		rules = append(rules, rate(model.Critical, openReason, words[0]+" "+words[1]+" from_port to_port", model.Condition{Path: words[0], World: true}, ingress,
 			model.Condition{Path: words[1], NotIn: []string{"icmp", "icmpv6", "1", "58"}})...)
 	}
 	return append(rules, table.Rate(model.High, "it opens a way into a network", "", table.Unmanaged(), ingress)...)
@@ -206,7 +209,8 @@ func networkACLEntry() *Kind {
 	}
 }
 
-// onExisting returns the verdicts on a resource that exists.
-func onExisting() []model.Verdict {
-	return []model.Verdict{model.Unmanaged, model.Changed, model.Undeclared, model.Disputed, model.Conflict}
+// rate returns rules for an unmanaged resource, and for changes of fields, whose names are separated
+// by blanks.
+func rate(severity model.Severity, reason, fields string, where ...model.Condition) []model.SeverityRule {
+	return slices.Concat(table.Rate(severity, reason, "", table.Unmanaged(), where...), table.Rate(severity, reason, fields, table.Edited(), where...))
 }

@@ -17,7 +17,7 @@ const publicReason = "everyone can use it"
 
 func publicRules() []model.SeverityRule {
 	return slices.Concat(
-		table.Rate(model.Critical, publicReason, "", onExisting(), table.Is("public", "true")),
+		rate(model.Critical, publicReason, "policy", table.Is("public", "true")),
 		table.Rate(model.High, "it decides who can use it", "policy", nil))
 }
 
@@ -78,7 +78,7 @@ func functions() []*List {
 		Identities: [][2]string{{"regional", "{$region} {^.^.^.FunctionName} {Sid}"}, {"statement", "{^.^.^.FunctionName} {Sid}"}},
 		Parent:     Reference{"Lambda::Function", "{^.^.^.FunctionArn}"}, Fields: table.Join(text().Of("Sid>statement_id Action>action"), anyone().Of("Principal>public"), present().Of("Condition>conditional")),
 		Rules: slices.Concat(
-			table.Rate(model.Critical, "everyone can call the function", "", onExisting(), table.Is("public", "true"), table.Is("conditional", "")),
+			rate(model.Critical, "everyone can call the function", "principal source_arn source_account", table.Is("public", "true"), table.Is("conditional", "")),
 			table.Rate(model.High, "it lets others call the function", "", table.Unmanaged())),
 		Exposed: table.Exposed(model.ExposesAccess, ""),
 	}
@@ -86,7 +86,7 @@ func functions() []*List {
 		Name: "Lambda::Url", ID: "{FunctionArn}", Label: "{^.^.FunctionName}", Parent: Reference{"Lambda::Function", "{^.^.FunctionArn}"}, Created: "CreationTime",
 		Fields: text().Of("AuthType>authorization_type FunctionUrl>function_url"), Exposed: table.Exposed(model.ExposesReach, ""),
 		Rules: slices.Concat(
-			table.Rate(model.Critical, "everyone can call the function", "", onExisting(), table.Is("authorization_type", "NONE")),
+			rate(model.Critical, "everyone can call the function", "authorization_type", table.Is("authorization_type", "NONE")),
 			table.Rate(model.High, "the function has an address of its own", "", table.Unmanaged())),
 	}
 	of := map[string]any{"FunctionName": "{FunctionName}"}
@@ -112,7 +112,7 @@ func data() []*List {
 	ecr := &awsapi.Service{ID: "ecr", Prefix: "api.ecr", Protocol: awsapi.JSON, Version: "1.1", Target: "AmazonEC2ContainerRegistry_V20150921"}
 	marker := []awsapi.PageToken{{Param: "Marker", Field: "Marker"}}
 	rules := slices.Concat(
-		table.Rate(model.Critical, "the database has a public address", "", onExisting(), table.Is("publicly_accessible", "true")),
+		rate(model.Critical, "the database has a public address", "publicly_accessible", table.Is("publicly_accessible", "true")),
 		table.Rate(model.High, "the database is not encrypted", "", table.Unmanaged(), table.Is("storage_encrypted", "false")),
 		table.Rate(model.High, "it holds data and costs money", "", table.Unmanaged()))
 	return []*List{
@@ -270,7 +270,10 @@ func keys() []*List {
 				Call:   awsapi.Call{Service: kms, Action: "DescribeKey", Input: map[string]any{"KeyId": "{KeyArn}"}},
 				Rights: "kms:DescribeKey", Rows: "KeyMetadata", Absent: "NotFoundException", Subject: Reference{"KMS::Key", "{KeyId}"},
 				Kinds: []*Kind{{
-					Name: "KMS::Key", ID: "{KeyId}", Created: "CreationDate", Fields: table.Join(text().Of("Arn>arn Description>description"), flag().Of("Enabled>is_enabled")),
+					Name: "KMS::Key", ID: "{KeyId}", Created: "CreationDate",
+					// Terraform takes a key that is to be deleted for a missing one, too.
+					Where:      []model.Condition{{Path: "KeyState", NotIn: []string{"PendingDeletion", "PendingReplicaDeletion"}}},
+					Fields:     table.Join(text().Of("Arn>arn Description>description"), flag().Of("Enabled>is_enabled")),
 					Identities: [][2]string{{"arn", "{Arn}"}}, Usual: []Usual{{Reason: "managed by AWS", Where: is("KeyManager", "AWS")}},
 					Rules: table.Rate(model.Critical, "what it encrypted becomes unreadable", "is_enabled", table.Edited(), table.Is("is_enabled", "false")),
 				}},
@@ -301,7 +304,7 @@ func watching() []*List {
 	config := &awsapi.Service{ID: "config", Protocol: awsapi.JSON, Version: "1.1", Target: "StarlingDoveService"}
 	analyzer := &awsapi.Service{ID: "access-analyzer", Protocol: awsapi.RESTJSON}
 	tagging := &awsapi.Service{ID: "tagging", Protocol: awsapi.JSON, Version: "1.1", Target: "ResourceGroupsTaggingAPI_20170126"}
-	logs := table.Rate(model.Critical, "calls are not logged", "", onExisting(), table.Is("enable_logging", "false"))
+	logs := rate(model.Critical, "calls are not logged", "enable_logging", table.Is("enable_logging", "false"))
 	return []*List{
 		{
 			Call:   awsapi.Call{Service: trail, Action: "DescribeTrails", Input: map[string]any{"includeShadowTrails": false}},
