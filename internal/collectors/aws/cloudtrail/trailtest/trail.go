@@ -1,6 +1,7 @@
 // Package trailtest is a stand-in for CloudTrail: a proxy before a server that simulates AWS.
 // It notes which access key sent which write, and answers LookupEvents in the documented
-// shape, with CloudTrail's limit of requests. It decodes forms only (EC2, IAM).
+// shape, with CloudTrail's limit of requests. It decodes forms and JSON, and some requests of S3,
+// Lambda and Route 53.
 package trailtest
 
 import (
@@ -53,9 +54,9 @@ func (t *Trail) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := httptest.NewRecorder()
 	t.Next.ServeHTTP(answer, r)
-	form, err := url.ParseQuery(string(body))
-	if name := form.Get("Action"); err == nil && name != "" && !slices.ContainsFunc([]string{"Describe", "Get", "List"}, func(p string) bool { return strings.HasPrefix(name, p) }) {
-		t.note(region, service, key, form, answer)
+	name, given := operationOf(r, service, body)
+	if name != "" && !slices.ContainsFunc([]string{"Describe", "Get", "List", "Lookup"}, func(p string) bool { return strings.HasPrefix(name, p) }) {
+		t.note(region, service, key, name, given, answer)
 	}
 	for name, values := range answer.Header() {
 		w.Header()[name] = values
@@ -64,16 +65,16 @@ func (t *Trail) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-func (t *Trail) note(region, service, key string, form url.Values, answer *httptest.ResponseRecorder) {
+func (t *Trail) note(region, service, key, name string, given map[string]any, answer *httptest.ResponseRecorder) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	user := t.Users[key]
 	now := time.Now().UTC()
 	record := map[string]any{
-		"eventID": fmt.Sprintf("event-%d", len(t.events)), "eventTime": now.Format(time.RFC3339), "eventSource": service + ".amazonaws.com", "eventName": form.Get("Action"),
+		"eventID": fmt.Sprintf("event-%d", len(t.events)), "eventTime": now.Format(time.RFC3339), "eventSource": service + ".amazonaws.com", "eventName": name,
 		"awsRegion": region, "recipientAccountId": Account, "readOnly": false, "sourceIPAddress": "192.0.2.1", "userAgent": "test",
 		"userIdentity":      map[string]any{"type": "IAMUser", "userName": user, "arn": "arn:aws:iam::" + Account + ":user/" + user, "accessKeyId": key},
-		"requestParameters": parameters(form), "responseElements": elements(answer.Body.Bytes(), form.Get("Action"), service),
+		"requestParameters": given, "responseElements": elements(answer.Body.Bytes(), name, service),
 	}
 	if answer.Code/100 != 2 {
 		record["errorCode"] = "Client.Error"
@@ -163,6 +164,9 @@ type node struct {
 
 // elements turns the XML of an answer into the answer of a record.
 func elements(body []byte, action, service string) any {
+	if len(body) > 0 && body[0] == '{' {
+		return object(body)
+	}
 	var root node
 	if xml.Unmarshal(body, &root) != nil {
 		return nil
