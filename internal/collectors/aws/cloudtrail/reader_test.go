@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,11 +38,15 @@ func event(minute int, who, service, name, parameters, answer, more string) stri
 // A fakeClient answers with pages by region. An error ends the list.
 type fakeClient struct {
 	pages map[string][]any
+
+	mu    sync.Mutex
 	calls []string
 }
 
 func (f *fakeClient) Pages(_ context.Context, region string, call *awsapi.Call, begin func(), page func(model.Value) error) error {
+	f.mu.Lock()
 	f.calls = append(f.calls, fmt.Sprintf("%s %d %d", region, call.Input["StartTime"], call.Input["MaxResults"]))
+	f.mu.Unlock()
 	begin()
 	for i, answer := range f.pages[region] {
 		if err, ok := answer.(error); ok {
