@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func checkOf(declaration *config.Declaration) (declared.Check, error) {
 		if err != nil {
 			return nil, fmt.Errorf("check files: %w", err)
 		}
-		authors := authorsOf(&r, &files)
+		authors := authorsOf(ctx, &r, &files)
 		r.Rename(files.Address)
 		isUnpinned := func(f discipline.Finding) bool { return discipline.IsAboutPins(f.Check) }
 		unpinned := slices.ContainsFunc(r.Findings, isUnpinned) || slices.ContainsFunc(r.Exempt, func(e discipline.Exemption) bool { return isUnpinned(e.Finding) })
@@ -53,14 +54,14 @@ func checkOf(declaration *config.Declaration) (declared.Check, error) {
 }
 
 // authorsOf returns who last changed the files with findings, by address.
-func authorsOf(r *discipline.Result, files *declared.Files) map[string]model.Actor {
-	authors := map[string]model.Actor{}
+func authorsOf(ctx context.Context, r *discipline.Result, files *declared.Files) map[string]model.Actor {
+	names := map[string]bool{}
 	for i := range r.Findings {
-		name := r.Findings[i].File
-		authors[files.Address(name)] = model.UnknownActor("the history of the file is not read for checks")
-		if files.Author != nil {
-			authors[files.Address(name)] = files.Author(name)
-		}
+		names[r.Findings[i].File] = true
+	}
+	authors := map[string]model.Actor{}
+	for name, author := range files.Authors(ctx, slices.Sorted(maps.Keys(names))) {
+		authors[files.Address(name)] = author
 	}
 	return authors
 }

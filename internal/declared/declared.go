@@ -88,9 +88,8 @@ type Files struct {
 	Pinned time.Time
 	// Address returns the address of a file in findings.
 	Address func(name string) string
-	// Author returns who last changed a file; nil if no history was read. The actor is unknown, with the reason, if the history does
-	// not show it.
-	Author func(name string) model.Actor
+	// Authors returns who last changed each of the files. The actor is unknown, with the reason, if the history does not show it.
+	Authors func(ctx context.Context, names []string) map[string]model.Actor
 }
 
 // A Decoder fills a settings struct from the configuration file. Unknown keys are errors.

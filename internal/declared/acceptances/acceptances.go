@@ -3,6 +3,7 @@
 package acceptances
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,13 +34,15 @@ const maxSize = 16 << 20
 // that contains it.
 type Config struct {
 	gitrepo.Place `mapstructure:",squash"`
+	// Lookback bounds how much of the history is read, for who of failed checks.
+	gitrepo.Lookback `mapstructure:",squash"`
 	// Timeout is the maximum duration of one reading.
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
 // Defaults returns the default settings.
 func Defaults() Config {
-	return Config{Place: gitrepo.DefaultPlace(), Timeout: 2 * time.Minute}
+	return Config{Place: gitrepo.DefaultPlace(), Lookback: gitrepo.Lookback{Commits: gitrepo.DefaultLookback}, Timeout: 2 * time.Minute}
 }
 
 // Definition returns the loader type "acceptances". Its declarations govern no sources,
@@ -51,7 +54,7 @@ func Definition() declared.Definition {
 }
 
 func open(env declared.Env, config Config) (declared.Loader, error) {
-	if err := config.Check(Type); err != nil {
+	if err := cmp.Or(config.Place.Check(Type), config.Lookback.Check()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -60,8 +63,8 @@ func open(env declared.Env, config Config) (declared.Loader, error) {
 	case len(env.Governs) > 0:
 		return nil, errors.New("governs: acceptances govern no sources, because each names its own: leave governs out")
 	}
-	repository, err := config.Open(env.CloneDir, env.Log)
-	return &loader{name: env.Name, config: config, repository: repository, check: env.Check}, err
+	repository, err := config.OpenWithHistory(env.CloneDir, config.Lookback, env.Log)
+	return &loader{name: env.Name, config: config, repository: repository, workTree: gitrepo.NewWorkTree(config.Lookback, env.Log), check: env.Check}, err
 }
 
 type loader struct {
@@ -69,6 +72,8 @@ type loader struct {
 	config Config
 	// repository is nil for a folder.
 	repository *gitrepo.Repository
+	// workTree has the history of a folder.
+	workTree *gitrepo.WorkTree
 	// check is nil if no checks are configured.
 	check declared.Check
 }
@@ -92,7 +97,10 @@ func (l *loader) folder(ctx context.Context) (d model.Declaration, err error) {
 		return model.Declaration{}, fmt.Errorf("read acceptances in %s: %w", l.config.Dir, err)
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	return l.read(ctx, gitrepo.Commit{}, files, name, l.config.Dir)
+	touches := func(ctx context.Context, names []string) map[string]gitrepo.Touch {
+		return l.workTree.Touches(ctx, dir, names)
+	}
+	return l.read(ctx, gitrepo.Commit{}, touches, files, name, l.config.Dir)
 }
 
 // place returns the folder of a path, or the folder and the name of a file. The path itself
@@ -109,14 +117,14 @@ func place(at string) (dir, name string) {
 
 func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
-		d, err = l.read(ctx, c, c.Files, l.config.Root(), fmt.Sprintf("%s at %.12s", l.repository.URL(), c.Hash))
+		d, err = l.read(ctx, c, c.Touches, c.Files, l.config.Root(), fmt.Sprintf("%s at %.12s", l.repository.URL(), c.Hash))
 		return err
 	})
 	return d, err
 }
 
 // read reads the file at root, or in the folder root; where is the place in error messages.
-func (l *loader) read(ctx context.Context, c gitrepo.Commit, files fs.FS, root, where string) (model.Declaration, error) {
+func (l *loader) read(ctx context.Context, c gitrepo.Commit, touches gitrepo.TouchesFunc, files fs.FS, root, where string) (model.Declaration, error) {
 	name, data, err := readFile(files, root)
 	if err != nil {
 		return model.Declaration{}, fmt.Errorf("read acceptances in %s: %w", where, err)
@@ -134,7 +142,8 @@ func (l *loader) read(ctx context.Context, c gitrepo.Commit, files fs.FS, root, 
 	if l.check == nil {
 		return d, nil
 	}
-	addChecks, err := l.check(ctx, declared.Files{FS: files, Root: name, Pinned: c.Pinned(), Address: func(string) string { return address }})
+	addChecks, err := l.check(ctx, declared.Files{FS: files, Root: name, Pinned: c.Pinned(), Address: func(string) string { return address },
+		Authors: touches.Authors})
 	if err != nil {
 		return model.Declaration{}, err
 	}

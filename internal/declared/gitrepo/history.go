@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -78,6 +79,10 @@ func (h *history) find(ctx context.Context, paths []string, find lookup) *touchR
 		return nil
 	}
 	h.failed = 0
+	if h.known != nil && h.known.head == found.head {
+		// The paths of an earlier call must not be looked up again in the next reading.
+		maps.Copy(found.of, h.known.of)
+	}
 	if h.known = found; len(found.of) > maxKnown {
 		h.known = nil
 	}

@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -63,6 +64,32 @@ func (t Touch) After(u Touch) bool {
 		return t.At.After(u.At)
 	}
 	return cmp.Or(cmp.Compare(u.steps, t.steps), cmp.Compare(t.Commit, u.Commit), cmp.Compare(t.Path, u.Path)) > 0
+}
+
+// A TouchesFunc returns the last commit that changed each of the files, by name. A file whose last change is unknown is absent.
+type TouchesFunc func(ctx context.Context, names []string) map[string]Touch
+
+// Authors returns who last changed each of the files. If the history does not show it, the actor is unknown, with the reason.
+func (f TouchesFunc) Authors(ctx context.Context, names []string) map[string]model.Actor {
+	found := f(ctx, names)
+	authors := make(map[string]model.Actor, len(names))
+	for _, name := range names {
+		authors[name] = authorOf(found, name)
+	}
+	return authors
+}
+
+func authorOf(found map[string]Touch, name string) model.Actor {
+	last, known := found[name]
+	switch events := AuditEvents(found, name); {
+	case len(events) > 0:
+		return events[0].Actor
+	case !known:
+		return model.UnknownActor("git does not show who changed the file last: it is not committed as it is, or no history was read (history)")
+	case last.Commit == "":
+		return model.UnknownActor("no commit that was read changed the file: raise history to read more of them")
+	}
+	return model.UnknownActor(fmt.Sprintf("commit %.12s, which changed the file last, has no author", last.Commit))
 }
 
 // AuditEvents returns the latest of the touches of files as one audit event. It returns nil if

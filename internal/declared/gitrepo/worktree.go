@@ -30,7 +30,7 @@ func NewWorkTree(back Lookback, log *slog.Logger) *WorkTree {
 }
 
 // Touches returns the last commit that changed each of the files, by name. names are paths in
-// the folder dir, which must be the same at each call. A file that differs from the one at
+// the folder dir, which must be in the same work tree at each call. A file that differs from the one at
 // HEAD is absent from the map. If dir is in no work tree, the map is empty. Failures are
 // logged.
 func (w *WorkTree) Touches(ctx context.Context, dir string, names []string) map[string]Touch {

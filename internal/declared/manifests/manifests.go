@@ -204,7 +204,7 @@ func (l *loader) check(ctx context.Context, t *tree) (func(*model.Declaration), 
 	if l.env.Check == nil {
 		return func(*model.Declaration) {}, nil
 	}
-	return l.env.Check(ctx, declared.Files{FS: t.files, Root: t.Root, Repository: l.repositoryURL(), Pinned: t.pinned, Address: t.address, Author: t.author})
+	return l.env.Check(ctx, declared.Files{FS: t.files, Root: t.Root, Repository: l.repositoryURL(), Pinned: t.pinned, Address: t.address, Authors: t.touches.Authors})
 }
 
 // notEmpty returns an error if the declaration has nothing. A chart may declare nothing.

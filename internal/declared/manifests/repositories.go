@@ -216,16 +216,7 @@ func (t *tree) lastChanges(ctx context.Context, files []string) map[string]gitre
 		}
 		changes[t.file(name)] = touch
 	}
-	t.changes = changes
 	return changes
-}
-
-// author returns who last changed a file, as far as the history of the files of objects shows it.
-func (t *tree) author(name string) model.Actor {
-	if events := gitrepo.AuditEvents(t.changes, t.file(name)); len(events) > 0 {
-		return events[0].Actor
-	}
-	return model.UnknownActor("the history that is read for declared objects does not have the file")
 }
 
 // lastEvents returns who last changed one of the files of an object. There is none if one of the repositories does not

@@ -39,9 +39,7 @@ type tree struct {
 	// others has what is read from other repositories; nil if none are.
 	others *otherBuilds
 	// touches returns the last commits that changed files, by path from the top of the tree.
-	touches func(context.Context, []string) map[string]gitrepo.Touch
-	// changes are those that were read last.
-	changes map[string]gitrepo.Touch
+	touches gitrepo.TouchesFunc
 	close   func() error
 }
 

@@ -10,13 +10,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// touchesFunc returns the last commit that changed each of the files. Paths are relative to the
-// root.
-type touchesFunc func(ctx context.Context, files []string) map[string]gitrepo.Touch
-
 // addAuditEvents adds to each claim the last commit that changed the files which define its
-// resource.
-func (p *plans) addAuditEvents(ctx context.Context, claims []model.Claim, blocks *hclsource.Root, touches touchesFunc) {
+// resource. Paths of touches are relative to the root.
+func (p *plans) addAuditEvents(ctx context.Context, claims []model.Claim, blocks *hclsource.Root, touches gitrepo.TouchesFunc) {
 	if p.config.Lookback.Commits == 0 {
 		return
 	}

@@ -52,21 +52,36 @@ func (p *plans) Load(ctx context.Context) (model.Declaration, error) {
 // folder plans the root in its folder, without a repository.
 func (p *plans) folder(ctx context.Context) (model.Declaration, error) {
 	options := p.options(p.config.Dir, gitrepo.TopOf(p.config.Dir))
-	d, err := p.plan(ctx, options)
+	touchesIn := func(dir string) gitrepo.TouchesFunc {
+		return func(ctx context.Context, files []string) map[string]gitrepo.Touch {
+			return p.workTree.Touches(ctx, dir, files)
+		}
+	}
+	d, err := p.plan(ctx, options, touchesIn(cmp.Or(options.Within, options.Dir)))
 	if err != nil {
 		return d, err
 	}
 	blocks := p.blocksOfRoot(&options)
 	addPositions(d.Claims, blocks, &options)
-	p.addAuditEvents(ctx, d.Claims, blocks, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
-		return p.workTree.Touches(ctx, p.config.Dir, files)
-	})
+	p.addAuditEvents(ctx, d.Claims, blocks, touchesIn(p.config.Dir))
 	return d, nil
 }
 
 // atCommit plans the root at a commit.
 func (p *plans) atCommit(ctx context.Context, c checkout) (model.Declaration, error) {
-	d, err := p.plan(ctx, c.Options)
+	touchesIn := func(dir string) gitrepo.TouchesFunc {
+		return func(ctx context.Context, files []string) (found map[string]gitrepo.Touch) {
+			err := p.repository.Read(ctx, c.commit, func(commit gitrepo.Commit) error {
+				found = commit.TouchesIn(ctx, dir, files)
+				return nil
+			})
+			if err != nil {
+				p.env.Log.Warn("read who changed files last", "declaration", p.env.Name, "commit", c.commit, "err", err)
+			}
+			return found
+		}
+	}
+	d, err := p.plan(ctx, c.Options, touchesIn("."))
 	if err != nil {
 		return d, err
 	}
@@ -77,22 +92,13 @@ func (p *plans) atCommit(ctx context.Context, c checkout) (model.Declaration, er
 	p.planned.setRevision(c.commit)
 	blocks := p.blocksOfRoot(&c.Options)
 	addPositions(d.Claims, blocks, &c.Options)
-	p.addAuditEvents(ctx, d.Claims, blocks, func(ctx context.Context, files []string) (found map[string]gitrepo.Touch) {
-		err := p.repository.Read(ctx, c.commit, func(commit gitrepo.Commit) error {
-			found = commit.TouchesIn(ctx, p.config.Root(), files)
-			return nil
-		})
-		if err != nil {
-			p.env.Log.Warn("read who changed files last", "declaration", p.env.Name, "commit", c.commit, "err", err)
-		}
-		return found
-	})
+	p.addAuditEvents(ctx, d.Claims, blocks, touchesIn(p.config.Root()))
 	return d, nil
 }
 
 // plan plans a root and returns its declaration. Instances that no governed source has are compared
-// with the live values that the plan's own providers read.
-func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declaration, err error) {
+// with the live values that the plan's own providers read. Paths of touches are relative to the top of the files.
+func (p *plans) plan(ctx context.Context, options plan.Options, touches gitrepo.TouchesFunc) (d model.Declaration, err error) {
 	ctx, settle := budget.Part(ctx)
 	defer func() { settle(d.Weight() + d.Live.Weight()) }()
 	if is, err := IsRoot(options.Dir); !is {
@@ -134,12 +140,12 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declara
 	if p.edit == nil {
 		d.States = out.States
 	}
-	err = p.check(ctx, &options, &d)
+	err = p.check(ctx, &options, touches, &d)
 	return d, err
 }
 
-// check adds the failed checks of the files of a root.
-func (p *plans) check(ctx context.Context, options *plan.Options, d *model.Declaration) (err error) {
+// check adds the failed checks of the files of a root. Paths of touches are relative to the top of the files.
+func (p *plans) check(ctx context.Context, options *plan.Options, touches gitrepo.TouchesFunc, d *model.Declaration) (err error) {
 	if p.env.Check == nil {
 		return nil
 	}
@@ -153,7 +159,8 @@ func (p *plans) check(ctx context.Context, options *plan.Options, d *model.Decla
 		return err
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	checked := declared.Files{FS: files, Root: filepath.ToSlash(root), Address: func(name string) string { return name }}
+	checked := declared.Files{FS: files, Root: filepath.ToSlash(root), Address: func(name string) string { return name },
+		Authors: touches.Authors}
 	if p.repository != nil {
 		checked.Repository = p.repository.URL()
 	}
