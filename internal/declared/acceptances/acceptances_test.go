@@ -146,6 +146,32 @@ func TestGit(t *testing.T) {
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("Load() (-want +got):\n%s", diff)
 	}
+	checkAuthors(t, gitrepo.Place{Git: dir, Path: "ops"}, "commit "+hash.String()[:12]+" ops/"+fileName)
+	checkAuthors(t, gitrepo.Place{Dir: filepath.Join(dir, "ops")}, "") // It differs from the committed file.
+	write(t, filepath.Join(dir, "ops", fileName), sale)
+	checkAuthors(t, gitrepo.Place{Dir: filepath.Join(dir, "ops")}, "commit "+hash.String()[:12]+" ops/"+fileName)
+}
+
+// checkAuthors checks the evidence of who changed the file last, for failed checks; "" means that it is unknown.
+func checkAuthors(t *testing.T, place gitrepo.Place, want string) {
+	t.Helper()
+	config := Defaults()
+	config.Place = place
+	var got model.Actor
+	loader, err := opened(declared.Env{Name: "agreed", CacheDir: t.TempDir(), Log: slog.New(slog.DiscardHandler),
+		Check: func(ctx context.Context, files declared.Files) (func(*model.Declaration), error) {
+			got = files.Authors(ctx, []string{files.Root})[files.Root]
+			return func(*model.Declaration) {}, nil
+		}}, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loader.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got.Evidence != want || (want == "") != (got.Confidence == model.Unknown) {
+		t.Errorf("%+v: author %+v, want evidence %q", place, got, want)
+	}
 }
 
 func TestUnreadable(t *testing.T) {
@@ -240,6 +266,7 @@ func TestOpen(t *testing.T) {
 		"nowhere": {"a file lies somewhere", nil, func(c *Config) { c.Dir = "" }, "neither dir nor git"},
 		"governs": {"acceptances declare nothing", []string{"prod"}, func(*Config) {}, "leave governs out"},
 		"timeout": {"every call is bounded", nil, func(c *Config) { c.Timeout = 0 }, "want more than 0"},
+		"history": {"a number of commits is not negative", nil, func(c *Config) { c.Commits = -1 }, "history -1"},
 		"git":     {"a URL is one", nil, func(c *Config) { c.Dir, c.Git = "", "ops" }, "neither a URL nor an absolute path"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package gitrepo_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -153,6 +154,31 @@ func TestTouchesIn(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAuthors checks who changed files last, and why that is unknown.
+func TestAuthors(t *testing.T) {
+	t.Parallel()
+	g := newGit(t)
+	g.commit(step{author: alice, files: map[string]string{"old": "1"}}, step{author: bob, files: map[string]string{"new": "1"}})
+	err := local(t, g, 1).Read(t.Context(), "", func(c gitrepo.Commit) error {
+		authors := gitrepo.TouchesFunc(c.Touches).Authors(t.Context(), []string{"new", "old", "gone"})
+		for name, want := range map[string]string{"new": "", "old": "raise history", "gone": "git does not show"} {
+			if got := authors[name]; !strings.Contains(got.Reason, want) || (got.Name == "Bob") != (want == "") {
+				t.Errorf("%s: got %+v, want %q", name, got, want)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nameless := gitrepo.TouchesFunc(func(context.Context, []string) map[string]gitrepo.Touch {
+		return map[string]gitrepo.Touch{"a": {Commit: "0123456789abcdef"}}
+	})
+	if got := nameless.Authors(t.Context(), []string{"a"})["a"]; got.Reason != "commit 0123456789ab, which changed the file last, has no author" {
+		t.Errorf("a commit without author: got %+v", got)
 	}
 }
 

@@ -81,15 +81,16 @@ func TestApplicationChecks(t *testing.T) {
 	} {
 		config := h.argoConfig()
 		tc.change(&config)
-		d, err := openCheckedArgo(t, config, func(_ context.Context, f declared.Files) (func(*model.Declaration), error) {
+		d, err := openCheckedArgo(t, config, func(ctx context.Context, f declared.Files) (func(*model.Declaration), error) {
 			text := fmt.Sprintf("%s of %s: %s", f.Root, f.Repository, f.Address("apps/web.yaml"))
 			if _, err := fs.ReadFile(f.FS, "apps/web.yaml"); err != nil {
 				return nil, err
 			}
-			if who := f.Author("apps/web.yaml"); who.Confidence != model.Likely || !strings.Contains(who.Evidence, h.commits[0][:12]) {
+			authors := f.Authors(ctx, []string{"apps/web.yaml", "none.yaml"})
+			if who := authors["apps/web.yaml"]; who.Confidence != model.Likely || !strings.Contains(who.Evidence, h.commits[0][:12]) {
 				t.Errorf("%s: author %+v", reason, who)
 			}
-			if who := f.Author("none.yaml"); who.Confidence != model.Unknown || who.Reason == "" {
+			if who := authors["none.yaml"]; who.Confidence != model.Unknown || who.Reason == "" {
 				t.Errorf("%s: author of another file %+v", reason, who)
 			}
 			if !f.Pinned.IsZero() {

@@ -33,3 +33,24 @@ func (p *plans) addAuditEvents(ctx context.Context, claims []model.Claim, blocks
 		claims[i].AuditEvents = gitrepo.AuditEvents(found, files[claims[i].Address]...)
 	}
 }
+
+// touchesIn returns the touches of files in the folder dir of the work tree.
+func (p *plans) touchesIn(dir string) gitrepo.TouchesFunc {
+	return func(ctx context.Context, files []string) map[string]gitrepo.Touch {
+		return p.workTree.Touches(ctx, dir, files)
+	}
+}
+
+// touchesAt returns the touches of files in the folder dir of a commit of the repository.
+func (p *plans) touchesAt(commit, dir string) gitrepo.TouchesFunc {
+	return func(ctx context.Context, files []string) (found map[string]gitrepo.Touch) {
+		err := p.repository.Read(ctx, commit, func(c gitrepo.Commit) error {
+			found = c.TouchesIn(ctx, dir, files)
+			return nil
+		})
+		if err != nil {
+			p.env.Log.Warn("read who changed files last", "declaration", p.env.Name, "commit", commit, "err", err)
+		}
+		return found
+	}
+}

@@ -11,8 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/terraform/hclsource"
+	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -54,5 +56,41 @@ func TestAddAuditEvents(t *testing.T) {
 	p.config.Commits, asked = 0, nil
 	if p.addAuditEvents(t.Context(), claims[:1], hclsource.New(dir, hclsource.Options{}), touches); asked != nil {
 		t.Error("files were looked up with commits: 0")
+	}
+}
+
+// TestAuthorsOfChecks checks who changed the files of a root with failed checks, in a work tree and at a commit.
+func TestAuthorsOfChecks(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t)
+	r.commit("infra/main.tf", "module \"a\" { source = \"../modules/a\" }\n")
+	r.commit("modules/a/main.tf", "# a\n")
+	r.git("checkout", "-q", "-f", "main")
+	names := []string{"infra/main.tf", "modules/a/main.tf", "infra/gone.tf"}
+	for way, change := range map[string]func(*Config){
+		"commit": nil,
+		"folder": func(c *Config) { c.Place = gitrepo.Place{Dir: filepath.Join(r.dir, "infra")} },
+	} {
+		p := r.open(nil, change)
+		var got map[string]model.Actor
+		p.env.Check = func(ctx context.Context, files declared.Files) (func(*model.Declaration), error) {
+			got = files.Authors(ctx, names)
+			return func(*model.Declaration) {}, nil
+		}
+		touches := p.touchesIn(r.dir)
+		if p.repository != nil {
+			touches = p.touchesAt(r.git("rev-parse", "main"), ".")
+		}
+		if err := p.check(t.Context(), &plan.Options{Dir: filepath.Join(r.dir, "infra"), Within: r.dir}, touches, &model.Declaration{}); err != nil {
+			t.Fatal(err)
+		}
+		for name, commit := range map[string]string{names[0]: "main~1", names[1]: "main"} {
+			if want := "commit " + r.git("rev-parse", commit)[:12] + " " + name; got[name].Evidence != want {
+				t.Errorf("%s: author %+v, want evidence %q", way, got[name], want)
+			}
+		}
+		if got[names[2]].Confidence != model.Unknown || got[names[2]].Reason == "" {
+			t.Errorf("%s: author of a file that is gone: %+v", way, got[names[2]])
+		}
 	}
 }

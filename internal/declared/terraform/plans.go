@@ -52,36 +52,19 @@ func (p *plans) Load(ctx context.Context) (model.Declaration, error) {
 // folder plans the root in its folder, without a repository.
 func (p *plans) folder(ctx context.Context) (model.Declaration, error) {
 	options := p.options(p.config.Dir, gitrepo.TopOf(p.config.Dir))
-	touchesIn := func(dir string) gitrepo.TouchesFunc {
-		return func(ctx context.Context, files []string) map[string]gitrepo.Touch {
-			return p.workTree.Touches(ctx, dir, files)
-		}
-	}
-	d, err := p.plan(ctx, options, touchesIn(cmp.Or(options.Within, options.Dir)))
+	d, err := p.plan(ctx, options, p.touchesIn(cmp.Or(options.Within, options.Dir)))
 	if err != nil {
 		return d, err
 	}
 	blocks := p.blocksOfRoot(&options)
 	addPositions(d.Claims, blocks, &options)
-	p.addAuditEvents(ctx, d.Claims, blocks, touchesIn(p.config.Dir))
+	p.addAuditEvents(ctx, d.Claims, blocks, p.touchesIn(p.config.Dir))
 	return d, nil
 }
 
 // atCommit plans the root at a commit.
 func (p *plans) atCommit(ctx context.Context, c checkout) (model.Declaration, error) {
-	touchesIn := func(dir string) gitrepo.TouchesFunc {
-		return func(ctx context.Context, files []string) (found map[string]gitrepo.Touch) {
-			err := p.repository.Read(ctx, c.commit, func(commit gitrepo.Commit) error {
-				found = commit.TouchesIn(ctx, dir, files)
-				return nil
-			})
-			if err != nil {
-				p.env.Log.Warn("read who changed files last", "declaration", p.env.Name, "commit", c.commit, "err", err)
-			}
-			return found
-		}
-	}
-	d, err := p.plan(ctx, c.Options, touchesIn("."))
+	d, err := p.plan(ctx, c.Options, p.touchesAt(c.commit, "."))
 	if err != nil {
 		return d, err
 	}
@@ -92,7 +75,7 @@ func (p *plans) atCommit(ctx context.Context, c checkout) (model.Declaration, er
 	p.planned.setRevision(c.commit)
 	blocks := p.blocksOfRoot(&c.Options)
 	addPositions(d.Claims, blocks, &c.Options)
-	p.addAuditEvents(ctx, d.Claims, blocks, touchesIn(p.config.Root()))
+	p.addAuditEvents(ctx, d.Claims, blocks, p.touchesAt(c.commit, p.config.Root()))
 	return d, nil
 }
 
