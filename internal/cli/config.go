@@ -63,7 +63,7 @@ Nothing is contacted over the network.`,
 			_, err = fmt.Fprintf(c.streams.Out, "%s: ok, %s, %s, %s, %s, %s\n", phrase.Visible(cfg.File), phrase.Count(len(cfg.Sources), "source"),
 				phrase.Count(len(cfg.Declarations), "declaration"), phrase.Count(len(cfg.Notify.Receivers), "receiver"),
 				phrase.Count(len(cfg.Notify.Routes), "route"), phrase.Count(len(cfg.Triggers), "trigger"))
-			return errors.Join(err, c.printOverrides(cfg.Overrides), c.printSecrets(cfg.Secrets), c.warnControllers(cfg))
+			return errors.Join(err, c.printOverrides(cfg.Overrides), c.printSecrets(cfg.Secrets), c.printEndless(cfg.Ignore), c.warnControllers(cfg))
 		},
 	})
 	return cmd
@@ -95,6 +95,25 @@ func (c *command) printSecrets(s config.Secrets) error {
 		if _, err := fmt.Fprintf(c.streams.Out, "secrets: %s: %s\n", rule.what, phrase.Visible(strings.Join(rule.patterns, ", "))); err != nil {
 			return fmt.Errorf("write secrets: %w", err)
 		}
+	}
+	return nil
+}
+
+// printEndless prints which ignore rules have no end.
+func (c *command) printEndless(rules []config.IgnoreRule) error {
+	var endless []string
+	for i := range rules {
+		if rules[i].Expires.IsZero() {
+			endless = append(endless, fmt.Sprintf("ignore[%d]", i))
+		}
+	}
+	if len(endless) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(c.streams.Out, "ignore: %d of %s without end: %s; give those that are for a time an end, as in expires: 2027-01-31\n",
+		len(endless), phrase.Count(len(rules), "rule"), strings.Join(endless, ", "))
+	if err != nil {
+		return fmt.Errorf("write ignore rules: %w", err)
 	}
 	return nil
 }

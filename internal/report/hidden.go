@@ -75,7 +75,9 @@ func showHidden(t *table, rules []model.RuleRun, findings []*model.Finding, c ph
 // rule writes a rule with its counts.
 func (t *table) rule(r *model.RuleRun) {
 	text := phrase.Phrase{}.Data(r.Rule).Words(": ").Data(r.Reason)
-	if !r.Expires.IsZero() {
+	if r.Expires.IsZero() {
+		text = text.Words(", without end")
+	} else {
 		text = text.Words(", until " + phrase.Stamp(r.Expires))
 	}
 	t.line()
