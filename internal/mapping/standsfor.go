@@ -18,29 +18,21 @@ type stand struct {
 }
 
 // StandsFor returns the live resources that an instance stands for without an ID of its own for each
-// of them: the ID is set, or else the identity. Each exists, or the plan of the provider shows that it
-// does not.
-func (t *Type) StandsFor(attributes model.Value) []Stand {
-	var all []Stand
+// of them, without their source.
+func (t *Type) StandsFor(attributes model.Value) []model.Included {
+	var all []model.Included
 	for _, s := range t.stands {
 		for _, element := range elementsAt(attributes, s.each) {
 			for _, text := range s.is.each(attributes, element) {
 				if s.by == "" {
-					all = append(all, Stand{Ref: model.Ref{Kind: s.kind, ID: text}})
+					all = append(all, model.Included{Ref: model.Ref{Kind: s.kind, ID: text}})
 				} else {
-					all = append(all, Stand{Ref: model.Ref{Kind: s.kind}, Identity: model.Identity{By: s.by, Value: text}})
+					all = append(all, model.Included{Ref: model.Ref{Kind: s.kind}, Identity: model.Identity{By: s.by, Value: text}})
 				}
 			}
 		}
 	}
 	return all
-}
-
-// A Stand is one live resource that an instance stands for. Ref has no ID if it is known by its
-// identity.
-type Stand struct {
-	model.Ref
-	model.Identity
 }
 
 // each expands the template once for each combination of the elements of its lists.

@@ -56,7 +56,7 @@ func (r *reader) typ(providers []string, name string, n *yaml.Node) {
 		"replaces":    func(n *yaml.Node) { t.replaces = r.replaces(n) },
 		"parts":       func(n *yaml.Node) { t.parts = r.parts(n) },
 		"by_identity": r.flag(&t.byIdentity), "also": r.texts(&t.also),
-		"compare": r.compare(&t.byPlan), "children": func(n *yaml.Node) { t.children = r.children(n) },
+		"compare": r.compare(&t.byPlan), "children": func(n *yaml.Node) { t.children = byName(r, n, "children", r.text) },
 		"stands_for": func(n *yaml.Node) { t.stands = r.stands(n) },
 		"only_known": r.flag(&t.onlyKnown), "stripped": r.flag(&r.stripped),
 		"find":       func(n *yaml.Node) { found = n },
@@ -133,17 +133,6 @@ func (r *reader) compare(byPlan *bool) func(*yaml.Node) {
 		}
 		*byPlan = true
 	}
-}
-
-// children reads kinds by attribute.
-func (r *reader) children(n *yaml.Node) map[string]string {
-	kinds := map[string]string{}
-	r.each(n, "children", func(name string, _, value *yaml.Node) {
-		var kind string
-		r.text(&kind)(value)
-		kinds[name] = kind
-	})
-	return kinds
 }
 
 // forms reads the forms of a type; each has the common attributes too.
@@ -275,21 +264,21 @@ func (r *reader) fills(n *yaml.Node) []fill {
 	for i, item := range n.Content {
 		f := &fills[i]
 		r.mapping(item, "fills", keys{"kind": r.text(&f.kind), "id": r.template(&f.id), "each": r.text(&f.each), "attributes": r.texts(&f.attributes),
-			"with": r.text(&f.with), "is": r.template(&f.is), "block": func(n *yaml.Node) { f.block = r.templates(n) }, "sum": r.flag(&f.sum),
+			"with": r.text(&f.with), "is": r.template(&f.is), "block": func(n *yaml.Node) { f.block = byName(r, n, "block", r.template) }, "sum": r.flag(&f.sum),
 			"through": r.reference(&f.through)})
 	}
 	return fills
 }
 
-// templates reads the templates of a block's attributes.
-func (r *reader) templates(n *yaml.Node) map[string]template {
-	block := map[string]template{}
-	r.each(n, "block", func(name string, _, value *yaml.Node) {
-		var t template
-		r.template(&t)(value)
-		block[name] = t
+// byName reads the values of a mapping with any keys.
+func byName[T any](r *reader, n *yaml.Node, what string, read func(*T) func(*yaml.Node)) map[string]T {
+	all := map[string]T{}
+	r.each(n, what, func(name string, _, value *yaml.Node) {
+		var v T
+		read(&v)(value)
+		all[name] = v
 	})
-	return block
+	return all
 }
 
 func (r *reader) search(n *yaml.Node) *slots {

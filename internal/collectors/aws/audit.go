@@ -19,8 +19,7 @@ func (c *inventory) addLog(ctx context.Context, sc *scan, s *model.Snapshot) {
 		return
 	}
 	client := sc.session.client
-	defer client.Close()
-	who, err := client.Identify(ctx)
+	who, err := sc.account(ctx)
 	if err != nil {
 		s.LogUnread = "the account of CloudTrail's log is unknown: " + cmp.Or(collectors.Ended(err), printable.Text(err.Error()))
 		setUnknown(s, func(string) string { return s.LogUnread }, s.LogUnread)

@@ -49,6 +49,7 @@ func (c *inventory) Collect(ctx context.Context) (model.Snapshot, error) {
 	if err != nil {
 		return model.Snapshot{}, err
 	}
+	defer sc.session.close()
 	s := sc.snapshot()
 	c.addLog(ctx, sc, &s)
 	return s, nil
@@ -60,19 +61,20 @@ func (c *inventory) Probe(ctx context.Context) (collectors.Probe, error) {
 	if err != nil {
 		return collectors.Probe{}, err
 	}
+	defer sc.session.close()
 	return collectors.Probe{Version: sc.server, Identity: sc.identity(ctx), Endpoint: sc.session.address(), Coverage: sc.coverage()}, nil
 }
 
-// scan reads the account. A brief scan reads at most one bucket.
+// scan reads the account. A brief scan reads at most one bucket. The caller closes the session of the result.
 func (c *inventory) scan(ctx context.Context, brief bool) (*scan, error) {
 	taken := c.now()
 	session, err := connect(ctx, c.config, c.backoff)
 	if err != nil {
 		return nil, c.config.fail(ctx, c.config.server(), err)
 	}
-	defer session.close()
 	sc := &scan{config: c.config, source: c.env.Name, kinds: normalize.Kinds(), brief: brief, taken: taken, session: session}
 	if err = sc.readAll(ctx); err != nil || collectors.Void(ctx, sc.anyRead()) {
+		session.close()
 		return nil, c.config.fail(ctx, session.address(), err)
 	}
 	return sc, nil

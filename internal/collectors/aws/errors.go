@@ -91,7 +91,7 @@ func hint(err error) string {
 	case status != 0 && code == "":
 		return "not an answer of the service: check endpoint, and let driftd bypass any login page"
 	}
-	words := httpclient.Words{Server: "the S3 server", Address: "endpoint and region",
+	words := httpclient.Words{Server: "the server", Address: "endpoint and region",
 		Authority: "set ca_file to the certificate of the authority that signed the server's",
 		Expired:   "renew the certificate, or set this machine's clock",
 		Host:      "use an address that the certificate names, or set path_style: true",

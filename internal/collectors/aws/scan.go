@@ -275,6 +275,14 @@ func (sc *scan) gap(k *normalize.Kind) (g gap, uniform bool) {
 	return g, true
 }
 
+// account returns the identity of the credentials.
+func (sc *scan) account(ctx context.Context) (awsapi.Identity, error) {
+	if sc.estate != nil {
+		return sc.estate.who, nil
+	}
+	return sc.session.client.Identify(ctx)
+}
+
 // identity returns a description of the account or the access key that signs the requests.
 func (sc *scan) identity(ctx context.Context) string {
 	if sc.estate != nil {

@@ -110,6 +110,14 @@ types:
 	for _, c := range made.claims {
 		got = append(got, c.Source+" "+c.Kind+" "+c.ID)
 	}
+	// The provider could not read an instance with an ID.
+	whole := value.With("rule_id", model.StringOf("sgr-1"))
+	failed := newTranslator(env, tables, nil)
+	p.instance(failed, newOwn("root", "OpenTofu 1.12.6"), &plan.Instance{Address: "cloud_rule.web", Type: "cloud_rule", Name: "web",
+		Provider: "registry.terraform.io/acme/cloud", Recorded: &whole, Unchecked: "denied", Whole: plan.Whole{Recorded: &whole}})
+	if len(failed.includes) != 2 {
+		t.Errorf("an instance that was not read includes %v", failed.includes)
+	}
 	want := []string{"prod aws/Rule sg-1 0 10.0.0.0/8", "prod aws/Rule sg-1 0 192.0.2.0/24", "plan:root terraform/cloud_rule cloud_rule.web"}
 	if diff := cmp.Diff(want, got); diff != "" || len(made.problems) > 0 {
 		t.Errorf("%s; problems %v", diff, made.problems)

@@ -44,6 +44,9 @@ func configured(provider, alias string) string {
 	return provider + "." + alias
 }
 
+// isPlanned reports whether a plan has the declared and the live value of the object.
+func (o *object) isPlanned() bool { return o.planned != nil && o.unchecked == "" && !o.recordOnly }
+
 // attributes returns the attributes that identify the live resource: the recorded ones, otherwise
 // the declared ones.
 func (o *object) attributes() model.Value {
@@ -122,7 +125,7 @@ func (t *translator) add(o *object) error {
 		return err
 	}
 	mapped, err := typ.Claim(o.attributes(), t.env.Sealer)
-	if err != nil || o.planned == nil {
+	if err != nil || !o.isPlanned() {
 		t.addIncluded(o, typ, source)
 	}
 	if err != nil && typ.StandsFor(o.attributes()) != nil {
@@ -150,9 +153,9 @@ func (t *translator) add(o *object) error {
 
 // addIncluded adds the resources that an object stands for without a claim on each of them.
 func (t *translator) addIncluded(o *object, typ *mapping.Type, source string) {
-	for _, s := range typ.StandsFor(o.attributes()) {
-		t.expected = append(t.expected, s.Kind)
-		t.includes = append(t.includes, model.Included{Source: source, Ref: s.Ref, Identity: s.Identity})
+	for _, in := range typ.StandsFor(o.attributes()) {
+		in.Source = source
+		t.expected, t.includes = append(t.expected, in.Kind), append(t.includes, in)
 	}
 }
 
@@ -217,7 +220,7 @@ func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, 
 // only the existence of the resource is compared.
 func (t *translator) addPlanned(c *model.Claim, o *object, typ *mapping.Type) {
 	fields := slices.Sorted(maps.Keys(typ.Children()))
-	if o.planned == nil || o.unchecked != "" || o.recordOnly {
+	if !o.isPlanned() {
 		c.Value, c.RecordOnly, c.LiveRead = model.MapOf(), true, &model.LiveRead{Value: model.MapOf()}
 		if o.unchecked == "" {
 			t.tally.ExistenceOnly++
