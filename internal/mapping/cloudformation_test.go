@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/driftd/driftd/internal/model"
 )
 
 // unnamed returns the kinds of AWS that CloudFormation has no type for. They are named in the same
@@ -52,6 +54,26 @@ func TestCloudFormation(t *testing.T) {
 			if len(fields) < len(parts) && !assigned {
 				t.Errorf("%s: the id has %v, and CloudFormation identifies %s by %v", typ.name, fields, name, parts)
 			}
+		}
+	}
+}
+
+// TestPeeringAccepter checks that only one type claims a peering connection within one account: its two
+// ends are two instances with different attributes, and would be disputed.
+func TestPeeringAccepter(t *testing.T) {
+	t.Parallel()
+	tables, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	attributes := model.MapOf(model.Field{Name: "id", Value: model.StringOf("pcx-1")})
+	for name, claims := range map[string]bool{"aws_vpc_peering_connection": true, "aws_vpc_peering_connection_accepter": false} {
+		typ, _ := tables.Find("registry.terraform.io/hashicorp/aws", name)
+		if _, err := typ.Claim(attributes, model.NewSealer([]byte("key"))); (err == nil) != claims {
+			t.Errorf("%s: claims the connection: %v", name, err == nil)
+		}
+		if included := typ.StandsFor(attributes); (len(included) == 1) == claims {
+			t.Errorf("%s: includes %v", name, included)
 		}
 	}
 }
