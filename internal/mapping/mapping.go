@@ -170,6 +170,8 @@ type Mapped struct {
 	Replaces []model.Replacement
 	// Covers are the other resources that the instance includes.
 	Covers []model.Ref
+	// LogNames name the claimed resource, too, in the log of its source.
+	LogNames []string
 	// Template is the resource from which the claimed one was created, or zero.
 	Template model.Ref
 }
@@ -193,7 +195,7 @@ func (t *Type) Claim(attributes model.Value, sealer model.Sealer) (Mapped, error
 		m.Value = t.Declared(attributes, sealer)
 		m.Lens = newClaimLens(t.lens(attributes), t.onlyKnown, attributes, m.Value, sealer)
 	}
-	m.Covers, m.Identities, m.Fillings = t.covered(attributes), t.identities(attributes), t.fillings(attributes)
+	m.Covers, m.Identities, m.Fillings, m.LogNames = t.covered(attributes), t.identities(attributes), t.fillings(attributes), t.logNames(attributes)
 	m.Replaces = t.replaced(attributes)
 	if t.made != nil {
 		if id := t.made.id.text(attributes); id != "" {

@@ -35,6 +35,18 @@ func (t *Type) StandsFor(attributes model.Value) []model.Included {
 	return all
 }
 
+// logNames returns the names that a log of the source may have for the claimed resource in place of
+// its ID: the identities of the resources of its own kind that the instance stands for.
+func (t *Type) logNames(attributes model.Value) []string {
+	var names []string
+	for _, in := range t.StandsFor(attributes) {
+		if in.Kind == t.kind && in.Identity.Value != "" {
+			names = append(names, in.Identity.Value)
+		}
+	}
+	return names
+}
+
 // each expands the template once for each combination of the elements of its lists.
 func (t template) each(attributes, element model.Value) []string {
 	texts := []string{""}

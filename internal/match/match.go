@@ -187,9 +187,9 @@ func eventsOn(snapshot *model.Snapshot, ref model.Ref) []model.AuditEvent {
 
 // eventsOnAbsent returns the entries of the source's logs on a resource that is not live,
 // and the deletions of resources whose ID is an identity of a claim, such as the number of
-// a guest.
+// a guest, or that the logs name by what they contain.
 func eventsOnAbsent(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.AuditEvent {
-	all := eventsOn(snapshot, ref)
+	all := append(slices.Clip(eventsOn(snapshot, ref)), eventsByName(snapshot, ref.Kind, claims, model.Deleted)...)
 	for _, c := range claims {
 		if !c.ByIdentity {
 			continue
@@ -199,7 +199,7 @@ func eventsOnAbsent(snapshot *model.Snapshot, ref model.Ref, claims []*model.Cla
 			if id.By == "name" || meant == ref {
 				continue
 			}
-			all = append(slices.Clip(all), deletions(snapshot, meant)...)
+			all = append(slices.Clip(all), eventsOf(snapshot, meant, model.Deleted)...)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b model.AuditEvent) int { return a.Actor.At.Compare(b.Actor.At) })
@@ -215,22 +215,39 @@ func broadEvents(snapshot *model.Snapshot, kind string) []model.AuditEvent {
 }
 
 // eventsWithFormer returns the entries of the source's logs on a resource, and the
-// deletions of the resources that it replaced.
+// deletions of the resources that it replaced. An entry that names it by what it contains counts
+// if it is an edit: another resource with the same contents may have been deleted.
 func eventsWithFormer(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.AuditEvent {
 	all := eventsOn(snapshot, ref)
+	more := eventsByName(snapshot, ref.Kind, claims, model.Edited)
 	for _, c := range claims {
-		if c.Former == "" {
-			continue
+		if c.Former != "" {
+			more = append(more, eventsOf(snapshot, model.Ref{Kind: ref.Kind, ID: c.Former}, model.Deleted)...)
 		}
-		all = append(deletions(snapshot, model.Ref{Kind: ref.Kind, ID: c.Former}), all...)
-		slices.SortStableFunc(all, func(a, b model.AuditEvent) int { return a.Actor.At.Compare(b.Actor.At) })
+	}
+	if len(more) == 0 {
+		return all
+	}
+	all = append(more, all...)
+	slices.SortStableFunc(all, func(a, b model.AuditEvent) int { return a.Actor.At.Compare(b.Actor.At) })
+	return all
+}
+
+// eventsByName returns the entries of the source's logs of one action that have a further name of the
+// claims' resource.
+func eventsByName(snapshot *model.Snapshot, kind string, claims []*model.Claim, action model.Action) []model.AuditEvent {
+	var all []model.AuditEvent
+	for _, c := range claims {
+		for _, name := range c.LogNames {
+			all = append(all, eventsOf(snapshot, model.Ref{Kind: kind, ID: name}, action)...)
+		}
 	}
 	return all
 }
 
-// deletions returns the entries of the source's logs on the deletion of a resource.
-func deletions(snapshot *model.Snapshot, ref model.Ref) []model.AuditEvent {
-	return slices.DeleteFunc(slices.Clone(eventsOn(snapshot, ref)), func(t model.AuditEvent) bool { return t.Action != model.Deleted })
+// eventsOf returns the entries of the source's logs of one action on a resource.
+func eventsOf(snapshot *model.Snapshot, ref model.Ref, action model.Action) []model.AuditEvent {
+	return slices.DeleteFunc(slices.Clone(eventsOn(snapshot, ref)), func(t model.AuditEvent) bool { return t.Action != action })
 }
 
 // subjectAt returns the position of the subject with a key among sorted ones.

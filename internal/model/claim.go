@@ -86,6 +86,9 @@ type ClaimMatching struct {
 	// Doubt is why a claim that is matched by identities may have more of them than were
 	// read: its resource may exist although no identity matches.
 	Doubt string
+	// LogNames name the resource, too, in the log of its source: what a log has that describes a
+	// resource in place of its ID.
+	LogNames []string
 	// Covers are other resources that the claim includes without comparing them: they
 	// are not unmanaged.
 	Covers []Ref

@@ -1,6 +1,8 @@
 package cloudtrail
 
 import (
+	"cmp"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -242,6 +244,14 @@ func filtered(text, filter string) string {
 		return strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(text, "."), `\052`, "*"))
 	case "lower":
 		text = strings.ToLower(text)
+	case "protocol":
+		text = strings.ToLower(text)
+		return cmp.Or(map[string]string{"1": "icmp", "6": "tcp", "17": "udp", "58": "icmpv6"}[text], text)
+	case "network":
+		// EC2 stores "10.0.0.1/8" as "10.0.0.0/8".
+		if network, err := netip.ParsePrefix(text); err == nil {
+			return network.Masked().String()
+		}
 	case "arn":
 		if !isARN {
 			return ""

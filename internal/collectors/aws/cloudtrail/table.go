@@ -1,6 +1,7 @@
 package cloudtrail
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -138,10 +139,38 @@ const (
 		"attribute=disableApiTermination>disable_api_termination attribute=userData>user_data attribute=userData>user_data_base64"
 )
 
-// rules returns the effects of an operation on rules of a security group. created are those
-// on rules that the answer names.
-func rules(direction string, e effect) []effect {
-	return []effect{e, edited("EC2::SecurityGroup", groupOf, direction)}
+// rules returns the effects of an operation on rules of a security group: e on those whose IDs the
+// event has, and byContent on those that it describes by their content.
+func rules(direction string, e effect, byContent []effect) []effect {
+	return slices.Concat([]effect{e, edited("EC2::SecurityGroup", groupOf, direction)}, byContent)
+}
+
+// described returns the effects on the rules that an operation describes by their content. Such an ID
+// is written as the identity "rule" of the source. inside is the path of the parameters: operations
+// that EC2 got later are logged with "NameRequest.".
+func described(inside, direction string, e effect) []effect {
+	e.kind, e.each = "EC2::SecurityGroupRule", inside+"ipPermissions"
+	if inside == "" {
+		e.each += ".items"
+	}
+	group := "{" + inside + "groupId} " + direction
+	var all []effect
+	for _, target := range [][2]string{{"ipRanges", "cidrIp"}, {"ipv6Ranges", "cidrIpv6"}, {"prefixListIds", "prefixListId"}, {"groups", "groupId"}} {
+		to := fmt.Sprintf(" {.%[1]s.items.%[2]s@network|.%[1]s.%[2]s@network}", target[0], target[1])
+		e.id = group + " {.ipProtocol@protocol} {.fromPort} {.toPort}" + to
+		all = append(all, e)
+		e.id = group + " -1 0 0" + to
+		all = append(all, e.if_(".ipProtocol=-1"))
+	}
+	return all
+}
+
+// redescribed returns the effects of an operation that sets the descriptions of rules.
+func redescribed(direction, request string) []effect {
+	e := edited("", "", "description")
+	byID := edited("EC2::SecurityGroupRule", "{"+request+".SecurityGroupRuleDescription.SecurityGroupRuleId|securityGroupRuleDescriptions.items.securityGroupRuleId}", "description")
+	group := edited("EC2::SecurityGroup", "{groupId|"+request+".GroupId}", direction)
+	return slices.Concat([]effect{byID, group}, described("", direction, e), described(request+".", direction, e))
 }
 
 func ec2Events() map[string]map[string][]effect {
@@ -152,13 +181,15 @@ func ec2Events() map[string]map[string][]effect {
 		".SecurityGroupRule.ToPort>to_port .SecurityGroupRule.IpProtocol>ip_protocol .SecurityGroupRule.Description>description "+
 		".SecurityGroupRule.ReferencedGroupId>referenced_security_group_id .SecurityGroupRule.PrefixListId>prefix_list_id").of(modified + "SecurityGroupRule")
 	return map[string]map[string][]effect{"ec2": merge(lifecycle(), map[string][]effect{
-		"AuthorizeSecurityGroupIngress": rules("ingress", rule),
-		"AuthorizeSecurityGroupEgress":  rules("egress", rule),
-		"RevokeSecurityGroupIngress":    rules("ingress", revoked),
-		"RevokeSecurityGroupEgress":     rules("egress", revoked),
-		"ModifySecurityGroupRules":      {changed, edited("EC2::SecurityGroup", "{"+modified+"GroupId}", "ingress egress")},
-		"CreateTags":                    {edited("*", "{resourcesSet.items.resourceId}", tagKeys)},
-		"DeleteTags":                    {edited("*", "{resourcesSet.items.resourceId}", tagKeys)},
+		"AuthorizeSecurityGroupIngress":              rules("ingress", rule, nil),
+		"AuthorizeSecurityGroupEgress":               rules("egress", rule, nil),
+		"RevokeSecurityGroupIngress":                 rules("ingress", revoked, described("", "ingress", deleted("", ""))),
+		"RevokeSecurityGroupEgress":                  rules("egress", revoked, described("", "egress", deleted("", ""))),
+		"ModifySecurityGroupRules":                   {changed, edited("EC2::SecurityGroup", "{"+modified+"GroupId}", "ingress egress")},
+		"UpdateSecurityGroupRuleDescriptionsIngress": redescribed("ingress", "UpdateSecurityGroupRuleDescriptionsIngressRequest"),
+		"UpdateSecurityGroupRuleDescriptionsEgress":  redescribed("egress", "UpdateSecurityGroupRuleDescriptionsEgressRequest"),
+		"CreateTags": {edited("*", "{resourcesSet.items.resourceId}", tagKeys)},
+		"DeleteTags": {edited("*", "{resourcesSet.items.resourceId}", tagKeys)},
 
 		"CreateRoute":                   {created("EC2::Route", routeOf), edited("EC2::RouteTable", "{routeTableId}", "route")},
 		"ReplaceRoute":                  {edited("EC2::Route", routeOf, "gatewayId>gateway_id natGatewayId>nat_gateway_id networkInterfaceId>network_interface_id vpcPeeringConnectionId>vpc_peering_connection_id transitGatewayId>transit_gateway_id"), edited("EC2::RouteTable", "{routeTableId}", "route")},
