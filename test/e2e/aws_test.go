@@ -24,7 +24,7 @@ sources:
     settings:
       endpoint: "http://%s"
       regions: [eu-central-1, us-east-1]
-      services: [ec2, iam, sqs, sns, lambda, rds, dynamodb, ecr, elasticloadbalancing, eks, ecs, route53, kms, secretsmanager, cloudtrail, config]
+      services: [ec2, iam, sqs, sns, lambda, rds, dynamodb, ecr, elasticloadbalancing, eks, ecs, route53, kms, secretsmanager, cloudtrail, config, logs]
       profile: test
       credentials_file: credentials
       config_file: config

@@ -329,8 +329,11 @@ func created(v model.Value) time.Time {
 	if v.IsEmpty() {
 		return time.Time{}
 	}
-	if seconds, err := strconv.ParseFloat(v.Text(), 64); err == nil && seconds > 0 && seconds < 1<<36 {
-		return time.UnixMilli(int64(seconds * 1000)).UTC()
+	if seconds, err := strconv.ParseFloat(v.Text(), 64); err == nil && seconds > 0 && seconds < 1<<46 {
+		if seconds < 1<<36 {
+			seconds *= 1000
+		}
+		return time.UnixMilli(int64(seconds)).UTC()
 	}
 	return decode.Time(v.Text(), time.RFC3339, "2006-01-02T15:04:05.000-0700")
 }

@@ -303,6 +303,7 @@ func watching() []*List {
 	trail := &awsapi.Service{ID: "cloudtrail", Protocol: awsapi.JSON, Version: "1.1", Target: "CloudTrail_20131101"}
 	config := &awsapi.Service{ID: "config", Protocol: awsapi.JSON, Version: "1.1", Target: "StarlingDoveService"}
 	analyzer := &awsapi.Service{ID: "access-analyzer", Protocol: awsapi.RESTJSON}
+	logging := &awsapi.Service{ID: "logs", Protocol: awsapi.JSON, Version: "1.1", Target: "Logs_20140328"}
 	tagging := &awsapi.Service{ID: "tagging", Protocol: awsapi.JSON, Version: "1.1", Target: "ResourceGroupsTaggingAPI_20170126"}
 	logs := rate(model.Critical, "calls are not logged", "enable_logging", table.Is("enable_logging", "false"))
 	return []*List{
@@ -330,6 +331,16 @@ func watching() []*List {
 			Call:   awsapi.Call{Service: analyzer, Action: "ListAnalyzers", Path: "/analyzer", Page: lowerNext()},
 			Rights: "access-analyzer:ListAnalyzers", Rows: "analyzers",
 			Kinds: []*Kind{{Name: "AccessAnalyzer::Analyzer", ID: "{arn}", Label: "{name}", Created: "createdAt", Tags: "tags", Fields: text().Of("name>analyzer_name type status")}},
+		},
+		{
+			Call:   awsapi.Call{Service: logging, Action: "DescribeLogGroups", Input: map[string]any{"limit": 50}, Page: lowerNext()},
+			Rights: "logs:DescribeLogGroups", Rows: "logGroups",
+			Kinds: []*Kind{{
+				Name: "Logs::LogGroup", ID: "arn:{$partition}:logs:{$region}:{$account}:log-group:{logGroupName}", Label: "{logGroupName}", Created: "creationTime", Tagged: true,
+				// Lambda creates the group of a function with its first line.
+				Maker:  Reference{"Lambda::Function", "arn:{$partition}:lambda:{$region}:{$account}:function:{logGroupName@function}"},
+				Fields: table.Join(text().Of("logGroupName>name kmsKeyId>kms_key_id"), number().Of("retentionInDays>retention_in_days")),
+			}},
 		},
 		{
 			Call:   awsapi.Call{Service: tagging, Action: "GetResources", Input: map[string]any{"ResourcesPerPage": 100}, Page: []awsapi.PageToken{{Param: "PaginationToken", Field: "PaginationToken"}}},

@@ -9,7 +9,8 @@ import (
 
 // expand returns a template with the texts of a row: "{vpcId}", "{a.b}" of nested maps,
 // "{a|b}" the first that is set, "{$region}" of env, and "{arn@name}" the part of an ARN,
-// URL or path after the last slash or colon, and "{Name@record}" a name of DNS. It returns "" if a text is missing.
+// URL or path after the last slash or colon, "{Name@record}" a name of DNS, and "{group@function}"
+// the function that writes to a group of logs. It returns "" if a text is missing.
 func expand(template string, row model.Value, env map[string]string) string {
 	var b strings.Builder
 	for {
@@ -42,6 +43,12 @@ func lookUp(name string, row model.Value, env map[string]string) string {
 	switch filter {
 	case "name":
 		return text[strings.LastIndexAny(text, "/:")+1:]
+	case "function":
+		name, ok := strings.CutPrefix(text, "/aws/lambda/")
+		if !ok {
+			return ""
+		}
+		return name
 	case "record":
 		return strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(text, "."), `\052`, "*"))
 	}

@@ -172,6 +172,22 @@ func TestEvents(t *testing.T) {
 				`{"action":"CREATE","resourceRecordSet":{"name":"a.example.org.","type":"A"}},{"action":"DELETE","resourceRecordSet":{"name":"\\052.example.org.","type":"A","setIdentifier":"eu"}}]}}`, none, "")},
 			[]string{"deleted Route53::RecordSet Z1_*.example.org_A_eu bob exact", "created Route53::RecordSet Z1_a.example.org_A bob exact"},
 		},
+		{
+			"rules that are described by their content, as their identity in the source",
+			[]string{
+				event(1, "bob", "ec2", "RevokeSecurityGroupIngress", `{"groupId":"sg-1","ipPermissions":{"items":[`+
+					`{"ipProtocol":"6","fromPort":443,"toPort":443,"ipRanges":{"items":[{"cidrIp":"10.1.2.3/8"},{"cidrIp":"0.0.0.0/0"}]},"groups":{"items":[{"groupId":"sg-2"}]}},`+
+					`{"ipProtocol":"-1","ipv6Ranges":{"items":[{"cidrIpv6":"::/0"}]}}]}}`, none, ""),
+				event(2, "carol", "ec2", "UpdateSecurityGroupRuleDescriptionsEgress", `{"UpdateSecurityGroupRuleDescriptionsEgressRequest":{"GroupId":"sg-3","IpPermissions":`+
+					`{"tag":1,"IpProtocol":"tcp","FromPort":22,"ToPort":22,"IpRanges":{"tag":1,"CidrIp":"10.0.0.0/8","Description":"x"}}}}`, none, ""),
+			},
+			[]string{
+				"edited EC2::SecurityGroup sg-1 ingress bob exact", "edited EC2::SecurityGroup sg-3 egress carol exact",
+				"deleted EC2::SecurityGroupRule sg-1 ingress -1 0 0 ::/0 bob exact", "deleted EC2::SecurityGroupRule sg-1 ingress tcp 443 443 0.0.0.0/0 bob exact",
+				"deleted EC2::SecurityGroupRule sg-1 ingress tcp 443 443 10.0.0.0/8 bob exact", "deleted EC2::SecurityGroupRule sg-1 ingress tcp 443 443 sg-2 bob exact",
+				"edited EC2::SecurityGroupRule sg-3 egress tcp 22 22 10.0.0.0/8 description carol exact",
+			},
+		},
 		{"a service of one name is not another's", []string{event(1, "bob", "redshift", "CreateCluster", `{"name":"c"}`, none, "")}, nil},
 	}
 	for _, test := range tests {

@@ -174,6 +174,7 @@ func keyEvents() map[string]map[string][]effect {
 // watchingEvents returns the operations on what records and examines the account.
 func watchingEvents() map[string]map[string][]effect {
 	const trail = "{<trailARN|name@arn}"
+	const group = "arn:{$partition}:logs:{$region}:{$account}:log-group:{logGroupName}"
 	const recorder = "{$region}:{configurationRecorderName|configurationRecorder.name}"
 	return map[string]map[string][]effect{
 		"cloudtrail": {
@@ -188,6 +189,14 @@ func watchingEvents() map[string]map[string][]effect {
 			"DeleteConfigurationRecorder": {deleted("Config::ConfigurationRecorder", recorder)},
 			"StartConfigurationRecorder":  {edited("Config::ConfigurationRecorder", recorder, "is_enabled")},
 			"StopConfigurationRecorder":   {edited("Config::ConfigurationRecorder", recorder, "is_enabled")},
+		},
+		"logs": {
+			"CreateLogGroup":        {created("Logs::LogGroup", group)},
+			"DeleteLogGroup":        {deleted("Logs::LogGroup", group)},
+			"PutRetentionPolicy":    {edited("Logs::LogGroup", group, "retention_in_days")},
+			"DeleteRetentionPolicy": {edited("Logs::LogGroup", group, "retention_in_days")},
+			"AssociateKmsKey":       {edited("Logs::LogGroup", group, "kms_key_id")},
+			"DisassociateKmsKey":    {edited("Logs::LogGroup", group, "kms_key_id")},
 		},
 		"access-analyzer": {
 			"CreateAnalyzer": {created("AccessAnalyzer::Analyzer", "{<arn}")},
