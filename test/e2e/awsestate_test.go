@@ -43,7 +43,7 @@ sources:
       regions: [eu-central-1, us-west-2]
       services: [s3, ec2, iam, sqs, sns, lambda, rds, dynamodb, ecr, elasticloadbalancing, eks, ecs, route53, kms, secretsmanager, cloudtrail, config, logs]
       # moto ignores the filter for public snapshots, lacks the list of URLs, and answers these of buckets in another form.
-      exclude_kinds: [AWS::EC2::Snapshot, AWS::S3::Bucket.LoggingConfiguration, AWS::S3::Bucket.RequestPaymentConfiguration, AWS::S3::Bucket.NotificationConfiguration, AWS::Lambda::Url]
+      exclude_kinds: [AWS::EC2::SnapshotPermission, AWS::S3::Bucket.LoggingConfiguration, AWS::S3::Bucket.RequestPaymentConfiguration, AWS::S3::Bucket.NotificationConfiguration, AWS::Lambda::Url]
       audit: {lookback: 24h}
       profile: test
       credentials_file: credentials

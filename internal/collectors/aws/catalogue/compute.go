@@ -27,13 +27,15 @@ func compute() []*List {
 			Fields: table.Join(number().Of("size"), text().Of("volumeType>type snapshotId>snapshot_id availabilityZone>availability_zone"), flag().Of("encrypted")),
 			Rules:  table.Rate(model.Medium, "it is not encrypted", "", table.Unmanaged(), table.Is("encrypted", "false", "")),
 		}),
-		describe("DescribeSnapshots", "snapshotSet", own, snapshot(text().Of("volumeId>volume_id"))),
-		describe("DescribeSnapshots", "snapshotSet", public, snapshot(present().Of("snapshotId>public"))),
-		describe("DescribeImages", "imagesSet", own, &Kind{
-			Name: "EC2::Image", ID: "{imageId}", Label: "{name}", Tags: "tagSet", Created: "creationDate",
-			Fields: table.Join(text().Of("name"), flag().Of("isPublic>public")),
-			Rules:  table.Rate(model.Critical, "everyone can use the image", "", table.Unmanaged(), table.Is("public", "true")),
+		describe("DescribeSnapshots", "snapshotSet", own, &Kind{
+			Name: "EC2::Snapshot", ID: "{snapshotId}", Tags: "tagSet", Created: "startTime",
+			Fields: table.Join(text().Of("volumeId>volume_id"), flag().Of("encrypted")),
+			Rules:  table.Rate(model.Medium, "it is not encrypted", "", table.Unmanaged(), table.Is("encrypted", "false", "")),
 		}),
+		describe("DescribeSnapshots", "snapshotSet", public, permission("EC2::Snapshot", "{snapshotId}", "everyone can read the snapshot")),
+		describe("DescribeImages", "imagesSet", own, &Kind{
+			Name: "EC2::Image", ID: "{imageId}", Label: "{name}", Tags: "tagSet", Created: "creationDate", Fields: text().Of("name"),
+		}, permission("EC2::Image", "{imageId}", "everyone can use the image", is("isPublic", "true")...)),
 		describe("DescribeKeyPairs", "keySet", nil, &Kind{
 			Name: "EC2::KeyPair", ID: "{keyPairId|keyName}", Label: "{keyName}", Tags: "tagSet", Created: "createTime", Fields: text().Of("keyName>key_name keyFingerprint>fingerprint"),
 			Rules: table.Rate(model.Medium, "it opens new machines", "", table.Unmanaged()),
@@ -51,13 +53,11 @@ func compute() []*List {
 	}
 }
 
-// snapshot returns the kind of snapshots with fields of one of its lists.
-func snapshot(more table.Fields) *Kind {
+// permission returns the kind of permissions for everyone to use a snapshot or an image. They are
+// resources of their own: an edit gives them, and neither the resource nor a plan has them.
+func permission(of, id, reason string, where ...model.Condition) *Kind {
 	return &Kind{
-		Name: "EC2::Snapshot", ID: "{snapshotId}", Tags: "tagSet", Created: "startTime",
-		Fields: table.Join(text().Of("volumeId>volume_id"), flag().Of("encrypted"), more),
-		Rules: slices.Concat(
-			table.Rate(model.Critical, "everyone can read the snapshot", "", table.Unmanaged(), table.Is("public", "true")),
-			table.Rate(model.Medium, "it is not encrypted", "", table.Unmanaged(), table.Is("encrypted", "false", ""))),
+		Name: of + "Permission", ID: id + ":all", Label: id + " everyone", Parent: Reference{of, id}, Where: where,
+		Rules: table.Rate(model.Critical, reason, "", table.Unmanaged()), Exposed: table.Exposed(model.ExposesAccess, ""),
 	}
 }

@@ -173,6 +173,15 @@ func redescribed(direction, request string) []effect {
 	return slices.Concat([]effect{byID, group}, described("", direction, e), described(request+".", direction, e))
 }
 
+// permissions returns the effects of an operation that gives or takes permissions to use a resource.
+func permissions(kind, of, path string) []effect {
+	var all []effect
+	for _, who := range []string{"group", "userId"} {
+		all = append(all, created(kind, of+":{"+path+".add.items."+who+"}"), deleted(kind, of+":{"+path+".remove.items."+who+"}"))
+	}
+	return all
+}
+
 func ec2Events() map[string]map[string][]effect {
 	rule := created("EC2::SecurityGroupRule", "{<securityGroupRuleSet.items.securityGroupRuleId}")
 	revoked := deleted("EC2::SecurityGroupRule", "{<revokedSecurityGroupRuleSet.items.securityGroupRuleId|securityGroupRuleIds.items.securityGroupRuleId|securityGroupRuleIds.items}")
@@ -214,11 +223,13 @@ func ec2Events() map[string]map[string][]effect {
 		"ModifyInstanceAttribute":       {edited("EC2::Instance", "{instanceId}", instance)},
 		"ModifyInstanceMetadataOptions": {edited("EC2::Instance", "{ModifyInstanceMetadataOptionsRequest.InstanceId|instanceId}", "metadata_options")},
 		"ModifyVolume":                  {edited("EC2::Volume", "{ModifyVolumeRequest.VolumeId|volumeId}", "ModifyVolumeRequest.Size>size ModifyVolumeRequest.VolumeType>type ModifyVolumeRequest.Iops>iops size>size volumeType>type iops>iops")},
-		"ModifySnapshotAttribute":       {edited("EC2::Snapshot", "{snapshotId}", "createVolumePermission>public")},
+		"ModifySnapshotAttribute":       permissions("EC2::SnapshotPermission", "{snapshotId}", "createVolumePermission"),
+		"ResetSnapshotAttribute":        {deleted("EC2::SnapshotPermission", "{snapshotId}:all")},
 		"CreateImage":                   {created("EC2::Image", "{<imageId}")},
 		"RegisterImage":                 {created("EC2::Image", "{<imageId}")},
 		"DeregisterImage":               {deleted("EC2::Image", "{imageId}")},
-		"ModifyImageAttribute":          {edited("EC2::Image", "{imageId}", "launchPermission>public description>description")},
+		"ModifyImageAttribute":          append(permissions("EC2::ImagePermission", "{imageId}", "launchPermission"), edited("EC2::Image", "{imageId}", "description>description")),
+		"ResetImageAttribute":           {deleted("EC2::ImagePermission", "{imageId}:all")},
 		"CopySnapshot":                  {created("EC2::Snapshot", "{<snapshotId}")},
 		"ImportKeyPair":                 {created("EC2::KeyPair", "{<keyPairId}")},
 	})}
