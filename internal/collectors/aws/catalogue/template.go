@@ -7,10 +7,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// expand returns a template with the texts of a row: "{vpcId}", "{a.b}" of nested maps,
-// "{a|b}" the first that is set, "{$region}" of env, and "{arn@name}" the part of an ARN,
-// URL or path after the last slash or colon, "{Name@record}" a name of DNS, and "{group@function}"
-// the function that writes to a group of logs. It returns "" if a text is missing.
+// expand returns a template with the texts of a row, or "" if a text is missing. "{a.b}" is a text of
+// nested maps, "{a|b}" the first that is set, and "{$region}" one of env. "{arn@name}" is the part of an
+// ARN, URL or path after the last slash or colon, "{Name@record}" a name of DNS, and "{group@function}"
+// the function that writes to a group of logs.
 func expand(template string, row model.Value, env map[string]string) string {
 	var b strings.Builder
 	for {
