@@ -262,6 +262,9 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 	}
 	f.Reason = why + f.Reason
 	rateRecreated(&f, o.Claim)
+	if cause := causes(&f, o.Claim); cause != "" {
+		f.Reason = strings.TrimPrefix(f.Reason+"; "+cause, "; ")
+	}
 	if s.Stale != "" {
 		f.Reason = strings.TrimPrefix(f.Reason+"; possibly stale: "+s.Stale, "; ")
 	}

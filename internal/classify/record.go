@@ -83,6 +83,30 @@ func continued(last, read model.StateRead, now time.Time) model.StateRead {
 	if n := len(read.Written); read.Serial != last.Serial && (n == 0 || now.Sub(read.Written[n-1]) >= writtenApart) {
 		read.Written = append(slices.Clone(read.Written[max(0, n-maxWritten+1):]), now)
 	}
+	read.Dependencies = slices.Clone(read.Dependencies)
+	for i := range read.Dependencies {
+		d := &read.Dependencies[i]
+		before := model.DependencyRead{}
+		if at := slices.IndexFunc(last.Dependencies, func(b model.DependencyRead) bool { return b.Address == d.Address }); at >= 0 {
+			before = last.Dependencies[at]
+		}
+		*d = continuedDependency(before, *d, now)
+	}
+	return read
+}
+
+// continuedDependency returns what is known of a dependency after a reading. One that was not read is as before.
+func continuedDependency(before, read model.DependencyRead, now time.Time) model.DependencyRead {
+	if read.Unread {
+		read.Read, read.Changed, read.Since = before.Read, before.Changed, before.Since
+		return read
+	}
+	read.Read = now
+	if read.Since = before.Since; len(read.Changed) == 0 {
+		read.Since = time.Time{}
+	} else if read.Since.IsZero() {
+		read.Since = now
+	}
 	return read
 }
 

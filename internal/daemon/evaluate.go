@@ -211,7 +211,7 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 	for _, d := range v.declarations {
 		r := model.DeclarationRun{Name: d.Name, Type: d.Type, Revision: d.declaration.Revision, Duration: d.duration,
 			Governs: d.declaration.Governs,
-			Claims:  len(d.declaration.Claims), Problems: v.failed.problems(d), Notes: model.BoundedNotes(d.declaration.Notes), Tally: tally(d.declaration, judged),
+			Claims:  len(d.declaration.Claims), Problems: v.failed.problems(d), Notes: model.BoundedNotes(slices.Concat(d.declaration.Notes, classify.DependencyNotes(result.Records[d.Name]))), Tally: tally(d.declaration, judged),
 			States: result.Records[d.Name], Objects: objects(&d.declaration)}
 		if d.err != nil {
 			r.Err = d.err.Error()

@@ -132,6 +132,9 @@ type ClaimApply struct {
 	// Imported reports whether a plan showed that the next apply takes the resource into the
 	// state. Recorded is then the live resource, which was never applied.
 	Imported bool
+	// Causes are data sources that returned other values than to the last apply, as text, by the top-level field whose declared value
+	// refers to them; "" is the field for the existence of the resource.
+	Causes map[string]string
 }
 
 // ClaimHistory is what is known of earlier states of a claim.
@@ -299,6 +302,22 @@ type StateRead struct {
 	PlannedBy string `json:"planned_by,omitempty"`
 	// Written are the times of the last readings with another serial than the reading before, at least a day apart.
 	Written []time.Time `json:"written,omitempty"`
+	// Dependencies are the data sources of the root that read what is declared elsewhere, sorted by address.
+	Dependencies []DependencyRead `json:"dependencies,omitempty"`
+}
+
+// A DependencyRead is what is known of one data source that reads what is declared elsewhere. It has no values.
+type DependencyRead struct {
+	// Address is that of the instance: module.m["a"].data.terraform_remote_state.net.
+	Address string `json:"address"`
+	// Unread is set if this plan did not read it, because the reading failed or only an apply can read it.
+	Unread bool `json:"unread,omitempty"`
+	// Read is the time of the last scan that read it; zero if none did.
+	Read time.Time `json:"read,omitzero"`
+	// Changed are the names of the outputs and attributes in which it then returned another value than to the last apply, and Since is the
+	// time of the first scan that found it so.
+	Changed []string  `json:"changed,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
 }
 
 // A Tally counts the resources of a declaration: Resources = Compared + Without +

@@ -199,6 +199,9 @@ func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, 
 		RecordOnly: o.recordOnly, Template: mapped.Template, Unchecked: o.unchecked,
 		ClaimMatching: model.ClaimMatching{Identities: mapped.Identities, ByIdentity: mapped.ByIdentity, Covers: mapped.Covers, LogNames: mapped.LogNames},
 		ClaimApply:    model.ClaimApply{Pending: o.pending, Replaces: o.replaces, Replaced: o.replaced, Destroyed: o.destroyed, Imported: o.imported}}
+	if o.isPlanned() {
+		c.Causes = o.planned.Causes
+	}
 	if typ.ComparedByPlan() {
 		t.addPlanned(&c, o, typ)
 		return c

@@ -72,27 +72,38 @@ func headOf(path string) (_ *state.State, err error) {
 }
 
 // planned returns the metadata of the state in a plan file.
-func planned(path string) (_ *state.State, err error) {
-	f, err := folder.OpenFile(path)
+func planned(path string) (head *state.State, err error) {
+	err = inPlanFile(path, "tfstate", 0, func(content io.Reader) (err error) {
+		head, err = state.ReadHead(content)
+		return err
+	})
+	return head, err
+}
+
+// inPlanFile calls f with an entry of a plan file, of which it reads up to maxDirectory bytes and some more.
+func inPlanFile(path, name string, more int64, f func(io.Reader) error) (err error) {
+	file, err := folder.OpenFile(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// A provider may have replaced the file with one that has any number of entries.
-	archive, err := zip.NewReader(&boundedReaderAt{f, maxDirectory}, info.Size())
+	bounded := &boundedReaderAt{file, maxDirectory}
+	archive, err := zip.NewReader(bounded, info.Size())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	content, err := archive.Open("tfstate")
+	bounded.left += more
+	content, err := archive.Open(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, content.Close()) }()
-	return state.ReadHead(content)
+	return f(content)
 }
 
 // A boundedReaderAt reads a limited number of bytes.

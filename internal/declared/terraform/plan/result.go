@@ -71,6 +71,9 @@ type Instance struct {
 	Pending string
 	// Unchecked is the reason why the instance cannot be compared, or "".
 	Unchecked string
+	// Causes are implicit dependencies that returned other values than to the last apply, as text, by the argument that refers to these
+	// values. The argument is "" for count and for_each.
+	Causes map[string]string
 	// Form converts configurations of other commits to such trees.
 	Form *Form
 	// Schema is the schema for comparing the trees. Instances with the same type and provider share
