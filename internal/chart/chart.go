@@ -79,6 +79,8 @@ type Args struct {
 	// addition to the stable ones of Kubernetes itself.
 	KubeVersion string
 	APIVersions []string
+	// Raw is set if the outputs of the templates are changed before they are read: Rendered.Renderings has them.
+	Raw bool
 	// Limit bounds a file, in bytes.
 	Limit int64
 }
@@ -96,6 +98,8 @@ type Values struct {
 // Rendered is the result of Job.
 type Rendered struct {
 	Files []File
+	// Renderings are the outputs of all templates, if Args.Raw is set. Files has only the custom resource definitions then.
+	Renderings []Rendering
 	// Given are the values that the user gave, in JSON: those of Args.Values.
 	Given []byte
 	// Problem is why the chart cannot be rendered; "" if it was. It contains no value of the
@@ -106,15 +110,17 @@ type Rendered struct {
 	Asked []string
 	// Upgraded is set if templates ask whether the release is upgraded.
 	Upgraded bool
+	// Hooks is set if it is unknown whether post-renderers change the hooks.
+	Hooks bool
 }
 
 // A File is the output of one template, or a file of custom resource definitions.
 type File struct {
-	// Name is the path of the template from the chart's folder: "templates/web.yaml". The
-	// template may be in an archive below charts/. Its characters can be printed.
+	// Name is the path of the template from the chart's folder: "templates/web.yaml", or Chart.yaml for an object that
+	// post-renderers made of an unknown one. The template may be in an archive below charts/. Its characters can be printed.
 	Name string
 	// Output is the output without the API versions in Rendered.Asked, and of an upgrade if Rendered.Upgraded is
-	// set. Otherwise are the other outputs, with some of these versions, and of a first installation.
+	// set. Otherwise are the other outputs, with some of these versions, of a first installation, and with hooks that are not post-rendered.
 	Output
 	Otherwise []Output
 }

@@ -25,7 +25,6 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 	"helm.sh/helm/v4/pkg/ignore"
 	"helm.sh/helm/v4/pkg/strvals"
-	"sigs.k8s.io/yaml"
 
 	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/box"
@@ -76,56 +75,37 @@ func (r *renderer) render() (chart.Rendered, error) {
 	if err != nil {
 		return chart.Rendered{}, err
 	}
-	first, others := clusters[0], clusters[1:]
-	found := chart.Rendered{Files: definitions(first.definitions), Asked: asked, Upgraded: r.uses.upgrade}
-	for _, name := range slices.Sorted(maps.Keys(first.outputs)) {
-		if !isManifest(name) {
-			continue
-		}
-		_, below, _ := strings.Cut(name, "/")
-		file := chart.File{Name: below, Output: first.output(name)}
-		seen := []string{first.outputs[name]}
-		for _, other := range others {
-			if text := other.outputs[name]; !slices.Contains(seen, text) {
-				seen = append(seen, text)
-				file.Otherwise = append(file.Otherwise, other.output(name))
-			}
-		}
-		found.Files = append(found.Files, file)
+	found := chart.Rendered{Files: definitions(clusters[0].definitions), Asked: asked, Upgraded: r.uses.upgrade}
+	renderings := make([]chart.Rendering, len(clusters))
+	for i := range clusters {
+		renderings[i] = clusters[i].Rendering
 	}
-	for i := range found.Files {
-		if strings.ContainsFunc(found.Files[i].Name, func(r rune) bool { return !strconv.IsPrint(r) }) {
+	files := slices.Concat(found.Files, chart.Files(renderings))
+	for i := range files {
+		if strings.ContainsFunc(files[i].Name, func(r rune) bool { return !strconv.IsPrint(r) }) {
 			return chart.Rendered{}, problem("the name of a template has a character that does not print")
 		}
+	}
+	if r.args.Raw {
+		found.Renderings = renderings
+	} else {
+		found.Files = files
 	}
 	return found, nil
 }
 
 // A rendering is the chart rendered for a cluster.
 type rendering struct {
-	// outputs are the outputs of the templates by their paths, and again those at other times.
-	outputs     map[string]string
-	again       []map[string]string
-	definitions []chartv2.CRD
-	calls       []string
-}
+	chart.Rendering
 
-func (o *rendering) output(name string) chart.Output {
-	made := chart.Output{Documents: documents(o.outputs[name])}
-	if slices.ContainsFunc(o.again, func(again map[string]string) bool { return again[name] != o.outputs[name] }) {
-		made.Calls = o.calls
-		for _, again := range o.again {
-			made.Again = append(made.Again, documents(again[name]))
-		}
-	}
-	return made
+	definitions []chartv2.CRD
 }
 
 // on renders the chart for a cluster, several times if it depends on chance or on the number of the revision. It returns
 // the API versions that the templates ask for, also with an error.
 func (r *renderer) on(v apiVersions, revision revision) (made rendering, asked []string, err error) {
 	w := newWatch(r.now, 0)
-	made.outputs, made.definitions, err = r.once(w, v, revision)
+	made.Outputs, made.definitions, err = r.once(w, v, revision)
 	if r.uses.revision && revision.isUpgrade() {
 		w.calls[".Release.Revision"] = true
 	}
@@ -133,55 +113,11 @@ func (r *renderer) on(v apiVersions, revision revision) (made rendering, asked [
 		again := newWatch(r.now.Add(time.Duration(n)*later), n)
 		var other map[string]string
 		other, _, err = r.once(again, v, revision.after(n))
-		made.again = append(made.again, other)
+		made.Again = append(made.Again, other)
 		maps.Copy(w.calls, again.calls)
 	}
-	made.calls = w.called()
+	made.Calls = w.called()
 	return made, v.asked(), err
-}
-
-// split returns the parts of the output of templates between lines that begin with three dashes. Helm
-// takes these without a line end, too. A regular expression takes a third of the time of a rendering.
-func split(text string) []string {
-	const dashes, space = "---", "\t\n\f\r "
-	var parts []string
-	start := 0
-	for start < len(text) {
-		end := 0
-		if start > 0 || !strings.HasPrefix(text, dashes) {
-			at := strings.Index(text[start:], "\n"+dashes)
-			if at < 0 {
-				break
-			}
-			end = start + at + 1
-		}
-		parts = append(parts, strings.TrimRight(text[start:end], space))
-		rest := text[end+len(dashes):]
-		start = len(text) - len(strings.TrimLeft(rest, space))
-	}
-	return append(parts, text[start:])
-}
-
-// documents returns the documents of the output of a template, as Helm reads them: of a repeated
-// key, the last one counts.
-func documents(text string) []chart.Document {
-	var found []chart.Document
-	for _, doc := range split(text) {
-		data, err := yaml.YAMLToJSON([]byte(doc))
-		switch {
-		case err != nil:
-			found = append(found, chart.Document{Text: doc})
-		case string(data) != "null":
-			found = append(found, chart.Document{JSON: data})
-		}
-	}
-	return found
-}
-
-// isManifest reports whether the output of a template is sent to the cluster.
-func isManifest(template string) bool {
-	base := path.Base(template)
-	return !strings.HasPrefix(base, "_") && !strings.HasSuffix(base, "NOTES.txt")
 }
 
 // once renders the chart, and returns the output of each template by its path, which begins with
@@ -228,8 +164,7 @@ func (r *renderer) once(w *watch, v apiVersions, revision revision) (map[string]
 func definitions(all []chartv2.CRD) []chart.File {
 	var files []chart.File
 	for _, crd := range all {
-		_, below, _ := strings.Cut(crd.Filename, "/")
-		files = append(files, chart.File{Name: below, Output: chart.Output{Documents: documents(string(crd.File.Data))}})
+		files = append(files, chart.File{Name: chart.Below(crd.Filename), Output: chart.Output{Documents: chart.Documents(string(crd.File.Data))}})
 	}
 	return files
 }

@@ -12,14 +12,15 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/driftd/driftd/internal/box"
+	"github.com/driftd/driftd/internal/chart/postrender"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/kustomize"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -32,7 +33,7 @@ const (
 
 // Jobs returns the jobs that a box runs for loaders of manifests.
 func Jobs() map[string]box.Job {
-	return map[string]box.Job{buildJob: box.NewJob(build), fluxJob: box.NewJob(buildFlux), parseJob: box.NewJob(parseInBox)}
+	return map[string]box.Job{buildJob: box.NewJob(build), fluxJob: box.NewJob(buildFlux), parseJob: box.NewJob(parseInBox), postrender.Job: box.NewJob(postrender.Do)}
 }
 
 // jobArgs are the arguments of a job for a file, or for the folder of a kustomization.
@@ -92,7 +93,7 @@ func (o jobArgs) build(t *tree, restrictions types.LoadRestrictions, finish func
 	for _, k := range parts {
 		secrets = append(secrets, k.secrets()...)
 	}
-	built, err := runKustomize(&originFS{FileSystem: t.kustomize, root: parts[0]}, o.Name, restrictions)
+	built, err := kustomize.Build(&originFS{FileSystem: t.kustomize, root: parts[0]}, o.Name, restrictions)
 	if _, unread := t.kustomize.ReadFile(parts[0].file); unread != nil {
 		// Kustomize would report that the file does not exist.
 		err = unread
@@ -107,18 +108,6 @@ func (o jobArgs) build(t *tree, restrictions types.LoadRestrictions, finish func
 		c.limited(address, unbuilt(parts), "%s", buildError(err, t, secrets))
 	}
 	return c, nil
-}
-
-// runKustomize builds the kustomization in dir.
-func runKustomize(files filesys.FileSystem, dir string, restrictions types.LoadRestrictions) (built resmap.ResMap, err error) {
-	defer func() {
-		if crash := recover(); crash != nil {
-			err = errors.New("kustomize crashed; run kustomize build in its folder")
-		}
-	}()
-	options := krusty.MakeDefaultOptions()
-	options.LoadRestrictions = restrictions
-	return krusty.MakeKustomizer(options).Run(files, dir)
 }
 
 // A rejectingTransport is the HTTP transport of a build without a network: every request

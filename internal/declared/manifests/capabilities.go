@@ -45,18 +45,21 @@ const apiVersionsAsked = "the API versions of the cluster"
 
 // askedBy returns what the outputs of a chart depend on besides its values.
 func askedBy(r *chart.Rendered) string {
-	const upgraded = "whether the release is installed or upgraded"
-	if len(r.Asked) == 0 {
-		return upgraded
-	}
-	by := fmt.Sprintf("%s: the chart asks for %s", apiVersionsAsked, printable(strings.Join(r.Asked[:min(len(r.Asked), maxAskedShown)], ", ")))
-	if more := len(r.Asked) - maxAskedShown; more > 0 {
-		by += fmt.Sprintf(" and %d more", more)
+	var by []string
+	if len(r.Asked) > 0 {
+		asked := fmt.Sprintf("%s: the chart asks for %s", apiVersionsAsked, printable(strings.Join(r.Asked[:min(len(r.Asked), maxAskedShown)], ", ")))
+		if more := len(r.Asked) - maxAskedShown; more > 0 {
+			asked += fmt.Sprintf(" and %d more", more)
+		}
+		by = append(by, asked)
 	}
 	if r.Upgraded {
-		by += ", and " + upgraded
+		by = append(by, "whether the release is installed or upgraded")
 	}
-	return by
+	if r.Hooks {
+		by = append(by, "whether helm-controller post-renders hooks (spec.postRenderStrategy)")
+	}
+	return strings.Join(by, ", and ")
 }
 
 // leaveToCluster adds the objects for clusters with other API versions, which the chart asks for, and for a first

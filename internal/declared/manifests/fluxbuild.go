@@ -18,6 +18,7 @@ import (
 
 	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/kustomize"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -131,20 +132,13 @@ func (o fluxArgs) withChanges(files fs.FS, dir string) (fs.FS, error) {
 // A fluxSpec is the part of the spec of a Kustomization of Flux that changes the kustomization
 // file.
 type fluxSpec struct {
-	TargetNamespace         *string          `json:"targetNamespace"`
-	NamePrefix              *string          `json:"namePrefix"`
-	NameSuffix              *string          `json:"nameSuffix"`
-	Patches                 []types.Patch    `json:"patches"`
-	PatchesStrategicMerge   []map[string]any `json:"patchesStrategicMerge"`
-	PatchesJSON6902         []fluxJSONPatch  `json:"patchesJson6902"`
-	Images                  []types.Image    `json:"images"`
-	Components              []string         `json:"components"`
-	IgnoreMissingComponents bool             `json:"ignoreMissingComponents"`
-}
+	kustomize.Changes
 
-type fluxJSONPatch struct {
-	Patch  []map[string]any `json:"patch"`
-	Target *types.Selector  `json:"target"`
+	TargetNamespace         *string  `json:"targetNamespace"`
+	NamePrefix              *string  `json:"namePrefix"`
+	NameSuffix              *string  `json:"nameSuffix"`
+	Components              []string `json:"components"`
+	IgnoreMissingComponents bool     `json:"ignoreMissingComponents"`
 }
 
 // change applies the spec to a kustomization. exists reports whether a component exists.
@@ -165,41 +159,7 @@ func (s *fluxSpec) change(k *types.Kustomization, exists func(string) bool) erro
 			k.Components = append(k.Components, component)
 		}
 	}
-	patches, err := s.patches(k.Patches)
-	if err != nil {
-		return err
-	}
-	k.Patches = patches
-	for _, image := range s.Images {
-		if i := slices.IndexFunc(k.Images, func(known types.Image) bool { return known.Name == image.Name }); i >= 0 {
-			k.Images[i] = image
-		} else {
-			k.Images = append(k.Images, image)
-		}
-	}
-	return nil
-}
-
-// patches returns the patches of the kustomization and of the spec, in the order in which
-// kustomize applies them. v1beta2 has three fields for them.
-func (s *fluxSpec) patches(own []types.Patch) ([]types.Patch, error) {
-	var all []types.Patch
-	for _, patch := range s.PatchesStrategicMerge {
-		text, err := yaml.Marshal(patch)
-		if err != nil {
-			return nil, fmt.Errorf("write patch: %w", err)
-		}
-		all = append(all, types.Patch{Patch: string(text)})
-	}
-	all = append(append(all, own...), s.Patches...)
-	for _, patch := range s.PatchesJSON6902 {
-		text, err := yaml.Marshal(patch.Patch)
-		if err != nil {
-			return nil, fmt.Errorf("write patch: %w", err)
-		}
-		all = append(all, types.Patch{Patch: string(text), Target: patch.Target})
-	}
-	return all, nil
+	return s.Apply(k)
 }
 
 // A substituter substitutes variables in the objects of one build.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/chart"
+	"github.com/driftd/driftd/internal/chart/postrender"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -131,8 +132,6 @@ func (h *helmRelease) notInstalled() string {
 		return "its namespaces are no names of namespaces"
 	case !plainName.MatchString(h.release) || strings.Contains(h.release, ":"):
 		return "its releaseName is not the name of a release"
-	case len(spec.At("postRenderers").Items()) > 0:
-		return "it has postRenderers, which driftd does not run"
 	case spec.At("upgrade", "preserveValues").Text() == "true":
 		return "it keeps the values of earlier upgrades (spec.upgrade.preserveValues), which are not in git"
 	}
@@ -339,12 +338,6 @@ func (h *helmRelease) installsDefinitions() (installed, upgraded bool) {
 // finishInstalled makes the changes to the objects of a chart that helm-controller makes, and sets where they are written.
 // https://fluxcd.io/flux/components/helm/helmreleases/
 func (r *fluxReader) finishInstalled(c *content, h *helmRelease, l *loader) {
-	origin := model.MapOf(
-		model.Field{Name: "helm.toolkit.fluxcd.io/name", Value: model.StringOf(path.Base(h.name))},
-		model.Field{Name: "helm.toolkit.fluxcd.io/namespace", Value: model.StringOf(h.space)},
-	)
-	common := h.spec.At("commonMetadata")
-	atOnce, _ := h.installsDefinitions()
 	reason := ""
 	if h.spec.At("suspend").Text() == "true" {
 		reason = "HelmRelease " + h.name + " is suspended in git: Flux does not apply its objects"
@@ -352,21 +345,11 @@ func (r *fluxReader) finishInstalled(c *content, h *helmRelease, l *loader) {
 	ignored := h.ignored()
 	for i := range c.objects {
 		o := &c.objects[i]
-		change := func(v model.Value) model.Value { return withMetadata(withMetadata(v, common), originLabels(origin)) }
 		isRelease := "kubernetes/"+kindOf(o.value) == kube.ReleaseKind
-		if !isRelease {
-			before := o.value
-			o.value = change(o.value)
-			o.again, o.otherwise = changed(o.again, change), changed(o.otherwise, change)
-			if before.At("metadata", "annotations", "helm.sh/hook").Str() != "" || isDefinition(o.address) {
-				// Versions before that with Helm 4 leave hooks as they are, and all leave definitions that exist.
-				o.again = append(o.again, before)
-				o.chance = cmp.Or(o.chance, "what helm-controller does with hooks, and with definitions that exist")
-			}
-			o.optional = o.optional || !atOnce && isDefinition(o.address)
-		}
 		if o.namespace = h.target; isRelease {
 			o.namespace = h.storage
+		} else {
+			h.mark(o)
 		}
 		if l.fetched != nil || isRelease {
 			o.address, o.files = h.address, nil
@@ -378,6 +361,32 @@ func (r *fluxReader) finishInstalled(c *content, h *helmRelease, l *loader) {
 		if l.fetched != nil {
 			c.problems[i].Address = h.address
 		}
+	}
+}
+
+// mark adds the metadata that helm-controller adds to an object of the chart.
+func (h *helmRelease) mark(o *object) {
+	atOnce, _ := h.installsDefinitions()
+	strategy := h.spec.At("postRenderStrategy").Str()
+	isHook := o.value.At("metadata", "annotations", "helm.sh/hook").Str() != ""
+	o.optional = o.optional || !atOnce && isDefinition(o.address)
+	if isHook && strategy == postrender.None {
+		return
+	}
+	origin := model.MapOf(
+		model.Field{Name: "helm.toolkit.fluxcd.io/name", Value: model.StringOf(path.Base(h.name))},
+		model.Field{Name: "helm.toolkit.fluxcd.io/namespace", Value: model.StringOf(h.space)},
+	)
+	change := func(v model.Value) model.Value {
+		return kube.AsHelmApplies(withMetadata(withMetadata(v, h.spec.At("commonMetadata")), originLabels(origin)))
+	}
+	before := o.value
+	o.value = change(o.value)
+	o.again, o.otherwise = changed(o.again, change), changed(o.otherwise, change)
+	if isHook && strategy == "" || isDefinition(o.address) {
+		// Versions before that with Helm 4 leave hooks as they are, and all leave definitions that exist.
+		o.again = append(o.again, before)
+		o.chance = cmp.Or(o.chance, "what helm-controller does with hooks, and with definitions that exist")
 	}
 }
 

@@ -117,7 +117,6 @@ func TestHelmReleaseSettings(t *testing.T) {
 		"whole secret":       {spec: "  valuesFrom: [{kind: Secret, name: keys}]\n", more: map[string]string{"keys": secret}, problem: "its values come from Secret web/keys, which driftd does not read"},
 		"decides":            {spec: "  valuesFrom: [{kind: Secret, name: keys, valuesKey: key, targetPath: cache.enabled}]\n", problem: "ConfigMap: its name is left to Secret web/keys, from which Flux takes values"},
 		"in another cluster": {spec: "  kubeConfig: {secretRef: {name: edge}}\n", problem: "installs in another cluster"},
-		"post renderers":     {spec: "  postRenderers: [{kustomize: {patches: []}}]\n", problem: "it has postRenderers"},
 		"keeps values":       {spec: "  upgrade: {preserveValues: true}\n", problem: "spec.upgrade.preserveValues"},
 		"namespace":          {spec: "  targetNamespace: \"A B\"\n", problem: "are no names of namespaces"},
 	} {

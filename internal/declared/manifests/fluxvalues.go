@@ -256,7 +256,7 @@ func (r *fluxReader) renderings(h *helmRelease, l *loader, t *tree, v *fluxValue
 	for n := range rendered {
 		values, files := v.variant(n)
 		with := *l.installing
-		with.Values, with.Storage = values, h.storage
+		with.Values, with.Storage, with.PostRenderers = values, h.storage, h.postRenderers()
 		with.SkipCRDs = !installed && !upgraded
 		if with.Moving {
 			with.Metadata = placeholder(n % 2) //nolint:mnd // there are two placeholders

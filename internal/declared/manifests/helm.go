@@ -272,14 +272,20 @@ func (l *loader) renderChart(ctx context.Context, t *tree, b *box.Box) (content,
 	err = b.Do(ctx, t.files, chart.Job, chart.Args{
 		Archive: w.archive, Version: c.Version, Metadata: l.installing.metadata(),
 		Dir: t.Root, Files: w.files, Values: l.values(), Release: c.Release, Namespace: c.Namespace, Upgrades: l.templating == nil,
-		KubeVersion: c.KubeVersion, APIVersions: c.APIVersions, Limit: l.config.MaxFileSize,
+		KubeVersion: c.KubeVersion, APIVersions: c.APIVersions, Raw: l.installing.isPostRendered(), Limit: l.config.MaxFileSize,
 	}, &rendered)
+	if err == nil && rendered.Problem == "" && l.installing.isPostRendered() {
+		err = l.postRender(ctx, &rendered)
+	}
 	if err == nil && weightOf(rendered) > l.env.MaxMemory {
 		err = box.ErrMemory
 	}
+	failed, isChart := errors.AsType[*chartError](err)
 	switch {
 	case ctx.Err() != nil:
 		return content{}, fmt.Errorf("render chart: %w", ctx.Err())
+	case isChart:
+		return content{}, failed
 	case errors.Is(err, box.ErrMemory):
 		return content{}, &chartError{fmt.Sprintf("rendering the chart %v; raise max_memory of the declaration", err), true}
 	case errors.Is(err, box.ErrTime):

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/chart"
+	"github.com/driftd/driftd/internal/chart/postrender"
 )
 
 // An installing has the settings of a chart that Flux installs as a release.
@@ -19,6 +20,8 @@ type installing struct {
 	Moving bool
 	// Files are the files with values in place of those of the chart.
 	Files []string
+	// PostRenderers are those of the release.
+	PostRenderers postrender.Settings
 	// SkipCRDs leaves out the definitions in the folder crds.
 	SkipCRDs bool
 }
@@ -43,6 +46,9 @@ func (i *installing) storage(namespace string) string {
 func (i *installing) skips(template string) bool {
 	return i != nil && i.SkipCRDs && isDefinition(template)
 }
+
+// isPostRendered reports whether the release has post-renderers.
+func (i *installing) isPostRendered() bool { return i != nil && len(i.PostRenderers.Kustomize) > 0 }
 
 // isDefinition reports whether a file of a chart is in a folder crds of it or of a subchart.
 func isDefinition(template string) bool {

@@ -1,4 +1,4 @@
-package render
+package chart
 
 import (
 	"regexp"
@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSplit compares split with the regular expression of Helm, apart from parts that are empty.
+// TestSplit compares Split with the regular expression of Helm, apart from parts that are empty.
 // https://github.com/helm/helm/blob/main/pkg/release/v1/util/manifest.go
 func TestSplit(t *testing.T) {
 	t.Parallel()
@@ -19,7 +19,7 @@ func TestSplit(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"---", "-", "\n", "\r\n", " ", "\t", "a: b", "x"})).Draw(t, "parts"), "")
-		got, want := filled(split(text)), filled(separator.Split(text, -1))
+		got, want := filled(Split(text)), filled(separator.Split(text, -1))
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
