@@ -40,8 +40,8 @@ type scale struct {
 	findings, viewers, resources int
 	// listed is the number of findings of a list.
 	listed int
-	// charts is the number of charts that are rendered.
-	charts int
+	// charts is the number of charts that are rendered, and rented that of the resources of an account of AWS.
+	charts, rented int
 	// runs is the number of runs of each short measurement; the median counts.
 	runs int
 }
@@ -51,11 +51,11 @@ var errMissed = errors.New("a target was missed")
 func run(ctx context.Context) error {
 	driftd := flag.String("driftd", filepath.Join("bin", "driftd"), "the program under test")
 	short := flag.Bool("short", false, "a quick look: less of everything, and no judgement")
-	only := flag.String("only", "", "measure one area: kubernetes, terraform, proxmox, netbox, openstack, alerts, page, lists, core, box or charts")
+	only := flag.String("only", "", "measure one area: kubernetes, terraform, proxmox, netbox, openstack, aws, alerts, page, lists, core, box or charts")
 	flag.Parse()
-	s := scale{small: estate{1000, 2000}, large: estate{3333, 6667}, planned: 1000, recorded: 5000, guests: 3000, machines: 20000, edits: 200, findings: 10000, viewers: 200, resources: 5000, listed: 50000, charts: 200, runs: 5}
+	s := scale{small: estate{1000, 2000}, large: estate{3333, 6667}, planned: 1000, recorded: 5000, guests: 3000, machines: 20000, edits: 200, findings: 10000, viewers: 200, resources: 5000, listed: 50000, charts: 200, rented: 200000, runs: 5}
 	if *short {
-		s = scale{small: estate{50, 100}, large: estate{150, 300}, planned: 50, recorded: 200, guests: 300, machines: 2000, edits: 10, findings: 500, viewers: 20, resources: 300, listed: 500, charts: 20, runs: 1}
+		s = scale{small: estate{50, 100}, large: estate{150, 300}, planned: 50, recorded: 200, guests: 300, machines: 2000, edits: 10, findings: 500, viewers: 20, resources: 300, listed: 500, charts: 20, rented: 2000, runs: 1}
 	}
 	program, err := filepath.Abs(*driftd)
 	if err != nil {
@@ -110,6 +110,7 @@ func areas() []area {
 		{"proxmox", measureProxmox},
 		{"netbox", measureNetBox},
 		{"openstack", measureOpenStack},
+		{"aws", measureAWS},
 		{"alerts", measureAlerts},
 		{"page", measurePage},
 		{"lists", measureLists},
