@@ -214,7 +214,8 @@ func (sc *scan) snapshot() model.Snapshot {
 		}
 	}
 	if sc.estate != nil {
-		s.Resources, s.Unread = catalogue.Join(append(sc.estate.pages, catalogue.Page{Resources: s.Resources}), sc.estate.gap)
+		s.Resources, s.Unread = catalogue.Join(sc.estate.pages, s.Resources, sc.estate.gap)
+		sc.estate.pages = nil
 		s.Unread = append(s.Unread, sc.estate.unread...)
 		maps.Copy(s.Kinds, catalogue.Schemas())
 		slices.SortFunc(s.Unread, func(a, b model.Unread) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID)) })

@@ -172,6 +172,6 @@ func FuzzRows(f *testing.F) {
 			l.Inputs(l.Of(rows), env)
 			pages = append(pages, page)
 		})
-		Join(pages, func(string, string) string { return "" })
+		Join(pages, nil, func(string, string) string { return "" })
 	})
 }

@@ -17,18 +17,32 @@ import (
 
 // A Page is what one list returned in one region.
 type Page struct {
-	Resources []model.Resource
-	// pending are the resources that are defaults of AWS if another one is.
+	entries []entry
+	// pending are the entries that are defaults of AWS if another one is.
 	pending []pending
 	// defaults are the defaults of AWS.
 	defaults []model.Ref
 }
 
-// pending is the index of a resource that is usual if In is a default of AWS.
+// An entry is a resource as far as a list has it. It is a third as large as a model.Resource, and there
+// are entries of all pages before there is the first one of these.
+type entry struct {
+	kind       *Kind
+	env        *Env
+	id, name   string
+	value      model.Value
+	identities []model.Identity
+	created    time.Time
+	// parent and maker are the IDs of the resources of kind.Parent and kind.Maker, or "".
+	parent, maker string
+	systemOwned   string
+}
+
+// pending is the index of an entry that is usual if In is a default of AWS.
 type pending struct {
-	resource int
-	in       model.Ref
-	reason   string
+	entry  int
+	in     model.Ref
+	reason string
 }
 
 // RowsOf returns the rows of an answer. of is the row that the list was read for, or null. It
@@ -72,26 +86,21 @@ func (p *Page) add(k *Kind, row model.Value, env *Env, texts table.Texts) error 
 		return errors.New("an entry of " + k.Name + " has no id")
 	}
 	all := readTags(at(row, k.Tags))
-	r := model.Resource{
-		Key: model.Key{Source: env.Source, Kind: k.FullName(), ID: id}, Place: env.Place,
-		Name:    cmp.Or(expand(k.Label, row, env.Texts), all.At("Name").Str(), id),
-		Value:   k.value(row, all, texts),
-		Created: created(at(row, k.Created)), WriterUnknown: WriterUnknown,
+	e := entry{
+		kind: k, env: env, id: id, name: cmp.Or(expand(k.Label, row, env.Texts), all.At("Name").Str(), id),
+		value: k.value(row, all, texts), created: created(at(row, k.Created)), parent: expand(k.Parent.ID, row, env.Texts),
 	}
-	if parent := expand(k.Parent.ID, row, env.Texts); parent != "" {
-		r.Parent = model.Ref{Kind: k.Parent.fullKind(), ID: parent}
-	}
-	if maker := expand(k.Maker.ID, row, env.Texts); maker != "" && model.HoldsAll(k.MakerWhere, row) {
-		r.Makers = []model.Ref{{Kind: k.Maker.fullKind(), ID: maker}}
+	if model.HoldsAll(k.MakerWhere, row) {
+		e.maker = expand(k.Maker.ID, row, env.Texts)
 	}
 	for _, identity := range k.Identities {
 		if text := expand(identity[1], row, env.Texts); text != "" {
-			r.Identities = append(r.Identities, model.Identity{By: identity[0], Value: text})
+			e.identities = append(e.identities, model.Identity{By: identity[0], Value: text})
 		}
 	}
-	p.judge(k, &r, row, env)
-	r.SystemOwned = cmp.Or(r.SystemOwned, ownerByTags(all))
-	p.Resources = append(p.Resources, r)
+	p.judge(&e, row)
+	e.systemOwned = cmp.Or(e.systemOwned, ownerByTags(all))
+	p.entries = append(p.entries, e)
 	return nil
 }
 
@@ -111,20 +120,20 @@ func (k *Kind) value(row, all model.Value, texts table.Texts) model.Value {
 }
 
 // judge sets why AWS created the resource, as far as the row proves it.
-func (p *Page) judge(k *Kind, r *model.Resource, row model.Value, env *Env) {
-	for i := range k.Usual {
-		u := &k.Usual[i]
+func (p *Page) judge(e *entry, row model.Value) {
+	for i := range e.kind.Usual {
+		u := &e.kind.Usual[i]
 		if !u.holds(row) {
 			continue
 		}
 		if u.In.Kind != "" {
-			in := model.Ref{Kind: u.In.fullKind(), ID: expand(u.In.ID, row, env.Texts)}
-			p.pending = append(p.pending, pending{len(p.Resources), in, u.Reason})
+			in := model.Ref{Kind: u.In.fullKind(), ID: expand(u.In.ID, row, e.env.Texts)}
+			p.pending = append(p.pending, pending{len(p.entries), in, u.Reason})
 			continue
 		}
-		r.SystemOwned = u.Reason
+		e.systemOwned = u.Reason
 		if u.Default {
-			p.defaults = append(p.defaults, model.Ref{Kind: r.Kind, ID: r.ID})
+			p.defaults = append(p.defaults, model.Ref{Kind: e.kind.FullName(), ID: e.id})
 		}
 		return
 	}
@@ -138,84 +147,116 @@ func (u *Usual) holds(row model.Value) bool {
 		(u.Same[0] == "" || at(row, u.Same[0]).Text() == at(row, u.Same[1]).Text())
 }
 
-// Join returns the resources of all pages, sorted. Resources with one key, from several lists,
-// become one. gap returns why a kind was not read in a place. A resource is unread
-// if it depends on such a kind whether AWS created it.
-func Join(pages []Page, gap func(kind, place string) string) ([]model.Resource, []model.Unread) {
-	defaults, total := map[model.Ref]bool{}, 0
+// Join returns the resources of all pages, and others. Resources with one key, from several lists, become
+// one. gap returns why a kind was not read in a place. A resource is unread if it depends on
+// such a kind whether AWS created it.
+func Join(pages []Page, others []model.Resource, gap func(kind, place string) string) ([]model.Resource, []model.Unread) {
+	j := joiner{gap: gap, defaults: map[model.Ref]bool{}, carriers: map[string]*entry{}, tagged: taggedKinds(), names: map[string]string{}}
 	for i := range pages {
-		total += len(pages[i].Resources)
 		for _, ref := range pages[i].defaults {
-			defaults[ref] = true
+			j.defaults[ref] = true
 		}
 	}
-	j := joiner{gap: gap, defaults: defaults, carriers: map[string]*model.Resource{}, tagged: taggedKinds(), all: make([]model.Resource, 0, total)}
 	for i := range pages {
 		j.take(&pages[i])
-		pages[i] = Page{}
 	}
-	slices.SortStableFunc(j.all, func(a, b model.Resource) int { return a.Key.Compare(b.Key) })
-	all := j.merge()
-	markParents(all)
-	return all, j.unread
+	slices.SortStableFunc(j.all, (*entry).compare)
+	j.merge()
+	markParents(j.all)
+	all := make([]model.Resource, 0, len(j.all)+len(others))
+	for _, e := range j.all {
+		all = append(all, j.resource(e))
+	}
+	return append(all, others...), j.unread
 }
 
 type joiner struct {
 	gap      func(kind, place string) string
 	defaults map[model.Ref]bool
 	// carriers are the rows of the tagging API by ARN, and tagged the kinds that need them.
-	carriers map[string]*model.Resource
+	carriers map[string]*entry
 	tagged   map[string]bool
-	all      []model.Resource
+	all      []*entry
 	unread   []model.Unread
+	// names are the full names of kinds by their names, so that resources share them.
+	names map[string]string
 }
 
-// take moves the resources of a page.
+// compare orders entries by kind and ID.
+func (e *entry) compare(other *entry) int {
+	return cmp.Or(strings.Compare(e.kind.Name, other.kind.Name), strings.Compare(e.id, other.id))
+}
+
+// take takes the entries of a page.
 func (j *joiner) take(p *Page) {
 	unknown := map[int]string{}
 	for _, u := range p.pending {
-		r := &p.Resources[u.resource]
-		switch reason := j.gap(u.in.Kind, r.Place); {
-		case r.SystemOwned != "":
+		e := &p.entries[u.entry]
+		switch reason := j.gap(u.in.Kind, e.env.Place); {
+		case e.systemOwned != "":
 		case reason != "":
-			unknown[u.resource] = u.in.Kind + " was not read, so that it is not known whether AWS created this: " + reason
+			unknown[u.entry] = u.in.Kind + " was not read, so that it is not known whether AWS created this: " + reason
 		case j.defaults[u.in]:
-			r.SystemOwned = u.reason
+			e.systemOwned = u.reason
 		}
 	}
-	for i := range p.Resources {
-		r := &p.Resources[i]
+	for i := range p.entries {
+		e := &p.entries[i]
 		reason := unknown[i]
-		if j.tagged[r.Kind] && reason == "" {
-			reason = j.gap(prefix+tagCarrier, r.Place)
+		if j.tagged[e.kind.Name] && reason == "" {
+			reason = j.gap(prefix+tagCarrier, e.env.Place)
 		}
 		switch {
-		case r.Kind == prefix+tagCarrier:
-			carrier := *r
-			j.carriers[r.ID] = &carrier
-		case reason != "" && r.SystemOwned == "":
+		case e.kind.IsCarrier():
+			j.carriers[e.id] = e
+		case reason != "" && e.systemOwned == "":
+			r := j.resource(e)
 			j.unread = append(j.unread, model.Unread{Ref: model.Ref{Kind: r.Kind, ID: r.ID}, Place: r.Place, Name: r.Name, Parent: r.Parent, Identities: r.Identities, Reason: reason})
 		default:
-			j.all = append(j.all, *r)
+			j.all = append(j.all, e)
 		}
 	}
 }
 
-// merge returns the resources, in which those with one key are one and have the tags of their
-// carriers.
-func (j *joiner) merge() []model.Resource {
+// merge makes those with one key one, and adds the tags of carriers.
+func (j *joiner) merge() {
 	merged := j.all[:0]
-	for _, r := range j.all {
-		if carrier := j.carriers[r.ID]; carrier != nil && j.tagged[r.Kind] {
-			join(&r, carrier)
+	for _, e := range j.all {
+		if carrier := j.carriers[e.id]; carrier != nil && j.tagged[e.kind.Name] {
+			e.join(carrier)
 		}
-		if last := len(merged) - 1; last >= 0 && merged[last].Key == r.Key {
-			join(&merged[last], &r)
+		if last := len(merged) - 1; last >= 0 && merged[last].compare(e) == 0 {
+			merged[last].join(e)
 			continue
 		}
-		merged = append(merged, r)
+		merged = append(merged, e)
 	}
-	return merged
+	j.all = merged
+}
+
+// fullName returns the full name of a kind.
+func (j *joiner) fullName(name string) string {
+	full, ok := j.names[name]
+	if !ok {
+		full = prefix + name
+		j.names[name] = full
+	}
+	return full
+}
+
+// resource returns an entry as a resource.
+func (j *joiner) resource(e *entry) model.Resource {
+	r := model.Resource{
+		Key: model.Key{Source: e.env.Source, Kind: j.fullName(e.kind.Name), ID: e.id}, Place: e.env.Place, Name: e.name, Value: e.value,
+		Identities: e.identities, Created: e.created, WriterUnknown: WriterUnknown, SystemOwned: e.systemOwned,
+	}
+	if e.parent != "" {
+		r.Parent = model.Ref{Kind: j.fullName(e.kind.Parent.Kind), ID: e.parent}
+	}
+	if e.maker != "" {
+		r.Makers = []model.Ref{{Kind: j.fullName(e.kind.Maker.Kind), ID: e.maker}}
+	}
+	return r
 }
 
 // containsField is the field with what a resource contains that is rated critical. A parent that no
@@ -225,38 +266,40 @@ const containsField = "contains"
 // maxContained bounds the texts of containsField.
 const maxContained = 10
 
-// markParents sets containsField. The resources are sorted.
-func markParents(all []model.Resource) {
-	kinds, contained := Schemas(), map[int][]model.Value{}
-	for i := range all {
-		r := &all[i]
-		if r.Parent == (model.Ref{}) || r.SystemOwned != "" || !isCritical(kinds[r.Kind], r) {
+// markParents sets containsField. The entries are sorted.
+func markParents(all []*entry) {
+	kinds, contained := Schemas(), map[*entry][]model.Value{}
+	for _, e := range all {
+		if e.parent == "" || e.systemOwned != "" || !e.isCritical(kinds[e.kind.FullName()]) {
 			continue
 		}
 		// A VPC contains the group of a rule. No chain of kinds is longer.
-		for parent, depth := r.Parent, 0; parent != (model.Ref{}) && depth < 4; depth++ {
-			at, ok := slices.BinarySearchFunc(all, model.Key{Source: r.Source, Kind: parent.Kind, ID: parent.ID}, func(r model.Resource, k model.Key) int { return r.Key.Compare(k) })
+		for kind, id, depth := e.kind.Parent.Kind, e.parent, 0; id != "" && depth < 4; depth++ {
+			at, ok := slices.BinarySearchFunc(all, id, func(e *entry, id string) int {
+				return cmp.Or(strings.Compare(e.kind.Name, kind), strings.Compare(e.id, id))
+			})
 			if !ok {
 				break
 			}
-			if len(contained[at]) < maxContained {
-				contained[at] = append(contained[at], model.StringOf(strings.TrimPrefix(r.Kind, prefix)+" "+r.Name))
+			parent := all[at]
+			if len(contained[parent]) < maxContained {
+				contained[parent] = append(contained[parent], model.StringOf(e.kind.Name+" "+e.name))
 			}
-			parent = all[at].Parent
+			kind, id = parent.kind.Parent.Kind, parent.parent
 		}
 	}
-	for at, texts := range contained {
-		all[at].Value = all[at].Value.With(containsField, model.ListOf(texts...))
+	for parent, texts := range contained {
+		parent.value = parent.value.With(containsField, model.ListOf(texts...))
 	}
 }
 
-// isCritical reports whether a resource is rated critical if no declaration manages it.
-func isCritical(k *model.Kind, r *model.Resource) bool {
+// isCritical reports whether a resource of a kind is rated critical if no declaration manages it.
+func (e *entry) isCritical(k *model.Kind) bool {
 	if k == nil {
 		return false
 	}
 	for i := range k.Severities {
-		if rule := &k.Severities[i]; rule.Path == "" && rule.About(model.Unmanaged, r.ID) && model.HoldsAll(rule.Where, r.Value) {
+		if rule := &k.Severities[i]; rule.Path == "" && rule.About(model.Unmanaged, e.id) && model.HoldsAll(rule.Where, e.value) {
 			return rule.Severity == model.Critical
 		}
 	}
@@ -264,16 +307,16 @@ func isCritical(k *model.Kind, r *model.Resource) bool {
 }
 
 // join adds to a resource what another answer has of it.
-func join(r, other *model.Resource) {
-	for _, f := range other.Value.Fields() {
-		r.Value = r.Value.With(f.Name, f.Value)
+func (e *entry) join(other *entry) {
+	for _, f := range other.value.Fields() {
+		e.value = e.value.With(f.Name, f.Value)
 	}
-	if r.Name == r.ID {
-		r.Name = other.Name
+	if e.name == e.id {
+		e.name = other.name
 	}
-	r.SystemOwned = cmp.Or(r.SystemOwned, other.SystemOwned)
-	if r.Created.IsZero() {
-		r.Created = other.Created
+	e.systemOwned = cmp.Or(e.systemOwned, other.systemOwned)
+	if e.created.IsZero() {
+		e.created = other.created
 	}
 }
 
@@ -283,7 +326,7 @@ func taggedKinds() map[string]bool {
 	for _, l := range Lists() {
 		for _, k := range l.AllKinds() {
 			if k.Tagged {
-				all[k.FullName()] = true
+				all[k.Name] = true
 			}
 		}
 	}
