@@ -73,12 +73,21 @@ func (r *fluxReader) helmRelease(o object) (content, error) {
 	}
 	r.built++
 	c, err := r.installed(&h)
+	return h.orUnread(c, err)
+}
+
+// orUnread returns the objects of the chart, or the problem of a chart that is not read.
+func (h *helmRelease) orUnread(c content, err error) (content, error) {
 	if failed, ok := errors.AsType[*sourceError](err); ok {
-		c = content{}
-		c.limited(o.address, h.extents(), "the objects of HelmRelease %s are not compared: %s", h.name, failed.text)
-		return c, nil
+		return h.unread(failed.text), nil
 	}
 	return c, err
+}
+
+// unread returns the problem of a HelmRelease whose chart is not read.
+func (h *helmRelease) unread(reason string) (c content) {
+	c.limited(h.address, h.extents(), "the objects of HelmRelease %s are not compared: %s", h.name, reason)
+	return c
 }
 
 // installed renders the chart of a HelmRelease.
@@ -94,11 +103,23 @@ func (r *fluxReader) installed(h *helmRelease) (content, error) {
 	if r.loader.env.Helm == "" {
 		return content{}, notRead(sketch{}, "the program %s, which renders charts, is not installed beside driftd: install it", chart.Program)
 	}
-	l, t, err := r.chartOf(h)
+	values, err := r.fluxValues(h)
 	if err != nil {
 		return content{}, err
 	}
-	values, err := r.fluxValues(h)
+	c, err := r.install(h, values)
+	if other, ok := errors.AsType[*otherChartError](err); ok {
+		c, err = r.installFrom(other, h, values)
+	}
+	if err == nil && h.spec.At("install", "createNamespace").Text() == "true" {
+		r.namespaces[h.target] = h.namespace()
+	}
+	return c, err
+}
+
+// install renders the chart of a HelmRelease with values. A chart in another repository is an *otherChartError, unless the tree is that one.
+func (r *fluxReader) install(h *helmRelease, values *fluxValues) (content, error) {
+	l, t, err := r.chartOf(h)
 	if err != nil {
 		return content{}, err
 	}
@@ -112,9 +133,6 @@ func (r *fluxReader) installed(h *helmRelease) (content, error) {
 	r.finishInstalled(&c, h, l)
 	if made, ok := h.helmChart(); ok {
 		c.objects = append(c.objects, made)
-	}
-	if h.spec.At("install", "createNamespace").Text() == "true" {
-		r.namespaces[h.target] = h.namespace()
 	}
 	return c, nil
 }
@@ -239,15 +257,15 @@ func (r *fluxReader) chartByTemplate(spec model.Value, space string, release Hel
 	return r.fetched(release, false)
 }
 
-// chartInGit returns a chart in the declared repository.
+// chartInGit returns a chart in the tree. One in another repository is an *otherChartError.
 func (r *fluxReader) chartInGit(spec model.Value, space string, release HelmConfig) (*loader, *tree, error) {
 	by := object{value: model.MapOf(
 		model.Field{Name: "metadata", Value: model.MapOf(model.Field{Name: "namespace", Value: model.StringOf(space)})},
 		model.Field{Name: "spec", Value: model.MapOf(model.Field{Name: "sourceRef", Value: spec.At("sourceRef")}, model.Field{Name: "path", Value: spec.At("chart")})},
 	)}
 	at, reason := r.sourceOf(by)
-	if at.repository != nil {
-		reason = fmt.Sprintf("its chart is in %s, and driftd reads charts of HelmReleases only in the declared repository", at.repository.URL())
+	if at.repository != nil && reason == "" && r.tree.Repository == "" {
+		return nil, nil, &otherChartError{at, by}
 	}
 	if reason = cmp.Or(reason, r.notCheckedOut(by)); reason != "" {
 		return nil, nil, notRead(sketch{}, "%s", reason)

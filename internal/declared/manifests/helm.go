@@ -431,7 +431,7 @@ func (l *loader) chartSources(t *tree, template string) []string {
 			break // the chart is not in the tree
 		}
 		if _, err := fs.Stat(t.files, name); err == nil {
-			sources = append(sources, name)
+			sources = append(sources, t.file(name))
 		}
 	}
 	slices.Sort(sources)
