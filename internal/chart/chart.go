@@ -69,6 +69,10 @@ type Args struct {
 	Archive, Version string
 	// Metadata replaces the build metadata of the chart's version, unless it is empty.
 	Metadata string
+	// Defaults are files of the chart with its values, instead of values.yaml. Later ones take precedence. Those that are missing
+	// are left out if IgnoreMissing is set.
+	Defaults      []string
+	IgnoreMissing bool
 	// Values are the values of the user. Later ones take precedence.
 	Values []Values
 	// Release and Namespace are those of the release. Upgrades is set if Helm installs and upgrades it: helm

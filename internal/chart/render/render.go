@@ -184,8 +184,12 @@ func (r *renderer) load() (*chartv2.Chart, error) {
 		return nil, problem("a library chart, which declares no objects")
 	case r.args.Archive != "" && r.args.Version != "" && strings.TrimPrefix(c.Metadata.Version, "v") != strings.TrimPrefix(r.args.Version, "v"):
 		return nil, problem("the archive has another version of the chart than %s", r.args.Version)
-	case isEncrypted(c):
-		return nil, problem("the values.yaml of the chart or of a subchart is encrypted with SOPS; driftd does not decrypt it")
+	}
+	if err := r.setDefaults(c); err != nil {
+		return nil, err
+	}
+	if isEncrypted(c) {
+		return nil, problem("the values of the chart or of a subchart are encrypted with SOPS; driftd does not decrypt them")
 	}
 	if r.args.Metadata != "" {
 		version, _, _ := strings.Cut(strings.TrimPrefix(c.Metadata.Version, "v"), "+")

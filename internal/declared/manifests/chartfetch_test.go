@@ -54,7 +54,12 @@ func packedFiles(t *testing.T, files map[string]string) []byte {
 // chartRepository serves a repository with the chart blog, whose version is 1.0.0 and, falsely, 2.0.0.
 func chartRepository(t *testing.T) string {
 	t.Helper()
-	chart := packed(t)
+	return repositoryOf(t, packed(t))
+}
+
+// repositoryOf returns the URL of a repository of charts with one archive.
+func repositoryOf(t *testing.T, chart []byte) string {
+	t.Helper()
 	index := "apiVersion: v1\nentries:\n  journal:\n"
 	for _, version := range []string{"1.0.0", "2.0.0"} {
 		index += fmt.Sprintf("  - {version: %s, digest: %x, urls: [journal.tgz]}\n", version, sha256.Sum256(chart))

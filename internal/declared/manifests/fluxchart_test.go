@@ -75,3 +75,49 @@ func TestChartsInGit(t *testing.T) {
 		})
 	}
 }
+
+// TestValuesFilesOfFetchedCharts replaces the values of a fetched chart by those of its files, as source-controller does.
+func TestValuesFilesOfFetchedCharts(t *testing.T) {
+	t.Parallel()
+	files := blog()
+	files["charts/blog/templates/web.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: blog-web}\ndata: {replicas: {{ .Values.replicas | quote }}, a: {{ .Values.a | quote }}, version: {{ .Chart.Version | quote }}}\n"
+	files["charts/blog/envs/prod.yaml"], files["charts/blog/a.yaml"] = "replicas: 7\ncache: {enabled: false}\n", "a: b\ncache: {enabled: false}\n"
+	files["charts/blog/list.yaml"], files["charts/blog/sops.yaml"] = "[1]\n", "a: hunter2\nsops: {mac: x}\n"
+	url := repositoryOf(t, packedFiles(t, files))
+	const chance = "data.version to the version of the HelmChart, which Flux completes"
+	for name, tc := range map[string]struct {
+		files, more, spec    string
+		replicas, a, problem string
+	}{
+		"one":              {files: "[./envs/prod.yaml]", replicas: "7"},
+		"several":          {files: "[values.yaml, a.yaml]", replicas: "1", a: "b"},
+		"the last one":     {files: "[envs/prod.yaml, values.yaml]", replicas: "1"},
+		"spec":             {files: "[envs/prod.yaml]", spec: "  values: {replicas: 9}\n", replicas: "9"},
+		"missing":          {files: "[values.yaml, none.yaml]", problem: "its file of values \"none.yaml\" is not in the chart"},
+		"missing, ignored": {files: "[values.yaml, none.yaml]", more: ", ignoreMissingValuesFiles: true", replicas: "1"},
+		"none":             {files: "[none.yaml]", more: ", ignoreMissingValuesFiles: true", problem: "none of its valuesFiles"},
+		"outside":          {files: "[../../etc/passwd]", problem: "is not in the chart"},
+		"of git":           {files: "[clusters/prod/release.yaml]", problem: "is not in the chart"},
+		"a template":       {files: "[templates/web.yaml]", problem: "is not in the chart"},
+		"a list":           {files: "[list.yaml]", problem: "\"list.yaml\" is not valid YAML"},
+		"SOPS":             {files: "[sops.yaml]", problem: "encrypted with SOPS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			release := strings.Replace(ofRepository("1.0.0", tc.spec), "version:", "valuesFiles: "+tc.files+tc.more+", version:", 1)
+			d := loadReleases(t, url, map[string]string{"clusters/prod/release.yaml": release}, nil)
+			got := strings.Join(problems(d), "\n")
+			if !strings.Contains(got, tc.problem) || tc.problem == "" && got != "" || strings.Contains(got, "hunter2") {
+				t.Fatalf("problems %q", got)
+			}
+			if tc.problem != "" {
+				return
+			}
+			web := claimOf(t, d, "web/blog-web")
+			data := web.Value.At("data")
+			if diff := cmp.Diff([]string{tc.replicas, tc.a, chance}, []string{data.At("replicas").Str(), data.At("a").Str(), delegated(web)}); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

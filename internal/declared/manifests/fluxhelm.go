@@ -232,9 +232,6 @@ func (r *fluxReader) chartByTemplate(spec model.Value, space string, release Hel
 	if kind == "GitRepository" {
 		return r.chartInGit(spec, space, release)
 	}
-	if len(spec.At("valuesFiles").Items()) > 0 {
-		return nil, nil, notRead(sketch{}, "it has valuesFiles in a fetched chart, which driftd does not read: put their values into spec.values")
-	}
 	if kind != "HelmRepository" {
 		return nil, nil, notRead(sketch{}, "its chart comes from %s %s/%s, which driftd does not read", orNone(kind, "source"), space, printable(name))
 	}
@@ -254,7 +251,12 @@ func (r *fluxReader) chartByTemplate(spec model.Value, space string, release Hel
 	} else {
 		release.Repo, release.Chart = url, called
 	}
-	return r.fetched(release, false)
+	l, t, err := r.fetched(release, false)
+	if files := texts(spec.At("valuesFiles")); err == nil && len(files) > 0 {
+		// The version of such a chart has the generation of the HelmChart.
+		l.installing.Defaults, l.installing.IgnoreMissing, l.installing.Moving = files, spec.At("ignoreMissingValuesFiles").Text() == "true", true
+	}
+	return l, t, err
 }
 
 // chartInGit returns a chart in the tree. One in another repository is an *otherChartError.

@@ -181,7 +181,6 @@ func TestHelmReleaseCharts(t *testing.T) {
 		"near":                {one(ofRepository("1.0.0", "")), func(c *manifests.FluxConfig) { c.Charts = []string{url + "/chart"} }, "list the URL in the setting charts"},
 		"leads out":           {one(strings.Replace(ofRepository("1.0.0", ""), "chart: journal", "chart: ../../journal", 1)), nil, "is not the name of a chart"},
 		"no source":           {one(strings.Replace(ofRepository("1.0.0", ""), "name: charts", "name: others", 1)), nil, "HelmRepository web/others, which is not in git"},
-		"values files":        {one(strings.Replace(ofRepository("1.0.0", ""), "version:", "valuesFiles: [a.yaml], version:", 1)), nil, "it has valuesFiles in a fetched chart"},
 		"in git":              {one(from("{kind: GitRepository, name: flux-system, namespace: flux-system}")), nil, ""},
 		"in git, by revision": {one(strings.Replace(from("{kind: GitRepository, name: flux-system}"), "spec: {chart:", "spec: {reconcileStrategy: Revision, chart:", 1)), nil, ""},
 		"bucket":              {one(from("{kind: Bucket, name: all}")), nil, "its chart comes from Bucket web/all"},

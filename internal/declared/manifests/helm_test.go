@@ -133,7 +133,7 @@ func TestReleaseProblems(t *testing.T) {
 		"Schema":             {"values that do not match the schema", map[string]string{"charts/blog/values.schema.json": `{"properties": {"replicas": {"type": "integer"}}}`, "envs/prod.yaml": "replicas: hunter2"}, values, "values don't meet the specifications of the schema"},
 		"File":               {"a file of the chart in an error", map[string]string{"charts/blog/a.txt": "hunter2", "charts/blog/templates/x.yaml": `{{ fail (.Files.Get "a.txt") }}`}, nil, "templates/x.yaml:1:3"},
 		"Folder":             {"a folder instead of a file of values", nil, func(c *manifests.HelmConfig) { c.Values = []string{"envs"} }, "values file envs is a folder"},
-		"Encrypted chart":    {"a chart whose values are encrypted", map[string]string{"charts/blog/charts/cache/values.yaml": "a: ENC[hunter2]\nsops: {mac: x}"}, nil, "the values.yaml of the chart or of a subchart is encrypted with SOPS"},
+		"Encrypted chart":    {"a chart whose values are encrypted", map[string]string{"charts/blog/charts/cache/values.yaml": "a: ENC[hunter2]\nsops: {mac: x}"}, nil, "the values of the chart or of a subchart are encrypted with SOPS"},
 		"SOPS":               {"encrypted values", map[string]string{"envs/prod.yaml": "a: ENC[hunter2-secret]\nsops: {mac: x, version: 3}"}, values, "envs/prod.yaml is encrypted with SOPS; driftd does not decrypt it"},
 		"No values":          {"a file that does not exist", nil, func(c *manifests.HelmConfig) { c.Values = []string{"prod.yaml"} }, "values file prod.yaml does not exist: name it by its path from the top of the repository"},
 		"Invalid values":     {"a file that is not YAML", map[string]string{"envs/prod.yaml": "a: [hunter2-secret"}, values, "values file envs/prod.yaml is not valid YAML"},

@@ -18,7 +18,10 @@ type installing struct {
 	Metadata string
 	// Moving reports whether that metadata is not in git: a revision, or the generation of an object.
 	Moving bool
-	// Files are the files with values in place of those of the chart.
+	// Defaults are the files of a fetched chart with its values, of which some may be missing if IgnoreMissing is set.
+	Defaults      []string
+	IgnoreMissing bool
+	// Files are the files in git with values in place of those of the chart.
 	Files []string
 	// PostRenderers are those of the release.
 	PostRenderers postrender.Settings
@@ -32,6 +35,14 @@ func (i *installing) metadata() string {
 		return ""
 	}
 	return i.Metadata
+}
+
+// defaults returns the files of the chart with its values.
+func (i *installing) defaults() (files []string, ignoreMissing bool) {
+	if i == nil {
+		return nil, false
+	}
+	return i.Defaults, i.IgnoreMissing
 }
 
 // storage returns the namespace of the record of a release in a namespace.
