@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -65,8 +66,8 @@ func convert(from, to reflect.Value) (any, error) {
 			return bytesIn(from.String())
 		}
 	}
-	if expanded, ok := expand(from, to); ok {
-		return expanded, nil
+	if expanded, ok, err := expand(from, to); ok {
+		return expanded, err
 	}
 	if to.Kind() == reflect.Slice || to.Kind() == reflect.Map {
 		to.SetZero() // replaces the default instead of modifying it
@@ -82,21 +83,25 @@ func convert(from, to reflect.Value) (any, error) {
 
 // expand returns the full form of a section that the file may abbreviate; ok reports whether
 // the file did.
-func expand(from, to reflect.Value) (expanded any, ok bool) {
+func expand(from, to reflect.Value) (expanded any, ok bool, err error) {
+	if short, ok := to.Addr().Interface().(encoding.TextUnmarshaler); ok && from.Kind() == reflect.String {
+		err = short.UnmarshalText([]byte(from.String()))
+		return to.Interface(), true, err
+	}
 	tree, isTree := from.Interface().(map[string]any)
 	switch to.Interface().(type) {
 	case Settings:
-		return Settings{tree: tree}, isTree
+		return Settings{tree: tree}, isTree, nil
 	case Controller:
-		return map[string]any{"writer": from.String()}, from.Kind() == reflect.String
+		return map[string]any{"writer": from.String()}, from.Kind() == reflect.String, nil
 	case Match:
-		return listed(tree, reflect.TypeFor[Match]()), isTree
+		return listed(tree, reflect.TypeFor[Match]()), isTree, nil
 	case SeverityMatch:
-		return listed(tree, reflect.TypeFor[SeverityMatch]()), isTree
+		return listed(tree, reflect.TypeFor[SeverityMatch]()), isTree, nil
 	case ReconcileMatch:
-		return listed(tree, reflect.TypeFor[ReconcileMatch]()), isTree
+		return listed(tree, reflect.TypeFor[ReconcileMatch]()), isTree, nil
 	}
-	return nil, false
+	return nil, false, nil
 }
 
 // begin sets the defaults of a list item that a 0 in the file replaces.

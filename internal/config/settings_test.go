@@ -221,3 +221,38 @@ func TestGovernsNothing(t *testing.T) {
 		t.Errorf("GovernsNothing() = %v, want %s", err, want)
 	}
 }
+
+// A place may be a text alone.
+type place struct {
+	URL          string `mapstructure:"url"`
+	PasswordFile string `mapstructure:"password_file" path:"true"`
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (p *place) UnmarshalText(text []byte) error {
+	if string(text) == "" {
+		return errors.New("want a URL")
+	}
+	p.URL = string(text)
+	return nil
+}
+
+func TestTextForKeys(t *testing.T) {
+	t.Parallel()
+	var got struct {
+		Places []place `mapstructure:"places"`
+	}
+	c := load(t, head+"    places: [https://a.example.org, {url: https://b.example.org, password_file: /b}]\n")
+	if err := c.Sources[0].Settings.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]place{{URL: "https://a.example.org"}, {URL: "https://b.example.org", PasswordFile: "/b"}}, got.Places); d != "" {
+		t.Error(d)
+	}
+	for text, want := range map[string]string{`""`: "want a URL", "7": "want", "{uri: a}": `unknown key "uri"`} {
+		err := load(t, head+"    places: ["+text+"]\n").Sources[0].Settings.Decode(&got)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

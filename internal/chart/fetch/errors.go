@@ -28,15 +28,20 @@ func (e problemError) Error() string { return string(e) }
 func problem(format string, args ...any) error { return problemError(fmt.Sprintf(format, args...)) }
 
 // nextSteps are the next steps when a server refuses the request, when the address is wrong, and when the
-// authority of the certificate is not known.
-type nextSteps struct{ password, address, authority string }
+// authority of the certificate is not known, and the name of the setting of a host for tokens.
+type nextSteps struct{ password, address, authority, tokenHost string }
 
 // steps returns the next steps for the settings, or for a chart that an object in git names.
 func (s *Settings) steps() nextSteps {
-	if s.Within != nil {
-		return nextSteps{"no password is sent to a URL in git: declare the release with the type helm if one is needed", "the URL in git", "add it to those of this system"}
+	switch {
+	case s.Within == nil:
+		return nextSteps{"check chart_username and chart_password_file", "oci or repo", "set chart_ca_file", "chart_token_host"}
+	case s.Username == "":
+		return nextSteps{"if a password is needed, set username and password_file of the entry in the setting charts", "the URL in git",
+			"set ca_file of the entry in the setting charts", "token_host of the entry in the setting charts"}
 	}
-	return nextSteps{"check chart_username and chart_password_file", "oci or repo", "set chart_ca_file"}
+	return nextSteps{"check username and password_file of the entry in the setting charts", "the URL in git",
+		"set ca_file of the entry in the setting charts", "token_host of the entry in the setting charts"}
 }
 
 // statusError returns the error for an unsuccessful answer.

@@ -122,8 +122,8 @@ func New(s Settings) (*Source, error) {
 	}
 	// The client of registries requests the size of a manifest while it holds an answer without one.
 	const timeout, connections = 30 * time.Second, 2
-	through := &guarded{httpclient.Discreet(httpclient.NewBase(trust, httpclient.Limits{Timeout: timeout, Concurrency: connections})), isOwnMachine(base) || s.OCI != "" && httpclient.Loopback(base.Hostname()), s.trusted(base), s.sends}
-	return &Source{settings: s, base: base, client: &http.Client{Transport: through, CheckRedirect: redirect}}, nil
+	through := &guarded{httpclient.Discreet(httpclient.NewBase(trust, httpclient.Limits{Timeout: timeout, Concurrency: connections})), isOwnMachine(base) || s.OCI != "" && httpclient.Loopback(base.Hostname()), s.trusted(base), s.sends, s.steps().tokenHost}
+	return &Source{settings: s, base: base, client: &http.Client{Transport: through, CheckRedirect: s.redirect}}, nil
 }
 
 // String returns the place of the chart, for addresses.

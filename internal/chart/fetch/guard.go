@@ -19,6 +19,8 @@ type guarded struct {
 	own       bool
 	trusted   []string
 	permitted func(*url.URL) bool
+	// tokenHost is the name of the setting of a host for tokens.
+	tokenHost string
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -27,7 +29,7 @@ func (g *guarded) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, problem("an address without https, to which driftd sends no request")
 	}
 	if _, _, ok := r.BasicAuth(); ok && !slices.Contains(g.trusted, hostOf(r.URL)) {
-		return nil, problem("the registry wants the password sent to %s, which is not its own host: if that is its host for tokens, set chart_token_host to it", shown(r.URL.Host))
+		return nil, problem("the registry wants the password sent to %s, which is not its own host: if that is its host for tokens, set %s to it", shown(r.URL.Host), g.tokenHost)
 	}
 	if !g.permitted(r.URL) {
 		return nil, problem("the server leads to %s, below no URL of the setting charts: list it there if charts may come from it", shown(r.URL.Host))
@@ -64,17 +66,23 @@ func (s *Settings) checkTokenHost() error {
 	return nil
 }
 
-// redirect follows a redirect. The credentials go to the host of the first request only.
-func redirect(r *http.Request, via []*http.Request) error {
+// redirect follows a redirect. The credentials go to the host of the first request only, and there to URLs that get them.
+func (s *Settings) redirect(r *http.Request, via []*http.Request) error {
 	const most = 5
 	if len(via) > most {
 		return problem("too many redirects")
 	}
 	// net/http itself leaves them to other ports and to hosts below the first one.
-	if first := via[0].URL; r.URL.Scheme != first.Scheme || r.URL.Host != first.Host {
+	if first := via[0].URL; r.URL.Scheme != first.Scheme || r.URL.Host != first.Host || !s.carries(first, r.URL) {
 		r.Header.Del("Authorization")
 	}
 	return nil
+}
+
+// carries reports whether a URL may get the credentials that another one on its host got. Those of a repository go to URLs of the same entry only; a
+// registry decides itself where on its host its blobs are.
+func (s *Settings) carries(first, at *url.URL) bool {
+	return s.Within == nil || s.OCI != "" || s.Within.entryOf(first) == s.Within.entryOf(at)
 }
 
 // hostOf returns the host of a URL with its port.

@@ -28,7 +28,7 @@ func TestRedirectHosts(t *testing.T) {
 	} {
 		r := &http.Request{URL: parsed(t, to), Header: http.Header{"Authorization": {"Basic x"}}}
 		first := &http.Request{URL: parsed(t, "https://charts.example.org/index.yaml")}
-		if err := redirect(r, []*http.Request{first, r}); err != nil || (r.Header.Get("Authorization") != "") != kept {
+		if err := (&Settings{}).redirect(r, []*http.Request{first, r}); err != nil || (r.Header.Get("Authorization") != "") != kept {
 			t.Errorf("%s: %v, %v", to, r.Header, err)
 		}
 	}

@@ -11,23 +11,67 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// A Permission lists the URLs below which charts may be fetched. The zero value permits none.
-type Permission []*url.URL
+// An Entry permits charts below a URL, and has the credentials for them. A text is the URL alone.
+type Entry struct {
+	// URL is that below which charts may be fetched: https://charts.example.org, oci://registry.example.org/charts.
+	URL string `mapstructure:"url"`
+	// Username is the user name, with the password.
+	Username string `mapstructure:"username"`
+	// PasswordFile contains the password, or the token, for URLs below this one.
+	PasswordFile string `mapstructure:"password_file" path:"true"`
+	// TokenHost is a further host that gets the password, when the registry gives its tokens there: auth.example.org.
+	TokenHost string `mapstructure:"token_host"`
+	// CAFile contains the authorities to trust instead of the system's. The default is the system's.
+	CAFile string `mapstructure:"ca_file" path:"true"`
+}
 
-// ParsePermission returns the permission for URLs such as https://charts.example.org/shop and
-// oci://registry.example.org/charts.
-func ParsePermission(prefixes []string) (Permission, error) {
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (e *Entry) UnmarshalText(text []byte) error {
+	*e = Entry{URL: string(text)}
+	return nil
+}
+
+// check returns why an entry is none; "" if it is one.
+func (e *Entry) check(at *url.URL) string {
+	switch reason := notPermission(at); {
+	case reason != "":
+		return reason + ": want a URL such as https://charts.example.org or oci://registry.example.org/charts, which permits all below it"
+	case (e.Username == "") != (e.PasswordFile == ""):
+		return "has one of username and password_file: set both or none"
+	case e.TokenHost != "" && (at.Scheme != "oci" || e.Username == ""):
+		return "has token_host, which is for oci with username: remove it"
+	case e.TokenHost != "" && !isHost(e.TokenHost):
+		return "has a token_host that is not the name of a host, such as auth.example.org or auth.example.org:5001"
+	}
+	return ""
+}
+
+// A Permission lists the entries below which charts may be fetched. The zero value permits none.
+type Permission []permitted
+
+// permitted is an entry with its URL.
+type permitted struct {
+	*url.URL
+
+	entry Entry
+}
+
+// NewPermission returns the permission of entries.
+func NewPermission(entries []Entry) (Permission, error) {
 	var p Permission
-	for i, text := range prefixes {
-		at, err := url.Parse(text)
-		reason := "is no URL"
+	for i, e := range entries {
+		at, err := url.Parse(e.URL)
+		reason := "is no URL: want one such as https://charts.example.org or oci://registry.example.org/charts, which permits all below it"
 		if err == nil {
-			reason = notPermission(at)
+			reason = e.check(at)
+		}
+		if reason == "" && slices.ContainsFunc(p, (&permitted{at, e}).contradicts) {
+			reason = "has the URL of another one, apart from its spelling, and other credentials: remove one"
 		}
 		if reason != "" {
-			return nil, fmt.Errorf("entry %d %s: want a URL such as https://charts.example.org or oci://registry.example.org/charts, which permits all below it", i+1, reason)
+			return nil, fmt.Errorf("entry %d %s", i+1, reason)
 		}
-		p = append(p, at)
+		p = append(p, permitted{at, e})
 	}
 	return p, nil
 }
@@ -70,17 +114,46 @@ func (p Permission) Allows(text string) bool {
 	return err == nil && at.User == nil && p.allows(at)
 }
 
-func (p Permission) allows(at *url.URL) bool {
-	if !isPlainPath(at) {
-		return false
-	}
-	for _, entry := range p {
-		above := strings.TrimSuffix(entry.Path, "/") + "/"
-		if at.Scheme == entry.Scheme && hostOf(at) == hostOf(entry) && strings.HasPrefix(strings.TrimSuffix(at.Path, "/")+"/", above) {
-			return true
+func (p Permission) allows(at *url.URL) bool { return p.entryOf(at) != nil }
+
+// entryOf returns the entry for a URL, which is the one with the longest path; nil if the URL is not permitted.
+func (p Permission) entryOf(at *url.URL) *Entry {
+	var found *permitted
+	for i := range p {
+		if p[i].contains(at) && (found == nil || len(p[i].above()) > len(found.above())) {
+			found = &p[i]
 		}
 	}
-	return false
+	if found == nil {
+		return nil
+	}
+	return &found.entry
+}
+
+// above returns the path of an entry with a slash at its end.
+func (p permitted) above() string { return strings.TrimSuffix(p.Path, "/") + "/" }
+
+// contains reports whether a URL is below that of an entry.
+func (p permitted) contains(at *url.URL) bool {
+	return isPlainPath(at) && at.Scheme == p.Scheme && hostOf(at) == hostOf(p.URL) && strings.HasPrefix(strings.TrimSuffix(at.Path, "/")+"/", p.above())
+}
+
+// contradicts reports whether two entries have the same URL, and not the same credentials.
+func (p *permitted) contradicts(other permitted) bool {
+	mine, others := p.entry, other.entry
+	mine.URL, others.URL = "", ""
+	return p.contains(other.URL) && other.contains(p.URL) && mine != others
+}
+
+// With returns settings with the permission, and with the credentials of the entry for the chart's URL.
+func (p Permission) With(s Settings) Settings {
+	s.Within = &p
+	if at, err := url.Parse(s.OCI + s.Repo); err == nil {
+		if e := p.entryOf(at); e != nil {
+			s.Username, s.PasswordFile, s.TokenHost, s.CAFile = e.Username, e.PasswordFile, e.TokenHost, e.CAFile
+		}
+	}
+	return s
 }
 
 // sends reports whether a request may be sent. A registry decides itself where on its host its tokens and
@@ -93,7 +166,7 @@ func (p Permission) sends(at *url.URL) bool {
 		if entry.Scheme != "oci" || (at.Scheme == "https") == httpclient.Loopback(entry.Hostname()) {
 			continue
 		}
-		if slices.Contains((&Settings{OCI: entry.String()}).trusted(entry), hostOf(at)) {
+		if slices.Contains((&Settings{OCI: entry.String(), TokenHost: entry.entry.TokenHost}).trusted(entry.URL), hostOf(at)) {
 			return true
 		}
 	}

@@ -178,7 +178,7 @@ func (s *Source) get(ctx context.Context, at *url.URL, header http.Header) (*htt
 	for name, values := range header {
 		request.Header[name] = values
 	}
-	if at.Scheme == s.base.Scheme && at.Host == s.base.Host && s.settings.Username != "" {
+	if at.Scheme == s.base.Scheme && at.Host == s.base.Host && s.settings.Username != "" && s.settings.carries(s.base, request.URL) {
 		password, err := s.password()
 		if err != nil {
 			return nil, err

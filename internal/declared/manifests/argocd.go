@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/driftd/driftd/internal/chart/fetch"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
@@ -34,9 +35,9 @@ type ArgoCDConfig struct {
 	// Clusters are the destinations, by server URL or by name, that are the governed source.
 	// Applications with another destination are unchecked.
 	Clusters []string `mapstructure:"clusters"`
-	// Charts are the URLs below which charts of Applications may be fetched:
-	// https://charts.example.org, oci://registry.example.org/charts. By default, none are fetched.
-	Charts []string `mapstructure:"charts"`
+	// Charts are the URLs below which charts of Applications may be fetched, such as
+	// https://charts.example.org and oci://registry.example.org/charts, each with its credentials. By default, none are fetched.
+	Charts []fetch.Entry `mapstructure:"charts"`
 	// KubeVersion is the version of Kubernetes for which charts are rendered.
 	KubeVersion string `mapstructure:"kube_version"`
 	// APIVersions are API versions that the cluster has, beyond the stable ones of Kubernetes:

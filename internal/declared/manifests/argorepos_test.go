@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/driftd/driftd/internal/chart/fetch"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/manifests"
@@ -168,7 +169,7 @@ func TestFetchedChartWithValuesElsewhere(t *testing.T) {
 		"  - {repoURL: '" + url + "/charts', chart: journal, targetRevision: 1.0.0, helm: {releaseName: blog, valueFiles: [$v/values/a.yaml]}}\n" +
 		"  - {repoURL: '" + appsURL + "', ref: v}\n"})
 	config := own.argoConfig()
-	config.Charts, config.Repositories = []string{url + "/charts"}, []manifests.Permission{apps.permit(appsURL)}
+	config.Charts, config.Repositories = []fetch.Entry{{URL: url + "/charts"}}, []manifests.Permission{apps.permit(appsURL)}
 	d, err := openArgo(t, config).Load(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -35,9 +35,9 @@ const (
 // slow is the time of a failed request from which its host is not asked again in the same reading.
 const slow = 5 * time.Second
 
-// newRemoteCharts returns the charts below the URLs of the setting charts.
-func newRemoteCharts(prefixes []string) (*remoteCharts, error) {
-	permitted, err := fetch.ParsePermission(prefixes)
+// newRemoteCharts returns the charts below the entries of the setting charts.
+func newRemoteCharts(entries []fetch.Entry) (*remoteCharts, error) {
+	permitted, err := fetch.NewPermission(entries)
 	if err != nil {
 		return nil, fmt.Errorf("charts: %w", err)
 	}
@@ -68,8 +68,8 @@ func (f *chartFetch) loaderOf(ctx context.Context, release *HelmConfig) (*loader
 	if err != nil || !f.loader.remote.permitted.Allows(place) {
 		return nil, notRead(sketch{unknown: true}, "its chart comes from %s, from where driftd fetches no charts: list the URL in the setting charts if it may", orNone(place, "no URL"))
 	}
-	settings := release.source(&l)
-	settings.Within, settings.Limit = &f.loader.remote.permitted, l.config.MaxFileSize
+	settings := f.loader.remote.permitted.With(release.source(&l))
+	settings.Limit = l.config.MaxFileSize
 	if err := settings.Check(); err != nil {
 		return nil, notRead(sketch{unknown: true}, "its chart: %s", printable(err.Error()))
 	}

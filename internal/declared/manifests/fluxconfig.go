@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/driftd/driftd/internal/chart/fetch"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
@@ -32,9 +33,9 @@ type FluxConfig struct {
 	// StrictSubstitution is whether the controller runs with the feature gate
 	// StrictPostBuildSubstitutions: a variable that is not set is an error.
 	StrictSubstitution bool `mapstructure:"strict_substitution"`
-	// Charts are the URLs below which charts of HelmReleases may be fetched:
-	// https://charts.example.org, oci://registry.example.org/charts. By default, none are fetched.
-	Charts []string `mapstructure:"charts"`
+	// Charts are the URLs below which charts of HelmReleases may be fetched, such as
+	// https://charts.example.org and oci://registry.example.org/charts, each with its credentials. By default, none are fetched.
+	Charts []fetch.Entry `mapstructure:"charts"`
 	// KubeVersion is the version of Kubernetes for which charts are rendered.
 	KubeVersion string `mapstructure:"kube_version"`
 	// APIVersions are API versions that the cluster has, beyond the stable ones of Kubernetes:

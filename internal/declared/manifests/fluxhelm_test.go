@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/driftd/driftd/internal/chart/fetch"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/model"
@@ -37,7 +38,7 @@ func loadReleases(t *testing.T, url string, files map[string]string, change func
 	all := map[string]string{"clusters/prod/charts.yaml": helmRepository(url + "/charts")}
 	maps.Copy(all, files)
 	return loadFlux(t, all, func(c *manifests.FluxConfig) {
-		c.Charts = []string{url + "/charts"}
+		c.Charts = []fetch.Entry{{URL: url + "/charts"}}
 		if change != nil {
 			change(c)
 		}
@@ -178,14 +179,14 @@ func TestHelmReleaseCharts(t *testing.T) {
 		"other chart":         {one(ofRepository("2.0.0", "")), nil, "the archive has another version of the chart than 2.0.0"},
 		"unknown version":     {one(ofRepository("3.0.0", "")), nil, "the repository does not have version 3.0.0"},
 		"not permitted":       {one(ofRepository("1.0.0", "")), func(c *manifests.FluxConfig) { c.Charts = nil }, "from where driftd fetches no charts: list the URL in the setting charts"},
-		"near":                {one(ofRepository("1.0.0", "")), func(c *manifests.FluxConfig) { c.Charts = []string{url + "/chart"} }, "list the URL in the setting charts"},
+		"near":                {one(ofRepository("1.0.0", "")), func(c *manifests.FluxConfig) { c.Charts = []fetch.Entry{{URL: url + "/chart"}} }, "list the URL in the setting charts"},
 		"leads out":           {one(strings.Replace(ofRepository("1.0.0", ""), "chart: journal", "chart: ../../journal", 1)), nil, "is not the name of a chart"},
 		"no source":           {one(strings.Replace(ofRepository("1.0.0", ""), "name: charts", "name: others", 1)), nil, "HelmRepository web/others, which is not in git"},
 		"in git":              {one(from("{kind: GitRepository, name: flux-system, namespace: flux-system}")), nil, ""},
 		"in git, by revision": {one(strings.Replace(from("{kind: GitRepository, name: flux-system}"), "spec: {chart:", "spec: {reconcileStrategy: Revision, chart:", 1)), nil, ""},
 		"bucket":              {one(from("{kind: Bucket, name: all}")), nil, "its chart comes from Bucket web/all"},
 		"oci range":           {oci("{semver: 1.x}"), nil, "its OCIRepository has no exact tag or digest"},
-		"oci latest":          {oci("{tag: latest}"), func(c *manifests.FluxConfig) { c.Charts = []string{"oci://registry.example.org"} }, "is not an exact version"},
+		"oci latest":          {oci("{tag: latest}"), func(c *manifests.FluxConfig) { c.Charts = []fetch.Entry{{URL: "oci://registry.example.org"}} }, "is not an exact version"},
 		"oci not permitted":   {oci("{tag: 1.0.0}"), nil, "its chart comes from oci://registry.example.org/blog, from where driftd fetches no charts"},
 		"suspended source":    {map[string]string{"release.yaml": ofRepository("1.0.0", ""), "charts.yaml": strings.Replace(helmRepository(url), "spec: {", "spec: {suspend: true, ", 1)}, nil, "which is suspended in git"},
 		"same release": {map[string]string{"release.yaml": ofRepository("1.0.0", ""), "second.yaml": strings.Replace(ofRepository("1.0.0", "  releaseName: blog\n"), "name: blog,", "name: second,", 1)},
@@ -280,7 +281,7 @@ func TestHelmReleaseVersion(t *testing.T) {
 				"clusters/prod/release.yaml": helmRelease("  chartRef: {kind: OCIRepository, name: blog}\n"),
 				"clusters/prod/oci.yaml":     "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: blog, namespace: web}\nspec: {url: \"" + host + "/charts/journal\", ref: " + tc.ref + "}\n",
 			}, func(c *manifests.FluxConfig) {
-				c.Charts, c.DisableChartDigestTracking = []string{host + "/charts"}, tc.off
+				c.Charts, c.DisableChartDigestTracking = []fetch.Entry{{URL: host + "/charts"}}, tc.off
 			})
 			if len(d.Problems) > 0 {
 				t.Fatal(problems(d))
@@ -313,7 +314,7 @@ func TestHelmReleaseAgain(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	config := manifests.FluxDefaults()
-	config.Charts = []string{s.URL}
+	config.Charts = []fetch.Entry{{URL: s.URL}}
 	config.Dir = deploy(t, map[string]string{
 		".git/HEAD": "ref: refs/heads/main\n", "clusters/prod/charts.yaml": helmRepository(s.URL + "/charts"), "clusters/prod/release.yaml": ofRepository("1.0.0", ""),
 		"clusters/prod/second.yaml": strings.Replace(ofRepository("1.0.0", ""), "name: blog,", "name: second,", 1),
@@ -352,7 +353,9 @@ func TestApplicationCharts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files := map[string]string{"apps/blog.yaml": chart(tc.source), "envs/prod.yaml": "replicas: 3\n"}
-			d := loadArgo(t, files, func(c *manifests.ArgoCDConfig) { c.Charts, c.SourceBranch = []string{url + "/charts"}, "main" })
+			d := loadArgo(t, files, func(c *manifests.ArgoCDConfig) {
+				c.Charts, c.SourceBranch = []fetch.Entry{{URL: url + "/charts"}}, "main"
+			})
 			got := strings.Join(problems(d), "\n")
 			if !strings.Contains(got, tc.problem) || tc.problem == "" && got != "" {
 				t.Fatalf("problems %q", got)
