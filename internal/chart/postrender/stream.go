@@ -110,6 +110,7 @@ func passedOne(text string, c *kustomize.Changes) (string, error) {
 	if err := c.Apply(&k); err != nil {
 		return "", err
 	}
+	k.Images = c.Images // also several with one name, unlike those of a Kustomization of Flux
 	built, err := yaml.Marshal(k)
 	if err != nil {
 		return "", fmt.Errorf("write kustomization: %w", err)
