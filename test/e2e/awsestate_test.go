@@ -60,9 +60,12 @@ const replayedCLI = `#!/bin/sh
 cd "${0%/*}"
 case $1 in
 version) echo '{"terraform_version":"1.11.4"}' ;;
-show) cat plan.json ;;
+show) for file; do :; done; cat "$file" ;;
 providers) cat schemas.json ;;
-plan) for a; do case $a in -out=*) : >"${a#-out=}" ;; esac; done ;;
+plan)
+  plan=plan.json
+  case " $* " in *" -refresh=false "*) plan=unrefreshed.json ;; esac
+  for a; do case $a in -out=*) cp "$plan" "${a#-out=}" ;; esac; done ;;
 esac
 `
 
@@ -200,6 +203,8 @@ func TestAWSEstate(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.write("plan.json", unpacked(t, "clean.json"))
+	// Nothing is planned without a refresh: neither the state nor the configuration change.
+	s.write("unrefreshed.json", unpacked(t, "clean.json"))
 	fromState := fmt.Sprintf(estateConfig, proxy.URL, "state", ", state: [root/terraform.tfstate]")
 	fromState = strings.Replace(fromState, "dir: root, ", "", 1)
 	fromState = strings.Replace(fromState, ", binary: ./terraform, box: false", "", 1)

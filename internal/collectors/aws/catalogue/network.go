@@ -188,7 +188,14 @@ func networkACL() *Kind {
 	return &Kind{
 		Name: "EC2::NetworkAcl", ID: "{networkAclId}", Parent: Reference{"EC2::VPC", "{vpcId}"}, Tags: "tagSet", Fields: text().Of("vpcId>vpc_id"),
 		Usual: []Usual{{Reason: "the default list of its VPC", Where: is("default", "true")}},
+		Rules: slices.Concat(listRules("cidr_block"), listRules("ipv6_cidr_block")), Exposed: table.Exposed(model.ExposesReach, "ingress"),
 	}
+}
+
+// listRules rates entries inside of a list, which only a plan reads.
+func listRules(network string) []model.SeverityRule {
+	open := model.Condition{Path: "ingress", With: []model.Condition{table.Is("action", "allow"), {Path: network, World: true}}}
+	return table.Rate(model.High, "it allows traffic into a network", "ingress", table.Edited(), open)
 }
 
 func networkACLEntry() *Kind {

@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 }
 
 // fake is a CLI that files configure: init fails and prints the file "init.stderr"; plan prints
-// "plan.stdout", and "plan.json" is its plan. The file "second" has the name of the second plan without a refresh.
+// "plan.stdout", and "plan.json" is its plan, and "unrefreshed.json" the one without a refresh, if there is such a file. The file
+// "second" has the name of the second plan without a refresh.
 type fake struct{ dir string }
 
 func (f fake) run(args []string) int {
@@ -96,6 +97,9 @@ func (f fake) plan(args []string) int {
 	planned := "plan.json"
 	if slices.Contains(args, "-refresh-only") {
 		planned = "refresh.json"
+	}
+	if slices.Contains(args, "-refresh=false") && f.has("unrefreshed.json") {
+		planned = "unrefreshed.json"
 	}
 	if out := strings.Join(args, " "); strings.Contains(out, "second plan without refresh") {
 		planned = f.text("second")

@@ -114,6 +114,9 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 		return Output{}, err
 	}
 	res := Read(in, w.Sealer)
+	if !plan.Errored && r.agree(ctx, plan, &res) {
+		res = Read(in, w.Sealer)
+	}
 	switch reads := r.reads || terragrunt; {
 	case plan.Errored, reads && !w.Compare:
 		res.Undetermined = true

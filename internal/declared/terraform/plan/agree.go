@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/hashicorp/terraform-exec/tfexec"
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
+	"github.com/driftd/driftd/internal/diff"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// agree replaces planned values that the provider takes for the recorded ones, and reports whether there
+// are any. A plan has the spelling of the configuration, "tcp", for an attribute that was changed by hand,
+// also where the state has "6" for it: declared, recorded and live would be three different values. Only a
+// plan without a refresh shows that the provider takes the first two for the same. It is made only in that
+// case. If it fails, the values stay as they are.
+func (r *runner) agree(ctx context.Context, p *Plan, res *Result) bool {
+	disputed := map[objectKey]map[string]bool{}
+	for k := range res.Instances {
+		if i := &res.Instances[k]; i.Deposed == "" {
+			if names := i.disputed(); len(names) > 0 {
+				disputed[objectKey{address: i.Address}] = names
+			}
+		}
+	}
+	// Terraform's service counts and lists plans.
+	if backend := workcopy.Scan(r.root).Backend; len(disputed) == 0 || backend == "cloud" || backend == "remote" {
+		return false
+	}
+	unrefreshed, _, err := r.plan(ctx, "plan without refresh", tfexec.Refresh(false))
+	if err != nil {
+		return false
+	}
+	again, drift := changesByKey(unrefreshed.ResourceChanges), changesByKey(p.ResourceDrift)
+	found := false
+	for _, c := range p.ResourceChanges {
+		key := keyOf(c)
+		for name := range disputed[key] {
+			if value, ok := unchanged(again[key], name); ok && reflect.DeepEqual(value, attribute(drift[key], name)) {
+				found = setPlanned(c.Change, name, value) || found
+			}
+		}
+	}
+	return found
+}
+
+func changesByKey(list []*tfjson.ResourceChange) map[objectKey]*tfjson.Change {
+	changes := map[objectKey]*tfjson.Change{}
+	for _, c := range list {
+		changes[keyOf(c)] = c.Change
+	}
+	return changes
+}
+
+// disputed returns the top-level attributes of which all three values differ.
+func (i *Instance) disputed() map[string]bool {
+	if i.Declared == nil || i.Recorded == nil || i.Live == nil || i.Unchecked != "" {
+		return nil
+	}
+	declared, names := map[string]bool{}, map[string]bool{}
+	for _, c := range diff.Fields(i.Schema, *i.Declared, *i.Recorded) {
+		name, _ := model.CutName(c.Path)
+		declared[name] = true
+	}
+	for _, c := range diff.Fields(i.Schema, *i.Recorded, *i.Live) {
+		if name, _ := model.CutName(c.Path); declared[name] {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// attribute returns a top-level attribute before a change; nil if there is none.
+func attribute(c *tfjson.Change, name string) any {
+	if c == nil {
+		return nil
+	}
+	before, _ := c.Before.(map[string]any)
+	return before[name]
+}
+
+// unchanged returns the value of an attribute that a plan keeps.
+func unchanged(c *tfjson.Change, name string) (value any, ok bool) {
+	value = attribute(c, name)
+	if value == nil {
+		return nil, false
+	}
+	after, _ := c.After.(map[string]any)
+	unknown, _ := c.AfterUnknown.(map[string]any)
+	return value, !hasUnknown(unknown[name]) && reflect.DeepEqual(value, after[name])
+}
+
+// setPlanned sets the planned value of an attribute.
+func setPlanned(c *tfjson.Change, name string, value any) bool {
+	after, ok := c.After.(map[string]any)
+	if ok {
+		after[name] = value
+	}
+	if unknown, is := c.AfterUnknown.(map[string]any); is {
+		delete(unknown, name)
+	}
+	return ok
+}

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// TestAgree checks that a planned value that the provider takes for the recorded one is no change of the
+// declaration, and that a plan without a refresh is made only if that matters.
+func TestAgree(t *testing.T) {
+	t.Parallel()
+	recorded := object{"id": "s-1", "notes": "6", "size": 2}
+	edited := object{"id": "s-1", "notes": "-1", "size": 2}
+	written := object{"id": "s-1", "notes": "tcp", "size": 2}
+	applied := object{"id": "s-1", "notes": "6", "size": 3}
+	for _, test := range []struct {
+		reason                           string
+		live, planned, before, unrefresh object
+		declared                         string
+		plans                            int
+	}{
+		{"the provider takes both for the same", edited, written, recorded, recorded, "6", 1},
+		{"the configuration was changed, too", edited, written, recorded, written, "tcp", 1},
+		{"another attribute was changed", edited, written, recorded, applied, "6", 1},
+		{"the state was written in the meantime", edited, written, edited, edited, "tcp", 1},
+		{"nothing was changed by hand", recorded, written, recorded, recorded, "tcp", 0},
+		{"the configuration was not changed", edited, recorded, recorded, recorded, "6", 0},
+	} {
+		s := newStage(t, nil)
+		plan := object{"format_version": "1.2", "terraform_version": "1.11.4", "resource_changes": []any{change("lab_server.web", "update", test.live, test.planned, nil)}}
+		if !cmp.Equal(test.live, recorded) {
+			plan["resource_drift"] = []any{change("lab_server.web", "update", recorded, test.live, nil)}
+		}
+		s.set("plan.json", encode(t, plan))
+		s.set("unrefreshed.json", changesOf(t, change("lab_server.web", "update", test.before, test.unrefresh, nil)))
+		out, err := s.run()
+		if err != nil || len(out.Instances) != 1 || s.unrefreshed() != test.plans {
+			t.Errorf("%s: %v, %d plans without a refresh of %+v", test.reason, err, s.unrefreshed(), out.Instances)
+			continue
+		}
+		if got := out.Instances[0].Declared.At("notes"); !got.Equal(model.StringOf(test.declared)) {
+			t.Errorf("%s: declared %v, want %s", test.reason, got, test.declared)
+		}
+	}
+}
+
+// TestAgreeFails checks that a failed plan without a refresh leaves the values as they are.
+func TestAgreeFails(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, nil)
+	recorded, edited := object{"id": "s-1", "notes": "6"}, object{"id": "s-1", "notes": "-1"}
+	s.set("plan.json", encode(t, object{"format_version": "1.2", "resource_changes": []any{change("lab_server.web", "update", edited, object{"id": "s-1", "notes": "tcp"}, nil)},
+		"resource_drift": []any{change("lab_server.web", "update", recorded, edited, nil)}}))
+	s.set("unrefreshed.json", "{")
+	out, err := s.run()
+	if err != nil || out.Instances[0].Declared.At("notes").Str() != "tcp" {
+		t.Errorf("%v, %+v", err, out.Instances)
+	}
+}
